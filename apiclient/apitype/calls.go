@@ -1,0 +1,356 @@
+package apitype
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// CallStatus is the state of a call. Requested is the first; the others are ends.
+type CallStatus string
+
+// The states of a call.
+const (
+	CallRequested CallStatus = "requested"
+	CallCompleted CallStatus = "completed"
+	CallCancelled CallStatus = "cancelled"
+	CallExpired   CallStatus = "expired"
+)
+
+// CallStatuses are all states of a call.
+var CallStatuses = []CallStatus{CallRequested, CallCompleted, CallCancelled, CallExpired}
+
+// CallType is the purpose of a call.
+type CallType string
+
+// The purposes of a call.
+const (
+	CallVerification CallType = "verification" // Verify the details of a newly recruited donor.
+	CallHappy        CallType = "happy_call"   // Keep an existing donor engaged.
+	CallWinback      CallType = "winback"      // Get a donor to resubscribe.
+)
+
+// CallTypes are all purposes of a call.
+var CallTypes = []CallType{CallVerification, CallHappy, CallWinback}
+
+// Call is a phone call requested to a person: every call answer and each node of the
+// call list.
+type Call struct {
+	UUID                    UUID       `json:"uuid"`
+	Status                  CallStatus `json:"status"`
+	RequestedAt             Time       `json:"requestedAt"`
+	AttemptsCount           int        `json:"attemptsCount"`
+	LastUpdatedAt           Time       `json:"lastUpdatedAt"` // Changes with the status and with attempts. Spec gap: C6.
+	CancelledAt             *Time      `json:"cancelledAt"`
+	CompletedAt             *Time      `json:"completedAt"`
+	ExpiredAt               *Time      `json:"expiredAt"`
+	Notes                   *string    `json:"notes"` // The call's own; those of the result are separate.
+	PersonUUID              UUID       `json:"personUuid"`
+	RelatedCaseUUID         *UUID      `json:"relatedCaseUuid"`
+	CallingOrganizationUUID *UUID      `json:"callingOrganizationUuid"`
+	Type                    CallType   `json:"type"`
+	RecordingDuration       *Number    `json:"recordingDuration"` // Seconds.
+
+	ExternalMetadata Embedded[CallExternalMetadata] `json:"externalMetadata,omitzero"`
+	Attempts         Embedded[[]CallAttempt]        `json:"attempts,omitzero"`
+	Result           Embedded[CallResult]           `json:"result,omitzero"`
+	PledgeCase       Embedded[Pledge]               `json:"pledgeCase,omitzero"`
+	Person           Embedded[Person]               `json:"person,omitzero"`
+	Transactions     Embedded[[]Transaction]        `json:"transactions,omitzero"`
+}
+
+// CallExternalMetadata says how an external system knows a call.
+type CallExternalMetadata struct {
+	ApplicationName      *string `json:"applicationName"`
+	ReferenceID          *string `json:"referenceId"`
+	AgentReferenceID     *string `json:"agentReferenceId"`
+	StatusCode           *string `json:"statusCode"`
+	StatusDescription    *string `json:"statusDescription"`
+	AdditionalProperties Object  `json:"additionalProperties"`
+}
+
+// CallAttempt records that the person was rung.
+type CallAttempt struct {
+	UserUUID  *UUID `json:"userUuid"`
+	AttemptAt Time  `json:"attemptAt"`
+	CreatedAt Time  `json:"createdAt"`
+}
+
+// CallResult is what came of a completed call.
+type CallResult struct {
+	ResultCode           *string `json:"resultCode"`
+	CompletedAt          *Time   `json:"completedAt"`
+	Notes                *string `json:"notes"`
+	DonorRetentionRating *Number `json:"donorRetentionRating"` // 0 to 10. Spec gap: C8.
+}
+
+// The values of the include parameter of the call list.
+const (
+	IncludePerson              = "person"
+	IncludePersonQualityResult = "personQualityResult" // Implies person. Spec gap: L10.
+	IncludePledge              = "pledge"
+	IncludeTransactions        = "transactions"
+	// Deprecated: has no effect.
+	IncludeRecruiterFullName = "recruiterFullName"
+)
+
+// CallIncludes are all values of the include parameter of the call list.
+var CallIncludes = []string{IncludePerson, IncludePersonQualityResult, IncludePledge, IncludeTransactions, IncludeRecruiterFullName}
+
+// NoExternalReference is the literal value of both external filters that finds the
+// calls without external reference.
+const NoExternalReference = "null"
+
+// CallListOptions are the parameters of the call list.
+// GET /api/v1/calls (interface: Calls)
+type CallListOptions struct {
+	Paging
+	OwningOrganizationUUID  *UUID // Owner of the person the call is for.
+	ExternalStatusCode      string
+	ExternalReferenceID     string // With ExternalApplicationName only.
+	ExternalApplicationName string // With ExternalReferenceID only.
+	RequestedFrom           *Time  // With RequestedUntil only.
+	RequestedUntil          *Time  // With RequestedFrom only.
+	RequestedAfter          *Time
+	UpdatedAfter            *Time // Compares LastUpdatedAt.
+	Include                 []string
+}
+
+// Query is the options as query parameters.
+func (o CallListOptions) Query() url.Values {
+	q := &queryWriter{values: url.Values{}}
+	q.uuid("owningOrganizationUuid", o.OwningOrganizationUUID)
+	q.text("externalStatusCode", o.ExternalStatusCode)
+	q.text("externalReferenceId", o.ExternalReferenceID)
+	q.text("externalApplicationName", o.ExternalApplicationName)
+	q.time("requestedFrom", o.RequestedFrom)
+	q.time("requestedUntil", o.RequestedUntil)
+	q.time("requestedAfter", o.RequestedAfter)
+	q.time("updatedAfter", o.UpdatedAfter)
+	q.text("include", strings.Join(o.Include, ","))
+	o.encode(q)
+	return q.values
+}
+
+// ParseCallListOptions reads query parameters.
+func ParseCallListOptions(values url.Values) (CallListOptions, Violations) {
+	q := &queryReader{values: values}
+	o := CallListOptions{
+		OwningOrganizationUUID:  q.uuid("owningOrganizationUuid"),
+		ExternalStatusCode:      q.text("externalStatusCode"),
+		ExternalReferenceID:     q.text("externalReferenceId"),
+		ExternalApplicationName: q.text("externalApplicationName"),
+		RequestedFrom:           q.time("requestedFrom"),
+		RequestedUntil:          q.time("requestedUntil"),
+		RequestedAfter:          q.time("requestedAfter"),
+		UpdatedAfter:            q.time("updatedAfter"),
+		Include:                 q.list("include"),
+		Paging:                  decodePaging(q),
+	}
+	q.violations = append(q.violations, o.Validate()...)
+	return o, q.finish()
+}
+
+// Validate checks which parameters go together.
+func (o CallListOptions) Validate() Violations {
+	var v Violations
+	for _, name := range o.Include {
+		if !slices.Contains(CallIncludes, name) {
+			v.addParameter("include", "must be one of %s", strings.Join(CallIncludes, ", "))
+		}
+	}
+	if (o.RequestedFrom == nil) != (o.RequestedUntil == nil) { // Spec gap: L6
+		v.addParameter("requestedFrom", "must be used with requestedUntil")
+	}
+	switch name, reference := o.ExternalApplicationName, o.ExternalReferenceID; { // Spec gap: L12
+	case (name == "") != (reference == ""):
+		v.addParameter("externalApplicationName", "must be used with externalReferenceId")
+	case (name == NoExternalReference) != (reference == NoExternalReference):
+		v.addParameter("externalApplicationName", "must be null together with externalReferenceId")
+	}
+	return v
+}
+
+// CreateCallRequest is the body of a call creation. ExternalMetadata makes the call
+// external.
+// POST /api/v1/calls (interface: Calls)
+type CreateCallRequest struct {
+	UUID                    *UUID       `json:"uuid,omitzero"`   // Generated when omitted.
+	Status                  *CallStatus `json:"status,omitzero"` // External calls only.
+	RequestedAt             Time        `json:"requestedAt"`
+	RequestedByUserUUID     *UUID       `json:"requestedByUserUuid,omitzero"`
+	CancelledAt             *Time       `json:"cancelledAt,omitzero"` // External calls only.
+	CompletedAt             *Time       `json:"completedAt,omitzero"` // External calls only.
+	Notes                   *string     `json:"notes,omitzero"`
+	PersonUUID              UUID        `json:"personUuid"`
+	RelatedCaseUUID         *UUID       `json:"relatedCaseUuid,omitzero"`
+	CallingOrganizationUUID *UUID       `json:"callingOrganizationUuid,omitzero"`
+	Type                    *CallType   `json:"type,omitzero"` // Service-managed calls only, required there.
+
+	ExternalMetadata *CallExternalMetadataRequest `json:"externalMetadata,omitzero"`
+	ExternalSource   *ExternalSource              `json:"externalSource,omitzero"` // External calls only.
+	Attempts         []CallAttemptRequest         `json:"attempts,omitzero"`       // External calls only.
+	Result           *CallResultRequest           `json:"result,omitzero"`         // External calls only.
+}
+
+// CallExternalMetadataRequest is the external metadata of a creation.
+type CallExternalMetadataRequest struct {
+	ApplicationName      *string       `json:"applicationName,omitzero"`
+	ReferenceID          *string       `json:"referenceId,omitzero"`
+	AgentReferenceID     *string       `json:"agentReferenceId,omitzero"`
+	StatusCode           *string       `json:"statusCode,omitzero"`
+	StatusDescription    *string       `json:"statusDescription,omitzero"`
+	AdditionalProperties EncodedObject `json:"additionalProperties,omitzero"`
+}
+
+// CallAttemptRequest is one attempt of an external call's creation.
+type CallAttemptRequest struct {
+	CreatedAt Time  `json:"createdAt"`
+	UserUUID  *UUID `json:"userUuid,omitzero"`
+}
+
+// CallResultRequest is the result of a call as it is sent.
+type CallResultRequest struct {
+	CompletedAt          *Time   `json:"completedAt,omitzero"` // The processing time when omitted.
+	Notes                *string `json:"notes,omitzero"`
+	DonorRetentionRating *Number `json:"donorRetentionRating,omitzero"` // 0 to 10.
+	ResultCode           *string `json:"resultCode,omitzero"`
+}
+
+// IsExternal reports whether the call will be managed in an external system.
+func (r *CreateCallRequest) IsExternal() bool { return r.ExternalMetadata != nil }
+
+// Validate checks the shape of the request and which fields its mode forbids.
+// Spec gap: C9.
+func (r *CreateCallRequest) Validate() Violations {
+	var v Violations
+	newUUID(&v, "/uuid", r.UUID)
+	requireTime(&v, "/requestedAt", r.RequestedAt)
+	optionalText(&v, "/notes", r.Notes, maxNotes)
+	requireUUID(&v, "/personUuid", r.PersonUUID)
+	optionalEnum(&v, "/type", r.Type, CallTypes)
+	optionalEnum(&v, "/status", r.Status, CallStatuses)
+	if r.Result != nil {
+		r.Result.validate(&v)
+	}
+	if r.IsExternal() {
+		r.validateExternal(&v)
+	} else {
+		r.validateManaged(&v)
+	}
+	return v
+}
+
+// validateManaged refuses what a service-managed creation must not carry.
+func (r *CreateCallRequest) validateManaged(v *Violations) {
+	if r.Type == nil {
+		v.Add("/type", "is required for a service-managed call")
+	}
+	forbidden := []struct {
+		name  string
+		given bool
+	}{
+		{"status", r.Status != nil},
+		{"cancelledAt", r.CancelledAt != nil},
+		{"completedAt", r.CompletedAt != nil},
+		{"externalSource", r.ExternalSource != nil},
+		{"attempts", r.Attempts != nil},
+		{"result", r.Result != nil},
+	}
+	for _, field := range forbidden {
+		if field.given {
+			v.Add("/"+field.name, "is not allowed for a service-managed call; external calls carry externalMetadata")
+		}
+	}
+}
+
+// validateExternal checks what only an external creation carries.
+func (r *CreateCallRequest) validateExternal(v *Violations) {
+	if r.Type != nil {
+		v.Add("/type", "is not allowed for an external call, which becomes a verification")
+	}
+	status := CallRequested
+	if r.Status != nil {
+		status = *r.Status
+	}
+	if r.CompletedAt != nil && status != CallCompleted {
+		v.Add("/completedAt", "does not fit the status")
+	}
+	if r.CancelledAt != nil && status != CallCancelled {
+		v.Add("/cancelledAt", "does not fit the status")
+	}
+	if r.Result != nil && status != CallCompleted {
+		v.Add("/result", "does not fit the status")
+	}
+	if r.ExternalSource != nil {
+		r.ExternalSource.validate(v, "/externalSource")
+	}
+	m := r.ExternalMetadata
+	optionalText(v, "/externalMetadata/applicationName", m.ApplicationName, maxText)
+	optionalText(v, "/externalMetadata/referenceId", m.ReferenceID, maxText)
+	optionalText(v, "/externalMetadata/agentReferenceId", m.AgentReferenceID, maxText)
+	optionalText(v, "/externalMetadata/statusCode", m.StatusCode, maxText)
+	optionalText(v, "/externalMetadata/statusDescription", m.StatusDescription, maxText)
+	for i, attempt := range r.Attempts {
+		requireTime(v, pointerAt("/attempts", i, "createdAt"), attempt.CreatedAt)
+	}
+}
+
+// validate checks a result under /result. Spec gap: C8.
+func (r *CallResultRequest) validate(v *Violations) {
+	optionalText(v, "/result/notes", r.Notes, maxNotes)
+	if n := r.DonorRetentionRating; n != nil && (n.Compare(NumberFromInt(0)) < 0 || n.Compare(NumberFromInt(10)) > 0) {
+		v.Add("/result/donorRetentionRating", "must be a number from 0 to 10")
+	}
+	if code := r.ResultCode; code != nil && (*code == "" || utf8.RuneCountInString(*code) > 100 || strings.ContainsFunc(*code, isNotPrintable)) {
+		v.Add("/result/resultCode", "must be 1 to 100 printable characters")
+	}
+}
+
+func isNotPrintable(r rune) bool { return !unicode.IsPrint(r) }
+
+// AddAttemptRequest is the body of a call attempt.
+// PUT /api/v1/calls/{uuid}/actions/add-attempt (interface: Calls)
+type AddAttemptRequest struct {
+	UserUUID  *UUID `json:"userUuid,omitzero"`
+	AttemptAt *Time `json:"attemptAt,omitzero"` // The processing time when omitted.
+}
+
+// Validate finds nothing wrong: the types say all of the shape.
+func (r *AddAttemptRequest) Validate() Violations { return nil }
+
+// CompleteCallRequest is the body of a call's completion.
+// PUT /api/v1/calls/{uuid}/actions/complete (interface: Calls)
+type CompleteCallRequest struct {
+	UserUUID *UUID              `json:"userUuid,omitzero"`
+	Result   *CallResultRequest `json:"result,omitzero"`
+}
+
+// Validate checks the result.
+func (r *CompleteCallRequest) Validate() Violations {
+	var v Violations
+	if r.Result != nil {
+		r.Result.validate(&v)
+	}
+	return v
+}
+
+// CancelCallRequest is the body of a call's cancellation.
+// PUT /api/v1/calls/{uuid}/actions/cancel (interface: Calls)
+type CancelCallRequest struct {
+	CancelledAt *Time `json:"cancelledAt,omitzero"` // The processing time when omitted.
+}
+
+// Validate finds nothing wrong: the types say all of the shape.
+func (r *CancelCallRequest) Validate() Violations { return nil }
+
+// ExpireCallRequest is the body of a call's expiry.
+// PUT /api/v1/calls/{uuid}/actions/expire (interface: Calls)
+type ExpireCallRequest struct {
+	ExpiredAt *Time `json:"expiredAt,omitzero"` // The processing time when omitted.
+}
+
+// Validate finds nothing wrong: the types say all of the shape.
+func (r *ExpireCallRequest) Validate() Violations { return nil }

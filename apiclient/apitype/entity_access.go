@@ -1,0 +1,105 @@
+package apitype
+
+// EntityName is the kind of a record that can be marked as processed.
+type EntityName string
+
+// The kinds of records that can be marked.
+const (
+	EntityPerson      EntityName = "person"
+	EntityPledge      EntityName = "pledge"
+	EntityCall        EntityName = "call"
+	EntityTransaction EntityName = "transaction"
+)
+
+// EntityNames are all kinds of records that can be marked.
+var EntityNames = []EntityName{EntityPerson, EntityPledge, EntityCall, EntityTransaction}
+
+// MaxEntries is how many entries one request may carry at our service, and
+// ChunkEntries how many the client sends at a time. Spec gap: E3.
+const (
+	MaxEntries   = 1000
+	ChunkEntries = 500
+)
+
+// ProcessedEntry marks one entity as processed.
+type ProcessedEntry struct {
+	EntityName         EntityName `json:"entityName"`
+	EntityUUID         UUID       `json:"entityUuid"`
+	ProcessedAt        Time       `json:"processedAt"`
+	ExternalSourceName *string    `json:"externalSourceName,omitzero"` // For accounts with several external sources.
+	ConsumerIdentifier *UUID      `json:"consumerIdentifier,omitzero"` // The entity's identifier in the caller's system.
+}
+
+// MarkProcessedRequest marks entities as processed.
+// POST /api/v1/entity-access/actions/mark-processed (interface: Entity access)
+type MarkProcessedRequest struct {
+	Entries []ProcessedEntry `json:"entries"`
+}
+
+// UncheckedEntry is an entry as it came, before its values were looked at: a wrong one
+// is reported on its own and does not make the request malformed. Spec gap: R1.
+type UncheckedEntry struct {
+	EntityName         *string `json:"entityName"`
+	EntityUUID         *string `json:"entityUuid"`
+	ProcessedAt        *string `json:"processedAt"`
+	ExternalSourceName *string `json:"externalSourceName"`
+	ConsumerIdentifier *string `json:"consumerIdentifier"`
+}
+
+// Check reads the entry; problem says what is wrong with it, "" when nothing is.
+func (u UncheckedEntry) Check() (entry ProcessedEntry, problem string) {
+	if u.EntityName == nil || u.EntityUUID == nil || u.ProcessedAt == nil {
+		return entry, "entityName, entityUuid and processedAt are required"
+	}
+	var v Violations
+	entry.EntityName = EntityName(*u.EntityName)
+	requireEnum(&v, "/entityName", entry.EntityName, EntityNames)
+	id, err := ParseUUID(*u.EntityUUID)
+	if err != nil {
+		v.Add("/entityUuid", "%s", err.Error())
+	}
+	entry.EntityUUID = id
+	entry.ProcessedAt, err = ParseTime(*u.ProcessedAt)
+	if err != nil {
+		v.Add("/processedAt", "%s", err.Error())
+	}
+	entry.ExternalSourceName = u.ExternalSourceName
+	optionalText(&v, "/externalSourceName", u.ExternalSourceName, maxText)
+	if u.ConsumerIdentifier != nil {
+		id, err := ParseUUID(*u.ConsumerIdentifier)
+		if err != nil {
+			v.Add("/consumerIdentifier", "%s", err.Error())
+		}
+		entry.ConsumerIdentifier = &id
+	}
+	if len(v) > 0 {
+		return entry, v.Error()
+	}
+	return entry, ""
+}
+
+// Failure is the entry as the answer lists it when it could not be marked.
+func (u UncheckedEntry) Failure(message string) ProcessedError {
+	failure := ProcessedError{ConsumerIdentifier: u.ConsumerIdentifier, ErrorMessage: message}
+	if u.EntityName != nil {
+		failure.EntityName = *u.EntityName
+	}
+	if u.EntityUUID != nil {
+		failure.EntityUUID = *u.EntityUUID
+	}
+	return failure
+}
+
+// ProcessedErrors is the body of a refusal of some entries.
+type ProcessedErrors struct {
+	Errors []ProcessedError `json:"errors"`
+}
+
+// ProcessedError says why one entry could not be marked; its identifiers are as they
+// were sent.
+type ProcessedError struct {
+	EntityName         string  `json:"entityName"`
+	EntityUUID         string  `json:"entityUuid"`
+	ConsumerIdentifier *string `json:"consumerIdentifier,omitzero"` // Present when it was sent.
+	ErrorMessage       string  `json:"errorMessage"`
+}

@@ -1,0 +1,57 @@
+package apitype
+
+// PageInfo says where a page lies in its list. The cursors are null on an empty page.
+// Spec gap: L3.
+type PageInfo struct {
+	StartCursor     *string `json:"startCursor"`
+	EndCursor       *string `json:"endCursor"`
+	HasPreviousPage bool    `json:"hasPreviousPage"`
+	HasNextPage     bool    `json:"hasNextPage"`
+}
+
+// Edge is one record of a page with the cursor of its place.
+type Edge[T any] struct {
+	Node   T      `json:"node"`
+	Cursor string `json:"cursor"`
+}
+
+// Page is the envelope of every list. PageInfo is written first, so that a reader can
+// ask for the next page while it reads this one. Spec gap: L15.
+type Page[T any] struct {
+	PageInfo PageInfo  `json:"pageInfo"`
+	Edges    []Edge[T] `json:"edges"`
+}
+
+// Paging is the part of a list's parameters that chooses the page. All are optional.
+type Paging struct {
+	Before string // Cursor; the page ends before it.
+	Last   *int   // Number of records from the end of the range.
+	After  string // Cursor; the page begins after it.
+	First  *int   // Number of records from the start of the range.
+}
+
+// The bounds of a page, in records. Spec gap: L1.
+const (
+	DefaultPageSize = 50
+	MaxPageSize     = 500
+)
+
+func (p Paging) encode(q *queryWriter) {
+	q.text("before", p.Before)
+	q.number("last", p.Last)
+	q.text("after", p.After)
+	q.number("first", p.First)
+}
+
+func decodePaging(q *queryReader) Paging {
+	p := Paging{
+		Before: q.text("before"),
+		Last:   q.pageSize("last"),
+		After:  q.text("after"),
+		First:  q.pageSize("first"),
+	}
+	if p.First != nil && p.Last != nil { // Spec gap: L2
+		q.violations.addParameter("last", "cannot be combined with first")
+	}
+	return p
+}

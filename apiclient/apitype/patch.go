@@ -1,0 +1,137 @@
+package apitype
+
+import (
+	stdjson "encoding/json"
+	"reflect"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Patch is one field of a partial update. The zero value leaves the field unchanged
+// and is not written (the struct tag says omitzero), [Clear] writes null, [Set]
+// writes a value.
+type Patch[T any] struct {
+	present bool
+	value   *T
+}
+
+// Set is a patch that gives the field a value.
+func Set[T any](value T) Patch[T] { return Patch[T]{present: true, value: &value} }
+
+// Clear is a patch that clears the field.
+func Clear[T any]() Patch[T] { return Patch[T]{present: true} }
+
+// IsZero reports whether the field stays unchanged.
+func (p Patch[T]) IsZero() bool { return !p.present }
+
+// IsClear reports whether the field is cleared.
+func (p Patch[T]) IsClear() bool { return p.present && p.value == nil }
+
+// Value is the new value; ok is false when the field stays unchanged or is cleared.
+func (p Patch[T]) Value() (value T, ok bool) {
+	if p.value == nil {
+		return value, false
+	}
+	return *p.value, true
+}
+
+// Apply writes the patch to a nullable field.
+func (p Patch[T]) Apply(field **T) {
+	if p.present {
+		*field = p.value
+	}
+}
+
+// MarshalJSON writes the value, or null when the field is cleared or unchanged.
+func (p Patch[T]) MarshalJSON() ([]byte, error) { return stdjson.Marshal(p.value) }
+
+// MarshalJSONTo is MarshalJSON for a streaming encoder.
+func (p Patch[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
+	return json.MarshalEncode(enc, p.value)
+}
+
+// UnmarshalJSON reads null as [Clear] and any other value as [Set].
+func (p *Patch[T]) UnmarshalJSON(data []byte) error {
+	p.present, p.value = true, nil
+	return stdjson.Unmarshal(data, &p.value)
+}
+
+// UnmarshalJSONFrom is UnmarshalJSON for a streaming decoder: its options and the
+// place of an error reach the value inside.
+func (p *Patch[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	p.present, p.value = true, nil
+	return json.UnmarshalDecode(dec, &p.value)
+}
+
+// Embedded is a part of an answer that need not be there: absent (the zero value,
+// not written), null, or a value. Spec gap: R14.
+type Embedded[T any] struct {
+	present bool
+	value   *T
+}
+
+// Embed is a part that is there.
+func Embed[T any](value T) Embedded[T] { return Embedded[T]{present: true, value: &value} }
+
+// EmbedPointer is a part that was asked for: null when value is nil.
+func EmbedPointer[T any](value *T) Embedded[T] { return Embedded[T]{present: true, value: value} }
+
+// IsZero reports whether the part is absent.
+func (e Embedded[T]) IsZero() bool { return !e.present }
+
+// Pointer is the part, nil when it is absent or null. It is not a copy.
+func (e Embedded[T]) Pointer() *T { return e.value }
+
+// Value is the part, its zero value when it is absent or null.
+func (e Embedded[T]) Value() (value T) {
+	if e.value != nil {
+		value = *e.value
+	}
+	return value
+}
+
+// MarshalJSON writes the part, or null.
+func (e Embedded[T]) MarshalJSON() ([]byte, error) { return stdjson.Marshal(e.value) }
+
+// MarshalJSONTo is MarshalJSON for a streaming encoder.
+func (e Embedded[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
+	return json.MarshalEncode(enc, e.value)
+}
+
+// UnmarshalJSON reads the part. A value of another kind than the part has, such as a
+// string that stands for a circular reference, counts as absent. Spec gap: L14.
+func (e *Embedded[T]) UnmarshalJSON(data []byte) error {
+	*e = Embedded[T]{}
+	if e.isForeign(jsontext.Value(data).Kind()) {
+		return nil
+	}
+	e.present = true
+	return stdjson.Unmarshal(data, &e.value)
+}
+
+// UnmarshalJSONFrom is UnmarshalJSON for a streaming decoder.
+func (e *Embedded[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	*e = Embedded[T]{}
+	if e.isForeign(dec.PeekKind()) {
+		return dec.SkipValue()
+	}
+	e.present = true
+	return json.UnmarshalDecode(dec, &e.value)
+}
+
+// isForeign reports whether a JSON value of this kind cannot be the part. A part that
+// reads itself, such as [Time], decides for itself.
+func (e *Embedded[T]) isForeign(kind jsontext.Kind) bool {
+	if _, ok := any(e.value).(stdjson.Unmarshaler); ok || kind == 'n' {
+		return false
+	}
+	switch reflect.TypeFor[T]().Kind() {
+	case reflect.Struct:
+		return kind != '{'
+	case reflect.Slice:
+		return kind != '['
+	default:
+		return false
+	}
+}

@@ -1,0 +1,310 @@
+package apitype
+
+import (
+	"net/url"
+	"time"
+)
+
+// Gender of a person. The client shows any value. Spec gap: R9.
+type Gender string
+
+// Genders are the values that the service takes.
+var Genders = []Gender{"male", "female", "other", "unknown"}
+
+// Person is a donor: every person answer and each node of the person list.
+type Person struct {
+	UUID UUID `json:"uuid"`
+	// Deprecated: use UUID.
+	PersonUUID           UUID             `json:"personUuid"`
+	AcademicTitle        *string          `json:"academicTitle"`
+	Initials             *string          `json:"initials"`
+	FirstName            *string          `json:"firstName"`
+	LastNamePrefix       *string          `json:"lastNamePrefix"`
+	LastName             *string          `json:"lastName"`
+	DateOfBirth          *Date            `json:"dateOfBirth"`                   // Local date.
+	SocialSecurityNumber Embedded[string] `json:"socialSecurityNumber,omitzero"` // Digits without separators.
+	IBAN                 *string          `json:"iban"`
+	PhoneNumber          *string          `json:"phoneNumber"`       // International format.
+	MobilePhoneNumber    *string          `json:"mobilePhoneNumber"` // International format.
+	Email                *string          `json:"email"`
+	Gender               *Gender          `json:"gender"`
+	OptInEmail           *bool            `json:"optInEmail"`
+	OptInPhone           *bool            `json:"optInPhone"`
+	OptInMail            *bool            `json:"optInMail"`
+	OptInSMS             *bool            `json:"optInSms"`
+	Language             *string          `json:"language"` // ISO 639-1 code.
+	CreatedAt            Time             `json:"createdAt"`
+
+	Address            Embedded[Address]               `json:"address,omitzero"`
+	Mandate            Embedded[Mandate]               `json:"mandate,omitzero"`
+	OwningOrganization Embedded[OrganizationReference] `json:"owningOrganization,omitzero"`
+	QualityResult      Embedded[QualityResult]         `json:"qualityResult,omitzero"`
+}
+
+// Address is a postal address.
+type Address struct {
+	Street               string  `json:"street"`
+	HouseNumber          string  `json:"houseNumber"`
+	HouseNumberExtension *string `json:"houseNumberExtension"`
+	ZipCode              string  `json:"zipCode"`
+	City                 string  `json:"city"`
+	Country              string  `json:"country"` // ISO 3166-1 alpha-2 code.
+}
+
+// Mandate is a person's permission to collect from the account.
+type Mandate struct {
+	CreatedAt Time `json:"createdAt"`
+}
+
+// QualityResult is how well a person's data passed the checks of the service.
+type QualityResult struct {
+	Score       Number       `json:"score"`
+	MaxScore    Number       `json:"maxScore"`
+	Percentage  Number       `json:"percentage"`
+	CreatedAt   Time         `json:"createdAt"`
+	GateResults []GateResult `json:"gateResults"`
+}
+
+// GateResult is the outcome of one check of a quality result.
+type GateResult struct {
+	Identifier  string `json:"identifier"`
+	Category    string `json:"category"`
+	Score       Number `json:"score"`
+	MaxScore    Number `json:"maxScore"`
+	Percentage  Number `json:"percentage"`
+	Explanation string `json:"explanation"`
+	Metadata    Object `json:"metadata"`
+}
+
+// PersonListOptions are the parameters of the person list.
+// GET /api/v1/persons (interface: Persons)
+type PersonListOptions struct {
+	Paging
+	OwningOrganizationUUIDs []UUID
+	CreatedAfter            *Time
+	IBAN                    string
+}
+
+// Query is the options as query parameters.
+func (o PersonListOptions) Query() url.Values {
+	q := &queryWriter{values: url.Values{}}
+	for _, id := range o.OwningOrganizationUUIDs {
+		q.values.Add("owningOrganizationUuids", id.String())
+	}
+	q.time("createdAfter", o.CreatedAfter)
+	q.text("iban", o.IBAN)
+	o.encode(q)
+	return q.values
+}
+
+// ParsePersonListOptions reads query parameters.
+func ParsePersonListOptions(values url.Values) (PersonListOptions, Violations) {
+	q := &queryReader{values: values}
+	o := PersonListOptions{
+		OwningOrganizationUUIDs: q.uuids("owningOrganizationUuids"),
+		CreatedAfter:            q.time("createdAfter"),
+		IBAN:                    NormalizeIBAN(q.text("iban")),
+		Paging:                  decodePaging(q),
+	}
+	return o, q.finish()
+}
+
+// CreatePersonRequest is the body of a person creation.
+// POST /api/v1/persons (interface: Persons)
+type CreatePersonRequest struct {
+	UUID                       *UUID           `json:"uuid,omitzero"` // Generated when omitted.
+	OwningOrganizationUUID     UUID            `json:"owningOrganizationUuid"`
+	RecruitingOrganizationUUID UUID            `json:"recruitingOrganizationUuid"`
+	AcademicTitle              *string         `json:"academicTitle,omitzero"`
+	DateOfBirth                *Date           `json:"dateOfBirth,omitzero"`          // Local date.
+	SocialSecurityNumber       *string         `json:"socialSecurityNumber,omitzero"` // Digits without separators.
+	Gender                     *Gender         `json:"gender,omitzero"`
+	PhoneNumber                *string         `json:"phoneNumber,omitzero"`       // International format.
+	MobilePhoneNumber          *string         `json:"mobilePhoneNumber,omitzero"` // International format.
+	Email                      *string         `json:"email,omitzero"`
+	Language                   *string         `json:"language,omitzero"` // ISO 639-1 code.
+	IBAN                       *string         `json:"iban,omitzero"`
+	Name                       *Name           `json:"name,omitzero"`
+	Address                    *Address        `json:"address,omitzero"`
+	OptIns                     *OptIns         `json:"optIns,omitzero"`
+	Mandate                    *MandateRequest `json:"mandate,omitzero"`
+}
+
+// Name is a person's name in a creation.
+type Name struct {
+	Initials       *string `json:"initials,omitzero"`
+	FirstName      *string `json:"firstName,omitzero"`
+	LastNamePrefix *string `json:"lastNamePrefix,omitzero"`
+	LastName       *string `json:"lastName,omitzero"`
+}
+
+// OptIns says by which ways a person may be approached, in a creation.
+type OptIns struct {
+	Email *bool `json:"email,omitzero"`
+	Mail  *bool `json:"mail,omitzero"`
+	Phone *bool `json:"phone,omitzero"`
+	SMS   *bool `json:"sms,omitzero"`
+}
+
+// MandateRequest is a mandate in a creation. CreatedAt is the processing time when
+// omitted.
+type MandateRequest struct {
+	ID        *string `json:"id,omitzero"`
+	CreatedAt *Time   `json:"createdAt,omitzero"`
+}
+
+// Validate checks the shape of the request and puts identifiers such as the IBAN into
+// the form that is stored.
+func (r *CreatePersonRequest) Validate(now time.Time) Violations {
+	var v Violations
+	newUUID(&v, "/uuid", r.UUID)
+	requireUUID(&v, "/owningOrganizationUuid", r.OwningOrganizationUUID)
+	requireUUID(&v, "/recruitingOrganizationUuid", r.RecruitingOrganizationUUID)
+	optionalText(&v, "/academicTitle", r.AcademicTitle, maxText)
+	if r.DateOfBirth != nil {
+		r.DateOfBirth.validate(&v, "/dateOfBirth", now)
+	}
+	normalizeField(&v, "/socialSecurityNumber", &r.SocialSecurityNumber, checkSocialSecurityNumber)
+	optionalEnum(&v, "/gender", r.Gender, Genders)
+	normalizeField(&v, "/phoneNumber", &r.PhoneNumber, checkPhone)
+	normalizeField(&v, "/mobilePhoneNumber", &r.MobilePhoneNumber, checkPhone)
+	normalizeField(&v, "/email", &r.Email, checkEmail)
+	normalizeField(&v, "/language", &r.Language, checkLanguage)
+	normalizeField(&v, "/iban", &r.IBAN, checkIBAN)
+	if n := r.Name; n != nil {
+		optionalText(&v, "/name/initials", n.Initials, maxText)
+		optionalText(&v, "/name/firstName", n.FirstName, maxText)
+		optionalText(&v, "/name/lastNamePrefix", n.LastNamePrefix, maxText)
+		optionalText(&v, "/name/lastName", n.LastName, maxText)
+	}
+	if r.Address != nil {
+		r.Address.Validate(&v, "/address")
+	}
+	if r.Mandate != nil {
+		optionalText(&v, "/mandate/id", r.Mandate.ID, maxText)
+	}
+	return v
+}
+
+// Validate checks a whole address at pointer and writes its country in capitals.
+func (a *Address) Validate(v *Violations, pointer string) {
+	requireText(v, pointer+"/street", a.Street, maxAddress)
+	requireText(v, pointer+"/houseNumber", a.HouseNumber, maxAddress)
+	optionalText(v, pointer+"/houseNumberExtension", a.HouseNumberExtension, maxAddress)
+	requireText(v, pointer+"/zipCode", a.ZipCode, maxAddress)
+	requireText(v, pointer+"/city", a.City, maxAddress)
+	if a.Country == "" {
+		v.Add(pointer+"/country", "is required")
+		return
+	}
+	country := &a.Country
+	normalizeField(v, pointer+"/country", &country, checkCountry)
+	a.Country = *country
+}
+
+// UpdatePersonRequest is the body of a partial update of a person.
+// PUT /api/v1/persons/{uuid}/actions/update (interface: Persons)
+type UpdatePersonRequest struct {
+	AcademicTitle        Patch[string]       `json:"academicTitle,omitzero"`
+	DateOfBirth          Patch[Date]         `json:"dateOfBirth,omitzero"`          // Local date.
+	SocialSecurityNumber Patch[string]       `json:"socialSecurityNumber,omitzero"` // Digits without separators.
+	Gender               Patch[Gender]       `json:"gender,omitzero"`
+	PhoneNumber          Patch[string]       `json:"phoneNumber,omitzero"`       // International format.
+	MobilePhoneNumber    Patch[string]       `json:"mobilePhoneNumber,omitzero"` // International format.
+	Email                Patch[string]       `json:"email,omitzero"`
+	Language             Patch[string]       `json:"language,omitzero"` // ISO 639-1 code.
+	IBAN                 Patch[string]       `json:"iban,omitzero"`
+	Name                 Patch[NamePatch]    `json:"name,omitzero"`
+	Address              Patch[AddressPatch] `json:"address,omitzero"`
+	OptIns               Patch[OptInsPatch]  `json:"optIns,omitzero"`
+	Mandate              Patch[MandatePatch] `json:"mandate,omitzero"`
+}
+
+// NamePatch is the name in an update; clearing it clears all of it. Spec gap: P3.
+type NamePatch struct {
+	Initials       Patch[string] `json:"initials,omitzero"`
+	FirstName      Patch[string] `json:"firstName,omitzero"`
+	LastNamePrefix Patch[string] `json:"lastNamePrefix,omitzero"`
+	LastName       Patch[string] `json:"lastName,omitzero"`
+}
+
+// AddressPatch is the address in an update. Only the extension can be cleared alone.
+// Spec gap: P3.
+type AddressPatch struct {
+	Street               Patch[string] `json:"street,omitzero"`
+	HouseNumber          Patch[string] `json:"houseNumber,omitzero"`
+	HouseNumberExtension Patch[string] `json:"houseNumberExtension,omitzero"`
+	ZipCode              Patch[string] `json:"zipCode,omitzero"`
+	City                 Patch[string] `json:"city,omitzero"`
+	Country              Patch[string] `json:"country,omitzero"`
+}
+
+// OptInsPatch is the opt-ins in an update.
+type OptInsPatch struct {
+	Email Patch[bool] `json:"email,omitzero"`
+	Mail  Patch[bool] `json:"mail,omitzero"`
+	Phone Patch[bool] `json:"phone,omitzero"`
+	SMS   Patch[bool] `json:"sms,omitzero"`
+}
+
+// MandatePatch is the mandate in an update.
+type MandatePatch struct {
+	ID        Patch[string] `json:"id,omitzero"`
+	CreatedAt Patch[Time]   `json:"createdAt,omitzero"`
+}
+
+// Validate checks the shape of the request and puts identifiers into the form that is
+// stored. Whether a partial address is whole depends on the record it is merged into.
+func (r *UpdatePersonRequest) Validate(now time.Time) Violations {
+	var v Violations
+	patchText(&v, "/academicTitle", r.AcademicTitle, maxText)
+	if day, ok := r.DateOfBirth.Value(); ok {
+		day.validate(&v, "/dateOfBirth", now)
+	}
+	normalizePatch(&v, "/socialSecurityNumber", &r.SocialSecurityNumber, checkSocialSecurityNumber)
+	optionalEnum(&v, "/gender", r.Gender.value, Genders)
+	normalizePatch(&v, "/phoneNumber", &r.PhoneNumber, checkPhone)
+	normalizePatch(&v, "/mobilePhoneNumber", &r.MobilePhoneNumber, checkPhone)
+	normalizePatch(&v, "/email", &r.Email, checkEmail)
+	normalizePatch(&v, "/language", &r.Language, checkLanguage)
+	normalizePatch(&v, "/iban", &r.IBAN, checkIBAN)
+	if n := r.Name.value; n != nil {
+		patchText(&v, "/name/initials", n.Initials, maxText)
+		patchText(&v, "/name/firstName", n.FirstName, maxText)
+		patchText(&v, "/name/lastNamePrefix", n.LastNamePrefix, maxText)
+		patchText(&v, "/name/lastName", n.LastName, maxText)
+	}
+	if a := r.Address.value; a != nil {
+		a.validate(&v)
+	}
+	if m := r.Mandate.value; m != nil {
+		patchText(&v, "/mandate/id", m.ID, maxText)
+		if m.CreatedAt.IsClear() {
+			v.Add("/mandate/createdAt", "cannot be cleared alone; clear the mandate")
+		}
+	}
+	return v
+}
+
+func (a *AddressPatch) validate(v *Violations) {
+	parts := []struct {
+		name  string
+		patch Patch[string]
+	}{
+		{"street", a.Street},
+		{"houseNumber", a.HouseNumber},
+		{"zipCode", a.ZipCode},
+		{"city", a.City},
+		{"country", a.Country},
+	}
+	for _, part := range parts {
+		if part.patch.IsClear() {
+			v.Add("/address/"+part.name, "cannot be cleared alone; clear the address")
+		}
+		patchText(v, "/address/"+part.name, part.patch, maxAddress)
+	}
+	patchText(v, "/address/houseNumberExtension", a.HouseNumberExtension, maxAddress)
+	if a.Country.value != nil && *a.Country.value != "" {
+		normalizePatch(v, "/address/country", &a.Country, checkCountry)
+	}
+}

@@ -1,0 +1,363 @@
+package apitype
+
+import (
+	"net/url"
+	"strings"
+	"time"
+)
+
+// PledgeStatus is the state of a pledge. Lead is the first.
+type PledgeStatus string
+
+// The states of a pledge.
+const (
+	PledgeLead      PledgeStatus = "lead"      // To be collected.
+	PledgeActive    PledgeStatus = "active"    // Being collected.
+	PledgeDropped   PledgeStatus = "dropped"   // Dropped before it was ever collected or released.
+	PledgeCancelled PledgeStatus = "cancelled" // Cancelled after it was collected or released.
+	PledgeFulfilled PledgeStatus = "fulfilled" // Ended after reaching its end date.
+)
+
+// PledgeStatuses are all states of a pledge.
+var PledgeStatuses = []PledgeStatus{PledgeLead, PledgeActive, PledgeDropped, PledgeCancelled, PledgeFulfilled}
+
+// DonationInterval is how often a donation is collected. The client shows any value.
+type DonationInterval string
+
+// DonationIntervals are the values that the service takes. Spec gap: G4.
+var DonationIntervals = []DonationInterval{"once", "monthly", "quarterly", "half-yearly", "yearly"}
+
+// RecruitmentType is where a donor was won.
+type RecruitmentType string
+
+// RecruitmentTypes are d2d (door-to-door) and street.
+var RecruitmentTypes = []RecruitmentType{"d2d", "street"}
+
+// PledgeAction is a status action on a pledge. The client sends any value.
+// Spec gap: G1.
+type PledgeAction string
+
+// The status actions of our service. Spec gap: G1.
+const (
+	ActionActivate PledgeAction = "activate"
+	ActionDrop     PledgeAction = "drop"
+	ActionCancel   PledgeAction = "cancel"
+	ActionFulfill  PledgeAction = "fulfill"
+)
+
+// PledgeActions are the status actions of our service.
+var PledgeActions = []PledgeAction{ActionActivate, ActionDrop, ActionCancel, ActionFulfill}
+
+// Pledge is a person's commitment to donate, also called a pledge case: every pledge
+// answer and each node of the pledge list.
+type Pledge struct {
+	UUID       UUID           `json:"uuid"`
+	Status     PledgeStatus   `json:"status"`
+	StartsAt   Time           `json:"startsAt"`
+	EndsAt     *Time          `json:"endsAt"`
+	CreatedAt  Time           `json:"createdAt"`
+	UpdatedAt  Time           `json:"updatedAt"` // Changes to the pledge's calls do not change it.
+	ReleasedAt Embedded[Time] `json:"releasedAt,omitzero"`
+	// Deprecated: use OwningOrganization.
+	OwningOrganizationUUID UUID `json:"owningOrganizationUuid"`
+	// Deprecated: use RecruitingOrganization.
+	RecruitingOrganizationUUID UUID             `json:"recruitingOrganizationUuid"`
+	RecruitingLocationLabel    *string          `json:"recruitingLocationLabel"`
+	InitialDonationAmount      Amount           `json:"initialDonationAmount"` // Euros, at the moment of submission.
+	DonationAmount             Amount           `json:"donationAmount"`        // Euros, current.
+	InitialDonationInterval    DonationInterval `json:"initialDonationInterval"`
+	DonationInterval           DonationInterval `json:"donationInterval"`
+	PreferredPaymentDay        *int             `json:"preferredPaymentDay"` // Day of the month, 1 to 28.
+	RecruitmentType            *RecruitmentType `json:"recruitmentType"`
+	// Deprecated: use RecruiterUser.
+	RecruiterUserUUID  UUID    `json:"recruiterUserUuid"`
+	SignatureSignedURL *string `json:"signatureSignedUrl"` // Temporary, valid for one hour.
+	ExternalMetadata   *Object `json:"externalMetadata"`
+	CampaignCode       *string `json:"campaignCode"`
+	CollectionDate     *Time   `json:"collectionDate"`
+
+	OwningOrganization     Embedded[OrganizationReference] `json:"owningOrganization,omitzero"`
+	RecruitingOrganization Embedded[OrganizationReference] `json:"recruitingOrganization,omitzero"`
+	RecruiterUser          Embedded[RecruiterUser]         `json:"recruiterUser,omitzero"`
+	Person                 Embedded[Person]                `json:"person,omitzero"`
+	Transactions           Embedded[[]Transaction]         `json:"transactions,omitzero"`
+	Calls                  Embedded[[]Call]                `json:"calls,omitzero"`
+	FocusAreas             Embedded[[]FocusArea]           `json:"focusAreas,omitzero"`
+	ExternalSource         Embedded[ExternalSource]        `json:"externalSource,omitzero"`
+}
+
+// RecruiterUser is the user who won a donor.
+type RecruiterUser struct {
+	UUID       UUID   `json:"uuid"`
+	Identifier string `json:"identifier"`
+	Name       string `json:"name"`
+}
+
+// FocusArea is a subject that an organization collects for.
+type FocusArea struct {
+	UUID           UUID            `json:"uuid"`
+	Name           string          `json:"name"`
+	ExternalSource *ExternalSource `json:"externalSource"`
+}
+
+// PaymentQRMethod is the method of a transaction that began with a bank-payment QR
+// code. Spec gap: L13.
+const PaymentQRMethod = "payment_qr"
+
+// Transaction is a payment, embedded in calls and pledges.
+type Transaction struct {
+	UUID             UUID            `json:"uuid"`
+	PersonUUID       UUID            `json:"personUuid"`
+	Origin           *ExternalSource `json:"origin"`
+	Amount           Amount          `json:"amount"` // Euros.
+	Name             *string         `json:"name"`
+	IBAN             *string         `json:"iban"`
+	Description      *string         `json:"description"`
+	Provider         *string         `json:"provider"`
+	Method           *string         `json:"method"`
+	ReferenceID      *string         `json:"referenceId"`
+	TransactionID    *string         `json:"transactionId"`
+	ProviderMetadata *Object         `json:"providerMetadata"`
+	CreatedAt        Time            `json:"createdAt"`
+	UpdatedAt        Time            `json:"updatedAt"`
+	Status           string          `json:"status"`
+}
+
+// PledgeListOptions are the parameters of the pledge list.
+// GET /api/v1/pledges (interface: Pledges)
+type PledgeListOptions struct {
+	Paging
+	Include       []string // Only IncludeTransactions.
+	PersonUUID    *UUID
+	WithPaymentQR *bool // Has a transaction of PaymentQRMethod. Spec gap: L13.
+	Status        *PledgeStatus
+	UpdatedAfter  *Time
+	ReleasedAfter *Time
+}
+
+// PaymentQRParameter is the name of the WithPaymentQR filter at our service. Another
+// service names it after a payment scheme.
+const PaymentQRParameter = "withPaymentQr"
+
+// Query is the options as query parameters.
+func (o PledgeListOptions) Query() url.Values {
+	q := &queryWriter{values: url.Values{}}
+	q.text("include", strings.Join(o.Include, ","))
+	q.uuid("personUuid", o.PersonUUID)
+	if o.WithPaymentQR != nil {
+		q.text(PaymentQRParameter, map[bool]string{true: "true", false: "false"}[*o.WithPaymentQR])
+	}
+	if o.Status != nil {
+		q.text("status", string(*o.Status))
+	}
+	q.time("updatedAfter", o.UpdatedAfter)
+	q.time("releasedAfter", o.ReleasedAfter)
+	o.encode(q)
+	return q.values
+}
+
+// ParsePledgeListOptions reads query parameters.
+func ParsePledgeListOptions(values url.Values) (PledgeListOptions, Violations) {
+	q := &queryReader{values: values}
+	o := PledgeListOptions{
+		Include:       q.list("include"),
+		PersonUUID:    q.uuid("personUuid"),
+		WithPaymentQR: parsed(q, PaymentQRParameter, parseBool),
+		Status:        parsed(q, "status", parsePledgeStatus),
+		UpdatedAfter:  q.time("updatedAfter"),
+		ReleasedAfter: q.time("releasedAfter"),
+		Paging:        decodePaging(q),
+	}
+	q.violations = append(q.violations, o.Validate()...)
+	return o, q.finish()
+}
+
+// Validate checks the values of include.
+func (o PledgeListOptions) Validate() Violations {
+	var v Violations
+	for _, name := range o.Include {
+		if name != IncludeTransactions {
+			v.addParameter("include", "must be %s", IncludeTransactions)
+		}
+	}
+	return v
+}
+
+// CreatePledgeRequest is the body of a pledge creation. ExternalSource makes the
+// pledge external.
+// POST /api/v1/pledges (interface: Pledges)
+type CreatePledgeRequest struct {
+	UUID                       *UUID             `json:"uuid,omitzero"` // Generated when omitted.
+	PersonUUID                 UUID              `json:"personUuid"`
+	Status                     *PledgeStatus     `json:"status,omitzero"` // External pledges only.
+	CreatedAt                  Time              `json:"createdAt"`
+	OwningOrganizationUUID     UUID              `json:"owningOrganizationUuid"`
+	RecruitingOrganizationUUID UUID              `json:"recruitingOrganizationUuid"`
+	RecruitingLocationLabel    *string           `json:"recruitingLocationLabel,omitzero"`
+	DonationInterval           *DonationInterval `json:"donationInterval,omitzero"` // External pledges only.
+	DonationAmount             *Amount           `json:"donationAmount,omitzero"`   // Euros; external pledges only.
+	InitialDonationInterval    DonationInterval  `json:"initialDonationInterval"`
+	InitialDonationAmount      *Amount           `json:"initialDonationAmount"` // Euros.
+	RecruitmentType            *RecruitmentType  `json:"recruitmentType,omitzero"`
+	RecruiterUserUUID          UUID              `json:"recruiterUserUuid"`
+	StartsAt                   Time              `json:"startsAt"`
+	FocusAreaUUIDs             []UUID            `json:"focusAreaUuids,omitzero"`
+	CancelledAt                *Time             `json:"cancelledAt,omitzero"`         // External pledges only.
+	PreferredPaymentDay        *int              `json:"preferredPaymentDay,omitzero"` // Day of the month, 1 to 28.
+	DroppedAt                  *Time             `json:"droppedAt,omitzero"`           // External pledges only.
+	ReleasedAt                 *Time             `json:"releasedAt,omitzero"`          // External pledges only.
+	EndsAt                     *Time             `json:"endsAt,omitzero"`
+	ExternalMetadata           *Object           `json:"externalMetadata,omitzero"`
+	ExternalSource             *ExternalSource   `json:"externalSource,omitzero"`
+}
+
+// IsExternal reports whether the pledge will be managed in an external system.
+func (r *CreatePledgeRequest) IsExternal() bool { return r.ExternalSource != nil }
+
+// Validate checks the shape of the request and which fields its mode forbids.
+// Spec gap: G6.
+func (r *CreatePledgeRequest) Validate(now time.Time) Violations {
+	var v Violations
+	newUUID(&v, "/uuid", r.UUID)
+	requireUUID(&v, "/personUuid", r.PersonUUID)
+	optionalEnum(&v, "/status", r.Status, PledgeStatuses)
+	requireTime(&v, "/createdAt", r.CreatedAt)
+	if r.CreatedAt.After(now.Add(24 * time.Hour)) { // Spec gap: G11
+		v.Add("/createdAt", "must not be in the future")
+	}
+	requireUUID(&v, "/owningOrganizationUuid", r.OwningOrganizationUUID)
+	requireUUID(&v, "/recruitingOrganizationUuid", r.RecruitingOrganizationUUID)
+	optionalText(&v, "/recruitingLocationLabel", r.RecruitingLocationLabel, maxText)
+	optionalEnum(&v, "/donationInterval", r.DonationInterval, DonationIntervals)
+	if r.DonationAmount != nil {
+		r.DonationAmount.validate(&v, "/donationAmount")
+	}
+	requireEnum(&v, "/initialDonationInterval", r.InitialDonationInterval, DonationIntervals)
+	if r.InitialDonationAmount == nil {
+		v.Add("/initialDonationAmount", "is required")
+	} else {
+		r.InitialDonationAmount.validate(&v, "/initialDonationAmount")
+	}
+	optionalEnum(&v, "/recruitmentType", r.RecruitmentType, RecruitmentTypes)
+	requireUUID(&v, "/recruiterUserUuid", r.RecruiterUserUUID)
+	requireTime(&v, "/startsAt", r.StartsAt)
+	if day := r.PreferredPaymentDay; day != nil && (*day < 1 || *day > 28) {
+		v.Add("/preferredPaymentDay", "must be a whole number from 1 to 28")
+	}
+	if r.IsExternal() {
+		r.validateExternal(&v)
+	} else {
+		r.validateManaged(&v)
+	}
+	return v
+}
+
+// validateManaged refuses what a service-managed creation must not carry.
+func (r *CreatePledgeRequest) validateManaged(v *Violations) {
+	forbidden := []struct {
+		name, instead string
+		given         bool
+	}{
+		{"status", "it starts as lead", r.Status != nil},
+		{"donationInterval", "use initialDonationInterval", r.DonationInterval != nil},
+		{"donationAmount", "use initialDonationAmount", r.DonationAmount != nil},
+		{"cancelledAt", "use the status action", r.CancelledAt != nil},
+		{"droppedAt", "use the status action", r.DroppedAt != nil},
+		{"releasedAt", "it follows from the cooling-off period", r.ReleasedAt != nil},
+	}
+	for _, field := range forbidden {
+		if field.given {
+			v.Add("/"+field.name, "is not allowed for a service-managed pledge; %s", field.instead)
+		}
+	}
+	validateEnd(v, &r.StartsAt, r.EndsAt)
+}
+
+// validateExternal checks what only an external creation carries.
+func (r *CreatePledgeRequest) validateExternal(v *Violations) {
+	r.ExternalSource.validate(v, "/externalSource")
+	status := PledgeLead
+	if r.Status != nil {
+		status = *r.Status
+	}
+	if r.CancelledAt != nil && status != PledgeCancelled {
+		v.Add("/cancelledAt", "does not fit the status")
+	}
+	if r.DroppedAt != nil && status != PledgeDropped {
+		v.Add("/droppedAt", "does not fit the status")
+	}
+}
+
+// validateEnd wants the end of a service-managed pledge not before its start.
+// Spec gap: G8.
+func validateEnd(v *Violations, start, end *Time) {
+	if start != nil && end != nil && end.Before(start.Time) {
+		v.Add("/endsAt", "must not be before startsAt")
+	}
+}
+
+// UpdatePledgeRequest is the body of a partial update of a pledge.
+// PUT /api/v1/pledges/{uuid}/actions/update (interface: Pledges)
+type UpdatePledgeRequest struct {
+	RecruitingLocationLabel Patch[string]           `json:"recruitingLocationLabel,omitzero"`
+	DonationInterval        Patch[DonationInterval] `json:"donationInterval,omitzero"` // Service-managed pledges only.
+	DonationAmount          Patch[Amount]           `json:"donationAmount,omitzero"`   // Euros; service-managed pledges only.
+	RecruiterUserUUID       Patch[UUID]             `json:"recruiterUserUuid,omitzero"`
+	StartsAt                Patch[Time]             `json:"startsAt,omitzero"`
+	EndsAt                  Patch[Time]             `json:"endsAt,omitzero"` // Service-managed pledges only.
+	ExternalMetadata        Patch[Object]           `json:"externalMetadata,omitzero"`
+}
+
+// Validate checks the shape of the request. Which fields the mode forbids, and whether
+// the end lies before the start, depends on the stored record: see ValidateFor.
+func (r *UpdatePledgeRequest) Validate() Violations {
+	var v Violations
+	patchText(&v, "/recruitingLocationLabel", r.RecruitingLocationLabel, maxText)
+	optionalEnum(&v, "/donationInterval", r.DonationInterval.value, DonationIntervals)
+	if amount, ok := r.DonationAmount.Value(); ok {
+		amount.validate(&v, "/donationAmount")
+	}
+	if id, ok := r.RecruiterUserUUID.Value(); ok {
+		requireUUID(&v, "/recruiterUserUuid", id)
+	}
+	for _, field := range []struct { // Spec gap: G7
+		name  string
+		clear bool
+	}{
+		{"donationInterval", r.DonationInterval.IsClear()},
+		{"donationAmount", r.DonationAmount.IsClear()},
+		{"recruiterUserUuid", r.RecruiterUserUUID.IsClear()},
+		{"startsAt", r.StartsAt.IsClear()},
+	} {
+		if field.clear {
+			v.Add("/"+field.name, "cannot be cleared")
+		}
+	}
+	return v
+}
+
+// ValidateFor checks the request against the pledge that it will change.
+// Spec gaps: G5, G8.
+func (r *UpdatePledgeRequest) ValidateFor(pledge Pledge, external bool) Violations {
+	var v Violations
+	if external {
+		for _, field := range []struct {
+			name  string
+			given bool
+		}{
+			{"donationInterval", !r.DonationInterval.IsZero()},
+			{"donationAmount", !r.DonationAmount.IsZero()},
+			{"endsAt", !r.EndsAt.IsZero()},
+		} {
+			if field.given {
+				v.Add("/"+field.name, "is not allowed for an external pledge")
+			}
+		}
+		return v
+	}
+	start, end := &pledge.StartsAt, pledge.EndsAt
+	r.StartsAt.Apply(&start)
+	r.EndsAt.Apply(&end)
+	validateEnd(&v, start, end)
+	return v
+}

@@ -1,0 +1,159 @@
+package apitype
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// queryWriter writes the parameters that were given.
+type queryWriter struct{ values url.Values }
+
+func (q *queryWriter) text(name, value string) {
+	if value != "" {
+		q.values.Set(name, value)
+	}
+}
+
+func (q *queryWriter) number(name string, n *int) {
+	if n != nil {
+		q.values.Set(name, strconv.Itoa(*n))
+	}
+}
+
+func (q *queryWriter) uuid(name string, id *UUID) {
+	if id != nil {
+		q.values.Set(name, id.String())
+	}
+}
+
+func (q *queryWriter) time(name string, t *Time) {
+	if t != nil {
+		q.values.Set(name, t.String())
+	}
+}
+
+// queryReader reads parameters and notes what is wrong with them: one that nobody
+// asked for, one given twice, an empty value, a value of another form. Spec gap: R13.
+type queryReader struct {
+	values     url.Values
+	known      []string
+	violations Violations
+}
+
+// one is the only value of a parameter; ok is false when it is absent or wrong.
+func (q *queryReader) one(name string) (value string, ok bool) {
+	q.known = append(q.known, name)
+	values, given := q.values[name]
+	switch {
+	case !given:
+		return "", false
+	case len(values) > 1:
+		q.violations.addParameter(name, "must be given once")
+		return "", false
+	case values[0] == "":
+		q.violations.addParameter(name, "must not be empty")
+		return "", false
+	default:
+		if problem := checkText(values[0], maxText); problem != "" {
+			q.violations.addParameter(name, "%s", problem)
+			return "", false
+		}
+		return values[0], true
+	}
+}
+
+func (q *queryReader) text(name string) string {
+	value, _ := q.one(name)
+	return value
+}
+
+// list is the values of an array parameter, repeated or comma-separated. Spec gap: L7.
+func (q *queryReader) list(name string) []string {
+	q.known = append(q.known, name)
+	var all []string
+	for _, value := range q.values[name] {
+		for part := range strings.SplitSeq(value, ",") {
+			if part == "" {
+				q.violations.addParameter(name, "must not be empty")
+				return nil
+			}
+			all = append(all, part)
+		}
+	}
+	return all
+}
+
+func (q *queryReader) uuids(name string) []UUID {
+	var ids []UUID
+	for _, text := range q.list(name) {
+		id, err := ParseUUID(text)
+		if err != nil {
+			q.violations.addParameter(name, "%s", err.Error())
+			return nil
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// pageSize is a number of records. Spec gap: L1.
+func (q *queryReader) pageSize(name string) *int {
+	value, ok := q.one(name)
+	if !ok {
+		return nil
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 0 || n > MaxPageSize || strings.HasPrefix(value, "+") {
+		q.violations.addParameter(name, "must be a whole number from 0 to %d", MaxPageSize)
+		return nil
+	}
+	return &n
+}
+
+// parsed reads a parameter with parse; its error says what is wrong with the value.
+func parsed[T any](q *queryReader, name string, parse func(string) (T, error)) *T {
+	value, ok := q.one(name)
+	if !ok {
+		return nil
+	}
+	result, err := parse(value)
+	if err != nil {
+		q.violations.addParameter(name, "%s", err.Error())
+		return nil
+	}
+	return &result
+}
+
+func (q *queryReader) uuid(name string) *UUID { return parsed(q, name, ParseUUID) }
+
+func (q *queryReader) time(name string) *Time { return parsed(q, name, ParseTime) }
+
+// finish notes the parameters that nobody asked for and returns what was found.
+func (q *queryReader) finish() Violations {
+	for name := range q.values {
+		if !slices.Contains(q.known, name) {
+			q.violations.addParameter(name, "is not a parameter of this list; known are %s", strings.Join(q.known, ", "))
+		}
+	}
+	slices.SortStableFunc(q.violations, func(a, b Violation) int { return strings.Compare(a.Parameter, b.Parameter) })
+	return q.violations
+}
+
+var errBool = errors.New("must be true or false")
+
+func parseBool(text string) (bool, error) {
+	if text != "true" && text != "false" {
+		return false, errBool
+	}
+	return text == "true", nil
+}
+
+func parsePledgeStatus(text string) (PledgeStatus, error) {
+	if !slices.Contains(PledgeStatuses, PledgeStatus(text)) {
+		return "", errors.New("must be one of lead, active, dropped, cancelled, fulfilled")
+	}
+	return PledgeStatus(text), nil
+}

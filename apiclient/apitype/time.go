@@ -1,0 +1,287 @@
+package apitype
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// wireTime is how an instant is written: RFC 3339, UTC, milliseconds. Spec gap: R5.
+const wireTime = "2006-01-02T15:04:05.000Z"
+
+// The years that the service takes. Spec gap: R5.
+const (
+	minYear = 1900
+	maxYear = 9999
+)
+
+// Time is an instant to the millisecond. It reads any ISO 8601 form and writes
+// RFC 3339 in UTC with milliseconds. The zero value is no time.
+type Time struct{ time.Time }
+
+var (
+	errTime   = errors.New("is not an RFC 3339 time such as 2026-11-20T09:15:00Z, nor a date such as 2026-11-20")
+	errYear   = errors.New("must be in the years 1900 to 9999")
+	errDate   = errors.New("is not a date such as 1980-05-17")
+	errString = errors.New("must be a string")
+)
+
+// NewTime is t cut to the millisecond, in UTC.
+func NewTime(t time.Time) Time { return Time{Time: t.UTC().Truncate(time.Millisecond)} }
+
+// TimeFromMilli is the instant that many milliseconds after 1970.
+func TimeFromMilli(ms int64) Time { return Time{Time: time.UnixMilli(ms).UTC()} }
+
+// String is the time as it is written on the wire.
+func (t Time) String() string { return t.UTC().Format(wireTime) }
+
+// Equal reports whether both are the same instant.
+func (t Time) Equal(other Time) bool { return t.Time.Equal(other.Time) }
+
+// MarshalText writes RFC 3339 in UTC with milliseconds.
+func (t Time) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// MarshalJSON writes MarshalText as a string, null for the zero value.
+func (t Time) MarshalJSON() ([]byte, error) {
+	if t.IsZero() {
+		return []byte("null"), nil
+	}
+	return []byte(`"` + t.String() + `"`), nil
+}
+
+// UnmarshalText reads any ISO 8601 form.
+func (t *Time) UnmarshalText(text []byte) error {
+	parsed, err := parseISO(string(text))
+	if err != nil {
+		return err
+	}
+	*t = parsed
+	return nil
+}
+
+// UnmarshalJSON reads a string in any ISO 8601 form; null leaves t unchanged.
+func (t *Time) UnmarshalJSON(data []byte) error {
+	return unmarshalString(data, t.UnmarshalText)
+}
+
+// ParseTime reads the forms that the service takes: RFC 3339 with an offset, without
+// one (UTC), or a date (midnight UTC), in the years 1900 to 9999. Spec gap: R5.
+func ParseTime(text string) (Time, error) {
+	if len(text) >= len("2006-01-02T") && (text[10] == 't' || text[len(text)-1] == 'z') {
+		text = strings.ToUpper(text)
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", time.DateOnly} {
+		// The standard parser takes a comma before the fraction and a lone digit
+		// for the hour; RFC 3339 does not.
+		if parsed, err := time.Parse(layout, text); err == nil && !strings.Contains(text, ",") && (len(text) == 10 || text[13] == ':') {
+			if year := parsed.UTC().Year(); year < minYear || year > maxYear {
+				return Time{}, errYear
+			}
+			return NewTime(parsed), nil
+		}
+	}
+	return Time{}, errTime
+}
+
+// Date is a calendar day without a zone. The zero value is no day.
+type Date struct {
+	Year  int
+	Month time.Month
+	Day   int
+}
+
+// DateOf is the calendar day of t in its own zone.
+func DateOf(t time.Time) Date {
+	year, month, day := t.Date()
+	return Date{Year: year, Month: month, Day: day}
+}
+
+// ParseDate reads YYYY-MM-DD, or the date of a date-time, which is cut and never
+// shifted by a zone. Spec gap: R6.
+func ParseDate(text string) (Date, error) {
+	if len(text) > len(time.DateOnly) {
+		if _, err := ParseTime(text); err != nil {
+			return Date{}, errDate
+		}
+		text = text[:len(time.DateOnly)]
+	}
+	t, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return Date{}, errDate
+	}
+	return DateOf(t), nil
+}
+
+// IsZero reports whether d is no day.
+func (d Date) IsZero() bool { return d == Date{} }
+
+// String is the day as YYYY-MM-DD.
+func (d Date) String() string { return d.Midnight().Format(time.DateOnly) }
+
+// Midnight is the start of the day in UTC.
+func (d Date) Midnight() time.Time { return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC) }
+
+// MarshalText writes YYYY-MM-DD.
+func (d Date) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads what [ParseDate] reads, and any other ISO 8601 form.
+func (d *Date) UnmarshalText(text []byte) error {
+	parsed, err := ParseDate(string(text))
+	if err != nil {
+		t, isoErr := parseISO(string(text))
+		if isoErr != nil {
+			return err
+		}
+		parsed = DateOf(t.Time)
+	}
+	*d = parsed
+	return nil
+}
+
+// validate checks a date of birth: from 1900 to today, as the day is anywhere on
+// earth. Spec gap: R5.
+func (d Date) validate(v *Violations, pointer string, now time.Time) {
+	if d.Year < minYear || d.Midnight().After(now.Add(14*time.Hour)) {
+		v.Add(pointer, "must be a day from 1900-01-01 to today")
+	}
+}
+
+// StrictDecoding makes a decoder take only the forms of times and dates that the
+// service takes; without it any ISO 8601 form is read. Spec gap: R5.
+func StrictDecoding() json.Options {
+	return json.WithUnmarshalers(json.JoinUnmarshalers(
+		json.UnmarshalFromFunc(func(dec *jsontext.Decoder, t *Time) error {
+			return decodeString(dec, t, ParseTime)
+		}),
+		json.UnmarshalFromFunc(func(dec *jsontext.Decoder, d *Date) error {
+			return decodeString(dec, d, ParseDate)
+		}),
+	))
+}
+
+// decodeString reads one string, or null, which leaves the value as it is.
+func decodeString[T any](dec *jsontext.Decoder, value *T, parse func(string) (T, error)) error {
+	token, err := dec.ReadToken()
+	if err != nil {
+		return err
+	}
+	switch token.Kind() {
+	case 'n':
+		return nil
+	case '"':
+		parsed, err := parse(token.String())
+		if err != nil {
+			return err
+		}
+		*value = parsed
+		return nil
+	default:
+		return errString
+	}
+}
+
+// unmarshalString hands the text of a JSON string to read; null is passed over.
+func unmarshalString(data []byte, read func([]byte) error) error {
+	if string(data) == "null" {
+		return nil
+	}
+	text, err := jsontext.AppendUnquote(nil, data)
+	if err != nil {
+		return errString
+	}
+	return read(text)
+}
+
+// parseISO reads the ISO 8601 forms that services in the field send: extended and
+// basic, calendar, ordinal and week dates, a time to the hour, minute or second with a
+// fraction after a point or a comma, and an offset with or without a colon.
+func parseISO(text string) (Time, error) {
+	if t, err := ParseTime(text); err == nil {
+		return t, nil
+	}
+	datePart, timePart, hasTime := strings.Cut(strings.ToUpper(strings.TrimSpace(text)), "T")
+	if !hasTime {
+		datePart, timePart, hasTime = strings.Cut(datePart, " ")
+	}
+	day, err := parseISODate(datePart)
+	if err != nil || !hasTime {
+		return NewTime(day), err
+	}
+	clock, offset, err := cutOffset(timePart)
+	if err != nil {
+		return Time{}, err
+	}
+	since, err := parseISOClock(clock)
+	if err != nil {
+		return Time{}, err
+	}
+	return NewTime(day.Add(since - offset)), nil
+}
+
+// parseISODate reads a date as midnight UTC.
+func parseISODate(text string) (time.Time, error) {
+	for _, layout := range []string{"2006-01-02", "20060102", "2006-002", "2006002", "2006-01", "2006"} {
+		if t, err := time.Parse(layout, text); err == nil && len(text) == len(layout) {
+			return t, nil
+		}
+	}
+	if year, week, ok := strings.Cut(strings.ReplaceAll(text, "-", ""), "W"); ok && len(year) == 4 && (len(week) == 2 || len(week) == 3) {
+		n, err := strconv.Atoi(year + (week + "1")[:3])
+		y, w, d := n/1000, n/10%100, n%10
+		if err == nil && w >= 1 && w <= 53 && d >= 1 && d <= 7 {
+			fourth := time.Date(y, time.January, 4, 0, 0, 0, 0, time.UTC)
+			monday := fourth.AddDate(0, 0, -(int(fourth.Weekday())+6)%7)
+			return monday.AddDate(0, 0, (w-1)*7+d-1), nil
+		}
+	}
+	return time.Time{}, errTime
+}
+
+// cutOffset takes the zone off a time of day.
+func cutOffset(text string) (clock string, offset time.Duration, err error) {
+	i := strings.IndexAny(text, "Z+-")
+	if i < 0 || text[i:] == "Z" {
+		return strings.TrimSuffix(text, "Z"), 0, nil
+	}
+	digits := strings.ReplaceAll(text[i+1:], ":", "")
+	n, err := strconv.Atoi(digits)
+	if err != nil || (len(digits) != 2 && len(digits) != 4) || text[i] == 'Z' {
+		return "", 0, errTime
+	}
+	if len(digits) == 2 {
+		n *= 100
+	}
+	offset = time.Duration(n/100)*time.Hour + time.Duration(n%100)*time.Minute
+	if text[i] == '-' {
+		offset = -offset
+	}
+	return text[:i], offset, nil
+}
+
+// parseISOClock reads a time of day as the time since midnight.
+func parseISOClock(text string) (time.Duration, error) {
+	whole, fraction, _ := strings.Cut(strings.ReplaceAll(text, ",", "."), ".")
+	digits := strings.ReplaceAll(whole, ":", "")
+	n, err := strconv.Atoi((digits + "0000")[:min(6, len(digits)+4)])
+	if err != nil || (len(digits) != 2 && len(digits) != 4 && len(digits) != 6) {
+		return 0, errTime
+	}
+	h, m, s := n/10000, n/100%100, n%100
+	since := time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(s)*time.Second
+	if h > 24 || m > 59 || s > 60 || since > 24*time.Hour {
+		return 0, errTime
+	}
+	if fraction == "" {
+		return since, nil
+	}
+	unit := map[int]time.Duration{2: time.Hour, 4: time.Minute, 6: time.Second}[len(digits)]
+	part, err := strconv.ParseFloat("0."+fraction, 64)
+	if err != nil {
+		return 0, errTime
+	}
+	return since + time.Duration(part*float64(unit)+0.5), nil
+}
