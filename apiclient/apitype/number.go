@@ -226,6 +226,8 @@ func (a *Amount) UnmarshalJSON(data []byte) error {
 // validate checks a donation amount at pointer.
 func (a Amount) validate(v *Violations, pointer string) {
 	switch {
+	case a == Amount{}:
+		v.Add(pointer, "is required and must be greater than 0")
 	case a.other == "" && a.cents >= minAmount && a.cents <= maxAmount:
 	case a.other == "" || !a.isFraction():
 		v.Add(pointer, "must be greater than 0 and at most 9999999.99 Euros")

@@ -197,7 +197,7 @@ type CreatePledgeRequest struct {
 	DonationInterval           *DonationInterval `json:"donationInterval,omitzero"` // External pledges only.
 	DonationAmount             *Amount           `json:"donationAmount,omitzero"`   // Euros; external pledges only.
 	InitialDonationInterval    DonationInterval  `json:"initialDonationInterval"`
-	InitialDonationAmount      *Amount           `json:"initialDonationAmount"` // Euros.
+	InitialDonationAmount      Amount            `json:"initialDonationAmount"` // Euros.
 	RecruitmentType            *RecruitmentType  `json:"recruitmentType,omitzero"`
 	RecruiterUserUUID          UUID              `json:"recruiterUserUuid"`
 	StartsAt                   Time              `json:"startsAt"`
@@ -233,11 +233,7 @@ func (r *CreatePledgeRequest) Validate(now time.Time) Violations {
 		r.DonationAmount.validate(&v, "/donationAmount")
 	}
 	requireEnum(&v, "/initialDonationInterval", r.InitialDonationInterval, DonationIntervals)
-	if r.InitialDonationAmount == nil {
-		v.Add("/initialDonationAmount", "is required")
-	} else {
-		r.InitialDonationAmount.validate(&v, "/initialDonationAmount")
-	}
+	r.InitialDonationAmount.validate(&v, "/initialDonationAmount")
 	optionalEnum(&v, "/recruitmentType", r.RecruitmentType, RecruitmentTypes)
 	requireUUID(&v, "/recruiterUserUuid", r.RecruiterUserUUID)
 	requireTime(&v, "/startsAt", r.StartsAt)

@@ -1,0 +1,267 @@
+package apitype
+
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
+)
+
+// records are the types of the interface under the names of their field tables in
+// testdata/fields, which are typed off the interface by hand.
+var records = map[string]any{
+	"person":                 Person{},
+	"organization_reference": OrganizationReference{},
+	"address":                Address{},
+	"mandate":                Mandate{},
+	"quality_result":         QualityResult{},
+	"gate_result":            GateResult{},
+	"page_info":              PageInfo{},
+	"call":                   Call{},
+	"call_external_metadata": CallExternalMetadata{},
+	"call_attempt":           CallAttempt{},
+	"call_result":            CallResult{},
+	"transaction":            Transaction{},
+	"pledge":                 Pledge{},
+	"recruiter_user":         RecruiterUser{},
+	"focus_area":             FocusArea{},
+	"external_source":        ExternalSource{},
+	"processed_entry":        ProcessedEntry{},
+	"create_person_request":  CreatePersonRequest{},
+	"update_person_request":  UpdatePersonRequest{},
+	"create_call_request":    CreateCallRequest{},
+	"add_attempt_request":    AddAttemptRequest{},
+	"complete_call_request":  CompleteCallRequest{},
+	"cancel_call_request":    CancelCallRequest{},
+	"expire_call_request":    ExpireCallRequest{},
+	"create_pledge_request":  CreatePledgeRequest{},
+	"update_pledge_request":  UpdatePledgeRequest{},
+}
+
+// specField is one row of a field table.
+type specField struct {
+	name, kind         string
+	required, nullable bool
+}
+
+// readFields reads the field table of a record.
+func readFields(t *testing.T, record string) []specField {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "fields", record+".tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields []specField
+	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n")[1:] {
+		column := strings.Split(line, "\t")
+		fields = append(fields, specField{column[0], column[1], column[2] == "yes", column[3] == "yes"})
+	}
+	return fields
+}
+
+func TestFieldsFollowTheInterface(t *testing.T) {
+	t.Parallel()
+	for name, record := range records {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []specField
+			for field := range flatFields(reflect.TypeOf(record)) {
+				got = append(got, describeField(field))
+			}
+			want := readFields(t, name)
+			for i := range want {
+				// A part that may be absent may be null as well, whatever the table says of it.
+				if !want[i].required && i < len(got) {
+					want[i].nullable = got[i].nullable
+				}
+			}
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(specField{})); diff != "" {
+				t.Errorf("fields of %s (-interface +type):\n%s", name, diff)
+			}
+		})
+	}
+}
+
+// flatFields yields the fields of a struct type.
+func flatFields(record reflect.Type) func(yield func(reflect.StructField) bool) {
+	return func(yield func(reflect.StructField) bool) {
+		for _, field := range reflect.VisibleFields(record) {
+			if !field.Anonymous && !yield(field) {
+				return
+			}
+		}
+	}
+}
+
+// describeField is what a Go field promises of the JSON field.
+func describeField(field reflect.StructField) specField {
+	name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+	described := specField{name: name, required: options != "omitzero"}
+	kind := field.Type
+	if kind.Kind() == reflect.Struct {
+		if inner, ok := kind.FieldByName("value"); ok { // Patch or Embedded
+			described.nullable, kind = true, inner.Type.Elem()
+		}
+	}
+	if kind.Kind() == reflect.Pointer {
+		described.nullable, kind = true, kind.Elem()
+	}
+	described.kind = jsonKind(kind)
+	return described
+}
+
+func jsonKind(kind reflect.Type) string {
+	switch kind {
+	case reflect.TypeFor[UUID]():
+		return "uuid"
+	case reflect.TypeFor[Time]():
+		return "date-time"
+	case reflect.TypeFor[Date]():
+		return "date"
+	case reflect.TypeFor[Number](), reflect.TypeFor[Amount]():
+		return "number"
+	case reflect.TypeFor[Object]():
+		return "object"
+	case reflect.TypeFor[string]():
+		return "string"
+	}
+	switch kind.Kind() {
+	case reflect.String:
+		return "enum"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Int:
+		return "number"
+	case reflect.Slice:
+		return "array"
+	case reflect.Struct:
+		return "object"
+	default:
+		return kind.String()
+	}
+}
+
+func TestZeroRecordsWriteTheRequiredFields(t *testing.T) {
+	t.Parallel()
+	encoders := map[string]func(any) ([]byte, error){
+		"encoding/json": stdjson.Marshal,
+		"json v2":       func(v any) ([]byte, error) { return json.Marshal(v) },
+	}
+	for name, record := range records {
+		for encoder, encode := range encoders {
+			t.Run(name+" with "+encoder, func(t *testing.T) {
+				t.Parallel()
+				data, err := encode(record)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := map[string]stdjson.RawMessage{}
+				if err := stdjson.Unmarshal(data, &got); err != nil {
+					t.Fatal(err)
+				}
+				for _, field := range readFields(t, name) {
+					value, written := got[field.name]
+					if written != field.required {
+						t.Errorf("%s: written %v, want %v", field.name, written, field.required)
+					}
+					if field.required && field.nullable && string(value) != "null" {
+						t.Errorf("%s: got %s, want null", field.name, value)
+					}
+					delete(got, field.name)
+				}
+				if len(got) > 0 {
+					t.Errorf("fields that the interface does not have: %v", got)
+				}
+			})
+		}
+	}
+}
+
+func TestPayloadsSurviveStrictReadingAndWriting(t *testing.T) {
+	t.Parallel()
+	for name, record := range map[string]any{"call": &Call{}, "pledge": &Pledge{}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			payload, err := os.ReadFile(filepath.Join("testdata", "payloads", name+".json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal(payload, record, json.RejectUnknownMembers(true), StrictDecoding()); err != nil {
+				t.Fatal(err)
+			}
+			got, err := json.Marshal(record)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := jsontext.Value(payload)
+			if err := want.Compact(); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("written again:\ngot  %s\nwant %s", got, want)
+			}
+		})
+	}
+}
+
+func TestClientReadsWhatAnotherServiceMaySend(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, payload string }{
+		{"circular reference as a string", `{"uuid":"6F1D4C2E-8A55-4B0E-9C39-0D2F3B6A7E10","pledgeCase":"[Circular]"}`},
+		{"circular reference as an object", `{"uuid":"6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10","pledgeCase":{"calls":[{"pledgeCase":{"calls":"[Circular]"}}]}}`},
+		{"unknown status and fields", `{"uuid":"6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10","status":"parked","more":{"a":[1]}}`},
+		{"other forms of time", `{"uuid":"6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10","requestedAt":"20261120T091500,5+0100"}`},
+		{"parts as null", `{"uuid":"6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10","person":null,"attempts":null,"result":null}`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			for _, decode := range []func([]byte, any) error{
+				stdjson.Unmarshal,
+				func(data []byte, v any) error { return json.Unmarshal(data, v) },
+			} {
+				var call Call
+				if err := decode([]byte(test.payload), &call); err != nil {
+					t.Fatal(err)
+				}
+				if want := MustParseUUID("6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10"); call.UUID != want {
+					t.Errorf("got uuid %s, want %s", call.UUID, want)
+				}
+			}
+		})
+	}
+}
+
+func TestPatchTellsUnchangedClearedAndSet(t *testing.T) {
+	t.Parallel()
+	request := UpdatePersonRequest{
+		Email: Set("a.jansen@example.org"),
+		IBAN:  Clear[string](),
+		Name:  Set(NamePatch{LastNamePrefix: Clear[string]()}),
+	}
+	const want = `{"email":"a.jansen@example.org","iban":null,"name":{"lastNamePrefix":null}}`
+	data, err := stdjson.Marshal(request)
+	if err != nil || string(data) != want {
+		t.Fatalf("got %s, %v, want %s", data, err, want)
+	}
+	var read UpdatePersonRequest
+	if err := json.Unmarshal(data, &read, json.RejectUnknownMembers(true)); err != nil {
+		t.Fatal(err)
+	}
+	if email, ok := read.Email.Value(); !ok || email != "a.jansen@example.org" || !read.IBAN.IsClear() || !read.Language.IsZero() {
+		t.Errorf("got %+v", read)
+	}
+	kept, cleared := new("old"), new("old")
+	read.Language.Apply(&kept)
+	read.IBAN.Apply(&cleared)
+	if kept == nil || cleared != nil {
+		t.Errorf("applied: got language %v and IBAN %v, want old and nil", kept, cleared)
+	}
+}
