@@ -1,0 +1,225 @@
+// Package apiclient is the typed client of the Fundraising Data Service: a method for
+// each operation, lists that fetch the next page while the current one is used, retries
+// of what may be retried, and the settlement of changes whose answer was lost.
+//
+// It must not know how anything is shown, stored or configured, nor anything of the
+// service's insides; it imports only apitype of this module. A client is safe for
+// concurrent use.
+//
+//	client, err := apiclient.New(apiclient.Options{BaseURL: "https://api.example.org", Token: token})
+//	if err != nil {
+//		return err
+//	}
+//	for call, err := range client.Calls.All(ctx, apitype.CallListOptions{}, apiclient.AllOptions{}) {
+//		if err != nil {
+//			return err // the list ended early
+//		}
+//		fmt.Println(call.Cursor)
+//	}
+package apiclient
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// DefaultTimeout is the time that one request may take.
+const DefaultTimeout = 30 * time.Second
+
+// maxBody is the largest answer that is read, in bytes.
+const maxBody = 64 << 20
+
+// Options of a client. Only BaseURL is required.
+type Options struct {
+	BaseURL   string                                    // Such as https://host/base; /api/v1/… is appended.
+	Token     func(ctx context.Context) (string, error) // Asked when first needed; nil: no Authorization header.
+	Transport http.RoundTripper                         // Nil: an own one, and https wherever the host is not this machine.
+	Timeout   time.Duration                             // Of one request; zero: DefaultTimeout.
+	UserAgent string
+	Trace     io.Writer // Masked requests and answers; nil: none.
+
+	PaymentQRParameter string // Name of the pledge filter WithPaymentQR; empty: apitype.PaymentQRParameter.
+
+	Now   func() time.Time
+	Sleep func(ctx context.Context, d time.Duration) error // Between retries; nil: a timer.
+}
+
+// Client sends requests to one service on behalf of one account.
+type Client struct {
+	Persons      *PersonsService
+	Calls        *CallsService
+	Pledges      *PledgesService
+	EntityAccess *EntityAccessService
+
+	options Options
+	base    *url.URL
+	http    *http.Client
+	trace   *tracer
+	own     bool // The transport is our own: it tells whether a connection was made.
+
+	mu    sync.Mutex
+	token string
+}
+
+// New makes a client; it sends nothing. Its error is of kind usage.
+func New(o Options) (*Client, error) {
+	base, err := parseBaseURL(o.BaseURL, o.Transport == nil)
+	if err != nil {
+		return nil, err
+	}
+	own := o.Transport == nil
+	if own {
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.MaxIdleConnsPerHost = 16
+		o.Transport = transport
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.PaymentQRParameter == "" {
+		o.PaymentQRParameter = apitype.PaymentQRParameter
+	}
+	if o.UserAgent == "" {
+		o.UserAgent = "fundesk"
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	c := &Client{options: o, base: base, own: own, trace: newTracer(o.Trace)}
+	c.http = &http.Client{
+		Transport: o.Transport,
+		// A followed redirect would carry the token elsewhere and turn a PUT into a GET.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	c.Persons = &PersonsService{endpoint[apitype.Person]{client: c, path: personsPath}}
+	c.Calls = &CallsService{endpoint[apitype.Call]{client: c, path: callsPath}}
+	c.Pledges = &PledgesService{endpoint[apitype.Pledge]{client: c, path: pledgesPath}}
+	c.EntityAccess = &EntityAccessService{client: c}
+	return c, nil
+}
+
+// BaseURL is the address that every path is appended to, without a slash at its end.
+func (c *Client) BaseURL() string { return c.base.String() }
+
+// parseBaseURL checks an address; with secure set plain http is for this machine only.
+func parseBaseURL(text string, secure bool) (*url.URL, error) {
+	usage := func(message string) error { return &Error{Kind: KindUsage, Message: message} }
+	base, err := url.Parse(text)
+	switch {
+	case text == "":
+		return nil, usage("no base URL")
+	case err != nil || base.Host == "" || base.Opaque != "":
+		return nil, usage("the base URL is not of the form https://host/path")
+	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
+		return nil, usage("the base URL must not carry a user, a query or a fragment")
+	case base.Scheme == "http" && secure && !isLoopback(base.Hostname()):
+		return nil, usage("the base URL " + text + " is plain http, which is allowed for this machine only; use https")
+	case base.Scheme != "http" && base.Scheme != "https":
+		return nil, usage("the base URL must begin with https://")
+	}
+	base.Path = strings.TrimRight(base.Path, "/")
+	base.RawPath = strings.TrimRight(base.RawPath, "/")
+	return base, nil
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// Identity is a stable name of the account that is no secret: the subject of the
+// token, the beginning of its SHA-256 when it cannot be read, or "embedded" when there
+// is none.
+func (c *Client) Identity(ctx context.Context) (string, error) {
+	token, err := c.bearer(ctx)
+	if err != nil {
+		return "", err
+	}
+	if token == "" {
+		return "embedded", nil
+	}
+	if claims, ok := tokenClaims(token); ok && claims.Subject != "" {
+		return claims.Subject, nil
+	}
+	sum := sha256.Sum256([]byte(token))
+	return "token-" + hex.EncodeToString(sum[:8]), nil
+}
+
+type claims struct {
+	Subject string `json:"sub"`
+}
+
+// tokenClaims reads the middle of a JWT; nothing is verified.
+func tokenClaims(token string) (claims, bool) {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return claims{}, false
+	}
+	text, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
+	if err != nil {
+		return claims{}, false
+	}
+	var c claims
+	return c, json.Unmarshal(text, &c) == nil
+}
+
+// bearer is the token, asked for once. A refused token is forgotten, so that a new one
+// is found after a login elsewhere.
+func (c *Client) bearer(ctx context.Context) (string, error) {
+	if c.options.Token == nil {
+		return "", nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.token != "" {
+		return c.token, nil
+	}
+	token, err := c.options.Token(ctx)
+	if err != nil {
+		if known := asError(err); known != nil {
+			return "", known
+		}
+		return "", &Error{Kind: KindUnauthenticated, Message: err.Error(), Err: err}
+	}
+	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return "", &Error{Kind: KindUnauthenticated, Message: "the token holds characters that no token has"}
+	}
+	c.token = token
+	return token, nil
+}
+
+func (c *Client) forgetToken() {
+	c.mu.Lock()
+	c.token = ""
+	c.mu.Unlock()
+}
+
+// sleep waits for d or the end of ctx.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

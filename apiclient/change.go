@@ -1,0 +1,226 @@
+package apiclient
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+)
+
+// The operations that change something, as the outbox names them.
+const (
+	OpCreatePerson  = "person.create"
+	OpUpdatePerson  = "person.update"
+	OpCreateCall    = "call.create"
+	OpAddAttempt    = "call.attempt"
+	OpCompleteCall  = "call.complete"
+	OpCancelCall    = "call.cancel"
+	OpExpireCall    = "call.expire"
+	OpCreatePledge  = "pledge.create"
+	OpUpdatePledge  = "pledge.update"
+	OpPledgeAction  = "pledge.action"
+	OpMarkProcessed = "processed.mark"
+)
+
+// Change is one change as it is sent: the exact bytes, and what is needed to recognise
+// it at the service when its answer was lost.
+type Change struct {
+	Op     string
+	UUID   apitype.UUID // The record that is changed or created; zero for processed.mark.
+	Method string
+	Path   string
+	Body   []byte // Nil: no body.
+	// Seen is the record before the change, if it is known: it tells an update that
+	// did not land from one that somebody else overtook.
+	Seen json.RawMessage
+	// Generated says that nobody but the sender can know the new record's UUID: a 409
+	// then comes from an own request that arrived twice.
+	Generated bool
+}
+
+// newChange writes the body of a change.
+func newChange(op string, id apitype.UUID, method, path string, request any) (Change, error) {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return Change{}, &Error{Kind: KindUsage, Message: "the request cannot be written as JSON: " + err.Error(), Err: err}
+	}
+	return Change{Op: op, UUID: id, Method: method, Path: path, Body: body}, nil
+}
+
+// newCreation writes the body of a creation; a missing uuid is chosen here, so that
+// the creation can be repeated.
+func newCreation(op, path string, id **apitype.UUID, request func() any) (Change, error) {
+	generated := *id == nil
+	if generated {
+		*id = new(apitype.NewUUID())
+	}
+	change, err := newChange(op, **id, http.MethodPost, path, request())
+	change.Generated = generated
+	return change, err
+}
+
+// recordPath is where the changed record is read; "" when there is none.
+func (ch Change) recordPath() string {
+	noun, _, _ := strings.Cut(ch.Op, ".")
+	path := map[string]string{"person": personsPath, "call": callsPath, "pledge": pledgesPath}[noun]
+	if path == "" {
+		return ""
+	}
+	return path + "/" + ch.UUID.String()
+}
+
+func (ch Change) isCreate() bool { return strings.HasSuffix(ch.Op, ".create") }
+func (ch Change) isUpdate() bool { return strings.HasSuffix(ch.Op, ".update") }
+
+// isMove reports whether the change ends a call: it carries its own time, by which it
+// is recognised.
+func (ch Change) isMove() bool {
+	return ch.Op == OpCompleteCall || ch.Op == OpCancelCall || ch.Op == OpExpireCall
+}
+
+// Send sends a change until its outcome is known. An answer that was lost is settled by
+// reading the record; only what certainly did not take effect is sent again. When it
+// cannot be told, the error is of kind unknown_outcome.
+func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
+	if ch.isUpdate() && ch.Seen == nil {
+		// One try: it only sharpens the message of a rare case.
+		if answer, err := c.Do(ctx, http.MethodGet, ch.recordPath(), nil, nil, nil); err == nil && answer.Err() == nil && answer.isJSON() {
+			ch.Seen = answer.Body
+		}
+	}
+	s := &sending{client: c, change: ch}
+	return s.run(ctx)
+}
+
+// sending is one change on its way.
+type sending struct {
+	client *Client
+	change Change
+	etag   string // Revision that the change must find; known after a settlement.
+	lost   bool   // An earlier try may have reached the service.
+}
+
+func (s *sending) run(ctx context.Context) (*Response, error) {
+	for try := 1; ; try++ {
+		answer, failed := s.try(ctx)
+		if failed == nil {
+			return answer, nil
+		}
+		switch {
+		case failed.Kind == KindInterrupted:
+			return nil, s.interrupted(failed)
+		case failed.Kind == KindConflict && (s.lost || s.change.Generated || s.change.isMove()):
+			return s.afterConflict(ctx, failed)
+		case !failed.Sent && s.lost && try >= maxTries:
+			return nil, s.unknown(failed)
+		case failed.Sent:
+			answer, err := s.settle(ctx, failed, try)
+			if answer != nil || err != nil {
+				return answer, err
+			}
+		}
+		if err := s.client.pause(ctx, failed, try); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// try sends the change once; the error is nil when it surely took effect.
+func (s *sending) try(ctx context.Context) (*Response, *Error) {
+	r := request{method: s.change.Method, path: s.change.Path, body: s.change.Body, header: ifMatch(s.etag)}
+	answer, err := s.client.once(ctx, r)
+	if err != nil {
+		return nil, asError(err)
+	}
+	if answer.Status/100 != 2 {
+		return nil, answer.failure(s.client.options.Now())
+	}
+	if s.change.Op == OpMarkProcessed {
+		if answer.Status == http.StatusNoContent || answer.isJSON() || len(trimSpace(answer.Body)) == 0 {
+			return answer, nil
+		}
+		return nil, retryable(broken(answer, "it is not JSON"))
+	}
+	if err := checkObject(answer); err != nil {
+		return nil, retryable(asError(err))
+	}
+	return answer, nil
+}
+
+// retryable lets a change with a broken answer be sent again once it is settled.
+func retryable(e *Error) *Error {
+	e.Retryable = true
+	return e
+}
+
+// settle finds out what became of a change with an unclear answer. Both results are nil
+// when it did not take effect and may be sent again.
+func (s *sending) settle(ctx context.Context, failed *Error, try int) (*Response, error) {
+	s.lost = true
+	if s.change.Op == OpMarkProcessed { // Marking again changes nothing.
+		failed.Retryable = true
+		if try >= maxTries {
+			return nil, s.unknown(failed)
+		}
+		return nil, nil
+	}
+	outcome, answer, err := s.client.settle(ctx, s.change)
+	switch {
+	case KindOf(err) == KindInterrupted:
+		return nil, s.interrupted(asError(err))
+	case outcome == Landed:
+		return answer, nil
+	case outcome == Conflict:
+		return nil, s.overtaken(failed)
+	case outcome == Unknown:
+		return nil, s.unknown(failed)
+	}
+	failed.Retryable = true
+	if answer != nil && s.change.isUpdate() {
+		s.etag = answer.Header.Get("ETag")
+	}
+	// An attempt is never de-duplicated by the service: only a refusal by the service
+	// itself is certain enough to send it again.
+	certain := failed.Status == http.StatusServiceUnavailable || failed.Status == http.StatusInternalServerError
+	if s.change.Op == OpAddAttempt && !certain {
+		return nil, s.unknown(failed)
+	}
+	if try >= maxTries && !certain {
+		return nil, s.unknown(failed)
+	}
+	return nil, nil
+}
+
+// afterConflict tells a conflict with an own earlier request from one with somebody
+// else.
+func (s *sending) afterConflict(ctx context.Context, failed *Error) (*Response, error) {
+	if outcome, answer, _ := s.client.settle(ctx, s.change); outcome == Landed {
+		return answer, nil
+	}
+	return nil, failed
+}
+
+func (s *sending) overtaken(cause *Error) *Error {
+	return &Error{
+		Kind: KindConflict, RequestID: cause.RequestID, Err: cause,
+		Message: "the answer was lost, and the record now says something else: somebody else changed it",
+	}
+}
+
+func (s *sending) unknown(cause *Error) *Error {
+	return &Error{
+		Kind: KindUnknownOutcome, Status: cause.Status, RequestID: cause.RequestID, Sent: true, Err: cause,
+		Message: "the change was sent, and whether it took effect is not known: " + cause.Message,
+	}
+}
+
+func (s *sending) interrupted(cause *Error) *Error {
+	e := *cause
+	if e.Sent || s.lost {
+		e.Sent = true
+		e.Message = "interrupted; the change may have reached the service"
+	}
+	return &e
+}

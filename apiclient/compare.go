@@ -1,0 +1,150 @@
+package apiclient
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+)
+
+// answerPaths says where the answer shows what a request carries under another path;
+// "-" is shown nowhere in a form that can be compared.
+var answerPaths = map[string]string{
+	"name.initials":                         "initials",
+	"name.firstName":                        "firstName",
+	"name.lastNamePrefix":                   "lastNamePrefix",
+	"name.lastName":                         "lastName",
+	"optIns.email":                          "optInEmail",
+	"optIns.mail":                           "optInMail",
+	"optIns.phone":                          "optInPhone",
+	"optIns.sms":                            "optInSms",
+	"mandate.id":                            "-",
+	"externalMetadata.additionalProperties": "-",
+	"attempts":                              "-",
+	"focusAreaUuids":                        "-",
+}
+
+// groups are the objects of a request that answers show field by field elsewhere; null
+// for one of them clears all of it.
+var groups = map[string][]string{
+	"name":   {"initials", "firstName", "lastNamePrefix", "lastName"},
+	"optIns": {"optInEmail", "optInMail", "optInPhone", "optInSms"},
+}
+
+// compareSent counts the sent values that the record shows, and those of which it
+// shows something else. What it does not show at all counts as neither.
+func compareSent(op string, sent, record map[string]any) (equal, differ int) {
+	visit(op, sent, func(path, shown string, value any) {
+		got, there := lookup(record, shown)
+		switch {
+		case !there:
+		case sameValue(path, value, got):
+			equal++
+		default:
+			differ++
+		}
+	})
+	return equal, differ
+}
+
+// unchanged reports whether all that a request names is in record as it was in seen.
+func unchanged(op string, sent, seen, record map[string]any) bool {
+	same := true
+	visit(op, sent, func(path, shown string, _ any) {
+		before, _ := lookup(seen, shown)
+		now, _ := lookup(record, shown)
+		same = same && sameValue(path, before, now)
+	})
+	return same
+}
+
+// visit calls f for each value of a request with the place where answers show it.
+func visit(op string, sent map[string]any, f func(path, shown string, value any)) {
+	visitObject(op, "", sent, f)
+}
+
+func visitObject(op, prefix string, object map[string]any, f func(path, shown string, value any)) {
+	for _, name := range sortedKeys(object) {
+		path, value := prefix+name, object[name]
+		shown, moved := answerPaths[path]
+		switch {
+		case shown == "-", op == OpCompleteCall && path == "userUuid", strings.HasSuffix(op, ".update") && path == "externalMetadata" && value == nil:
+			continue
+		case !moved:
+			shown = path
+		}
+		if fields, ok := groups[path]; ok && value == nil {
+			for _, field := range fields {
+				f(field, field, nil)
+			}
+			continue
+		}
+		if inner, ok := value.(map[string]any); ok && path != "externalMetadata" || ok && op == OpCreateCall {
+			visitObject(op, path+".", inner, f)
+			continue
+		}
+		f(path, shown, value)
+	}
+}
+
+// lookup finds a dotted path in a record. A parent that is null makes its fields null.
+func lookup(record map[string]any, path string) (value any, there bool) {
+	name, rest, nested := strings.Cut(path, ".")
+	value, there = record[name]
+	if !there || !nested {
+		return value, there
+	}
+	inner, ok := value.(map[string]any)
+	if !ok {
+		return nil, value == nil
+	}
+	return lookup(inner, rest)
+}
+
+// sameValue compares a sent value with a shown one, as the service may have normalised
+// it.
+func sameValue(path string, sent, shown any) bool {
+	switch s := sent.(type) {
+	case string:
+		got, ok := shown.(string)
+		return ok && sameText(path, s, got)
+	case json.Number:
+		got, ok := shown.(json.Number)
+		if !ok {
+			return false
+		}
+		a, errA := apitype.ParseNumber(s.String())
+		b, errB := apitype.ParseNumber(got.String())
+		return errA == nil && errB == nil && a.Compare(b) == 0
+	default:
+		a, errA := json.Marshal(sent)
+		b, errB := json.Marshal(shown)
+		return errA == nil && errB == nil && bytes.Equal(a, b)
+	}
+}
+
+func sameText(path, sent, shown string) bool {
+	if sent == shown {
+		return true
+	}
+	name := lastSegment(strings.ReplaceAll(path, ".", "/"))
+	switch {
+	case name == "iban":
+		return apitype.NormalizeIBAN(sent) == apitype.NormalizeIBAN(shown)
+	case name == "language", name == "country", strings.HasSuffix(name, "Uuid"), name == "uuid":
+		return strings.EqualFold(sent, shown)
+	case name == "dateOfBirth":
+		return len(sent) >= 10 && len(shown) >= 10 && sent[:10] == shown[:10]
+	case strings.HasSuffix(name, "At"):
+		var a, b apitype.Time
+		return a.UnmarshalText([]byte(sent)) == nil && b.UnmarshalText([]byte(shown)) == nil && a.Equal(b)
+	default:
+		return false
+	}
+}
+
+func lastSegment(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+func newReader(data []byte) io.Reader { return bytes.NewReader(data) }

@@ -1,0 +1,147 @@
+package apiclient
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Kind is what went wrong, in the words that scripts rely on.
+type Kind string
+
+// The kinds of errors.
+const (
+	KindUsage           Kind = "usage"           // Refused before any request.
+	KindNotFound        Kind = "not_found"       // 404.
+	KindUnauthenticated Kind = "unauthenticated" // No token, or 401.
+	KindForbidden       Kind = "forbidden"       // 403.
+	KindConflict        Kind = "conflict"        // 409, 412.
+	KindRejected        Kind = "rejected"        // Any other 4xx.
+	KindUnavailable     Kind = "unavailable"     // Unreachable, 429, 5xx, or an answer that breaks the interface.
+	KindPartial         Kind = "partial"         // Part of several changes failed.
+	KindUnknownOutcome  Kind = "unknown_outcome" // A change was sent; whether it took effect is not known.
+	KindInterrupted     Kind = "interrupted"     // The caller gave up.
+	KindFailure         Kind = "failure"         // Anything else.
+)
+
+// Error is what went wrong with a request.
+type Error struct {
+	Kind       Kind
+	Status     int      // HTTP; 0 when there was no answer.
+	Message    string   // The first readable sentence.
+	Detail     []string // One "field: message" each.
+	RequestID  string
+	RetryAfter time.Duration // As the service asked; 0 when it did not.
+	Retryable  bool          // The same request may succeed later.
+	Sent       bool          // A change may have reached the service.
+	Err        error         // The cause, if there is one.
+
+	body []byte // Of the refusal.
+}
+
+// Error is the message with the status before it.
+func (e *Error) Error() string {
+	if e.Status == 0 {
+		return e.Message
+	}
+	return strconv.Itoa(e.Status) + " " + e.Message
+}
+
+// Unwrap is the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// KindOf is the kind of any error; "" for nil.
+func KindOf(err error) Kind {
+	if err == nil {
+		return ""
+	}
+	if known := asError(err); known != nil {
+		return known.Kind
+	}
+	if errors.Is(err, context.Canceled) {
+		return KindInterrupted
+	}
+	return KindFailure
+}
+
+// asError is the Error in err's chain, nil when there is none.
+func asError(err error) *Error {
+	known, _ := errors.AsType[*Error](err)
+	return known
+}
+
+// kindOfStatus maps an HTTP status to a kind.
+func kindOfStatus(status int) Kind {
+	switch {
+	case status == http.StatusUnauthorized:
+		return KindUnauthenticated
+	case status == http.StatusForbidden:
+		return KindForbidden
+	case status == http.StatusNotFound:
+		return KindNotFound
+	case status == http.StatusConflict, status == http.StatusPreconditionFailed:
+		return KindConflict
+	case status == http.StatusTooManyRequests, status >= 500, status < 400:
+		return KindUnavailable
+	default:
+		return KindRejected
+	}
+}
+
+// Err is nil for a 2xx answer, else an *Error with everything readable of the body.
+func (r *Response) Err() error {
+	if r.Status >= 200 && r.Status < 300 {
+		return nil
+	}
+	return r.failure(time.Time{})
+}
+
+// failure is the error of an answer that is not 2xx; now is for a Retry-After that
+// names a date.
+func (r *Response) failure(now time.Time) *Error {
+	e := &Error{
+		Kind:      kindOfStatus(r.Status),
+		Status:    r.Status,
+		RequestID: r.Header.Get("X-Request-Id"),
+		Retryable: r.Status == http.StatusTooManyRequests || r.Status == http.StatusRequestTimeout || r.Status >= 500,
+		Sent:      r.Status >= 500,
+		body:      r.Body,
+	}
+	if r.Status < 400 {
+		e.Message = "the service redirects elsewhere, and redirects are never followed; check the base URL"
+		return e
+	}
+	e.RetryAfter = retryAfter(r.Header.Get("Retry-After"), now)
+	e.readBody(r.Header.Get("Content-Type"), r.Body)
+	if e.Message == "" {
+		e.Message = strings.ToLower(http.StatusText(r.Status))
+	}
+	if e.Message == "" {
+		e.Message = "the service refused the request"
+	}
+	return e
+}
+
+// retryAfter reads the header: seconds, or a date.
+func retryAfter(text string, now time.Time) time.Duration {
+	if seconds, err := strconv.Atoi(text); err == nil && seconds >= 0 {
+		return time.Duration(min(seconds, 1<<30)) * time.Second
+	}
+	at, err := http.ParseTime(text)
+	if err != nil || now.IsZero() {
+		return 0
+	}
+	return max(0, at.Sub(now))
+}
+
+// broken is the error of an answer that is not what the interface promises.
+func broken(r *Response, what string) *Error {
+	e := &Error{Kind: KindUnavailable, Message: "the answer is not what the interface promises: " + what, Sent: true}
+	if r != nil {
+		e.Status, e.RequestID = r.Status, r.Header.Get("X-Request-Id")
+	}
+	return e
+}

@@ -1,0 +1,78 @@
+package apiclient
+
+import (
+	"encoding/json"
+	"net/http"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Record is one record as the service sent it: the exact bytes, decoded when asked.
+type Record[T any] struct {
+	Raw    json.RawMessage // The bytes of the object; not to be changed.
+	Cursor string          // Its place in the list; list nodes only.
+	ETag   string          // Its revision; single records only.
+}
+
+// Decode reads the record. Its error is of kind unavailable: the record is not what
+// the interface promises.
+func (r Record[T]) Decode() (T, error) {
+	var value T
+	// Repeated names and bad UTF-8 are the service's fault and no reason to fail.
+	err := jsonv2.Unmarshal(r.Raw, &value, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return value, &Error{Kind: KindUnavailable, Message: "a record is not what the interface promises: " + decodeProblem(err), Err: err}
+	}
+	return value, nil
+}
+
+// decodeProblem names the place of a wrong value and never the value.
+func decodeProblem(err error) string {
+	if semantic, ok := asSemantic(err); ok && semantic.JSONPointer != "" {
+		return "the field " + string(semantic.JSONPointer) + " is of another kind"
+	}
+	return "it cannot be decoded"
+}
+
+// record reads the answer that holds one record.
+func record[T any](answer *Response) (Record[T], error) {
+	if err := checkObject(answer); err != nil {
+		return Record[T]{}, err
+	}
+	return Record[T]{Raw: answer.Body, ETag: answer.Header.Get("ETag")}, nil
+}
+
+// checkObject wants a whole JSON object.
+func checkObject(answer *Response) error {
+	switch value := jsontext.Value(answer.Body); {
+	case !answer.isJSON():
+		return broken(answer, "it is not JSON")
+	case !value.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)):
+		return broken(answer, "it is not whole JSON")
+	case value.Kind() != '{':
+		return broken(answer, "it is not one record")
+	}
+	answer.Body = trimSpace(answer.Body)
+	return nil
+}
+
+// Decoded turns a record and its error into a value and an error.
+func Decoded[T any](r Record[T], err error) (T, error) {
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return r.Decode()
+}
+
+// emptyBody is what a change without fields sends. Spec gap: R13.
+var emptyBody = []byte("{}")
+
+// ifMatch is the header of a change that must find the revision etag.
+func ifMatch(etag string) http.Header {
+	if etag == "" {
+		return nil
+	}
+	return http.Header{"If-Match": {etag}}
+}

@@ -1,0 +1,146 @@
+package apiclient
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// tracer writes requests and answers with everything masked that is personal or
+// secret. A nil tracer writes nothing.
+type tracer struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func newTracer(out io.Writer) *tracer {
+	if out == nil {
+		return nil
+	}
+	return &tracer{out: out}
+}
+
+// maxTrace is how much of a body is shown, in bytes.
+const maxTrace = 8 << 10
+
+func (t *tracer) request(r *http.Request, body []byte) {
+	if t == nil {
+		return
+	}
+	target := *r.URL
+	target.RawQuery = maskQuery(r.URL.Query())
+	t.write("> %s %s\n%s", r.Method, target.String(), t.body(body))
+}
+
+func (t *tracer) answer(r *http.Response, body []byte, took time.Duration) {
+	if t == nil {
+		return
+	}
+	id := r.Header.Get("X-Request-Id")
+	if !plainID.MatchString(id) {
+		id = "-"
+	}
+	t.write("< %d %s, %d bytes in %s, request %s\n%s", r.StatusCode, http.StatusText(r.StatusCode), len(body), took.Round(time.Millisecond), id, t.body(body))
+}
+
+func (t *tracer) body(body []byte) string {
+	if len(body) == 0 {
+		return ""
+	}
+	text := maskBody(body)
+	if len(text) > maxTrace {
+		text = text[:maxTrace] + "…"
+	}
+	return "  " + text + "\n"
+}
+
+func (t *tracer) write(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintf(t.out, format, args...)
+}
+
+var (
+	plainID   = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+	uuidText  = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
+	timeText  = regexp.MustCompile(`^\d{4}-\d\d-\d\dT[0-9:.]+(Z|[+-]\d\d:?\d\d)$`)
+	enumText  = regexp.MustCompile(`^[A-Za-z0-9_.,-]{1,64}$`)
+	plainKeys = []string{
+		"status", "type", "entityName", "donationInterval", "initialDonationInterval", "recruitmentType", "include",
+		"first", "last", "attemptsCount", "donationAmount", "initialDonationAmount", "amount", "hasNextPage",
+		"hasPreviousPage", "preferredPaymentDay", "pointer", "parameter", "withPaymentQr", "recordingDuration",
+	}
+)
+
+const masked = "***"
+
+// isPlain reports whether a value is an identifier, an enumerated value, a time or an
+// amount, which may be shown.
+func isPlain(key, text string) bool {
+	switch {
+	case key == "dateOfBirth":
+		return false
+	case uuidText.MatchString(text), timeText.MatchString(text):
+		return true
+	case key == "pointer", key == "parameter":
+		return true
+	default:
+		return slices.Contains(plainKeys, key) && enumText.MatchString(text)
+	}
+}
+
+func maskQuery(query url.Values) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		for _, value := range query[name] {
+			if !isPlain(name, value) {
+				value = masked
+			}
+			parts = append(parts, name+"="+value)
+		}
+	}
+	return strings.Join(parts, "&")
+}
+
+// maskBody is a body with what may be shown of it.
+func maskBody(body []byte) string {
+	var value any
+	if decodeExact(body, &value) != nil {
+		return fmt.Sprintf("(%d bytes that are not JSON)", len(body))
+	}
+	text, err := json.Marshal(maskValue("", value))
+	if err != nil {
+		return masked
+	}
+	return string(text)
+}
+
+func maskValue(key string, value any) any {
+	switch v := value.(type) {
+	case nil:
+		return nil
+	case map[string]any:
+		for name, inner := range v {
+			v[name] = maskValue(name, inner)
+		}
+		return v
+	case []any:
+		for i, inner := range v {
+			v[i] = maskValue(key, inner)
+		}
+		return v
+	default:
+		if isPlain(key, fmt.Sprint(v)) {
+			return v
+		}
+		return masked
+	}
+}

@@ -1,0 +1,253 @@
+package apiclient
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"mime"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Response is an answer of the service, read whole.
+type Response struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Do sends one request and returns whatever was answered: no retry, no
+// interpretation. The path lies below the base URL. Its errors are of type *Error.
+func (c *Client) Do(ctx context.Context, method, path string, query url.Values, body []byte, header http.Header) (*Response, error) {
+	return c.once(ctx, request{method: method, path: path, query: query, body: body, header: header})
+}
+
+// request is one request before it is sent.
+type request struct {
+	method, path string
+	query        url.Values
+	body         []byte // Nil: none.
+	header       http.Header
+	// early sees the beginning of a 2xx body while the rest is still read; it returns
+	// false to see more.
+	early func(prefix []byte) bool
+}
+
+// once sends a request once.
+func (c *Client) once(parent context.Context, r request) (*Response, error) {
+	token, err := c.bearer(parent)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(parent, c.options.Timeout)
+	defer cancel()
+	var connected atomic.Bool
+	if c.own {
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	} else {
+		connected.Store(true)
+	}
+	req, err := c.build(ctx, r, token)
+	if err != nil {
+		return nil, err
+	}
+	started := c.options.Now()
+	c.trace.request(req, r.body)
+	answer, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.fault(parent, err, connected.Load())
+	}
+	defer answer.Body.Close()
+	early := r.early
+	if answer.StatusCode/100 != 2 {
+		early = nil
+	}
+	body, err := readBody(answer, early)
+	if err != nil {
+		return nil, c.fault(parent, err, true)
+	}
+	c.trace.answer(answer, body, c.options.Now().Sub(started))
+	if answer.StatusCode == http.StatusUnauthorized {
+		c.forgetToken()
+	}
+	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: body}, nil
+}
+
+// build makes the request that is sent.
+func (c *Client) build(ctx context.Context, r request, token string) (*http.Request, error) {
+	relative, err := url.Parse(r.path)
+	if err != nil || relative.IsAbs() || relative.Host != "" || relative.RawQuery != "" || relative.Fragment != "" {
+		return nil, &Error{Kind: KindUsage, Message: "the path is not of the form /api/v1/…"}
+	}
+	target := c.base.JoinPath(relative.EscapedPath())
+	target.RawQuery = r.query.Encode()
+	var body io.Reader
+	if r.body != nil {
+		body = bytes.NewReader(r.body)
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, target.String(), body)
+	if err != nil {
+		return nil, &Error{Kind: KindUsage, Message: "the request cannot be written: " + unwrapURL(err).Error()}
+	}
+	for name, values := range r.header {
+		req.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	// Go's transport would silently repeat a PUT that carries one of these.
+	req.Header.Del("Idempotency-Key")
+	req.Header.Del("X-Idempotency-Key")
+	req.Header.Set("User-Agent", c.options.UserAgent)
+	if req.Header.Get("Accept") == "" {
+		req.Header.Set("Accept", "application/json, application/problem+json")
+	}
+	if r.body != nil && req.Header.Get("Content-Type") == "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	return req, nil
+}
+
+// fault is the error of a request without a whole answer.
+func (c *Client) fault(parent context.Context, err error, connected bool) *Error {
+	err = unwrapURL(err)
+	if known := asError(err); known != nil {
+		return known
+	}
+	e := &Error{Kind: KindUnavailable, Retryable: true, Sent: connected, Err: err}
+	var timeout net.Error
+	switch {
+	case errors.Is(parent.Err(), context.Canceled):
+		return &Error{Kind: KindInterrupted, Message: "interrupted", Sent: connected, Err: parent.Err()}
+	case parent.Err() != nil, errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		e.Message = "no whole answer from " + c.base.Host + " within " + c.options.Timeout.String()
+	case !connected:
+		e.Message = "cannot reach " + c.base.Host + ": " + err.Error()
+	default:
+		e.Message = "the connection to " + c.base.Host + " broke: " + err.Error()
+	}
+	return e
+}
+
+// unwrapURL takes the address off an error: Go's text holds the query, which may hold
+// an IBAN.
+func unwrapURL(err error) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		return wrapped.Err
+	}
+	return err
+}
+
+var errTooLarge = &Error{Kind: KindUnavailable, Message: "the answer is larger than 64 MiB", Sent: true}
+
+// readBody reads an answer whole, up to maxBody.
+func readBody(answer *http.Response, early func([]byte) bool) ([]byte, error) {
+	size := 4096
+	if n := answer.ContentLength; n > 0 && n <= maxBody {
+		size = int(n) + 1 // One more, so that the end is seen without growing.
+	}
+	buffer := make([]byte, 0, size)
+	for {
+		if len(buffer) == cap(buffer) {
+			buffer = append(buffer, 0)[:len(buffer)]
+		}
+		n, err := answer.Body.Read(buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		if len(buffer) > maxBody {
+			return nil, errTooLarge
+		}
+		if early != nil && n > 0 && (early(buffer) || len(buffer) > 1<<16) {
+			early = nil
+		}
+		if errors.Is(err, io.EOF) {
+			return buffer, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// isJSON reports whether an answer calls itself JSON; one without a type is taken for
+// what it looks like.
+func (r *Response) isJSON() bool {
+	text := r.Header.Get("Content-Type")
+	if text == "" {
+		trimmed := bytes.TrimLeft(r.Body, " \t\r\n")
+		return len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[')
+	}
+	media, _, err := mime.ParseMediaType(text)
+	return err == nil && (media == "application/json" || media == "text/json" || strings.HasSuffix(media, "+json"))
+}
+
+// The bounds of retries.
+const (
+	maxTries      = 4
+	firstBackoff  = 250 * time.Millisecond
+	maxRetryAfter = time.Minute
+)
+
+// read sends a GET until it is answered, at most maxTries times.
+func (c *Client) read(ctx context.Context, r request) (*Response, error) {
+	r.method = http.MethodGet
+	for try := 1; ; try++ {
+		answer, err := c.once(ctx, r)
+		if err == nil {
+			err = c.checkRead(answer)
+		}
+		if err == nil {
+			return answer, nil
+		}
+		if wait := c.pause(ctx, asError(err), try); wait != nil {
+			return nil, wait
+		}
+	}
+}
+
+// checkRead is nil for an answer that may be read as JSON.
+func (c *Client) checkRead(r *Response) error {
+	if r.Status/100 != 2 {
+		e := r.failure(c.options.Now())
+		e.Sent = false // A read changes nothing.
+		return e
+	}
+	if !r.isJSON() {
+		return broken(r, "it is not JSON")
+	}
+	return nil
+}
+
+// pause waits before the next try. It returns the error to give up with: the tries are
+// used up, or it makes no sense to go on.
+func (c *Client) pause(ctx context.Context, e *Error, try int) error {
+	switch {
+	case e == nil:
+		return &Error{Kind: KindFailure, Message: "the request failed"}
+	case !e.Retryable:
+		return e
+	case try >= maxTries:
+		if e.Status == http.StatusRequestTimeout {
+			e.Kind = KindUnavailable
+		}
+		return e
+	case e.RetryAfter > maxRetryAfter:
+		e.Message += "; the service asks to wait until " + c.options.Now().Add(e.RetryAfter).Format(time.RFC3339)
+		return e
+	}
+	wait := firstBackoff << (try - 1)
+	wait = wait/2 + rand.N(wait)
+	if e.RetryAfter > 0 {
+		wait = e.RetryAfter
+	}
+	if err := c.options.Sleep(ctx, wait); err != nil {
+		return &Error{Kind: KindInterrupted, Message: "interrupted", Sent: e.Sent, Err: err}
+	}
+	return nil
+}
