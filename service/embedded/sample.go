@@ -1,0 +1,199 @@
+package embedded
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// SampleOptions say how much sample data is made. The same options make the same
+// records; their times hang on the day of Now.
+type SampleOptions struct {
+	Persons int       // 2,000 when zero.
+	Seed    uint64    // Chooses among all possible data sets.
+	Now     time.Time // Today, cut to midnight UTC.
+}
+
+// DefaultSamplePersons is the number of persons of the demo.
+const DefaultSamplePersons = 2000
+
+// Sample hands believable records to emit, each after those that it refers to: two
+// organizations with users and focus areas, then person by person the person, the
+// pledges, their transactions and the calls. Nothing of it belongs to anybody: mail
+// domains are reserved for examples, and the accounts are of banks that do not exist.
+// It keeps nothing in memory and ends at the first error of emit, which it returns.
+func Sample(o SampleOptions, emit func(service.LoadRecord) error) error {
+	if o.Persons == 0 {
+		o.Persons = DefaultSamplePersons
+	}
+	s := &sampler{
+		rand:  rand.New(rand.NewPCG(o.Seed, 0x66756e6465736b)),
+		today: o.Now.UTC().Truncate(24 * time.Hour),
+		now:   o.Now.UTC(),
+		emit:  emit,
+	}
+	s.organizations()
+	for range o.Persons {
+		if s.err != nil {
+			break
+		}
+		s.household()
+	}
+	return s.err
+}
+
+// sampler makes records one after the other. After an error it makes no more.
+type sampler struct {
+	rand  *rand.Rand
+	today time.Time
+	now   time.Time
+	emit  func(service.LoadRecord) error
+	err   error
+
+	owners     []sampleOrganization
+	recruiters []apitype.UUID
+	agents     []apitype.UUID
+}
+
+// sampleOrganization is an organization with what its pledges refer to.
+type sampleOrganization struct {
+	reference  apitype.OrganizationReference
+	focusAreas []apitype.UUID
+}
+
+// household makes a person with everything that hangs on them.
+func (s *sampler) household() {
+	owner := pick(s, s.owners)
+	person := s.person(owner)
+	for range 1 + s.chance(15) {
+		pledge := s.pledge(person, owner)
+		s.transactions(person, pledge)
+		s.calls(person, pledge)
+	}
+}
+
+// organizations makes the two organizations, their users and their focus areas.
+func (s *sampler) organizations() {
+	for _, o := range []struct {
+		name, abbreviation, coolingOff string
+		attempts                       int
+		focusAreas                     []string
+	}{
+		{"Stichting Reddingsboot Noordkust", "SRN", "336h", 6, []string{"Reddingsboten", "Opleiding van vrijwilligers", "Strandveiligheid"}},
+		{"Waldfreunde Rheintal e.V.", "WFR", "240h", 5, []string{"Aufforstung", "Wildtiere", "Umweltbildung"}},
+	} {
+		organization := sampleOrganization{reference: apitype.OrganizationReference{
+			UUID: s.uuid(), Name: o.name, Abbreviation: o.abbreviation,
+		}}
+		s.send(service.LoadOrganization, service.LoadedOrganization{
+			OrganizationReference: organization.reference,
+			MaxCallAttempts:       &o.attempts,
+			CoolingOff:            &o.coolingOff,
+		})
+		for _, name := range o.focusAreas {
+			area := service.LoadedFocusArea{
+				FocusArea:        apitype.FocusArea{UUID: s.uuid(), Name: name},
+				OrganizationUUID: organization.reference.UUID,
+			}
+			organization.focusAreas = append(organization.focusAreas, area.UUID)
+			s.send(service.LoadFocusArea, area)
+		}
+		s.owners = append(s.owners, organization)
+	}
+	for i := range 20 {
+		language := &dutch
+		if i%2 == 1 {
+			language = &german
+		}
+		user := service.LoadedUser{UUID: s.uuid(), Name: pick(s, language.firstNames(s)) + " " + pick(s, language.lastNames)}
+		if i < 12 {
+			user.Identifier = "R-" + s.digits(4)
+			s.recruiters = append(s.recruiters, user.UUID)
+		} else {
+			user.Identifier = "A-" + s.digits(4)
+			s.agents = append(s.agents, user.UUID)
+		}
+		s.send(service.LoadUser, user)
+	}
+}
+
+// send hands one record over.
+func (s *sampler) send(kind service.LoadKind, data any) {
+	if s.err == nil {
+		s.err = s.emit(service.LoadRecord{Kind: kind, Data: data})
+	}
+}
+
+// uuid is a version 4 UUID from the seed.
+func (s *sampler) uuid() apitype.UUID {
+	var id apitype.UUID
+	for i := range id {
+		id[i] = byte(s.rand.Uint32())
+	}
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+	return id
+}
+
+// digits is a text of n digits, of which the first is not zero.
+func (s *sampler) digits(n int) string {
+	text := make([]byte, n)
+	for i := range text {
+		text[i] = byte('0' + s.rand.IntN(10))
+	}
+	text[0] = byte('1' + s.rand.IntN(9))
+	return string(text)
+}
+
+// chance is 1 in percent cases of a hundred, else 0.
+func (s *sampler) chance(percent int) int {
+	if s.rand.IntN(100) < percent {
+		return 1
+	}
+	return 0
+}
+
+// maybe reports true in percent cases of a hundred.
+func (s *sampler) maybe(percent int) bool { return s.chance(percent) == 1 }
+
+// between is a duration from low to high, to the second.
+func (s *sampler) between(low, high time.Duration) time.Duration {
+	return low + time.Duration(s.rand.Int64N(int64((high-low)/time.Second)+1))*time.Second
+}
+
+// shift is the start of a working shift on the day of t: nine to nine, any minute.
+func (s *sampler) shift(t time.Time) time.Time {
+	return t.Truncate(24 * time.Hour).Add(s.between(9*time.Hour, 21*time.Hour))
+}
+
+// past is t, or a little before now when t has not come yet.
+func (s *sampler) past(t time.Time) time.Time {
+	if latest := s.now.Add(-time.Minute); t.After(latest) {
+		return latest.Truncate(time.Second)
+	}
+	return t
+}
+
+// pick is one of the values.
+func pick[T any](s *sampler, values []T) T { return values[s.rand.IntN(len(values))] }
+
+// weighted is a value, each as likely as its weight out of all weights.
+func weighted[T comparable](s *sampler, weights []weight[T]) T {
+	total := 0
+	for _, w := range weights {
+		total += w.weight
+	}
+	n := s.rand.IntN(total)
+	for _, w := range weights {
+		if n -= w.weight; n < 0 {
+			return w.value
+		}
+	}
+	return weights[0].value
+}
+
+type weight[T any] struct {
+	value  T
+	weight int
+}

@@ -1,0 +1,160 @@
+package embedded
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// day is a day of 24 hours.
+const day = 24 * time.Hour
+
+// person makes a donor of an organization.
+func (s *sampler) person(owner sampleOrganization) service.LoadedPerson {
+	home := &dutch
+	if owner.reference.UUID == s.owners[1].reference.UUID != s.maybe(10) {
+		home = &german
+	}
+	created := s.shift(s.today.Add(-time.Duration(s.rand.IntN(400)) * day))
+	p := service.LoadedPerson{
+		OwningOrganizationUUID:     owner.reference.UUID,
+		RecruitingOrganizationUUID: owner.reference.UUID,
+	}
+	p.UUID = s.uuid()
+	p.PersonUUID = p.UUID
+	p.CreatedAt = apitype.NewTime(s.past(created))
+	p.Language = &home.language
+	s.identity(&p, home)
+	s.contact(&p, home)
+	if s.maybe(90) {
+		p.IBAN = new(s.iban(home))
+		p.Mandate = &service.LoadedMandate{ID: new("M-" + s.digits(8)), CreatedAt: p.CreatedAt}
+	}
+	if s.maybe(80) {
+		p.QualityResult = apitype.Embed(s.qualityResult(&p))
+	}
+	s.send(service.LoadPerson, p)
+	return p
+}
+
+// identity makes who the person is.
+func (s *sampler) identity(p *service.LoadedPerson, home *country) {
+	gender, names := apitype.Gender("female"), home.women
+	if s.maybe(48) {
+		gender, names = "male", home.men
+	}
+	first := pick(s, names)
+	p.FirstName = &first
+	p.LastName = new(pick(s, home.lastNames))
+	p.Initials = new(string([]rune(first)[:1]) + ".")
+	if s.maybe(18) {
+		p.LastNamePrefix = new(pick(s, home.prefixes))
+	}
+	if s.maybe(6) {
+		p.AcademicTitle = new(weighted(s, []weight[string]{{"Dr.", 6}, {"Prof. Dr.", 1}, {"Ir.", 3}}))
+	}
+	if s.maybe(4) {
+		gender = weighted(s, []weight[apitype.Gender]{{"other", 1}, {"unknown", 2}})
+	}
+	p.Gender = &gender
+	if s.maybe(92) {
+		p.DateOfBirth = new(apitype.DateOf(s.today.Add(-time.Duration(18*365+s.rand.IntN(68*365)) * day)))
+	}
+	p.SocialSecurityNumber = apitype.EmbedPointer[string](nil)
+	if s.maybe(12) {
+		p.SocialSecurityNumber = apitype.Embed(s.digits(9))
+	}
+}
+
+// contact makes where and how the person can be reached.
+func (s *sampler) contact(p *service.LoadedPerson, home *country) {
+	if s.maybe(85) {
+		p.MobilePhoneNumber = new(home.mobile + s.digits(home.mobileDigits))
+	}
+	if p.MobilePhoneNumber == nil || s.maybe(35) {
+		p.PhoneNumber = new(home.landing + s.digits(home.landingDigits))
+	}
+	if s.maybe(78) {
+		mailbox := asciiName(*p.FirstName) + "." + asciiName(*p.LastName)
+		p.Email = new(mailbox + s.digits(3) + "@" + pick(s, []string{"example.org", "example.com", "example.net"}))
+	}
+	p.OptInEmail = new(p.Email != nil && s.maybe(70))
+	p.OptInPhone = new(s.maybe(93))
+	p.OptInMail = new(s.maybe(60))
+	if s.maybe(80) {
+		p.OptInSMS = new(s.maybe(40))
+	}
+	place := pick(s, home.cities)
+	address := apitype.Address{
+		Street:      pick(s, home.streets),
+		HouseNumber: strconv.Itoa(1 + s.rand.IntN(180)),
+		ZipCode:     place.zip + s.digits(2),
+		City:        place.name,
+		Country:     home.code,
+	}
+	if home == &dutch {
+		address.ZipCode += " " + string(rune('A'+s.rand.IntN(26))) + string(rune('A'+s.rand.IntN(26)))
+	}
+	if s.maybe(15) {
+		address.HouseNumberExtension = new(string(rune('a' + s.rand.IntN(4))))
+	}
+	p.Address = apitype.Embed(address)
+}
+
+// asciiName is a name as it stands in a mailbox.
+func asciiName(name string) string {
+	return strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "ß", "ss").Replace(strings.ToLower(name))
+}
+
+// iban is a valid IBAN of the country's bank that does not exist.
+func (s *sampler) iban(home *country) string {
+	account := home.bank + s.digits(home.accountDigits)
+	remainder := 0
+	for _, c := range account + home.code + "00" {
+		if c >= 'A' {
+			remainder = (remainder*100 + int(c-'A') + 10) % 97
+		} else {
+			remainder = (remainder*10 + int(c-'0')) % 97
+		}
+	}
+	return home.code + strconv.Itoa(198 - remainder)[1:] + account
+}
+
+// gates are the checks of a quality result.
+var gates = []struct {
+	identifier, category, passed, failed string
+	maximum                              int
+}{
+	{"age", "person", "The donor is over 25 years old.", "The donor is under 25 years old.", 20},
+	{"phone_reachable", "contact", "The phone number is in use.", "The phone number may be out of use.", 30},
+	{"address_known", "address", "The address exists.", "The house number is not known in this street.", 25},
+	{"iban_owner", "payment", "The account holder's name fits.", "The account holder's name could not be compared.", 25},
+}
+
+// qualityResult makes how the person's data passed the checks.
+func (s *sampler) qualityResult(p *service.LoadedPerson) apitype.QualityResult {
+	result := apitype.QualityResult{CreatedAt: p.CreatedAt}
+	score, maximum := 0, 0
+	for _, gate := range gates {
+		points, explanation := gate.maximum, gate.passed
+		if s.maybe(22) {
+			points, explanation = s.rand.IntN(gate.maximum/2), gate.failed
+		}
+		score, maximum = score+points, maximum+gate.maximum
+		result.GateResults = append(result.GateResults, apitype.GateResult{
+			Identifier:  gate.identifier,
+			Category:    gate.category,
+			Score:       apitype.NumberFromInt(points),
+			MaxScore:    apitype.NumberFromInt(gate.maximum),
+			Percentage:  apitype.NumberFromInt(points * 100 / gate.maximum),
+			Explanation: explanation,
+			Metadata:    apitype.Object(`{"version":3}`),
+		})
+	}
+	result.Score, result.MaxScore = apitype.NumberFromInt(score), apitype.NumberFromInt(maximum)
+	result.Percentage = apitype.NumberFromInt(score * 100 / maximum)
+	return result
+}
