@@ -1,0 +1,165 @@
+package outbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// lock takes the folder lock, which orders all changes of folder over processes. It is
+// held for local file work only, never over the network.
+func (o *Outbox) lock() (unlock func(), err error) {
+	o.mu.Lock()
+	file, err := os.OpenFile(filepath.Join(o.dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		o.mu.Unlock()
+		return nil, fmt.Errorf("lock the outbox: %w", err)
+	}
+	if err := lockFile(file, true); err != nil {
+		_ = file.Close()
+		o.mu.Unlock()
+		return nil, fmt.Errorf("lock the outbox: %w", err)
+	}
+	return func() {
+		_ = file.Close() // Closing gives the lock back.
+		o.mu.Unlock()
+	}, nil
+}
+
+// claim is an entry that this process has taken to send. Its file in sending/ is
+// locked until release.
+type claim struct {
+	Entry
+	lock     *os.File
+	repeated bool // It may have gone out before.
+	looked   bool // It was looked up just now, and is not there.
+}
+
+func (c *claim) release() { _ = c.lock.Close() }
+
+// take moves an entry to sending/ with the lock on it, before its first byte goes
+// out. It needs the folder lock.
+func (o *Outbox) take(e Entry) (*claim, error) {
+	c := &claim{Entry: e, repeated: !e.SentAt.IsZero()}
+	if e.State != StateUnsure {
+		c.SentAt = o.options.Now().UTC()
+		c.Tries++
+	}
+	content, err := seal(c.Entry)
+	if err != nil {
+		return nil, err
+	}
+	err = writeFile(o.path(dirSending, e.ID), content, func(file *os.File) error {
+		c.lock = file
+		return lockFile(file, false)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claim %s: %w", e.ID, err)
+	}
+	for _, folder := range []string{dirQueued, dirUnsure} {
+		if err := o.unlink(folder, e.ID); err != nil {
+			c.release()
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// inFlight reports whether a living sender holds the entry's file.
+func (o *Outbox) inFlight(e Entry) bool {
+	file, err := openNoFollow(o.path(dirSending, e.ID))
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	defer func() { _ = file.Close() }()
+	return lockFile(file, false) != nil
+}
+
+// settle ends a claim: the entry goes to folder, or is erased when folder is "".
+func (o *Outbox) settle(c *claim, folder string) error {
+	unlock, err := o.lock()
+	if err != nil {
+		c.release() // The file stays in sending/ and is looked up later.
+		return err
+	}
+	defer unlock()
+	defer c.release()
+	if folder == "" {
+		return o.erase(c.ID)
+	}
+	return o.move(folder, c.Entry)
+}
+
+// turns is what may be done now.
+type turns struct {
+	claims  []*claim
+	next    time.Time // When the next entry becomes due; zero when none waits.
+	pending int       // Entries that are not refused and not claimed here.
+}
+
+// choose takes up to limit entries whose turn it is. The changes of one record go in
+// order: an entry that waits, is on its way or is unsure holds back the later ones. With
+// eager, waits after failures count as over for the entries not in done.
+func (o *Outbox) choose(limit int, eager bool, done map[string]bool) (turns, error) {
+	if o.options.BaseURL == "" || o.options.Account == "" {
+		return turns{}, ErrAccount
+	}
+	unlock, err := o.lock()
+	if err != nil {
+		return turns{}, err
+	}
+	defer unlock()
+	entries, damaged, err := o.List()
+	if err != nil {
+		return turns{}, err
+	}
+	o.setAside(damaged)
+	o.sweep()
+	now := o.options.Now()
+	var t turns
+	blocked := map[string]bool{}
+	for _, e := range entries {
+		if e.State == StateRejected {
+			continue
+		}
+		t.pending++
+		key := e.UUID.String()
+		if e.UUID.IsZero() {
+			key = e.ID
+		}
+		if blocked[key] {
+			continue
+		}
+		blocked[key] = true
+		if e.State == StateSending {
+			if o.inFlight(e) {
+				continue
+			}
+			e.State, e.LastError = StateUnsure, "the program that sent it ended before the answer came"
+		}
+		skipWait := eager && e.State != StateHeld && !done[e.ID]
+		if (e.NotBefore.After(now) && !skipWait) || (eager && done[e.ID]) {
+			if t.next.IsZero() || e.NotBefore.Before(t.next) {
+				t.next = e.NotBefore
+			}
+			continue
+		}
+		if len(t.claims) == limit {
+			t.next = now
+			continue
+		}
+		c, err := o.take(e)
+		if err != nil {
+			for _, c := range t.claims {
+				c.release()
+			}
+			return turns{}, err
+		}
+		t.pending--
+		t.claims = append(t.claims, c)
+	}
+	return t, nil
+}

@@ -1,0 +1,109 @@
+package outbox
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// Draft is what an agent has chosen and typed for a call and not sent yet.
+type Draft struct {
+	Call       apitype.UUID `json:"call"`
+	ResultCode string       `json:"resultCode,omitzero"`
+	Rating     *int         `json:"rating,omitzero"` // 0 to 10.
+	Notes      string       `json:"notes,omitzero"`
+	SavedAt    time.Time    `json:"savedAt"`
+	BaseURL    string       `json:"baseUrl"`
+	Account    string       `json:"account"`
+}
+
+// IsEmpty reports whether there is nothing in the draft to lose.
+func (d Draft) IsEmpty() bool { return d.ResultCode == "" && d.Rating == nil && d.Notes == "" }
+
+// SaveDraft keeps a draft in place of the call's earlier one. It is durable when
+// SaveDraft returns. An empty draft erases the earlier one.
+func (o *Outbox) SaveDraft(call apitype.UUID, d Draft) error {
+	if d.IsEmpty() {
+		return o.DeleteDraft(call)
+	}
+	if o.options.BaseURL == "" || o.options.Account == "" {
+		return ErrAccount
+	}
+	d.Call, d.BaseURL, d.Account, d.SavedAt = call, o.options.BaseURL, o.options.Account, o.options.Now().UTC()
+	content, err := seal(d)
+	if err != nil {
+		return fmt.Errorf("save the draft: %w", err)
+	}
+	if err := writeFile(o.draftPath(call), content, nil); err != nil {
+		return fmt.Errorf("save the draft: %w", err)
+	}
+	return nil
+}
+
+// Draft is the draft of a call; found is false when there is none.
+func (o *Outbox) Draft(call apitype.UUID) (d Draft, found bool, err error) {
+	content, err := readFile(o.draftPath(call))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Draft{}, false, nil
+	}
+	if err == nil {
+		err = unseal(content, &d)
+	}
+	if err != nil {
+		return Draft{}, false, fmt.Errorf("read the draft: %w", err)
+	}
+	return d, true, nil
+}
+
+// Drafts is all drafts of this account, the latest first. One that cannot be read is
+// left where it is and missing here.
+func (o *Outbox) Drafts() ([]Draft, error) {
+	folder := filepath.Join(o.dir, dirDrafts)
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("read the drafts: %w", err)
+	}
+	var drafts []Draft
+	for _, file := range files {
+		if strings.HasPrefix(file.Name(), ".new-") {
+			continue
+		}
+		content, err := readFile(filepath.Join(folder, file.Name()))
+		if err != nil {
+			continue
+		}
+		var d Draft
+		if unseal(content, &d) == nil && o.owns(d.BaseURL, d.Account) {
+			drafts = append(drafts, d)
+		}
+	}
+	slices.SortFunc(drafts, func(a, b Draft) int { return b.SavedAt.Compare(a.SavedAt) })
+	return drafts, nil
+}
+
+// DeleteDraft erases the draft of a call, if there is one.
+func (o *Outbox) DeleteDraft(call apitype.UUID) error {
+	err := os.Remove(o.draftPath(call))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("erase the draft: %w", err)
+	}
+	return syncFolder(filepath.Join(o.dir, dirDrafts))
+}
+
+// draftPath tells apart the same call at two services or in two accounts.
+func (o *Outbox) draftPath(call apitype.UUID) string {
+	sum := sha256.Sum256([]byte(o.options.BaseURL + "\x00" + o.options.Account))
+	return filepath.Join(o.dir, dirDrafts, call.String()+"-"+hex.EncodeToString(sum[:6])+".json")
+}

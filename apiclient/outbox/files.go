@@ -1,0 +1,261 @@
+package outbox
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// maxFile bounds what is read of one file, in bytes.
+const maxFile = 16 << 20
+
+var errTorn = errors.New("is torn or was altered: its checksum does not fit")
+
+// ensureFolder creates a folder for our eyes only, and refuses one that is a link or
+// somebody else's.
+func ensureFolder(path string) error {
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("create the outbox: %w", err)
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return fmt.Errorf("open the outbox: %w", err)
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("open the outbox: %s is not a folder (a link is refused)", path)
+	}
+	if !ownedByUs(info) {
+		return fmt.Errorf("open the outbox: %s belongs to another user", path)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		if err := os.Chmod(path, 0o700); err != nil {
+			return fmt.Errorf("close the outbox to others: %w", err)
+		}
+	}
+	return nil
+}
+
+// validID keeps ids to what is safe as a file name.
+func validID(id string) bool {
+	return id != "" && len(id) <= 64 && !strings.ContainsFunc(id, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && r != '-'
+	})
+}
+
+func (o *Outbox) path(folder, id string) string {
+	return filepath.Join(o.dir, folder, id+".json")
+}
+
+// seal is the content of a file: a checksum line and the JSON.
+func seal(value any) ([]byte, error) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(data)
+	return append([]byte(hex.EncodeToString(sum[:])+"\n"), data...), nil
+}
+
+// unseal reads what seal wrote.
+func unseal(content []byte, value any) error {
+	sum, data, ok := bytes.Cut(content, []byte("\n"))
+	want := sha256.Sum256(data)
+	if !ok || string(sum) != hex.EncodeToString(want[:]) {
+		return errTorn
+	}
+	return json.Unmarshal(data, value)
+}
+
+// writeFile writes a file so that it is there whole or not at all, also after a power
+// cut: temporary file, flush, rename, flush of the folder. With prepare, the open file
+// is handed over before it gets its name and stays open.
+func writeFile(path string, content []byte, prepare func(*os.File) error) (err error) {
+	folder := filepath.Dir(path)
+	file, err := os.CreateTemp(folder, ".new-*")
+	if err != nil {
+		return err
+	}
+	keep := false
+	defer func() {
+		if err != nil {
+			_ = os.Remove(file.Name())
+		}
+		if !keep || err != nil {
+			_ = file.Close()
+		}
+	}()
+	if _, err = file.Write(content); err != nil {
+		return err
+	}
+	if prepare != nil {
+		if err = prepare(file); err != nil {
+			return err
+		}
+		keep = true
+	}
+	if err = file.Sync(); err != nil {
+		return err
+	}
+	if err = os.Rename(file.Name(), path); err != nil {
+		return err
+	}
+	return syncFolder(folder)
+}
+
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = folder.Close() }()
+	return ignoreUnsupported(folder.Sync())
+}
+
+// readFile reads a regular file of ours; links are not followed.
+func readFile(path string) ([]byte, error) {
+	file, err := openNoFollow(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || !ownedByUs(info) {
+		return nil, errors.New("is not a file of ours")
+	}
+	return io.ReadAll(io.LimitReader(file, maxFile))
+}
+
+// write puts an entry into a folder, durably.
+func (o *Outbox) write(folder string, e Entry) error {
+	content, err := seal(e)
+	if err != nil {
+		return err
+	}
+	return writeFile(o.path(folder, e.ID), content, nil)
+}
+
+// move writes an entry to a folder and erases it from the others. A crash between the
+// two leaves both, and precedence decides.
+func (o *Outbox) move(folder string, e Entry) error {
+	if err := o.write(folder, e); err != nil {
+		return err
+	}
+	for _, other := range precedence {
+		if other == folder {
+			continue
+		}
+		if err := o.unlink(other, e.ID); err != nil {
+			return err
+		}
+	}
+	o.wake()
+	return nil
+}
+
+// erase removes an entry from all folders, the most promising copy first, so that a
+// crash on the way never leaves one that would be sent blindly.
+func (o *Outbox) erase(id string) error {
+	for i := len(precedence) - 1; i >= 0; i-- {
+		if err := o.unlink(precedence[i], id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *Outbox) unlink(folder, id string) error {
+	err := os.Remove(o.path(folder, id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("erase from the outbox: %w", err)
+	}
+	return syncFolder(filepath.Join(o.dir, folder))
+}
+
+// scan reads the entries of one folder that belong to us; files that are no entries
+// come back as damaged.
+func (o *Outbox) scan(folder string) ([]Entry, []Damaged, error) {
+	files, err := os.ReadDir(filepath.Join(o.dir, folder))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the outbox: %w", err)
+	}
+	var entries []Entry
+	var damaged []Damaged
+	for _, file := range files {
+		name := file.Name()
+		if strings.HasPrefix(name, ".new-") {
+			continue // Somebody is writing it, or died before it was one.
+		}
+		path := filepath.Join(o.dir, folder, name)
+		e, err := readEntry(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue // Moved on since the folder was read.
+		case err == nil && e.ID+".json" != name:
+			err = errors.New("has another entry's name")
+			fallthrough
+		case err != nil:
+			damaged = append(damaged, Damaged{Path: path, Reason: err.Error()})
+			continue
+		}
+		if o.owns(e.BaseURL, e.Account) {
+			e.State = o.state(folder, e)
+			entries = append(entries, e)
+		}
+	}
+	return entries, damaged, nil
+}
+
+func readEntry(path string) (Entry, error) {
+	content, err := readFile(path)
+	if err != nil {
+		return Entry{}, err
+	}
+	var e Entry
+	if err := unseal(content, &e); err != nil {
+		return Entry{}, err
+	}
+	if !validID(e.ID) || e.Method == "" || !strings.HasPrefix(e.Path, "/") {
+		return Entry{}, errors.New("is not an entry of the outbox")
+	}
+	return e, nil
+}
+
+// setAside moves damaged files out of the way of the others.
+func (o *Outbox) setAside(damaged []Damaged) {
+	for _, d := range damaged {
+		if filepath.Base(filepath.Dir(d.Path)) == dirDamaged {
+			continue
+		}
+		name := filepath.Base(filepath.Dir(d.Path)) + "-" + filepath.Base(d.Path)
+		// One that cannot be moved stays where it is and is reported again.
+		_ = os.Rename(d.Path, filepath.Join(o.dir, dirDamaged, name))
+	}
+}
+
+// sweep erases what writers that died left behind before it was an entry. The folder
+// lock does not cover the writers of drafts, so that only old ones go.
+func (o *Outbox) sweep() {
+	for _, folder := range append([]string{dirDrafts}, precedence...) {
+		left, _ := filepath.Glob(filepath.Join(o.dir, folder, ".new-*"))
+		for _, path := range left {
+			if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > time.Minute {
+				_ = os.Remove(path)
+			}
+		}
+	}
+}

@@ -1,0 +1,374 @@
+// Package outbox is the spool of changes that the service has not accepted yet, and
+// of what an agent has typed and not sent. A change is on disk, flushed, before its
+// first byte goes out, and erased when the service has accepted it.
+//
+// Each entry is one file, in the folder that says how far it has come:
+//
+//	queued/    waits for its turn, or for the end of its hold
+//	sending/   is on its way; its sender holds a lock on the file
+//	unsure/    went out and the answer was lost; it is looked up before it is sent again
+//	rejected/  was refused; kept with the service's text for the agent
+//	damaged/   could not be read; set aside
+//	drafts/    typed, not sent
+//
+// Several processes share one folder. Changes of folder are made under one short
+// lock; a sender that died is known by its file's lock being free.
+//
+// The package knows nothing of terminals or flags, and no service's rules: what an
+// answer means it asks of package apiclient.
+//
+//	box, err := outbox.Open(dir, outbox.Options{BaseURL: base, Account: account})
+//	entry, err := box.Add(outbox.NewEntry(change))
+//	report, err := box.Sender(client, outbox.SenderOptions{}).SendDue(ctx)
+package outbox
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+)
+
+// State is how far an entry has come.
+type State string
+
+// The states of an entry.
+const (
+	StateHeld     State = "held"     // Not sent before NotBefore; can be taken back.
+	StateQueued   State = "queued"   // Sent when its turn comes.
+	StateSending  State = "sending"  // On its way.
+	StateUnsure   State = "unsure"   // Sent, the outcome is not known; looked up before anything else.
+	StateRejected State = "rejected" // Refused by the service.
+)
+
+// Entry is one change: the exact request, and what became of it.
+type Entry struct {
+	ID        string       `json:"id"`
+	Seq       uint64       `json:"seq"` // Order in which the changes were made, over all processes.
+	State     State        `json:"-"`   // From the folder and the time.
+	Op        string       `json:"op"`  // Such as call.complete; see apiclient.Change.
+	UUID      apitype.UUID `json:"uuid"`
+	Method    string       `json:"method"`
+	Path      string       `json:"path"`
+	Body      []byte       `json:"body"`
+	BaseURL   string       `json:"baseUrl"`
+	Account   string       `json:"account"`
+	CreatedAt time.Time    `json:"createdAt"`
+	// NotBefore is the end of a hold, or of the wait after a failure.
+	NotBefore time.Time `json:"notBefore,omitzero"`
+	// SentAt is when its first byte may last have gone out; zero when it never has.
+	SentAt    time.Time `json:"sentAt,omitzero"`
+	Tries     int       `json:"tries,omitzero"`
+	LastError string    `json:"lastError,omitzero"`
+	// Seen is the state fields of the record as the agent saw it, without
+	// personal data.
+	Seen      json.RawMessage `json:"seen,omitzero"`
+	Generated bool            `json:"generated,omitzero"` // See apiclient.Change.
+}
+
+// NewEntry is an entry that will send a change.
+func NewEntry(c apiclient.Change) Entry {
+	return Entry{Op: c.Op, UUID: c.UUID, Method: c.Method, Path: c.Path, Body: c.Body, Seen: c.Seen, Generated: c.Generated}
+}
+
+// Change is what the entry sends.
+func (e Entry) Change() apiclient.Change {
+	return apiclient.Change{Op: e.Op, UUID: e.UUID, Method: e.Method, Path: e.Path, Body: e.Body, Seen: e.Seen, Generated: e.Generated}
+}
+
+// Damaged is a file that is no whole entry of ours. It is set aside, never deleted.
+type Damaged struct {
+	Path   string
+	Reason string
+}
+
+// Errors of an entry's state.
+var (
+	// ErrNotFound is an id without an entry.
+	ErrNotFound = errors.New("no such entry in the outbox")
+	// ErrSending is an entry that is on its way at this moment.
+	ErrSending = errors.New("the change is being sent at this moment")
+	// ErrSent is an entry that went out already and can no longer be taken back.
+	ErrSent = errors.New("the change was sent already")
+	// ErrAccount is an entry without a service and account to send it to.
+	ErrAccount = errors.New("the outbox was opened without a service and account")
+)
+
+// Options of an outbox.
+type Options struct {
+	// BaseURL and Account choose whose entries this outbox shows and sends.
+	// Without them it lists every account's and sends none.
+	BaseURL, Account string
+	Now              func() time.Time // nil: the clock.
+	NewID            func() string    // nil: random.
+}
+
+// Outbox is a spool folder. It is safe for concurrent use, by several processes too.
+type Outbox struct {
+	dir     string
+	options Options
+	mu      sync.Mutex // The folder lock belongs to the process; this one orders its goroutines.
+	changed chan struct{}
+}
+
+// The folders of a spool.
+const (
+	dirQueued   = "queued"
+	dirSending  = "sending"
+	dirUnsure   = "unsure"
+	dirRejected = "rejected"
+	dirDamaged  = "damaged"
+	dirDrafts   = "drafts"
+)
+
+// precedence of an entry that a crash left in two folders: the one that promises
+// least about the outcome counts.
+var precedence = []string{dirSending, dirUnsure, dirRejected, dirQueued}
+
+// Open opens the spool in dir and creates what is missing. Folders that belong to
+// somebody else, and symbolic links, are refused.
+func Open(dir string, o Options) (*Outbox, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.NewID == nil {
+		o.NewID = randomID
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("create the outbox: %w", err)
+	}
+	for _, name := range []string{"", dirQueued, dirSending, dirUnsure, dirRejected, dirDamaged, dirDrafts} {
+		if err := ensureFolder(filepath.Join(dir, name)); err != nil {
+			return nil, err
+		}
+	}
+	return &Outbox{dir: dir, options: o, changed: make(chan struct{}, 1)}, nil
+}
+
+func randomID() string {
+	var b [5]byte
+	_, _ = rand.Read(b[:]) // Never fails since Go 1.24.
+	return hex.EncodeToString(b[:])
+}
+
+// Add puts a change in the spool. It is durable when Add returns: the file and its
+// folder are flushed. Op, UUID, Method, Path and Body are the caller's, NotBefore holds
+// the entry until then; the rest is filled in.
+func (o *Outbox) Add(e Entry) (Entry, error) {
+	if o.options.BaseURL == "" || o.options.Account == "" {
+		return Entry{}, ErrAccount
+	}
+	unlock, err := o.lock()
+	if err != nil {
+		return Entry{}, err
+	}
+	defer unlock()
+	e.Seq, err = o.nextSeq()
+	if err != nil {
+		return Entry{}, err
+	}
+	e.ID, e.BaseURL, e.Account = o.options.NewID(), o.options.BaseURL, o.options.Account
+	if !validID(e.ID) {
+		return Entry{}, fmt.Errorf("add to the outbox: malformed id %q", e.ID)
+	}
+	e.CreatedAt, e.SentAt, e.Tries, e.LastError = o.options.Now().UTC(), time.Time{}, 0, ""
+	if err := o.write(dirQueued, e); err != nil {
+		return Entry{}, fmt.Errorf("save the change: %w", err)
+	}
+	e.State = o.state(dirQueued, e)
+	o.wake()
+	return e, nil
+}
+
+// List is all entries in the order they were made, and the files that are no entries.
+func (o *Outbox) List() ([]Entry, []Damaged, error) {
+	var entries []Entry
+	var damaged []Damaged
+	seen := map[string]bool{}
+	for _, folder := range precedence {
+		found, bad, err := o.scan(folder)
+		if err != nil {
+			return nil, nil, err
+		}
+		damaged = append(damaged, bad...)
+		for _, e := range found {
+			if !seen[e.ID] {
+				seen[e.ID] = true
+				entries = append(entries, e)
+			}
+		}
+	}
+	aside, err := os.ReadDir(filepath.Join(o.dir, dirDamaged))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the outbox: %w", err)
+	}
+	for _, file := range aside {
+		damaged = append(damaged, Damaged{Path: filepath.Join(o.dir, dirDamaged, file.Name()), Reason: "was set aside earlier"})
+	}
+	slices.SortFunc(entries, func(a, b Entry) int {
+		if a.Seq != b.Seq {
+			return int(min(max(int64(a.Seq)-int64(b.Seq), -1), 1))
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return entries, damaged, nil
+}
+
+// Show is one entry.
+func (o *Outbox) Show(id string) (Entry, error) {
+	entries, _, err := o.List()
+	if err != nil {
+		return Entry{}, err
+	}
+	for _, e := range entries {
+		if e.ID == id {
+			return e, nil
+		}
+	}
+	return Entry{}, fmt.Errorf("%s: %w", id, ErrNotFound)
+}
+
+// Recall takes an entry back that was not sent: it is erased and returned.
+func (o *Outbox) Recall(id string) (Entry, error) {
+	return o.remove(id, func(e Entry) error {
+		if (e.State != StateHeld && e.State != StateQueued) || !e.SentAt.IsZero() {
+			return ErrSent
+		}
+		return nil
+	})
+}
+
+// Drop erases an entry in any state but on its way.
+func (o *Outbox) Drop(id string) error {
+	_, err := o.remove(id, func(Entry) error { return nil })
+	return err
+}
+
+// remove erases an entry that may accepts.
+func (o *Outbox) remove(id string, may func(Entry) error) (Entry, error) {
+	unlock, err := o.lock()
+	if err != nil {
+		return Entry{}, err
+	}
+	defer unlock()
+	e, err := o.Show(id)
+	if err != nil {
+		return Entry{}, err
+	}
+	if e.State == StateSending && o.inFlight(e) {
+		return Entry{}, fmt.Errorf("%s: %w", id, ErrSending)
+	}
+	if err := may(e); err != nil {
+		return Entry{}, fmt.Errorf("%s: %w", id, err)
+	}
+	return e, o.erase(id)
+}
+
+// Requeue sends a refused or unsure entry again, because somebody decided so.
+func (o *Outbox) Requeue(id string) error {
+	unlock, err := o.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	e, err := o.Show(id)
+	if err != nil {
+		return err
+	}
+	if e.State != StateRejected && e.State != StateUnsure {
+		return fmt.Errorf("%s: it is %s and goes out by itself", id, e.State)
+	}
+	e.NotBefore, e.Tries = time.Time{}, 0
+	return o.move(dirQueued, e)
+}
+
+// Release ends the hold of all held entries: they are due at once.
+func (o *Outbox) Release() error {
+	unlock, err := o.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	entries, _, err := o.scan(dirQueued)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.State == StateHeld {
+			e.NotBefore = time.Time{}
+			if err := o.write(dirQueued, e); err != nil {
+				return fmt.Errorf("end the hold of %s: %w", e.ID, err)
+			}
+		}
+	}
+	o.wake()
+	return nil
+}
+
+// nextSeq is one more than the highest number in the spool, kept in a file so that
+// numbers of erased entries are not used again. It needs the folder lock.
+func (o *Outbox) nextSeq() (uint64, error) {
+	var last uint64
+	path := filepath.Join(o.dir, "sequence")
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("read the outbox: %w", err)
+	}
+	if err == nil {
+		_, _ = fmt.Sscan(string(data), &last)
+	}
+	entries, _, err := o.List()
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range entries {
+		last = max(last, e.Seq)
+	}
+	last++
+	// Not flushed: after a power cut the entries themselves give the highest number.
+	if err := os.WriteFile(path, fmt.Appendf(nil, "%d\n", last), 0o600); err != nil {
+		return 0, fmt.Errorf("save the change: %w", err)
+	}
+	return last, nil
+}
+
+// state is what the folder and the time say about an entry.
+func (o *Outbox) state(folder string, e Entry) State {
+	switch folder {
+	case dirSending:
+		return StateSending
+	case dirUnsure:
+		return StateUnsure
+	case dirRejected:
+		return StateRejected
+	default:
+		if e.Tries == 0 && e.SentAt.IsZero() && e.NotBefore.After(o.options.Now()) {
+			return StateHeld
+		}
+		return StateQueued
+	}
+}
+
+// owns reports whether the entry belongs to this outbox's service and account.
+func (o *Outbox) owns(baseURL, account string) bool {
+	return o.options.BaseURL == "" || (baseURL == o.options.BaseURL && account == o.options.Account)
+}
+
+// wake tells a running sender of this process that there is something new.
+func (o *Outbox) wake() {
+	select {
+	case o.changed <- struct{}{}:
+	default:
+	}
+}

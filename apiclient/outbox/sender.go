@@ -1,0 +1,370 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"fundesk/apiclient"
+)
+
+// SenderOptions of a sender. The zero value sends two at a time and tells nobody.
+type SenderOptions struct {
+	InFlight int // At most this many changes on their way at once; zero: 2.
+	// Patience is how long after it went out a lost change that must not be applied
+	// twice may still arrive: only then its absence is believed. Zero: 30 s.
+	Patience time.Duration
+	// Poll is how often Run looks for entries of other processes; zero: 2 s.
+	Poll time.Duration
+	// Notify is told what became of an entry, one call at a time; nil: nobody is.
+	Notify func(Event)
+	Jitter func() float64 // 0 to 1; nil: random.
+}
+
+// Outcome is what became of an entry in one step.
+type Outcome string
+
+// The outcomes of a step.
+const (
+	OutcomeAccepted Outcome = "accepted" // Erased from the disk.
+	OutcomeRejected Outcome = "rejected" // Kept with the service's text.
+	OutcomeUnsure   Outcome = "unsure"   // Will be looked up.
+	OutcomeWaiting  Outcome = "waiting"  // Was certainly not applied; is tried again later.
+)
+
+// Event tells what became of an entry.
+type Event struct {
+	Entry   Entry
+	Outcome Outcome
+	Err     error           // Why it was not accepted.
+	Record  json.RawMessage // The record as the service answered, if it did.
+}
+
+// Report counts what one SendDue did.
+type Report struct {
+	Accepted, Rejected, Unsure int
+	Waiting                    int   // Still in the outbox and not refused, those held included.
+	Err                        error // The last failure: why entries wait; see apiclient.KindOf.
+	RejectedErr                error // The last refusal.
+}
+
+// Sender sends the entries of an outbox. Any number may run, in any number of
+// processes.
+type Sender struct {
+	box     *Outbox
+	client  *apiclient.Client
+	options SenderOptions
+	notify  sync.Mutex
+	mu      sync.Mutex
+	resting time.Time // Nothing goes out before this: the service refused the account.
+}
+
+// Sender makes a sender that sends with client, whose base URL and account must be
+// those of the outbox.
+func (o *Outbox) Sender(client *apiclient.Client, options SenderOptions) *Sender {
+	if options.InFlight <= 0 {
+		options.InFlight = 2
+	}
+	if options.Patience <= 0 {
+		options.Patience = apiclient.DefaultTimeout
+	}
+	if options.Poll <= 0 {
+		options.Poll = 2 * time.Second
+	}
+	if options.Jitter == nil {
+		options.Jitter = rand.Float64
+	}
+	return &Sender{box: o, client: client, options: options}
+}
+
+// SendDue sends everything that is not held, each entry once, waits after earlier
+// failures notwithstanding. Its error is a failure of the spool itself; what the
+// service said is in the report.
+func (s *Sender) SendDue(ctx context.Context) (Report, error) {
+	s.rest(time.Time{})
+	var report Report
+	done := map[string]bool{}
+	for ctx.Err() == nil {
+		worked, t, err := s.round(ctx, true, done, &report)
+		report.Waiting = t.pending
+		if err != nil {
+			return report, err
+		}
+		if !worked || s.isResting() {
+			break
+		}
+	}
+	return report, s.count(&report)
+}
+
+// count fills in how many entries stay.
+func (s *Sender) count(report *Report) error {
+	entries, _, err := s.box.List()
+	if err != nil {
+		return err
+	}
+	report.Waiting = 0
+	for _, e := range entries {
+		if e.State != StateRejected {
+			report.Waiting++
+		}
+	}
+	return nil
+}
+
+// Run sends entries as they become due until ctx ends. A failure of the spool is told
+// to Notify with an empty entry, and tried again.
+func (s *Sender) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		worked, t, err := s.round(ctx, false, nil, &Report{})
+		if err != nil {
+			s.tell(Event{Outcome: OutcomeWaiting, Err: err})
+		}
+		if worked && err == nil {
+			continue
+		}
+		wait := s.options.Poll
+		if !t.next.IsZero() {
+			wait = min(wait, max(0, t.next.Sub(s.box.options.Now())))
+		}
+		timer := time.NewTimer(max(wait, 10*time.Millisecond))
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case <-s.box.changed:
+		}
+		timer.Stop()
+	}
+}
+
+// round takes and sends what is due, at most InFlight at once; worked reports whether
+// there was anything.
+func (s *Sender) round(ctx context.Context, eager bool, done map[string]bool, report *Report) (worked bool, t turns, err error) {
+	if s.isResting() {
+		return false, turns{}, nil
+	}
+	t, err = s.box.choose(s.options.InFlight, eager, done)
+	if err != nil {
+		return false, t, err
+	}
+	type result struct {
+		event Event
+		err   error
+	}
+	results := make(chan result, len(t.claims))
+	for _, c := range t.claims {
+		if done != nil {
+			done[c.ID] = true
+		}
+		go func() {
+			event, err := s.process(ctx, c)
+			results <- result{event, err}
+		}()
+	}
+	for range t.claims {
+		r := <-results
+		if r.err != nil {
+			err = r.err
+		}
+		report.add(r.event)
+		s.tell(r.event)
+	}
+	return len(t.claims) > 0, t, err
+}
+
+func (r *Report) add(e Event) {
+	switch e.Outcome {
+	case OutcomeAccepted:
+		r.Accepted++
+	case OutcomeRejected:
+		r.Rejected++
+		r.RejectedErr = e.Err
+	case OutcomeUnsure:
+		r.Unsure++
+		r.Err = e.Err
+	case OutcomeWaiting:
+		r.Err = e.Err
+	}
+}
+
+// process brings one claimed entry a step further and puts it where it belongs then.
+func (s *Sender) process(ctx context.Context, c *claim) (Event, error) {
+	event := Event{Outcome: OutcomeUnsure}
+	if c.State == StateUnsure {
+		event = s.lookUp(ctx, c)
+	}
+	if c.State != StateUnsure {
+		event = s.send(ctx, c)
+	}
+	folder := map[Outcome]string{OutcomeRejected: dirRejected, OutcomeUnsure: dirUnsure, OutcomeWaiting: dirQueued}[event.Outcome]
+	if event.Err != nil {
+		c.LastError = event.Err.Error()
+	}
+	if err := s.box.settle(c, folder); err != nil {
+		return Event{Entry: c.Entry, Outcome: OutcomeUnsure, Err: err}, err
+	}
+	event.Entry = c.Entry
+	event.Entry.State = s.box.state(folder, c.Entry)
+	return event, nil
+}
+
+// lookUp settles an entry whose answer was lost. When it is certain that it did not
+// take effect, the entry becomes one to send.
+func (s *Sender) lookUp(ctx context.Context, c *claim) Event {
+	if c.Op == apiclient.OpMarkProcessed {
+		c.State = StateQueued // It may be repeated, and there is no record to look at.
+		return Event{}
+	}
+	outcome, err := s.client.Settle(ctx, c.Change())
+	switch {
+	case err != nil:
+		s.restOn(err)
+		s.delay(c, err)
+		return Event{Outcome: OutcomeUnsure, Err: fmt.Errorf("the answer was lost, and looking it up: %w", err)}
+	case outcome == apiclient.Landed:
+		return Event{Outcome: OutcomeAccepted}
+	case outcome == apiclient.Conflict:
+		return Event{Outcome: OutcomeRejected, Err: errors.New("the answer was lost; the record now holds something else")}
+	case outcome == apiclient.NotLanded && s.believes(c):
+		c.State, c.looked = StateQueued, true
+		c.SentAt = s.box.options.Now().UTC()
+		return Event{}
+	case outcome == apiclient.NotLanded:
+		c.NotBefore = s.box.options.Now().UTC().Add(s.options.Patience / 6)
+		if over := c.SentAt.Add(s.options.Patience); over.Before(c.NotBefore) {
+			c.NotBefore = over
+		}
+		return Event{Outcome: OutcomeUnsure, Err: errors.New("the answer was lost; it has not arrived yet, and is looked up again before it is repeated")}
+	default:
+		s.delay(c, nil)
+		return Event{Outcome: OutcomeUnsure, Err: errors.New("the answer was lost, and it cannot be told whether it took effect; look at the record, then send it again or drop it")}
+	}
+}
+
+// believes reports whether an absent change may be taken as never to arrive. Those that
+// a repeat cannot apply twice need no wait.
+func (s *Sender) believes(c *claim) bool {
+	if c.Op != apiclient.OpAddAttempt && c.Op != apiclient.OpPledgeAction {
+		return true
+	}
+	return !s.box.options.Now().Before(c.SentAt.Add(s.options.Patience))
+}
+
+// send sends the exact request and reads what its answer means.
+func (s *Sender) send(ctx context.Context, c *claim) Event {
+	c.NotBefore = time.Time{}
+	header := http.Header{}
+	if len(c.Body) > 0 {
+		header.Set("Content-Type", "application/json")
+	}
+	response, err := s.client.Do(ctx, c.Method, c.Path, nil, c.Body, header)
+	if err == nil {
+		err = response.Err()
+	}
+	if err == nil {
+		if !isAnswer(response) {
+			s.delay(c, nil)
+			return Event{Outcome: OutcomeUnsure, Err: errors.New("the answer is not what the interface promises")}
+		}
+		return Event{Outcome: OutcomeAccepted, Record: response.Body}
+	}
+	var failure *apiclient.Error
+	if !errors.As(err, &failure) {
+		s.delay(c, err)
+		return Event{Outcome: OutcomeUnsure, Err: err}
+	}
+	return s.refused(c, failure)
+}
+
+// refused reads an answer that is not 2xx, or a request that found no answer.
+func (s *Sender) refused(c *claim, failure *apiclient.Error) Event {
+	switch status := failure.Status; {
+	case status == http.StatusUnauthorized, failure.Kind == apiclient.KindUnauthenticated:
+		s.restOn(failure)
+		s.delay(c, failure)
+		if !c.repeated {
+			c.SentAt = time.Time{}
+		}
+		return Event{Outcome: OutcomeWaiting, Err: failure}
+	case failure.Sent:
+		s.delay(c, failure)
+		return Event{Outcome: OutcomeUnsure, Err: failure}
+	case status == 0, status < 400, status == http.StatusTooManyRequests:
+		s.delay(c, failure)
+		if !c.repeated {
+			c.SentAt = time.Time{} // It can still be taken back.
+		}
+		return Event{Outcome: OutcomeWaiting, Err: failure}
+	case status == http.StatusRequestTimeout, status == http.StatusConflict && c.repeated && !c.looked:
+		// An earlier try of this very change may be what it conflicts with.
+		s.delay(c, failure)
+		return Event{Outcome: OutcomeUnsure, Err: failure}
+	default:
+		return Event{Outcome: OutcomeRejected, Err: failure}
+	}
+}
+
+// isAnswer reports whether a 2xx answer is one of the service: JSON, or none.
+func isAnswer(r *apiclient.Response) bool {
+	if r.Status == http.StatusNoContent {
+		return true
+	}
+	return strings.Contains(r.Header.Get("Content-Type"), "json") && json.Valid(r.Body)
+}
+
+// delay sets when the entry is tried again: doubling from 1 s to 60 s with jitter, or
+// what the service asked for.
+func (s *Sender) delay(c *claim, err error) {
+	wait := time.Second << min(max(c.Tries-1, 0), 6)
+	if c.State == StateUnsure {
+		c.Tries++ // A look-up that failed counts, so that the next one comes later.
+	}
+	wait = min(wait, time.Minute)
+	wait = wait/2 + time.Duration(s.options.Jitter()*float64(wait/2))
+	var failure *apiclient.Error
+	if errors.As(err, &failure) && failure.RetryAfter > 0 {
+		wait = failure.RetryAfter
+	}
+	c.NotBefore = s.box.options.Now().UTC().Add(wait)
+}
+
+// restOn lets everything rest for a minute when the account was refused: no entry
+// would fare better.
+func (s *Sender) restOn(err error) {
+	if apiclient.KindOf(err) == apiclient.KindUnauthenticated {
+		s.rest(s.box.options.Now().Add(time.Minute))
+	}
+}
+
+func (s *Sender) rest(until time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.resting = until
+}
+
+func (s *Sender) isResting() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.box.options.Now().Before(s.resting)
+}
+
+// Resume ends the rest after a refused account: somebody has logged in again.
+func (s *Sender) Resume() {
+	s.rest(time.Time{})
+	s.box.wake()
+}
+
+func (s *Sender) tell(e Event) {
+	if s.options.Notify == nil {
+		return
+	}
+	s.notify.Lock()
+	defer s.notify.Unlock()
+	s.options.Notify(e)
+}
