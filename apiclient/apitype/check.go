@@ -186,7 +186,7 @@ func checkEmail(text string) (stored, problem string) {
 		return "", wrong
 	}
 	domain := text[strings.LastIndexByte(text, '@')+1:]
-	for _, label := range strings.Split(domain, ".") {
+	for label := range strings.SplitSeq(domain, ".") {
 		if label == "" || strings.HasPrefix(label, "-") || strings.HasSuffix(label, "-") {
 			return "", wrong
 		}
