@@ -1,0 +1,124 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// Clean makes a text from outside safe for one line of a terminal: newlines and tabs
+// become spaces; control, bidirectional, zero-width and other invisible characters
+// become visible.
+func Clean(text string) string {
+	if isClean(text) {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case r == '\n' || r == '\t':
+			b.WriteByte(' ')
+		case r < ' ':
+			b.WriteRune('␀' + r)
+		case r == 0x7f:
+			b.WriteRune('␡')
+		case isHidden(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// CleanLines is Clean for a text of several lines.
+func CleanLines(text string) string {
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = Clean(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// isClean reports whether a text holds printable ASCII only, the common case.
+func isClean(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// isHidden reports whether a character moves the cursor, turns the direction of text,
+// or cannot be seen.
+func isHidden(r rune) bool {
+	switch {
+	case unicode.Is(unicode.Cc, r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r), unicode.Is(unicode.Co, r):
+		return true
+	case r == 0x034f, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x3164, r == 0xffa0:
+		return true
+	default:
+		return r >= 0xe0000 && r <= 0xe0fff
+	}
+}
+
+// CleanJSON makes JSON safe for a terminal and leaves its meaning: what Clean would
+// replace is written as a \u escape.
+func CleanJSON(data []byte) []byte {
+	if isClean(string(data)) {
+		return data
+	}
+	var b []byte
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		switch {
+		case r == '\n' || r == utf8.RuneError && size == 1 && data[i] < 0x80:
+			b = append(b, data[i])
+		case r == utf8.RuneError && size == 1:
+			b = append(b, `\ufffd`...)
+		case r > 0xffff && isHidden(r):
+			r -= 0x10000
+			b = fmt.Appendf(b, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+		case r >= ' ' && isHidden(r):
+			b = fmt.Appendf(b, `\u%04x`, r)
+		case r < ' ' && r != '\t': // Only white space between values can be here.
+			b = append(b, ' ')
+		default:
+			b = append(b, data[i:i+size]...)
+		}
+		i += size
+	}
+	return b
+}
+
+// Width is how many cells of a terminal a text takes.
+func Width(text string) int {
+	if isClean(text) {
+		return len(text)
+	}
+	return runewidth.StringWidth(text)
+}
+
+// Cut shortens a text to a number of cells; a cut one ends in an ellipsis.
+func Cut(text string, width int) string {
+	if Width(text) <= width {
+		return text
+	}
+	return runewidth.Truncate(text, width, "…")
+}
+
+// Pad fills a text with spaces to a number of cells.
+func Pad(text string, width int) string {
+	if missing := width - Width(text); missing > 0 {
+		return text + strings.Repeat(" ", missing)
+	}
+	return text
+}

@@ -1,0 +1,97 @@
+package render
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/itchyny/gojq"
+)
+
+// Query is a jq expression. Numbers keep their text; the environment and other files
+// are out of its reach.
+type Query struct{ code *gojq.Code }
+
+// QueryError is an expression that failed on the data.
+type QueryError struct{ cause error }
+
+// Error is what jq says.
+func (e *QueryError) Error() string { return "jq: " + Clean(e.cause.Error()) }
+
+// ParseQuery compiles an expression.
+func ParseQuery(expression string) (*Query, error) {
+	parsed, err := gojq.Parse(expression)
+	if err != nil {
+		return nil, fmt.Errorf("jq expression %q: %s", Clean(expression), Clean(err.Error()))
+	}
+	code, err := gojq.Compile(parsed)
+	if err != nil {
+		return nil, fmt.Errorf("jq expression %q: %s", Clean(expression), Clean(err.Error()))
+	}
+	return &Query{code: code}, nil
+}
+
+// run writes what the expression makes of a value, one result a line.
+func (q *Query) run(w *bufio.Writer, value any, o Options) error {
+	results := q.code.Run(value)
+	for {
+		result, ok := results.Next()
+		if !ok {
+			return nil
+		}
+		if err, failed := result.(error); failed {
+			var halt *gojq.HaltError
+			if errors.As(err, &halt) && halt.Value() == nil {
+				return nil
+			}
+			return &QueryError{cause: err}
+		}
+		if err := writeResult(w, result, o); err != nil {
+			return err
+		}
+	}
+}
+
+func writeResult(w *bufio.Writer, result any, o Options) error {
+	if text, ok := result.(string); ok && (o.Format == ID || o.Format == TSV) {
+		if o.Terminal {
+			text = CleanLines(text)
+		}
+		w.WriteString(text)
+		return w.WriteByte('\n')
+	}
+	line, err := gojq.Marshal(result)
+	if err != nil {
+		return &QueryError{cause: err}
+	}
+	switch {
+	case o.Terminal && o.Format == JSON:
+		line = indent(line)
+	case o.Terminal:
+		line = CleanJSON(line)
+	}
+	w.Write(line)
+	return w.WriteByte('\n')
+}
+
+// decodeExact decodes JSON with every digit of its numbers.
+func decodeExact(raw []byte) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var value any
+	if err := dec.Decode(&value); err != nil {
+		return nil, fmt.Errorf("read a record: %w", err)
+	}
+	return value, nil
+}
+
+// QueryDocument runs a query over one JSON document.
+func (q *Query) QueryDocument(out *bufio.Writer, o Options, raw []byte) error {
+	value, err := decodeExact(raw)
+	if err != nil {
+		return err
+	}
+	return q.run(out, value, o)
+}

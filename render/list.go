@@ -1,0 +1,200 @@
+package render
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// List writes a list of records, one after the other. Nothing is written before the
+// first record, so that a list that fails at once leaves the output empty.
+type List[T any] struct {
+	out     *bufio.Writer
+	options Options
+	columns []Column[T]
+	count   int
+	rows    *table[T]
+	merged  []any // What a query over the whole list will see.
+}
+
+// NewList prepares a list. Its error is a wrong column name.
+func NewList[T any](out io.Writer, columns []Column[T], o Options) (*List[T], error) {
+	selected, err := Select(columns, o.Columns, o.Format == CSV)
+	if err != nil {
+		return nil, err
+	}
+	l := &List[T]{out: bufio.NewWriterSize(out, 64<<10), options: o, columns: selected}
+	if o.Format == Table {
+		l.rows = newTable(l.out, selected, o)
+	}
+	return l, nil
+}
+
+// Count is how many records were added.
+func (l *List[T]) Count() int { return l.count }
+
+// Add writes one record: raw is its JSON, decode reads it when the format needs that.
+func (l *List[T]) Add(raw []byte, decode func() (T, error)) error {
+	l.count++
+	if l.options.Query != nil {
+		return l.addQueried(raw)
+	}
+	switch l.options.Format {
+	case JSON:
+		return l.addJSON(raw)
+	case NDJSON:
+		return l.writeLine(compactLine(raw))
+	case ID:
+		id, err := identifier(raw)
+		if err != nil {
+			return err
+		}
+		return l.writeLine([]byte(l.clean(id)))
+	}
+	record, err := decode()
+	if err != nil {
+		return err
+	}
+	return l.addRow(record)
+}
+
+func (l *List[T]) addRow(record T) error {
+	switch l.options.Format {
+	case TSV:
+		return writeTSV(l.out, l.columns, record, l.options.Terminal)
+	case CSV:
+		if err := l.csvHeader(); err != nil {
+			return err
+		}
+		return writeCSV(l.out, l.columns, record, l.options)
+	default:
+		return l.rows.add(record)
+	}
+}
+
+func (l *List[T]) csvHeader() error {
+	if l.count != 1 || l.options.NoHeader {
+		return nil
+	}
+	return writeCSVHeader(l.out, l.columns)
+}
+
+func (l *List[T]) addJSON(raw []byte) error {
+	separator := ",\n"
+	if l.count == 1 {
+		separator = "[\n"
+	}
+	if _, err := l.out.WriteString(separator); err != nil {
+		return err
+	}
+	if l.options.Terminal {
+		raw = indent(raw)
+	}
+	_, err := l.out.Write(raw)
+	return err
+}
+
+func (l *List[T]) addQueried(raw []byte) error {
+	value, err := decodeExact(raw)
+	if err != nil {
+		return err
+	}
+	if l.options.Format == JSON {
+		l.merged = append(l.merged, value)
+		return nil
+	}
+	return l.options.Query.run(l.out, value, l.options)
+}
+
+func (l *List[T]) writeLine(line []byte) error {
+	if l.options.Terminal {
+		line = CleanJSON(line)
+	}
+	if _, err := l.out.Write(line); err != nil {
+		return err
+	}
+	return l.out.WriteByte('\n')
+}
+
+func (l *List[T]) clean(text string) string {
+	if l.options.Terminal {
+		return Clean(text)
+	}
+	return text
+}
+
+// Flush hands what was written to the output: at the end of a page.
+func (l *List[T]) Flush() error {
+	if l.options.Format == Table {
+		return nil // The first rows decide the widths.
+	}
+	return l.out.Flush()
+}
+
+// Close ends a list that is complete: an empty one is written as such.
+func (l *List[T]) Close() error { return l.end(true) }
+
+// Abort ends a list that failed: what was printed stays valid, an empty output stays
+// empty.
+func (l *List[T]) Abort() error { return l.end(false) }
+
+func (l *List[T]) end(complete bool) error {
+	var err error
+	switch {
+	case l.options.Query != nil && l.options.Format == JSON:
+		if complete {
+			err = l.options.Query.run(l.out, append([]any{}, l.merged...), l.options)
+		}
+	case l.options.Query != nil:
+	case l.options.Format == JSON && l.count > 0:
+		_, err = l.out.WriteString("\n]\n")
+	case l.options.Format == JSON && complete:
+		_, err = l.out.WriteString("[]\n")
+	case l.options.Format == CSV && l.count == 0 && complete && !l.options.NoHeader:
+		err = writeCSVHeader(l.out, l.columns)
+	case l.options.Format == Table:
+		err = l.rows.close()
+	}
+	if err != nil {
+		return err
+	}
+	return l.out.Flush()
+}
+
+// compactLine is a record on one line; one that already is stays as it is.
+func compactLine(raw []byte) []byte {
+	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 {
+		return raw
+	}
+	value := jsontext.Value(bytes.Clone(raw))
+	if value.Compact(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
+		return bytes.ReplaceAll(bytes.ReplaceAll(raw, []byte("\n"), []byte(" ")), []byte("\r"), []byte(" "))
+	}
+	return value
+}
+
+// indent is JSON laid out for a person, safe for a terminal.
+func indent(raw []byte) []byte {
+	value := jsontext.Value(bytes.Clone(raw))
+	if value.Indent(jsontext.WithIndent("  "), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
+		return CleanJSON(raw)
+	}
+	return CleanJSON(value)
+}
+
+// identifier is the uuid of a record.
+func identifier(raw []byte) (string, error) {
+	var record struct {
+		UUID string `json:"uuid"`
+	}
+	if err := json.Unmarshal(raw, &record); err != nil {
+		return "", errNoIdentifier
+	}
+	if record.UUID == "" {
+		return "", errNoIdentifier
+	}
+	return record.UUID, nil
+}

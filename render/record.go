@@ -1,0 +1,191 @@
+package render
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"fundesk/apiclient/apitype"
+)
+
+var errNoIdentifier = errors.New("a record has no uuid")
+
+// Record writes one record: as one document, one line, one row, or field by field in a
+// table.
+func Record[T any](out io.Writer, columns []Column[T], o Options, raw []byte, decode func() (T, error)) error {
+	if o.Query != nil && o.Format == JSON {
+		value, err := decodeExact(raw)
+		if err != nil {
+			return err
+		}
+		w := bufio.NewWriter(out)
+		if err := o.Query.run(w, value, o); err != nil {
+			return err
+		}
+		return w.Flush()
+	}
+	switch {
+	case o.Format == JSON:
+		return Document(out, o, raw)
+	case o.Format == Table && len(o.Columns) == 0:
+		return fields(out, o, raw)
+	}
+	list, err := NewList(out, columns, o)
+	if err != nil {
+		return err
+	}
+	if err := list.Add(raw, decode); err != nil {
+		return err
+	}
+	return list.Close()
+}
+
+// Document writes one JSON document: laid out on a terminal, else as it was sent.
+func Document(out io.Writer, o Options, raw []byte) error {
+	if o.Terminal {
+		raw = indent(raw)
+	}
+	_, err := fmt.Fprintf(out, "%s\n", raw)
+	return err
+}
+
+// field is one line of a record that is written field by field.
+type field struct {
+	name  string
+	value Text
+}
+
+// fields writes a record field by field, everything that it holds, in its own order.
+func fields(out io.Writer, o Options, raw []byte) error {
+	var lines []field
+	if err := flatten(&lines, "", json.RawMessage(raw), o); err != nil {
+		return err
+	}
+	width := 0
+	for _, line := range lines {
+		width = max(width, Width(line.name))
+	}
+	w := bufio.NewWriter(out)
+	for _, line := range lines {
+		writeField(w, line, width, o)
+	}
+	return w.Flush()
+}
+
+// writeField writes one field; the lines of a long text stand under each other.
+func writeField(w *bufio.Writer, line field, width int, o Options) {
+	parts := strings.Split(line.value.Text, "\n")
+	for i, part := range parts {
+		name := ""
+		if i == 0 {
+			name = line.name
+		}
+		name = Pad(name, width)
+		if o.Color {
+			name = Text{Text: name, Role: Faint}.Paint()
+			part = Text{Text: part, Role: line.value.Role}.Paint()
+		}
+		w.WriteString(strings.TrimRight(name+"  "+part, " "))
+		w.WriteByte('\n')
+	}
+}
+
+// flatten lists the fields of a JSON value with dotted names.
+func flatten(lines *[]field, name string, raw json.RawMessage, o Options) error {
+	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	switch dec.PeekKind() {
+	case '{':
+		return flattenObject(lines, name, dec, o)
+	case '[':
+		return flattenArray(lines, name, dec, o)
+	case '"':
+		token, err := dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		*lines = append(*lines, field{name, fieldText(name, token.String(), o)})
+	case 'n': // Nothing is known: not worth a line.
+	default:
+		*lines = append(*lines, field{name, Text{Text: Clean(string(bytes.TrimSpace(raw)))}})
+	}
+	return nil
+}
+
+func flattenObject(lines *[]field, prefix string, dec *jsontext.Decoder, o Options) error {
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	for dec.PeekKind() == '"' {
+		token, err := dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		name := Clean(token.String())
+		value, err := dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		if prefix != "" {
+			name = prefix + "." + name
+		}
+		if err := flatten(lines, name, json.RawMessage(bytes.Clone(value)), o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func flattenArray(lines *[]field, prefix string, dec *jsontext.Decoder, o Options) error {
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	for i := 1; dec.PeekKind() != ']'; i++ {
+		value, err := dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		if err := flatten(lines, prefix+"."+strconv.Itoa(i), json.RawMessage(bytes.Clone(value)), o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fieldText is a text value as a person reads it: times with their distance from now.
+func fieldText(name, value string, o Options) Text {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	if strings.HasSuffix(last, "At") || last == "collectionDate" {
+		if t, err := apitype.ParseTime(value); err == nil {
+			at := t.Time
+			if o.Location != nil {
+				at = at.In(o.Location)
+			}
+			return Text{Text: at.Format("2006-01-02 15:04:05 MST") + " (" + relativeLong(at, o.Now) + ")"}
+		}
+	}
+	if last == "status" {
+		return Text{Text: Clean(value), Role: statusRole(value)}
+	}
+	return Text{Text: CleanLines(value)}
+}
+
+// relativeLong is RelativeTime that never falls back to the date.
+func relativeLong(t, now time.Time) string {
+	days := int(now.Sub(t).Hours() / 24)
+	switch {
+	case days >= 60:
+		return strconv.Itoa(days) + "d ago"
+	case days <= -60:
+		return "in " + strconv.Itoa(-days) + "d"
+	default:
+		return RelativeTime(t, now)
+	}
+}

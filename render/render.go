@@ -1,0 +1,140 @@
+// Package render turns records into what a person or a script reads: a table, tsv, csv,
+// json, ndjson or bare identifiers; one record field by field; values masked, cleaned
+// and shortened where that is wanted.
+//
+// It must not know where records come from nor which command asked: no network, no
+// command line, no terminal program. It writes to the writer that it is given and to
+// nothing else.
+//
+//	list, err := render.NewList(os.Stdout, render.CallColumns(), render.Options{Format: render.NDJSON})
+//	if err != nil {
+//		return err // an unknown column
+//	}
+//	err = list.Add(raw, decode)
+//	err = list.Close()
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Format is how records are written.
+type Format string
+
+// The formats.
+const (
+	Table  Format = "table"  // For people: aligned, coloured, cut to the width.
+	TSV    Format = "tsv"    // Without a header; tabs and newlines in values become spaces.
+	CSV    Format = "csv"    // RFC 4180 with a header.
+	JSON   Format = "json"   // One document, the records as the service sent them.
+	NDJSON Format = "ndjson" // One record a line, as the service sent it.
+	ID     Format = "id"     // One identifier a line.
+)
+
+// Formats are all formats.
+var Formats = []Format{Table, TSV, CSV, JSON, NDJSON, ID}
+
+// ParseFormat reads the name of a format.
+func ParseFormat(name string) (Format, error) {
+	if slices.Contains(Formats, Format(name)) {
+		return Format(name), nil
+	}
+	names := make([]string, len(Formats))
+	for i, format := range Formats {
+		names[i] = string(format)
+	}
+	return "", fmt.Errorf("unknown output format %q; use one of %s", Clean(name), strings.Join(names, ", "))
+}
+
+// IsJSON reports whether the format is for programs that read JSON.
+func (f Format) IsJSON() bool { return f == JSON || f == NDJSON }
+
+// Options say how records are written.
+type Options struct {
+	Format          Format
+	Columns         []string // Names of columns; empty: those of the noun.
+	NoHeader        bool
+	Query           *Query // Nil: none.
+	Terminal        bool   // The output goes to a terminal: text is cleaned and cut.
+	Color           bool
+	Width           int // Of the terminal in cells; 0: not cut.
+	SpreadsheetSafe bool
+	Now             time.Time      // For relative times.
+	Location        *time.Location // For absolute times in tables; nil: UTC.
+}
+
+// Column is one value of a record.
+type Column[T any] struct {
+	Name     string             // As in the interface, dotted when nested; the csv header.
+	Title    string             // Over the column of a table; empty: the name.
+	Value    func(T) string     // Exact; times in RFC 3339 UTC.
+	Cell     func(T, View) Text // In a table; nil: Value.
+	Default  bool               // Shown when no columns were asked for.
+	Flexible bool               // May be cut to fit a terminal.
+	Right    bool               // Aligned to the right.
+}
+
+// View is what the cells of a table depend on beside the record.
+type View struct {
+	Now      time.Time
+	Location *time.Location
+}
+
+// Text is a text with the role that colours it. Colour never carries meaning alone.
+type Text struct {
+	Text string
+	Role Role
+}
+
+// Role is why a text is coloured.
+type Role int
+
+// The roles.
+const (
+	Plain Role = iota
+	Good
+	Bad
+	Waiting
+	Faint
+	Strong
+)
+
+// The colours of the roles: the sixteen that each terminal theme defines.
+var roleCodes = [...]string{Good: "32", Bad: "31", Waiting: "33", Faint: "90", Strong: "1"}
+
+// Paint is the text in the colour of its role.
+func (t Text) Paint() string {
+	if t.Role == Plain || t.Text == "" {
+		return t.Text
+	}
+	return "\x1b[" + roleCodes[t.Role] + "m" + t.Text + "\x1b[0m"
+}
+
+// Select finds columns by name; without names it returns those that are shown by
+// default, or all of them. The error lists what there is.
+func Select[T any](columns []Column[T], names []string, all bool) ([]Column[T], error) {
+	var selected []Column[T]
+	if len(names) == 0 {
+		for _, column := range columns {
+			if all || column.Default {
+				selected = append(selected, column)
+			}
+		}
+		return selected, nil
+	}
+	for _, name := range names {
+		i := slices.IndexFunc(columns, func(c Column[T]) bool { return c.Name == name })
+		if i < 0 {
+			known := make([]string, len(columns))
+			for i, column := range columns {
+				known[i] = column.Name
+			}
+			return nil, fmt.Errorf("unknown column %q; there are %s", Clean(name), strings.Join(known, ", "))
+		}
+		selected = append(selected, columns[i])
+	}
+	return selected, nil
+}

@@ -1,0 +1,155 @@
+package render
+
+import (
+	"bufio"
+	"strings"
+)
+
+// tableSample is how many rows decide the widths of a table; later ones are cut to
+// them, so that a table of any length takes little memory.
+const tableSample = 500
+
+// minFlexible is what a column that may be cut keeps, in cells.
+const minFlexible = 8
+
+// table writes rows in aligned columns.
+type table[T any] struct {
+	out     *bufio.Writer
+	columns []Column[T]
+	options Options
+	view    View
+	rows    [][]Text
+	widths  []int // Nil until they are decided.
+}
+
+func newTable[T any](out *bufio.Writer, columns []Column[T], o Options) *table[T] {
+	return &table[T]{out: out, columns: columns, options: o, view: View{Now: o.Now, Location: o.Location}}
+}
+
+func (t *table[T]) add(record T) error {
+	row := make([]Text, len(t.columns))
+	for i, column := range t.columns {
+		cell := Text{}
+		if column.Cell != nil {
+			cell = column.Cell(record, t.view)
+		} else {
+			cell.Text = column.Value(record)
+		}
+		cell.Text = Clean(cell.Text)
+		row[i] = cell
+	}
+	if t.widths != nil {
+		return t.write(row)
+	}
+	t.rows = append(t.rows, row)
+	if len(t.rows) < tableSample {
+		return nil
+	}
+	return t.begin()
+}
+
+// begin decides the widths and writes what was kept so far.
+func (t *table[T]) begin() error {
+	t.measure()
+	if !t.options.NoHeader && len(t.rows) > 0 {
+		if err := t.write(t.header()); err != nil {
+			return err
+		}
+	}
+	for _, row := range t.rows {
+		if err := t.write(row); err != nil {
+			return err
+		}
+	}
+	t.rows = nil
+	return nil
+}
+
+func (t *table[T]) close() error {
+	if t.widths != nil {
+		return nil
+	}
+	return t.begin()
+}
+
+func (t *table[T]) header() []Text {
+	row := make([]Text, len(t.columns))
+	for i, column := range t.columns {
+		title := column.Title
+		if title == "" {
+			title = column.Name
+		}
+		row[i] = Text{Text: strings.ToUpper(title), Role: Strong}
+	}
+	return row
+}
+
+// measure decides the widths: what the cells need, then less for those that may be cut,
+// widest first, until the row fits.
+func (t *table[T]) measure() {
+	t.widths = make([]int, len(t.columns))
+	rows := t.rows
+	if !t.options.NoHeader {
+		rows = append([][]Text{t.header()}, rows...)
+	}
+	for _, row := range rows {
+		for i, cell := range row {
+			t.widths[i] = max(t.widths[i], Width(cell.Text))
+		}
+	}
+	if t.options.Width <= 0 {
+		return
+	}
+	for total := t.total(); total > t.options.Width; total-- {
+		widest := -1
+		for i, column := range t.columns {
+			if column.Flexible && t.widths[i] > minFlexible && (widest < 0 || t.widths[i] > t.widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		t.widths[widest]--
+	}
+}
+
+func (t *table[T]) total() int {
+	total := 2 * (len(t.widths) - 1)
+	for _, width := range t.widths {
+		total += width
+	}
+	return total
+}
+
+// write writes one row; what does not fit the terminal is cut.
+func (t *table[T]) write(row []Text) error {
+	left := t.options.Width
+	for i, cell := range row {
+		width := t.widths[i]
+		if t.options.Width > 0 {
+			if width = min(width, left); width <= 0 {
+				break
+			}
+			left -= width + 2
+		}
+		shownText := Cut(cell.Text, width)
+		padding := strings.Repeat(" ", max(0, width-Width(shownText)))
+		painted := shownText
+		if t.options.Color {
+			painted = Text{Text: shownText, Role: cell.Role}.Paint()
+		}
+		if i > 0 {
+			t.out.WriteString("  ")
+		}
+		switch {
+		case t.columns[i].Right:
+			t.out.WriteString(padding + painted)
+		case i == len(row)-1:
+			t.out.WriteString(painted)
+		default:
+			t.out.WriteString(painted + padding)
+		}
+	}
+	return t.out.WriteByte('\n')
+}

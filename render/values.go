@@ -1,0 +1,120 @@
+package render
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// RelativeTime is how far t lies from now, in a form for narrow columns: "5m ago",
+// "in 3d". Beyond sixty days it is the date.
+func RelativeTime(t, now time.Time) string {
+	distance := now.Sub(t)
+	if distance < 0 {
+		text := shortDuration(-distance)
+		switch text {
+		case "":
+			return t.Format(time.DateOnly)
+		case "now":
+			return text
+		}
+		return "in " + text
+	}
+	switch text := shortDuration(distance); text {
+	case "":
+		return t.Format(time.DateOnly)
+	case "now":
+		return text
+	default:
+		return text + " ago"
+	}
+}
+
+// shortDuration is a duration in its largest unit, "" beyond sixty days.
+func shortDuration(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return "now"
+	case d < time.Minute:
+		return strconv.Itoa(int(d.Seconds())) + "s"
+	case d < time.Hour:
+		return strconv.Itoa(int(d.Minutes())) + "m"
+	case d < 48*time.Hour:
+		return strconv.Itoa(int(d.Hours())) + "h"
+	case d < 60*24*time.Hour:
+		return strconv.Itoa(int(d.Hours()/24)) + "d"
+	default:
+		return ""
+	}
+}
+
+// exactTime is RFC 3339 UTC, "" for nil.
+func exactTime(t *apitype.Time) string {
+	if t == nil || t.IsZero() {
+		return ""
+	}
+	return t.String()
+}
+
+// relative is a time in a table.
+func relative(t *apitype.Time, v View) Text {
+	if t == nil || t.IsZero() {
+		return Text{}
+	}
+	at := t.Time
+	if v.Location != nil {
+		at = at.In(v.Location)
+	}
+	return Text{Text: RelativeTime(at, v.Now)}
+}
+
+// text is a nullable value as text.
+func text[T any](value *T) string {
+	if value == nil {
+		return ""
+	}
+	switch v := any(*value).(type) {
+	case string:
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case fmt.Stringer:
+		return v.String()
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// yesNo is a nullable truth value in a table; nobody said is empty.
+func yesNo(value *bool) Text {
+	switch {
+	case value == nil:
+		return Text{}
+	case *value:
+		return Text{Text: "yes"}
+	default:
+		return Text{Text: "no", Role: Bad}
+	}
+}
+
+// column is a value of a record without special cells.
+func column[T any](name string, value func(T) string) Column[T] {
+	return Column[T]{Name: name, Value: value, Flexible: true}
+}
+
+// timeColumn is a time of a record.
+func timeColumn[T any](name, title string, value func(T) *apitype.Time) Column[T] {
+	return Column[T]{
+		Name: name, Title: title,
+		Value: func(record T) string { return exactTime(value(record)) },
+		Cell:  func(record T, v View) Text { return relative(value(record), v) },
+	}
+}
+
+// shown marks a column as shown by default.
+func shown[T any](c Column[T], title string) Column[T] {
+	c.Default, c.Title = true, title
+	return c
+}
