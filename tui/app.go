@@ -1,0 +1,376 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/tui/widget"
+)
+
+// page is what the root asks of each tab.
+type page interface {
+	// open is called each time the page comes to the front.
+	open() tea.Cmd
+	resize(l layout)
+	scopes() []scope
+	// typing reports whether keys are text for the page's own field.
+	typing() bool
+	// text is handed what is typed or pasted; name is the key's name, "" for a paste.
+	text(name, typed string) tea.Cmd
+	do(act action) tea.Cmd
+	// why says why an action cannot run now, "" when it can.
+	why(act action) string
+	// receive is handed a result of this page's own commands.
+	receive(r result) tea.Cmd
+	lines(l layout) []string
+}
+
+// The pages, in the order of their tabs.
+var (
+	pageNames   = []string{"desk", "calls", "persons", "pledges", "outbox", "stats"}
+	pageTitles  = []string{"Desk", "Calls", "Persons", "Pledges", "Outbox", "Stats"}
+	pageActions = []action{actPageDesk, actPageCalls, actPagePeople, actPagePledge, actPageOutbox, actPageStats}
+)
+
+// The indices of pages that others turn to.
+const (
+	deskPage = iota
+	callsPage
+	personsPage
+	pledgesPage
+	outboxPage
+	statsPage
+)
+
+// app is the root model: it routes messages, and knows nothing of what pages do.
+type app struct {
+	*shell
+	pages   []page
+	current int
+	layout  layout
+	desk    *desk
+	lastKey action
+}
+
+func newApp(ctx context.Context, o Options) (*app, error) {
+	if o.Client == nil || o.Outbox == nil {
+		return nil, fmt.Errorf("run the terminal interface: a client and an outbox are required")
+	}
+	current := 0
+	if o.Page != "" {
+		if current = slices.Index(pageNames, o.Page); current < 0 {
+			return nil, fmt.Errorf("there is no page %q; known are %s", o.Page, strings.Join(pageNames, ", "))
+		}
+	}
+	keys, err := loadKeymap(o.ConfigDir)
+	if err != nil {
+		return nil, err
+	}
+	a := &app{shell: newShell(ctx, o, keys), current: current}
+	a.desk = newDesk(a.shell)
+	calls, persons, pledges := newCallsPage(a.shell), newPersonsPage(a.shell), newPledgesPage(a.shell)
+	a.pages = []page{a.desk, calls, persons, pledges, newOutboxPage(a.shell), newStatsPage(a.shell)}
+	a.shell.jump = func(r reference) tea.Cmd {
+		switch r.kind {
+		case kindCall:
+			return a.show(callsPage, calls.show(r))
+		case kindPerson:
+			return a.show(personsPage, persons.show(r))
+		default:
+			return a.show(pledgesPage, pledges.show(r))
+		}
+	}
+	a.shell.workOn = func(r reference) tea.Cmd { return a.show(deskPage, a.desk.take(r.id)) }
+	a.layout = newLayout(80, 24)
+	return a, nil
+}
+
+func (a *app) show(index int, then tea.Cmd) tea.Cmd {
+	a.current = index
+	a.keeper.hurry()
+	return tea.Batch(a.pages[index].open(), then)
+}
+
+// Init reads the outbox and opens the first page.
+func (a *app) Init() tea.Cmd {
+	return tea.Batch(a.readOutbox(), a.pages[a.current].open(), a.desk.begin(), a.tick())
+}
+
+// Update routes a message to whom it concerns.
+func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		a.layout = newLayout(msg.Width, msg.Height)
+		for _, p := range a.pages {
+			p.resize(a.layout)
+		}
+		return a, nil
+	case tea.KeyPressMsg:
+		return a, a.press(msg)
+	case tea.PasteMsg:
+		return a, a.paste(msg.Content)
+	case tea.BlurMsg:
+		a.focused = false
+		a.keeper.hurry()
+		return a, nil
+	case tea.FocusMsg:
+		a.focused = true
+		return a, a.readOutbox()
+	case tea.ResumeMsg:
+		return a, tea.Batch(a.readOutbox(), tea.ClearScreen)
+	case result:
+		return a, a.pages[msg.to].receive(msg)
+	case queued:
+		return a, a.onQueued(msg)
+	case recalled:
+		return a, a.onRecalled(msg)
+	case outboxEvent:
+		return a, a.onOutboxEvent(msg)
+	case outboxState:
+		a.onOutboxState(msg)
+		return a, nil
+	case draftsKept:
+		a.draftTrouble = msg.err
+		return a, nil
+	case ticked:
+		return a, a.onTick()
+	case finished:
+		return a, tea.Quit
+	case copied:
+		a.say(msg.what + " copied")
+		return a, tea.SetClipboard(msg.text)
+	}
+	return a, nil
+}
+
+// onQueued hears that a change is on disk, or is not.
+func (a *app) onQueued(msg queued) tea.Cmd {
+	if msg.err != nil {
+		a.fail("not saved: "+msg.err.Error()+"; nothing was sent, the text is kept on screen", nil)
+		return msg.change.restore()
+	}
+	a.hold(msg)
+	return a.readOutbox()
+}
+
+// onRecalled hears that a held change was taken back.
+func (a *app) onRecalled(msg recalled) tea.Cmd {
+	if msg.err != nil {
+		a.fail("cannot undo "+msg.change.label, msg.err)
+		return a.readOutbox()
+	}
+	a.say("taken back: " + msg.change.label)
+	return tea.Batch(msg.change.restore(), a.readOutbox())
+}
+
+// press runs what a key is bound to, or hands it to whoever is being typed at.
+func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
+	name := msg.String()
+	if a.dialog != nil {
+		open := a.dialog
+		closed, cmd := open.key(msg)
+		// The choice may have opened the next dialog already.
+		if closed && a.dialog == open {
+			a.dialog = nil
+		}
+		return cmd
+	}
+	current := a.pages[a.current]
+	if current.typing() {
+		act, found := a.keys.find(name, append(current.scopes(), scopeEverywhere))
+		if !found || !slices.Contains(inText, act) || len(msg.Text) > 0 {
+			return current.text(name, msg.Text)
+		}
+		return a.run(act)
+	}
+	act, found := a.keys.find(name, append(current.scopes(), scopeEverywhere))
+	if !found {
+		return nil
+	}
+	return a.run(act)
+}
+
+func (a *app) paste(text string) tea.Cmd {
+	switch {
+	case a.dialog != nil:
+		a.dialog.paste(text)
+		return nil
+	case a.pages[a.current].typing():
+		return a.pages[a.current].text("", text)
+	default:
+		return nil // Pasted text must never run keys.
+	}
+}
+
+// run runs an action, unless something speaks against it: then it says what.
+func (a *app) run(act action) tea.Cmd {
+	if why := a.whyNot(act); why != "" {
+		a.say(why)
+		return nil
+	}
+	if index := slices.Index(pageActions, act); index >= 0 {
+		return a.show(index, nil)
+	}
+	switch act {
+	case actPrevPage:
+		return a.show((a.current+len(a.pages)-1)%len(a.pages), nil)
+	case actNextPage:
+		return a.show((a.current+1)%len(a.pages), nil)
+	case actOutbox:
+		return a.show(outboxPage, nil)
+	case actHelp:
+		a.dialog = a.help("Help: type to filter, Enter runs", false)
+	case actPalette:
+		a.dialog = a.help("Run an action", true)
+	case actUndo:
+		return a.undo()
+	case actReveal:
+		a.revealed = !a.revealed
+	case actDismiss:
+		a.message = message{}
+	case actSuspend:
+		return tea.Sequence(a.flushCmd(), tea.Suspend)
+	case actRedraw:
+		return tea.ClearScreen
+	case actQuit:
+		return a.quit()
+	default:
+		return a.pages[a.current].do(act)
+	}
+	return nil
+}
+
+func (a *app) whyNot(act action) string {
+	switch act {
+	case actUndo:
+		if len(a.held) == 0 {
+			return "nothing to undo: no change is held"
+		}
+		return ""
+	default:
+		return a.pages[a.current].why(act)
+	}
+}
+
+// help lists the actions that work here; picking one runs it.
+func (a *app) help(title string, everything bool) dialog {
+	scopes := append(slices.Clone(a.pages[a.current].scopes()), scopeEverywhere)
+	var options []option
+	for _, b := range a.keys.in(scopes) {
+		label := b.help
+		if everything {
+			label = string(b.action) + ": " + b.help
+		}
+		options = append(options, option{
+			key: strings.Join(b.keys[:min(len(b.keys), 2)], " "), label: label, why: a.whyNot(b.action),
+			run: func() tea.Cmd {
+				a.dialog = nil
+				return a.run(b.action)
+			},
+		})
+	}
+	return &choose{title: title, options: options, filterable: true}
+}
+
+// quit ends the program; with text that was not sent it asks first.
+func (a *app) quit() tea.Cmd {
+	if !a.desk.hasDraft() {
+		return a.finish()
+	}
+	a.dialog = &confirm{
+		title: "Quit?",
+		lines: []string{"The call on the desk is not completed. What you typed is kept as a draft and offered next time."},
+		yes:   a.finish,
+	}
+	return nil
+}
+
+// View draws the screen.
+func (a *app) View() tea.View {
+	view := tea.NewView(strings.Join(a.screen(), "\n"))
+	view.AltScreen = true
+	view.ReportFocus = true
+	view.WindowTitle = "fundesk " + a.Profile
+	return view
+}
+
+// screen is exactly the lines of the terminal.
+func (a *app) screen() []string {
+	l := a.layout
+	if l.tooSmall {
+		sentence := fmt.Sprintf("fundesk needs %d by %d cells; this terminal has %d by %d. What you typed is kept.", leastWidth, leastHeight, l.width, l.height)
+		return widget.Block(widget.Wrap(sentence, max(l.width, 1)), l.width, l.height)
+	}
+	screen := make([]string, 0, l.height)
+	screen = append(screen, a.tabs())
+	screen = append(screen, widget.Block(a.pages[a.current].lines(l), l.width, l.body)...)
+	screen = append(screen, a.status(), a.footer())
+	if a.dialog != nil {
+		screen = drawDialog(a.dialog, a.styles, screen, l.width)
+	}
+	return screen
+}
+
+// tabs is the first line: the pages, and in the corner the profile and the state of
+// the connection.
+func (a *app) tabs() string {
+	var b strings.Builder
+	for i, title := range pageTitles {
+		if i == outboxPage {
+			if n := len(a.entries); n > 0 {
+				title += fmt.Sprintf(" (%d)", n)
+			}
+		}
+		label := fmt.Sprintf(" %d %s ", i+1, title)
+		if i == a.current {
+			label = a.styles.tab(label)
+		}
+		b.WriteString(label)
+	}
+	corner := a.corner()
+	left := a.layout.width - widget.Width(corner)
+	return widget.Fit(b.String(), max(left, 0)) + corner
+}
+
+// footer is the last line: the keys that matter here.
+func (a *app) footer() string {
+	var b strings.Builder
+	scopes := append(slices.Clone(a.pages[a.current].scopes()), scopeEverywhere)
+	for _, binding := range a.keys.in(scopes) {
+		if binding.footer == "" || len(binding.keys) == 0 || a.whyNot(binding.action) != "" {
+			continue
+		}
+		item := a.styles.key(keyName(binding.keys[0])) + " " + binding.footer
+		if widget.Width(b.String())+widget.Width(item)+2 > a.layout.width {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString("  ")
+		}
+		b.WriteString(item)
+	}
+	return widget.Fit(b.String(), a.layout.width)
+}
+
+// onTick keeps what depends on the time up to date.
+func (a *app) onTick() tea.Cmd {
+	commands := []tea.Cmd{a.tick()}
+	a.dropReleased()
+	a.beats++
+	if a.beats%5 == 0 {
+		commands = append(commands, a.readOutbox())
+	}
+	every := time.Duration(15)
+	if !a.focused {
+		every = 60
+	}
+	if time.Duration(a.beats)%every == 0 {
+		commands = append(commands, a.desk.poll())
+	}
+	return tea.Batch(commands...)
+}

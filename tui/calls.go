@@ -1,0 +1,230 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+	"fundesk/tui/widget"
+)
+
+// callRow is what the list of calls keeps of a call.
+type callRow struct {
+	id, person  apitype.UUID
+	status      apitype.CallStatus
+	kind        apitype.CallType
+	requestedAt time.Time
+	attempts    int
+	name, code  string // Cleaned.
+}
+
+func newCallRow(c apitype.Call) callRow {
+	row := callRow{
+		id: c.UUID, person: c.PersonUUID, status: c.Status, kind: c.Type, requestedAt: c.RequestedAt.Time,
+		attempts: c.AttemptsCount, code: clean(value(c.Result.Value().ResultCode)),
+	}
+	if p := c.Person.Pointer(); p != nil {
+		row.name = clean(render.PersonName(*p))
+	}
+	return row
+}
+
+// newCallsPage is the list of calls.
+func newCallsPage(s *shell) *list[callRow] {
+	n := noun[callRow]{
+		page: callsPage, name: "calls", kind: kindCall, scopes: []scope{scopeCalls},
+		columns: []widget.Column[callRow]{
+			{Title: " Call", Width: 9, Text: func(r callRow) string { return " " + shortID(r.id) }},
+			{Title: "Status", Width: 9, Text: func(r callRow) string { return clean(string(r.status)) }},
+			{Title: "Person", Width: 14, Grow: true, Text: func(r callRow) string { return r.name }},
+			{Title: "Type", Width: 12, Text: func(r callRow) string { return clean(string(r.kind)) }},
+			{Title: "Age", Width: 4, Right: true, Text: func(r callRow) string { return shortAge(s.Now().Sub(r.requestedAt)) }},
+			{Title: "Tries", Width: 5, Right: true, Text: func(r callRow) string { return fmt.Sprint(r.attempts) }},
+			{Title: "Result", Width: 10, Grow: true, Text: func(r callRow) string { return r.code }},
+		},
+		id:  func(r callRow) apitype.UUID { return r.id },
+		row: func(r callRow) string { return shortID(r.id) + "  " + r.name },
+		hint: []string{
+			"by the service: requestedAfter updatedAfter requestedFrom requestedUntil owningOrganizationUuid externalStatusCode externalApplicationName externalReferenceId",
+			"local, over what is read: status type person, and words; for example: status=requested type=winback requestedAfter=7d",
+		},
+		parse: s.callQuery,
+		bulk:  s.callBulk,
+	}
+	l := newList(s, n)
+	l.extra = func(l *list[callRow], act action) (tea.Cmd, bool) {
+		if act != actWork {
+			return nil, false
+		}
+		ref, _ := l.target()
+		return s.workOn(ref), true
+	}
+	return l
+}
+
+// callQuery understands a filter on calls. The interface has no filter for status, type
+// and person: they look through what was read.
+func (s *shell) callQuery(text string) (query[callRow], error) {
+	t, err := parseTerms(text, s.Now(), "requestedAfter", "updatedAfter", "requestedFrom", "requestedUntil", "owningOrganizationUuid",
+		"externalStatusCode", "externalApplicationName", "externalReferenceId", "status", "type", "person")
+	if err != nil {
+		return query[callRow]{}, err
+	}
+	o := apitype.CallListOptions{
+		Include: []string{apitype.IncludePerson}, ExternalStatusCode: t.values["externalStatusCode"],
+		ExternalApplicationName: t.values["externalApplicationName"], ExternalReferenceID: t.values["externalReferenceId"],
+	}
+	for name, target := range map[string]**apitype.Time{
+		"requestedAfter": &o.RequestedAfter, "updatedAfter": &o.UpdatedAfter,
+		"requestedFrom": &o.RequestedFrom, "requestedUntil": &o.RequestedUntil,
+	} {
+		if *target, err = t.time(name); err != nil {
+			return query[callRow]{}, err
+		}
+	}
+	if o.OwningOrganizationUUID, err = t.uuid("owningOrganizationUuid"); err != nil {
+		return query[callRow]{}, err
+	}
+	person, err := t.uuid("person")
+	if err != nil {
+		return query[callRow]{}, err
+	}
+	if err := o.Validate().Err(); err != nil {
+		return query[callRow]{}, err
+	}
+	status, kind := t.values["status"], t.values["type"]
+	var more func(callRow) bool
+	if status != "" || kind != "" || person != nil {
+		more = func(r callRow) bool {
+			return (status == "" || string(r.status) == status) && (kind == "" || string(r.kind) == kind) && (person == nil || r.person == *person)
+		}
+	}
+	search := func(r callRow) string {
+		return r.id.String() + " " + r.name + " " + r.code + " " + string(r.kind) + " " + string(r.status)
+	}
+	return query[callRow]{
+		keep: keepWords(t, search, more), says: t.says("status", "type", "person"),
+		fetch: func(ctx context.Context, after string) (batch[callRow], error) {
+			o := o
+			o.Paging = apitype.Paging{First: new(listPage), After: after}
+			return readBatch(newCallRow)(s.Client.Calls.List(ctx, o))
+		},
+	}, nil
+}
+
+// readBatch makes rows of a page.
+func readBatch[T, R any](row func(T) R) func(apiclient.Page[T], error) (batch[R], error) {
+	return func(page apiclient.Page[T], err error) (batch[R], error) {
+		if err != nil {
+			return batch[R]{}, err
+		}
+		values, err := decodeAll(page.Records)
+		if err != nil {
+			return batch[R]{}, err
+		}
+		b := batch[R]{cursor: page.EndCursor, more: page.HasNextPage, rows: make([]R, 0, len(values))}
+		for _, v := range values {
+			b.rows = append(b.rows, row(v))
+		}
+		return b, nil
+	}
+}
+
+// callBulk are the actions on several calls.
+func (s *shell) callBulk(ids []apitype.UUID, names []string) []option {
+	now := func() *apitype.Time { return new(apitype.NewTime(s.Now())) }
+	return []option{
+		s.askEach("Record an attempt", ids, names, func(id apitype.UUID, name string) change {
+			return newChange("attempt: " + name)(apiclient.AddAttemptChange(id, apitype.AddAttemptRequest{UserUUID: s.Agent, AttemptAt: now()}))
+		}),
+		s.askEach("Cancel the calls", ids, names, func(id apitype.UUID, name string) change {
+			return newChange("cancel: " + name)(apiclient.CancelCallChange(id, apitype.CancelCallRequest{CancelledAt: now()}))
+		}),
+		s.askEach("Expire the calls", ids, names, func(id apitype.UUID, name string) change {
+			return newChange("expire: " + name)(apiclient.ExpireCallChange(id, apitype.ExpireCallRequest{ExpiredAt: now()}))
+		}),
+		s.askEach("Mark as processed", ids, names, func(id apitype.UUID, name string) change {
+			return s.markChange(apitype.EntityCall, id, "mark processed: "+name)
+		}),
+	}
+}
+
+// callFields are all of a call.
+func (s *shell) callFields(c apitype.Call) []field {
+	f := &fields{shell: s}
+	f.head("Call")
+	f.add("status", string(c.Status))
+	f.add("type", string(c.Type))
+	f.time("requested", &c.RequestedAt)
+	f.time("updated", &c.LastUpdatedAt)
+	f.time("completed", c.CompletedAt)
+	f.time("cancelled", c.CancelledAt)
+	f.time("expired", c.ExpiredAt)
+	f.text("notes", c.Notes)
+	f.add("person", callName(c))
+	f.last().to = &reference{kindPerson, c.PersonUUID}
+	if c.RelatedCaseUUID != nil {
+		f.add("pledge", c.RelatedCaseUUID.String())
+		f.last().to = &reference{kindPledge, *c.RelatedCaseUUID}
+	}
+	if c.CallingOrganizationUUID != nil {
+		f.add("calling org.", c.CallingOrganizationUUID.String())
+	}
+	if c.RecordingDuration != nil {
+		f.add("recording", c.RecordingDuration.String()+" s")
+	}
+	f.head(plural(c.AttemptsCount, "attempt", "attempts"))
+	for _, a := range c.Attempts.Value() {
+		text := s.when(a.AttemptAt)
+		if a.UserUUID != nil {
+			text += " by " + a.UserUUID.String()
+		}
+		f.add("attempt", text)
+	}
+	if r := c.Result.Pointer(); r != nil {
+		f.head("Result")
+		f.all = append(f.all, s.resultFields(*r)...)
+	}
+	f.external(c.ExternalMetadata.Pointer())
+	f.pledge(c.PledgeCase.Pointer())
+	f.transactions(c.Transactions.Value())
+	if p := c.Person.Pointer(); p != nil {
+		f.person(*p)
+	}
+	return f.all
+}
+
+// external are the fields of an external system.
+func (f *fields) external(m *apitype.CallExternalMetadata) {
+	if m == nil {
+		return
+	}
+	f.head("External system")
+	f.text("application", m.ApplicationName)
+	f.text("reference", m.ReferenceID)
+	f.text("agent", m.AgentReferenceID)
+	f.text("status code", m.StatusCode)
+	f.text("description", m.StatusDescription)
+	f.object("properties", m.AdditionalProperties)
+}
+
+// calls are the calls of a pledge, each to be opened.
+func (f *fields) calls(calls []apitype.Call) {
+	if len(calls) == 0 {
+		return
+	}
+	f.head(plural(len(calls), "call", "calls"))
+	for _, c := range calls {
+		text := fmt.Sprintf("%s, %s, requested %s", c.Type, c.Status, f.ago(c.RequestedAt.Time))
+		if code := value(c.Result.Value().ResultCode); code != "" {
+			text += ", " + code
+		}
+		f.add("call", text)
+		f.last().to, f.last().copy = &reference{kindCall, c.UUID}, c.UUID.String()
+	}
+}

@@ -1,0 +1,256 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+)
+
+// holdTime is how long a change can be taken back before it is sent.
+const holdTime = 5 * time.Second
+
+// change is something the user did that the service must hear of.
+type change struct {
+	apiclient.Change
+	err   error         // Why it cannot be sent at all.
+	label string        // What it is, as it is shown: "complete: A. Jansen".
+	draft *outbox.Draft // The text it came from, to give back.
+	undo  func() tea.Cmd
+}
+
+// newChange labels what the client made.
+func newChange(label string) func(apiclient.Change, error) change {
+	return func(c apiclient.Change, err error) change { return change{Change: c, err: err, label: label} }
+}
+
+// restore puts what the change came from back on screen.
+func (c change) restore() tea.Cmd {
+	if c.undo == nil {
+		return nil
+	}
+	return c.undo()
+}
+
+// heldChange is a change that can still be taken back.
+type heldChange struct {
+	change change
+	id     string
+	until  time.Time
+}
+
+// queued tells that a change is durable in the outbox, or why not.
+type queued struct {
+	change change
+	entry  outbox.Entry
+	err    error
+}
+
+// recalled tells that a held change was taken back.
+type recalled struct {
+	change change
+	err    error
+}
+
+// outboxEvent tells what became of an entry.
+type outboxEvent struct{ event outbox.Event }
+
+// outboxState is the content of the outbox.
+type outboxState struct {
+	entries []outbox.Entry
+	damaged []outbox.Damaged
+	drafts  []outbox.Draft
+	err     error
+}
+
+// finished ends the program.
+type finished struct{}
+
+// markChange marks a record as processed.
+func (s *shell) markChange(entity apitype.EntityName, id apitype.UUID, label string) change {
+	entry := apitype.ProcessedEntry{EntityName: entity, EntityUUID: id, ProcessedAt: apitype.NewTime(s.Now())}
+	if s.ExternalSourceName != "" {
+		entry.ExternalSourceName = new(s.ExternalSourceName)
+	}
+	return newChange(label)(apiclient.MarkProcessedChange([]apitype.ProcessedEntry{entry}))
+}
+
+// submit puts a change in the outbox, held for a few seconds. The draft that it came
+// from is erased once the change is durable.
+func (s *shell) submit(c change) tea.Cmd {
+	until := s.Now().Add(holdTime)
+	return func() tea.Msg {
+		if c.err != nil {
+			return queued{change: c, err: c.err}
+		}
+		entry := outbox.NewEntry(c.Change)
+		entry.NotBefore = until
+		entry, err := s.Outbox.Add(entry)
+		if err == nil && c.draft != nil {
+			err = s.keeper.forget(c.UUID)
+		}
+		return queued{change: c, entry: entry, err: err}
+	}
+}
+
+// hold notes a change that can be taken back.
+func (s *shell) hold(msg queued) {
+	s.held = append(s.held, heldChange{change: msg.change, id: msg.entry.ID, until: msg.entry.NotBefore})
+}
+
+// undo takes the latest held change back. Its draft is on disk before the change
+// leaves the outbox.
+func (s *shell) undo() tea.Cmd {
+	last := s.held[len(s.held)-1]
+	s.held = s.held[:len(s.held)-1]
+	return func() tea.Msg {
+		if last.change.draft != nil {
+			if err := s.keeper.save(*last.change.draft); err != nil {
+				return recalled{change: last.change, err: err}
+			}
+		}
+		_, err := s.Outbox.Recall(last.id)
+		if err != nil && last.change.draft != nil {
+			err = errors.Join(err, s.keeper.forget(last.change.UUID))
+		}
+		return recalled{change: last.change, err: err}
+	}
+}
+
+// dropReleased forgets held changes whose time is over: they are on their way.
+func (s *shell) dropReleased() {
+	now := s.Now()
+	s.held = slices.DeleteFunc(s.held, func(h heldChange) bool { return !h.until.After(now) })
+}
+
+// readOutbox reads the outbox and the drafts from disk.
+func (s *shell) readOutbox() tea.Cmd {
+	return func() tea.Msg {
+		entries, damaged, err := s.Outbox.List()
+		if err != nil {
+			return outboxState{err: err}
+		}
+		drafts, err := s.Outbox.Drafts()
+		return outboxState{entries: entries, damaged: damaged, drafts: drafts, err: err}
+	}
+}
+
+func (s *shell) onOutboxState(msg outboxState) {
+	if msg.err != nil {
+		s.fail("cannot read the outbox", msg.err)
+		return
+	}
+	s.entries, s.damaged, s.drafts = msg.entries, msg.damaged, msg.drafts
+}
+
+// pending are the calls with a change that was not sent yet.
+func (s *shell) pending(id apitype.UUID) bool {
+	return slices.ContainsFunc(s.entries, func(e outbox.Entry) bool {
+		return e.UUID == id && e.State != outbox.StateRejected
+	})
+}
+
+// onOutboxEvent shows what became of a change.
+func (s *shell) onOutboxEvent(msg outboxEvent) tea.Cmd {
+	e := msg.event
+	s.held = slices.DeleteFunc(s.held, func(h heldChange) bool { return h.id == e.Entry.ID })
+	what := opLabel(e.Entry.Op) + " " + shortID(e.Entry.UUID)
+	switch e.Outcome {
+	case outbox.OutcomeAccepted:
+		s.noteConnection(nil)
+		if !s.message.bad {
+			s.sayf("%s %s: the service has it", s.styles.okSign, what)
+		}
+	case outbox.OutcomeRejected:
+		s.fail(what+" was refused, its text is kept (O shows it)", e.Err)
+	case outbox.OutcomeUnsure:
+		s.noteConnection(e.Err)
+	case outbox.OutcomeWaiting:
+		if !s.noteConnection(e.Err) && e.Err != nil {
+			s.fail(what+" waits in the outbox", e.Err)
+		}
+	}
+	return tea.Batch(s.readOutbox(), s.heard(e))
+}
+
+// opLabel is an operation as a person says it.
+func opLabel(op string) string {
+	switch op {
+	case apiclient.OpAddAttempt:
+		return "attempt"
+	case apiclient.OpCompleteCall:
+		return "completion"
+	case apiclient.OpCancelCall:
+		return "cancellation"
+	case apiclient.OpExpireCall:
+		return "expiry"
+	case apiclient.OpPledgeAction:
+		return "status action"
+	case apiclient.OpMarkProcessed:
+		return "processed mark"
+	default:
+		return op
+	}
+}
+
+// shortID is enough of an identifier to tell records on a screen apart.
+func shortID(id apitype.UUID) string { return id.String()[:8] }
+
+// flushCmd saves what is typed.
+func (s *shell) flushCmd() tea.Cmd {
+	return func() tea.Msg { return draftsKept{s.keeper.flush()} }
+}
+
+// finish sends what is held, for a few seconds, and ends the program. What does not go
+// out in that time stays in the outbox.
+func (s *shell) finish() tea.Cmd {
+	s.say("sending what is held…")
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(s.ctx, quitWait)
+		defer cancel()
+		_ = s.keeper.flush() // Run flushes again and reports.
+		if s.Outbox.Release() != nil {
+			return finished{}
+		}
+		for ctx.Err() == nil && !s.quiet() {
+			report, err := s.sender.SendDue(ctx)
+			if err != nil || report.Err != nil {
+				break
+			}
+			// The other sender of this program may have the rest in hand.
+			select {
+			case <-ctx.Done():
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+		return finished{}
+	}
+}
+
+// quiet reports whether nothing is left that a moment's wait would send.
+func (s *shell) quiet() bool {
+	entries, _, err := s.Outbox.List()
+	return err != nil || !slices.ContainsFunc(entries, func(e outbox.Entry) bool {
+		return e.State == outbox.StateSending || (e.State == outbox.StateQueued && e.Tries == 0)
+	})
+}
+
+// describe is an error with its details, for a dialog.
+func describe(err error) []string {
+	lines := []string{err.Error()}
+	var failure *apiclient.Error
+	if errors.As(err, &failure) {
+		lines = append(lines, failure.Detail...)
+		if failure.RequestID != "" {
+			lines = append(lines, fmt.Sprintf("request %s", failure.RequestID))
+		}
+	}
+	return lines
+}

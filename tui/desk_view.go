@@ -1,0 +1,230 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/tui/widget"
+)
+
+// lines draws the desk: the call alone, with the queue from 100 columns, with script
+// and day from 120.
+func (d *desk) lines(l layout) []string {
+	call := d.callPane(l.middle, l.body)
+	switch l.panes {
+	case 3:
+		return widget.Beside(d.styles.dim(d.styles.rule), d.queuePane(l.left, l.body), call, d.sidePane(l.right, l.body))
+	case 2:
+		return widget.Beside(d.styles.dim(d.styles.rule), d.queuePane(l.left, l.body), call)
+	default:
+		return call
+	}
+}
+
+// callPane is the call on screen: what is known of it above, what the agent enters
+// below.
+func (d *desk) callPane(width, height int) []string {
+	if d.call == nil {
+		return widget.Block(d.startLines(width), width, height)
+	}
+	formLines := d.formLines(width, max(4, height/4))
+	facts := d.facts(width)
+	room := max(height-len(formLines), 0)
+	d.scroll = min(d.scroll, max(len(facts)-room, 0))
+	shown := facts[d.scroll:]
+	lines := widget.Block(shown, width, room)
+	if len(shown) > room && room > 0 {
+		more := fmt.Sprintf("… %d more, j scrolls", len(shown)-room+1)
+		lines[room-1] = d.styles.dim(widget.Fit(more, width))
+	}
+	return append(lines, widget.Block(formLines, width, height-room)...)
+}
+
+// startLines are what stands there without a call.
+func (d *desk) startLines(width int) []string {
+	s := d.styles
+	lines := []string{"", s.bold(" fundesk"), ""}
+	switch {
+	case d.wanted:
+		lines = append(lines, " looking for the oldest requested call…")
+	case d.complete:
+		lines = append(lines, " No requested call is left that may be rung now.", " "+s.key(d.keyOf(actSkipped))+" shows those that were passed over, and why.")
+	case d.seq > 0 && !d.checked && d.offline == "":
+		lines = append(lines, " reading…")
+	default:
+		lines = append(lines, " "+s.key(d.keyOf(actNext))+"  take the next call")
+	}
+	if n := len(d.drafts); n > 0 {
+		lines = append(lines, " "+s.key(d.keyOf(actResume))+"  go on with "+plural(n, "draft", "drafts")+" that you have not sent")
+	}
+	if n := len(d.entries); n > 0 {
+		lines = append(lines, " "+s.key(d.keyOf(actOutbox))+"  "+plural(n, "change is", "changes are")+" not sent yet")
+	}
+	lines = append(lines, "", " "+s.key(d.keyOf(actHelp))+"  all keys", "")
+	if n := len(d.queue.candidates); n > 0 {
+		at := ""
+		if !d.queue.ended {
+			at = " so far"
+		}
+		lines = append(lines, s.dim(widget.Fit(fmt.Sprintf(" %s%s", plural(n, "requested call", "requested calls"), at), width)))
+	}
+	return lines
+}
+
+// facts is everything known of the call, what matters most first.
+func (d *desk) facts(width int) []string {
+	s, call := d.styles, d.call
+	head := fmt.Sprintf("%s · %s · requested %s · %s", clean(string(call.Type)), clean(string(call.Status)), d.ago(call.RequestedAt.Time), plural(call.AttemptsCount, "attempt", "attempts"))
+	if !d.checked {
+		head += " · checking…"
+	}
+	lines := []string{s.bold(widget.Fit(d.name(), width)), s.dim(widget.Fit(head, width))}
+	for _, w := range d.warnings(*call) {
+		for _, part := range widget.Wrap(s.warnSign+" "+w, width) {
+			lines = append(lines, s.warn(part))
+		}
+	}
+	fields := d.personFields(call.Person.Pointer())
+	if notes := value(call.Notes); notes != "" {
+		fields = append(fields, field{label: "call notes", text: notes})
+	}
+	fields = append(fields, d.pledgeSummary(call.PledgeCase.Pointer())...)
+	attempts := call.Attempts.Value()
+	for i := len(attempts) - 1; i >= 0; i-- {
+		fields = append(fields, field{label: "attempt", text: d.when(attempts[i].AttemptAt)})
+	}
+	if result := call.Result.Pointer(); result != nil {
+		fields = append(fields, d.resultFields(*result)...)
+	}
+	fields = append(fields, field{label: "call", text: call.UUID.String()})
+	for _, f := range fields {
+		lines = append(lines, f.draw(s, width)...)
+	}
+	return lines
+}
+
+// personFields are the person as an agent needs them.
+func (d *desk) personFields(p *apitype.Person) []field {
+	if p == nil {
+		return nil
+	}
+	var fields []field
+	add := func(label, text string) {
+		if text != "" {
+			fields = append(fields, field{label: label, text: text})
+		}
+	}
+	add("mobile", value(p.MobilePhoneNumber))
+	add("phone", value(p.PhoneNumber))
+	add("e-mail", value(p.Email))
+	add("address", addressText(p.Address.Pointer()))
+	add("language", value(p.Language))
+	if p.DateOfBirth != nil {
+		add("born", p.DateOfBirth.String())
+	}
+	if p.IBAN != nil {
+		fields = append(fields, field{label: "IBAN", text: d.iban(*p.IBAN)})
+	}
+	if number := p.SocialSecurityNumber.Pointer(); number != nil {
+		fields = append(fields, field{label: "soc. sec.", text: d.digits(*number)})
+	}
+	return fields
+}
+
+// pledgeSummary is the pledge in two lines.
+func (d *desk) pledgeSummary(p *apitype.Pledge) []field {
+	if p == nil {
+		return nil
+	}
+	text := fmt.Sprintf("%s %s, %s, since %s", d.euros(p.DonationAmount), p.DonationInterval, p.Status, p.StartsAt.Local().Format("2 Jan 2006"))
+	fields := []field{{label: "pledge", text: text}}
+	if organization := p.OwningOrganization.Pointer(); organization != nil {
+		fields = append(fields, field{label: "for", text: organization.Name})
+	}
+	for _, area := range p.FocusAreas.Value() {
+		fields = append(fields, field{label: "focus", text: area.Name})
+	}
+	return fields
+}
+
+// formLines are the result, the rating and the notes, and what ctrl+s will send.
+func (d *desk) formLines(width, notes int) []string {
+	s := d.styles
+	code, rating := s.dim("none"), s.dim("none")
+	if d.form.code != "" {
+		code = s.accent(clean(d.form.code))
+	}
+	if d.form.rating != nil {
+		rating = s.accent(fmt.Sprint(*d.form.rating))
+	}
+	lines := []string{
+		s.dim(strings.Repeat(s.line, max(width, 0))),
+		s.key(d.keyOf(actResult)) + " result " + code + "   " + s.key(d.keyOf(actRating)) + " rating " + rating + "   " + s.key(d.keyOf(actNotes)) + " notes",
+	}
+	lines = append(lines, d.form.notes.Lines(width, notes, d.writing, clean, s.cursor)...)
+	return append(lines, widget.Fit(d.willSend(), width))
+}
+
+// willSend says what ctrl+s would send.
+func (d *desk) willSend() string {
+	if d.form.code == "" {
+		return d.styles.dim(d.keyOf(actComplete) + " completes once there is a result")
+	}
+	text := keyName("ctrl+s") + " sends: completed, " + clean(d.form.code)
+	if d.form.rating != nil {
+		text += fmt.Sprintf(", rating %d", *d.form.rating)
+	}
+	if n := utf8.RuneCountInString(d.form.notes.Value()); n > 0 {
+		text += ", " + plural(n, "character", "characters") + " of notes"
+	}
+	return d.styles.good(text)
+}
+
+// queuePane lists what comes next.
+func (d *desk) queuePane(width, height int) []string {
+	s := d.styles
+	offers := d.queue.offers(d.Now(), d.MaxAttempts, height, d.pending)
+	title := fmt.Sprintf("Queue: %d", len(d.queue.candidates))
+	if !d.queue.ended {
+		title += "+"
+	}
+	lines := []string{s.head(widget.Fit(title, width))}
+	for _, c := range offers {
+		name := string(c.kind)
+		if call, ready := d.queue.ready[c.id]; ready {
+			name = callName(call)
+		}
+		age := shortAge(d.Now().Sub(c.requestedAt))
+		text := widget.Fit(clean(name), max(width-8, 0)) + widget.FitRight(age, 5)
+		if c.attempts > 0 {
+			text += fmt.Sprintf("%3d", c.attempts)
+		}
+		if d.isOnScreen(c.id) {
+			text = s.chosen(widget.Fit(text, width))
+		}
+		lines = append(lines, text)
+	}
+	return widget.Block(lines, width, height)
+}
+
+// sidePane is the script, and the agent's own day.
+func (d *desk) sidePane(width, height int) []string {
+	s := d.styles
+	day := []string{
+		s.head(widget.Fit("This session", width)),
+		fmt.Sprintf("completed %d · attempts %d", d.day[apiclient.OpCompleteCall], d.day[apiclient.OpAddAttempt]),
+		fmt.Sprintf("cancelled %d · expired %d", d.day[apiclient.OpCancelCall], d.day[apiclient.OpExpireCall]),
+	}
+	lines := []string{s.head(widget.Fit("Script", width))}
+	switch {
+	case d.call == nil:
+	case len(d.script) > 0:
+		lines = append(lines, markdown(s, d.script, width)...)
+	case d.ConfigDir != "":
+		lines = append(lines, widget.Wrap("No script. Put one into scripts/"+clean(string(d.call.Type))+".md in the configuration folder.", width)...)
+	}
+	return append(widget.Block(lines, width, max(height-len(day), 0)), widget.Block(day, width, min(len(day), height))...)
+}

@@ -1,0 +1,221 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/tui/widget"
+)
+
+// record is one record read whole, by what it is.
+type record struct {
+	ref    reference
+	call   *apitype.Call
+	person *apitype.Person
+	pledge *apitype.Pledge
+	// Of a person: its pledges, and whether there are more than were read.
+	pledges     []apitype.Pledge
+	morePledges bool
+}
+
+// detail is a record on screen. Its fields are made when it is drawn, so that masking
+// and times are always right.
+type detail struct {
+	ref    reference
+	record record
+	seq    int
+	ready  bool
+	failed error
+	cursor int // Index of the chosen field.
+	top    int // First line in sight.
+}
+
+// readRecord reads a record of any kind.
+func readRecord(ctx context.Context, client *apiclient.Client, ref reference) (record, error) {
+	r := record{ref: ref}
+	switch ref.kind {
+	case kindCall:
+		call, err := apiclient.Decoded(client.Calls.Get(ctx, ref.id))
+		r.call = &call
+		return r, err
+	case kindPledge:
+		pledge, err := apiclient.Decoded(client.Pledges.Get(ctx, ref.id))
+		r.pledge = &pledge
+		return r, err
+	default:
+		person, err := apiclient.Decoded(client.Persons.Get(ctx, ref.id))
+		r.person = &person
+		if err != nil {
+			return r, err
+		}
+		page, err := client.Pledges.List(ctx, apitype.PledgeListOptions{PersonUUID: &ref.id, Paging: apitype.Paging{First: new(50)}})
+		if apiclient.KindOf(err) == apiclient.KindForbidden {
+			return r, nil // The account may read persons and no pledges.
+		}
+		if err != nil {
+			return r, err
+		}
+		r.morePledges = page.HasNextPage
+		r.pledges, err = decodeAll(page.Records)
+		return r, err
+	}
+}
+
+// show opens a record above the list.
+func (l *list[R]) show(ref reference) tea.Cmd {
+	d := &detail{ref: ref}
+	l.stack = append(l.stack, d)
+	return l.readDetail(d)
+}
+
+func (l *list[R]) readDetail(d *detail) tea.Cmd {
+	l.detailSeq++
+	d.seq = l.detailSeq
+	return l.load(l.page, d.seq, func(ctx context.Context) (any, error) { return readRecord(ctx, l.Client, d.ref) })
+}
+
+// readPreview reads the row under the cursor for the pane beside the list.
+func (l *list[R]) readPreview() tea.Cmd {
+	row, ok := l.chosen()
+	if !ok || l.layout.panes == 1 {
+		return nil
+	}
+	ref := reference{l.kind, l.id(row)}
+	if l.preview != nil && l.preview.ref == ref {
+		return nil
+	}
+	l.preview = &detail{ref: ref}
+	return l.readDetail(l.preview)
+}
+
+func (l *list[R]) onRecord(seq int, r record, err error) tea.Cmd {
+	for _, d := range append([]*detail{l.preview}, l.stack...) {
+		if d == nil || d.seq != seq {
+			continue
+		}
+		if err != nil {
+			d.failed = err
+			l.noteConnection(err)
+			return nil
+		}
+		l.noteConnection(nil)
+		d.record, d.ready, d.failed = r, true, nil
+	}
+	return nil
+}
+
+// doDetail runs an action on the record in front.
+func (l *list[R]) doDetail(d *detail, act action) tea.Cmd {
+	fields := d.fields(l.shell)
+	switch act {
+	case actBack:
+		l.stack = l.stack[:len(l.stack)-1]
+		return l.readPreview()
+	case actRefresh:
+		return l.readDetail(d)
+	case actDown:
+		d.move(1, fields)
+	case actUp:
+		d.move(-1, fields)
+	case actPageDown:
+		d.move(max(l.layout.body-2, 1), fields)
+	case actPageUp:
+		d.move(-max(l.layout.body-2, 1), fields)
+	case actTop:
+		d.move(-len(fields), fields)
+	case actBottom:
+		d.move(len(fields), fields)
+	case actOpen:
+		if d.cursor < len(fields) && fields[d.cursor].to != nil {
+			return l.show(*fields[d.cursor].to)
+		}
+		l.say("this line points to no other record")
+	case actCopy:
+		if d.cursor < len(fields) && !fields[d.cursor].head {
+			f := fields[d.cursor]
+			if f.copy == "" {
+				f.copy = f.text
+			}
+			return copyText(f.label, f.copy)
+		}
+	}
+	return nil
+}
+
+// move moves the cursor over fields, not over headings.
+func (d *detail) move(by int, fields []field) {
+	if len(fields) == 0 {
+		return
+	}
+	d.cursor = min(max(d.cursor+by, 0), len(fields)-1)
+	step := 1
+	if by < 0 {
+		step = -1
+	}
+	for d.cursor+step >= 0 && d.cursor+step < len(fields) && fields[d.cursor].head {
+		d.cursor += step
+	}
+}
+
+// fields are all of the record.
+func (d *detail) fields(s *shell) []field {
+	switch {
+	case d.record.call != nil:
+		return s.callFields(*d.record.call)
+	case d.record.pledge != nil:
+		return s.pledgeFields(*d.record.pledge)
+	case d.record.person != nil:
+		return s.personDetail(d.record)
+	default:
+		return nil
+	}
+}
+
+// lines draws the record; with focus its chosen field is shown and kept in sight.
+func (d *detail) lines(s *shell, width, height int, focus bool) []string {
+	title := fmt.Sprintf("%s %s", d.ref.kind, d.ref.id)
+	lines := []string{s.styles.head(widget.Fit(title, width))}
+	switch {
+	case d.failed != nil:
+		for _, text := range describe(d.failed) {
+			for _, part := range widget.Wrap(clean(text), width) {
+				lines = append(lines, s.styles.bad(part))
+			}
+		}
+		return widget.Block(lines, width, height)
+	case !d.ready:
+		return widget.Block(append(lines, s.styles.dim("reading…")), width, height)
+	}
+	var all []string
+	first, last := 0, 0
+	for i, f := range d.fields(s) {
+		drawn := f.draw(s.styles, width-2)
+		if i == d.cursor {
+			first, last = len(all), len(all)+len(drawn)
+		}
+		for j, line := range drawn {
+			sign := "  "
+			if f.to != nil && j == 0 {
+				sign = s.styles.key("> ")
+			}
+			if focus && i == d.cursor {
+				sign = s.styles.chosen("> ")
+				if f.to == nil {
+					sign = s.styles.chosen("  ")
+				}
+			}
+			all = append(all, sign+line)
+		}
+	}
+	room := height - 1
+	if focus {
+		d.top = min(d.top, first)
+		d.top = max(d.top, last-room)
+	}
+	d.top = max(min(d.top, len(all)-room), 0)
+	return widget.Block(append(lines, all[d.top:]...), width, height)
+}

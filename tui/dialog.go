@@ -1,0 +1,265 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/tui/widget"
+)
+
+// dialog takes all keys until it closes.
+type dialog interface {
+	key(msg tea.KeyPressMsg) (closed bool, cmd tea.Cmd)
+	paste(text string)
+	// view draws within at most width by height cells, its frame not included.
+	view(s styles, width, height int) (title string, lines []string)
+}
+
+// confirm asks before something that cannot be taken back lightly: y does it, n and
+// esc do not, Enter does nothing.
+type confirm struct {
+	title string
+	lines []string
+	yes   func() tea.Cmd
+}
+
+func (c *confirm) key(msg tea.KeyPressMsg) (bool, tea.Cmd) {
+	switch msg.String() {
+	case "y":
+		return true, c.yes()
+	case "n", "esc", "ctrl+c":
+		return true, nil
+	}
+	return false, nil
+}
+
+func (c *confirm) paste(string) {}
+
+func (c *confirm) view(s styles, width, _ int) (string, []string) {
+	var lines []string
+	for _, line := range c.lines {
+		lines = append(lines, widget.Wrap(line, width)...)
+	}
+	return c.title, append(lines, "", s.key("y")+" yes   "+s.key("n")+" no")
+}
+
+// option is one choice; its key picks it.
+type option struct {
+	key   string
+	label string
+	run   func() tea.Cmd
+	why   string // Why it cannot be chosen; "" when it can.
+}
+
+// choose offers options, each on a key of its own; a filter narrows long lists.
+type choose struct {
+	title      string
+	options    []option
+	hint       string
+	filterable bool
+	editor     widget.Editor
+	cursor     int
+}
+
+// choiceKeys are the keys given to options that have none.
+const choiceKeys = "123456789abcdefghilmoprstuvwxyz"
+
+// newChoice gives each option its key.
+func newChoice(title, hint string, options []option) *choose {
+	next := 0
+	for i := range options {
+		if options[i].key == "" && next < len(choiceKeys) {
+			options[i].key = choiceKeys[next : next+1]
+			next++
+		}
+	}
+	return &choose{title: title, hint: hint, options: options}
+}
+
+func (c *choose) matching() []option {
+	if !c.filterable || c.editor.IsEmpty() {
+		return c.options
+	}
+	var found []option
+	want := strings.ToLower(c.editor.Value())
+	for _, o := range c.options {
+		if strings.Contains(strings.ToLower(o.label), want) {
+			found = append(found, o)
+		}
+	}
+	return found
+}
+
+func (c *choose) key(msg tea.KeyPressMsg) (bool, tea.Cmd) {
+	found := c.matching()
+	name := msg.String()
+	switch name {
+	case "esc", "ctrl+c":
+		return true, nil
+	case "up", "ctrl+p":
+		c.cursor = max(c.cursor-1, 0)
+		return false, nil
+	case "down", "ctrl+n":
+		c.cursor = min(c.cursor+1, max(len(found)-1, 0))
+		return false, nil
+	case "enter":
+		if c.cursor < len(found) {
+			return c.pick(found[c.cursor])
+		}
+		return false, nil
+	}
+	if c.filterable {
+		if handled, _ := c.editor.Key(name); !handled && msg.Text != "" {
+			c.editor.Insert(msg.Text)
+		}
+		c.cursor = 0
+		return false, nil
+	}
+	for _, o := range found {
+		if o.key == name {
+			return c.pick(o)
+		}
+	}
+	return false, nil
+}
+
+func (c *choose) pick(o option) (bool, tea.Cmd) {
+	if o.why != "" || o.run == nil {
+		return false, nil
+	}
+	return true, o.run()
+}
+
+func (c *choose) paste(text string) {
+	if c.filterable {
+		c.editor.Insert(text)
+	}
+}
+
+func (c *choose) view(s styles, width, height int) (string, []string) {
+	var lines []string
+	room := height
+	if c.filterable {
+		lines = append(lines, c.editor.Lines(width, 1, true, widget.Visible, s.cursor)...)
+		room--
+	}
+	if c.hint != "" {
+		room--
+	}
+	found := c.matching()
+	c.cursor = min(c.cursor, max(len(found)-1, 0))
+	top := max(0, min(c.cursor-room/2, len(found)-room))
+	for i := top; i < min(len(found), top+max(room, 1)); i++ {
+		o := found[i]
+		line := widget.Fit(keyName(o.key), 8) + o.label
+		if !c.filterable {
+			line = widget.Fit(keyName(o.key), 3) + o.label
+		}
+		if o.why != "" {
+			line += "  (" + o.why + ")"
+		}
+		line = widget.Fit(line, width)
+		switch {
+		case i == c.cursor:
+			line = s.chosen(line)
+		case o.why != "":
+			line = s.dim(line)
+		}
+		lines = append(lines, line)
+	}
+	if c.hint != "" {
+		lines = append(lines, s.dim(widget.Fit(c.hint, width)))
+	}
+	return c.title, lines
+}
+
+// prompt asks for a line of text.
+type prompt struct {
+	title  string
+	hints  []string
+	editor widget.Editor
+	done   func(text string) (problem string, cmd tea.Cmd)
+	wrong  string
+}
+
+func (p *prompt) key(msg tea.KeyPressMsg) (bool, tea.Cmd) {
+	switch name := msg.String(); name {
+	case "esc", "ctrl+c":
+		return true, nil
+	case "enter":
+		problem, cmd := p.done(p.editor.Value())
+		p.wrong = problem
+		return problem == "", cmd
+	default:
+		if handled, _ := p.editor.Key(name); !handled && msg.Text != "" {
+			p.editor.Insert(msg.Text)
+		}
+		p.wrong = ""
+		return false, nil
+	}
+}
+
+func (p *prompt) paste(text string) { p.editor.Insert(text) }
+
+func (p *prompt) view(s styles, width, _ int) (string, []string) {
+	lines := p.editor.Lines(width, 1, true, widget.Visible, s.cursor)
+	if p.wrong != "" {
+		for _, line := range widget.Wrap(p.wrong, width) {
+			lines = append(lines, s.bad(line))
+		}
+	}
+	for _, hint := range p.hints {
+		for _, line := range widget.Wrap(hint, width) {
+			lines = append(lines, s.dim(line))
+		}
+	}
+	return p.title, lines
+}
+
+// text shows lines that are longer than a message.
+type text struct {
+	title string
+	lines []string
+	top   int
+}
+
+func (t *text) key(msg tea.KeyPressMsg) (bool, tea.Cmd) {
+	switch msg.String() {
+	case "j", "down":
+		t.top++
+	case "k", "up":
+		t.top = max(t.top-1, 0)
+	case "esc", "q", "n", "enter", "ctrl+c":
+		return true, nil
+	}
+	return false, nil
+}
+
+func (t *text) paste(string) {}
+
+func (t *text) view(s styles, width, height int) (string, []string) {
+	var lines []string
+	for _, line := range t.lines {
+		lines = append(lines, widget.Wrap(line, width)...)
+	}
+	t.top = min(t.top, max(len(lines)-height+1, 0))
+	shown := lines[t.top:]
+	if len(shown) > height-1 {
+		shown = shown[:max(height-1, 0)]
+	}
+	return t.title, append(append([]string(nil), shown...), s.dim("j/k scroll, esc closes"))
+}
+
+// drawDialog lays a dialog over the screen.
+func drawDialog(d dialog, s styles, screen []string, width int) []string {
+	inner := min(width-8, 90)
+	title, lines := d.view(s, inner, max(len(screen)-4, 1))
+	longest := widget.Width(title) + 4
+	for _, line := range lines {
+		longest = max(longest, widget.Width(line))
+	}
+	inner = min(inner, max(longest, 36))
+	height := min(len(lines)+2, len(screen))
+	return widget.Over(screen, widget.Frame(s.border, title, lines, inner+4, height), width)
+}

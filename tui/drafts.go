@@ -1,0 +1,174 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+)
+
+// How soon what is typed is on disk: after a pause, and while typing goes on.
+const (
+	draftPause = 250 * time.Millisecond
+	draftMost  = 1500 * time.Millisecond
+)
+
+// draftsKept tells that drafts were written, or why not.
+type draftsKept struct{ err error }
+
+// keeper writes drafts to disk beside the interface. put is cheap and safe in Update;
+// everything that touches the disk runs elsewhere.
+type keeper struct {
+	box    *outbox.Outbox
+	notify func(error)
+
+	mu      sync.Mutex
+	pending map[apitype.UUID]pendingDraft
+	kick    chan struct{}
+	writing sync.Mutex // Writes and erasures of drafts go one after the other.
+}
+
+type pendingDraft struct {
+	draft       outbox.Draft
+	first, last time.Time
+}
+
+func newKeeper(box *outbox.Outbox) *keeper {
+	return &keeper{
+		box: box, notify: func(error) {},
+		pending: map[apitype.UUID]pendingDraft{}, kick: make(chan struct{}, 1),
+	}
+}
+
+// put notes the newest state of a draft.
+func (k *keeper) put(d outbox.Draft) {
+	now := time.Now()
+	k.mu.Lock()
+	p, found := k.pending[d.Call]
+	if !found {
+		p.first = now
+	}
+	p.draft, p.last = d, now
+	k.pending[d.Call] = p
+	k.mu.Unlock()
+	k.wake()
+}
+
+// hurry makes all drafts due at once: the focus moved.
+func (k *keeper) hurry() {
+	k.mu.Lock()
+	for call, p := range k.pending {
+		p.first, p.last = time.Time{}, time.Time{}
+		k.pending[call] = p
+	}
+	k.mu.Unlock()
+	k.wake()
+}
+
+func (k *keeper) wake() {
+	select {
+	case k.kick <- struct{}{}:
+	default:
+	}
+}
+
+// run writes drafts as they become due until ctx ends.
+func (k *keeper) run(ctx context.Context) {
+	for {
+		wait := k.untilDue()
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-k.kick:
+			timer.Stop()
+			if k.untilDue() > 0 {
+				continue
+			}
+		case <-timer.C:
+		}
+		if taken := k.take(false); len(taken) > 0 {
+			k.notify(k.write(taken))
+		}
+	}
+}
+
+// untilDue is the time to the next write, an hour when there is none.
+func (k *keeper) untilDue() time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	wait := time.Hour
+	for _, p := range k.pending {
+		wait = min(wait, max(0, time.Until(p.due())))
+	}
+	return wait
+}
+
+func (p pendingDraft) due() time.Time {
+	quiet, most := p.last.Add(draftPause), p.first.Add(draftMost)
+	if most.Before(quiet) {
+		return most
+	}
+	return quiet
+}
+
+// take removes and returns the drafts that are due, or all.
+func (k *keeper) take(all bool) []outbox.Draft {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var due []outbox.Draft
+	for call, p := range k.pending {
+		if all || !time.Now().Before(p.due()) {
+			due = append(due, p.draft)
+			delete(k.pending, call)
+		}
+	}
+	return due
+}
+
+// write saves drafts; one that could not be saved is kept for the next time, unless a
+// newer one has come.
+func (k *keeper) write(drafts []outbox.Draft) error {
+	k.writing.Lock()
+	defer k.writing.Unlock()
+	var errs []error
+	for _, d := range drafts {
+		err := k.box.SaveDraft(d.Call, d)
+		if err == nil {
+			continue
+		}
+		errs = append(errs, err)
+		k.mu.Lock()
+		if _, newer := k.pending[d.Call]; !newer {
+			now := time.Now()
+			k.pending[d.Call] = pendingDraft{draft: d, first: now, last: now}
+		}
+		k.mu.Unlock()
+	}
+	return errors.Join(errs...)
+}
+
+// flush writes all drafts now. It may be called from any goroutine but Update's.
+func (k *keeper) flush() error { return k.write(k.take(true)) }
+
+// save writes one draft now.
+func (k *keeper) save(d outbox.Draft) error {
+	k.mu.Lock()
+	delete(k.pending, d.Call)
+	k.mu.Unlock()
+	return k.write([]outbox.Draft{d})
+}
+
+// forget erases the draft of a call: what it held is in the outbox.
+func (k *keeper) forget(call apitype.UUID) error {
+	k.mu.Lock()
+	delete(k.pending, call)
+	k.mu.Unlock()
+	k.writing.Lock()
+	defer k.writing.Unlock()
+	return k.box.DeleteDraft(call)
+}

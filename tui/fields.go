@@ -1,0 +1,145 @@
+package tui
+
+import (
+	"fmt"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/tui/widget"
+)
+
+// field is a line of a record: a label, a text, and perhaps the record it points to.
+type field struct {
+	label string
+	text  string
+	role  paint      // Nil: plain.
+	to    *reference // Enter goes there.
+	copy  string     // What y copies; "" copies the text.
+	head  bool       // A heading: the label alone.
+}
+
+// labelWidth is the column of labels, in cells.
+const labelWidth = 12
+
+// draw is the field in lines of at most width cells.
+func (f field) draw(s styles, width int) []string {
+	if f.head {
+		return []string{s.bold(widget.Fit(f.label, width))}
+	}
+	role := f.role
+	if role == nil {
+		role = s.plain
+	}
+	room := max(width-labelWidth, 8)
+	var lines []string
+	for _, line := range cleanLines(f.text) {
+		for _, part := range widget.Wrap(line, room) {
+			label := ""
+			if len(lines) == 0 {
+				label = f.label
+			}
+			lines = append(lines, s.dim(widget.Fit(label, labelWidth))+role(part))
+		}
+	}
+	return lines
+}
+
+// addressText is an address on one line.
+func addressText(a *apitype.Address) string {
+	if a == nil {
+		return ""
+	}
+	return a.Street + " " + a.HouseNumber + value(a.HouseNumberExtension) + ", " + a.ZipCode + " " + a.City + ", " + a.Country
+}
+
+// shortAge is a time ago in at most four cells.
+func shortAge(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "soon"
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	case d < 1000*24*time.Hour:
+		return fmt.Sprintf("%dd", int(d.Hours()/24))
+	default:
+		return fmt.Sprintf("%dy", int(d.Hours()/24/365))
+	}
+}
+
+// resultFields are what came of a call.
+func (s *shell) resultFields(r apitype.CallResult) []field {
+	fields := []field{{label: "result", text: value(r.ResultCode), role: s.styles.accent}}
+	if r.CompletedAt != nil {
+		fields = append(fields, field{label: "completed", text: s.when(*r.CompletedAt)})
+	}
+	if r.DonorRetentionRating != nil {
+		fields = append(fields, field{label: "rating", text: r.DonorRetentionRating.String()})
+	}
+	if notes := value(r.Notes); notes != "" {
+		fields = append(fields, field{label: "notes", text: notes})
+	}
+	return fields
+}
+
+// fields collects the lines of a record; what is missing leaves no line.
+type fields struct {
+	*shell
+	all []field
+}
+
+func (f *fields) head(title string) { f.all = append(f.all, field{label: title, head: true}) }
+
+func (f *fields) add(label, text string) {
+	if text != "" {
+		f.all = append(f.all, field{label: label, text: text})
+	}
+}
+
+// last is the line added last.
+func (f *fields) last() *field { return &f.all[len(f.all)-1] }
+
+func (f *fields) text(label string, text *string) { f.add(label, value(text)) }
+
+func (f *fields) time(label string, t *apitype.Time) {
+	if t != nil && !t.IsZero() {
+		f.add(label, f.when(*t))
+	}
+}
+
+// object adds a JSON object as it was sent.
+func (f *fields) object(label string, o apitype.Object) {
+	if len(o) > len("{}") {
+		f.add(label, string(o))
+	}
+}
+
+// euros is an amount with its currency.
+func (s *shell) euros(a apitype.Amount) string {
+	if s.ASCII {
+		return "EUR " + a.Fixed()
+	}
+	return "€ " + a.Fixed()
+}
+
+// transactions adds payments.
+func (f *fields) transactions(all []apitype.Transaction) {
+	if len(all) == 0 {
+		return
+	}
+	f.head(plural(len(all), "transaction", "transactions"))
+	for _, t := range all {
+		text := f.euros(t.Amount) + " " + t.Status + " " + f.ago(t.CreatedAt.Time)
+		for _, part := range []*string{t.Method, t.Provider, t.Description} {
+			if value(part) != "" {
+				text += ", " + value(part)
+			}
+		}
+		if t.IBAN != nil {
+			text += ", " + f.iban(*t.IBAN)
+		}
+		f.add("payment", text)
+		f.last().copy = t.UUID.String()
+	}
+}

@@ -1,0 +1,420 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/tui/widget"
+)
+
+// How lists read.
+const (
+	listPage      = 100 // Records asked for at a time.
+	listAhead     = 70  // Percent of what is loaded after which the next page is asked for.
+	listSearchMax = 200 // Pages that a local filter reads in one go.
+)
+
+// noun is what a list page must be told about its records; R is a row, as small as
+// its columns allow.
+type noun[R any] struct {
+	page    int
+	name    string // Plural, for messages.
+	kind    kind
+	columns []widget.Column[R]
+	id      func(R) apitype.UUID
+	// parse reads a filter; its error says what is wrong with it.
+	parse func(text string) (query[R], error)
+	// hint says in the interface's terms what can be filtered, and who does it.
+	hint []string
+	// bulk are the actions on marked records.
+	bulk func(ids []apitype.UUID, names []string) []option
+	// row names a record in a question.
+	row    func(R) string
+	scopes []scope
+}
+
+// query is a filter that was understood.
+type query[R any] struct {
+	fetch func(ctx context.Context, after string) (batch[R], error)
+	keep  func(R) bool // The local part; nil: none.
+	says  string       // Which part the service does, and which is local.
+}
+
+// batch is one page of rows.
+type batch[R any] struct {
+	rows   []R
+	cursor string
+	more   bool
+}
+
+// list is a page of records: a window on what was read so far, a filter, marks, and the
+// records opened from it.
+type list[R any] struct {
+	*shell
+	noun[R]
+	table     widget.Table[R]
+	rows      []R
+	query     query[R]
+	filter    string
+	cursor    string
+	more      bool
+	loading   bool
+	loaded    bool
+	seq       int
+	read      int // Records read, those that the local filter dropped included.
+	searchN   int // Pages read in this go for the local filter.
+	marks     map[apitype.UUID]bool
+	stack     []*detail // Opened records, the latest last.
+	preview   *detail
+	detailSeq int
+	extra     func(l *list[R], act action) (tea.Cmd, bool)
+	layout    layout
+}
+
+func newList[R any](s *shell, n noun[R]) *list[R] {
+	l := &list[R]{shell: s, noun: n, marks: map[apitype.UUID]bool{}, layout: newLayout(80, 24)}
+	l.table.Columns = n.columns
+	l.table.SetHeight(l.layout.body - 2)
+	l.query, _ = n.parse("")
+	return l
+}
+
+func (l *list[R]) open() tea.Cmd {
+	if l.loaded || l.loading {
+		return nil
+	}
+	return l.restart()
+}
+
+// restart reads the list from its beginning.
+func (l *list[R]) restart() tea.Cmd {
+	l.seq++
+	l.rows, l.cursor, l.more, l.loading, l.read, l.searchN = nil, "", true, false, 0, 0
+	l.preview = nil
+	return l.fetchMore()
+}
+
+func (l *list[R]) fetchMore() tea.Cmd {
+	if l.loading || !l.more {
+		return nil
+	}
+	l.loading = true
+	fetch, after := l.query.fetch, l.cursor
+	return l.load(l.page, l.seq, func(ctx context.Context) (any, error) { return fetch(ctx, after) })
+}
+
+// wantsMore reads on when the cursor comes near the end of what is loaded.
+func (l *list[R]) wantsMore() tea.Cmd {
+	if (l.table.Cursor()+l.table.Height())*100 >= len(l.rows)*listAhead {
+		return l.fetchMore()
+	}
+	return nil
+}
+
+func (l *list[R]) resize(layout layout) {
+	l.layout = layout
+	l.table.SetHeight(layout.body - 2)
+	l.table.Place(l.table.Cursor(), len(l.rows))
+}
+
+func (l *list[R]) scopes() []scope { return append(slices.Clone(l.noun.scopes), scopeLists) }
+
+func (l *list[R]) typing() bool { return false }
+
+func (l *list[R]) text(string, string) tea.Cmd { return nil }
+
+// top is the record in front, nil when the list is.
+func (l *list[R]) top() *detail {
+	if len(l.stack) == 0 {
+		return nil
+	}
+	return l.stack[len(l.stack)-1]
+}
+
+// chosen is the row under the cursor.
+func (l *list[R]) chosen() (R, bool) {
+	var none R
+	if l.table.Cursor() >= len(l.rows) {
+		return none, false
+	}
+	return l.rows[l.table.Cursor()], true
+}
+
+// target is the record that an action is about: the one in front, or the row.
+func (l *list[R]) target() (reference, bool) {
+	if d := l.top(); d != nil {
+		return d.ref, true
+	}
+	row, ok := l.chosen()
+	if !ok {
+		return reference{}, false
+	}
+	return reference{l.kind, l.id(row)}, true
+}
+
+func (l *list[R]) why(act action) string {
+	switch act {
+	case actBack:
+		if len(l.stack) == 0 && len(l.marks) == 0 && l.filter == "" {
+			return "this is the list already"
+		}
+	case actMark, actFilter, actBulk:
+		if len(l.stack) > 0 {
+			return "go back to the list first: esc"
+		}
+		if act == actBulk && l.bulk == nil {
+			return "there are no actions on several " + l.name
+		}
+	case actOpen, actCopy, actStatus, actSignature, actWork:
+		ref, ok := l.target()
+		if !ok {
+			return "no record is chosen"
+		}
+		if (act == actStatus || act == actSignature) && ref.kind != kindPledge {
+			return "only a pledge has that"
+		}
+		if act == actWork && ref.kind != kindCall {
+			return "only a call can be worked"
+		}
+	}
+	return ""
+}
+
+func (l *list[R]) do(act action) tea.Cmd {
+	if l.extra != nil {
+		if cmd, done := l.extra(l, act); done {
+			return cmd
+		}
+	}
+	if d := l.top(); d != nil {
+		return l.doDetail(d, act)
+	}
+	count := len(l.rows)
+	switch act {
+	case actDown:
+		l.table.Move(1, count)
+	case actUp:
+		l.table.Move(-1, count)
+	case actPageDown:
+		l.table.Move(l.table.Height(), count)
+	case actPageUp:
+		l.table.Move(-l.table.Height(), count)
+	case actTop:
+		l.table.Place(0, count)
+	case actBottom:
+		l.table.Place(count-1, count)
+	case actMark:
+		if row, ok := l.chosen(); ok {
+			l.toggle(l.id(row))
+			l.table.Move(1, count)
+		}
+	case actBulk:
+		l.askBulk()
+		return nil
+	case actFilter:
+		l.askFilter()
+		return nil
+	case actRefresh:
+		return l.restart()
+	case actOpen:
+		ref, _ := l.target()
+		return l.show(ref)
+	case actCopy:
+		ref, _ := l.target()
+		return copyText(l.kind.String()+" "+shortID(ref.id), ref.id.String())
+	case actBack:
+		if len(l.marks) > 0 {
+			clear(l.marks)
+			return nil
+		}
+		return l.setFilter("")
+	}
+	return tea.Batch(l.wantsMore(), l.readPreview())
+}
+
+func (l *list[R]) toggle(id apitype.UUID) {
+	if l.marks[id] {
+		delete(l.marks, id)
+	} else {
+		l.marks[id] = true
+	}
+}
+
+// askFilter opens the field for the filter.
+func (l *list[R]) askFilter() {
+	p := &prompt{title: "Filter " + l.name, hints: l.hint}
+	p.editor.SetValue(l.filter)
+	p.done = func(text string) (string, tea.Cmd) {
+		if _, err := l.parse(text); err != nil {
+			return err.Error(), nil
+		}
+		return "", l.setFilter(text)
+	}
+	l.dialog = p
+}
+
+func (l *list[R]) setFilter(text string) tea.Cmd {
+	q, err := l.parse(text)
+	if err != nil {
+		l.fail("cannot filter", err)
+		return nil
+	}
+	l.query, l.filter = q, strings.TrimSpace(text)
+	l.table.Place(0, 0)
+	return l.restart()
+}
+
+// askBulk offers the actions on the marked records, or the one under the cursor.
+func (l *list[R]) askBulk() {
+	var ids []apitype.UUID
+	var names []string
+	for _, row := range l.rows {
+		if l.marks[l.id(row)] {
+			ids = append(ids, l.id(row))
+			names = append(names, l.row(row))
+		}
+	}
+	if row, ok := l.chosen(); ok && len(ids) == 0 {
+		ids, names = []apitype.UUID{l.id(row)}, []string{l.row(row)}
+	}
+	if len(ids) == 0 {
+		l.say("no record is marked")
+		return
+	}
+	l.dialog = newChoice(fmt.Sprintf("%d %s", len(ids), l.name), "asks again before it does anything", l.bulk(ids, names))
+}
+
+// askEach makes an option that asks with the count and the names, and then sends a
+// change for each record.
+func (s *shell) askEach(label string, ids []apitype.UUID, names []string, make func(id apitype.UUID, name string) change) option {
+	return option{label: label, run: func() tea.Cmd {
+		lines := []string{fmt.Sprintf("%s: %s", label, plural(len(ids), "record", "records"))}
+		for i, name := range names {
+			if i == 8 && len(names) > 9 {
+				lines = append(lines, fmt.Sprintf("  and %d more", len(names)-8))
+				break
+			}
+			lines = append(lines, "  "+name)
+		}
+		s.dialog = &confirm{title: label, lines: lines, yes: func() tea.Cmd {
+			var commands []tea.Cmd
+			for i, id := range ids {
+				commands = append(commands, s.submit(make(id, names[i])))
+			}
+			return tea.Sequence(commands...)
+		}}
+		return nil
+	}}
+}
+
+// receive takes in a page, or a record.
+func (l *list[R]) receive(r result) tea.Cmd {
+	switch value := r.value.(type) {
+	case batch[R]:
+		if r.seq != l.seq {
+			return nil
+		}
+		return l.onBatch(value, r.err)
+	case record:
+		return l.onRecord(r.seq, value, r.err)
+	case signatureRead:
+		l.onSignature(value, r.err)
+	}
+	return nil
+}
+
+func (l *list[R]) onBatch(b batch[R], err error) tea.Cmd {
+	l.loading = false
+	if err != nil {
+		l.failRead("cannot read the "+l.name, err)
+		if l.offline != "" {
+			l.sayf("the %s could not be read: offline; %s tries again", l.name, l.keyOf(actRefresh))
+		}
+		return nil
+	}
+	l.noteConnection(nil)
+	l.loaded = true
+	l.read += len(b.rows)
+	l.more = b.more && b.cursor != "" && b.cursor != l.cursor
+	l.cursor = b.cursor
+	before := len(l.rows)
+	for _, row := range b.rows {
+		if l.query.keep == nil || l.query.keep(row) {
+			l.rows = append(l.rows, row)
+		}
+	}
+	if len(l.rows)-before > l.table.Height() {
+		l.searchN = 0
+	}
+	// A local filter reads on until the screen is full, within reason.
+	if l.query.keep != nil && l.more && l.searchN < listSearchMax && len(l.rows) < l.table.Cursor()+2*l.table.Height() {
+		l.searchN++
+		return tea.Batch(l.fetchMore(), l.readPreview())
+	}
+	l.searchN = 0
+	return l.readPreview()
+}
+
+// lines draws the record in front, or the list, from 100 columns with a preview.
+func (l *list[R]) lines(layout layout) []string {
+	if d := l.top(); d != nil {
+		return d.lines(l.shell, layout.width, layout.body, true)
+	}
+	width := layout.width
+	if layout.panes > 1 {
+		width = layout.width*3/5 - ruleWidth
+	}
+	lines := []string{l.summary(width)}
+	s := l.styles
+	lines = append(lines, l.table.Lines(l.rows, width, s.head, func(row R, chosen bool, line string) string {
+		if l.marks[l.id(row)] {
+			line = s.mark + widget.Fit(strings.TrimPrefix(line, " "), width-1)
+			if !chosen {
+				return s.marked(line)
+			}
+		}
+		if chosen {
+			return s.chosen(line)
+		}
+		return line
+	})...)
+	if len(l.rows) == 0 && !l.loading {
+		lines = append(lines, s.dim(" nothing here"))
+	}
+	lines = widget.Block(lines, width, layout.body)
+	if layout.panes == 1 {
+		return lines
+	}
+	rest := layout.width - width - ruleWidth
+	preview := widget.Block(nil, rest, layout.body)
+	if l.preview != nil {
+		preview = l.preview.lines(l.shell, rest, layout.body, false)
+	}
+	return widget.Beside(s.dim(s.rule), lines, preview)
+}
+
+// summary says how much of the list is here, and what filters it.
+func (l *list[R]) summary(width int) string {
+	text := fmt.Sprintf(" %d %s", len(l.rows), l.name)
+	if l.query.keep != nil {
+		text += fmt.Sprintf(" of %d read", l.read)
+	}
+	switch {
+	case l.loading:
+		text += ", reading…"
+	case l.more:
+		text += ", more follow"
+	}
+	if len(l.marks) > 0 {
+		text += fmt.Sprintf(", %d marked", len(l.marks))
+	}
+	if l.filter != "" {
+		text += "  / " + clean(l.filter) + "  [" + l.query.says + "]"
+	}
+	return l.styles.dim(widget.Fit(text, width))
+}

@@ -1,0 +1,291 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/tui/widget"
+)
+
+// outboxRow is a line of the outbox: an entry, a draft or a damaged file.
+type outboxRow struct {
+	entry   *outbox.Entry
+	draft   *outbox.Draft
+	damaged *outbox.Damaged
+}
+
+// outboxView is the page of what the service does not have yet.
+type outboxView struct {
+	*shell
+	table  widget.Table[outboxRow]
+	layout layout
+}
+
+func newOutboxPage(s *shell) *outboxView {
+	v := &outboxView{shell: s, layout: newLayout(80, 24)}
+	v.table.Columns = []widget.Column[outboxRow]{
+		{Title: " State", Width: 10, Text: func(r outboxRow) string { return " " + r.state() }},
+		{Title: "What", Width: 14, Text: func(r outboxRow) string { return r.what() }},
+		{Title: "Record", Width: 8, Text: func(r outboxRow) string { return r.record() }},
+		{Title: "Age", Width: 4, Right: true, Text: func(r outboxRow) string { return r.age(s) }},
+		{Title: "Tries", Width: 5, Right: true, Text: func(r outboxRow) string { return r.tries() }},
+		{Title: "Last answer", Width: 10, Grow: true, Text: func(r outboxRow) string { return r.answer() }},
+	}
+	v.resize(v.layout)
+	return v
+}
+
+func (r outboxRow) state() string {
+	switch {
+	case r.entry != nil:
+		return string(r.entry.State)
+	case r.draft != nil:
+		return "draft"
+	default:
+		return "damaged"
+	}
+}
+
+func (r outboxRow) what() string {
+	switch {
+	case r.entry != nil:
+		return opLabel(r.entry.Op)
+	case r.draft != nil:
+		return plural(len([]rune(r.draft.Notes)), "character", "characters")
+	default:
+		return "file"
+	}
+}
+
+func (r outboxRow) record() string {
+	switch {
+	case r.entry != nil && !r.entry.UUID.IsZero():
+		return shortID(r.entry.UUID)
+	case r.draft != nil:
+		return shortID(r.draft.Call)
+	default:
+		return ""
+	}
+}
+
+func (r outboxRow) age(s *shell) string {
+	switch {
+	case r.entry != nil:
+		return shortAge(s.Now().Sub(r.entry.CreatedAt))
+	case r.draft != nil:
+		return shortAge(s.Now().Sub(r.draft.SavedAt))
+	default:
+		return ""
+	}
+}
+
+func (r outboxRow) tries() string {
+	if r.entry == nil {
+		return ""
+	}
+	return fmt.Sprint(r.entry.Tries)
+}
+
+func (r outboxRow) answer() string {
+	switch {
+	case r.entry != nil:
+		return clean(r.entry.LastError)
+	case r.draft != nil:
+		return clean(r.draft.ResultCode)
+	default:
+		return clean(r.damaged.Reason)
+	}
+}
+
+// rows are the entries, the drafts and the damaged files.
+func (v *outboxView) rows() []outboxRow {
+	var rows []outboxRow
+	for i := range v.entries {
+		rows = append(rows, outboxRow{entry: &v.entries[i]})
+	}
+	for i := range v.drafts {
+		rows = append(rows, outboxRow{draft: &v.drafts[i]})
+	}
+	for i := range v.damaged {
+		rows = append(rows, outboxRow{damaged: &v.damaged[i]})
+	}
+	return rows
+}
+
+func (v *outboxView) chosen() (outboxRow, bool) {
+	rows := v.rows()
+	if v.table.Cursor() >= len(rows) {
+		return outboxRow{}, false
+	}
+	return rows[v.table.Cursor()], true
+}
+
+func (v *outboxView) open() tea.Cmd { return v.readOutbox() }
+
+func (v *outboxView) resize(l layout) {
+	v.layout = l
+	v.table.SetHeight(max(l.body-2, 1))
+}
+
+func (v *outboxView) scopes() []scope { return []scope{scopeOutbox, scopeLists} }
+
+func (v *outboxView) typing() bool { return false }
+
+func (v *outboxView) text(string, string) tea.Cmd { return nil }
+
+func (v *outboxView) receive(r result) tea.Cmd {
+	if r.err != nil {
+		v.fail("outbox", r.err)
+	}
+	return v.readOutbox()
+}
+
+func (v *outboxView) why(act action) string {
+	row, ok := v.chosen()
+	switch act {
+	case actMark, actBulk, actFilter, actBack:
+		return "not in the outbox"
+	case actOpen, actCopy, actDrop, actSendAgain:
+		if !ok {
+			return "the outbox is empty"
+		}
+		if act == actSendAgain && (row.entry == nil || (row.entry.State != outbox.StateRejected && row.entry.State != outbox.StateUnsure)) {
+			return "only what was refused or is unsure is sent again by hand; the rest goes by itself"
+		}
+		if row.damaged != nil && act != actCopy {
+			return "a damaged file is left for you to look at: " + row.damaged.Path
+		}
+	}
+	return ""
+}
+
+func (v *outboxView) do(act action) tea.Cmd {
+	count := len(v.rows())
+	row, _ := v.chosen()
+	switch act {
+	case actDown:
+		v.table.Move(1, count)
+	case actUp:
+		v.table.Move(-1, count)
+	case actPageDown:
+		v.table.Move(v.table.Height(), count)
+	case actPageUp:
+		v.table.Move(-v.table.Height(), count)
+	case actTop:
+		v.table.Place(0, count)
+	case actBottom:
+		v.table.Place(count-1, count)
+	case actRefresh:
+		return v.readOutbox()
+	case actSendNow:
+		v.say("trying all of them…")
+		return v.disk(func(ctx context.Context) error {
+			_, err := v.sender.SendDue(ctx)
+			return err
+		})
+	case actOpen:
+		if row.draft != nil {
+			return v.workOn(reference{kindCall, row.draft.Call})
+		}
+		v.dialog = &text{title: opLabel(row.entry.Op), lines: entryLines(*row.entry)}
+	case actCopy:
+		return copyText("text", row.copyText())
+	case actSendAgain:
+		v.askSendAgain(*row.entry)
+	case actDrop:
+		v.askDrop(row)
+	}
+	return nil
+}
+
+// disk does something with the spool beside the interface.
+func (v *outboxView) disk(f func(ctx context.Context) error) tea.Cmd {
+	return v.load(outboxPage, 0, func(ctx context.Context) (any, error) { return nil, f(ctx) })
+}
+
+// entryLines are all of an entry: what would be sent, and what the service said.
+func entryLines(e outbox.Entry) []string {
+	lines := []string{
+		"state: " + string(e.State), e.Method + " " + e.Path,
+		"made: " + e.CreatedAt.Local().Format("2 Jan 2006 15:04:05") + ", tries: " + fmt.Sprint(e.Tries),
+	}
+	if e.LastError != "" {
+		lines = append(lines, "last answer: "+clean(e.LastError))
+	}
+	var body bytes.Buffer
+	if json.Indent(&body, e.Body, "", "  ") == nil {
+		lines = append(lines, "")
+		lines = append(lines, cleanLines(body.String())...)
+	}
+	return lines
+}
+
+// copyText is what somebody typed, else the whole body.
+func (r outboxRow) copyText() string {
+	switch {
+	case r.draft != nil:
+		return r.draft.Notes
+	case r.damaged != nil:
+		return r.damaged.Path
+	}
+	var body apitype.CompleteCallRequest
+	if json.Unmarshal(r.entry.Body, &body) == nil && body.Result != nil && value(body.Result.Notes) != "" {
+		return *body.Result.Notes
+	}
+	return string(r.entry.Body)
+}
+
+func (v *outboxView) askSendAgain(e outbox.Entry) {
+	lines := []string{"It was refused: " + clean(e.LastError)}
+	if e.State == outbox.StateUnsure {
+		lines = []string{"Its answer was lost. If it took effect after all, this does it a second time. Look at the record first."}
+	}
+	v.dialog = &confirm{title: "Send the " + opLabel(e.Op) + " again?", lines: lines, yes: func() tea.Cmd {
+		return v.disk(func(context.Context) error { return v.Outbox.Requeue(e.ID) })
+	}}
+}
+
+func (v *outboxView) askDrop(row outboxRow) {
+	if row.draft != nil {
+		call := row.draft.Call
+		v.dialog = &confirm{title: "Drop the draft?", lines: []string{"What was typed for call " + shortID(call) + " is erased."}, yes: func() tea.Cmd {
+			v.shell.drafts = slices.DeleteFunc(v.shell.drafts, func(d outbox.Draft) bool { return d.Call == call })
+			return v.disk(func(context.Context) error { return v.keeper.forget(call) })
+		}}
+		return
+	}
+	e := *row.entry
+	v.dialog = &confirm{title: "Drop the " + opLabel(e.Op) + "?", lines: []string{"The service will not hear of it, and its text is erased."}, yes: func() tea.Cmd {
+		return v.disk(func(context.Context) error { return v.Outbox.Drop(e.ID) })
+	}}
+}
+
+func (v *outboxView) lines(l layout) []string {
+	s := v.styles
+	rows := v.rows()
+	summary := fmt.Sprintf(" %s, %s", plural(len(v.entries), "change", "changes"), plural(len(v.drafts), "draft", "drafts"))
+	lines := []string{s.dim(widget.Fit(summary, l.width))}
+	lines = append(lines, v.table.Lines(rows, l.width, s.head, func(r outboxRow, chosen bool, line string) string {
+		switch {
+		case chosen:
+			return s.chosen(line)
+		case r.state() == string(outbox.StateRejected):
+			return s.bad(line)
+		case r.state() == string(outbox.StateUnsure):
+			return s.warn(line)
+		default:
+			return line
+		}
+	})...)
+	if len(rows) == 0 {
+		lines = append(lines, s.dim(" Everything you did has reached the service."))
+	}
+	return widget.Block(lines, l.width, l.body)
+}

@@ -1,0 +1,177 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+	"fundesk/tui/widget"
+)
+
+// personRow is what the list of persons keeps of a person.
+type personRow struct {
+	id                       apitype.UUID
+	name, city, phone, email string // Cleaned.
+	language                 string
+	createdAt                time.Time
+}
+
+func newPersonRow(p apitype.Person) personRow {
+	row := personRow{
+		id: p.UUID, name: clean(render.PersonName(p)), email: clean(value(p.Email)),
+		language: clean(value(p.Language)), createdAt: p.CreatedAt.Time, phone: clean(value(p.MobilePhoneNumber)),
+	}
+	if row.phone == "" {
+		row.phone = clean(value(p.PhoneNumber))
+	}
+	if a := p.Address.Pointer(); a != nil {
+		row.city = clean(a.City)
+	}
+	return row
+}
+
+// newPersonsPage is the list of persons.
+func newPersonsPage(s *shell) *list[personRow] {
+	return newList(s, noun[personRow]{
+		page: personsPage, name: "persons", kind: kindPerson,
+		columns: []widget.Column[personRow]{
+			{Title: " Person", Width: 9, Text: func(r personRow) string { return " " + shortID(r.id) }},
+			{Title: "Name", Width: 18, Grow: true, Text: func(r personRow) string { return r.name }},
+			{Title: "City", Width: 12, Text: func(r personRow) string { return r.city }},
+			{Title: "Phone", Width: 14, Text: func(r personRow) string { return r.phone }},
+			{Title: "Age", Width: 4, Right: true, Text: func(r personRow) string { return shortAge(s.Now().Sub(r.createdAt)) }},
+			{Title: "Lang", Width: 4, Text: func(r personRow) string { return r.language }},
+			{Title: "E-mail", Width: 16, Grow: true, Text: func(r personRow) string { return r.email }},
+		},
+		id:  func(r personRow) apitype.UUID { return r.id },
+		row: func(r personRow) string { return shortID(r.id) + "  " + r.name },
+		hint: []string{
+			"by the service: createdAfter iban owningOrganizationUuids",
+			"local, over what is read: words; for example: createdAfter=30d jansen",
+		},
+		parse: s.personQuery,
+		bulk: func(ids []apitype.UUID, names []string) []option {
+			return []option{s.askEach("Mark as processed", ids, names, func(id apitype.UUID, name string) change {
+				return s.markChange(apitype.EntityPerson, id, "mark processed: "+name)
+			})}
+		},
+	})
+}
+
+// personQuery understands a filter on persons.
+func (s *shell) personQuery(text string) (query[personRow], error) {
+	t, err := parseTerms(text, s.Now(), "createdAfter", "iban", "owningOrganizationUuids")
+	if err != nil {
+		return query[personRow]{}, err
+	}
+	o := apitype.PersonListOptions{IBAN: t.values["iban"]}
+	if o.CreatedAfter, err = t.time("createdAfter"); err != nil {
+		return query[personRow]{}, err
+	}
+	organization, err := t.uuid("owningOrganizationUuids")
+	if err != nil {
+		return query[personRow]{}, err
+	}
+	if organization != nil {
+		o.OwningOrganizationUUIDs = []apitype.UUID{*organization}
+	}
+	search := func(r personRow) string {
+		return r.id.String() + " " + r.name + " " + r.city + " " + r.phone + " " + r.email
+	}
+	return query[personRow]{
+		keep: keepWords(t, search, nil), says: t.says(),
+		fetch: func(ctx context.Context, after string) (batch[personRow], error) {
+			o := o
+			o.Paging = apitype.Paging{First: new(listPage), After: after}
+			return readBatch(newPersonRow)(s.Client.Persons.List(ctx, o))
+		},
+	}, nil
+}
+
+// personDetail are all of a person, with its pledges.
+func (s *shell) personDetail(r record) []field {
+	f := &fields{shell: s}
+	f.person(*r.person)
+	if len(r.pledges) > 0 {
+		title := plural(len(r.pledges), "pledge", "pledges")
+		if r.morePledges {
+			title += ", there are more"
+		}
+		f.head(title)
+	}
+	for _, p := range r.pledges {
+		f.add("pledge", fmt.Sprintf("%s, %s %s, created %s", p.Status, f.euros(p.DonationAmount), p.DonationInterval, f.ago(p.CreatedAt.Time)))
+		f.last().to, f.last().copy = &reference{kindPledge, p.UUID}, p.UUID.String()
+	}
+	return f.all
+}
+
+// person adds all of a person.
+func (f *fields) person(p apitype.Person) {
+	f.head("Person")
+	f.add("name", render.PersonName(p))
+	f.last().to, f.last().copy = &reference{kindPerson, p.UUID}, p.UUID.String()
+	f.text("title", p.AcademicTitle)
+	if p.DateOfBirth != nil {
+		f.add("born", p.DateOfBirth.String())
+	}
+	f.add("gender", value(p.Gender))
+	f.text("language", p.Language)
+	f.text("mobile", p.MobilePhoneNumber)
+	f.text("phone", p.PhoneNumber)
+	f.text("e-mail", p.Email)
+	f.add("address", addressText(p.Address.Pointer()))
+	if p.IBAN != nil {
+		f.add("IBAN", f.iban(*p.IBAN))
+		f.last().copy = *p.IBAN
+	}
+	if number := p.SocialSecurityNumber.Pointer(); number != nil {
+		f.add("soc. sec.", f.digits(*number))
+		f.last().copy = *number
+	}
+	f.add("opt-ins", optIns(p))
+	if m := p.Mandate.Pointer(); m != nil {
+		f.time("mandate", &m.CreatedAt)
+	}
+	if o := p.OwningOrganization.Pointer(); o != nil {
+		f.add("owned by", o.Name)
+	}
+	f.time("created", &p.CreatedAt)
+	f.quality(p.QualityResult.Pointer())
+}
+
+// quality adds the gates with their explanations.
+func (f *fields) quality(q *apitype.QualityResult) {
+	if q == nil {
+		return
+	}
+	f.head(fmt.Sprintf("Data quality %s %% (%s of %s)", q.Percentage, q.Score, q.MaxScore))
+	for _, gate := range q.GateResults {
+		f.add(gate.Identifier, fmt.Sprintf("%s %% %s", gate.Percentage, gate.Explanation))
+		if gate.Percentage.Float64() < lowQuality {
+			f.last().role = f.styles.warn
+			f.last().text = f.styles.warnSign + " " + f.last().text
+		}
+		if len(gate.Metadata) > 2 {
+			f.object("", gate.Metadata)
+		}
+	}
+}
+
+// optIns is which ways a person may be reached, each with its word.
+func optIns(p apitype.Person) string {
+	text := ""
+	for _, o := range []struct {
+		name string
+		in   *bool
+	}{{"phone", p.OptInPhone}, {"e-mail", p.OptInEmail}, {"mail", p.OptInMail}, {"sms", p.OptInSMS}} {
+		word := "unknown"
+		if o.in != nil {
+			word = map[bool]string{true: "yes", false: "no"}[*o.in]
+		}
+		text += o.name + " " + word + "  "
+	}
+	return text
+}

@@ -1,0 +1,229 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/tui/widget"
+)
+
+// pledgeRow is what the list of pledges keeps of a pledge.
+type pledgeRow struct {
+	id                  apitype.UUID
+	status, amount      string
+	interval            string
+	campaign, recruited string
+	createdAt           time.Time
+	released            bool
+}
+
+func newPledgeRow(p apitype.Pledge) pledgeRow {
+	return pledgeRow{
+		id: p.UUID, status: clean(string(p.Status)), amount: p.DonationAmount.Fixed(), interval: clean(string(p.DonationInterval)),
+		campaign: clean(value(p.CampaignCode)), recruited: clean(value(p.RecruitmentType)), createdAt: p.CreatedAt.Time,
+		released: p.ReleasedAt.Pointer() != nil,
+	}
+}
+
+// newPledgesPage is the list of pledges.
+func newPledgesPage(s *shell) *list[pledgeRow] {
+	l := newList(s, noun[pledgeRow]{
+		page: pledgesPage, name: "pledges", kind: kindPledge, scopes: []scope{scopePledges},
+		columns: []widget.Column[pledgeRow]{
+			{Title: " Pledge", Width: 9, Text: func(r pledgeRow) string { return " " + shortID(r.id) }},
+			{Title: "Status", Width: 9, Text: func(r pledgeRow) string { return r.status }},
+			{Title: "Euros", Width: 9, Right: true, Text: func(r pledgeRow) string { return r.amount }},
+			{Title: "Interval", Width: 11, Text: func(r pledgeRow) string { return r.interval }},
+			{Title: "Age", Width: 4, Right: true, Text: func(r pledgeRow) string { return shortAge(s.Now().Sub(r.createdAt)) }},
+			{Title: "Released", Width: 8, Text: func(r pledgeRow) string { return map[bool]string{true: "yes", false: "no"}[r.released] }},
+			{Title: "Won", Width: 6, Text: func(r pledgeRow) string { return r.recruited }},
+			{Title: "Campaign", Width: 8, Grow: true, Text: func(r pledgeRow) string { return r.campaign }},
+		},
+		id:  func(r pledgeRow) apitype.UUID { return r.id },
+		row: func(r pledgeRow) string { return shortID(r.id) + "  " + r.status + " " + r.amount + " " + r.interval },
+		hint: []string{
+			"by the service: status personUuid withPaymentQr updatedAfter releasedAfter",
+			"local, over what is read: words; for example: status=lead updatedAfter=7d",
+		},
+		parse: s.pledgeQuery,
+	})
+	l.bulk = s.pledgeBulk
+	l.extra = func(l *list[pledgeRow], act action) (tea.Cmd, bool) {
+		ref, _ := l.target()
+		switch act {
+		case actStatus:
+			name := shortID(ref.id)
+			if row, ok := l.chosen(); ok && row.id == ref.id {
+				name = l.row(row)
+			}
+			s.dialog = newChoice("Status action", "asks again before it does anything", s.pledgeActions([]apitype.UUID{ref.id}, []string{name}))
+			return nil, true
+		case actSignature:
+			return l.askSignature(ref.id), true
+		}
+		return nil, false
+	}
+	return l
+}
+
+func (s *shell) pledgeActions(ids []apitype.UUID, names []string) []option {
+	var options []option
+	for _, act := range s.PledgeActions {
+		options = append(options, s.askEach(clean(string(act)), ids, names, func(id apitype.UUID, name string) change {
+			return newChange(string(act)+": "+name)(apiclient.PledgeActionChange(id, act), nil)
+		}))
+	}
+	return options
+}
+
+func (s *shell) pledgeBulk(ids []apitype.UUID, names []string) []option {
+	return append(s.pledgeActions(ids, names), s.askEach("Mark as processed", ids, names, func(id apitype.UUID, name string) change {
+		return s.markChange(apitype.EntityPledge, id, "mark processed: "+name)
+	}))
+}
+
+// pledgeQuery understands a filter on pledges.
+func (s *shell) pledgeQuery(text string) (query[pledgeRow], error) {
+	t, err := parseTerms(text, s.Now(), "status", "personUuid", "withPaymentQr", "updatedAfter", "releasedAfter")
+	if err != nil {
+		return query[pledgeRow]{}, err
+	}
+	var o apitype.PledgeListOptions
+	if o.PersonUUID, err = t.uuid("personUuid"); err != nil {
+		return query[pledgeRow]{}, err
+	}
+	if o.UpdatedAfter, err = t.time("updatedAfter"); err != nil {
+		return query[pledgeRow]{}, err
+	}
+	if o.ReleasedAfter, err = t.time("releasedAfter"); err != nil {
+		return query[pledgeRow]{}, err
+	}
+	if status, given := t.values["status"]; given {
+		o.Status = new(apitype.PledgeStatus(status))
+		if !slices.Contains(apitype.PledgeStatuses, *o.Status) {
+			return query[pledgeRow]{}, errors.New("status must be one of lead, active, dropped, cancelled, fulfilled")
+		}
+	}
+	if qr, given := t.values["withPaymentQr"]; given {
+		if qr != "true" && qr != "false" {
+			return query[pledgeRow]{}, errors.New("withPaymentQr must be true or false")
+		}
+		o.WithPaymentQR = new(qr == "true")
+	}
+	search := func(r pledgeRow) string {
+		return strings.Join([]string{r.id.String(), r.status, r.amount, r.interval, r.campaign, r.recruited}, " ")
+	}
+	return query[pledgeRow]{
+		keep: keepWords(t, search, nil), says: t.says(),
+		fetch: func(ctx context.Context, after string) (batch[pledgeRow], error) {
+			o := o
+			o.Paging = apitype.Paging{First: new(listPage), After: after}
+			return readBatch(newPledgeRow)(s.Client.Pledges.List(ctx, o))
+		},
+	}, nil
+}
+
+// pledgeFields are all of a pledge.
+func (s *shell) pledgeFields(p apitype.Pledge) []field {
+	f := &fields{shell: s}
+	f.pledge(&p)
+	if p.SignatureSignedURL != nil {
+		f.add("signature", "there is one: "+s.keyOf(actSignature)+" gives the link")
+	}
+	f.transactions(p.Transactions.Value())
+	f.calls(p.Calls.Value())
+	if person := p.Person.Pointer(); person != nil {
+		f.person(*person)
+	}
+	return f.all
+}
+
+// pledge adds all of a pledge but what is embedded in it.
+func (f *fields) pledge(p *apitype.Pledge) {
+	if p == nil {
+		return
+	}
+	f.head("Pledge")
+	f.add("status", string(p.Status))
+	f.last().to, f.last().copy = &reference{kindPledge, p.UUID}, p.UUID.String()
+	f.add("donation", f.euros(p.DonationAmount)+" "+string(p.DonationInterval))
+	if p.InitialDonationAmount != p.DonationAmount || p.InitialDonationInterval != p.DonationInterval {
+		f.add("initially", f.euros(p.InitialDonationAmount)+" "+string(p.InitialDonationInterval))
+	}
+	f.time("starts", &p.StartsAt)
+	f.time("ends", p.EndsAt)
+	f.time("created", &p.CreatedAt)
+	f.time("updated", &p.UpdatedAt)
+	f.time("released", p.ReleasedAt.Pointer())
+	if p.PreferredPaymentDay != nil {
+		f.add("payment day", fmt.Sprint(*p.PreferredPaymentDay))
+	}
+	f.add("won by", value(p.RecruitmentType))
+	f.text("location", p.RecruitingLocationLabel)
+	f.text("campaign", p.CampaignCode)
+	f.time("collection", p.CollectionDate)
+	if o := p.OwningOrganization.Pointer(); o != nil {
+		f.add("owned by", o.Name)
+	}
+	if o := p.RecruitingOrganization.Pointer(); o != nil {
+		f.add("recruited by", o.Name)
+	}
+	if u := p.RecruiterUser.Pointer(); u != nil {
+		f.add("recruiter", u.Name+" ("+u.Identifier+")")
+	}
+	for _, area := range p.FocusAreas.Value() {
+		f.add("focus area", area.Name)
+	}
+	if source := p.ExternalSource.Pointer(); source != nil {
+		f.add("external", source.Name+" "+source.Identifier)
+	}
+	if p.ExternalMetadata != nil {
+		f.object("metadata", *p.ExternalMetadata)
+	}
+}
+
+// signatureRead is a fresh link to a signature.
+type signatureRead struct {
+	link string
+	till time.Time // Zero when it cannot be read from the link.
+}
+
+// askSignature reads the pledge again for a link that is valid now.
+func (l *list[R]) askSignature(id apitype.UUID) tea.Cmd {
+	l.say("asking for a link…")
+	return l.load(l.page, l.seq, func(ctx context.Context) (any, error) {
+		asked := l.Now()
+		pledge, err := apiclient.Decoded(l.Client.Pledges.Get(ctx, id))
+		if err != nil || pledge.SignatureSignedURL == nil {
+			return signatureRead{}, err
+		}
+		// Valid for one hour (interface: Limits).
+		return signatureRead{link: *pledge.SignatureSignedURL, till: asked.Add(time.Hour)}, nil
+	})
+}
+
+// onSignature offers the link.
+func (l *list[R]) onSignature(read signatureRead, err error) {
+	if err != nil {
+		l.fail("cannot read the pledge", err)
+		return
+	}
+	parsed, parseErr := url.Parse(read.link)
+	if read.link == "" || parseErr != nil || (parsed.Scheme != "https" && parsed.Scheme != "http") {
+		l.say("this pledge has no signature")
+		return
+	}
+	l.message = message{}
+	l.dialog = newChoice("Signature", fmt.Sprintf("valid for %d more minutes", int(read.till.Sub(l.Now()).Minutes())), []option{
+		{key: "y", label: "copy the link: " + clean(read.link), run: func() tea.Cmd { return copyText("signature link", read.link) }},
+	})
+}

@@ -1,0 +1,234 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/render"
+	"fundesk/tui/widget"
+)
+
+// result is what a page's own command brought; the page drops it when seq is not what
+// it waits for.
+type result struct {
+	to    int // Index of the page.
+	seq   int
+	value any
+	err   error
+}
+
+// kind of a record.
+type kind int
+
+const (
+	kindCall kind = iota
+	kindPerson
+	kindPledge
+)
+
+func (k kind) String() string { return []string{"call", "person", "pledge"}[k] }
+
+// reference is a record that something points to.
+type reference struct {
+	kind kind
+	id   apitype.UUID
+}
+
+// message is a line for the user. An error stays until it is dismissed.
+type message struct {
+	text  string
+	bad   bool
+	until time.Time // Zero: until dismissed.
+}
+
+// messageTime is how long a message that is no error stays.
+const messageTime = 6 * time.Second
+
+// shell is what all pages share: the options, the line of messages, dialogs, and the
+// way to send a change.
+type shell struct {
+	Options
+	ctx    context.Context //nolint:containedctx // The program's life, for commands.
+	styles styles
+	keys   keymap
+	keeper *keeper
+	sender *outbox.Sender
+
+	dialog       dialog
+	message      message
+	revealed     bool
+	focused      bool
+	offline      string // Why nothing reaches the service; "" when it does.
+	draftTrouble error
+	beats        int
+
+	held    []heldChange
+	entries []outbox.Entry
+	damaged []outbox.Damaged
+	drafts  []outbox.Draft
+
+	jump   func(reference) tea.Cmd
+	workOn func(reference) tea.Cmd
+	// heard is told what became of a change.
+	heard func(outbox.Event) tea.Cmd
+}
+
+func newShell(ctx context.Context, o Options, keys keymap) *shell {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if len(o.PledgeActions) == 0 {
+		o.PledgeActions = apitype.PledgeActions
+	}
+	return &shell{
+		Options: o, ctx: ctx, keys: keys, focused: true,
+		styles: newStyles(o.NoColor, o.ASCII),
+		keeper: newKeeper(o.Outbox),
+		heard:  func(outbox.Event) tea.Cmd { return nil },
+	}
+}
+
+// load runs f beside the interface; what it brings goes to a page.
+func (s *shell) load(to, seq int, f func(ctx context.Context) (any, error)) tea.Cmd {
+	return func() tea.Msg {
+		value, err := f(s.ctx)
+		return result{to: to, seq: seq, value: value, err: err}
+	}
+}
+
+// say shows a message for a while.
+func (s *shell) say(text string) {
+	s.message = message{text: text, until: s.Now().Add(messageTime)}
+}
+
+func (s *shell) sayf(format string, args ...any) { s.say(fmt.Sprintf(format, args...)) }
+
+// fail shows an error until it is dismissed; what went wrong with reading goes to the
+// corner when it is the connection.
+func (s *shell) fail(what string, err error) {
+	text := what
+	if err != nil {
+		text += ": " + err.Error()
+	}
+	s.message = message{text: text, bad: true}
+}
+
+// failRead tells that something could not be read.
+func (s *shell) failRead(what string, err error) {
+	if s.noteConnection(err) {
+		return
+	}
+	s.fail(what, err)
+}
+
+// noteConnection keeps the corner true; it reports whether err is the connection's.
+func (s *shell) noteConnection(err error) bool {
+	switch apiclient.KindOf(err) {
+	case "":
+		s.offline = ""
+		return false
+	case apiclient.KindUnavailable:
+		s.offline = "offline"
+		return true
+	case apiclient.KindUnauthenticated:
+		s.offline = "not logged in"
+		return false
+	default:
+		s.offline = ""
+		return false
+	}
+}
+
+// clean is text from the service as it may be drawn, on one line.
+func clean(text string) string { return render.Clean(text) }
+
+// cleanLines is text from the service of several lines.
+func cleanLines(text string) []string { return strings.Split(render.CleanLines(text), "\n") }
+
+// ago is a time as a person says it, with the date behind it when there is room.
+func (s *shell) ago(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return render.RelativeTime(t, s.Now())
+}
+
+func (s *shell) when(t apitype.Time) string {
+	return s.ago(t.Time) + " (" + t.Local().Format("2 Jan 2006 15:04") + ")"
+}
+
+func (s *shell) iban(text string) string {
+	if s.revealed {
+		return clean(text)
+	}
+	return render.MaskIBAN(text)
+}
+
+func (s *shell) digits(text string) string {
+	if s.revealed {
+		return clean(text)
+	}
+	return render.MaskDigits(text)
+}
+
+// corner says which service, and whether it can be reached.
+func (s *shell) corner() string {
+	text := ""
+	if s.draftTrouble != nil {
+		text += s.styles.bad("draft not saved") + " "
+	}
+	switch {
+	case s.offline != "":
+		text += s.styles.bad(s.offline) + " "
+	case len(s.entries) > 0:
+		text += s.styles.warn(fmt.Sprintf("%d unsent", len(s.entries))) + " "
+	}
+	return text + s.styles.dim(render.Clean(s.Profile)) + " "
+}
+
+// status is the line above the footer: what is held, or the latest message.
+func (a *app) status() string {
+	width := a.layout.width
+	if a.message.text != "" && (a.message.until.IsZero() || a.message.until.After(a.Now())) && (a.message.bad || len(a.held) == 0) {
+		text := clean(a.message.text)
+		if a.message.bad {
+			suffix := "  (x dismisses)"
+			return a.styles.bad(widget.Fit(a.styles.warnSign+" "+text, width-len(suffix))) + a.styles.dim(suffix)
+		}
+		return widget.Fit(text, width)
+	}
+	if n := len(a.held); n > 0 {
+		last := a.held[n-1]
+		left := max(last.until.Sub(a.Now()).Round(time.Second), 0)
+		text := fmt.Sprintf("%s %s, sent in %d s, u takes it back", a.styles.okSign, clean(last.change.label), int(left.Seconds()))
+		if n > 1 {
+			text += fmt.Sprintf(" (%d held)", n)
+		}
+		return a.styles.good(widget.Fit(text, width))
+	}
+	if a.draftTrouble != nil {
+		return a.styles.bad(widget.Fit("the draft is not saved: "+clean(a.draftTrouble.Error()), width))
+	}
+	return widget.Fit("", width)
+}
+
+// copied asks the terminal to take a text.
+type copied struct{ what, text string }
+
+func copyText(what, text string) tea.Cmd {
+	return func() tea.Msg { return copied{what: what, text: text} }
+}
+
+// ticked comes once a second.
+type ticked struct{}
+
+func (s *shell) tick() tea.Cmd {
+	return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} })
+}

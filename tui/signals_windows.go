@@ -1,0 +1,9 @@
+package tui
+
+import (
+	"os"
+	"syscall"
+)
+
+// endSignals are what asks the program to end.
+func endSignals() []os.Signal { return []os.Signal{syscall.SIGTERM, os.Interrupt} }

@@ -1,0 +1,76 @@
+package tui
+
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+
+	"fundesk/tui/widget"
+)
+
+// paint draws text in a role.
+type paint func(string) string
+
+// styles are the roles that text is drawn in. They use the terminal's own sixteen
+// colours, and each is told by more than its colour: a word, a sign or a weight.
+type styles struct {
+	plain, bold, dim, accent, good, warn, bad paint
+	chosen, marked, head, tab, key, cursor    paint
+	border                                    widget.Border
+	rule                                      string // Between panes.
+	line                                      string // One character of a horizontal rule.
+	mark, warnSign, okSign, bar               string
+	ascii                                     bool
+}
+
+// newStyles makes the roles. Without colour only weight, reverse and underline
+// remain; with ascii the signs are letters.
+func newStyles(noColor, ascii bool) styles {
+	base := lipgloss.NewStyle()
+	color := func(s lipgloss.Style, c lipgloss.Style) paint {
+		if noColor {
+			return painter(s)
+		}
+		return painter(c)
+	}
+	s := styles{
+		plain:    func(text string) string { return text },
+		bold:     painter(base.Bold(true)),
+		dim:      color(base, base.Faint(true)),
+		accent:   color(base.Bold(true), base.Foreground(lipgloss.Cyan).Bold(true)),
+		good:     color(base, base.Foreground(lipgloss.Green)),
+		warn:     color(base.Bold(true), base.Foreground(lipgloss.Yellow).Bold(true)),
+		bad:      color(base.Bold(true), base.Foreground(lipgloss.Red).Bold(true)),
+		chosen:   painter(base.Reverse(true)),
+		marked:   color(base.Bold(true), base.Foreground(lipgloss.Magenta).Bold(true)),
+		head:     painter(base.Underline(true)),
+		tab:      painter(base.Reverse(true).Bold(true)),
+		key:      color(base.Bold(true), base.Foreground(lipgloss.Blue).Bold(true)),
+		cursor:   painter(base.Reverse(true)),
+		border:   widget.LineBorder,
+		rule:     " │ ",
+		line:     "─",
+		mark:     "●",
+		warnSign: "▲",
+		okSign:   "✓",
+		bar:      "█",
+		ascii:    ascii,
+	}
+	if ascii {
+		s.border, s.rule, s.line = widget.ASCIIBorder, " | ", "-"
+		s.mark, s.warnSign, s.okSign, s.bar = "*", "!", "ok", "#"
+	}
+	return s
+}
+
+// painter takes a style's opening and closing codes once, so that drawing is putting
+// strings together.
+func painter(style lipgloss.Style) paint {
+	before, after, _ := strings.Cut(style.Render("x"), "x")
+	return func(text string) string {
+		if text == "" {
+			return ""
+		}
+		return before + text + after
+	}
+}

@@ -1,0 +1,149 @@
+// Package tui is the terminal interface: the Desk, where an agent works calls, the
+// lists of calls, persons and pledges, the outbox and the statistics.
+//
+// It is handed a ready client, an outbox and a clock, and must not know commands,
+// profiles, flags or the service's insides. The root model routes messages; pages are
+// plain structs that it sizes, feeds and draws. Nothing reads a disk or a network in
+// Update or View: that happens in commands, whose results carry the address of their
+// page and a sequence number, so that a stale one is dropped.
+//
+//	err := tui.Run(ctx, tui.Options{Client: client, Outbox: box, Profile: "demo", Page: "desk"})
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+)
+
+// Options of the interface. Client and Outbox are required.
+type Options struct {
+	Client             *apiclient.Client
+	Outbox             *outbox.Outbox         // The spool for this service and account.
+	Profile            string                 // Name shown in the corner.
+	Agent              *apitype.UUID          // Sent with attempts and results.
+	ResultCodes        []string               // From the profile; nil: those seen at the service.
+	PledgeActions      []apitype.PledgeAction // Nil: apitype.PledgeActions.
+	MaxAttempts        int                    // Of a call; 0: not known.
+	ExternalSourceName string                 // Sent with processed marks.
+	ConfigDir          string                 // Holds scripts/ and keys.toml; "" for none.
+	Page               string                 // The first page: desk, calls, persons, pledges, outbox or stats.
+	Now                func() time.Time
+	In                 io.Reader // Nil: the terminal.
+	Out                io.Writer // Nil: the terminal.
+	NoColor, ASCII     bool
+}
+
+// quitWait is how long quitting waits for what is still to be sent.
+const quitWait = 5 * time.Second
+
+// Run shows the interface until the user quits or ctx ends. Changes that could not be
+// sent stay in the outbox, and are said on Out.
+func Run(ctx context.Context, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	a, err := newApp(ctx, o)
+	if err != nil {
+		return err
+	}
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(120), tea.WithoutSignalHandler()}
+	if o.In != nil {
+		options = append(options, tea.WithInput(o.In))
+	}
+	if o.Out != nil {
+		options = append(options, tea.WithOutput(o.Out))
+	}
+	program := tea.NewProgram(a, options...)
+	background := a.start(ctx, program.Send)
+	stop := flushOnSignal(ctx, a.keeper, program)
+
+	_, runErr := program.Run()
+	// Whatever ended the program, what was typed reaches the disk.
+	flushErr := a.keeper.flush()
+	stop()
+	cancel()
+	background.Wait()
+	if flushErr != nil {
+		return fmt.Errorf("save the drafts: %w", flushErr)
+	}
+	if runErr != nil && !errors.Is(runErr, tea.ErrProgramKilled) && !errors.Is(runErr, context.Canceled) {
+		return fmt.Errorf("run the terminal interface: %w", runErr)
+	}
+	return a.farewell(o.Out)
+}
+
+// start runs what works beside the interface: the sender and the keeper of drafts.
+func (a *app) start(ctx context.Context, send func(tea.Msg)) *sync.WaitGroup {
+	a.sender = a.Outbox.Sender(a.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { send(outboxEvent{e}) }})
+	a.keeper.notify = func(err error) { send(draftsKept{err}) }
+	var group sync.WaitGroup
+	group.Go(func() { a.sender.Run(ctx) })
+	group.Go(func() { a.keeper.run(ctx) })
+	return &group
+}
+
+// flushOnSignal saves drafts and ends the program when the terminal closes or somebody
+// asks the process to end.
+func flushOnSignal(ctx context.Context, k *keeper, program *tea.Program) (stop func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, endSignals()...)
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-signals:
+			_ = k.flush() // Run flushes again and reports.
+			program.Quit()
+		case <-ctx.Done():
+		case <-done:
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(done)
+	}
+}
+
+// farewell says what stays behind.
+func (a *app) farewell(out io.Writer) error {
+	if out == nil {
+		out = os.Stdout
+	}
+	entries, _, err := a.Outbox.List()
+	if err != nil {
+		return err
+	}
+	waiting, refused := 0, 0
+	for _, e := range entries {
+		if e.State == outbox.StateRejected {
+			refused++
+		} else {
+			waiting++
+		}
+	}
+	if waiting > 0 {
+		_, err = fmt.Fprintf(out, "%s in the outbox, sent when fundesk runs again; see: fundesk outbox list\n", plural(waiting, "change stays", "changes stay"))
+	}
+	if refused > 0 && err == nil {
+		_, err = fmt.Fprintf(out, "%s by the service; see: fundesk outbox list\n", plural(refused, "change was refused", "changes were refused"))
+	}
+	return err
+}
+
+// plural is a count with the noun that fits.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

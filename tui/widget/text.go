@@ -1,0 +1,173 @@
+// Package widget holds the parts that several pages of the terminal interface are
+// drawn with: text fitted to cells, a windowed table, a text editor, frames.
+//
+// A widget is a plain struct or function: it is told its size and draws lines of
+// exactly that width. It must not know pages, keys, the client or the service, and
+// does no input or output.
+//
+//	table := widget.Table[call]{Columns: columns}
+//	table.SetSize(80, 20)
+//	lines := table.Lines(rows, styles)
+package widget
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Fit is text cut or padded to exactly width cells. Styles inside it survive.
+func Fit(text string, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	if isPlain(text) {
+		// Most of a screen is ASCII, where a byte is a cell.
+		if len(text) > width {
+			return text[:width-1] + "…"
+		}
+		return text + blanks(width-len(text))
+	}
+	w := ansi.StringWidth(text)
+	if w > width {
+		text = ansi.Truncate(text, width, "…")
+		w = ansi.StringWidth(text)
+	}
+	return text + blanks(width-w)
+}
+
+// FitRight is Fit with the text at the right edge.
+func FitRight(text string, width int) string {
+	w := Width(text)
+	if w >= width {
+		return Fit(text, width)
+	}
+	return blanks(width-w) + text
+}
+
+// Width is the number of cells that text takes.
+func Width(text string) int {
+	if isPlain(text) {
+		return len(text)
+	}
+	return ansi.StringWidth(text)
+}
+
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+const manyBlanks = "                                                                                                                                "
+
+func blanks(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	if n <= len(manyBlanks) {
+		return manyBlanks[:n]
+	}
+	return strings.Repeat(" ", n)
+}
+
+// Wrap breaks text into lines of at most width cells, at spaces where it can.
+func Wrap(text string, width int) []string {
+	if width <= 0 {
+		return nil
+	}
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if Width(line) <= width {
+			lines = append(lines, line)
+			continue
+		}
+		lines = append(lines, strings.Split(ansi.Wrap(line, width, " "), "\n")...)
+	}
+	return lines
+}
+
+// Block makes lines exactly height lines of exactly width cells.
+func Block(lines []string, width, height int) []string {
+	block := make([]string, max(height, 0))
+	for i := range block {
+		if i < len(lines) {
+			block[i] = Fit(lines[i], width)
+		} else {
+			block[i] = blanks(width)
+		}
+	}
+	return block
+}
+
+// Beside joins blocks of the same height, with a rule between them.
+func Beside(rule string, blocks ...[]string) []string {
+	if len(blocks) == 0 {
+		return nil
+	}
+	lines := make([]string, len(blocks[0]))
+	var b strings.Builder
+	for i := range lines {
+		b.Reset()
+		for j, block := range blocks {
+			if j > 0 {
+				b.WriteString(rule)
+			}
+			b.WriteString(block[i])
+		}
+		lines[i] = b.String()
+	}
+	return lines
+}
+
+// Over lays a block over the middle of a screen of exactly width cells.
+func Over(screen, block []string, width int) []string {
+	if len(block) == 0 {
+		return screen
+	}
+	w := min(Width(block[0]), width)
+	left := (width - w) / 2
+	top := max((len(screen)-len(block))/2, 0)
+	lines := append([]string(nil), screen...)
+	for i, line := range block {
+		if y := top + i; y < len(lines) {
+			under := lines[y]
+			lines[y] = Fit(ansi.Cut(under, 0, left), left) + "\x1b[m" + Fit(line, w) + "\x1b[m" +
+				FitRight(ansi.Cut(under, left+w, width), width-left-w)
+		}
+	}
+	return lines
+}
+
+// Border is the characters of a frame.
+type Border struct {
+	TopLeft, TopRight, BottomLeft, BottomRight, Horizontal, Vertical string
+}
+
+// Borders of a frame: lines, and for terminals without them.
+var (
+	LineBorder  = Border{"╭", "╮", "╰", "╯", "─", "│"}
+	ASCIIBorder = Border{"+", "+", "+", "+", "-", "|"}
+)
+
+// Frame draws a frame of width cells with a title around lines.
+func Frame(border Border, title string, lines []string, width, height int) []string {
+	inner := width - 4
+	if inner < 1 || height < 2 {
+		return Block(lines, width, height)
+	}
+	head := border.TopLeft + border.Horizontal
+	if title != "" {
+		head += " " + Fit(title, min(Width(title), inner)) + " "
+	}
+	head += strings.Repeat(border.Horizontal, max(width-Width(head)-1, 0)) + border.TopRight
+	framed := make([]string, 0, height)
+	framed = append(framed, Fit(head, width))
+	for _, line := range Block(lines, inner, height-2) {
+		framed = append(framed, border.Vertical+" "+line+"\x1b[m "+border.Vertical)
+	}
+	return append(framed, border.BottomLeft+strings.Repeat(border.Horizontal, width-2)+border.BottomRight)
+}
