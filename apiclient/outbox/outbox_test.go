@@ -1,0 +1,412 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+)
+
+func open(t *testing.T, dir, baseURL string) *Outbox {
+	t.Helper()
+	box, err := Open(dir, Options{BaseURL: baseURL, Account: "agent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box
+}
+
+func attempt(t *testing.T, id apitype.UUID) Entry {
+	t.Helper()
+	change, err := apiclient.AddAttemptChange(id, apitype.AddAttemptRequest{AttemptAt: new(apitype.NewTime(time.Now()))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewEntry(change)
+}
+
+func completion(t *testing.T, id apitype.UUID) Entry {
+	t.Helper()
+	change, err := apiclient.CompleteCallChange(id, apitype.CompleteCallRequest{Result: &apitype.CallResultRequest{
+		CompletedAt: new(apitype.NewTime(time.Now())), ResultCode: new("reached"), Notes: new("spoke with her"),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewEntry(change)
+}
+
+func add(t *testing.T, box *Outbox, e Entry) Entry {
+	t.Helper()
+	e, err := box.Add(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func list(t *testing.T, box *Outbox) []Entry {
+	t.Helper()
+	entries, damaged, err := box.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(damaged) > 0 {
+		t.Fatalf("damaged: got %v, want none", damaged)
+	}
+	return entries
+}
+
+// settleAll sends until nothing waits; the waits after failures are skipped.
+func settleAll(t *testing.T, box *Outbox, client *apiclient.Client) Report {
+	t.Helper()
+	sender := box.Sender(client, SenderOptions{Patience: time.Millisecond})
+	var report Report
+	for range 10 {
+		var err error
+		if report, err = sender.SendDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if report.Waiting == 0 {
+			break
+		}
+	}
+	return report
+}
+
+func TestEntryIsKeptAsItWasMade(t *testing.T) {
+	t.Parallel()
+	box := open(t, t.TempDir(), "https://a.example")
+	made := completion(t, apitype.NewUUID())
+	made.NotBefore = time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
+	added := add(t, box, made)
+	if added.State != StateHeld {
+		t.Errorf("state: got %s, want %s", added.State, StateHeld)
+	}
+	got, err := box.Show(added.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(added, got); diff != "" {
+		t.Errorf("entry differs (-added +read):\n%s", diff)
+	}
+	if string(got.Body) != string(made.Body) {
+		t.Errorf("body: got %s, want %s", got.Body, made.Body)
+	}
+	info, err := os.Stat(filepath.Join(box.dir, dirQueued, added.ID+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("mode: got %o, want 600", info.Mode().Perm())
+	}
+}
+
+func TestRecallDropRequeue(t *testing.T) {
+	t.Parallel()
+	server := newService(t, faultRefused)
+	box := open(t, t.TempDir(), server.URL)
+	held := attempt(t, apitype.NewUUID())
+	held.NotBefore = time.Now().Add(time.Hour)
+	held = add(t, box, held)
+	if _, err := box.Recall(held.ID); err != nil {
+		t.Errorf("recall of a held entry: got %v, want none", err)
+	}
+	if _, err := box.Recall(held.ID); !errors.Is(err, ErrNotFound) {
+		t.Errorf("second recall: got %v, want %v", err, ErrNotFound)
+	}
+	refused := add(t, box, completion(t, apitype.NewUUID()))
+	if report := settleAll(t, box, server.client(t)); report.Rejected != 1 {
+		t.Fatalf("refused: got %+v, want one rejected", report)
+	}
+	e, err := box.Show(refused.ID)
+	if err != nil || e.State != StateRejected || !strings.Contains(e.LastError, "the call is cancelled") {
+		t.Fatalf("refused entry: got %+v, %v, want rejected with the service's text", e, err)
+	}
+	if _, err := box.Recall(refused.ID); !errors.Is(err, ErrSent) {
+		t.Errorf("recall of a refused entry: got %v, want %v", err, ErrSent)
+	}
+	if err := box.Requeue(refused.ID); err != nil {
+		t.Fatal(err)
+	}
+	settleAll(t, box, server.client(t))
+	if n := server.count(refused.UUID, "complete"); n != 1 {
+		t.Errorf("applied after requeue: got %d, want 1", n)
+	}
+	if left := list(t, box); len(left) != 0 {
+		t.Errorf("left: got %v, want none", left)
+	}
+}
+
+// Each change is applied exactly once, whatever goes wrong on the way.
+func TestEveryFaultEndsWithOneEffect(t *testing.T) {
+	t.Parallel()
+	faults := []fault{
+		"", faultResetBefore, faultResetAfter, faultCut, fault502After, fault503, fault429, faultHTML, faultRedirect, faultGarbage, fault401,
+	}
+	for _, first := range faults {
+		for _, second := range []fault{"", first} {
+			t.Run(string(first+", "+second), func(t *testing.T) {
+				t.Parallel()
+				server := newService(t, first, second)
+				box := open(t, t.TempDir(), server.URL)
+				tried, done := attempt(t, apitype.NewUUID()), completion(t, apitype.NewUUID())
+				add(t, box, tried)
+				add(t, box, done)
+				settleAll(t, box, server.client(t))
+				if left := list(t, box); len(left) != 0 {
+					t.Errorf("left: got %+v, want none", left)
+				}
+				if n := server.count(tried.UUID, "add-attempt"); n != 1 {
+					t.Errorf("attempts: got %d, want 1", n)
+				}
+				if n := server.count(done.UUID, "complete"); n != 1 {
+					t.Errorf("completions: got %d, want 1", n)
+				}
+			})
+		}
+	}
+}
+
+func TestLostAttemptIsNotRepeatedBeforePatienceEnds(t *testing.T) {
+	t.Parallel()
+	server := newService(t, faultResetBefore)
+	box := open(t, t.TempDir(), server.URL)
+	e := add(t, box, attempt(t, apitype.NewUUID()))
+	sender := box.Sender(server.client(t), SenderOptions{Patience: time.Hour})
+	for range 3 {
+		if _, err := sender.SendDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := server.count(e.UUID, "add-attempt"); n != 0 {
+		t.Errorf("applied: got %d, want 0", n)
+	}
+	if left := list(t, box); len(left) != 1 || left[0].State != StateUnsure {
+		t.Errorf("left: got %+v, want one unsure entry", left)
+	}
+}
+
+func TestChangesOfOneCallGoInOrderAndOthersOvertake(t *testing.T) {
+	t.Parallel()
+	server := newService(t)
+	box := open(t, t.TempDir(), server.URL)
+	slow, quick := apitype.NewUUID(), apitype.NewUUID()
+	first := attempt(t, slow)
+	first.NotBefore = time.Now().Add(time.Hour)
+	first = add(t, box, first)
+	add(t, box, completion(t, slow))
+	add(t, box, completion(t, quick))
+	sender := box.Sender(server.client(t), SenderOptions{})
+	if _, err := sender.SendDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := server.applied; len(got) != 1 || got[0] != quick.String()+" complete" {
+		t.Fatalf("applied: got %v, want the other call alone", got)
+	}
+	if err := box.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sender.SendDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{quick.String() + " complete", slow.String() + " add-attempt", slow.String() + " complete"}
+	if diff := cmp.Diff(want, server.applied); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+	_ = first
+}
+
+func TestSeveralSendersSendEachOnce(t *testing.T) {
+	t.Parallel()
+	server := newService(t)
+	dir := t.TempDir()
+	ids := make([]apitype.UUID, 24)
+	for i := range ids {
+		ids[i] = apitype.NewUUID()
+		add(t, open(t, dir, server.URL), attempt(t, ids[i]))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	done := make(chan error, 4)
+	for range 4 {
+		sender := open(t, dir, server.URL).Sender(server.client(t), SenderOptions{})
+		go func() {
+			_, err := sender.SendDue(ctx)
+			done <- err
+		}()
+	}
+	for range 4 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	for _, id := range ids {
+		if n := server.count(id, "add-attempt"); n != 1 {
+			t.Errorf("attempts of %s: got %d, want 1", id, n)
+		}
+	}
+	if server.most > 8 {
+		t.Errorf("in flight: got %d, want at most 2 a sender", server.most)
+	}
+}
+
+func TestEntriesOfOthersAreNeverSent(t *testing.T) {
+	t.Parallel()
+	server := newService(t)
+	dir := t.TempDir()
+	add(t, open(t, dir, "https://elsewhere.example"), attempt(t, apitype.NewUUID()))
+	other, err := Open(dir, Options{BaseURL: server.URL, Account: "somebody else"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(t, other, attempt(t, apitype.NewUUID()))
+	box := open(t, dir, server.URL)
+	if report := settleAll(t, box, server.client(t)); report != (Report{}) {
+		t.Errorf("report: got %+v, want nothing done", report)
+	}
+	if len(server.applied) != 0 {
+		t.Errorf("applied: got %v, want none", server.applied)
+	}
+	all, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(list(t, all)); n != 2 {
+		t.Errorf("all entries: got %d, want 2", n)
+	}
+}
+
+func TestDamagedFilesAreSetAside(t *testing.T) {
+	t.Parallel()
+	server := newService(t)
+	box := open(t, t.TempDir(), server.URL)
+	torn, altered := add(t, box, attempt(t, apitype.NewUUID())), add(t, box, attempt(t, apitype.NewUUID()))
+	good := add(t, box, attempt(t, apitype.NewUUID()))
+	path := box.path(dirQueued, torn.ID)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content[:len(content)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path = box.path(dirQueued, altered.ID)
+	if content, err = os.ReadFile(path); err != nil {
+		t.Fatal(err)
+	}
+	content[len(content)-3] ^= 1
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	settleAll(t, box, server.client(t))
+	if n := server.count(good.UUID, "add-attempt"); n != 1 {
+		t.Errorf("the whole entry: got %d sent, want 1", n)
+	}
+	if len(server.applied) != 1 {
+		t.Errorf("applied: got %v, want the whole entry alone", server.applied)
+	}
+	entries, damaged, err := box.List()
+	if err != nil || len(entries) != 0 || len(damaged) != 2 {
+		t.Errorf("got %v, %v, %v, want two damaged files", entries, damaged, err)
+	}
+}
+
+func TestLinksAndOpenFoldersAreRefusedOrClosed(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	target := filepath.Join(root, "target")
+	if err := os.Mkdir(target, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(root, "link")
+	if err := os.Symlink(target, link); err != nil {
+		t.Skip(err)
+	}
+	if _, err := Open(link, Options{}); err == nil {
+		t.Error("a linked folder: got no error, want one")
+	}
+	if _, err := Open(target, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(target)
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("mode: got %v %v, want 700", info.Mode(), err)
+	}
+}
+
+func TestCrashBetweenTwoFoldersKeepsTheCautiousCopy(t *testing.T) {
+	t.Parallel()
+	server := newService(t)
+	box := open(t, t.TempDir(), server.URL)
+	e := attempt(t, apitype.NewUUID())
+	e.SentAt = time.Now().Add(-time.Hour)
+	e = add(t, box, e)
+	// The sender wrote its copy to sending/ and died before it erased the other,
+	// after the service had applied the change.
+	e.SentAt = time.Now().Add(-time.Hour)
+	if err := box.write(dirSending, e); err != nil {
+		t.Fatal(err)
+	}
+	server.apply(e.UUID.String(), "add-attempt", e.Body)
+	settleAll(t, box, server.client(t))
+	if n := server.count(e.UUID, "add-attempt"); n != 1 {
+		t.Errorf("applied: got %d, want 1", n)
+	}
+	if left := list(t, box); len(left) != 0 {
+		t.Errorf("left: got %+v, want none", left)
+	}
+}
+
+func TestDrafts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	box := open(t, dir, "https://a.example")
+	call := apitype.NewUUID()
+	draft := Draft{ResultCode: "reached", Rating: new(0), Notes: "grüße 👩‍👩‍👧 世界\nsecond line"}
+	if err := box.SaveDraft(call, draft); err != nil {
+		t.Fatal(err)
+	}
+	got, found, err := box.Draft(call)
+	if err != nil || !found {
+		t.Fatalf("draft: got %v %v, want one", found, err)
+	}
+	if got.Notes != draft.Notes || got.ResultCode != draft.ResultCode || *got.Rating != 0 || got.Call != call {
+		t.Errorf("draft: got %+v, want %+v", got, draft)
+	}
+	if _, found, err := open(t, dir, "https://b.example").Draft(call); found || err != nil {
+		t.Errorf("draft at another service: got %v %v, want none", found, err)
+	}
+	if err := box.SaveDraft(call, Draft{}); err != nil {
+		t.Fatal(err)
+	}
+	if drafts, err := box.Drafts(); len(drafts) != 0 || err != nil {
+		t.Errorf("after an empty draft: got %v %v, want none", drafts, err)
+	}
+}
+
+func TestEntryRoundTripsThroughJSON(t *testing.T) {
+	t.Parallel()
+	e := completion(t, apitype.NewUUID())
+	e.Seen = json.RawMessage(`{"status":"requested"}`)
+	content, err := seal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Entry
+	if err := unseal(content, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(e, got); diff != "" {
+		t.Errorf("entry differs (-made +read):\n%s", diff)
+	}
+}
