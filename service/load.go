@@ -18,6 +18,9 @@ const (
 	LoadTransaction  LoadKind = "transaction"
 )
 
+// LoadKinds are all kinds, each after those that it refers to.
+var LoadKinds = []LoadKind{LoadOrganization, LoadUser, LoadFocusArea, LoadPerson, LoadPledge, LoadCall, LoadTransaction}
+
 // LoadedOrganization is an organization with its settings.
 type LoadedOrganization struct {
 	apitype.OrganizationReference
@@ -52,6 +55,7 @@ type LoadedMandate struct {
 // ExternalSource it is external. ReleasedAt may lie in the future.
 type LoadedPledge struct {
 	apitype.Pledge
+	PersonUUID     *apitype.UUID  `json:"personUuid,omitzero"` // Or the uuid of Person.
 	FocusAreaUUIDs []apitype.UUID `json:"focusAreaUuids,omitzero"`
 	Signature      []byte         `json:"signature,omitzero"` // The signature file; base64 in JSON.
 }

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/service"
+	"fundesk/service/embedded"
+	"fundesk/service/httpapi"
+)
+
+// maxLine is the longest line of a load, in bytes: a signature file may be in it.
+const maxLine = 64 << 20
+
+func (p *program) loadCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "load FILE|-",
+		Short: "Load records of any kind from NDJSON",
+		Long: `Load reads lines of {"kind":…,"data":{…}}, each after those that it refers to, and saves all of them or none.` +
+			"\nKinds: organization, user, focusArea, person, pledge, call, transaction.",
+		Example: "  fundeskd load records.ndjson\n  zcat records.ndjson.gz | fundeskd load -",
+		Args:    exactly("FILE|-"),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			from := p.In
+			if args[0] != "-" {
+				file, err := os.Open(args[0])
+				if err != nil {
+					return usageError{err}
+				}
+				defer func() { err = errors.Join(err, file.Close()) }()
+				from = file
+			}
+			counts := counter{}
+			err = p.with(c.Context(), func(s *service.Service) error {
+				return s.Load(c.Context(), func(add func(service.LoadRecord) error) error {
+					clear(counts)
+					return readLines(from, func(record service.LoadRecord) error {
+						counts[record.Kind]++
+						return add(record)
+					})
+				})
+			})
+			if err != nil {
+				return fmt.Errorf("load: %w", err)
+			}
+			return p.printCounts(counts)
+		},
+	}
+}
+
+// readLines hands the records of NDJSON to add; an error names the line. Empty lines
+// are passed over.
+func readLines(from io.Reader, add func(service.LoadRecord) error) error {
+	lines := bufio.NewScanner(from)
+	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
+	for n := 1; ; n++ {
+		if !lines.Scan() {
+			if err := lines.Err(); err != nil {
+				return fmt.Errorf("line %d: %w", n, err)
+			}
+			return nil
+		}
+		line := bytes.TrimSpace(lines.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		record, err := service.DecodeLoadRecord(line)
+		if err == nil {
+			err = add(record)
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+}
+
+// counter is how many records of each kind were saved.
+type counter map[service.LoadKind]int
+
+func (p *program) printCounts(counts counter) error {
+	return p.print(counts, func(w io.Writer) {
+		for _, kind := range service.LoadKinds {
+			if counts[kind] > 0 {
+				fmt.Fprintf(w, "%d %s\n", counts[kind], kind)
+			}
+		}
+	})
+}
+
+func (p *program) sampleCommand() *cobra.Command {
+	var o embedded.SampleOptions
+	c := &cobra.Command{
+		Use:     "sample",
+		Short:   "Fill the database with believable sample data",
+		Long:    "Sample makes two organizations with persons, pledges, calls and transactions that belong to nobody.\nThe same seed makes the same records.",
+		Example: "  fundeskd sample --persons 500 --seed 7",
+		Args:    exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if o.Persons < 1 {
+				return usage("--persons must be 1 at least")
+			}
+			o.Now = p.Now()
+			counts := counter{}
+			err := p.with(c.Context(), func(s *service.Service) error { return sample(c.Context(), s, o, counts) })
+			if err != nil {
+				return fmt.Errorf("sample: %w", err)
+			}
+			return p.printCounts(counts)
+		},
+	}
+	c.Flags().IntVar(&o.Persons, "persons", embedded.DefaultSamplePersons, "number of persons")
+	c.Flags().Uint64Var(&o.Seed, "seed", 0, "chooses among all possible data sets")
+	return c
+}
+
+func sample(ctx context.Context, s *service.Service, o embedded.SampleOptions, counts counter) error {
+	return s.Load(ctx, func(add func(service.LoadRecord) error) error {
+		clear(counts)
+		return embedded.Sample(o, func(record service.LoadRecord) error {
+			counts[record.Kind]++
+			return add(record)
+		})
+	})
+}
+
+func (p *program) migrateCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "migrate",
+		Short:   "Bring the schema up to date",
+		Example: "  fundeskd migrate --database sqlite:/var/lib/fundesk/fundeskd.db",
+		Args:    exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			p.noMigrate = false
+			store, err := p.openStore(c.Context())
+			if err != nil {
+				return err
+			}
+			version, err := store.Version(c.Context())
+			if err := errors.Join(err, store.Close()); err != nil {
+				return err
+			}
+			return p.print(map[string]int{"version": version}, func(w io.Writer) {
+				fmt.Fprintf(w, "the schema is of version %d\n", version)
+			})
+		},
+	}
+}
+
+func (p *program) backupCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy the database to a new file while it is used",
+		Long: "Backup writes a whole copy of the database to FILE, and the signing key beside it to FILE.key, so that\n" +
+			"tokens are still good after it was put back. Both hold secrets. A file that exists is not touched.",
+		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db",
+		Args:    exactly("FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			store, err := p.openStore(c.Context())
+			if err != nil {
+				return err
+			}
+			if err := errors.Join(store.Backup(c.Context(), args[0]), store.Close()); err != nil {
+				return fmt.Errorf("backup: %w", err)
+			}
+			return p.print(map[string]string{"file": args[0], "key": args[0] + ".key"}, func(w io.Writer) { fmt.Fprintln(w, args[0]) })
+		},
+	}
+}
+
+func (p *program) checkCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "check",
+		Short:   "Check the database: its file and the references between its records",
+		Example: "  fundeskd check",
+		Args:    exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			store, err := p.openStore(c.Context())
+			if err != nil {
+				return err
+			}
+			found, err := store.Check(c.Context())
+			if err := errors.Join(err, store.Close()); err != nil {
+				return fmt.Errorf("check: %w", err)
+			}
+			result := struct {
+				OK       bool     `json:"ok"`
+				Problems []string `json:"problems"`
+			}{len(found) == 0, append([]string{}, found...)}
+			if err := p.print(result, func(w io.Writer) {
+				for _, problem := range found {
+					fmt.Fprintln(w, problem)
+				}
+				if len(found) == 0 {
+					fmt.Fprintln(w, "ok")
+				}
+			}); err != nil {
+				return err
+			}
+			if len(found) > 0 {
+				return fmt.Errorf("check: the database has %d problems", len(found))
+			}
+			return nil
+		},
+	}
+}
+
+func (p *program) openAPICommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "openapi",
+		Short:   "Print the description of the interface, OpenAPI 3.1",
+		Example: "  fundeskd openapi > openapi.json",
+		Args:    exactly(),
+		RunE: func(*cobra.Command, []string) error {
+			_, err := p.Out.Write(httpapi.OpenAPI)
+			return err
+		},
+	}
+}

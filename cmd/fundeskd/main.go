@@ -1,0 +1,177 @@
+// Command fundeskd is the Fundraising Data Service: it serves the interface from a
+// database, and manages what the interface does not: accounts, organizations, loads and
+// backups. It wires the packages below service, and holds no rule.
+//
+//	fundeskd organization add --name "Sea Rescue" --abbreviation SR
+//	fundeskd account add "call centre" --all-organizations
+//	fundeskd serve --listen 127.0.0.1:8080
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/service"
+	"fundesk/service/sqlstore"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], program{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now})
+	stop()
+	os.Exit(code)
+}
+
+// program is what the commands share.
+type program struct {
+	In     io.Reader
+	Out    io.Writer
+	Err    io.Writer
+	Getenv func(string) string
+	Now    func() time.Time
+
+	database  string
+	output    string
+	noMigrate bool
+}
+
+// The exit codes.
+const (
+	exitDone    = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// usageError is a mistake in the command line.
+type usageError struct{ error }
+
+func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// run runs one command and is its exit code.
+func run(ctx context.Context, args []string, p program) int {
+	root := p.root()
+	root.SetArgs(args)
+	root.SetIn(p.In)
+	root.SetOut(p.Out)
+	root.SetErr(p.Err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitDone
+	}
+	fmt.Fprintf(p.Err, "fundeskd: %v\n", err)
+	if _, ok := errors.AsType[usageError](err); ok {
+		return exitUsage
+	}
+	return exitFailure
+}
+
+// root is the command tree.
+func (p *program) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "fundeskd",
+		Short:         "The Fundraising Data Service",
+		Long:          "fundeskd serves persons, calls and pledges over HTTP from a database, and manages its accounts.",
+		Args:          unknownCommand,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&p.database, "database", "", "`sqlite:PATH` (default: fundeskd.db in the data folder; also FUNDESKD_DATABASE)")
+	flags.StringVarP(&p.output, "output", "o", "", "`json` for one machine-readable answer")
+	flags.BoolVar(&p.noMigrate, "no-migrate", false, "do not bring the schema up to date first")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if p.output != "" && p.output != "json" {
+			return usage("unknown output format %q; known is json", p.output)
+		}
+		return nil
+	}
+	root.AddCommand(
+		p.serveCommand(), p.migrateCommand(),
+		p.organizationCommand(), p.accountCommand(), p.tokenCommand(),
+		p.loadCommand(), p.sampleCommand(),
+		p.backupCommand(), p.checkCommand(), p.openAPICommand(),
+	)
+	return root
+}
+
+// unknownCommand refuses arguments of a command that only groups others.
+func unknownCommand(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage("unknown command %q for %q; see: %s --help", args[0], c.CommandPath(), c.CommandPath())
+	}
+	return nil
+}
+
+// exactly wants a number of arguments, named for the message.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != len(names) {
+			return usage("%s takes %d arguments %v, not %d; see: %s --help", c.CommandPath(), len(names), names, len(args), c.CommandPath())
+		}
+		return nil
+	}
+}
+
+// databaseName is the database that the command line, the environment or the platform
+// names.
+func (p *program) databaseName() (string, error) {
+	if p.database != "" {
+		return p.database, nil
+	}
+	if named := p.Getenv("FUNDESKD_DATABASE"); named != "" {
+		return named, nil
+	}
+	folder := p.Getenv("FUNDESK_DATA_DIR")
+	if data := p.Getenv("XDG_DATA_HOME"); folder == "" && data != "" {
+		folder = filepath.Join(data, "fundesk")
+	}
+	if home := p.Getenv("HOME"); folder == "" && home != "" {
+		folder = filepath.Join(home, ".local", "share", "fundesk")
+	}
+	if folder == "" {
+		return "", usage("no data folder is known; use --database sqlite:PATH")
+	}
+	return "sqlite:" + filepath.Join(folder, "fundeskd.db"), nil
+}
+
+// open opens the database and the service on it.
+func (p *program) open(ctx context.Context) (*sqlstore.Store, *service.Service, error) {
+	store, err := p.openStore(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := service.New(ctx, service.Options{Store: store, Now: p.Now})
+	if err != nil {
+		return nil, nil, errors.Join(err, store.Close())
+	}
+	return store, s, nil
+}
+
+func (p *program) openStore(ctx context.Context) (*sqlstore.Store, error) {
+	name, err := p.databaseName()
+	if err != nil {
+		return nil, err
+	}
+	return sqlstore.Open(ctx, sqlstore.Options{Database: name, NoMigrate: p.noMigrate})
+}
+
+// with runs a command on the open service.
+func (p *program) with(ctx context.Context, run func(*service.Service) error) (err error) {
+	store, s, err := p.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	return run(s)
+}

@@ -1,0 +1,320 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"encoding/json"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// print writes an answer: JSON with -o json, else the text.
+func (p *program) print(value any, text func(io.Writer)) error {
+	if p.output != "json" {
+		text(p.Out)
+		return nil
+	}
+	encoder := json.NewEncoder(p.Out)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}
+
+// table writes rows in columns.
+func table(w io.Writer, rows [][]string) {
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(columns, strings.Join(row, "\t"))
+	}
+	_ = columns.Flush() // A closed stdout is found by the shell.
+}
+
+// parseUUID reads an identifier of the command line.
+func parseUUID(what, text string) (apitype.UUID, error) {
+	id, err := apitype.ParseUUID(text)
+	if err != nil {
+		return id, usage("%s %q %w", what, text, err)
+	}
+	return id, nil
+}
+
+func group(use, short string, commands ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Args: unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c.AddCommand(commands...)
+	return c
+}
+
+func (p *program) organizationCommand() *cobra.Command {
+	return group("organization", "Add and list organizations", p.organizationAdd(), p.organizationList())
+}
+
+// organizationView is an organization as it is printed.
+type organizationView struct {
+	UUID            apitype.UUID `json:"uuid"`
+	Name            string       `json:"name"`
+	Abbreviation    string       `json:"abbreviation"`
+	MaxCallAttempts *int         `json:"maxCallAttempts"`
+	CoolingOff      string       `json:"coolingOff"`
+}
+
+func viewOrganization(o service.Organization) organizationView {
+	return organizationView{o.UUID, o.Name, o.Abbreviation, o.MaxCallAttempts, o.CoolingOff.String()}
+}
+
+func (p *program) organizationAdd() *cobra.Command {
+	var name, abbreviation, id string
+	var attempts int
+	var coolingOff time.Duration
+	c := &cobra.Command{
+		Use:     "add",
+		Short:   "Add an organization",
+		Example: `  fundeskd organization add --name "Sea Rescue" --abbreviation SR --max-call-attempts 6`,
+		Args:    exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			o := service.Organization{CoolingOff: coolingOff}
+			o.Name, o.Abbreviation = name, abbreviation
+			if name == "" || abbreviation == "" {
+				return usage("--name and --abbreviation are needed")
+			}
+			if c.Flags().Changed("max-call-attempts") {
+				o.MaxCallAttempts = &attempts
+			}
+			if id != "" {
+				var err error
+				if o.UUID, err = parseUUID("--uuid", id); err != nil {
+					return err
+				}
+			}
+			return p.with(c.Context(), func(s *service.Service) error {
+				o, err := s.AddOrganization(c.Context(), o)
+				if err != nil {
+					return fmt.Errorf("add the organization: %w", err)
+				}
+				return p.print(viewOrganization(o), func(w io.Writer) { fmt.Fprintln(w, o.UUID) })
+			})
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&name, "name", "", "`name` of the organization")
+	flags.StringVar(&abbreviation, "abbreviation", "", "short `name`")
+	flags.StringVar(&id, "uuid", "", "`uuid` (default: a new one)")
+	flags.IntVar(&attempts, "max-call-attempts", 0, "attempts that a call may have (default: any number)")
+	flags.DurationVar(&coolingOff, "cooling-off", service.DefaultCoolingOff, "`time` from a pledge's creation to its release")
+	return c
+}
+
+func (p *program) organizationList() *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List organizations",
+		Example: "  fundeskd organization list -o json",
+		Args:    exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.with(c.Context(), func(s *service.Service) error {
+				organizations, err := s.Organizations(c.Context())
+				if err != nil {
+					return err
+				}
+				views, rows := make([]organizationView, len(organizations)), make([][]string, len(organizations))
+				for i, o := range organizations {
+					views[i] = viewOrganization(o)
+					rows[i] = []string{o.UUID.String(), o.Abbreviation, o.Name}
+				}
+				return p.print(views, func(w io.Writer) { table(w, rows) })
+			})
+		},
+	}
+}
+
+func (p *program) accountCommand() *cobra.Command {
+	return group("account", "Add, list and revoke accounts", p.accountAdd(), p.accountList(), p.accountRevoke())
+}
+
+// accountView is an account as it is printed. Token only when it was just issued.
+type accountView struct {
+	UUID             apitype.UUID         `json:"uuid"`
+	Name             string               `json:"name"`
+	Token            string               `json:"token,omitempty"`
+	ExpiresAt        *apitype.Time        `json:"expiresAt,omitempty"`
+	Permissions      []service.Permission `json:"permissions"`
+	AllOrganizations bool                 `json:"allOrganizations"`
+	Organizations    []apitype.UUID       `json:"organizations"`
+	ExternalSources  []string             `json:"externalSources"`
+	CreatedAt        apitype.Time         `json:"createdAt"`
+	RevokedAt        *apitype.Time        `json:"revokedAt"`
+}
+
+func viewAccount(a service.Account) accountView {
+	return accountView{
+		UUID: a.UUID, Name: a.Name, Permissions: append([]service.Permission{}, a.Permissions...),
+		AllOrganizations: a.Scope.All, Organizations: append([]apitype.UUID{}, a.Scope.Organizations...),
+		ExternalSources: append([]string{}, a.ExternalSources...), CreatedAt: a.CreatedAt, RevokedAt: a.RevokedAt,
+	}
+}
+
+// defaultTTL is how long a token is valid when nothing is said: 90 days.
+const defaultTTL = 2160 * time.Hour
+
+func (p *program) accountAdd() *cobra.Command {
+	var organizations, permissions, sources []string
+	var all bool
+	var ttl time.Duration
+	c := &cobra.Command{
+		Use:   "add NAME",
+		Short: "Add an account and print its token",
+		Long:  "Add makes an account for a person or a program, and prints its bearer token. Without --permission it\nhas all permissions: " + permissionNames() + ".",
+		Example: "  fundeskd account add \"call centre\" --all-organizations\n" +
+			"  fundeskd account add dashboard --organization 5b1f… --permission calls:read --ttl 720h",
+		Args: exactly("NAME"),
+		RunE: func(c *cobra.Command, args []string) error {
+			account := service.Account{Name: args[0], Permissions: service.Permissions, ExternalSources: sources}
+			account.Scope.All = all
+			if all == (len(organizations) > 0) {
+				return usage("use --organization UUID, once or more, or --all-organizations")
+			}
+			if len(permissions) > 0 {
+				account.Permissions = nil
+			}
+			for _, name := range permissions {
+				account.Permissions = append(account.Permissions, service.Permission(name))
+			}
+			for _, text := range organizations {
+				id, err := parseUUID("--organization", text)
+				if err != nil {
+					return err
+				}
+				account.Scope.Organizations = append(account.Scope.Organizations, id)
+			}
+			return p.with(c.Context(), func(s *service.Service) error { return p.addAccount(c.Context(), s, account, ttl) })
+		},
+	}
+	flags := c.Flags()
+	flags.StringArrayVar(&organizations, "organization", nil, "`uuid` of an organization whose records it sees (repeatable)")
+	flags.BoolVar(&all, "all-organizations", false, "it sees the records of all organizations")
+	flags.StringArrayVar(&permissions, "permission", nil, "`name` of a permission (repeatable; default: all)")
+	flags.StringArrayVar(&sources, "external-source", nil, "`name` that its processed entries may carry (repeatable)")
+	flags.DurationVar(&ttl, "ttl", defaultTTL, "how `long` the token is valid")
+	return c
+}
+
+func permissionNames() string {
+	names := make([]string, len(service.Permissions))
+	for i, permission := range service.Permissions {
+		names[i] = string(permission)
+	}
+	return strings.Join(names, " ")
+}
+
+func (p *program) addAccount(ctx context.Context, s *service.Service, account service.Account, ttl time.Duration) error {
+	if ttl < time.Second {
+		return usage("--ttl must be a second at least")
+	}
+	account, err := s.AddAccount(ctx, account)
+	if refusal, ok := errors.AsType[*service.Error](err); ok && refusal.Kind == service.Invalid {
+		return usageError{err}
+	}
+	if err != nil {
+		return err
+	}
+	token, expires, err := s.IssueToken(ctx, account.UUID, ttl)
+	if err != nil {
+		return err
+	}
+	view := viewAccount(account)
+	view.Token, view.ExpiresAt = token, &expires
+	return p.print(view, func(w io.Writer) { fmt.Fprintln(w, token) })
+}
+
+func (p *program) accountList() *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List accounts",
+		Example: "  fundeskd account list",
+		Args:    exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.with(c.Context(), func(s *service.Service) error {
+				accounts, err := s.Accounts(c.Context())
+				if err != nil {
+					return err
+				}
+				views, rows := make([]accountView, len(accounts)), make([][]string, len(accounts))
+				for i, a := range accounts {
+					views[i] = viewAccount(a)
+					state := "active"
+					if a.RevokedAt != nil {
+						state = "revoked"
+					}
+					rows[i] = []string{a.UUID.String(), state, a.Name}
+				}
+				return p.print(views, func(w io.Writer) { table(w, rows) })
+			})
+		},
+	}
+}
+
+func (p *program) accountRevoke() *cobra.Command {
+	return &cobra.Command{
+		Use:     "revoke UUID",
+		Short:   "Revoke an account: its tokens are refused from the next request on",
+		Example: "  fundeskd account revoke 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c",
+		Args:    exactly("UUID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := parseUUID("account", args[0])
+			if err != nil {
+				return err
+			}
+			return p.with(c.Context(), func(s *service.Service) error {
+				account, err := s.RevokeAccount(c.Context(), id)
+				if err != nil {
+					return fmt.Errorf("revoke the account: %w", err)
+				}
+				return p.print(viewAccount(account), func(w io.Writer) { fmt.Fprintln(w, "revoked", account.UUID) })
+			})
+		},
+	}
+}
+
+func (p *program) tokenCommand() *cobra.Command {
+	return group("token", "Issue tokens", p.tokenIssue())
+}
+
+func (p *program) tokenIssue() *cobra.Command {
+	var ttl time.Duration
+	c := &cobra.Command{
+		Use:     "issue ACCOUNT-UUID",
+		Short:   "Issue a new token of an account",
+		Example: "  fundeskd token issue 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --ttl 24h",
+		Args:    exactly("ACCOUNT-UUID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := parseUUID("account", args[0])
+			if err != nil {
+				return err
+			}
+			if ttl < time.Second {
+				return usage("--ttl must be a second at least")
+			}
+			return p.with(c.Context(), func(s *service.Service) error {
+				token, expires, err := s.IssueToken(c.Context(), id, ttl)
+				if err != nil {
+					return fmt.Errorf("issue a token: %w", err)
+				}
+				view := struct {
+					Token     string       `json:"token"`
+					Account   apitype.UUID `json:"account"`
+					ExpiresAt apitype.Time `json:"expiresAt"`
+				}{token, id, expires}
+				return p.print(view, func(w io.Writer) { fmt.Fprintln(w, token) })
+			})
+		},
+	}
+	c.Flags().DurationVar(&ttl, "ttl", defaultTTL, "how `long` the token is valid")
+	return c
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/service/httpapi"
+	"fundesk/service/sqlstore"
+)
+
+// serveOptions are the flags of serve.
+type serveOptions struct {
+	listen    string
+	publicURL string
+	logFormat string
+	rate      float64
+	tlsCert   string
+	tlsKey    string
+}
+
+// The time-outs against slow clients, and how long requests in flight may take when the
+// server ends.
+const (
+	headerTimeout   = 10 * time.Second
+	bodyTimeout     = 60 * time.Second
+	answerTimeout   = 120 * time.Second
+	idleTimeout     = 120 * time.Second
+	shutdownTimeout = 30 * time.Second
+	maxHeader       = 64 << 10
+)
+
+func (p *program) serveCommand() *cobra.Command {
+	var o serveOptions
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the interface over HTTP",
+		Long: "Serve answers the interface until it is interrupted. The first line of stdout is the base URL,\n" +
+			"written when requests are accepted; the log goes to stderr.",
+		Example: "  fundeskd serve --listen 127.0.0.1:8080\n  fundeskd serve --listen :8443 --tls-cert cert.pem --tls-key key.pem --log-format json",
+		Args:    exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := p.newServer(c.Context(), o)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(p.Out, s.URL)
+			return errors.Join(s.Run(c.Context()), s.Close())
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`address` to listen on; port 0 picks one")
+	flags.StringVar(&o.publicURL, "public-url", "", "base `URL` of signed links (default: as each request came)")
+	flags.StringVar(&o.logFormat, "log-format", "text", "`text` or json")
+	flags.Float64Var(&o.rate, "rate", 0, "requests a second that one account may make (0: any number)")
+	flags.StringVar(&o.tlsCert, "tls-cert", "", "certificate `file`")
+	flags.StringVar(&o.tlsKey, "tls-key", "", "key `file` of the certificate")
+	return c
+}
+
+// server is the running program; tests start it as it is.
+type server struct {
+	URL      string // Where it is reached.
+	store    *sqlstore.Store
+	listener net.Listener
+	http     *http.Server
+	logger   *slog.Logger
+}
+
+// newServer opens the database and listens; Run then answers.
+func (p *program) newServer(ctx context.Context, o serveOptions) (_ *server, err error) {
+	logger, err := newLogger(p.Err, o.logFormat)
+	if err != nil {
+		return nil, err
+	}
+	certificates, err := o.certificates()
+	if err != nil {
+		return nil, err
+	}
+	if o.rate < 0 {
+		return nil, usage("--rate must not be negative")
+	}
+	store, s, err := p.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, store.Close())
+		}
+	}()
+	metrics := newMetrics()
+	api := httpapi.New(httpapi.Options{
+		Service: s, Logger: logger, BaseURL: o.publicURL, Rate: o.rate, Now: p.Now, Observe: metrics.observe,
+	})
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.listen)
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	scheme := "http://"
+	if certificates != nil {
+		listener, scheme = tls.NewListener(listener, certificates), "https://"
+	}
+	return &server{
+		URL:   scheme + reachable(listener.Addr().String()),
+		store: store, listener: listener, logger: logger,
+		http: &http.Server{
+			Handler:           metrics.wrap(api),
+			ReadHeaderTimeout: headerTimeout,
+			ReadTimeout:       bodyTimeout,
+			WriteTimeout:      answerTimeout,
+			IdleTimeout:       idleTimeout,
+			MaxHeaderBytes:    maxHeader,
+			ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+		},
+	}, nil
+}
+
+// reachable is an address that a client on this machine can use: a server that listens
+// on every address is reached on this one.
+func reachable(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// Run answers until the context ends, then lets requests in flight finish.
+func (s *server) Run(ctx context.Context) error {
+	served := make(chan error, 1)
+	go func() { served <- s.http.Serve(s.listener) }()
+	s.logger.Info("serving", "url", s.URL)
+	select {
+	case err := <-served:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	s.logger.Info("ending")
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer cancel()
+	if err := s.http.Shutdown(ending); err != nil {
+		return errors.Join(fmt.Errorf("end: %w", err), s.http.Close())
+	}
+	return nil
+}
+
+// Close closes the database.
+func (s *server) Close() error { return s.store.Close() }
+
+// certificates reads the files of the flags; nil when there are none.
+func (o serveOptions) certificates() (*tls.Config, error) {
+	if o.tlsCert == "" && o.tlsKey == "" {
+		return nil, nil
+	}
+	if o.tlsCert == "" || o.tlsKey == "" {
+		return nil, usage("--tls-cert and --tls-key go together")
+	}
+	pair, err := tls.LoadX509KeyPair(o.tlsCert, o.tlsKey)
+	if err != nil {
+		return nil, fmt.Errorf("read the certificate: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+func newLogger(w io.Writer, format string) (*slog.Logger, error) {
+	switch strings.ToLower(format) {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, nil)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, nil)), nil
+	default:
+		return nil, usage("unknown log format %q; known are text, json", format)
+	}
+}

@@ -1,0 +1,207 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// Permission allows an account one group of operations. Spec gap: A2.
+type Permission string
+
+// The permissions of an account.
+const (
+	PersonsRead   Permission = "persons:read"
+	PersonsCreate Permission = "persons:create"
+	PersonsUpdate Permission = "persons:update"
+	CallsRead     Permission = "calls:read"
+	CallsCreate   Permission = "calls:create"
+	CallsAttempt  Permission = "calls:attempt"
+	CallsComplete Permission = "calls:complete"
+	CallsCancel   Permission = "calls:cancel"
+	CallsExpire   Permission = "calls:expire"
+	PledgesRead   Permission = "pledges:read"
+	PledgesCreate Permission = "pledges:create"
+	PledgesUpdate Permission = "pledges:update"
+	PledgesAct    Permission = "pledges:act"
+	EntitiesMark  Permission = "entities:mark"
+)
+
+// Permissions are all permissions.
+var Permissions = []Permission{
+	PersonsRead, PersonsCreate, PersonsUpdate,
+	CallsRead, CallsCreate, CallsAttempt, CallsComplete, CallsCancel, CallsExpire,
+	PledgesRead, PledgesCreate, PledgesUpdate, PledgesAct,
+	EntitiesMark,
+}
+
+// Scope is which organizations' records an account may see. The zero value is none.
+// Spec gap: A3.
+type Scope struct {
+	All           bool
+	Organizations []apitype.UUID
+}
+
+// Contains reports whether records of an organization are visible.
+func (s Scope) Contains(organization apitype.UUID) bool {
+	return s.All || slices.Contains(s.Organizations, organization)
+}
+
+// narrow is the part of the scope within organizations; an empty list of organizations
+// asks for all of it. ok is false when nothing is left.
+func (s Scope) narrow(organizations []apitype.UUID) (narrowed Scope, ok bool) {
+	switch {
+	case len(organizations) == 0:
+		narrowed = s
+	case s.All:
+		narrowed.Organizations = slices.Clone(organizations)
+	default:
+		for _, id := range organizations {
+			if s.Contains(id) {
+				narrowed.Organizations = append(narrowed.Organizations, id)
+			}
+		}
+	}
+	slices.SortFunc(narrowed.Organizations, apitype.UUID.Compare)
+	narrowed.Organizations = slices.Compact(narrowed.Organizations)
+	return narrowed, narrowed.All || len(narrowed.Organizations) > 0
+}
+
+// Account is a service account: what it may do, and on whose records.
+type Account struct {
+	UUID            apitype.UUID
+	Name            string
+	Permissions     []Permission
+	Scope           Scope
+	ExternalSources []string // The names that mark-processed entries may carry.
+	CreatedAt       apitype.Time
+	RevokedAt       *apitype.Time
+}
+
+// May reports whether the account has a permission.
+func (a Account) May(p Permission) bool { return slices.Contains(a.Permissions, p) }
+
+// Require refuses when the account lacks a permission.
+func (a Account) Require(p Permission) error {
+	if a.May(p) {
+		return nil
+	}
+	return &Error{Kind: Forbidden, Detail: "the account lacks the permission " + string(p)}
+}
+
+// AddAccount saves a new account. Its uuid and creation time are chosen here.
+func (s *Service) AddAccount(ctx context.Context, a Account) (Account, error) {
+	a.UUID, a.CreatedAt, a.RevokedAt = s.newUUID(), s.present(), nil
+	if err := a.check(); err != nil {
+		return Account{}, err
+	}
+	err := s.update(ctx, "add the account", func(tx Tx) error {
+		for _, id := range a.Scope.Organizations {
+			if _, err := tx.Organization(id); errors.Is(err, ErrNoRow) {
+				return &Error{Kind: Invalid, Detail: "there is no organization " + id.String()}
+			} else if err != nil {
+				return err
+			}
+		}
+		return tx.InsertAccount(a)
+	})
+	return a, err
+}
+
+// check refuses an account that no request could use, or that means two things.
+func (a Account) check() error {
+	switch {
+	case strings.TrimSpace(a.Name) == "":
+		return &Error{Kind: Invalid, Detail: "an account needs a name"}
+	case a.Scope.All == (len(a.Scope.Organizations) > 0):
+		return &Error{Kind: Invalid, Detail: "an account sees named organizations, or all of them"}
+	}
+	for _, p := range a.Permissions {
+		if !slices.Contains(Permissions, p) {
+			return &Error{Kind: Invalid, Detail: fmt.Sprintf("unknown permission %q; known are %s", p, joined(Permissions))}
+		}
+	}
+	return nil
+}
+
+// Accounts are all accounts, the oldest first.
+func (s *Service) Accounts(ctx context.Context) (accounts []Account, err error) {
+	err = s.view(ctx, "list the accounts", func(r Reader) error {
+		accounts, err = r.Accounts()
+		return err
+	})
+	return accounts, err
+}
+
+// RevokeAccount ends an account; its tokens are refused from the next request on, in
+// every process. Spec gap: A4.
+func (s *Service) RevokeAccount(ctx context.Context, id apitype.UUID) (account Account, err error) {
+	err = s.update(ctx, "revoke the account", func(tx Tx) error {
+		account, err = tx.Account(id)
+		if errors.Is(err, ErrNoRow) {
+			return &Error{Kind: NotFound, Detail: "there is no account " + id.String()}
+		}
+		if err != nil || account.RevokedAt != nil {
+			return err
+		}
+		account.RevokedAt = new(s.present())
+		return tx.UpdateAccount(account)
+	})
+	return account, err
+}
+
+// IssueToken is a new token of an account, valid for ttl. Spec gap: A1.
+func (s *Service) IssueToken(ctx context.Context, id apitype.UUID, ttl time.Duration) (token string, expires apitype.Time, err error) {
+	if ttl < time.Second {
+		return "", expires, &Error{Kind: Invalid, Detail: "a token is valid for a second at least"}
+	}
+	err = s.view(ctx, "issue the token", func(r Reader) error {
+		account, err := r.Account(id)
+		switch {
+		case errors.Is(err, ErrNoRow):
+			return &Error{Kind: NotFound, Detail: "there is no account " + id.String()}
+		case err == nil && account.RevokedAt != nil:
+			return &Error{Kind: Invalid, Detail: "the account " + id.String() + " is revoked"}
+		}
+		return err
+	})
+	if err != nil {
+		return "", expires, err
+	}
+	token, expires, err = s.keys.sign(id, s.now(), ttl)
+	return token, expires, err
+}
+
+// Authenticate is the account behind a token. What is wrong with a token is not told.
+func (s *Service) Authenticate(ctx context.Context, token string) (account Account, err error) {
+	refusal := &Error{Kind: Unauthenticated, Detail: "the bearer token is missing or not valid"}
+	id, ok := s.verified.subject(s.keys, token, s.now())
+	if !ok {
+		return Account{}, refusal
+	}
+	err = s.view(ctx, "look up the account", func(r Reader) error {
+		account, err = r.Account(id)
+		if errors.Is(err, ErrNoRow) || (err == nil && account.RevokedAt != nil) {
+			return refusal
+		}
+		return err
+	})
+	if err != nil {
+		return Account{}, err
+	}
+	return account, nil
+}
+
+// joined lists values for a message.
+func joined[T ~string](values []T) string {
+	texts := make([]string, len(values))
+	for i, value := range values {
+		texts[i] = string(value)
+	}
+	return strings.Join(texts, ", ")
+}

@@ -1,0 +1,178 @@
+package service
+
+import (
+	"slices"
+
+	"fundesk/apiclient/apitype"
+)
+
+// callTransitions are the moves that the rules allow a service-managed call. External
+// calls move from any state to any other. Spec gap: C1.
+var callTransitions = []struct {
+	From, To apitype.CallStatus
+}{
+	{apitype.CallRequested, apitype.CallCompleted},
+	{apitype.CallRequested, apitype.CallCancelled},
+	{apitype.CallRequested, apitype.CallExpired},
+}
+
+// mayMoveCall reports whether the rules allow a move.
+func mayMoveCall(from, to apitype.CallStatus, external bool) bool {
+	return external || slices.ContainsFunc(callTransitions, func(t struct{ From, To apitype.CallStatus }) bool {
+		return t.From == from && t.To == to
+	})
+}
+
+// callMove is a move to an end state with what was sent along.
+type callMove struct {
+	name   string // As in "cannot be completed".
+	to     apitype.CallStatus
+	at     *apitype.Time              // When it happened; nil when not said.
+	result *apitype.CallResultRequest // Of a completion; nil when not sent.
+}
+
+// completion is the move that a completion asks for. The call is completed when its
+// result says so.
+func completion(r apitype.CompleteCallRequest) callMove {
+	move := callMove{name: "completed", to: apitype.CallCompleted, result: r.Result}
+	if r.Result != nil {
+		move.at = r.Result.CompletedAt
+	}
+	return move
+}
+
+// moveCall moves a call; changed is false when it is there already with the same
+// values. Spec gaps: C1, C2, C3, C6.
+func moveCall(call *apitype.Call, external bool, move callMove, now apitype.Time) (changed bool, err error) {
+	if call.Status == move.to && move.repeats(call) {
+		return false, nil
+	}
+	if !mayMoveCall(call.Status, move.to, external) {
+		return false, conflict("the call is %s and cannot be %s", call.Status, move.name)
+	}
+	at := now
+	if move.at != nil {
+		at = *move.at
+	}
+	call.Status, call.LastUpdatedAt = move.to, now
+	call.CompletedAt, call.CancelledAt, call.ExpiredAt = nil, nil, nil
+	call.Result = apitype.EmbedPointer(newResult(move.result, at))
+	*statusTime(call) = &at
+	return true, nil
+}
+
+// repeats reports whether everything that was sent and that answers show is what the
+// call already says.
+func (m callMove) repeats(call *apitype.Call) bool {
+	if m.at != nil {
+		if at := *statusTime(call); at == nil || !at.Equal(*m.at) {
+			return false
+		}
+	}
+	sent := m.result
+	if sent == nil {
+		return true
+	}
+	known := call.Result.Value()
+	same := func(sent, known *string) bool { return sent == nil || equal(sent, known) }
+	rating := sent.DonorRetentionRating
+	return same(sent.Notes, known.Notes) && same(sent.ResultCode, known.ResultCode) &&
+		(rating == nil || (known.DonorRetentionRating != nil && rating.Compare(*known.DonorRetentionRating) == 0))
+}
+
+// statusTime is the field that says when the call came into its end state.
+func statusTime(call *apitype.Call) **apitype.Time {
+	switch call.Status {
+	case apitype.CallCompleted:
+		return &call.CompletedAt
+	case apitype.CallCancelled:
+		return &call.CancelledAt
+	case apitype.CallExpired:
+		return &call.ExpiredAt
+	default:
+		return new(*apitype.Time)
+	}
+}
+
+// newResult is the result of a call that was completed at a time; nil when none was
+// sent.
+func newResult(sent *apitype.CallResultRequest, at apitype.Time) *apitype.CallResult {
+	if sent == nil {
+		return nil
+	}
+	result := &apitype.CallResult{
+		ResultCode: sent.ResultCode, CompletedAt: sent.CompletedAt,
+		Notes: sent.Notes, DonorRetentionRating: sent.DonorRetentionRating,
+	}
+	if result.CompletedAt == nil {
+		result.CompletedAt = &at
+	}
+	return result
+}
+
+// attemptCall records an attempt. Spec gaps: C4, C5, C6.
+func attemptCall(call *apitype.Call, external bool, maximum *int, r apitype.AddAttemptRequest, now apitype.Time) error {
+	if !external && call.Status != apitype.CallRequested {
+		return conflict("the call is %s and takes no more attempts", call.Status)
+	}
+	if !external && maximum != nil && call.AttemptsCount >= *maximum {
+		return conflict("the call is %s and has reached the maximum of %d attempts", call.Status, *maximum)
+	}
+	attempt := apitype.CallAttempt{UserUUID: r.UserUUID, AttemptAt: now, CreatedAt: now}
+	if r.AttemptAt != nil {
+		attempt.AttemptAt = *r.AttemptAt
+	}
+	call.Attempts = apitype.Embed(append(call.Attempts.Value(), attempt))
+	call.AttemptsCount++
+	call.LastUpdatedAt = now
+	return nil
+}
+
+// newCall is the call that a creation describes. Spec gaps: C3, C9.
+func newCall(id apitype.UUID, r apitype.CreateCallRequest, now apitype.Time) apitype.Call {
+	call := apitype.Call{
+		UUID: id, Status: apitype.CallRequested, RequestedAt: r.RequestedAt, LastUpdatedAt: now,
+		Notes: r.Notes, PersonUUID: r.PersonUUID, RelatedCaseUUID: r.RelatedCaseUUID,
+		CallingOrganizationUUID: r.CallingOrganizationUUID, Type: apitype.CallVerification,
+		ExternalMetadata: apitype.EmbedPointer[apitype.CallExternalMetadata](nil),
+		Attempts:         apitype.Embed([]apitype.CallAttempt{}),
+		Result:           apitype.EmbedPointer[apitype.CallResult](nil),
+	}
+	if r.Type != nil {
+		call.Type = *r.Type
+	}
+	if !r.IsExternal() {
+		return call
+	}
+	m := r.ExternalMetadata
+	call.ExternalMetadata = apitype.Embed(apitype.CallExternalMetadata{
+		ApplicationName: m.ApplicationName, ReferenceID: m.ReferenceID, AgentReferenceID: m.AgentReferenceID,
+		StatusCode: m.StatusCode, StatusDescription: m.StatusDescription,
+		AdditionalProperties: apitype.Object(m.AdditionalProperties),
+	})
+	attempts := make([]apitype.CallAttempt, len(r.Attempts))
+	for i, sent := range r.Attempts {
+		attempts[i] = apitype.CallAttempt{UserUUID: sent.UserUUID, AttemptAt: sent.CreatedAt, CreatedAt: sent.CreatedAt}
+	}
+	call.Attempts, call.AttemptsCount = apitype.Embed(attempts), len(attempts)
+	if r.Status != nil {
+		call.Status = *r.Status
+	}
+	switch call.Status {
+	case apitype.CallCompleted:
+		call.CompletedAt = r.CompletedAt
+		if call.CompletedAt == nil && r.Result != nil {
+			call.CompletedAt = r.Result.CompletedAt
+		}
+		if call.CompletedAt == nil {
+			call.CompletedAt = &now
+		}
+		call.Result = apitype.EmbedPointer(newResult(r.Result, *call.CompletedAt))
+	case apitype.CallCancelled:
+		call.CancelledAt = r.CancelledAt
+		if call.CancelledAt == nil {
+			call.CancelledAt = &now
+		}
+	}
+	return call
+}

@@ -1,0 +1,330 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"fundesk/apiclient/apitype"
+)
+
+// ListCalls is a page of the calls that the caller may see.
+// GET /api/v1/calls (interface: Calls)
+func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOptions) (Answer, error) {
+	parts := callParts(o.Include)
+	if err := errors.Join(c.Require(CallsRead), parts.allowed(c)); err != nil {
+		return Answer{}, err
+	}
+	cursors := s.cursors(callCursor)
+	w, err := cursors.window(o.Paging)
+	if err != nil {
+		return Answer{}, err
+	}
+	filter, ok := callFilter(c, o, parts)
+	if !ok { // Spec gap: L8
+		return Answer{JSON: envelope(cursors, pageOf[CallRow]{}, callPosition, 0, nil)}, nil
+	}
+	var page pageOf[CallRow]
+	var transactions map[apitype.UUID][]TransactionRow
+	err = s.view(ctx, "list calls", func(r Reader) (err error) {
+		page, err = list[CallRow]{
+			rows:     func(part Range) ([]CallRow, error) { return r.Calls(filter, part) },
+			any:      func(part Range) (bool, error) { return r.AnyCall(filter, part) },
+			position: callPosition,
+		}.read(w)
+		if err == nil && parts.transactions {
+			transactions, err = transactionsOf(r, page.rows, func(row CallRow) *PledgeRow { return row.PledgeRow })
+		}
+		return err
+	})
+	if err != nil {
+		return Answer{}, err
+	}
+	size := 0
+	for _, row := range page.rows {
+		size += len(row.Doc) + 96
+		if row.PersonRow != nil {
+			size += len(row.PersonRow.Doc) + len(row.PersonRow.Quality) + 48
+		}
+		if row.PledgeRow != nil {
+			size += len(row.PledgeRow.Doc) + 256
+		}
+	}
+	viewer := s.viewer(c)
+	node := func(dst []byte, row CallRow) []byte { return viewer.appendCallNode(dst, row, parts, transactions) }
+	return Answer{JSON: envelope(cursors, page, callPosition, size, node)}, nil
+}
+
+func callPosition(c CallRow) Position { return Position{At: c.RequestedAt, UUID: c.UUID} }
+
+// callFilter puts the options into the caller's scope; ok is false when no call can
+// pass.
+func callFilter(c Caller, o apitype.CallListOptions, parts includes) (f CallFilter, ok bool) {
+	f = CallFilter{
+		ExternalStatus: o.ExternalStatusCode,
+		RequestedFrom:  o.RequestedFrom, RequestedUntil: o.RequestedUntil,
+		RequestedAfter: o.RequestedAfter, UpdatedAfter: o.UpdatedAfter,
+		WithPerson: parts.person, WithPledge: parts.pledge || parts.transactions,
+	}
+	if o.ExternalReferenceID == apitype.NoExternalReference {
+		f.NoExternalReference = true
+	} else {
+		f.ExternalApplication, f.ExternalReference = o.ExternalApplicationName, o.ExternalReferenceID
+	}
+	var owners []apitype.UUID
+	if o.OwningOrganizationUUID != nil {
+		owners = []apitype.UUID{*o.OwningOrganizationUUID}
+	}
+	f.Scope, ok = c.Scope.narrow(owners)
+	return f, ok
+}
+
+// GetCall is one call with everything that is known of it.
+// GET /api/v1/calls/{uuid} (interface: Calls)
+func (s *Service) GetCall(ctx context.Context, c Caller, id apitype.UUID) (answer Answer, err error) {
+	if err := c.Require(CallsRead); err != nil {
+		return Answer{}, err
+	}
+	err = s.view(ctx, "read the call", func(r Reader) error {
+		row, err := visibleCall(r, c, id)
+		if err != nil {
+			return err
+		}
+		answer, err = s.viewer(c).call(r, row)
+		return err
+	})
+	return answer, err
+}
+
+// visibleCall is a call that the caller may see, through its person. Spec gap: A3.
+func visibleCall(r Reader, c Caller, id apitype.UUID) (CallRow, error) {
+	row, err := r.Call(id)
+	if errors.Is(err, ErrNoRow) || (err == nil && !c.Scope.Contains(row.Owner)) {
+		return CallRow{}, notFound("call")
+	}
+	return row, err
+}
+
+// CreateCall saves a new call.
+// POST /api/v1/calls (interface: Calls)
+func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.CreateCallRequest) (answer Answer, err error) {
+	if err := c.Require(CallsCreate); err != nil {
+		return Answer{}, err
+	}
+	violations := request.Validate()
+	if request.IsExternal() && hasNUL(request.ExternalMetadata.AdditionalProperties) {
+		violations.Add("/externalMetadata/additionalProperties", "must not contain a NUL character")
+	}
+	if err := invalid(violations); err != nil {
+		return Answer{}, err
+	}
+	now, id := s.present(), s.chosenUUID(request.UUID)
+	err = s.update(ctx, "create the call", func(tx Tx) error {
+		person, err := callReferences(tx, c, request)
+		if err != nil {
+			return err
+		}
+		row := CallRow{Owner: person.Owner, External: request.IsExternal(), Rev: 1}
+		row.Private, err = encode("call", callPrivate{RequestedBy: request.RequestedByUserUUID, ExternalSource: request.ExternalSource})
+		if err != nil {
+			return err
+		}
+		if err := row.write(newCall(id, request, now)); err != nil {
+			return err
+		}
+		if err := tx.InsertCall(row); errors.Is(err, ErrExists) {
+			return taken("call")
+		} else if err != nil {
+			return err
+		}
+		row.PersonRow = &person
+		answer, err = s.viewer(c).call(tx, row)
+		return err
+	})
+	return answer, err
+}
+
+// callReferences checks what a creation names, and is the person. What is unknown reads
+// like what the caller may not see. Spec gaps: R2, C10, C11.
+func callReferences(r Reader, c Caller, request apitype.CreateCallRequest) (PersonRow, error) {
+	var v apitype.Violations
+	person, err := visiblePerson(r, c, request.PersonUUID)
+	if KindOf(err) == NotFound {
+		v.Add("/personUuid", "names no person that the account may see")
+	} else if err != nil {
+		return person, err
+	}
+	if request.RelatedCaseUUID != nil {
+		pledge, err := visiblePledge(r, c, *request.RelatedCaseUUID)
+		if KindOf(err) == NotFound || (err == nil && pledge.Person != request.PersonUUID) {
+			v.Add("/relatedCaseUuid", "names no pledge of this person that the account may see")
+		} else if err != nil {
+			return person, err
+		}
+	}
+	if request.CallingOrganizationUUID != nil {
+		_, err := r.Organization(*request.CallingOrganizationUUID)
+		if errors.Is(err, ErrNoRow) {
+			v.Add("/callingOrganizationUuid", "names no organization")
+		} else if err != nil {
+			return person, err
+		}
+	}
+	return person, invalid(v)
+}
+
+// callPrivate is what a call keeps and no answer shows.
+type callPrivate struct {
+	RequestedBy    *apitype.UUID           `json:"requestedByUserUuid,omitzero"`
+	CompletedBy    *apitype.UUID           `json:"completedByUserUuid,omitzero"`
+	ExternalSource *apitype.ExternalSource `json:"externalSource,omitzero"`
+}
+
+// write puts a call into its row: the document and the columns that lists filter by.
+func (c *CallRow) write(call apitype.Call) (err error) {
+	c.UUID, c.Person, c.Case = call.UUID, call.PersonUUID, call.RelatedCaseUUID
+	c.RequestedAt, c.UpdatedAt = call.RequestedAt, call.LastUpdatedAt
+	c.ExternalApplication, c.ExternalReference, c.ExternalStatus = nil, nil, nil
+	if m := call.ExternalMetadata.Pointer(); m != nil {
+		c.ExternalApplication, c.ExternalReference, c.ExternalStatus = m.ApplicationName, m.ReferenceID, m.StatusCode
+	}
+	c.Doc, err = encode("call", call)
+	return err
+}
+
+// changeCall runs a rule on a call and saves what comes of it.
+func (s *Service) changeCall(ctx context.Context, c Caller, id apitype.UUID, m Match, what string,
+	rule func(tx Tx, row *CallRow, call *apitype.Call) (changed bool, err error),
+) (answer Answer, err error) {
+	err = s.update(ctx, what, func(tx Tx) error {
+		row, err := visibleCall(tx, c, id)
+		if err != nil {
+			return err
+		}
+		if err := m.check(row.Rev); err != nil {
+			return err
+		}
+		var call apitype.Call
+		if err := decode("call", row.Doc, &call); err != nil {
+			return err
+		}
+		changed, err := rule(tx, &row, &call)
+		if err != nil {
+			return err
+		}
+		if changed {
+			if err := row.write(call); err != nil {
+				return err
+			}
+			if err := tx.UpdateCall(row); err != nil {
+				return err
+			}
+			row.Rev++
+		}
+		answer, err = s.viewer(c).call(tx, row)
+		return err
+	})
+	return answer, err
+}
+
+// AddAttempt records that the person was rung.
+// PUT /api/v1/calls/{uuid}/actions/add-attempt (interface: Calls)
+func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.AddAttemptRequest) (Answer, error) {
+	if err := c.Require(CallsAttempt); err != nil {
+		return Answer{}, err
+	}
+	if err := invalid(request.Validate()); err != nil {
+		return Answer{}, err
+	}
+	now := s.present()
+	return s.changeCall(ctx, c, id, m, "add the attempt", func(tx Tx, row *CallRow, call *apitype.Call) (bool, error) {
+		organization, err := tx.Organization(row.Owner)
+		if err != nil {
+			return false, err
+		}
+		if err := attemptCall(call, row.External, organization.MaxCallAttempts, request, now); err != nil {
+			return false, err
+		}
+		return true, nil
+	})
+}
+
+// CompleteCall marks a call as completed.
+// PUT /api/v1/calls/{uuid}/actions/complete (interface: Calls)
+func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.CompleteCallRequest) (Answer, error) {
+	if err := c.Require(CallsComplete); err != nil {
+		return Answer{}, err
+	}
+	if err := invalid(request.Validate()); err != nil {
+		return Answer{}, err
+	}
+	now := s.present()
+	return s.changeCall(ctx, c, id, m, "complete the call", func(_ Tx, row *CallRow, call *apitype.Call) (bool, error) {
+		changed, err := moveCall(call, row.External, completion(request), now)
+		if err != nil || !changed {
+			return false, err
+		}
+		var private callPrivate
+		if err := decode("call", row.Private, &private); err != nil {
+			return false, err
+		}
+		private.CompletedBy = request.UserUUID
+		row.Private, err = encode("call", private)
+		return true, err
+	})
+}
+
+// CancelCall cancels a call.
+// PUT /api/v1/calls/{uuid}/actions/cancel (interface: Calls)
+func (s *Service) CancelCall(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.CancelCallRequest) (Answer, error) {
+	if err := c.Require(CallsCancel); err != nil {
+		return Answer{}, err
+	}
+	return s.endCall(ctx, c, id, m, callMove{name: "cancelled", to: apitype.CallCancelled, at: request.CancelledAt})
+}
+
+// ExpireCall marks a call as expired.
+// PUT /api/v1/calls/{uuid}/actions/expire (interface: Calls)
+func (s *Service) ExpireCall(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.ExpireCallRequest) (Answer, error) {
+	if err := c.Require(CallsExpire); err != nil {
+		return Answer{}, err
+	}
+	return s.endCall(ctx, c, id, m, callMove{name: "expired", to: apitype.CallExpired, at: request.ExpiredAt})
+}
+
+func (s *Service) endCall(ctx context.Context, c Caller, id apitype.UUID, m Match, move callMove) (Answer, error) {
+	now := s.present()
+	return s.changeCall(ctx, c, id, m, "move the call", func(_ Tx, row *CallRow, call *apitype.Call) (bool, error) {
+		return moveCall(call, row.External, move, now)
+	})
+}
+
+// includes are the parts that a list was asked for. Spec gaps: L10, L11.
+type includes struct {
+	person, quality, pledge, transactions bool
+}
+
+func callParts(names []string) includes {
+	quality := slices.Contains(names, apitype.IncludePersonQualityResult)
+	return includes{
+		person:       quality || slices.Contains(names, apitype.IncludePerson),
+		quality:      quality,
+		pledge:       slices.Contains(names, apitype.IncludePledge),
+		transactions: slices.Contains(names, apitype.IncludeTransactions),
+	}
+}
+
+// allowed refuses parts that the account may not read. Spec gap: A3.
+func (i includes) allowed(c Caller) error {
+	if i.person && !c.May(PersonsRead) {
+		return c.Require(PersonsRead)
+	}
+	if i.pledge || i.transactions {
+		return c.Require(PledgesRead)
+	}
+	return nil
+}
+
+// AllowCallIncludes refuses a list of calls whose parts the account may not read. It
+// comes before the values of a request are looked at. Spec gap: R3.
+func AllowCallIncludes(c Caller, names []string) error { return callParts(names).allowed(c) }

@@ -1,0 +1,52 @@
+package service
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+)
+
+// A document is a record as list answers send it, kept as bytes beside the columns
+// that lists filter by. An answer copies it and splices what depends on the request or
+// on other rows before its last brace; nothing is decoded to be read. Spec gap: L14.
+
+// encode writes a document.
+func encode(what string, value any) ([]byte, error) {
+	doc, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("encode the %s: %w", what, err)
+	}
+	return doc, nil
+}
+
+// decode reads a document that a rule is about to change.
+func decode(what string, doc []byte, value any) error {
+	if err := json.Unmarshal(doc, value); err != nil {
+		return fmt.Errorf("decode the stored %s: %w", what, err)
+	}
+	return nil
+}
+
+// open appends a document without its last brace, so that members can follow.
+func open(dst, doc []byte) []byte { return append(dst, doc[:len(doc)-1]...) }
+
+// member appends one more member to an opened document; nil is null. Spec gap: R14.
+func member(dst []byte, name string, value []byte) []byte {
+	dst = append(append(append(dst, `,"`...), name...), `":`...)
+	if value == nil {
+		return append(dst, `null`...)
+	}
+	return append(dst, value...)
+}
+
+// array appends one more member that is an array of documents.
+func array[T any](dst []byte, name string, rows []T, node func(dst []byte, row T) []byte) []byte {
+	dst = append(append(append(dst, `,"`...), name...), `":[`...)
+	for i, row := range rows {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = node(dst, row)
+	}
+	return append(dst, ']')
+}

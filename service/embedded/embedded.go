@@ -1,0 +1,196 @@
+// Package embedded is the whole service inside a process: an SQLite file, the rules and
+// the HTTP interface, reached without a socket. It must not know who uses it.
+//
+//	s, err := embedded.Open(ctx, embedded.Options{Path: path, Sample: true})
+//	client := &http.Client{Transport: s}
+//	request.Header.Set("Authorization", "Bearer "+s.Token())
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"fundesk/service"
+	"fundesk/service/httpapi"
+	"fundesk/service/sqlstore"
+)
+
+// Options say which database is opened.
+type Options struct {
+	Path     string                // SQLite file, made when it is not there.
+	Sample   bool                  // Fill a database without organizations with sample data.
+	Now      func() time.Time      // Nil: the system's clock.
+	Progress func(done, total int) // Told of sample persons as they are made; nil: nobody.
+}
+
+// Service is an open embedded service. It is an http.RoundTripper.
+type Service struct {
+	store   *sqlstore.Store
+	handler http.Handler
+	token   string
+}
+
+// accountName is the account that the process itself uses.
+const accountName = "embedded"
+
+// tokenLife is longer than a process runs.
+const tokenLife = 366 * 24 * time.Hour
+
+// Open opens the database, brings its schema up to date and, when asked, fills a new
+// one. Of processes that race, one fills it and the others wait.
+func Open(ctx context.Context, o Options) (_ *Service, err error) {
+	store, err := sqlstore.Open(ctx, sqlstore.Options{Database: "sqlite:" + o.Path})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, store.Close())
+		}
+	}()
+	rules, err := service.New(ctx, service.Options{Store: store, Now: o.Now})
+	if err != nil {
+		return nil, err
+	}
+	if o.Sample {
+		if err := fill(ctx, rules, o); err != nil {
+			return nil, err
+		}
+	}
+	account, err := rules.OwnAccount(ctx, accountName)
+	if err != nil {
+		return nil, err
+	}
+	token, _, err := rules.IssueToken(ctx, account, tokenLife)
+	if err != nil {
+		return nil, err
+	}
+	return &Service{store: store, handler: httpapi.New(httpapi.Options{Service: rules}), token: token}, nil
+}
+
+// fill puts sample data into an empty database.
+func fill(ctx context.Context, rules *service.Service, o Options) error {
+	now := time.Now
+	if o.Now != nil {
+		now = o.Now
+	}
+	return rules.LoadIfEmpty(ctx, func(add func(service.LoadRecord) error) error {
+		done := 0
+		return Sample(SampleOptions{Now: now()}, func(record service.LoadRecord) error {
+			if record.Kind == service.LoadPerson && o.Progress != nil {
+				done++
+				o.Progress(done, DefaultSamplePersons)
+			}
+			return add(record)
+		})
+	})
+}
+
+// Token is a bearer token of the process's own account, which sees everything and is
+// kept in the database.
+func (s *Service) Token() string { return s.token }
+
+// Close ends the service; changes under way are finished first.
+func (s *Service) Close() error { return s.store.Close() }
+
+// RoundTrip answers a request without a socket. When the context ends first, the answer
+// is lost, as it would be on a network: a change may still be made.
+func (s *Service) RoundTrip(request *http.Request) (*http.Response, error) {
+	if err := request.Context().Err(); err != nil {
+		closeBody(request)
+		return nil, err
+	}
+	answered := make(chan *answer, 1)
+	go func() {
+		defer closeBody(request)
+		a := &answer{header: http.Header{}}
+		defer func() {
+			a.aborted = recover() != nil // The handler has answered or logged what it could.
+			answered <- a
+		}()
+		s.handler.ServeHTTP(a, asServed(request))
+	}()
+	select {
+	case a := <-answered:
+		if a.aborted {
+			return nil, io.ErrUnexpectedEOF
+		}
+		return a.response(request), nil
+	case <-request.Context().Done():
+		return nil, request.Context().Err()
+	}
+}
+
+func closeBody(request *http.Request) {
+	if request.Body != nil {
+		_ = request.Body.Close() // Nothing can be done about it here.
+	}
+}
+
+// asServed is a client's request as a server sees it.
+func asServed(request *http.Request) *http.Request {
+	served := request.Clone(request.Context())
+	if served.Host == "" {
+		served.Host = request.URL.Host
+	}
+	if served.Body == nil {
+		served.Body = http.NoBody
+	}
+	if served.URL.Path == "" {
+		served.URL.Path = "/"
+	}
+	served.RequestURI = served.URL.RequestURI()
+	return served
+}
+
+// answer collects what a handler writes.
+type answer struct {
+	header  http.Header
+	sent    http.Header // As it was when the status was written.
+	status  int
+	body    bytes.Buffer
+	aborted bool
+}
+
+// Header is the answer's header.
+func (a *answer) Header() http.Header { return a.header }
+
+// WriteHeader sends the status; only the first counts.
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status, a.sent = status, a.header.Clone()
+	}
+}
+
+// Write adds to the body.
+func (a *answer) Write(data []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	return a.body.Write(data)
+}
+
+// response is the answer as a client sees it.
+func (a *answer) response(request *http.Request) *http.Response {
+	a.WriteHeader(http.StatusOK)
+	length := int64(a.body.Len())
+	body := io.NopCloser(bytes.NewReader(a.body.Bytes()))
+	if request.Method == http.MethodHead {
+		body = http.NoBody
+	} else {
+		a.sent.Set("Content-Length", strconv.FormatInt(length, 10))
+	}
+	a.sent.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	return &http.Response{
+		Status:     strconv.Itoa(a.status) + " " + http.StatusText(a.status),
+		StatusCode: a.status,
+		Proto:      "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header:        a.sent,
+		Body:          body,
+		ContentLength: length,
+		Request:       request,
+	}
+}

@@ -1,0 +1,84 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+
+	"fundesk/apiclient/apitype"
+)
+
+// Kind says what sort of refusal an error is; the transport maps it to a status.
+type Kind int
+
+// The kinds of refusals, in the order in which they are checked. Spec gap: R3.
+const (
+	Internal           Kind = iota // Not the caller's doing.
+	Unauthenticated                // No account stands behind the request.
+	Forbidden                      // The account may not do this.
+	Invalid                        // The request is malformed, or a value in it is wrong.
+	NotFound                       // The record is unknown, or outside the account's organizations.
+	PreconditionFailed             // The record was changed since the caller read it.
+	Conflict                       // The uuid is taken, or the record's state does not allow the move.
+	Unavailable                    // The store does not answer now; the same request may work later.
+)
+
+// Error is a refusal. Detail and Violations hold no value of the request.
+type Error struct {
+	Kind       Kind
+	Detail     string // One sentence without a full stop.
+	Violations apitype.Violations
+}
+
+// Error is the detail with what is wrong.
+func (e *Error) Error() string {
+	if len(e.Violations) == 0 {
+		return e.Detail
+	}
+	return e.Detail + ": " + e.Violations.Error()
+}
+
+// KindOf is the kind of an error, Internal for one without.
+func KindOf(err error) Kind {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Kind
+	}
+	return Internal
+}
+
+// invalid is a refusal of the values that were found wrong, nil when none was.
+func invalid(v apitype.Violations) error {
+	if len(v) == 0 {
+		return nil
+	}
+	return &Error{Kind: Invalid, Detail: "the request has values that are not valid", Violations: v}
+}
+
+// notFound is the answer for a record that is unknown and for one that the account may
+// not see: both must read the same. Spec gap: R2.
+func notFound(noun string) error {
+	return &Error{Kind: NotFound, Detail: "there is no such " + noun}
+}
+
+// conflict is a refusal by the record's state.
+func conflict(format string, args ...any) error {
+	return &Error{Kind: Conflict, Detail: fmt.Sprintf(format, args...)}
+}
+
+// taken is the refusal of a creation whose uuid was saved before.
+func taken(noun string) error {
+	return &Error{
+		Kind: Conflict, Detail: "a " + noun + " with this uuid already exists",
+		Violations: apitype.Violations{{Pointer: "/uuid", Message: "is already taken"}},
+	}
+}
+
+// described says what was being done when an error is not a refusal.
+func described(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*Error](err); ok {
+		return err
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}

@@ -1,0 +1,146 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// statuses are the refusals of the service as HTTP says them. Spec gap: R2.
+var statuses = map[service.Kind]int{
+	service.Unauthenticated:    http.StatusUnauthorized,
+	service.Forbidden:          http.StatusForbidden,
+	service.Invalid:            http.StatusBadRequest,
+	service.NotFound:           http.StatusNotFound,
+	service.PreconditionFailed: http.StatusPreconditionFailed,
+	service.Conflict:           http.StatusConflict,
+	service.Unavailable:        http.StatusServiceUnavailable,
+	service.Internal:           http.StatusInternalServerError,
+}
+
+// problemTypes name the problems for machines, by status. Spec gap: R1.
+var problemTypes = map[int]struct{ name, title string }{
+	http.StatusBadRequest:            {"validation", "The request is not valid"},
+	http.StatusUnauthorized:          {"unauthenticated", "The request is not authenticated"},
+	http.StatusForbidden:             {"forbidden", "The account may not do this"},
+	http.StatusNotFound:              {"not-found", "There is no such thing"},
+	http.StatusMethodNotAllowed:      {"method-not-allowed", "The path does not have this method"},
+	http.StatusConflict:              {"conflict", "The state of the record does not allow this"},
+	http.StatusPreconditionFailed:    {"precondition-failed", "The record was changed in the meantime"},
+	http.StatusRequestEntityTooLarge: {"too-large", "The body is too large"},
+	http.StatusUnsupportedMediaType:  {"unsupported-media-type", "The body is not JSON"},
+	http.StatusTooManyRequests:       {"too-many-requests", "Too many requests"},
+	http.StatusServiceUnavailable:    {"unavailable", "The service cannot answer now"},
+	http.StatusInternalServerError:   {"internal", "The service failed"},
+}
+
+var (
+	jsonType    = []string{"application/json"}
+	problemType = []string{"application/problem+json"}
+)
+
+// statusError is a refusal that only HTTP knows.
+type statusError struct {
+	status int
+	detail string
+}
+
+// Error is the detail.
+func (e *statusError) Error() string { return e.detail }
+
+// writeError answers with a problem, and returns what must be logged: errors that are
+// not the caller's doing.
+func writeError(w http.ResponseWriter, err error) error {
+	if refused, ok := errors.AsType[*statusError](err); ok {
+		writeProblem(w, refused.status, refused.detail, nil)
+		return nil
+	}
+	refusal, ok := errors.AsType[*service.Error](err)
+	if !ok || refusal.Kind == service.Internal {
+		writeProblem(w, http.StatusInternalServerError, "the service could not answer; nothing is known to be wrong with the request", nil)
+		return err
+	}
+	status := statuses[refusal.Kind]
+	switch refusal.Kind {
+	case service.Unauthenticated:
+		w.Header().Set("WWW-Authenticate", `Bearer realm="fundesk"`)
+	case service.Unavailable:
+		w.Header().Set("Retry-After", "1")
+	}
+	writeProblem(w, status, refusal.Detail, refusal.Violations)
+	return nil
+}
+
+// writeProblem answers with problem+json. The request id is in the header already.
+func writeProblem(w http.ResponseWriter, status int, detail string, violations apitype.Violations) {
+	known := problemTypes[status]
+	body, err := json.Marshal(apitype.Problem{
+		Type:     "urn:fundesk:problem:" + known.name,
+		Title:    known.title,
+		Status:   status,
+		Detail:   detail,
+		Instance: w.Header().Get("X-Request-Id"),
+		Errors:   violations,
+	})
+	if err != nil {
+		panic(fmt.Sprintf("a problem is plain text, but: %v", err))
+	}
+	write(w, status, problemType, body)
+}
+
+// write sends a whole body.
+func write(w http.ResponseWriter, status int, contentType []string, body []byte) {
+	header := w.Header()
+	header["Content-Type"] = contentType
+	header["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // A caller that went away cannot be told.
+}
+
+// writePage answers with a list.
+func writePage(w http.ResponseWriter, answer service.Answer, err error) error {
+	if err == nil {
+		write(w, http.StatusOK, jsonType, answer.JSON)
+	}
+	return err
+}
+
+// writeRecord answers with one record and its entity tag. Spec gap: R12.
+func writeRecord(w http.ResponseWriter, status int, answer service.Answer, err error) error {
+	if err == nil {
+		w.Header()["Etag"] = []string{`"` + strconv.FormatInt(answer.Rev, 10) + `"`}
+		write(w, status, jsonType, answer.JSON)
+	}
+	return err
+}
+
+// match reads If-Match. A tag that is not ours matches nothing; a weak one never does.
+func match(r *http.Request) service.Match {
+	values := r.Header.Values("If-Match")
+	if len(values) == 0 {
+		return nil
+	}
+	revisions := service.Match{}
+	for tag := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		tag = strings.TrimSpace(tag)
+		if tag == "*" {
+			return nil
+		}
+		inner, ok := strings.CutPrefix(tag, `"`)
+		inner, closed := strings.CutSuffix(inner, `"`)
+		n, err := strconv.ParseInt(inner, 10, 64)
+		if ok && closed && err == nil && strconv.FormatInt(n, 10) == inner {
+			revisions = append(revisions, n)
+		}
+	}
+	return revisions
+}
+
+func typeName(p any) string { return fmt.Sprintf("%T", p) }

@@ -1,0 +1,314 @@
+// Package httpapi is the interface of the service over HTTP: routes, bearer
+// authentication, strict decoding and problem+json. It must not know SQL, and holds no
+// rule: a handler reads the path, decodes, calls the service and writes what it answers.
+//
+//	handler := httpapi.New(httpapi.Options{Service: s, Logger: logger})
+//	err := http.ListenAndServe("127.0.0.1:8080", handler)
+package httpapi
+
+import (
+	"context"
+	_ "embed"
+	"log/slog"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// OpenAPI is the description of the interface, OpenAPI 3.1 in JSON.
+//
+//go:embed openapi.json
+var OpenAPI []byte
+
+// Options configure the handler. Only Service is needed.
+type Options struct {
+	Service *service.Service
+	Logger  *slog.Logger // Nil: no log.
+	// BaseURL is where callers reach the service, for signed links; empty: the scheme
+	// and host of each request.
+	BaseURL string
+	// Rate is how many requests a second one account may make; 0: any number.
+	Rate float64
+	Now  func() time.Time // Nil: the system's clock. Only the rate hangs on it.
+	// Observe is told of each request when it has been answered; nil: nobody is.
+	Observe func(Observation)
+}
+
+// Observation is what may be counted about one request.
+type Observation struct {
+	Route    string // The template, such as "GET /api/v1/calls/{uuid}"; empty when none fits.
+	Status   int
+	Duration time.Duration
+}
+
+// api holds what the handlers share.
+type api struct {
+	service *service.Service
+	logger  *slog.Logger
+	baseURL string
+	rates   *rates
+	observe func(Observation)
+	mux     *http.ServeMux
+}
+
+// New is the handler of the whole interface, of the links to signature files and of
+// /healthz, /readyz and /openapi.json.
+func New(o Options) http.Handler {
+	a := &api{
+		service: o.Service,
+		logger:  o.Logger,
+		baseURL: strings.TrimSuffix(o.BaseURL, "/"),
+		observe: o.Observe,
+		mux:     http.NewServeMux(),
+	}
+	if a.logger == nil {
+		a.logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Rate > 0 {
+		a.rates = newRates(o.Rate, o.Now)
+	}
+	a.routes()
+	return a
+}
+
+// routes mounts every operation.
+func (a *api) routes() {
+	for _, group := range [][]route{a.personRoutes(), a.callRoutes(), a.pledgeRoutes(), a.entityAccessRoutes()} {
+		for _, r := range group {
+			a.mux.Handle(r.method+" "+r.path, a.authenticated(r))
+		}
+	}
+	for _, r := range a.openRoutes() {
+		a.mux.HandleFunc(r.method+" "+r.path, r.handle)
+	}
+	a.mux.HandleFunc(elsewhere, a.elsewhere)
+}
+
+// elsewhere is the pattern of whatever no route takes.
+const elsewhere = "/"
+
+// elsewhere answers for a path that does not exist, and for one that has other methods.
+func (a *api) elsewhere(w http.ResponseWriter, r *http.Request) {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut} {
+		other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
+		if _, pattern := a.mux.Handler(other); pattern != elsewhere {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		writeProblem(w, http.StatusNotFound, "there is no such path", nil)
+		return
+	}
+	methods := strings.Join(allowed, ", ")
+	w.Header().Set("Allow", methods)
+	writeProblem(w, http.StatusMethodNotAllowed, "the path has other methods: "+methods, nil)
+}
+
+// route is one operation of the interface.
+type route struct {
+	method, path string
+	permission   service.Permission
+	// handle answers; what it returns is written as a problem.
+	handle func(w http.ResponseWriter, r *http.Request, c service.Caller) error
+}
+
+// ServeHTTP answers one request, and writes one line about it that holds no value of
+// it. Spec gap: R11.
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	id := requestID(r)
+	header := w.Header()
+	header["X-Request-Id"] = []string{id}
+	header["Cache-Control"] = noStore
+	header["X-Content-Type-Options"] = noSniff
+	note := &requestNote{}
+	recorded := &recorder{ResponseWriter: w, status: http.StatusOK}
+	defer func() {
+		if p := recover(); p != nil {
+			a.panicked(recorded, r, id, note, p)
+		}
+		duration := time.Since(start)
+		if a.observe != nil {
+			a.observe(Observation{Route: note.route, Status: recorded.status, Duration: duration})
+		}
+		a.log(r.Context(), id, note, recorded.status, duration)
+	}()
+	r = r.WithContext(context.WithValue(r.Context(), noteKey{}, note))
+	if r.URL.Path != cleanPath(r.URL.Path) {
+		// The mux would redirect, and a redirected change becomes a GET.
+		writeProblem(recorded, http.StatusNotFound, "there is no such path", nil)
+		return
+	}
+	a.mux.ServeHTTP(recorded, r)
+	note.route = template(r)
+}
+
+// template is the pattern of the route that a request took, empty when none.
+func template(r *http.Request) string {
+	if r.Pattern == elsewhere {
+		return ""
+	}
+	return r.Pattern
+}
+
+var (
+	noStore = []string{"no-store"}
+	noSniff = []string{"nosniff"}
+)
+
+func cleanPath(p string) string {
+	clean := path.Clean("/" + p)
+	if strings.HasSuffix(p, "/") && clean != "/" {
+		clean += "/"
+	}
+	return clean
+}
+
+// requestNote is what the log says of a request beyond its answer.
+type requestNote struct {
+	route   string
+	account string
+	err     error // Not the caller's doing.
+}
+
+type noteKey struct{}
+
+// noted is the note of a request.
+func noted(r *http.Request) *requestNote {
+	note, ok := r.Context().Value(noteKey{}).(*requestNote)
+	if !ok {
+		return &requestNote{}
+	}
+	return note
+}
+
+// log writes the one line of a request. The route stands for the path: that holds
+// identifiers, and the query holds filters.
+func (a *api) log(ctx context.Context, id string, note *requestNote, status int, duration time.Duration) {
+	level := slog.LevelInfo
+	if status >= http.StatusInternalServerError {
+		level = slog.LevelError
+	}
+	if !a.logger.Enabled(ctx, level) {
+		return
+	}
+	attributes := []slog.Attr{
+		slog.String("id", id),
+		slog.String("route", note.route),
+		slog.String("account", note.account),
+		slog.Int("status", status),
+		slog.Duration("duration", duration),
+	}
+	if note.err != nil {
+		attributes = append(attributes, slog.String("error", note.err.Error()))
+	}
+	a.logger.LogAttrs(ctx, level, "request", attributes...)
+}
+
+// panicked answers a request whose handler panicked, when nothing was sent yet. What
+// was thrown may hold values of the request, so that only its type and place are told.
+func (a *api) panicked(w *recorder, r *http.Request, id string, note *requestNote, p any) {
+	if p == http.ErrAbortHandler {
+		panic(p)
+	}
+	note.route = template(r)
+	a.logger.LogAttrs(r.Context(), slog.LevelError, "panic",
+		slog.String("id", id), slog.String("type", typeName(p)), slog.String("stack", string(debug.Stack())))
+	if w.wrote {
+		panic(http.ErrAbortHandler) // Cut the connection: half an answer must not look whole.
+	}
+	writeProblem(w, http.StatusInternalServerError, "the service could not answer; nothing is known to be wrong with the request", nil)
+}
+
+// recorder notes the status of an answer.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	wrote  bool
+}
+
+// WriteHeader notes the status.
+func (w *recorder) WriteHeader(status int) {
+	w.status, w.wrote = status, true
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write notes that something was sent.
+func (w *recorder) Write(data []byte) (int, error) {
+	w.wrote = true
+	return w.ResponseWriter.Write(data)
+}
+
+// Unwrap lets http.ResponseController reach the writer below.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// authenticated asks for a bearer token, then for the permission, before anything of
+// the request is looked at. Spec gap: R3.
+func (a *api) authenticated(route route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		note := noted(r)
+		err := func() error {
+			token, ok := bearer(r)
+			if !ok {
+				return &service.Error{Kind: service.Unauthenticated, Detail: "the bearer token is missing or not valid"}
+			}
+			account, err := a.service.Authenticate(r.Context(), token)
+			if err != nil {
+				return err
+			}
+			note.account = account.UUID.String()
+			if wait := a.rates.take(account.UUID); wait > 0 {
+				w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
+				writeProblem(w, http.StatusTooManyRequests, "the account makes more requests than it may", nil)
+				return nil
+			}
+			caller := service.Caller{Account: account, BaseURL: a.base(r)}
+			if err := caller.Require(route.permission); err != nil {
+				return err
+			}
+			return route.handle(w, r, caller)
+		}()
+		if err != nil {
+			note.err = writeError(w, err)
+		}
+	})
+}
+
+// bearer is the token of a request that has exactly one.
+func bearer(r *http.Request) (token string, ok bool) {
+	values := r.Header["Authorization"]
+	if len(values) != 1 {
+		return "", false
+	}
+	scheme, token, ok := strings.Cut(values[0], " ")
+	token = strings.Trim(token, " ")
+	return token, ok && strings.EqualFold(scheme, "Bearer") && token != ""
+}
+
+// base is where the caller reaches the service.
+func (a *api) base(r *http.Request) string {
+	if a.baseURL != "" {
+		return a.baseURL
+	}
+	if r.TLS != nil {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
+// requestID is the caller's own when it can be written in a header and a log, else a
+// new one. Spec gap: R11.
+func requestID(r *http.Request) string {
+	id := r.Header.Get("X-Request-Id")
+	if id == "" || len(id) > 128 || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return apitype.NewUUID().String()
+	}
+	return id
+}

@@ -1,0 +1,71 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"fundesk/apiclient/apitype"
+)
+
+// openRoute is a route outside the interface that needs no account.
+type openRoute struct {
+	method, path string
+	handle       http.HandlerFunc
+}
+
+func (a *api) openRoutes() []openRoute {
+	return []openRoute{
+		{http.MethodGet, "/healthz", a.healthy},
+		{http.MethodGet, "/readyz", a.ready},
+		{http.MethodGet, "/openapi.json", a.openAPI},
+		{http.MethodGet, "/signatures/{uuid}", a.signature},
+	}
+}
+
+var textType = []string{"text/plain; charset=utf-8"}
+
+// healthy tells that the process answers.
+func (a *api) healthy(w http.ResponseWriter, _ *http.Request) {
+	write(w, http.StatusOK, textType, []byte("ok\n"))
+}
+
+// ready tells that the database answers too.
+func (a *api) ready(w http.ResponseWriter, r *http.Request) {
+	if err := a.service.Ready(r.Context()); err != nil {
+		noted(r).err = err
+		w.Header().Set("Retry-After", "1")
+		writeProblem(w, http.StatusServiceUnavailable, "the database does not answer", nil)
+		return
+	}
+	write(w, http.StatusOK, textType, []byte("ok\n"))
+}
+
+// openAPI is the description of the interface.
+func (a *api) openAPI(w http.ResponseWriter, _ *http.Request) {
+	write(w, http.StatusOK, jsonType, OpenAPI)
+}
+
+// signatureTypes are the forms of files that a browser may show; others are only
+// downloaded, so that none can act as a page of the service.
+var signatureTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "application/pdf": true}
+
+// signature sends a signature file to whoever holds a link to it. Spec gap: G10.
+func (a *api) signature(w http.ResponseWriter, r *http.Request) {
+	id, err := apitype.ParseUUID(r.PathValue("uuid"))
+	if err != nil {
+		writeProblem(w, http.StatusNotFound, "there is no such signature file, or the link to it is no longer valid", nil)
+		return
+	}
+	values := r.URL.Query()
+	content, err := a.service.Signature(r.Context(), id, values.Get("expires"), values.Get("signature"))
+	if err != nil {
+		noted(r).err = writeError(w, err)
+		return
+	}
+	kind := http.DetectContentType(content)
+	if !signatureTypes[kind] {
+		kind = "application/octet-stream"
+		w.Header().Set("Content-Disposition", "attachment")
+	}
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	write(w, http.StatusOK, []string{kind}, content)
+}

@@ -1,0 +1,131 @@
+package httpapi
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// The largest bodies, in bytes. Spec gap: R2.
+const (
+	maxBody        = 1 << 20
+	maxEntriesBody = 8 << 20
+)
+
+// decode reads a body strictly. No body is {}. Spec gap: R13.
+func decode[T any](w http.ResponseWriter, r *http.Request, limit int64) (request T, err error) {
+	data, err := body(w, r, limit)
+	if err != nil || len(data) == 0 {
+		return request, err
+	}
+	return request, invalid(service.DecodeStrict(data, &request))
+}
+
+// body is the whole body, whose type must be JSON when there is one.
+func body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil, nil
+	}
+	if r.ContentLength > limit {
+		w.Header().Set("Connection", "close") // The rest is not read.
+		return nil, tooLarge()
+	}
+	data, err := readAll(http.MaxBytesReader(w, r.Body, limit), r.ContentLength)
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return nil, tooLarge()
+	}
+	if err != nil {
+		return nil, &statusError{http.StatusBadRequest, "the body could not be read whole"}
+	}
+	if len(data) > 0 && !isJSON(r.Header) {
+		return nil, &statusError{http.StatusUnsupportedMediaType, "the body must be of Content-Type application/json, in UTF-8 and not encoded"}
+	}
+	return data, nil
+}
+
+func tooLarge() error {
+	return &statusError{http.StatusRequestEntityTooLarge, "the body is larger than this operation takes"}
+}
+
+// readAll is io.ReadAll with the size known beforehand, as it mostly is.
+func readAll(from io.Reader, size int64) ([]byte, error) {
+	if size <= 0 {
+		return io.ReadAll(from)
+	}
+	data := make([]byte, size)
+	n, err := io.ReadFull(from, data)
+	return data[:n], err
+}
+
+// isJSON reports whether a body says that it is JSON in UTF-8.
+func isJSON(h http.Header) bool {
+	kind, parameters, err := mime.ParseMediaType(h.Get("Content-Type"))
+	charset, named := parameters["charset"]
+	encoding := h.Get("Content-Encoding")
+	return err == nil && kind == "application/json" && len(h.Values("Content-Type")) == 1 &&
+		(!named || strings.EqualFold(charset, "utf-8")) && (encoding == "" || strings.EqualFold(encoding, "identity"))
+}
+
+// invalid is a refusal of what was found wrong, nil when nothing was.
+func invalid(v apitype.Violations) error {
+	if len(v) == 0 {
+		return nil
+	}
+	return &service.Error{Kind: service.Invalid, Detail: "the request has values that are not valid", Violations: v}
+}
+
+// query is the parameters of a request.
+func query(r *http.Request) (url.Values, error) {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, &statusError{http.StatusBadRequest, "the query is not well formed"}
+	}
+	return values, nil
+}
+
+// pathUUID is the identifier in the path, of an operation that takes no parameters.
+func pathUUID(r *http.Request) (apitype.UUID, error) {
+	v := noParameters(r)
+	id, err := apitype.ParseUUID(r.PathValue("uuid"))
+	if err != nil {
+		v = append(v, apitype.Violation{Parameter: "uuid", Message: err.Error()})
+	}
+	return id, invalid(v)
+}
+
+// noParameters says what is wrong with the query of an operation that takes none.
+func noParameters(r *http.Request) (v apitype.Violations) {
+	if r.URL.RawQuery == "" {
+		return nil
+	}
+	values, err := query(r)
+	if err != nil {
+		return apitype.Violations{{Message: "the query is not well formed"}}
+	}
+	names := make([]string, 0, len(values))
+	for name := range values {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		v = append(v, apitype.Violation{Parameter: name, Message: "is not a parameter of this operation"})
+	}
+	return v
+}
+
+// change reads what every update and move takes: the record, the revision that it is
+// meant for, and a body.
+func change[T any](w http.ResponseWriter, r *http.Request) (id apitype.UUID, m service.Match, request T, err error) {
+	if id, err = pathUUID(r); err != nil {
+		return id, nil, request, err
+	}
+	request, err = decode[T](w, r, maxBody)
+	return id, match(r), request, err
+}

@@ -1,0 +1,81 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// AddOrganization saves a new organization; its uuid is chosen here when it has none.
+func (s *Service) AddOrganization(ctx context.Context, o Organization) (Organization, error) {
+	if o.UUID.IsZero() {
+		o.UUID = s.newUUID()
+	}
+	if err := o.check(); err != nil {
+		return Organization{}, err
+	}
+	return o, s.update(ctx, "add the organization", func(tx Tx) error {
+		if err := tx.InsertOrganization(o); errors.Is(err, ErrExists) {
+			return taken("organization")
+		} else if err != nil {
+			return err
+		}
+		return nil
+	})
+}
+
+// check refuses settings that make no sense.
+func (o Organization) check() error {
+	refuse := func(detail string) error { return &Error{Kind: Invalid, Detail: detail} }
+	switch {
+	case strings.TrimSpace(o.Name) == "" || strings.TrimSpace(o.Abbreviation) == "":
+		return refuse("an organization needs a name and an abbreviation")
+	case o.MaxCallAttempts != nil && *o.MaxCallAttempts < 0:
+		return refuse("the maximum of call attempts must not be negative")
+	case o.CoolingOff < 0 || o.CoolingOff > 100*365*24*time.Hour:
+		return refuse("the cooling-off must be from 0 to 100 years")
+	}
+	return nil
+}
+
+// Organizations are all organizations, by name.
+func (s *Service) Organizations(ctx context.Context) (organizations []Organization, err error) {
+	err = s.view(ctx, "list the organizations", func(r Reader) error {
+		organizations, err = r.Organizations()
+		return err
+	})
+	return organizations, err
+}
+
+// OwnAccount is the account that a program keeps under a name in the database for
+// itself, made when there is none. It sees everything. Processes that race for it get
+// the same.
+func (s *Service) OwnAccount(ctx context.Context, name string) (id apitype.UUID, err error) {
+	setting := "account:" + name
+	read := func(r Reader) error {
+		text, err := r.Setting(setting)
+		if err != nil {
+			return err
+		}
+		id, err = apitype.ParseUUID(text)
+		return err
+	}
+	if err := s.view(ctx, "read the account", read); !errors.Is(err, ErrNoRow) {
+		return id, err
+	}
+	err = s.update(ctx, "make the account", func(tx Tx) error {
+		if err := read(tx); !errors.Is(err, ErrNoRow) {
+			return err
+		}
+		id = s.newUUID()
+		account := Account{UUID: id, Name: name, Permissions: Permissions, Scope: Scope{All: true}, CreatedAt: s.present()}
+		if err := tx.InsertAccount(account); err != nil {
+			return err
+		}
+		return tx.SetSetting(setting, id.String())
+	})
+	return id, err
+}

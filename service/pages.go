@@ -1,0 +1,203 @@
+package service
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"hash"
+	"slices"
+	"strconv"
+
+	"fundesk/apiclient/apitype"
+)
+
+// The kinds of cursors: one of another list is refused. Spec gap: L4.
+const (
+	personCursor = 'p'
+	callCursor   = 'c'
+	pledgeCursor = 'l'
+)
+
+// A cursor is kind, milliseconds, uuid and MAC.
+const (
+	cursorBody = 1 + 8 + 16
+	cursorSize = cursorBody + 16
+)
+
+// cursors writes and reads the cursors of one list. It is used by one page only: the
+// hash is kept between cursors.
+type cursors struct {
+	kind byte
+	mac  hash.Hash
+}
+
+func (s *Service) cursors(kind byte) *cursors {
+	return &cursors{kind: kind, mac: hmac.New(sha256.New, s.keys.cursor)}
+}
+
+// append writes the cursor of a place.
+func (c *cursors) append(dst []byte, p Position) []byte {
+	var raw [cursorBody + sha256.Size]byte
+	raw[0] = c.kind
+	binary.BigEndian.PutUint64(raw[1:], uint64(p.At.UnixMilli()))
+	copy(raw[9:], p.UUID[:])
+	c.mac.Reset()
+	c.mac.Write(raw[:cursorBody])
+	c.mac.Sum(raw[:cursorBody])
+	return base64.RawURLEncoding.AppendEncode(dst, raw[:cursorSize])
+}
+
+// parse reads a cursor; ok is false for one that this list did not write.
+func (c *cursors) parse(text string) (p Position, ok bool) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(raw) != cursorSize || raw[0] != c.kind {
+		return p, false
+	}
+	c.mac.Reset()
+	c.mac.Write(raw[:cursorBody])
+	if !hmac.Equal(c.mac.Sum(nil)[:cursorSize-cursorBody], raw[cursorBody:]) {
+		return p, false
+	}
+	p.At = apitype.TimeFromMilli(int64(binary.BigEndian.Uint64(raw[1:])))
+	copy(p.UUID[:], raw[9:])
+	return p, true
+}
+
+// window is the part of a list that a request asks for.
+type window struct {
+	after, before *Position
+	size          int
+	backward      bool
+}
+
+// window reads the paging parameters. Spec gaps: L1, L2, L4.
+func (c *cursors) window(p apitype.Paging) (window, error) {
+	var v apitype.Violations
+	place := func(name, text string) *Position {
+		if text == "" {
+			return nil
+		}
+		position, ok := c.parse(text)
+		if !ok {
+			v = append(v, apitype.Violation{Parameter: name, Message: "is not a cursor of this list"})
+		}
+		return &position
+	}
+	w := window{after: place("after", p.After), before: place("before", p.Before), size: apitype.DefaultPageSize}
+	switch {
+	case p.First != nil:
+		w.size = *p.First
+	case p.Last != nil:
+		w.size, w.backward = *p.Last, true
+	case w.before != nil && w.after == nil:
+		// A lone cursor says the direction: before it are the records next to it.
+		w.backward = true
+	}
+	return w, invalid(v)
+}
+
+// crossed reports whether the end of the range does not lie after its start.
+func (w window) crossed() bool {
+	return w.after != nil && w.before != nil && w.after.compare(*w.before) <= 0
+}
+
+// list reads pages of one kind of rows.
+type list[T any] struct {
+	rows     func(Range) ([]T, error)
+	any      func(Range) (bool, error)
+	position func(T) Position
+}
+
+// pageOf is one page of rows, in list order, with exact flags.
+type pageOf[T any] struct {
+	rows              []T
+	hasPrevious, next bool
+}
+
+// read is the page in a window. Spec gap: L3.
+func (l list[T]) read(w window) (page pageOf[T], err error) {
+	if w.crossed() {
+		return page, nil
+	}
+	more := false
+	if w.size > 0 {
+		r := Range{Backward: w.backward, Limit: w.size + 1}
+		r.Below, r.Above = bound(w.after, false), bound(w.before, false)
+		if page.rows, err = l.rows(r); err != nil {
+			return page, err
+		}
+		if more = len(page.rows) > w.size; more {
+			page.rows = page.rows[:w.size]
+		}
+	}
+	if len(page.rows) == 0 {
+		page.hasPrevious, page.next, err = l.around(w)
+		return page, err
+	}
+	if w.backward {
+		slices.Reverse(page.rows)
+	}
+	first, last := l.position(page.rows[0]), l.position(page.rows[len(page.rows)-1])
+	page.hasPrevious = w.backward && more
+	if !page.hasPrevious && w.after != nil {
+		if page.hasPrevious, err = l.any(Range{Above: bound(&first, false)}); err != nil {
+			return page, err
+		}
+	}
+	page.next = !w.backward && more
+	if !page.next && w.before != nil {
+		page.next, err = l.any(Range{Below: bound(&last, false)})
+	}
+	return page, err
+}
+
+// around tells what lies before and after the place that an empty page has: after the
+// after cursor going forward, before the before cursor going backward.
+func (l list[T]) around(w window) (previous, next bool, err error) {
+	place := w.after
+	if w.backward {
+		place = w.before
+	}
+	if place == nil {
+		some, err := l.any(Range{})
+		return some && w.backward, some && !w.backward, err
+	}
+	if previous, err = l.any(Range{Above: bound(place, !w.backward)}); err != nil {
+		return false, false, err
+	}
+	next, err = l.any(Range{Below: bound(place, w.backward)})
+	return previous, next, err
+}
+
+// bound is an end of a range, nil where there is none.
+func bound(p *Position, inclusive bool) *Bound {
+	if p == nil {
+		return nil
+	}
+	return &Bound{Position: *p, Inclusive: inclusive}
+}
+
+// envelope writes a page; node appends one row. pageInfo comes first, so that a reader
+// can ask for the next page while it reads this one. Spec gap: L15.
+func envelope[T any](c *cursors, page pageOf[T], position func(T) Position, size int, node func(dst []byte, row T) []byte) []byte {
+	dst := make([]byte, 0, 256+size)
+	dst = append(dst, `{"pageInfo":{"startCursor":`...)
+	if len(page.rows) == 0 {
+		dst = append(dst, `null,"endCursor":null`...)
+	} else {
+		dst = append(c.append(append(dst, '"'), position(page.rows[0])), `","endCursor":"`...)
+		dst = append(c.append(dst, position(page.rows[len(page.rows)-1])), '"')
+	}
+	dst = strconv.AppendBool(append(dst, `,"hasPreviousPage":`...), page.hasPrevious)
+	dst = strconv.AppendBool(append(dst, `,"hasNextPage":`...), page.next)
+	dst = append(dst, `},"edges":[`...)
+	for i, row := range page.rows {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = node(append(dst, `{"node":`...), row)
+		dst = append(c.append(append(dst, `,"cursor":"`...), position(row)), `"}`...)
+	}
+	return append(dst, `]}`...)
+}

@@ -1,0 +1,297 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"fundesk/apiclient/apitype"
+)
+
+// ListPersons is a page of the persons that the caller may see.
+// GET /api/v1/persons (interface: Persons)
+func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonListOptions) (Answer, error) {
+	if err := c.Require(PersonsRead); err != nil {
+		return Answer{}, err
+	}
+	cursors := s.cursors(personCursor)
+	w, err := cursors.window(o.Paging)
+	if err != nil {
+		return Answer{}, err
+	}
+	filter := PersonFilter{CreatedAfter: o.CreatedAfter, IBAN: o.IBAN}
+	var ok bool
+	if filter.Scope, ok = c.Scope.narrow(o.OwningOrganizationUUIDs); !ok { // Spec gap: L8
+		return Answer{JSON: envelope(cursors, pageOf[PersonRow]{}, personPosition, 0, nil)}, nil
+	}
+	var page pageOf[PersonRow]
+	err = s.view(ctx, "list persons", func(r Reader) (err error) {
+		page, err = list[PersonRow]{
+			rows:     func(part Range) ([]PersonRow, error) { return r.Persons(filter, part) },
+			any:      func(part Range) (bool, error) { return r.AnyPerson(filter, part) },
+			position: personPosition,
+		}.read(w)
+		return err
+	})
+	if err != nil {
+		return Answer{}, err
+	}
+	size := 0
+	for _, row := range page.rows {
+		size += len(row.Doc) + 96
+	}
+	node := func(dst []byte, row PersonRow) []byte { return append(dst, row.Doc...) }
+	return Answer{JSON: envelope(cursors, page, personPosition, size, node)}, nil
+}
+
+func personPosition(p PersonRow) Position { return Position{At: p.CreatedAt, UUID: p.UUID} }
+
+// GetPerson is one person.
+// GET /api/v1/persons/{uuid} (interface: Persons)
+func (s *Service) GetPerson(ctx context.Context, c Caller, id apitype.UUID) (answer Answer, err error) {
+	if err := c.Require(PersonsRead); err != nil {
+		return Answer{}, err
+	}
+	err = s.view(ctx, "read the person", func(r Reader) error {
+		row, err := visiblePerson(r, c, id)
+		answer = Answer{JSON: appendPerson(nil, row), Rev: row.Rev}
+		return err
+	})
+	return answer, err
+}
+
+// visiblePerson is a person that the caller may see. Spec gap: A3.
+func visiblePerson(r Reader, c Caller, id apitype.UUID) (PersonRow, error) {
+	row, err := r.Person(id)
+	if errors.Is(err, ErrNoRow) || (err == nil && !c.Scope.Contains(row.Owner)) {
+		return PersonRow{Doc: []byte("{}")}, notFound("person")
+	}
+	return row, err
+}
+
+// appendPerson writes a person with everything that is known of it. Spec gap: L14.
+func appendPerson(dst []byte, row PersonRow) []byte {
+	if len(row.Doc) == 0 {
+		return dst
+	}
+	return append(member(open(dst, row.Doc), "qualityResult", row.Quality), '}')
+}
+
+// CreatePerson saves a new person.
+// POST /api/v1/persons (interface: Persons)
+func (s *Service) CreatePerson(ctx context.Context, c Caller, request apitype.CreatePersonRequest) (answer Answer, err error) {
+	if err := c.Require(PersonsCreate); err != nil {
+		return Answer{}, err
+	}
+	now := s.present()
+	if err := invalid(request.Validate(now.Time)); err != nil {
+		return Answer{}, err
+	}
+	id := s.chosenUUID(request.UUID)
+	err = s.update(ctx, "create the person", func(tx Tx) error {
+		owner, _, err := organizations(tx, c, request.OwningOrganizationUUID, request.RecruitingOrganizationUUID)
+		if err != nil {
+			return err
+		}
+		row, err := newPerson(id, request, owner, now)
+		if err != nil {
+			return err
+		}
+		if err := tx.InsertPerson(row); errors.Is(err, ErrExists) {
+			return taken("person")
+		} else if err != nil {
+			return err
+		}
+		answer = Answer{JSON: appendPerson(nil, row), Rev: row.Rev}
+		return nil
+	})
+	return answer, err
+}
+
+// organizations are the two organizations that a creation names. One that is unknown
+// reads like one outside the caller's scope. Spec gap: R2.
+func organizations(r Reader, c Caller, owning, recruiting apitype.UUID) (owner, recruiter Organization, err error) {
+	var v apitype.Violations
+	look := func(pointer string, id apitype.UUID) (o Organization, err error) {
+		if o, err = r.Organization(id); errors.Is(err, ErrNoRow) || (err == nil && !c.Scope.Contains(id)) {
+			v.Add(pointer, "names no organization of the account")
+			return Organization{}, nil
+		}
+		return o, err
+	}
+	if owner, err = look("/owningOrganizationUuid", owning); err != nil {
+		return owner, recruiter, err
+	}
+	if recruiter, err = look("/recruitingOrganizationUuid", recruiting); err != nil {
+		return owner, recruiter, err
+	}
+	return owner, recruiter, invalid(v)
+}
+
+// newPerson is the person that a creation describes. Spec gaps: P1, P4.
+func newPerson(id apitype.UUID, r apitype.CreatePersonRequest, owner Organization, now apitype.Time) (PersonRow, error) {
+	person := apitype.Person{
+		UUID: id, PersonUUID: id, AcademicTitle: r.AcademicTitle, DateOfBirth: r.DateOfBirth,
+		SocialSecurityNumber: apitype.EmbedPointer(r.SocialSecurityNumber),
+		IBAN:                 r.IBAN, PhoneNumber: r.PhoneNumber, MobilePhoneNumber: r.MobilePhoneNumber,
+		Email: r.Email, Gender: r.Gender, Language: r.Language, CreatedAt: now,
+		Address:            apitype.EmbedPointer(r.Address),
+		Mandate:            apitype.EmbedPointer[apitype.Mandate](nil),
+		OwningOrganization: apitype.Embed(owner.OrganizationReference),
+	}
+	if n := r.Name; n != nil {
+		person.Initials, person.FirstName, person.LastNamePrefix, person.LastName = n.Initials, n.FirstName, n.LastNamePrefix, n.LastName
+	}
+	if o := r.OptIns; o != nil {
+		person.OptInEmail, person.OptInMail, person.OptInPhone, person.OptInSMS = o.Email, o.Mail, o.Phone, o.SMS
+	}
+	row := PersonRow{Recruiting: r.RecruitingOrganizationUUID, Rev: 1}
+	if m := r.Mandate; m != nil {
+		row.MandateID = m.ID
+		created := now
+		if m.CreatedAt != nil {
+			created = *m.CreatedAt
+		}
+		person.Mandate = apitype.Embed(apitype.Mandate{CreatedAt: created})
+	}
+	return row, row.write(person)
+}
+
+// write puts a person into its row: the document and the columns that lists filter by.
+func (p *PersonRow) write(person apitype.Person) (err error) {
+	p.UUID, p.CreatedAt, p.IBAN = person.UUID, person.CreatedAt, person.IBAN
+	p.Owner = person.OwningOrganization.Value().UUID
+	p.Doc, err = encode("person", person)
+	return err
+}
+
+// UpdatePerson changes the named fields of a person.
+// PUT /api/v1/persons/{uuid}/actions/update (interface: Persons)
+func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.UpdatePersonRequest) (answer Answer, err error) {
+	if err := c.Require(PersonsUpdate); err != nil {
+		return Answer{}, err
+	}
+	now := s.present()
+	if err := invalid(request.Validate(now.Time)); err != nil {
+		return Answer{}, err
+	}
+	err = s.update(ctx, "update the person", func(tx Tx) error {
+		row, err := visiblePerson(tx, c, id)
+		if err != nil {
+			return err
+		}
+		var person apitype.Person
+		if err := decode("person", row.Doc, &person); err != nil {
+			return err
+		}
+		before := row
+		if err := invalid(patchPerson(&person, &row.MandateID, request, now)); err != nil {
+			return err
+		}
+		if err := m.check(row.Rev); err != nil {
+			return err
+		}
+		if err := row.write(person); err != nil {
+			return err
+		}
+		if !slices.Equal(row.Doc, before.Doc) || !equal(row.MandateID, before.MandateID) {
+			if err := tx.UpdatePerson(row); err != nil {
+				return err
+			}
+			row.Rev++
+		}
+		answer = Answer{JSON: appendPerson(nil, row), Rev: row.Rev}
+		return nil
+	})
+	return answer, err
+}
+
+// patchPerson merges an update into a person, and says what is then wrong with it.
+// Spec gap: P3.
+func patchPerson(p *apitype.Person, mandateID **string, r apitype.UpdatePersonRequest, now apitype.Time) apitype.Violations {
+	r.AcademicTitle.Apply(&p.AcademicTitle)
+	r.DateOfBirth.Apply(&p.DateOfBirth)
+	number := p.SocialSecurityNumber.Pointer()
+	r.SocialSecurityNumber.Apply(&number)
+	p.SocialSecurityNumber = apitype.EmbedPointer(number)
+	r.Gender.Apply(&p.Gender)
+	r.PhoneNumber.Apply(&p.PhoneNumber)
+	r.MobilePhoneNumber.Apply(&p.MobilePhoneNumber)
+	r.Email.Apply(&p.Email)
+	r.Language.Apply(&p.Language)
+	r.IBAN.Apply(&p.IBAN)
+	if n, ok := r.Name.Value(); ok {
+		n.Initials.Apply(&p.Initials)
+		n.FirstName.Apply(&p.FirstName)
+		n.LastNamePrefix.Apply(&p.LastNamePrefix)
+		n.LastName.Apply(&p.LastName)
+	} else if r.Name.IsClear() {
+		p.Initials, p.FirstName, p.LastNamePrefix, p.LastName = nil, nil, nil, nil
+	}
+	if o, ok := r.OptIns.Value(); ok {
+		o.Email.Apply(&p.OptInEmail)
+		o.Mail.Apply(&p.OptInMail)
+		o.Phone.Apply(&p.OptInPhone)
+		o.SMS.Apply(&p.OptInSMS)
+	} else if r.OptIns.IsClear() {
+		p.OptInEmail, p.OptInMail, p.OptInPhone, p.OptInSMS = nil, nil, nil, nil
+	}
+	patchMandate(p, mandateID, r.Mandate, now)
+	return patchAddress(p, r.Address)
+}
+
+// patchMandate merges a mandate; a new one is dated now when it says no date.
+func patchMandate(p *apitype.Person, id **string, patch apitype.Patch[apitype.MandatePatch], now apitype.Time) {
+	m, ok := patch.Value()
+	switch {
+	case patch.IsClear():
+		p.Mandate, *id = apitype.EmbedPointer[apitype.Mandate](nil), nil
+	case ok:
+		m.ID.Apply(id)
+		created, dated := m.CreatedAt.Value()
+		_, identified := m.ID.Value()
+		if !dated && p.Mandate.Pointer() == nil && identified {
+			created, dated = now, true
+		}
+		if dated {
+			p.Mandate = apitype.Embed(apitype.Mandate{CreatedAt: created})
+		}
+	}
+}
+
+// patchAddress merges an address; what comes of it must be whole. Spec gap: P3.
+func patchAddress(p *apitype.Person, patch apitype.Patch[apitype.AddressPatch]) (v apitype.Violations) {
+	a, ok := patch.Value()
+	switch {
+	case patch.IsClear():
+		p.Address = apitype.EmbedPointer[apitype.Address](nil)
+	case ok && a != (apitype.AddressPatch{}):
+		address := p.Address.Value()
+		for _, part := range []struct {
+			patch apitype.Patch[string]
+			field *string
+		}{
+			{a.Street, &address.Street},
+			{a.HouseNumber, &address.HouseNumber},
+			{a.ZipCode, &address.ZipCode},
+			{a.City, &address.City},
+			{a.Country, &address.Country},
+		} {
+			if text, ok := part.patch.Value(); ok {
+				*part.field = text
+			}
+		}
+		a.HouseNumberExtension.Apply(&address.HouseNumberExtension)
+		address.Validate(&v, "/address")
+		p.Address = apitype.Embed(address)
+	}
+	return v
+}
+
+// equal reports whether two values that may be nil are the same.
+func equal[T comparable](a, b *T) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}

@@ -1,0 +1,288 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"crypto/subtle"
+	"errors"
+	"slices"
+	"strconv"
+
+	"fundesk/apiclient/apitype"
+)
+
+// ListPledges is a page of the pledges that the caller may see.
+// GET /api/v1/pledges (interface: Pledges)
+func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeListOptions) (Answer, error) {
+	if err := c.Require(PledgesRead); err != nil {
+		return Answer{}, err
+	}
+	cursors := s.cursors(pledgeCursor)
+	w, err := cursors.window(o.Paging)
+	if err != nil {
+		return Answer{}, err
+	}
+	viewer := s.viewer(c)
+	filter := PledgeFilter{
+		Scope: c.Scope, Person: o.PersonUUID, PaymentQR: o.WithPaymentQR,
+		UpdatedAfter: o.UpdatedAfter, ReleasedAfter: o.ReleasedAfter, ReleasedBy: viewer.now,
+	}
+	if o.Status != nil {
+		filter.Status = *o.Status
+	}
+	parts := includes{transactions: slices.Contains(o.Include, apitype.IncludeTransactions)}
+	var page pageOf[PledgeRow]
+	var transactions map[apitype.UUID][]TransactionRow
+	err = s.view(ctx, "list pledges", func(r Reader) (err error) {
+		page, err = list[PledgeRow]{
+			rows:     func(part Range) ([]PledgeRow, error) { return r.Pledges(filter, part) },
+			any:      func(part Range) (bool, error) { return r.AnyPledge(filter, part) },
+			position: pledgePosition,
+		}.read(w)
+		if err == nil && parts.transactions {
+			transactions, err = transactionsOf(r, page.rows, func(row PledgeRow) *PledgeRow { return &row })
+		}
+		return err
+	})
+	if err != nil {
+		return Answer{}, err
+	}
+	size := 0
+	for _, row := range page.rows {
+		size += len(row.Doc) + 512
+	}
+	node := func(dst []byte, row PledgeRow) []byte { return viewer.appendPledgeNode(dst, row, parts, transactions) }
+	return Answer{JSON: envelope(cursors, page, pledgePosition, size, node)}, nil
+}
+
+func pledgePosition(p PledgeRow) Position { return Position{At: p.CreatedAt, UUID: p.UUID} }
+
+// GetPledge is one pledge with everything that is known of it.
+// GET /api/v1/pledges/{uuid} (interface: Pledges)
+func (s *Service) GetPledge(ctx context.Context, c Caller, id apitype.UUID) (answer Answer, err error) {
+	if err := c.Require(PledgesRead); err != nil {
+		return Answer{}, err
+	}
+	err = s.view(ctx, "read the pledge", func(r Reader) error {
+		row, err := visiblePledge(r, c, id)
+		if err != nil {
+			return err
+		}
+		answer, err = s.viewer(c).pledge(r, row)
+		return err
+	})
+	return answer, err
+}
+
+// visiblePledge is a pledge that the caller may see, through its owning or recruiting
+// organization. Spec gap: A3.
+func visiblePledge(r Reader, c Caller, id apitype.UUID) (PledgeRow, error) {
+	row, err := r.Pledge(id)
+	if errors.Is(err, ErrNoRow) || (err == nil && !c.Scope.Contains(row.Owner) && !c.Scope.Contains(row.Recruiting)) {
+		return PledgeRow{}, notFound("pledge")
+	}
+	return row, err
+}
+
+// CreatePledge saves a new pledge.
+// POST /api/v1/pledges (interface: Pledges)
+func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.CreatePledgeRequest) (answer Answer, err error) {
+	if err := c.Require(PledgesCreate); err != nil {
+		return Answer{}, err
+	}
+	now := s.present()
+	if err := invalid(request.Validate(now.Time)); err != nil {
+		return Answer{}, err
+	}
+	id := s.chosenUUID(request.UUID)
+	err = s.update(ctx, "create the pledge", func(tx Tx) error {
+		refs, err := pledgeReferences(tx, c, request)
+		if err != nil {
+			return err
+		}
+		row := PledgeRow{Person: request.PersonUUID, External: request.IsExternal(), Rev: 1, ReleasedAt: request.ReleasedAt}
+		if !row.External {
+			row.ReleasedAt = new(apitype.NewTime(now.Add(refs.owner.CoolingOff))) // Spec gap: G2
+		}
+		row.Private, err = encode("pledge", pledgePrivate{CancelledAt: request.CancelledAt, DroppedAt: request.DroppedAt})
+		if err != nil {
+			return err
+		}
+		if err := row.write(newPledge(id, request, refs, now)); err != nil {
+			return err
+		}
+		if err := tx.InsertPledge(row); errors.Is(err, ErrExists) {
+			return taken("pledge")
+		} else if err != nil {
+			return err
+		}
+		if row, err = tx.Pledge(id); err != nil { // With its recruiter.
+			return err
+		}
+		answer, err = s.viewer(c).pledge(tx, row)
+		return err
+	})
+	return answer, err
+}
+
+// pledgeRefs is what a creation names.
+type pledgeRefs struct {
+	owner, recruiter Organization
+	focusAreas       []apitype.FocusArea
+}
+
+// pledgeReferences checks what a creation names. Spec gaps: R2, G6, G9.
+func pledgeReferences(r Reader, c Caller, request apitype.CreatePledgeRequest) (refs pledgeRefs, err error) {
+	var v apitype.Violations
+	refs.focusAreas = []apitype.FocusArea{}
+	refs.owner, refs.recruiter, err = organizations(r, c, request.OwningOrganizationUUID, request.RecruitingOrganizationUUID)
+	if refused, ok := errors.AsType[*Error](err); ok {
+		v = append(v, refused.Violations...)
+	} else if err != nil {
+		return refs, err
+	}
+	if _, err := visiblePerson(r, c, request.PersonUUID); KindOf(err) == NotFound {
+		v.Add("/personUuid", "names no person that the account may see")
+	} else if err != nil {
+		return refs, err
+	}
+	for i, id := range request.FocusAreaUUIDs {
+		area, err := r.FocusArea(id)
+		switch {
+		case errors.Is(err, ErrNoRow) || (err == nil && area.Organization != request.OwningOrganizationUUID):
+			v.Add("/focusAreaUuids/"+strconv.Itoa(i), "names no focus area of the owning organization")
+		case err != nil:
+			return refs, err
+		case !slices.ContainsFunc(refs.focusAreas, func(known apitype.FocusArea) bool { return known.UUID == id }):
+			refs.focusAreas = append(refs.focusAreas, area.FocusArea)
+		}
+	}
+	return refs, invalid(v)
+}
+
+// pledgePrivate is what a pledge keeps and no answer shows.
+type pledgePrivate struct {
+	CancelledAt *apitype.Time `json:"cancelledAt,omitzero"`
+	DroppedAt   *apitype.Time `json:"droppedAt,omitzero"`
+}
+
+// storedPledge is the document of a pledge: the type writes the link always, the
+// document never.
+type storedPledge struct {
+	apitype.Pledge
+	SignatureSignedURL *string `json:"signatureSignedUrl,omitzero"`
+}
+
+// write puts a pledge into its row: the document and the columns that lists filter by.
+func (p *PledgeRow) write(pledge apitype.Pledge) (err error) {
+	p.UUID, p.Recruiter, p.Status = pledge.UUID, pledge.RecruiterUserUUID, pledge.Status
+	p.Owner, p.Recruiting = pledge.OwningOrganizationUUID, pledge.RecruitingOrganizationUUID
+	p.CreatedAt, p.UpdatedAt = pledge.CreatedAt, pledge.UpdatedAt
+	p.Doc, err = encode("pledge", storedPledge{Pledge: pledge})
+	return err
+}
+
+// UpdatePledge changes the named fields of a pledge.
+// PUT /api/v1/pledges/{uuid}/actions/update (interface: Pledges)
+func (s *Service) UpdatePledge(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.UpdatePledgeRequest) (Answer, error) {
+	if err := c.Require(PledgesUpdate); err != nil {
+		return Answer{}, err
+	}
+	if err := invalid(request.Validate()); err != nil {
+		return Answer{}, err
+	}
+	now := s.present()
+	return s.changePledge(ctx, c, id, "update the pledge", func(row *PledgeRow, pledge *apitype.Pledge) error {
+		if err := invalid(request.ValidateFor(*pledge, row.External)); err != nil {
+			return err
+		}
+		if err := m.check(row.Rev); err != nil {
+			return err
+		}
+		before, err := encode("pledge", pledge)
+		if err != nil {
+			return err
+		}
+		patchPledge(pledge, request)
+		after, err := encode("pledge", pledge)
+		if !bytes.Equal(before, after) {
+			pledge.UpdatedAt = now
+		}
+		return err
+	})
+}
+
+// ActOnPledge executes a status action.
+// PUT /api/v1/pledges/{uuid}/actions/{statusUpdateAction} (interface: Pledges)
+func (s *Service) ActOnPledge(ctx context.Context, c Caller, id apitype.UUID, m Match, action apitype.PledgeAction) (Answer, error) {
+	if err := c.Require(PledgesAct); err != nil {
+		return Answer{}, err
+	}
+	if !slices.Contains(apitype.PledgeActions, action) { // Spec gap: G1
+		return Answer{}, &Error{Kind: NotFound, Detail: "there is no such action; known are " + joined(apitype.PledgeActions)}
+	}
+	now := s.present()
+	return s.changePledge(ctx, c, id, "act on the pledge", func(row *PledgeRow, pledge *apitype.Pledge) error {
+		if err := m.check(row.Rev); err != nil {
+			return err
+		}
+		return actOnPledge(row, pledge, action, now)
+	})
+}
+
+// changePledge runs a rule on a pledge and saves what comes of it. Only accounts of the
+// owning organization may change a pledge. Spec gap: A3.
+func (s *Service) changePledge(ctx context.Context, c Caller, id apitype.UUID, what string,
+	rule func(row *PledgeRow, pledge *apitype.Pledge) error,
+) (answer Answer, err error) {
+	err = s.update(ctx, what, func(tx Tx) error {
+		row, err := visiblePledge(tx, c, id)
+		if err != nil {
+			return err
+		}
+		if !c.Scope.Contains(row.Owner) {
+			return &Error{Kind: Forbidden, Detail: "only accounts of the owning organization may change a pledge"}
+		}
+		var pledge apitype.Pledge
+		if err := decode("pledge", row.Doc, &pledge); err != nil {
+			return err
+		}
+		before := row
+		if err := rule(&row, &pledge); err != nil {
+			return err
+		}
+		if err := row.write(pledge); err != nil {
+			return err
+		}
+		if !bytes.Equal(before.Doc, row.Doc) {
+			if err := tx.UpdatePledge(row); err != nil {
+				return err
+			}
+			if row, err = tx.Pledge(id); err != nil { // With its recruiter.
+				return err
+			}
+		}
+		answer, err = s.viewer(c).pledge(tx, row)
+		return err
+	})
+	return answer, err
+}
+
+// Signature is the signature file of a pledge, for who holds a link that this service
+// signed. Spec gap: G10.
+func (s *Service) Signature(ctx context.Context, pledge apitype.UUID, expires, signature string) (content []byte, err error) {
+	refusal := notFound("signature file, or the link to it is no longer valid")
+	seconds, err := strconv.ParseInt(expires, 10, 64)
+	if err != nil || subtle.ConstantTimeCompare([]byte(signature), []byte(s.keys.signLink(pledge, expires))) != 1 ||
+		seconds < s.now().Unix() {
+		return nil, refusal
+	}
+	err = s.view(ctx, "read the signature file", func(r Reader) error {
+		content, err = r.Signature(pledge)
+		if errors.Is(err, ErrNoRow) {
+			return refusal
+		}
+		return err
+	})
+	return content, err
+}

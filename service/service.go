@@ -1,0 +1,113 @@
+// Package service is the Fundraising Data Service: its rules, and nothing of how it
+// is reached or where it is kept. A [Service] has one method for each operation of the
+// interface; each takes the [Caller] that asks and returns the bytes to answer with.
+//
+// It must not know HTTP or SQL: records come from a [Store], which the caller of [New]
+// brings, and refusals are an [*Error] with a kind.
+//
+//	s, err := service.New(ctx, service.Options{Store: store})
+//	account, err := s.Authenticate(ctx, token)
+//	answer, err := s.GetCall(ctx, service.Caller{Account: account}, id)
+//	fmt.Println(string(answer.JSON), answer.Rev)
+package service
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// Options configure a Service.
+type Options struct {
+	Store   Store
+	Now     func() time.Time    // Nil: the system's clock.
+	NewUUID func() apitype.UUID // Nil: random version 4.
+}
+
+// Service answers the operations of the interface. It is safe for concurrent use, and
+// several processes may share one database.
+type Service struct {
+	store    Store
+	now      func() time.Time
+	newUUID  func() apitype.UUID
+	keys     keys
+	verified verifiedTokens
+}
+
+// New is the service on a store whose schema is up to date.
+func New(ctx context.Context, o Options) (*Service, error) {
+	seed, err := o.Store.SigningSeed(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the signing key: %w", err)
+	}
+	keys, err := deriveKeys(seed)
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{store: o.Store, now: o.Now, newUUID: o.NewUUID, keys: keys}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.newUUID == nil {
+		s.newUUID = apitype.NewUUID
+	}
+	return s, nil
+}
+
+// Answer is one record as it is sent.
+type Answer struct {
+	JSON []byte
+	Rev  int64 // The record's revision, its entity tag.
+}
+
+// Caller is who asks for an operation.
+type Caller struct {
+	Account
+	// BaseURL is where the caller reaches the service, without a slash at the end;
+	// signed links begin with it.
+	BaseURL string
+}
+
+// Match are the revisions that an update or a move is meant for. Nil is any.
+// Spec gap: R12.
+type Match []int64
+
+// check refuses when the record's revision is not among those named.
+func (m Match) check(rev int64) error {
+	if m == nil {
+		return nil
+	}
+	for _, wanted := range m {
+		if wanted == rev {
+			return nil
+		}
+	}
+	return &Error{Kind: PreconditionFailed, Detail: "the record was changed since it was read"}
+}
+
+// Ready reports whether the store answers.
+func (s *Service) Ready(ctx context.Context) error { return s.store.Ping(ctx) }
+
+// present is the processing time, to the millisecond.
+func (s *Service) present() apitype.Time { return apitype.NewTime(s.now()) }
+
+// chosenUUID is the identifier of a new record.
+func (s *Service) chosenUUID(id *apitype.UUID) apitype.UUID {
+	if id != nil {
+		return *id
+	}
+	return s.newUUID()
+}
+
+// view runs read on the store and keeps kinds of errors that have one.
+func (s *Service) view(ctx context.Context, what string, read func(Reader) error) error {
+	return described(what, s.store.View(ctx, read))
+}
+
+// update runs change in one transaction; the rule runs inside it, so that what it
+// checked still holds when it is saved.
+func (s *Service) update(ctx context.Context, what string, change func(Tx) error) error {
+	return described(what, s.store.Update(ctx, change))
+}

@@ -1,0 +1,162 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+const accountColumns = `
+	uuid,
+	name,
+	permissions,
+	all_organizations,
+	organizations,
+	external_sources,
+	created_at,
+	revoked_at`
+
+// scanAccount reads the account columns.
+func scanAccount(scan func(...any) error) (a service.Account, err error) {
+	var permissions, organizations, sources []byte
+	err = scan(
+		uuidDest{&a.UUID},
+		&a.Name,
+		&permissions,
+		&a.Scope.All,
+		&organizations,
+		&sources,
+		timeDest{&a.CreatedAt},
+		nullTimeDest{&a.RevokedAt},
+	)
+	for _, list := range []struct {
+		text []byte
+		dest any
+	}{{permissions, &a.Permissions}, {organizations, &a.Scope.Organizations}, {sources, &a.ExternalSources}} {
+		if err == nil {
+			err = json.Unmarshal(list.text, list.dest)
+		}
+	}
+	return a, err
+}
+
+// Account is one account.
+func (r *reader) Account(id apitype.UUID) (service.Account, error) {
+	return scanAccount(r.row(`SELECT `+accountColumns+` FROM accounts WHERE uuid = $1`, id.String()).scan)
+}
+
+// Accounts are all accounts, the oldest first.
+func (r *reader) Accounts() (accounts []service.Account, err error) {
+	err = r.each(`SELECT `+accountColumns+` FROM accounts ORDER BY created_at, uuid`, nil, func(rows *sql.Rows) error {
+		a, err := scanAccount(rows.Scan)
+		accounts = append(accounts, a)
+		return err
+	})
+	return accounts, err
+}
+
+// InsertAccount saves a new account.
+func (t *tx) InsertAccount(a service.Account) error {
+	lists := make([]string, 0, 3)
+	for _, list := range []any{a.Permissions, a.Scope.Organizations, a.ExternalSources} {
+		text, err := json.Marshal(list)
+		if err != nil {
+			return err
+		}
+		lists = append(lists, string(text))
+	}
+	return t.insert(`INSERT INTO accounts (`+accountColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		a.UUID.String(),
+		a.Name,
+		lists[0],
+		bit(a.Scope.All),
+		lists[1],
+		lists[2],
+		a.CreatedAt.UnixMilli(),
+		nullTime(a.RevokedAt),
+	)
+}
+
+// UpdateAccount saves whether an account is revoked; nothing else of it changes.
+func (t *tx) UpdateAccount(a service.Account) error {
+	return t.change(`UPDATE accounts SET revoked_at = $2 WHERE uuid = $1`, a.UUID.String(), nullTime(a.RevokedAt))
+}
+
+const organizationColumns = `uuid, name, abbreviation, max_call_attempts, cooling_off`
+
+// scanOrganization reads the organization columns.
+func scanOrganization(scan func(...any) error) (o service.Organization, err error) {
+	var coolingOff int64
+	err = scan(uuidDest{&o.UUID}, &o.Name, &o.Abbreviation, &o.MaxCallAttempts, &coolingOff)
+	o.CoolingOff = time.Duration(coolingOff) * time.Millisecond
+	return o, err
+}
+
+// Organization is one organization.
+func (r *reader) Organization(id apitype.UUID) (service.Organization, error) {
+	return scanOrganization(r.row(`SELECT `+organizationColumns+` FROM organizations WHERE uuid = $1`, id.String()).scan)
+}
+
+// Organizations are all organizations, by uuid: the engines do not agree on the order
+// of names.
+func (r *reader) Organizations() (organizations []service.Organization, err error) {
+	err = r.each(`SELECT `+organizationColumns+` FROM organizations ORDER BY uuid`, nil, func(rows *sql.Rows) error {
+		o, err := scanOrganization(rows.Scan)
+		organizations = append(organizations, o)
+		return err
+	})
+	return organizations, err
+}
+
+// InsertOrganization saves a new organization.
+func (t *tx) InsertOrganization(o service.Organization) error {
+	return t.insert(`INSERT INTO organizations (`+organizationColumns+`) VALUES ($1, $2, $3, $4, $5)`,
+		o.UUID.String(), o.Name, o.Abbreviation, o.MaxCallAttempts, o.CoolingOff.Milliseconds())
+}
+
+// InsertUser saves a user as answers show it.
+func (t *tx) InsertUser(u apitype.RecruiterUser) error {
+	doc, err := json.Marshal(u)
+	if err != nil {
+		return err
+	}
+	return t.insert(`INSERT INTO users (uuid, doc) VALUES ($1, $2)`, u.UUID.String(), doc)
+}
+
+// FocusArea is one focus area with its organization.
+func (r *reader) FocusArea(id apitype.UUID) (a service.FocusArea, err error) {
+	var doc []byte
+	err = r.row(`SELECT organization, doc FROM focus_areas WHERE uuid = $1`, id.String()).
+		scan(uuidDest{&a.Organization}, &doc)
+	if err != nil {
+		return a, err
+	}
+	return a, json.Unmarshal(doc, &a.FocusArea)
+}
+
+// InsertFocusArea saves a focus area.
+func (t *tx) InsertFocusArea(a service.FocusArea) error {
+	doc, err := json.Marshal(a.FocusArea)
+	if err != nil {
+		return err
+	}
+	return t.insert(`INSERT INTO focus_areas (uuid, organization, doc) VALUES ($1, $2, $3)`,
+		a.UUID.String(), a.Organization.String(), doc)
+}
+
+// Setting is a named value of the database.
+func (r *reader) Setting(name string) (value string, err error) {
+	err = r.row(`SELECT value FROM settings WHERE name = $1`, name).scan(&value)
+	return value, err
+}
+
+// SetSetting saves a named value.
+func (t *tx) SetSetting(name, value string) error {
+	_, err := t.exec(`INSERT INTO settings (name, value) VALUES ($1, $2)
+		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
+	return err
+}

@@ -1,0 +1,184 @@
+package sqlstore
+
+import (
+	"database/sql"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// Call is one call.
+func (r *reader) Call(id apitype.UUID) (c service.CallRow, err error) {
+	err = r.row(`SELECT
+			uuid,
+			owner,
+			person,
+			pledge,
+			requested_at,
+			updated_at,
+			external,
+			external_application,
+			external_reference,
+			external_status,
+			private,
+			rev,
+			doc
+		FROM calls WHERE uuid = $1`, id.String(),
+	).scan(
+		uuidDest{&c.UUID},
+		uuidDest{&c.Owner},
+		uuidDest{&c.Person},
+		nullUUIDDest{&c.Case},
+		timeDest{&c.RequestedAt},
+		timeDest{&c.UpdatedAt},
+		&c.External,
+		&c.ExternalApplication,
+		&c.ExternalReference,
+		&c.ExternalStatus,
+		&c.Private,
+		&c.Rev,
+		&c.Doc,
+	)
+	return c, err
+}
+
+// callQuery filters calls; an error is of the database.
+func (r *reader) callQuery(f service.CallFilter) (*listQuery, error) {
+	q := &listQuery{table: "calls", time: "requested_at"}
+	q.scope(f.Scope, `t.owner`)
+	if f.ExternalStatus != "" {
+		q.where(`t.external_status = %s`, f.ExternalStatus)
+	}
+	if f.ExternalReference != "" {
+		q.where(`t.external_application = %s`, f.ExternalApplication)
+		q.where(`t.external_reference = %s`, f.ExternalReference)
+	}
+	if f.NoExternalReference {
+		q.conds = append(q.conds, `t.external_application IS NULL`, `t.external_reference IS NULL`)
+	}
+	if f.RequestedFrom != nil {
+		q.where(`t.requested_at >= %s`, f.RequestedFrom.UnixMilli())
+	}
+	if f.RequestedUntil != nil {
+		q.where(`t.requested_at <= %s`, f.RequestedUntil.UnixMilli())
+	}
+	if f.RequestedAfter != nil {
+		q.where(`t.requested_at > %s`, f.RequestedAfter.UnixMilli())
+	}
+	if f.UpdatedAfter != nil {
+		return q, r.sortIfFew(q, `updated_at`, *f.UpdatedAfter)
+	}
+	return q, nil
+}
+
+// Calls is a part of the call list.
+func (r *reader) Calls(f service.CallFilter, part service.Range) (rows []service.CallRow, err error) {
+	q, err := r.callQuery(f)
+	if err != nil {
+		return nil, err
+	}
+	columns, joins := `t.uuid, t.requested_at, t.doc`, ``
+	if f.WithPerson {
+		columns += `, p.uuid, p.owner, p.quality, p.doc`
+		joins += ` LEFT JOIN persons p ON p.uuid = t.person`
+	}
+	if f.WithPledge {
+		columns += `, l.uuid, l.owner, l.recruiting, l.released_at, l.has_signature, l.doc, u.doc`
+		joins += ` LEFT JOIN pledges l ON l.uuid = t.pledge LEFT JOIN users u ON u.uuid = l.recruiter`
+	}
+	text := q.page(columns, joins, part)
+	err = r.each(text, q.args, func(result *sql.Rows) error {
+		c, err := scanCall(result, f)
+		rows = append(rows, c)
+		return err
+	})
+	return rows, err
+}
+
+// scanCall reads a row of the list with the rows that were joined to it.
+func scanCall(result *sql.Rows, f service.CallFilter) (c service.CallRow, err error) {
+	dest := []any{uuidDest{&c.UUID}, timeDest{&c.RequestedAt}, &c.Doc}
+	var person, personOwner, pledge, owner, recruiting *apitype.UUID
+	var p service.PersonRow
+	var l service.PledgeRow
+	var hasSignature sql.NullBool
+	if f.WithPerson {
+		dest = append(dest, nullUUIDDest{&person}, nullUUIDDest{&personOwner}, &p.Quality, &p.Doc)
+	}
+	if f.WithPledge {
+		dest = append(dest, nullUUIDDest{&pledge}, nullUUIDDest{&owner}, nullUUIDDest{&recruiting},
+			nullTimeDest{&l.ReleasedAt}, &hasSignature, &l.Doc, &l.RecruiterUser)
+	}
+	if err := result.Scan(dest...); err != nil {
+		return c, err
+	}
+	if person != nil {
+		p.UUID, p.Owner = *person, *personOwner
+		c.PersonRow = &p
+	}
+	if pledge != nil {
+		l.UUID, l.Owner, l.Recruiting, l.HasSignature = *pledge, *owner, *recruiting, hasSignature.Bool
+		c.PledgeRow = &l
+	}
+	return c, nil
+}
+
+// AnyCall reports whether a part of the call list has a row.
+func (r *reader) AnyCall(f service.CallFilter, part service.Range) (bool, error) {
+	q, err := r.callQuery(f)
+	if err != nil {
+		return false, err
+	}
+	return r.any(q, part)
+}
+
+// CallsOfPledge are the calls that name a pledge.
+func (r *reader) CallsOfPledge(pledge apitype.UUID) (rows []service.CallRow, err error) {
+	err = r.each(`SELECT owner, doc FROM calls WHERE pledge = $1 ORDER BY requested_at DESC, uuid DESC`,
+		[]any{pledge.String()}, func(result *sql.Rows) error {
+			var c service.CallRow
+			err := result.Scan(uuidDest{&c.Owner}, &c.Doc)
+			rows = append(rows, c)
+			return err
+		})
+	return rows, err
+}
+
+// InsertCall saves a new call.
+func (t *tx) InsertCall(c service.CallRow) error {
+	return t.insert(`INSERT INTO calls (
+			uuid,
+			owner,
+			person,
+			pledge,
+			requested_at,
+			updated_at,
+			external,
+			external_application,
+			external_reference,
+			external_status,
+			private,
+			rev,
+			doc
+		) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+		c.UUID.String(),
+		c.Owner.String(),
+		c.Person.String(),
+		nullUUID(c.Case),
+		c.RequestedAt.UnixMilli(),
+		c.UpdatedAt.UnixMilli(),
+		bit(c.External),
+		c.ExternalApplication,
+		c.ExternalReference,
+		c.ExternalStatus,
+		c.Private,
+		c.Rev,
+		c.Doc,
+	)
+}
+
+// UpdateCall saves a changed call.
+func (t *tx) UpdateCall(c service.CallRow) error {
+	return t.change(`UPDATE calls SET updated_at = $3, private = $4, doc = $5, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
+		c.UUID.String(), c.Rev, c.UpdatedAt.UnixMilli(), c.Private, c.Doc)
+}

@@ -1,0 +1,72 @@
+package sqlstore
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// keyPath is where the signing key of an SQLite file lies: beside it, so that who can
+// read the records can sign for them, and nobody else. Spec gap: A1.
+func keyPath(database string) string { return database + ".key" }
+
+// seed reads the signing key, and makes it when there is none. Processes that race for
+// it get the same: the first whole file that gets the name wins.
+func (e *sqliteEngine) seed(context.Context) ([]byte, error) {
+	path := keyPath(e.path)
+	seed, err := readKey(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return seed, err
+	}
+	seed = make([]byte, ed25519.SeedSize)
+	if _, err := rand.Read(seed); err != nil {
+		return nil, err
+	}
+	if err := writeKey(path, seed); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return readKey(path)
+}
+
+// readKey is the seed in a key file.
+func readKey(path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(data)
+	if block == nil {
+		return nil, fmt.Errorf("%s is not a PEM file", path)
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	key, ok := parsed.(ed25519.PrivateKey)
+	if err != nil || !ok {
+		return nil, fmt.Errorf("%s does not hold an Ed25519 key", path)
+	}
+	return key.Seed(), nil
+}
+
+// writeKey makes a key file, whole or not at all; one that exists is left alone.
+func writeKey(path string, seed []byte) (err error) {
+	der, err := x509.MarshalPKCS8PrivateKey(ed25519.NewKeyFromSeed(seed))
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // 0600
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.Remove(file.Name())) }()
+	err = pem.Encode(file, &pem.Block{Type: "PRIVATE KEY", Bytes: der})
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return os.Link(file.Name(), path)
+}

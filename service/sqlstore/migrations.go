@@ -1,0 +1,94 @@
+package sqlstore
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// migrationTexts are the migrations in order; the first brings version 0 to 1.
+func migrationTexts() ([]string, error) {
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, len(names))
+	for i, name := range names {
+		data, err := migrations.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		texts[i] = string(data)
+	}
+	return texts, nil
+}
+
+// sqliteTypes are the types that stand for UUID and BYTES.
+var sqliteTypes = strings.NewReplacer(" UUID", " TEXT", " BYTES", " BLOB")
+
+// migrate brings the schema up to date. Processes that race do it once: the version is
+// read again under the write lock.
+func (e *sqliteEngine) migrate(ctx context.Context, refuse bool) (err error) {
+	texts, err := migrationTexts()
+	if err != nil {
+		return err
+	}
+	c, err := e.connect()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.raw.Close()) }()
+	version, err := c.version()
+	switch {
+	case err != nil:
+		return err
+	case version > len(texts):
+		return fmt.Errorf("its schema is of version %d, and this program knows %d", version, len(texts))
+	case version == len(texts):
+		return nil
+	case refuse:
+		return fmt.Errorf("its schema is of version %d, and this program needs %d; run fundeskd migrate", version, len(texts))
+	}
+	if _, err := c.raw.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_, _ = c.raw.ExecContext(ctx, `ROLLBACK`) // The first error is the one to tell.
+		}
+	}()
+	if version, err = c.version(); err != nil {
+		return err
+	}
+	for ; version < len(texts); version++ {
+		if _, err := c.raw.ExecContext(ctx, sqliteTypes.Replace(texts[version])); err != nil {
+			return fmt.Errorf("migrate to version %d: %w", version+1, err)
+		}
+	}
+	if _, err := c.raw.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, version)); err != nil {
+		return err
+	}
+	_, err = c.raw.ExecContext(ctx, `COMMIT`)
+	return err
+}
+
+// version is that of the schema.
+func (e *sqliteEngine) version(ctx context.Context) (version int, err error) {
+	err = e.view(ctx, func(c *conn) error {
+		version, err = c.version()
+		return err
+	})
+	return version, err
+}
+
+// version is that of the schema, 0 for a new file.
+func (c *conn) version() (version int, err error) {
+	err = c.raw.QueryRowContext(c.ctx, `PRAGMA user_version`).Scan(&version)
+	return version, err
+}

@@ -1,0 +1,96 @@
+package sqlstore
+
+import (
+	"database/sql"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// Person is one person.
+func (r *reader) Person(id apitype.UUID) (p service.PersonRow, err error) {
+	err = r.row(`SELECT
+			uuid,
+			owner,
+			recruiting,
+			created_at,
+			iban,
+			mandate_id,
+			quality,
+			rev,
+			doc
+		FROM persons WHERE uuid = $1`, id.String(),
+	).scan(
+		uuidDest{&p.UUID},
+		uuidDest{&p.Owner},
+		uuidDest{&p.Recruiting},
+		timeDest{&p.CreatedAt},
+		&p.IBAN,
+		&p.MandateID,
+		&p.Quality,
+		&p.Rev,
+		&p.Doc,
+	)
+	return p, err
+}
+
+func personQuery(f service.PersonFilter) *listQuery {
+	q := &listQuery{table: "persons", time: "created_at"}
+	q.scope(f.Scope, `t.owner`)
+	if f.CreatedAfter != nil {
+		q.where(`t.created_at > %s`, f.CreatedAfter.UnixMilli())
+	}
+	if f.IBAN != "" {
+		q.where(`t.iban = %s`, f.IBAN)
+	}
+	return q
+}
+
+// Persons is a part of the person list.
+func (r *reader) Persons(f service.PersonFilter, part service.Range) (rows []service.PersonRow, err error) {
+	q := personQuery(f)
+	text := q.page(`t.uuid, t.created_at, t.doc`, ``, part)
+	err = r.each(text, q.args, func(result *sql.Rows) error {
+		var p service.PersonRow
+		err := result.Scan(uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, &p.Doc)
+		rows = append(rows, p)
+		return err
+	})
+	return rows, err
+}
+
+// AnyPerson reports whether a part of the person list has a row.
+func (r *reader) AnyPerson(f service.PersonFilter, part service.Range) (bool, error) {
+	return r.any(personQuery(f), part)
+}
+
+// InsertPerson saves a new person.
+func (t *tx) InsertPerson(p service.PersonRow) error {
+	return t.insert(`INSERT INTO persons (
+			uuid,
+			owner,
+			recruiting,
+			created_at,
+			iban,
+			mandate_id,
+			quality,
+			rev,
+			doc
+		) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		p.UUID.String(),
+		p.Owner.String(),
+		p.Recruiting.String(),
+		p.CreatedAt.UnixMilli(),
+		p.IBAN,
+		p.MandateID,
+		p.Quality,
+		p.Rev,
+		p.Doc,
+	)
+}
+
+// UpdatePerson saves a changed person.
+func (t *tx) UpdatePerson(p service.PersonRow) error {
+	return t.change(`UPDATE persons SET iban = $3, mandate_id = $4, doc = $5, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
+		p.UUID.String(), p.Rev, p.IBAN, p.MandateID, p.Doc)
+}

@@ -1,0 +1,224 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// Pledge is one pledge with its recruiter.
+func (r *reader) Pledge(id apitype.UUID) (p service.PledgeRow, err error) {
+	err = r.row(`SELECT
+			t.uuid,
+			t.owner,
+			t.recruiting,
+			t.person,
+			t.recruiter,
+			t.status,
+			t.created_at,
+			t.updated_at,
+			t.released_at,
+			t.external,
+			t.payment_qr,
+			t.has_signature,
+			t.private,
+			u.doc,
+			t.rev,
+			t.doc
+		FROM pledges t LEFT JOIN users u ON u.uuid = t.recruiter WHERE t.uuid = $1`, id.String(),
+	).scan(
+		uuidDest{&p.UUID},
+		uuidDest{&p.Owner},
+		uuidDest{&p.Recruiting},
+		uuidDest{&p.Person},
+		uuidDest{&p.Recruiter},
+		&p.Status,
+		timeDest{&p.CreatedAt},
+		timeDest{&p.UpdatedAt},
+		nullTimeDest{&p.ReleasedAt},
+		&p.External,
+		&p.PaymentQR,
+		&p.HasSignature,
+		&p.Private,
+		&p.RecruiterUser,
+		&p.Rev,
+		&p.Doc,
+	)
+	return p, err
+}
+
+// pledgeQuery filters pledges; an error is of the database.
+func (r *reader) pledgeQuery(f service.PledgeFilter) (*listQuery, error) {
+	q := &listQuery{table: "pledges", time: "created_at"}
+	q.pledgeScope(f.Scope)
+	if f.Person != nil {
+		q.where(`t.person = %s`, f.Person.String())
+	}
+	if f.PaymentQR != nil {
+		q.where(`t.payment_qr = %s`, bit(*f.PaymentQR))
+	}
+	if f.Status != "" {
+		q.where(`t.status = %s`, string(f.Status))
+	}
+	if f.ReleasedAfter != nil {
+		q.where(`+t.released_at <= %s`, f.ReleasedBy.UnixMilli())
+		if f.UpdatedAfter != nil {
+			q.where(`+t.updated_at > %s`, f.UpdatedAfter.UnixMilli())
+		}
+		return q, r.sortIfFew(q, `released_at`, *f.ReleasedAfter)
+	}
+	if f.UpdatedAfter != nil {
+		return q, r.sortIfFew(q, `updated_at`, *f.UpdatedAfter)
+	}
+	return q, nil
+}
+
+// pledgeScope limits pledges to those that organizations own or recruited. The branches
+// are disjoint, so that a pledge comes once. Spec gap: A3.
+func (q *listQuery) pledgeScope(scope service.Scope) {
+	if scope.All {
+		return
+	}
+	places := make([]string, len(scope.Organizations))
+	for i, id := range scope.Organizations {
+		places[i] = q.arg(id.String())
+	}
+	all := `(` + strings.Join(places, `, `) + `)`
+	if len(places) > maxBranches {
+		q.conds = append(q.conds, `(t.owner IN `+all+` OR t.recruiting IN `+all+`)`)
+		return
+	}
+	for _, place := range places {
+		q.branches = append(q.branches, `t.owner = `+place, `t.recruiting = `+place+` AND t.owner NOT IN `+all)
+	}
+}
+
+// Pledges is a part of the pledge list.
+func (r *reader) Pledges(f service.PledgeFilter, part service.Range) (rows []service.PledgeRow, err error) {
+	q, err := r.pledgeQuery(f)
+	if err != nil {
+		return nil, err
+	}
+	text := q.page(`t.uuid, t.created_at, t.released_at, t.has_signature, t.doc, u.doc`,
+		` LEFT JOIN users u ON u.uuid = t.recruiter`, part)
+	err = r.each(text, q.args, func(result *sql.Rows) error {
+		var p service.PledgeRow
+		err := result.Scan(uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, nullTimeDest{&p.ReleasedAt},
+			&p.HasSignature, &p.Doc, &p.RecruiterUser)
+		rows = append(rows, p)
+		return err
+	})
+	return rows, err
+}
+
+// AnyPledge reports whether a part of the pledge list has a row.
+func (r *reader) AnyPledge(f service.PledgeFilter, part service.Range) (bool, error) {
+	q, err := r.pledgeQuery(f)
+	if err != nil {
+		return false, err
+	}
+	return r.any(q, part)
+}
+
+// Signature is the signature file of a pledge.
+func (r *reader) Signature(pledge apitype.UUID) (content []byte, err error) {
+	err = r.row(`SELECT content FROM signatures WHERE pledge = $1`, pledge.String()).scan(&content)
+	return content, err
+}
+
+// Transactions are those of some pledges, the newest first.
+func (r *reader) Transactions(pledges []apitype.UUID) (rows []service.TransactionRow, err error) {
+	q := &listQuery{}
+	places := make([]string, len(pledges))
+	for i, id := range pledges {
+		places[i] = q.arg(id.String())
+	}
+	err = r.each(`SELECT pledge, doc FROM transactions WHERE pledge IN (`+strings.Join(places, `, `)+`)
+		ORDER BY pledge, created_at DESC, uuid DESC`, q.args, func(result *sql.Rows) error {
+		var t service.TransactionRow
+		err := result.Scan(uuidDest{&t.Pledge}, &t.Doc)
+		rows = append(rows, t)
+		return err
+	})
+	return rows, err
+}
+
+// Transaction is one transaction.
+func (r *reader) Transaction(id apitype.UUID) (t service.TransactionRow, err error) {
+	err = r.row(`SELECT uuid, pledge, created_at, method, doc FROM transactions WHERE uuid = $1`, id.String()).
+		scan(uuidDest{&t.UUID}, uuidDest{&t.Pledge}, timeDest{&t.CreatedAt}, &t.Method, &t.Doc)
+	return t, err
+}
+
+// InsertPledge saves a new pledge.
+func (t *tx) InsertPledge(p service.PledgeRow) error {
+	return t.insert(`INSERT INTO pledges (
+			uuid,
+			owner,
+			recruiting,
+			person,
+			recruiter,
+			status,
+			created_at,
+			updated_at,
+			released_at,
+			external,
+			payment_qr,
+			has_signature,
+			private,
+			rev,
+			doc
+		) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+		p.UUID.String(),
+		p.Owner.String(),
+		p.Recruiting.String(),
+		p.Person.String(),
+		p.Recruiter.String(),
+		string(p.Status),
+		p.CreatedAt.UnixMilli(),
+		p.UpdatedAt.UnixMilli(),
+		nullTime(p.ReleasedAt),
+		bit(p.External),
+		bit(p.PaymentQR),
+		bit(p.HasSignature),
+		p.Private,
+		p.Rev,
+		p.Doc,
+	)
+}
+
+// UpdatePledge saves a changed pledge.
+func (t *tx) UpdatePledge(p service.PledgeRow) error {
+	return t.change(`UPDATE pledges SET
+			recruiter = $3,
+			status = $4,
+			updated_at = $5,
+			released_at = $6,
+			doc = $7,
+			rev = rev + 1
+		WHERE uuid = $1 AND rev = $2`,
+		p.UUID.String(), p.Rev,
+		p.Recruiter.String(),
+		string(p.Status),
+		p.UpdatedAt.UnixMilli(),
+		nullTime(p.ReleasedAt),
+		p.Doc,
+	)
+}
+
+// InsertSignature saves the signature file of a pledge.
+func (t *tx) InsertSignature(pledge apitype.UUID, content []byte) error {
+	return t.insert(`INSERT INTO signatures (pledge, content) VALUES ($1, $2)`, pledge.String(), content)
+}
+
+// InsertTransaction saves a transaction and notes on its pledge how it began.
+func (t *tx) InsertTransaction(row service.TransactionRow) error {
+	err := t.insert(`INSERT INTO transactions (uuid, pledge, created_at, method, doc) VALUES ($1, $2, $3, $4, $5)`,
+		row.UUID.String(), row.Pledge.String(), row.CreatedAt.UnixMilli(), row.Method, row.Doc)
+	if err != nil || row.Method != apitype.PaymentQRMethod {
+		return err
+	}
+	return t.change(`UPDATE pledges SET payment_qr = 1 WHERE uuid = $1`, row.Pledge.String())
+}

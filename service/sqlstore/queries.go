@@ -1,0 +1,250 @@
+package sqlstore
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// listQuery builds the query of one page. A filter is one where line.
+type listQuery struct {
+	table    string // With its alias t.
+	time     string // The column that the list is sorted by.
+	conds    []string
+	branches []string // Disjoint conditions of which one holds; empty: none needed.
+	args     []any
+	bySort   bool // Sort what the filters find, rather than walk the list in order.
+}
+
+// arg binds a value and is its place.
+func (q *listQuery) arg(value any) string {
+	q.args = append(q.args, value)
+	return "$" + strconv.Itoa(len(q.args))
+}
+
+// where adds a condition with one value, whose place stands for %s.
+func (q *listQuery) where(cond string, value any) {
+	q.conds = append(q.conds, fmt.Sprintf(cond, q.arg(value)))
+}
+
+// maxBranches is how many organizations are looked up one by one and merged. With more,
+// the list is walked in order and what does not belong is passed over.
+const maxBranches = 16
+
+// scope limits the list to organizations by one column. Each is a branch of its own, so
+// that its index gives it in order.
+func (q *listQuery) scope(scope service.Scope, column string) {
+	if scope.All {
+		return
+	}
+	places := make([]string, len(scope.Organizations))
+	for i, id := range scope.Organizations {
+		places[i] = q.arg(id.String())
+	}
+	if len(places) > maxBranches {
+		q.conds = append(q.conds, column+` IN (`+strings.Join(places, `, `)+`)`)
+		return
+	}
+	for _, place := range places {
+		q.branches = append(q.branches, column+` = `+place)
+	}
+}
+
+// inRange limits the list to a part of it.
+func (q *listQuery) inRange(r service.Range) {
+	for _, end := range []struct {
+		bound    *service.Bound
+		operator string
+	}{{r.Above, ">"}, {r.Below, "<"}} {
+		if end.bound == nil {
+			continue
+		}
+		operator := end.operator
+		if end.bound.Inclusive {
+			operator += "="
+		}
+		at, id := q.arg(end.bound.At.UnixMilli()), q.arg(end.bound.UUID.String())
+		q.conds = append(q.conds, fmt.Sprintf(`(t.%s, t.uuid) %s (%s, %s)`, q.time, operator, at, id))
+	}
+}
+
+// condition is the WHERE clause of one branch.
+func (q *listQuery) condition(branch string) string {
+	conds := q.conds
+	if branch != "" {
+		conds = append([]string{branch}, conds...)
+	}
+	if len(conds) == 0 {
+		return ""
+	}
+	return ` WHERE ` + strings.Join(conds, ` AND `)
+}
+
+// order is the ORDER BY clause. A plus sign keeps the engine from walking the index.
+func (q *listQuery) order(alias string, backward bool) string {
+	direction, plus := ` DESC`, ``
+	if backward {
+		direction = ``
+	}
+	if q.bySort {
+		plus = `+`
+	}
+	return ` ORDER BY ` + plus + alias + `.` + q.time + direction + `, ` + alias + `.uuid` + direction
+}
+
+// page is the query of a page's columns, with joins to other tables.
+func (q *listQuery) page(columns, joins string, r service.Range) string {
+	q.inRange(r)
+	limit := ` LIMIT ` + q.arg(r.Limit)
+	switch len(q.branches) {
+	case 0:
+		return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + q.condition("") + q.order("t", r.Backward) + limit
+	case 1:
+		return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + q.condition(q.branches[0]) + q.order("t", r.Backward) + limit
+	}
+	keys := make([]string, len(q.branches))
+	for i, branch := range q.branches {
+		keys[i] = fmt.Sprintf(`SELECT uuid, %s FROM (SELECT t.uuid, t.%s FROM %s t%s%s%s) b%d`,
+			q.time, q.time, q.table, q.condition(branch), q.order("t", r.Backward), limit, i)
+	}
+	merged := `SELECT k.uuid FROM (` + strings.Join(keys, ` UNION ALL `) + `) k` + q.order("k", r.Backward) + limit
+	q.bySort = false
+	return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + ` WHERE t.uuid IN (` + merged + `)` + q.order("t", r.Backward)
+}
+
+// exists is the query that tells whether there is a row.
+func (q *listQuery) exists(r service.Range) string {
+	q.inRange(r)
+	branches := q.branches
+	if len(branches) == 0 {
+		branches = []string{""}
+	}
+	some := make([]string, len(branches))
+	for i, branch := range branches {
+		some[i] = `EXISTS (SELECT 1 FROM ` + q.table + ` t` + q.condition(branch) + `)`
+	}
+	return `SELECT CASE WHEN ` + strings.Join(some, ` OR `) + ` THEN 1 ELSE 0 END`
+}
+
+// few is how many rows are rather sorted than looked for by walking the list.
+const few = 4000
+
+// sortIfFew decides how a list with a filter by a time other than its own is read: when
+// few rows pass it, they are found by its index and sorted; when many do, the list is
+// walked, and soon has its page.
+func (r *reader) sortIfFew(q *listQuery, column string, after apitype.Time) error {
+	var n int
+	err := r.row(`SELECT COUNT(*) FROM (SELECT 1 FROM `+q.table+` WHERE `+column+` > $1 LIMIT $2) s`,
+		after.UnixMilli(), few).scan(&n)
+	if err != nil {
+		return err
+	}
+	if n < few {
+		q.bySort = true
+		q.branches = anyOf(q.branches)
+		q.where(`t.`+column+` > %s`, after.UnixMilli())
+	} else {
+		q.where(`+t.`+column+` > %s`, after.UnixMilli())
+	}
+	return nil
+}
+
+// anyOf is one branch for several.
+func anyOf(branches []string) []string {
+	if len(branches) < 2 {
+		return branches
+	}
+	return []string{`((` + strings.Join(branches, `) OR (`) + `))`}
+}
+
+// any runs an exists query.
+func (r *reader) any(q *listQuery, part service.Range) (bool, error) {
+	var n int
+	text := q.exists(part)
+	err := r.row(text, q.args...).scan(&n)
+	return n == 1, err
+}
+
+// A uuidDest reads an identifier column.
+type uuidDest struct{ id *apitype.UUID }
+
+// Scan reads the text form.
+func (d uuidDest) Scan(value any) error {
+	var text string
+	switch v := value.(type) {
+	case string:
+		text = v
+	case []byte:
+		text = string(v)
+	default:
+		return fmt.Errorf("an identifier column holds a %T", value)
+	}
+	id, err := apitype.ParseUUID(text)
+	*d.id = id
+	return err
+}
+
+// A nullUUIDDest reads an identifier column that may be null.
+type nullUUIDDest struct{ id **apitype.UUID }
+
+// Scan reads the text form, or null.
+func (d nullUUIDDest) Scan(value any) error {
+	*d.id = nil
+	if value == nil {
+		return nil
+	}
+	*d.id = new(apitype.UUID)
+	return uuidDest{*d.id}.Scan(value)
+}
+
+// A timeDest reads a column of milliseconds.
+type timeDest struct{ t *apitype.Time }
+
+// Scan reads milliseconds since 1970.
+func (d timeDest) Scan(value any) error {
+	ms, ok := value.(int64)
+	if !ok {
+		return fmt.Errorf("a time column holds a %T", value)
+	}
+	*d.t = apitype.TimeFromMilli(ms)
+	return nil
+}
+
+// A nullTimeDest reads a column of milliseconds that may be null.
+type nullTimeDest struct{ t **apitype.Time }
+
+// Scan reads milliseconds since 1970, or null.
+func (d nullTimeDest) Scan(value any) error {
+	*d.t = nil
+	if value == nil {
+		return nil
+	}
+	*d.t = new(apitype.Time)
+	return timeDest{*d.t}.Scan(value)
+}
+
+// nullUUID and nullTime bind values that may be null.
+func nullUUID(id *apitype.UUID) any {
+	if id == nil {
+		return nil
+	}
+	return id.String()
+}
+
+func nullTime(t *apitype.Time) any {
+	if t == nil {
+		return nil
+	}
+	return t.UnixMilli()
+}
+
+// bit binds a truth value: the engines agree on numbers.
+func bit(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

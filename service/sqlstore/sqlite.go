@@ -1,0 +1,322 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"fundesk/service"
+)
+
+// sqliteSettings are those of every connection. FULL keeps what was acknowledged over a
+// power loss; without mmap_size readers do not scale over cores.
+const sqliteSettings = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
+	"&_pragma=mmap_size(2147483648)&_pragma=cache_size(-2000)&_pragma=temp_store(MEMORY)"
+
+// maxBatch is how many changes share one commit at most.
+const maxBatch = 256
+
+// sqliteEngine is an SQLite file: many readers, and one writer that commits together
+// what waits together.
+type sqliteEngine struct {
+	path    string
+	db      *sql.DB
+	readers chan *conn // Idle or, as nil, not opened yet.
+	writes  chan *write
+	stop    chan struct{}
+	done    sync.WaitGroup
+	once    sync.Once
+}
+
+// write is one change that waits for the writer.
+type write struct {
+	ctx    context.Context
+	change func(*conn) error
+	result chan error
+}
+
+// openSQLite opens a file. Its records are personal data: nobody but its owner reads it.
+func openSQLite(ctx context.Context, path string, noMigrate bool) (*sqliteEngine, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := file.Close(); err != nil {
+		return nil, err
+	}
+	source := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: sqliteSettings}
+	db, err := sql.Open("sqlite", source.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxIdleConns(64)
+	e := &sqliteEngine{path: path, db: db, writes: make(chan *write), stop: make(chan struct{})}
+	if err := e.migrate(ctx, noMigrate); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	e.readers = make(chan *conn, max(4, 2*runtime.GOMAXPROCS(0)))
+	for range cap(e.readers) {
+		e.readers <- nil
+	}
+	e.done.Go(e.writer)
+	return e, nil
+}
+
+// connect opens one more connection.
+func (e *sqliteEngine) connect() (*conn, error) {
+	raw, err := e.db.Conn(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	return &conn{ctx: context.Background(), raw: raw, statements: map[string]*sql.Stmt{}}, nil
+}
+
+// view reads in a transaction: SQLite then shows one state of the data throughout.
+func (e *sqliteEngine) view(ctx context.Context, read func(*conn) error) (err error) {
+	var c *conn
+	select {
+	case c = <-e.readers:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-e.stop:
+		return errClosed
+	}
+	// Deferred, so that a panic of a rule does not lose the connection.
+	defer func() { e.readers <- c }()
+	if c == nil {
+		if c, err = e.connect(); err != nil {
+			return sqliteError(err)
+		}
+	}
+	if _, err := c.exec(`BEGIN`); err != nil {
+		return sqliteError(err)
+	}
+	defer func() {
+		_, end := c.exec(`ROLLBACK`) // Nothing was written.
+		err = errors.Join(err, sqliteError(end))
+	}()
+	return sqliteError(read(c))
+}
+
+var errClosed = errors.New("the database is closed")
+
+// update hands a change to the writer and waits until it is durable. Once the writer
+// has it, its outcome is waited for: it may already be on its way to the disk.
+func (e *sqliteEngine) update(ctx context.Context, change func(*conn) error) error {
+	w := &write{ctx: ctx, change: change, result: make(chan error, 1)}
+	select {
+	case e.writes <- w:
+		return <-w.result
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-e.stop:
+		return errClosed
+	}
+}
+
+// writer commits changes until the engine is closed.
+func (e *sqliteEngine) writer() {
+	var c *conn
+	for {
+		var batch []*write
+		select {
+		case first := <-e.writes:
+			batch = append(batch, first)
+		case <-e.stop:
+			if c != nil {
+				_ = c.raw.Close() // The pool reports what matters.
+			}
+			return
+		}
+	collect:
+		for len(batch) < maxBatch {
+			select {
+			case next := <-e.writes:
+				batch = append(batch, next)
+			default:
+				break collect
+			}
+		}
+		var err error
+		if c == nil {
+			c, err = e.connect()
+		}
+		if err == nil {
+			err = commit(c, batch)
+		}
+		if err != nil && len(batch) > 1 {
+			// The database refused something: find out what, one by one.
+			for _, w := range batch {
+				w.answer(commit(c, []*write{w}))
+			}
+			continue
+		}
+		for _, w := range batch {
+			w.answer(err)
+		}
+	}
+}
+
+// answer ends a change that has no outcome of its own yet.
+func (w *write) answer(err error) {
+	select {
+	case w.result <- sqliteError(err):
+	default: // Answered by commit.
+	}
+}
+
+// commit runs changes in one transaction, each in its own savepoint, so that a refused
+// one takes nothing of the others with it. Refused changes are answered here, together
+// with the others; an error is of the database and means that nothing was kept.
+func commit(c *conn, batch []*write) (err error) {
+	if c == nil {
+		return errClosed
+	}
+	c.broken = false
+	if _, err := c.exec(`BEGIN IMMEDIATE`); err != nil {
+		return err
+	}
+	committed := false
+	defer func() {
+		if !committed {
+			_, _ = c.exec(`ROLLBACK`) // SQLite may have rolled back by itself already.
+		}
+	}()
+	outcomes := make([]error, len(batch))
+	for i, w := range batch {
+		if outcomes[i], err = attempt(c, w); err != nil {
+			return err
+		}
+	}
+	if _, err := c.exec(`COMMIT`); err != nil {
+		return err
+	}
+	committed = true
+	for i, w := range batch {
+		w.result <- outcomes[i]
+	}
+	return nil
+}
+
+// attempt runs one change of a batch. outcome is for the one who asked; err is of the
+// database and ends the batch.
+func attempt(c *conn, w *write) (outcome, err error) {
+	if w.ctx.Err() != nil {
+		return w.ctx.Err(), nil
+	}
+	if _, err := c.exec(`SAVEPOINT change`); err != nil {
+		return nil, err
+	}
+	outcome = guarded(func() error { return w.change(c) })
+	if c.broken {
+		return nil, outcome
+	}
+	if outcome != nil {
+		if _, err := c.exec(`ROLLBACK TO change`); err != nil {
+			return nil, err
+		}
+	}
+	_, err = c.exec(`RELEASE change`)
+	return outcome, err
+}
+
+// guarded turns a panic into an error: it must not end the writer, on which everybody
+// waits.
+func guarded(run func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			stack := make([]byte, 8192)
+			err = fmt.Errorf("panic in a change: %v\n%s", p, stack[:runtime.Stack(stack, false)])
+		}
+	}()
+	return run()
+}
+
+// close waits for the writer and ends all connections. The last one of the last process
+// folds the log into the file.
+func (e *sqliteEngine) close() (err error) {
+	e.once.Do(func() {
+		close(e.stop)
+		e.done.Wait()
+		for range cap(e.readers) {
+			if c := <-e.readers; c != nil {
+				err = errors.Join(err, c.raw.Close())
+			}
+		}
+		err = errors.Join(err, e.db.Close())
+	})
+	return err
+}
+
+// sqliteError tells a caller to come back when the database is busy or full.
+func sqliteError(err error) error {
+	refused, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+	switch refused.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return &service.Error{Kind: service.Unavailable, Detail: "the database is busy"}
+	case sqlite3.SQLITE_FULL:
+		return &service.Error{Kind: service.Unavailable, Detail: "the database has no space left"}
+	default:
+		return err
+	}
+}
+
+// backup copies the database and its key into new files.
+func (e *sqliteEngine) backup(ctx context.Context, file string) (err error) {
+	key, err := e.seed(ctx)
+	if err != nil {
+		return err
+	}
+	made, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, made.Close())
+		if err != nil {
+			_ = os.Remove(file)
+		}
+	}()
+	if _, err := e.db.ExecContext(ctx, `VACUUM INTO $1`, file); err != nil {
+		return sqliteError(err)
+	}
+	if err := made.Sync(); err != nil {
+		return err
+	}
+	return writeKey(keyPath(file), key)
+}
+
+// integrity is what SQLite finds wrong with its file.
+func (e *sqliteEngine) integrity(ctx context.Context) (found []string, err error) {
+	rows, err := e.db.QueryContext(ctx, `PRAGMA integrity_check`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			return nil, err
+		}
+		if !strings.EqualFold(line, "ok") {
+			found = append(found, line)
+		}
+	}
+	return found, rows.Err()
+}

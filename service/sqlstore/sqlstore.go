@@ -1,0 +1,249 @@
+// Package sqlstore keeps the records of the service in an SQL database. It holds every
+// query, and no rule: rules run in the functions that [Store.View] and [Store.Update]
+// are given, inside the transaction. It must not know HTTP.
+//
+// One query text serves every engine; what differs between them is behind the engine
+// interface.
+//
+//	store, err := sqlstore.Open(ctx, sqlstore.Options{Database: "sqlite:/var/lib/fundesk/fundeskd.db"})
+//	s, err := service.New(ctx, service.Options{Store: store})
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"fundesk/service"
+)
+
+// Options say which database is opened, and how.
+type Options struct {
+	Database  string // sqlite:PATH.
+	NoMigrate bool   // Refuse an older schema instead of bringing it up to date.
+}
+
+// Store is an open database. It is safe for concurrent use, and several processes may
+// have the same one open.
+type Store struct {
+	engine engine
+}
+
+var _ service.Store = (*Store)(nil)
+
+// engine is what differs between databases.
+type engine interface {
+	view(ctx context.Context, read func(*conn) error) error
+	update(ctx context.Context, change func(*conn) error) error
+	seed(ctx context.Context) ([]byte, error)
+	backup(ctx context.Context, file string) error
+	integrity(ctx context.Context) ([]string, error)
+	version(ctx context.Context) (int, error)
+	close() error
+}
+
+// Open opens a database, makes it when it is not there, and brings its schema up to
+// date.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	path, ok := strings.CutPrefix(o.Database, "sqlite:")
+	if !ok || path == "" {
+		return nil, errors.New("the database is named as sqlite:PATH")
+	}
+	e, err := openSQLite(ctx, path, o.NoMigrate)
+	if err != nil {
+		return nil, fmt.Errorf("open the database %s: %w", path, err)
+	}
+	return &Store{engine: e}, nil
+}
+
+// Close ends every connection; changes under way are finished first.
+func (s *Store) Close() error { return s.engine.close() }
+
+// View runs read on one unchanging state of the data.
+func (s *Store) View(ctx context.Context, read func(service.Reader) error) error {
+	return s.engine.view(ctx, func(c *conn) error { return read(&reader{c}) })
+}
+
+// Update runs change in one transaction, durable when it returns.
+func (s *Store) Update(ctx context.Context, change func(service.Tx) error) error {
+	return s.engine.update(ctx, func(c *conn) error { return change(&tx{reader{c}}) })
+}
+
+// SigningSeed is the secret of this database, made when there is none.
+func (s *Store) SigningSeed(ctx context.Context) ([]byte, error) { return s.engine.seed(ctx) }
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	return s.engine.view(ctx, func(c *conn) error {
+		var one int
+		return c.row(`SELECT 1`).scan(&one)
+	})
+}
+
+// Backup writes a whole copy of the database to a new file while it is used.
+func (s *Store) Backup(ctx context.Context, file string) error { return s.engine.backup(ctx, file) }
+
+// Version is that of the schema.
+func (s *Store) Version(ctx context.Context) (int, error) { return s.engine.version(ctx) }
+
+// Check is what is wrong with the database: its files and the references between its
+// records. Nothing wrong is an empty answer.
+func (s *Store) Check(ctx context.Context) (found []string, err error) {
+	if found, err = s.engine.integrity(ctx); err != nil {
+		return nil, err
+	}
+	err = s.engine.view(ctx, func(c *conn) error {
+		for _, check := range referenceChecks {
+			var n int
+			if err := c.row(check.query).scan(&n); err != nil {
+				return err
+			}
+			if n > 0 {
+				found = append(found, fmt.Sprintf("%d %s", n, check.what))
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// referenceChecks count rows that name another that is not there.
+var referenceChecks = []struct{ what, query string }{
+	{"persons without their owning organization", `SELECT COUNT(*) FROM persons WHERE owner NOT IN (SELECT uuid FROM organizations)`},
+	{"pledges without their person", `SELECT COUNT(*) FROM pledges WHERE NOT EXISTS (SELECT 1 FROM persons WHERE persons.uuid = pledges.person)`},
+	{"pledges without their owning organization", `SELECT COUNT(*) FROM pledges WHERE owner NOT IN (SELECT uuid FROM organizations)`},
+	{"pledges without their recruiting organization", `SELECT COUNT(*) FROM pledges WHERE recruiting NOT IN (SELECT uuid FROM organizations)`},
+	{"pledges without their signature file", `SELECT COUNT(*) FROM pledges WHERE has_signature = 1 AND NOT EXISTS (SELECT 1 FROM signatures WHERE signatures.pledge = pledges.uuid)`},
+	{"calls without their person", `SELECT COUNT(*) FROM calls WHERE NOT EXISTS (SELECT 1 FROM persons WHERE persons.uuid = calls.person AND persons.owner = calls.owner)`},
+	{"calls without their pledge", `SELECT COUNT(*) FROM calls WHERE pledge IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pledges WHERE pledges.uuid = calls.pledge AND pledges.person = calls.person)`},
+	{"transactions without their pledge", `SELECT COUNT(*) FROM transactions WHERE NOT EXISTS (SELECT 1 FROM pledges WHERE pledges.uuid = transactions.pledge)`},
+	{"focus areas without their organization", `SELECT COUNT(*) FROM focus_areas WHERE organization NOT IN (SELECT uuid FROM organizations)`},
+}
+
+// conn is one connection with its prepared statements. It is used by one goroutine at
+// a time, for one transaction, and only as long as that lasts.
+type conn struct {
+	ctx        context.Context // Of the transaction, never cancelled in the middle of a statement.
+	raw        *sql.Conn
+	statements map[string]*sql.Stmt
+	broken     bool // A statement was refused by the database, not by a rule.
+}
+
+// maxStatements bounds the prepared statements of a connection: lists make texts by
+// their filters.
+const maxStatements = 200
+
+// prepare is a prepared statement, from an earlier use where there was one.
+func (c *conn) prepare(text string) (*sql.Stmt, error) {
+	if s, ok := c.statements[text]; ok {
+		return s, nil
+	}
+	if len(c.statements) >= maxStatements {
+		for text, s := range c.statements {
+			s.Close()
+			delete(c.statements, text)
+		}
+	}
+	s, err := c.raw.PrepareContext(c.ctx, text)
+	if err != nil {
+		return nil, c.fail(err)
+	}
+	c.statements[text] = s
+	return s, nil
+}
+
+// fail notes that the database itself refused something.
+func (c *conn) fail(err error) error {
+	if err != nil {
+		c.broken = true
+	}
+	return err
+}
+
+// exec runs a statement and is the number of rows that it changed.
+func (c *conn) exec(text string, args ...any) (int64, error) {
+	s, err := c.prepare(text)
+	if err != nil {
+		return 0, err
+	}
+	result, err := s.ExecContext(c.ctx, args...)
+	if err != nil {
+		return 0, c.fail(err)
+	}
+	n, err := result.RowsAffected()
+	return n, c.fail(err)
+}
+
+// row is a query for one row at most.
+func (c *conn) row(text string, args ...any) oneRow {
+	return oneRow{conn: c, text: text, args: args}
+}
+
+type oneRow struct {
+	conn *conn
+	text string
+	args []any
+}
+
+// scan reads the row; none is ErrNoRow.
+func (r oneRow) scan(dest ...any) error {
+	s, err := r.conn.prepare(r.text)
+	if err != nil {
+		return err
+	}
+	err = s.QueryRowContext(r.conn.ctx, r.args...).Scan(dest...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return service.ErrNoRow
+	}
+	return r.conn.fail(err)
+}
+
+// each reads all rows of a query.
+func (c *conn) each(text string, args []any, read func(*sql.Rows) error) (err error) {
+	s, err := c.prepare(text)
+	if err != nil {
+		return err
+	}
+	rows, err := s.QueryContext(c.ctx, args...)
+	if err != nil {
+		return c.fail(err)
+	}
+	defer func() { err = errors.Join(err, c.fail(rows.Close())) }()
+	for rows.Next() {
+		if err := read(rows); err != nil {
+			return c.fail(err)
+		}
+	}
+	return c.fail(rows.Err())
+}
+
+// reader reads in one transaction.
+type reader struct{ *conn }
+
+// tx reads and writes in one transaction.
+type tx struct{ reader }
+
+var (
+	_ service.Reader = (*reader)(nil)
+	_ service.Tx     = (*tx)(nil)
+)
+
+// insert runs an INSERT that does nothing when the row exists.
+func (t *tx) insert(text string, args ...any) error {
+	n, err := t.exec(text+` ON CONFLICT DO NOTHING`, args...)
+	if err == nil && n == 0 {
+		return service.ErrExists
+	}
+	return err
+}
+
+// change runs an UPDATE of one row.
+func (t *tx) change(text string, args ...any) error {
+	n, err := t.exec(text, args...)
+	if err == nil && n == 0 {
+		return service.ErrNoRow
+	}
+	return err
+}

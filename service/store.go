@@ -1,0 +1,225 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// What a store answers for a single row.
+var (
+	ErrNoRow  = errors.New("no such row")
+	ErrExists = errors.New("the row exists already")
+)
+
+// Store keeps the records. It holds no rule: rules run in the functions that it is
+// given, inside the transaction.
+type Store interface {
+	// View runs read on one unchanging state of the data.
+	View(ctx context.Context, read func(Reader) error) error
+	// Update runs change in one transaction, which is kept when change returns nil
+	// and durable when Update does. change may be run again after a failed try, so it
+	// must not have effects but through tx.
+	Update(ctx context.Context, change func(tx Tx) error) error
+	// SigningSeed is the secret of this database, 32 bytes, made when there is none.
+	SigningSeed(ctx context.Context) ([]byte, error)
+	// Ping reports whether the store answers.
+	Ping(ctx context.Context) error
+}
+
+// Reader reads in one transaction. A row that is not there is ErrNoRow.
+type Reader interface {
+	Account(id apitype.UUID) (Account, error)
+	Accounts() ([]Account, error)
+	Organization(id apitype.UUID) (Organization, error)
+	Organizations() ([]Organization, error)
+	FocusArea(id apitype.UUID) (FocusArea, error)
+	Setting(name string) (string, error)
+
+	Person(id apitype.UUID) (PersonRow, error)
+	Persons(f PersonFilter, r Range) ([]PersonRow, error)
+	AnyPerson(f PersonFilter, r Range) (bool, error)
+
+	Call(id apitype.UUID) (CallRow, error)
+	Calls(f CallFilter, r Range) ([]CallRow, error)
+	AnyCall(f CallFilter, r Range) (bool, error)
+	// CallsOfPledge are the calls that name a pledge, the most recent first.
+	CallsOfPledge(pledge apitype.UUID) ([]CallRow, error)
+
+	Pledge(id apitype.UUID) (PledgeRow, error)
+	Pledges(f PledgeFilter, r Range) ([]PledgeRow, error)
+	AnyPledge(f PledgeFilter, r Range) (bool, error)
+	Signature(pledge apitype.UUID) ([]byte, error)
+
+	// Transactions are those of some pledges, the newest first.
+	Transactions(pledges []apitype.UUID) ([]TransactionRow, error)
+	Transaction(id apitype.UUID) (TransactionRow, error)
+}
+
+// Tx reads and writes in one transaction. Inserting a row that exists is ErrExists,
+// updating one whose revision is not Rev is ErrNoRow; an update adds one to Rev.
+type Tx interface {
+	Reader
+	InsertAccount(a Account) error
+	UpdateAccount(a Account) error
+	InsertOrganization(o Organization) error
+	InsertUser(u apitype.RecruiterUser) error
+	InsertFocusArea(a FocusArea) error
+	SetSetting(name, value string) error
+	InsertPerson(p PersonRow) error
+	UpdatePerson(p PersonRow) error
+	InsertCall(c CallRow) error
+	UpdateCall(c CallRow) error
+	InsertPledge(p PledgeRow) error
+	UpdatePledge(p PledgeRow) error
+	InsertSignature(pledge apitype.UUID, content []byte) error
+	InsertTransaction(t TransactionRow) error
+	// Mark keeps an entry; one of the same account, source and entity is replaced.
+	Mark(account apitype.UUID, entry apitype.ProcessedEntry) error
+}
+
+// Organization is an organization with its settings.
+type Organization struct {
+	apitype.OrganizationReference
+	MaxCallAttempts *int          // Nil: no maximum. Spec gap: C5.
+	CoolingOff      time.Duration // From a pledge's creation to its release. Spec gap: G2.
+}
+
+// DefaultCoolingOff is the cooling-off of an organization that names none.
+// Spec gap: G2.
+const DefaultCoolingOff = 336 * time.Hour
+
+// FocusArea is a focus area with its organization.
+type FocusArea struct {
+	apitype.FocusArea
+	Organization apitype.UUID
+}
+
+// PersonRow is a person as it is kept. Doc is the node as the person list sends it.
+type PersonRow struct {
+	UUID       apitype.UUID
+	Owner      apitype.UUID // Owning organization.
+	Recruiting apitype.UUID // Spec gap: P2.
+	CreatedAt  apitype.Time
+	IBAN       *string
+	MandateID  *string // Spec gap: P3.
+	Quality    []byte  // The quality result, nil when there is none.
+	Rev        int64
+	Doc        []byte
+}
+
+// CallRow is a call as it is kept. Doc is the node as the call list sends it when
+// nothing is included.
+type CallRow struct {
+	UUID                apitype.UUID
+	Owner               apitype.UUID // Owning organization of the person.
+	Person              apitype.UUID
+	Case                *apitype.UUID
+	RequestedAt         apitype.Time
+	UpdatedAt           apitype.Time
+	External            bool
+	ExternalApplication *string
+	ExternalReference   *string
+	ExternalStatus      *string
+	Private             []byte // What answers do not show, as JSON.
+	Rev                 int64
+	Doc                 []byte
+
+	PersonRow *PersonRow // Read when a filter asks for it.
+	PledgeRow *PledgeRow // Likewise; nil when the call has no pledge.
+}
+
+// PledgeRow is a pledge as it is kept. Doc is the node as the pledge list sends it,
+// without the members that depend on the moment or on another row: releasedAt,
+// signatureSignedUrl and recruiterUser.
+type PledgeRow struct {
+	UUID          apitype.UUID
+	Owner         apitype.UUID // Owning organization.
+	Recruiting    apitype.UUID // Recruiting organization.
+	Person        apitype.UUID
+	Recruiter     apitype.UUID
+	Status        apitype.PledgeStatus
+	CreatedAt     apitype.Time
+	UpdatedAt     apitype.Time
+	ReleasedAt    *apitype.Time // May lie in the future. Spec gap: G2.
+	External      bool
+	PaymentQR     bool // Has a transaction of that method; kept by InsertTransaction.
+	HasSignature  bool
+	Private       []byte // What answers do not show, as JSON.
+	RecruiterUser []byte // Read from the users, nil when unknown.
+	Rev           int64
+	Doc           []byte
+}
+
+// TransactionRow is a transaction as it is kept and sent.
+type TransactionRow struct {
+	UUID      apitype.UUID
+	Pledge    apitype.UUID
+	CreatedAt apitype.Time
+	Method    string
+	Doc       []byte
+}
+
+// Position is a place in a list: by time, the newest first, then by uuid descending.
+// Spec gap: L5.
+type Position struct {
+	At   apitype.Time
+	UUID apitype.UUID
+}
+
+// compare is negative when p comes after q in a list.
+func (p Position) compare(q Position) int {
+	if c := p.At.Compare(q.At.Time); c != 0 {
+		return c
+	}
+	return p.UUID.Compare(q.UUID)
+}
+
+// Bound is one end of a range.
+type Bound struct {
+	Position
+	Inclusive bool
+}
+
+// Range is a part of a list. The zero value with a limit is its start.
+type Range struct {
+	Above    *Bound // Only what comes before this place.
+	Below    *Bound // Only what comes after this place.
+	Backward bool   // Cut from the end; rows then come in reverse order.
+	Limit    int
+}
+
+// PersonFilter chooses persons. Zero values do not filter.
+type PersonFilter struct {
+	Scope        Scope
+	CreatedAfter *apitype.Time
+	IBAN         string
+}
+
+// CallFilter chooses calls. Zero values do not filter.
+type CallFilter struct {
+	Scope               Scope
+	ExternalStatus      string
+	ExternalApplication string
+	ExternalReference   string
+	NoExternalReference bool
+	RequestedFrom       *apitype.Time
+	RequestedUntil      *apitype.Time
+	RequestedAfter      *apitype.Time
+	UpdatedAfter        *apitype.Time
+	WithPerson          bool // Read PersonRow.
+	WithPledge          bool // Read PledgeRow.
+}
+
+// PledgeFilter chooses pledges. Zero values do not filter.
+type PledgeFilter struct {
+	Scope         Scope // By owning or recruiting organization.
+	Person        *apitype.UUID
+	PaymentQR     *bool
+	Status        apitype.PledgeStatus
+	UpdatedAfter  *apitype.Time
+	ReleasedAfter *apitype.Time
+	ReleasedBy    apitype.Time // The present, with ReleasedAfter.
+}

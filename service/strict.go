@@ -1,0 +1,111 @@
+package service
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"fundesk/apiclient/apitype"
+)
+
+// DecodeStrict reads the JSON of a request or of a load: unknown and repeated members,
+// wrong types, trailing data, bad UTF-8, NUL characters and deep nesting are violations
+// that say where, and never repeat the value. Spec gaps: R8, R13.
+func DecodeStrict(data []byte, value any) apitype.Violations {
+	if apitype.Depth(data) > apitype.MaxDepth {
+		return apitype.Violations{{Message: "the body is nested too deeply"}}
+	}
+	if err := json.Unmarshal(data, value, json.RejectUnknownMembers(true), apitype.StrictDecoding()); err != nil {
+		return apitype.Violations{violation(err)}
+	}
+	if jsontext.Value(data).Kind() != '{' {
+		return apitype.Violations{{Message: "the body must be a JSON object"}}
+	}
+	if hasNUL(data) {
+		return apitype.Violations{{Message: "the body must not contain a NUL character"}}
+	}
+	return nil
+}
+
+// violation is what a decoder's error says, without the value.
+func violation(err error) apitype.Violation {
+	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
+		return apitype.Violation{Pointer: string(semantic.JSONPointer), Message: semanticMessage(semantic)}
+	}
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		where := string(syntactic.JSONPointer)
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			return apitype.Violation{Pointer: where, Message: "is given twice"}
+		}
+		return apitype.Violation{Pointer: where, Message: "is not valid JSON in UTF-8"}
+	}
+	return apitype.Violation{Message: "the body is not valid JSON"}
+}
+
+// semanticMessage says what a value must be.
+func semanticMessage(err *json.SemanticError) string {
+	if errors.Is(err, json.ErrUnknownName) {
+		return "is not a known field"
+	}
+	t := err.GoType
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == nil {
+		return "is not valid"
+	}
+	// The package's own types say in a constant text what they want.
+	if own := reflect.TypeFor[apitype.UUID]().PkgPath(); t.PkgPath() == own && err.Err != nil && t.Kind() != reflect.String {
+		if said := err.Err.Error(); strings.HasPrefix(said, "is ") || strings.HasPrefix(said, "must ") {
+			return said
+		}
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "must be true or false"
+	case reflect.String:
+		return "must be a string"
+	case reflect.Int, reflect.Int64:
+		return "must be a whole number"
+	case reflect.Slice:
+		if t == reflect.TypeFor[apitype.Object]() || t == reflect.TypeFor[apitype.EncodedObject]() {
+			return "must be a JSON object"
+		}
+		return "must be an array"
+	case reflect.Array:
+		return "must be a string"
+	case reflect.Struct:
+		switch t {
+		case reflect.TypeFor[apitype.Amount](), reflect.TypeFor[apitype.Number]():
+			return "must be a number"
+		case reflect.TypeFor[apitype.Time](), reflect.TypeFor[apitype.Date]():
+			return "must be a string"
+		}
+		return "must be a JSON object"
+	default:
+		return "is not valid"
+	}
+}
+
+// hasNUL reports whether a string in a JSON text holds a NUL, which must be escaped
+// there: an odd number of backslashes before u0000.
+func hasNUL(data []byte) bool {
+	for {
+		i := bytes.Index(data, []byte(`u0000`))
+		if i < 0 {
+			return false
+		}
+		slashes := 0
+		for slashes < i && data[i-1-slashes] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 1 {
+			return true
+		}
+		data = data[i+5:]
+	}
+}

@@ -1,0 +1,131 @@
+package service
+
+import (
+	"crypto/ed25519"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"fundesk/apiclient/apitype"
+)
+
+// The issuer of our tokens, and how far clocks may differ. Spec gap: A1.
+const (
+	tokenIssuer  = "fundeskd"
+	tokenLeeway  = 30 * time.Second
+	maxTokenSize = 4096
+)
+
+// keys are all secrets of the service, derived from one seed, so that every process on
+// one database has the same.
+type keys struct {
+	private ed25519.PrivateKey
+	id      string // The kid of tokens.
+	cursor  []byte // Authenticates cursors.
+	link    []byte // Authenticates links to signature files.
+}
+
+// deriveKeys makes the secrets from a seed of 32 bytes.
+func deriveKeys(seed []byte) (keys, error) {
+	if len(seed) != ed25519.SeedSize {
+		return keys{}, errors.New("the signing key is damaged: it does not hold 32 bytes")
+	}
+	private := ed25519.NewKeyFromSeed(seed)
+	derive := func(purpose string) []byte {
+		mac := hmac.New(sha256.New, seed)
+		mac.Write([]byte("fundesk " + purpose))
+		return mac.Sum(nil)
+	}
+	sum := sha256.Sum256(private.Public().(ed25519.PublicKey))
+	return keys{
+		private: private,
+		id:      base64.RawURLEncoding.EncodeToString(sum[:9]),
+		cursor:  derive("cursor"),
+		link:    derive("link"),
+	}, nil
+}
+
+// sign issues a token for an account.
+func (k keys) sign(account apitype.UUID, now time.Time, ttl time.Duration) (string, apitype.Time, error) {
+	expires := now.Add(ttl).Truncate(time.Second)
+	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.RegisteredClaims{
+		Issuer:    tokenIssuer,
+		Subject:   account.String(),
+		IssuedAt:  jwt.NewNumericDate(now),
+		ExpiresAt: jwt.NewNumericDate(expires),
+	})
+	token.Header["kid"] = k.id
+	text, err := token.SignedString(k.private)
+	return text, apitype.NewTime(expires), err
+}
+
+// verify reads a token. Only our own key in our own algorithm counts: what the header
+// says of other keys (jwk, jku, x5u) is never looked at. expires is the last moment at
+// which the token is taken.
+func (k keys) verify(token string, now time.Time) (account apitype.UUID, expires time.Time, ok bool) {
+	if len(token) > maxTokenSize {
+		return account, expires, false
+	}
+	var claims jwt.RegisteredClaims
+	parsed, err := jwt.ParseWithClaims(token, &claims, func(t *jwt.Token) (any, error) {
+		if t.Header["kid"] != k.id {
+			return nil, jwt.ErrTokenUnverifiable
+		}
+		return k.private.Public(), nil
+	},
+		jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}),
+		jwt.WithIssuer(tokenIssuer),
+		jwt.WithExpirationRequired(),
+		jwt.WithIssuedAt(),
+		jwt.WithLeeway(tokenLeeway),
+		jwt.WithTimeFunc(func() time.Time { return now }),
+	)
+	if err != nil || !parsed.Valid {
+		return account, expires, false
+	}
+	account, err = apitype.ParseUUID(claims.Subject)
+	return account, claims.ExpiresAt.Add(tokenLeeway), err == nil
+}
+
+// verifiedTokens remembers tokens whose signature was found good: checking one costs
+// more than answering the request. Only what can never change is kept; expiry and the
+// account are checked each time. The zero value is ready.
+type verifiedTokens struct {
+	mu     sync.RWMutex
+	tokens map[[sha256.Size]byte]verifiedToken
+}
+
+type verifiedToken struct {
+	account apitype.UUID
+	expires time.Time
+}
+
+// maxVerified bounds the memory; past it the cache starts anew.
+const maxVerified = 4096
+
+// subject is the account that a valid token names.
+func (v *verifiedTokens) subject(k keys, token string, now time.Time) (apitype.UUID, bool) {
+	sum := sha256.Sum256([]byte(token))
+	v.mu.RLock()
+	known, found := v.tokens[sum]
+	v.mu.RUnlock()
+	if found {
+		return known.account, now.Before(known.expires)
+	}
+	account, expires, ok := k.verify(token, now)
+	if !ok {
+		return apitype.UUID{}, false
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.tokens == nil || len(v.tokens) >= maxVerified {
+		v.tokens = map[[sha256.Size]byte]verifiedToken{}
+	}
+	v.tokens[sum] = verifiedToken{account: account, expires: expires}
+	return account, true
+}

@@ -1,0 +1,215 @@
+package service
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"strconv"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// viewer writes records as one caller may see them at one moment. Spec gaps: A3, L14.
+type viewer struct {
+	keys   keys
+	caller Caller
+	now    apitype.Time
+}
+
+func (s *Service) viewer(c Caller) viewer { return viewer{keys: s.keys, caller: c, now: s.present()} }
+
+// call is a call with everything that is known of it.
+func (v viewer) call(r Reader, row CallRow) (answer Answer, err error) {
+	var person, pledge []byte
+	var transactions []TransactionRow
+	embedded := row.PersonRow
+	if embedded == nil {
+		if found, err := r.Person(row.Person); err == nil {
+			embedded = &found
+		} else if !errors.Is(err, ErrNoRow) {
+			return answer, err
+		}
+	}
+	if embedded != nil && v.mayEmbedPerson(*embedded) {
+		person = appendPerson(nil, *embedded)
+	}
+	if row.Case != nil && v.caller.May(PledgesRead) {
+		found, err := r.Pledge(*row.Case)
+		if err != nil && !errors.Is(err, ErrNoRow) {
+			return answer, err
+		}
+		if err == nil && v.maySeePledge(found) {
+			if transactions, err = r.Transactions([]apitype.UUID{found.UUID}); err != nil {
+				return answer, err
+			}
+			if pledge, err = v.wholePledge(r, found, embedded, transactions); err != nil {
+				return answer, err
+			}
+		}
+	}
+	dst := make([]byte, 0, len(row.Doc)+len(person)+len(pledge)+512)
+	dst = member(member(open(dst, row.Doc), "pledgeCase", pledge), "person", person)
+	if pledge == nil {
+		dst = member(dst, "transactions", nil)
+	} else {
+		dst = array(dst, "transactions", transactions, appendTransaction)
+	}
+	return Answer{JSON: append(dst, '}'), Rev: row.Rev}, nil
+}
+
+// pledge is a pledge with everything that is known of it.
+func (v viewer) pledge(r Reader, row PledgeRow) (answer Answer, err error) {
+	transactions, err := r.Transactions([]apitype.UUID{row.UUID})
+	if err != nil {
+		return answer, err
+	}
+	doc, err := v.wholePledge(r, row, nil, transactions)
+	return Answer{JSON: doc, Rev: row.Rev}, err
+}
+
+// wholePledge writes a pledge with its person, transactions and calls; the calls carry
+// no pledge. person is the pledge's when it is known already.
+func (v viewer) wholePledge(r Reader, row PledgeRow, person *PersonRow, transactions []TransactionRow) ([]byte, error) {
+	if person == nil || person.UUID != row.Person {
+		found, err := r.Person(row.Person)
+		if err != nil && !errors.Is(err, ErrNoRow) {
+			return nil, err
+		}
+		person = &found
+	}
+	dst := v.openPledge(make([]byte, 0, len(row.Doc)+len(person.Doc)+1024), row)
+	if v.mayEmbedPerson(*person) {
+		dst = appendPerson(append(dst, `,"person":`...), *person)
+	} else {
+		dst = member(dst, "person", nil)
+	}
+	dst = array(dst, "transactions", transactions, appendTransaction)
+	if !v.caller.May(CallsRead) {
+		return append(member(dst, "calls", nil), '}'), nil
+	}
+	calls, err := r.CallsOfPledge(row.UUID)
+	if err != nil {
+		return nil, err
+	}
+	visible := calls[:0]
+	for _, call := range calls {
+		if v.caller.Scope.Contains(call.Owner) {
+			visible = append(visible, call)
+		}
+	}
+	dst = array(dst, "calls", visible, func(dst []byte, call CallRow) []byte { return append(dst, call.Doc...) })
+	return append(dst, '}'), nil
+}
+
+// openPledge writes the members that every answer with a pledge carries.
+func (v viewer) openPledge(dst []byte, row PledgeRow) []byte {
+	dst = open(dst, row.Doc)
+	dst = append(dst, `,"releasedAt":`...)
+	if released(row, v.now) { // Spec gap: G2
+		dst = append(append(append(dst, '"'), row.ReleasedAt.String()...), '"')
+	} else {
+		dst = append(dst, `null`...)
+	}
+	dst = append(dst, `,"signatureSignedUrl":`...)
+	if row.HasSignature {
+		dst = append(append(append(dst, '"'), v.signatureURL(row.UUID)...), '"')
+	} else {
+		dst = append(dst, `null`...)
+	}
+	return member(dst, "recruiterUser", row.RecruiterUser)
+}
+
+// appendCallNode writes a call as lists send it, with the parts asked for.
+func (v viewer) appendCallNode(dst []byte, row CallRow, parts includes, transactions map[apitype.UUID][]TransactionRow) []byte {
+	if parts == (includes{}) {
+		return append(dst, row.Doc...)
+	}
+	dst = open(dst, row.Doc)
+	if parts.person {
+		switch p := row.PersonRow; {
+		case p == nil || !v.mayEmbedPerson(*p):
+			dst = member(dst, "person", nil)
+		case parts.quality:
+			dst = appendPerson(append(dst, `,"person":`...), *p)
+		default:
+			dst = member(dst, "person", p.Doc)
+		}
+	}
+	pledge := row.PledgeRow
+	if pledge != nil && !v.maySeePledge(*pledge) {
+		pledge = nil
+	}
+	if parts.pledge {
+		if pledge == nil {
+			dst = member(dst, "pledgeCase", nil)
+		} else {
+			dst = v.appendPledgeNode(append(dst, `,"pledgeCase":`...), *pledge, parts, transactions)
+		}
+	}
+	if parts.transactions {
+		if pledge == nil {
+			dst = member(dst, "transactions", nil)
+		} else {
+			dst = array(dst, "transactions", transactions[pledge.UUID], appendTransaction)
+		}
+	}
+	return append(dst, '}')
+}
+
+// appendPledgeNode writes a pledge as lists send it.
+func (v viewer) appendPledgeNode(dst []byte, row PledgeRow, parts includes, transactions map[apitype.UUID][]TransactionRow) []byte {
+	dst = v.openPledge(dst, row)
+	if parts.transactions {
+		dst = array(dst, "transactions", transactions[row.UUID], appendTransaction)
+	}
+	return append(dst, '}')
+}
+
+func appendTransaction(dst []byte, t TransactionRow) []byte { return append(dst, t.Doc...) }
+
+// transactionsOf reads the transactions of a page of rows by pledge.
+func transactionsOf[T any](r Reader, rows []T, pledge func(T) *PledgeRow) (map[apitype.UUID][]TransactionRow, error) {
+	var ids []apitype.UUID
+	for _, row := range rows {
+		if p := pledge(row); p != nil {
+			ids = append(ids, p.UUID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	all, err := r.Transactions(ids)
+	byPledge := make(map[apitype.UUID][]TransactionRow, len(ids))
+	for _, t := range all {
+		byPledge[t.Pledge] = append(byPledge[t.Pledge], t)
+	}
+	return byPledge, err
+}
+
+func (v viewer) mayEmbedPerson(p PersonRow) bool {
+	return v.caller.May(PersonsRead) && v.caller.Scope.Contains(p.Owner) && len(p.Doc) > 0
+}
+
+func (v viewer) maySeePledge(p PledgeRow) bool {
+	return v.caller.Scope.Contains(p.Owner) || v.caller.Scope.Contains(p.Recruiting)
+}
+
+// signatureLife is how long a link to a signature file is valid.
+// (interface: Limits)
+const signatureLife = time.Hour
+
+// signatureURL is a link to a pledge's signature file that needs no token. Spec gap: G10.
+func (v viewer) signatureURL(pledge apitype.UUID) string {
+	expires := strconv.FormatInt(v.now.Add(signatureLife).Unix(), 10)
+	return v.caller.BaseURL + "/signatures/" + pledge.String() + "?expires=" + expires + "&signature=" + v.keys.signLink(pledge, expires)
+}
+
+// signLink authenticates a link to a signature file.
+func (k keys) signLink(pledge apitype.UUID, expires string) string {
+	mac := hmac.New(sha256.New, k.link)
+	mac.Write(pledge[:])
+	mac.Write([]byte(expires))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
