@@ -1,0 +1,176 @@
+//go:build unix
+
+package outbox
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+)
+
+// crashRole makes the test binary play the program that is killed.
+const crashRole = "FUNDESK_TEST_CRASH"
+
+func TestMain(m *testing.M) {
+	role, rest, _ := strings.Cut(os.Getenv(crashRole), " ")
+	switch role {
+	case "":
+		os.Exit(m.Run())
+	case "add":
+		crashAdd(rest)
+	case "draft":
+		crashDraft(rest)
+	case "send":
+		crashSend(rest)
+	}
+}
+
+func die(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// crashAdd adds attempts for ever and says each one that is durable.
+func crashAdd(dir string) {
+	box, err := Open(dir, Options{BaseURL: "https://a.example", Account: "agent"})
+	die(err)
+	for {
+		id := apitype.NewUUID()
+		change, err := apiclient.AddAttemptChange(id, apitype.AddAttemptRequest{})
+		die(err)
+		_, err = box.Add(NewEntry(change))
+		die(err)
+		fmt.Println(id)
+	}
+}
+
+// crashDraft saves one draft for ever with a growing number and says each one that is
+// durable.
+func crashDraft(rest string) {
+	dir, call, _ := strings.Cut(rest, " ")
+	box, err := Open(dir, Options{BaseURL: "https://a.example", Account: "agent"})
+	die(err)
+	for n := 1; ; n++ {
+		die(box.SaveDraft(apitype.MustParseUUID(call), Draft{Notes: strconv.Itoa(n) + strings.Repeat(" 世界", n%300)}))
+		fmt.Println(n)
+	}
+}
+
+// crashSend sends what is in the outbox and says when it has begun.
+func crashSend(rest string) {
+	dir, base, _ := strings.Cut(rest, " ")
+	box, err := Open(dir, Options{BaseURL: base, Account: "agent"})
+	die(err)
+	client, err := apiclient.New(apiclient.Options{BaseURL: base})
+	die(err)
+	fmt.Println("sending")
+	box.Sender(client, SenderOptions{Patience: time.Millisecond}).Run(neverDone{})
+}
+
+// neverDone is a context of a process that ends by being killed.
+type neverDone struct{}
+
+func (neverDone) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (neverDone) Done() <-chan struct{}       { return nil }
+func (neverDone) Err() error                  { return nil }
+func (neverDone) Value(any) any               { return nil }
+
+// killAfter runs the test binary in a role, reads lines until it said enough of them,
+// kills it, and returns all that it said.
+func killAfter(t *testing.T, role string, lines int) []string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), os.Args[0])
+	command.Env = append(os.Environ(), crashRole+"="+role)
+	command.Stderr = os.Stderr
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	scanner := bufio.NewScanner(out)
+	for scanner.Scan() {
+		said = append(said, scanner.Text())
+		if len(said) == lines {
+			if err := command.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = command.Wait()
+	if len(said) < lines {
+		t.Fatalf("the program ended by itself after %d lines", len(said))
+	}
+	return said
+}
+
+func TestKilledWhileAddingLosesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var said []string
+	for round := range 6 {
+		said = append(said, killAfter(t, "add "+dir, 3+round*5)...)
+	}
+	got := map[string]bool{}
+	for _, e := range list(t, open(t, dir, "https://a.example")) {
+		got[e.UUID.String()] = true
+	}
+	for _, id := range said {
+		if !got[id] {
+			t.Errorf("entry %s was said to be durable and is lost", id)
+		}
+	}
+}
+
+func TestKilledWhileSavingDraftsKeepsTheLatest(t *testing.T) {
+	t.Parallel()
+	dir, call := t.TempDir(), apitype.NewUUID()
+	for round := range 6 {
+		said := killAfter(t, "draft "+dir+" "+call.String(), 2+round*7)
+		last, _ := strconv.Atoi(said[len(said)-1])
+		draft, found, err := open(t, dir, "https://a.example").Draft(call)
+		if err != nil || !found {
+			t.Fatalf("draft: got %v %v, want one", found, err)
+		}
+		number, _, _ := strings.Cut(draft.Notes, " ")
+		if n, _ := strconv.Atoi(number); n != last && n != last+1 {
+			t.Errorf("draft: got %d, want %d or the one after it", n, last)
+		}
+	}
+}
+
+func TestKilledSendersAppendNothingTwice(t *testing.T) {
+	t.Parallel()
+	server := newService(t)
+	dir := t.TempDir()
+	box := open(t, dir, server.URL)
+	var ids []apitype.UUID
+	for range 12 {
+		ids = append(ids, apitype.NewUUID())
+		add(t, box, attempt(t, ids[len(ids)-1]))
+	}
+	for range 4 {
+		killAfter(t, "send "+dir+" "+server.URL, 1)
+	}
+	settleAll(t, box, server.client(t))
+	for _, id := range ids {
+		if n := server.count(id, "add-attempt"); n != 1 {
+			t.Errorf("attempts of %s: got %d, want 1", id, n)
+		}
+	}
+	if left := list(t, box); len(left) != 0 {
+		t.Errorf("left: got %+v, want none", left)
+	}
+}
