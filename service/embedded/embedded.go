@@ -7,12 +7,9 @@
 package embedded
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net/http"
-	"strconv"
 	"time"
 
 	"fundesk/service"
@@ -30,9 +27,9 @@ type Options struct {
 
 // Service is an open embedded service. It is an http.RoundTripper.
 type Service struct {
-	store   *sqlstore.Store
-	handler http.Handler
-	token   string
+	store     *sqlstore.Store
+	transport http.RoundTripper
+	token     string
 }
 
 // accountName is the account that the process itself uses.
@@ -70,7 +67,8 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{store: store, handler: httpapi.New(httpapi.Options{Service: rules}), token: token}, nil
+	transport := Transport(httpapi.New(httpapi.Options{Service: rules, Now: o.Now}))
+	return &Service{store: store, transport: transport, token: token}, nil
 }
 
 // fill puts sample data into an empty database.
@@ -101,96 +99,5 @@ func (s *Service) Close() error { return s.store.Close() }
 // RoundTrip answers a request without a socket. When the context ends first, the answer
 // is lost, as it would be on a network: a change may still be made.
 func (s *Service) RoundTrip(request *http.Request) (*http.Response, error) {
-	if err := request.Context().Err(); err != nil {
-		closeBody(request)
-		return nil, err
-	}
-	answered := make(chan *answer, 1)
-	go func() {
-		defer closeBody(request)
-		a := &answer{header: http.Header{}}
-		defer func() {
-			a.aborted = recover() != nil // The handler has answered or logged what it could.
-			answered <- a
-		}()
-		s.handler.ServeHTTP(a, asServed(request))
-	}()
-	select {
-	case a := <-answered:
-		if a.aborted {
-			return nil, io.ErrUnexpectedEOF
-		}
-		return a.response(request), nil
-	case <-request.Context().Done():
-		return nil, request.Context().Err()
-	}
-}
-
-func closeBody(request *http.Request) {
-	if request.Body != nil {
-		_ = request.Body.Close() // Nothing can be done about it here.
-	}
-}
-
-// asServed is a client's request as a server sees it.
-func asServed(request *http.Request) *http.Request {
-	served := request.Clone(request.Context())
-	if served.Host == "" {
-		served.Host = request.URL.Host
-	}
-	if served.Body == nil {
-		served.Body = http.NoBody
-	}
-	if served.URL.Path == "" {
-		served.URL.Path = "/"
-	}
-	served.RequestURI = served.URL.RequestURI()
-	return served
-}
-
-// answer collects what a handler writes.
-type answer struct {
-	header  http.Header
-	sent    http.Header // As it was when the status was written.
-	status  int
-	body    bytes.Buffer
-	aborted bool
-}
-
-// Header is the answer's header.
-func (a *answer) Header() http.Header { return a.header }
-
-// WriteHeader sends the status; only the first counts.
-func (a *answer) WriteHeader(status int) {
-	if a.status == 0 {
-		a.status, a.sent = status, a.header.Clone()
-	}
-}
-
-// Write adds to the body.
-func (a *answer) Write(data []byte) (int, error) {
-	a.WriteHeader(http.StatusOK)
-	return a.body.Write(data)
-}
-
-// response is the answer as a client sees it.
-func (a *answer) response(request *http.Request) *http.Response {
-	a.WriteHeader(http.StatusOK)
-	length := int64(a.body.Len())
-	body := io.NopCloser(bytes.NewReader(a.body.Bytes()))
-	if request.Method == http.MethodHead {
-		body = http.NoBody
-	} else {
-		a.sent.Set("Content-Length", strconv.FormatInt(length, 10))
-	}
-	a.sent.Set("Date", time.Now().UTC().Format(http.TimeFormat))
-	return &http.Response{
-		Status:     strconv.Itoa(a.status) + " " + http.StatusText(a.status),
-		StatusCode: a.status,
-		Proto:      "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header:        a.sent,
-		Body:          body,
-		ContentLength: length,
-		Request:       request,
-	}
+	return s.transport.RoundTrip(request)
 }

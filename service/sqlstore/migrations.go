@@ -43,7 +43,7 @@ func (e *sqliteEngine) migrate(ctx context.Context, refuse bool) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.raw.Close()) }()
+	defer func() { err = errors.Join(err, c.close()) }()
 	version, err := c.version()
 	switch {
 	case err != nil:

@@ -137,7 +137,7 @@ func (e *sqliteEngine) writer() {
 			batch = append(batch, first)
 		case <-e.stop:
 			if c != nil {
-				_ = c.raw.Close() // The pool reports what matters.
+				_ = c.close() // Closing the database reports what matters.
 			}
 			return
 		}
@@ -253,7 +253,7 @@ func (e *sqliteEngine) close() (err error) {
 		e.done.Wait()
 		for range cap(e.readers) {
 			if c := <-e.readers; c != nil {
-				err = errors.Join(err, c.raw.Close())
+				err = errors.Join(err, c.close())
 			}
 		}
 		err = errors.Join(err, e.db.Close())

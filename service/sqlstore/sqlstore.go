@@ -141,9 +141,8 @@ func (c *conn) prepare(text string) (*sql.Stmt, error) {
 		return s, nil
 	}
 	if len(c.statements) >= maxStatements {
-		for text, s := range c.statements {
-			s.Close()
-			delete(c.statements, text)
+		if err := c.forget(); err != nil {
+			return nil, c.fail(err)
 		}
 	}
 	s, err := c.raw.PrepareContext(c.ctx, text)
@@ -153,6 +152,19 @@ func (c *conn) prepare(text string) (*sql.Stmt, error) {
 	c.statements[text] = s
 	return s, nil
 }
+
+// forget closes the prepared statements.
+func (c *conn) forget() (err error) {
+	for text, s := range c.statements {
+		err = errors.Join(err, s.Close())
+		delete(c.statements, text)
+	}
+	return err
+}
+
+// close ends the connection. An open statement would keep the file open, and its log
+// beside it.
+func (c *conn) close() error { return errors.Join(c.forget(), c.raw.Close()) }
 
 // fail notes that the database itself refused something.
 func (c *conn) fail(err error) error {

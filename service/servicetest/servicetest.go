@@ -1,0 +1,283 @@
+// Package servicetest gives tests the real service: SQLite in a temporary folder, the
+// HTTP interface behind a server and behind a RoundTripper, accounts with chosen rights,
+// and a clock that is set by hand. Only tests import it.
+//
+//	h := servicetest.New(t)
+//	owner := h.Organization("Sea Rescue")
+//	token := h.Token(servicetest.For(owner), servicetest.May(service.CallsRead))
+//	answer := h.Do(token, "GET", "/api/v1/calls", "")
+package servicetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/embedded"
+	"fundesk/service/httpapi"
+	"fundesk/service/sqlstore"
+)
+
+// Start is when the clock of a harness begins.
+var Start = time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
+
+// Harness is the real service for one test.
+type Harness struct {
+	Service  *service.Service
+	Store    *sqlstore.Store
+	Handler  http.Handler
+	Database string // As sqlstore.Open takes it.
+	Clock    *Clock
+	URL      string // Of a server on this machine, without a slash at the end.
+
+	t testing.TB
+}
+
+// Clock is a clock that only moves when it is told to. It is safe for concurrent use.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// Now is the time that was set.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Set sets the time.
+func (c *Clock) Set(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = now
+}
+
+// Advance moves the time on.
+func (c *Clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// Option changes how a harness is made.
+type Option func(*httpapi.Options)
+
+// WithLog sends the log of the service to w.
+func WithLog(w io.Writer) Option {
+	return func(o *httpapi.Options) { o.Logger = slog.New(slog.NewTextHandler(w, nil)) }
+}
+
+// WithRate limits the requests a second of each account.
+func WithRate(perSecond float64) Option {
+	return func(o *httpapi.Options) { o.Rate = perSecond }
+}
+
+// WithBaseURL is where signed links lead.
+func WithBaseURL(url string) Option {
+	return func(o *httpapi.Options) { o.BaseURL = url }
+}
+
+// New starts the service for a test, which also ends it.
+func New(t testing.TB, options ...Option) *Harness {
+	t.Helper()
+	h := &Harness{t: t, Clock: &Clock{now: Start}, Database: "sqlite:" + filepath.Join(t.TempDir(), "fundeskd.db")}
+	var err error
+	if h.Store, err = sqlstore.Open(t.Context(), sqlstore.Options{Database: h.Database}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if h.Service, err = service.New(t.Context(), service.Options{Store: h.Store, Now: h.Clock.Now}); err != nil {
+		t.Fatal(err)
+	}
+	o := httpapi.Options{Service: h.Service, Now: h.Clock.Now}
+	for _, option := range options {
+		option(&o)
+	}
+	h.Handler = httpapi.New(o)
+	server := httptest.NewServer(h.Handler)
+	t.Cleanup(server.Close)
+	h.URL = server.URL
+	return h
+}
+
+// Transport answers requests without a socket.
+func (h *Harness) Transport() http.RoundTripper { return embedded.Transport(h.Handler) }
+
+// Right is a part of what an account may do and see.
+type Right func(*service.Account)
+
+// For limits an account to organizations.
+func For(organizations ...apitype.UUID) Right {
+	return func(a *service.Account) {
+		a.Scope = service.Scope{Organizations: organizations}
+	}
+}
+
+// May gives an account these permissions and no others.
+func May(permissions ...service.Permission) Right {
+	return func(a *service.Account) { a.Permissions = permissions }
+}
+
+// MayNot takes permissions from an account.
+func MayNot(permissions ...service.Permission) Right {
+	return func(a *service.Account) {
+		var kept []service.Permission
+		for _, p := range a.Permissions {
+			if !contains(permissions, p) {
+				kept = append(kept, p)
+			}
+		}
+		a.Permissions = kept
+	}
+}
+
+func contains(all []service.Permission, p service.Permission) bool {
+	for _, one := range all {
+		if one == p {
+			return true
+		}
+	}
+	return false
+}
+
+// Sources are the names that processed entries of the account may carry.
+func Sources(names ...string) Right {
+	return func(a *service.Account) { a.ExternalSources = names }
+}
+
+// Account makes an account that may do everything for all organizations, but for its
+// rights.
+func (h *Harness) Account(rights ...Right) service.Account {
+	h.t.Helper()
+	a := service.Account{Name: "test", Permissions: service.Permissions, Scope: service.Scope{All: true}}
+	for _, right := range rights {
+		right(&a)
+	}
+	a, err := h.Service.AddAccount(h.t.Context(), a)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return a
+}
+
+// Token makes an account, and is a token of it that is valid for a year.
+func (h *Harness) Token(rights ...Right) string {
+	h.t.Helper()
+	return h.TokenOf(h.Account(rights...))
+}
+
+// TokenOf is a token of an account that is valid for a year.
+func (h *Harness) TokenOf(a service.Account) string {
+	h.t.Helper()
+	token, _, err := h.Service.IssueToken(h.t.Context(), a.UUID, 365*24*time.Hour)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return token
+}
+
+// Organization makes an organization with the default settings.
+func (h *Harness) Organization(name string) apitype.UUID {
+	h.t.Helper()
+	return h.OrganizationWith(service.Organization{
+		OrganizationReference: apitype.OrganizationReference{Name: name, Abbreviation: name},
+		CoolingOff:            service.DefaultCoolingOff,
+	})
+}
+
+// OrganizationWith makes an organization.
+func (h *Harness) OrganizationWith(o service.Organization) apitype.UUID {
+	h.t.Helper()
+	o, err := h.Service.AddOrganization(h.t.Context(), o)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return o.UUID
+}
+
+// Load saves records as fundeskd load does.
+func (h *Harness) Load(records ...service.LoadRecord) {
+	h.t.Helper()
+	err := h.Service.Load(h.t.Context(), func(add func(service.LoadRecord) error) error {
+		for _, record := range records {
+			if err := add(record); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// Sample fills the database with that many persons and all that hangs on them.
+func (h *Harness) Sample(persons int) {
+	h.t.Helper()
+	err := h.Service.Load(h.t.Context(), func(add func(service.LoadRecord) error) error {
+		return embedded.Sample(embedded.SampleOptions{Persons: persons, Now: h.Clock.Now()}, add)
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// Answer is what the service answered.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+
+	t testing.TB
+}
+
+// Do sends one request without a socket. A body is JSON; none is sent when it is "".
+func (h *Harness) Do(token, method, path, body string) Answer {
+	h.t.Helper()
+	request := httptest.NewRequestWithContext(h.t.Context(), method, path, bytes.NewReader([]byte(body)))
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	return h.Send(request)
+}
+
+// Send sends a request as it is, without a socket.
+func (h *Harness) Send(request *http.Request) Answer {
+	h.t.Helper()
+	w := httptest.NewRecorder()
+	h.Handler.ServeHTTP(w, request)
+	return Answer{Status: w.Code, Header: w.Header(), Body: w.Body.Bytes(), t: h.t}
+}
+
+// Decode reads the body.
+func (a Answer) Decode(value any) {
+	a.t.Helper()
+	if err := json.Unmarshal(a.Body, value); err != nil {
+		a.t.Fatalf("decode the answer of status %d: %v", a.Status, err)
+	}
+}
+
+// Object is the body as an object.
+func (a Answer) Object() map[string]any {
+	a.t.Helper()
+	var object map[string]any
+	a.Decode(&object)
+	return object
+}
