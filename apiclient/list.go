@@ -268,3 +268,8 @@ func cloneQuery(query url.Values) url.Values {
 	}
 	return clone
 }
+
+// Walk walks any list below the base URL, whatever its records are.
+func (c *Client) Walk(ctx context.Context, path string, query url.Values, o AllOptions) iter.Seq2[Record[json.RawMessage], error] {
+	return endpoint[json.RawMessage]{client: c, path: path}.all(ctx, query, o)
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/itchyny/gojq"
 )
@@ -87,11 +88,15 @@ func decodeExact(raw []byte) (any, error) {
 	return value, nil
 }
 
-// QueryDocument runs a query over one JSON document.
-func (q *Query) QueryDocument(out *bufio.Writer, o Options, raw []byte) error {
+// Print runs the query over one JSON document.
+func (q *Query) Print(out io.Writer, o Options, raw []byte) error {
 	value, err := decodeExact(raw)
 	if err != nil {
 		return err
 	}
-	return q.run(out, value, o)
+	w := bufio.NewWriter(out)
+	if err := q.run(w, value, o); err != nil {
+		return err
+	}
+	return w.Flush()
 }

@@ -189,3 +189,13 @@ func relativeLong(t, now time.Time) string {
 		return RelativeTime(t, now)
 	}
 }
+
+// Line writes one JSON document on one line.
+func Line(out io.Writer, o Options, raw []byte) error {
+	line := compactLine(bytes.TrimSpace(raw))
+	if o.Terminal {
+		line = CleanJSON(line)
+	}
+	_, err := fmt.Fprintf(out, "%s\n", line)
+	return err
+}

@@ -1,0 +1,75 @@
+// Command fundesk is the command line and the terminal interface of a Fundraising Data
+// Service. It wires the commands with the embedded service and does nothing else.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"fundesk/commands"
+	"fundesk/service/embedded"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// A closed pipe is an error of one write, not the end of the program: a bulk change
+	// must not stop half way because its output goes to head.
+	signal.Ignore(syscall.SIGPIPE)
+	code := commands.Run(ctx, os.Args[1:], commands.App{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		Getenv: os.Getenv, Now: time.Now, Version: version(),
+		OpenEmbedded: openEmbedded(os.Stderr),
+	})
+	stop()
+	os.Exit(code)
+}
+
+// version is that of the module, as the build recorded it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return "devel"
+	}
+	return strings.TrimPrefix(info.Main.Version, "v")
+}
+
+// demo is the embedded service that is filled with sample data when it is new.
+const demo = "demo"
+
+var errName = errors.New("an embedded service is demo, another name, or the path of a file")
+
+// openEmbedded opens the service of a base URL embedded:NAME or embedded:PATH.
+func openEmbedded(progress *os.File) func(context.Context, string, string) (commands.Embedded, error) {
+	return func(ctx context.Context, name, dataDir string) (commands.Embedded, error) {
+		if name == "" || name == "." || name == ".." {
+			return nil, errName
+		}
+		path := name
+		if !strings.ContainsRune(name, filepath.Separator) {
+			path = filepath.Join(dataDir, name+".db")
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return nil, err
+		}
+		return embedded.Open(ctx, embedded.Options{
+			Path: path, Sample: name == demo,
+			Progress: func(done, total int) {
+				if info, err := progress.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+					fmt.Fprintf(progress, "\rpreparing sample data: %d of %d", done, total)
+					if done == total {
+						fmt.Fprint(progress, "\r\x1b[K")
+					}
+				}
+			},
+		})
+	}
+}

@@ -1,0 +1,203 @@
+package commands
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/render"
+)
+
+// apiFlags are the flags of api.
+type apiFlags struct {
+	fields   []string
+	input    string
+	paginate bool
+}
+
+func apiCommand(s *session) *cobra.Command {
+	a := &apiFlags{}
+	cmd := &cobra.Command{
+		Use: "api METHOD PATH",
+		Long: "Send one request as you write it, with the token of the profile, and print the answer. Fields go\n" +
+			"into the query of a GET, else into a JSON body. Nothing is retried.",
+		Example: "  fundesk api GET /api/v1/calls --field first=5\n" +
+			"  fundesk api PUT /api/v1/calls/5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10/actions/cancel\n" +
+			"  fundesk api GET /api/v1/persons --paginate -o ndjson",
+		Args: needExactly(2),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.run(s, cmd, args) },
+	}
+	f := cmd.Flags()
+	f.StringArrayVarP(&a.fields, "field", "F", nil, "field k=v; true, false, null and numbers are such, a.b is nested")
+	f.StringVar(&a.input, "input", "", "body from a file, - for stdin")
+	f.BoolVar(&a.paginate, "paginate", false, "follow the pages of a list and print its records")
+	return cmd
+}
+
+func (a *apiFlags) run(s *session, cmd *cobra.Command, args []string) error {
+	method := strings.ToUpper(args[0])
+	if !slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}, method) {
+		return withHint(usageError(quote(args[0])+" is not a method"), "usage: "+cmd.UseLine())
+	}
+	path, query, err := splitPath(args[1])
+	if err != nil {
+		return err
+	}
+	options, err := s.output()
+	if err != nil {
+		return err
+	}
+	isRead := method == http.MethodGet || method == http.MethodHead
+	body, err := a.body(s, isRead, query)
+	if err != nil {
+		return err
+	}
+	if a.paginate && method != http.MethodGet {
+		return usageError("--paginate goes with GET")
+	}
+	client, err := s.connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if a.paginate {
+		return a.walk(s, cmd, client, path, query, options)
+	}
+	answer, err := client.Do(cmd.Context(), method, path, query, body, nil)
+	if err == nil {
+		err = answer.Err()
+	}
+	if err != nil {
+		return outcomeOf(isRead, err)
+	}
+	return printAnswer(s, options, answer)
+}
+
+// outcomeOf says that a change with a lost answer may have taken effect.
+func outcomeOf(isRead bool, err error) error {
+	known, _ := errorAs(err)
+	if isRead || known == nil || !known.Sent || known.Kind != apiclient.KindUnavailable {
+		return err
+	}
+	unknown := *known
+	unknown.Kind = apiclient.KindUnknownOutcome
+	unknown.Message = "the change was sent, and whether it took effect is not known: " + known.Message
+	return &unknown
+}
+
+// splitPath takes the query off a path. A whole URL is refused: the token goes to the
+// profile's service only.
+func splitPath(text string) (string, url.Values, error) {
+	parsed, err := url.Parse(text)
+	if err != nil || parsed.Scheme != "" || parsed.Host != "" || parsed.Fragment != "" {
+		return "", nil, usageError("the path " + quote(text) + " is not of the form /api/v1/…")
+	}
+	query, err := url.ParseQuery(parsed.RawQuery)
+	if err != nil {
+		return "", nil, usageError("the query of the path is malformed")
+	}
+	return "/" + strings.TrimLeft(parsed.EscapedPath(), "/"), query, nil
+}
+
+// body is the body of the request; the fields of a read go into its query.
+func (a *apiFlags) body(s *session, isRead bool, query url.Values) ([]byte, error) {
+	if a.input != "" {
+		if len(a.fields) > 0 {
+			return nil, usageError("--field and --input exclude each other")
+		}
+		return s.readInput(a.input)
+	}
+	object := map[string]any{}
+	for _, field := range a.fields {
+		name, value, ok := strings.Cut(field, "=")
+		if !ok || name == "" {
+			return nil, usageError("--field " + quote(name) + " is not of the form k=v")
+		}
+		if isRead {
+			query.Add(name, value)
+			continue
+		}
+		setPath(object, name, fieldValueOf(value))
+	}
+	if isRead || len(a.fields) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(object)
+}
+
+// fieldValueOf is the JSON value of a field: a word, a number, or text.
+func fieldValueOf(text string) any {
+	switch jsontext.Value(text).Kind() {
+	case 't', 'f', 'n', '0', '{', '[':
+		var value any
+		if jsontext.Value(text).IsValid() && decodeExact([]byte(text), &value) == nil {
+			return value
+		}
+	}
+	return text
+}
+
+// printAnswer prints whatever was answered.
+func printAnswer(s *session, options render.Options, answer *apiclient.Response) error {
+	if len(answer.Body) == 0 {
+		return nil
+	}
+	if !jsontext.Value(answer.Body).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
+		if options.Query != nil || options.Format.IsJSON() {
+			return &apiclient.Error{Kind: apiclient.KindUnavailable, Status: answer.Status, Message: "the answer is not JSON"}
+		}
+		text := string(answer.Body)
+		if options.Terminal {
+			text = render.CleanLines(text)
+		}
+		_, err := fmt.Fprint(s.app.Out, text)
+		return err
+	}
+	if options.Query != nil {
+		return options.Query.Print(s.app.Out, options, answer.Body)
+	}
+	if options.Format == render.NDJSON {
+		return render.Line(s.app.Out, options, answer.Body)
+	}
+	return render.Document(s.app.Out, options, trimmed(answer.Body))
+}
+
+func trimmed(body []byte) []byte { return []byte(strings.TrimSpace(string(body))) }
+
+// walk prints the records of all pages.
+func (a *apiFlags) walk(s *session, cmd *cobra.Command, client *apiclient.Client, path string, query url.Values, options render.Options) error {
+	if options.Format != render.NDJSON && options.Format != render.ID && options.Query == nil {
+		options.Format = render.JSON
+	}
+	list, err := render.NewList[json.RawMessage](s.app.Out, nil, options)
+	if err != nil {
+		return usageError(err.Error())
+	}
+	all := apiclient.AllOptions{PageSize: defaultPageSize}
+	if size := query.Get("first"); size != "" {
+		if _, err := fmt.Sscan(size, &all.PageSize); err != nil || all.PageSize <= 0 {
+			return usageError("first must be a whole number greater than 0")
+		}
+	}
+	for record, err := range client.Walk(cmd.Context(), path, query, all) {
+		if err == nil {
+			err = list.Add(record.Raw, record.Decode)
+		}
+		if err != nil {
+			_ = list.Abort() // The first error is the one to tell.
+			return err
+		}
+		if list.Count()%all.PageSize == 0 {
+			if err := list.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return list.Close()
+}

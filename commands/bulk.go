@@ -1,0 +1,125 @@
+package commands
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+)
+
+// defaultConcurrency is how many requests of a bulk operation run at a time.
+const defaultConcurrency = 4
+
+// maxLine is the longest line of bulk input, in bytes.
+const maxLine = 16 << 20
+
+// targets are the identifiers of the arguments, or of stdin for "-". All are checked
+// before the first request.
+func (s *session) targets(args []string) ([]apitype.UUID, error) {
+	if len(args) == 0 {
+		return nil, usageError("no UUID is given")
+	}
+	if len(args) == 1 && args[0] == "-" {
+		return readTargets(s.app.In)
+	}
+	ids := make([]apitype.UUID, len(args))
+	for i, arg := range args {
+		id, err := parseID(arg)
+		if err != nil {
+			return nil, err
+		}
+		ids[i] = id
+	}
+	return ids, nil
+}
+
+// readTargets reads one identifier a line: bare, as a JSON string, or as a JSON object
+// with a uuid.
+func readTargets(in io.Reader) ([]apitype.UUID, error) {
+	var ids []apitype.UUID
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxLine)
+	for number := 1; lines.Scan(); number++ {
+		line := bytes.TrimSpace(lines.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		id, err := lineTarget(line)
+		if err != nil {
+			return nil, usageError("stdin line " + strconv.Itoa(number) + " " + err.Error())
+		}
+		ids = append(ids, id)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, usageError("read stdin: " + err.Error())
+	}
+	return ids, nil
+}
+
+func lineTarget(line []byte) (apitype.UUID, error) {
+	text := string(line)
+	switch line[0] {
+	case '{':
+		var record struct {
+			UUID string `json:"uuid"`
+		}
+		if json.Unmarshal(line, &record) != nil {
+			return apitype.UUID{}, errJSON
+		}
+		text = record.UUID
+	case '"':
+		if json.Unmarshal(line, &text) != nil {
+			return apitype.UUID{}, errJSON
+		}
+	}
+	return apitype.ParseUUID(strings.TrimSpace(text))
+}
+
+// inOrder runs do for each item, several at a time, and yields the results in the
+// order of the items. When the caller stops, or the context ends, no further one is
+// started, and those that run are waited for.
+func inOrder[I, V any](ctx context.Context, concurrency int, items []I, do func(context.Context, I) (V, error)) iter.Seq[ordered[I, V]] {
+	return func(yield func(ordered[I, V]) bool) {
+		slots := make(chan struct{}, max(1, concurrency))
+		pending := make(chan chan ordered[I, V], len(items))
+		stop := make(chan struct{})
+		go func() {
+			defer close(pending)
+			for _, item := range items {
+				select {
+				case slots <- struct{}{}:
+				case <-stop:
+					return
+				}
+				answer := make(chan ordered[I, V], 1)
+				pending <- answer
+				go func() {
+					defer func() { <-slots }()
+					value, err := do(ctx, item)
+					answer <- ordered[I, V]{id: item, value: value, err: err}
+				}()
+			}
+		}()
+		stopped := false
+		for answer := range pending {
+			outcome := <-answer
+			if !stopped && !yield(outcome) {
+				stopped = true
+				close(stop)
+			}
+		}
+	}
+}
+
+// ordered is the result for one item.
+type ordered[I, V any] struct {
+	id    I
+	value V
+	err   error
+}

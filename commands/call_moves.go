@@ -1,0 +1,179 @@
+package commands
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+)
+
+func callAttempt(s *session) *cobra.Command {
+	flags, r := &changeFlags{}, apitype.AddAttemptRequest{}
+	cmd := &cobra.Command{
+		Use: "attempt UUID… | -", Short: "Record that the person was rung", Args: needArgs(1),
+		Long: "Record an attempt. It carries its own time, by which it is recognised when the answer is lost: an\nattempt is never recorded twice.",
+		Example: "  fundesk call attempt 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
+			"  fundesk call list --status requested -o id --limit 3 | fundesk call attempt - --yes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := s.agent(&r.UserUUID); err != nil {
+				return err
+			}
+			s.setNow(&r.AttemptAt)
+			return runTargets(s, cmd, flags, args, render.CallColumns(), "", func(id apitype.UUID) (apiclient.Change, error) {
+				return apiclient.AddAttemptChange(id, r)
+			})
+		},
+	}
+	flags.register(cmd, true)
+	cmd.Flags().Var(momentValue{s.app.Now, &r.AttemptAt}, "attempted-at", "time of the attempt (default: now)")
+	cmd.Flags().Var(uuidValue{&r.UserUUID}, "user", "user who rang (default: the profile's agent)")
+	return cmd
+}
+
+// completion is the flags of call complete.
+type completion struct {
+	user        *apitype.UUID
+	completedAt *apitype.Time
+	resultCode  string
+	notes       string
+	rating      string
+}
+
+func callComplete(s *session) *cobra.Command {
+	flags, c := &changeFlags{}, &completion{}
+	cmd := &cobra.Command{
+		Use: "complete UUID", Short: "Complete a call with its result", Args: needExactly(1),
+		Example: "  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8\n" +
+			"  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --notes - < notes.txt",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := parseID(args[0])
+			if err != nil {
+				return err
+			}
+			r, err := c.request(s, cmd)
+			if err != nil {
+				return err
+			}
+			if err := refuse(r.Validate()); err != nil {
+				return err
+			}
+			ch, err := apiclient.CompleteCallChange(id, r)
+			if err != nil {
+				return err
+			}
+			return runChange(s, cmd, flags, render.CallColumns(), ch)
+		},
+	}
+	flags.register(cmd, false)
+	f := cmd.Flags()
+	f.StringVar(&c.resultCode, "result-code", "", "what came of the call")
+	f.StringVar(&c.notes, "notes", "", "notes of the result, - for stdin")
+	f.StringVar(&c.rating, "rating", "", "how likely the donor stays, 0 to 10")
+	f.Var(momentValue{s.app.Now, &c.completedAt}, "completed-at", "time of the completion (default: now)")
+	f.Var(uuidValue{&c.user}, "user", "user who called (default: the profile's agent)")
+	return cmd
+}
+
+// request is the completion as it is sent. It always carries its time: by that it is
+// recognised when the answer is lost.
+func (c *completion) request(s *session, cmd *cobra.Command) (apitype.CompleteCallRequest, error) {
+	result := &apitype.CallResultRequest{CompletedAt: c.completedAt}
+	s.setNow(&result.CompletedAt)
+	r := apitype.CompleteCallRequest{UserUUID: c.user, Result: result}
+	if err := s.agent(&r.UserUUID); err != nil {
+		return r, err
+	}
+	given := cmd.Flags().Changed
+	if given("result-code") {
+		result.ResultCode = &c.resultCode
+	}
+	if given("rating") {
+		rating, err := apitype.ParseNumber(c.rating)
+		if err != nil {
+			return r, usageError("--rating " + errNumber.Error())
+		}
+		result.DonorRetentionRating = &rating
+	}
+	if given("notes") {
+		if c.notes == "-" {
+			data, err := io.ReadAll(s.app.In)
+			if err != nil {
+				return r, usageError("read stdin: " + err.Error())
+			}
+			c.notes = trimNewline(string(data))
+		}
+		result.Notes = &c.notes
+	}
+	return r, nil
+}
+
+func callCancel(s *session) *cobra.Command {
+	flags, r := &changeFlags{}, apitype.CancelCallRequest{}
+	cmd := &cobra.Command{
+		Use: "cancel UUID… | -", Short: "Cancel calls", Args: needArgs(1),
+		Example: "  fundesk call cancel 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
+			"  fundesk call list --status requested --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 -o id | fundesk call cancel - --yes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s.setNow(&r.CancelledAt)
+			return runTargets(s, cmd, flags, args, render.CallColumns(), "cancel", func(id apitype.UUID) (apiclient.Change, error) {
+				return apiclient.CancelCallChange(id, r)
+			})
+		},
+	}
+	flags.register(cmd, true)
+	cmd.Flags().Var(momentValue{s.app.Now, &r.CancelledAt}, "cancelled-at", "time of the cancellation (default: now)")
+	return cmd
+}
+
+func callExpire(s *session) *cobra.Command {
+	flags, r := &changeFlags{}, apitype.ExpireCallRequest{}
+	cmd := &cobra.Command{
+		Use: "expire UUID… | -", Short: "Expire calls: the person was not reached", Args: needArgs(1),
+		Example: "  fundesk call expire 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --yes\n" +
+			"  fundesk call list --status requested -o json --jq '.[] | select(.attemptsCount >= 6) | .uuid' | fundesk call expire - --yes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s.setNow(&r.ExpiredAt)
+			return runTargets(s, cmd, flags, args, render.CallColumns(), "expire", func(id apitype.UUID) (apiclient.Change, error) {
+				return apiclient.ExpireCallChange(id, r)
+			})
+		},
+	}
+	flags.register(cmd, true)
+	cmd.Flags().Var(momentValue{s.app.Now, &r.ExpiredAt}, "expired-at", "time of the expiry (default: now)")
+	return cmd
+}
+
+// setNow gives a change its time.
+func (s *session) setNow(at **apitype.Time) {
+	if *at == nil {
+		*at = new(apitype.NewTime(s.app.Now()))
+	}
+}
+
+// agent gives a change the user that the profile names.
+func (s *session) agent(user **apitype.UUID) error {
+	text := s.defaults().Agent
+	if *user != nil || text == "" {
+		return nil
+	}
+	id, err := apitype.ParseUUID(text)
+	if err != nil {
+		return usageError("the agent of the profile " + err.Error())
+	}
+	*user = &id
+	return nil
+}
+
+// trimNewline takes off the newline that a file ends with.
+func trimNewline(text string) string {
+	if n := len(text); n > 0 && text[n-1] == '\n' {
+		text = text[:n-1]
+	}
+	if n := len(text); n > 0 && text[n-1] == '\r' {
+		text = text[:n-1]
+	}
+	return text
+}

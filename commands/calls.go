@@ -1,0 +1,231 @@
+package commands
+
+import (
+	"context"
+	"iter"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+)
+
+func callCommand(s *session) *cobra.Command {
+	return group("call", "Calls are requested to persons. An agent records attempts and ends a call: completed, cancelled or\nexpired.",
+		"  fundesk call list --status requested\n  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8",
+		callList(s), callGet(s), callCreate(s), callAttempt(s), callComplete(s), callCancel(s), callExpire(s))
+}
+
+// callFilters are the filters of the call list: those of the interface, and those that
+// look at what was retrieved.
+type callFilters struct {
+	options    apitype.CallListOptions
+	noExternal bool
+	status     []string
+	callType   []string
+	person     *apitype.UUID
+}
+
+func (c *callFilters) register(s *session, cmd *cobra.Command) {
+	f, o := cmd.Flags(), &c.options
+	f.Var(uuidValue{&o.OwningOrganizationUUID}, "owning-organization", "only calls to persons of this organization")
+	f.StringVar(&o.ExternalStatusCode, "external-status-code", "", "only calls with this status code in the external system")
+	f.StringVar(&o.ExternalReferenceID, "external-reference-id", "", "only this call of the external system; with --external-application-name")
+	f.StringVar(&o.ExternalApplicationName, "external-application-name", "", "name of the external system; with --external-reference-id")
+	f.BoolVar(&c.noExternal, "no-external-reference", false, "only calls without an external reference")
+	f.Var(momentValue{s.app.Now, &o.RequestedFrom}, "requested-from", "only calls requested at or after this time; with --requested-until")
+	f.Var(momentValue{s.app.Now, &o.RequestedUntil}, "requested-until", "only calls requested at or before this time; with --requested-from")
+	f.Var(momentValue{s.app.Now, &o.RequestedAfter}, "requested-after", "only calls requested after this time")
+	f.Var(momentValue{s.app.Now, &o.UpdatedAfter}, "updated-after", "only calls updated after this time")
+	f.StringSliceVar(&o.Include, "include", nil, "embed "+strings.Join(apitype.CallIncludes[:4], ", "))
+	f.StringSliceVar(&c.status, "status", nil, "filter what was retrieved: requested, completed, cancelled, expired")
+	f.StringSliceVar(&c.callType, "type", nil, "filter what was retrieved: verification, happy_call, winback")
+	f.Var(uuidValue{&c.person}, "person", "filter what was retrieved: calls to this person")
+}
+
+// check refuses filters that do not go together. The values of the interface's own
+// enumerations are checked by the service, which may know more of them.
+func (c *callFilters) check() error {
+	if c.noExternal {
+		if c.options.ExternalReferenceID != "" || c.options.ExternalApplicationName != "" {
+			return usageError("--no-external-reference excludes the other external filters")
+		}
+		c.options.ExternalReferenceID, c.options.ExternalApplicationName = apitype.NoExternalReference, apitype.NoExternalReference
+	}
+	for _, status := range c.status {
+		if !knownWord(status, apitype.CallStatuses) {
+			return usageError("--status " + quote(status) + " is not requested, completed, cancelled or expired")
+		}
+	}
+	for _, kind := range c.callType {
+		if !knownWord(kind, apitype.CallTypes) {
+			return usageError("--type " + quote(kind) + " is not verification, happy_call or winback")
+		}
+	}
+	return refuseParameters(c.options.Validate())
+}
+
+// passes is the filter of what was retrieved, nil when there is none.
+func (c *callFilters) passes() func(apitype.Call) bool {
+	if len(c.status) == 0 && len(c.callType) == 0 && c.person == nil {
+		return nil
+	}
+	return func(call apitype.Call) bool {
+		return (len(c.status) == 0 || oneOf(string(call.Status), c.status)) &&
+			(len(c.callType) == 0 || oneOf(string(call.Type), c.callType)) &&
+			(c.person == nil || call.PersonUUID == *c.person)
+	}
+}
+
+func (c *callFilters) lister() lister[apitype.Call] {
+	return lister[apitype.Call]{
+		columns: render.CallColumns(),
+		page: func(client *apiclient.Client, ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Call], error) {
+			o := c.options
+			o.Paging = p
+			return client.Calls.List(ctx, o)
+		},
+		all: func(client *apiclient.Client, ctx context.Context, p apitype.Paging, all apiclient.AllOptions) iter.Seq2[apiclient.Record[apitype.Call], error] {
+			o := c.options
+			o.Paging = p
+			return client.Calls.All(ctx, o, all)
+		},
+		passes: c.passes(),
+	}
+}
+
+func callList(s *session) *cobra.Command {
+	flags, filters := &listFlags{}, &callFilters{}
+	cmd := &cobra.Command{
+		Use: "list", Short: "List calls, most recently requested first", Args: noArgs,
+		Long: "List calls. The service has no filter for status, type and person: --status, --type and --person\n" +
+			"filter what was retrieved, and --limit counts what passes.",
+		Example: "  fundesk call list --status requested\n  fundesk call list --updated-after 36h --all -o ndjson\n" +
+			"  fundesk call list --include person --columns uuid,status,person.lastName",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := filters.check(); err != nil {
+				return err
+			}
+			return runList(s, cmd, flags, filters.lister())
+		},
+	}
+	flags.register(cmd)
+	filters.register(s, cmd)
+	return cmd
+}
+
+func callGet(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "get UUID… | -", Short: "Show calls", Args: needArgs(1),
+		Example: "  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 -o json --jq .result",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runGet(s, cmd, args, render.CallColumns(), func(c *apiclient.Client, ctx context.Context, id apitype.UUID) (apiclient.Record[apitype.Call], error) {
+				return c.Calls.Get(ctx, id)
+			})
+		},
+	}
+}
+
+// callFields are the fields of a call's creation.
+func callFields() []bodyField {
+	return []bodyField{
+		{"uuid", "uuid", textField, "UUID (version 4) of the new call; chosen when omitted"},
+		{"personUuid", "person", textField, "person to call"},
+		{"type", "type", textField, "verification, happy_call or winback"},
+		{"requestedAt", "requested-at", timeField, "time of the request (default: now)"},
+		{"requestedByUserUuid", "requested-by-user", textField, "user who requests the call"},
+		{"relatedCaseUuid", "related-case", textField, "pledge that the call is about"},
+		{"callingOrganizationUuid", "calling-organization", textField, "organization that performs the call"},
+		{"notes", "notes", textField, "notes for the agent"},
+		{"status", "status", textField, "external calls: requested, completed, cancelled or expired"},
+		{"cancelledAt", "cancelled-at", timeField, "external calls: time of the cancellation"},
+		{"completedAt", "completed-at", timeField, "external calls: time of the completion"},
+		{"externalMetadata.applicationName", "application-name", textField, "external system that handles the call; makes it external"},
+		{"externalMetadata.referenceId", "reference-id", textField, "identifier in the external system; makes the call external"},
+		{"externalMetadata.agentReferenceId", "agent-reference-id", textField, "agent in the external system"},
+		{"externalMetadata.statusCode", "status-code", textField, "status code in the external system"},
+		{"externalMetadata.statusDescription", "status-description", textField, "status in the external system in words"},
+		{"externalMetadata.additionalProperties", "additional-properties", objectField, "further properties, a JSON object"},
+		{"externalSource.name", "external-source-name", textField, "external calls: name of the source"},
+		{"externalSource.identifier", "external-source-identifier", textField, "external calls: identifier at the source"},
+		{"attempts", "attempts", objectField, `external calls: attempts, JSON such as [{"createdAt":"…"}]`},
+		{"result.resultCode", "result-code", textField, "external calls: result code"},
+		{"result.completedAt", "result-completed-at", timeField, "external calls: time of the result"},
+		{"result.notes", "result-notes", textField, "external calls: notes of the result"},
+		{"result.donorRetentionRating", "donor-retention-rating", numberField, "external calls: rating, 0 to 10"},
+	}
+}
+
+func callCreate(s *session) *cobra.Command {
+	flags := &changeFlags{}
+	cmd := &cobra.Command{
+		Use: "create", Short: "Request a call to a person", Args: noArgs,
+		Long: "Request a call. With external metadata the call is managed in an external system: the service then\napplies no rules of its own to it.",
+		Example: "  fundesk call create --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --type happy_call\n" +
+			"  fundesk call create --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --application-name dialler --reference-id 77 --status completed\n" +
+			"  fundesk call create --file call.json",
+	}
+	b := newBody(s, cmd, false, callFields())
+	flags.register(cmd, false)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		object, err := b.object()
+		if err != nil {
+			return err
+		}
+		ch, err := s.newCall(object)
+		if err != nil {
+			return err
+		}
+		return runChange(s, cmd, flags, render.CallColumns(), ch)
+	}
+	return cmd
+}
+
+// newCall is the creation of a call from its body.
+func (s *session) newCall(object map[string]any) (apiclient.Change, error) {
+	setDefault(object, "requestedAt", apitype.NewTime(s.app.Now()).String())
+	var r apitype.CreateCallRequest
+	if err := decodeRequest(object, &r); err != nil {
+		return apiclient.Change{}, err
+	}
+	if err := refuse(r.Validate()); err != nil {
+		return apiclient.Change{}, err
+	}
+	return apiclient.CreateCallChange(r)
+}
+
+// refuseParameters turns parameters that do not go together into a usage error that
+// names flags.
+func refuseParameters(violations apitype.Violations) error {
+	if len(violations) == 0 {
+		return nil
+	}
+	v := violations[0]
+	return usageError("--" + kebab(v.Parameter) + " " + v.Message)
+}
+
+// kebab is a name of the interface as a flag.
+func kebab(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		if r >= 'A' && r <= 'Z' {
+			b.WriteByte('-')
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func knownWord[T ~string](word string, known []T) bool {
+	for _, k := range known {
+		if string(k) == word {
+			return true
+		}
+	}
+	return false
+}
+
+func oneOf(word string, words []string) bool { return knownWord(word, words) }

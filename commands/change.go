@@ -1,0 +1,250 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+)
+
+// changeFlags are the flags of every command that changes something.
+type changeFlags struct {
+	yes         bool
+	dryRun      bool
+	concurrency int
+}
+
+func (c *changeFlags) register(cmd *cobra.Command, bulk bool) {
+	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "print the request and send nothing")
+	if bulk {
+		cmd.Flags().IntVar(&c.concurrency, "concurrency", defaultConcurrency, "changes at a time")
+	}
+}
+
+// printChange prints a request that is not sent.
+func printChange(s *session, ch apiclient.Change) error {
+	format, err := s.format()
+	if err != nil {
+		return err
+	}
+	if format.IsJSON() {
+		line, err := json.Marshal(struct {
+			Method string          `json:"method"`
+			Path   string          `json:"path"`
+			Body   json.RawMessage `json:"body"`
+		}{ch.Method, ch.Path, ch.Body})
+		if err != nil {
+			return fmt.Errorf("write the request: %w", err)
+		}
+		_, err = fmt.Fprintf(s.app.Out, "%s\n", line)
+		return err
+	}
+	_, err = fmt.Fprintf(s.app.Out, "%s %s\n%s\n", ch.Method, ch.Path, ch.Body)
+	return err
+}
+
+// runChange sends one change and prints the record that the service answers.
+func runChange[T any](s *session, cmd *cobra.Command, flags *changeFlags, columns []render.Column[T], ch apiclient.Change) error {
+	options, err := s.output()
+	if err != nil {
+		return err
+	}
+	if _, err := render.Select(columns, options.Columns, false); err != nil {
+		return usageError(err.Error())
+	}
+	if flags.dryRun {
+		return printChange(s, ch)
+	}
+	client, err := s.connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	answer, err := client.Send(cmd.Context(), ch)
+	if err != nil {
+		return aboutChange(ch, err)
+	}
+	record := apiclient.Record[T]{Raw: json.RawMessage(answer.Body)}
+	if err := render.Record(s.app.Out, columns, options, record.Raw, record.Decode); err != nil {
+		if isClosedPipe(err) {
+			return err
+		}
+		// The change took effect: what cannot be shown must not look like a failure of it.
+		s.note("done; the answer cannot be shown: %s", err)
+	}
+	return nil
+}
+
+// aboutChange says what to look at after a change failed.
+func aboutChange(ch apiclient.Change, err error) error {
+	noun := nounOf(ch.Op)
+	see := "fundesk " + noun + " get " + ch.UUID.String()
+	switch apiclient.KindOf(err) {
+	case apiclient.KindUnknownOutcome, apiclient.KindConflict:
+		return withHint(err, "see: "+see)
+	default:
+		return err
+	}
+}
+
+// changeResult is one line of a bulk operation.
+type changeResult struct {
+	UUID   string  `json:"uuid"`
+	OK     bool    `json:"ok"`
+	Status int     `json:"status"`
+	Error  *string `json:"error"`
+}
+
+// resultColumns are the columns of bulk operations.
+func resultColumns() []render.Column[changeResult] {
+	word := func(r changeResult) string {
+		if r.OK {
+			return "ok"
+		}
+		return "failed"
+	}
+	return []render.Column[changeResult]{
+		{Name: "uuid", Default: true, Value: func(r changeResult) string { return r.UUID }},
+		{
+			Name: "ok", Default: true, Value: word,
+			Cell: func(r changeResult, _ render.View) render.Text {
+				return render.Text{Text: word(r), Role: map[bool]render.Role{true: render.Good, false: render.Bad}[r.OK]}
+			},
+		},
+		{Name: "status", Default: true, Value: func(r changeResult) string { return strconv.Itoa(r.Status) }},
+		{Name: "error", Default: true, Flexible: true, Value: func(r changeResult) string {
+			if r.Error == nil {
+				return ""
+			}
+			return *r.Error
+		}},
+	}
+}
+
+func newResult(id apitype.UUID, status int, err error) changeResult {
+	r := changeResult{UUID: id.String(), OK: err == nil, Status: status}
+	if err != nil {
+		r.Error = new(err.Error())
+		if known, ok := errors.AsType[*apiclient.Error](err); ok {
+			r.Status = known.Status
+		}
+	}
+	return r
+}
+
+// runTargets changes the records that the arguments name: one is answered with the
+// record, several with a result line each.
+func runTargets[T any](s *session, cmd *cobra.Command, flags *changeFlags, args []string, columns []render.Column[T], question string, change func(apitype.UUID) (apiclient.Change, error)) error {
+	ids, err := s.targets(args)
+	if err != nil {
+		return err
+	}
+	changes := make([]apiclient.Change, len(ids))
+	for i, id := range ids {
+		if changes[i], err = change(id); err != nil {
+			return err
+		}
+	}
+	bulk := len(ids) > 1 || args[0] == "-"
+	if flags.dryRun {
+		for _, ch := range changes {
+			if err := printChange(s, ch); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if question != "" || bulk {
+		if err := s.ask(flags.yes, bulkQuestion(cmd, question, len(ids))); err != nil {
+			return err
+		}
+	}
+	if !bulk {
+		return runChange(s, cmd, flags, columns, changes[0])
+	}
+	return sendAll(s, cmd, flags, changes)
+}
+
+// bulkQuestion is what is asked before a change.
+func bulkQuestion(cmd *cobra.Command, question string, n int) string {
+	if question == "" {
+		question = cmd.CommandPath()
+	}
+	if n == 1 {
+		return question + " 1 record"
+	}
+	return question + " " + strconv.Itoa(n) + " records"
+}
+
+// sendAll sends changes, several at a time, and prints one result line each.
+func sendAll(s *session, cmd *cobra.Command, flags *changeFlags, changes []apiclient.Change) error {
+	options, err := s.output()
+	if err != nil {
+		return err
+	}
+	list, err := render.NewList(s.app.Out, resultColumns(), options)
+	if err != nil {
+		return usageError(err.Error())
+	}
+	client, err := s.connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if _, err := client.Identity(cmd.Context()); err != nil { // No token: nothing is sent.
+		return err
+	}
+	send := func(ctx context.Context, ch apiclient.Change) (int, error) {
+		answer, err := client.Send(ctx, ch)
+		if err != nil {
+			return 0, err
+		}
+		return answer.Status, nil
+	}
+	var failed []error
+	var printing error
+	for outcome := range inOrder(cmd.Context(), flags.concurrency, changes, send) {
+		r := newResult(outcome.id.UUID, outcome.value, outcome.err)
+		if outcome.err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", r.UUID, outcome.err))
+		}
+		if printing == nil { // A closed pipe must not leave half of the changes unsent.
+			printing = printResult(list, r)
+		}
+	}
+	if printing == nil {
+		printing = list.Close()
+	}
+	if err := partial(failed, len(changes)); err != nil {
+		return err
+	}
+	return printing
+}
+
+// printResult prints one result line at once.
+func printResult(list *render.List[changeResult], r changeResult) error {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("write a result: %w", err)
+	}
+	if err := list.Add(raw, func() (changeResult, error) { return r, nil }); err != nil {
+		return err
+	}
+	return list.Flush()
+}
+
+// nounOf is the command of an operation's records.
+func nounOf(op string) string {
+	for i := range op {
+		if op[i] == '.' {
+			return op[:i]
+		}
+	}
+	return op
+}

@@ -1,0 +1,207 @@
+// Package commands is the command line of fundesk: it reads arguments, calls the client
+// and has the answer rendered.
+//
+// It must not know the service's insides, SQL or HTTP details: the embedded service is
+// handed in by main, requests are the client's, output is render's. A command declares
+// its flags and calls one run function; a typed error decides the exit code in one
+// place.
+//
+//	code := commands.Run(ctx, os.Args[1:], commands.App{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv})
+//	os.Exit(code)
+package commands
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// Embedded is a service inside the process.
+type Embedded interface {
+	http.RoundTripper
+	Token() string
+	Close() error
+}
+
+// App is what the commands need from their surroundings.
+type App struct {
+	In  io.Reader
+	Out io.Writer
+	Err io.Writer
+
+	Getenv  func(string) string
+	Now     func() time.Time
+	Version string
+
+	// OpenEmbedded opens the service of an embedded: base URL; name is what follows the
+	// colon. Nil: there is none.
+	OpenEmbedded func(ctx context.Context, name, dataDir string) (Embedded, error)
+
+	// ColumnWidth is the width of the terminal, for tests; 0: asked.
+	ColumnWidth int
+}
+
+// entry is a top-level command. Only the chosen one is built: an eager tree costs more
+// than the rest of a start.
+type entry struct {
+	name    string
+	aliases []string
+	short   string
+	build   func(*session) *cobra.Command
+}
+
+// entries are the top-level commands in the order of the help.
+func entries() []entry {
+	return []entry{
+		{"person", []string{"persons"}, "List, read, create and change persons", personCommand},
+		{"call", []string{"calls"}, "List, read, create and work calls", callCommand},
+		{"pledge", []string{"pledges"}, "List, read, create and change pledges", pledgeCommand},
+		{"processed", nil, "Mark retrieved records as processed", processedCommand},
+		{"outbox", nil, "Look after changes that are not sent yet", outboxCommand},
+		{"auth", nil, "Log in and out, look at the token", authCommand},
+		{"profile", []string{"profiles"}, "Keep the services and accounts that you work with", profileCommand},
+		{"api", nil, "Send one request as you write it", apiCommand},
+		{"tui", nil, "Work calls in the terminal", tuiCommand},
+		{"demo", nil, "Try everything on sample data", demoCommand},
+		{"version", nil, "Print the version", versionCommand},
+		{"completion", nil, "Print a completion script for a shell", completionCommand},
+	}
+}
+
+// Run runs one command line and returns its exit code.
+func Run(ctx context.Context, args []string, app App) int {
+	if app.Now == nil {
+		app.Now = time.Now
+	}
+	s := newSession(app, args)
+	defer s.close()
+	root := newRoot(s, args)
+	root.SetArgs(args)
+	root.SetContext(ctx)
+	command, err := root.ExecuteContextC(ctx)
+	return s.finish(command, err)
+}
+
+// newRoot builds the command tree as far as the arguments need it.
+func newRoot(s *session, args []string) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "fundesk",
+		Short: "The fundraising desk: calls, persons and pledges",
+		Long: "fundesk works with a Fundraising Data Service: persons (donors), their pledges, and the\n" +
+			"calls that are requested to them.\n\n" +
+			"Without any set-up, `fundesk demo` opens the desk on sample data, and\n" +
+			"`fundesk --profile demo call list` shows the same data to scripts.",
+		Example: "  fundesk demo\n" +
+			"  fundesk --profile demo call list --status requested\n" +
+			"  fundesk auth login --profile prod --base-url https://api.example.org",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownVerb(cmd, args[0])
+			}
+			return cmd.Help()
+		},
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetOut(s.app.Out)
+	root.SetErr(s.app.Err)
+	root.SetIn(s.app.In)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err.Error()) })
+	s.flags.register(root)
+	root.SetHelpCommand(helpCommand(s))
+	chosen := chosenEntry(args)
+	for _, e := range entries() {
+		if chosen == "" || e.name == chosen || slices.Contains(e.aliases, chosen) {
+			command := e.build(s)
+			command.Aliases = e.aliases
+			command.Short = e.short
+			root.AddCommand(command)
+		}
+	}
+	return root
+}
+
+// chosenEntry is the first argument that is no flag, when it names a top-level command;
+// "" has the whole tree built. For help and completion it is the argument after.
+func chosenEntry(args []string) string {
+	words := positional(args)
+	if len(words) > 0 && strings.HasPrefix(words[0], "__complete") {
+		words = words[1:]
+		if len(words) < 2 { // The word that is being typed may be any command.
+			return ""
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	for _, e := range entries() {
+		if e.name == words[0] || slices.Contains(e.aliases, words[0]) {
+			return e.name
+		}
+	}
+	return ""
+}
+
+// positional are the arguments that are neither flags nor values of the flags that
+// every command has.
+func positional(args []string) []string {
+	var words []string
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case arg == "--":
+			return append(words, args[i+1:]...)
+		case takesValue(arg):
+			i++
+		case strings.HasPrefix(arg, "-") && arg != "-":
+		default:
+			words = append(words, arg)
+		}
+	}
+	return words
+}
+
+// takesValue reports whether the next argument is the value of a flag that every
+// command has.
+func takesValue(arg string) bool {
+	switch arg {
+	case "--profile", "--base-url", "-o", "--output", "--columns", "--jq", "--timeout":
+		return true
+	}
+	return false
+}
+
+// group is a noun: it only holds verbs.
+func group(use, long, example string, verbs ...*cobra.Command) *cobra.Command {
+	command := &cobra.Command{
+		Use: use, Long: long, Example: example,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownVerb(cmd, args[0])
+			}
+			return cmd.Help()
+		},
+	}
+	command.AddCommand(verbs...)
+	return command
+}
+
+// unknownVerb is the usage error of a command that does not exist.
+func unknownVerb(cmd *cobra.Command, word string) error {
+	text := "unknown command " + quote(word) + " for " + quote(cmd.CommandPath())
+	if cmd.SuggestionsMinimumDistance <= 0 {
+		cmd.SuggestionsMinimumDistance = 2
+	}
+	hint := "see: " + cmd.CommandPath() + " --help"
+	if similar := cmd.SuggestionsFor(word); len(similar) > 0 {
+		hint = "did you mean " + strings.Join(similar, " or ") + "?"
+	}
+	return withHint(usageError(text), hint)
+}

@@ -1,0 +1,214 @@
+package commands
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+)
+
+func processedCommand(s *session) *cobra.Command {
+	return group("processed", "Tell the service which records were retrieved and handled.",
+		"  fundesk processed mark call 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10", processedMark(s))
+}
+
+// markFlags are the flags of processed mark.
+type markFlags struct {
+	changeFlags
+	file        string
+	processedAt *apitype.Time
+	source      string
+	consumer    *apitype.UUID
+}
+
+func processedMark(s *session) *cobra.Command {
+	m := &markFlags{}
+	cmd := &cobra.Command{
+		Use: "mark [ENTITY UUID… | -]", Short: "Mark records as processed", Args: cobra.ArbitraryArgs,
+		Long: "Mark records as processed: ENTITY is person, pledge, call or transaction. --file reads NDJSON of\n" +
+			"processed entries. Good entries are marked even when others fail.",
+		Example: "  fundesk processed mark call 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
+			"  fundesk person list --created-after 1d -o id | fundesk processed mark person - --yes\n" +
+			"  fundesk processed mark --file entries.ndjson --yes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			entries, err := m.entries(s, args)
+			if err != nil {
+				return err
+			}
+			return m.run(s, cmd, entries)
+		},
+	}
+	m.register(cmd, false)
+	f := cmd.Flags()
+	f.StringVar(&m.file, "file", "", "NDJSON of processed entries, - for stdin")
+	f.Var(momentValue{s.app.Now, &m.processedAt}, "processed-at", "time of the processing (default: now)")
+	f.StringVar(&m.source, "external-source-name", "", "external source, for accounts with several (default: the profile's)")
+	f.Var(uuidValue{&m.consumer}, "consumer-identifier", "identifier of the record in your own system")
+	return cmd
+}
+
+// entries are what is to be marked, from the arguments or the file.
+func (m *markFlags) entries(s *session, args []string) ([]apitype.ProcessedEntry, error) {
+	s.setNow(&m.processedAt)
+	if m.source == "" {
+		m.source = s.defaults().ExternalSourceName
+	}
+	if m.file != "" {
+		if len(args) > 0 {
+			return nil, usageError("--file takes no further arguments")
+		}
+		data, err := s.readInput(m.file)
+		if err != nil {
+			return nil, err
+		}
+		return m.parse(data)
+	}
+	if len(args) < 2 {
+		return nil, withHint(usageError("too few arguments"), "usage: fundesk processed mark ENTITY UUID…, or --file FILE")
+	}
+	if !slices.Contains(apitype.EntityNames, apitype.EntityName(args[0])) {
+		return nil, usageError(quote(args[0]) + " is not person, pledge, call or transaction")
+	}
+	ids, err := s.targets(args[1:])
+	if err != nil {
+		return nil, err
+	}
+	if m.consumer != nil && len(ids) > 1 {
+		return nil, usageError("--consumer-identifier goes with one record; use --file for several")
+	}
+	entries := make([]apitype.ProcessedEntry, len(ids))
+	for i, id := range ids {
+		entries[i] = apitype.ProcessedEntry{EntityName: apitype.EntityName(args[0]), EntityUUID: id, ProcessedAt: *m.processedAt, ConsumerIdentifier: m.consumer}
+		m.addSource(&entries[i])
+	}
+	return entries, nil
+}
+
+func (m *markFlags) addSource(entry *apitype.ProcessedEntry) {
+	if entry.ExternalSourceName == nil && m.source != "" {
+		entry.ExternalSourceName = &m.source
+	}
+}
+
+// parse reads NDJSON; every line is checked before anything is sent.
+func (m *markFlags) parse(data []byte) ([]apitype.ProcessedEntry, error) {
+	var entries []apitype.ProcessedEntry
+	var wrong []string
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, maxLine)
+	for number := 1; lines.Scan(); number++ {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		entry, err := m.parseLine(lines.Bytes())
+		if err != nil {
+			wrong = append(wrong, "line "+strconv.Itoa(number)+": "+err.Error())
+			continue
+		}
+		entries = append(entries, entry)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, usageError("read the entries: " + err.Error())
+	}
+	if len(wrong) > 0 {
+		return nil, usageError(wrong[0], wrong[:min(len(wrong), 20)]...)
+	}
+	return entries, nil
+}
+
+func (m *markFlags) parseLine(line []byte) (apitype.ProcessedEntry, error) {
+	var unchecked apitype.UncheckedEntry
+	if err := jsonv2.Unmarshal(line, &unchecked, jsonv2.RejectUnknownMembers(true)); err != nil {
+		return apitype.ProcessedEntry{}, errors.New("is not a processed entry: an object with entityName, entityUuid and processedAt")
+	}
+	if unchecked.ProcessedAt == nil {
+		unchecked.ProcessedAt = new(m.processedAt.String())
+	}
+	entry, problem := unchecked.Check()
+	if problem != "" {
+		return entry, errors.New(problem)
+	}
+	m.addSource(&entry)
+	return entry, nil
+}
+
+// run marks the entries and prints one result line each.
+func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.ProcessedEntry) error {
+	options, err := s.output()
+	if err != nil {
+		return err
+	}
+	list, err := render.NewList(s.app.Out, resultColumns(), options)
+	if err != nil {
+		return usageError(err.Error())
+	}
+	if m.dryRun {
+		for chunk := range slices.Chunk(entries, apitype.ChunkEntries) {
+			ch, err := apiclient.MarkProcessedChange(chunk)
+			if err == nil {
+				err = printChange(s, ch)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(entries) > 1 {
+		if err := s.ask(m.yes, fmt.Sprintf("mark %d records as processed", len(entries))); err != nil {
+			return err
+		}
+	}
+	client, err := s.connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	err = client.EntityAccess.MarkProcessed(cmd.Context(), entries)
+	refused, isMark := errors.AsType[*apiclient.MarkError](err)
+	if err != nil && !isMark {
+		return err
+	}
+	if printing := printMarks(list, entries, refused); printing != nil {
+		return printing
+	}
+	if refused != nil && len(refused.Failed) >= len(entries) {
+		return &apiclient.Error{
+			Kind: apiclient.KindRejected, Status: refused.Cause.Status, RequestID: refused.Cause.RequestID,
+			Message: refused.Error(), Detail: refused.Cause.Detail, Err: refused.Cause,
+		}
+	}
+	return err
+}
+
+// printMarks prints one line for each entry.
+func printMarks(list *render.List[changeResult], entries []apitype.ProcessedEntry, refused *apiclient.MarkError) error {
+	for _, entry := range entries {
+		r := changeResult{UUID: entry.EntityUUID.String(), OK: true, Status: 204}
+		if refused != nil {
+			for _, failed := range refused.Failed {
+				if strings.EqualFold(failed.EntityUUID, r.UUID) && (failed.EntityName == "" || failed.EntityName == string(entry.EntityName)) {
+					r.OK, r.Status, r.Error = false, refused.Cause.Status, new(failed.ErrorMessage)
+				}
+			}
+		}
+		raw, err := json.Marshal(r)
+		if err != nil {
+			return fmt.Errorf("write a result: %w", err)
+		}
+		if err := list.Add(raw, func() (changeResult, error) { return r, nil }); err != nil {
+			return err
+		}
+	}
+	return list.Close()
+}

@@ -1,0 +1,144 @@
+package commands
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/tui"
+)
+
+// topics are the pages of fundesk help that are no commands.
+func topics() map[string]func() string {
+	return map[string]func() string{
+		"exit-codes":  func() string { return exitCodesTopic },
+		"environment": func() string { return environmentTopic },
+		"output":      func() string { return outputTopic },
+		"filters":     func() string { return filtersTopic },
+		"scripting":   func() string { return scriptingTopic },
+		"keys":        keysTopic,
+	}
+}
+
+func helpCommand(s *session) *cobra.Command {
+	names := slices.Sorted(maps.Keys(topics()))
+	return &cobra.Command{
+		Use: "help [COMMAND | TOPIC]", Short: "Help on a command or a topic", Args: cobra.ArbitraryArgs,
+		Long:      "Help on a command, or on one of the topics " + strings.Join(names, ", ") + ".",
+		Example:   "  fundesk help call list\n  fundesk help exit-codes",
+		ValidArgs: names,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Root().Help()
+			}
+			if topic, ok := topics()[args[0]]; ok && len(args) == 1 {
+				_, err := fmt.Fprint(s.app.Out, topic())
+				return err
+			}
+			target, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 || target == cmd.Root() {
+				return withHint(usageError("there is no help on "+quote(strings.Join(args, " "))), "topics: "+strings.Join(names, ", "))
+			}
+			target.InitDefaultHelpFlag()
+			return target.Help()
+		},
+	}
+}
+
+const exitCodesTopic = `Exit codes
+
+  0    done; an empty list is 0
+  1    unexpected failure
+  2    usage: flags, arguments, or input refused before any request
+  3    not found (404)
+  4    not authenticated: no token, or 401
+  5    forbidden (403)
+  6    conflict (409)
+  7    refused by the service (400, 422)
+  8    unreachable, timed out, 429 or 5xx after retries, or an answer that is not
+       what the interface promises
+  9    part of a bulk operation failed
+  10   a change was sent and its outcome is not known, or it waits in the outbox
+  130  interrupted
+
+With -o json or ndjson an error is one line of JSON on stderr:
+  {"error":{"kind","status","message","detail","requestId","hint","retryable"}}
+`
+
+const environmentTopic = `Environment
+
+  FUNDESK_PROFILE     profile to use, unless --profile says otherwise
+  FUNDESK_BASE_URL    address of the service, unless --base-url says otherwise
+  FUNDESK_TOKEN       token, in place of the stored one
+  FUNDESK_CONFIG_DIR  config.toml (else $XDG_CONFIG_HOME/fundesk)
+  FUNDESK_STATE_DIR   outbox, drafts, pull times (else $XDG_STATE_HOME/fundesk)
+  FUNDESK_DATA_DIR    demo data (else $XDG_DATA_HOME/fundesk)
+  NO_COLOR            no colours
+
+FUNDESK_BASE_URL with FUNDESK_TOKEN is enough without a profile. --profile demo
+needs neither and wins over both.
+`
+
+const outputTopic = `Output
+
+  table   aligned, coloured, relative times, cut to the width (on a terminal)
+  tsv     without a header, times in RFC 3339 UTC (in a pipe)
+  csv     with a header; --spreadsheet-safe guards cells that begin with = + - @
+  json    one array, or one object, as the service sent it
+  ndjson  one object a line, as the service sent it
+  id      one UUID a line
+
+--columns takes the names of the csv header, dotted for nested values.
+--jq runs over the whole answer (json) or each record (ndjson, tsv, id); numbers
+keep every digit; strings are printed bare with -o tsv and -o id.
+stdout carries data only. A list that was cut short says so on stderr.
+`
+
+const filtersTopic = `Filters
+
+Times are RFC 3339 (2026-11-20T09:15:00Z), a local day (2026-11-20, today,
+yesterday), now, or an age (90m, 36h, 7d, 2w): that long ago.
+
+The service filters persons by --owning-organization, --created-after and --iban;
+calls by --owning-organization, the --external-… flags, --requested-… and
+--updated-after; pledges by --person, --status, --with-payment-qr, --updated-after
+and --released-after.
+
+It has no filter for a call's status, type or person: call list --status, --type
+and --person filter what was retrieved, and --limit counts what passes.
+`
+
+const scriptingTopic = `Scripting
+
+  # Three attempts, one result line each.
+  fundesk call list --status requested -o id --limit 3 | fundesk call attempt - --yes
+
+  # Everything, one JSON object a line, in little memory.
+  fundesk call list --all -o ndjson > calls.ndjson
+
+  # Exactly one field.
+  fundesk person get UUID -o json --jq .email
+
+Check the exit code (fundesk help exit-codes). A create always carries a UUID of
+its own, so that a lost answer never makes two records; a status move or an
+attempt is looked up before it is sent again; what cannot be told ends with 10.
+Off a terminal cancel, expire, pledge action and every bulk change need --yes.
+`
+
+// keysTopic is the registry of keys of the terminal interface.
+func keysTopic() string {
+	var b strings.Builder
+	b.WriteString("Keys of fundesk tui\n")
+	scope := ""
+	for _, key := range tui.Keys() {
+		if key.Scope != scope {
+			scope = key.Scope
+			fmt.Fprintf(&b, "\n%s\n", scope)
+		}
+		fmt.Fprintf(&b, "  %-14s %s\n", strings.Join(key.Keys, " "), key.Help)
+	}
+	return b.String()
+}

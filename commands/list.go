@@ -1,0 +1,269 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+)
+
+// listFlags are the flags of every list.
+type listFlags struct {
+	limit    int
+	all      bool
+	pageSize int
+	first    int
+	last     int
+	after    string
+	before   string
+}
+
+const (
+	defaultLimit    = 50
+	defaultPageSize = 100
+)
+
+func (l *listFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVar(&l.limit, "limit", defaultLimit, "records to print in all")
+	f.BoolVar(&l.all, "all", false, "print everything")
+	f.IntVar(&l.pageSize, "page-size", defaultPageSize, "records to ask for at a time (500 with --all)")
+	f.IntVar(&l.first, "first", 0, "one page: records from the start, or after --after")
+	f.StringVar(&l.after, "after", "", "cursor after which to begin")
+	f.IntVar(&l.last, "last", 0, "one page: records from the end, or before --before")
+	f.StringVar(&l.before, "before", "", "cursor before which to end")
+}
+
+// check refuses flags that exclude each other and fills in what depends on others.
+func (l *listFlags) check(cmd *cobra.Command) error {
+	given := cmd.Flags().Changed
+	switch {
+	case given("limit") && l.all:
+		return usageError("--limit and --all exclude each other")
+	case given("limit") && l.limit <= 0:
+		return usageError("--limit must be greater than 0")
+	case l.pageSize <= 0:
+		return usageError("--page-size must be greater than 0")
+	case l.isPage(cmd) && (l.all || given("limit") || given("page-size")):
+		return usageError("--first and --last are one page; they exclude --limit, --all and --page-size")
+	case l.first < 0 || l.last < 0:
+		return usageError("--first and --last must not be negative")
+	}
+	return nil
+}
+
+// isPage reports whether one page is asked for as the service sends it.
+func (l *listFlags) isPage(cmd *cobra.Command) bool {
+	given := cmd.Flags().Changed
+	return given("first") || given("last") || given("before")
+}
+
+// paging is the part of the list options that the flags give.
+func (l *listFlags) paging(cmd *cobra.Command) apitype.Paging {
+	p := apitype.Paging{After: l.after, Before: l.before}
+	if cmd.Flags().Changed("first") {
+		p.First = &l.first
+	}
+	if cmd.Flags().Changed("last") {
+		p.Last = &l.last
+	}
+	return p
+}
+
+// lister is a noun's list: how one page and the whole are fetched.
+type lister[T any] struct {
+	columns []render.Column[T]
+	page    func(*apiclient.Client, context.Context, apitype.Paging) (apiclient.Page[T], error)
+	all     func(*apiclient.Client, context.Context, apitype.Paging, apiclient.AllOptions) iter.Seq2[apiclient.Record[T], error]
+	passes  func(T) bool // Filters what was retrieved; nil: everything passes.
+}
+
+// runList prints a list.
+func runList[T any](s *session, cmd *cobra.Command, flags *listFlags, l lister[T]) error {
+	if err := flags.check(cmd); err != nil {
+		return err
+	}
+	options, err := s.output()
+	if err != nil {
+		return err
+	}
+	list, err := render.NewList(s.app.Out, l.columns, options)
+	if err != nil {
+		return usageError(err.Error())
+	}
+	client, err := s.connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if flags.isPage(cmd) {
+		err = printPage(s, cmd, client, flags, l, list)
+	} else {
+		err = printAll(s, cmd, client, flags, l, list)
+	}
+	if err != nil {
+		if abort := list.Abort(); abort != nil && !isClosedPipe(err) {
+			return fmt.Errorf("%w (and the output: %w)", err, abort)
+		}
+		return err
+	}
+	return list.Close()
+}
+
+// printPage prints one page as the service sends it.
+func printPage[T any](s *session, cmd *cobra.Command, client *apiclient.Client, flags *listFlags, l lister[T], list *render.List[T]) error {
+	page, err := l.page(client, cmd.Context(), flags.paging(cmd))
+	if err != nil {
+		return err
+	}
+	for _, record := range page.Records {
+		if err := addRecord(list, l, record); err != nil {
+			return err
+		}
+	}
+	switch {
+	case page.HasNextPage && page.EndCursor != "":
+		s.note("there are more; go on with --after %s", page.EndCursor)
+	case page.HasPreviousPage && page.StartCursor != "" && cmd.Flags().Changed("last"):
+		s.note("there are more before these; go on with --before %s", page.StartCursor)
+	}
+	return nil
+}
+
+// printAll prints a list up to its limit, and says when that was not everything.
+func printAll[T any](s *session, cmd *cobra.Command, client *apiclient.Client, flags *listFlags, l lister[T], list *render.List[T]) error {
+	more := false
+	options := flags.walk(cmd, l.passes != nil)
+	options.More = func() { more = true }
+	seen := 0
+	for record, err := range l.all(client, cmd.Context(), apitype.Paging{After: flags.after}, options) {
+		if err != nil {
+			return err
+		}
+		if !flags.all && list.Count() >= flags.limit { // A filtered list that has enough.
+			more = true
+			break
+		}
+		if err := addRecord(list, l, record); err != nil {
+			return err
+		}
+		if seen++; seen%options.PageSize == 0 {
+			if err := list.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if !more {
+		return nil
+	}
+	if err := list.Flush(); err != nil {
+		return err
+	}
+	if l.passes != nil {
+		s.note("stopped after %d records; there may be more: --limit N, or --all", list.Count())
+	} else {
+		s.note("printed %d records, there are more: --limit N, or --all", list.Count())
+	}
+	return nil
+}
+
+// walk is how the list is walked: a filtered one does not know how far.
+func (l *listFlags) walk(cmd *cobra.Command, filtered bool) apiclient.AllOptions {
+	o := apiclient.AllOptions{PageSize: l.pageSize}
+	if l.all && !cmd.Flags().Changed("page-size") {
+		o.PageSize, o.Fallback = apitype.MaxPageSize, defaultPageSize
+	}
+	if !l.all && !filtered {
+		o.Limit = l.limit
+	}
+	return o
+}
+
+// addRecord prints a record that passes the filters.
+func addRecord[T any](list *render.List[T], l lister[T], record apiclient.Record[T]) error {
+	decode := record.Decode
+	if l.passes != nil {
+		value, err := record.Decode()
+		if err != nil {
+			return err
+		}
+		if !l.passes(value) {
+			return nil
+		}
+		decode = func() (T, error) { return value, nil }
+	}
+	return list.Add(record.Raw, decode)
+}
+
+// runGet prints the named records: one as itself, several as a list.
+func runGet[T any](s *session, cmd *cobra.Command, args []string, columns []render.Column[T], get func(*apiclient.Client, context.Context, apitype.UUID) (apiclient.Record[T], error)) error {
+	ids, err := s.targets(args)
+	if err != nil {
+		return err
+	}
+	options, err := s.output()
+	if err != nil {
+		return err
+	}
+	list, err := render.NewList(s.app.Out, columns, options)
+	if err != nil {
+		return usageError(err.Error())
+	}
+	client, err := s.connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if len(ids) == 1 && args[0] != "-" {
+		record, err := get(client, cmd.Context(), ids[0])
+		if err != nil {
+			return err
+		}
+		return render.Record(s.app.Out, columns, options, record.Raw, record.Decode)
+	}
+	var failed []error
+	for outcome := range inOrder(cmd.Context(), defaultConcurrency, ids, func(ctx context.Context, id apitype.UUID) (apiclient.Record[T], error) {
+		return get(client, ctx, id)
+	}) {
+		err := outcome.err
+		if err == nil {
+			err = list.Add(outcome.value.Raw, outcome.value.Decode)
+		}
+		if err != nil {
+			if isClosedPipe(err) {
+				return err
+			}
+			failed = append(failed, fmt.Errorf("%s: %w", outcome.id, err))
+		}
+	}
+	if err := list.Close(); err != nil {
+		return err
+	}
+	return partial(failed, len(ids))
+}
+
+// partial is the error of a bulk operation of which some or all failed.
+func partial(failed []error, of int) error {
+	if len(failed) == 0 {
+		return nil
+	}
+	e := &apiclient.Error{Kind: apiclient.KindPartial, Message: fmt.Sprintf("%d of %d failed", len(failed), of)}
+	for _, err := range failed {
+		if apiclient.KindOf(err) == apiclient.KindInterrupted {
+			e.Kind = apiclient.KindInterrupted
+		}
+		if len(e.Detail) < 20 {
+			e.Detail = append(e.Detail, err.Error())
+		}
+	}
+	return e
+}
+
+// rawRecord is a record whose type does not matter.
+func rawRecord(body []byte) apiclient.Record[json.RawMessage] {
+	return apiclient.Record[json.RawMessage]{Raw: body}
+}

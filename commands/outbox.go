@@ -1,0 +1,277 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/render"
+)
+
+func outboxCommand(s *session) *cobra.Command {
+	return group("outbox", "Changes that were not sent yet, or were refused. The terminal interface and --queue put them here;\nthey are on disk before they go out.",
+		"  fundesk outbox list\n  fundesk outbox send", outboxList(s), outboxShow(s), outboxSend(s), outboxDrop(s))
+}
+
+// outbox opens the spool of the chosen service and account.
+func (s *session) outbox(ctx context.Context) (*outbox.Outbox, error) {
+	client, err := s.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	account, err := client.Identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.openOutbox(outbox.Options{BaseURL: client.BaseURL(), Account: account, Now: s.app.Now})
+}
+
+// anyOutbox opens the spool without asking for a token: to look, not to send.
+func (s *session) anyOutbox() (*outbox.Outbox, error) {
+	return s.openOutbox(outbox.Options{Now: s.app.Now})
+}
+
+func (s *session) openOutbox(o outbox.Options) (*outbox.Outbox, error) {
+	box, err := outbox.Open(filepath.Join(s.stateDir(), "outbox"), o)
+	if err != nil {
+		return nil, failure(apiclient.KindFailure, "open the outbox: %s", err)
+	}
+	return box, nil
+}
+
+// shownEntry is an entry as outbox list shows it.
+type shownEntry struct {
+	ID        string          `json:"id"`
+	State     outbox.State    `json:"state"`
+	Op        string          `json:"op"`
+	UUID      string          `json:"uuid"`
+	Method    string          `json:"method"`
+	Path      string          `json:"path"`
+	CreatedAt string          `json:"createdAt"`
+	Tries     int             `json:"tries"`
+	LastError *string         `json:"lastError"`
+	Service   string          `json:"service"`
+	Body      json.RawMessage `json:"body,omitempty"`
+}
+
+func newShownEntry(e outbox.Entry) shownEntry {
+	shown := shownEntry{
+		ID: e.ID, State: e.State, Op: e.Op, UUID: e.UUID.String(), Method: e.Method, Path: e.Path,
+		CreatedAt: apitype.NewTime(e.CreatedAt).String(), Tries: e.Tries, Service: e.BaseURL,
+	}
+	if e.LastError != "" {
+		shown.LastError = &e.LastError
+	}
+	return shown
+}
+
+func entryColumns() []render.Column[shownEntry] {
+	text := func(name string, value func(shownEntry) string) render.Column[shownEntry] {
+		return render.Column[shownEntry]{Name: name, Default: true, Value: value}
+	}
+	created := text("createdAt", func(e shownEntry) string { return e.CreatedAt })
+	created.Title = "created"
+	created.Cell = func(e shownEntry, v render.View) render.Text {
+		t, err := time.Parse(time.RFC3339, e.CreatedAt)
+		if err != nil {
+			return render.Text{Text: e.CreatedAt}
+		}
+		return render.Text{Text: render.RelativeTime(t, v.Now)}
+	}
+	problem := text("lastError", func(e shownEntry) string {
+		if e.LastError == nil {
+			return ""
+		}
+		return *e.LastError
+	})
+	problem.Flexible = true
+	return []render.Column[shownEntry]{
+		text("id", func(e shownEntry) string { return e.ID }),
+		text("state", func(e shownEntry) string { return string(e.State) }),
+		text("op", func(e shownEntry) string { return e.Op }),
+		text("uuid", func(e shownEntry) string { return e.UUID }),
+		created,
+		text("tries", func(e shownEntry) string { return strconv.Itoa(e.Tries) }),
+		problem,
+		{Name: "method", Value: func(e shownEntry) string { return e.Method }},
+		{Name: "path", Value: func(e shownEntry) string { return e.Path }},
+		{Name: "service", Value: func(e shownEntry) string { return e.Service }},
+	}
+}
+
+func outboxList(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List what is not sent yet", Args: noArgs,
+		Example: "  fundesk outbox list\n  fundesk outbox list -o json --jq '.[] | select(.state == \"rejected\") | .id'",
+		RunE: func(_ *cobra.Command, _ []string) error {
+			box, err := s.anyOutbox()
+			if err != nil {
+				return err
+			}
+			entries, damaged, err := box.List()
+			if err != nil {
+				return failure(apiclient.KindFailure, "list the outbox: %s", err)
+			}
+			shown := make([]shownEntry, len(entries))
+			for i, entry := range entries {
+				shown[i] = newShownEntry(entry)
+			}
+			for _, d := range damaged {
+				s.note("a damaged file was set aside: %s (%s)", d.Path, d.Reason)
+			}
+			return showList(s, entryColumns(), shown)
+		},
+	}
+}
+
+func outboxShow(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "Show one change as it will be sent", Args: needExactly(1),
+		Example: "  fundesk outbox show 01k3f9c2",
+		RunE: func(_ *cobra.Command, args []string) error {
+			box, err := s.anyOutbox()
+			if err != nil {
+				return err
+			}
+			entry, err := box.Show(args[0])
+			if err != nil {
+				return aboutEntry(args[0], err)
+			}
+			shown := newShownEntry(entry)
+			if json.Valid(entry.Body) {
+				shown.Body = entry.Body
+			}
+			return showOne(s, shown, entryFields(shown))
+		},
+	}
+}
+
+func entryFields(e shownEntry) []pair {
+	fields := []pair{
+		{"id", e.ID}, {"state", string(e.State)}, {"op", e.Op}, {"uuid", e.UUID}, {"service", e.Service},
+		{"request", e.Method + " " + e.Path}, {"body", string(e.Body)}, {"created", e.CreatedAt}, {"tries", strconv.Itoa(e.Tries)},
+	}
+	if e.LastError != nil {
+		fields = append(fields, pair{"last error", *e.LastError})
+	}
+	return fields
+}
+
+// aboutEntry is the error of an entry.
+func aboutEntry(id string, err error) error {
+	if errors.Is(err, outbox.ErrNotFound) {
+		return withHint(failure(apiclient.KindNotFound, "there is no entry %s in the outbox", quote(id)), "see: fundesk outbox list")
+	}
+	return failure(apiclient.KindFailure, "entry %s: %s", quote(id), err)
+}
+
+func outboxSend(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "send", Short: "Send what waits", Args: noArgs,
+		Long:    "Send what waits for this service and account. What is held is not sent before its time.",
+		Example: "  fundesk outbox send --profile prod",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			box, err := s.outbox(cmd.Context())
+			if err != nil {
+				return err
+			}
+			report, err := box.Sender(s.client, outbox.SenderOptions{}).SendDue(cmd.Context())
+			if err != nil {
+				return failure(apiclient.KindFailure, "send the outbox: %s", err)
+			}
+			s.note("%d sent, %d refused, %d wait", report.Accepted, report.Rejected, report.Waiting)
+			return sendOutcome(report)
+		},
+	}
+}
+
+// sendOutcome is the error of a round of sending.
+func sendOutcome(report outbox.Report) error {
+	waiting := report.Err != nil
+	switch {
+	case waiting && apiclient.KindOf(report.Err) == apiclient.KindUnauthenticated:
+		return report.Err
+	case report.Rejected > 0:
+		return withHint(failure(apiclient.KindPartial, "%d refused: %s", report.Rejected, errorText(report.RejectedErr)), "see: fundesk outbox list")
+	case waiting:
+		return failure(apiclient.KindUnavailable, "%d wait: %s", report.Waiting, report.Err)
+	default:
+		return nil
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return "see the outbox"
+	}
+	return err.Error()
+}
+
+func outboxDrop(s *session) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use: "drop ID", Short: "Throw away a change", Args: needExactly(1),
+		Example: "  fundesk outbox drop 01k3f9c2 --yes",
+		RunE: func(_ *cobra.Command, args []string) error {
+			box, err := s.anyOutbox()
+			if err != nil {
+				return err
+			}
+			if _, err := box.Show(args[0]); err != nil {
+				return aboutEntry(args[0], err)
+			}
+			if err := s.ask(yes, "throw away entry "+args[0]); err != nil {
+				return err
+			}
+			if err := box.Drop(args[0]); err != nil {
+				return aboutEntry(args[0], err)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}
+
+// queueChange puts a change into the outbox and tries it at once. The record is nil
+// when it waits.
+func (s *session) queueChange(ctx context.Context, ch apiclient.Change) (json.RawMessage, error) {
+	box, err := s.outbox(ctx)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := box.Add(outbox.NewEntry(ch))
+	if err != nil {
+		return nil, failure(apiclient.KindFailure, "put the change into the outbox: %s", err)
+	}
+	var last *outbox.Event
+	sender := box.Sender(s.client, outbox.SenderOptions{Notify: func(e outbox.Event) {
+		if e.Entry.ID == entry.ID {
+			last = &e
+		}
+	}})
+	if _, err := sender.SendDue(ctx); err != nil {
+		return nil, failure(apiclient.KindFailure, "send the outbox: %s", err)
+	}
+	switch {
+	case last != nil && last.Outcome == outbox.OutcomeAccepted:
+		return last.Record, nil
+	case last != nil && last.Outcome == outbox.OutcomeRejected && last.Err != nil:
+		return nil, withHint(last.Err, "it stays in the outbox: fundesk outbox show "+entry.ID)
+	}
+	why := "it waits for its turn"
+	if last != nil && last.Err != nil {
+		why = last.Err.Error()
+	}
+	return nil, withHint(&apiclient.Error{Kind: apiclient.KindUnknownOutcome, Retryable: true, Message: fmt.Sprintf("the change waits in the outbox as %s: %s", entry.ID, why)},
+		"send it: fundesk outbox send")
+}

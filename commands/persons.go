@@ -1,0 +1,180 @@
+package commands
+
+import (
+	"context"
+	"iter"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+)
+
+func personCommand(s *session) *cobra.Command {
+	return group("person", "Persons are donors. Each belongs to an organization; calls and pledges refer to them.",
+		"  fundesk person list --created-after 7d\n  fundesk person get 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11",
+		personList(s), personGet(s), personCreate(s), personUpdate(s))
+}
+
+func personList(s *session) *cobra.Command {
+	flags, o := &listFlags{}, apitype.PersonListOptions{}
+	cmd := &cobra.Command{
+		Use: "list", Short: "List persons, newest first", Args: noArgs,
+		Example: "  fundesk person list --created-after yesterday\n  fundesk person list --all -o ndjson\n" +
+			"  fundesk person list --iban \"$IBAN\" -o json --jq '.[].uuid'",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runList(s, cmd, flags, lister[apitype.Person]{
+				columns: render.PersonColumns(),
+				page: func(c *apiclient.Client, ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Person], error) {
+					o.Paging = p
+					return c.Persons.List(ctx, o)
+				},
+				all: func(c *apiclient.Client, ctx context.Context, p apitype.Paging, all apiclient.AllOptions) iter.Seq2[apiclient.Record[apitype.Person], error] {
+					o.Paging = p
+					return c.Persons.All(ctx, o, all)
+				},
+			})
+		},
+	}
+	flags.register(cmd)
+	f := cmd.Flags()
+	f.Var(uuidsValue{&o.OwningOrganizationUUIDs}, "owning-organization", "only persons of this organization (repeatable)")
+	f.Var(momentValue{s.app.Now, &o.CreatedAfter}, "created-after", "only persons created after this time")
+	f.StringVar(&o.IBAN, "iban", "", "only persons with this IBAN")
+	return cmd
+}
+
+func personGet(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "get UUID… | -", Short: "Show persons", Args: needArgs(1),
+		Example: "  fundesk person get 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11\n  fundesk call list --jq '.[].personUuid' | fundesk person get - -o ndjson",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runGet(s, cmd, args, render.PersonColumns(), func(c *apiclient.Client, ctx context.Context, id apitype.UUID) (apiclient.Record[apitype.Person], error) {
+				return c.Persons.Get(ctx, id)
+			})
+		},
+	}
+}
+
+// personFields are the fields that both a creation and an update take.
+var personFields = []bodyField{
+	{"academicTitle", "academic-title", textField, "academic title"},
+	{"name.initials", "initials", textField, "initials"},
+	{"name.firstName", "first-name", textField, "first name"},
+	{"name.lastNamePrefix", "last-name-prefix", textField, "what stands before the last name, such as van der"},
+	{"name.lastName", "last-name", textField, "last name"},
+	{"dateOfBirth", "date-of-birth", timeField, "date of birth, YYYY-MM-DD"},
+	{"socialSecurityNumber", "social-security-number", textField, "social security number, digits only"},
+	{"gender", "gender", textField, "gender: male, female, other or unknown"},
+	{"phoneNumber", "phone-number", textField, "phone number, international format"},
+	{"mobilePhoneNumber", "mobile-phone-number", textField, "mobile phone number, international format"},
+	{"email", "email", textField, "e-mail address"},
+	{"language", "language", textField, "ISO 639-1 code of the language"},
+	{"iban", "iban", textField, "IBAN"},
+	{"address.street", "street", textField, "street"},
+	{"address.houseNumber", "house-number", textField, "house number"},
+	{"address.houseNumberExtension", "house-number-extension", textField, "extension of the house number"},
+	{"address.zipCode", "zip-code", textField, "zip code"},
+	{"address.city", "city", textField, "city"},
+	{"address.country", "country", textField, "two-letter code of the country"},
+	{"optIns.email", "opt-in-email", boolField, "may be e-mailed"},
+	{"optIns.mail", "opt-in-mail", boolField, "may be sent letters"},
+	{"optIns.phone", "opt-in-phone", boolField, "may be called"},
+	{"optIns.sms", "opt-in-sms", boolField, "may be sent text messages"},
+	{"mandate.id", "mandate-id", textField, "identifier of the mandate"},
+	{"mandate.createdAt", "mandate-created-at", timeField, "time of the mandate"},
+}
+
+// personCreateFields are those of a creation.
+func personCreateFields() []bodyField {
+	return append([]bodyField{
+		{"uuid", "uuid", textField, "UUID (version 4) of the new person; chosen when omitted"},
+		{"owningOrganizationUuid", "owning-organization", textField, "organization that owns the person (default: the profile's)"},
+		{"recruitingOrganizationUuid", "recruiting-organization", textField, "organization that recruited the person (default: the profile's)"},
+	}, personFields...)
+}
+
+func personCreate(s *session) *cobra.Command {
+	flags := &changeFlags{}
+	cmd := &cobra.Command{
+		Use: "create", Short: "Create a person", Args: noArgs,
+		Long: "Create a person from flags, a JSON file, or both. A UUID is chosen here when none is given, so\nthat the creation is safe to repeat when its answer is lost.",
+		Example: "  fundesk person create --first-name Anna --last-name Jansen --email a.jansen@example.org\n" +
+			"  fundesk person create --file person.json\n  fundesk person create --file - --dry-run < person.json",
+	}
+	b := newBody(s, cmd, false, personCreateFields())
+	flags.register(cmd, false)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		object, err := b.object()
+		if err != nil {
+			return err
+		}
+		ch, err := s.newPerson(object)
+		if err != nil {
+			return err
+		}
+		return runChange(s, cmd, flags, render.PersonColumns(), ch)
+	}
+	return cmd
+}
+
+// newPerson is the creation of a person from its body; the profile fills in what it
+// knows.
+func (s *session) newPerson(object map[string]any) (apiclient.Change, error) {
+	p := s.defaults()
+	setDefault(object, "owningOrganizationUuid", p.OwningOrganization)
+	setDefault(object, "recruitingOrganizationUuid", p.RecruitingOrganization)
+	var r apitype.CreatePersonRequest
+	if err := decodeRequest(object, &r); err != nil {
+		return apiclient.Change{}, err
+	}
+	if err := refuse(r.Validate(s.app.Now())); err != nil {
+		return apiclient.Change{}, err
+	}
+	return apiclient.CreatePersonChange(r)
+}
+
+func personUpdate(s *session) *cobra.Command {
+	flags := &changeFlags{}
+	cmd := &cobra.Command{
+		Use: "update UUID", Short: "Change fields of a person", Args: needExactly(1),
+		Long: "Change the named fields of a person; all others stay as they are. --clear empties fields, and so\ndoes null in a file.",
+		Example: "  fundesk person update 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --email new@example.org\n" +
+			"  fundesk person update 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --clear iban,name.initials",
+	}
+	b := newBody(s, cmd, true, personFields)
+	flags.register(cmd, false)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		id, object, err := b.updateOf(args)
+		if err != nil {
+			return err
+		}
+		var r apitype.UpdatePersonRequest
+		if err := decodeRequest(object, &r); err != nil {
+			return err
+		}
+		if err := refuse(r.Validate(s.app.Now())); err != nil {
+			return err
+		}
+		ch, err := apiclient.UpdatePersonChange(id, r)
+		if err != nil {
+			return err
+		}
+		return runChange(s, cmd, flags, render.PersonColumns(), ch)
+	}
+	return cmd
+}
+
+// updateOf reads the target and the body of an update.
+func (b *body) updateOf(args []string) (apitype.UUID, map[string]any, error) {
+	id, err := parseID(args[0])
+	if err != nil {
+		return id, nil, err
+	}
+	object, err := b.object()
+	if err == nil && len(object) == 0 {
+		err = withHint(usageError("there is nothing to change"), "name fields by flags, --clear or --file")
+	}
+	return id, object, err
+}

@@ -1,0 +1,224 @@
+package commands
+
+import (
+	"context"
+	"iter"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+)
+
+func pledgeCommand(s *session) *cobra.Command {
+	return group("pledge", "Pledges are persons' commitments to donate, once or at an interval.",
+		"  fundesk pledge list --status lead\n  fundesk pledge action activate 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --yes",
+		pledgeList(s), pledgeGet(s), pledgeCreate(s), pledgeUpdate(s), pledgeAction(s))
+}
+
+// pledgeFilters are the filters of the pledge list.
+type pledgeFilters struct {
+	options apitype.PledgeListOptions
+	status  string
+	withQR  bool
+}
+
+func (p *pledgeFilters) register(s *session, cmd *cobra.Command) {
+	f, o := cmd.Flags(), &p.options
+	f.Var(uuidValue{&o.PersonUUID}, "person", "only pledges of this person")
+	f.StringVar(&p.status, "status", "", "only pledges in this state: lead, active, dropped, cancelled, fulfilled")
+	f.BoolVar(&p.withQR, "with-payment-qr", false, "only pledges with a payment by QR code (=false: only those without)")
+	f.Var(momentValue{s.app.Now, &o.UpdatedAfter}, "updated-after", "only pledges updated after this time")
+	f.Var(momentValue{s.app.Now, &o.ReleasedAfter}, "released-after", "only pledges released after this time")
+	f.StringSliceVar(&o.Include, "include", nil, "embed transactions")
+}
+
+func (p *pledgeFilters) check(cmd *cobra.Command) error {
+	if p.status != "" {
+		if !knownWord(p.status, apitype.PledgeStatuses) {
+			return usageError("--status " + quote(p.status) + " is not lead, active, dropped, cancelled or fulfilled")
+		}
+		p.options.Status = new(apitype.PledgeStatus(p.status))
+	}
+	if cmd.Flags().Changed("with-payment-qr") {
+		p.options.WithPaymentQR = &p.withQR
+	}
+	return refuseParameters(p.options.Validate())
+}
+
+func (p *pledgeFilters) lister() lister[apitype.Pledge] {
+	return lister[apitype.Pledge]{
+		columns: render.PledgeColumns(),
+		page: func(client *apiclient.Client, ctx context.Context, paging apitype.Paging) (apiclient.Page[apitype.Pledge], error) {
+			o := p.options
+			o.Paging = paging
+			return client.Pledges.List(ctx, o)
+		},
+		all: func(client *apiclient.Client, ctx context.Context, paging apitype.Paging, all apiclient.AllOptions) iter.Seq2[apiclient.Record[apitype.Pledge], error] {
+			o := p.options
+			o.Paging = paging
+			return client.Pledges.All(ctx, o, all)
+		},
+	}
+}
+
+func pledgeList(s *session) *cobra.Command {
+	flags, filters := &listFlags{}, &pledgeFilters{}
+	cmd := &cobra.Command{
+		Use: "list", Short: "List pledges, newest first", Args: noArgs,
+		Example: "  fundesk pledge list --status active\n  fundesk pledge list --released-after 7d --all -o csv > released.csv\n" +
+			"  fundesk pledge list --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --include transactions -o json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := filters.check(cmd); err != nil {
+				return err
+			}
+			return runList(s, cmd, flags, filters.lister())
+		},
+	}
+	flags.register(cmd)
+	filters.register(s, cmd)
+	return cmd
+}
+
+func pledgeGet(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "get UUID… | -", Short: "Show pledges", Args: needArgs(1),
+		Example: "  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90\n  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 -o json --jq .signatureSignedUrl",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runGet(s, cmd, args, render.PledgeColumns(), func(c *apiclient.Client, ctx context.Context, id apitype.UUID) (apiclient.Record[apitype.Pledge], error) {
+				return c.Pledges.Get(ctx, id)
+			})
+		},
+	}
+}
+
+// pledgeFields are the fields of a pledge's creation.
+func pledgeFields() []bodyField {
+	return []bodyField{
+		{"uuid", "uuid", textField, "UUID (version 4) of the new pledge; chosen when omitted"},
+		{"personUuid", "person", textField, "person who pledges"},
+		{"owningOrganizationUuid", "owning-organization", textField, "organization that owns the pledge (default: the profile's)"},
+		{"recruitingOrganizationUuid", "recruiting-organization", textField, "organization that recruited the donor (default: the profile's)"},
+		{"recruiterUserUuid", "recruiter-user", textField, "user who recruited the donor"},
+		{"recruitingLocationLabel", "recruiting-location-label", textField, "where the donor was recruited"},
+		{"initialDonationAmount", "initial-donation-amount", numberField, "Euros"},
+		{"initialDonationInterval", "initial-donation-interval", textField, "once, monthly, quarterly, half-yearly or yearly"},
+		{"startsAt", "starts-at", timeField, "start of the pledge"},
+		{"endsAt", "ends-at", timeField, "end of the pledge"},
+		{"createdAt", "created-at", timeField, "time of the pledge (default: now)"},
+		{"recruitmentType", "recruitment-type", textField, "d2d or street"},
+		{"preferredPaymentDay", "preferred-payment-day", numberField, "day of the month, 1 to 28"},
+		{"focusAreaUuids", "focus-areas", listField, "focus areas of the organization"},
+		{"externalMetadata", "external-metadata", objectField, "properties of an external system, a JSON object"},
+		{"externalSource.name", "external-source-name", textField, "name of the external system; makes the pledge external"},
+		{"externalSource.identifier", "external-source-identifier", textField, "identifier in the external system; makes the pledge external"},
+		{"status", "status", textField, "external pledges: lead, active, dropped, cancelled or fulfilled"},
+		{"donationAmount", "donation-amount", numberField, "external pledges: current amount in Euros"},
+		{"donationInterval", "donation-interval", textField, "external pledges: current interval"},
+		{"cancelledAt", "cancelled-at", timeField, "external pledges: time of the cancellation"},
+		{"droppedAt", "dropped-at", timeField, "external pledges: time of the drop"},
+		{"releasedAt", "released-at", timeField, "external pledges: time of the release"},
+	}
+}
+
+func pledgeCreate(s *session) *cobra.Command {
+	flags := &changeFlags{}
+	cmd := &cobra.Command{
+		Use: "create", Short: "Create a pledge of a person", Args: noArgs,
+		Long: "Create a pledge. With an external source it is managed in an external system: the service then\napplies no rules of its own to it.",
+		Example: "  fundesk pledge create --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --initial-donation-amount 12.50 \\\n" +
+			"    --initial-donation-interval monthly --starts-at 2026-12-01 --recruiter-user 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
+			"  fundesk pledge create --file pledge.json",
+	}
+	b := newBody(s, cmd, false, pledgeFields())
+	flags.register(cmd, false)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		object, err := b.object()
+		if err != nil {
+			return err
+		}
+		ch, err := s.newPledge(object)
+		if err != nil {
+			return err
+		}
+		return runChange(s, cmd, flags, render.PledgeColumns(), ch)
+	}
+	return cmd
+}
+
+// newPledge is the creation of a pledge from its body; the profile fills in what it
+// knows.
+func (s *session) newPledge(object map[string]any) (apiclient.Change, error) {
+	p := s.defaults()
+	setDefault(object, "owningOrganizationUuid", p.OwningOrganization)
+	setDefault(object, "recruitingOrganizationUuid", p.RecruitingOrganization)
+	setDefault(object, "createdAt", apitype.NewTime(s.app.Now()).String())
+	var r apitype.CreatePledgeRequest
+	if err := decodeRequest(object, &r); err != nil {
+		return apiclient.Change{}, err
+	}
+	if err := refuse(r.Validate(s.app.Now())); err != nil {
+		return apiclient.Change{}, err
+	}
+	return apiclient.CreatePledgeChange(r)
+}
+
+func pledgeUpdate(s *session) *cobra.Command {
+	flags := &changeFlags{}
+	cmd := &cobra.Command{
+		Use: "update UUID", Short: "Change fields of a pledge", Args: needExactly(1),
+		Example: "  fundesk pledge update 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --donation-amount 15\n" +
+			"  fundesk pledge update 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --clear endsAt",
+	}
+	b := newBody(s, cmd, true, []bodyField{
+		{"recruitingLocationLabel", "recruiting-location-label", textField, "where the donor was recruited"},
+		{"donationInterval", "donation-interval", textField, "once, monthly, quarterly, half-yearly or yearly"},
+		{"donationAmount", "donation-amount", numberField, "Euros"},
+		{"recruiterUserUuid", "recruiter-user", textField, "user who recruited the donor"},
+		{"startsAt", "starts-at", timeField, "start of the pledge"},
+		{"endsAt", "ends-at", timeField, "end of the pledge"},
+		{"externalMetadata", "external-metadata", objectField, "properties of an external system, a JSON object"},
+	})
+	flags.register(cmd, false)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		id, object, err := b.updateOf(args)
+		if err != nil {
+			return err
+		}
+		var r apitype.UpdatePledgeRequest
+		if err := decodeRequest(object, &r); err != nil {
+			return err
+		}
+		if err := refuse(r.Validate()); err != nil {
+			return err
+		}
+		ch, err := apiclient.UpdatePledgeChange(id, r)
+		if err != nil {
+			return err
+		}
+		return runChange(s, cmd, flags, render.PledgeColumns(), ch)
+	}
+	return cmd
+}
+
+func pledgeAction(s *session) *cobra.Command {
+	flags := &changeFlags{}
+	cmd := &cobra.Command{
+		Use: "action ACTION UUID… | -", Short: "Move pledges to another state", Args: needArgs(2),
+		Long: "Execute a status action on pledges: activate, drop, cancel or fulfill. Another service may know\nothers: any name is sent.",
+		Example: "  fundesk pledge action cancel 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90\n" +
+			"  fundesk pledge list --status lead --released-after 1d -o id | fundesk pledge action activate - --yes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			action := apitype.PledgeAction(args[0])
+			if args[0] == "" || args[0] == "update" {
+				return usageError(quote(args[0]) + " is not a status action")
+			}
+			return runTargets(s, cmd, flags, args[1:], render.PledgeColumns(), args[0], func(id apitype.UUID) (apiclient.Change, error) {
+				return apiclient.PledgeActionChange(id, action), nil
+			})
+		},
+	}
+	flags.register(cmd, true)
+	return cmd
+}

@@ -1,0 +1,138 @@
+// Package profile keeps the configuration of fundesk: the profiles of config.toml and
+// where their tokens are.
+//
+// It must not know the commands, the service or how anything is shown. Files are
+// written atomically and readable by their owner only; a token is looked for when it is
+// needed and never before.
+//
+//	store := profile.Store{Dir: dir}
+//	config, err := store.Load()
+//	if err != nil {
+//		return err
+//	}
+//	prod, ok := config.Profiles["prod"]
+package profile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Demo is the profile that exists without being configured, and DemoURL its base URL.
+const (
+	Demo    = "demo"
+	DemoURL = "embedded:demo"
+)
+
+// EmbeddedPrefix begins the base URL of a service inside the program.
+const EmbeddedPrefix = "embedded:"
+
+// Config is config.toml.
+type Config struct {
+	Current  string             `toml:"current,omitempty"`
+	Profiles map[string]Profile `toml:"profiles,omitempty"`
+}
+
+// Profile is one service and account, and how its user works with it.
+type Profile struct {
+	BaseURL                string   `toml:"base_url,omitempty" json:"base_url"`
+	Agent                  string   `toml:"agent,omitempty" json:"agent,omitempty"` // userUuid of attempts and results.
+	OwningOrganization     string   `toml:"owning_organization,omitempty" json:"owning_organization,omitempty"`
+	RecruitingOrganization string   `toml:"recruiting_organization,omitempty" json:"recruiting_organization,omitempty"`
+	ResultCodes            []string `toml:"result_codes,omitempty" json:"result_codes,omitempty"`
+	PledgeActions          []string `toml:"pledge_actions,omitempty" json:"pledge_actions,omitempty"`
+	MaxAttempts            int      `toml:"max_attempts,omitzero" json:"max_attempts,omitempty"`
+	ExternalSourceName     string   `toml:"external_source_name,omitempty" json:"external_source_name,omitempty"`
+	PaymentQRParameter     string   `toml:"payment_qr_parameter,omitempty" json:"payment_qr_parameter,omitempty"`
+	TokenStorage           string   `toml:"token_storage,omitempty" json:"token_storage,omitempty"` // keyring, file or command.
+	TokenCommand           []string `toml:"token_command,omitempty" json:"token_command,omitempty"`
+}
+
+// IsEmbedded reports whether the service runs inside the program.
+func (p Profile) IsEmbedded() bool { return strings.HasPrefix(p.BaseURL, EmbeddedPrefix) }
+
+// Store is the configuration folder.
+type Store struct{ Dir string }
+
+// Path is where the configuration is.
+func (s Store) Path() string { return filepath.Join(s.Dir, "config.toml") }
+
+// nameForm is what a profile may be called: the name stands in TOML, in a file name and
+// in the keyring.
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+
+// CheckName refuses a name that a profile cannot have.
+func CheckName(name string) error {
+	if !nameForm.MatchString(name) {
+		return fmt.Errorf("%q is not a profile name: letters, digits, - and _, at most 64", name)
+	}
+	return nil
+}
+
+// Load reads the configuration; without one it is empty.
+func (s Store) Load() (Config, error) {
+	config := Config{Profiles: map[string]Profile{}}
+	data, err := os.ReadFile(s.Path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return config, nil
+	}
+	if err != nil {
+		return config, fmt.Errorf("read the configuration: %w", err)
+	}
+	meta, err := toml.Decode(string(data), &config)
+	if err != nil {
+		return config, fmt.Errorf("read %s: %w", s.Path(), err)
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return config, fmt.Errorf("read %s: unknown key %s", s.Path(), unknown[0])
+	}
+	if config.Profiles == nil {
+		config.Profiles = map[string]Profile{}
+	}
+	return config, nil
+}
+
+// Save writes the configuration.
+func (s Store) Save(config Config) error {
+	var text bytes.Buffer
+	if err := toml.NewEncoder(&text).Encode(config); err != nil {
+		return fmt.Errorf("write the configuration: %w", err)
+	}
+	return WriteFile(s.Path(), text.Bytes())
+}
+
+// WriteFile writes a file of its owner's atomically: after a crash there is the old one
+// or the new one.
+func WriteFile(path string, data []byte) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the folder: %w", err)
+	}
+	file, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*") // Mode 0600.
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer os.Remove(file.Name())
+	_, err = file.Write(data)
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if folder, err := os.Open(dir); err == nil {
+		// Not every system can sync a folder.
+		_ = folder.Sync()
+		_ = folder.Close()
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package profile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/zalando/go-keyring"
+)
+
+// The places of a token, as token_storage names them.
+const (
+	StorageKeyring = "keyring"
+	StorageFile    = "file"
+	StorageCommand = "command"
+)
+
+// keyringService is the name under which tokens are in the keyring; the user is the
+// profile.
+const keyringService = "fundesk"
+
+// keyringTimeout is how long a keyring may take. Without a desktop session it can hang
+// for minutes.
+const keyringTimeout = 3 * time.Second
+
+// ErrNoToken says that nothing is stored.
+var ErrNoToken = errors.New("no token is stored")
+
+// ErrNoKeyring says that there is no keyring, or that it does not answer.
+var ErrNoKeyring = errors.New("no keyring is in reach")
+
+// Tokens finds and keeps the tokens of profiles.
+type Tokens struct {
+	Dir    string // The configuration folder.
+	Getenv func(string) string
+}
+
+// Get finds the token of a profile where its settings say, and nowhere else.
+func (t Tokens) Get(ctx context.Context, name string, p Profile) (string, error) {
+	switch p.TokenStorage {
+	case StorageCommand:
+		return runCommand(ctx, p.TokenCommand)
+	case StorageFile:
+		data, err := os.ReadFile(t.path(name))
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", ErrNoToken
+		}
+		if err != nil {
+			return "", fmt.Errorf("read the token file: %w", err)
+		}
+		return strings.TrimSpace(string(data)), nil
+	case StorageKeyring:
+		return t.fromKeyring(name)
+	default:
+		return "", ErrNoToken
+	}
+}
+
+// Set keeps a token in the keyring, or in a file when insecure is set. It returns where.
+func (t Tokens) Set(name, token string, insecure bool) (storage string, err error) {
+	if insecure {
+		return StorageFile, WriteFile(t.path(name), []byte(token+"\n"))
+	}
+	_, err = t.keyring(func() (string, error) { return "", keyring.Set(keyringService, name, token) })
+	return StorageKeyring, err
+}
+
+// Delete removes the token of a profile from where it is; a missing one is fine.
+func (t Tokens) Delete(name string, p Profile) error {
+	switch p.TokenStorage {
+	case StorageFile:
+		if err := os.Remove(t.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove the token file: %w", err)
+		}
+		return nil
+	case StorageKeyring:
+		_, err := t.keyring(func() (string, error) { return "", keyring.Delete(keyringService, name) })
+		if errors.Is(err, keyring.ErrNotFound) {
+			return nil
+		}
+		return err
+	default:
+		return nil
+	}
+}
+
+func (t Tokens) path(name string) string { return filepath.Join(t.Dir, "tokens", name) }
+
+func (t Tokens) fromKeyring(name string) (string, error) {
+	token, err := t.keyring(func() (string, error) { return keyring.Get(keyringService, name) })
+	if errors.Is(err, keyring.ErrNotFound) {
+		return "", ErrNoToken
+	}
+	return token, err
+}
+
+// keyring runs one operation on the keyring for at most keyringTimeout.
+func (t Tokens) keyring(do func() (string, error)) (string, error) {
+	if !t.hasBus() {
+		return "", fmt.Errorf("%w: there is no session bus", ErrNoKeyring)
+	}
+	type result struct {
+		token string
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		token, err := do()
+		done <- result{token, err}
+	}()
+	timer := time.NewTimer(keyringTimeout)
+	defer timer.Stop()
+	select {
+	case r := <-done:
+		switch {
+		case r.err == nil, errors.Is(r.err, keyring.ErrNotFound):
+			return r.token, r.err
+		case errors.Is(r.err, keyring.ErrSetDataTooBig):
+			return "", errors.New("the token is too large for the keyring")
+		default:
+			return "", fmt.Errorf("%w: %w", ErrNoKeyring, r.err)
+		}
+	case <-timer.C:
+		return "", fmt.Errorf("%w: it did not answer within %s; is it locked?", ErrNoKeyring, keyringTimeout)
+	}
+}
+
+// hasBus reports whether asking the keyring can have an answer: on Linux without a
+// session bus the library would start daemons that nobody ends.
+func (t Tokens) hasBus() bool {
+	switch runtime.GOOS {
+	case "darwin", "windows":
+		return true
+	}
+	if t.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" {
+		return true
+	}
+	dir := t.Getenv("XDG_RUNTIME_DIR")
+	if dir == "" {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(dir, "bus"))
+	return err == nil
+}
+
+// runCommand runs a program that prints a token.
+func runCommand(ctx context.Context, command []string) (string, error) {
+	if len(command) == 0 {
+		return "", ErrNoToken
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Env = withoutToken(os.Environ())
+	cmd.WaitDelay = time.Second
+	var out, problem bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problem
+	if err := cmd.Run(); err != nil {
+		// What it printed may hold a secret: only its first error line is told.
+		line, _, _ := strings.Cut(strings.TrimSpace(problem.String()), "\n")
+		return "", fmt.Errorf("token command %s: %w %s", command[0], err, line)
+	}
+	token := strings.TrimSpace(out.String())
+	if token == "" {
+		return "", fmt.Errorf("token command %s printed nothing", command[0])
+	}
+	return token, nil
+}
+
+// withoutToken is an environment that hands no token on to a child.
+func withoutToken(environment []string) []string {
+	var kept []string
+	for _, entry := range environment {
+		if !strings.HasPrefix(entry, "FUNDESK_TOKEN=") {
+			kept = append(kept, entry)
+		}
+	}
+	return kept
+}

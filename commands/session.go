@@ -1,0 +1,248 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"fundesk/apiclient"
+	"fundesk/commands/profile"
+	"fundesk/render"
+)
+
+// globals are the flags that every command has.
+type globals struct {
+	profile   string
+	baseURL   string
+	output    string
+	columns   []string
+	noHeader  bool
+	jq        string
+	timeout   time.Duration
+	noInput   bool
+	noColor   bool
+	quiet     bool
+	debug     bool
+	safeCells bool
+}
+
+func (g *globals) register(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.StringVar(&g.profile, "profile", "", "profile to use (FUNDESK_PROFILE)")
+	f.StringVar(&g.baseURL, "base-url", "", "address of the service (FUNDESK_BASE_URL)")
+	f.StringVarP(&g.output, "output", "o", "", "table, tsv, csv, json, ndjson or id (default: table on a terminal, tsv in a pipe)")
+	f.StringSliceVar(&g.columns, "columns", nil, "columns of table, tsv and csv, by their csv names")
+	f.BoolVar(&g.noHeader, "no-header", false, "leave out the header")
+	f.StringVar(&g.jq, "jq", "", "jq expression over the output; implies -o json")
+	f.DurationVar(&g.timeout, "timeout", apiclient.DefaultTimeout, "time that one request may take")
+	f.BoolVar(&g.noInput, "no-input", false, "never ask")
+	f.BoolVar(&g.noColor, "no-color", false, "no colours (NO_COLOR)")
+	f.BoolVarP(&g.quiet, "quiet", "q", false, "no notes on stderr")
+	f.BoolVar(&g.debug, "debug", false, "show requests and answers on stderr, masked")
+	f.BoolVar(&g.safeCells, "spreadsheet-safe", false, "csv: guard cells that a spreadsheet would take for formulas")
+}
+
+// session is one run of the program: the flags, and what is opened when it is needed.
+type session struct {
+	app      App
+	args     []string
+	flags    globals
+	target   *target
+	client   *apiclient.Client
+	embedded Embedded
+}
+
+func newSession(app App, args []string) *session { return &session{app: app, args: args} }
+
+func (s *session) close() {
+	if s.embedded != nil {
+		// Everything that was answered is on disk already.
+		_ = s.embedded.Close()
+	}
+}
+
+// dir is a folder of ours: the named variable, else the XDG one, else the platform's.
+func (s *session) dir(variable, xdg, fallback string) string {
+	if dir := s.app.Getenv(variable); dir != "" {
+		return dir
+	}
+	if dir := s.app.Getenv(xdg); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "fundesk")
+	}
+	home := s.app.Getenv("HOME")
+	switch runtime.GOOS {
+	case "windows":
+		return filepath.Join(s.app.Getenv("LOCALAPPDATA"), "fundesk", filepath.Base(fallback))
+	case "darwin":
+		if xdg == "XDG_CONFIG_HOME" {
+			return filepath.Join(home, "Library", "Application Support", "fundesk")
+		}
+	}
+	return filepath.Join(home, filepath.FromSlash(fallback), "fundesk")
+}
+
+func (s *session) configDir() string {
+	return s.dir("FUNDESK_CONFIG_DIR", "XDG_CONFIG_HOME", ".config")
+}
+
+func (s *session) stateDir() string {
+	return s.dir("FUNDESK_STATE_DIR", "XDG_STATE_HOME", ".local/state")
+}
+
+func (s *session) dataDir() string { return s.dir("FUNDESK_DATA_DIR", "XDG_DATA_HOME", ".local/share") }
+
+func (s *session) store() profile.Store { return profile.Store{Dir: s.configDir()} }
+
+func (s *session) tokens() profile.Tokens {
+	return profile.Tokens{Dir: s.configDir(), Getenv: s.app.Getenv}
+}
+
+// format is the chosen format, or what fits the output.
+func (s *session) format() (render.Format, error) {
+	switch {
+	case s.flags.output != "":
+		format, err := render.ParseFormat(s.flags.output)
+		if err != nil {
+			return "", usageError(err.Error())
+		}
+		if s.flags.jq != "" && (format == render.Table || format == render.CSV) {
+			return "", usageError("--jq goes with -o json, ndjson, tsv or id")
+		}
+		return format, nil
+	case s.flags.jq != "":
+		return render.JSON, nil
+	case isTerminal(s.app.Out):
+		return render.Table, nil
+	default:
+		return render.TSV, nil
+	}
+}
+
+// output is how records are written.
+func (s *session) output() (render.Options, error) {
+	format, err := s.format()
+	if err != nil {
+		return render.Options{}, err
+	}
+	o := render.Options{
+		Format: format, Columns: s.flags.columns, NoHeader: s.flags.noHeader, SpreadsheetSafe: s.flags.safeCells,
+		Terminal: isTerminal(s.app.Out), Now: s.app.Now(), Location: time.Local,
+	}
+	if s.flags.jq != "" {
+		if o.Query, err = render.ParseQuery(s.flags.jq); err != nil {
+			return o, usageError(err.Error())
+		}
+	}
+	if o.Terminal {
+		o.Width = s.width()
+		o.Color = !s.flags.noColor && s.app.Getenv("NO_COLOR") == "" && s.app.Getenv("TERM") != "dumb"
+	}
+	return o, nil
+}
+
+func (s *session) width() int {
+	if s.app.ColumnWidth > 0 {
+		return s.app.ColumnWidth
+	}
+	if file, ok := s.app.Out.(*os.File); ok {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
+			return width
+		}
+	}
+	return 80
+}
+
+// note tells a person something that is no error.
+func (s *session) note(format string, args ...any) {
+	if !s.flags.quiet {
+		fmt.Fprintf(s.app.Err, "fundesk: %s\n", render.Clean(fmt.Sprintf(format, args...)))
+	}
+}
+
+// ask asks a yes-or-no question; off a terminal --yes must have answered it.
+func (s *session) ask(yes bool, question string) error {
+	if yes {
+		return nil
+	}
+	if s.flags.noInput || !isTerminal(s.app.In) || !isTerminal(s.app.Err) {
+		return withHint(usageError(question+": not confirmed, and there is nobody to ask"), "add --yes")
+	}
+	fmt.Fprintf(s.app.Err, "%s? [y/N] ", render.Clean(question))
+	answer, err := readLine(s.app.In)
+	if err != nil && err != io.EOF {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	default:
+		return failure(apiclient.KindFailure, "not done")
+	}
+}
+
+// readLine reads one line byte by byte: what follows it belongs to somebody else.
+func readLine(in io.Reader) (string, error) {
+	var line []byte
+	buffer := make([]byte, 1)
+	for {
+		n, err := in.Read(buffer)
+		if n == 1 {
+			if buffer[0] == '\n' {
+				return string(line), nil
+			}
+			line = append(line, buffer[0])
+		}
+		if err != nil {
+			return string(line), err
+		}
+	}
+}
+
+// cleanJSON is a line of JSON as stderr may show it.
+func (s *session) cleanJSON(line []byte) []byte {
+	if isTerminal(s.app.Err) {
+		return render.CleanJSON(line)
+	}
+	return line
+}
+
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// connect is the client of the chosen service.
+func (s *session) connect(ctx context.Context) (*apiclient.Client, error) {
+	if s.client != nil {
+		return s.client, nil
+	}
+	t, err := s.resolve()
+	if err != nil {
+		return nil, err
+	}
+	options := apiclient.Options{
+		Timeout: s.flags.timeout, UserAgent: "fundesk/" + s.app.Version, Now: s.app.Now,
+		PaymentQRParameter: t.profile.PaymentQRParameter, BaseURL: t.baseURL,
+		Token: func(ctx context.Context) (string, error) { return s.token(ctx, t) },
+	}
+	if s.flags.debug {
+		options.Trace = s.app.Err
+	}
+	if t.isEmbedded() {
+		if err := s.openEmbedded(ctx, t); err != nil {
+			return nil, err
+		}
+		options.BaseURL, options.Transport = embeddedURL, s.embedded
+		options.Token = func(context.Context) (string, error) { return s.embedded.Token(), nil }
+	}
+	s.client, err = apiclient.New(options)
+	return s.client, err
+}

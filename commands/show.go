@@ -1,0 +1,70 @@
+package commands
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"fundesk/render"
+)
+
+// pair is one line of what is not a record of the service: a name and a value.
+type pair struct{ name, value string }
+
+// showOne prints a value of our own: as JSON, or line by line.
+func showOne(s *session, value any, lines []pair) error {
+	options, err := s.output()
+	if err != nil {
+		return err
+	}
+	if options.Format.IsJSON() || options.Query != nil {
+		raw, err := json.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("write the answer: %w", err)
+		}
+		return render.Record(s.app.Out, nil, options, raw, func() (struct{}, error) { return struct{}{}, nil })
+	}
+	width := 0
+	for _, line := range lines {
+		width = max(width, render.Width(line.name))
+	}
+	for _, line := range lines {
+		text := line.value
+		switch {
+		case line.name == "":
+		case options.Format == render.TSV:
+			text = line.name + "\t" + text
+		default:
+			text = render.Pad(line.name, width) + "  " + text
+		}
+		if options.Terminal {
+			text = render.Clean(text)
+		}
+		if _, err := fmt.Fprintln(s.app.Out, strings.TrimRight(text, " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// showList prints values of our own as a list.
+func showList[T any](s *session, columns []render.Column[T], values []T) error {
+	options, err := s.output()
+	if err != nil {
+		return err
+	}
+	list, err := render.NewList(s.app.Out, columns, options)
+	if err != nil {
+		return usageError(err.Error())
+	}
+	for _, value := range values {
+		raw, err := json.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("write the answer: %w", err)
+		}
+		if err := list.Add(raw, func() (T, error) { return value, nil }); err != nil {
+			return err
+		}
+	}
+	return list.Close()
+}

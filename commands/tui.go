@@ -1,0 +1,85 @@
+package commands
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/profile"
+	"fundesk/tui"
+)
+
+// pages are the pages of the terminal interface.
+var pages = []string{"desk", "calls", "persons", "pledges", "outbox", "stats"}
+
+func tuiCommand(s *session) *cobra.Command {
+	var ascii bool
+	cmd := &cobra.Command{
+		Use: "tui [PAGE]", Args: cobra.MaximumNArgs(1), ValidArgs: pages,
+		Long: "Work calls in the terminal: take the next call, record attempts and results, look up persons and\n" +
+			"pledges. PAGE is desk, calls, persons, pledges, outbox or stats.",
+		Example: "  fundesk tui\n  fundesk tui calls --profile prod",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			page := "desk"
+			if len(args) > 0 {
+				page = args[0]
+			}
+			if !slices.Contains(pages, page) {
+				return usageError("there is no page " + quote(page) + "; there are desk, calls, persons, pledges, outbox and stats")
+			}
+			return s.runTUI(cmd, page, ascii)
+		},
+	}
+	cmd.Flags().BoolVar(&ascii, "ascii", false, "draw with ASCII characters only")
+	return cmd
+}
+
+func demoCommand(s *session) *cobra.Command {
+	var ascii bool
+	cmd := &cobra.Command{
+		Use: "demo", Args: noArgs,
+		Long: "Open the desk on sample data. Nothing needs to be set up; the data stays where it is, and\n" +
+			"`--profile demo` gives every other command the same data.",
+		Example: "  fundesk demo\n  fundesk --profile demo call list --status requested",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s.flags.profile, s.flags.baseURL = profile.Demo, ""
+			return s.runTUI(cmd, "desk", ascii)
+		},
+	}
+	cmd.Flags().BoolVar(&ascii, "ascii", false, "draw with ASCII characters only")
+	return cmd
+}
+
+// runTUI opens the terminal interface on the chosen service.
+func (s *session) runTUI(cmd *cobra.Command, page string, ascii bool) error {
+	if !isTerminal(s.app.Out) || !isTerminal(s.app.In) {
+		return withHint(usageError("the terminal interface needs a terminal"), "for scripts: fundesk call list --help")
+	}
+	client, err := s.connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	box, err := s.outbox(cmd.Context())
+	if err != nil {
+		return err
+	}
+	t, err := s.resolve()
+	if err != nil {
+		return err
+	}
+	var agent *apitype.UUID
+	if err := s.agent(&agent); err != nil {
+		return err
+	}
+	var actions []apitype.PledgeAction
+	for _, action := range t.profile.PledgeActions {
+		actions = append(actions, apitype.PledgeAction(action))
+	}
+	return tui.Run(cmd.Context(), tui.Options{
+		Client: client, Outbox: box, Profile: t.label(), Agent: agent,
+		ResultCodes: t.profile.ResultCodes, PledgeActions: actions, MaxAttempts: t.profile.MaxAttempts,
+		ExternalSourceName: t.profile.ExternalSourceName, ConfigDir: s.configDir(), Page: page, Now: s.app.Now,
+		NoColor: s.flags.noColor || s.app.Getenv("NO_COLOR") != "", ASCII: ascii,
+	})
+}

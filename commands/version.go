@@ -1,0 +1,53 @@
+package commands
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+)
+
+func versionCommand(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: noArgs,
+		Long:    "Print the version of fundesk and of the Go it was built with.",
+		Example: "  fundesk version\n  fundesk version -o json",
+		RunE: func(_ *cobra.Command, _ []string) error {
+			version := s.app.Version
+			if version == "" {
+				version = "devel"
+			}
+			if s.flags.output == "" && s.flags.jq == "" {
+				_, err := fmt.Fprintf(s.app.Out, "fundesk %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+				return err
+			}
+			value := map[string]string{"version": version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH}
+			return showOne(s, value, []pair{{"version", version}, {"go", runtime.Version()}, {"os", runtime.GOOS}, {"arch", runtime.GOARCH}})
+		},
+	}
+}
+
+func completionCommand(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "completion bash|zsh|fish|powershell", Short: "Print a completion script", Args: needExactly(1),
+		Long: "Print a script that completes commands, flags and values in your shell.",
+		Example: "  source <(fundesk completion bash)\n  fundesk completion zsh > \"${fpath[1]}/_fundesk\"\n" +
+			"  fundesk completion fish > ~/.config/fish/completions/fundesk.fish",
+		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(s.app.Out, true)
+			case "zsh":
+				return root.GenZshCompletion(s.app.Out)
+			case "fish":
+				return root.GenFishCompletion(s.app.Out, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(s.app.Out)
+			default:
+				return usageError("no script for the shell " + quote(args[0]) + "; there are bash, zsh, fish and powershell")
+			}
+		},
+	}
+}
