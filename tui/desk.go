@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -241,6 +242,7 @@ func (d *desk) leave() {
 		// Until the disk is read again, the draft is known from here.
 		draft := d.draft()
 		draft.SavedAt = d.Now()
+		d.drafts = slices.DeleteFunc(d.drafts, func(x outbox.Draft) bool { return x.Call == draft.Call })
 		d.drafts = append([]outbox.Draft{draft}, d.drafts...)
 	}
 }

@@ -62,6 +62,9 @@ func (s *shell) keyOf(act action) string {
 func (d *desk) do(act action) tea.Cmd {
 	switch act {
 	case actNext:
+		if d.call != nil {
+			d.queue.pass(d.call.UUID, "left for another call")
+		}
 		return d.next()
 	case actSkip:
 		d.queue.pass(d.call.UUID, "skipped by you")

@@ -77,7 +77,7 @@ func (d *desk) startLines(width int) []string {
 // facts is everything known of the call, what matters most first.
 func (d *desk) facts(width int) []string {
 	s, call := d.styles, d.call
-	head := fmt.Sprintf("%s · %s · requested %s · %s", clean(string(call.Type)), clean(string(call.Status)), d.ago(call.RequestedAt.Time), plural(call.AttemptsCount, "attempt", "attempts"))
+	head := fmt.Sprintf("%s · requested %s · %s", clean(string(call.Type)), d.ago(call.RequestedAt.Time), plural(call.AttemptsCount, "attempt", "attempts"))
 	if !d.checked {
 		head += " · checking…"
 	}
@@ -173,12 +173,12 @@ func (d *desk) willSend() string {
 	if d.form.code == "" {
 		return d.styles.dim(d.keyOf(actComplete) + " completes once there is a result")
 	}
-	text := keyName("ctrl+s") + " sends: completed, " + clean(d.form.code)
+	text := d.keyOf(actComplete) + " sends " + clean(d.form.code)
 	if d.form.rating != nil {
 		text += fmt.Sprintf(", rating %d", *d.form.rating)
 	}
 	if n := utf8.RuneCountInString(d.form.notes.Value()); n > 0 {
-		text += ", " + plural(n, "character", "characters") + " of notes"
+		text += ", " + plural(n, "character", "characters")
 	}
 	return d.styles.good(text)
 }
@@ -196,6 +196,9 @@ func (d *desk) queuePane(width, height int) []string {
 		name := string(c.kind)
 		if call, ready := d.queue.ready[c.id]; ready {
 			name = callName(call)
+		}
+		if d.isOnScreen(c.id) {
+			name = d.name()
 		}
 		age := shortAge(d.Now().Sub(c.requestedAt))
 		text := widget.Fit(clean(name), max(width-8, 0)) + widget.FitRight(age, 5)

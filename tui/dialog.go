@@ -141,7 +141,7 @@ func (c *choose) view(s styles, width, height int) (string, []string) {
 	var lines []string
 	room := height
 	if c.filterable {
-		lines = append(lines, c.editor.Lines(width, 1, true, widget.Visible, s.cursor)...)
+		lines = append(lines, c.editor.Lines(min(width, 30), 1, true, widget.Visible, s.cursor)...)
 		room--
 	}
 	if c.hint != "" {
@@ -149,10 +149,15 @@ func (c *choose) view(s styles, width, height int) (string, []string) {
 	}
 	found := c.matching()
 	c.cursor = min(c.cursor, max(len(found)-1, 0))
+	longest := 0
+	for _, o := range c.options {
+		longest = max(longest, widget.Width(o.label+o.why)+14)
+	}
+	width = min(width, longest)
 	top := max(0, min(c.cursor-room/2, len(found)-room))
 	for i := top; i < min(len(found), top+max(room, 1)); i++ {
 		o := found[i]
-		line := widget.Fit(keyName(o.key), 8) + o.label
+		line := widget.Fit(keyName(o.key), 9) + " " + o.label
 		if !c.filterable {
 			line = widget.Fit(keyName(o.key), 3) + o.label
 		}
@@ -169,7 +174,7 @@ func (c *choose) view(s styles, width, height int) (string, []string) {
 		lines = append(lines, line)
 	}
 	if c.hint != "" {
-		lines = append(lines, s.dim(widget.Fit(c.hint, width)))
+		lines = append(lines, s.dim(c.hint))
 	}
 	return c.title, lines
 }

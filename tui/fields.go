@@ -19,7 +19,7 @@ type field struct {
 }
 
 // labelWidth is the column of labels, in cells.
-const labelWidth = 12
+const labelWidth = 13
 
 // draw is the field in lines of at most width cells.
 func (f field) draw(s styles, width int) []string {

@@ -152,7 +152,7 @@ func clean(text string) string { return render.Clean(text) }
 // cleanLines is text from the service of several lines.
 func cleanLines(text string) []string { return strings.Split(render.CleanLines(text), "\n") }
 
-// ago is a time as a person says it, with the date behind it when there is room.
+// ago is a time as a person says it.
 func (s *shell) ago(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -160,8 +160,13 @@ func (s *shell) ago(t time.Time) string {
 	return render.RelativeTime(t, s.Now())
 }
 
+// when is the local date and time, with the time ago where that says more.
 func (s *shell) when(t apitype.Time) string {
-	return s.ago(t.Time) + " (" + t.Local().Format("2 Jan 2006 15:04") + ")"
+	text := t.Local().Format("2 Jan 2006 15:04")
+	if age := s.Now().Sub(t.Time).Abs(); age < 30*24*time.Hour {
+		text = s.ago(t.Time) + " (" + text + ")"
+	}
+	return text
 }
 
 func (s *shell) iban(text string) string {

@@ -257,6 +257,9 @@ func (v *stats) lines(l layout) []string {
 	return widget.Block(append([]string{v.styles.dim(widget.Fit(state, width))}, all[v.scroll:]...), width, l.body)
 }
 
+// blankLabel stands in place of the label and the number of a bar.
+const blankLabel = "                        "
+
 // bar is one line of a chart: a label, a bar, and the number beside it.
 func (v *stats) bar(label string, n, most, width int, more string) string {
 	room := max(width-16-8-widget.Width(more)-2, 0)
@@ -287,7 +290,10 @@ func (v *stats) callTables(width int) []string {
 		for _, kind := range slices.Sorted(maps.Keys(c.requestedAge[group.title])) {
 			kinds = append(kinds, fmt.Sprintf("%s %d", clean(string(kind)), c.requestedAge[group.title][kind]))
 		}
-		lines = append(lines, v.bar(group.title, sums[group.title], most, width, strings.Join(kinds, ", ")))
+		lines = append(lines, v.bar(group.title, sums[group.title], most, width, ""))
+		if len(kinds) > 0 {
+			lines = append(lines, v.styles.dim(widget.Fit(blankLabel+strings.Join(kinds, ", "), width)))
+		}
 	}
 	lines = append(lines, "", v.styles.bold("Attempts before a result"))
 	most = 0

@@ -50,7 +50,10 @@ const quitWait = 5 * time.Second
 
 // Run shows the interface until the user quits or ctx ends. Changes that could not be
 // sent stay in the outbox, and are said on Out.
-func Run(ctx context.Context, o Options) error {
+func Run(ctx context.Context, o Options) error { return run(ctx, o) }
+
+// run is Run with further options of the program, for tests.
+func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	a, err := newApp(ctx, o)
@@ -64,7 +67,7 @@ func Run(ctx context.Context, o Options) error {
 	if o.Out != nil {
 		options = append(options, tea.WithOutput(o.Out))
 	}
-	program := tea.NewProgram(a, options...)
+	program := tea.NewProgram(a, append(options, more...)...)
 	background := a.start(ctx, program.Send)
 	stop := flushOnSignal(ctx, a.keeper, program)
 
