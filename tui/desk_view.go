@@ -81,7 +81,10 @@ func (d *desk) facts(width int) []string {
 	if !d.checked {
 		head += " · checking…"
 	}
-	lines := []string{s.bold(widget.Fit(d.name(), width)), s.dim(widget.Fit(head, width))}
+	// The whole identifier: it is what somebody else is told, and what scripts take.
+	id := " " + call.UUID.String()
+	name := s.bold(widget.Fit(d.name(), max(width-len(id), 0)))
+	lines := []string{name + s.dim(id), s.dim(widget.Fit(head, width))}
 	for _, w := range d.warnings(*call) {
 		for _, part := range widget.Wrap(s.warnSign+" "+w, width) {
 			lines = append(lines, s.warn(part))
@@ -99,7 +102,6 @@ func (d *desk) facts(width int) []string {
 	if result := call.Result.Pointer(); result != nil {
 		fields = append(fields, d.resultFields(*result)...)
 	}
-	fields = append(fields, field{label: "call", text: call.UUID.String()})
 	for _, f := range fields {
 		lines = append(lines, f.draw(s, width)...)
 	}
