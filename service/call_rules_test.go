@@ -1,0 +1,203 @@
+package service
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+)
+
+var (
+	testNow   = apitype.NewTime(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC))
+	testLater = apitype.NewTime(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC))
+)
+
+// callIn is a call in a state, with what such a call has.
+func callIn(status apitype.CallStatus) apitype.Call {
+	call := apitype.Call{Status: status, LastUpdatedAt: testNow, Result: apitype.EmbedPointer[apitype.CallResult](nil)}
+	if field := statusTime(&call); status != apitype.CallRequested {
+		*field = new(testNow)
+	}
+	return call
+}
+
+// TestCallTransitions walks state × move × mode. The expectation is written out, not
+// taken from the table that the rule uses. Spec gaps: C1, C2.
+func TestCallTransitions(t *testing.T) {
+	t.Parallel()
+	moves := []callMove{
+		{name: "completed", to: apitype.CallCompleted, at: &testLater},
+		{name: "cancelled", to: apitype.CallCancelled, at: &testLater},
+		{name: "expired", to: apitype.CallExpired, at: &testLater},
+	}
+	for _, from := range apitype.CallStatuses {
+		for _, move := range moves {
+			for _, external := range []bool{false, true} {
+				name := fmt.Sprintf("%s to %s, external %v", from, move.to, external)
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					call := callIn(from)
+					changed, err := moveCall(&call, external, move, testLater)
+					allowed := external || from == apitype.CallRequested
+					if !allowed {
+						if KindOf(err) != Conflict {
+							t.Fatalf("got %v, want a conflict", err)
+						}
+						if diff := cmp.Diff(callIn(from).Status, call.Status); diff != "" {
+							t.Errorf("a refused move changed the call: %s", diff)
+						}
+						return
+					}
+					if err != nil || !changed {
+						t.Fatalf("got changed %v and %v, want a change", changed, err)
+					}
+					if call.Status != move.to || !(*statusTime(&call)).Equal(testLater) || !call.LastUpdatedAt.Equal(testLater) {
+						t.Errorf("got %s at %v, last updated %v, want %s at %v", call.Status, *statusTime(&call), call.LastUpdatedAt, move.to, testLater)
+					}
+					times := 0
+					for _, at := range []*apitype.Time{call.CompletedAt, call.CancelledAt, call.ExpiredAt} {
+						if at != nil {
+							times++
+						}
+					}
+					if times != 1 {
+						t.Errorf("got %d status times, want 1", times)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestCallMoveRepeated covers the same move again. Spec gap: C2.
+func TestCallMoveRepeated(t *testing.T) {
+	t.Parallel()
+	number := func(text string) *apitype.Number {
+		n, err := apitype.ParseNumber(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &n
+	}
+	recorded := apitype.CallResult{
+		ResultCode: new("ok"), CompletedAt: &testNow, Notes: new("said yes"), DonorRetentionRating: number("7.50"),
+	}
+	tests := []struct {
+		name    string
+		move    callMove
+		changes bool
+	}{
+		{"nothing sent", callMove{to: apitype.CallCompleted}, false},
+		{"an empty result", callMove{to: apitype.CallCompleted, result: &apitype.CallResultRequest{}}, false},
+		{"the same values", callMove{to: apitype.CallCompleted, at: &testNow, result: &apitype.CallResultRequest{
+			ResultCode: new("ok"), CompletedAt: &testNow, Notes: new("said yes"), DonorRetentionRating: number("7.5"),
+		}}, false},
+		{"another code", callMove{to: apitype.CallCompleted, result: &apitype.CallResultRequest{ResultCode: new("no")}}, true},
+		{"other notes", callMove{to: apitype.CallCompleted, result: &apitype.CallResultRequest{Notes: new("said no")}}, true},
+		{"another rating", callMove{to: apitype.CallCompleted, result: &apitype.CallResultRequest{DonorRetentionRating: number("7")}}, true},
+		{"another time", callMove{to: apitype.CallCompleted, at: &testLater, result: &apitype.CallResultRequest{CompletedAt: &testLater}}, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			for _, external := range []bool{false, true} {
+				call := callIn(apitype.CallCompleted)
+				call.Result = apitype.Embed(recorded)
+				changed, err := moveCall(&call, external, test.move, testLater)
+				switch {
+				case !test.changes && (changed || err != nil):
+					t.Errorf("external %v: got changed %v and %v, want the call as it was", external, changed, err)
+				case test.changes && !external && KindOf(err) != Conflict:
+					t.Errorf("service-managed: got %v, want a conflict", err)
+				case test.changes && external && (!changed || err != nil):
+					t.Errorf("external: got changed %v and %v, want a change", changed, err)
+				}
+			}
+		})
+	}
+}
+
+// TestAttempts walks state × mode × maximum. Spec gaps: C4, C5.
+func TestAttempts(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name     string
+		status   apitype.CallStatus
+		external bool
+		before   int
+		maximum  *int
+		refused  bool
+	}{
+		{"requested", apitype.CallRequested, false, 0, nil, false},
+		{"requested below the maximum", apitype.CallRequested, false, 2, new(3), false},
+		{"requested at the maximum", apitype.CallRequested, false, 3, new(3), true},
+		{"no attempts at all", apitype.CallRequested, false, 0, new(0), true},
+		{"completed", apitype.CallCompleted, false, 0, nil, true},
+		{"cancelled", apitype.CallCancelled, false, 0, nil, true},
+		{"expired", apitype.CallExpired, false, 0, nil, true},
+		{"external and completed", apitype.CallCompleted, true, 0, nil, false},
+		{"external at the maximum", apitype.CallRequested, true, 3, new(3), false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			call := callIn(test.status)
+			call.AttemptsCount = test.before
+			err := attemptCall(&call, test.external, test.maximum, apitype.AddAttemptRequest{}, testLater)
+			if test.refused {
+				if KindOf(err) != Conflict || call.AttemptsCount != test.before {
+					t.Errorf("got %v and %d attempts, want a conflict and %d", err, call.AttemptsCount, test.before)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			attempts := call.Attempts.Value()
+			if call.AttemptsCount != test.before+1 || !attempts[len(attempts)-1].AttemptAt.Equal(testLater) || call.Status != test.status {
+				t.Errorf("got %d attempts, the last at %v, status %s", call.AttemptsCount, attempts[len(attempts)-1].AttemptAt, call.Status)
+			}
+		})
+	}
+}
+
+// TestNewExternalCall covers what an external creation leaves open. Spec gap: C9.
+func TestNewExternalCall(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		request apitype.CreateCallRequest
+		check   func(apitype.Call) bool
+	}{
+		{"no status", apitype.CreateCallRequest{}, func(c apitype.Call) bool { return c.Status == apitype.CallRequested }},
+		{"completed without a time", apitype.CreateCallRequest{Status: new(apitype.CallCompleted)}, func(c apitype.Call) bool {
+			return c.CompletedAt.Equal(testNow) && c.Result.Pointer() == nil
+		}},
+		{"completed as its result says", apitype.CreateCallRequest{
+			Status: new(apitype.CallCompleted), Result: &apitype.CallResultRequest{CompletedAt: &testLater},
+		}, func(c apitype.Call) bool { return c.CompletedAt.Equal(testLater) }},
+		{"result without a time", apitype.CreateCallRequest{
+			Status: new(apitype.CallCompleted), CompletedAt: &testLater, Result: &apitype.CallResultRequest{},
+		}, func(c apitype.Call) bool { return c.Result.Value().CompletedAt.Equal(testLater) }},
+		{"cancelled", apitype.CreateCallRequest{Status: new(apitype.CallCancelled), CancelledAt: &testLater}, func(c apitype.Call) bool {
+			return c.CancelledAt.Equal(testLater)
+		}},
+		{"expired", apitype.CreateCallRequest{Status: new(apitype.CallExpired)}, func(c apitype.Call) bool { return c.ExpiredAt == nil }},
+		{"attempts", apitype.CreateCallRequest{Attempts: []apitype.CallAttemptRequest{{CreatedAt: testLater}}}, func(c apitype.Call) bool {
+			return c.AttemptsCount == 1 && c.Attempts.Value()[0].AttemptAt.Equal(testLater)
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.request.ExternalMetadata = &apitype.CallExternalMetadataRequest{}
+			call := newCall(apitype.NewUUID(), test.request, testNow)
+			if call.Type != apitype.CallVerification || !test.check(call) {
+				t.Errorf("got %+v", call)
+			}
+		})
+	}
+}

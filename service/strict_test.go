@@ -1,0 +1,109 @@
+package service
+
+import (
+	"strings"
+	"testing"
+
+	"fundesk/apiclient/apitype"
+)
+
+// TestDecodeStrict says where each kind of mistake is found, and that no message holds
+// the value.
+func TestDecodeStrict(t *testing.T) {
+	t.Parallel()
+	const secret = "S3CR3T"
+	tests := []struct{ name, body, pointer, message string }{
+		{"good", `{"iban":"` + secret + `"}`, "", ""},
+		{"unknown", `{"` + secret + `":1}`, "/" + secret, "is not a known field"},
+		{"unknown inside", `{"name":{"middle":"x"}}`, "/name/middle", "is not a known field"},
+		{"twice", `{"iban":"a","iban":"` + secret + `"}`, "/iban", "is given twice"},
+		{"twice inside", `{"name":{"initials":"a","initials":"b"}}`, "/name/initials", "is given twice"},
+		{"number for text", `{"iban":55501}`, "/iban", "must be a string"},
+		{"text for object", `{"name":"` + secret + `"}`, "/name", "must be a JSON object"},
+		{"text for truth", `{"optIns":{"sms":"` + secret + `"}}`, "/optIns/sms", "must be true or false"},
+		{"bad time", `{"mandate":{"createdAt":"` + secret + `"}}`, "/mandate/createdAt", "is not an RFC 3339 time such as 2026-11-20T09:15:00Z, nor a date such as 2026-11-20"},
+		{"number for time", `{"mandate":{"createdAt":55501}}`, "/mandate/createdAt", "must be a string"},
+		{"bad date", `{"dateOfBirth":"` + secret + `"}`, "/dateOfBirth", "is not a date such as 1980-05-17"},
+		{"trailing", `{} ` + secret, "", "is not valid JSON in UTF-8"},
+		{"cut", `{"iban":"` + secret, "/iban", "is not valid JSON in UTF-8"},
+		{"bad UTF-8", "{\"iban\":\"\xff\"}", "/iban", "is not valid JSON in UTF-8"},
+		{"lone surrogate", `{"iban":"\ud800"}`, "/iban", "is not valid JSON in UTF-8"},
+		{"NUL", `{"iban":"a\u0000b"}`, "", "the body must not contain a NUL character"},
+		{"text of a NUL", `{"iban":"a\\u0000b"}`, "", ""},
+		{"array", `[]`, "", "must be a JSON object"},
+		{"null", `null`, "", "the body must be a JSON object"},
+		{"deep", strings.Repeat(`{"a":`, 65) + `1` + strings.Repeat(`}`, 65), "", "the body is nested too deeply"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var request apitype.UpdatePersonRequest
+			v := DecodeStrict([]byte(test.body), &request)
+			if test.message == "" {
+				if len(v) > 0 {
+					t.Errorf("got %v, want none", v)
+				}
+				return
+			}
+			if len(v) != 1 || v[0].Pointer != test.pointer || v[0].Message != test.message {
+				t.Fatalf("got %q, want %q %q", v, test.pointer, test.message)
+			}
+			if strings.Contains(v[0].Message, secret) || strings.Contains(v[0].Message, "55501") {
+				t.Errorf("the message %q repeats the value", v[0].Message)
+			}
+		})
+	}
+}
+
+func TestDecodeStrictNumbers(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, body, pointer, message string }{
+		{"fraction for a day", `{"preferredPaymentDay":1.5}`, "/preferredPaymentDay", "must be a whole number"},
+		{"text for a day", `{"preferredPaymentDay":"9"}`, "/preferredPaymentDay", "must be a whole number"},
+		{"huge day", `{"preferredPaymentDay":99999999999999999999}`, "/preferredPaymentDay", "must be a whole number"},
+		{"text for an amount", `{"initialDonationAmount":"9"}`, "/initialDonationAmount", "is not a JSON number"},
+		{"text for metadata", `{"externalMetadata":"9"}`, "/externalMetadata", "must be a JSON object"},
+		{"bad uuid in an array", `{"focusAreaUuids":["9"]}`, "/focusAreaUuids/0", "is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)"},
+		{"object for an array", `{"focusAreaUuids":{}}`, "/focusAreaUuids", "must be an array"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var request apitype.CreatePledgeRequest
+			v := DecodeStrict([]byte(test.body), &request)
+			if len(v) != 1 || v[0].Pointer != test.pointer || v[0].Message != test.message {
+				t.Errorf("got %q, want %q %q", v, test.pointer, test.message)
+			}
+		})
+	}
+}
+
+func FuzzDecodeStrict(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, `{"uuid":"a","externalMetadata":{"additionalProperties":"{\"a\":1}"},"attempts":[{"createdAt":"2026-11-20"}]}`,
+		`{"result":{"donorRetentionRating":1e400}}`, `{"requestedAt":"9999-12-31T23:59:59-24:00"}`, "{\"notes\":\"\\u0000\"}",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var call apitype.CreateCallRequest
+		if len(DecodeStrict(body, &call)) == 0 && len(call.Validate()) == 0 {
+			row := CallRow{}
+			if err := row.write(newCall(apitype.NewUUID(), call, testNow)); err != nil {
+				t.Errorf("an accepted call cannot be kept: %v", err)
+			}
+			var again apitype.Call
+			if err := decode("call", row.Doc, &again); err != nil {
+				t.Errorf("a kept call cannot be read: %v", err)
+			}
+		}
+		var pledge apitype.CreatePledgeRequest
+		if len(DecodeStrict(body, &pledge)) == 0 {
+			_ = pledge.Validate(testNow.Time)
+		}
+		var person apitype.UpdatePersonRequest
+		if len(DecodeStrict(body, &person)) == 0 {
+			_ = person.Validate(testNow.Time)
+		}
+	})
+}

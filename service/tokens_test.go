@@ -1,0 +1,135 @@
+package service
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"fundesk/apiclient/apitype"
+)
+
+func testKeys(t *testing.T, first byte) keys {
+	t.Helper()
+	seed := make([]byte, ed25519.SeedSize)
+	seed[0] = first
+	k, err := deriveKeys(seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// TestForgedTokens tries what is known against JWTs. Spec gap: A1.
+func TestForgedTokens(t *testing.T) {
+	t.Parallel()
+	ours, theirs := testKeys(t, 1), testKeys(t, 2)
+	now, account := testNow.Time, apitype.NewUUID()
+	claims := func(change func(jwt.MapClaims)) jwt.MapClaims {
+		c := jwt.MapClaims{"iss": tokenIssuer, "sub": account.String(), "iat": now.Unix(), "exp": now.Add(time.Hour).Unix()}
+		if change != nil {
+			change(c)
+		}
+		return c
+	}
+	signed := func(method jwt.SigningMethod, key any, header map[string]any, c jwt.MapClaims) string {
+		token := jwt.NewWithClaims(method, c)
+		token.Header["kid"] = ours.id
+		for name, value := range header {
+			token.Header[name] = value
+		}
+		text, err := token.SignedString(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	eddsa := jwt.SigningMethodEdDSA
+	public := []byte(ours.private.Public().(ed25519.PublicKey))
+	good := signed(eddsa, ours.private, nil, claims(nil))
+	parts := strings.Split(good, ".")
+	header, err := json.Marshal(map[string]any{"alg": "EdDSA", "kid": ours.id, "jwk": map[string]string{
+		"kty": "OKP", "crv": "Ed25519", "x": base64.RawURLEncoding.EncodeToString(theirs.private.Public().(ed25519.PublicKey)),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	withJWK := base64.RawURLEncoding.EncodeToString(header) + "." + parts[1]
+	tests := []struct {
+		name, token string
+		want        bool
+	}{
+		{"good", good, true},
+		{"none", signed(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, nil, claims(nil)), false},
+		{"HMAC with the public key", signed(jwt.SigningMethodHS256, public, nil, claims(nil)), false},
+		{"another key", signed(eddsa, theirs.private, nil, claims(nil)), false},
+		{"its own key in the header", withJWK + "." + base64.RawURLEncoding.EncodeToString(ed25519.Sign(theirs.private, []byte(withJWK))), false},
+		{"a key to fetch", signed(eddsa, theirs.private, map[string]any{"jku": "https://example.org/keys"}, claims(nil)), false},
+		{"another kid", signed(eddsa, ours.private, map[string]any{"kid": "../../etc/passwd"}, claims(nil)), false},
+		{"kid of another type", signed(eddsa, ours.private, map[string]any{"kid": 1}, claims(nil)), false},
+		{"expired", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) { c["exp"] = now.Add(-31 * time.Second).Unix() })), false},
+		{"expired within the leeway", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) { c["exp"] = now.Add(-29 * time.Second).Unix() })), true},
+		{"without expiry", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) { delete(c, "exp") })), false},
+		{"not yet valid", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) { c["nbf"] = now.Add(time.Hour).Unix() })), false},
+		{"issued in the future", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) { c["iat"] = now.Add(time.Hour).Unix() })), false},
+		{"another issuer", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) { c["iss"] = "other" })), false},
+		{"another subject form", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) { c["sub"] = "admin" })), false},
+		{"cut", good[:len(good)-4], false},
+		{"another payload", parts[0] + "." + base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"x"}`)) + "." + parts[2], false},
+		{"oversized", good + strings.Repeat("A", maxTokenSize), false},
+		{"empty", "", false},
+		{"dots", "..", false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if _, _, ok := ours.verify(test.token, now); ok != test.want {
+				t.Errorf("got %v, want %v", ok, test.want)
+			}
+		})
+	}
+}
+
+// TestRememberedTokenExpires shows that a token that was found good once still ends.
+func TestRememberedTokenExpires(t *testing.T) {
+	t.Parallel()
+	k, account := testKeys(t, 1), apitype.NewUUID()
+	token, _, err := k.sign(account, testNow.Time, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v verifiedTokens
+	for _, test := range []struct {
+		after time.Duration
+		want  bool
+	}{{0, true}, {time.Hour, true}, {time.Hour + tokenLeeway, false}} {
+		got, ok := v.subject(k, token, testNow.Add(test.after))
+		if ok != test.want || (ok && got != account) {
+			t.Errorf("after %v: got %v %v, want %v", test.after, got, ok, test.want)
+		}
+	}
+}
+
+func FuzzToken(f *testing.F) {
+	seed := make([]byte, ed25519.SeedSize)
+	k, err := deriveKeys(seed)
+	if err != nil {
+		f.Fatal(err)
+	}
+	good, _, err := k.sign(apitype.NewUUID(), testNow.Time, time.Hour)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	f.Add("eyJhbGciOiJub25lIn0.e30.")
+	f.Fuzz(func(t *testing.T, token string) {
+		// base64url has spare bits at its end: only the same bytes may pass.
+		if _, _, ok := k.verify(token, testNow.Time); ok && token != good {
+			t.Errorf("a forged token passed: %q", token)
+		}
+	})
+}
