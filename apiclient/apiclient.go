@@ -195,7 +195,9 @@ func (c *Client) bearer(ctx context.Context) (string, error) {
 	token, err := c.options.Token(ctx)
 	if err != nil {
 		if known := asError(err); known != nil {
-			return "", known
+			outer := *known
+			outer.Err = err // What was wrapped around it stays in reach.
+			return "", &outer
 		}
 		return "", &Error{Kind: KindUnauthenticated, Message: err.Error(), Err: err}
 	}

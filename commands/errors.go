@@ -77,6 +77,7 @@ func newReport(err error) report {
 	r := report{Kind: apiclient.KindOf(err), Message: err.Error(), Detail: []string{}}
 	if known, ok := errors.AsType[*apiclient.Error](err); ok {
 		r.Status, r.RequestID, r.Retryable = known.Status, known.RequestID, known.Retryable
+		r.Message = strings.TrimPrefix(r.Message, strconv.Itoa(known.Status)+" ") // It has its own field.
 		if known.Detail != nil {
 			r.Detail = known.Detail
 		}
@@ -138,6 +139,9 @@ func (s *session) tell(command *cobra.Command, r report) {
 	what := ""
 	if command != nil && command.HasParent() {
 		what = strings.TrimPrefix(command.CommandPath(), "fundesk ") + ": "
+	}
+	if r.Status != 0 {
+		what += strconv.Itoa(r.Status) + " "
 	}
 	fmt.Fprintf(s.app.Err, "fundesk: %s%s\n", what, render.Clean(r.Message))
 	for _, detail := range r.Detail {

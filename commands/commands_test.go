@@ -1,0 +1,151 @@
+package commands_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"fundesk/commands"
+	"fundesk/service/embedded"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"fundesk": fundesk})
+}
+
+// fundesk is the program as its main builds it.
+func fundesk() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	signal.Ignore(syscall.SIGPIPE)
+	os.Exit(commands.Run(ctx, os.Args[1:], commands.App{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Version: "test",
+		OpenEmbedded: func(ctx context.Context, name, dataDir string) (commands.Embedded, error) {
+			if err := os.MkdirAll(dataDir, 0o700); err != nil {
+				return nil, err
+			}
+			return embedded.Open(ctx, embedded.Options{Path: filepath.Join(dataDir, name+".db"), Sample: name == "demo"})
+		},
+	}))
+}
+
+// buildServer builds fundeskd once for all scripts.
+var buildServer = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "fundesk-script")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "fundeskd")
+	out, err := exec.Command("go", "build", "-o", path, "fundesk/cmd/fundeskd").CombinedOutput()
+	if err != nil {
+		os.Stderr.Write(out)
+	}
+	return path, err
+})
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	server, err := buildServer()
+	if err != nil {
+		t.Fatalf("build fundeskd: %v", err)
+	}
+	t.Cleanup(func() { os.RemoveAll(filepath.Dir(server)) })
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("TZ", "UTC")
+			env.Setenv("PATH", env.Getenv("PATH")+string(os.PathListSeparator)+filepath.Dir(server))
+			return os.MkdirAll(env.Getenv("HOME"), 0o700)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"serve":    serve,
+			"read":     read,
+			"uuidof":   firstUUID,
+			"json":     checkJSON,
+			"lines":    countLines,
+			"fileperm": filePermissions,
+		},
+	})
+}
+
+// serve VARIABLE [flags] starts fundeskd on a free port and keeps its address.
+func serve(ts *testscript.TestScript, _ bool, args []string) {
+	server, err := buildServer()
+	ts.Check(err)
+	cmd := exec.Command(server, append([]string{"serve", "--listen", "127.0.0.1:0"}, args[1:]...)...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH")}
+	out, err := cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	ts.Defer(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	ts.Check(err)
+	ts.Setenv(args[0], strings.TrimSpace(line))
+}
+
+// read VARIABLE FILE keeps the first line of a file, stdout by default.
+func read(ts *testscript.TestScript, _ bool, args []string) {
+	file := "stdout"
+	if len(args) > 1 {
+		file = args[1]
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(ts.ReadFile(file)), "\n")
+	if line == "" {
+		ts.Fatalf("%s is empty", file)
+	}
+	ts.Setenv(args[0], line)
+}
+
+// json FILE wants one JSON document.
+func checkJSON(ts *testscript.TestScript, neg bool, args []string) {
+	if valid := json.Valid([]byte(ts.ReadFile(args[0]))); valid == neg {
+		ts.Fatalf("%s: got valid %v", args[0], valid)
+	}
+}
+
+// lines FILE N wants that many lines.
+func countLines(ts *testscript.TestScript, _ bool, args []string) {
+	if got := strings.Count(ts.ReadFile(args[0]), "\n"); args[1] != strconv.Itoa(got) {
+		ts.Fatalf("%s: got %d lines, want %s", args[0], got, args[1])
+	}
+}
+
+// fileperm FILE MODE wants these permissions.
+func filePermissions(ts *testscript.TestScript, _ bool, args []string) {
+	info, err := os.Stat(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if got := info.Mode().Perm().String(); got != args[1] {
+		ts.Fatalf("%s: got %s, want %s", args[0], got, args[1])
+	}
+}
+
+// uuidof VARIABLE FILE keeps the uuid of the first object of a JSON array.
+func firstUUID(ts *testscript.TestScript, _ bool, args []string) {
+	var list []struct {
+		UUID string `json:"uuid"`
+	}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[1])), &list))
+	if len(list) == 0 {
+		ts.Fatalf("%s is empty", args[1])
+	}
+	ts.Setenv(args[0], list[0].UUID)
+}
