@@ -78,12 +78,9 @@ func (r *reader) pledgeQuery(f service.PledgeFilter) (*listQuery, error) {
 // pledgeScope limits pledges to those that organizations own or recruited. The branches
 // are disjoint, so that a pledge comes once. Spec gap: A3.
 func (q *listQuery) pledgeScope(scope service.Scope) {
-	if scope.All {
+	places, some := q.organizations(scope)
+	if !some {
 		return
-	}
-	places := make([]string, len(scope.Organizations))
-	for i, id := range scope.Organizations {
-		places[i] = q.arg(id.String())
 	}
 	all := `(` + strings.Join(places, `, `) + `)`
 	if len(places) > maxBranches {

@@ -37,12 +37,9 @@ const maxBranches = 16
 // scope limits the list to organizations by one column. Each is a branch of its own, so
 // that its index gives it in order.
 func (q *listQuery) scope(scope service.Scope, column string) {
-	if scope.All {
+	places, some := q.organizations(scope)
+	if !some {
 		return
-	}
-	places := make([]string, len(scope.Organizations))
-	for i, id := range scope.Organizations {
-		places[i] = q.arg(id.String())
 	}
 	if len(places) > maxBranches {
 		q.conds = append(q.conds, column+` IN (`+strings.Join(places, `, `)+`)`)
@@ -51,6 +48,21 @@ func (q *listQuery) scope(scope service.Scope, column string) {
 	for _, place := range places {
 		q.branches = append(q.branches, column+` = `+place)
 	}
+}
+
+// organizations binds those of a scope; some is false when nothing is left to limit: all
+// are visible, or none is.
+func (q *listQuery) organizations(scope service.Scope) (places []string, some bool) {
+	if scope.All {
+		return nil, false
+	}
+	for _, id := range scope.Organizations {
+		places = append(places, q.arg(id.String()))
+	}
+	if len(places) == 0 {
+		q.conds = append(q.conds, `1 = 0`)
+	}
+	return places, len(places) > 0
 }
 
 // inRange limits the list to a part of it.
