@@ -124,12 +124,16 @@ func (s *sampler) progress(c *service.LoadedCall, age time.Duration) {
 
 // callStatus is a state that a call requested that long ago may have.
 func (s *sampler) callStatus(age time.Duration) apitype.CallStatus {
-	if age < 10*day {
+	switch {
+	case age < 10*day:
 		return weighted(s, []weight[apitype.CallStatus]{{apitype.CallRequested, 75}, {apitype.CallCompleted, 22}, {apitype.CallCancelled, 3}})
+	case age < 30*day:
+		return weighted(s, []weight[apitype.CallStatus]{
+			{apitype.CallRequested, 40}, {apitype.CallCompleted, 52}, {apitype.CallCancelled, 4}, {apitype.CallExpired, 4},
+		})
+	default:
+		return weighted(s, []weight[apitype.CallStatus]{{apitype.CallCompleted, 80}, {apitype.CallCancelled, 8}, {apitype.CallExpired, 12}})
 	}
-	return weighted(s, []weight[apitype.CallStatus]{
-		{apitype.CallRequested, 4}, {apitype.CallCompleted, 76}, {apitype.CallCancelled, 8}, {apitype.CallExpired, 12},
-	})
 }
 
 // result makes what the agent recorded.

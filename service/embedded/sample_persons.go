@@ -140,7 +140,11 @@ func (s *sampler) qualityResult(p *service.LoadedPerson) apitype.QualityResult {
 	score, maximum := 0, 0
 	for _, gate := range gates {
 		points, explanation := gate.maximum, gate.passed
-		if s.maybe(22) {
+		failed := s.maybe(9)
+		if gate.identifier == "age" {
+			failed = p.DateOfBirth != nil && p.DateOfBirth.Midnight().AddDate(25, 0, 0).After(s.today)
+		}
+		if failed {
 			points, explanation = s.rand.IntN(gate.maximum/2), gate.failed
 		}
 		score, maximum = score+points, maximum+gate.maximum
