@@ -170,25 +170,19 @@ func (d *desk) serve() tea.Cmd {
 	if !d.wanted {
 		return d.ahead()
 	}
-	for {
-		offers := d.queue.offers(d.Now(), d.MaxAttempts, 1, d.pending)
-		if len(offers) == 0 {
-			if d.queue.ended && !d.queue.walking {
-				d.wanted, d.complete = false, true
-			}
-			return d.walk()
+	offers := d.queue.offers(d.Now(), d.MaxAttempts, 1, d.pending)
+	if len(offers) == 0 {
+		if d.queue.ended && !d.queue.walking {
+			d.wanted, d.complete = false, true
 		}
-		call, ready := d.queue.ready[offers[0].id]
-		if !ready {
-			return d.ahead()
-		}
-		if reason := d.against(call); reason != "" {
-			d.queue.pass(call.UUID, reason)
-			continue
-		}
-		d.wanted = false
-		return d.present(call)
+		return d.walk()
 	}
+	call, ready := d.queue.ready[offers[0].id]
+	if !ready {
+		return d.ahead()
+	}
+	d.wanted = false
+	return d.present(call)
 }
 
 // present puts a call on screen and reads it again.
@@ -266,7 +260,9 @@ func (d *desk) receive(r result) tea.Cmd {
 			return nil
 		}
 		d.queue.learn(*value.call)
-		if value.call.Status == apitype.CallRequested {
+		if reason := d.against(*value.call); reason != "" {
+			d.queue.pass(value.id, reason)
+		} else {
 			d.queue.ready[value.id] = *value.call
 		}
 		return d.serve()

@@ -10,7 +10,8 @@ import (
 // percent.
 const lowQuality = 60
 
-// against says why a call must not be offered now, "" when it may be.
+// against says why a call is not offered in this session, "" when it may be. What the
+// attempts say changes with the time: see queue.offers.
 func (d *desk) against(call apitype.Call) string {
 	if p := call.Person.Pointer(); p != nil && p.OptInPhone != nil && !*p.OptInPhone {
 		return "no phone calls wanted (opted out)"
@@ -18,7 +19,7 @@ func (d *desk) against(call apitype.Call) string {
 	if call.Status != apitype.CallRequested {
 		return "is " + string(call.Status)
 	}
-	return attemptsReason(d.Now(), call.AttemptsCount, lastAttempt(call), d.MaxAttempts)
+	return ""
 }
 
 // warnings are what an agent should know before dialling.

@@ -1,0 +1,5 @@
+package tui
+
+const crashRole = "FUNDESK_TEST_CRASH"
+
+func crashDesk() {}

@@ -1,0 +1,252 @@
+package tui
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+)
+
+func TestNotReachedIsOneKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := start(t, w.options, 100, 30)
+	m.see("take the next call")
+	m.press("n")
+	m.see("Anna Jansen", callID(1).String())
+	m.sent = 0
+	m.press("a")
+	// Bert has opted out and Carla was rung an hour ago: Dmitri is next.
+	m.see("Dmitri 世界", callID(4).String())
+	if m.sent != 1 {
+		t.Errorf("keys: got %d, want 1", m.sent)
+	}
+	m.press("q")
+	m.ended()
+	call := w.call(t, callID(1))
+	if call.AttemptsCount != 1 {
+		t.Fatalf("attempts: got %d, want 1", call.AttemptsCount)
+	}
+	if user := call.Attempts.Value()[0].UserUUID; user == nil || *user != *w.options.Agent {
+		t.Errorf("attempt by: got %v, want %v", user, w.options.Agent)
+	}
+}
+
+func TestReachedIsFiveKeys(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := start(t, w.options, 80, 24)
+	m.press("n")
+	m.see("Anna Jansen")
+	m.sent = 0
+	m.press("c", "1", "r", "4", "ctrl+s")
+	m.see(callID(4).String(), "complete: Anna Jansen, reached")
+	if m.sent != 5 {
+		t.Errorf("keys: got %d, want 5", m.sent)
+	}
+	m.press("q")
+	m.ended()
+	call := w.call(t, callID(1))
+	if call.Status != apitype.CallCompleted {
+		t.Fatalf("status: got %s, want completed", call.Status)
+	}
+	result := call.Result.Value()
+	if value(result.ResultCode) != "reached" || result.DonorRetentionRating.String() != "4" {
+		t.Errorf("result: got %+v, want reached and 4", result)
+	}
+}
+
+func TestNotesReachTheServiceAsTyped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := start(t, w.options, 120, 36)
+	m.press("n")
+	m.see("Anna Jansen")
+	m.press("i")
+	m.see("leave notes")
+	m.press("Grüße, 世界! q1?", "enter", "second line")
+	m.see("second line")
+	m.press("esc")
+	m.gone("leave notes")
+	m.press("c", "2")
+	m.see("sends refused")
+	m.press("ctrl+s")
+	m.see("complete: Anna Jansen")
+	m.press("q")
+	m.ended()
+	if got, want := value(w.call(t, callID(1)).Result.Value().Notes), "Grüße, 世界! q1?\nsecond line"; got != want {
+		t.Errorf("notes: got %q, want %q", got, want)
+	}
+	if drafts, err := w.box.Drafts(); err != nil || len(drafts) != 0 {
+		t.Errorf("drafts: got %v %v, want none", drafts, err)
+	}
+}
+
+func TestUndoGivesCallAndTextBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := start(t, w.options, 100, 30)
+	m.press("n")
+	m.see("Anna Jansen")
+	m.press("i")
+	m.press("typed with care")
+	m.see("typed with care", "leave notes")
+	m.press("esc")
+	m.gone("leave notes")
+	m.press("c", "1", "ctrl+s")
+	m.see("u takes it back", "Dmitri")
+	m.press("u")
+	m.see("Anna Jansen", "typed with care", "result reached", "taken back")
+	m.press("q")
+	m.see("Quit?")
+	m.press("enter")
+	m.press("y")
+	m.ended()
+	if got := w.call(t, callID(1)).Status; got != apitype.CallRequested {
+		t.Errorf("status: got %s, want requested", got)
+	}
+	draft, found, err := w.box.Draft(callID(1))
+	if err != nil || !found || draft.Notes != "typed with care" || draft.ResultCode != "reached" {
+		t.Errorf("draft: got %+v %v %v, want the text", draft, found, err)
+	}
+}
+
+func TestDraftIsOfferedAtStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if err := w.box.SaveDraft(callID(5), outbox.Draft{ResultCode: "moved", Notes: "half a sentence"}); err != nil {
+		t.Fatal(err)
+	}
+	m := start(t, w.options, 80, 24)
+	m.see("go on with 1 draft")
+	m.press("d")
+	m.see("Zoë van der Straaten", "half a sentence", "result moved")
+}
+
+func TestCancelAndExpireAskAndEnterDoesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := start(t, w.options, 80, 24)
+	m.press("n")
+	m.see("Anna Jansen")
+	m.press("X")
+	m.see("Cancel the call")
+	m.press("enter")
+	m.press("n")
+	m.gone("Cancel the call")
+	m.see("Anna Jansen")
+	m.press("e")
+	m.see("Expire the call")
+	m.press("y")
+	m.see(callID(4).String(), "expire: Anna Jansen")
+	m.press("X")
+	m.see("Cancel the call")
+	m.press("y")
+	m.see("Zoë van der Straaten")
+	m.press("q")
+	m.ended()
+	if got := w.call(t, callID(1)).Status; got != apitype.CallExpired {
+		t.Errorf("first: got %s, want expired", got)
+	}
+	if got := w.call(t, callID(4)).Status; got != apitype.CallCancelled {
+		t.Errorf("second: got %s, want cancelled", got)
+	}
+}
+
+// A call that somebody else completes between the reading ahead and n is not worked
+// twice.
+func TestCallTakenBySomebodyElse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := start(t, w.options, 100, 30)
+	m.see("Anna Jansen") // In the queue: it was read ahead.
+	token := w.Token()
+	answer := w.Do(token, http.MethodPut, "/api/v1/calls/"+callID(1).String()+"/actions/complete", `{}`)
+	if answer.Status != http.StatusOK {
+		t.Fatalf("complete: got %d, want 200", answer.Status)
+	}
+	m.press("n")
+	m.see("somebody else was faster", callID(4).String())
+}
+
+func TestWarningsBeforeDialling(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := start(t, w.options, 80, 24)
+	m.press("n")
+	m.see("low data quality: 50 %", "The number was not reachable.")
+	m.press("K")
+	m.see("Passed over", "an attempt 1 h 0 min ago")
+	m.press("esc")
+	m.gone("Passed over")
+	m.press("2")
+	m.see("Bert")
+	m.press("/", "Opgegeven", "enter")
+	m.see("1 calls of 6 read")
+	m.press("w")
+	m.see("opted out of phone calls")
+}
+
+func TestWithoutKnownCodesOneIsTyped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.options.ResultCodes = nil
+	m := start(t, w.options, 80, 24)
+	m.press("n")
+	m.see("Anna Jansen")
+	m.press("c")
+	m.see("1  reached", "another code") // Seen at the service.
+	m.press("/")
+	m.see("Result code")
+	m.press("own_code", "enter")
+	m.see("sends own_code")
+}
+
+// flaky loses the network on demand.
+type flaky struct {
+	http.RoundTripper
+	down atomic.Bool
+}
+
+func (f *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
+	if f.down.Load() {
+		return nil, http.ErrServerClosed
+	}
+	return f.RoundTripper.RoundTrip(r)
+}
+
+func TestOfflineChangesStayInTheOutbox(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	network := &flaky{RoundTripper: w.Transport()}
+	client, err := apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.Token()), Transport: network, Now: w.Clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.options.Client = client
+	m := start(t, w.options, 80, 24)
+	m.press("n")
+	m.see("Anna Jansen", "verification · requested 4d ago · 0 attempts\n")
+	network.down.Store(true)
+	m.press("c", "1", "i", "kept", "ctrl+s")
+	m.see("complete: Anna Jansen")
+	m.press("q")
+	if out := m.ended(); !strings.Contains(out, "1 change stays in the outbox") {
+		t.Errorf("farewell: got %q, want the change that stays", out)
+	}
+	entries, _, err := w.box.List()
+	if err != nil || len(entries) != 1 || !strings.Contains(string(entries[0].Body), "kept") {
+		t.Fatalf("outbox: got %v %v, want the completion with its notes", entries, err)
+	}
+	network.down.Store(false)
+	if _, err := w.box.Sender(client, outbox.SenderOptions{}).SendDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.call(t, callID(1)); got.Status != apitype.CallCompleted || value(got.Result.Value().Notes) != "kept" {
+		t.Errorf("call: got %s %v, want completed with the notes", got.Status, got.Result)
+	}
+}

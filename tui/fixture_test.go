@@ -1,0 +1,142 @@
+package tui
+
+import (
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden screens")
+
+func TestMain(m *testing.M) {
+	if os.Getenv(crashRole) != "" {
+		crashDesk()
+		return
+	}
+	flag.Parse()
+	time.Local = time.UTC // The screens show local times.
+	os.Exit(m.Run())
+}
+
+// ids are identifiers that a reader can tell apart.
+func ids(kind byte, n int) apitype.UUID {
+	id := apitype.MustParseUUID("00000000-0000-4000-8000-000000000000")
+	id[0], id[1], id[15] = kind, byte(n), byte(n)
+	return id
+}
+
+func personID(n int) apitype.UUID { return ids(0xa0, n) }
+func pledgeID(n int) apitype.UUID { return ids(0xb0, n) }
+func callID(n int) apitype.UUID   { return ids(0xc0, n) }
+
+// world is a real service with a few records, and what the interface needs of it.
+type world struct {
+	*servicetest.Harness
+	options Options
+	box     *outbox.Outbox
+}
+
+var organizationID = ids(0x10, 1)
+
+// newWorld has six persons with a call each, the first the oldest: person 2 has opted
+// out of calls, person 3 was rung an hour ago, call 6 is completed.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{Harness: servicetest.New(t)}
+	w.Load(service.LoadRecord{Kind: service.LoadOrganization, Data: service.LoadedOrganization{
+		OrganizationReference: apitype.OrganizationReference{UUID: organizationID, Name: "Stichting Helder Water", Abbreviation: "SHW"},
+	}})
+	names := [][2]string{{"Anna", "Jansen"}, {"Bert", "Opgegeven"}, {"Carla", "Gebeld"}, {"Dmitri", "世界\u202eevil\x1b[31m"}, {"Zoë", "van der Straaten"}, {"Fia", "Klaar"}}
+	for i, name := range names {
+		w.loadPerson(i+1, name[0], name[1])
+		w.loadPledge(i + 1)
+		w.loadCall(i + 1)
+	}
+	w.connect(t, t.TempDir())
+	return w
+}
+
+// connect makes the client and the outbox of an agent.
+func (w *world) connect(t *testing.T, dir string) {
+	t.Helper()
+	token := w.Token()
+	client, err := apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(token), Transport: w.Transport(), Now: w.Clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.box, err = outbox.Open(dir, outbox.Options{BaseURL: w.URL, Account: "agent", Now: w.Clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.options = Options{
+		Client: client, Outbox: w.box, Profile: "test", Now: w.Clock.Now,
+		ResultCodes: []string{"reached", "refused", "moved"}, Agent: new(ids(0xe0, 1)),
+	}
+}
+
+func (w *world) ago(d time.Duration) apitype.Time { return apitype.NewTime(w.Clock.Now().Add(-d)) }
+
+func (w *world) loadPerson(n int, first, last string) {
+	p := apitype.Person{
+		UUID: personID(n), PersonUUID: personID(n), FirstName: &first, LastName: &last, CreatedAt: w.ago(1000 * time.Hour),
+		IBAN: new("NL91ABNA0417164300"), MobilePhoneNumber: new("+31612345678"), Email: new("a@example.org"), Language: new("nl"),
+		OptInPhone: new(n != 2), DateOfBirth: &apitype.Date{Year: 1980, Month: 5, Day: 17},
+		SocialSecurityNumber: apitype.Embed("123456789"),
+		Address:              apitype.Embed(apitype.Address{Street: "Dorpsstraat", HouseNumber: "12", ZipCode: "1234 AB", City: "Utrecht", Country: "NL"}),
+		QualityResult: apitype.Embed(apitype.QualityResult{
+			Score: apitype.NumberFromInt(4 - n%2*2), MaxScore: apitype.NumberFromInt(4), Percentage: apitype.NumberFromInt(100 - n%2*50), CreatedAt: w.ago(time.Hour),
+			GateResults: []apitype.GateResult{{
+				Identifier: "phone", Category: "contact", Score: apitype.NumberFromInt(0), MaxScore: apitype.NumberFromInt(1),
+				Percentage: apitype.NumberFromInt(100 - n%2*100), Explanation: "The number was not reachable.",
+			}},
+		}),
+	}
+	w.Load(service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
+		Person: p, OwningOrganizationUUID: organizationID, RecruitingOrganizationUUID: organizationID,
+	}})
+}
+
+func (w *world) loadPledge(n int) {
+	p := apitype.Pledge{
+		UUID: pledgeID(n), Status: apitype.PledgeLead, StartsAt: w.ago(900 * time.Hour), CreatedAt: w.ago(950 * time.Hour), UpdatedAt: w.ago(940 * time.Hour),
+		OwningOrganizationUUID: organizationID, RecruitingOrganizationUUID: organizationID, RecruiterUserUUID: ids(0xe0, 2),
+		InitialDonationAmount: apitype.Cents(1250), DonationAmount: apitype.Cents(1250), InitialDonationInterval: "monthly", DonationInterval: "monthly",
+		Person: apitype.Embed(apitype.Person{UUID: personID(n)}), RecruitmentType: new(apitype.RecruitmentType("street")),
+	}
+	w.Load(service.LoadRecord{Kind: service.LoadPledge, Data: service.LoadedPledge{Pledge: p}})
+}
+
+func (w *world) loadCall(n int) {
+	c := apitype.Call{
+		UUID: callID(n), Status: apitype.CallRequested, RequestedAt: w.ago(time.Duration(100-n) * time.Hour), LastUpdatedAt: w.ago(50 * time.Hour),
+		PersonUUID: personID(n), RelatedCaseUUID: new(pledgeID(n)), Type: apitype.CallVerification, Notes: new("Ask for the new address."),
+	}
+	switch n {
+	case 3:
+		c.AttemptsCount = 1
+		c.Attempts = apitype.Embed([]apitype.CallAttempt{{UserUUID: new(ids(0xe0, 9)), AttemptAt: w.ago(time.Hour), CreatedAt: w.ago(time.Hour)}})
+	case 6:
+		c.Status, c.CompletedAt = apitype.CallCompleted, new(w.ago(3*time.Hour))
+		c.Result = apitype.Embed(apitype.CallResult{
+			ResultCode: new("reached"), CompletedAt: new(w.ago(3 * time.Hour)), Notes: new("All is well."), DonorRetentionRating: new(apitype.NumberFromInt(8)),
+		})
+	}
+	w.Load(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: c}})
+}
+
+// call is a call as the service has it.
+func (w *world) call(t *testing.T, id apitype.UUID) apitype.Call {
+	t.Helper()
+	call, err := apiclient.Decoded(w.options.Client.Calls.Get(t.Context(), id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return call
+}
