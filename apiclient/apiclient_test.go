@@ -1,0 +1,339 @@
+package apiclient_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+)
+
+// basePath is where the services of these tests are mounted: a path that forgets the
+// base URL fails loudly.
+const basePath = "/some/base"
+
+// serve starts a service under a base path and a client of it that does not sleep.
+func serve(t *testing.T, handler http.HandlerFunc, change ...func(*apiclient.Options)) *apiclient.Client {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.Handle(basePath+"/", http.StripPrefix(basePath, handler))
+	mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("got a request outside the base path: %s", r.URL.Path)
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	options := apiclient.Options{
+		BaseURL: server.URL + basePath + "/",
+		Token:   func(context.Context) (string, error) { return "secret-token", nil },
+		Sleep:   func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	}
+	for _, f := range change {
+		f(&options)
+	}
+	client, err := apiclient.New(options)
+	if err != nil {
+		t.Fatalf("New: %v", err)
+	}
+	return client
+}
+
+// answer writes a JSON answer.
+func answer(w http.ResponseWriter, status int, body string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Request-Id", "request-1")
+	w.WriteHeader(status)
+	io.WriteString(w, body)
+}
+
+// asClientError is the client's error in a chain.
+func asClientError(t *testing.T, err error) *apiclient.Error {
+	t.Helper()
+	var known *apiclient.Error
+	if !errors.As(err, &known) {
+		t.Fatalf("got %T %v, want *apiclient.Error", err, err)
+	}
+	return known
+}
+
+var someID = apitype.MustParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10")
+
+func TestBaseURL(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, url string
+		ok        bool
+	}{
+		{"https", "https://api.example.org", true},
+		{"a path", "https://api.example.org/v/", true},
+		{"plain http elsewhere", "http://api.example.org", false},
+		{"plain http that only looks local", "http://localhost.example.org", false},
+		{"plain http here", "http://localhost:8080", true},
+		{"plain http here by number", "http://127.0.0.1:8080", true},
+		{"plain http here by IPv6", "http://[::1]:8080", true},
+		{"nothing", "", false},
+		{"another scheme", "ftp://api.example.org", false},
+		{"no host", "https://", false},
+		{"a user", "https://me:secret@api.example.org", false},
+		{"a query", "https://api.example.org?a=b", false},
+		{"a bare name", "api.example.org", false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := apiclient.New(apiclient.Options{BaseURL: test.url})
+			if ok := err == nil; ok != test.ok {
+				t.Errorf("got %v, want ok %v", err, test.ok)
+			}
+			if err != nil && (apiclient.KindOf(err) != apiclient.KindUsage || strings.Contains(err.Error(), "secret")) {
+				t.Errorf("got %q of kind %s, want usage without the password", err, apiclient.KindOf(err))
+			}
+		})
+	}
+}
+
+func TestRequestHeaders(t *testing.T) {
+	t.Parallel()
+	var got http.Header
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header.Clone()
+		answer(w, 200, "{}")
+	})
+	_, err := client.Do(t.Context(), http.MethodPut, "/api/v1/x", nil, []byte("{}"), http.Header{"Idempotency-Key": {"1"}})
+	if err != nil {
+		t.Fatalf("Do: %v", err)
+	}
+	if got.Get("Authorization") != "Bearer secret-token" || got.Get("Content-Type") != "application/json" || got.Get("Idempotency-Key") != "" {
+		t.Errorf("got headers %v, want the token, the type and no idempotency key", got)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name        string
+		status      int
+		contentType string
+		body        string
+		kind        apiclient.Kind
+		message     string
+		detail      []string
+	}{
+		{
+			"a problem with places", 400, "application/problem+json",
+			`{"title":"Bad request","detail":"the request is not valid","errors":[{"pointer":"/name/firstName","message":"is too long"},{"parameter":"first","message":"is negative"}]}`,
+			apiclient.KindRejected, "the request is not valid", []string{"name.firstName: is too long", "first: is negative"},
+		},
+		{"a message", 422, "application/json", `{"message":"no such person"}`, apiclient.KindRejected, "no such person", nil},
+		{"a list of messages", 400, "application/json", `{"message":["a is wrong","b is wrong"],"error":"Bad Request"}`, apiclient.KindRejected, "Bad Request", []string{"a is wrong", "b is wrong"}},
+		{"a nested error", 400, "application/json", `{"error":{"message":"inside"}}`, apiclient.KindRejected, "inside", nil},
+		{"fields with messages", 400, "application/json", `{"errors":{"b":["x","y"],"a":"z"}}`, apiclient.KindRejected, "a: z", []string{"a: z", "b: x", "b: y"}},
+		{"HTML", 403, "text/html", "<html><head><title>Blocked</title></head><body><h1>Access&nbsp;denied</h1></body></html>", apiclient.KindForbidden, "Access denied", nil},
+		{"plain text", 404, "text/plain", "not here\nor there", apiclient.KindNotFound, "not here", nil},
+		{"nothing", 401, "", "", apiclient.KindUnauthenticated, "unauthorized", nil},
+		{"a JSON string", 409, "application/json", `"taken"`, apiclient.KindConflict, "taken", nil},
+		{"JSON of another kind", 412, "application/json", `[1,2]`, apiclient.KindConflict, "precondition failed", nil},
+		{"broken JSON", 405, "application/json", `{"message":`, apiclient.KindRejected, `{"message":`, nil},
+		{"a status nobody knows", 499, "", "", apiclient.KindRejected, "the service refused the request", nil},
+		{"a redirect", 302, "text/html", "<a>elsewhere</a>", apiclient.KindUnavailable, "the service redirects elsewhere, and redirects are never followed; check the base URL", nil},
+		{"a proxy's failure", 502, "text/html", "<h1>Bad gateway</h1>", apiclient.KindUnavailable, "Bad gateway", nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			client := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", test.contentType)
+				w.Header().Set("Location", "http://elsewhere.example/")
+				w.Header().Set("X-Request-Id", "request-1")
+				w.WriteHeader(test.status)
+				io.WriteString(w, test.body)
+			})
+			_, err := client.Calls.Get(t.Context(), someID)
+			got := asClientError(t, err)
+			if got.Kind != test.kind || got.Status != test.status || got.Message != test.message || got.RequestID != "request-1" {
+				t.Errorf("got %+v, want kind %s, status %d, message %q", got, test.kind, test.status, test.message)
+			}
+			if diff := cmp.Diff(test.detail, got.Detail); diff != "" {
+				t.Errorf("detail (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReadRetries(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name       string
+		status     int
+		retryAfter string
+		requests   int
+		kind       apiclient.Kind
+	}{
+		{"a server error", 500, "", 4, apiclient.KindUnavailable},
+		{"too many requests", 429, "1", 4, apiclient.KindUnavailable},
+		{"a long wait", 429, "61", 1, apiclient.KindUnavailable},
+		{"a request time-out", 408, "", 4, apiclient.KindUnavailable},
+		{"not found", 404, "", 1, apiclient.KindNotFound},
+		{"a redirect", 307, "", 1, apiclient.KindUnavailable},
+		{"another success than JSON", 200, "", 1, apiclient.KindUnavailable},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			requests := 0
+			client := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				requests++
+				w.Header().Set("Content-Type", "text/html")
+				w.Header().Set("Retry-After", test.retryAfter)
+				w.Header().Set("Location", "/elsewhere")
+				w.WriteHeader(test.status)
+				io.WriteString(w, "<h1>sorry</h1>")
+			})
+			_, err := client.Persons.Get(t.Context(), someID)
+			if got := apiclient.KindOf(err); got != test.kind || requests != test.requests {
+				t.Errorf("got %s after %d requests, want %s after %d", got, requests, test.kind, test.requests)
+			}
+		})
+	}
+}
+
+func TestRetryAfterIsHonoured(t *testing.T) {
+	t.Parallel()
+	var waits []time.Duration
+	requests := 0
+	client := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		if requests++; requests == 1 {
+			w.Header().Set("Retry-After", "7")
+			w.WriteHeader(503)
+			return
+		}
+		answer(w, 200, `{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"}`)
+	}, func(o *apiclient.Options) {
+		o.Sleep = func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil }
+	})
+	if _, err := client.Persons.Get(t.Context(), someID); err != nil {
+		t.Fatalf("Get: %v", err)
+	}
+	if diff := cmp.Diff([]time.Duration{7 * time.Second}, waits); diff != "" {
+		t.Errorf("waits (-want +got):\n%s", diff)
+	}
+}
+
+func TestErrorsHoldNoSecrets(t *testing.T) {
+	t.Parallel()
+	client, err := apiclient.New(apiclient.Options{
+		BaseURL: "http://127.0.0.1:1", // Nothing listens there.
+		Token:   func(context.Context) (string, error) { return "secret-token", nil },
+		Sleep:   func(context.Context, time.Duration) error { return nil },
+	})
+	if err != nil {
+		t.Fatalf("New: %v", err)
+	}
+	_, err = client.Persons.List(t.Context(), apitype.PersonListOptions{IBAN: "NL91ABNA0417164300"})
+	if err == nil || strings.Contains(err.Error(), "NL91") || strings.Contains(err.Error(), "secret") {
+		t.Errorf("got %v, want an error without the query and the token", err)
+	}
+	if known := asClientError(t, err); known.Kind != apiclient.KindUnavailable || known.Sent {
+		t.Errorf("got %+v, want unavailable and not sent", known)
+	}
+}
+
+func TestTraceIsMasked(t *testing.T) {
+	t.Parallel()
+	var trace bytes.Buffer
+	client := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, 200, `{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10","status":"requested","notes":"Secret illness","dateOfBirth":"1980-05-17","createdAt":"2026-01-02T03:04:05.000Z","amount":12.5,"edges":[]}`)
+	}, func(o *apiclient.Options) { o.Trace = &trace })
+	if _, err := client.Persons.List(t.Context(), apitype.PersonListOptions{IBAN: "NL91ABNA0417164300"}); err != nil {
+		t.Fatalf("List: %v", err)
+	}
+	for _, secret := range []string{"secret-token", "NL91", "illness", "1980"} {
+		if strings.Contains(trace.String(), secret) {
+			t.Errorf("got %q in the trace:\n%s", secret, trace.String())
+		}
+	}
+	for _, plain := range []string{"GET", "5c1d0f0e", "requested", "2026-01-02T03:04:05.000Z", "12.5", "iban=***"} {
+		if !strings.Contains(trace.String(), plain) {
+			t.Errorf("want %q in the trace:\n%s", plain, trace.String())
+		}
+	}
+}
+
+func TestTokenIsForgottenAfterRefusal(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "Bearer token-1" {
+			answer(w, 401, `{"detail":"expired"}`)
+			return
+		}
+		answer(w, 200, `{}`)
+	}, func(o *apiclient.Options) {
+		o.Token = func(context.Context) (string, error) { asked++; return fmt.Sprintf("token-%d", asked), nil }
+	})
+	if _, err := client.Calls.Get(t.Context(), someID); apiclient.KindOf(err) != apiclient.KindUnauthenticated {
+		t.Errorf("got %v, want unauthenticated", err)
+	}
+	if _, err := client.Calls.Get(t.Context(), someID); err != nil || asked != 2 {
+		t.Errorf("got %v after asking %d times, want the new token to be used", err, asked)
+	}
+}
+
+func TestIdentity(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, token, want string }{
+		{"a JWT", "e30.eyJzdWIiOiJhY2NvdW50LTEifQ.c2ln", "account-1"},
+		{"an opaque token", "abc", "token-ba7816bf8f01cfea"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Token: func(context.Context) (string, error) { return test.token, nil }})
+			if err != nil {
+				t.Fatalf("New: %v", err)
+			}
+			if got, err := client.Identity(t.Context()); err != nil || got != test.want {
+				t.Errorf("got %q, %v, want %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+func TestRecordKeepsBytes(t *testing.T) {
+	t.Parallel()
+	const body = `{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10","zzz":{"b":1,"a":12.3450},"big":9007199254740993}`
+	client := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("ETag", `"7"`)
+		answer(w, 200, body+"\n")
+	})
+	record, err := client.Calls.Get(t.Context(), someID)
+	if err != nil {
+		t.Fatalf("Get: %v", err)
+	}
+	if string(record.Raw) != body || record.ETag != `"7"` {
+		t.Errorf("got %s with %s, want the bytes as they were sent", record.Raw, record.ETag)
+	}
+	broken := apiclient.Record[apitype.Call]{Raw: json.RawMessage(`{"uuid":5}`)}
+	if _, err := broken.Decode(); apiclient.KindOf(err) != apiclient.KindUnavailable {
+		t.Errorf("got %v, want unavailable", err)
+	}
+}
+
+func decode(t *testing.T, r io.Reader, into any) {
+	t.Helper()
+	if err := json.NewDecoder(r).Decode(into); err != nil {
+		t.Errorf("decode: %v", err)
+	}
+}
+
+func join(parts []string) string { return strings.Join(parts, ",") }

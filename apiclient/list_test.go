@@ -1,0 +1,293 @@
+package apiclient_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+)
+
+// node is the record number n of a made-up list.
+func node(n int) string {
+	return fmt.Sprintf(`{"uuid":"00000000-0000-4000-8000-%012d","n":%d}`, n, n)
+}
+
+// listServer answers pages of a list of total records with cursors that are positions.
+func listServer(total int, write func(w http.ResponseWriter, from, to, total int)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		first, _ := strconv.Atoi(r.URL.Query().Get("first"))
+		after, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Query().Get("after"), "c"))
+		write(w, after, min(after+first, total), total)
+	}
+}
+
+// envelope writes the records from to to as the interface has them.
+func envelope(w http.ResponseWriter, from, to, total int) {
+	answer(w, 200, fmt.Sprintf(`{"pageInfo":{"startCursor":"c%d","endCursor":"c%d","hasPreviousPage":%t,"hasNextPage":%t},"edges":[%s]}`,
+		from+1, to, from > 0, to < total, edges(from, to)))
+}
+
+func edges(from, to int) string {
+	var all []string
+	for n := from + 1; n <= to; n++ {
+		all = append(all, fmt.Sprintf(`{"cursor":"c%d","node":%s}`, n, node(n)))
+	}
+	return strings.Join(all, ",")
+}
+
+// collect walks a list and returns how many records came and how it ended.
+func collect(ctx context.Context, client *apiclient.Client, o apiclient.AllOptions) (count int, err error) {
+	for _, err := range client.Pledges.All(ctx, apitype.PledgeListOptions{}, o) {
+		if err != nil {
+			return count, err
+		}
+		count++
+	}
+	return count, nil
+}
+
+func TestAllShapes(t *testing.T) {
+	t.Parallel()
+	bare := func(from, to int) string {
+		var all []string
+		for n := from + 1; n <= to; n++ {
+			all = append(all, node(n))
+		}
+		return strings.Join(all, ",")
+	}
+	tests := []struct {
+		name  string
+		total int
+		write func(w http.ResponseWriter, from, to, total int)
+	}{
+		{"the envelope", 25, envelope},
+		{"an empty envelope", 0, func(w http.ResponseWriter, _, _, _ int) {
+			answer(w, 200, `{"pageInfo":{"startCursor":null,"endCursor":null,"hasPreviousPage":false,"hasNextPage":false},"edges":[]}`)
+		}},
+		{"edges before pageInfo", 25, func(w http.ResponseWriter, from, to, total int) {
+			answer(w, 200, fmt.Sprintf(`{"edges":[%s],"extra":["x"],"pageInfo":{"endCursor":"c%d","hasNextPage":%t}}`, edges(from, to), to, to < total))
+		}},
+		{"no flags at all", 25, func(w http.ResponseWriter, from, to, _ int) {
+			answer(w, 200, fmt.Sprintf(`{"edges":[%s]}`, edges(from, to)))
+		}},
+		{"no flags and a full last page", 20, func(w http.ResponseWriter, from, to, _ int) {
+			answer(w, 200, fmt.Sprintf(`{"edges":[%s]}`, edges(from, to)))
+		}},
+		{"an empty last page that was promised", 20, func(w http.ResponseWriter, from, to, total int) {
+			answer(w, 200, fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":%t},"edges":[%s]}`, to, from < total, edges(from, to)))
+		}},
+		{"pages of one whatever is asked", 7, func(w http.ResponseWriter, from, _, total int) { envelope(w, from, min(from+1, total), total) }},
+		{"everything at once", 25, func(w http.ResponseWriter, _, _, total int) { envelope(w, 0, total, total) }},
+		{"a bare array", 7, func(w http.ResponseWriter, from, to, _ int) { answer(w, 200, "["+bare(from, to)+"]") }},
+		{"a bare array of everything", 25, func(w http.ResponseWriter, _, _, total int) { answer(w, 200, "["+bare(0, total)+"]") }},
+		{"an object with one array", 7, func(w http.ResponseWriter, from, to, _ int) {
+			answer(w, 200, `{"total":7,"data":[`+bare(from, to)+`]}`)
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			client := serve(t, listServer(test.total, test.write))
+			got, err := collect(t.Context(), client, apiclient.AllOptions{PageSize: 10})
+			if err != nil || got != test.total {
+				t.Errorf("got %d records and %v, want %d", got, err, test.total)
+			}
+		})
+	}
+}
+
+func TestAllIsNeverSilentlyShort(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		write func(w http.ResponseWriter, from, to, total int)
+	}{
+		{"a cursor that stands still", func(w http.ResponseWriter, _, _, _ int) {
+			answer(w, 200, `{"pageInfo":{"endCursor":"c1","hasNextPage":true},"edges":[`+edges(0, 1)+`]}`)
+		}},
+		{"cursors that go round", func(w http.ResponseWriter, from, _, _ int) {
+			next := map[int]int{0: 1, 1: 2, 2: 1}[from]
+			answer(w, 200, fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":true},"edges":[%s]}`, next, edges(from, from+1)))
+		}},
+		{"the same page for ever under new cursors", func(w http.ResponseWriter, from, _, _ int) {
+			answer(w, 200, fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":true},"edges":[%s]}`, from+1, edges(0, 2)))
+		}},
+		{"empty pages for ever", func(w http.ResponseWriter, from, _, _ int) {
+			answer(w, 200, fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":true},"edges":[]}`, from+1))
+		}},
+		{"more without a cursor", func(w http.ResponseWriter, _, _, _ int) {
+			answer(w, 200, `{"pageInfo":{"hasNextPage":true},"edges":[{"node":`+node(1)+`}]}`)
+		}},
+		{"a full bare array", func(w http.ResponseWriter, _, _, _ int) {
+			var all []string
+			for n := range 10 {
+				all = append(all, node(n))
+			}
+			answer(w, 200, "["+strings.Join(all, ",")+"]")
+		}},
+		{"a page that fails", func(w http.ResponseWriter, from, to, total int) {
+			if from >= 10 {
+				answer(w, 500, `{"detail":"broken"}`)
+				return
+			}
+			envelope(w, from, to, total)
+		}},
+		{"JSON that is cut", func(w http.ResponseWriter, _, _, _ int) {
+			answer(w, 200, `{"pageInfo":{"endCursor":"c1","hasNextPage":false},"edges":[`+edges(0, 1))
+		}},
+		{"a body that is cut", func(w http.ResponseWriter, from, to, _ int) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Content-Length", "100000")
+			io.WriteString(w, `{"edges":[`+edges(from, to))
+		}},
+		{"something after the list", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `[]{}`) }},
+		{"no list", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `{"a":1}`) }},
+		{"two lists", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `{"a":[],"b":[]}`) }},
+		{"records that are none", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `[1,2]`) }},
+		{"text", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `"hello"`) }},
+		{"nothing", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, ``) }},
+		{"HTML", func(w http.ResponseWriter, _, _, _ int) {
+			w.Header().Set("Content-Type", "text/html")
+			io.WriteString(w, "<h1>Log in</h1>")
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			client := serve(t, listServer(100, test.write))
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			_, err := collect(ctx, client, apiclient.AllOptions{PageSize: 10})
+			if apiclient.KindOf(err) != apiclient.KindUnavailable {
+				t.Errorf("got %v of kind %q, want unavailable", err, apiclient.KindOf(err))
+			}
+		})
+	}
+}
+
+func TestAllFallsBackToSmallerPages(t *testing.T) {
+	t.Parallel()
+	var sizes []string
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		size := r.URL.Query().Get("first")
+		sizes = append(sizes, size)
+		if size == "500" {
+			answer(w, 422, `{"message":"too many"}`)
+			return
+		}
+		listServer(150, envelope)(w, r)
+	})
+	got, err := collect(t.Context(), client, apiclient.AllOptions{PageSize: 500, Fallback: 100})
+	if err != nil || got != 150 || !slices.Equal(sizes, []string{"500", "100", "100"}) {
+		t.Errorf("got %d records, %v, sizes %v, want 150 by pages of 100", got, err, sizes)
+	}
+}
+
+func TestAllStopsAtItsLimit(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name     string
+		limit    int
+		total    int
+		more     bool
+		requests int32
+	}{
+		{"within the first page", 5, 25, true, 1},
+		{"the whole list", 25, 25, false, 3},
+		{"more than there is", 30, 25, false, 3},
+		{"on the border of a page", 20, 25, true, 2},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var requests atomic.Int32
+			handler := listServer(test.total, envelope)
+			client := serve(t, func(w http.ResponseWriter, r *http.Request) { requests.Add(1); handler(w, r) })
+			more := false
+			got, err := collect(t.Context(), client, apiclient.AllOptions{PageSize: 10, Limit: test.limit, More: func() { more = true }})
+			if err != nil || got != min(test.limit, test.total) || more != test.more || requests.Load() != test.requests {
+				t.Errorf("got %d records, more %v, %d requests, %v; want more %v, %d requests", got, more, requests.Load(), err, test.more, test.requests)
+			}
+		})
+	}
+}
+
+func TestAllStopsWithTheCaller(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int32
+	handler := listServer(1000, envelope)
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) { requests.Add(1); handler(w, r) })
+	for range client.Calls.All(t.Context(), apitype.CallListOptions{}, apiclient.AllOptions{PageSize: 10}) {
+		break
+	}
+	if got := requests.Load(); got > 2 {
+		t.Errorf("got %d requests, want the page and at most the prefetched one", got)
+	}
+}
+
+// The next page must be asked for while the current one is still on its way.
+func TestAllPrefetches(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	second := make(chan struct{})
+	asked := 0
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked++
+		turn := asked
+		mu.Unlock()
+		if turn == 2 {
+			close(second)
+			envelope(w, 10, 20, 20)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"pageInfo":{"endCursor":"c10","hasNextPage":true},"edges":[`)
+		w.(http.Flusher).Flush()
+		select {
+		case <-second:
+		case <-r.Context().Done():
+			return
+		}
+		io.WriteString(w, edges(0, 10)+"]}")
+	}, func(o *apiclient.Options) { o.Timeout = 10 * time.Second })
+	got, err := collect(t.Context(), client, apiclient.AllOptions{PageSize: 10})
+	if err != nil || got != 20 {
+		t.Errorf("got %d records and %v, want 20", got, err)
+	}
+}
+
+func TestPageKeepsBytesAndFlags(t *testing.T) {
+	t.Parallel()
+	client := serve(t, listServer(25, envelope))
+	page, err := client.Calls.List(t.Context(), apitype.CallListOptions{Paging: apitype.Paging{First: new(2), After: "c2"}})
+	if err != nil {
+		t.Fatalf("List: %v", err)
+	}
+	if string(page.Records[1].Raw) != node(4) || page.Records[1].Cursor != "c4" || page.StartCursor != "c3" || page.EndCursor != "c4" || !page.HasPreviousPage || !page.HasNextPage {
+		t.Errorf("got %+v, want records 3 and 4 between others", page)
+	}
+}
+
+func TestPaymentQRParameter(t *testing.T) {
+	t.Parallel()
+	var query string
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) { query = r.URL.RawQuery; envelope(w, 0, 0, 0) },
+		func(o *apiclient.Options) { o.PaymentQRParameter = "withSchemeQr" })
+	if _, err := client.Pledges.List(t.Context(), apitype.PledgeListOptions{WithPaymentQR: new(true)}); err != nil {
+		t.Fatalf("List: %v", err)
+	}
+	if query != "withSchemeQr=true" {
+		t.Errorf("got query %q, want the name of the profile", query)
+	}
+}
