@@ -56,7 +56,20 @@ type home struct {
 
 func newHome(t *testing.T) home {
 	t.Helper()
-	dir := t.TempDir()
+	dir, err := os.MkdirTemp("", "fundesk-home-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A program that was just hung up on may still write its last words.
+	t.Cleanup(func() {
+		for range 200 {
+			if os.RemoveAll(dir) == nil {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Errorf("%s cannot be removed", dir)
+	})
 	return home{dir: dir, env: []string{
 		"HOME=" + dir,
 		"PATH=" + programs + string(filepath.ListSeparator) + os.Getenv("PATH"),

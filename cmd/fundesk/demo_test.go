@@ -1,0 +1,123 @@
+package main
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"fundesk/apiclient/apitype"
+)
+
+// callOnScreen is the identifier of the call that the Desk shows.
+var callOnScreen = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+// getCall reads a call of the demo through the command line.
+func (h home) getCall(t *testing.T, id string) apitype.Call {
+	t.Helper()
+	var call apitype.Call
+	if err := json.Unmarshal([]byte(h.must(t, "fundesk --profile demo call get "+id+" -o json")), &call); err != nil {
+		t.Fatal(err)
+	}
+	return call
+}
+
+// take takes the next call and returns its identifier.
+func (term *terminal) take() string {
+	term.t.Helper()
+	term.send("n")
+	return callOnScreen.FindString(term.wait("a call", callOnScreen.MatchString))
+}
+
+func TestDemoWorksACallInTheTerminal(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	term := h.openTerminal(t, 120, 36)
+	term.write("fundesk demo")
+	term.send("Enter")
+	term.waitFor("take the next call")
+
+	first := term.take()
+	term.send("c")
+	term.waitFor("another code")
+	term.send("1", "r")
+	term.waitFor("no rating")
+	term.send("4", "i")
+	term.write("Größe geprüft, 木村さん war erfreut.")
+	term.waitFor("war erfreut")
+	term.send("C-s")
+	second := callOnScreen.FindString(term.wait("the next call", func(screen string) bool {
+		return callOnScreen.MatchString(screen) && !strings.Contains(screen, first)
+	}))
+
+	term.send("a") // Not reached: one key, and the next call is there.
+	term.wait("a third call", func(screen string) bool {
+		return callOnScreen.MatchString(screen) && !strings.Contains(screen, second)
+	})
+	before := len(h.getCall(t, second).Attempts.Value())
+	term.send("q")
+	term.wait("the shell", func(screen string) bool { return !strings.Contains(screen, "Desk") })
+
+	done := h.getCall(t, first)
+	result := done.Result.Pointer()
+	if done.Status != apitype.CallCompleted || result == nil || result.ResultCode == nil {
+		t.Fatalf("got status %s and result %+v, want completed with a result code", done.Status, result)
+	}
+	if got, want := *result.Notes, "Größe geprüft, 木村さん war erfreut."; got != want {
+		t.Errorf("notes: got %q, want %q", got, want)
+	}
+	if got := result.DonorRetentionRating.String(); got != "4" {
+		t.Errorf("rating: got %s, want 4", got)
+	}
+	if got := len(h.getCall(t, second).Attempts.Value()); got != before+1 {
+		t.Errorf("attempts of the call not reached: got %d, want %d", got, before+1)
+	}
+
+	term.send("C-l")
+	term.write("fundesk demo")
+	term.send("Enter")
+	term.waitFor("take the next call")
+	if again := term.take(); again == first {
+		t.Error("the demo began anew: the completed call is offered again")
+	}
+	if got := h.getCall(t, first).Status; got != apitype.CallCompleted {
+		t.Errorf("after a second demo: got %s, want completed", got)
+	}
+}
+
+func TestDemoTakesBackAHeldSend(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	term := h.openTerminal(t, 80, 24)
+	term.write("fundesk demo")
+	term.send("Enter")
+	term.waitFor("take the next call")
+	id := term.take()
+	before := h.getCall(t, id).AttemptsCount
+	term.send("a")
+	term.waitFor("takes it back")
+	term.send("u")
+	term.wait("the call again", func(screen string) bool { return strings.Contains(screen, id[:8]) })
+	term.send("q")
+	term.wait("the shell", func(screen string) bool { return !strings.Contains(screen, "Desk") })
+	if got := h.getCall(t, id).AttemptsCount; got != before {
+		t.Errorf("attempts: got %d, want %d", got, before)
+	}
+}
+
+func TestPipelineRecordsThreeAttempts(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	need(t, "bash")
+	list := "fundesk --profile demo -q call list --status requested --limit 3 -o ndjson"
+	requested := strings.Fields(h.must(t, list+" --jq .uuid -o id"))
+	out := h.must(t, list+" | fundesk --profile demo call attempt - --yes")
+	if got := len(strings.Split(out, "\n")); got != 3 || len(requested) != 3 {
+		t.Fatalf("got %d lines for %d calls, want 3\n%s", got, len(requested), out)
+	}
+	for _, id := range requested {
+		if attempts := h.getCall(t, id).Attempts.Value(); len(attempts) == 0 {
+			t.Errorf("call %s: no attempt was recorded", id)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// serve starts fundeskd with sample data on a free port and returns its address; it is
+// asked to end with the test, and must end cleanly.
+func (h home) serve(t *testing.T) (address string) {
+	t.Helper()
+	h.must(t, "fundeskd sample --persons 60")
+	cmd := exec.Command(programs+"/fundeskd", "serve", "--listen", "127.0.0.1:0")
+	cmd.Env, cmd.Dir = h.env, h.dir
+	var logs strings.Builder
+	cmd.Stderr = &logs
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("fundeskd serve: %v\n%s", err, logs.String())
+		}
+	})
+	address, err = bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("fundeskd serve: no address on stdout: %v\n%s", err, logs.String())
+	}
+	return strings.TrimSpace(address)
+}
+
+func TestEveryCommandThroughHTTPWithATokenFromTheKeyring(t *testing.T) {
+	t.Parallel()
+	need(t, "bash", "dbus-run-session", "gnome-keyring-daemon")
+	h := newHome(t)
+	h.env = append(h.env, "URL="+h.serve(t), "TOKEN="+h.must(t, "fundeskd account add desk --all-organizations"))
+
+	// One session bus with an unlocked keyring; the daemon ends with the bus.
+	session := func(script string) string {
+		t.Helper()
+		h.env = append(h.env, "SCRIPT=set -euo pipefail; printf pass | gnome-keyring-daemon --unlock --components=secrets >/dev/null; "+script)
+		return h.must(t, `dbus-run-session -- bash -c "$SCRIPT" 2>&1`)
+	}
+	out := session(`
+		printf %s "$TOKEN" | env -u TOKEN fundesk auth login --profile prod --base-url "$URL" --with-token
+		unset TOKEN
+		fundesk auth status -o json
+		person=$(fundesk person create --owning-organization $(fundesk person list -o json --limit 1 -q --jq '.[0].owningOrganization.uuid' | tr -d '"') \
+			--recruiting-organization $(fundesk person list -o json --limit 1 -q --jq '.[0].owningOrganization.uuid' | tr -d '"') --first-name Anneke --last-name Meer -o id)
+		fundesk person update $person --email anneke@example.org --clear name.initials -o json --jq .email
+		call=$(fundesk call create --person $person --requested-at now --type happy_call -o id)
+		fundesk call attempt $call
+		fundesk call complete $call --result-code thanked --notes "was glad" --rating 9 -o json --jq '[.status, .result.resultCode, .attemptsCount]'
+		fundesk call cancel $(fundesk call create --person $person --requested-at now --type winback -o id) --yes -o json --jq .status
+		fundesk call expire $(fundesk call create --person $person --requested-at now --type winback -o id) --yes -o json --jq .status
+		fundesk processed mark call $call
+		fundesk pledge list --status lead --limit 1 -q -o id | fundesk pledge action nonsense - --yes || echo "exit $?"
+		fundesk api GET /api/v1/persons/$person --jq .firstName
+		fundesk auth logout
+		fundesk call list || echo "exit $?"
+	`)
+	for _, want := range []string{
+		"the token is in the keyring", `"tokenSource":"keyring"`, `"accepted":true`, `"anneke@example.org"`,
+		`["completed","thanked",1]`, `"cancelled"`, `"expired"`, `"Anneke"`, "exit 9", "exit 4",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the session never printed %s:\n%s", want, out)
+		}
+	}
+	token := h.env[len(h.env)-2][len("TOKEN="):]
+	if files, _, _ := h.run(t, "grep -rlF -- "+token+" .config .local/state .cache 2>/dev/null"); files != "" {
+		t.Errorf("the token was written to %s", files)
+	}
+}
+
+func TestErrorsAreOneLineForMachines(t *testing.T) {
+	t.Parallel()
+	need(t, "bash")
+	h := newHome(t)
+	for line, kind := range map[string]string{
+		"fundesk call list -o json": "unauthenticated",
+		"fundesk call frob -o json": "usage",
+		"fundesk --profile demo call get 6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10 -o json":            "not_found",
+		"fundesk --profile demo call list --after x -o ndjson":                                    "rejected",
+		"FUNDESK_TOKEN=x fundesk --base-url http://127.0.0.1:9 call list -o json --timeout 500ms": "unavailable",
+	} {
+		stdout, stderr, code := h.run(t, line)
+		var body struct {
+			Error struct {
+				Kind, Message, Hint string
+			} `json:"error"`
+		}
+		if err := json.Unmarshal([]byte(stderr), &body); err != nil || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: stderr is not one JSON line: %v\n%s", line, err, stderr)
+		}
+		if body.Error.Kind != kind || body.Error.Message == "" || code == 0 || stdout != "" {
+			t.Errorf("%s: got kind %q, exit %d, stdout %q, want kind %q", line, body.Error.Kind, code, stdout, kind)
+		}
+	}
+}
