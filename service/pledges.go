@@ -149,7 +149,7 @@ func pledgeReferences(r Reader, c Caller, request apitype.CreatePledgeRequest) (
 	for i, id := range request.FocusAreaUUIDs {
 		area, err := r.FocusArea(id)
 		switch {
-		case errors.Is(err, ErrNoRow) || (err == nil && area.Organization != request.OwningOrganizationUUID):
+		case errors.Is(err, ErrNoRow) || (err == nil && (area.Organization != request.OwningOrganizationUUID || !c.Scope.Contains(area.Organization))):
 			v.Add("/focusAreaUuids/"+strconv.Itoa(i), "names no focus area of the owning organization")
 		case err != nil:
 			return refs, err
