@@ -1,0 +1,182 @@
+package embedded
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// get asks an embedded service for a path.
+func get(t *testing.T, s *Service, path string) (status int, body []byte) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://embedded.localhost"+path, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+s.Token())
+	response, err := (&http.Client{Transport: s}).Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err = io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, body
+}
+
+func open(t *testing.T, path string) *Service {
+	t.Helper()
+	s, err := Open(t.Context(), Options{Path: path, Sample: true, Now: func() time.Time { return sampleNow }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// TestRacingForTheSample opens one new database many times at once: it is filled once.
+func TestRacingForTheSample(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "demo.db")
+	var services [3]*Service
+	var group sync.WaitGroup
+	for i := range services {
+		group.Go(func() { services[i] = open(t, path) })
+	}
+	group.Wait()
+	if t.Failed() {
+		return
+	}
+	persons := 0
+	for cursor := ""; ; {
+		status, body := get(t, services[1], "/api/v1/persons?first=500"+cursor)
+		var page apitype.Page[apitype.Person]
+		if err := json.Unmarshal(body, &page); err != nil || status != http.StatusOK {
+			t.Fatalf("got %d %v", status, err)
+		}
+		persons += len(page.Edges)
+		if !page.PageInfo.HasNextPage {
+			break
+		}
+		cursor = "&after=" + *page.PageInfo.EndCursor
+	}
+	if persons != DefaultSamplePersons {
+		t.Errorf("got %d persons, want %d", persons, DefaultSamplePersons)
+	}
+	for i, s := range services {
+		if status, _ := get(t, s, "/api/v1/calls?first=1"); status != http.StatusOK {
+			t.Errorf("service %d: got %d", i, status)
+		}
+	}
+	again := open(t, path)
+	if status, _ := get(t, again, "/api/v1/calls?first=1"); status != http.StatusOK {
+		t.Errorf("opened again: got %d", status)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	calls, last := 0, 0
+	s, err := Open(t.Context(), Options{
+		Path: filepath.Join(t.TempDir(), "demo.db"), Sample: true,
+		Progress: func(done, total int) {
+			calls++
+			if last = done; total != DefaultSamplePersons {
+				t.Errorf("got a total of %d", total)
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if calls != DefaultSamplePersons || last != DefaultSamplePersons {
+		t.Errorf("got %d calls, the last with %d", calls, last)
+	}
+}
+
+// waiting is a body that ends when it is closed.
+type waiting struct {
+	once   sync.Once
+	closed chan struct{}
+}
+
+// Read waits for Close.
+func (w *waiting) Read([]byte) (int, error) {
+	<-w.closed
+	return 0, io.ErrUnexpectedEOF
+}
+
+// Close ends Read.
+func (w *waiting) Close() error {
+	w.once.Do(func() { close(w.closed) })
+	return nil
+}
+
+// TestContext shows that a request whose context ends does not wait for its answer.
+func TestContext(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "empty.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	ctx, cancel := context.WithCancel(t.Context())
+	body := &waiting{closed: make(chan struct{})}
+	defer func() { _ = body.Close() }()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://embedded.localhost/api/v1/persons", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+s.Token())
+	request.Header.Set("Content-Type", "application/json")
+	answered := make(chan error, 1)
+	go func() {
+		response, err := s.RoundTrip(request)
+		if err == nil {
+			err = errors.Join(errors.New("it was answered"), response.Body.Close())
+		}
+		answered <- err
+	}()
+	cancel()
+	if err := <-answered; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want canceled", err)
+	}
+	if _, err := s.RoundTrip(request); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v for a context that had ended, want canceled", err)
+	}
+}
+
+// TestPanicBecomesAnError shows that a handler's panic does not reach the caller.
+func TestPanicBecomesAnError(t *testing.T) {
+	t.Parallel()
+	transport := Transport(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://x/", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := transport.RoundTrip(request)
+	if err == nil {
+		t.Errorf("got %d; close: %v", response.StatusCode, response.Body.Close())
+	}
+}
