@@ -1,0 +1,454 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// environment is a folder of its own for each test.
+type environment struct {
+	t      *testing.T
+	folder string
+}
+
+func newEnvironment(t *testing.T) environment {
+	t.Helper()
+	return environment{t: t, folder: t.TempDir()}
+}
+
+func (e environment) getenv(name string) string {
+	if name == "FUNDESK_DATA_DIR" {
+		return e.folder
+	}
+	return ""
+}
+
+func (e environment) program(in string, out, errs io.Writer) program {
+	return program{In: strings.NewReader(in), Out: out, Err: errs, Getenv: e.getenv, Now: time.Now}
+}
+
+// run runs one command.
+func (e environment) run(in string, args ...string) (code int, out, errs string) {
+	e.t.Helper()
+	var o, r bytes.Buffer
+	code = run(e.t.Context(), args, e.program(in, &o, &r))
+	return code, o.String(), r.String()
+}
+
+// must runs a command with -o json and decodes what it prints.
+func (e environment) must(value any, in string, args ...string) {
+	e.t.Helper()
+	code, out, errs := e.run(in, append(args, "-o", "json")...)
+	if code != exitDone {
+		e.t.Fatalf("%v: got code %d, %s", args, code, errs)
+	}
+	if err := json.Unmarshal([]byte(out), value); err != nil {
+		e.t.Fatalf("%v: %v in %s", args, err, out)
+	}
+}
+
+// serving is a running fundeskd.
+type serving struct {
+	url  string
+	stop func() int // Ends it as a signal does, and is its exit code.
+	log  *lockedBuffer
+}
+
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write adds to the text.
+func (b *lockedBuffer) Write(data []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(data)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// serve starts fundeskd serve and waits for its first line.
+func (e environment) serve(args ...string) serving {
+	e.t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(e.t.Context()))
+	read, written := io.Pipe()
+	s := serving{log: &lockedBuffer{}}
+	ended := make(chan int, 1)
+	go func() {
+		code := run(ctx, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...), e.program("", written, s.log))
+		_ = written.Close() // Ends the reading of the first line when there is none.
+		ended <- code
+	}()
+	line, err := bufio.NewReader(read).ReadString('\n')
+	if err != nil {
+		e.t.Fatalf("no first line: %v; log: %s", err, s.log)
+	}
+	s.url = strings.TrimSuffix(line, "\n")
+	var once sync.Once
+	code := -1
+	s.stop = func() int {
+		once.Do(func() {
+			cancel()
+			code = <-ended
+		})
+		return code
+	}
+	e.t.Cleanup(func() { s.stop() })
+	return s
+}
+
+func get(t *testing.T, client *http.Client, url, token string) (status int, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(data)
+}
+
+// TestServe runs the whole program: other commands change what it serves while it runs.
+func TestServe(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	s := e.serve("--log-format", "json")
+	var organization, account struct{ UUID, Token, ExpiresAt string }
+	e.must(&organization, "", "organization", "add", "--name", "Sea Rescue", "--abbreviation", "SR", "--max-call-attempts", "3")
+	e.must(&account, "", "account", "add", "call centre", "--organization", organization.UUID, "--permission", "persons:read")
+	for path, want := range map[string]int{"/api/v1/persons": 200, "/api/v1/calls": 403, "/healthz": 200, "/readyz": 200, "/openapi.json": 200} {
+		if got, body := get(t, http.DefaultClient, s.url+path, account.Token); got != want {
+			t.Errorf("%s: got %d %s, want %d", path, got, body, want)
+		}
+	}
+	var issued struct{ Token, Account, ExpiresAt string }
+	e.must(&issued, "", "token", "issue", account.UUID, "--ttl", "1h")
+	if got, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons", issued.Token); got != 200 || issued.Account != account.UUID {
+		t.Errorf("got %d for a token of %s", got, issued.Account)
+	}
+	_, metrics := get(t, http.DefaultClient, s.url+"/metrics", "")
+	for _, want := range []string{
+		`fundeskd_http_requests_total{route="GET /api/v1/persons",status="200"} 2`,
+		`fundeskd_http_requests_total{route="GET /api/v1/calls",status="403"} 1`,
+		`fundeskd_http_request_duration_seconds_count{route="GET /healthz"} 1`,
+	} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("the metrics lack %s", want)
+		}
+	}
+	e.must(&account, "", "account", "revoke", account.UUID)
+	if got, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons", issued.Token); got != 401 {
+		t.Errorf("got %d for a revoked account, want 401", got)
+	}
+	if code := s.stop(); code != exitDone {
+		t.Errorf("got code %d, log %s", code, s.log)
+	}
+	for line := range strings.Lines(s.log.String()) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("the log has the line %s", line)
+		}
+	}
+	if strings.Contains(s.log.String(), issued.Token) {
+		t.Error("the log holds a token")
+	}
+}
+
+// TestRequestInFlight shows that a request which has begun is answered when the program
+// is told to end.
+func TestRequestInFlight(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	var account struct{ Token string }
+	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	s := e.serve()
+	connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = connection.Close() }()
+	head := "POST /api/v1/persons HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nAuthorization: Bearer " + account.Token + "\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n"
+	if _, err := io.WriteString(connection, head); err != nil {
+		t.Fatal(err)
+	}
+	// The server asks for the body: its handler is reading.
+	reader := bufio.NewReader(connection)
+	if line, err := reader.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+		t.Fatalf("got %q %v, want 100", line, err)
+	}
+	if _, err := reader.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	code := make(chan int, 1)
+	go func() { code <- s.stop() }()
+	if _, err := io.WriteString(connection, "{}"); err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.ReadResponse(reader, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := response.Body.Close(); err != nil || response.StatusCode != 400 {
+		t.Errorf("got %d %v, want 400", response.StatusCode, err)
+	}
+	if got := <-code; got != exitDone {
+		t.Errorf("got code %d", got)
+	}
+}
+
+func TestRateLimit(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	var account struct{ Token string }
+	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	s := e.serve("--rate", "1")
+	statuses := map[int]int{}
+	for range 5 {
+		status, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons", account.Token)
+		statuses[status]++
+	}
+	if statuses[200] < 1 || statuses[429] < 3 {
+		t.Errorf("got %v, want one answer and refusals", statuses)
+	}
+}
+
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	certificate, key, pool := selfSigned(t)
+	s := e.serve("--tls-cert", certificate, "--tls-key", key)
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
+	defer client.CloseIdleConnections()
+	if status, _ := get(t, client, s.url+"/healthz", ""); status != 200 || !strings.HasPrefix(s.url, "https://") {
+		t.Errorf("got %d from %s", status, s.url)
+	}
+}
+
+func selfSigned(t *testing.T) (certificate, key string, pool *x509.CertPool) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	certificate, key, pool = filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem"), x509.NewCertPool()
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	pool.AppendCertsFromPEM(text)
+	err = errors.Join(os.WriteFile(certificate, text, 0o600),
+		os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return certificate, key, pool
+}
+
+const (
+	organizationLine = `{"kind":"organization","data":{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","name":"A","abbreviation":"A","coolingOff":"1h"}}`
+	personLine       = `{"kind":"person","data":{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c02","owningOrganizationUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","recruitingOrganizationUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","createdAt":"2026-11-20","mandate":{"id":"M","createdAt":"2026-11-20"},"qualityResult":{"score":1.50,"maxScore":2,"percentage":75,"createdAt":"2026-11-20","gateResults":[]}}}`
+	pledgeLine       = `{"kind":"pledge","data":{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c03","person":{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c02"},"status":"active","startsAt":"2026-12-01","createdAt":"2026-11-20","releasedAt":"2026-11-20","owningOrganizationUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","recruitingOrganizationUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","initialDonationAmount":5,"donationAmount":7.5,"initialDonationInterval":"monthly","donationInterval":"once","recruiterUserUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c09","campaignCode":"C","signature":"AAEC"}}`
+	callLine         = `{"kind":"call","data":{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c04","status":"completed","requestedAt":"2026-11-20","attemptsCount":0,"type":"winback","personUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c02","relatedCaseUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c03","recordingDuration":61.250,"completedAt":"2026-11-20","result":{"resultCode":"ok"}}}`
+	transactionLine  = `{"kind":"transaction","data":{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c05","pledgeUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c03","amount":5,"method":"payment_qr","status":"paid","createdAt":"2026-11-20"}}`
+)
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	file := filepath.Join(e.folder, "records.ndjson")
+	lines := strings.Join([]string{organizationLine, personLine, "", pledgeLine, callLine, transactionLine}, "\n")
+	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var counts map[string]int
+	e.must(&counts, "", "load", file)
+	if counts["call"] != 1 || counts["transaction"] != 1 || len(counts) != 5 {
+		t.Errorf("got %v", counts)
+	}
+	var account struct{ Token string }
+	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	s := e.serve()
+	_, call := get(t, http.DefaultClient, s.url+"/api/v1/calls/6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c04", account.Token)
+	for _, want := range []string{`"recordingDuration":61.250`, `"score":1.50`, `"campaignCode":"C"`, `"donationAmount":7.5`, `"method":"payment_qr"`, `"signatureSignedUrl":"` + s.url + `/signatures/`} {
+		if !strings.Contains(call, want) {
+			t.Errorf("the call lacks %s: %s", want, call)
+		}
+	}
+	_, qr := get(t, http.DefaultClient, s.url+"/api/v1/pledges?withPaymentQr=true", account.Token)
+	if !strings.Contains(qr, "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c03") {
+		t.Errorf("got %s", qr)
+	}
+}
+
+// TestLoadRefuses shows that a bad line is named, and that nothing of the file is kept.
+func TestLoadRefuses(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, line, want string }{
+		{"not JSON", `{`, "line 3"},
+		{"unknown kind", `{"kind":"donor","data":{}}`, "line 3: kind must be one of"},
+		{"unknown field", `{"kind":"user","data":{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c09","email":"x"}}`, "line 3: email is not a known field"},
+		{"no data", `{"kind":"user"}`, "line 3: data must be a JSON object"},
+		{"again", personLine, "line 3: a person with this uuid already exists"},
+		{"missing reference", strings.Replace(pledgeLine, "1c02", "1c99", 1), "line 3: the request has values that are not valid: person.uuid names no person"},
+		{"wrong status", strings.Replace(callLine, "completed", "done", 1), "status must be one of"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			e := newEnvironment(t)
+			code, _, errs := e.run(organizationLine+"\n"+personLine+"\n"+test.line, "load", "-")
+			if code != exitFailure || !strings.HasPrefix(errs, "fundeskd: load: ") || !strings.Contains(errs, test.want) {
+				t.Errorf("got code %d, %q, want %q", code, errs, test.want)
+			}
+			var organizations []any
+			if e.must(&organizations, "", "organization", "list"); len(organizations) != 0 {
+				t.Errorf("got %d organizations, want none kept", len(organizations))
+			}
+		})
+	}
+}
+
+func TestSampleBackupCheck(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	var counts map[string]int
+	e.must(&counts, "", "sample", "--persons", "30", "--seed", "5")
+	if counts["person"] != 30 || counts["organization"] != 2 {
+		t.Errorf("got %v", counts)
+	}
+	copied := filepath.Join(e.folder, "copy.db")
+	if code, out, errs := e.run("", "backup", copied); code != exitDone || out != copied+"\n" {
+		t.Errorf("got %d %s %s", code, out, errs)
+	}
+	if code, _, errs := e.run("", "backup", copied); code != exitFailure || !strings.HasPrefix(errs, "fundeskd: backup: ") {
+		t.Errorf("got %d %s for a file that exists", code, errs)
+	}
+	for _, database := range []string{"sqlite:" + copied, "sqlite:" + filepath.Join(e.folder, "fundeskd.db")} {
+		if code, out, errs := e.run("", "check", "--database", database); code != exitDone || out != "ok\n" {
+			t.Errorf("%s: got %d %s %s", database, code, out, errs)
+		}
+	}
+}
+
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		args []string
+		code int
+	}{
+		{"no command", nil, exitDone},
+		{"help", []string{"serve", "--help"}, exitDone},
+		{"unknown command", []string{"start"}, exitUsage},
+		{"unknown verb", []string{"account", "drop"}, exitUsage},
+		{"unknown flag", []string{"serve", "--port", "1"}, exitUsage},
+		{"unknown format", []string{"account", "list", "-o", "xml"}, exitUsage},
+		{"missing argument", []string{"account", "revoke"}, exitUsage},
+		{"malformed uuid", []string{"account", "revoke", "1"}, exitUsage},
+		{"unknown account", []string{"account", "revoke", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, exitFailure},
+		{"no scope", []string{"account", "add", "x"}, exitUsage},
+		{"unknown permission", []string{"account", "add", "x", "--all-organizations", "--permission", "calls:all"}, exitUsage},
+		{"unknown organization", []string{"account", "add", "x", "--organization", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, exitUsage},
+		{"no name", []string{"organization", "add"}, exitUsage},
+		{"no file", []string{"load", "/nonexistent"}, exitUsage},
+		{"another engine", []string{"migrate", "--database", "mysql://x"}, exitFailure},
+		{"old schema", []string{"account", "list", "--no-migrate"}, exitFailure},
+		{"half of TLS", []string{"serve", "--tls-cert", "x"}, exitUsage},
+		{"address in use", []string{"serve", "--listen", "256.0.0.1:1"}, exitFailure},
+		{"log format", []string{"serve", "--log-format", "xml"}, exitUsage},
+		{"no persons", []string{"sample", "--persons", "0"}, exitUsage},
+		{"openapi", []string{"openapi"}, exitDone},
+		{"migrate", []string{"migrate"}, exitDone},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			code, out, errs := newEnvironment(t).run("", test.args...)
+			if code != test.code {
+				t.Errorf("got code %d, want %d; %s%s", code, test.code, out, errs)
+			}
+			if code != exitDone && (!strings.HasPrefix(errs, "fundeskd: ") || strings.Count(errs, "\n") != 1) {
+				t.Errorf("got %q, want one line", errs)
+			}
+		})
+	}
+}
+
+func TestDatabaseName(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, flag string
+		env        map[string]string
+		want       string
+	}{
+		{"flag", "sqlite:a", map[string]string{"FUNDESKD_DATABASE": "sqlite:b"}, "sqlite:a"},
+		{"environment", "", map[string]string{"FUNDESKD_DATABASE": "sqlite:b", "FUNDESK_DATA_DIR": "/c"}, "sqlite:b"},
+		{"data folder", "", map[string]string{"FUNDESK_DATA_DIR": "/c", "XDG_DATA_HOME": "/d"}, "sqlite:/c/fundeskd.db"},
+		{"XDG", "", map[string]string{"XDG_DATA_HOME": "/d", "HOME": "/e"}, "sqlite:/d/fundesk/fundeskd.db"},
+		{"home", "", map[string]string{"HOME": "/e"}, "sqlite:/e/.local/share/fundesk/fundeskd.db"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p := program{database: test.flag, Getenv: func(name string) string { return test.env[name] }}
+			if got, err := p.databaseName(); got != test.want || err != nil {
+				t.Errorf("got %q %v, want %q", got, err, test.want)
+			}
+		})
+	}
+	if _, err := (&program{Getenv: func(string) string { return "" }}).databaseName(); err == nil {
+		t.Error("got no error without any folder")
+	}
+}
+
+// TestCommandsHaveExamples walks the command tree.
+func TestCommandsHaveExamples(t *testing.T) {
+	t.Parallel()
+	p := program{Getenv: func(string) string { return "" }}
+	for _, c := range p.root().Commands() {
+		for _, leaf := range append(c.Commands(), c) {
+			if leaf.Short == "" || (!leaf.HasSubCommands() && leaf.Example == "") {
+				t.Errorf("%s has no short text or example", leaf.CommandPath())
+			}
+		}
+	}
+}
