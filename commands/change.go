@@ -18,12 +18,14 @@ import (
 type changeFlags struct {
 	yes         bool
 	dryRun      bool
+	queue       bool
 	concurrency int
 }
 
 func (c *changeFlags) register(cmd *cobra.Command, bulk bool) {
 	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "print the request and send nothing")
+	cmd.Flags().BoolVar(&c.queue, "queue", false, "put the change into the outbox first; it waits there while the service is away")
 	if bulk {
 		cmd.Flags().IntVar(&c.concurrency, "concurrency", defaultConcurrency, "changes at a time")
 	}
@@ -67,9 +69,12 @@ func runChange[T any](s *session, cmd *cobra.Command, flags *changeFlags, column
 	if err != nil {
 		return err
 	}
-	answer, err := client.Send(cmd.Context(), ch)
+	answer, err := s.deliver(cmd.Context(), client, flags, ch)
 	if err != nil {
 		return aboutChange(ch, err)
+	}
+	if answer.Body == nil {
+		return nil // The outbox settled it without the record.
 	}
 	record := apiclient.Record[T]{Raw: json.RawMessage(answer.Body)}
 	if err := render.Record(s.app.Out, columns, options, record.Raw, record.Decode); err != nil {
@@ -80,6 +85,18 @@ func runChange[T any](s *session, cmd *cobra.Command, flags *changeFlags, column
 		s.note("done; the answer cannot be shown: %s", err)
 	}
 	return nil
+}
+
+// deliver sends a change, through the outbox when that was asked for.
+func (s *session) deliver(ctx context.Context, client *apiclient.Client, flags *changeFlags, ch apiclient.Change) (*apiclient.Response, error) {
+	if !flags.queue {
+		return client.Send(ctx, ch)
+	}
+	raw, err := s.queueChange(ctx, ch)
+	if err != nil {
+		return nil, err
+	}
+	return &apiclient.Response{Status: 200, Body: raw}, nil
 }
 
 // aboutChange says what to look at after a change failed.
@@ -201,11 +218,14 @@ func sendAll(s *session, cmd *cobra.Command, flags *changeFlags, changes []apicl
 		return err
 	}
 	send := func(ctx context.Context, ch apiclient.Change) (int, error) {
-		answer, err := client.Send(ctx, ch)
+		answer, err := s.deliver(ctx, client, flags, ch)
 		if err != nil {
 			return 0, err
 		}
 		return answer.Status, nil
+	}
+	if flags.queue {
+		flags.concurrency = 1 // The outbox keeps the order.
 	}
 	var failed []error
 	var printing error

@@ -1,0 +1,147 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+)
+
+// watchFlags are the flags of call watch.
+type watchFlags struct {
+	filters  callFilters
+	interval time.Duration
+	count    int
+	since    *apitype.Time
+}
+
+func callWatch(s *session) *cobra.Command {
+	w := &watchFlags{}
+	cmd := &cobra.Command{
+		Use: "watch", Short: "Print calls as they change", Args: noArgs,
+		Long: "Ask the service again and again for calls that changed, and print each change once, until it is\ninterrupted. The service has no events: it is polled with updatedAfter.",
+		Example: "  fundesk call watch --status completed\n" +
+			"  fundesk call watch --interval 10s -o ndjson --jq '{uuid, status}'",
+		RunE: func(cmd *cobra.Command, _ []string) error { return w.run(s, cmd) },
+	}
+	w.filters.register(s, cmd)
+	f := cmd.Flags()
+	f.DurationVar(&w.interval, "interval", 5*time.Second, "time between two requests, at least 1s")
+	f.IntVar(&w.count, "count", 0, "end after this many changes (default: never)")
+	f.Var(momentValue{s.app.Now, &w.since}, "since", "begin with what changed after this time (default: now)")
+	return cmd
+}
+
+func (w *watchFlags) run(s *session, cmd *cobra.Command) error {
+	if err := w.filters.check(); err != nil {
+		return err
+	}
+	if w.interval < time.Second || w.count < 0 {
+		return usageError("--interval must be at least 1s, and --count not negative")
+	}
+	if w.filters.options.UpdatedAfter != nil {
+		return usageError("--updated-after is what watch keeps itself; use --since")
+	}
+	options, err := s.output()
+	if err != nil {
+		return err
+	}
+	if options.Format == render.JSON {
+		options.Format = render.NDJSON // One document would never end.
+	}
+	client, err := s.connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	s.setNow(&w.since)
+	watcher := &watcher{flags: w, session: s, options: options, client: client, seen: map[apitype.UUID]apitype.Time{}, after: *w.since, passes: w.filters.passes()}
+	for {
+		done, err := watcher.poll(cmd.Context())
+		if err != nil || done {
+			return err
+		}
+		timer := time.NewTimer(w.interval)
+		select {
+		case <-timer.C:
+		case <-cmd.Context().Done():
+			timer.Stop()
+			return cmd.Context().Err()
+		}
+	}
+}
+
+// watcher is one watch: what it has printed, and where it asks from.
+type watcher struct {
+	flags   *watchFlags
+	session *session
+	options render.Options
+	client  *apiclient.Client
+	seen    map[apitype.UUID]apitype.Time
+	after   apitype.Time
+	passes  func(apitype.Call) bool
+	printed int
+}
+
+// poll prints what changed since the last poll, oldest first.
+func (w *watcher) poll(ctx context.Context) (done bool, err error) {
+	var changed []apiclient.Record[apitype.Call]
+	o := w.flags.filters.options
+	o.UpdatedAfter = &w.after
+	newest := w.after
+	for record, err := range w.client.Calls.All(ctx, o, apiclient.AllOptions{}) {
+		if err != nil {
+			return false, err
+		}
+		call, err := record.Decode()
+		if err != nil {
+			return false, err
+		}
+		if call.LastUpdatedAt.After(newest.Time) {
+			newest = call.LastUpdatedAt
+		}
+		if w.seen[call.UUID].Equal(call.LastUpdatedAt) {
+			continue
+		}
+		w.seen[call.UUID] = call.LastUpdatedAt
+		if w.passes == nil || w.passes(call) {
+			changed = append(changed, record)
+		}
+	}
+	// A change may become visible after a later one: look back a little, and know what
+	// was printed.
+	if back := newest.Add(-pullOverlap); back.After(w.after.Time) {
+		w.after = apitype.NewTime(back)
+		for id, at := range w.seen {
+			if !at.After(back) {
+				delete(w.seen, id)
+			}
+		}
+	}
+	return w.print(changed)
+}
+
+func (w *watcher) print(changed []apiclient.Record[apitype.Call]) (done bool, err error) {
+	if len(changed) == 0 {
+		return false, nil
+	}
+	list, err := render.NewList(w.session.app.Out, render.CallColumns(), w.options)
+	if err != nil {
+		return false, usageError(err.Error())
+	}
+	w.options.NoHeader = true
+	for i := len(changed) - 1; i >= 0; i-- {
+		record := changed[i]
+		if err := list.Add(json.RawMessage(record.Raw), record.Decode); err != nil {
+			return false, err
+		}
+		if w.printed++; w.printed == w.flags.count {
+			return true, list.Close()
+		}
+	}
+	return false, list.Close()
+}

@@ -1,0 +1,140 @@
+package commands
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/outbox"
+	"fundesk/render"
+)
+
+// checkup is one thing that doctor looked at.
+type checkup struct {
+	Check  string `json:"check"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+}
+
+func doctorCommand(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "Look for what keeps fundesk from working", Args: noArgs,
+		Long:    "Check the configuration, the token, the service, the clock and the outbox, and say what is wrong.\nThe exit code is that of the first thing that is.",
+		Example: "  fundesk doctor\n  fundesk doctor --profile prod -o json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			checks, problem := s.examine(cmd)
+			if err := showList(s, checkupColumns(), checks); err != nil {
+				return err
+			}
+			return problem
+		},
+	}
+}
+
+func checkupColumns() []render.Column[checkup] {
+	word := func(c checkup) string { return map[bool]string{true: "ok", false: "wrong"}[c.OK] }
+	return []render.Column[checkup]{
+		{Name: "check", Default: true, Value: func(c checkup) string { return c.Check }},
+		{
+			Name: "ok", Default: true, Value: word,
+			Cell: func(c checkup, _ render.View) render.Text {
+				return render.Text{Text: word(c), Role: map[bool]render.Role{true: render.Good, false: render.Bad}[c.OK]}
+			},
+		},
+		{Name: "detail", Default: true, Flexible: true, Value: func(c checkup) string { return c.Detail }},
+	}
+}
+
+// examine makes all checks; the error is that of the first that failed.
+func (s *session) examine(cmd *cobra.Command) (checks []checkup, problem error) {
+	add := func(name, detail string, err error) bool {
+		if err != nil {
+			detail = err.Error()
+			if problem == nil {
+				problem = err
+			}
+		}
+		checks = append(checks, checkup{Check: name, OK: err == nil, Detail: detail})
+		return err == nil
+	}
+	add("configuration", s.store().Path(), s.checkConfig())
+	add("outbox", s.checkOutbox(), nil)
+	t, err := s.resolve()
+	if err != nil {
+		add("profile", "", err)
+		return checks, problem
+	}
+	add("profile", t.label()+" at "+t.baseURL, nil)
+	client, err := s.connect(cmd.Context())
+	if err != nil {
+		add("service", "", err)
+		return checks, problem
+	}
+	if _, err := client.Identity(cmd.Context()); !add("token", "from "+t.tokenSource(), err) {
+		return checks, problem
+	}
+	started := s.app.Now()
+	answer, err := client.Do(cmd.Context(), http.MethodGet, "/api/v1/calls", url.Values{"first": {"1"}}, nil, nil)
+	if err == nil {
+		err = answer.Err()
+	}
+	took := s.app.Now().Sub(started).Round(time.Millisecond)
+	if apiclient.KindOf(err) == apiclient.KindForbidden {
+		add("service", "reachable; this account may not list calls", nil)
+	} else {
+		add("service", fmt.Sprintf("answered in %s", took), err)
+	}
+	if answer != nil {
+		add("clock", s.checkClock(answer.Header), nil)
+	}
+	return checks, problem
+}
+
+// checkConfig reads the configuration and looks at who may read it.
+func (s *session) checkConfig() error {
+	if _, err := s.store().Load(); err != nil {
+		return usageError(err.Error())
+	}
+	info, err := os.Stat(s.store().Path())
+	if err == nil && info.Mode().Perm()&0o077 != 0 {
+		return withHint(usageError("others can read "+s.store().Path()), "chmod 600 "+s.store().Path())
+	}
+	return nil
+}
+
+// checkOutbox says what waits.
+func (s *session) checkOutbox() string {
+	box, err := s.anyOutbox()
+	if err != nil {
+		return err.Error()
+	}
+	entries, damaged, err := box.List()
+	if err != nil {
+		return err.Error()
+	}
+	refused := 0
+	for _, entry := range entries {
+		if entry.State == outbox.StateRejected {
+			refused++
+		}
+	}
+	return fmt.Sprintf("%d wait, %d were refused, %d files are damaged", len(entries)-refused, refused, len(damaged))
+}
+
+// checkClock says how far the clocks differ: times of attempts and pulls depend on it.
+func (s *session) checkClock(header http.Header) string {
+	at, err := http.ParseTime(header.Get("Date"))
+	if err != nil {
+		return "the service tells no time"
+	}
+	difference := s.app.Now().Sub(at).Round(time.Second)
+	if difference.Abs() > time.Minute {
+		return fmt.Sprintf("this machine differs from the service by %s; check its clock", difference)
+	}
+	return fmt.Sprintf("differs from the service by %s", difference)
+}

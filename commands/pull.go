@@ -1,0 +1,334 @@
+package commands
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/profile"
+	"fundesk/render"
+)
+
+// pullOverlap is how far the next pull begins before this one did: clocks differ, and a
+// record may become visible a little after its time.
+const pullOverlap = 120 * time.Second
+
+func pullCommand(s *session) *cobra.Command {
+	return group("pull", "Retrieve what is new since the last pull, as NDJSON. A pull that fails is repeated whole by the next\n"+
+		"one: a record may come again, and none is lost.",
+		"  fundesk pull call --updated >> calls.ndjson\n  fundesk pull person --mark-processed",
+		pullNoun(s, apitype.EntityPerson), pullNoun(s, apitype.EntityCall), pullNoun(s, apitype.EntityPledge))
+}
+
+// puller retrieves what is new of one noun.
+type puller struct {
+	entity  apitype.EntityName
+	path    string
+	query   url.Values // The filters without the time.
+	after   string     // Parameter of the time.
+	since   *apitype.Time
+	updated bool
+	state   string
+	mark    bool
+}
+
+// pullFlags are the flags of a pull: those of the noun's list, and its own.
+type pullFlags struct {
+	puller
+	persons apitype.PersonListOptions
+	calls   callFilters
+	pledges pledgeFilters
+}
+
+func pullNoun(s *session, entity apitype.EntityName) *cobra.Command {
+	p := &pullFlags{puller: puller{entity: entity, path: "/api/v1/" + string(entity) + "s"}}
+	cmd := &cobra.Command{
+		Use: string(entity), Short: "Retrieve new " + string(entity) + "s", Args: noArgs,
+		Long: "Print every " + string(entity) + " that is new since the last pull, as NDJSON. The position moves only after\n" +
+			"everything was written.",
+		Example: "  fundesk pull " + string(entity) + " >> " + string(entity) + "s.ndjson\n" +
+			"  fundesk pull " + string(entity) + " --since 7d --state my.state",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := p.prepare(s, cmd); err != nil {
+				return err
+			}
+			return p.run(s, cmd)
+		},
+	}
+	f := cmd.Flags()
+	f.Var(momentValue{s.app.Now, &p.since}, "since", "begin here (default: where the last pull ended)")
+	f.StringVar(&p.state, "state", "", "file that keeps the position (default: in the state folder)")
+	f.BoolVar(&p.mark, "mark-processed", false, "mark what was written as processed")
+	switch entity {
+	case apitype.EntityPerson:
+		f.Var(uuidsValue{&p.persons.OwningOrganizationUUIDs}, "owning-organization", "only persons of this organization (repeatable)")
+	case apitype.EntityCall:
+		p.calls.register(s, cmd)
+		f.BoolVar(&p.updated, "updated", false, "calls that changed, not only new ones")
+	default:
+		p.pledges.register(s, cmd)
+		f.BoolVar(&p.updated, "updated", false, "pledges that changed, not only released ones")
+	}
+	return cmd
+}
+
+// prepare turns the flags into a query.
+func (p *pullFlags) prepare(s *session, cmd *cobra.Command) error {
+	if format := render.Format(s.flags.output); s.flags.output != "" && format != render.NDJSON {
+		return usageError("pull prints NDJSON; -o " + quote(s.flags.output) + " is not possible")
+	}
+	for _, own := range []string{"requested-after", "requested-from", "requested-until", "updated-after", "released-after"} {
+		if flag := cmd.Flags().Lookup(own); flag != nil && flag.Changed {
+			return usageError("--" + own + " is what pull keeps itself; use --since")
+		}
+	}
+	switch p.entity {
+	case apitype.EntityPerson:
+		p.after, p.query = "createdAfter", p.persons.Query()
+	case apitype.EntityCall:
+		if err := p.calls.check(); err != nil {
+			return err
+		}
+		if p.calls.passes() != nil {
+			return usageError("pull retrieves everything; filter its output by --jq 'select(…)' in place of --status, --type and --person")
+		}
+		p.after, p.query = "requestedAfter", p.calls.options.Query()
+	default:
+		if err := p.pledges.check(cmd); err != nil {
+			return err
+		}
+		p.after, p.query = "releasedAfter", p.pledges.options.Query()
+	}
+	if p.updated {
+		p.after = "updatedAfter"
+	}
+	return nil
+}
+
+// position is what a pull leaves for the next one.
+type position struct {
+	Service string           `json:"service"`
+	Query   string           `json:"query"` // The filters: another pull must not go on here.
+	After   apitype.Time     `json:"after"`
+	Written map[string]stamp `json:"written"` // What the next pull will see again, by uuid.
+}
+
+// stamp is the version of a record that was written.
+type stamp struct {
+	Time    apitype.Time `json:"time"` // By which the service filters.
+	Version string       `json:"version"`
+}
+
+// stamped are the times of any record.
+type stamped struct {
+	UUID          apitype.UUID  `json:"uuid"`
+	CreatedAt     *apitype.Time `json:"createdAt"`
+	RequestedAt   *apitype.Time `json:"requestedAt"`
+	LastUpdatedAt *apitype.Time `json:"lastUpdatedAt"`
+	UpdatedAt     *apitype.Time `json:"updatedAt"`
+	ReleasedAt    *apitype.Time `json:"releasedAt"`
+}
+
+// stamp is the version of a record: by what the service filters, and its last update.
+func (p *puller) stamp(r stamped) stamp {
+	version := ""
+	for _, t := range []*apitype.Time{r.LastUpdatedAt, r.UpdatedAt, r.ReleasedAt} {
+		if t != nil {
+			version += t.String() + " "
+		}
+	}
+	filter := map[string]*apitype.Time{"createdAfter": r.CreatedAt, "requestedAfter": r.RequestedAt, "releasedAfter": r.ReleasedAt, "updatedAfter": r.UpdatedAt}[p.after]
+	if p.after == "updatedAfter" && r.LastUpdatedAt != nil {
+		filter = r.LastUpdatedAt
+	}
+	if filter == nil {
+		return stamp{Version: version}
+	}
+	return stamp{Time: *filter, Version: version}
+}
+
+func (p *pullFlags) run(s *session, cmd *cobra.Command) error {
+	options, err := s.output()
+	if err != nil {
+		return err
+	}
+	options.Format = render.NDJSON
+	client, err := s.connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	t, err := s.resolve()
+	if err != nil {
+		return err
+	}
+	last := position{Service: t.baseURL, Query: p.after + "?" + p.query.Encode()}
+	path := p.state
+	if path == "" {
+		sum := sha256.Sum256([]byte(last.Service + " " + last.Query))
+		path = filepath.Join(s.stateDir(), "pull", t.name+"-"+string(p.entity)+"-"+hex.EncodeToString(sum[:6])+".json")
+	}
+	if err := last.load(path); err != nil {
+		return err
+	}
+	if p.since != nil {
+		last.After = *p.since
+	}
+	list, err := render.NewList[json.RawMessage](s.app.Out, nil, options)
+	if err != nil {
+		return usageError(err.Error())
+	}
+	next, err := p.fetch(cmd.Context(), client, last, &pullOutput{session: s, puller: &p.puller, client: client, list: list})
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(next)
+	if err != nil {
+		return fmt.Errorf("keep the position: %w", err)
+	}
+	if err := profile.WriteFile(path, data); err != nil {
+		return fmt.Errorf("keep the position: %w", err)
+	}
+	s.note("%d records; the next pull begins at %s", list.Count(), next.After)
+	return nil
+}
+
+// load reads the position of the last pull, if there is one.
+func (p *position) load(path string) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return failure(apiclient.KindFailure, "read the position: %s", err)
+	}
+	var last position
+	if err := json.Unmarshal(data, &last); err != nil {
+		return withHint(failure(apiclient.KindFailure, "the file %s holds no position of a pull", path), "remove it to begin from the start")
+	}
+	if last.Service != p.Service || last.Query != p.Query {
+		return usageError("the file " + path + " belongs to a pull with another service or other filters")
+	}
+	*p = last
+	return nil
+}
+
+// fetch retrieves everything after the last position and returns the next one.
+func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last position, out *pullOutput) (position, error) {
+	query := url.Values{}
+	for name, values := range p.query {
+		query[name] = values
+	}
+	if !last.After.IsZero() {
+		query.Set(p.after, last.After.String())
+	}
+	next := position{Service: last.Service, Query: last.Query, Written: map[string]stamp{}}
+	options := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: defaultPageSize, Answered: func(header http.Header) {
+		if next.After.IsZero() {
+			next.After = apitype.NewTime(began(header, out.session.app.Now()).Add(-pullOverlap))
+		}
+		out.pageBegins = true
+	}}
+	for record, err := range client.Walk(ctx, p.path, query, options) {
+		if err != nil {
+			return next, errors.Join(err, out.list.Abort())
+		}
+		if err := out.startPage(ctx); err != nil {
+			return next, err
+		}
+		var r stamped
+		if err := json.Unmarshal(record.Raw, &r); err != nil {
+			return next, &apiclient.Error{Kind: apiclient.KindUnavailable, Message: "a record is not what the interface promises"}
+		}
+		id, version := r.UUID.String(), p.stamp(r)
+		next.Written[id] = version
+		if last.Written[id] == version {
+			continue
+		}
+		if err := out.list.Add(record.Raw, record.Decode); err != nil {
+			return next, err
+		}
+		out.page = append(out.page, r.UUID)
+	}
+	out.pageBegins = true
+	if err := out.startPage(ctx); err != nil {
+		return next, err
+	}
+	next.forget(last)
+	return next, out.list.Close()
+}
+
+// began is the service's own time of the first answer: its clock sets the times that
+// it filters by.
+func began(header http.Header, now time.Time) time.Time {
+	if at, err := http.ParseTime(header.Get("Date")); err == nil {
+		return at
+	}
+	return now
+}
+
+// forget keeps only what the next pull will see again. Without a first answer's time
+// the position stays.
+func (p *position) forget(last position) {
+	if p.After.IsZero() {
+		p.After = last.After
+	}
+	for id, version := range last.Written {
+		if _, again := p.Written[id]; !again {
+			p.Written[id] = version
+		}
+	}
+	for id, version := range p.Written {
+		if !version.Time.After(p.After.Time) {
+			delete(p.Written, id)
+		}
+	}
+}
+
+// pullOutput is where a pull writes, page by page.
+type pullOutput struct {
+	session    *session
+	puller     *puller
+	client     *apiclient.Client
+	list       *render.List[json.RawMessage]
+	page       []apitype.UUID // Written, and not marked.
+	pageBegins bool
+}
+
+// startPage flushes and marks the page before the one that begins.
+func (o *pullOutput) startPage(ctx context.Context) error {
+	if !o.pageBegins {
+		return nil
+	}
+	o.pageBegins = false
+	if err := o.list.Flush(); err != nil {
+		return err
+	}
+	if !o.puller.mark || len(o.page) == 0 {
+		return nil
+	}
+	mark := markFlags{processedAt: new(apitype.NewTime(o.session.app.Now())), source: o.session.defaults().ExternalSourceName}
+	var entries []apitype.ProcessedEntry
+	for _, id := range o.page {
+		entry := apitype.ProcessedEntry{EntityName: o.puller.entity, EntityUUID: id, ProcessedAt: *mark.processedAt}
+		mark.addSource(&entry)
+		entries = append(entries, entry)
+	}
+	o.page = o.page[:0]
+	if err := o.client.EntityAccess.MarkProcessed(ctx, entries); err != nil {
+		return &apiclient.Error{Kind: apiclient.KindPartial, Message: "the records were written, but not all could be marked: " + err.Error(), Err: err}
+	}
+	return nil
+}
