@@ -1,5 +1,211 @@
+//go:build unix
+
 package tui
 
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/outbox"
+)
+
+// crashRole makes the test binary play the program that is ended: its value is the
+// address of the service, the token and the folder of the outbox.
 const crashRole = "FUNDESK_TEST_CRASH"
 
-func crashDesk() {}
+// panicText makes the program panic when it is pasted.
+const panicText = "panic!"
+
+// crashDesk runs the desk in the terminal that it was given.
+func crashDesk() {
+	var base, token, dir string
+	_, _ = fmt.Sscan(os.Getenv(crashRole), &base, &token, &dir)
+	client, err := apiclient.New(apiclient.Options{BaseURL: base, Token: staticToken(token)})
+	if err == nil {
+		var box *outbox.Outbox
+		if box, err = outbox.Open(dir, outbox.Options{BaseURL: base, Account: "agent"}); err == nil {
+			err = run(context.Background(), Options{Client: client, Outbox: box, Profile: "crash"}, tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg {
+				if paste, ok := msg.(tea.PasteMsg); ok && paste.Content == panicText {
+					panic(panicText)
+				}
+				return msg
+			}))
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// process is the desk in a process of its own, in a pseudo-terminal.
+type process struct {
+	terminal
+	command *exec.Cmd
+	tty     *os.File
+}
+
+func startProcess(t *testing.T, base, token, dir string) *process {
+	t.Helper()
+	p := &process{command: exec.CommandContext(t.Context(), os.Args[0])}
+	p.command.Env = append(os.Environ(), crashRole+"="+base+" "+token+" "+dir, "TERM=xterm-256color")
+	tty, err := pty.StartWithSize(p.command, &pty.Winsize{Rows: 30, Cols: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A file that can be closed while it is read: its number once more, not blocking.
+	number, err := syscall.Dup(int(tty.Fd()))
+	if err == nil {
+		err = syscall.SetNonblock(number, true)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = tty.Close()
+	p.tty = os.NewFile(uintptr(number), "pty")
+	p.terminal = terminal{t: t, screen: vt.NewEmulator(100, 30), wrote: make(chan struct{}, 1), done: make(chan error, 1)}
+	go func() {
+		buffer := make([]byte, 4096)
+		for {
+			n, err := p.tty.Read(buffer)
+			if n > 0 {
+				_, _ = p.Write(buffer[:n])
+			}
+			if err != nil {
+				p.done <- p.command.Wait()
+				return
+			}
+		}
+	}()
+	// What the emulator answers to the program's questions.
+	go func() {
+		buffer := make([]byte, 1024)
+		for {
+			n, err := p.screen.Read(buffer)
+			if err != nil {
+				return
+			}
+			_, _ = p.tty.Write(buffer[:n])
+		}
+	}()
+	t.Cleanup(func() {
+		_ = p.tty.Close()
+		_ = p.command.Process.Kill()
+	})
+	return p
+}
+
+func (p *process) write(text string) {
+	p.t.Helper()
+	if _, err := p.tty.WriteString(text); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// randomText is what an agent may type: words, accents, wide characters.
+func randomText(random *rand.Rand, length int) string {
+	letters := []rune("abcdefghijklmnopqrstuvwxyz     ,.éüßç世界你好0123456789XAeq?:/")
+	text := make([]rune, length)
+	for i := range text {
+		text[i] = letters[random.IntN(len(letters))]
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// Whatever ends the program, what was typed and seen is on disk.
+func TestNothingTypedIsLost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	endings := []struct {
+		name string
+		end  func(p *process)
+	}{
+		{"killed", func(p *process) { _ = p.command.Process.Kill() }},
+		{"hung up", func(p *process) { _ = p.command.Process.Signal(syscall.SIGHUP) }},
+		{"asked to end", func(p *process) { _ = p.command.Process.Signal(syscall.SIGTERM) }},
+		{"terminal closed", func(p *process) { _ = p.tty.Close() }},
+		{"panic", func(p *process) { p.write("\x1b[200~" + panicText + "\x1b[201~") }},
+	}
+	for i, ending := range endings {
+		t.Run(ending.name, func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(uint64(i), 7))
+			dir := t.TempDir()
+			box, err := outbox.Open(dir, outbox.Options{BaseURL: w.URL, Account: "agent"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := ""
+			for range 2 {
+				p := startProcess(t, w.URL, w.Token(), dir)
+				p.see("take the next call")
+				p.write("n")
+				p.see("Anna Jansen", callID(1).String())
+				p.write("i")
+				p.see("leave notes")
+				typed := randomText(random, 120)
+				if random.IntN(2) == 0 {
+					p.write("\x1b[200~" + typed + "\x1b[201~")
+				} else {
+					p.write(typed)
+				}
+				want += typed
+				// The last of it is on screen: the program has it.
+				p.until(func(screen string) bool { return strings.Contains(unwrap(screen), tail(want)) }, []string{tail(want)})
+				if ending.name == "killed" {
+					// Nothing can be done at that moment: what was typed half a second
+					// before has to be there.
+					waitForDraft(t, box, want, time.Second)
+				}
+				ending.end(p)
+				select {
+				case <-p.done:
+				case <-time.After(patience):
+					t.Fatalf("the program does not end:\n%s", p.text())
+				}
+				draft, _, err := box.Draft(callID(1))
+				if err != nil || draft.Notes != want {
+					t.Fatalf("draft: got %q (%v), want %q", draft.Notes, err, want)
+				}
+			}
+		})
+	}
+}
+
+// unwrap is the text of the right pane of a screen without its line breaks.
+func unwrap(screen string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(screen, "\n") {
+		_, right, _ := strings.Cut(line, "│ ")
+		b.WriteString(strings.TrimRight(right, " "))
+	}
+	return strings.ReplaceAll(b.String(), " ", "")
+}
+
+// tail is the end of a text without spaces.
+func tail(text string) string {
+	runes := []rune(strings.ReplaceAll(text, " ", ""))
+	return string(runes[max(len(runes)-30, 0):])
+}
+
+func waitForDraft(t *testing.T, box *outbox.Outbox, want string, most time.Duration) {
+	t.Helper()
+	for began := time.Now(); time.Since(began) < most; {
+		if draft, _, err := box.Draft(callID(1)); err == nil && draft.Notes == want {
+			return
+		}
+	}
+	t.Errorf("the draft was not on disk within %s", most)
+}
