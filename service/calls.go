@@ -47,7 +47,12 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 			size += len(row.PersonRow.Doc) + len(row.PersonRow.Quality) + 48
 		}
 		if row.PledgeRow != nil {
-			size += len(row.PledgeRow.Doc) + 256
+			size += len(row.PledgeRow.Doc) + 512
+		}
+	}
+	for _, rows := range transactions {
+		for _, t := range rows {
+			size += 2 * len(t.Doc)
 		}
 	}
 	viewer := s.viewer(c)

@@ -37,7 +37,7 @@ func (r *reader) Call(id apitype.UUID) (c service.CallRow, err error) {
 		&c.ExternalStatus,
 		&c.Private,
 		&c.Rev,
-		&c.Doc,
+		docDest{&c.Doc},
 	)
 	return c, err
 }
@@ -97,17 +97,17 @@ func (r *reader) Calls(f service.CallFilter, part service.Range) (rows []service
 
 // scanCall reads a row of the list with the rows that were joined to it.
 func scanCall(result *sql.Rows, f service.CallFilter) (c service.CallRow, err error) {
-	dest := []any{uuidDest{&c.UUID}, timeDest{&c.RequestedAt}, &c.Doc}
+	dest := []any{uuidDest{&c.UUID}, timeDest{&c.RequestedAt}, docDest{&c.Doc}}
 	var person, personOwner, pledge, owner, recruiting *apitype.UUID
 	var p service.PersonRow
 	var l service.PledgeRow
 	var hasSignature sql.NullBool
 	if f.WithPerson {
-		dest = append(dest, nullUUIDDest{&person}, nullUUIDDest{&personOwner}, &p.Quality, &p.Doc)
+		dest = append(dest, nullUUIDDest{&person}, nullUUIDDest{&personOwner}, docDest{&p.Quality}, docDest{&p.Doc})
 	}
 	if f.WithPledge {
 		dest = append(dest, nullUUIDDest{&pledge}, nullUUIDDest{&owner}, nullUUIDDest{&recruiting},
-			nullTimeDest{&l.ReleasedAt}, &hasSignature, &l.Doc, &l.RecruiterUser)
+			nullTimeDest{&l.ReleasedAt}, &hasSignature, docDest{&l.Doc}, docDest{&l.RecruiterUser})
 	}
 	if err := result.Scan(dest...); err != nil {
 		return c, err
@@ -137,7 +137,7 @@ func (r *reader) CallsOfPledge(pledge apitype.UUID) (rows []service.CallRow, err
 	err = r.each(`SELECT owner, doc FROM calls WHERE pledge = $1 ORDER BY requested_at DESC, uuid DESC`,
 		[]any{pledge.String()}, func(result *sql.Rows) error {
 			var c service.CallRow
-			err := result.Scan(uuidDest{&c.Owner}, &c.Doc)
+			err := result.Scan(uuidDest{&c.Owner}, docDest{&c.Doc})
 			rows = append(rows, c)
 			return err
 		})

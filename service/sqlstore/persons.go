@@ -27,9 +27,9 @@ func (r *reader) Person(id apitype.UUID) (p service.PersonRow, err error) {
 		timeDest{&p.CreatedAt},
 		&p.IBAN,
 		&p.MandateID,
-		&p.Quality,
+		docDest{&p.Quality},
 		&p.Rev,
-		&p.Doc,
+		docDest{&p.Doc},
 	)
 	return p, err
 }
@@ -52,7 +52,7 @@ func (r *reader) Persons(f service.PersonFilter, part service.Range) (rows []ser
 	text := q.page(`t.uuid, t.created_at, t.doc`, ``, part)
 	err = r.each(text, q.args, func(result *sql.Rows) error {
 		var p service.PersonRow
-		err := result.Scan(uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, &p.Doc)
+		err := result.Scan(uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, docDest{&p.Doc})
 		rows = append(rows, p)
 		return err
 	})

@@ -42,9 +42,9 @@ func (r *reader) Pledge(id apitype.UUID) (p service.PledgeRow, err error) {
 		&p.PaymentQR,
 		&p.HasSignature,
 		&p.Private,
-		&p.RecruiterUser,
+		docDest{&p.RecruiterUser},
 		&p.Rev,
-		&p.Doc,
+		docDest{&p.Doc},
 	)
 	return p, err
 }
@@ -103,7 +103,7 @@ func (r *reader) Pledges(f service.PledgeFilter, part service.Range) (rows []ser
 	err = r.each(text, q.args, func(result *sql.Rows) error {
 		var p service.PledgeRow
 		err := result.Scan(uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, nullTimeDest{&p.ReleasedAt},
-			&p.HasSignature, &p.Doc, &p.RecruiterUser)
+			&p.HasSignature, docDest{&p.Doc}, docDest{&p.RecruiterUser})
 		rows = append(rows, p)
 		return err
 	})
@@ -135,7 +135,7 @@ func (r *reader) Transactions(pledges []apitype.UUID) (rows []service.Transactio
 	err = r.each(`SELECT pledge, doc FROM transactions WHERE pledge IN (`+strings.Join(places, `, `)+`)
 		ORDER BY pledge, created_at DESC, uuid DESC`, q.args, func(result *sql.Rows) error {
 		var t service.TransactionRow
-		err := result.Scan(uuidDest{&t.Pledge}, &t.Doc)
+		err := result.Scan(uuidDest{&t.Pledge}, docDest{&t.Doc})
 		rows = append(rows, t)
 		return err
 	})
@@ -145,7 +145,7 @@ func (r *reader) Transactions(pledges []apitype.UUID) (rows []service.Transactio
 // Transaction is one transaction.
 func (r *reader) Transaction(id apitype.UUID) (t service.TransactionRow, err error) {
 	err = r.row(`SELECT uuid, pledge, created_at, method, doc FROM transactions WHERE uuid = $1`, id.String()).
-		scan(uuidDest{&t.UUID}, uuidDest{&t.Pledge}, timeDest{&t.CreatedAt}, &t.Method, &t.Doc)
+		scan(uuidDest{&t.UUID}, uuidDest{&t.Pledge}, timeDest{&t.CreatedAt}, &t.Method, docDest{&t.Doc})
 	return t, err
 }
 

@@ -260,3 +260,20 @@ func bit(b bool) int64 {
 	}
 	return 0
 }
+
+// A docDest reads a document without another copy. The drivers give every value memory
+// of its own, though database/sql does not promise it: TestDocumentsAreKept watches.
+type docDest struct{ doc *[]byte }
+
+// Scan keeps the bytes.
+func (d docDest) Scan(value any) error {
+	switch v := value.(type) {
+	case nil:
+		*d.doc = nil
+	case []byte:
+		*d.doc = v
+	default:
+		return fmt.Errorf("a document column holds a %T", value)
+	}
+	return nil
+}

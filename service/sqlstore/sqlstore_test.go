@@ -199,6 +199,31 @@ func walk(t *testing.T, store *sqlstore.Store, f service.CallFilter, size int, b
 	return all
 }
 
+// TestDocumentsAreKept shows that a driver does not use the memory of a document again.
+func TestDocumentsAreKept(t *testing.T) {
+	t.Parallel()
+	store := open(t)
+	rows := calls(50, []apitype.UUID{apitype.NewUUID()})
+	update(t, store, func(tx service.Tx) error {
+		for i := range rows {
+			rows[i].Doc = []byte(`{"uuid":"` + rows[i].UUID.String() + `"}`)
+			if err := tx.InsertCall(rows[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for range 2 {
+		got := walk(t, store, service.CallFilter{Scope: service.Scope{All: true}}, 7, false)
+		walk(t, store, service.CallFilter{Scope: service.Scope{All: true}}, 9, true)
+		for _, row := range got {
+			if want := `{"uuid":"` + row.UUID.String() + `"}`; string(row.Doc) != want {
+				t.Errorf("got %s, want %s", row.Doc, want)
+			}
+		}
+	}
+}
+
 // TestPledgeScope shows that a pledge comes once, whichever organization it is seen
 // through. Spec gap: A3.
 func TestPledgeScope(t *testing.T) {
