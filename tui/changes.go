@@ -150,6 +150,17 @@ func (s *shell) onOutboxState(msg outboxState) {
 	s.entries, s.damaged, s.drafts = msg.entries, msg.damaged, msg.drafts
 }
 
+// unsent is how many changes wait, those refused not counted.
+func (s *shell) unsent() int {
+	n := 0
+	for _, e := range s.entries {
+		if e.State != outbox.StateRejected {
+			n++
+		}
+	}
+	return n
+}
+
 // pending are the calls with a change that was not sent yet.
 func (s *shell) pending(id apitype.UUID) bool {
 	return slices.ContainsFunc(s.entries, func(e outbox.Entry) bool {

@@ -60,8 +60,12 @@ func (d *desk) startLines(width int) []string {
 	if n := len(d.drafts); n > 0 {
 		lines = append(lines, " "+s.key(d.keyOf(actResume))+"  go on with "+plural(n, "draft", "drafts")+" that you have not sent")
 	}
-	if n := len(d.entries); n > 0 {
-		lines = append(lines, " "+s.key(d.keyOf(actOutbox))+"  "+plural(n, "change is", "changes are")+" not sent yet")
+	unsent := d.unsent()
+	if unsent > 0 {
+		lines = append(lines, " "+s.key(d.keyOf(actOutbox))+"  "+plural(unsent, "change is", "changes are")+" not sent yet")
+	}
+	if n := len(d.entries) - unsent; n > 0 {
+		lines = append(lines, " "+s.key(d.keyOf(actOutbox))+"  "+plural(n, "change was", "changes were")+" refused by the service")
 	}
 	lines = append(lines, "", " "+s.key(d.keyOf(actHelp))+"  all keys", "")
 	if n := len(d.queue.candidates); n > 0 {

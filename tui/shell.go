@@ -76,6 +76,7 @@ type shell struct {
 
 	jump   func(reference) tea.Cmd
 	workOn func(reference) tea.Cmd
+	tick   func() tea.Cmd // The next second.
 	// heard is told what became of a change.
 	heard func(outbox.Event) tea.Cmd
 }
@@ -91,6 +92,7 @@ func newShell(ctx context.Context, o Options, keys keymap) *shell {
 		Options: o, ctx: ctx, keys: keys, focused: true,
 		styles: newStyles(o.NoColor, o.ASCII),
 		keeper: newKeeper(o.Outbox),
+		tick:   everySecond,
 		heard:  func(outbox.Event) tea.Cmd { return nil },
 	}
 }
@@ -192,8 +194,11 @@ func (s *shell) corner() string {
 	switch {
 	case s.offline != "":
 		text += s.styles.bad(s.offline) + " "
-	case len(s.entries) > 0:
-		text += s.styles.warn(fmt.Sprintf("%d unsent", len(s.entries))) + " "
+	case s.unsent() > 0:
+		text += s.styles.warn(fmt.Sprintf("%d unsent", s.unsent())) + " "
+	}
+	if n := len(s.entries) - s.unsent(); n > 0 {
+		text += s.styles.bad(fmt.Sprintf("%d refused", n)) + " "
 	}
 	return text + s.styles.dim(render.Clean(s.Profile)) + " "
 }
@@ -234,6 +239,6 @@ func copyText(what, text string) tea.Cmd {
 // ticked comes once a second.
 type ticked struct{}
 
-func (s *shell) tick() tea.Cmd {
+func everySecond() tea.Cmd {
 	return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} })
 }

@@ -1,0 +1,80 @@
+package tui
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+)
+
+// The screens as an agent sees them, at the least size that is promised and a large
+// one. Read them as code.
+func TestGoldenScreens(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{80, 24}, {120, 36}} {
+		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.refusedEntry(t)
+			m := start(t, w.options, size[0], size[1])
+			shot := func(name string, texts ...string) {
+				t.Helper()
+				golden(t, fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), m.see(texts...))
+			}
+			shot("start", "take the next call", "1 change was refused", "5 requested calls")
+			m.press("n")
+			m.see("Anna Jansen")
+			m.gone("checking")
+			m.press("c")
+			shot("result", "Result", "another code")
+			m.press("1", "r", "7", "i", "Called back at noon.")
+			shot("desk", "Called back at noon.", "rating 7", "leave notes")
+			m.press("esc")
+			m.gone("leave notes")
+			m.press("X")
+			shot("cancel", "Cancel the call to Anna Jansen")
+			m.press("n")
+			m.gone("Cancel the call")
+			m.press("2")
+			shot("calls", "6 calls", "Fia Klaar", "reached")
+			m.press("G", "enter")
+			shot("call", "call c0010000", "Ask for the new address.", "person")
+			m.press("4")
+			shot("pledges", "6 pledges", "12.50")
+			m.press("3")
+			shot("persons", "6 persons", "Utrecht")
+			m.press("5")
+			shot("outbox", "rejected", "the call is", "draft")
+			m.press("6")
+			shot("stats", "counted 6 calls and 6 pledges,")
+			m.press("?")
+			shot("help", "type to filter")
+		})
+	}
+}
+
+// refusedEntry leaves a change in the outbox that the service has refused.
+func (w *world) refusedEntry(t *testing.T) {
+	t.Helper()
+	change, err := apiclient.CancelCallChange(callID(6), apitype.CancelCallRequest{CancelledAt: new(w.ago(time.Minute))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.box.Add(outbox.NewEntry(change)); err != nil {
+		t.Fatal(err)
+	}
+	report, err := w.box.Sender(w.options.Client, outbox.SenderOptions{}).SendDue(t.Context())
+	if err != nil || report.Rejected != 1 {
+		t.Fatalf("send: got %+v %v, want one refused", report, err)
+	}
+}
+
+func TestTooSmallSaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := start(t, w.options, 50, 12)
+	m.see("fundesk needs 60 by 16 cells; this terminal has 50")
+}

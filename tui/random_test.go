@@ -1,0 +1,237 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient/outbox"
+	"fundesk/tui/widget"
+)
+
+// driver runs the model without a program: each command at once, in order.
+type driver struct {
+	t   *testing.T
+	app *app
+}
+
+func newDriver(t *testing.T, o Options) *driver {
+	t.Helper()
+	a, err := newApp(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.tick = func() tea.Cmd { return nil }
+	a.sender = o.Outbox.Sender(o.Client, outbox.SenderOptions{})
+	d := &driver{t: t, app: a}
+	d.run(a.Init(), 0)
+	return d
+}
+
+// send hands a message over and runs what comes of it.
+func (d *driver) send(msg tea.Msg) {
+	d.t.Helper()
+	d.deliver(msg, 0)
+}
+
+func (d *driver) deliver(msg tea.Msg, depth int) {
+	_, cmd := d.app.Update(msg)
+	d.run(cmd, depth)
+}
+
+func (d *driver) run(cmd tea.Cmd, depth int) {
+	if cmd == nil || depth > 60 {
+		return
+	}
+	msg := cmd()
+	if msg == nil {
+		return
+	}
+	// A batch and a sequence are slices of commands; only the batch has a name.
+	if v := reflect.ValueOf(msg); v.Kind() == reflect.Slice && v.Type().Elem() == reflect.TypeFor[tea.Cmd]() {
+		for i := range v.Len() {
+			d.run(v.Index(i).Interface().(tea.Cmd), depth+1)
+		}
+		return
+	}
+	if _, quits := msg.(tea.QuitMsg); quits {
+		return
+	}
+	d.deliver(msg, depth+1)
+}
+
+func (d *driver) press(name string) { d.send(keyPress(name)) }
+
+// keyPress is a key by its name.
+func keyPress(name string) tea.KeyPressMsg {
+	codes := map[string]tea.KeyPressMsg{
+		"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "backspace": {Code: tea.KeyBackspace}, "space": {Code: ' ', Text: " "},
+		"up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight},
+		"pgdown": {Code: tea.KeyPgDown}, "pgup": {Code: tea.KeyPgUp}, "home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd},
+		"delete": {Code: tea.KeyDelete},
+	}
+	if key, named := codes[name]; named {
+		return key
+	}
+	if len(name) > 5 && name[:5] == "ctrl+" {
+		return tea.KeyPressMsg{Code: rune(name[5]), Mod: tea.ModCtrl}
+	}
+	r, _ := utf8.DecodeRuneInString(name)
+	return tea.KeyPressMsg{Code: r, Text: name}
+}
+
+// check holds every screen to exactly its cells.
+func (d *driver) check(what string) {
+	d.t.Helper()
+	screen := d.app.screen()
+	l := d.app.layout
+	if len(screen) != max(l.height, 0) {
+		d.t.Fatalf("%s: got %d lines, want %d", what, len(screen), l.height)
+	}
+	for i, line := range screen {
+		if w := widget.Width(line); w != l.width {
+			d.t.Fatalf("%s: line %d has %d cells, want %d: %q", what, i, w, l.width, line)
+		}
+	}
+}
+
+// Random keys, pastes and sizes never panic and never draw outside the terminal.
+func TestRandomKeysAndSizes(t *testing.T) {
+	t.Parallel()
+	var keys []string
+	for _, b := range registry() {
+		keys = append(keys, b.keys...)
+	}
+	keys = append(keys, "y", "0", "t", "-", "left", "right", "delete", "é", "世", "\u0301", "z")
+	for seed := range 6 {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(uint64(seed), 11))
+			w := newWorld(t)
+			w.options.ASCII = seed%2 == 0
+			w.options.NoColor = seed%3 == 0
+			d := newDriver(t, w.options)
+			var path []string
+			for range 500 {
+				key := keys[random.IntN(len(keys))]
+				if slices.Contains([]string{"ctrl+z", "E"}, key) {
+					continue // They leave the program.
+				}
+				path = append(path, key)
+				switch random.IntN(12) {
+				case 0:
+					width, height := 1+random.IntN(300), 1+random.IntN(100)
+					path = append(path, fmt.Sprintf("%dx%d", width, height))
+					d.send(tea.WindowSizeMsg{Width: width, Height: height})
+				case 1:
+					d.send(tea.PasteMsg{Content: "pasted\n世界\x1b[31m\u202e text 👩‍👩‍👧"})
+				case 2:
+					w.Clock.Advance(time.Duration(random.IntN(8)) * time.Second)
+					d.send(ticked{})
+				}
+				d.press(key)
+				d.check(fmt.Sprint(path[max(0, len(path)-12):]))
+			}
+		})
+	}
+}
+
+func TestEverySizeIsFilled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	for _, key := range []string{"", "n", "i", "esc", "?", "esc", "X", "n", "c", "esc", "2", "enter", "esc", "3", "4", "5", "6"} {
+		if key != "" {
+			d.press(key)
+		}
+		for _, size := range [][2]int{{1, 1}, {2, 40}, {59, 16}, {60, 16}, {80, 24}, {99, 30}, {100, 30}, {119, 36}, {120, 36}, {300, 100}} {
+			d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+			d.check(fmt.Sprint(key, size))
+		}
+	}
+}
+
+func TestKeysOfOneScopeDoNotClash(t *testing.T) {
+	t.Parallel()
+	if err := (keymap{bindings: registry()}).clash("the registry"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPastedTextRunsNoKeys(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	d.press("n")
+	d.send(tea.PasteMsg{Content: "aaXy"})
+	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
+		t.Errorf("outbox: got %v %v, want nothing", entries, err)
+	}
+}
+
+func TestStaleResultsAreDropped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	d.press("n")
+	call := w.call(t, callID(6))
+	d.send(result{to: deskPage, seq: d.app.desk.seq - 1, value: callRead{call: call, id: call.UUID}})
+	if got := d.app.desk.call.UUID; got != callID(1) {
+		t.Errorf("call on the desk: got %s, want %s", got, callID(1))
+	}
+}
+
+func TestBulkAsksWithCountAndNames(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	d.press("2")
+	for range 3 {
+		d.press("space")
+	}
+	d.press("A")
+	d.press("2")
+	d.check("the question")
+	question, ok := d.app.dialog.(*confirm)
+	if !ok || len(question.lines) != 4 || question.lines[0] != "Cancel the calls: 3 records" {
+		t.Fatalf("dialog: got %+v, want a question with three names", d.app.dialog)
+	}
+	d.press("enter")
+	if entries, _, _ := w.box.List(); len(entries) != 0 {
+		t.Errorf("after Enter: got %d entries, want none", len(entries))
+	}
+	d.press("y")
+	if entries, _, _ := w.box.List(); len(entries) != 3 {
+		t.Errorf("after y: got %d entries, want 3", len(entries))
+	}
+}
+
+// The cost of a frame does not depend on the number of rows.
+func BenchmarkListFrame(b *testing.B) {
+	for _, rows := range []int{100, 100_000} {
+		b.Run(fmt.Sprint(rows), func(b *testing.B) {
+			s := newShell(context.Background(), Options{Now: time.Now}, keymap{bindings: registry()})
+			l := newCallsPage(s)
+			for i := range rows {
+				l.rows = append(l.rows, callRow{id: ids(1, i), status: "requested", kind: "verification", name: "Anna Jansen", requestedAt: time.Now(), attempts: i % 4})
+			}
+			layout := newLayout(120, 40)
+			l.resize(layout)
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				l.table.Move(1+i%3, rows)
+				if l.table.Cursor() == rows-1 {
+					l.table.Place(0, rows)
+				}
+				_ = l.lines(layout)
+			}
+		})
+	}
+}
