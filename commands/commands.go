@@ -127,6 +127,9 @@ func newRoot(s *session, args []string) *cobra.Command {
 			root.AddCommand(command)
 		}
 	}
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		s.addCompletions(root)
+	}
 	return root
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/completions"
 	"fundesk/render"
 )
 
@@ -221,5 +222,15 @@ func pledgeAction(s *session) *cobra.Command {
 		},
 	}
 	flags.register(cmd, true)
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return s.records(completions.Source.Pledges)(cmd, args[1:], toComplete)
+		}
+		actions := s.defaults().PledgeActions
+		if len(actions) == 0 {
+			return values(apitype.PledgeActions)(cmd, args, toComplete)
+		}
+		return actions, cobra.ShellCompDirectiveNoFileComp
+	}
 	return cmd
 }

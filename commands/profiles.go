@@ -185,7 +185,7 @@ func profileAdd(s *session) *cobra.Command {
 
 func profileUse(s *session) *cobra.Command {
 	return &cobra.Command{
-		Use: "use NAME", Short: "Make a profile the current one", Args: needExactly(1),
+		Use: "use NAME", ValidArgsFunction: s.profileNames, Short: "Make a profile the current one", Args: needExactly(1),
 		Example: "  fundesk profile use prod\n  fundesk profile use demo",
 		RunE: func(_ *cobra.Command, args []string) error {
 			config, err := s.store().Load()
@@ -207,7 +207,7 @@ func noProfile(name string) error {
 
 func profileShow(s *session) *cobra.Command {
 	return &cobra.Command{
-		Use: "show [NAME]", Short: "Show the settings of a profile", Args: cobra.MaximumNArgs(1),
+		Use: "show [NAME]", ValidArgsFunction: s.profileNames, Short: "Show the settings of a profile", Args: cobra.MaximumNArgs(1),
 		Example: "  fundesk profile show\n  fundesk profile show prod -o json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			config, err := s.config()
@@ -242,7 +242,7 @@ func profileFields(p shownProfile) []pair {
 func profileRemove(s *session) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
-		Use: "remove NAME", Short: "Remove a profile and its token", Args: needExactly(1),
+		Use: "remove NAME", ValidArgsFunction: s.profileNames, Short: "Remove a profile and its token", Args: needExactly(1),
 		Example: "  fundesk profile remove old --yes",
 		RunE: func(_ *cobra.Command, args []string) error {
 			config, err := s.store().Load()

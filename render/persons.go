@@ -47,7 +47,7 @@ func PersonColumns() []Column[apitype.Person] {
 		column("dateOfBirth", func(p person) string { return text(p.DateOfBirth) }),
 		text1("socialSecurityNumber", func(p person) *string { return p.SocialSecurityNumber.Pointer() }),
 		text1("iban", func(p person) *string { return p.IBAN }),
-		shown(text1("phoneNumber", func(p person) *string { return p.PhoneNumber }), "phone"),
+		text1("phoneNumber", func(p person) *string { return p.PhoneNumber }),
 		shown(text1("mobilePhoneNumber", func(p person) *string { return p.MobilePhoneNumber }), "mobile"),
 		shown(text1("email", func(p person) *string { return p.Email }), "e-mail"),
 		column("gender", func(p person) string { return text(p.Gender) }),

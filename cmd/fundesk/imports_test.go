@@ -1,0 +1,77 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// forbidden says what a package must not import, itself or through others of ours.
+// A name ending in /... stands for everything below.
+var forbidden = map[string][]string{
+	"fundesk/apiclient/apitype": {"fundesk/...", "net/http", "database/sql"},
+	"fundesk/apiclient":         {"fundesk/service/...", "fundesk/render", "fundesk/commands/...", "fundesk/tui/...", "database/sql"},
+	"fundesk/apiclient/outbox":  {"fundesk/service/...", "fundesk/render", "fundesk/commands/...", "fundesk/tui/..."},
+	"fundesk/render":            {"fundesk/apiclient", "fundesk/service/...", "fundesk/commands/...", "fundesk/tui/...", "github.com/spf13/...", "charm.land/...", "net/http"},
+	"fundesk/tui":               {"fundesk/commands/...", "fundesk/service/...", "fundesk/completions"},
+	"fundesk/completions":       {"fundesk/commands/...", "fundesk/service/...", "fundesk/tui/..."},
+	"fundesk/commands":          {"fundesk/service/...", "database/sql"},
+	"fundesk/commands/profile":  {"fundesk/apiclient/...", "fundesk/service/...", "fundesk/render", "fundesk/tui/...", "github.com/spf13/..."},
+	"fundesk/service":           {"fundesk/apiclient", "fundesk/render", "fundesk/commands/...", "net/http", "database/sql"},
+	"fundesk/service/httpapi":   {"fundesk/apiclient", "fundesk/service/sqlstore", "database/sql"},
+	"fundesk/service/sqlstore":  {"fundesk/apiclient", "fundesk/service/httpapi"},
+	"fundesk/service/embedded":  {"fundesk/apiclient", "fundesk/commands/...", "fundesk/tui/...", "fundesk/render"},
+	"fundesk/cmd/fundeskd":      {"fundesk/apiclient", "fundesk/commands/...", "fundesk/tui/...", "fundesk/render"},
+	"fundesk/cmd/fundesk":       {"fundesk/cmd/fundeskd", "fundesk/service/servicetest", "github.com/prometheus/...", "github.com/getkin/..."},
+}
+
+// goPackage is what go list tells of a package.
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+// The arrows of the architecture: who may import whom.
+func TestImports(t *testing.T) {
+	t.Parallel()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,Deps", "fundesk/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	found := 0
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; found++ {
+		var p goPackage
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("read go list: %v", err)
+		}
+		for _, rule := range forbidden[p.ImportPath] {
+			prefix, tree := strings.CutSuffix(rule, "/...")
+			// What is ours counts through others too; a library only where it is used.
+			imports := p.Imports
+			if strings.HasPrefix(rule, "fundesk/") || p.ImportPath == "fundesk/cmd/fundesk" {
+				imports = p.Deps
+			}
+			for _, name := range imports {
+				if name == prefix || tree && strings.HasPrefix(name, prefix+"/") {
+					t.Errorf("%s imports %s, which it must not know", p.ImportPath, name)
+				}
+			}
+		}
+		if strings.HasSuffix(p.ImportPath, "/servicetest") {
+			continue
+		}
+		if slices.Contains(p.Imports, "fundesk/service/servicetest") {
+			t.Errorf("%s imports servicetest, which is for tests", p.ImportPath)
+		}
+	}
+	if found < len(forbidden) {
+		t.Errorf("got %d packages, want at least the %d with rules", found, len(forbidden))
+	}
+}

@@ -1,0 +1,133 @@
+package commands
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/completions"
+	"fundesk/render"
+)
+
+// completer is a function of cobra that completes one word.
+type completer = cobra.CompletionFunc
+
+// values completes with fixed values.
+func values[T ~string](all []T) completer {
+	texts := make([]string, len(all))
+	for i, value := range all {
+		texts[i] = string(value)
+	}
+	return cobra.FixedCompletions(texts, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// source asks the service; it never prompts and stays silent when it cannot.
+func (s *session) source() completions.Source {
+	s.flags.noInput, s.flags.quiet, s.flags.debug = true, true, false
+	return completions.Source{
+		Connect: func(ctx context.Context) (*apiclient.Client, error) { return s.connect(ctx) },
+		Dir:     s.stateDir(), Now: s.app.Now,
+	}
+}
+
+// records completes with records of a noun.
+func (s *session) records(find func(completions.Source, context.Context, string) []string) completer {
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		ctx := cmd.Context()
+		if ctx == nil {
+			ctx = context.Background()
+		}
+		lines := slices.DeleteFunc(find(s.source(), ctx, toComplete), func(line string) bool {
+			value, _, _ := strings.Cut(line, "\t")
+			return slices.Contains(args, value)
+		})
+		return lines, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// addCompletions gives every flag and argument of the tree its values. It runs only
+// when a shell asks.
+func (s *session) addCompletions(root *cobra.Command) {
+	flags := map[string]completer{
+		"output":            values(render.Formats),
+		"type":              values(apitype.CallTypes),
+		"gender":            values(apitype.Genders),
+		"person":            s.records(completions.Source.Persons),
+		"related-case":      s.records(completions.Source.Pledges),
+		"result-code":       s.records(completions.Source.ResultCodes),
+		"token-storage":     values([]string{"keyring", "file", "command"}),
+		"profile":           s.profileNames,
+		"opt-in-email":      values([]string{"true", "false"}),
+		"opt-in-mail":       values([]string{"true", "false"}),
+		"opt-in-phone":      values([]string{"true", "false"}),
+		"opt-in-sms":        values([]string{"true", "false"}),
+		"recruitment-type":  values(apitype.RecruitmentTypes),
+		"donation-interval": values(apitype.DonationIntervals), "initial-donation-interval": values(apitype.DonationIntervals),
+	}
+	arguments := map[string]completer{
+		"person": s.records(completions.Source.Persons),
+		"call":   s.records(completions.Source.Calls),
+		"pledge": s.records(completions.Source.Pledges),
+	}
+	statuses := map[string]completer{"call": values(apitype.CallStatuses), "pledge": values(apitype.PledgeStatuses)}
+	includes := map[string]completer{"call": values(apitype.CallIncludes[:4]), "pledge": values([]string{apitype.IncludeTransactions})}
+	walkCommands(root, func(cmd *cobra.Command) {
+		noun := nounOfCommand(cmd)
+		for name, complete := range flags {
+			registerFlag(cmd, name, complete)
+		}
+		registerFlag(cmd, "status", statuses[noun])
+		registerFlag(cmd, "include", includes[noun])
+		takesIDs := strings.Contains(cmd.Use, "UUID") && cmd.Name() != "action" && cmd.Name() != "mark"
+		if complete := arguments[noun]; complete != nil && takesIDs && cmd.ValidArgsFunction == nil {
+			cmd.ValidArgsFunction = complete
+		}
+	})
+}
+
+// registerFlag completes a flag that the command has.
+func registerFlag(cmd *cobra.Command, name string, complete completer) {
+	if complete == nil {
+		return
+	}
+	if flag := cmd.Flags().Lookup(name); flag != nil || cmd.PersistentFlags().Lookup(name) != nil {
+		// The only error is a second registration, and each name comes once.
+		_ = cmd.RegisterFlagCompletionFunc(name, complete)
+	}
+}
+
+// nounOfCommand is the top-level command that a command belongs to.
+func nounOfCommand(cmd *cobra.Command) string {
+	for cmd.HasParent() && cmd.Parent().HasParent() {
+		cmd = cmd.Parent()
+	}
+	return cmd.Name()
+}
+
+// walkCommands visits a tree of commands.
+func walkCommands(cmd *cobra.Command, visit func(*cobra.Command)) {
+	visit(cmd)
+	for _, child := range cmd.Commands() {
+		walkCommands(child, visit)
+	}
+}
+
+// profileNames completes with the profiles.
+func (s *session) profileNames(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	config, err := s.config()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(config.Profiles)) {
+		if strings.HasPrefix(name, toComplete) {
+			lines = append(lines, name+"\t"+config.Profiles[name].BaseURL)
+		}
+	}
+	return lines, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,209 @@
+// Package completions gives shells the values that fit what is being typed: records of
+// the service with names beside them, result codes that were seen, profiles.
+//
+// It must not know the command line's library nor how a client is made: it is handed a
+// function that connects. It answers within a second or not at all, never asks anybody
+// anything, and says nothing on failure: an empty completion is better than a message
+// in the middle of a line.
+//
+//	source := completions.Source{Connect: connect, Dir: cacheDir}
+//	values := source.Calls(ctx, "5c1d")
+package completions
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+)
+
+// patience is how long the service may take to answer.
+const patience = time.Second
+
+// freshness is how long answers are kept: long enough for the tabs of one line.
+const freshness = 30 * time.Second
+
+// recent is how many records are offered.
+const recent = 100
+
+// Value is one value with what it means.
+type Value struct {
+	Value       string `json:"value"`
+	Description string `json:"description"`
+}
+
+// String is the value as shells take it: with its description after a tab.
+func (v Value) String() string {
+	if v.Description == "" {
+		return v.Value
+	}
+	return v.Value + "\t" + render.Clean(v.Description)
+}
+
+// Source answers completions.
+type Source struct {
+	Connect func(context.Context) (*apiclient.Client, error)
+	Dir     string // Of the cache; "": none.
+	Now     func() time.Time
+}
+
+// cached is a kept answer: identifiers, names and states, and nothing else of a person.
+type cached struct {
+	At     time.Time `json:"at"`
+	Values []Value   `json:"values"`
+}
+
+// find answers from the cache, or asks the service and keeps the answer.
+func (s Source) find(ctx context.Context, kind, prefix string, ask func(context.Context, *apiclient.Client) ([]Value, error)) []string {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	client, err := s.Connect(ctx)
+	if err != nil {
+		return nil
+	}
+	path := s.path(ctx, client, kind)
+	values, ok := s.load(path)
+	if !ok {
+		if values, err = ask(ctx, client); err != nil {
+			return nil
+		}
+		s.save(path, values)
+	}
+	return matching(values, prefix)
+}
+
+// path is the file of one account's answers; "" without a cache.
+func (s Source) path(ctx context.Context, client *apiclient.Client, kind string) string {
+	account, err := client.Identity(ctx)
+	if err != nil || s.Dir == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(client.BaseURL() + " " + account + " " + kind))
+	return filepath.Join(s.Dir, "completion-"+hex.EncodeToString(sum[:8])+".json")
+}
+
+func (s Source) load(path string) ([]Value, bool) {
+	data, err := os.ReadFile(path)
+	if path == "" || err != nil {
+		return nil, false
+	}
+	var c cached
+	if json.Unmarshal(data, &c) != nil {
+		return nil, false
+	}
+	if age := s.Now().Sub(c.At); age < 0 || age > freshness {
+		return nil, false
+	}
+	return c.Values, true
+}
+
+// save keeps an answer; it matters to nobody when that fails.
+func (s Source) save(path string, values []Value) {
+	data, err := json.Marshal(cached{At: s.Now(), Values: values})
+	if path == "" || err != nil || os.MkdirAll(s.Dir, 0o700) != nil {
+		return
+	}
+	file, err := os.CreateTemp(s.Dir, ".completion-*")
+	if err != nil {
+		return
+	}
+	defer os.Remove(file.Name())
+	_, err = file.Write(data)
+	if file.Close() == nil && err == nil {
+		_ = os.Rename(file.Name(), path)
+	}
+}
+
+// matching are the values that begin with what was typed.
+func matching(values []Value, prefix string) []string {
+	var lines []string
+	for _, value := range values {
+		if strings.HasPrefix(value.Value, strings.ToLower(prefix)) || strings.HasPrefix(value.Value, prefix) {
+			lines = append(lines, value.String())
+		}
+	}
+	return lines
+}
+
+// Persons are the newest persons with their names.
+func (s Source) Persons(ctx context.Context, prefix string) []string {
+	return s.find(ctx, "persons", prefix, func(ctx context.Context, c *apiclient.Client) ([]Value, error) {
+		page, err := c.Persons.List(ctx, apitype.PersonListOptions{Paging: apitype.Paging{First: new(recent)}})
+		return describe(page, err, func(p apitype.Person) Value {
+			return Value{p.UUID.String(), render.PersonName(p)}
+		})
+	})
+}
+
+// Calls are the latest calls with the person's name and the state.
+func (s Source) Calls(ctx context.Context, prefix string) []string {
+	return s.find(ctx, "calls", prefix, func(ctx context.Context, c *apiclient.Client) ([]Value, error) {
+		page, err := s.calls(ctx, c)
+		return describe(page, err, func(call apitype.Call) Value {
+			return Value{call.UUID.String(), strings.TrimSpace(render.PersonName(call.Person.Value()) + " " + string(call.Type) + ", " + string(call.Status))}
+		})
+	})
+}
+
+// calls are the latest calls, with persons where the account may read them.
+func (s Source) calls(ctx context.Context, c *apiclient.Client) (apiclient.Page[apitype.Call], error) {
+	o := apitype.CallListOptions{Paging: apitype.Paging{First: new(recent)}, Include: []string{apitype.IncludePerson}}
+	page, err := c.Calls.List(ctx, o)
+	if apiclient.KindOf(err) == apiclient.KindForbidden {
+		o.Include = nil
+		return c.Calls.List(ctx, o)
+	}
+	return page, err
+}
+
+// Pledges are the newest pledges with amount and state.
+func (s Source) Pledges(ctx context.Context, prefix string) []string {
+	return s.find(ctx, "pledges", prefix, func(ctx context.Context, c *apiclient.Client) ([]Value, error) {
+		page, err := c.Pledges.List(ctx, apitype.PledgeListOptions{Paging: apitype.Paging{First: new(recent)}})
+		return describe(page, err, func(p apitype.Pledge) Value {
+			return Value{p.UUID.String(), "€ " + p.DonationAmount.Fixed() + " " + string(p.DonationInterval) + ", " + string(p.Status)}
+		})
+	})
+}
+
+// ResultCodes are the result codes of the latest calls.
+func (s Source) ResultCodes(ctx context.Context, prefix string) []string {
+	return s.find(ctx, "result-codes", prefix, func(ctx context.Context, c *apiclient.Client) ([]Value, error) {
+		page, err := s.calls(ctx, c)
+		codes, err := describe(page, err, func(call apitype.Call) Value {
+			if code := call.Result.Value().ResultCode; code != nil {
+				return Value{Value: *code}
+			}
+			return Value{}
+		})
+		slices.SortFunc(codes, func(a, b Value) int { return strings.Compare(a.Value, b.Value) })
+		return slices.Compact(codes), err
+	})
+}
+
+// describe turns the records of a page into values; one without a value is left out.
+func describe[T any](page apiclient.Page[T], err error, value func(T) Value) ([]Value, error) {
+	if err != nil {
+		return nil, err
+	}
+	var values []Value
+	for _, record := range page.Records {
+		decoded, err := record.Decode()
+		if err != nil {
+			return nil, err
+		}
+		if v := value(decoded); v.Value != "" {
+			values = append(values, v)
+		}
+	}
+	return values, nil
+}
