@@ -30,6 +30,9 @@ type terminal struct {
 	wrote  chan struct{}
 	done   chan error
 	sent   int // Keys pressed.
+	// cooked says that there is no terminal: the program leaves it to somebody else to
+	// turn a line feed into a new line.
+	cooked bool
 	after  strings.Builder
 }
 
@@ -44,9 +47,11 @@ func (m *terminal) Write(p []byte) (int, error) {
 		}
 	}()
 	m.after.Write(p)
-	// Without a terminal the program leaves it to the line discipline to turn a
-	// line feed into a new line.
-	_, err := m.screen.Write(bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n")))
+	drawn := p
+	if m.cooked {
+		drawn = bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n"))
+	}
+	_, err := m.screen.Write(drawn)
 	return len(p), err
 }
 
@@ -68,7 +73,7 @@ const patience = 20 * time.Second
 func start(t *testing.T, o Options, width, height int) *terminal {
 	t.Helper()
 	in, keys := io.Pipe()
-	m := &terminal{t: t, screen: vt.NewEmulator(width, height), keys: keys, wrote: make(chan struct{}, 1), done: make(chan error, 1)}
+	m := &terminal{t: t, cooked: true, screen: vt.NewEmulator(width, height), keys: keys, wrote: make(chan struct{}, 1), done: make(chan error, 1)}
 	// The emulator answers what the program asks the terminal; nobody needs it.
 	go func() { _, _ = io.Copy(io.Discard, m.screen) }()
 	o.In, o.Out = in, m
