@@ -107,7 +107,7 @@ func (v viewer) wholePledge(r Reader, row PledgeRow, person *PersonRow, transact
 func (v viewer) openPledge(dst []byte, row PledgeRow) []byte {
 	dst = open(dst, row.Doc)
 	dst = append(dst, `,"releasedAt":`...)
-	if released(row, v.now) { // Spec gap: G2
+	if row.ReleasedAt != nil && (row.External || released(row, v.now)) { // Spec gap: G2
 		dst = append(append(append(dst, '"'), row.ReleasedAt.String()...), '"')
 	} else {
 		dst = append(dst, `null`...)

@@ -307,7 +307,7 @@ func (a *api) base(r *http.Request) string {
 // new one. Spec gap: R11.
 func requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
-	if id == "" || len(id) > 128 || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' }) {
+	if id == "" || len(id) > 128 || strings.ContainsFunc(id, func(c rune) bool { return c < ' ' || c > '~' }) {
 		return apitype.NewUUID().String()
 	}
 	return id

@@ -328,7 +328,9 @@ func TestForeignRecords(t *testing.T) {
 		name string
 		send func(o owned) servicetest.Answer
 	}{
-		{"get person", func(o owned) servicetest.Answer { return w.Do(w.a.token, "GET", "/api/v1/persons/"+o.person.String(), "") }},
+		{"get person", func(o owned) servicetest.Answer {
+			return w.Do(w.a.token, "GET", "/api/v1/persons/"+o.person.String(), "")
+		}},
 		{"update person", func(o owned) servicetest.Answer {
 			return w.Do(w.a.token, "PUT", "/api/v1/persons/"+o.person.String()+"/actions/update", `{}`)
 		}},
@@ -345,7 +347,9 @@ func TestForeignRecords(t *testing.T) {
 		{"expire", func(o owned) servicetest.Answer {
 			return w.Do(w.a.token, "PUT", "/api/v1/calls/"+o.call.String()+"/actions/expire", `{}`)
 		}},
-		{"get pledge", func(o owned) servicetest.Answer { return w.Do(w.a.token, "GET", "/api/v1/pledges/"+o.pledge.String(), "") }},
+		{"get pledge", func(o owned) servicetest.Answer {
+			return w.Do(w.a.token, "GET", "/api/v1/pledges/"+o.pledge.String(), "")
+		}},
 		{"update pledge", func(o owned) servicetest.Answer {
 			return w.Do(w.a.token, "PUT", "/api/v1/pledges/"+o.pledge.String()+"/actions/update", `{"endsAt":"1999-01-01"}`)
 		}},
@@ -653,6 +657,18 @@ func TestPledgeLife(t *testing.T) {
 	}
 	if got := w.Do(w.a.token, "GET", "/api/v1/pledges/"+dropped.String(), "").Object(); got["releasedAt"] != nil {
 		t.Errorf("got releasedAt %v of a dropped pledge", got["releasedAt"])
+	}
+}
+
+// TestExternalRelease shows that an external pledge's release is as supplied, also in
+// the future. Spec gap: G2.
+func TestExternalRelease(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.create("/api/v1/pledges", w.pledgeBody(w.a, `,"externalSource":{"name":"x","identifier":"y"},"releasedAt":"2027-01-01"`))
+	found := page(t, w.Do(w.a.token, "GET", "/api/v1/pledges?releasedAfter=2026-12-31", ""))
+	if len(found.Edges) != 1 || found.Edges[0].Node["uuid"] != id.String() || found.Edges[0].Node["releasedAt"] != "2027-01-01T00:00:00.000Z" {
+		t.Errorf("got %v", found.Edges)
 	}
 }
 

@@ -83,7 +83,7 @@ func (r *reader) Calls(f service.CallFilter, part service.Range) (rows []service
 		joins += ` LEFT JOIN persons p ON p.uuid = t.person`
 	}
 	if f.WithPledge {
-		columns += `, l.uuid, l.owner, l.recruiting, l.released_at, l.has_signature, l.doc, u.doc`
+		columns += `, l.uuid, l.owner, l.recruiting, l.released_at, l.external, l.has_signature, l.doc, u.doc`
 		joins += ` LEFT JOIN pledges l ON l.uuid = t.pledge LEFT JOIN users u ON u.uuid = l.recruiter`
 	}
 	text := q.page(columns, joins, part)
@@ -101,13 +101,13 @@ func scanCall(result *sql.Rows, f service.CallFilter) (c service.CallRow, err er
 	var person, personOwner, pledge, owner, recruiting *apitype.UUID
 	var p service.PersonRow
 	var l service.PledgeRow
-	var hasSignature sql.NullBool
+	var external, hasSignature sql.NullBool
 	if f.WithPerson {
 		dest = append(dest, nullUUIDDest{&person}, nullUUIDDest{&personOwner}, docDest{&p.Quality}, docDest{&p.Doc})
 	}
 	if f.WithPledge {
 		dest = append(dest, nullUUIDDest{&pledge}, nullUUIDDest{&owner}, nullUUIDDest{&recruiting},
-			nullTimeDest{&l.ReleasedAt}, &hasSignature, docDest{&l.Doc}, docDest{&l.RecruiterUser})
+			nullTimeDest{&l.ReleasedAt}, &external, &hasSignature, docDest{&l.Doc}, docDest{&l.RecruiterUser})
 	}
 	if err := result.Scan(dest...); err != nil {
 		return c, err
@@ -117,7 +117,8 @@ func scanCall(result *sql.Rows, f service.CallFilter) (c service.CallRow, err er
 		c.PersonRow = &p
 	}
 	if pledge != nil {
-		l.UUID, l.Owner, l.Recruiting, l.HasSignature = *pledge, *owner, *recruiting, hasSignature.Bool
+		l.UUID, l.Owner, l.Recruiting = *pledge, *owner, *recruiting
+		l.External, l.HasSignature = external.Bool, hasSignature.Bool
 		c.PledgeRow = &l
 	}
 	return c, nil

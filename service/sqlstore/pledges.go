@@ -63,7 +63,7 @@ func (r *reader) pledgeQuery(f service.PledgeFilter) (*listQuery, error) {
 		q.where(`t.status = %s`, string(f.Status))
 	}
 	if f.ReleasedAfter != nil {
-		q.where(`+t.released_at <= %s`, f.ReleasedBy.UnixMilli())
+		q.where(`(t.external = 1 OR +t.released_at <= %s)`, f.ReleasedBy.UnixMilli()) // Spec gap: G2
 		if f.UpdatedAfter != nil {
 			q.where(`+t.updated_at > %s`, f.UpdatedAfter.UnixMilli())
 		}
@@ -98,12 +98,12 @@ func (r *reader) Pledges(f service.PledgeFilter, part service.Range) (rows []ser
 	if err != nil {
 		return nil, err
 	}
-	text := q.page(`t.uuid, t.created_at, t.released_at, t.has_signature, t.doc, u.doc`,
+	text := q.page(`t.uuid, t.created_at, t.released_at, t.external, t.has_signature, t.doc, u.doc`,
 		` LEFT JOIN users u ON u.uuid = t.recruiter`, part)
 	err = r.each(text, q.args, func(result *sql.Rows) error {
 		var p service.PledgeRow
 		err := result.Scan(uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, nullTimeDest{&p.ReleasedAt},
-			&p.HasSignature, docDest{&p.Doc}, docDest{&p.RecruiterUser})
+			&p.External, &p.HasSignature, docDest{&p.Doc}, docDest{&p.RecruiterUser})
 		rows = append(rows, p)
 		return err
 	})
