@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -79,6 +80,7 @@ func TestScripts(t *testing.T) {
 			"json":     checkJSON,
 			"lines":    countLines,
 			"fileperm": filePermissions,
+			"hangbus":  hangBus,
 		},
 	})
 }
@@ -148,4 +150,17 @@ func firstUUID(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("%s is empty", args[1])
 	}
 	ts.Setenv(args[0], list[0].UUID)
+}
+
+// hangbus VARIABLE listens like a session bus and never answers.
+func hangBus(ts *testscript.TestScript, _ bool, args []string) {
+	dir, err := os.MkdirTemp("", "bus") // The path of a socket must be short.
+	ts.Check(err)
+	listener, err := net.Listen("unix", filepath.Join(dir, "bus"))
+	ts.Check(err)
+	ts.Defer(func() {
+		listener.Close()
+		os.RemoveAll(dir)
+	})
+	ts.Setenv(args[0], "unix:path="+filepath.Join(dir, "bus"))
 }

@@ -188,8 +188,14 @@ func outboxSend(s *session) *cobra.Command {
 			if err != nil {
 				return failure(apiclient.KindFailure, "send the outbox: %s", err)
 			}
-			s.note("%d sent, %d refused, %d wait", report.Accepted, report.Rejected, report.Waiting)
-			return sendOutcome(report)
+			problem := sendOutcome(report)
+			if problem != nil && wantsJSON(s.args) { // stdout stays empty beside an error line.
+				return problem
+			}
+			counts := map[string]int{"sent": report.Accepted, "refused": report.Rejected, "waiting": report.Waiting}
+			return errors.Join(showOne(s, counts, []pair{
+				{"sent", strconv.Itoa(report.Accepted)}, {"refused", strconv.Itoa(report.Rejected)}, {"waiting", strconv.Itoa(report.Waiting)},
+			}), problem)
 		},
 	}
 }

@@ -133,6 +133,9 @@ func flattenObject(lines *[]field, prefix string, dec *jsontext.Decoder, o Optio
 		if err != nil {
 			return err
 		}
+		if prefix == "pledgeCase" && (name == "person" || name == "calls" || name == "transactions") {
+			continue // The call shows its own; those of its pledge say the same again.
+		}
 		if prefix != "" {
 			name = prefix + "." + name
 		}

@@ -124,6 +124,7 @@ func (t *table[T]) total() int {
 
 // write writes one row; what does not fit the terminal is cut.
 func (t *table[T]) write(row []Text) error {
+	var line strings.Builder
 	left := t.options.Width
 	for i, cell := range row {
 		width := t.widths[i]
@@ -140,16 +141,17 @@ func (t *table[T]) write(row []Text) error {
 			painted = Text{Text: shownText, Role: cell.Role}.Paint()
 		}
 		if i > 0 {
-			t.out.WriteString("  ")
+			line.WriteString("  ")
 		}
 		switch {
 		case t.columns[i].Right:
-			t.out.WriteString(padding + painted)
+			line.WriteString(padding + painted)
 		case i == len(row)-1:
-			t.out.WriteString(painted)
+			line.WriteString(painted)
 		default:
-			t.out.WriteString(painted + padding)
+			line.WriteString(painted + padding)
 		}
 	}
-	return t.out.WriteByte('\n')
+	_, err := t.out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	return err
 }

@@ -1,0 +1,189 @@
+package profile_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zalando/go-keyring"
+
+	"fundesk/commands/profile"
+)
+
+func TestStore(t *testing.T) {
+	t.Parallel()
+	store := profile.Store{Dir: filepath.Join(t.TempDir(), "a", "b")}
+	empty, err := store.Load()
+	if err != nil || len(empty.Profiles) != 0 {
+		t.Fatalf("got %+v, %v, want an empty configuration", empty, err)
+	}
+	want := profile.Config{Current: "prod", Profiles: map[string]profile.Profile{
+		"prod": {
+			BaseURL: "https://a.example", Agent: "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10", ResultCodes: []string{"a", "b"},
+			MaxAttempts: 6, TokenStorage: profile.StorageCommand, TokenCommand: []string{"pass", "show", `with "quotes"`},
+		},
+		"demo2": {BaseURL: "embedded:demo2"},
+	}}
+	if err := store.Save(want); err != nil {
+		t.Fatalf("Save: %v", err)
+	}
+	got, err := store.Load()
+	if err != nil {
+		t.Fatalf("Load: %v", err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("configuration (-want +got):\n%s", diff)
+	}
+	info, err := os.Stat(store.Path())
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("got mode %v, %v, want 0600", info.Mode(), err)
+	}
+	left, err := os.ReadDir(store.Dir)
+	if err != nil || len(left) != 1 {
+		t.Errorf("got %v, %v, want no temporary file left", left, err)
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, text, want string }{
+		{"broken TOML", "current = ", "config.toml"},
+		{"an unknown key", "[profiles.a]\nbase_ur = \"x\"", "unknown key profiles.a.base_ur"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			store := profile.Store{Dir: t.TempDir()}
+			if err := os.WriteFile(store.Path(), []byte(test.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := store.Load(); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestCheckName(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, profile string
+		ok            bool
+	}{
+		{"a word", "prod", true},
+		{"digits and dashes", "prod-2_b", true},
+		{"nothing", "", false},
+		{"a path", "../prod", false},
+		{"a dot", "a.b", false},
+		{"a space", "a b", false},
+		{"too long", strings.Repeat("a", 65), false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if err := profile.CheckName(test.profile); (err == nil) != test.ok {
+				t.Errorf("got %v, want ok %v", err, test.ok)
+			}
+		})
+	}
+}
+
+func TestTokenCommand(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		command []string
+		want    string
+		problem string
+	}{
+		{"prints a token", []string{"sh", "-c", "echo '  abc  '"}, "abc", ""},
+		{"does not see a token", []string{"sh", "-c", "echo seen${FUNDESK_TOKEN}"}, "seen", ""},
+		{"fails", []string{"sh", "-c", "echo secret; echo locked >&2; exit 3"}, "", "locked"},
+		{"prints nothing", []string{"true"}, "", "printed nothing"},
+		{"is not there", []string{"no-such-program-at-all"}, "", "not found"},
+		{"is not configured", nil, "", "no token is stored"},
+	}
+	tokens := profile.Tokens{Dir: t.TempDir(), Getenv: os.Getenv}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := tokens.Get(t.Context(), "prod", profile.Profile{TokenStorage: profile.StorageCommand, TokenCommand: test.command})
+			if got != test.want || (err == nil) != (test.problem == "") {
+				t.Fatalf("got %q, %v, want %q", got, err, test.want)
+			}
+			if err != nil && (!strings.Contains(err.Error(), test.problem) || strings.Contains(err.Error(), "secret")) {
+				t.Errorf("got %v, want %q and not what it printed", err, test.problem)
+			}
+		})
+	}
+}
+
+func TestTokenFile(t *testing.T) {
+	t.Parallel()
+	tokens := profile.Tokens{Dir: t.TempDir(), Getenv: os.Getenv}
+	storage, err := tokens.Set("prod", "abc", true)
+	if err != nil || storage != profile.StorageFile {
+		t.Fatalf("got %s, %v, want a file", storage, err)
+	}
+	p := profile.Profile{TokenStorage: storage}
+	if got, err := tokens.Get(t.Context(), "prod", p); err != nil || got != "abc" {
+		t.Errorf("got %q, %v, want the token", got, err)
+	}
+	if _, err := tokens.Get(t.Context(), "prod", profile.Profile{TokenStorage: profile.StorageKeyring}); err == nil {
+		t.Error("got a token for a profile that is pinned to the keyring, want none from the file")
+	}
+	if err := tokens.Delete("prod", p); err != nil {
+		t.Errorf("Delete: %v", err)
+	}
+	if _, err := tokens.Get(t.Context(), "prod", p); !errors.Is(err, profile.ErrNoToken) {
+		t.Errorf("got %v, want no token", err)
+	}
+}
+
+// Not parallel: the keyring library keeps its provider in a variable.
+func TestKeyring(t *testing.T) {
+	keyring.MockInit()
+	withBus := func(name string) string {
+		return map[string]string{"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"}[name]
+	}
+	tokens := profile.Tokens{Dir: t.TempDir(), Getenv: withBus}
+	storage, err := tokens.Set("prod", "abc", false)
+	if err != nil || storage != profile.StorageKeyring {
+		t.Fatalf("got %s, %v, want the keyring", storage, err)
+	}
+	p := profile.Profile{TokenStorage: storage}
+	if got, err := tokens.Get(t.Context(), "prod", p); err != nil || got != "abc" {
+		t.Errorf("got %q, %v, want the token", got, err)
+	}
+	if err := tokens.Delete("prod", p); err != nil {
+		t.Errorf("Delete: %v", err)
+	}
+	if _, err := tokens.Get(t.Context(), "prod", p); !errors.Is(err, profile.ErrNoToken) {
+		t.Errorf("got %v, want no token", err)
+	}
+	if err := tokens.Delete("prod", p); err != nil {
+		t.Errorf("delete again: got %v, want nothing", err)
+	}
+	keyring.MockInitWithError(errors.New("locked"))
+	if _, err := tokens.Set("prod", "abc", false); !errors.Is(err, profile.ErrNoKeyring) {
+		t.Errorf("got %v, want no keyring", err)
+	}
+	if entries, _ := os.ReadDir(tokens.Dir); len(entries) != 0 {
+		t.Errorf("got %v in the folder, want nothing in plain text", entries)
+	}
+}
+
+// Without a bus the keyring must not even be asked: it would start daemons.
+func TestNoBus(t *testing.T) {
+	t.Parallel()
+	tokens := profile.Tokens{Dir: t.TempDir(), Getenv: func(name string) string {
+		return map[string]string{"XDG_RUNTIME_DIR": t.TempDir()}[name]
+	}}
+	_, err := tokens.Get(t.Context(), "prod", profile.Profile{TokenStorage: profile.StorageKeyring})
+	if !errors.Is(err, profile.ErrNoKeyring) || !strings.Contains(err.Error(), "no session bus") {
+		t.Errorf("got %v, want no session bus", err)
+	}
+}

@@ -1,0 +1,184 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/service/embedded"
+)
+
+// wholeTree is every command.
+func wholeTree(t *testing.T) *cobra.Command {
+	t.Helper()
+	s := newSession(App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Now: time.Now}, nil)
+	return newRoot(s, nil)
+}
+
+func TestEveryCommandIsDescribed(t *testing.T) {
+	t.Parallel()
+	walkCommands(wholeTree(t), func(cmd *cobra.Command) {
+		if cmd.Short == "" || cmd.Example == "" {
+			t.Errorf("%s: got short %q and example %q, want both", cmd.CommandPath(), cmd.Short, cmd.Example)
+		}
+		if strings.HasSuffix(cmd.Short, ".") {
+			t.Errorf("%s: got %q, want no full stop", cmd.CommandPath(), cmd.Short)
+		}
+		for line := range strings.Lines(cmd.Example) {
+			if !strings.Contains(line, "fundesk") && !strings.HasPrefix(strings.TrimSpace(line), "--") {
+				t.Errorf("%s: got example %q, want one of fundesk", cmd.CommandPath(), line)
+			}
+		}
+	})
+}
+
+// The tree that is built for one noun must be the one that help shows.
+func TestChosenEntry(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"nothing", nil, ""},
+		{"a noun", []string{"call", "list"}, "call"},
+		{"a plural", []string{"calls", "list"}, "call"},
+		{"flags before", []string{"--profile", "demo", "-o", "json", "pledge", "list"}, "pledge"},
+		{"flags with values", []string{"--profile=demo", "-ojson", "--quiet", "person"}, "person"},
+		{"help", []string{"help", "call"}, ""},
+		{"completion of a verb", []string{"__complete", "call", ""}, "call"},
+		{"completion of a noun", []string{"__complete", "cal"}, ""},
+		{"an unknown word", []string{"bogus"}, ""},
+		{"a value that looks like a noun", []string{"--profile", "call", "person", "list"}, "person"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if got := chosenEntry(test.args); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// leafArguments are what a command needs to run on the demo; %CALL, %PERSON and %PLEDGE
+// stand for records of it.
+var leafArguments = map[string][]string{
+	"person get": {"%PERSON"}, "person create": {"--dry-run", "--owning-organization", "%PERSON", "--recruiting-organization", "%PERSON"},
+	"person update": {"%PERSON", "--academic-title", "dr."}, "person import": {"-", "--yes"},
+	"call get": {"%CALL"}, "call create": {"--person", "%PERSON", "--type", "winback"}, "call attempt": {"%CALL"},
+	"call complete": {"%CALL"}, "call cancel": {"%CALL", "--yes"}, "call expire": {"%CALL", "--yes"},
+	"call import": {"-", "--yes"}, "call watch": {"--since", "1000d", "--count", "1"},
+	"pledge get": {"%PLEDGE"}, "pledge create": {"--person", "%PERSON"}, "pledge update": {"%PLEDGE", "--recruiting-location-label", "Oost"},
+	"pledge action": {"drop", "%PLEDGE", "--yes"}, "pledge import": {"-", "--yes"},
+	"processed mark": {"call", "%CALL"}, "outbox show": {"none"}, "outbox drop": {"none", "--yes"},
+	"profile add": {"other", "--base-url", "https://a.example"}, "profile use": {"demo"}, "profile remove": {"none", "--yes"},
+	"api": {"GET", "/api/v1/calls"}, "completion": {"bash"}, "help": {"output"},
+}
+
+// quiet are the commands whose output is not records: scripts, prose, nothing.
+var quiet = []string{"completion", "help", "profile add", "profile use", "auth login", "auth logout"}
+
+// Every leaf with -o json prints JSON on stdout, or one JSON error line on stderr.
+func TestEveryLeafSpeaksJSON(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	ids := map[string]string{}
+	for _, noun := range []string{"call", "person", "pledge"} {
+		out, errs, code := runIn(t, home, "", noun, "list", "--limit", "1", "-q", "-o", "id")
+		if code != 0 {
+			t.Fatalf("%s list: %s", noun, errs)
+		}
+		ids["%"+strings.ToUpper(noun)] = strings.TrimSpace(out)
+	}
+	walkCommands(wholeTree(t), func(cmd *cobra.Command) {
+		path := strings.TrimPrefix(cmd.CommandPath(), "fundesk ")
+		if cmd.HasSubCommands() || path == "tui" || path == "demo" {
+			return
+		}
+		args := strings.Fields(path)
+		for _, arg := range leafArguments[path] {
+			if id, ok := ids[arg]; ok {
+				arg = id
+			}
+			args = append(args, arg)
+		}
+		out, errs, code := runIn(t, home, "", append(args, "-o", "json")...)
+		switch {
+		case code != 0:
+			var line struct{ Error *report }
+			if strings.Count(errs, "\n") != 1 || json.Unmarshal([]byte(errs), &line) != nil || line.Error == nil || line.Error.Kind == "" {
+				t.Errorf("%s: got exit code %d and %q on stderr, want one JSON line", path, code, errs)
+			}
+		case slices.Contains(quiet, path):
+		default:
+			dec := json.NewDecoder(strings.NewReader(out))
+			var value any
+			if err := dec.Decode(&value); err != nil && !(strings.HasSuffix(path, "import") && out == "") && !strings.HasPrefix(path, "pull") {
+				t.Errorf("%s: got %q, want JSON: %v", path, out, err)
+			}
+		}
+	})
+}
+
+// runIn runs one command line on the demo of a home folder.
+func runIn(t *testing.T, home, in string, args ...string) (out, errs string, code int) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	environment := map[string]string{"HOME": home, "FUNDESK_PROFILE": "demo"}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	code = Run(ctx, args, App{
+		In: strings.NewReader(in), Out: &stdout, Err: &stderr, Now: time.Now, Version: "test",
+		Getenv: func(name string) string { return environment[name] },
+		OpenEmbedded: func(ctx context.Context, name, dataDir string) (Embedded, error) {
+			if err := os.MkdirAll(dataDir, 0o700); err != nil {
+				return nil, err
+			}
+			return embedded.Open(ctx, embedded.Options{Path: filepath.Join(dataDir, name+".db"), Sample: name == "demo"})
+		},
+	})
+	return stdout.String(), stderr.String(), code
+}
+
+func TestParseMoment(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 9, 15, 30, 0, time.Local)
+	tests := []struct {
+		name, text string
+		want       time.Time
+		wrong      bool
+	}{
+		{"RFC 3339", "2026-01-02T03:04:05+02:00", time.Date(2026, 1, 2, 1, 4, 5, 0, time.UTC), false},
+		{"a local day", "2026-01-02", time.Date(2026, 1, 2, 0, 0, 0, 0, time.Local), false},
+		{"now", "now", now, false},
+		{"today", "today", time.Date(2026, 11, 20, 0, 0, 0, 0, time.Local), false},
+		{"yesterday", "yesterday", time.Date(2026, 11, 19, 0, 0, 0, 0, time.Local), false},
+		{"minutes", "90m", now.Add(-90 * time.Minute), false},
+		{"hours", "36h", now.Add(-36 * time.Hour), false},
+		{"days", "7d", now.Add(-7 * 24 * time.Hour), false},
+		{"weeks", "2w", now.Add(-14 * 24 * time.Hour), false},
+		{"a negative age", "-7d", time.Time{}, true},
+		{"a number", "7", time.Time{}, true},
+		{"nothing", "", time.Time{}, true},
+		{"a word", "tomorrow", time.Time{}, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := parseMoment(test.text, now)
+			if (err != nil) != test.wrong || err == nil && !got.Time.Equal(test.want) {
+				t.Errorf("got %v, %v, want %v", got, err, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,300 @@
+package render_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+var now = time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
+
+// calls are records as a service may send them: unknown fields, long numbers, text
+// that attacks a terminal.
+var calls = []string{
+	`{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10","status":"requested","requestedAt":"2026-11-20T09:00:00Z","attemptsCount":2,"lastUpdatedAt":"2026-11-20T09:00:00Z","cancelledAt":null,"completedAt":null,"expiredAt":null,"notes":"tab\there\nnext, \"quoted\"","personUuid":"3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11","relatedCaseUuid":null,"callingOrganizationUuid":null,"type":"verification","recordingDuration":12.3450,"zzz":9007199254740993,"attempts":[{"userUuid":null,"attemptAt":"2026-11-19T09:15:00Z","createdAt":"2026-11-19T09:15:00Z"}]}`,
+	`{"uuid":"6c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10","status":"completed","requestedAt":"2026-08-01T09:00:00Z","attemptsCount":0,"lastUpdatedAt":"2026-08-01T09:00:00Z","cancelledAt":null,"completedAt":"2026-08-02T09:00:00Z","expiredAt":null,"notes":"=1+1","personUuid":"3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11","relatedCaseUuid":null,"callingOrganizationUuid":null,"type":"new_kind","recordingDuration":null,"result":{"resultCode":"\u001b[31mred\u202egnp\u200b漢字","completedAt":null,"notes":null,"donorRetentionRating":8.50}}`,
+}
+
+func decode(raw string) func() (apitype.Call, error) {
+	return func() (apitype.Call, error) {
+		var call apitype.Call
+		return call, json.Unmarshal([]byte(raw), &call)
+	}
+}
+
+func query(t *testing.T, expression string) *render.Query {
+	t.Helper()
+	q, err := render.ParseQuery(expression)
+	if err != nil {
+		t.Fatalf("ParseQuery: %v", err)
+	}
+	return q
+}
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	terminal := func(o render.Options) render.Options {
+		o.Terminal, o.Color, o.Width = true, true, 100
+		return o
+	}
+	tests := []struct {
+		name    string
+		options render.Options
+	}{
+		{"table-pipe", render.Options{Format: render.Table}},
+		{"table-terminal", terminal(render.Options{Format: render.Table})},
+		{"table-narrow", render.Options{Format: render.Table, Width: 60, Terminal: true}},
+		{"table-columns", render.Options{Format: render.Table, Columns: []string{"status", "result.resultCode", "attemptsCount"}, NoHeader: true}},
+		{"tsv", render.Options{Format: render.TSV, Columns: []string{"uuid", "notes", "recordingDuration", "result.resultCode"}}},
+		{"csv", render.Options{Format: render.CSV, Columns: []string{"uuid", "notes", "result.donorRetentionRating"}}},
+		{"csv-safe", render.Options{Format: render.CSV, Columns: []string{"notes"}, SpreadsheetSafe: true, NoHeader: true}},
+		{"json", render.Options{Format: render.JSON}},
+		{"json-terminal", terminal(render.Options{Format: render.JSON})},
+		{"ndjson", render.Options{Format: render.NDJSON}},
+		{"ndjson-terminal", terminal(render.Options{Format: render.NDJSON})},
+		{"id", render.Options{Format: render.ID}},
+		{"jq", render.Options{Format: render.JSON, Query: query(t, ".[] | [.zzz, .recordingDuration, .result.donorRetentionRating]")}},
+		{"jq-each", render.Options{Format: render.TSV, Query: query(t, ".status")}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.options.Now = now
+			var out bytes.Buffer
+			list, err := render.NewList(&out, render.CallColumns(), test.options)
+			if err != nil {
+				t.Fatalf("NewList: %v", err)
+			}
+			for _, raw := range calls {
+				if err := list.Add([]byte(raw), decode(raw)); err != nil {
+					t.Fatalf("Add: %v", err)
+				}
+			}
+			if err := list.Close(); err != nil {
+				t.Fatalf("Close: %v", err)
+			}
+			golden(t, test.name, out.Bytes())
+		})
+	}
+}
+
+func TestRecordGolden(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		options render.Options
+	}{
+		{"one-table", render.Options{Format: render.Table}},
+		{"one-terminal", render.Options{Format: render.Table, Terminal: true, Color: true, Width: 100}},
+		{"one-json", render.Options{Format: render.JSON}},
+		{"one-tsv", render.Options{Format: render.TSV}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.options.Now = now
+			var out bytes.Buffer
+			if err := render.Record(&out, render.CallColumns(), test.options, []byte(calls[0]), decode(calls[0])); err != nil {
+				t.Fatalf("Record: %v", err)
+			}
+			golden(t, test.name, out.Bytes())
+		})
+	}
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+// What goes to a program is what the service sent, byte for byte.
+func TestLossless(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	list, err := render.NewList(&out, render.CallColumns(), render.Options{Format: render.NDJSON})
+	if err != nil {
+		t.Fatalf("NewList: %v", err)
+	}
+	for _, raw := range calls {
+		if err := list.Add([]byte(raw), decode(raw)); err != nil {
+			t.Fatalf("Add: %v", err)
+		}
+	}
+	if err := list.Close(); err != nil {
+		t.Fatalf("Close: %v", err)
+	}
+	if got, want := out.String(), strings.Join(calls, "\n")+"\n"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestEmptyAndFailedLists(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		format render.Format
+		added  int
+		abort  bool
+		want   string
+	}{
+		{"an empty list", render.JSON, 0, false, "[]\n"},
+		{"an empty ndjson list", render.NDJSON, 0, false, ""},
+		{"an empty csv list has a header", render.CSV, 0, false, "status\r\n"},
+		{"a list that failed at once", render.JSON, 0, true, ""},
+		{"a csv list that failed at once", render.CSV, 0, true, ""},
+		{"a list that failed later stays valid", render.JSON, 1, true, "[\n{\"a\":1}\n]\n"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			list, err := render.NewList(&out, render.CallColumns(), render.Options{Format: test.format, Columns: []string{"status"}})
+			if err != nil {
+				t.Fatalf("NewList: %v", err)
+			}
+			for range test.added {
+				if err := list.Add([]byte(`{"a":1}`), decode(`{}`)); err != nil {
+					t.Fatalf("Add: %v", err)
+				}
+			}
+			end := list.Close
+			if test.abort {
+				end = list.Abort
+			}
+			if err := end(); err != nil || out.String() != test.want {
+				t.Errorf("got %q, %v, want %q", out.String(), err, test.want)
+			}
+		})
+	}
+}
+
+func TestClean(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, text, want string }{
+		{"plain text", "Jansen", "Jansen"},
+		{"accents and CJK", "Müller 漢字 ✓", "Müller 漢字 ✓"},
+		{"an escape sequence", "\x1b]0;x\x07", "␛]0;x␇"},
+		{"a carriage return", "a\rb", "a␍b"},
+		{"newline and tab", "a\nb\tc", "a b c"},
+		{"delete", "a\x7f", "a␡"},
+		{"C1 as a code point", "\u009b31m", `\u009b31m`},
+		{"C1 as a byte", "\x9b31m", `\x9b31m`},
+		{"bidirectional override", "a\u202eb", `a\u202eb`},
+		{"zero width", "a\u200bb\ufeff", `a\u200bb\ufeff`},
+		{"soft hyphen", "a\u00adb", `a\u00adb`},
+		{"a tag character", "a\U000e0041", `a\ue0041`},
+		{"a line separator", "a\u2028b", `a\u2028b`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if got := render.Clean(test.text); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// JSON on a terminal holds no dangerous character and means the same.
+func FuzzCleanJSON(f *testing.F) {
+	for _, seed := range []string{"a\u202eb", "\x1b[31m", "\U000e0041", "漢字", "\x9b", "\u2028"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		raw, err := json.Marshal(strings.ToValidUTF8(text, "?"))
+		if err != nil {
+			t.Skip()
+		}
+		cleaned := render.CleanJSON(raw)
+		if got := render.Clean(string(cleaned)); got != string(cleaned) {
+			t.Errorf("got %q, which a terminal must not see", cleaned)
+		}
+		var want, got string
+		if json.Unmarshal(raw, &want) != nil || json.Unmarshal(cleaned, &got) != nil || got != want {
+			t.Errorf("got %q from %s, want %q", got, cleaned, want)
+		}
+	})
+}
+
+func TestMasks(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, got, want string }{
+		{"an IBAN", render.MaskIBAN("NL91ABNA0417164300"), "NL91••••••••••4300"},
+		{"an IBAN with spaces", render.MaskIBAN("NL91 ABNA 0417 1643 00"), "NL91••••••••••4300"},
+		{"a short text", render.MaskIBAN("NL91ABNA"), "••••••••"},
+		{"a social security number", render.MaskDigits("123456782"), "•••••••82"},
+		{"a short number", render.MaskDigits("1234"), "••••"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if test.got != test.want {
+				t.Errorf("got %q, want %q", test.got, test.want)
+			}
+		})
+	}
+}
+
+func TestRelativeTime(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		since time.Duration
+		want  string
+	}{
+		{"just now", 3 * time.Second, "now"},
+		{"seconds", 42 * time.Second, "42s ago"},
+		{"minutes", 5 * time.Minute, "5m ago"},
+		{"hours", 47 * time.Hour, "47h ago"},
+		{"days", 59 * 24 * time.Hour, "59d ago"},
+		{"long ago", 61 * 24 * time.Hour, "2026-09-20"},
+		{"soon", -3 * 24 * time.Hour, "in 3d"},
+		{"far away", -100 * 24 * time.Hour, "2027-02-28"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if got := render.RelativeTime(now.Add(-test.since), now); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestUnknownNames(t *testing.T) {
+	t.Parallel()
+	if _, err := render.ParseFormat("yaml"); err == nil || !strings.Contains(err.Error(), "ndjson") {
+		t.Errorf("got %v, want the formats", err)
+	}
+	_, err := render.NewList(&bytes.Buffer{}, render.PledgeColumns(), render.Options{Format: render.CSV, Columns: []string{"nope"}})
+	if err == nil || !strings.Contains(err.Error(), "donationAmount") {
+		t.Errorf("got %v, want the columns", err)
+	}
+	if _, err := render.ParseQuery(".["); err == nil {
+		t.Error("got no error for a broken expression")
+	}
+}
