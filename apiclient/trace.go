@@ -7,11 +7,12 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"fundesk/apiclient/apitype"
 )
 
 // tracer writes requests and answers with everything masked that is personal or
@@ -45,7 +46,7 @@ func (t *tracer) answer(r *http.Response, body []byte, took time.Duration) {
 		return
 	}
 	id := r.Header.Get("X-Request-Id")
-	if !plainID.MatchString(id) {
+	if !isWord(id) {
 		id = "-"
 	}
 	t.write("< %d %s, %d bytes in %s, request %s\n%s", r.StatusCode, http.StatusText(r.StatusCode), len(body), took.Round(time.Millisecond), id, t.body(body))
@@ -68,33 +69,46 @@ func (t *tracer) write(format string, args ...any) {
 	fmt.Fprintf(t.out, format, args...)
 }
 
-var (
-	plainID   = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
-	uuidText  = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
-	timeText  = regexp.MustCompile(`^\d{4}-\d\d-\d\dT[0-9:.]+(Z|[+-]\d\d:?\d\d)$`)
-	enumText  = regexp.MustCompile(`^[A-Za-z0-9_.,-]{1,64}$`)
-	plainKeys = []string{
-		"status", "type", "entityName", "donationInterval", "initialDonationInterval", "recruitmentType", "include",
+// isPlainKey reports whether a key is one of the fields and parameters whose values are
+// enumerated words or numbers.
+// A switch, not a table of patterns: those would be compiled at every start.
+func isPlainKey(key string) bool {
+	switch key {
+	case "status", "type", "entityName", "donationInterval", "initialDonationInterval", "recruitmentType", "include",
 		"first", "last", "attemptsCount", "donationAmount", "initialDonationAmount", "amount", "hasNextPage",
-		"hasPreviousPage", "preferredPaymentDay", "pointer", "parameter", "withPaymentQr", "recordingDuration",
+		"hasPreviousPage", "preferredPaymentDay", "withPaymentQr", "recordingDuration":
+		return true
 	}
-)
+	return false
+}
+
+// isWord reports whether a text looks like an enumerated word, a number or a list of
+// them.
+func isWord(text string) bool {
+	if text == "" || len(text) > 128 {
+		return false
+	}
+	for _, c := range []byte(text) {
+		isLetter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !isLetter && !strings.ContainsRune("_.,:-", rune(c)) {
+			return false
+		}
+	}
+	return true
+}
 
 const masked = "***"
 
 // isPlain reports whether a value is an identifier, an enumerated value, a time or an
 // amount, which may be shown.
 func isPlain(key, text string) bool {
-	switch {
-	case key == "dateOfBirth":
-		return false
-	case uuidText.MatchString(text), timeText.MatchString(text):
+	if _, err := apitype.ParseUUID(text); err == nil {
 		return true
-	case key == "pointer", key == "parameter":
-		return true
-	default:
-		return slices.Contains(plainKeys, key) && enumText.MatchString(text)
 	}
+	if _, err := time.Parse(time.RFC3339, text); err == nil {
+		return key != "dateOfBirth"
+	}
+	return key == "pointer" || key == "parameter" || isPlainKey(key) && isWord(text)
 }
 
 func maskQuery(query url.Values) string {

@@ -20,7 +20,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -65,13 +64,15 @@ type Store struct{ Dir string }
 // Path is where the configuration is.
 func (s Store) Path() string { return filepath.Join(s.Dir, "config.toml") }
 
-// nameForm is what a profile may be called: the name stands in TOML, in a file name and
-// in the keyring.
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
-
-// CheckName refuses a name that a profile cannot have.
+// CheckName refuses a name that a profile cannot have: it stands in TOML, in a file name
+// and in the keyring.
 func CheckName(name string) error {
-	if !nameForm.MatchString(name) {
+	valid := name != "" && len(name) <= 64
+	for i, r := range name {
+		isWord := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		valid = valid && (isWord || i > 0 && (r == '-' || r == '_'))
+	}
+	if !valid {
 		return fmt.Errorf("%q is not a profile name: letters, digits, - and _, at most 64", name)
 	}
 	return nil
