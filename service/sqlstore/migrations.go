@@ -29,6 +29,19 @@ func migrationTexts() ([]string, error) {
 	return texts, nil
 }
 
+// mayMigrate refuses a schema that this program does not know, and an older one when it
+// must not be changed.
+func mayMigrate(version, known int, refuse bool) error {
+	switch {
+	case version > known:
+		return fmt.Errorf("its schema is of version %d, and this program knows %d", version, known)
+	case version < known && refuse:
+		return fmt.Errorf("its schema is of version %d, and this program needs %d; run fundeskd migrate", version, known)
+	default:
+		return nil
+	}
+}
+
 // sqliteTypes are the types that stand for UUID and BYTES.
 var sqliteTypes = strings.NewReplacer(" UUID", " TEXT", " BYTES", " BLOB")
 
@@ -45,15 +58,11 @@ func (e *sqliteEngine) migrate(ctx context.Context, refuse bool) (err error) {
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
 	version, err := c.version()
-	switch {
-	case err != nil:
+	if err == nil {
+		err = mayMigrate(version, len(texts), refuse)
+	}
+	if err != nil || version == len(texts) {
 		return err
-	case version > len(texts):
-		return fmt.Errorf("its schema is of version %d, and this program knows %d", version, len(texts))
-	case version == len(texts):
-		return nil
-	case refuse:
-		return fmt.Errorf("its schema is of version %d, and this program needs %d; run fundeskd migrate", version, len(texts))
 	}
 	if _, err := c.raw.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
 		return err

@@ -31,7 +31,7 @@ const maxBatch = 256
 type sqliteEngine struct {
 	path    string
 	db      *sql.DB
-	readers chan *conn // Idle or, as nil, not opened yet.
+	readers *pool
 	writes  chan *write
 	stop    chan struct{}
 	done    sync.WaitGroup
@@ -67,10 +67,7 @@ func openSQLite(ctx context.Context, path string, noMigrate bool) (*sqliteEngine
 	if err := e.migrate(ctx, noMigrate); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	e.readers = make(chan *conn, max(4, 2*runtime.GOMAXPROCS(0)))
-	for range cap(e.readers) {
-		e.readers <- nil
-	}
+	e.readers = newPool(max(4, 2*runtime.GOMAXPROCS(0)), e.connect)
 	e.done.Go(e.writer)
 	return e, nil
 }
@@ -85,33 +82,18 @@ func (e *sqliteEngine) connect() (*conn, error) {
 }
 
 // view reads in a transaction: SQLite then shows one state of the data throughout.
-func (e *sqliteEngine) view(ctx context.Context, read func(*conn) error) (err error) {
-	var c *conn
-	select {
-	case c = <-e.readers:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-e.stop:
-		return errClosed
-	}
-	// Deferred, so that a panic of a rule does not lose the connection.
-	defer func() { e.readers <- c }()
-	if c == nil {
-		if c, err = e.connect(); err != nil {
-			return sqliteError(err)
+func (e *sqliteEngine) view(ctx context.Context, read func(*conn) error) error {
+	return sqliteError(e.readers.with(ctx, func(c *conn) (err error) {
+		if _, err := c.exec(`BEGIN`); err != nil {
+			return err
 		}
-	}
-	if _, err := c.exec(`BEGIN`); err != nil {
-		return sqliteError(err)
-	}
-	defer func() {
-		_, end := c.exec(`ROLLBACK`) // Nothing was written.
-		err = errors.Join(err, sqliteError(end))
-	}()
-	return sqliteError(read(c))
+		defer func() {
+			_, end := c.exec(`ROLLBACK`) // Nothing was written.
+			err = errors.Join(err, end)
+		}()
+		return read(c)
+	}))
 }
-
-var errClosed = errors.New("the database is closed")
 
 // update hands a change to the writer and waits until it is durable. Once the writer
 // has it, its outcome is waited for: it may already be on its way to the disk.
@@ -251,12 +233,7 @@ func (e *sqliteEngine) close() (err error) {
 	e.once.Do(func() {
 		close(e.stop)
 		e.done.Wait()
-		for range cap(e.readers) {
-			if c := <-e.readers; c != nil {
-				err = errors.Join(err, c.close())
-			}
-		}
-		err = errors.Join(err, e.db.Close())
+		err = errors.Join(e.readers.close(), e.db.Close())
 	})
 	return err
 }

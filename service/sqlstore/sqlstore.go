@@ -11,7 +11,6 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -21,7 +20,7 @@ import (
 
 // Options say which database is opened, and how.
 type Options struct {
-	Database  string // sqlite:PATH.
+	Database  string // sqlite:PATH or postgres://….
 	NoMigrate bool   // Refuse an older schema instead of bringing it up to date.
 }
 
@@ -47,9 +46,16 @@ type engine interface {
 // Open opens a database, makes it when it is not there, and brings its schema up to
 // date.
 func Open(ctx context.Context, o Options) (*Store, error) {
+	if strings.HasPrefix(o.Database, "postgres://") || strings.HasPrefix(o.Database, "postgresql://") {
+		e, err := openPostgres(ctx, o.Database, o.NoMigrate)
+		if err != nil {
+			return nil, fmt.Errorf("open the database: %w", err) // The name may hold a password.
+		}
+		return &Store{engine: e}, nil
+	}
 	path, ok := strings.CutPrefix(o.Database, "sqlite:")
 	if !ok || path == "" {
-		return nil, errors.New("the database is named as sqlite:PATH")
+		return nil, errors.New("the database is named as sqlite:PATH or postgres://…")
 	}
 	e, err := openSQLite(ctx, path, o.NoMigrate)
 	if err != nil {
@@ -120,115 +126,6 @@ var referenceChecks = []struct{ what, query string }{
 	{"calls without their pledge", `SELECT COUNT(*) FROM calls WHERE pledge IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pledges WHERE pledges.uuid = calls.pledge AND pledges.person = calls.person)`},
 	{"transactions without their pledge", `SELECT COUNT(*) FROM transactions WHERE NOT EXISTS (SELECT 1 FROM pledges WHERE pledges.uuid = transactions.pledge)`},
 	{"focus areas without their organization", `SELECT COUNT(*) FROM focus_areas WHERE organization NOT IN (SELECT uuid FROM organizations)`},
-}
-
-// conn is one connection with its prepared statements. It is used by one goroutine at
-// a time, for one transaction, and only as long as that lasts.
-type conn struct {
-	ctx        context.Context // Of the transaction, never cancelled in the middle of a statement.
-	raw        *sql.Conn
-	statements map[string]*sql.Stmt
-	broken     bool // A statement was refused by the database, not by a rule.
-}
-
-// maxStatements bounds the prepared statements of a connection: lists make texts by
-// their filters.
-const maxStatements = 200
-
-// prepare is a prepared statement, from an earlier use where there was one.
-func (c *conn) prepare(text string) (*sql.Stmt, error) {
-	if s, ok := c.statements[text]; ok {
-		return s, nil
-	}
-	if len(c.statements) >= maxStatements {
-		if err := c.forget(); err != nil {
-			return nil, c.fail(err)
-		}
-	}
-	s, err := c.raw.PrepareContext(c.ctx, text)
-	if err != nil {
-		return nil, c.fail(err)
-	}
-	c.statements[text] = s
-	return s, nil
-}
-
-// forget closes the prepared statements.
-func (c *conn) forget() (err error) {
-	for text, s := range c.statements {
-		err = errors.Join(err, s.Close())
-		delete(c.statements, text)
-	}
-	return err
-}
-
-// close ends the connection. An open statement would keep the file open, and its log
-// beside it.
-func (c *conn) close() error { return errors.Join(c.forget(), c.raw.Close()) }
-
-// fail notes that the database itself refused something.
-func (c *conn) fail(err error) error {
-	if err != nil {
-		c.broken = true
-	}
-	return err
-}
-
-// exec runs a statement and is the number of rows that it changed.
-func (c *conn) exec(text string, args ...any) (int64, error) {
-	s, err := c.prepare(text)
-	if err != nil {
-		return 0, err
-	}
-	result, err := s.ExecContext(c.ctx, args...)
-	if err != nil {
-		return 0, c.fail(err)
-	}
-	n, err := result.RowsAffected()
-	return n, c.fail(err)
-}
-
-// row is a query for one row at most.
-func (c *conn) row(text string, args ...any) oneRow {
-	return oneRow{conn: c, text: text, args: args}
-}
-
-type oneRow struct {
-	conn *conn
-	text string
-	args []any
-}
-
-// scan reads the row; none is ErrNoRow.
-func (r oneRow) scan(dest ...any) error {
-	s, err := r.conn.prepare(r.text)
-	if err != nil {
-		return err
-	}
-	err = s.QueryRowContext(r.conn.ctx, r.args...).Scan(dest...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return service.ErrNoRow
-	}
-	return r.conn.fail(err)
-}
-
-// each reads all rows of a query.
-func (c *conn) each(text string, args []any, read func(*sql.Rows) error) (err error) {
-	s, err := c.prepare(text)
-	if err != nil {
-		return err
-	}
-	rows, err := s.QueryContext(c.ctx, args...)
-	if err != nil {
-		return c.fail(err)
-	}
-	defer func() { err = errors.Join(err, c.fail(rows.Close())) }()
-	for rows.Next() {
-		if err := read(rows); err != nil {
-			return c.fail(err)
-		}
-	}
-	return c.fail(rows.Err())
 }
 
 // reader reads in one transaction.

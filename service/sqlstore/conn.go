@@ -1,0 +1,179 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"fundesk/service"
+)
+
+// conn is one connection with its prepared statements. It is used by one goroutine at
+// a time, for one transaction, and only as long as that lasts.
+type conn struct {
+	ctx        context.Context // Of the transaction, never cancelled in the middle of a statement.
+	raw        *sql.Conn
+	statements map[string]*sql.Stmt
+	broken     bool // A statement was refused by the database, not by a rule.
+}
+
+// maxStatements bounds the prepared statements of a connection: lists make texts by
+// their filters.
+const maxStatements = 200
+
+// prepare is a prepared statement, from an earlier use where there was one.
+func (c *conn) prepare(text string) (*sql.Stmt, error) {
+	if s, ok := c.statements[text]; ok {
+		return s, nil
+	}
+	if len(c.statements) >= maxStatements {
+		if err := c.forget(); err != nil {
+			return nil, c.fail(err)
+		}
+	}
+	s, err := c.raw.PrepareContext(c.ctx, text)
+	if err != nil {
+		return nil, c.fail(err)
+	}
+	c.statements[text] = s
+	return s, nil
+}
+
+// forget closes the prepared statements.
+func (c *conn) forget() (err error) {
+	for text, s := range c.statements {
+		err = errors.Join(err, s.Close())
+		delete(c.statements, text)
+	}
+	return err
+}
+
+// close ends the connection. An open statement would keep the file open, and its log
+// beside it.
+func (c *conn) close() error { return errors.Join(c.forget(), c.raw.Close()) }
+
+// fail notes that the database itself refused something.
+func (c *conn) fail(err error) error {
+	if err != nil {
+		c.broken = true
+	}
+	return err
+}
+
+// exec runs a statement and is the number of rows that it changed.
+func (c *conn) exec(text string, args ...any) (int64, error) {
+	s, err := c.prepare(text)
+	if err != nil {
+		return 0, err
+	}
+	result, err := s.ExecContext(c.ctx, args...)
+	if err != nil {
+		return 0, c.fail(err)
+	}
+	n, err := result.RowsAffected()
+	return n, c.fail(err)
+}
+
+// row is a query for one row at most.
+func (c *conn) row(text string, args ...any) oneRow {
+	return oneRow{conn: c, text: text, args: args}
+}
+
+type oneRow struct {
+	conn *conn
+	text string
+	args []any
+}
+
+// scan reads the row; none is ErrNoRow.
+func (r oneRow) scan(dest ...any) error {
+	s, err := r.conn.prepare(r.text)
+	if err != nil {
+		return err
+	}
+	err = s.QueryRowContext(r.conn.ctx, r.args...).Scan(dest...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return service.ErrNoRow
+	}
+	return r.conn.fail(err)
+}
+
+// each reads all rows of a query.
+func (c *conn) each(text string, args []any, read func(*sql.Rows) error) (err error) {
+	s, err := c.prepare(text)
+	if err != nil {
+		return err
+	}
+	rows, err := s.QueryContext(c.ctx, args...)
+	if err != nil {
+		return c.fail(err)
+	}
+	defer func() { err = errors.Join(err, c.fail(rows.Close())) }()
+	for rows.Next() {
+		if err := read(rows); err != nil {
+			return c.fail(err)
+		}
+	}
+	return c.fail(rows.Err())
+}
+
+var errClosed = errors.New("the database is closed")
+
+// pool hands out connections, each to one goroutine at a time, and keeps them with
+// their statements.
+type pool struct {
+	slots   chan *conn // Idle or, as nil, not opened yet.
+	connect func() (*conn, error)
+	stop    chan struct{}
+}
+
+func newPool(size int, connect func() (*conn, error)) *pool {
+	p := &pool{slots: make(chan *conn, size), connect: connect, stop: make(chan struct{})}
+	for range size {
+		p.slots <- nil
+	}
+	return p
+}
+
+// with runs a function on a connection. One on which the database failed is not used
+// again.
+func (p *pool) with(ctx context.Context, run func(*conn) error) (err error) {
+	select {
+	case <-p.stop:
+		return errClosed
+	default:
+	}
+	var c *conn
+	select {
+	case c = <-p.slots:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-p.stop:
+		return errClosed
+	}
+	// Deferred, so that a panic of a rule does not lose the connection.
+	defer func() {
+		if c != nil && c.broken {
+			err = errors.Join(err, c.close())
+			c = nil
+		}
+		p.slots <- c
+	}()
+	if c == nil {
+		if c, err = p.connect(); err != nil {
+			return err
+		}
+	}
+	return run(c)
+}
+
+// close ends all connections when they are back.
+func (p *pool) close() (err error) {
+	close(p.stop)
+	for range cap(p.slots) {
+		if c := <-p.slots; c != nil {
+			err = errors.Join(err, c.close())
+		}
+	}
+	return err
+}
