@@ -92,7 +92,7 @@ func (p *program) root() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	flags := root.PersistentFlags()
-	flags.StringVar(&p.database, "database", "", "`sqlite:PATH` (default: fundeskd.db in the data folder; also FUNDESKD_DATABASE)")
+	flags.StringVar(&p.database, "database", "", "`sqlite:PATH` or postgres://… (default: fundeskd.db in the data folder; also FUNDESKD_DATABASE)")
 	flags.StringVarP(&p.output, "output", "o", "", "`json` for one machine-readable answer")
 	flags.BoolVar(&p.noMigrate, "no-migrate", false, "do not bring the schema up to date first")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })

@@ -1,4 +1,5 @@
-// Package servicetest gives tests the real service: SQLite in a temporary folder, the
+// Package servicetest gives tests the real service: SQLite in a temporary folder (or
+// PostgreSQL, where FUNDESK_TEST_POSTGRES names a server), the
 // HTTP interface behind a server and behind a RoundTripper, accounts with chosen rights,
 // and a clock that is set by hand. Only tests import it.
 //
@@ -15,6 +16,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -91,6 +93,9 @@ func WithBaseURL(url string) Option {
 func New(t testing.TB, options ...Option) *Harness {
 	t.Helper()
 	h := &Harness{t: t, Clock: &Clock{now: Start}, Database: "sqlite:" + filepath.Join(t.TempDir(), "fundeskd.db")}
+	if server := os.Getenv(PostgresVariable); server != "" {
+		h.Database = PostgresDatabase(t, server)
+	}
 	var err error
 	if h.Store, err = sqlstore.Open(t.Context(), sqlstore.Options{Database: h.Database}); err != nil {
 		t.Fatal(err)
@@ -113,6 +118,9 @@ func New(t testing.TB, options ...Option) *Harness {
 	h.URL = server.URL
 	return h
 }
+
+// newName is a name that nobody else has.
+func newName() string { return apitype.NewUUID().String() }
 
 // Transport answers requests without a socket.
 func (h *Harness) Transport() http.RoundTripper { return embedded.Transport(h.Handler) }

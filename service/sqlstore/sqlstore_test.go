@@ -18,20 +18,58 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 )
 
 var now = apitype.NewTime(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC))
 
-// open is a new store in a folder of its own.
-func open(t *testing.T) *sqlstore.Store {
-	t.Helper()
-	return reopen(t, filepath.Join(t.TempDir(), "a b?#%.db"))
+// server is a PostgreSQL server for all tests of the package, empty where there is none.
+var server string
+
+func TestMain(m *testing.M) {
+	stop := func() error { return nil }
+	if server = os.Getenv(servicetest.PostgresVariable); server == "" {
+		var err error
+		if server, stop, err = servicetest.StartPostgres(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, "PostgreSQL is not tested:", err)
+			stop = func() error { return nil }
+		}
+	}
+	code := m.Run()
+	if err := stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
-func reopen(t *testing.T, path string) *sqlstore.Store {
+// each runs a test on every engine; database names a new one.
+func each(t *testing.T, test func(t *testing.T, database string)) {
 	t.Helper()
-	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: "sqlite:" + path})
+	t.Parallel()
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		test(t, "sqlite:"+filepath.Join(t.TempDir(), "a b?#%.db"))
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		if server == "" {
+			t.Skip("no PostgreSQL")
+		}
+		test(t, servicetest.PostgresDatabase(t, server))
+	})
+}
+
+// open is a new SQLite store in a folder of its own.
+func open(t *testing.T) *sqlstore.Store {
+	t.Helper()
+	return reopen(t, "sqlite:"+filepath.Join(t.TempDir(), "a b?#%.db"))
+}
+
+func reopen(t *testing.T, database string) *sqlstore.Store {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,9 +126,10 @@ func ids(rows []service.CallRow) []string {
 }
 
 // TestWalkCalls walks lists with each filter and scope by every page size, both ways.
-func TestWalkCalls(t *testing.T) {
-	t.Parallel()
-	store, owners := open(t), []apitype.UUID{apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()}
+func TestWalkCalls(t *testing.T) { each(t, testWalkCalls) }
+
+func testWalkCalls(t *testing.T, database string) {
+	store, owners := reopen(t, database), []apitype.UUID{apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()}
 	rows := calls(41, owners)
 	update(t, store, func(tx service.Tx) error {
 		for _, row := range rows {
@@ -200,9 +239,10 @@ func walk(t *testing.T, store *sqlstore.Store, f service.CallFilter, size int, b
 }
 
 // TestDocumentsAreKept shows that a driver does not use the memory of a document again.
-func TestDocumentsAreKept(t *testing.T) {
-	t.Parallel()
-	store := open(t)
+func TestDocumentsAreKept(t *testing.T) { each(t, testDocumentsAreKept) }
+
+func testDocumentsAreKept(t *testing.T, database string) {
+	store := reopen(t, database)
 	rows := calls(50, []apitype.UUID{apitype.NewUUID()})
 	update(t, store, func(tx service.Tx) error {
 		for i := range rows {
@@ -226,9 +266,10 @@ func TestDocumentsAreKept(t *testing.T) {
 
 // TestPledgeScope shows that a pledge comes once, whichever organization it is seen
 // through. Spec gap: A3.
-func TestPledgeScope(t *testing.T) {
-	t.Parallel()
-	store, a, b, c := open(t), apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()
+func TestPledgeScope(t *testing.T) { each(t, testPledgeScope) }
+
+func testPledgeScope(t *testing.T, database string) {
+	store, a, b, c := reopen(t, database), apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()
 	update(t, store, func(tx service.Tx) error {
 		for _, pair := range [][2]apitype.UUID{{a, a}, {a, b}, {b, a}, {b, b}, {c, a}, {c, c}} {
 			row := service.PledgeRow{
@@ -276,9 +317,10 @@ func TestPledgeScope(t *testing.T) {
 	}
 }
 
-func TestSmallTables(t *testing.T) {
-	t.Parallel()
-	store := open(t)
+func TestSmallTables(t *testing.T) { each(t, testSmallTables) }
+
+func testSmallTables(t *testing.T, database string) {
+	store := reopen(t, database)
 	account := service.Account{
 		UUID: apitype.NewUUID(), Name: "a", Permissions: []service.Permission{service.CallsRead},
 		Scope: service.Scope{Organizations: []apitype.UUID{apitype.NewUUID()}}, ExternalSources: []string{"x"}, CreatedAt: now,
@@ -332,9 +374,10 @@ func TestSmallTables(t *testing.T) {
 }
 
 // TestGroupCommit shows that changes which share a commit do not share their fate.
-func TestGroupCommit(t *testing.T) {
-	t.Parallel()
-	store := open(t)
+func TestGroupCommit(t *testing.T) { each(t, testGroupCommit) }
+
+func testGroupCommit(t *testing.T, database string) {
+	store := reopen(t, database)
 	refusal := errors.New("refused")
 	var kept, refused, panicked atomic.Int64
 	var group sync.WaitGroup
@@ -383,9 +426,10 @@ func TestGroupCommit(t *testing.T) {
 }
 
 // TestRevisions shows that a change of a row that somebody else changed is noticed.
-func TestRevisions(t *testing.T) {
-	t.Parallel()
-	store, row := open(t), calls(1, []apitype.UUID{apitype.NewUUID()})[0]
+func TestRevisions(t *testing.T) { each(t, testRevisions) }
+
+func testRevisions(t *testing.T, database string) {
+	store, row := reopen(t, database), calls(1, []apitype.UUID{apitype.NewUUID()})[0]
 	update(t, store, func(tx service.Tx) error { return tx.InsertCall(row) })
 	update(t, store, func(tx service.Tx) error { return tx.UpdateCall(row) })
 	err := store.Update(t.Context(), func(tx service.Tx) error { return tx.UpdateCall(row) })
@@ -466,6 +510,82 @@ func TestTwoStores(t *testing.T) {
 	}
 }
 
+// TestManyProcesses opens one database as many processes do: they agree on its schema
+// and key, and none of their changes is lost.
+func TestManyProcesses(t *testing.T) { each(t, testManyProcesses) }
+
+func testManyProcesses(t *testing.T, database string) {
+	var stores [4]*sqlstore.Store
+	var seeds [4][]byte
+	var group sync.WaitGroup
+	for i := range stores {
+		group.Go(func() {
+			var err error
+			if stores[i], err = sqlstore.Open(t.Context(), sqlstore.Options{Database: database}); err != nil {
+				t.Error(err)
+				return
+			}
+			if seeds[i], err = stores[i].SigningSeed(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if t.Failed() {
+		return
+	}
+	row := calls(1, []apitype.UUID{apitype.NewUUID()})[0]
+	row.Doc = []byte("{}")
+	update(t, stores[0], func(tx service.Tx) error { return tx.InsertCall(row) })
+	var created atomic.Int64
+	for i, store := range stores {
+		if !slices.Equal(seeds[i], seeds[0]) {
+			t.Errorf("process %d has another key", i)
+		}
+		for range 10 {
+			group.Go(func() {
+				err := store.Update(t.Context(), func(tx service.Tx) error {
+					call, err := tx.Call(row.UUID)
+					if err != nil {
+						return err
+					}
+					call.Doc = append(call.Doc, 'x')
+					return tx.UpdateCall(call)
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+			group.Go(func() {
+				other := row
+				other.UUID = apitype.UUID{1}
+				err := store.Update(t.Context(), func(tx service.Tx) error { return tx.InsertCall(other) })
+				if err == nil {
+					created.Add(1)
+				} else if !errors.Is(err, service.ErrExists) {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	group.Wait()
+	err := stores[3].View(t.Context(), func(r service.Reader) error {
+		call, err := r.Call(row.UUID)
+		if len(call.Doc) != 42 || call.Rev != 41 || created.Load() != 1 {
+			t.Errorf("got %d changes, revision %d, %d creations, want 40, 41, 1", len(call.Doc)-2, call.Rev, created.Load())
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	for _, store := range stores {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	store, file := open(t), filepath.Join(t.TempDir(), "copy.db")
@@ -480,7 +600,7 @@ func TestBackup(t *testing.T) {
 	if err := store.Backup(t.Context(), file); !errors.Is(err, os.ErrExist) {
 		t.Errorf("got %v for a file that exists, want a refusal", err)
 	}
-	again := reopen(t, file)
+	again := reopen(t, "sqlite:"+file)
 	if got, err := again.SigningSeed(t.Context()); !slices.Equal(got, seed) || err != nil {
 		t.Errorf("the copy has another key, %v", err)
 	}
@@ -493,9 +613,10 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-func TestCheckFindsMissingReferences(t *testing.T) {
-	t.Parallel()
-	store := open(t)
+func TestCheckFindsMissingReferences(t *testing.T) { each(t, testCheckFindsMissingReferences) }
+
+func testCheckFindsMissingReferences(t *testing.T, database string) {
+	store := reopen(t, database)
 	row := calls(1, []apitype.UUID{apitype.NewUUID()})[0]
 	update(t, store, func(tx service.Tx) error { return tx.InsertCall(row) })
 	found, err := store.Check(t.Context())
@@ -531,9 +652,10 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-func TestClosedStore(t *testing.T) {
-	t.Parallel()
-	store := open(t)
+func TestClosedStore(t *testing.T) { each(t, testClosedStore) }
+
+func testClosedStore(t *testing.T, database string) {
+	store := reopen(t, database)
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
