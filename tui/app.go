@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -37,6 +36,13 @@ var (
 	pageActions = []action{actPageDesk, actPageCalls, actPagePeople, actPagePledge, actPageOutbox, actPageStats}
 )
 
+// How often changes are asked for, in seconds: when somebody looks, and when nobody
+// does.
+const (
+	pollFocused = 15
+	pollAway    = 60
+)
+
 // The indices of pages that others turn to.
 const (
 	deskPage = iota
@@ -54,7 +60,6 @@ type app struct {
 	current int
 	layout  layout
 	desk    *desk
-	lastKey action
 }
 
 func newApp(ctx context.Context, o Options) (*app, error) {
@@ -78,13 +83,14 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	a.shell.jump = func(r reference) tea.Cmd {
 		switch r.kind {
 		case kindCall:
-			return a.show(callsPage, calls.show(r))
+			return a.show(callsPage, calls.showFrom(r, a.current))
 		case kindPerson:
-			return a.show(personsPage, persons.show(r))
+			return a.show(personsPage, persons.showFrom(r, a.current))
 		default:
-			return a.show(pledgesPage, pledges.show(r))
+			return a.show(pledgesPage, pledges.showFrom(r, a.current))
 		}
 	}
+	a.shell.turnTo = func(index int) tea.Cmd { return a.show(index, nil) }
 	a.shell.workOn = func(r reference) tea.Cmd { return a.show(deskPage, a.desk.take(r.id)) }
 	a.layout = newLayout(80, 24)
 	return a, nil
@@ -365,12 +371,15 @@ func (a *app) onTick() tea.Cmd {
 	if a.beats%5 == 0 {
 		commands = append(commands, a.readOutbox())
 	}
-	every := time.Duration(15)
+	every := pollFocused
 	if !a.focused {
-		every = 60
+		every = pollAway
 	}
-	if time.Duration(a.beats)%every == 0 {
+	if a.beats%every == 0 {
 		commands = append(commands, a.desk.poll())
+		if live, ok := a.pages[a.current].(interface{ poll() tea.Cmd }); ok && a.current != deskPage {
+			commands = append(commands, live.poll())
+		}
 	}
 	return tea.Batch(commands...)
 }

@@ -47,8 +47,9 @@ func newCallsPage(s *shell) *list[callRow] {
 			{Title: "Tries", Width: 5, Right: true, Text: func(r callRow) string { return fmt.Sprint(r.attempts) }},
 			{Title: "Result", Width: 10, Grow: true, Text: func(r callRow) string { return r.code }},
 		},
-		id:  func(r callRow) apitype.UUID { return r.id },
-		row: func(r callRow) string { return shortID(r.id) + "  " + r.name },
+		id:    func(r callRow) apitype.UUID { return r.id },
+		row:   func(r callRow) string { return shortID(r.id) + "  " + r.name },
+		order: func(r callRow) time.Time { return r.requestedAt },
 		hint: []string{
 			"by the service: requestedAfter updatedAfter requestedFrom requestedUntil owningOrganizationUuid externalStatusCode externalApplicationName externalReferenceId",
 			"local, over what is read: status type person, and words; for example: status=requested type=winback requestedAfter=7d",
@@ -109,6 +110,13 @@ func (s *shell) callQuery(text string) (query[callRow], error) {
 	}
 	return query[callRow]{
 		keep: keepWords(t, search, more), says: t.says("status", "type", "person"),
+		changed: func(ctx context.Context, since apitype.Time) ([]callRow, error) {
+			o := o
+			if o.UpdatedAfter == nil || since.After(o.UpdatedAfter.Time) {
+				o.UpdatedAfter = &since
+			}
+			return readNews(newCallRow, s.Client.Calls.All(ctx, o, apiclient.AllOptions{Limit: maxNews}))
+		},
 		fetch: func(ctx context.Context, after string) (batch[callRow], error) {
 			o := o
 			o.Paging = apitype.Paging{First: new(listPage), After: after}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -345,10 +344,9 @@ func (d *desk) poll() tea.Cmd {
 	since := d.queue.since
 	until := apitype.NewTime(d.Now())
 	return d.load(deskPage, 0, func(ctx context.Context) (any, error) {
-		// Clocks differ; what comes twice does no harm.
-		after := apitype.NewTime(since.Add(-2 * time.Minute))
+		after := apitype.NewTime(since.Add(-clockLeeway))
 		read := changesRead{until: until}
-		for record, err := range d.Client.Calls.All(ctx, apitype.CallListOptions{UpdatedAfter: &after}, apiclient.AllOptions{Limit: 2000}) {
+		for record, err := range d.Client.Calls.All(ctx, apitype.CallListOptions{UpdatedAfter: &after}, apiclient.AllOptions{Limit: maxNews}) {
 			if err != nil {
 				return read, err
 			}

@@ -32,7 +32,11 @@ type detail struct {
 	failed error
 	cursor int // Index of the chosen field.
 	top    int // First line in sight.
+	from   int // Index of the page that esc goes back to; noPage: the list.
 }
+
+// noPage is no page's index.
+const noPage = -1
 
 // readRecord reads a record of any kind.
 func readRecord(ctx context.Context, client *apiclient.Client, ref reference) (record, error) {
@@ -66,8 +70,11 @@ func readRecord(ctx context.Context, client *apiclient.Client, ref reference) (r
 }
 
 // show opens a record above the list.
-func (l *list[R]) show(ref reference) tea.Cmd {
-	d := &detail{ref: ref}
+func (l *list[R]) show(ref reference) tea.Cmd { return l.showFrom(ref, noPage) }
+
+// showFrom is show for a record that another page has asked for.
+func (l *list[R]) showFrom(ref reference, from int) tea.Cmd {
+	d := &detail{ref: ref, from: from}
 	l.stack = append(l.stack, d)
 	return l.readDetail(d)
 }
@@ -88,7 +95,7 @@ func (l *list[R]) readPreview() tea.Cmd {
 	if l.preview != nil && l.preview.ref == ref {
 		return nil
 	}
-	l.preview = &detail{ref: ref}
+	l.preview = &detail{ref: ref, from: noPage}
 	return l.readDetail(l.preview)
 }
 
@@ -114,6 +121,9 @@ func (l *list[R]) doDetail(d *detail, act action) tea.Cmd {
 	switch act {
 	case actBack:
 		l.stack = l.stack[:len(l.stack)-1]
+		if d.from != noPage {
+			return l.turnTo(d.from)
+		}
 		return l.readPreview()
 	case actRefresh:
 		return l.readDetail(d)
@@ -161,18 +171,23 @@ func (d *detail) move(by int, fields []field) {
 	}
 }
 
-// fields are all of the record.
+// fields are all of the record; none points to the record itself.
 func (d *detail) fields(s *shell) []field {
+	var all []field
 	switch {
 	case d.record.call != nil:
-		return s.callFields(*d.record.call)
+		all = s.callFields(*d.record.call)
 	case d.record.pledge != nil:
-		return s.pledgeFields(*d.record.pledge)
+		all = s.pledgeFields(*d.record.pledge)
 	case d.record.person != nil:
-		return s.personDetail(d.record)
-	default:
-		return nil
+		all = s.personDetail(d.record)
 	}
+	for i := range all {
+		if all[i].to != nil && *all[i].to == d.ref {
+			all[i].to = nil
+		}
+	}
+	return all
 }
 
 // lines draws the record; with focus its chosen field is shown and kept in sight.

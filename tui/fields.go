@@ -38,7 +38,7 @@ func (f field) draw(s styles, width int) []string {
 			if len(lines) == 0 {
 				label = f.label
 			}
-			lines = append(lines, s.dim(widget.Fit(label, labelWidth))+role(part))
+			lines = append(lines, s.dim(widget.Fit(label, labelWidth-1))+" "+role(part))
 		}
 	}
 	return lines

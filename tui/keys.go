@@ -99,6 +99,10 @@ type binding struct {
 // registry is every key there is. The footer, the help, the palette, keys.toml and
 // the manual are drawn from it.
 func registry() []binding {
+	return slices.Concat(deskKeys(), listKeys(), everywhereKeys())
+}
+
+func deskKeys() []binding {
 	return []binding{
 		{actNext, scopeDesk, []string{"n"}, "take the next call", "next"},
 		{actNotReach, scopeDesk, []string{"a"}, "not reached: record an attempt, take the next call", "not reached"},
@@ -122,7 +126,11 @@ func registry() []binding {
 		{actUp, scopeDesk, []string{"k", "up"}, "scroll up", ""},
 		{actPageDown, scopeDesk, []string{"pgdown", "ctrl+d"}, "a page down", ""},
 		{actPageUp, scopeDesk, []string{"pgup", "ctrl+u"}, "a page up", ""},
+	}
+}
 
+func listKeys() []binding {
+	return []binding{
 		{actOpen, scopeLists, []string{"enter"}, "open", "open"},
 		{actBack, scopeLists, []string{"esc", "backspace"}, "back", "back"},
 		{actFilter, scopeLists, []string{"/"}, "filter", "filter"},
@@ -144,7 +152,11 @@ func registry() []binding {
 		{actDrop, scopeOutbox, []string{"D"}, "drop the entry…", "drop"},
 		{actSendNow, scopeOutbox, []string{"ctrl+r"}, "try all of them now", "try now"},
 		{actStop, scopeStats, []string{"esc"}, "stop counting", "stop"},
+	}
+}
 
+func everywhereKeys() []binding {
+	return []binding{
 		{actUndo, scopeEverywhere, []string{"u"}, "undo the last change, while it is held", "undo"},
 		{actHelp, scopeEverywhere, []string{"?"}, "help", "help"},
 		{actPalette, scopeEverywhere, []string{":"}, "run an action by its name", ""},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -34,15 +35,20 @@ type noun[R any] struct {
 	// bulk are the actions on marked records.
 	bulk func(ids []apitype.UUID, names []string) []option
 	// row names a record in a question.
-	row    func(R) string
+	row func(R) string
+	// order is the time that the list is sorted by.
+	order  func(R) time.Time
 	scopes []scope
 }
 
 // query is a filter that was understood.
 type query[R any] struct {
 	fetch func(ctx context.Context, after string) (batch[R], error)
-	keep  func(R) bool // The local part; nil: none.
-	says  string       // Which part the service does, and which is local.
+	// changed reads what has changed or come since a time, newest first; nil: the
+	// interface cannot tell for this filter.
+	changed func(ctx context.Context, since apitype.Time) ([]R, error)
+	keep    func(R) bool // The local part; nil: none.
+	says    string       // Which part the service does, and which is local.
 }
 
 // batch is one page of rows.
@@ -66,8 +72,9 @@ type list[R any] struct {
 	loading   bool
 	loaded    bool
 	seq       int
-	read      int // Records read, those that the local filter dropped included.
-	searchN   int // Pages read in this go for the local filter.
+	read      int          // Records read, those that the local filter dropped included.
+	since     apitype.Time // Changes up to then are here.
+	searchN   int          // Pages read in this go for the local filter.
 	marks     map[apitype.UUID]bool
 	stack     []*detail // Opened records, the latest last.
 	preview   *detail
@@ -95,7 +102,7 @@ func (l *list[R]) open() tea.Cmd {
 func (l *list[R]) restart() tea.Cmd {
 	l.seq++
 	l.rows, l.cursor, l.more, l.loading, l.read, l.searchN = nil, "", true, false, 0, 0
-	l.preview = nil
+	l.preview, l.since = nil, apitype.NewTime(l.Now())
 	return l.fetchMore()
 }
 
@@ -157,161 +164,6 @@ func (l *list[R]) target() (reference, bool) {
 	return reference{l.kind, l.id(row)}, true
 }
 
-func (l *list[R]) why(act action) string {
-	switch act {
-	case actBack:
-		if len(l.stack) == 0 && len(l.marks) == 0 && l.filter == "" {
-			return "this is the list already"
-		}
-	case actMark, actFilter, actBulk:
-		if len(l.stack) > 0 {
-			return "go back to the list first: esc"
-		}
-		if act == actBulk && l.bulk == nil {
-			return "there are no actions on several " + l.name
-		}
-	case actOpen, actCopy, actStatus, actSignature, actWork:
-		ref, ok := l.target()
-		if !ok {
-			return "no record is chosen"
-		}
-		if (act == actStatus || act == actSignature) && ref.kind != kindPledge {
-			return "only a pledge has that"
-		}
-		if act == actWork && ref.kind != kindCall {
-			return "only a call can be worked"
-		}
-	}
-	return ""
-}
-
-func (l *list[R]) do(act action) tea.Cmd {
-	if l.extra != nil {
-		if cmd, done := l.extra(l, act); done {
-			return cmd
-		}
-	}
-	if d := l.top(); d != nil {
-		return l.doDetail(d, act)
-	}
-	count := len(l.rows)
-	switch act {
-	case actDown:
-		l.table.Move(1, count)
-	case actUp:
-		l.table.Move(-1, count)
-	case actPageDown:
-		l.table.Move(l.table.Height(), count)
-	case actPageUp:
-		l.table.Move(-l.table.Height(), count)
-	case actTop:
-		l.table.Place(0, count)
-	case actBottom:
-		l.table.Place(count-1, count)
-	case actMark:
-		if row, ok := l.chosen(); ok {
-			l.toggle(l.id(row))
-			l.table.Move(1, count)
-		}
-	case actBulk:
-		l.askBulk()
-		return nil
-	case actFilter:
-		l.askFilter()
-		return nil
-	case actRefresh:
-		return l.restart()
-	case actOpen:
-		ref, _ := l.target()
-		return l.show(ref)
-	case actCopy:
-		ref, _ := l.target()
-		return copyText(l.kind.String()+" "+shortID(ref.id), ref.id.String())
-	case actBack:
-		if len(l.marks) > 0 {
-			clear(l.marks)
-			return nil
-		}
-		return l.setFilter("")
-	}
-	return tea.Batch(l.wantsMore(), l.readPreview())
-}
-
-func (l *list[R]) toggle(id apitype.UUID) {
-	if l.marks[id] {
-		delete(l.marks, id)
-	} else {
-		l.marks[id] = true
-	}
-}
-
-// askFilter opens the field for the filter.
-func (l *list[R]) askFilter() {
-	p := &prompt{title: "Filter " + l.name, hints: l.hint}
-	p.editor.SetValue(l.filter)
-	p.done = func(text string) (string, tea.Cmd) {
-		if _, err := l.parse(text); err != nil {
-			return err.Error(), nil
-		}
-		return "", l.setFilter(text)
-	}
-	l.dialog = p
-}
-
-func (l *list[R]) setFilter(text string) tea.Cmd {
-	q, err := l.parse(text)
-	if err != nil {
-		l.fail("cannot filter", err)
-		return nil
-	}
-	l.query, l.filter = q, strings.TrimSpace(text)
-	l.table.Place(0, 0)
-	return l.restart()
-}
-
-// askBulk offers the actions on the marked records, or the one under the cursor.
-func (l *list[R]) askBulk() {
-	var ids []apitype.UUID
-	var names []string
-	for _, row := range l.rows {
-		if l.marks[l.id(row)] {
-			ids = append(ids, l.id(row))
-			names = append(names, l.row(row))
-		}
-	}
-	if row, ok := l.chosen(); ok && len(ids) == 0 {
-		ids, names = []apitype.UUID{l.id(row)}, []string{l.row(row)}
-	}
-	if len(ids) == 0 {
-		l.say("no record is marked")
-		return
-	}
-	l.dialog = newChoice(fmt.Sprintf("%d %s", len(ids), l.name), "asks again before it does anything", l.bulk(ids, names))
-}
-
-// askEach makes an option that asks with the count and the names, and then sends a
-// change for each record.
-func (s *shell) askEach(label string, ids []apitype.UUID, names []string, make func(id apitype.UUID, name string) change) option {
-	return option{label: label, run: func() tea.Cmd {
-		lines := []string{fmt.Sprintf("%s: %s", label, plural(len(ids), "record", "records"))}
-		for i, name := range names {
-			if i == 8 && len(names) > 9 {
-				lines = append(lines, fmt.Sprintf("  and %d more", len(names)-8))
-				break
-			}
-			lines = append(lines, "  "+name)
-		}
-		s.dialog = &confirm{title: label, lines: lines, yes: func() tea.Cmd {
-			var commands []tea.Cmd
-			for i, id := range ids {
-				commands = append(commands, s.submit(make(id, names[i])))
-			}
-			return tea.Sequence(commands...)
-		}}
-		return nil
-	}}
-}
-
 // receive takes in a page, or a record.
 func (l *list[R]) receive(r result) tea.Cmd {
 	switch value := r.value.(type) {
@@ -322,6 +174,10 @@ func (l *list[R]) receive(r result) tea.Cmd {
 		return l.onBatch(value, r.err)
 	case record:
 		return l.onRecord(r.seq, value, r.err)
+	case news[R]:
+		if r.seq == l.seq {
+			return l.onNews(value, r.err)
+		}
 	case signatureRead:
 		l.onSignature(value, r.err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/widget"
@@ -45,8 +46,9 @@ func newPersonsPage(s *shell) *list[personRow] {
 			{Title: "Lang", Width: 4, Text: func(r personRow) string { return r.language }},
 			{Title: "E-mail", Width: 16, Grow: true, Text: func(r personRow) string { return r.email }},
 		},
-		id:  func(r personRow) apitype.UUID { return r.id },
-		row: func(r personRow) string { return shortID(r.id) + "  " + r.name },
+		id:    func(r personRow) apitype.UUID { return r.id },
+		order: func(r personRow) time.Time { return r.createdAt },
+		row:   func(r personRow) string { return shortID(r.id) + "  " + r.name },
 		hint: []string{
 			"by the service: createdAfter iban owningOrganizationUuids",
 			"local, over what is read: words; for example: createdAfter=30d jansen",
@@ -82,6 +84,14 @@ func (s *shell) personQuery(text string) (query[personRow], error) {
 	}
 	return query[personRow]{
 		keep: keepWords(t, search, nil), says: t.says(),
+		// The interface tells new persons only, not changed ones.
+		changed: func(ctx context.Context, since apitype.Time) ([]personRow, error) {
+			o := o
+			if o.CreatedAfter == nil || since.After(o.CreatedAfter.Time) {
+				o.CreatedAfter = &since
+			}
+			return readNews(newPersonRow, s.Client.Persons.All(ctx, o, apiclient.AllOptions{Limit: maxNews}))
+		},
 		fetch: func(ctx context.Context, after string) (batch[personRow], error) {
 			o := o
 			o.Paging = apitype.Paging{First: new(listPage), After: after}

@@ -48,8 +48,9 @@ func newPledgesPage(s *shell) *list[pledgeRow] {
 			{Title: "Won", Width: 6, Text: func(r pledgeRow) string { return r.recruited }},
 			{Title: "Campaign", Width: 8, Grow: true, Text: func(r pledgeRow) string { return r.campaign }},
 		},
-		id:  func(r pledgeRow) apitype.UUID { return r.id },
-		row: func(r pledgeRow) string { return shortID(r.id) + "  " + r.status + " " + r.amount + " " + r.interval },
+		id:    func(r pledgeRow) apitype.UUID { return r.id },
+		order: func(r pledgeRow) time.Time { return r.createdAt },
+		row:   func(r pledgeRow) string { return shortID(r.id) + "  " + r.status + " " + r.amount + " " + r.interval },
 		hint: []string{
 			"by the service: status personUuid withPaymentQr updatedAfter releasedAfter",
 			"local, over what is read: words; for example: status=lead updatedAfter=7d",
@@ -124,6 +125,13 @@ func (s *shell) pledgeQuery(text string) (query[pledgeRow], error) {
 	}
 	return query[pledgeRow]{
 		keep: keepWords(t, search, nil), says: t.says(),
+		changed: func(ctx context.Context, since apitype.Time) ([]pledgeRow, error) {
+			o := o
+			if o.UpdatedAfter == nil || since.After(o.UpdatedAfter.Time) {
+				o.UpdatedAfter = &since
+			}
+			return readNews(newPledgeRow, s.Client.Pledges.All(ctx, o, apiclient.AllOptions{Limit: maxNews}))
+		},
 		fetch: func(ctx context.Context, after string) (batch[pledgeRow], error) {
 			o := o
 			o.Paging = apitype.Paging{First: new(listPage), After: after}

@@ -75,6 +75,7 @@ type shell struct {
 	drafts  []outbox.Draft
 
 	jump   func(reference) tea.Cmd
+	turnTo func(page int) tea.Cmd
 	workOn func(reference) tea.Cmd
 	tick   func() tea.Cmd // The next second.
 	// heard is told what became of a change.

@@ -118,48 +118,64 @@ func (o *Outbox) choose(limit int, eager bool, done map[string]bool) (turns, err
 	}
 	o.setAside(damaged)
 	o.sweep()
-	now := o.options.Now()
-	var t turns
-	blocked := map[string]bool{}
+	c := chooser{box: o, limit: limit, eager: eager, done: done, blocked: map[string]bool{}}
 	for _, e := range entries {
-		if e.State == StateRejected {
-			continue
-		}
-		t.pending++
-		key := e.UUID.String()
-		if e.UUID.IsZero() {
-			key = e.ID
-		}
-		if blocked[key] {
-			continue
-		}
-		blocked[key] = true
-		if e.State == StateSending {
-			if o.inFlight(e) {
-				continue
-			}
-			e.State, e.LastError = StateUnsure, "the program that sent it ended before the answer came"
-		}
-		skipWait := eager && e.State != StateHeld && !done[e.ID]
-		if (e.NotBefore.After(now) && !skipWait) || (eager && done[e.ID]) {
-			if t.next.IsZero() || e.NotBefore.Before(t.next) {
-				t.next = e.NotBefore
-			}
-			continue
-		}
-		if len(t.claims) == limit {
-			t.next = now
-			continue
-		}
-		c, err := o.take(e)
-		if err != nil {
-			for _, c := range t.claims {
-				c.release()
+		if err := c.consider(e); err != nil {
+			for _, claim := range c.claims {
+				claim.release()
 			}
 			return turns{}, err
 		}
-		t.pending--
-		t.claims = append(t.claims, c)
 	}
-	return t, nil
+	return c.turns, nil
+}
+
+// chooser goes over the entries in their order and takes those whose turn it is.
+type chooser struct {
+	turns
+	box     *Outbox
+	limit   int
+	eager   bool
+	done    map[string]bool
+	blocked map[string]bool // Records with an earlier change that is not done.
+}
+
+func (c *chooser) consider(e Entry) error {
+	if e.State == StateRejected {
+		return nil
+	}
+	c.pending++
+	key := e.UUID.String()
+	if e.UUID.IsZero() {
+		key = e.ID
+	}
+	if c.blocked[key] {
+		return nil
+	}
+	c.blocked[key] = true
+	if e.State == StateSending {
+		if c.box.inFlight(e) {
+			return nil
+		}
+		e.State, e.LastError = StateUnsure, "the program that sent it ended before the answer came"
+	}
+	now := c.box.options.Now()
+	skipWait := c.eager && e.State != StateHeld && !c.done[e.ID]
+	if (e.NotBefore.After(now) && !skipWait) || (c.eager && c.done[e.ID]) {
+		if c.next.IsZero() || e.NotBefore.Before(c.next) {
+			c.next = e.NotBefore
+		}
+		return nil
+	}
+	if len(c.claims) == c.limit {
+		c.next = now
+		return nil
+	}
+	claim, err := c.box.take(e)
+	if err != nil {
+		return err
+	}
+	c.pending--
+	c.claims = append(c.claims, claim)
+	return nil
 }

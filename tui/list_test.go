@@ -1,0 +1,280 @@
+package tui
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+)
+
+func TestReferencesAndBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	d.press("n")
+	d.press("o")
+	if d.app.current != personsPage {
+		t.Fatalf("page after o: got %d, want persons", d.app.current)
+	}
+	persons := d.app.pages[personsPage].(*list[personRow])
+	if got := persons.top().ref; got != (reference{kindPerson, personID(1)}) {
+		t.Fatalf("record: got %v, want person 1", got)
+	}
+	d.press("G") // The last line is the person's pledge.
+	d.press("enter")
+	if got := persons.top().ref; got != (reference{kindPledge, pledgeID(1)}) {
+		t.Fatalf("record: got %v, want pledge 1", got)
+	}
+	d.press("esc")
+	d.press("esc")
+	if d.app.current != deskPage || d.app.desk.call.UUID != callID(1) {
+		t.Errorf("after esc, esc: got page %d, want the desk with its call", d.app.current)
+	}
+}
+
+func TestListsStayLive(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	d.press("2")
+	calls := d.app.pages[callsPage].(*list[callRow])
+	d.press("j")
+	d.press("space") // Marks call 5 and moves to call 4.
+	chosen, _ := calls.chosen()
+	w.loadNewCall(7)
+	if a := w.Do(w.Token(), http.MethodPut, "/api/v1/calls/"+callID(2).String()+"/actions/cancel", `{}`); a.Status != http.StatusOK {
+		t.Fatalf("cancel: got %d, want 200", a.Status)
+	}
+	w.Clock.Advance(pollFocused * time.Second)
+	for range pollFocused {
+		d.send(ticked{})
+	}
+	if got := calls.rows[0].id; got != callID(7) {
+		t.Errorf("first row: got %s, want the new call", got)
+	}
+	if now, _ := calls.chosen(); now.id != chosen.id {
+		t.Errorf("cursor: got %s, want %s as before", now.id, chosen.id)
+	}
+	if !calls.marks[callID(5)] {
+		t.Error("the mark is gone")
+	}
+	for _, row := range calls.rows {
+		if row.id == callID(2) && row.status != apitype.CallCancelled {
+			t.Errorf("call 2: got %s, want cancelled", row.status)
+		}
+	}
+}
+
+// loadNewCall adds a call that is requested now.
+func (w *world) loadNewCall(n int) {
+	w.loadPerson(n, "Gina", "Nieuw")
+	w.loadPledge(n)
+	w.Clock.Advance(200 * time.Hour)
+	w.loadCall(n)
+	w.Clock.Advance(-200 * time.Hour)
+}
+
+func TestFilters(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, filter string
+		rows         int
+		says         string
+	}{
+		{"a local word", "zoë", 1, "local: words"},
+		{"local status", "status=requested", 5, "local: status"},
+		{"by the service", "requestedAfter=96h", 2, "service: requestedAfter"},
+		{"both", "requestedAfter=4d status=completed", 1, "service: requestedAfter; local: status"},
+		{"nothing fits", "status=expired", 0, "local: status"},
+		{"person", "person=" + personID(3).String(), 1, "local: person"},
+	}
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	d.press("2")
+	calls := d.app.pages[callsPage].(*list[callRow])
+	for _, test := range tests {
+		d.press("/")
+		d.app.dialog.(*prompt).editor.SetValue(test.filter)
+		d.press("enter")
+		if len(calls.rows) != test.rows || calls.query.says != test.says {
+			t.Errorf("%s: got %d rows, %q; want %d, %q", test.name, len(calls.rows), calls.query.says, test.rows, test.says)
+		}
+	}
+	for _, wrong := range []string{"status=", "colour=red", "requestedAfter=soon", "person=x", "requestedFrom=7d", "externalReferenceId=1"} {
+		d.press("/")
+		d.app.dialog.(*prompt).editor.SetValue(wrong)
+		d.press("enter")
+		if p, open := d.app.dialog.(*prompt); !open || p.wrong == "" {
+			t.Errorf("%s: got no answer, want what is wrong with it", wrong)
+		}
+		d.press("esc")
+	}
+}
+
+func TestListsReadOnBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Sample(260)
+	d := newDriver(t, w.options)
+	d.press("3")
+	persons := d.app.pages[personsPage].(*list[personRow])
+	if len(persons.rows) != listPage {
+		t.Fatalf("rows: got %d, want %d", len(persons.rows), listPage)
+	}
+	for range 4 {
+		d.press("pgdown")
+	}
+	if len(persons.rows) != 2*listPage {
+		t.Errorf("rows near the end: got %d, want %d", len(persons.rows), 2*listPage)
+	}
+	for range 20 {
+		d.press("G")
+	}
+	if len(persons.rows) != 266 || persons.more {
+		t.Errorf("rows at the end: got %d (more %v), want 266", len(persons.rows), persons.more)
+	}
+}
+
+func TestStatusActionAsksAndGoesThroughTheOutbox(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	d.press("4")
+	d.press("t")
+	d.press("3") // cancel
+	question, ok := d.app.dialog.(*confirm)
+	if !ok || !strings.Contains(question.lines[0], "cancel: 1 record") {
+		t.Fatalf("dialog: got %+v, want a question", d.app.dialog)
+	}
+	d.press("y")
+	entries, _, err := w.box.List()
+	if err != nil || len(entries) != 1 || !strings.HasSuffix(entries[0].Path, "/actions/cancel") || entries[0].State != outbox.StateHeld {
+		t.Errorf("outbox: got %+v %v, want the action, held", entries, err)
+	}
+}
+
+func TestRefusedChangeIsShownSentAgainAndDropped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.refusedEntry(t)
+	d := newDriver(t, w.options)
+	d.press("O")
+	d.press("enter")
+	if shown, ok := d.app.dialog.(*text); !ok || !strings.Contains(strings.Join(shown.lines, "\n"), "last answer: 409") {
+		t.Fatalf("dialog: got %+v, want the service's text", d.app.dialog)
+	}
+	d.press("esc")
+	d.press("s")
+	d.press("y")
+	if entries, _, _ := w.box.List(); len(entries) != 1 || entries[0].State != outbox.StateQueued {
+		t.Fatalf("after send again: got %+v, want it queued", entries)
+	}
+	d.press("ctrl+r")
+	d.press("R")
+	d.press("D")
+	d.press("y")
+	if entries, _, _ := w.box.List(); len(entries) != 0 {
+		t.Errorf("after drop: got %+v, want none", entries)
+	}
+}
+
+func TestKeysFile(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, text, problem string
+	}{
+		{"another key", "[desk]\nnot-reached = [\"f2\", \"b\"]\n", ""},
+		{"an unknown action", "[desk]\ndance = [\"b\"]\n", `there is no action "dance"`},
+		{"a key twice", "[desk]\nnot-reached = [\"s\"]\n", "does both"},
+		{"no TOML", "[desk\n", "keys.toml"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "keys.toml"), []byte(test.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			keys, err := loadKeymap(dir)
+			if test.problem != "" {
+				if err == nil || !strings.Contains(err.Error(), test.problem) {
+					t.Fatalf("error: got %v, want %q", err, test.problem)
+				}
+				return
+			}
+			if act, found := keys.find("b", []scope{scopeDesk}); err != nil || !found || act != actNotReach {
+				t.Errorf("key b: got %s %v %v, want %s", act, found, err, actNotReach)
+			}
+			if _, found := keys.find("a", []scope{scopeDesk}); found {
+				t.Error("key a: got an action, want none")
+			}
+		})
+	}
+}
+
+func TestScriptOfTypeAndLanguage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.options.ConfigDir = t.TempDir()
+	scripts := filepath.Join(w.options.ConfigDir, "scripts")
+	if err := os.Mkdir(scripts, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"verification.md": "# Any language", "verification.nl.md": "# Goedendag\n\n- vraag **eerst**"} {
+		if err := os.WriteFile(filepath.Join(scripts, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.press("n")
+	screen := strings.Join(d.app.screen(), "\n")
+	if !strings.Contains(screen, "Goedendag") || !strings.Contains(screen, "- vraag eerst") {
+		t.Errorf("screen: got no Dutch script:\n%s", screen)
+	}
+}
+
+// Masked values appear in no cell of the screen until they are asked for.
+func TestMaskedUntilAsked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 200, Height: 60})
+	for _, key := range []string{"n", "2", "enter", "3", "enter"} {
+		d.press(key)
+		screen := strings.Join(d.app.screen(), "\n")
+		if strings.Contains(screen, "NL91ABNA0417164300") || strings.Contains(screen, "123456789") {
+			t.Errorf("after %s: a masked value is shown", key)
+		}
+	}
+	d.press("v")
+	if screen := strings.Join(d.app.screen(), "\n"); !strings.Contains(screen, "NL91ABNA0417164300") || !strings.Contains(screen, "123456789") {
+		t.Error("after v: got masked values, want them shown")
+	}
+}
+
+func TestLeftCallIsNotOfferedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	var seen []apitype.UUID
+	for range 4 {
+		d.press("n")
+		if d.app.desk.call != nil {
+			seen = append(seen, d.app.desk.call.UUID)
+		}
+	}
+	if len(seen) != 3 || seen[0] != callID(1) || seen[1] != callID(4) || seen[2] != callID(5) {
+		t.Errorf("calls: got %v, want 1, 4, 5 and no more", seen)
+	}
+	if screen := strings.Join(d.app.screen(), "\n"); !strings.Contains(screen, "No requested call is left") {
+		t.Errorf("screen: got no word that the queue is empty:\n%s", screen)
+	}
+}

@@ -1,0 +1,133 @@
+package widget
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestFitIsExact(t *testing.T) {
+	t.Parallel()
+	texts := []string{"", "a", "plain text", "世界你好", "e\u0301e\u0301", "👩‍👩‍👧 family", "\x1b[1mbold\x1b[m and more", strings.Repeat("x", 300), "שלום"}
+	for _, text := range texts {
+		for _, width := range []int{0, 1, 2, 3, 7, 20, 140} {
+			if got := Width(Fit(text, width)); got != width {
+				t.Errorf("Fit(%q, %d): got %d cells, want %d", text, width, got, width)
+			}
+			if got := Width(FitRight(text, width)); got != width {
+				t.Errorf("FitRight(%q, %d): got %d cells, want %d", text, width, got, width)
+			}
+		}
+	}
+}
+
+func TestWrapKeepsEveryCharacter(t *testing.T) {
+	t.Parallel()
+	text := "The quick brown fox 世界你好 jumps\nover averyveryverylongwordindeed"
+	for width := 2; width < 40; width++ {
+		lines := Wrap(text, width)
+		for _, line := range lines {
+			if Width(line) > width {
+				t.Errorf("width %d: line %q has %d cells", width, line, Width(line))
+			}
+		}
+		squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
+		if got, want := squeeze(strings.Join(lines, "")), squeeze(text); got != want {
+			t.Errorf("width %d: got %q, want %q", width, got, want)
+		}
+	}
+}
+
+func TestEditor(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		do   func(e *Editor)
+		want string
+	}{
+		{"types", func(e *Editor) { e.Insert("a"); e.Insert("b") }, "ab"},
+		{"types in the middle", func(e *Editor) { e.Insert("ac"); e.Key("left"); e.Insert("b") }, "abc"},
+		{"erases a whole character", func(e *Editor) { e.Insert("x👩‍👩‍👧"); e.Key("backspace") }, "x"},
+		{"an accent joins its letter", func(e *Editor) { e.Insert("e"); e.Insert("\u0301"); e.Key("backspace") }, ""},
+		{"erases a word", func(e *Editor) { e.Insert("one two  "); e.Key("ctrl+w") }, "one "},
+		{"erases to the start of the line", func(e *Editor) { e.Insert("one\ntwo"); e.Key("ctrl+u") }, "one\n"},
+		{"erases to the end of the line", func(e *Editor) { e.Insert("one\ntwo"); e.Key("up"); e.Key("home"); e.Key("ctrl+k") }, "\ntwo"},
+		{"moves by lines", func(e *Editor) { e.Insert("abc\nd\nefg"); e.Key("up"); e.Key("up"); e.Insert("!") }, "a!bc\nd\nefg"},
+		{"pastes no control characters", func(e *Editor) { e.Insert("a\x1b[31mb\x00\r\nc\td") }, "a[31mb\nc d"},
+		{"deletes ahead", func(e *Editor) { e.Insert("abc"); e.Key("home"); e.Key("delete") }, "bc"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			e := &Editor{Multiline: true}
+			test.do(e)
+			if e.Value() != test.want {
+				t.Errorf("got %q, want %q", e.Value(), test.want)
+			}
+		})
+	}
+}
+
+func TestEditorShowsItsCursor(t *testing.T) {
+	t.Parallel()
+	e := &Editor{Multiline: true}
+	e.SetValue(strings.Repeat("line 世界\n", 50) + "end")
+	mark := func(s string) string { return "\x1b[7m" + s + "\x1b[m" }
+	for _, width := range []int{2, 3, 9, 40} {
+		lines := e.Lines(width, 4, true, Visible, mark)
+		if !strings.Contains(strings.Join(lines, ""), "\x1b[7m") {
+			t.Errorf("width %d: the cursor is not in sight", width)
+		}
+		for _, line := range lines {
+			if Width(line) != width {
+				t.Errorf("width %d: got %d cells in %q", width, Width(line), line)
+			}
+		}
+	}
+}
+
+func TestTableDrawsItsWindow(t *testing.T) {
+	t.Parallel()
+	table := Table[int]{Columns: []Column[int]{
+		{Title: "N", Width: 4, Right: true, Text: func(n int) string { return strings.Repeat("9", n%6) }},
+		{Title: "Text", Width: 5, Grow: true, Text: func(int) string { return "世界你好世界" }},
+		{Title: "Late", Width: 30, Text: func(int) string { return "left out when narrow" }},
+	}}
+	rows := make([]int, 1000)
+	plain := func(s string) string { return s }
+	for _, move := range []int{0, 1, 17, 500, 5000, -3, -10000} {
+		table.SetHeight(8)
+		table.Move(move, len(rows))
+		for _, width := range []int{1, 5, 12, 60} {
+			chosen := 0
+			lines := table.Lines(rows, width, plain, func(_ int, c bool, line string) string {
+				if c {
+					chosen++
+				}
+				return line
+			})
+			if len(lines) != 9 || chosen != 1 {
+				t.Errorf("move %d: got %d lines with %d chosen, want 9 with 1", move, len(lines), chosen)
+			}
+			for _, line := range lines {
+				if Width(line) != width {
+					t.Errorf("width %d: got %d cells in %q", width, Width(line), line)
+				}
+			}
+		}
+	}
+}
+
+func TestOverKeepsTheScreen(t *testing.T) {
+	t.Parallel()
+	screen := Block([]string{strings.Repeat("世", 20), "plain"}, 40, 9)
+	framed := Frame(LineBorder, "a title that is longer than the frame", []string{"x"}, 12, 3)
+	lines := Over(screen, framed, 40)
+	if len(lines) != 9 {
+		t.Fatalf("lines: got %d, want 9", len(lines))
+	}
+	for _, line := range lines {
+		if Width(line) != 40 {
+			t.Errorf("got %d cells, want 40: %q", Width(line), line)
+		}
+	}
+}
