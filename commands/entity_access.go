@@ -35,7 +35,7 @@ type markFlags struct {
 func processedMark(s *session) *cobra.Command {
 	m := &markFlags{}
 	cmd := &cobra.Command{
-		Use: "mark [ENTITY UUID… | -]", Short: "Mark records as processed", Args: cobra.ArbitraryArgs,
+		Use: "mark [ENTITY UUID… | -]", ValidArgsFunction: completeEntity, Short: "Mark records as processed", Args: cobra.ArbitraryArgs,
 		Long: "Mark records as processed: ENTITY is person, pledge, call or transaction. --file reads NDJSON of\n" +
 			"processed entries. Good entries are marked even when others fail.",
 		Example: "  fundesk processed mark call 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
@@ -211,4 +211,12 @@ func printMarks(list *render.List[changeResult], entries []apitype.ProcessedEntr
 		}
 	}
 	return list.Close()
+}
+
+// completeEntity completes the kind of record.
+func completeEntity(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return values(apitype.EntityNames)(cmd, args, toComplete)
 }

@@ -116,7 +116,7 @@ func (s *session) finish(command *cobra.Command, err error) int {
 	if err == nil || isClosedPipe(err) {
 		return 0
 	}
-	if errors.Is(err, context.Canceled) && apiclient.KindOf(err) == apiclient.KindFailure {
+	if known, _ := errorAs(err); known == nil && errors.Is(err, context.Canceled) {
 		err = &apiclient.Error{Kind: apiclient.KindInterrupted, Message: "interrupted", Err: err}
 	}
 	r := newReport(err)

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 
@@ -101,75 +100,78 @@ func runList[T any](s *session, cmd *cobra.Command, flags *listFlags, l lister[T
 	if err != nil {
 		return err
 	}
+	print := printAll[T]
 	if flags.isPage(cmd) {
-		err = printPage(s, cmd, client, flags, l, list)
-	} else {
-		err = printAll(s, cmd, client, flags, l, list)
+		print = printPage[T]
 	}
+	rest, err := print(cmd, client, flags, l, list)
 	if err != nil {
 		if abort := list.Abort(); abort != nil && !isClosedPipe(err) {
 			return fmt.Errorf("%w (and the output: %w)", err, abort)
 		}
 		return err
 	}
-	return list.Close()
-}
-
-// printPage prints one page as the service sends it.
-func printPage[T any](s *session, cmd *cobra.Command, client *apiclient.Client, flags *listFlags, l lister[T], list *render.List[T]) error {
-	page, err := l.page(client, cmd.Context(), flags.paging(cmd))
-	if err != nil {
+	if err := list.Close(); err != nil {
 		return err
 	}
-	for _, record := range page.Records {
-		if err := addRecord(list, l, record); err != nil {
-			return err
-		}
-	}
-	switch {
-	case page.HasNextPage && page.EndCursor != "":
-		s.note("there are more; go on with --after %s", page.EndCursor)
-	case page.HasPreviousPage && page.StartCursor != "" && cmd.Flags().Changed("last"):
-		s.note("there are more before these; go on with --before %s", page.StartCursor)
+	if rest != "" {
+		s.note("%s", rest)
 	}
 	return nil
 }
 
-// printAll prints a list up to its limit, and says when that was not everything.
-func printAll[T any](s *session, cmd *cobra.Command, client *apiclient.Client, flags *listFlags, l lister[T], list *render.List[T]) error {
+// printPage prints one page as the service sends it; rest says how to get what lies
+// beside it.
+func printPage[T any](cmd *cobra.Command, client *apiclient.Client, flags *listFlags, l lister[T], list *render.List[T]) (rest string, err error) {
+	page, err := l.page(client, cmd.Context(), flags.paging(cmd))
+	if err != nil {
+		return "", err
+	}
+	for _, record := range page.Records {
+		if err := addRecord(list, l, record); err != nil {
+			return "", err
+		}
+	}
+	switch {
+	case page.HasNextPage && page.EndCursor != "" && !cmd.Flags().Changed("last"):
+		rest = "there are more; go on with --after " + page.EndCursor
+	case page.HasPreviousPage && page.StartCursor != "" && cmd.Flags().Changed("last"):
+		rest = "there are more before these; go on with --before " + page.StartCursor
+	}
+	return rest, nil
+}
+
+// printAll prints a list up to its limit; rest says when that was not everything.
+func printAll[T any](cmd *cobra.Command, client *apiclient.Client, flags *listFlags, l lister[T], list *render.List[T]) (rest string, err error) {
 	more := false
 	options := flags.walk(cmd, l.passes != nil)
 	options.More = func() { more = true }
 	seen := 0
 	for record, err := range l.all(client, cmd.Context(), apitype.Paging{After: flags.after}, options) {
 		if err != nil {
-			return err
+			return "", err
 		}
 		if !flags.all && list.Count() >= flags.limit { // A filtered list that has enough.
 			more = true
 			break
 		}
 		if err := addRecord(list, l, record); err != nil {
-			return err
+			return "", err
 		}
 		if seen++; seen%options.PageSize == 0 {
 			if err := list.Flush(); err != nil {
-				return err
+				return "", err
 			}
 		}
 	}
-	if !more {
-		return nil
+	switch {
+	case !more:
+		return "", nil
+	case l.passes != nil:
+		return fmt.Sprintf("stopped after %d records; there may be more: --limit N, or --all", list.Count()), nil
+	default:
+		return fmt.Sprintf("printed %d records, there are more: --limit N, or --all", list.Count()), nil
 	}
-	if err := list.Flush(); err != nil {
-		return err
-	}
-	if l.passes != nil {
-		s.note("stopped after %d records; there may be more: --limit N, or --all", list.Count())
-	} else {
-		s.note("printed %d records, there are more: --limit N, or --all", list.Count())
-	}
-	return nil
 }
 
 // walk is how the list is walked: a filtered one does not know how far.
@@ -261,9 +263,4 @@ func partial(failed []error, of int) error {
 		}
 	}
 	return e
-}
-
-// rawRecord is a record whose type does not matter.
-func rawRecord(body []byte) apiclient.Record[json.RawMessage] {
-	return apiclient.Record[json.RawMessage]{Raw: body}
 }
