@@ -34,7 +34,12 @@ func (s *Service) LoadIfEmpty(ctx context.Context, feed func(add func(LoadRecord
 	if err != nil || !fill {
 		return err
 	}
-	return s.load(ctx, feed, empty)
+	for {
+		// The one that fills it may take longer than a store waits.
+		if err = s.load(ctx, feed, empty); !errors.Is(err, ErrBusy) || ctx.Err() != nil {
+			return err
+		}
+	}
 }
 
 func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error) error, when func(Reader) (bool, error)) error {

@@ -14,6 +14,10 @@ var (
 	ErrExists = errors.New("the row exists already")
 )
 
+// ErrBusy is what a store answers when another process held it too long; nothing was
+// kept.
+var ErrBusy = &Error{Kind: Unavailable, Detail: "the database is busy"}
+
 // Store keeps the records. It holds no rule: rules run in the functions that it is
 // given, inside the transaction.
 type Store interface {

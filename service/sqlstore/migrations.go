@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+
+	"fundesk/service"
 )
 
 //go:embed migrations/*.sql
@@ -64,8 +66,15 @@ func (e *sqliteEngine) migrate(ctx context.Context, refuse bool) (err error) {
 	if err != nil || version == len(texts) {
 		return err
 	}
-	if _, err := c.raw.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
-		return err
+	for {
+		// Another process may fill the new database meanwhile.
+		_, err := c.raw.ExecContext(ctx, `BEGIN IMMEDIATE`)
+		if err == nil {
+			break
+		}
+		if !errors.Is(sqliteError(err), service.ErrBusy) || ctx.Err() != nil {
+			return err
+		}
 	}
 	defer func() {
 		if err != nil {

@@ -246,7 +246,7 @@ func sqliteError(err error) error {
 	}
 	switch refused.Code() & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return &service.Error{Kind: service.Unavailable, Detail: "the database is busy"}
+		return service.ErrBusy
 	case sqlite3.SQLITE_FULL:
 		return &service.Error{Kind: service.Unavailable, Detail: "the database has no space left"}
 	default:
