@@ -36,7 +36,7 @@ type App struct {
 
 	Getenv  func(string) string
 	Now     func() time.Time
-	Version string
+	Version func() string // Asked when it is shown or sent.
 
 	// OpenEmbedded opens the service of an embedded: base URL; name is what follows the
 	// colon. Nil: there is none.
@@ -118,8 +118,12 @@ func newRoot(s *session, args []string) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err.Error()) })
 	s.flags.register(root)
 	root.SetHelpCommand(helpCommand(s))
-	chosen := chosenEntry(args)
+	chosen, overview := chosenEntry(args), isOverview(args)
 	for _, e := range entries() {
+		if overview {
+			root.AddCommand(&cobra.Command{Use: e.name, Short: e.short, Run: func(*cobra.Command, []string) {}})
+			continue
+		}
 		if chosen == "" || e.name == chosen || slices.Contains(e.aliases, chosen) {
 			command := e.build(s)
 			command.Aliases = e.aliases
@@ -152,6 +156,12 @@ func chosenEntry(args []string) string {
 		}
 	}
 	return ""
+}
+
+// isOverview reports whether only the names of the top-level commands are shown.
+func isOverview(args []string) bool {
+	words := positional(args)
+	return len(words) == 0 || len(words) == 1 && words[0] == "help"
 }
 
 // positional are the arguments that are neither flags nor values of the flags that

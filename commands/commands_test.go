@@ -32,7 +32,7 @@ func fundesk() {
 	defer stop()
 	signal.Ignore(syscall.SIGPIPE)
 	os.Exit(commands.Run(ctx, os.Args[1:], commands.App{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Version: "test",
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Version: func() string { return "test" },
 		OpenEmbedded: func(ctx context.Context, name, dataDir string) (commands.Embedded, error) {
 			if err := os.MkdirAll(dataDir, 0o700); err != nil {
 				return nil, err

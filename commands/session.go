@@ -229,7 +229,7 @@ func (s *session) connect(ctx context.Context) (*apiclient.Client, error) {
 		return nil, err
 	}
 	options := apiclient.Options{
-		Timeout: s.flags.timeout, UserAgent: "fundesk/" + s.app.Version, Now: s.app.Now,
+		Timeout: s.flags.timeout, UserAgent: "fundesk/" + s.version(), Now: s.app.Now,
 		PaymentQRParameter: t.profile.PaymentQRParameter, BaseURL: t.baseURL,
 		Token: func(ctx context.Context) (string, error) { return s.token(ctx, t) },
 	}

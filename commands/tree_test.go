@@ -21,7 +21,7 @@ import (
 func wholeTree(t *testing.T) *cobra.Command {
 	t.Helper()
 	s := newSession(App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Now: time.Now}, nil)
-	return newRoot(s, nil)
+	return newRoot(s, []string{"help", "everything"})
 }
 
 func TestEveryCommandIsDescribed(t *testing.T) {
@@ -138,7 +138,7 @@ func runIn(t *testing.T, home, in string, args ...string) (out, errs string, cod
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	code = Run(ctx, args, App{
-		In: strings.NewReader(in), Out: &stdout, Err: &stderr, Now: time.Now, Version: "test",
+		In: strings.NewReader(in), Out: &stdout, Err: &stderr, Now: time.Now, Version: func() string { return "test" },
 		Getenv: func(name string) string { return environment[name] },
 		OpenEmbedded: func(ctx context.Context, name, dataDir string) (Embedded, error) {
 			if err := os.MkdirAll(dataDir, 0o700); err != nil {

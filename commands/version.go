@@ -13,10 +13,7 @@ func versionCommand(s *session) *cobra.Command {
 		Long:    "Print the version of fundesk and of the Go it was built with.",
 		Example: "  fundesk version\n  fundesk version -o json",
 		RunE: func(_ *cobra.Command, _ []string) error {
-			version := s.app.Version
-			if version == "" {
-				version = "devel"
-			}
+			version := s.version()
 			if s.flags.output == "" && s.flags.jq == "" {
 				_, err := fmt.Fprintf(s.app.Out, "fundesk %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 				return err
@@ -25,6 +22,14 @@ func versionCommand(s *session) *cobra.Command {
 			return showOne(s, value, []pair{{"version", version}, {"go", runtime.Version()}, {"os", runtime.GOOS}, {"arch", runtime.GOARCH}})
 		},
 	}
+}
+
+// version is the program's own, "devel" when nobody knows.
+func (s *session) version() string {
+	if s.app.Version == nil {
+		return "devel"
+	}
+	return s.app.Version()
 }
 
 func completionCommand(s *session) *cobra.Command {

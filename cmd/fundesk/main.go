@@ -26,7 +26,7 @@ func main() {
 	signal.Ignore(syscall.SIGPIPE)
 	code := commands.Run(ctx, os.Args[1:], commands.App{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		Getenv: os.Getenv, Now: time.Now, Version: version(),
+		Getenv: os.Getenv, Now: time.Now, Version: version,
 		OpenEmbedded: openEmbedded(os.Stderr),
 	})
 	stop()
