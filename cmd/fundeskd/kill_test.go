@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"fundesk/apiclient/apitype"
+)
+
+// kills is how often the program is killed; a long run is asked for with -kills 1000.
+var kills = flag.Int("kills", 3, "how often TestKill kills the program")
+
+// beFundeskd makes the test program run as fundeskd.
+const beFundeskd = "FUNDESKD_TEST_RUN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(beFundeskd) != "" {
+		main()
+		return
+	}
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+// child is fundeskd in a process of its own.
+type child struct {
+	command *exec.Cmd
+	url     string
+}
+
+func (e environment) child() child {
+	e.t.Helper()
+	command := exec.CommandContext(e.t.Context(), os.Args[0], "serve", "--listen", "127.0.0.1:0")
+	command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder)
+	out, err := command.StdoutPipe()
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		e.t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return child{command: command, url: strings.TrimSuffix(line, "\n")}
+}
+
+// TestKill kills the program under eight writers: what it had acknowledged is there
+// when it runs again, and what it had not is whole or absent.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	var organization, account struct{ UUID, Token string }
+	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
+	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	for round := range *kills {
+		running := e.child()
+		acknowledged, sent := running.write(t, organization.UUID, account.Token, 40+round)
+		running = e.child()
+		for id := range sent {
+			status, body := get(t, http.DefaultClient, running.url+"/api/v1/persons/"+id, account.Token)
+			var person apitype.Person
+			switch {
+			case status == http.StatusOK && json.Unmarshal([]byte(body), &person) == nil && person.LastName != nil && *person.LastName == id:
+			case status == http.StatusNotFound && !acknowledged[id]:
+			default:
+				t.Errorf("round %d: got %d for a person that was acknowledged: %v", round, status, acknowledged[id])
+			}
+		}
+		if err := running.command.Process.Signal(os.Interrupt); err != nil {
+			t.Error(err)
+		}
+		if err := running.command.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	if code, out, errs := e.run("", "check"); code != exitDone {
+		t.Errorf("check: %s%s", out, errs)
+	}
+}
+
+// write creates persons by eight writers until some were acknowledged, then kills the
+// program in the middle of it.
+func (c child) write(t *testing.T, organization, token string, enough int) (acknowledged, sent map[string]bool) {
+	t.Helper()
+	acknowledged, sent = map[string]bool{}, map[string]bool{}
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for {
+				id := apitype.NewUUID().String()
+				mu.Lock()
+				sent[id] = true
+				mu.Unlock()
+				if !c.create(t, id, organization, token) {
+					return
+				}
+				mu.Lock()
+				acknowledged[id] = true
+				if len(acknowledged) == enough {
+					_ = c.command.Process.Kill() // kill -9; Wait tells whether it worked.
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	if err := c.command.Wait(); err == nil {
+		t.Error("the program ended by itself")
+	}
+	return acknowledged, sent
+}
+
+// create reports whether the creation was acknowledged.
+func (c child) create(t *testing.T, id, organization, token string) bool {
+	t.Helper()
+	body := fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"name":{"lastName":%q}}`, id, organization, organization, id)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url+"/api/v1/persons", strings.NewReader(body))
+	if err != nil {
+		t.Error(err)
+		return false
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false // Killed.
+	}
+	_, err = io.Copy(io.Discard, response.Body)
+	if closed := response.Body.Close(); closed != nil {
+		t.Error(closed)
+	}
+	if response.StatusCode != http.StatusCreated {
+		t.Errorf("got %d", response.StatusCode)
+	}
+	return err == nil
+}
