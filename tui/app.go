@@ -142,7 +142,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, nil
 	case draftsKept:
 		a.draftTrouble = msg.err
-		return a, nil
+		return a, a.readOutbox()
 	case ticked:
 		return a, a.onTick()
 	case finished:

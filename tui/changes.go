@@ -86,7 +86,7 @@ func (s *shell) markChange(entity apitype.EntityName, id apitype.UUID, label str
 // from is erased once the change is durable.
 func (s *shell) submit(c change) tea.Cmd {
 	until := s.Now().Add(holdTime)
-	return func() tea.Msg {
+	return s.inOrder(func() tea.Msg {
 		if c.err != nil {
 			return queued{change: c, err: c.err}
 		}
@@ -97,7 +97,23 @@ func (s *shell) submit(c change) tea.Cmd {
 			err = s.keeper.forget(c.UUID)
 		}
 		return queued{change: c, entry: entry, err: err}
-	}
+	})
+}
+
+// inOrder starts work on the disk at once, after all that was started before, and
+// whether or not the program lives to hear of it: a change that the user has made must
+// not depend on the next moment's q.
+func (s *shell) inOrder(work func() tea.Msg) tea.Cmd {
+	before, done, answer := s.written, make(chan struct{}), make(chan tea.Msg, 1)
+	s.written = done
+	go func() {
+		defer close(done)
+		if before != nil {
+			<-before
+		}
+		answer <- work()
+	}()
+	return func() tea.Msg { return <-answer }
 }
 
 // hold notes a change that can be taken back.
@@ -110,7 +126,7 @@ func (s *shell) hold(msg queued) {
 func (s *shell) undo() tea.Cmd {
 	last := s.held[len(s.held)-1]
 	s.held = s.held[:len(s.held)-1]
-	return func() tea.Msg {
+	return s.inOrder(func() tea.Msg {
 		if last.change.draft != nil {
 			if err := s.keeper.save(*last.change.draft); err != nil {
 				return recalled{change: last.change, err: err}
@@ -121,7 +137,7 @@ func (s *shell) undo() tea.Cmd {
 			err = errors.Join(err, s.keeper.forget(last.change.UUID))
 		}
 		return recalled{change: last.change, err: err}
-	}
+	})
 }
 
 // dropReleased forgets held changes whose time is over: they are on their way.
@@ -223,7 +239,11 @@ func (s *shell) flushCmd() tea.Cmd {
 // out in that time stays in the outbox.
 func (s *shell) finish() tea.Cmd {
 	s.say("sending what is held…")
+	written := s.written
 	return func() tea.Msg {
+		if written != nil {
+			<-written
+		}
 		ctx, cancel := context.WithTimeout(s.ctx, quitWait)
 		defer cancel()
 		_ = s.keeper.flush() // Run flushes again and reports.

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -368,7 +367,6 @@ func (d *desk) onEdited(edited editedNotes, err error) tea.Cmd {
 		d.keep()
 		return nil
 	}
-	return d.load(deskPage, 0, func(context.Context) (any, error) {
-		return scriptsRead(d.scripts), d.keeper.save(outbox.Draft{Call: edited.call, Notes: edited.notes})
-	})
+	d.keeper.put(outbox.Draft{Call: edited.call, Notes: edited.notes})
+	return nil
 }

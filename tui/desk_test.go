@@ -60,6 +60,23 @@ func TestReachedIsFiveKeys(t *testing.T) {
 	}
 }
 
+// Whoever types ahead loses nothing: all keys come in one piece, the q with them.
+func TestQuitAtOnceSendsWhatWasDone(t *testing.T) {
+	t.Parallel()
+	for range 5 {
+		w := newWorld(t)
+		m := start(t, w.options, 80, 24)
+		m.press("n")
+		m.see("Anna Jansen", callID(1).String())
+		m.press("c1r4i" + "typed ahead" + "\x13q")
+		m.ended()
+		call := w.call(t, callID(1))
+		if call.Status != apitype.CallCompleted || value(call.Result.Value().Notes) != "typed ahead" {
+			t.Fatalf("call: got %s %+v, want completed with the notes", call.Status, call.Result.Value())
+		}
+	}
+}
+
 func TestNotesReachTheServiceAsTyped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

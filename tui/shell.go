@@ -69,6 +69,7 @@ type shell struct {
 	draftTrouble error
 	beats        int
 
+	written chan struct{} // Closed when all changes so far are on disk; nil when there is none.
 	held    []heldChange
 	entries []outbox.Entry
 	damaged []outbox.Damaged

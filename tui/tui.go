@@ -72,7 +72,10 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	stop := flushOnSignal(ctx, a.keeper, program)
 
 	_, runErr := program.Run()
-	// Whatever ended the program, what was typed reaches the disk.
+	// Whatever ended the program, what was done and typed reaches the disk.
+	if a.written != nil {
+		<-a.written
+	}
 	flushErr := a.keeper.flush()
 	stop()
 	cancel()
