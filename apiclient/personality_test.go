@@ -1,0 +1,269 @@
+package apiclient_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
+)
+
+// personality flips what a real service may have decided otherwise than ours. Every
+// part may be nil.
+type personality struct {
+	name    string
+	request func(r *http.Request)
+	answer  func(r *http.Request, a *httptest.ResponseRecorder)
+}
+
+// editJSON changes a decoded answer.
+func editJSON(a *httptest.ResponseRecorder, edit func(any) any) {
+	var value any
+	dec := json.NewDecoder(a.Body)
+	dec.UseNumber()
+	if dec.Decode(&value) != nil {
+		return
+	}
+	body, err := json.Marshal(edit(value))
+	if err != nil {
+		panic(err)
+	}
+	a.Body = bytes.NewBuffer(body)
+}
+
+// each changes every object of a decoded answer, the inner ones first.
+func each(value any, edit func(map[string]any)) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			each(inner, edit)
+		}
+		edit(v)
+	case []any:
+		for _, inner := range v {
+			each(inner, edit)
+		}
+	}
+	return value
+}
+
+func isList(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.Count(r.URL.Path, "/") == 3
+}
+
+func forEach(edit func(map[string]any)) func(*http.Request, *httptest.ResponseRecorder) {
+	return func(_ *http.Request, a *httptest.ResponseRecorder) {
+		editJSON(a, func(value any) any { return each(value, edit) })
+	}
+}
+
+func pageSize(size string) func(*http.Request) {
+	return func(r *http.Request) {
+		if isList(r) {
+			query := r.URL.Query()
+			query.Set("first", size)
+			r.URL.RawQuery = query.Encode()
+		}
+	}
+}
+
+func refusal(status int, contentType, body string) func(*http.Request, *httptest.ResponseRecorder) {
+	return func(_ *http.Request, a *httptest.ResponseRecorder) {
+		if a.Code == 400 {
+			a.Code, a.Body = status, bytes.NewBufferString(body)
+			a.Header().Set("Content-Type", contentType)
+		}
+	}
+}
+
+func personalities() []personality {
+	return []personality{
+		{name: "ours"},
+		{name: "pages of 1", request: pageSize("1")},
+		{name: "pages of 500 whatever is asked", request: pageSize("500")},
+		{name: "no page flags", answer: forEach(func(o map[string]any) { delete(o, "hasNextPage"); delete(o, "hasPreviousPage") })},
+		{name: "a promise of another page on the last one", answer: func(r *http.Request, a *httptest.ResponseRecorder) {
+			if isList(r) {
+				editJSON(a, func(value any) any {
+					return each(value, func(o map[string]any) {
+						if o["endCursor"] != nil {
+							o["hasNextPage"] = true
+						}
+					})
+				})
+			}
+		}},
+		{name: "a bare array of pledges", request: func(r *http.Request) {
+			if isList(r) && strings.HasSuffix(r.URL.Path, "/pledges") {
+				pageSize("500")(r)
+			}
+		}, answer: func(r *http.Request, a *httptest.ResponseRecorder) {
+			if isList(r) && strings.HasSuffix(r.URL.Path, "/pledges") && a.Code == 200 {
+				editJSON(a, func(value any) any {
+					nodes := []any{}
+					for _, edge := range value.(map[string]any)["edges"].([]any) {
+						nodes = append(nodes, edge.(map[string]any)["node"])
+					}
+					return nodes
+				})
+			}
+		}},
+		{name: "no embedded objects", answer: forEach(func(o map[string]any) {
+			for _, name := range []string{"person", "pledgeCase", "transactions", "calls", "attempts", "result", "address", "mandate", "owningOrganization", "recruitingOrganization", "focusAreas", "qualityResult", "externalMetadata", "recruiterUser"} {
+				if o["pageInfo"] == nil && o["attemptsCount"] == nil || name != "attempts" {
+					delete(o, name)
+				}
+			}
+		})},
+		{name: "circular references as text", answer: forEach(func(o map[string]any) {
+			for _, name := range []string{"pledgeCase", "person"} {
+				if _, embedded := o[name].(map[string]any); embedded {
+					o[name] = "[Circular]"
+				}
+			}
+		})},
+		{name: "unknown enumerated values and fields", answer: forEach(func(o map[string]any) {
+			for _, name := range []string{"type", "gender", "donationInterval", "recruitmentType"} {
+				if _, text := o[name].(string); text && o["title"] == nil {
+					o[name] = "SOMETHING_NEW"
+				}
+			}
+			o["newField"] = map[string]any{"a": 1}
+		})},
+		{name: "refusals as 422 text", answer: refusal(422, "text/plain", "that is wrong")},
+		{name: "refusals as HTML", answer: refusal(400, "text/html", "<h1>that is wrong</h1>")},
+		{name: "refusals as a list", answer: refusal(400, "application/json", `[{"field":"email","message":"that is wrong"}]`)},
+		{name: "no ETag and another type", answer: func(_ *http.Request, a *httptest.ResponseRecorder) {
+			a.Header().Del("ETag")
+			if a.Header().Get("Content-Type") != "" {
+				a.Header().Set("Content-Type", "application/vnd.api+json; charset=utf-8")
+			}
+		}},
+	}
+}
+
+// with is a client of the service under a personality.
+func (p personality) with(t *testing.T, h *servicetest.Harness) *apiclient.Client {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p.request != nil {
+			p.request(r)
+		}
+		a := httptest.NewRecorder()
+		h.Handler.ServeHTTP(a, r)
+		if p.answer != nil {
+			p.answer(r, a)
+		}
+		for name, values := range a.Header() {
+			if name != "Content-Length" {
+				w.Header()[name] = values
+			}
+		}
+		w.WriteHeader(a.Code)
+		io.Copy(w, a.Body)
+	}))
+	t.Cleanup(server.Close)
+	token := h.Token()
+	client, err := apiclient.New(apiclient.Options{BaseURL: server.URL, Token: func(context.Context) (string, error) { return token, nil }})
+	if err != nil {
+		t.Fatalf("New: %v", err)
+	}
+	return client
+}
+
+// The client works the same, whatever the service decided.
+func TestPersonalities(t *testing.T) {
+	t.Parallel()
+	for _, p := range personalities() {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			s.h.Sample(40)
+			client := p.with(t, s.h)
+			for noun, counts := range map[string][2]int{
+				"persons": {countAll(t, s.setup.Persons.All, apitype.PersonListOptions{}), countAll(t, client.Persons.All, apitype.PersonListOptions{})},
+				"calls":   {countAll(t, s.setup.Calls.All, apitype.CallListOptions{}), countAll(t, client.Calls.All, apitype.CallListOptions{Include: []string{"person", "pledge"}})},
+				"pledges": {countAll(t, s.setup.Pledges.All, apitype.PledgeListOptions{}), countAll(t, client.Pledges.All, apitype.PledgeListOptions{})},
+			} {
+				if counts[0] != counts[1] || counts[0] == 0 {
+					t.Errorf("%s: got %d, want %d", noun, counts[1], counts[0])
+				}
+			}
+			exercise(t, s, client)
+		})
+	}
+}
+
+// countAll walks a list and decodes every record.
+func countAll[T, O any](t *testing.T, all func(context.Context, O, apiclient.AllOptions) iterator[T], o O) int {
+	t.Helper()
+	n := 0
+	for record, err := range all(t.Context(), o, apiclient.AllOptions{PageSize: 30}) {
+		if _, err := apiclient.Decoded(record, err); err != nil {
+			t.Errorf("record %d: %v", n, err)
+			return n
+		}
+		n++
+	}
+	return n
+}
+
+type iterator[T any] = iter.Seq2[apiclient.Record[T], error]
+
+// exercise changes and reads one record of each noun.
+func exercise(t *testing.T, s *stage, client *apiclient.Client) {
+	t.Helper()
+	ctx := t.Context()
+	steps := []struct {
+		name string
+		run  func() error
+	}{
+		{"read the call", func() error { _, err := apiclient.Decoded(client.Calls.Get(ctx, s.call)); return err }},
+		{"read the pledge", func() error { _, err := apiclient.Decoded(client.Pledges.Get(ctx, s.pledge)); return err }},
+		{"create a person", func() error { _, err := apiclient.Decoded(client.Persons.Create(ctx, s.newPerson())); return err }},
+		{"update the person", func() error {
+			_, err := apiclient.Decoded(client.Persons.Update(ctx, s.person, apitype.UpdatePersonRequest{Email: apitype.Set("a@example.org")}))
+			return err
+		}},
+		{"attempt", func() error {
+			_, err := apiclient.Decoded(client.Calls.AddAttempt(ctx, s.call, apitype.AddAttemptRequest{AttemptAt: s.at()}))
+			return err
+		}},
+		{"complete", func() error {
+			_, err := apiclient.Decoded(client.Calls.Complete(ctx, s.call, apitype.CompleteCallRequest{Result: &apitype.CallResultRequest{CompletedAt: s.at()}}))
+			return err
+		}},
+		{"drop", func() error {
+			_, err := apiclient.Decoded(client.Pledges.Act(ctx, s.pledge, apitype.ActionDrop))
+			return err
+		}},
+		{"a refusal", func() error {
+			_, err := client.Persons.Update(ctx, s.person, apitype.UpdatePersonRequest{Email: apitype.Set("nonsense")})
+			if kind := apiclient.KindOf(err); kind != apiclient.KindRejected {
+				return fmt.Errorf("got %v of kind %q, want rejected", err, kind)
+			}
+			return nil
+		}},
+		{"a conflict", func() error {
+			_, err := client.Calls.Cancel(ctx, s.call, apitype.CancelCallRequest{CancelledAt: s.at()})
+			if kind := apiclient.KindOf(err); kind != apiclient.KindConflict {
+				return fmt.Errorf("got %v of kind %q, want a conflict", err, kind)
+			}
+			return nil
+		}},
+	}
+	for _, step := range steps {
+		if err := step.run(); err != nil {
+			t.Errorf("%s: %v", step.name, err)
+		}
+	}
+}
