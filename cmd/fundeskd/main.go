@@ -48,6 +48,7 @@ type program struct {
 	database  string
 	output    string
 	noMigrate bool
+	observe   func(change bool, took time.Duration) // Of the database; nil: nobody is told.
 }
 
 // The exit codes.
@@ -169,7 +170,7 @@ func (p *program) openStore(ctx context.Context) (*sqlstore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sqlstore.Open(ctx, sqlstore.Options{Database: name, NoMigrate: p.noMigrate})
+	return sqlstore.Open(ctx, sqlstore.Options{Database: name, NoMigrate: p.noMigrate, Observe: p.observe})
 }
 
 // with runs a command on the open service.

@@ -89,6 +89,8 @@ func (p *program) newServer(ctx context.Context, o serveOptions) (_ *server, err
 	if o.rate < 0 {
 		return nil, usage("--rate must not be negative")
 	}
+	metrics := newMetrics()
+	p.observe = metrics.transaction
 	store, s, err := p.open(ctx)
 	if err != nil {
 		return nil, err
@@ -98,7 +100,7 @@ func (p *program) newServer(ctx context.Context, o serveOptions) (_ *server, err
 			err = errors.Join(err, store.Close())
 		}
 	}()
-	metrics := newMetrics()
+	metrics.pool(store)
 	api := httpapi.New(httpapi.Options{
 		Service: s, Logger: logger, BaseURL: o.publicURL, Rate: o.rate, Now: p.Now, Observe: metrics.observe,
 	})

@@ -167,6 +167,9 @@ func (p *pool) with(ctx context.Context, run func(*conn) error) (err error) {
 	return run(c)
 }
 
+// connections is how many are in use, of how many.
+func (p *pool) connections() (used, most int) { return cap(p.slots) - len(p.slots), cap(p.slots) }
+
 // close ends all connections when they are back.
 func (p *pool) close() (err error) {
 	close(p.stop)

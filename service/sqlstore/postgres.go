@@ -224,6 +224,8 @@ func (e *postgresEngine) backup(context.Context, string) error {
 // integrity is left to the engine's own tools.
 func (e *postgresEngine) integrity(context.Context) ([]string, error) { return nil, nil }
 
+func (e *postgresEngine) connections() (used, most int) { return e.pool.connections() }
+
 func (e *postgresEngine) close() (err error) {
 	e.once.Do(func() { err = errors.Join(e.pool.close(), e.db.Close()) })
 	return err

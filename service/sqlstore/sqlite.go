@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -72,13 +73,25 @@ func openSQLite(ctx context.Context, path string, noMigrate bool) (*sqliteEngine
 	return e, nil
 }
 
+// How often a connection is tried, and the pause in between. Turning the log of a new
+// file on needs it alone, and SQLite does not wait for that.
+const (
+	maxConnects  = 1000
+	connectPause = 10 * time.Millisecond
+)
+
 // connect opens one more connection.
 func (e *sqliteEngine) connect() (*conn, error) {
-	raw, err := e.db.Conn(context.Background())
-	if err != nil {
-		return nil, err
+	for try := 1; ; try++ {
+		raw, err := e.db.Conn(context.Background())
+		if err == nil {
+			return &conn{ctx: context.Background(), raw: raw, statements: map[string]*sql.Stmt{}}, nil
+		}
+		if try == maxConnects || !errors.Is(sqliteError(err), service.ErrBusy) {
+			return nil, err
+		}
+		time.Sleep(connectPause)
 	}
-	return &conn{ctx: context.Background(), raw: raw, statements: map[string]*sql.Stmt{}}, nil
 }
 
 // view reads in a transaction: SQLite then shows one state of the data throughout.
@@ -226,6 +239,8 @@ func guarded(run func() error) (err error) {
 	}()
 	return run()
 }
+
+func (e *sqliteEngine) connections() (used, most int) { return e.readers.connections() }
 
 // close waits for the writer and ends all connections. The last one of the last process
 // folds the log into the file.

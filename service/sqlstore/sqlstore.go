@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"fundesk/service"
 )
@@ -22,12 +23,15 @@ import (
 type Options struct {
 	Database  string // sqlite:PATH or postgres://….
 	NoMigrate bool   // Refuse an older schema instead of bringing it up to date.
+	// Observe is told how long each transaction took, waiting included; nil: nobody is.
+	Observe func(change bool, took time.Duration)
 }
 
 // Store is an open database. It is safe for concurrent use, and several processes may
 // have the same one open.
 type Store struct {
-	engine engine
+	engine  engine
+	observe func(change bool, took time.Duration)
 }
 
 var _ service.Store = (*Store)(nil)
@@ -40,6 +44,7 @@ type engine interface {
 	backup(ctx context.Context, file string) error
 	integrity(ctx context.Context) ([]string, error)
 	version(ctx context.Context) (int, error)
+	connections() (used, most int)
 	close() error
 }
 
@@ -51,7 +56,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		if err != nil {
 			return nil, fmt.Errorf("open the database: %w", err) // The name may hold a password.
 		}
-		return &Store{engine: e}, nil
+		return &Store{engine: e, observe: o.Observe}, nil
 	}
 	path, ok := strings.CutPrefix(o.Database, "sqlite:")
 	if !ok || path == "" {
@@ -61,7 +66,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", path, err)
 	}
-	return &Store{engine: e}, nil
+	return &Store{engine: e, observe: o.Observe}, nil
 }
 
 // Close ends every connection; changes under way are finished first.
@@ -69,13 +74,25 @@ func (s *Store) Close() error { return s.engine.close() }
 
 // View runs read on one unchanging state of the data.
 func (s *Store) View(ctx context.Context, read func(service.Reader) error) error {
+	defer s.timed(false, time.Now())
 	return s.engine.view(ctx, func(c *conn) error { return read(&reader{c}) })
 }
 
 // Update runs change in one transaction, durable when it returns.
 func (s *Store) Update(ctx context.Context, change func(service.Tx) error) error {
+	defer s.timed(true, time.Now())
 	return s.engine.update(ctx, func(c *conn) error { return change(&tx{reader{c}}) })
 }
+
+// timed tells the observer of a transaction that ends now.
+func (s *Store) timed(change bool, start time.Time) {
+	if s.observe != nil {
+		s.observe(change, time.Since(start))
+	}
+}
+
+// Connections is how many connections are in use for reading, and how many there may be.
+func (s *Store) Connections() (used, most int) { return s.engine.connections() }
 
 // SigningSeed is the secret of this database, made when there is none.
 func (s *Store) SigningSeed(ctx context.Context) ([]byte, error) { return s.engine.seed(ctx) }
