@@ -57,7 +57,7 @@ type process struct {
 	tty     *os.File
 }
 
-func startProcess(t *testing.T, base, token, dir string) *process {
+func startProcess(t testing.TB, base, token, dir string) *process {
 	t.Helper()
 	p := &process{command: exec.CommandContext(t.Context(), os.Args[0])}
 	p.command.Env = append(os.Environ(), crashRole+"="+base+" "+token+" "+dir, "TERM=xterm-256color")

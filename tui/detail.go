@@ -85,36 +85,6 @@ func (l *list[R]) readDetail(d *detail) tea.Cmd {
 	return l.load(l.page, d.seq, func(ctx context.Context) (any, error) { return readRecord(ctx, l.Client, d.ref) })
 }
 
-// readPreview reads the row under the cursor for the pane beside the list.
-func (l *list[R]) readPreview() tea.Cmd {
-	row, ok := l.chosen()
-	if !ok || l.layout.panes == 1 {
-		return nil
-	}
-	ref := reference{l.kind, l.id(row)}
-	if l.preview != nil && l.preview.ref == ref {
-		return nil
-	}
-	l.preview = &detail{ref: ref, from: noPage}
-	return l.readDetail(l.preview)
-}
-
-func (l *list[R]) onRecord(seq int, r record, err error) tea.Cmd {
-	for _, d := range append([]*detail{l.preview}, l.stack...) {
-		if d == nil || d.seq != seq {
-			continue
-		}
-		if err != nil {
-			d.failed = err
-			l.noteConnection(err)
-			return nil
-		}
-		l.noteConnection(nil)
-		d.record, d.ready, d.failed = r, true, nil
-	}
-	return nil
-}
-
 // doDetail runs an action on the record in front.
 func (l *list[R]) doDetail(d *detail, act action) tea.Cmd {
 	fields := d.fields(l.shell)

@@ -77,7 +77,9 @@ type list[R any] struct {
 	searchN   int          // Pages read in this go for the local filter.
 	marks     map[apitype.UUID]bool
 	stack     []*detail // Opened records, the latest last.
-	preview   *detail
+	preview   *detail   // Beside the list.
+	coming    *detail   // The next preview, which may still be read.
+	moves     int       // Of the cursor, for the next preview.
 	detailSeq int
 	extra     func(l *list[R], act action) (tea.Cmd, bool)
 	layout    layout
@@ -102,7 +104,7 @@ func (l *list[R]) open() tea.Cmd {
 func (l *list[R]) restart() tea.Cmd {
 	l.seq++
 	l.rows, l.cursor, l.more, l.loading, l.read, l.searchN = nil, "", true, false, 0, 0
-	l.preview, l.since = nil, apitype.NewTime(l.Now())
+	l.preview, l.coming, l.since = nil, nil, apitype.NewTime(l.Now())
 	return l.fetchMore()
 }
 
@@ -178,6 +180,8 @@ func (l *list[R]) receive(r result) tea.Cmd {
 		if r.seq == l.seq {
 			return l.onNews(value, r.err)
 		}
+	case rested:
+		return l.onRested(value)
 	case signatureRead:
 		l.onSignature(value, r.err)
 	}
@@ -247,11 +251,7 @@ func (l *list[R]) lines(layout layout) []string {
 		return lines
 	}
 	rest := layout.width - width - ruleWidth
-	preview := widget.Block(nil, rest, layout.body)
-	if l.preview != nil {
-		preview = l.preview.lines(l.shell, rest, layout.body, false)
-	}
-	return widget.Beside(s.dim(s.rule), lines, preview)
+	return widget.Beside(s.dim(s.rule), lines, l.previewLines(rest, layout.body))
 }
 
 // summary says how much of the list is here, and what filters it.

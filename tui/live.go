@@ -57,8 +57,8 @@ func (l *list[R]) onNews(n news[R], err error) tea.Cmd {
 	for _, row := range n.rows {
 		if i, here := at[l.id(row)]; here {
 			l.rows[i] = row
-			if l.preview != nil && l.preview.ref.id == l.id(row) {
-				preview = l.readDetail(l.preview)
+			if l.coming != nil && l.coming.ref.id == l.id(row) {
+				preview = l.readDetail(l.coming)
 			}
 			continue
 		}

@@ -29,6 +29,7 @@ func newDriver(t *testing.T, o Options) *driver {
 		t.Fatal(err)
 	}
 	a.tick = func() tea.Cmd { return nil }
+	a.previewRest = 0
 	a.sender = o.Outbox.Sender(o.Client, outbox.SenderOptions{})
 	d := &driver{t: t, app: a}
 	d.run(a.Init(), 0)

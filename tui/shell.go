@@ -75,10 +75,11 @@ type shell struct {
 	damaged []outbox.Damaged
 	drafts  []outbox.Draft
 
-	jump   func(reference) tea.Cmd
-	turnTo func(page int) tea.Cmd
-	workOn func(reference) tea.Cmd
-	tick   func() tea.Cmd // The next second.
+	jump        func(reference) tea.Cmd
+	turnTo      func(page int) tea.Cmd
+	workOn      func(reference) tea.Cmd
+	tick        func() tea.Cmd // The next second.
+	previewRest time.Duration
 	// heard is told what became of a change.
 	heard func(outbox.Event) tea.Cmd
 }
@@ -94,8 +95,8 @@ func newShell(ctx context.Context, o Options, keys keymap) *shell {
 		Options: o, ctx: ctx, keys: keys, focused: true,
 		styles: newStyles(o.NoColor, o.ASCII),
 		keeper: newKeeper(o.Outbox),
-		tick:   everySecond,
-		heard:  func(outbox.Event) tea.Cmd { return nil },
+		tick:   everySecond, previewRest: previewRest,
+		heard: func(outbox.Event) tea.Cmd { return nil },
 	}
 }
 

@@ -23,7 +23,7 @@ func staticToken(token string) func(context.Context) (string, error) {
 
 // terminal is the interface running in a terminal emulator.
 type terminal struct {
-	t      *testing.T
+	t      testing.TB
 	screen *vt.Emulator
 	keys   *io.PipeWriter
 	mu     sync.Mutex

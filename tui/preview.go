@@ -1,0 +1,65 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/tui/widget"
+)
+
+// previewRest is how long the cursor rests on a row before its record is read: running
+// over rows asks the service for nothing and leaves the pane alone.
+const previewRest = 120 * time.Millisecond
+
+// rested tells that the cursor may have rested; n is the move that it began with.
+type rested struct{ n int }
+
+// readPreview reads the row under the cursor for the pane beside the list, once the
+// cursor rests. Until then the pane shows what it showed.
+func (l *list[R]) readPreview() tea.Cmd {
+	row, ok := l.chosen()
+	if !ok || l.layout.panes == 1 || (l.coming != nil && l.coming.ref.id == l.id(row)) {
+		return nil
+	}
+	l.moves++
+	n := l.moves
+	if l.preview == nil || l.previewRest == 0 {
+		return l.onRested(rested{n})
+	}
+	return tea.Tick(l.previewRest, func(time.Time) tea.Msg { return result{to: l.page, seq: l.seq, value: rested{n}} })
+}
+
+func (l *list[R]) onRested(r rested) tea.Cmd {
+	row, ok := l.chosen()
+	if !ok || r.n != l.moves {
+		return nil
+	}
+	l.coming = &detail{ref: reference{l.kind, l.id(row)}, from: noPage}
+	return l.readDetail(l.coming)
+}
+
+// onRecord takes a record in that was read.
+func (l *list[R]) onRecord(seq int, r record, err error) tea.Cmd {
+	for _, d := range append([]*detail{l.coming, l.preview}, l.stack...) {
+		if d == nil || d.seq != seq {
+			continue
+		}
+		if d == l.coming {
+			l.preview = d
+		}
+		d.failed = err
+		if l.noteConnection(err); err == nil {
+			d.record, d.ready = r, true
+		}
+	}
+	return nil
+}
+
+// previewLines is the pane beside the list.
+func (l *list[R]) previewLines(width, height int) []string {
+	if l.preview == nil {
+		return widget.Block(nil, width, height)
+	}
+	return l.preview.lines(l.shell, width, height, false)
+}
