@@ -132,7 +132,8 @@ func TestErrors(t *testing.T) {
 		{
 			"a problem with places", 400, "application/problem+json",
 			`{"title":"Bad request","detail":"the request is not valid","errors":[{"pointer":"/name/firstName","message":"is too long"},{"parameter":"first","message":"is negative"}]}`,
-			apiclient.KindRejected, "the request is not valid", []string{"name.firstName: is too long", "first: is negative"},
+			apiclient.KindRejected, "the request is not valid",
+			[]string{"name.firstName: is too long", "first: is negative"},
 		},
 		{"a message", 422, "application/json", `{"message":"no such person"}`, apiclient.KindRejected, "no such person", nil},
 		{"a list of messages", 400, "application/json", `{"message":["a is wrong","b is wrong"],"error":"Bad Request"}`, apiclient.KindRejected, "Bad Request", []string{"a is wrong", "b is wrong"}},

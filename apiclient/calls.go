@@ -14,7 +14,8 @@ const callsPath = "/api/v1/calls"
 // own time after a lost answer: give it one.
 type CallsService struct{ endpoint[apitype.Call] }
 
-// List fetches one page. GET /api/v1/calls (interface: Calls)
+// List fetches one page.
+// GET /api/v1/calls (interface: Calls)
 func (s *CallsService) List(ctx context.Context, o apitype.CallListOptions) (Page[apitype.Call], error) {
 	return s.list(ctx, o.Query())
 }
@@ -25,7 +26,8 @@ func (s *CallsService) All(ctx context.Context, o apitype.CallListOptions, all A
 	return s.all(ctx, o.Query(), all)
 }
 
-// Get fetches one call. GET /api/v1/calls/{uuid} (interface: Calls)
+// Get fetches one call.
+// GET /api/v1/calls/{uuid} (interface: Calls)
 func (s *CallsService) Get(ctx context.Context, id apitype.UUID) (Record[apitype.Call], error) {
 	return s.get(ctx, id)
 }

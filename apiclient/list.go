@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -263,9 +264,7 @@ func identity(raw json.RawMessage) string {
 
 func cloneQuery(query url.Values) url.Values {
 	clone := make(url.Values, len(query)+2)
-	for name, values := range query {
-		clone[name] = values
-	}
+	maps.Copy(clone, query)
 	return clone
 }
 

@@ -249,14 +249,14 @@ func exercise(t *testing.T, s *stage, client *apiclient.Client) {
 		{"a refusal", func() error {
 			_, err := client.Persons.Update(ctx, s.person, apitype.UpdatePersonRequest{Email: apitype.Set("nonsense")})
 			if kind := apiclient.KindOf(err); kind != apiclient.KindRejected {
-				return fmt.Errorf("got %v of kind %q, want rejected", err, kind)
+				return fmt.Errorf("got kind %q, want rejected: %w", kind, err)
 			}
 			return nil
 		}},
 		{"a conflict", func() error {
 			_, err := client.Calls.Cancel(ctx, s.call, apitype.CancelCallRequest{CancelledAt: s.at()})
 			if kind := apiclient.KindOf(err); kind != apiclient.KindConflict {
-				return fmt.Errorf("got %v of kind %q, want a conflict", err, kind)
+				return fmt.Errorf("got kind %q, want a conflict: %w", kind, err)
 			}
 			return nil
 		}},

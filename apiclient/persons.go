@@ -13,7 +13,8 @@ const personsPath = "/api/v1/persons"
 // PersonsService is the operations on persons.
 type PersonsService struct{ endpoint[apitype.Person] }
 
-// List fetches one page. GET /api/v1/persons (interface: Persons)
+// List fetches one page.
+// GET /api/v1/persons (interface: Persons)
 func (s *PersonsService) List(ctx context.Context, o apitype.PersonListOptions) (Page[apitype.Person], error) {
 	return s.list(ctx, o.Query())
 }
@@ -23,7 +24,8 @@ func (s *PersonsService) All(ctx context.Context, o apitype.PersonListOptions, a
 	return s.all(ctx, o.Query(), all)
 }
 
-// Get fetches one person. GET /api/v1/persons/{uuid} (interface: Persons)
+// Get fetches one person.
+// GET /api/v1/persons/{uuid} (interface: Persons)
 func (s *PersonsService) Get(ctx context.Context, id apitype.UUID) (Record[apitype.Person], error) {
 	return s.get(ctx, id)
 }

@@ -14,7 +14,8 @@ const pledgesPath = "/api/v1/pledges"
 // PledgesService is the operations on pledges.
 type PledgesService struct{ endpoint[apitype.Pledge] }
 
-// List fetches one page. GET /api/v1/pledges (interface: Pledges)
+// List fetches one page.
+// GET /api/v1/pledges (interface: Pledges)
 func (s *PledgesService) List(ctx context.Context, o apitype.PledgeListOptions) (Page[apitype.Pledge], error) {
 	return s.list(ctx, s.query(o))
 }
@@ -34,7 +35,8 @@ func (s *PledgesService) query(o apitype.PledgeListOptions) url.Values {
 	return query
 }
 
-// Get fetches one pledge. GET /api/v1/pledges/{uuid} (interface: Pledges)
+// Get fetches one pledge.
+// GET /api/v1/pledges/{uuid} (interface: Pledges)
 func (s *PledgesService) Get(ctx context.Context, id apitype.UUID) (Record[apitype.Pledge], error) {
 	return s.get(ctx, id)
 }

@@ -66,9 +66,6 @@ func Decoded[T any](r Record[T], err error) (T, error) {
 	return r.Decode()
 }
 
-// emptyBody is what a change without fields sends. Spec gap: R13.
-var emptyBody = []byte("{}")
-
 // ifMatch is the header of a change that must find the revision etag.
 func ifMatch(etag string) http.Header {
 	if etag == "" {

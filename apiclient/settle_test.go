@@ -3,8 +3,10 @@ package apiclient_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -88,9 +90,7 @@ func faults() []fault {
 }
 
 func copyAnswer(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
-	for name, values := range answer.Header() {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), answer.Header())
 	w.WriteHeader(answer.Code)
 	w.Write(answer.Body.Bytes())
 }
@@ -127,10 +127,10 @@ func faulty(t *testing.T, h *servicetest.Harness, f fault) *apiclient.Client {
 
 // stage is a service with a person, a call and a pledge to change.
 type stage struct {
-	h                            *servicetest.Harness
-	setup                        *apiclient.Client
-	organization                 apitype.UUID
-	person, call, pledge, source apitype.UUID
+	h                    *servicetest.Harness
+	setup                *apiclient.Client
+	organization         apitype.UUID
+	person, call, pledge apitype.UUID
 }
 
 func newStage(t *testing.T) *stage {
@@ -399,8 +399,8 @@ func TestMarkProcessedConverges(t *testing.T) {
 				}
 			}
 			err := client.EntityAccess.MarkProcessed(t.Context(), entries)
-			refused, ok := err.(*apiclient.MarkError)
-			if !ok || len(refused.Failed) != len(bad) || len(marked) != len(entries)-len(bad) {
+			var refused *apiclient.MarkError
+			if !errors.As(err, &refused) || len(refused.Failed) != len(bad) || len(marked) != len(entries)-len(bad) {
 				t.Errorf("got %v and %d marked, want %d failed and all others marked", err, len(marked), len(bad))
 			}
 		})

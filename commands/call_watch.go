@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -134,8 +135,7 @@ func (w *watcher) print(changed []apiclient.Record[apitype.Call]) (done bool, er
 		return false, usageError(err.Error())
 	}
 	w.options.NoHeader = true
-	for i := len(changed) - 1; i >= 0; i-- {
-		record := changed[i]
+	for _, record := range slices.Backward(changed) {
 		if err := list.Add(json.RawMessage(record.Raw), record.Decode); err != nil {
 			return false, err
 		}

@@ -157,8 +157,15 @@ func outboxShow(s *session) *cobra.Command {
 
 func entryFields(e shownEntry) []pair {
 	fields := []pair{
-		{"id", e.ID}, {"state", string(e.State)}, {"op", e.Op}, {"uuid", e.UUID}, {"service", e.Service},
-		{"request", e.Method + " " + e.Path}, {"body", string(e.Body)}, {"created", e.CreatedAt}, {"tries", strconv.Itoa(e.Tries)},
+		{"id", e.ID},
+		{"state", string(e.State)},
+		{"op", e.Op},
+		{"uuid", e.UUID},
+		{"service", e.Service},
+		{"request", e.Method + " " + e.Path},
+		{"body", string(e.Body)},
+		{"created", e.CreatedAt},
+		{"tries", strconv.Itoa(e.Tries)},
 	}
 	if e.LastError != nil {
 		fields = append(fields, pair{"last error", *e.LastError})

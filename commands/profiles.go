@@ -230,11 +230,18 @@ func profileShow(s *session) *cobra.Command {
 
 func profileFields(p shownProfile) []pair {
 	all := []pair{
-		{"name", p.Name}, {"base_url", p.BaseURL}, {"agent", p.Agent}, {"owning_organization", p.OwningOrganization},
-		{"recruiting_organization", p.RecruitingOrganization}, {"result_codes", strings.Join(p.ResultCodes, ",")},
-		{"pledge_actions", strings.Join(p.PledgeActions, ",")}, {"max_attempts", strconv.Itoa(p.MaxAttempts)},
-		{"external_source_name", p.ExternalSourceName}, {"payment_qr_parameter", p.PaymentQRParameter},
-		{"token_storage", p.TokenStorage}, {"token_command", strings.Join(p.TokenCommand, " ")},
+		{"name", p.Name},
+		{"base_url", p.BaseURL},
+		{"agent", p.Agent},
+		{"owning_organization", p.OwningOrganization},
+		{"recruiting_organization", p.RecruitingOrganization},
+		{"result_codes", strings.Join(p.ResultCodes, ",")},
+		{"pledge_actions", strings.Join(p.PledgeActions, ",")},
+		{"max_attempts", strconv.Itoa(p.MaxAttempts)},
+		{"external_source_name", p.ExternalSourceName},
+		{"payment_qr_parameter", p.PaymentQRParameter},
+		{"token_storage", p.TokenStorage},
+		{"token_command", strings.Join(p.TokenCommand, " ")},
 	}
 	return slices.DeleteFunc(all, func(f pair) bool { return f.value == "" || f.value == "0" })
 }

@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -144,12 +146,13 @@ type stamped struct {
 
 // stamp is the version of a record: by what the service filters, and its last update.
 func (p *puller) stamp(r stamped) stamp {
-	version := ""
+	var times []string
 	for _, t := range []*apitype.Time{r.LastUpdatedAt, r.UpdatedAt, r.ReleasedAt} {
 		if t != nil {
-			version += t.String() + " "
+			times = append(times, t.String())
 		}
 	}
+	version := strings.Join(times, " ")
 	filter := map[string]*apitype.Time{"createdAfter": r.CreatedAt, "requestedAfter": r.RequestedAt, "releasedAfter": r.ReleasedAt, "updatedAfter": r.UpdatedAt}[p.after]
 	if p.after == "updatedAfter" && r.LastUpdatedAt != nil {
 		filter = r.LastUpdatedAt
@@ -227,10 +230,7 @@ func (p *position) load(path string) error {
 
 // fetch retrieves everything after the last position and returns the next one.
 func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last position, out *pullOutput) (position, error) {
-	query := url.Values{}
-	for name, values := range p.query {
-		query[name] = values
-	}
+	query := maps.Clone(p.query)
 	if !last.After.IsZero() {
 		query.Set(p.after, last.After.String())
 	}

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -177,7 +178,7 @@ func (s *session) ask(yes bool, question string) error {
 	}
 	fmt.Fprintf(s.app.Err, "%s? [y/N] ", render.Clean(question))
 	answer, err := readLine(s.app.In)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the answer: %w", err)
 	}
 	switch strings.ToLower(strings.TrimSpace(answer)) {

@@ -10,44 +10,41 @@ var tsvSpaces = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
 
 // writeTSV writes one row of tsv.
 func writeTSV[T any](w *bufio.Writer, columns []Column[T], record T, terminal bool) error {
-	for i, column := range columns {
-		if i > 0 {
-			w.WriteByte('\t')
-		}
+	return writeRow(w, columns, "\t", "\n", func(column Column[T]) string {
 		value := tsvSpaces.Replace(column.Value(record))
 		if terminal {
 			value = Clean(value)
 		}
-		w.WriteString(value)
-	}
-	return w.WriteByte('\n')
+		return value
+	})
 }
 
 // writeCSVHeader writes the names of the columns.
 func writeCSVHeader[T any](w *bufio.Writer, columns []Column[T]) error {
-	for i, column := range columns {
-		if i > 0 {
-			w.WriteByte(',')
-		}
-		w.WriteString(csvCell(column.Name, false))
-	}
-	_, err := w.WriteString("\r\n")
-	return err
+	return writeRow(w, columns, ",", "\r\n", func(column Column[T]) string { return csvCell(column.Name, false) })
 }
 
 // writeCSV writes one row of csv.
 func writeCSV[T any](w *bufio.Writer, columns []Column[T], record T, o Options) error {
-	for i, column := range columns {
-		if i > 0 {
-			w.WriteByte(',')
-		}
+	return writeRow(w, columns, ",", "\r\n", func(column Column[T]) string {
 		value := column.Value(record)
 		if o.Terminal {
 			value = CleanLines(value)
 		}
-		w.WriteString(csvCell(value, o.SpreadsheetSafe))
+		return csvCell(value, o.SpreadsheetSafe)
+	})
+}
+
+// writeRow writes the cells of one row.
+func writeRow[T any](w *bufio.Writer, columns []Column[T], separator, end string, cell func(Column[T]) string) error {
+	row := w.AvailableBuffer()
+	for i, column := range columns {
+		if i > 0 {
+			row = append(row, separator...)
+		}
+		row = append(row, cell(column)...)
 	}
-	_, err := w.WriteString("\r\n")
+	_, err := w.Write(append(row, end...))
 	return err
 }
 

@@ -60,8 +60,8 @@ func writeResult(w *bufio.Writer, result any, o Options) error {
 		if o.Terminal {
 			text = CleanLines(text)
 		}
-		w.WriteString(text)
-		return w.WriteByte('\n')
+		_, err := w.WriteString(text + "\n")
+		return err
 	}
 	line, err := gojq.Marshal(result)
 	if err != nil {
@@ -73,8 +73,8 @@ func writeResult(w *bufio.Writer, result any, o Options) error {
 	case o.Terminal:
 		line = CleanJSON(line)
 	}
-	w.Write(line)
-	return w.WriteByte('\n')
+	_, err = w.Write(append(line, '\n'))
+	return err
 }
 
 // decodeExact decodes JSON with every digit of its numbers.

@@ -75,13 +75,15 @@ func fields(out io.Writer, o Options, raw []byte) error {
 	}
 	w := bufio.NewWriter(out)
 	for _, line := range lines {
-		writeField(w, line, width, o)
+		if err := writeField(w, line, width, o); err != nil {
+			return err
+		}
 	}
 	return w.Flush()
 }
 
 // writeField writes one field; the lines of a long text stand under each other.
-func writeField(w *bufio.Writer, line field, width int, o Options) {
+func writeField(w *bufio.Writer, line field, width int, o Options) error {
 	parts := strings.Split(line.value.Text, "\n")
 	for i, part := range parts {
 		name := ""
@@ -93,9 +95,11 @@ func writeField(w *bufio.Writer, line field, width int, o Options) {
 			name = Text{Text: name, Role: Faint}.Paint()
 			part = Text{Text: part, Role: line.value.Role}.Paint()
 		}
-		w.WriteString(strings.TrimRight(name+"  "+part, " "))
-		w.WriteByte('\n')
+		if _, err := w.WriteString(strings.TrimRight(name+"  "+part, " ") + "\n"); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // flatten lists the fields of a JSON value with dotted names.
