@@ -319,6 +319,12 @@ func (a *app) screen() []string {
 	if a.dialog != nil {
 		screen = drawDialog(a.dialog, a.styles, screen, l.width)
 	}
+	if a.ASCII {
+		signs := strings.NewReplacer("…", "~", "·", "-", "•", "*")
+		for i, line := range screen {
+			screen[i] = signs.Replace(line)
+		}
+	}
 	return screen
 }
 

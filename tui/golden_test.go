@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
@@ -93,4 +95,22 @@ func TestTooSmallSaysSo(t *testing.T) {
 	w := newWorld(t)
 	m := start(t, w.options, 50, 12)
 	m.see("fundesk needs 60 by 16 cells; this terminal has 50")
+}
+
+func TestASCIIMeansASCII(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.options.ASCII = true
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	for _, key := range []string{"n", "c", "esc", "X", "n", "2", "enter", "esc", "3", "enter", "esc", "4", "enter", "esc", "5", "6", "?"} {
+		d.press(key)
+		for _, line := range d.app.screen() {
+			// The names of the fixture are not ours.
+			line = strings.NewReplacer("世", "", "界", "", "ë", "", "␛", "").Replace(line)
+			if strings.ContainsFunc(line, func(r rune) bool { return r > 0x7e }) {
+				t.Errorf("after %s: %q is not ASCII", key, line)
+			}
+		}
+	}
 }

@@ -188,6 +188,9 @@ func (s *shell) digits(text string) string {
 	return render.MaskDigits(text)
 }
 
+// mostProfile is how many cells a profile's name gets.
+const mostProfile = 20
+
 // corner says which service, and whether it can be reached.
 func (s *shell) corner() string {
 	text := ""
@@ -203,7 +206,8 @@ func (s *shell) corner() string {
 	if n := len(s.entries) - s.unsent(); n > 0 {
 		text += s.styles.bad(fmt.Sprintf("%d refused", n)) + " "
 	}
-	return text + s.styles.dim(render.Clean(s.Profile)) + " "
+	name := clean(s.Profile)
+	return text + s.styles.dim(widget.Fit(name, min(widget.Width(name), mostProfile))) + " "
 }
 
 // status is the line above the footer: what is held, or the latest message.
