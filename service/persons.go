@@ -122,6 +122,9 @@ func organizations(r Reader, c Caller, owning, recruiting apitype.UUID) (owner, 
 	if owner, err = look("/owningOrganizationUuid", owning); err != nil {
 		return owner, recruiter, err
 	}
+	if recruiting == owning && len(v) == 0 {
+		return owner, owner, nil
+	}
 	if recruiter, err = look("/recruitingOrganizationUuid", recruiting); err != nil {
 		return owner, recruiter, err
 	}

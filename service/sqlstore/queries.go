@@ -111,6 +111,13 @@ func (q *listQuery) order(alias string, backward bool) string {
 func (q *listQuery) page(columns, joins string, r service.Range) string {
 	q.inRange(r)
 	limit := ` LIMIT ` + q.arg(r.Limit)
+	if q.bySort {
+		// What is sorted are places, not documents; the index of the filter holds them.
+		branch := strings.Join(anyOf(q.branches), ``)
+		found := `SELECT t.uuid FROM ` + q.table + ` t` + q.condition(branch) + q.order("t", r.Backward) + limit
+		q.bySort = false
+		return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + ` WHERE t.uuid IN (` + found + `)` + q.order("t", r.Backward)
+	}
 	switch len(q.branches) {
 	case 0:
 		return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + q.condition("") + q.order("t", r.Backward) + limit
@@ -156,7 +163,6 @@ func (r *reader) sortIfFew(q *listQuery, column string, after apitype.Time) erro
 	}
 	if n < few {
 		q.bySort = true
-		q.branches = anyOf(q.branches)
 		q.where(`t.`+column+` > %s`, after.UnixMilli())
 	} else {
 		q.where(`+t.`+column+` > %s`, after.UnixMilli())

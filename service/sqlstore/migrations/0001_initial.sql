@@ -75,8 +75,8 @@ CREATE INDEX pledges_by_recruiting ON pledges (recruiting, created_at, uuid);
 CREATE INDEX pledges_by_person ON pledges (person, created_at, uuid);
 CREATE INDEX pledges_by_status ON pledges (status, created_at, uuid);
 CREATE INDEX pledges_by_payment_qr ON pledges (payment_qr, created_at, uuid);
-CREATE INDEX pledges_by_update ON pledges (updated_at);
-CREATE INDEX pledges_by_release ON pledges (released_at);
+CREATE INDEX pledges_by_update ON pledges (updated_at, created_at, uuid, owner, recruiting);
+CREATE INDEX pledges_by_release ON pledges (released_at, external, created_at, uuid, owner, recruiting);
 
 CREATE TABLE signatures (
     pledge  UUID NOT NULL PRIMARY KEY,
@@ -103,7 +103,7 @@ CREATE INDEX calls_by_owner ON calls (owner, requested_at, uuid);
 CREATE INDEX calls_by_pledge ON calls (pledge, requested_at, uuid);
 CREATE INDEX calls_by_reference ON calls (external_application, external_reference, requested_at, uuid);
 CREATE INDEX calls_by_status ON calls (external_status, requested_at, uuid);
-CREATE INDEX calls_by_update ON calls (updated_at);
+CREATE INDEX calls_by_update ON calls (updated_at, requested_at, uuid, owner);
 
 CREATE TABLE transactions (
     uuid       UUID NOT NULL PRIMARY KEY,
