@@ -42,6 +42,9 @@ type request struct {
 
 // once sends a request once.
 func (c *Client) once(parent context.Context, r request) (*Response, error) {
+	if err := parent.Err(); err != nil { // Surely not sent, whatever the transport.
+		return nil, c.fault(parent, err, false)
+	}
 	token, err := c.bearer(parent)
 	if err != nil {
 		return nil, err

@@ -56,7 +56,12 @@ func (s *session) login(cmd *cobra.Command, withToken, insecure bool) error {
 	if name == profile.Demo && p.BaseURL == "" {
 		p.BaseURL = profile.DemoURL
 	}
-	p.BaseURL = strings.TrimRight(s.loginURL(p), "/")
+	chosen := strings.TrimRight(s.loginURL(p), "/")
+	if explicit := s.flags.profile != "" && s.flags.baseURL != ""; p.BaseURL != "" && chosen != p.BaseURL && !explicit {
+		return withHint(usageError("profile "+quote(name)+" is for "+p.BaseURL+", not for "+chosen),
+			"log in under another name: fundesk auth login --profile NAME --base-url "+chosen)
+	}
+	p.BaseURL = chosen
 	if p.BaseURL == "" {
 		return withHint(usageError("no base URL is given"), "fundesk auth login --profile "+name+" --base-url https://…")
 	}

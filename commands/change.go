@@ -234,6 +234,9 @@ func sendAll(s *session, cmd *cobra.Command, flags *changeFlags, changes []apicl
 		if outcome.err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", r.UUID, outcome.err))
 		}
+		if known, _ := errorAs(outcome.err); known != nil && known.Kind == apiclient.KindInterrupted && !known.Sent {
+			continue // Not begun: there is no result to tell.
+		}
 		if printing == nil { // A closed pipe must not leave half of the changes unsent.
 			printing = printResult(list, r)
 		}

@@ -97,7 +97,8 @@ func newRoot(s *session, args []string) *cobra.Command {
 		Long: "fundesk works with a Fundraising Data Service: persons (donors), their pledges, and the\n" +
 			"calls that are requested to them.\n\n" +
 			"Without any set-up, `fundesk demo` opens the desk on sample data, and\n" +
-			"`fundesk --profile demo call list` shows the same data to scripts.",
+			"`fundesk --profile demo call list` shows the same data to scripts.\n\n" +
+			"Topics: fundesk help exit-codes, environment, output, filters, scripting, keys",
 		Example: "  fundesk demo\n" +
 			"  fundesk --profile demo call list --status requested\n" +
 			"  fundesk auth login --profile prod --base-url https://api.example.org",

@@ -348,7 +348,7 @@ func (p *progress) step() {
 	p.done++
 	now := p.session.app.Now()
 	elapsed := now.Sub(p.started)
-	if p.session.flags.quiet || now.Sub(p.shown) < 200*time.Millisecond || elapsed <= 0 {
+	if p.session.flags.quiet || now.Sub(p.shown) < 200*time.Millisecond || elapsed < time.Second {
 		return
 	}
 	if !isTerminal(p.session.app.Err) && now.Sub(p.shown) < 10*time.Second {
