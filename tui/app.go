@@ -138,8 +138,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case outboxEvent:
 		return a, a.onOutboxEvent(msg)
 	case outboxState:
-		a.onOutboxState(msg)
-		return a, nil
+		return a, a.onOutboxState(msg)
 	case draftsKept:
 		a.draftTrouble = msg.err
 		return a, a.readOutbox()

@@ -146,8 +146,14 @@ func (s *shell) dropReleased() {
 	s.held = slices.DeleteFunc(s.held, func(h heldChange) bool { return !h.until.After(now) })
 }
 
-// readOutbox reads the outbox and the drafts from disk.
+// readOutbox reads the outbox and the drafts from disk. One reading at a time is
+// enough: what is asked for meanwhile is read after it.
 func (s *shell) readOutbox() tea.Cmd {
+	if s.reading {
+		s.readAgain = true
+		return nil
+	}
+	s.reading = true
 	return func() tea.Msg {
 		entries, damaged, err := s.Outbox.List()
 		if err != nil {
@@ -158,12 +164,18 @@ func (s *shell) readOutbox() tea.Cmd {
 	}
 }
 
-func (s *shell) onOutboxState(msg outboxState) {
+func (s *shell) onOutboxState(msg outboxState) tea.Cmd {
+	again := s.readAgain
+	s.reading, s.readAgain = false, false
 	if msg.err != nil {
 		s.fail("cannot read the outbox", msg.err)
-		return
+		return nil
 	}
 	s.entries, s.damaged, s.drafts = msg.entries, msg.damaged, msg.drafts
+	if again {
+		return s.readOutbox()
+	}
+	return nil
 }
 
 // unsent is how many changes wait, those refused not counted.
@@ -187,6 +199,10 @@ func (s *shell) pending(id apitype.UUID) bool {
 // onOutboxEvent shows what became of a change.
 func (s *shell) onOutboxEvent(msg outboxEvent) tea.Cmd {
 	e := msg.event
+	if e.Entry.ID == "" {
+		s.fail("cannot work on the outbox", e.Err)
+		return nil
+	}
 	s.held = slices.DeleteFunc(s.held, func(h heldChange) bool { return h.id == e.Entry.ID })
 	what := opLabel(e.Entry.Op) + " " + shortID(e.Entry.UUID)
 	switch e.Outcome {

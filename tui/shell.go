@@ -69,11 +69,12 @@ type shell struct {
 	draftTrouble error
 	beats        int
 
-	written chan struct{} // Closed when all changes so far are on disk; nil when there is none.
-	held    []heldChange
-	entries []outbox.Entry
-	damaged []outbox.Damaged
-	drafts  []outbox.Draft
+	written            chan struct{} // Closed when all changes so far are on disk; nil when there is none.
+	held               []heldChange
+	entries            []outbox.Entry
+	reading, readAgain bool // The outbox is being read; something has changed since.
+	damaged            []outbox.Damaged
+	drafts             []outbox.Draft
 
 	jump        func(reference) tea.Cmd
 	turnTo      func(page int) tea.Cmd

@@ -32,6 +32,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -111,7 +112,7 @@ type Options struct {
 	// Without them it lists every account's and sends none.
 	BaseURL, Account string
 	Now              func() time.Time // nil: the clock.
-	NewID            func() string    // nil: random.
+	NewID            func() string    // The part of an id after its number; nil: random.
 }
 
 // Outbox is a spool folder. It is safe for concurrent use, by several processes too.
@@ -157,7 +158,7 @@ func Open(dir string, o Options) (*Outbox, error) {
 }
 
 func randomID() string {
-	var b [5]byte
+	var b [4]byte
 	_, _ = rand.Read(b[:]) // Never fails since Go 1.24.
 	return hex.EncodeToString(b[:])
 }
@@ -178,7 +179,8 @@ func (o *Outbox) Add(e Entry) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	e.ID, e.BaseURL, e.Account = o.options.NewID(), o.options.BaseURL, o.options.Account
+	e.ID = strconv.FormatUint(e.Seq, 10) + "-" + o.options.NewID()
+	e.BaseURL, e.Account = o.options.BaseURL, o.options.Account
 	if !validID(e.ID) {
 		return Entry{}, fmt.Errorf("add to the outbox: malformed id %q", e.ID)
 	}
@@ -227,13 +229,13 @@ func (o *Outbox) List() ([]Entry, []Damaged, error) {
 
 // Show is one entry.
 func (o *Outbox) Show(id string) (Entry, error) {
-	entries, _, err := o.List()
-	if err != nil {
-		return Entry{}, err
-	}
-	for _, e := range entries {
-		if e.ID == id {
-			return e, nil
+	if validID(id) {
+		for _, folder := range precedence {
+			e, err := readEntry(o.path(folder, id))
+			if err == nil && e.ID == id && o.owns(e.BaseURL, e.Account) {
+				e.State = o.state(folder, e)
+				return e, nil
+			}
 		}
 	}
 	return Entry{}, fmt.Errorf("%s: %w", id, ErrNotFound)
@@ -316,8 +318,8 @@ func (o *Outbox) Release() error {
 	return nil
 }
 
-// nextSeq is one more than the highest number in the spool, kept in a file so that
-// numbers of erased entries are not used again. It needs the folder lock.
+// nextSeq is one more than the highest number ever given. The names of the entries
+// tell it, and a file remembers it when they are erased. It needs the folder lock.
 func (o *Outbox) nextSeq() (uint64, error) {
 	var last uint64
 	path := filepath.Join(o.dir, "sequence")
@@ -325,18 +327,21 @@ func (o *Outbox) nextSeq() (uint64, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, fmt.Errorf("read the outbox: %w", err)
 	}
-	if err == nil {
-		_, _ = fmt.Sscan(string(data), &last)
-	}
-	entries, _, err := o.List()
-	if err != nil {
-		return 0, err
-	}
-	for _, e := range entries {
-		last = max(last, e.Seq)
+	_, _ = fmt.Sscan(string(data), &last) // Empty after a power cut: the names remain.
+	for _, folder := range precedence {
+		files, err := os.ReadDir(filepath.Join(o.dir, folder))
+		if err != nil {
+			return 0, fmt.Errorf("read the outbox: %w", err)
+		}
+		for _, file := range files {
+			number, _, _ := strings.Cut(file.Name(), "-")
+			if seq, err := strconv.ParseUint(number, 10, 64); err == nil {
+				last = max(last, seq)
+			}
+		}
 	}
 	last++
-	// Not flushed: after a power cut the entries themselves give the highest number.
+	// Not flushed: only the numbers of entries that are still there must not come again.
 	if err := os.WriteFile(path, fmt.Appendf(nil, "%d\n", last), 0o600); err != nil {
 		return 0, fmt.Errorf("save the change: %w", err)
 	}
