@@ -47,14 +47,14 @@ func (e endpoint[T]) get(ctx context.Context, id apitype.UUID) (Record[T], error
 
 // list fetches one page.
 func (e endpoint[T]) list(ctx context.Context, query url.Values) (Page[T], error) {
-	page, _, err := e.fetch(ctx, query, nil)
+	page, _, err := e.fetch(ctx, query, 0, nil)
 	return page, err
 }
 
-// fetch fetches one page; early is told the cursor of the next one as soon as it is
-// known.
-func (e endpoint[T]) fetch(ctx context.Context, query url.Values, early func(cursor string)) (Page[T], http.Header, error) {
-	r := request{path: e.path, query: query}
+// fetch fetches one page of about size bytes; early is told the cursor of the next one
+// as soon as it is known.
+func (e endpoint[T]) fetch(ctx context.Context, query url.Values, size int, early func(cursor string)) (Page[T], http.Header, error) {
+	r := request{path: e.path, query: query, size: size}
 	if early != nil {
 		told := false
 		r.early = func(prefix []byte) bool {
@@ -74,6 +74,7 @@ func (e endpoint[T]) fetch(ctx context.Context, query url.Values, early func(cur
 	if err != nil {
 		return Page[T]{}, nil, broken(answer, err.Error())
 	}
+	page.size = len(answer.Body)
 	if !page.hasNextKnown { // Spec gap: L3. Read on while a full page came.
 		asked, err := strconv.Atoi(query.Get("first"))
 		n := len(page.Records)
@@ -106,6 +107,7 @@ type walk[T any] struct {
 	heads   map[string]bool // First records of the pages.
 	empty   int             // Pages without a record since the last with one.
 	yielded int
+	size    int // Of the last page and a little more, in bytes.
 }
 
 // fetched is a page on its way. Next is its successor when that was started early.
@@ -130,9 +132,10 @@ func (w *walk[T]) start(ctx context.Context, after string) *fetched[T] {
 	if after != "" {
 		query.Set("after", after)
 	}
+	guess := w.size
 	go func() {
 		defer close(f.done)
-		f.page, f.header, f.err = w.fetch(ctx, query, func(cursor string) { f.early <- cursor })
+		f.page, f.header, f.err = w.fetch(ctx, query, guess, func(cursor string) { f.early <- cursor })
 	}()
 	return f
 }
@@ -154,6 +157,7 @@ func (w *walk[T]) run(ctx context.Context, yield func(Record[T], error) bool) {
 		if next == nil && w.wantsMore(len(current.page.Records)) && current.page.HasNextPage && w.fresh(current.after, current.page.EndCursor) {
 			next = w.start(ctx, current.page.EndCursor)
 		}
+		w.size = current.page.size + current.page.size/16
 		if w.options.Answered != nil {
 			w.options.Answered(current.header)
 		}

@@ -18,6 +18,7 @@ type Page[T any] struct {
 	HasPreviousPage, HasNextPage bool
 
 	hasNextKnown bool // The service said whether there is a next page.
+	size         int  // Of the answer, in bytes.
 }
 
 // tolerant reads what no careful service would send, but a client can make sense of.

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -38,6 +39,7 @@ type request struct {
 	// early sees the beginning of a 2xx body while the rest is still read; it returns
 	// false to see more.
 	early func(prefix []byte) bool
+	size  int // Of the answer's body as far as it can be guessed, in bytes.
 }
 
 // once sends a request once.
@@ -72,7 +74,7 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 	if answer.StatusCode/100 != 2 {
 		early = nil
 	}
-	body, err := readBody(answer, early)
+	body, err := readBody(answer, r.size, early)
 	if err != nil {
 		return nil, c.fault(parent, err, true)
 	}
@@ -150,16 +152,16 @@ func unwrapURL(err error) error {
 
 var errTooLarge = &Error{Kind: KindUnavailable, Message: "the answer is larger than 64 MiB", Sent: true}
 
-// readBody reads an answer whole, up to maxBody.
-func readBody(answer *http.Response, early func([]byte) bool) ([]byte, error) {
-	size := 4096
+// readBody reads an answer whole, up to maxBody. A good guess of its size saves copying.
+func readBody(answer *http.Response, guess int, early func([]byte) bool) ([]byte, error) {
+	size := max(4096, guess)
 	if n := answer.ContentLength; n > 0 && n <= maxBody {
 		size = int(n) + 1 // One more, so that the end is seen without growing.
 	}
 	buffer := make([]byte, 0, size)
 	for {
 		if len(buffer) == cap(buffer) {
-			buffer = append(buffer, 0)[:len(buffer)]
+			buffer = slices.Grow(buffer, len(buffer)+1) // Twice as much.
 		}
 		n, err := answer.Body.Read(buffer[len(buffer):cap(buffer)])
 		buffer = buffer[:len(buffer)+n]
