@@ -57,7 +57,7 @@ func (s Scope) Contains(organization apitype.UUID) bool {
 func (s Scope) narrow(organizations []apitype.UUID) (narrowed Scope, ok bool) {
 	switch {
 	case len(organizations) == 0:
-		narrowed = s
+		narrowed = Scope{All: s.All, Organizations: slices.Clone(s.Organizations)} // Sorted below.
 	case s.All:
 		narrowed.Organizations = slices.Clone(organizations)
 	default:

@@ -20,39 +20,56 @@ const accountColumns = `
 	created_at,
 	revoked_at`
 
-// scanAccount reads the account columns.
-func scanAccount(scan func(...any) error) (a service.Account, err error) {
-	var permissions, organizations, sources []byte
-	err = scan(
+// accountLists are the columns of an account that hold lists, as JSON.
+type accountLists struct{ permissions, organizations, sources string }
+
+// maxParsed bounds the lists that a connection remembers.
+const maxParsed = 1000
+
+// scanAccount reads the account columns. Every request reads its account: lists that
+// were read before are not parsed again.
+func (r *reader) scanAccount(scan func(...any) error) (a service.Account, err error) {
+	var lists accountLists
+	if err := scan(
 		uuidDest{&a.UUID},
 		&a.Name,
-		&permissions,
+		&lists.permissions,
 		&a.Scope.All,
-		&organizations,
-		&sources,
+		&lists.organizations,
+		&lists.sources,
 		timeDest{&a.CreatedAt},
 		nullTimeDest{&a.RevokedAt},
-	)
-	for _, list := range []struct {
-		text []byte
-		dest any
-	}{{permissions, &a.Permissions}, {organizations, &a.Scope.Organizations}, {sources, &a.ExternalSources}} {
-		if err == nil {
-			err = json.Unmarshal(list.text, list.dest)
-		}
+	); err != nil {
+		return a, err
 	}
-	return a, err
+	parsed, ok := r.parsed[lists]
+	if !ok {
+		for _, list := range []struct {
+			text string
+			dest any
+		}{{lists.permissions, &parsed.Permissions}, {lists.organizations, &parsed.Scope.Organizations}, {lists.sources, &parsed.ExternalSources}} {
+			if err := json.Unmarshal([]byte(list.text), list.dest); err != nil {
+				return a, err
+			}
+		}
+		if len(r.parsed) >= maxParsed || r.parsed == nil {
+			r.parsed = map[accountLists]service.Account{}
+		}
+		r.parsed[lists] = parsed
+	}
+	a.Permissions, a.Scope.Organizations, a.ExternalSources = parsed.Permissions, parsed.Scope.Organizations, parsed.ExternalSources
+	return a, nil
 }
 
 // Account is one account.
 func (r *reader) Account(id apitype.UUID) (service.Account, error) {
-	return scanAccount(r.row(`SELECT `+accountColumns+` FROM accounts WHERE uuid = $1`, id.String()).scan)
+	return r.scanAccount(r.row(`SELECT `+accountColumns+` FROM accounts WHERE uuid = $1`, id.String()).scan)
 }
 
 // Accounts are all accounts, the oldest first.
 func (r *reader) Accounts() (accounts []service.Account, err error) {
 	err = r.each(`SELECT `+accountColumns+` FROM accounts ORDER BY created_at, uuid`, nil, func(rows *sql.Rows) error {
-		a, err := scanAccount(rows.Scan)
+		a, err := r.scanAccount(rows.Scan)
 		accounts = append(accounts, a)
 		return err
 	})
