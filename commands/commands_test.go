@@ -62,7 +62,12 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatalf("build fundeskd: %v", err)
 	}
-	t.Cleanup(func() { os.RemoveAll(filepath.Dir(server)) })
+	t.Cleanup(func() {
+		os.RemoveAll(filepath.Dir(server))
+		if dir, err := sampleDemo(); err == nil {
+			os.RemoveAll(dir)
+		}
+	})
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -81,6 +86,7 @@ func TestScripts(t *testing.T) {
 			"lines":    countLines,
 			"fileperm": filePermissions,
 			"hangbus":  hangBus,
+			"demo":     demo,
 		},
 	})
 }
@@ -164,3 +170,33 @@ func hangBus(ts *testscript.TestScript, _ bool, args []string) {
 	})
 	ts.Setenv(args[0], "unix:path="+filepath.Join(dir, "bus"))
 }
+
+// sampleDemo is a folder with the demo's database, made once for all scripts that do not
+// look at how it is made.
+var sampleDemo = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "fundesk-demo")
+	if err != nil {
+		return "", err
+	}
+	service, err := embedded.Open(context.Background(), embedded.Options{Path: filepath.Join(dir, "demo.db"), Sample: true})
+	if err != nil {
+		return "", err
+	}
+	return dir, service.Close()
+})
+
+// copyDemo gives a home folder the demo's data.
+func copyDemo(home string) error {
+	from, err := sampleDemo()
+	if err != nil {
+		return err
+	}
+	to := filepath.Join(home, ".local", "share", "fundesk")
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	return os.CopyFS(to, os.DirFS(from))
+}
+
+// demo gives the script the demo's data.
+func demo(ts *testscript.TestScript, _ bool, _ []string) { ts.Check(copyDemo(ts.Getenv("HOME"))) }

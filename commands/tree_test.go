@@ -135,7 +135,7 @@ func runIn(t *testing.T, home, in string, args ...string) (out, errs string, cod
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	environment := map[string]string{"HOME": home, "FUNDESK_PROFILE": "demo"}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	code = Run(ctx, args, App{
 		In: strings.NewReader(in), Out: &stdout, Err: &stderr, Now: time.Now, Version: func() string { return "test" },
