@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -44,7 +45,7 @@ func newCallsPage(s *shell) *list[callRow] {
 			{Title: "Person", Width: 14, Grow: true, Text: func(r callRow) string { return r.name }},
 			{Title: "Type", Width: 12, Text: func(r callRow) string { return clean(string(r.kind)) }},
 			{Title: "Age", Width: 4, Right: true, Text: func(r callRow) string { return shortAge(s.Now().Sub(r.requestedAt)) }},
-			{Title: "Tries", Width: 5, Right: true, Text: func(r callRow) string { return fmt.Sprint(r.attempts) }},
+			{Title: "Tries", Width: 5, Right: true, Text: func(r callRow) string { return strconv.Itoa(r.attempts) }},
 			{Title: "Result", Width: 10, Grow: true, Text: func(r callRow) string { return r.code }},
 		},
 		id:    func(r callRow) apitype.UUID { return r.id },

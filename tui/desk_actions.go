@@ -338,6 +338,9 @@ func (d *desk) editNotes() tea.Cmd {
 	id, notes := d.call.UUID, d.form.notes.Value()
 	return func() tea.Msg {
 		folder, err := os.MkdirTemp("", "fundesk-notes-")
+		if notes != "" {
+			notes += "\n" // As editors end a file.
+		}
 		if err == nil {
 			err = os.WriteFile(filepath.Join(folder, "notes.txt"), []byte(notes), 0o600)
 		}

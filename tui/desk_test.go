@@ -203,7 +203,7 @@ func TestWarningsBeforeDialling(t *testing.T) {
 	m.press("2")
 	m.see("Bert")
 	m.press("/", "Opgegeven", "enter")
-	m.see("1 calls of 6 read")
+	m.see("1 call of 6 read")
 	m.press("w")
 	m.see("opted out of phone calls")
 }

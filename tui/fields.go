@@ -1,7 +1,7 @@
 package tui
 
 import (
-	"fmt"
+	"strconv"
 	"time"
 
 	"fundesk/apiclient/apitype"
@@ -58,13 +58,13 @@ func shortAge(d time.Duration) string {
 	case d < 0:
 		return "soon"
 	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
+		return strconv.Itoa(int(d.Minutes())) + "m"
 	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
+		return strconv.Itoa(int(d.Hours())) + "h"
 	case d < 1000*24*time.Hour:
-		return fmt.Sprintf("%dd", int(d.Hours()/24))
+		return strconv.Itoa(int(d.Hours()/24)) + "d"
 	default:
-		return fmt.Sprintf("%dy", int(d.Hours()/24/365))
+		return strconv.Itoa(int(d.Hours()/24/365)) + "y"
 	}
 }
 

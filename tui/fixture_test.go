@@ -13,7 +13,10 @@ import (
 	"fundesk/service/servicetest"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden screens")
+var (
+	update = flag.Bool("update", false, "rewrite the golden screens")
+	rounds = flag.Int("rounds", 2, "how often the program is ended in each way")
+)
 
 func TestMain(m *testing.M) {
 	if os.Getenv(crashRole) != "" {

@@ -256,7 +256,7 @@ func (l *list[R]) lines(layout layout) []string {
 
 // summary says how much of the list is here, and what filters it.
 func (l *list[R]) summary(width int) string {
-	text := fmt.Sprintf(" %d %s", len(l.rows), l.name)
+	text := " " + plural(len(l.rows), strings.TrimSuffix(l.name, "s"), l.name)
 	if l.query.keep != nil {
 		text += fmt.Sprintf(" of %d read", l.read)
 	}

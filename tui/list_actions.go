@@ -138,6 +138,7 @@ func (l *list[R]) askBulk() {
 		l.say("no record is marked")
 		return
 	}
+	l.sent = func() { clear(l.marks) }
 	l.dialog = newChoice(fmt.Sprintf("%d %s", len(ids), l.name), "asks again before it does anything", l.bulk(ids, names))
 }
 
@@ -157,6 +158,9 @@ func (s *shell) askEach(label string, ids []apitype.UUID, names []string, make f
 			var commands []tea.Cmd
 			for i, id := range ids {
 				commands = append(commands, s.submit(make(id, names[i])))
+			}
+			if s.sent != nil {
+				s.sent()
 			}
 			return tea.Sequence(commands...)
 		}}

@@ -66,6 +66,7 @@ func newPledgesPage(s *shell) *list[pledgeRow] {
 			if row, ok := l.chosen(); ok && row.id == ref.id {
 				name = l.row(row)
 			}
+			s.sent = nil
 			s.dialog = newChoice("Status action", "asks again before it does anything", s.pledgeActions([]apitype.UUID{ref.id}, []string{name}))
 			return nil, true
 		case actSignature:

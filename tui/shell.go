@@ -76,6 +76,7 @@ type shell struct {
 	damaged            []outbox.Damaged
 	drafts             []outbox.Draft
 
+	sent        func() // After an action on several records; nil: nothing.
 	jump        func(reference) tea.Cmd
 	turnTo      func(page int) tea.Cmd
 	workOn      func(reference) tea.Cmd

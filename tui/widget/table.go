@@ -58,37 +58,48 @@ type RowStyle[R any] func(row R, chosen bool, line string) string
 // Lines draws the head and the rows in sight, width cells each.
 func (t *Table[R]) Lines(rows []R, width int, head func(string) string, style RowStyle[R]) []string {
 	widths := t.widths(width)
-	var b strings.Builder
+	line := make([]byte, 0, 2*width)
 	for i, c := range t.Columns {
-		t.cell(&b, i, widths[i], c.Title, c.Right)
+		line = appendCell(line, i, widths[i], c.Title, c.Right)
 	}
 	lines := make([]string, 0, t.height+1)
-	lines = append(lines, head(Fit(b.String(), width)))
+	lines = append(lines, head(Fit(string(line), width)))
 	t.Place(t.cursor, len(rows))
 	for i := t.top; i < min(t.top+max(t.height, 1), len(rows)); i++ {
-		b.Reset()
+		line = line[:0]
 		for j, c := range t.Columns {
 			if widths[j] > 0 {
-				t.cell(&b, j, widths[j], c.Text(rows[i]), c.Right)
+				line = appendCell(line, j, widths[j], c.Text(rows[i]), c.Right)
 			}
 		}
-		lines = append(lines, style(rows[i], i == t.cursor, Fit(b.String(), width)))
+		lines = append(lines, style(rows[i], i == t.cursor, Fit(string(line), width)))
 	}
 	return lines
 }
 
-func (t *Table[R]) cell(b *strings.Builder, index, width int, text string, right bool) {
+// appendCell adds a cell of width cells, and the blank before it, to a line.
+func appendCell(line []byte, index, width int, text string, right bool) []byte {
 	if width == 0 {
-		return
+		return line
 	}
 	if index > 0 {
-		b.WriteByte(' ')
+		line = append(line, ' ')
+	}
+	if !isPlain(text) || len(text) > width {
+		text = Fit(text, width)
+		if right {
+			text = FitRight(strings.TrimRight(text, " "), width)
+		}
+		return append(line, text...)
 	}
 	if right {
-		b.WriteString(FitRight(text, width))
-	} else {
-		b.WriteString(Fit(text, width))
+		line = append(line, blanks(width-len(text))...)
 	}
+	line = append(line, text...)
+	if !right {
+		line = append(line, blanks(width-len(text))...)
+	}
+	return line
 }
 
 // widths shares width among the columns. Where they do not all fit, those at the end

@@ -26,6 +26,9 @@ func Fit(text string, width int) string {
 		if len(text) > width {
 			return text[:width-1] + "…"
 		}
+		if len(text) == width {
+			return text
+		}
 		return text + blanks(width-len(text))
 	}
 	w := ansi.StringWidth(text)
