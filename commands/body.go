@@ -175,11 +175,10 @@ func (s *session) fieldJSON(field bodyField, texts []string) (any, error) {
 	case listField:
 		return splitAll(texts), nil
 	case objectField:
-		var value any
-		if decodeExact([]byte(text), &value) != nil {
+		if !jsontext.Value(text).IsValid() {
 			return nil, errJSON
 		}
-		return value, nil
+		return json.RawMessage(text), nil
 	default:
 		return text, nil
 	}
@@ -201,10 +200,15 @@ func setPath(object map[string]any, path string, value any) {
 		return
 	}
 	inner, ok := object[name].(map[string]any)
+	if raw, isRaw := object[name].(json.RawMessage); isRaw {
+		if opened, err := decodeObject(raw); err == nil {
+			inner, ok = opened, true
+		}
+	}
 	if !ok {
 		inner = map[string]any{}
-		object[name] = inner
 	}
+	object[name] = inner
 	setPath(inner, rest, value)
 }
 
@@ -218,15 +222,28 @@ func setDefault(object map[string]any, name string, value any) {
 	}
 }
 
-// decodeObject reads one JSON object with exact numbers; repeated names are refused.
+// decodeObject reads one JSON object; repeated names are refused. Objects and arrays in
+// it stay as they were written: the order of their names and every digit.
 func decodeObject(data []byte) (map[string]any, error) {
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 	if value := jsontext.Value(data); !value.IsValid() || value.Kind() != '{' {
 		return nil, errObject
 	}
-	var object map[string]any
-	if err := decodeExact(data, &object); err != nil {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(data, &members) != nil {
 		return nil, errObject
+	}
+	object := make(map[string]any, len(members))
+	for name, raw := range members {
+		if kind := jsontext.Value(raw).Kind(); kind == '{' || kind == '[' {
+			object[name] = raw
+			continue
+		}
+		var value any
+		if decodeExact(raw, &value) != nil {
+			return nil, errObject
+		}
+		object[name] = value
 	}
 	return object, nil
 }

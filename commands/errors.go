@@ -145,7 +145,7 @@ func (s *session) tell(command *cobra.Command, r report) {
 	}
 	fmt.Fprintf(s.app.Err, "fundesk: %s%s\n", what, render.Clean(r.Message))
 	for _, detail := range r.Detail {
-		if detail != r.Message {
+		if !strings.Contains(r.Message, strings.Replace(detail, ": ", " ", 1)) { // Not what was just said.
 			fmt.Fprintf(s.app.Err, "  %s\n", render.Clean(detail))
 		}
 	}
