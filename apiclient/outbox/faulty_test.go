@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -38,6 +39,7 @@ const (
 type service struct {
 	mu       sync.Mutex
 	faults   []fault
+	flapping []fault // One of them now and then, at random.
 	attempts map[string][]map[string]any
 	result   map[string]map[string]any
 	applied  []string
@@ -66,6 +68,9 @@ func (s *service) client(t *testing.T) *apiclient.Client {
 func (s *service) next() fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.flapping) > 0 && rand.IntN(3) == 0 {
+		return s.flapping[rand.IntN(len(s.flapping))]
+	}
 	if len(s.faults) == 0 {
 		return ""
 	}
