@@ -328,24 +328,32 @@ func (a *app) screen() []string {
 }
 
 // tabs is the first line: the pages, and in the corner the profile and the state of
-// the connection.
+// the connection. Where there is no room for all, only the current page has its name.
 func (a *app) tabs() string {
+	corner := a.corner()
+	tabs := a.tabNames(true)
+	if widget.Width(tabs)+widget.Width(corner) > a.layout.width {
+		tabs = a.tabNames(false)
+	}
+	return widget.Fit(tabs, max(a.layout.width-widget.Width(corner), 0)) + corner
+}
+
+func (a *app) tabNames(all bool) string {
 	var b strings.Builder
 	for i, title := range pageTitles {
-		if i == outboxPage {
-			if n := len(a.entries); n > 0 {
-				title += fmt.Sprintf(" (%d)", n)
-			}
+		label := fmt.Sprintf(" %d ", i+1)
+		if all || i == a.current {
+			label += title + " "
 		}
-		label := fmt.Sprintf(" %d %s ", i+1, title)
+		if n := len(a.entries); i == outboxPage && n > 0 {
+			label += fmt.Sprintf("(%d) ", n)
+		}
 		if i == a.current {
 			label = a.styles.tab(label)
 		}
 		b.WriteString(label)
 	}
-	corner := a.corner()
-	left := a.layout.width - widget.Width(corner)
-	return widget.Fit(b.String(), max(left, 0)) + corner
+	return b.String()
 }
 
 // footer is the last line: the keys that matter here.
