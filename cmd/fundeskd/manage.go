@@ -197,9 +197,9 @@ func (p *program) accountAdd() *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	flags.StringArrayVar(&organizations, "organization", nil, "`uuid` of an organization whose records it sees (repeatable)")
+	flags.StringSliceVar(&organizations, "organization", nil, "`uuid` of an organization whose records it sees (repeatable)")
 	flags.BoolVar(&all, "all-organizations", false, "it sees the records of all organizations")
-	flags.StringArrayVar(&permissions, "permission", nil, "`name` of a permission (repeatable; default: all)")
+	flags.StringSliceVar(&permissions, "permission", nil, "`name` of a permission (repeatable; default: all)")
 	flags.StringArrayVar(&sources, "external-source", nil, "`name` that its processed entries may carry (repeatable)")
 	flags.DurationVar(&ttl, "ttl", defaultTTL, "how `long` the token is valid")
 	return c

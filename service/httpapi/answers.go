@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -88,7 +89,7 @@ func writeProblem(w http.ResponseWriter, status int, detail string, violations a
 		Detail:   detail,
 		Instance: w.Header().Get("X-Request-Id"),
 		Errors:   violations,
-	})
+	}, jsontext.AllowInvalidUTF8(true)) // The name of an unknown parameter may be anything.
 	if err != nil {
 		panic(fmt.Sprintf("a problem is plain text, but: %v", err))
 	}

@@ -129,6 +129,8 @@ func TestRefusals(t *testing.T) {
 		{"uuid in braces", "GET", calls + "/{" + unknown + "}", "", 400, []string{"uuid"}},
 		{"unknown call", "GET", calls + "/" + unknown, "", 404, nil},
 		{"parameter of one record", "GET", call + "?include=person", "", 400, []string{"include"}},
+		{"parameter that is not text", "GET", calls + "?%b6=1", "", 400, []string{"\ufffd"}},
+		{"parameter of a creation that is not text", "POST", calls + "?%b6", "0", 400, []string{"\ufffd"}},
 		{"malformed query", "GET", calls + "?first=%zz", "", 400, nil},
 		{"unknown parameter", "GET", calls + "?status=requested", "", 400, []string{"status"}},
 		{"parameter twice", "GET", calls + "?first=1&first=2", "", 400, []string{"first"}},
