@@ -200,7 +200,8 @@ func (s *shell) pending(id apitype.UUID) bool {
 func (s *shell) onOutboxEvent(msg outboxEvent) tea.Cmd {
 	e := msg.event
 	if e.Entry.ID == "" {
-		s.fail("cannot work on the outbox", e.Err)
+		s.noteConnection(e.Err)
+		s.fail("nothing is sent", e.Err)
 		return nil
 	}
 	s.held = slices.DeleteFunc(s.held, func(h heldChange) bool { return h.id == e.Entry.ID })

@@ -240,7 +240,7 @@ func TestOfflineChangesStayInTheOutbox(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	network := &flaky{RoundTripper: w.Transport()}
-	client, err := apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.Token()), Transport: network, Now: w.Clock.Now})
+	client, err := apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Transport: network, Now: w.Clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

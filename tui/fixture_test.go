@@ -44,6 +44,7 @@ type world struct {
 	*servicetest.Harness
 	options Options
 	box     *outbox.Outbox
+	token   string
 }
 
 var organizationID = ids(0x10, 1)
@@ -69,12 +70,16 @@ func newWorld(t *testing.T) *world {
 // connect makes the client and the outbox of an agent.
 func (w *world) connect(t *testing.T, dir string) {
 	t.Helper()
-	token := w.Token()
-	client, err := apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(token), Transport: w.Transport(), Now: w.Clock.Now})
+	w.token = w.Token()
+	client, err := apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Transport: w.Transport(), Now: w.Clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.box, err = outbox.Open(dir, outbox.Options{BaseURL: w.URL, Account: "agent", Now: w.Clock.Now})
+	account, err := client.Identity(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.box, err = outbox.Open(dir, outbox.Options{BaseURL: w.URL, Account: account, Now: w.Clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func die(err error) {
 
 // crashAdd adds attempts for ever and says each one that is durable.
 func crashAdd(dir string) {
-	box, err := Open(dir, Options{BaseURL: "https://a.example", Account: "agent"})
+	box, err := Open(dir, Options{BaseURL: "https://a.example", Account: "embedded"})
 	die(err)
 	for {
 		id := apitype.NewUUID()
@@ -61,7 +61,7 @@ func crashAdd(dir string) {
 // durable.
 func crashDraft(rest string) {
 	dir, call, _ := strings.Cut(rest, " ")
-	box, err := Open(dir, Options{BaseURL: "https://a.example", Account: "agent"})
+	box, err := Open(dir, Options{BaseURL: "https://a.example", Account: "embedded"})
 	die(err)
 	for n := 1; ; n++ {
 		die(box.SaveDraft(apitype.MustParseUUID(call), Draft{Notes: strconv.Itoa(n) + strings.Repeat(" 世界", n%300)}))
@@ -72,7 +72,7 @@ func crashDraft(rest string) {
 // crashSend sends what is in the outbox and says when it has begun.
 func crashSend(rest string) {
 	dir, base, _ := strings.Cut(rest, " ")
-	box, err := Open(dir, Options{BaseURL: base, Account: "agent"})
+	box, err := Open(dir, Options{BaseURL: base, Account: "embedded"})
 	die(err)
 	client, err := apiclient.New(apiclient.Options{BaseURL: base})
 	die(err)

@@ -18,7 +18,7 @@ import (
 
 func open(t *testing.T, dir, baseURL string) *Outbox {
 	t.Helper()
-	box, err := Open(dir, Options{BaseURL: baseURL, Account: "agent"})
+	box, err := Open(dir, Options{BaseURL: baseURL, Account: "embedded"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,6 +283,57 @@ func TestEntriesOfOthersAreNeverSent(t *testing.T) {
 	}
 	if n := len(list(t, all)); n != 2 {
 		t.Errorf("all entries: got %d, want 2", n)
+	}
+}
+
+// Somebody logged in as another account while the program ran.
+func TestNothingGoesOutWithAnotherAccountsToken(t *testing.T) {
+	t.Parallel()
+	server := newService(t)
+	box, err := Open(t.TempDir(), Options{BaseURL: server.URL, Account: "the account of before"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(t, box, attempt(t, apitype.NewUUID()))
+	report, err := box.Sender(server.client(t), SenderOptions{}).SendDue(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if apiclient.KindOf(report.Err) != apiclient.KindUnauthenticated || report.Waiting != 1 || len(server.applied) != 0 {
+		t.Errorf("got %+v and %v applied, want it to wait, unauthenticated", report, server.applied)
+	}
+}
+
+func TestWaitsGrowAndTheServiceMayAskForMore(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	box, err := Open(t.TempDir(), Options{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name   string
+		tries  int
+		jitter float64
+		err    error
+		want   time.Duration
+	}{
+		{"first", 1, 1, nil, time.Second},
+		{"first with all jitter", 1, 0, nil, time.Second / 2},
+		{"fourth", 4, 1, nil, 8 * time.Second},
+		{"at most a minute", 40, 1, nil, time.Minute},
+		{"as the service asks", 1, 1, &apiclient.Error{RetryAfter: 90 * time.Second}, 90 * time.Second},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			sender := box.Sender(nil, SenderOptions{Jitter: func() float64 { return test.jitter }})
+			c := &claim{Entry: Entry{Tries: test.tries}}
+			sender.delay(c, test.err)
+			if got := c.NotBefore.Sub(now); got != test.want {
+				t.Errorf("wait: got %s, want %s", got, test.want)
+			}
+		})
 	}
 }
 

@@ -118,11 +118,16 @@ func (s *Sender) count(report *Report) error {
 	return nil
 }
 
-// Run sends entries as they become due until ctx ends. A failure of the spool is told
-// to Notify with an empty entry, and tried again.
+// Run sends entries as they become due until ctx ends. What stops all of them, a
+// failure of the spool or of the account, is told to Notify with an empty entry, and
+// tried again.
 func (s *Sender) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		worked, t, err := s.round(ctx, false, nil, &Report{})
+		var report Report
+		worked, t, err := s.round(ctx, false, nil, &report)
+		if err == nil && !worked {
+			err = report.Err // The account was refused before anything went out.
+		}
 		if err != nil {
 			s.tell(Event{Outcome: OutcomeWaiting, Err: err})
 		}
@@ -147,6 +152,11 @@ func (s *Sender) Run(ctx context.Context) {
 // there was anything.
 func (s *Sender) round(ctx context.Context, eager bool, done map[string]bool, report *Report) (worked bool, t turns, err error) {
 	if s.isResting() {
+		return false, turns{}, nil
+	}
+	if err := s.checkAccount(ctx); err != nil {
+		s.restOn(err)
+		report.Err = err
 		return false, turns{}, nil
 	}
 	t, err = s.box.choose(s.options.InFlight, eager, done)
@@ -176,6 +186,25 @@ func (s *Sender) round(ctx context.Context, eager bool, done map[string]bool, re
 		s.tell(r.event)
 	}
 	return len(t.claims) > 0, t, err
+}
+
+// checkAccount makes sure that nothing goes out with another account's token: somebody
+// may have logged in anew since the outbox was opened.
+func (s *Sender) checkAccount(ctx context.Context) error {
+	if s.box.options.BaseURL == "" {
+		return nil // Choosing says so.
+	}
+	account, err := s.client.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	if account != s.box.options.Account || s.client.BaseURL() != s.box.options.BaseURL {
+		return &apiclient.Error{
+			Kind:    apiclient.KindUnauthenticated,
+			Message: "the changes in the outbox belong to another account or service; log in to that one to send them",
+		}
+	}
+	return nil
 }
 
 func (r *Report) add(e Event) {
