@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -49,7 +48,7 @@ func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error
 				return err
 			}
 		}
-		l := &loader{tx: tx, now: s.present(), organizations: map[apitype.UUID]Organization{}}
+		l := &loader{tx: tx, now: s.present(), organizations: map[apitype.UUID]Organization{}, focusAreas: map[apitype.UUID]FocusArea{}}
 		return feed(func(record LoadRecord) error {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -110,6 +109,49 @@ type loader struct {
 	tx            Tx
 	now           apitype.Time
 	organizations map[apitype.UUID]Organization
+	focusAreas    map[apitype.UUID]FocusArea
+	// The last ones that were named: what belongs together mostly comes together.
+	lastPerson PersonRow
+	lastPledge PledgeRow
+}
+
+// namedPerson is a person that a record names.
+func (l *loader) namedPerson(pointer string, id apitype.UUID) (PersonRow, error) {
+	if l.lastPerson.UUID == id && !id.IsZero() {
+		return l.lastPerson, nil
+	}
+	row, err := l.tx.Person(id)
+	if errors.Is(err, ErrNoRow) {
+		return row, refused(pointer, "names no person")
+	}
+	if err == nil {
+		l.lastPerson = row
+	}
+	return row, err
+}
+
+// namedPledge is a pledge that a record names; ErrNoRow when there is none.
+func (l *loader) namedPledge(id apitype.UUID) (PledgeRow, error) {
+	if l.lastPledge.UUID == id && !id.IsZero() {
+		return l.lastPledge, nil
+	}
+	row, err := l.tx.Pledge(id)
+	if err == nil {
+		l.lastPledge = row
+	}
+	return row, err
+}
+
+// namedFocusArea is a focus area that a pledge names; ErrNoRow when there is none.
+func (l *loader) namedFocusArea(id apitype.UUID) (FocusArea, error) {
+	if area, ok := l.focusAreas[id]; ok {
+		return area, nil
+	}
+	area, err := l.tx.FocusArea(id)
+	if err == nil {
+		l.focusAreas[id] = area
+	}
+	return area, err
 }
 
 // add saves one record.
@@ -191,261 +233,4 @@ func (l *loader) focusArea(a LoadedFocusArea) error {
 		return err
 	}
 	return l.tx.InsertFocusArea(FocusArea{FocusArea: a.FocusArea, Organization: a.OrganizationUUID})
-}
-
-func (l *loader) person(p LoadedPerson) error {
-	owner, err := l.known("/owningOrganizationUuid", p.OwningOrganizationUUID)
-	if err != nil {
-		return err
-	}
-	if _, err := l.known("/recruitingOrganizationUuid", p.RecruitingOrganizationUUID); err != nil {
-		return err
-	}
-	if err := errors.Join(required(p.UUID), p.check(l.now)); err != nil {
-		return err
-	}
-	person := p.Person
-	person.PersonUUID = person.UUID
-	person.SocialSecurityNumber = apitype.EmbedPointer(p.SocialSecurityNumber.Pointer())
-	person.Address = apitype.EmbedPointer(p.Address.Pointer())
-	person.OwningOrganization = apitype.Embed(owner.OrganizationReference)
-	person.Mandate = apitype.EmbedPointer[apitype.Mandate](nil)
-	row := PersonRow{Recruiting: p.RecruitingOrganizationUUID, Rev: 1}
-	if p.Mandate != nil {
-		person.Mandate, row.MandateID = apitype.Embed(apitype.Mandate{CreatedAt: p.Mandate.CreatedAt}), p.Mandate.ID
-	}
-	if quality := p.QualityResult.Pointer(); quality != nil {
-		if row.Quality, err = encode("quality result", quality); err != nil {
-			return err
-		}
-	}
-	person.QualityResult = apitype.Embedded[apitype.QualityResult]{}
-	if err := row.write(person); err != nil {
-		return err
-	}
-	return l.tx.InsertPerson(row)
-}
-
-// check refuses a person that the interface could not have answered.
-func (p *LoadedPerson) check(now apitype.Time) error {
-	var v apitype.Violations
-	if p.CreatedAt.IsZero() {
-		v.Add("/createdAt", "is required")
-	}
-	if !p.PersonUUID.IsZero() && p.PersonUUID != p.UUID {
-		v.Add("/personUuid", "must equal uuid")
-	}
-	if o := p.OwningOrganization.Pointer(); o != nil && o.UUID != p.OwningOrganizationUUID {
-		v.Add("/owningOrganization/uuid", "must equal owningOrganizationUuid")
-	}
-	if p.Mandate != nil && p.Mandate.CreatedAt.IsZero() {
-		v.Add("/mandate/createdAt", "is required")
-	}
-	same := apitype.CreatePersonRequest{
-		OwningOrganizationUUID: p.OwningOrganizationUUID, RecruitingOrganizationUUID: p.RecruitingOrganizationUUID,
-		AcademicTitle: p.AcademicTitle, DateOfBirth: p.DateOfBirth, SocialSecurityNumber: p.SocialSecurityNumber.Pointer(),
-		Gender: p.Gender, PhoneNumber: p.PhoneNumber, MobilePhoneNumber: p.MobilePhoneNumber, Email: p.Email,
-		Language: p.Language, IBAN: p.IBAN, Address: p.Address.Pointer(),
-		Name: &apitype.Name{Initials: p.Initials, FirstName: p.FirstName, LastNamePrefix: p.LastNamePrefix, LastName: p.LastName},
-	}
-	v = append(v, same.Validate(now.Time)...)
-	p.IBAN, p.Language = same.IBAN, same.Language
-	return invalid(v)
-}
-
-func (l *loader) pledge(p LoadedPledge) error {
-	owner, err := l.known("/owningOrganizationUuid", p.OwningOrganizationUUID)
-	if err != nil {
-		return err
-	}
-	recruiter, err := l.known("/recruitingOrganizationUuid", p.RecruitingOrganizationUUID)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(required(p.UUID), p.check()); err != nil {
-		return err
-	}
-	row := PledgeRow{
-		Person: p.person(), External: p.ExternalSource.Pointer() != nil, ReleasedAt: p.ReleasedAt.Pointer(),
-		HasSignature: len(p.Signature) > 0, Private: []byte(`{}`), Rev: 1,
-	}
-	if _, err := l.tx.Person(row.Person); errors.Is(err, ErrNoRow) {
-		return refused("/person/uuid", "names no person")
-	} else if err != nil {
-		return err
-	}
-	if row.ReleasedAt == nil && !row.External && p.Status == apitype.PledgeLead {
-		row.ReleasedAt = new(apitype.NewTime(p.CreatedAt.Add(owner.CoolingOff))) // Spec gap: G2
-	}
-	pledge := p.Pledge
-	pledge.ReleasedAt, pledge.SignatureSignedURL = apitype.Embedded[apitype.Time]{}, nil
-	pledge.RecruiterUser, pledge.Person = apitype.Embedded[apitype.RecruiterUser]{}, apitype.Embedded[apitype.Person]{}
-	pledge.Transactions, pledge.Calls = apitype.Embedded[[]apitype.Transaction]{}, apitype.Embedded[[]apitype.Call]{}
-	pledge.OwningOrganization = apitype.Embed(owner.OrganizationReference)
-	pledge.RecruitingOrganization = apitype.Embed(recruiter.OrganizationReference)
-	pledge.ExternalSource = apitype.EmbedPointer(p.ExternalSource.Pointer())
-	areas, err := l.focusAreas(p)
-	if err != nil {
-		return err
-	}
-	pledge.FocusAreas = apitype.Embed(areas)
-	if err := row.write(pledge); err != nil {
-		return err
-	}
-	if err := l.tx.InsertPledge(row); err != nil || !row.HasSignature {
-		return err
-	}
-	return l.tx.InsertSignature(row.UUID, p.Signature)
-}
-
-// focusAreas are those that a pledge names, by uuid or embedded.
-func (l *loader) focusAreas(p LoadedPledge) ([]apitype.FocusArea, error) {
-	ids := p.FocusAreaUUIDs
-	if len(ids) == 0 {
-		for _, area := range p.FocusAreas.Value() {
-			ids = append(ids, area.UUID)
-		}
-	}
-	areas := make([]apitype.FocusArea, 0, len(ids))
-	for _, id := range ids {
-		area, err := l.tx.FocusArea(id)
-		if errors.Is(err, ErrNoRow) || (err == nil && area.Organization != p.OwningOrganizationUUID) {
-			return nil, refused("/focusAreaUuids", "names no focus area of the owning organization")
-		}
-		if err != nil {
-			return nil, err
-		}
-		areas = append(areas, area.FocusArea)
-	}
-	return areas, nil
-}
-
-// person is the pledge's person, named by uuid or embedded.
-func (p *LoadedPledge) person() apitype.UUID {
-	if p.PersonUUID != nil {
-		return *p.PersonUUID
-	}
-	return p.Person.Value().UUID
-}
-
-// check refuses a pledge that the interface could not have answered.
-func (p *LoadedPledge) check() error {
-	var v apitype.Violations
-	if !slices.Contains(apitype.PledgeStatuses, p.Status) {
-		v.Add("/status", "must be one of %s", joined(apitype.PledgeStatuses))
-	}
-	for _, field := range []struct {
-		pointer string
-		missing bool
-	}{
-		{"/startsAt", p.StartsAt.IsZero()},
-		{"/createdAt", p.CreatedAt.IsZero()},
-		{"/recruiterUserUuid", p.RecruiterUserUUID.IsZero()},
-		{"/initialDonationInterval", p.InitialDonationInterval == ""},
-		{"/person/uuid", p.person().IsZero()},
-	} {
-		if field.missing {
-			v.Add(field.pointer, "is required")
-		}
-	}
-	if p.UpdatedAt.IsZero() {
-		p.UpdatedAt = p.CreatedAt
-	}
-	if p.DonationInterval == "" {
-		p.DonationInterval = p.InitialDonationInterval
-	}
-	if day := p.PreferredPaymentDay; day != nil && (*day < 1 || *day > 28) {
-		v.Add("/preferredPaymentDay", "must be a whole number from 1 to 28")
-	}
-	return invalid(v)
-}
-
-func (l *loader) call(c LoadedCall) error {
-	if err := errors.Join(required(c.UUID), c.check()); err != nil {
-		return err
-	}
-	person, err := l.tx.Person(c.PersonUUID)
-	if errors.Is(err, ErrNoRow) {
-		return refused("/personUuid", "names no person")
-	} else if err != nil {
-		return err
-	}
-	if c.RelatedCaseUUID != nil {
-		pledge, err := l.tx.Pledge(*c.RelatedCaseUUID)
-		if errors.Is(err, ErrNoRow) || (err == nil && pledge.Person != c.PersonUUID) {
-			return refused("/relatedCaseUuid", "names no pledge of this person")
-		} else if err != nil {
-			return err
-		}
-	}
-	if c.CallingOrganizationUUID != nil {
-		if _, err := l.known("/callingOrganizationUuid", *c.CallingOrganizationUUID); err != nil {
-			return err
-		}
-	}
-	call := c.Call
-	call.Attempts = apitype.Embed(slices.Concat([]apitype.CallAttempt{}, c.Attempts.Value()))
-	call.AttemptsCount = max(call.AttemptsCount, len(call.Attempts.Value()))
-	call.Result = apitype.EmbedPointer(c.Result.Pointer())
-	call.ExternalMetadata = apitype.EmbedPointer(c.ExternalMetadata.Pointer())
-	call.PledgeCase, call.Person = apitype.Embedded[apitype.Pledge]{}, apitype.Embedded[apitype.Person]{}
-	call.Transactions = apitype.Embedded[[]apitype.Transaction]{}
-	row := CallRow{Owner: person.Owner, External: c.ExternalMetadata.Pointer() != nil, Rev: 1}
-	if row.Private, err = encode("call", callPrivate{ExternalSource: c.ExternalSource}); err != nil {
-		return err
-	}
-	if err := row.write(call); err != nil {
-		return err
-	}
-	return l.tx.InsertCall(row)
-}
-
-// check refuses a call that the interface could not have answered.
-func (c *LoadedCall) check() error {
-	var v apitype.Violations
-	if !slices.Contains(apitype.CallStatuses, c.Status) {
-		v.Add("/status", "must be one of %s", joined(apitype.CallStatuses))
-	}
-	if !slices.Contains(apitype.CallTypes, c.Type) {
-		v.Add("/type", "must be one of %s", joined(apitype.CallTypes))
-	}
-	if c.RequestedAt.IsZero() {
-		v.Add("/requestedAt", "is required")
-	}
-	if c.LastUpdatedAt.IsZero() {
-		c.LastUpdatedAt = c.RequestedAt
-	}
-	return invalid(v)
-}
-
-func (l *loader) transaction(t LoadedTransaction) error {
-	if err := required(t.UUID); err != nil {
-		return err
-	}
-	if t.CreatedAt.IsZero() {
-		return refused("/createdAt", "is required")
-	}
-	if t.UpdatedAt.IsZero() {
-		t.UpdatedAt = t.CreatedAt
-	}
-	pledge, err := l.tx.Pledge(t.PledgeUUID)
-	if errors.Is(err, ErrNoRow) {
-		return refused("/pledgeUuid", "names no pledge")
-	} else if err != nil {
-		return err
-	}
-	if t.PersonUUID.IsZero() {
-		t.PersonUUID = pledge.Person
-	}
-	if t.PersonUUID != pledge.Person {
-		return refused("/personUuid", "must be the person of the pledge")
-	}
-	row := TransactionRow{UUID: t.UUID, Pledge: t.PledgeUUID, CreatedAt: t.CreatedAt}
-	if t.Method != nil {
-		row.Method = *t.Method
-	}
-	if row.Doc, err = encode("transaction", t.Transaction); err != nil {
-		return err
-	}
-	return l.tx.InsertTransaction(row)
 }
