@@ -138,7 +138,7 @@ func (a *app) farewell(out io.Writer) error {
 		}
 	}
 	if waiting > 0 {
-		_, err = fmt.Fprintf(out, "%s in the outbox, sent when fundesk runs again; see: fundesk outbox list\n", plural(waiting, "change stays", "changes stay"))
+		_, err = fmt.Fprintf(out, "%s in the outbox; to send: fundesk outbox send\n", plural(waiting, "change stays", "changes stay"))
 	}
 	if refused > 0 && err == nil {
 		_, err = fmt.Fprintf(out, "%s by the service; see: fundesk outbox list\n", plural(refused, "change was refused", "changes were refused"))

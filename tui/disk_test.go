@@ -1,0 +1,70 @@
+package tui
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"fundesk/apiclient/apitype"
+)
+
+// hide takes a folder of the spool away, as a disk that does not take writes would,
+// and returns what brings it back.
+func hide(t *testing.T, dir, folder string) (back func()) {
+	t.Helper()
+	path := filepath.Join(dir, folder)
+	if err := os.Rename(path, path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		t.Helper()
+		if err := os.Rename(path+".away", path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestDraftThatCannotBeSavedIsSaid(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dir := t.TempDir()
+	w.connect(t, dir)
+	m := start(t, w.options, 100, 30)
+	m.press("n")
+	m.see("Anna Jansen", callID(1).String())
+	m.gone("checking")
+	back := hide(t, dir, "drafts")
+	m.press("i", "precious")
+	m.see("draft not saved", "precious")
+	back()
+	m.press(" words")
+	m.gone("draft not saved")
+	draft, found, err := w.box.Draft(callID(1))
+	if err != nil || !found || draft.Notes != "precious words" {
+		t.Errorf("draft: got %+v %v %v, want all of it", draft, found, err)
+	}
+}
+
+func TestChangeThatCannotBeSavedGivesTheTextBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dir := t.TempDir()
+	w.connect(t, dir)
+	m := start(t, w.options, 100, 30)
+	m.press("n")
+	m.see("Anna Jansen", callID(1).String())
+	m.gone("checking")
+	m.press("c", "1", "i", "precious")
+	m.see("precious", "sends reached")
+	back := hide(t, dir, "queued")
+	m.press("ctrl+s")
+	m.see("not saved", callID(1).String(), "precious", "result reached")
+	back()
+	m.press("ctrl+s")
+	m.see(callID(4).String())
+	m.press("q")
+	m.ended()
+	if call := w.call(t, callID(1)); call.Status != apitype.CallCompleted || value(call.Result.Value().Notes) != "precious" {
+		t.Errorf("call: got %s %+v, want completed with the notes", call.Status, call.Result.Value())
+	}
+}
