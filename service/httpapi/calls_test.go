@@ -1,0 +1,191 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/service"
+)
+
+// TestCallLife completes a call, and repeats it. Spec gaps: C2, C8.
+func TestCallLife(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	path := "/api/v1/calls/" + w.a.call.String() + "/actions/"
+	w.Clock.Advance(time.Minute)
+	attempted := w.Do(w.a.token, "PUT", path+"add-attempt", `{"userUuid":"`+user+`","attemptAt":"2026-11-20T10:00:00+01:00"}`).Object()
+	wantAttempts := []any{map[string]any{"userUuid": user, "attemptAt": "2026-11-20T09:00:00.000Z", "createdAt": "2026-11-20T09:16:00.000Z"}}
+	if diff := cmp.Diff(wantAttempts, attempted["attempts"]); diff != "" || attempted["attemptsCount"] != 1.0 || attempted["lastUpdatedAt"] != "2026-11-20T09:16:00.000Z" {
+		t.Errorf("attempt: %v %v %s", attempted["attemptsCount"], attempted["lastUpdatedAt"], diff)
+	}
+	w.Clock.Advance(time.Minute)
+	body := `{"userUuid":"` + user + `","result":{"resultCode":"yes","notes":"glad","donorRetentionRating":8.50}}`
+	completed := w.Do(w.a.token, "PUT", path+"complete", body)
+	call := completed.Object()
+	wantResult := map[string]any{"resultCode": "yes", "completedAt": "2026-11-20T09:17:00.000Z", "notes": "glad", "donorRetentionRating": 8.5}
+	if diff := cmp.Diff(wantResult, call["result"]); diff != "" || call["status"] != "completed" || call["completedAt"] != "2026-11-20T09:17:00.000Z" {
+		t.Errorf("completed: %v %v %s", call["status"], call["completedAt"], diff)
+	}
+	if !strings.Contains(string(completed.Body), `"donorRetentionRating":8.50`) {
+		t.Error("the rating lost a digit")
+	}
+	w.Clock.Advance(time.Minute)
+	again := w.Do(w.a.token, "PUT", path+"complete", body)
+	if again.Status != 200 || string(again.Body) != string(completed.Body) {
+		t.Errorf("got %d %s for the same move again", again.Status, again.Body)
+	}
+	for _, move := range []struct{ action, body string }{
+		{"complete", `{"result":{"notes":"other"}}`}, {"cancel", ""}, {"expire", ""}, {"add-attempt", ""},
+	} {
+		answer := w.Do(w.a.token, "PUT", path+move.action, move.body)
+		problem, _ := problemOf(t, answer)
+		if answer.Status != 409 || !strings.Contains(problem.Detail, "completed") {
+			t.Errorf("%s: got %d %q, want a conflict that names the status", move.action, answer.Status, problem.Detail)
+		}
+	}
+}
+
+// TestExternalCall shows what an external call is answered with. Spec gap: C9.
+func TestExternalCall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	answer := w.Do(w.a.token, "POST", "/api/v1/calls", w.externalCallBody(w.a,
+		`,"status":"completed","completedAt":"2026-11-19T10:00:00Z","attempts":[{"createdAt":"2026-11-19T09:00:00Z"}],"result":{"resultCode":"ok"},"externalSource":{"name":"x","identifier":"y"}`))
+	call := answer.Object()
+	if answer.Status != 201 || call["type"] != "verification" || call["attemptsCount"] != 1.0 || call["completedAt"] != "2026-11-19T10:00:00.000Z" {
+		t.Errorf("got %d %s", answer.Status, answer.Body)
+	}
+	if !strings.Contains(string(answer.Body), `"additionalProperties":{"b":1.50,"a":2}`) {
+		t.Errorf("the properties changed: %s", answer.Body)
+	}
+	path := "/api/v1/calls/" + call["uuid"].(string) + "/actions/"
+	moved := w.Do(w.a.token, "PUT", path+"cancel", `{"cancelledAt":"2026-11-20"}`).Object()
+	if moved["status"] != "cancelled" || moved["completedAt"] != nil || moved["result"] != nil {
+		t.Errorf("got %v, want a cancelled call without a result", moved)
+	}
+	for query, want := range map[string]int{
+		"externalApplicationName=dialler&externalReferenceId=7": 1,
+		"externalApplicationName=null&externalReferenceId=null": 2,
+		"externalStatusCode=S1":                                 1,
+		"externalStatusCode=s1":                                 0,
+	} {
+		if got := page(t, w.Do(w.all, "GET", "/api/v1/calls?"+query, "")); len(got.Edges) != want {
+			t.Errorf("%s: got %d calls, want %d", query, len(got.Edges), want)
+		}
+	}
+}
+
+// TestMaximumAttempts shows that parallel attempts never pass the maximum. Spec gap: C5.
+func TestMaximumAttempts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	limited := service.Organization{MaxCallAttempts: new(5), CoolingOff: time.Hour}
+	limited.Name, limited.Abbreviation = "Limited", "L"
+	o := owned{organization: w.OrganizationWith(limited)}
+	o.person = w.create("/api/v1/persons", w.personBody(o))
+	id := w.create("/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2026-11-20","type":"winback"}`, o.person))
+	statuses := parallel(20, func(int) int {
+		return w.Do(w.all, "PUT", "/api/v1/calls/"+id.String()+"/actions/add-attempt", "").Status
+	})
+	if statuses[200] != 5 || statuses[409] != 15 {
+		t.Errorf("got %v, want 5 attempts and 15 refusals", statuses)
+	}
+	if call := w.Do(w.all, "GET", "/api/v1/calls/"+id.String(), "").Object(); call["attemptsCount"] != 5.0 || len(call["attempts"].([]any)) != 5 {
+		t.Errorf("got %v attempts", call["attemptsCount"])
+	}
+}
+
+func TestConcurrentMoves(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range 10 {
+		id := w.create("/api/v1/calls", w.callBody(w.a))
+		actions := []string{"complete", "cancel", "expire"}
+		statuses := parallel(3, func(i int) int {
+			return w.Do(w.all, "PUT", "/api/v1/calls/"+id.String()+"/actions/"+actions[i], "").Status
+		})
+		if statuses[200] != 1 || statuses[409] != 2 {
+			t.Errorf("got %v, want one move", statuses)
+		}
+	}
+}
+
+// TestEmbedded compares which objects come with which answer. Spec gaps: L10, L14.
+func TestEmbedded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	embedded := []string{"externalMetadata", "attempts", "result", "pledgeCase", "person", "transactions", "calls", "recruiterUser", "focusAreas", "externalSource", "owningOrganization", "qualityResult", "address", "mandate"}
+	names := func(value any) (found []string) {
+		object, _ := value.(map[string]any)
+		for _, name := range embedded {
+			if _, there := object[name]; there {
+				found = append(found, name)
+			}
+		}
+		return found
+	}
+	node := func(path string) map[string]any {
+		for _, edge := range page(t, w.Do(w.all, "GET", path, "")).Edges {
+			return edge.Node
+		}
+		t.Fatalf("%s: no record", path)
+		return nil
+	}
+	list := []string{"externalMetadata", "attempts", "result"}
+	inList := []string{"externalMetadata", "recruiterUser", "focusAreas", "externalSource", "owningOrganization"}
+	person := []string{"owningOrganization", "address", "mandate"}
+	whole := []string{"externalMetadata", "person", "transactions", "calls", "recruiterUser", "focusAreas", "externalSource", "owningOrganization"}
+	call := w.Do(w.all, "GET", "/api/v1/calls/"+w.a.call.String(), "").Object()
+	pledge := w.Do(w.all, "GET", "/api/v1/pledges/"+w.a.pledge.String(), "").Object()
+	everything := node("/api/v1/calls?include=personQualityResult,pledge,transactions")
+	tests := []struct {
+		name      string
+		got, want []string
+	}{
+		{"call list", names(node("/api/v1/calls")), list},
+		{"call list with recruiterFullName", names(node("/api/v1/calls?include=recruiterFullName")), list},
+		{"call list with person", names(node("/api/v1/calls?include=person")["person"]), person},
+		{"call list with quality", names(everything["person"]), []string{"owningOrganization", "qualityResult", "address", "mandate"}},
+		{"call list with pledge", names(node("/api/v1/calls?include=pledge")["pledgeCase"]), inList},
+		{"call list with transactions", names(node("/api/v1/calls?include=transactions")), append(slices.Clone(list), "transactions")},
+		{"pledge of a call list with transactions", names(everything["pledgeCase"]), []string{"externalMetadata", "transactions", "recruiterUser", "focusAreas", "externalSource", "owningOrganization"}},
+		{"call", names(call), []string{"externalMetadata", "attempts", "result", "pledgeCase", "person", "transactions"}},
+		{"pledge of a call", names(call["pledgeCase"]), whole},
+		{"call of a pledge of a call", names(call["pledgeCase"].(map[string]any)["calls"].([]any)[0]), list},
+		{"pledge", names(pledge), whole},
+		{"pledge list", names(node("/api/v1/pledges")), inList},
+		{"pledge list with transactions", names(node("/api/v1/pledges?include=transactions")), []string{"externalMetadata", "transactions", "recruiterUser", "focusAreas", "externalSource", "owningOrganization"}},
+		{"person list", names(node("/api/v1/persons")), person},
+	}
+	for _, test := range tests {
+		if diff := cmp.Diff(test.want, test.got); diff != "" {
+			t.Errorf("%s: %s", test.name, diff)
+		}
+	}
+	for query, want := range map[string]int{"withPaymentQr=true": 2, "withPaymentQr=false": 0} {
+		if got := page(t, w.Do(w.all, "GET", "/api/v1/pledges?"+query, "")); len(got.Edges) != want {
+			t.Errorf("%s: got %d pledges, want %d", query, len(got.Edges), want)
+		}
+	}
+}
+
+// TestKeptJSON shows that a record of the longest values is kept whole.
+func TestKeptJSON(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	notes := strings.Repeat("é\n\"<&\u2028", 20000/6)
+	text, err := json.Marshal(notes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := w.Do(w.all, "POST", "/api/v1/calls", w.callBody(w.a, `,"notes":`+string(text)))
+	if got.Status != 201 || got.Object()["notes"] != notes {
+		t.Errorf("got %d, and the notes differ", got.Status)
+	}
+}

@@ -1,0 +1,137 @@
+package httpapi_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+)
+
+// TestPledgeLife drops, releases, activates, cancels and fulfils. Spec gaps: G1, G2.
+func TestPledgeLife(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	act := func(id apitype.UUID, action string) servicetest.Answer {
+		return w.Do(w.a.token, "PUT", "/api/v1/pledges/"+id.String()+"/actions/"+action, "")
+	}
+	dropped := w.create("/api/v1/pledges", w.pledgeBody(w.a))
+	ended := w.create("/api/v1/pledges", w.pledgeBody(w.a, `,"endsAt":"2026-12-24"`))
+	if got := act(dropped, "drop").Object(); got["status"] != "dropped" {
+		t.Errorf("got %v", got["status"])
+	}
+	releasedAfter := "/api/v1/pledges?releasedAfter=2026-11-20T09:15:00Z"
+	if got := page(t, w.Do(w.a.token, "GET", releasedAfter, "")); len(got.Edges) != 0 {
+		t.Errorf("got %d released pledges before the time", len(got.Edges))
+	}
+	w.Clock.Advance(service.DefaultCoolingOff - time.Millisecond)
+	if got := act(ended, "activate"); got.Status != 409 {
+		t.Errorf("got %d a millisecond before the release, want 409", got.Status)
+	}
+	w.Clock.Advance(time.Millisecond)
+	released := page(t, w.Do(w.a.token, "GET", releasedAfter, ""))
+	if len(released.Edges) != 2 || released.Edges[0].Node["releasedAt"] != "2026-12-04T09:15:00.000Z" || released.Edges[0].Node["updatedAt"] != "2026-11-20T09:15:00.000Z" {
+		t.Errorf("got %d released pledges, the first %v, want 2", len(released.Edges), released.Edges)
+	}
+	steps := []struct {
+		action string
+		status int
+		state  string
+	}{
+		{"drop", 409, "lead"}, {"activate", 200, "active"}, {"activate", 200, "active"}, {"fulfill", 409, "active"},
+	}
+	for _, step := range steps {
+		answer := act(ended, step.action)
+		if answer.Status != step.status || (answer.Status == 200 && answer.Object()["status"] != step.state) {
+			t.Errorf("%s: got %d %s, want %d %s", step.action, answer.Status, answer.Body, step.status, step.state)
+		}
+	}
+	w.Clock.Set(time.Date(2026, 12, 24, 0, 0, 0, 0, time.UTC))
+	if got := act(ended, "fulfill"); got.Status != 200 || got.Object()["updatedAt"] != "2026-12-24T00:00:00.000Z" {
+		t.Errorf("got %d %s", got.Status, got.Body)
+	}
+	if got := act(dropped, "activate"); got.Status != 409 {
+		t.Errorf("got %d for a dropped pledge, want 409", got.Status)
+	}
+	if got := w.Do(w.a.token, "GET", "/api/v1/pledges/"+dropped.String(), "").Object(); got["releasedAt"] != nil {
+		t.Errorf("got releasedAt %v of a dropped pledge", got["releasedAt"])
+	}
+}
+
+// TestExternalRelease shows that an external pledge's release is as supplied, also in
+// the future. Spec gap: G2.
+func TestExternalRelease(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.create("/api/v1/pledges", w.pledgeBody(w.a, `,"externalSource":{"name":"x","identifier":"y"},"releasedAt":"2027-01-01"`))
+	found := page(t, w.Do(w.a.token, "GET", "/api/v1/pledges?releasedAfter=2026-12-31", ""))
+	if len(found.Edges) != 1 || found.Edges[0].Node["uuid"] != id.String() || found.Edges[0].Node["releasedAt"] != "2027-01-01T00:00:00.000Z" {
+		t.Errorf("got %v", found.Edges)
+	}
+}
+
+// TestPledgeUpdate covers what may be changed in which mode. Spec gaps: G5, G8.
+func TestPledgeUpdate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	external := w.create("/api/v1/pledges", w.pledgeBody(w.a, `,"externalSource":{"name":"x","identifier":"y"},"status":"active","donationAmount":1e2,"releasedAt":"2026-11-01","endsAt":"2026-01-01"`))
+	update := func(id apitype.UUID, body string) servicetest.Answer {
+		return w.Do(w.a.token, "PUT", "/api/v1/pledges/"+id.String()+"/actions/update", body)
+	}
+	_, places := problemOf(t, update(external, `{"donationInterval":"once","donationAmount":1,"endsAt":null}`))
+	if diff := cmp.Diff([]string{"/donationInterval", "/donationAmount", "/endsAt"}, places); diff != "" {
+		t.Error(diff)
+	}
+	got := update(external, `{"recruitingLocationLabel":"Markt","externalMetadata":{"z":1.0,"a":[]}}`)
+	if got.Status != 200 || !strings.Contains(string(got.Body), `"externalMetadata":{"z":1.0,"a":[]}`) || got.Object()["donationAmount"] != 100.0 {
+		t.Errorf("got %d %s", got.Status, got.Body)
+	}
+	w.Clock.Advance(time.Minute)
+	got = update(w.a.pledge, `{"donationAmount":12.500,"donationInterval":"yearly","endsAt":"2027-01-01"}`)
+	pledge := got.Object()
+	if pledge["donationAmount"] != 12.5 || pledge["initialDonationInterval"] != "monthly" || pledge["donationInterval"] != "yearly" || pledge["updatedAt"] != "2026-11-20T09:16:00.000Z" {
+		t.Errorf("got %s", got.Body)
+	}
+	_, places = problemOf(t, update(w.a.pledge, `{"startsAt":"2027-01-02"}`))
+	if diff := cmp.Diff([]string{"/endsAt"}, places); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestSignature follows a link to a signature file, and tries to bend it. Spec gap: G10.
+func TestSignature(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, servicetest.WithBaseURL("https://donors.example.org/"))
+	signed := service.LoadedPledge{PersonUUID: &w.a.person, Signature: []byte("\x89PNG\r\n\x1a\n0000")}
+	signed.UUID, signed.Status, signed.StartsAt, signed.CreatedAt = apitype.NewUUID(), apitype.PledgeLead, apitype.NewTime(servicetest.Start), apitype.NewTime(servicetest.Start)
+	signed.OwningOrganizationUUID, signed.RecruitingOrganizationUUID = w.a.organization, w.a.organization
+	signed.RecruiterUserUUID, signed.InitialDonationInterval = apitype.MustParseUUID(user), "once"
+	w.Load(service.LoadRecord{Kind: service.LoadPledge, Data: signed})
+	link, _ := w.Do(w.a.token, "GET", "/api/v1/pledges/"+signed.UUID.String(), "").Object()["signatureSignedUrl"].(string)
+	path, ours := strings.CutPrefix(link, "https://donors.example.org")
+	if !ours {
+		t.Fatalf("got link %q", link)
+	}
+	got := w.Do("", "GET", path, "")
+	if got.Status != 200 || got.Header.Get("Content-Type") != "image/png" || string(got.Body) != string(signed.Signature) {
+		t.Errorf("got %d %v", got.Status, got.Header)
+	}
+	for name, bent := range map[string]string{
+		"another pledge": strings.Replace(path, signed.UUID.String(), w.a.pledge.String(), 1),
+		"a later end":    strings.Replace(path, "expires=1", "expires=2", 1),
+		"no signature":   path[:strings.Index(path, "&")],
+		"no parameters":  path[:strings.Index(path, "?")],
+	} {
+		if got := w.Do("", "GET", bent, ""); got.Status != 404 {
+			t.Errorf("%s: got %d, want 404", name, got.Status)
+		}
+	}
+	w.Clock.Advance(time.Hour + time.Second)
+	if got := w.Do("", "GET", path, ""); got.Status != 404 {
+		t.Errorf("got %d after the hour, want 404", got.Status)
+	}
+}

@@ -1,0 +1,191 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+)
+
+// TestMissingPermissions takes each permission in turn: exactly its operations are 403,
+// before anything of the request is looked at. Spec gap: R3.
+func TestMissingPermissions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	operations := []struct {
+		permission   service.Permission
+		method, path string
+	}{
+		{service.PersonsRead, "GET", "/api/v1/persons?x=1"},
+		{service.PersonsRead, "GET", "/api/v1/persons/x"},
+		{service.PersonsCreate, "POST", "/api/v1/persons"},
+		{service.PersonsUpdate, "PUT", "/api/v1/persons/x/actions/update"},
+		{service.CallsRead, "GET", "/api/v1/calls?x=1"},
+		{service.CallsRead, "GET", "/api/v1/calls/x"},
+		{service.CallsCreate, "POST", "/api/v1/calls"},
+		{service.CallsAttempt, "PUT", "/api/v1/calls/x/actions/add-attempt"},
+		{service.CallsComplete, "PUT", "/api/v1/calls/x/actions/complete"},
+		{service.CallsCancel, "PUT", "/api/v1/calls/x/actions/cancel"},
+		{service.CallsExpire, "PUT", "/api/v1/calls/x/actions/expire"},
+		{service.PledgesRead, "GET", "/api/v1/pledges?x=1"},
+		{service.PledgesRead, "GET", "/api/v1/pledges/x"},
+		{service.PledgesCreate, "POST", "/api/v1/pledges"},
+		{service.PledgesUpdate, "PUT", "/api/v1/pledges/x/actions/update"},
+		{service.PledgesAct, "PUT", "/api/v1/pledges/x/actions/drop"},
+		{service.EntitiesMark, "POST", "/api/v1/entity-access/actions/mark-processed"},
+	}
+	for _, p := range service.Permissions {
+		token := w.Token(servicetest.MayNot(p))
+		for _, o := range operations {
+			want := http.StatusBadRequest // Each of these requests is wrong in itself.
+			if o.permission == p {
+				want = http.StatusForbidden
+			}
+			if got := w.Do(token, o.method, o.path, ""); got.Status != want {
+				t.Errorf("%s %s without %s: got %d, want %d", o.method, o.path, p, got.Status, want)
+			}
+		}
+	}
+	token := w.Token(servicetest.MayNot(service.PersonsRead, service.PledgesRead))
+	for include, want := range map[string]int{"person": 403, "personQualityResult": 403, "pledge": 403, "transactions": 403, "recruiterFullName": 200} {
+		if got := w.Do(token, "GET", "/api/v1/calls?include="+include, ""); got.Status != want {
+			t.Errorf("include=%s: got %d, want %d", include, got.Status, want)
+		}
+	}
+	call := w.Do(token, "GET", "/api/v1/calls/"+w.a.call.String(), "").Object()
+	for _, name := range []string{"person", "pledgeCase", "transactions"} {
+		if value, there := call[name]; !there || value != nil {
+			t.Errorf("got %s %v in a call, want null", name, value)
+		}
+	}
+}
+
+var (
+	anyUUID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	anyTime = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[^"]*"`)
+)
+
+// TestForeignRecords shows that another organization's record answers like one that
+// does not exist, on every operation and in every reference. Spec gaps: R2, A3, L8.
+func TestForeignRecords(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	none := owned{organization: apitype.NewUUID(), person: apitype.NewUUID(), pledge: apitype.NewUUID(), call: apitype.NewUUID(), transaction: apitype.NewUUID(), focusArea: apitype.NewUUID()}
+	mark := func(name string, id apitype.UUID) string {
+		return fmt.Sprintf(`{"entries":[{"entityName":%q,"entityUuid":%q,"processedAt":"2026-11-20"}]}`, name, id)
+	}
+	operations := []struct {
+		name string
+		send func(o owned) servicetest.Answer
+	}{
+		{"get person", func(o owned) servicetest.Answer {
+			return w.Do(w.a.token, "GET", "/api/v1/persons/"+o.person.String(), "")
+		}},
+		{"update person", func(o owned) servicetest.Answer {
+			return w.Do(w.a.token, "PUT", "/api/v1/persons/"+o.person.String()+"/actions/update", `{}`)
+		}},
+		{"get call", func(o owned) servicetest.Answer { return w.Do(w.a.token, "GET", "/api/v1/calls/"+o.call.String(), "") }},
+		{"attempt", func(o owned) servicetest.Answer {
+			return w.Do(w.a.token, "PUT", "/api/v1/calls/"+o.call.String()+"/actions/add-attempt", `{}`)
+		}},
+		{"complete", func(o owned) servicetest.Answer {
+			return w.Do(w.a.token, "PUT", "/api/v1/calls/"+o.call.String()+"/actions/complete", `{}`)
+		}},
+		{"cancel", func(o owned) servicetest.Answer {
+			return w.Do(w.a.token, "PUT", "/api/v1/calls/"+o.call.String()+"/actions/cancel", `{}`)
+		}},
+		{"expire", func(o owned) servicetest.Answer {
+			return w.Do(w.a.token, "PUT", "/api/v1/calls/"+o.call.String()+"/actions/expire", `{}`)
+		}},
+		{"get pledge", func(o owned) servicetest.Answer {
+			return w.Do(w.a.token, "GET", "/api/v1/pledges/"+o.pledge.String(), "")
+		}},
+		{"update pledge", func(o owned) servicetest.Answer {
+			return w.Do(w.a.token, "PUT", "/api/v1/pledges/"+o.pledge.String()+"/actions/update", `{"endsAt":"1999-01-01"}`)
+		}},
+		{"act on pledge", func(o owned) servicetest.Answer {
+			return w.Do(w.a.token, "PUT", "/api/v1/pledges/"+o.pledge.String()+"/actions/activate", "")
+		}},
+		{"create person for it", func(o owned) servicetest.Answer { return w.Do(w.a.token, "POST", "/api/v1/persons", w.personBody(o)) }},
+		{"create pledge for it", func(o owned) servicetest.Answer { return w.Do(w.a.token, "POST", "/api/v1/pledges", w.pledgeBody(o)) }},
+		{"create call for it", func(o owned) servicetest.Answer { return w.Do(w.a.token, "POST", "/api/v1/calls", w.callBody(o)) }},
+		{"filter persons", func(o owned) servicetest.Answer {
+			return w.Do(w.a.token, "GET", "/api/v1/persons?owningOrganizationUuids="+o.organization.String(), "")
+		}},
+		{"filter calls", func(o owned) servicetest.Answer {
+			return w.Do(w.a.token, "GET", "/api/v1/calls?owningOrganizationUuid="+o.organization.String(), "")
+		}},
+		{"filter pledges", func(o owned) servicetest.Answer {
+			return w.Do(w.a.token, "GET", "/api/v1/pledges?personUuid="+o.person.String(), "")
+		}},
+		{"mark person", func(o owned) servicetest.Answer {
+			return w.Do(w.a.token, "POST", "/api/v1/entity-access/actions/mark-processed", mark("person", o.person))
+		}},
+		{"mark pledge", func(o owned) servicetest.Answer {
+			return w.Do(w.a.token, "POST", "/api/v1/entity-access/actions/mark-processed", mark("pledge", o.pledge))
+		}},
+		{"mark call", func(o owned) servicetest.Answer {
+			return w.Do(w.a.token, "POST", "/api/v1/entity-access/actions/mark-processed", mark("call", o.call))
+		}},
+		{"mark transaction", func(o owned) servicetest.Answer {
+			return w.Do(w.a.token, "POST", "/api/v1/entity-access/actions/mark-processed", mark("transaction", o.transaction))
+		}},
+	}
+	for _, o := range operations {
+		t.Run(o.name, func(t *testing.T) {
+			t.Parallel()
+			foreign, unknown := o.send(w.b), o.send(none)
+			masked := func(a servicetest.Answer) string {
+				return fmt.Sprint(a.Status, " ", anyUUID.ReplaceAllString(string(a.Body), "ID"))
+			}
+			if diff := cmp.Diff(masked(unknown), masked(foreign)); diff != "" {
+				t.Errorf("a foreign record answers unlike an unknown one: %s", diff)
+			}
+			if foreign.Status >= 500 || foreign.Status == 201 {
+				t.Errorf("got %d", foreign.Status)
+			}
+		})
+	}
+}
+
+// TestRecruitedPledge shows that the recruiting organization sees a pledge, with null
+// for the person that it may not see, and cannot change it. Spec gap: A3.
+func TestRecruitedPledge(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	body := strings.Replace(w.pledgeBody(w.a), `"recruitingOrganizationUuid":"`+w.a.organization.String(), `"recruitingOrganizationUuid":"`+w.b.organization.String(), 1)
+	path := "/api/v1/pledges/" + w.create("/api/v1/pledges", body).String()
+	got := w.Do(w.b.token, "GET", path, "")
+	if got.Status != 200 || got.Object()["person"] != nil || len(got.Object()["calls"].([]any)) != 0 {
+		t.Errorf("got %d %s", got.Status, got.Body)
+	}
+	for _, action := range []string{"/actions/update", "/actions/drop"} {
+		if got := w.Do(w.b.token, "PUT", path+action, ""); got.Status != 403 {
+			t.Errorf("%s: got %d, want 403", action, got.Status)
+		}
+	}
+}
+
+// TestRevocation shows that it works on the next request. Spec gap: A4.
+func TestRevocation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if got := w.Do(w.all, "GET", "/api/v1/persons", ""); got.Status != 200 {
+		t.Fatalf("got %d", got.Status)
+	}
+	if _, err := w.Service.RevokeAccount(t.Context(), w.account.UUID); err != nil {
+		t.Fatal(err)
+	}
+	revoked, forged := w.Do(w.all, "GET", "/api/v1/persons", ""), w.Do("x.y.z", "GET", "/api/v1/persons", "")
+	mask := func(a servicetest.Answer) string { return anyUUID.ReplaceAllString(string(a.Body), "ID") }
+	if revoked.Status != 401 || mask(revoked) != mask(forged) {
+		t.Errorf("got %d %s, want 401 like %s", revoked.Status, revoked.Body, forged.Body)
+	}
+}

@@ -1,0 +1,283 @@
+package sqlstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/sqlstore"
+)
+
+// TestGroupCommit shows that changes which share a commit do not share their fate.
+func TestGroupCommit(t *testing.T) { each(t, testGroupCommit) }
+
+func testGroupCommit(t *testing.T, database string) {
+	store := reopen(t, database)
+	refusal := errors.New("refused")
+	var kept, refused, panicked atomic.Int64
+	var group sync.WaitGroup
+	for i := range 200 {
+		group.Go(func() {
+			err := store.Update(t.Context(), func(tx service.Tx) error {
+				if err := tx.SetSetting(fmt.Sprint(i), "x"); err != nil {
+					return err
+				}
+				switch i % 5 {
+				case 3:
+					return refusal
+				case 4:
+					panic("a rule went wrong")
+				}
+				return nil
+			})
+			switch {
+			case err == nil:
+				kept.Add(1)
+			case errors.Is(err, refusal):
+				refused.Add(1)
+			case strings.Contains(err.Error(), "a rule went wrong"):
+				panicked.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if kept.Load() != 120 || refused.Load() != 40 || panicked.Load() != 40 {
+		t.Errorf("got %d kept, %d refused, %d panics, want 120, 40, 40", kept.Load(), refused.Load(), panicked.Load())
+	}
+	err := store.View(t.Context(), func(r service.Reader) error {
+		for i := range 200 {
+			_, err := r.Setting(fmt.Sprint(i))
+			if (err == nil) != (i%5 < 3) {
+				t.Errorf("setting %d: got %v", i, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTwoStores shows that two open stores of one file agree on its key and its data.
+func TestTwoStores(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "shared.db")
+	var stores [4]*sqlstore.Store
+	var seeds [4][]byte
+	var group sync.WaitGroup
+	for i := range stores {
+		group.Go(func() {
+			var err error
+			if stores[i], err = sqlstore.Open(t.Context(), sqlstore.Options{Database: "sqlite:" + path}); err != nil {
+				t.Error(err)
+				return
+			}
+			if seeds[i], err = stores[i].SigningSeed(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if t.Failed() {
+		return
+	}
+	for i, store := range stores {
+		if !slices.Equal(seeds[i], seeds[0]) {
+			t.Errorf("store %d has another key", i)
+		}
+		for range 25 {
+			group.Go(func() {
+				err := store.Update(context.WithoutCancel(t.Context()), func(tx service.Tx) error {
+					value, err := tx.Setting("n")
+					if err != nil && !errors.Is(err, service.ErrNoRow) {
+						return err
+					}
+					return tx.SetSetting("n", value+"x")
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	group.Wait()
+	err := stores[3].View(t.Context(), func(r service.Reader) error {
+		value, err := r.Setting("n")
+		if len(value) != 100 {
+			t.Errorf("got %d changes, want 100", len(value))
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	for _, store := range stores {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range []string{path, path + ".key"} {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: got %v %v, want mode 0600", filepath.Base(name), info, err)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); len(left) != 2 || err != nil {
+		t.Errorf("got files %v, want the database and its key", left)
+	}
+}
+
+// TestManyProcesses opens one database as many processes do: they agree on its schema
+// and key, and none of their changes is lost.
+func TestManyProcesses(t *testing.T) { each(t, testManyProcesses) }
+
+func testManyProcesses(t *testing.T, database string) {
+	var stores [4]*sqlstore.Store
+	var seeds [4][]byte
+	var group sync.WaitGroup
+	for i := range stores {
+		group.Go(func() {
+			var err error
+			if stores[i], err = sqlstore.Open(t.Context(), sqlstore.Options{Database: database}); err != nil {
+				t.Error(err)
+				return
+			}
+			if seeds[i], err = stores[i].SigningSeed(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if t.Failed() {
+		return
+	}
+	row := calls(1, []apitype.UUID{apitype.NewUUID()})[0]
+	row.Doc = []byte("{}")
+	update(t, stores[0], func(tx service.Tx) error { return tx.InsertCall(row) })
+	var created atomic.Int64
+	for i, store := range stores {
+		if !slices.Equal(seeds[i], seeds[0]) {
+			t.Errorf("process %d has another key", i)
+		}
+		for range 10 {
+			group.Go(func() {
+				err := store.Update(t.Context(), func(tx service.Tx) error {
+					call, err := tx.Call(row.UUID)
+					if err != nil {
+						return err
+					}
+					call.Doc = append(call.Doc, 'x')
+					return tx.UpdateCall(call)
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+			group.Go(func() {
+				other := row
+				other.UUID = apitype.UUID{1}
+				err := store.Update(t.Context(), func(tx service.Tx) error { return tx.InsertCall(other) })
+				if err == nil {
+					created.Add(1)
+				} else if !errors.Is(err, service.ErrExists) {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	group.Wait()
+	err := stores[3].View(t.Context(), func(r service.Reader) error {
+		call, err := r.Call(row.UUID)
+		if len(call.Doc) != 42 || call.Rev != 41 || created.Load() != 1 {
+			t.Errorf("got %d changes, revision %d, %d creations, want 40, 41, 1", len(call.Doc)-2, call.Rev, created.Load())
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	for _, store := range stores {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestBackup(t *testing.T) {
+	t.Parallel()
+	store, file := open(t), filepath.Join(t.TempDir(), "copy.db")
+	update(t, store, func(tx service.Tx) error { return tx.SetSetting("a", "1") })
+	seed, err := store.SigningSeed(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Backup(t.Context(), file); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Backup(t.Context(), file); !errors.Is(err, os.ErrExist) {
+		t.Errorf("got %v for a file that exists, want a refusal", err)
+	}
+	again := reopen(t, "sqlite:"+file)
+	if got, err := again.SigningSeed(t.Context()); !slices.Equal(got, seed) || err != nil {
+		t.Errorf("the copy has another key, %v", err)
+	}
+	if found, err := again.Check(t.Context()); len(found) > 0 || err != nil {
+		t.Errorf("check: %v %v", found, err)
+	}
+	err = again.View(t.Context(), func(r service.Reader) error { _, err := r.Setting("a"); return err })
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	text := filepath.Join(folder, "text.db")
+	if err := os.WriteFile(text, []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name    string
+		options sqlstore.Options
+	}{
+		{"no name", sqlstore.Options{}},
+		{"another engine", sqlstore.Options{Database: "mysql://x"}},
+		{"another file", sqlstore.Options{Database: "sqlite:" + text}},
+		{"a folder", sqlstore.Options{Database: "sqlite:" + folder}},
+		{"an old schema", sqlstore.Options{Database: "sqlite:" + filepath.Join(folder, "new.db"), NoMigrate: true}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if store, err := sqlstore.Open(t.Context(), test.options); err == nil {
+				t.Errorf("got no error; close: %v", store.Close())
+			}
+		})
+	}
+}
+
+func TestClosedStore(t *testing.T) { each(t, testClosedStore) }
+
+func testClosedStore(t *testing.T, database string) {
+	store := reopen(t, database)
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Ping(t.Context()); err == nil {
+		t.Error("a closed store answers")
+	}
+	if err := store.Update(t.Context(), func(service.Tx) error { return nil }); err == nil {
+		t.Error("a closed store takes changes")
+	}
+}
