@@ -22,6 +22,9 @@ type AllOptions struct {
 	More func()
 	// Answered is called with each page's headers before its records are yielded.
 	Answered func(http.Header)
+	// Yielded is called when all records of a page were yielded, before the next page is
+	// waited for: the moment to flush.
+	Yielded func()
 }
 
 // defaultPageSize is asked for when the caller has no wish.
@@ -163,6 +166,9 @@ func (w *walk[T]) run(ctx context.Context, yield func(Record[T], error) bool) {
 		}
 		if !w.yieldPage(current.page, yield) {
 			return
+		}
+		if w.options.Yielded != nil {
+			w.options.Yielded()
 		}
 		if err := w.check(current, next); err != nil {
 			yield(Record[T]{}, err)

@@ -40,6 +40,7 @@ type pageReader[T any] struct {
 	dec    *jsontext.Decoder
 	page   Page[T]
 	info   pageInfo
+	placed bool // The position was read.
 	edges  bool
 	arrays int // Arrays that are not called edges, and the last of them.
 	other  []byte
@@ -92,7 +93,8 @@ func (r *pageReader[T]) readObject() error {
 			return errNotWhole
 		}
 		switch name := token.String(); {
-		case name == "pageInfo" && r.dec.PeekKind() == '{':
+		case name == "pageInfo" && r.dec.PeekKind() == '{' && !r.placed:
+			r.placed = true // A second one must not contradict what was found early.
 			value, err := r.value()
 			if err != nil {
 				return err

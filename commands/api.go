@@ -185,18 +185,18 @@ func (a *apiFlags) walk(s *session, cmd *cobra.Command, client *apiclient.Client
 			return usageError("first must be a whole number greater than 0")
 		}
 	}
+	var flushed error
+	all.Yielded = func() { flushed = list.Flush() }
 	for record, err := range client.Walk(cmd.Context(), path, query, all) {
+		if err == nil {
+			err = flushed
+		}
 		if err == nil {
 			err = list.Add(record.Raw, record.Decode)
 		}
 		if err != nil {
 			_ = list.Abort() // The first error is the one to tell.
 			return err
-		}
-		if list.Count()%all.PageSize == 0 {
-			if err := list.Flush(); err != nil {
-				return err
-			}
 		}
 	}
 	return list.Close()

@@ -42,6 +42,9 @@ type App struct {
 	// colon. Nil: there is none.
 	OpenEmbedded func(ctx context.Context, name, dataDir string) (Embedded, error)
 
+	// Sleep waits between two tries of a request; nil: a timer.
+	Sleep func(ctx context.Context, d time.Duration) error
+
 	// ColumnWidth is the width of the terminal, for tests; 0: asked.
 	ColumnWidth int
 }

@@ -146,7 +146,8 @@ func printAll[T any](cmd *cobra.Command, client *apiclient.Client, flags *listFl
 	more := false
 	options := flags.walk(cmd, l.passes != nil)
 	options.More = func() { more = true }
-	seen := 0
+	var flushed error
+	options.Yielded = func() { flushed = list.Flush() }
 	for record, err := range l.all(client, cmd.Context(), apitype.Paging{After: flags.after}, options) {
 		if err != nil {
 			return "", err
@@ -158,10 +159,8 @@ func printAll[T any](cmd *cobra.Command, client *apiclient.Client, flags *listFl
 		if err := addRecord(list, l, record); err != nil {
 			return "", err
 		}
-		if seen++; seen%options.PageSize == 0 {
-			if err := list.Flush(); err != nil {
-				return "", err
-			}
+		if flushed != nil {
+			return "", flushed
 		}
 	}
 	switch {

@@ -230,7 +230,7 @@ func (s *session) connect(ctx context.Context) (*apiclient.Client, error) {
 		return nil, err
 	}
 	options := apiclient.Options{
-		Timeout: s.flags.timeout, UserAgent: "fundesk/" + s.version(), Now: s.app.Now,
+		Timeout: s.flags.timeout, UserAgent: "fundesk/" + s.version(), Now: s.app.Now, Sleep: s.app.Sleep,
 		PaymentQRParameter: t.profile.PaymentQRParameter, BaseURL: t.baseURL,
 		Token: func(ctx context.Context) (string, error) { return s.token(ctx, t) },
 	}

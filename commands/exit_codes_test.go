@@ -1,0 +1,162 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+const testID = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
+
+// against runs one command line against a service.
+func against(t *testing.T, handler http.HandlerFunc, args ...string) (out, errs string, code int) {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "secret-token"}
+	var stdout, stderr bytes.Buffer
+	code = Run(t.Context(), args, App{
+		In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now,
+		Getenv: func(name string) string { return environment[name] },
+		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	})
+	return stdout.String(), stderr.String(), code
+}
+
+func status(code int, contentType, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		w.Header().Set("Location", "/elsewhere")
+		w.WriteHeader(code)
+		io.WriteString(w, body)
+	}
+}
+
+func reset(w http.ResponseWriter, _ *http.Request) {
+	if connection, _, err := w.(http.Hijacker).Hijack(); err == nil {
+		connection.Close()
+	}
+}
+
+// readsThen answers reads with a requested call, and changes as another handler does.
+func readsThen(change http.HandlerFunc) http.HandlerFunc {
+	read := status(200, "application/json", `{"uuid":"`+testID+`","status":"requested","attempts":[]}`)
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			read(w, r)
+			return
+		}
+		change(w, r)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	t.Parallel()
+	problem := func(code int) http.HandlerFunc {
+		return status(code, "application/problem+json", `{"title":"no","detail":"that is refused"}`)
+	}
+	get := []string{"call", "get", testID}
+	attempt := []string{"call", "attempt", testID}
+	cancel := []string{"call", "cancel", testID, "--yes"}
+	tests := []struct {
+		name    string
+		handler http.HandlerFunc
+		args    []string
+		code    int
+		kind    string
+	}{
+		{"found", status(200, "application/json", `{"uuid":"`+testID+`"}`), get, 0, ""},
+		{"not found", problem(404), get, 3, "not_found"},
+		{"not authenticated", problem(401), get, 4, "unauthenticated"},
+		{"forbidden", problem(403), get, 5, "forbidden"},
+		{"conflict", problem(409), get, 6, "conflict"},
+		{"precondition failed", problem(412), get, 6, "conflict"},
+		{"bad request", problem(400), get, 7, "rejected"},
+		{"unprocessable", problem(422), get, 7, "rejected"},
+		{"method not allowed", problem(405), get, 7, "rejected"},
+		{"gone", problem(410), get, 7, "rejected"},
+		{"a request time-out, again and again", problem(408), get, 8, "unavailable"},
+		{"too many requests", problem(429), get, 8, "unavailable"},
+		{"a server error", problem(500), get, 8, "unavailable"},
+		{"a redirect", status(302, "text/html", ""), get, 8, "unavailable"},
+		{"HTML", status(200, "text/html", "<h1>Log in</h1>"), get, 8, "unavailable"},
+		{"half a record", status(200, "application/json", `{"uuid":`), get, 8, "unavailable"},
+		{"a reset", reset, get, 8, "unavailable"},
+		{"one of two is missing", problem(404), []string{"call", "get", testID, testID}, 9, "partial"},
+		{"a change that is refused", readsThen(problem(400)), attempt, 7, "rejected"},
+		{"a change that conflicts", readsThen(problem(409)), attempt, 6, "conflict"},
+		{"a change under a limit", readsThen(problem(429)), attempt, 8, "unavailable"},
+		{"a change that is redirected", readsThen(status(307, "", "")), attempt, 8, "unavailable"},
+		{"an attempt whose answer is lost", readsThen(reset), attempt, 10, "unknown_outcome"},
+		{"a move whose answer is always lost", readsThen(reset), cancel, 10, "unknown_outcome"},
+		{"a move while the service is down", readsThen(problem(503)), cancel, 8, "unavailable"},
+		{"a move that nobody can look up", reset, cancel, 10, "unknown_outcome"},
+		{"a bulk change of which all fail", problem(403), []string{"call", "attempt", testID, testID, "--yes"}, 9, "partial"},
+		{"a list that fails", problem(500), []string{"person", "list", "--all"}, 8, "unavailable"},
+		{"plain http elsewhere", problem(500), []string{"call", "list", "--base-url", "http://api.example.org"}, 2, "usage"},
+		{"a malformed UUID", problem(500), []string{"call", "get", "nonsense"}, 2, "usage"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			out, errs, code := against(t, test.handler, append(test.args, "-o", "json")...)
+			if code != test.code {
+				t.Errorf("got exit code %d, want %d: %s", code, test.code, errs)
+			}
+			if test.kind == "" {
+				return
+			}
+			var line struct{ Error report }
+			if strings.Count(errs, "\n") != 1 || json.Unmarshal([]byte(errs), &line) != nil || string(line.Error.Kind) != test.kind {
+				t.Errorf("got %q on stderr, want one line of kind %s", errs, test.kind)
+			}
+			if out != "" && !json.Valid([]byte(out)) {
+				t.Errorf("got %q on stdout, want nothing or JSON", out)
+			}
+			if strings.Contains(out+errs, "secret-token") {
+				t.Errorf("got the token in %q", out+errs)
+			}
+		})
+	}
+}
+
+// A list that fails later keeps what it printed, says so and ends with an error.
+func TestListThatFailsLater(t *testing.T) {
+	t.Parallel()
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("after") != "" {
+			status(500, "application/json", `{}`)(w, r)
+			return
+		}
+		status(200, "application/json", `{"pageInfo":{"endCursor":"c","hasNextPage":true},"edges":[{"cursor":"c","node":{"uuid":"`+testID+`"}}]}`)(w, r)
+	}
+	for _, format := range []string{"json", "ndjson", "id"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			out, errs, code := against(t, handler, "call", "list", "--all", "-o", format)
+			if code != 8 || !strings.Contains(out, testID) || errs == "" {
+				t.Errorf("got exit code %d, %q and %q, want 8 with what was printed", code, out, errs)
+			}
+		})
+	}
+}
+
+// Text of the service reaches a terminal only in a visible form, errors included.
+func TestErrorsAreClean(t *testing.T) {
+	t.Parallel()
+	body := fmt.Sprintf(`{"detail":%q,"errors":[{"pointer":"/a","message":%q}]}`, "x\u001b[31my\u202e", "z\u009b")
+	_, errs, _ := against(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header()["X-Request-Id"] = []string{"id\u202e"}
+		status(400, "application/json", strings.ReplaceAll(body, `\x1b`, `\u001b`))(w, r)
+	}, "call", "get", testID)
+	if strings.ContainsAny(errs, "\u001b\u202e\u009b") || !strings.Contains(errs, `\u202e`) {
+		t.Errorf("got %q, want nothing that moves a terminal", errs)
+	}
+}
