@@ -293,8 +293,7 @@ func (s *shell) quiet() bool {
 // describe is an error with its details, for a dialog.
 func describe(err error) []string {
 	lines := []string{err.Error()}
-	var failure *apiclient.Error
-	if errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*apiclient.Error](err); ok {
 		lines = append(lines, failure.Detail...)
 		if failure.RequestID != "" {
 			lines = append(lines, fmt.Sprintf("request %s", failure.RequestID))

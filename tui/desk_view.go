@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -99,9 +100,8 @@ func (d *desk) facts(width int) []string {
 		fields = append(fields, field{label: "call notes", text: notes})
 	}
 	fields = append(fields, d.pledgeSummary(call.PledgeCase.Pointer())...)
-	attempts := call.Attempts.Value()
-	for i := len(attempts) - 1; i >= 0; i-- {
-		fields = append(fields, field{label: "attempt", text: d.when(attempts[i].AttemptAt)})
+	for _, attempt := range slices.Backward(call.Attempts.Value()) {
+		fields = append(fields, field{label: "attempt", text: d.when(attempt.AttemptAt)})
 	}
 	if result := call.Result.Pointer(); result != nil {
 		fields = append(fields, d.resultFields(*result)...)

@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"fundesk/apiclient/apitype"
@@ -130,16 +132,12 @@ func (f *fields) transactions(all []apitype.Transaction) {
 	}
 	f.head(plural(len(all), "transaction", "transactions"))
 	for _, t := range all {
-		text := f.euros(t.Amount) + " " + t.Status + " " + f.ago(t.CreatedAt.Time)
-		for _, part := range []*string{t.Method, t.Provider, t.Description} {
-			if value(part) != "" {
-				text += ", " + value(part)
-			}
-		}
+		parts := []string{f.euros(t.Amount) + " " + t.Status + " " + f.ago(t.CreatedAt.Time), value(t.Method), value(t.Provider), value(t.Description)}
 		if t.IBAN != nil {
-			text += ", " + f.iban(*t.IBAN)
+			parts = append(parts, f.iban(*t.IBAN))
 		}
-		f.add("payment", text)
+		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+		f.add("payment", strings.Join(parts, ", "))
 		f.last().copy = t.UUID.String()
 	}
 }

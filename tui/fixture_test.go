@@ -55,7 +55,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{Harness: servicetest.New(t)}
 	w.Load(service.LoadRecord{Kind: service.LoadOrganization, Data: service.LoadedOrganization{
-		OrganizationReference: apitype.OrganizationReference{UUID: organizationID, Name: "Stichting Helder Water", Abbreviation: "SHW"},
+		OrganizationReference: apitype.OrganizationReference{UUID: organizationID, Name: "Helder Water", Abbreviation: "SHW"},
 	}})
 	names := [][2]string{{"Anna", "Jansen"}, {"Bert", "Opgegeven"}, {"Carla", "Gebeld"}, {"Dmitri", "世界\u202eevil\x1b[31m"}, {"Zoë", "van der Straaten"}, {"Fia", "Klaar"}}
 	for i, name := range names {

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"fundesk/apiclient"
@@ -172,7 +173,7 @@ func (f *fields) quality(q *apitype.QualityResult) {
 
 // optIns is which ways a person may be reached, each with its word.
 func optIns(p apitype.Person) string {
-	text := ""
+	var parts []string
 	for _, o := range []struct {
 		name string
 		in   *bool
@@ -181,7 +182,7 @@ func optIns(p apitype.Person) string {
 		if o.in != nil {
 			word = map[bool]string{true: "yes", false: "no"}[*o.in]
 		}
-		text += o.name + " " + word + "  "
+		parts = append(parts, o.name+" "+word)
 	}
-	return text
+	return strings.Join(parts, ", ")
 }

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -167,8 +168,8 @@ func (o *Outbox) move(folder string, e Entry) error {
 // erase removes an entry from all folders, the most promising copy first, so that a
 // crash on the way never leaves one that would be sent blindly.
 func (o *Outbox) erase(id string) error {
-	for i := len(precedence) - 1; i >= 0; i-- {
-		if err := o.unlink(precedence[i], id); err != nil {
+	for _, folder := range slices.Backward(precedence) {
+		if err := o.unlink(folder, id); err != nil {
 			return err
 		}
 	}
