@@ -44,9 +44,6 @@ type App struct {
 
 	// Sleep waits between two tries of a request; nil: a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
-
-	// ColumnWidth is the width of the terminal, for tests; 0: asked.
-	ColumnWidth int
 }
 
 // entry is a top-level command. Only the chosen one is built: an eager tree costs more

@@ -150,9 +150,6 @@ func (s *session) output() (render.Options, error) {
 }
 
 func (s *session) width() int {
-	if s.app.ColumnWidth > 0 {
-		return s.app.ColumnWidth
-	}
 	if file, ok := s.app.Out.(*os.File); ok {
 		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
 			return width

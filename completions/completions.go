@@ -62,23 +62,40 @@ type cached struct {
 	Values []Value   `json:"values"`
 }
 
-// find answers from the cache, or asks the service and keeps the answer.
-func (s Source) find(ctx context.Context, kind, prefix string, ask func(context.Context, *apiclient.Client) ([]Value, error)) []string {
+// An asker retrieves values from the service.
+type asker func(context.Context, *apiclient.Client) ([]Value, error)
+
+// find answers within patience: what cannot be interrupted, such as a keyring that
+// hangs, is left behind.
+func (s Source) find(ctx context.Context, kind, prefix string, ask asker) []string {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	found := make(chan []Value, 1)
+	go func() { found <- s.values(ctx, kind, ask) }()
+	select {
+	case values := <-found:
+		return matching(values, prefix)
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// values are from the cache, or the service is asked and the answer kept.
+func (s Source) values(ctx context.Context, kind string, ask asker) []Value {
 	client, err := s.Connect(ctx)
 	if err != nil {
 		return nil
 	}
 	path := s.path(ctx, client, kind)
 	values, ok := s.load(path)
-	if !ok {
-		if values, err = ask(ctx, client); err != nil {
-			return nil
-		}
-		s.save(path, values)
+	if ok {
+		return values
 	}
-	return matching(values, prefix)
+	if values, err = ask(ctx, client); err != nil {
+		return nil
+	}
+	s.save(path, values)
+	return values
 }
 
 // path is the file of one account's answers; "" without a cache.

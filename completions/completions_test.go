@@ -105,6 +105,22 @@ func TestCache(t *testing.T) {
 	}
 }
 
+// A keyring that hangs must not hang the shell.
+func TestHangingConnection(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	t.Cleanup(func() { close(release) })
+	s := completions.Source{Now: time.Now, Connect: func(context.Context) (*apiclient.Client, error) {
+		<-release
+		return nil, errors.New("released")
+	}}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if got := s.Persons(ctx, ""); got != nil {
+		t.Errorf("got %q, want nothing", got)
+	}
+}
+
 type refuse struct{}
 
 func (refuse) RoundTrip(*http.Request) (*http.Response, error) { return nil, errors.New("refused") }

@@ -1,0 +1,139 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
+)
+
+// failingWriter takes some bytes and then breaks, as a full disk or a killed reader
+// does.
+type failingWriter struct {
+	bytes.Buffer
+	left int
+}
+
+var errFull = errors.New("no space left")
+
+func (w *failingWriter) Write(p []byte) (int, error) {
+	if len(p) > w.left {
+		n, _ := w.Buffer.Write(p[:w.left])
+		w.left = 0
+		return n, errFull
+	}
+	w.left -= len(p)
+	return w.Buffer.Write(p)
+}
+
+// pullOnce pulls calls into a writer that breaks after some bytes.
+func pullOnce(t *testing.T, url, token, home string, limit int) (out string, code int) {
+	t.Helper()
+	environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": url, "FUNDESK_TOKEN": token}
+	writer := &failingWriter{left: limit}
+	code = Run(t.Context(), []string{"pull", "call", "--updated", "-q"}, App{
+		In: strings.NewReader(""), Out: writer, Err: &bytes.Buffer{}, Now: time.Now,
+		Getenv: func(name string) string { return environment[name] },
+		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	})
+	return writer.String(), code
+}
+
+// uuids are those of the whole lines of an output.
+func uuids(out string) map[string]bool {
+	found := map[string]bool{}
+	for line := range strings.Lines(out) {
+		var record struct {
+			UUID string `json:"uuid"`
+		}
+		if strings.HasSuffix(line, "\n") && json.Unmarshal([]byte(line), &record) == nil {
+			found[record.UUID] = true
+		}
+	}
+	return found
+}
+
+// Wherever a pull breaks, the next ones give everything: nothing is lost.
+func TestPullLosesNothing(t *testing.T) {
+	t.Parallel()
+	h := servicetest.New(t)
+	h.Sample(60)
+	token := h.Token()
+	whole, code := pullOnce(t, h.URL, token, t.TempDir(), 1<<30)
+	want := uuids(whole)
+	if code != 0 || len(want) == 0 {
+		t.Fatalf("got exit code %d and %d calls, want all of them", code, len(want))
+	}
+	for part := range 8 {
+		t.Run(strconv.Itoa(part), func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			first, code := pullOnce(t, h.URL, token, home, len(whole)*part/8)
+			if code == 0 {
+				t.Fatalf("got exit code 0 from a pull that broke")
+			}
+			if kept, _ := filepath.Glob(filepath.Join(home, ".local/state/fundesk/pull/*")); len(kept) != 0 {
+				t.Errorf("got a position %v after a pull that broke", kept)
+			}
+			second, code := pullOnce(t, h.URL, token, home, 1<<30)
+			got := uuids(first + second)
+			if code != 0 || len(uuids(second)) != len(want) || len(got) < len(want) {
+				t.Errorf("got exit code %d and %d calls, want %d", code, len(got), len(want))
+			}
+			if third, code := pullOnce(t, h.URL, token, home, 1<<30); code != 0 || third != "" {
+				t.Errorf("got exit code %d and %q, want nothing new", code, third)
+			}
+		})
+	}
+}
+
+// Clocks that differ, and records of one time at the border, lose nothing either.
+func TestPullWithAnotherClock(t *testing.T) {
+	t.Parallel()
+	for _, skew := range []time.Duration{-2 * time.Minute, 0, 2 * time.Minute} {
+		t.Run(skew.String(), func(t *testing.T) {
+			t.Parallel()
+			served := time.Now().Add(skew)
+			var calls []string
+			add := func(n int, at time.Time) {
+				calls = append(calls, `{"uuid":"00000000-0000-4000-8000-00000000000`+strconv.Itoa(n)+`","status":"requested","lastUpdatedAt":"`+apitype.NewTime(at).String()+`"}`)
+			}
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				after, _ := apitype.ParseTime(r.URL.Query().Get("updatedAfter"))
+				var edges []string
+				for _, call := range calls {
+					var record struct{ LastUpdatedAt apitype.Time }
+					if err := json.Unmarshal([]byte(call), &record); err != nil {
+						t.Error(err)
+					}
+					if record.LastUpdatedAt.After(after.Time) {
+						edges = append(edges, `{"cursor":"c","node":`+call+`}`)
+					}
+				}
+				w.Header().Set("Date", served.UTC().Format(http.TimeFormat))
+				status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[`+strings.Join(edges, ",")+`]}`)(w, r)
+			}))
+			defer server.Close()
+			home := t.TempDir()
+			add(1, served)
+			if out, code := pullOnce(t, server.URL, "token", home, 1<<30); code != 0 || len(uuids(out)) != 1 {
+				t.Fatalf("got exit code %d and %q, want the first call", code, out)
+			}
+			add(2, served)                   // The same time, visible only now.
+			add(3, served.Add(-time.Minute)) // Earlier, visible only now.
+			if out, code := pullOnce(t, server.URL, "token", home, 1<<30); code != 0 || len(uuids(out)) != 2 {
+				t.Errorf("got exit code %d and %q, want the two others and no repeat", code, out)
+			}
+		})
+	}
+}
