@@ -121,63 +121,71 @@ func (c *conn) each(text string, args []any, read func(*sql.Rows) error) (err er
 var errClosed = errors.New("the database is closed")
 
 // pool hands out connections, each to one goroutine at a time, and keeps them with
-// their statements.
+// their statements. It opens no more than are used at once.
 type pool struct {
-	slots   chan *conn // Idle or, as nil, not opened yet.
+	permits chan struct{} // One for each connection that may be in use.
+	idle    chan *conn
 	connect func() (*conn, error)
 	stop    chan struct{}
 }
 
 func newPool(size int, connect func() (*conn, error)) *pool {
-	p := &pool{slots: make(chan *conn, size), connect: connect, stop: make(chan struct{})}
-	for range size {
-		p.slots <- nil
+	return &pool{
+		permits: make(chan struct{}, size),
+		idle:    make(chan *conn, size),
+		connect: connect,
+		stop:    make(chan struct{}),
 	}
-	return p
 }
 
 // with runs a function on a connection. One on which the database failed is not used
 // again.
-func (p *pool) with(ctx context.Context, run func(*conn) error) (err error) {
+func (p *pool) with(ctx context.Context, run func(*conn) error) error {
 	select {
 	case <-p.stop:
 		return errClosed
 	default:
 	}
-	var c *conn
 	select {
-	case c = <-p.slots:
+	case p.permits <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-p.stop:
 		return errClosed
 	}
 	// Deferred, so that a panic of a rule does not lose the connection.
-	defer func() {
-		if c != nil && c.broken {
-			err = errors.Join(err, c.close())
-			c = nil
-		}
-		p.slots <- c
-	}()
-	if c == nil {
+	defer func() { <-p.permits }()
+	var c *conn
+	select {
+	case c = <-p.idle:
+	default:
+		var err error
 		if c, err = p.connect(); err != nil {
 			return err
 		}
 	}
+	defer func() {
+		if c.broken {
+			_ = c.close() // What it failed at is told already.
+			return
+		}
+		p.idle <- c
+	}()
 	return run(c)
 }
 
 // connections is how many are in use, of how many.
-func (p *pool) connections() (used, most int) { return cap(p.slots) - len(p.slots), cap(p.slots) }
+func (p *pool) connections() (used, most int) { return len(p.permits), cap(p.permits) }
 
 // close ends all connections when they are back.
 func (p *pool) close() (err error) {
 	close(p.stop)
-	for range cap(p.slots) {
-		if c := <-p.slots; c != nil {
-			err = errors.Join(err, c.close())
-		}
+	for range cap(p.permits) {
+		p.permits <- struct{}{} // Never given back: nobody gets one any more.
+	}
+	close(p.idle)
+	for c := range p.idle {
+		err = errors.Join(err, c.close())
 	}
 	return err
 }

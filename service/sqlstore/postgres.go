@@ -5,10 +5,13 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"database/sql"
+	"database/sql/driver"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	mathrand "math/rand/v2"
+	"net"
 	"strings"
 	"sync"
 	"time"
@@ -143,8 +146,14 @@ func postgresError(err error) error {
 	}
 	_, begin := errors.AsType[errBegin](err)
 	_, connect := errors.AsType[*pgconn.ConnectError](err)
-	if begin || connect || pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
+	_, network := errors.AsType[net.Error](err)
+	if begin || connect || network || pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
 		return away
+	}
+	for _, cut := range []error{io.EOF, io.ErrUnexpectedEOF, driver.ErrBadConn, sql.ErrConnDone} {
+		if errors.Is(err, cut) {
+			return away
+		}
 	}
 	return err
 }
@@ -227,6 +236,9 @@ func (e *postgresEngine) integrity(context.Context) ([]string, error) { return n
 func (e *postgresEngine) connections() (used, most int) { return e.pool.connections() }
 
 func (e *postgresEngine) close() (err error) {
-	e.once.Do(func() { err = errors.Join(e.pool.close(), e.db.Close()) })
+	e.once.Do(func() {
+		_ = e.pool.close() // A server that is away cannot be told goodbye.
+		err = e.db.Close()
+	})
 	return err
 }

@@ -14,6 +14,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 )
 
@@ -279,5 +280,45 @@ func testClosedStore(t *testing.T, database string) {
 	}
 	if err := store.Update(t.Context(), func(service.Tx) error { return nil }); err == nil {
 		t.Error("a closed store takes changes")
+	}
+}
+
+// TestServerAway ends the server under an open store: callers are told to come back.
+func TestServerAway(t *testing.T) {
+	t.Parallel()
+	if server == "" {
+		t.Skip("no PostgreSQL")
+	}
+	own, stop, err := servicetest.StartPostgres(t.Context())
+	if errors.Is(err, servicetest.ErrNoPostgres) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := reopen(t, own)
+	if err := store.Ping(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	reached := make(chan struct{})
+	ended := make(chan error, 1)
+	go func() {
+		<-reached
+		ended <- stop()
+		close(ended)
+	}()
+	var once sync.Once
+	err = store.Update(t.Context(), func(tx service.Tx) error {
+		once.Do(func() { close(reached) })
+		if err := <-ended; err != nil { // Nil at once when it is run again.
+			return err
+		}
+		return tx.SetSetting("a", "1")
+	})
+	if service.KindOf(err) != service.Unavailable {
+		t.Errorf("in the middle of a change: got %v, want unavailable", err)
+	}
+	if err := store.Ping(t.Context()); service.KindOf(err) != service.Unavailable {
+		t.Errorf("afterwards: got %v, want unavailable", err)
 	}
 }
