@@ -156,7 +156,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // onQueued hears that a change is on disk, or is not.
 func (a *app) onQueued(msg queued) tea.Cmd {
 	if msg.err != nil {
-		a.fail("not saved: "+msg.err.Error()+"; nothing was sent, the text is kept on screen", nil)
+		a.failFirst("not saved: "+msg.err.Error()+"; nothing was sent, the text is kept on screen", nil)
 		return msg.change.restore()
 	}
 	a.hold(msg)
@@ -237,7 +237,7 @@ func (a *app) run(act action) tea.Cmd {
 	case actReveal:
 		a.revealed = !a.revealed
 	case actDismiss:
-		a.message = message{}
+		a.errors = a.errors[min(1, len(a.errors)):]
 	case actSuspend:
 		return tea.Sequence(a.flushCmd(), tea.Suspend)
 	case actRedraw:
@@ -255,6 +255,11 @@ func (a *app) whyNot(act action) string {
 	case actUndo:
 		if len(a.held) == 0 {
 			return "nothing to undo: no change is held"
+		}
+		return ""
+	case actDismiss:
+		if len(a.errors) == 0 {
+			return "there is no error to dismiss"
 		}
 		return ""
 	default:

@@ -118,6 +118,7 @@ func (s *shell) inOrder(work func() tea.Msg) tea.Cmd {
 
 // hold notes a change that can be taken back.
 func (s *shell) hold(msg queued) {
+	s.message = message{} // What was said before is over.
 	s.held = append(s.held, heldChange{change: msg.change, id: msg.entry.ID, until: msg.entry.NotBefore})
 }
 
@@ -209,13 +210,14 @@ func (s *shell) onOutboxEvent(msg outboxEvent) tea.Cmd {
 	switch e.Outcome {
 	case outbox.OutcomeAccepted:
 		s.noteConnection(nil)
-		if !s.message.bad {
-			s.sayf("%s %s: the service has it", s.styles.okSign, what)
-		}
+		s.sayf("%s %s: the service has it", s.styles.okSign, what)
+		s.message.aside = true
 	case outbox.OutcomeRejected:
 		s.fail(what+" was refused, its text is kept (O shows it)", e.Err)
 	case outbox.OutcomeUnsure:
-		s.noteConnection(e.Err)
+		if s.noteConnection(e.Err); errors.Is(e.Err, outbox.ErrCannotTell) {
+			s.fail(what+" (O shows it)", e.Err)
+		}
 	case outbox.OutcomeWaiting:
 		if !s.noteConnection(e.Err) && e.Err != nil {
 			s.fail(what+" waits in the outbox", e.Err)

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,12 +42,16 @@ type reference struct {
 	id   apitype.UUID
 }
 
-// message is a line for the user. An error stays until it is dismissed.
+// message is a line for the user that goes by itself.
 type message struct {
 	text  string
-	bad   bool
-	until time.Time // Zero: until dismissed.
+	until time.Time
+	// aside gives way to the count-down of a held change.
+	aside bool
 }
+
+// maxErrors is how many errors wait to be dismissed; the oldest go first.
+const maxErrors = 20
 
 // messageTime is how long a message that is no error stays.
 const messageTime = 6 * time.Second
@@ -63,6 +68,7 @@ type shell struct {
 
 	dialog       dialog
 	message      message
+	errors       []string // Until they are dismissed; the first is in sight.
 	revealed     bool
 	focused      bool
 	offline      string // Why nothing reaches the service; "" when it does.
@@ -117,14 +123,24 @@ func (s *shell) say(text string) {
 
 func (s *shell) sayf(format string, args ...any) { s.say(fmt.Sprintf(format, args...)) }
 
-// fail shows an error until it is dismissed; what went wrong with reading goes to the
-// corner when it is the connection.
+// fail shows an error until it is dismissed, after those that are not yet.
 func (s *shell) fail(what string, err error) {
-	text := what
-	if err != nil {
-		text += ": " + err.Error()
+	if text := errorText(what, err); !slices.Contains(s.errors, text) {
+		s.errors = append(s.errors, text)
+		s.errors = s.errors[max(len(s.errors)-maxErrors, 0):]
 	}
-	s.message = message{text: text, bad: true}
+}
+
+// failFirst is fail for what the user must not miss: it comes before other errors.
+func (s *shell) failFirst(what string, err error) {
+	s.errors = slices.Insert(s.errors, 0, errorText(what, err))
+}
+
+func errorText(what string, err error) string {
+	if err == nil {
+		return what
+	}
+	return what + ": " + err.Error()
 }
 
 // failRead tells that something could not be read.
@@ -212,16 +228,19 @@ func (s *shell) corner() string {
 	return text + s.styles.dim(widget.Fit(name, min(widget.Width(name), mostProfile))) + " "
 }
 
-// status is the line above the footer: what is held, or the latest message.
+// status is the line above the footer: an error, what is held, or the latest message.
 func (a *app) status() string {
 	width := a.layout.width
-	if a.message.text != "" && (a.message.until.IsZero() || a.message.until.After(a.Now())) && (a.message.bad || len(a.held) == 0) {
-		text := clean(a.message.text)
-		if a.message.bad {
-			suffix := "  (x dismisses)"
-			return a.styles.bad(widget.Fit(a.styles.warnSign+" "+text, width-len(suffix))) + a.styles.dim(suffix)
+	if n := len(a.errors); n > 0 {
+		suffix := "  (" + a.keyOf(actDismiss) + " dismisses)"
+		if n > 1 {
+			suffix = fmt.Sprintf("  (%d errors, %s dismisses)", n, a.keyOf(actDismiss))
 		}
-		return widget.Fit(text, width)
+		text := a.styles.warnSign + " " + clean(a.errors[0])
+		return a.styles.bad(widget.Fit(text, width-widget.Width(suffix))) + a.styles.dim(suffix)
+	}
+	if a.message.text != "" && a.message.until.After(a.Now()) && (len(a.held) == 0 || !a.message.aside) {
+		return widget.Fit(clean(a.message.text), width)
 	}
 	if n := len(a.held); n > 0 {
 		last := a.held[n-1]

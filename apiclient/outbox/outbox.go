@@ -102,6 +102,9 @@ var (
 	ErrSending = errors.New("the change is being sent at this moment")
 	// ErrSent is an entry that went out already and can no longer be taken back.
 	ErrSent = errors.New("the change was sent already")
+	// ErrCannotTell is a change whose answer was lost and whose record does not say:
+	// somebody has to look.
+	ErrCannotTell = errors.New("the answer was lost, and it cannot be told whether it took effect; look at the record, then send it again or drop it")
 	// ErrAccount is an entry without a service and account to send it to.
 	ErrAccount = errors.New("the outbox was opened without a service and account")
 )

@@ -272,7 +272,7 @@ func (s *Sender) lookUp(ctx context.Context, c *claim) Event {
 		return Event{Outcome: OutcomeUnsure, Err: errors.New("the answer was lost; it has not arrived yet, and is looked up again before it is repeated")}
 	default:
 		s.delay(c, nil)
-		return Event{Outcome: OutcomeUnsure, Err: errors.New("the answer was lost, and it cannot be told whether it took effect; look at the record, then send it again or drop it")}
+		return Event{Outcome: OutcomeUnsure, Err: ErrCannotTell}
 	}
 }
 
