@@ -77,6 +77,7 @@ func newPledgesPage(s *shell) *list[pledgeRow] {
 	return l
 }
 
+// pledgeActions are the status actions of the profile, else of our service. Spec gap: G1.
 func (s *shell) pledgeActions(ids []apitype.UUID, names []string) []option {
 	var options []option
 	for _, act := range s.PledgeActions {
@@ -215,7 +216,7 @@ func (l *list[R]) askSignature(id apitype.UUID) tea.Cmd {
 		if err != nil || pledge.SignatureSignedURL == nil {
 			return signatureRead{}, err
 		}
-		// Valid for one hour (interface: Limits).
+		// Valid for one hour (interface: Limits). Spec gap: G10.
 		return signatureRead{link: *pledge.SignatureSignedURL, till: asked.Add(time.Hour)}, nil
 	})
 }

@@ -68,7 +68,8 @@ type walked struct {
 	size   int
 }
 
-// walkPage reads the page of calls before a cursor, from the oldest end of the list.
+// walkPage reads the page of calls before a cursor, from the oldest end of the list:
+// last without before gives the oldest ones. Spec gaps: L1, L2.
 func walkPage(ctx context.Context, client *apiclient.Client, before string, size int) (walked, error) {
 	options := apitype.CallListOptions{Paging: apitype.Paging{Before: before, Last: new(size)}}
 	page, err := client.Calls.List(ctx, options)

@@ -60,7 +60,7 @@ const messageTime = 6 * time.Second
 // way to send a change.
 type shell struct {
 	Options
-	ctx    context.Context //nolint:containedctx // The program's life, for commands.
+	ctx    context.Context // The program's life: a tea.Cmd is run without a context.
 	styles styles
 	keys   keymap
 	keeper *keeper

@@ -6,6 +6,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
+// Spec gap: C5, for the maximum of attempts: the profile says it, the interface does not.
+
 // lowQuality is the share of a quality result below which the agent is warned, in
 // percent.
 const lowQuality = 60

@@ -277,7 +277,8 @@ func (s *Sender) lookUp(ctx context.Context, c *claim) Event {
 }
 
 // believes reports whether an absent change may be taken as never to arrive. Those that
-// a repeat cannot apply twice need no wait.
+// a repeat cannot apply twice need no wait; attempts are never recognised as repeats.
+// Spec gap: C4.
 func (s *Sender) believes(c *claim) bool {
 	if c.Op != apiclient.OpAddAttempt && c.Op != apiclient.OpPledgeAction {
 		return true
