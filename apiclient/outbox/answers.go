@@ -1,0 +1,135 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"fundesk/apiclient"
+)
+
+// lookUp settles an entry whose answer was lost. When it is certain that it did not
+// take effect, the entry becomes one to send.
+func (s *Sender) lookUp(ctx context.Context, c *claim) Event {
+	if c.Op == apiclient.OpMarkProcessed {
+		c.State = StateQueued // It may be repeated, and there is no record to look at.
+		return Event{}
+	}
+	outcome, err := s.client.Settle(ctx, c.Change())
+	switch {
+	case err != nil:
+		s.restOn(err)
+		s.delay(c, err)
+		return Event{Outcome: OutcomeUnsure, Err: fmt.Errorf("the answer was lost, and looking it up: %w", err)}
+	case outcome == apiclient.Landed:
+		return Event{Outcome: OutcomeAccepted}
+	case outcome == apiclient.Conflict:
+		return Event{Outcome: OutcomeRejected, Err: errors.New("the answer was lost; the record now holds something else")}
+	case outcome == apiclient.NotLanded && s.believes(c):
+		c.State, c.looked = StateQueued, true
+		c.SentAt = s.box.options.Now().UTC()
+		return Event{}
+	case outcome == apiclient.NotLanded:
+		c.NotBefore = s.box.options.Now().UTC().Add(s.options.Patience / 6)
+		if over := c.SentAt.Add(s.options.Patience); over.Before(c.NotBefore) {
+			c.NotBefore = over
+		}
+		return Event{Outcome: OutcomeUnsure, Err: errors.New("the answer was lost; it has not arrived yet, and is looked up again before it is repeated")}
+	default:
+		s.delay(c, nil)
+		return Event{Outcome: OutcomeUnsure, Err: ErrCannotTell}
+	}
+}
+
+// believes reports whether an absent change may be taken as never to arrive. Those that
+// a repeat cannot apply twice need no wait; attempts are never recognised as repeats.
+// Spec gap: C4.
+func (s *Sender) believes(c *claim) bool {
+	if c.Op != apiclient.OpAddAttempt && c.Op != apiclient.OpPledgeAction {
+		return true
+	}
+	return !s.box.options.Now().Before(c.SentAt.Add(s.options.Patience))
+}
+
+// send sends the exact request and reads what its answer means.
+func (s *Sender) send(ctx context.Context, c *claim) Event {
+	c.NotBefore = time.Time{}
+	header := http.Header{}
+	if len(c.Body) > 0 {
+		header.Set("Content-Type", "application/json")
+	}
+	response, err := s.client.Do(ctx, c.Method, c.Path, nil, c.Body, header)
+	if err == nil {
+		err = response.Err()
+	}
+	if err == nil {
+		if !isAnswer(response) {
+			s.delay(c, nil)
+			return Event{Outcome: OutcomeUnsure, Err: errors.New("the answer is not what the interface promises")}
+		}
+		return Event{Outcome: OutcomeAccepted, Record: response.Body}
+	}
+	var failure *apiclient.Error
+	if !errors.As(err, &failure) {
+		s.delay(c, err)
+		return Event{Outcome: OutcomeUnsure, Err: err}
+	}
+	return s.refused(c, failure)
+}
+
+// refused reads an answer that is not 2xx, or a request that found no answer.
+func (s *Sender) refused(c *claim, failure *apiclient.Error) Event {
+	switch status := failure.Status; {
+	case status == http.StatusUnauthorized, failure.Kind == apiclient.KindUnauthenticated:
+		s.restOn(failure)
+		s.delay(c, failure)
+		if !c.repeated {
+			c.SentAt = time.Time{}
+		}
+		return Event{Outcome: OutcomeWaiting, Err: failure}
+	case failure.Sent:
+		s.delay(c, failure)
+		return Event{Outcome: OutcomeUnsure, Err: failure}
+	case status == 0, status < 400, status == http.StatusTooManyRequests:
+		s.delay(c, failure)
+		if !c.repeated {
+			c.SentAt = time.Time{} // It can still be taken back.
+		}
+		return Event{Outcome: OutcomeWaiting, Err: failure}
+	case status == http.StatusRequestTimeout, status == http.StatusConflict && c.repeated && !c.looked:
+		// An earlier try of this very change may be what it conflicts with.
+		s.delay(c, failure)
+		return Event{Outcome: OutcomeUnsure, Err: failure}
+	default:
+		return Event{Outcome: OutcomeRejected, Err: failure}
+	}
+}
+
+// isAnswer reports whether a 2xx answer is one of the service: JSON, or none.
+func isAnswer(r *apiclient.Response) bool {
+	if r.Status == http.StatusNoContent {
+		return true
+	}
+	return strings.Contains(r.Header.Get("Content-Type"), "json") && json.Valid(r.Body)
+}
+
+// delay sets when the entry is tried again: doubling from 1 s to 60 s with jitter, or
+// what the service asked for.
+func (s *Sender) delay(c *claim, err error) {
+	wait := time.Second << min(max(c.Tries-1, 0), 6)
+	if c.State == StateUnsure {
+		c.Tries++ // A look-up that failed counts, so that the next one comes later.
+	}
+	wait = min(wait, time.Minute)
+	wait = wait/2 + time.Duration(s.options.Jitter()*float64(wait/2))
+	var failure *apiclient.Error
+	if errors.As(err, &failure) && failure.RetryAfter > 0 {
+		wait = failure.RetryAfter
+	}
+	c.NotBefore = s.box.options.Now().UTC().Add(wait)
+}
+
