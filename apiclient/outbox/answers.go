@@ -132,4 +132,3 @@ func (s *Sender) delay(c *claim, err error) {
 	}
 	c.NotBefore = s.box.options.Now().UTC().Add(wait)
 }
-
