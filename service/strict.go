@@ -17,7 +17,7 @@ import (
 // that say where, and never repeat the value. Spec gaps: R8, R13.
 func DecodeStrict(data []byte, value any) apitype.Violations {
 	if apitype.Depth(data) > apitype.MaxDepth {
-		return apitype.Violations{{Message: "the body is nested too deeply"}}
+		return apitype.Violations{{Pointer: firstPlace(data, tooDeep), Message: "is nested too deeply"}}
 	}
 	if err := json.Unmarshal(data, value, json.RejectUnknownMembers(true), apitype.StrictDecoding()); err != nil {
 		return apitype.Violations{violation(err)}
@@ -26,9 +26,35 @@ func DecodeStrict(data []byte, value any) apitype.Violations {
 		return apitype.Violations{{Message: "the body must be a JSON object"}}
 	}
 	if hasNUL(data) {
-		return apitype.Violations{{Message: "the body must not contain a NUL character"}}
+		return apitype.Violations{{Pointer: firstPlace(data, withNUL), Message: "must not contain a NUL character"}}
 	}
 	return nil
+}
+
+// firstPlace is the pointer to the first value of a JSON text that is refused, or to
+// the object that has a refused name; empty when the text is broken before it.
+func firstPlace(data []byte, refused func(*jsontext.Decoder, jsontext.Token) bool) string {
+	d := jsontext.NewDecoder(bytes.NewReader(data))
+	for {
+		token, err := d.ReadToken()
+		if err != nil {
+			return ""
+		}
+		if !refused(d, token) {
+			continue
+		}
+		kind, length := d.StackIndex(d.StackDepth())
+		if kind == jsontext.KindBeginObject && length%2 == 1 { // The token was a name.
+			return string(d.StackPointer().Parent())
+		}
+		return string(d.StackPointer())
+	}
+}
+
+func tooDeep(d *jsontext.Decoder, _ jsontext.Token) bool { return d.StackDepth() > apitype.MaxDepth }
+
+func withNUL(_ *jsontext.Decoder, token jsontext.Token) bool {
+	return token.Kind() == jsontext.KindString && strings.ContainsRune(token.String(), 0)
 }
 
 // violation is what a decoder's error says, without the value.

@@ -28,11 +28,11 @@ func TestDecodeStrict(t *testing.T) {
 		{"cut", `{"iban":"` + secret, "/iban", "is not valid JSON in UTF-8"},
 		{"bad UTF-8", "{\"iban\":\"\xff\"}", "/iban", "is not valid JSON in UTF-8"},
 		{"lone surrogate", `{"iban":"\ud800"}`, "/iban", "is not valid JSON in UTF-8"},
-		{"NUL", `{"iban":"a\u0000b"}`, "", "the body must not contain a NUL character"},
+		{"NUL", `{"iban":"a\u0000b"}`, "/iban", "must not contain a NUL character"},
 		{"text of a NUL", `{"iban":"a\\u0000b"}`, "", ""},
 		{"array", `[]`, "", "must be a JSON object"},
 		{"null", `null`, "", "the body must be a JSON object"},
-		{"deep", strings.Repeat(`{"a":`, 65) + `1` + strings.Repeat(`}`, 65), "", "the body is nested too deeply"},
+		{"deep", strings.Repeat(`{"a":`, 65) + `1` + strings.Repeat(`}`, 65), strings.Repeat("/a", 64), "is nested too deeply"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -72,6 +72,33 @@ func TestDecodeStrictNumbers(t *testing.T) {
 			var request apitype.CreatePledgeRequest
 			v := DecodeStrict([]byte(test.body), &request)
 			if len(v) != 1 || v[0].Pointer != test.pointer || v[0].Message != test.message {
+				t.Errorf("got %q, want %q %q", v, test.pointer, test.message)
+			}
+		})
+	}
+}
+
+// TestDecodeStrictPlaces shows that what is refused in the whole text is placed too.
+func TestDecodeStrictPlaces(t *testing.T) {
+	t.Parallel()
+	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+	tests := []struct{ name, body, pointer, message string }{
+		{"NUL in a text", `{"uuid":null,"notes":"a\u0000b"}`, "/notes", "must not contain a NUL character"},
+		{"NUL in a nested text", `{"externalMetadata":{"additionalProperties":{"a":[1,{"b/c":"\u0000"}]}}}`, "/externalMetadata/additionalProperties/a/1/b~1c", "must not contain a NUL character"},
+		{"NUL in a name", `{"externalMetadata":{"additionalProperties":{"a\u0000":1}}}`, "/externalMetadata/additionalProperties", "must not contain a NUL character"},
+		{"a backslash before u0000", `{"notes":"\\u0000"}`, "", ""},
+		{"too deep", `{"externalMetadata":{"additionalProperties":{"x":` + deep(62) + `}}}`, "/externalMetadata/additionalProperties/x" + strings.Repeat("/0", 61), "is nested too deeply"},
+		{"just not too deep", `{"externalMetadata":{"additionalProperties":{"x":` + deep(61) + `}}}`, "", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var request apitype.CreateCallRequest
+			v := DecodeStrict([]byte(test.body), &request)
+			switch {
+			case test.message == "" && len(v) > 0:
+				t.Errorf("got %q, want none", v)
+			case test.message != "" && (len(v) != 1 || v[0].Pointer != test.pointer || v[0].Message != test.message):
 				t.Errorf("got %q, want %q %q", v, test.pointer, test.message)
 			}
 		})

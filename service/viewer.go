@@ -35,7 +35,8 @@ func (v viewer) call(r Reader, row CallRow) (answer Answer, err error) {
 	if embedded != nil && v.mayEmbedPerson(*embedded) {
 		person = appendPerson(nil, *embedded)
 	}
-	if row.Case != nil && v.caller.May(PledgesRead) {
+	mayRead := v.caller.May(PledgesRead)
+	if row.Case != nil && mayRead {
 		found, err := r.Pledge(*row.Case)
 		if err != nil && !errors.Is(err, ErrNoRow) {
 			return answer, err
@@ -51,10 +52,10 @@ func (v viewer) call(r Reader, row CallRow) (answer Answer, err error) {
 	}
 	dst := make([]byte, 0, len(row.Doc)+len(person)+len(pledge)+512)
 	dst = member(member(open(dst, row.Doc), "pledgeCase", pledge), "person", person)
-	if pledge == nil {
-		dst = member(dst, "transactions", nil)
-	} else {
+	if mayRead {
 		dst = array(dst, "transactions", transactions, appendTransaction)
+	} else {
+		dst = member(dst, "transactions", nil)
 	}
 	return Answer{JSON: append(dst, '}'), Rev: row.Rev}, nil
 }
@@ -149,11 +150,11 @@ func (v viewer) appendCallNode(dst []byte, row CallRow, parts includes, transact
 		}
 	}
 	if parts.transactions {
-		if pledge == nil {
-			dst = member(dst, "transactions", nil)
-		} else {
-			dst = array(dst, "transactions", transactions[pledge.UUID], appendTransaction)
+		var of []TransactionRow
+		if pledge != nil {
+			of = transactions[pledge.UUID]
 		}
+		dst = array(dst, "transactions", of, appendTransaction)
 	}
 	return append(dst, '}')
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
 
@@ -112,6 +113,37 @@ func TestConcurrentMoves(t *testing.T) {
 		})
 		if statuses[200] != 1 || statuses[409] != 2 {
 			t.Errorf("got %v, want one move", statuses)
+		}
+	}
+}
+
+// TestTransactionsAreAnArray shows that a call without a pledge that the account sees has
+// an empty array of transactions.
+func TestTransactionsAreAnArray(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	mixed := w.a // A pledge of B for a person of A, and a call about it.
+	mixed.organization, mixed.focusArea = w.b.organization, w.b.focusArea
+	mixed.pledge = w.create("/api/v1/pledges", w.pledgeBody(mixed))
+	calls := map[string]apitype.UUID{
+		"no pledge":        w.create("/api/v1/calls", w.externalCallBody(w.a)),
+		"invisible pledge": w.create("/api/v1/calls", w.callBody(mixed)),
+		"own pledge":       w.a.call,
+	}
+	nodes := map[string]map[string]any{}
+	for _, edge := range page(t, w.Do(w.a.token, "GET", "/api/v1/calls?include=transactions", "")).Edges {
+		nodes[edge.Node["uuid"].(string)] = edge.Node
+	}
+	for name, id := range calls {
+		want := 0
+		if id == w.a.call {
+			want = 1
+		}
+		one := w.Do(w.a.token, "GET", "/api/v1/calls/"+id.String(), "").Object()
+		for _, call := range []map[string]any{one, nodes[id.String()]} {
+			if transactions, ok := call["transactions"].([]any); !ok || len(transactions) != want {
+				t.Errorf("%s: got %v, want an array of %d", name, call["transactions"], want)
+			}
 		}
 	}
 }

@@ -264,6 +264,9 @@ func (a *api) authenticated(route route) http.Handler {
 				return err
 			}
 			note.account = account.UUID.String()
+			if a.rates != nil {
+				w.Header()["X-Ratelimit-Limit"] = a.rates.limit
+			}
 			if wait := a.rates.take(account.UUID); wait > 0 {
 				w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
 				writeProblem(w, http.StatusTooManyRequests, "the account makes more requests than it may", nil)

@@ -164,8 +164,8 @@ func TestRate(t *testing.T) {
 	if refused.Header.Get("Retry-After") != "1" {
 		t.Errorf("got Retry-After %q, want 1", refused.Header.Get("Retry-After"))
 	}
-	if got := w.Do(w.a.token, "GET", "/api/v1/persons", ""); got.Status != 200 {
-		t.Errorf("got %d for another account", got.Status)
+	if got := w.Do(w.a.token, "GET", "/api/v1/persons", ""); got.Status != 200 || got.Header.Get("X-RateLimit-Limit") != "100" {
+		t.Errorf("got %d and the limit %q for another account, want 200 and 100", got.Status, got.Header.Get("X-RateLimit-Limit"))
 	}
 	w.Clock.Advance(time.Second)
 	if got := w.Do(w.b.token, "GET", "/api/v1/persons", ""); got.Status != 200 {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"math"
+	"strconv"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 // one second's worth. Nil takes everything. Spec gap: R2.
 type rates struct {
 	perSecond float64
+	limit     []string // The header that tells it, in whole requests, 1 at least.
 	now       func() time.Time
 	mu        sync.Mutex
 	buckets   map[apitype.UUID]*bucket
@@ -26,7 +28,8 @@ func newRates(perSecond float64, now func() time.Time) *rates {
 	if now == nil {
 		now = time.Now
 	}
-	return &rates{perSecond: perSecond, now: now, buckets: map[apitype.UUID]*bucket{}}
+	limit := strconv.FormatFloat(math.Max(1, math.Floor(perSecond)), 'f', 0, 64)
+	return &rates{perSecond: perSecond, limit: []string{limit}, now: now, buckets: map[apitype.UUID]*bucket{}}
 }
 
 // take counts a request of an account; wait is how long until one is free, 0 when this

@@ -1,7 +1,8 @@
 // Package servicetest gives tests the real service: SQLite in a temporary folder (or
 // PostgreSQL, where FUNDESK_TEST_POSTGRES names a server), the
 // HTTP interface behind a server and behind a RoundTripper, accounts with chosen rights,
-// and a clock that is set by hand. Only tests import it.
+// and a clock that is set by hand. Every request of a test and its answer are held
+// against openapi.json. Only tests import it.
 //
 //	h := servicetest.New(t)
 //	owner := h.Organization("Sea Rescue")
@@ -113,6 +114,9 @@ func New(t testing.TB, options ...Option) *Harness {
 		option(&o)
 	}
 	h.Handler = httpapi.New(o)
+	if _, test := t.(*testing.T); test { // Benchmarks and fuzzing have no time for it.
+		h.Handler = checked(t, h.Handler)
+	}
 	server := httptest.NewServer(h.Handler)
 	t.Cleanup(server.Close)
 	h.URL = server.URL
