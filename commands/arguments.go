@@ -1,7 +1,7 @@
 package commands
 
 import (
-	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +12,7 @@ import (
 func needArgs(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < n {
-			return withHint(usageError("too few arguments"), "usage: "+cmd.UseLine())
+			return missing(cmd, len(args))
 		}
 		return nil
 	}
@@ -21,11 +21,23 @@ func needArgs(n int) cobra.PositionalArgs {
 // needExactly wants n arguments.
 func needExactly(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != n {
-			return withHint(usageError(fmt.Sprintf("want %d argument(s), got %d", n, len(args))), "usage: "+cmd.UseLine())
+		switch {
+		case len(args) < n:
+			return missing(cmd, len(args))
+		case len(args) > n:
+			return withHint(usageError("unexpected argument "+quote(args[n])), "usage: "+cmd.UseLine())
 		}
 		return nil
 	}
+}
+
+// missing names the first argument that was not given, as the usage line does.
+func missing(cmd *cobra.Command, given int) error {
+	name := "argument"
+	if names := strings.Fields(cmd.Use)[1:]; given < len(names) {
+		name = strings.TrimRight(names[given], "…")
+	}
+	return withHint(usageError("missing "+name), "usage: "+cmd.UseLine())
 }
 
 // noArgs wants none.

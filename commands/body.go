@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 )
 
@@ -52,7 +53,11 @@ func newBody(s *session, cmd *cobra.Command, update bool, fields []bodyField) *b
 	for _, field := range fields {
 		values := new([]string)
 		b.values[field.flag] = values
-		cmd.Flags().Var(&fieldValue{values: values, many: field.kind == listField, kind: field.kind}, field.flag, field.usage)
+		flag := cmd.Flags().VarPF(&fieldValue{values: values, many: field.kind == listField, kind: field.kind}, field.flag, "", field.usage)
+		if field.kind == boolField {
+			flag.NoOptDefVal = "true"
+			flag.Usage += " (=false: may not)"
+		}
 	}
 	cmd.Flags().StringVar(&b.file, "file", "", "read the body from a JSON file, - for stdin; flags win")
 	if update {
@@ -87,7 +92,7 @@ func (f *fieldValue) Set(text string) error {
 
 // Type is the word in the help.
 func (f *fieldValue) Type() string {
-	return [...]string{"text", "time", "number", "true|false", "uuid,…", "json"}[f.kind]
+	return [...]string{"text", "time", "number", "bool", "uuid,…", "json"}[f.kind]
 }
 
 // object is the body as far as the command line and the file say it.
@@ -267,7 +272,7 @@ func decodeRequest(object map[string]any, request any) error {
 	}
 	where, what := "", err
 	if semantic, ok := errors.AsType[*jsonv2.SemanticError](err); ok {
-		where = strings.ReplaceAll(strings.TrimPrefix(string(semantic.JSONPointer), "/"), "/", ".")
+		where = string(semantic.JSONPointer)
 		if semantic.Err != nil {
 			what = semantic.Err
 		}
@@ -279,7 +284,7 @@ func decodeRequest(object map[string]any, request any) error {
 	case errors.Is(what, err):
 		message = "has a value of another kind"
 	}
-	return usageError(strings.TrimSpace(where + " " + message))
+	return refuse(apitype.Violations{{Pointer: where, Message: message}})
 }
 
 // openEnums are the fields whose values another service may have extended: it decides.
@@ -296,12 +301,27 @@ func refuse(violations apitype.Violations) error {
 	}
 	detail := make([]string, len(violations))
 	for i, violation := range violations {
-		detail[i] = violation.Where() + ": " + violation.Message
+		detail[i] = strings.TrimPrefix(violation.Where()+": "+violation.Message, ": ")
 	}
+	message := "the request has values that cannot be sent"
 	if len(detail) == 1 {
-		return usageError(violations[0].Where()+" "+violations[0].Message, detail...)
+		message = violations.Error()
 	}
-	return usageError("the request has values that cannot be sent", detail...)
+	return &apiclient.Error{Kind: apiclient.KindUsage, Message: message, Detail: detail, Err: violations}
+}
+
+// byFlags names the flags in an error about values: the field is what the service
+// calls it, the flag is what was typed. With a file only the flags that were given are.
+func (b *body) byFlags(err error) error {
+	violations, found := errors.AsType[apitype.Violations](err)
+	if !found || len(violations) != 1 {
+		return err
+	}
+	i := slices.IndexFunc(b.fields, func(f bodyField) bool { return f.path == violations[0].Where() })
+	if i < 0 || b.file != "" && len(*b.values[b.fields[i].flag]) == 0 {
+		return err
+	}
+	return usageError("--"+b.fields[i].flag+" "+violations[0].Message, violations[0].Where()+": "+violations[0].Message)
 }
 
 // readInput reads a file, or stdin for "-".

@@ -26,7 +26,13 @@ func (s *session) targets(args []string) ([]apitype.UUID, error) {
 		return nil, usageError("no UUID is given")
 	}
 	if len(args) == 1 && args[0] == "-" {
-		return readTargets(s.app.In)
+		ids, err := readTargets(s.app.In)
+		if err == nil && len(ids) == 0 {
+			// As kubectl does: an empty pipe is more often a command that failed before than
+			// a wish to change nothing.
+			err = usageError("stdin named no record; nothing was done")
+		}
+		return ids, err
 	}
 	ids := make([]apitype.UUID, len(args))
 	for i, arg := range args {

@@ -55,6 +55,7 @@ func (w *watchFlags) run(s *session, cmd *cobra.Command) error {
 	if options.Format == render.JSON {
 		options.Format = render.NDJSON // One document would never end.
 	}
+	options.Endless = true
 	client, err := s.connect(cmd.Context())
 	if err != nil {
 		return err

@@ -177,7 +177,7 @@ func callCreate(s *session) *cobra.Command {
 		}
 		ch, err := s.newCall(object)
 		if err != nil {
-			return err
+			return b.byFlags(err)
 		}
 		return runChange(s, cmd, flags, render.CallColumns(), ch)
 	}
@@ -204,7 +204,8 @@ func refuseParameters(violations apitype.Violations) error {
 		return nil
 	}
 	v := violations[0]
-	return usageError("--" + kebab(v.Parameter) + " " + v.Message)
+	partner := strings.NewReplacer("requestedUntil", "--requested-until", "externalReferenceId", "--external-reference-id")
+	return usageError("--" + kebab(v.Parameter) + " " + partner.Replace(v.Message))
 }
 
 // kebab is a name of the interface as a flag.

@@ -194,10 +194,15 @@ func bulkQuestion(cmd *cobra.Command, question string, n int) string {
 	if question == "" {
 		question = cmd.CommandPath()
 	}
+	return question + " " + count(n, "record")
+}
+
+// count is a number with its noun.
+func count(n int, noun string) string {
 	if n == 1 {
-		return question + " 1 record"
+		return "1 " + noun
 	}
-	return question + " " + strconv.Itoa(n) + " records"
+	return strconv.Itoa(n) + " " + noun + "s"
 }
 
 // sendAll sends changes, several at a time, and prints one result line each.

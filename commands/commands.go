@@ -83,7 +83,7 @@ func Run(ctx context.Context, args []string, app App) int {
 	s := newSession(app, args)
 	defer s.close()
 	root := newRoot(s, args)
-	root.SetArgs(args)
+	root.SetArgs(joinOptIns(args))
 	root.SetContext(ctx)
 	command, err := root.ExecuteContextC(ctx)
 	return s.finish(command, err)
@@ -191,6 +191,24 @@ func takesValue(arg string) bool {
 		return true
 	}
 	return false
+}
+
+// joinOptIns joins an opt-in flag with a true or false that follows it: the flag alone
+// means true, and both ways of writing its value are taken.
+func joinOptIns(args []string) []string {
+	var joined []string
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if arg == "--" {
+			return append(joined, args[i:]...)
+		}
+		if strings.HasPrefix(arg, "--opt-in-") && i+1 < len(args) && (args[i+1] == "true" || args[i+1] == "false") {
+			i++
+			arg += "=" + args[i]
+		}
+		joined = append(joined, arg)
+	}
+	return joined
 }
 
 // group is a noun: it only holds verbs.

@@ -75,7 +75,7 @@ func (m *markFlags) entries(s *session, args []string) ([]apitype.ProcessedEntry
 		return m.parse(data)
 	}
 	if len(args) < 2 {
-		return nil, withHint(usageError("too few arguments"), "usage: fundesk processed mark ENTITY UUID…, or --file FILE")
+		return nil, withHint(usageError("missing "+[]string{"ENTITY", "UUID"}[len(args)]), "usage: fundesk processed mark ENTITY UUID…, or --file FILE")
 	}
 	if !slices.Contains(apitype.EntityNames, apitype.EntityName(args[0])) {
 		return nil, usageError(quote(args[0]) + " is not person, pledge, call or transaction")
@@ -153,6 +153,9 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 	if err != nil {
 		return usageError(err.Error())
 	}
+	if len(entries) == 0 {
+		return usageError("the file names no entry; nothing was marked")
+	}
 	if m.dryRun {
 		for chunk := range slices.Chunk(entries, apitype.ChunkEntries) {
 			ch, err := apiclient.MarkProcessedChange(chunk)
@@ -166,7 +169,7 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 		return nil
 	}
 	if len(entries) > 1 {
-		if err := s.ask(m.yes, fmt.Sprintf("mark %d records as processed", len(entries))); err != nil {
+		if err := s.ask(m.yes, "mark "+count(len(entries), "record")+" as processed"); err != nil {
 			return err
 		}
 	}
@@ -185,10 +188,19 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 	if refused != nil && len(refused.Failed) >= len(entries) {
 		return &apiclient.Error{
 			Kind: apiclient.KindRejected, Status: refused.Cause.Status, RequestID: refused.Cause.RequestID,
-			Message: refused.Error(), Detail: refused.Cause.Detail, Err: refused.Cause,
+			Message: refused.Error(), Detail: markDetail(refused), Err: refused.Cause,
 		}
 	}
 	return err
+}
+
+// markDetail names each refused entry and why.
+func markDetail(refused *apiclient.MarkError) []string {
+	detail := make([]string, len(refused.Failed))
+	for i, failed := range refused.Failed {
+		detail[i] = strings.TrimSpace(failed.EntityName+" "+failed.EntityUUID) + ": " + failed.ErrorMessage
+	}
+	return detail
 }
 
 // printMarks prints one line for each entry.

@@ -83,10 +83,7 @@ func newReport(err error) report {
 		}
 	}
 	if mark, ok := errors.AsType[*apiclient.MarkError](err); ok {
-		r.Kind = apiclient.KindPartial
-		for _, failed := range mark.Failed {
-			r.Detail = append(r.Detail, failed.EntityName+" "+failed.EntityUUID+": "+failed.ErrorMessage)
-		}
+		r.Kind, r.Detail = apiclient.KindPartial, markDetail(mark)
 	}
 	if with, ok := errors.AsType[hinted](err); ok {
 		r.Hint = with.hint
@@ -145,9 +142,11 @@ func (s *session) tell(command *cobra.Command, r report) {
 	}
 	fmt.Fprintf(s.app.Err, "fundesk: %s%s\n", what, render.Clean(r.Message))
 	for _, detail := range r.Detail {
-		if !strings.Contains(r.Message, strings.Replace(detail, ": ", " ", 1)) { // Not what was just said.
-			fmt.Fprintf(s.app.Err, "  %s\n", render.Clean(detail))
+		_, why, found := strings.Cut(detail, ": ")
+		if said := found && len(r.Detail) == 1 && strings.Contains(r.Message, why); said && r.Kind == apiclient.KindUsage || strings.Contains(r.Message, detail) {
+			continue
 		}
+		fmt.Fprintf(s.app.Err, "  %s\n", render.Clean(detail))
 	}
 	if r.RequestID != "" && r.Kind != apiclient.KindNotFound {
 		fmt.Fprintf(s.app.Err, "  request: %s\n", render.Clean(r.RequestID))

@@ -92,8 +92,8 @@ const outputTopic = `Output
   id      one UUID a line
 
 --columns takes the names of the csv header, dotted for nested values.
---jq runs over the whole answer (json) or each record (ndjson, tsv, id); numbers
-keep every digit; strings are printed bare with -o tsv and -o id.
+--jq runs over the whole answer, or over each record with -o ndjson; numbers keep
+every digit; strings are printed bare with -o tsv and -o id.
 stdout carries data only. A list that was cut short says so on stderr.
 `
 

@@ -93,9 +93,12 @@ func (f *importFlags) run(s *session, cmd *cobra.Command, i importer, name strin
 		s.note("%d of %d lines are done already", done, len(lines))
 	}
 	if len(todo) == 0 {
+		if len(lines) == 0 {
+			s.note("there is no line to import")
+		}
 		return nil
 	}
-	if err := s.ask(f.yes, fmt.Sprintf("create %d %ss", len(todo), i.noun)); err != nil {
+	if err := s.ask(f.yes, "create "+count(len(todo), i.noun)); err != nil {
 		return err
 	}
 	client, err := s.connect(cmd.Context())

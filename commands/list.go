@@ -167,9 +167,9 @@ func printAll[T any](cmd *cobra.Command, client *apiclient.Client, flags *listFl
 	case !more:
 		return "", nil
 	case l.passes != nil:
-		return fmt.Sprintf("stopped after %d records; there may be more: --limit N, or --all", list.Count()), nil
+		return fmt.Sprintf("stopped after %s; there may be more: --limit N, or --all", count(list.Count(), "record")), nil
 	default:
-		return fmt.Sprintf("printed %d records, there are more: --limit N, or --all", list.Count()), nil
+		return fmt.Sprintf("printed %s, there are more: --limit N, or --all", count(list.Count(), "record")), nil
 	}
 }
 

@@ -113,7 +113,7 @@ func personCreate(s *session) *cobra.Command {
 		}
 		ch, err := s.newPerson(object)
 		if err != nil {
-			return err
+			return b.byFlags(err)
 		}
 		return runChange(s, cmd, flags, render.PersonColumns(), ch)
 	}
@@ -156,7 +156,7 @@ func personUpdate(s *session) *cobra.Command {
 			return err
 		}
 		if err := refuse(r.Validate(s.app.Now())); err != nil {
-			return err
+			return b.byFlags(err)
 		}
 		ch, err := apiclient.UpdatePersonChange(id, r)
 		if err != nil {

@@ -142,7 +142,7 @@ func pledgeCreate(s *session) *cobra.Command {
 		}
 		ch, err := s.newPledge(object)
 		if err != nil {
-			return err
+			return b.byFlags(err)
 		}
 		return runChange(s, cmd, flags, render.PledgeColumns(), ch)
 	}
@@ -193,7 +193,7 @@ func pledgeUpdate(s *session) *cobra.Command {
 			return err
 		}
 		if err := refuse(r.Validate()); err != nil {
-			return err
+			return b.byFlags(err)
 		}
 		ch, err := apiclient.UpdatePledgeChange(id, r)
 		if err != nil {

@@ -204,7 +204,7 @@ func (p *pullFlags) run(s *session, cmd *cobra.Command) error {
 	if err := profile.WriteFile(path, data); err != nil {
 		return fmt.Errorf("keep the position: %w", err)
 	}
-	s.note("%d records; the next pull begins at %s", list.Count(), next.After)
+	s.note("%s; the next pull begins at %s", count(list.Count(), "record"), next.After)
 	return nil
 }
 

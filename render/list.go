@@ -102,11 +102,11 @@ func (l *List[T]) addQueried(raw []byte) error {
 	if err != nil {
 		return err
 	}
-	if l.options.Format == JSON {
-		l.merged = append(l.merged, value)
-		return nil
+	if l.options.Format == NDJSON || l.options.Endless {
+		return l.options.Query.run(l.out, value, l.options)
 	}
-	return l.options.Query.run(l.out, value, l.options)
+	l.merged = append(l.merged, value)
+	return nil
 }
 
 func (l *List[T]) writeLine(line []byte) error {
@@ -144,11 +144,10 @@ func (l *List[T]) Abort() error { return l.end(false) }
 func (l *List[T]) end(complete bool) error {
 	var err error
 	switch {
-	case l.options.Query != nil && l.options.Format == JSON:
-		if complete {
+	case l.options.Query != nil:
+		if complete && l.options.Format != NDJSON && !l.options.Endless {
 			err = l.options.Query.run(l.out, append([]any{}, l.merged...), l.options)
 		}
-	case l.options.Query != nil:
 	case l.options.Format == JSON && l.count > 0:
 		_, err = l.out.WriteString("\n]\n")
 	case l.options.Format == JSON && complete:

@@ -21,7 +21,7 @@ var errNoIdentifier = errors.New("a record has no uuid")
 // Record writes one record: as one document, one line, one row, or field by field in a
 // table.
 func Record[T any](out io.Writer, columns []Column[T], o Options, raw []byte, decode func() (T, error)) error {
-	if o.Query != nil && o.Format == JSON {
+	if o.Query != nil {
 		value, err := decodeExact(raw)
 		if err != nil {
 			return err

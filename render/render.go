@@ -57,7 +57,8 @@ type Options struct {
 	Format          Format
 	Columns         []string // Names of columns; empty: those of the noun.
 	NoHeader        bool
-	Query           *Query // Nil: none.
+	Query           *Query // Nil: none. It runs over the whole list, with NDJSON over each record.
+	Endless         bool   // The list has no end: a query runs over each record in any format.
 	Terminal        bool   // The output goes to a terminal: text is cleaned and cut.
 	Color           bool
 	Width           int // Of the terminal in cells; 0: not cut.

@@ -66,7 +66,9 @@ func TestGolden(t *testing.T) {
 		{"ndjson-terminal", terminal(render.Options{Format: render.NDJSON})},
 		{"id", render.Options{Format: render.ID}},
 		{"jq", render.Options{Format: render.JSON, Query: query(t, ".[] | [.zzz, .recordingDuration, .result.donorRetentionRating]")}},
-		{"jq-each", render.Options{Format: render.TSV, Query: query(t, ".status")}},
+		{"jq-merged", render.Options{Format: render.TSV, Query: query(t, ".[].status, length")}},
+		{"jq-each", render.Options{Format: render.NDJSON, Query: query(t, ".status, type")}},
+		{"jq-endless", render.Options{Format: render.TSV, Endless: true, Query: query(t, ".status")}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -109,9 +109,9 @@ func TestPipelineRecordsThreeAttempts(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	need(t, "bash")
-	list := "fundesk --profile demo -q call list --status requested --limit 3 -o ndjson"
-	requested := strings.Fields(h.must(t, list+" --jq .uuid -o id"))
-	out := h.must(t, list+" | fundesk --profile demo call attempt - --yes")
+	list := "fundesk --profile demo -q call list --status requested --limit 3 -o "
+	requested := strings.Fields(h.must(t, list+"id"))
+	out := h.must(t, list+"ndjson | fundesk --profile demo call attempt - --yes")
 	if got := len(strings.Split(out, "\n")); got != 3 || len(requested) != 3 {
 		t.Fatalf("got %d lines for %d calls, want 3\n%s", got, len(requested), out)
 	}
