@@ -126,9 +126,9 @@ func (d *desk) walk() tea.Cmd {
 		return nil
 	}
 	d.queue.walking = true
-	before, size := d.queue.before, d.queue.size
+	before, size, bare := d.queue.before, d.queue.size, d.queue.bare
 	return d.load(deskPage, 0, func(ctx context.Context) (any, error) {
-		return walkPage(ctx, d.Client, before, size)
+		return walkPage(ctx, d.Client, before, size, bare)
 	})
 }
 
@@ -343,10 +343,13 @@ func (d *desk) poll() tea.Cmd {
 	}
 	since := d.queue.since
 	until := apitype.NewTime(d.Now())
+	options := apitype.CallListOptions{UpdatedAfter: new(apitype.NewTime(since.Add(-clockLeeway)))}
+	if !d.queue.bare {
+		options.Include = []string{apitype.IncludePerson}
+	}
 	return d.load(deskPage, 0, func(ctx context.Context) (any, error) {
-		after := apitype.NewTime(since.Add(-clockLeeway))
 		read := changesRead{until: until}
-		for record, err := range d.Client.Calls.All(ctx, apitype.CallListOptions{UpdatedAfter: &after}, apiclient.AllOptions{Limit: maxNews}) {
+		for record, err := range d.Client.Calls.All(ctx, options, apiclient.AllOptions{Limit: maxNews}) {
 			if err != nil {
 				return read, err
 			}

@@ -14,12 +14,13 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/tui/widget"
 )
 
 // why says what speaks against an action on the desk.
 func (d *desk) why(act action) string {
 	switch act {
-	case actNotReach, actResult, actRating, actNotes, actEditor, actSkip, actCancel, actExpire, actProcessed, actPerson, actPledge, actCopy:
+	case actNotReach, actResult, actRating, actNotes, actEditor, actSkip, actCancel, actExpire, actProcessed, actPerson, actPledge, actCopy, actWarnings:
 		if d.call == nil {
 			return "no call on the desk: " + d.keyOf(actNext) + " takes the next one"
 		}
@@ -99,6 +100,8 @@ func (d *desk) do(act action) tea.Cmd {
 		return d.resumeDraft()
 	case actSkipped:
 		d.showSkipped()
+	case actWarnings:
+		d.showWarnings()
 	case actRefresh:
 		if d.call == nil {
 			return d.poll()
@@ -306,11 +309,14 @@ func (d *desk) resumeDraft() tea.Cmd {
 	return nil
 }
 
+// skippedName is the column of names among the calls passed over, in cells.
+const skippedName = 22
+
 // showSkipped lists the calls that n passes over.
 func (d *desk) showSkipped() {
 	var lines []string
 	for _, p := range d.queue.reasons(d.Now(), d.MaxAttempts) {
-		lines = append(lines, shortID(p.id)+"  "+clean(p.reason))
+		lines = append(lines, shortID(p.id)+"  "+widget.Fit(p.name, skippedName)+"  "+clean(p.reason))
 	}
 	if len(lines) == 0 {
 		lines = []string{"No call was passed over so far."}

@@ -6,9 +6,13 @@ import (
 	"sync/atomic"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 func TestNotReachedIsOneKey(t *testing.T) {
@@ -41,7 +45,7 @@ func TestReachedIsFiveKeys(t *testing.T) {
 	w := newWorld(t)
 	m := start(t, w.options, 80, 24)
 	m.press("n")
-	m.see("Anna Jansen")
+	m.see(callID(1).String(), "Anna Jansen")
 	m.sent = 0
 	m.press("c", "1", "r", "4", "ctrl+s")
 	m.see(callID(4).String(), "complete: Anna Jansen, reached")
@@ -82,7 +86,7 @@ func TestNotesReachTheServiceAsTyped(t *testing.T) {
 	w := newWorld(t)
 	m := start(t, w.options, 120, 36)
 	m.press("n")
-	m.see("Anna Jansen")
+	m.see(callID(1).String(), "Anna Jansen")
 	m.press("i")
 	m.see("leave notes")
 	m.press("Grüße, 世界! q1?", "enter", "second line")
@@ -108,7 +112,7 @@ func TestUndoGivesCallAndTextBack(t *testing.T) {
 	w := newWorld(t)
 	m := start(t, w.options, 100, 30)
 	m.press("n")
-	m.see("Anna Jansen")
+	m.see(callID(1).String(), "Anna Jansen")
 	m.press("i")
 	m.press("typed with care")
 	m.see("typed with care", "leave notes")
@@ -149,7 +153,7 @@ func TestCancelAndExpireAskAndEnterDoesNothing(t *testing.T) {
 	w := newWorld(t)
 	m := start(t, w.options, 80, 24)
 	m.press("n")
-	m.see("Anna Jansen")
+	m.see(callID(1).String(), "Anna Jansen")
 	m.press("X")
 	m.see("Cancel the call")
 	m.press("enter")
@@ -179,8 +183,13 @@ func TestCancelAndExpireAskAndEnterDoesNothing(t *testing.T) {
 func TestCallTakenBySomebodyElse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	network := &flaky{RoundTripper: w.Transport(), seen: make(chan string, 100)}
+	w.through(t, network)
 	m := start(t, w.options, 100, 30)
-	m.see("Anna Jansen") // In the queue: it was read ahead.
+	for path := ""; !strings.HasSuffix(path, callID(5).String()); path = <-network.seen {
+		continue // The first three that pass are read ahead.
+	}
+	m.see("Anna Jansen")
 	token := w.Token()
 	answer := w.Do(token, http.MethodPut, "/api/v1/calls/"+callID(1).String()+"/actions/complete", `{}`)
 	if answer.Status != http.StatusOK {
@@ -214,7 +223,7 @@ func TestWithoutKnownCodesOneIsTyped(t *testing.T) {
 	w.options.ResultCodes = nil
 	m := start(t, w.options, 80, 24)
 	m.press("n")
-	m.see("Anna Jansen")
+	m.see(callID(1).String(), "Anna Jansen")
 	m.press("c")
 	m.see("1  reached", "another code") // Seen at the service.
 	m.press("/")
@@ -223,31 +232,45 @@ func TestWithoutKnownCodesOneIsTyped(t *testing.T) {
 	m.see("sends own_code")
 }
 
-// flaky loses the network on demand.
+// flaky loses the network on demand, and tells the paths that were answered.
 type flaky struct {
 	http.RoundTripper
 	down atomic.Bool
+	seen chan string // Nil: nobody asks.
 }
 
 func (f *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
 	if f.down.Load() {
 		return nil, http.ErrServerClosed
 	}
-	return f.RoundTripper.RoundTrip(r)
+	answer, err := f.RoundTripper.RoundTrip(r)
+	if f.seen != nil {
+		select {
+		case f.seen <- r.URL.Path:
+		default:
+		}
+	}
+	return answer, err
+}
+
+// through makes the interface reach the service over a network of the test's own.
+func (w *world) through(t *testing.T, network http.RoundTripper) {
+	t.Helper()
+	client, err := apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Transport: network, Now: w.Clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.options.Client = client
 }
 
 func TestOfflineChangesStayInTheOutbox(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	network := &flaky{RoundTripper: w.Transport()}
-	client, err := apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Transport: network, Now: w.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.options.Client = client
+	w.through(t, network)
 	m := start(t, w.options, 80, 24)
 	m.press("n")
-	m.see("Anna Jansen", "verification · requested 4d ago · 0 attempts\n")
+	m.see(callID(1).String(), "Anna Jansen", "verification · requested 4d ago · 0 attempts\n")
 	network.down.Store(true)
 	m.press("c", "1", "i", "kept", "ctrl+s")
 	m.see("complete: Anna Jansen")
@@ -260,10 +283,40 @@ func TestOfflineChangesStayInTheOutbox(t *testing.T) {
 		t.Fatalf("outbox: got %v %v, want the completion with its notes", entries, err)
 	}
 	network.down.Store(false)
-	if _, err := w.box.Sender(client, outbox.SenderOptions{}).SendDue(t.Context()); err != nil {
+	if _, err := w.box.Sender(w.options.Client, outbox.SenderOptions{}).SendDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.call(t, callID(1)); got.Status != apitype.CallCompleted || value(got.Result.Value().Notes) != "kept" {
 		t.Errorf("call: got %s %v, want completed with the notes", got.Status, got.Result)
+	}
+}
+
+// The queue tells who is called, and never asks for more than it was told to.
+func TestQueueNamesWhoComesNext(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := start(t, w.options, 120, 36)
+	m.see("Anna Jansen", "Zoë van der Str", "veri")
+	m.press("n")
+	m.see(callID(1).String())
+	m.press("s")
+	m.see(callID(4).String())
+	m.press(":", "skipped", "enter")
+	m.see("c0010000  Anna Jansen", "skipped by you", "Bert Opgegeven", "opted out of phone calls", "Carla Gebeld", "less than 4 hours")
+}
+
+func TestQueueWithoutPersonsWhereTheyMayNotBeRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.token = w.Token(servicetest.MayNot(service.PersonsRead))
+	w.through(t, w.Transport())
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	if screen := strings.Join(d.app.screen(), "\n"); !strings.Contains(screen, "call c0010000") {
+		t.Errorf("screen: got no call without its person:\n%s", screen)
+	}
+	d.press("n")
+	if screen := strings.Join(d.app.screen(), "\n"); !strings.Contains(screen, "the person is not shown to this account") {
+		t.Errorf("screen: got no word that the person is hidden:\n%s", screen)
 	}
 }

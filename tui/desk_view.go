@@ -86,15 +86,8 @@ func (d *desk) facts(width int) []string {
 	if !d.checked {
 		head += " · checking…"
 	}
-	// The whole identifier: it is what somebody else is told, and what scripts take.
-	id := " " + call.UUID.String()
-	name := s.bold(widget.Fit(d.name(), max(width-len(id), 0)))
-	lines := []string{name + s.dim(id), s.dim(widget.Fit(head, width))}
-	for _, w := range d.warnings(*call) {
-		for _, part := range widget.Wrap(s.warnSign+" "+w, width) {
-			lines = append(lines, s.warn(part))
-		}
-	}
+	lines := append(d.titleLines(width), s.dim(widget.Fit(head, width)))
+	lines = append(lines, d.warningLines(*call, func(text string) []string { return widget.Wrap(text, width) })...)
 	fields := d.personFields(call.Person.Pointer())
 	if notes := value(call.Notes); notes != "" {
 		fields = append(fields, field{label: "call notes", text: notes})
@@ -103,6 +96,7 @@ func (d *desk) facts(width int) []string {
 	for _, attempt := range slices.Backward(call.Attempts.Value()) {
 		fields = append(fields, field{label: "attempt", text: d.when(attempt.AttemptAt)})
 	}
+	fields = append(fields, d.earlierCalls()...)
 	if result := call.Result.Pointer(); result != nil {
 		fields = append(fields, d.resultFields(*result)...)
 	}
@@ -110,6 +104,43 @@ func (d *desk) facts(width int) []string {
 		lines = append(lines, f.draw(s, width)...)
 	}
 	return lines
+}
+
+// titleLines are who the call is for, whole, and its whole identifier: it is what
+// somebody else is told, and what scripts take. They share a line where both fit.
+func (d *desk) titleLines(width int) []string {
+	s, id := d.styles, d.call.UUID.String()
+	name := d.name()
+	if room := width - len(id) - 1; widget.Width(name) <= room {
+		return []string{s.bold(widget.Fit(name, room)) + " " + s.dim(id)}
+	}
+	var lines []string
+	for _, part := range widget.Wrap(name, width) {
+		lines = append(lines, s.bold(part))
+	}
+	return append(lines, s.dim(id))
+}
+
+// mostEarlier is how many of the pledge's other calls the desk shows.
+const mostEarlier = 4
+
+// earlierCalls are the other calls of the pledge, the latest first.
+func (d *desk) earlierCalls() []field {
+	pledge := d.call.PledgeCase.Pointer()
+	if pledge == nil {
+		return nil
+	}
+	others := slices.DeleteFunc(slices.Clone(pledge.Calls.Value()), func(c apitype.Call) bool { return c.UUID == d.call.UUID })
+	slices.SortStableFunc(others, func(a, b apitype.Call) int { return b.RequestedAt.Compare(a.RequestedAt.Time) })
+	var fields []field
+	for _, c := range others[:min(len(others), mostEarlier)] {
+		text := fmt.Sprintf("%s, %s, requested %s", c.Type, c.Status, d.ago(c.RequestedAt.Time))
+		if code := value(c.Result.Value().ResultCode); code != "" {
+			text += ", " + code
+		}
+		fields = append(fields, field{label: "other call", text: text})
+	}
+	return fields
 }
 
 // personFields are the person as an agent needs them.
@@ -189,27 +220,29 @@ func (d *desk) willSend() string {
 	return d.styles.good(text)
 }
 
-// queuePane lists what comes next.
+// queuePane lists what comes next: who, what for, how long ago it was asked for, and
+// how often somebody has tried.
 func (d *desk) queuePane(width, height int) []string {
 	s := d.styles
-	offers := d.queue.offers(d.Now(), d.MaxAttempts, height, d.pending)
 	title := fmt.Sprintf("Queue: %d", len(d.queue.candidates))
 	if !d.queue.ended {
 		title += "+"
 	}
-	lines := []string{s.head(widget.Fit(title, width))}
-	for _, c := range offers {
-		name := string(c.kind)
-		if call, ready := d.queue.ready[c.id]; ready {
-			name = callName(call)
+	kindWidth := queueKind
+	if width > queueWide {
+		kindWidth = queueKindWide
+	}
+	room := max(width-kindWidth-queueNumbers, 0)
+	head := widget.Fit(title, room) + " " + widget.Fit("type", kindWidth) + widget.FitRight("age", 5) + " try"
+	lines := []string{s.head(widget.Fit(head, width))}
+	for _, c := range d.queue.offers(d.Now(), d.MaxAttempts, max(height-1, 1), d.pending) {
+		name := c.name
+		if name == "" {
+			name = "call " + shortID(c.id)
 		}
-		if d.isOnScreen(c.id) {
-			name = d.name()
-		}
-		age := shortAge(d.Now().Sub(c.requestedAt))
-		text := widget.Fit(clean(name), max(width-8, 0)) + widget.FitRight(age, 5)
+		text := widget.Fit(name, room) + " " + widget.Fit(firstLetters(clean(string(c.kind)), kindWidth), kindWidth) + widget.FitRight(shortAge(d.Now().Sub(c.requestedAt)), 5)
 		if c.attempts > 0 {
-			text += fmt.Sprintf("%3d", c.attempts)
+			text += fmt.Sprintf("%4d", c.attempts)
 		}
 		if d.isOnScreen(c.id) {
 			text = s.chosen(widget.Fit(text, width))
@@ -218,6 +251,22 @@ func (d *desk) queuePane(width, height int) []string {
 	}
 	return widget.Block(lines, width, height)
 }
+
+// firstLetters is the beginning of a word that tells it from its neighbours.
+func firstLetters(word string, n int) string {
+	if runes := []rune(word); len(runes) > n {
+		return string(runes[:n])
+	}
+	return word
+}
+
+// The columns of the queue, in cells.
+const (
+	queueKind     = 4
+	queueKindWide = 12
+	queueWide     = 36 // The width from which the type is written out.
+	queueNumbers  = 10 // Age, attempts and the blank before the type.
+)
 
 // sidePane is the script, and the agent's own day.
 func (d *desk) sidePane(width, height int) []string {

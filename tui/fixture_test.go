@@ -2,6 +2,7 @@ package tui
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -85,7 +86,7 @@ func (w *world) connect(t *testing.T, dir string) {
 	}
 	w.options = Options{
 		Client: client, Outbox: w.box, Profile: "test", Now: w.Clock.Now,
-		ResultCodes: []string{"reached", "refused", "moved"}, Agent: new(ids(0xe0, 1)),
+		Languages: []string{"nl"}, ResultCodes: []string{"reached", "refused", "moved"}, Agent: new(ids(0xe0, 1)),
 	}
 }
 
@@ -94,7 +95,7 @@ func (w *world) ago(d time.Duration) apitype.Time { return apitype.NewTime(w.Clo
 func (w *world) loadPerson(n int, first, last string) {
 	p := apitype.Person{
 		UUID: personID(n), PersonUUID: personID(n), FirstName: &first, LastName: &last, CreatedAt: w.ago(1000 * time.Hour),
-		IBAN: new("NL91ABNA0417164300"), MobilePhoneNumber: new("+31612345678"), Email: new("a@example.org"), Language: new("nl"),
+		IBAN: new("NL91ABNA0417164300"), MobilePhoneNumber: new(fmt.Sprintf("+3161234567%d", n)), Email: new("a@example.org"), Language: new("nl"),
 		OptInPhone: new(n != 2), DateOfBirth: &apitype.Date{Year: 1980, Month: 5, Day: 17},
 		SocialSecurityNumber: apitype.Embed("123456789"),
 		Address:              apitype.Embed(apitype.Address{Street: "Dorpsstraat", HouseNumber: "12", ZipCode: "1234 AB", City: "Utrecht", Country: "NL"}),

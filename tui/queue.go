@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
 )
 
 // How the queue reads the service.
@@ -26,11 +28,24 @@ type candidate struct {
 	requestedAt time.Time
 	attempts    int
 	lastAttempt time.Time
+	// Of the person, where the list shows it.
+	name     string    // Cleaned.
+	numbers  [2]string // Phone numbers, digits only.
+	optedOut bool
+}
+
+// against says why the call should not be rung now, "" when it may be.
+func (c candidate) against(now time.Time, maxAttempts int) string {
+	if c.optedOut {
+		return reasonOptedOut
+	}
+	return attemptsReason(now, c.attempts, c.lastAttempt, maxAttempts)
 }
 
 // passedOver is a call that was not offered.
 type passedOver struct {
 	id     apitype.UUID
+	name   string
 	reason string
 }
 
@@ -46,6 +61,7 @@ type queue struct {
 
 	before  string // Cursor: everything older was read.
 	size    int
+	bare    bool // The account may not read persons.
 	walking bool
 	ended   bool
 	since   apitype.Time // Changes up to then are known.
@@ -66,17 +82,16 @@ type walked struct {
 	before string
 	more   bool
 	size   int
+	bare   bool // Persons are not shown to the account.
 }
 
 // walkPage reads the page of calls before a cursor, from the oldest end of the list:
 // last without before gives the oldest ones. Spec gaps: L1, L2.
-func walkPage(ctx context.Context, client *apiclient.Client, before string, size int) (walked, error) {
-	options := apitype.CallListOptions{Paging: apitype.Paging{Before: before, Last: new(size)}}
-	page, err := client.Calls.List(ctx, options)
+func walkPage(ctx context.Context, client *apiclient.Client, before string, size int, bare bool) (walked, error) {
+	page, err := listWithPersons(ctx, client, apitype.CallListOptions{Paging: apitype.Paging{Before: before, Last: &size}}, &bare)
 	if apiclient.KindOf(err) == apiclient.KindRejected && size > queueSmall {
 		size = queueSmall
-		options.Last = new(size)
-		page, err = client.Calls.List(ctx, options)
+		page, err = listWithPersons(ctx, client, apitype.CallListOptions{Paging: apitype.Paging{Before: before, Last: &size}}, &bare)
 	}
 	if err != nil {
 		return walked{}, err
@@ -88,7 +103,21 @@ func walkPage(ctx context.Context, client *apiclient.Client, before string, size
 	slices.Reverse(calls)
 	// A cursor that stands still would be walked for ever.
 	more := page.HasPreviousPage && page.StartCursor != "" && page.StartCursor != before
-	return walked{calls: calls, before: page.StartCursor, more: more, size: size}, nil
+	return walked{calls: calls, before: page.StartCursor, more: more, size: size, bare: bare}, nil
+}
+
+// listWithPersons lists calls with their persons, and without where the account may
+// not read them: bare then becomes true. Spec gap: A3.
+func listWithPersons(ctx context.Context, client *apiclient.Client, o apitype.CallListOptions, bare *bool) (apiclient.Page[apitype.Call], error) {
+	if !*bare {
+		o.Include = []string{apitype.IncludePerson}
+		page, err := client.Calls.List(ctx, o)
+		if apiclient.KindOf(err) != apiclient.KindForbidden {
+			return page, err
+		}
+		*bare, o.Include = true, nil
+	}
+	return client.Calls.List(ctx, o)
 }
 
 func decodeAll[T any](records []apiclient.Record[T]) ([]T, error) {
@@ -107,7 +136,7 @@ func decodeAll[T any](records []apiclient.Record[T]) ([]T, error) {
 func (q *queue) add(w walked) {
 	q.walking = false
 	q.ended = !w.more
-	q.size = w.size
+	q.size, q.bare = w.size, w.bare
 	if w.more {
 		q.before = w.before
 	}
@@ -129,8 +158,17 @@ func (q *queue) learn(call apitype.Call) {
 		id: call.UUID, person: call.PersonUUID, kind: call.Type, requestedAt: call.RequestedAt.Time,
 		attempts: call.AttemptsCount, lastAttempt: lastAttempt(call),
 	}
+	p := call.Person.Pointer()
+	if p != nil {
+		c.name = clean(render.PersonName(*p))
+		c.numbers = phoneNumbers(*p)
+		c.optedOut = p.OptInPhone != nil && !*p.OptInPhone
+	}
 	if q.known[c.id] {
 		if i := q.index(c.id); i >= 0 {
+			if p == nil {
+				c.name, c.numbers, c.optedOut = q.candidates[i].name, q.candidates[i].numbers, q.candidates[i].optedOut
+			}
 			q.candidates[i] = c
 		}
 		return
@@ -156,25 +194,50 @@ func (q *queue) drop(id apitype.UUID) {
 	q.known[id] = false
 }
 
-// others is how many other requested calls of a person are known.
-func (q *queue) others(person, except apitype.UUID) int {
-	n := 0
+// others is how many other requested calls are known of a person, and how many of
+// other persons with one of the numbers.
+func (q *queue) others(call apitype.Call) (ofPerson, ofNumber int) {
+	var numbers [2]string
+	if p := call.Person.Pointer(); p != nil {
+		numbers = phoneNumbers(*p)
+	}
 	for _, c := range q.candidates {
-		if c.person == person && c.id != except {
-			n++
+		switch {
+		case c.id == call.UUID:
+		case c.person == call.PersonUUID:
+			ofPerson++
+		case sameNumber(c.numbers, numbers):
+			ofNumber++
 		}
 	}
-	return n
+	return ofPerson, ofNumber
+}
+
+// phoneNumbers are the digits of a person's numbers.
+func phoneNumbers(p apitype.Person) [2]string {
+	digits := func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}
+	return [2]string{strings.Map(digits, value(p.MobilePhoneNumber)), strings.Map(digits, value(p.PhoneNumber))}
+}
+
+func sameNumber(a, b [2]string) bool {
+	for _, number := range a {
+		if number != "" && (number == b[0] || number == b[1]) {
+			return true
+		}
+	}
+	return false
 }
 
 // offers are the candidates that pass what the list tells, in order, up to limit.
 func (q *queue) offers(now time.Time, maxAttempts, limit int, pending func(apitype.UUID) bool) []candidate {
 	var found []candidate
 	for _, c := range q.candidates {
-		if q.away[c.id] || pending(c.id) {
-			continue
-		}
-		if reason := attemptsReason(now, c.attempts, c.lastAttempt, maxAttempts); reason != "" {
+		if q.away[c.id] || c.against(now, maxAttempts) != "" || pending(c.id) {
 			continue
 		}
 		if found = append(found, c); len(found) == limit {
@@ -188,8 +251,8 @@ func (q *queue) offers(now time.Time, maxAttempts, limit int, pending func(apity
 func (q *queue) reasons(now time.Time, maxAttempts int) []passedOver {
 	all := slices.Clone(q.skipped)
 	for _, c := range q.candidates {
-		if reason := attemptsReason(now, c.attempts, c.lastAttempt, maxAttempts); reason != "" && !q.away[c.id] {
-			all = append(all, passedOver{id: c.id, reason: reason})
+		if reason := c.against(now, maxAttempts); reason != "" && !q.away[c.id] {
+			all = append(all, passedOver{id: c.id, name: c.name, reason: reason})
 		}
 	}
 	return all
@@ -199,9 +262,14 @@ func (q *queue) reasons(now time.Time, maxAttempts int) []passedOver {
 func (q *queue) pass(id apitype.UUID, reason string) {
 	q.away[id] = true
 	delete(q.ready, id)
-	if reason != "" {
-		q.skipped = append(q.skipped, passedOver{id: id, reason: reason})
+	if reason == "" {
+		return
 	}
+	over := passedOver{id: id, reason: reason}
+	if i := q.index(id); i >= 0 {
+		over.name = q.candidates[i].name
+	}
+	q.skipped = append(q.skipped, over)
 }
 
 // attemptsReason says why the attempts so far speak against ringing now.

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -98,6 +99,9 @@ func newShell(ctx context.Context, o Options, keys keymap) *shell {
 	}
 	if len(o.PledgeActions) == 0 {
 		o.PledgeActions = apitype.PledgeActions
+	}
+	if o.Languages == nil {
+		o.Languages = localeLanguages(os.Getenv)
 	}
 	return &shell{
 		Options: o, ctx: ctx, keys: keys, focused: true,

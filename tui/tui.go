@@ -36,6 +36,7 @@ type Options struct {
 	ResultCodes        []string               // From the profile; nil: those seen at the service.
 	PledgeActions      []apitype.PledgeAction // Nil: apitype.PledgeActions.
 	MaxAttempts        int                    // Of a call; 0: not known.
+	Languages          []string               // ISO 639-1 codes that the agent speaks; nil: those of the locale.
 	ExternalSourceName string                 // Sent with processed marks.
 	ConfigDir          string                 // Holds scripts/ and keys.toml; "" for none.
 	Page               string                 // The first page: desk, calls, persons, pledges, outbox or stats.

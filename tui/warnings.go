@@ -2,6 +2,8 @@ package tui
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"fundesk/apiclient/apitype"
 )
@@ -12,11 +14,14 @@ import (
 // percent.
 const lowQuality = 60
 
+// reasonOptedOut is why a person is not rung at all.
+const reasonOptedOut = "opted out of phone calls"
+
 // against says why a call is not offered in this session, "" when it may be. What the
 // attempts say changes with the time: see queue.offers.
 func (d *desk) against(call apitype.Call) string {
 	if p := call.Person.Pointer(); p != nil && p.OptInPhone != nil && !*p.OptInPhone {
-		return "no phone calls wanted (opted out)"
+		return reasonOptedOut
 	}
 	if call.Status != apitype.CallRequested {
 		return "is " + string(call.Status)
@@ -27,44 +32,82 @@ func (d *desk) against(call apitype.Call) string {
 // warnings are what an agent should know before dialling.
 func (d *desk) warnings(call apitype.Call) []string {
 	var found []string
+	add := func(text string) {
+		if text != "" {
+			found = append(found, text)
+		}
+	}
 	if call.Status != apitype.CallRequested {
-		found = append(found, "this call is "+string(call.Status))
+		add("this call is " + string(call.Status))
 	}
 	p := call.Person.Pointer()
 	if p != nil && p.OptInPhone != nil && !*p.OptInPhone {
-		found = append(found, "opted out of phone calls")
+		add(reasonOptedOut)
 	}
-	if reason := attemptsReason(d.Now(), call.AttemptsCount, lastAttempt(call), d.MaxAttempts); reason != "" {
-		found = append(found, reason)
+	add(attemptsReason(d.Now(), call.AttemptsCount, lastAttempt(call), d.MaxAttempts))
+	ofPerson, ofNumber := d.otherOpenCalls(call)
+	if ofPerson > 0 {
+		add(plural(ofPerson, "other open call", "other open calls") + " for this person")
 	}
-	if n := d.otherOpenCalls(call); n > 0 {
-		found = append(found, plural(n, "other open call", "other open calls")+" for this person")
+	if ofNumber > 0 {
+		add(plural(ofNumber, "open call", "open calls") + " of somebody else to the same number")
 	}
 	if pledge := call.PledgeCase.Pointer(); pledge != nil && call.Type != apitype.CallWinback {
 		if pledge.Status == apitype.PledgeCancelled || pledge.Status == apitype.PledgeDropped {
-			found = append(found, "the pledge is "+string(pledge.Status))
+			add("the pledge is " + string(pledge.Status))
 		}
 	}
 	if p == nil {
 		return append(found, "the person is not shown to this account")
 	}
+	add(d.languageWarning(value(p.Language)))
 	return append(found, qualityWarnings(p.QualityResult.Pointer())...)
 }
 
-// otherOpenCalls counts the requested calls of the same person, as far as they are
-// known: those of the queue and those of the pledge.
-func (d *desk) otherOpenCalls(call apitype.Call) int {
-	n := d.queue.others(call.PersonUUID, call.UUID)
+// otherOpenCalls counts the requested calls of the same person and of the same number,
+// as far as they are known: those of the queue and those of the pledge.
+func (d *desk) otherOpenCalls(call apitype.Call) (ofPerson, ofNumber int) {
+	ofPerson, ofNumber = d.queue.others(call)
 	if pledge := call.PledgeCase.Pointer(); pledge != nil {
 		for _, other := range pledge.Calls.Value() {
 			if other.Status == apitype.CallRequested && other.UUID != call.UUID && d.queue.index(other.UUID) < 0 {
-				n++
+				ofPerson++
 			}
 		}
 	}
-	return n
+	return ofPerson, ofNumber
 }
 
+// languageWarning says that a person speaks none of the agent's languages.
+func (d *desk) languageWarning(language string) string {
+	language = strings.ToLower(language)
+	if language == "" || len(d.Languages) == 0 || slices.Contains(d.Languages, language) {
+		return ""
+	}
+	return fmt.Sprintf("speaks %s; yours: %s", clean(language), strings.Join(d.Languages, " "))
+}
+
+// localeLanguages are the languages of the environment, as LANGUAGE or the locale say
+// them; none for a locale that names no language, such as C.
+func localeLanguages(getenv func(string) string) []string {
+	for _, name := range []string{"LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"} {
+		var found []string
+		for tag := range strings.SplitSeq(getenv(name), ":") {
+			if len(tag) == 2 || (len(tag) > 2 && strings.ContainsAny(tag[2:3], "_-.@")) {
+				if code := strings.ToLower(tag[:2]); !slices.Contains(found, code) {
+					found = append(found, code)
+				}
+			}
+		}
+		if getenv(name) != "" {
+			return found
+		}
+	}
+	return nil
+}
+
+// qualityWarnings are one line for all that is low, and one for each gate that was
+// not passed.
 func qualityWarnings(q *apitype.QualityResult) []string {
 	if q == nil {
 		return nil
@@ -79,4 +122,37 @@ func qualityWarnings(q *apitype.QualityResult) []string {
 		}
 	}
 	return found
+}
+
+// mostWarnings is how many lines of warnings stand above a call; the rest is folded.
+const mostWarnings = 4
+
+// warningLines are the warnings above a call, folded where there are many.
+func (d *desk) warningLines(call apitype.Call, wrap func(string) []string) []string {
+	all := d.warnings(call)
+	var lines []string
+	for i, warning := range all {
+		parts := wrap(d.styles.warnSign + " " + warning)
+		last := i == len(all)-1
+		if len(lines)+len(parts) > mostWarnings || (!last && len(lines)+len(parts) == mostWarnings) {
+			rest := plural(len(all)-i, "more warning", "more warnings")
+			return append(lines, d.styles.warn(d.styles.warnSign+" "+rest+": "+d.keyOf(actWarnings)+" shows all"))
+		}
+		for _, part := range parts {
+			lines = append(lines, d.styles.warn(part))
+		}
+	}
+	return lines
+}
+
+// showWarnings lists all warnings in full.
+func (d *desk) showWarnings() {
+	var lines []string
+	for _, warning := range d.warnings(*d.call) {
+		lines = append(lines, d.styles.warnSign+" "+warning)
+	}
+	if len(lines) == 0 {
+		lines = []string{"Nothing speaks against ringing " + d.name() + " now."}
+	}
+	d.dialog = &text{title: "Before you dial", lines: lines}
 }
