@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -23,7 +22,16 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"fundesk": fundesk})
+	testscript.Main(tests{m}, map[string]func(){"fundesk": fundesk})
+}
+
+// tests runs all tests and removes what they built.
+type tests struct{ *testing.M }
+
+// Run implements testscript.TestingM.
+func (m tests) Run() int {
+	defer commands.RemoveServer()
+	return m.M.Run()
 }
 
 // fundesk is the program as its main builds it.
@@ -42,32 +50,12 @@ func fundesk() {
 	}))
 }
 
-// buildServer builds fundeskd once for all scripts.
-var buildServer = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "fundesk-script")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "fundeskd")
-	out, err := exec.Command("go", "build", "-o", path, "fundesk/cmd/fundeskd").CombinedOutput()
-	if err != nil {
-		os.Stderr.Write(out)
-	}
-	return path, err
-})
-
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	server, err := buildServer()
+	server, err := commands.Server()
 	if err != nil {
 		t.Fatalf("build fundeskd: %v", err)
 	}
-	t.Cleanup(func() {
-		os.RemoveAll(filepath.Dir(server))
-		if dir, err := sampleDemo(); err == nil {
-			os.RemoveAll(dir)
-		}
-	})
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -75,6 +63,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("TZ", "UTC")
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // Each command would end a second later.
 			env.Setenv("PATH", env.Getenv("PATH")+string(os.PathListSeparator)+filepath.Dir(server))
 			return os.MkdirAll(env.Getenv("HOME"), 0o700)
 		},
@@ -93,7 +82,7 @@ func TestScripts(t *testing.T) {
 
 // serve VARIABLE [flags] starts fundeskd on a free port and keeps its address.
 func serve(ts *testscript.TestScript, _ bool, args []string) {
-	server, err := buildServer()
+	server, err := commands.Server()
 	ts.Check(err)
 	cmd := exec.Command(server, append([]string{"serve", "--listen", "127.0.0.1:0"}, args[1:]...)...)
 	cmd.Dir = ts.MkAbs(".")
@@ -171,32 +160,5 @@ func hangBus(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], "unix:path="+filepath.Join(dir, "bus"))
 }
 
-// sampleDemo is a folder with the demo's database, made once for all scripts that do not
-// look at how it is made.
-var sampleDemo = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "fundesk-demo")
-	if err != nil {
-		return "", err
-	}
-	service, err := embedded.Open(context.Background(), embedded.Options{Path: filepath.Join(dir, "demo.db"), Sample: true})
-	if err != nil {
-		return "", err
-	}
-	return dir, service.Close()
-})
-
-// copyDemo gives a home folder the demo's data.
-func copyDemo(home string) error {
-	from, err := sampleDemo()
-	if err != nil {
-		return err
-	}
-	to := filepath.Join(home, ".local", "share", "fundesk")
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err
-	}
-	return os.CopyFS(to, os.DirFS(from))
-}
-
 // demo gives the script the demo's data.
-func demo(ts *testscript.TestScript, _ bool, _ []string) { ts.Check(copyDemo(ts.Getenv("HOME"))) }
+func demo(ts *testscript.TestScript, _ bool, _ []string) { ts.Check(commands.CopyDemo(ts.Getenv("HOME"))) }

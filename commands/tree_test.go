@@ -92,6 +92,9 @@ var quiet = []string{"completion", "help", "profile add", "profile use", "auth l
 func TestEveryLeafSpeaksJSON(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
+	if err := CopyDemo(home); err != nil {
+		t.Fatal(err)
+	}
 	ids := map[string]string{}
 	for _, noun := range []string{"call", "person", "pledge"} {
 		out, errs, code := runIn(t, home, "", noun, "list", "--limit", "1", "-q", "-o", "id")
