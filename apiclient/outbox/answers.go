@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
 )
 
 // lookUp settles an entry whose answer was lost. When it is certain that it did not
@@ -67,7 +68,7 @@ func (s *Sender) send(ctx context.Context, c *claim) Event {
 		err = response.Err()
 	}
 	if err == nil {
-		if !isAnswer(response) {
+		if !isAnswer(c.Entry, response) {
 			s.delay(c, nil)
 			return Event{Outcome: OutcomeUnsure, Err: errors.New("the answer is not what the interface promises")}
 		}
@@ -78,11 +79,11 @@ func (s *Sender) send(ctx context.Context, c *claim) Event {
 		s.delay(c, err)
 		return Event{Outcome: OutcomeUnsure, Err: err}
 	}
-	return s.refused(c, failure)
+	return s.refused(ctx, c, failure)
 }
 
 // refused reads an answer that is not 2xx, or a request that found no answer.
-func (s *Sender) refused(c *claim, failure *apiclient.Error) Event {
+func (s *Sender) refused(ctx context.Context, c *claim, failure *apiclient.Error) Event {
 	switch status := failure.Status; {
 	case status == http.StatusUnauthorized, failure.Kind == apiclient.KindUnauthenticated:
 		s.restOn(failure)
@@ -100,21 +101,60 @@ func (s *Sender) refused(c *claim, failure *apiclient.Error) Event {
 			c.SentAt = time.Time{} // It can still be taken back.
 		}
 		return Event{Outcome: OutcomeWaiting, Err: failure}
-	case status == http.StatusRequestTimeout, status == http.StatusConflict && c.repeated && !c.looked:
-		// An earlier try of this very change may be what it conflicts with.
+	case status == http.StatusRequestTimeout:
 		s.delay(c, failure)
 		return Event{Outcome: OutcomeUnsure, Err: failure}
+	case status == http.StatusConflict && mayBeOurs(c):
+		return s.afterConflict(ctx, c, failure)
 	default:
 		return Event{Outcome: OutcomeRejected, Err: failure}
 	}
 }
 
-// isAnswer reports whether a 2xx answer is one of the service: JSON, or none.
-func isAnswer(r *apiclient.Response) bool {
+// isAnswer reports whether a 2xx answer is one of the service: the changed record, or
+// nothing where there is none to show.
+func isAnswer(e Entry, r *apiclient.Response) bool {
 	if r.Status == http.StatusNoContent {
 		return true
 	}
-	return strings.Contains(r.Header.Get("Content-Type"), "json") && json.Valid(r.Body)
+	if !strings.Contains(r.Header.Get("Content-Type"), "json") {
+		return false
+	}
+	var record struct {
+		UUID apitype.UUID `json:"uuid"`
+	}
+	if json.Unmarshal(r.Body, &record) != nil {
+		return false
+	}
+	return e.Op == apiclient.OpMarkProcessed || record.UUID == e.UUID
+}
+
+// mayBeOurs reports whether a conflict may be with this very change: it went out
+// before, somebody on the way has doubled it, or nobody else can know its record.
+func mayBeOurs(c *claim) bool {
+	switch c.Op {
+	case apiclient.OpCompleteCall, apiclient.OpCancelCall, apiclient.OpExpireCall:
+		return true
+	default:
+		return c.repeated || c.Generated
+	}
+}
+
+// afterConflict looks whether the change has taken effect although it was refused.
+func (s *Sender) afterConflict(ctx context.Context, c *claim, failure *apiclient.Error) Event {
+	switch outcome, err := s.client.Settle(ctx, c.Change()); {
+	case err != nil:
+		s.restOn(err)
+		s.delay(c, err)
+		return Event{Outcome: OutcomeUnsure, Err: fmt.Errorf("refused, and looking it up: %w", err)}
+	case outcome == apiclient.Landed:
+		return Event{Outcome: OutcomeAccepted}
+	case outcome == apiclient.Unknown && c.repeated && !c.looked:
+		s.delay(c, nil)
+		return Event{Outcome: OutcomeUnsure, Err: ErrCannotTell}
+	default:
+		return Event{Outcome: OutcomeRejected, Err: failure}
+	}
 }
 
 // delay sets when the entry is tried again: doubling from 1 s to 60 s with jitter, or

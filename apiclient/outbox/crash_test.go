@@ -224,7 +224,7 @@ func TestCrowd(t *testing.T) {
 }
 
 // finishCrowd sends until nothing is left.
-func finishCrowd(t *testing.T, box *Outbox, server *service) {
+func finishCrowd(t *testing.T, box *Outbox, server *fakeService) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

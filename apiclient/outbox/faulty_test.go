@@ -34,9 +34,9 @@ const (
 	faultRefused     fault = "409"
 )
 
-// service is a small service that keeps calls in memory, counts what it applied, and
+// fakeService is a small service that keeps calls in memory, counts what it applied, and
 // does as it is told wrong.
-type service struct {
+type fakeService struct {
 	mu       sync.Mutex
 	faults   []fault
 	flapping []fault // One of them now and then, at random.
@@ -48,15 +48,15 @@ type service struct {
 	*httptest.Server
 }
 
-func newService(t *testing.T, faults ...fault) *service {
+func newService(t *testing.T, faults ...fault) *fakeService {
 	t.Helper()
-	s := &service{faults: faults, attempts: map[string][]map[string]any{}, result: map[string]map[string]any{}}
+	s := &fakeService{faults: faults, attempts: map[string][]map[string]any{}, result: map[string]map[string]any{}}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
 }
 
-func (s *service) client(t *testing.T) *apiclient.Client {
+func (s *fakeService) client(t *testing.T) *apiclient.Client {
 	t.Helper()
 	client, err := apiclient.New(apiclient.Options{BaseURL: s.URL, Timeout: 3 * time.Second})
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *service) client(t *testing.T) *apiclient.Client {
 	return client
 }
 
-func (s *service) next() fault {
+func (s *fakeService) next() fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.flapping) > 0 && rand.IntN(3) == 0 {
@@ -79,7 +79,7 @@ func (s *service) next() fault {
 	return f
 }
 
-func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *fakeService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.enter(1)
 	defer s.enter(-1)
 	parts := strings.Split(strings.TrimPrefix(r.URL.Path, "/api/v1/calls/"), "/")
@@ -117,7 +117,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *service) enter(by int) {
+func (s *fakeService) enter(by int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.inFlight += by
@@ -125,7 +125,7 @@ func (s *service) enter(by int) {
 }
 
 // afterwards answers a change that was applied.
-func (s *service) afterwards(w http.ResponseWriter, f fault, id string) {
+func (s *fakeService) afterwards(w http.ResponseWriter, f fault, id string) {
 	switch f {
 	case faultResetAfter:
 		hijack(w, "")
@@ -153,7 +153,7 @@ func hijack(w http.ResponseWriter, text string) {
 	_ = conn.Close()
 }
 
-func (s *service) apply(id, verb string, body []byte) {
+func (s *fakeService) apply(id, verb string, body []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var sent map[string]any
@@ -166,7 +166,7 @@ func (s *service) apply(id, verb string, body []byte) {
 	s.result[id], _ = sent["result"].(map[string]any)
 }
 
-func (s *service) answer(w http.ResponseWriter, id string) {
+func (s *fakeService) answer(w http.ResponseWriter, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	status, completedAt := "requested", any(nil)
@@ -184,7 +184,7 @@ func (s *service) answer(w http.ResponseWriter, id string) {
 }
 
 // count is how often a change of a call was applied.
-func (s *service) count(id apitype.UUID, verb string) int {
+func (s *fakeService) count(id apitype.UUID, verb string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
