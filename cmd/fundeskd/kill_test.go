@@ -37,10 +37,12 @@ type child struct {
 	url     string
 }
 
-func (e environment) child() child {
+// child starts it with more environment.
+func (e environment) child(more ...string) child {
 	e.t.Helper()
 	command := exec.CommandContext(e.t.Context(), os.Args[0], "serve", "--listen", "127.0.0.1:0")
 	command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder)
+	command.Env = append(command.Env, more...)
 	out, err := command.StdoutPipe()
 	if err != nil {
 		e.t.Fatal(err)

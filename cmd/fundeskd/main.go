@@ -48,7 +48,10 @@ type program struct {
 	database  string
 	output    string
 	noMigrate bool
-	observe   func(change bool, took time.Duration) // Of the database; nil: nobody is told.
+	// Of serve; 0 is what the database does by itself.
+	connections    int
+	connectTimeout time.Duration
+	observe        func(change bool, took time.Duration) // Of the database; nil: nobody is told.
 }
 
 // The exit codes.
@@ -107,7 +110,7 @@ func (p *program) root() *cobra.Command {
 		p.serveCommand(), p.migrateCommand(),
 		p.organizationCommand(), p.accountCommand(), p.tokenCommand(),
 		p.loadCommand(), p.sampleCommand(),
-		p.backupCommand(), p.checkCommand(), p.openAPICommand(),
+		p.backupCommand(), p.copyCommand(), p.checkCommand(), p.openAPICommand(),
 	)
 	return root
 }
@@ -170,7 +173,10 @@ func (p *program) openStore(ctx context.Context) (*sqlstore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sqlstore.Open(ctx, sqlstore.Options{Database: name, NoMigrate: p.noMigrate, Observe: p.observe})
+	return sqlstore.Open(ctx, sqlstore.Options{
+		Database: name, NoMigrate: p.noMigrate, Observe: p.observe,
+		Connections: p.connections, ConnectTimeout: p.connectTimeout,
+	})
 }
 
 // with runs a command on the open service.

@@ -62,6 +62,8 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringVar(&o.publicURL, "public-url", "", "base `URL` of signed links (default: as each request came)")
 	flags.StringVar(&o.logFormat, "log-format", "text", "`text` or json")
 	flags.Float64Var(&o.rate, "rate", 0, "requests a second that one account may make (0: any number)")
+	flags.IntVar(&p.connections, "database-connections", 0, "`most` connections to the database at once; of SQLite, those that read (default: 16 with PostgreSQL, two a processor with SQLite)")
+	flags.DurationVar(&p.connectTimeout, "database-connect-timeout", 0, "how `long` a PostgreSQL server may take to accept a connection (default 3s)")
 	flags.StringVar(&o.tlsCert, "tls-cert", "", "certificate `file`")
 	flags.StringVar(&o.tlsKey, "tls-key", "", "key `file` of the certificate")
 	return c
@@ -88,6 +90,9 @@ func (p *program) newServer(ctx context.Context, o serveOptions) (_ *server, err
 	}
 	if o.rate < 0 {
 		return nil, usage("--rate must not be negative")
+	}
+	if p.connections < 0 || p.connectTimeout < 0 {
+		return nil, usage("--database-connections and --database-connect-timeout must not be negative")
 	}
 	metrics := newMetrics()
 	p.observe = metrics.transaction

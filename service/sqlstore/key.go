@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -34,6 +35,21 @@ func (e *sqliteEngine) seed(context.Context) ([]byte, error) {
 	}
 	return readKey(path)
 }
+
+// setSeed writes the signing key of a file that has none.
+func (e *sqliteEngine) setSeed(_ context.Context, seed []byte) error {
+	path := keyPath(e.path)
+	known, err := readKey(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return writeKey(path, seed)
+	case err == nil && !bytes.Equal(known, seed):
+		return errOtherKey
+	}
+	return err
+}
+
+var errOtherKey = errors.New("the database has a signing key of its own already")
 
 // readKey is the seed in a key file.
 func readKey(path string) ([]byte, error) {

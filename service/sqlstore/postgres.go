@@ -23,8 +23,11 @@ import (
 	"fundesk/service"
 )
 
-// postgresConnections bounds what one process asks of the server.
-const postgresConnections = 16
+// What one process asks of the server when nothing is said.
+const (
+	postgresConnections    = 16
+	postgresConnectTimeout = 3 * time.Second
+)
 
 // postgresEngine is a PostgreSQL database that any number of processes share. Nothing
 // of it is kept in memory.
@@ -34,15 +37,28 @@ type postgresEngine struct {
 	once sync.Once
 }
 
-func openPostgres(ctx context.Context, dsn string, noMigrate bool) (*postgresEngine, error) {
-	config, err := pgx.ParseConfig(dsn)
+func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
+	config, err := pgx.ParseConfig(o.Database)
 	if err != nil {
 		return nil, errors.New("its name is not well formed") // The error holds the name, and that a password.
 	}
+	if o.ConnectTimeout > 0 {
+		config.ConnectTimeout = o.ConnectTimeout
+	} else if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = postgresConnectTimeout
+	}
+	// A server that vanished without a word is noticed while an answer is waited for.
+	config.DialFunc = (&net.Dialer{KeepAliveConfig: net.KeepAliveConfig{
+		Enable: true, Idle: 2 * time.Second, Interval: 2 * time.Second, Count: 3,
+	}}).DialContext
+	size := o.Connections
+	if size <= 0 {
+		size = postgresConnections
+	}
 	e := &postgresEngine{db: stdlib.OpenDB(*config)}
-	e.db.SetMaxIdleConns(postgresConnections)
-	e.pool = newPool(postgresConnections, e.connect)
-	if err := e.migrate(ctx, noMigrate); err != nil {
+	e.db.SetMaxIdleConns(size)
+	e.pool = newPool(size, e.connect)
+	if err := e.migrate(ctx, o.NoMigrate); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
 	return e, nil
@@ -180,6 +196,32 @@ func (e *postgresEngine) seed(ctx context.Context) (seed []byte, err error) {
 		return err
 	})
 	return seed, err
+}
+
+// setSeed keeps the signing key of a database that has none.
+func (e *postgresEngine) setSeed(ctx context.Context, seed []byte) error {
+	return e.update(ctx, func(c *conn) error {
+		if _, err := c.exec(`INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+			signingKey, hex.EncodeToString(seed)); err != nil {
+			return err
+		}
+		var text string
+		if err := c.row(`SELECT value FROM settings WHERE name = $1`, signingKey).scan(&text); err != nil {
+			return err
+		}
+		if text != hex.EncodeToString(seed) {
+			return errOtherKey
+		}
+		return nil
+	})
+}
+
+// insertAll writes many rows by COPY, the engine's way for many.
+func (e *postgresEngine) insertAll(c *conn, table string, columns []string, rows [][]any) error {
+	return c.fail(c.raw.Raw(func(driver any) error {
+		_, err := driver.(*stdlib.Conn).Conn().CopyFrom(c.ctx, pgx.Identifier{table}, columns, pgx.CopyFromRows(rows))
+		return err
+	}))
 }
 
 // postgresTypes are the types that stand for UUID and BYTES.

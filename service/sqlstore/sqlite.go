@@ -47,7 +47,7 @@ type write struct {
 }
 
 // openSQLite opens a file. Its records are personal data: nobody but its owner reads it.
-func openSQLite(ctx context.Context, path string, noMigrate bool) (*sqliteEngine, error) {
+func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
@@ -65,10 +65,14 @@ func openSQLite(ctx context.Context, path string, noMigrate bool) (*sqliteEngine
 	}
 	db.SetMaxIdleConns(64)
 	e := &sqliteEngine{path: path, db: db, writes: make(chan *write), stop: make(chan struct{})}
-	if err := e.migrate(ctx, noMigrate); err != nil {
+	if err := e.migrate(ctx, o.NoMigrate); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	e.readers = newPool(max(4, 2*runtime.GOMAXPROCS(0)), e.connect)
+	readers := o.Connections
+	if readers <= 0 {
+		readers = max(4, 2*runtime.GOMAXPROCS(0))
+	}
+	e.readers = newPool(readers, e.connect)
 	e.done.Go(e.writer)
 	return e, nil
 }
@@ -267,6 +271,11 @@ func sqliteError(err error) error {
 	default:
 		return err
 	}
+}
+
+// insertAll writes many rows.
+func (e *sqliteEngine) insertAll(c *conn, table string, columns []string, rows [][]any) error {
+	return insertOneByOne(c, table, columns, rows)
 }
 
 // backup copies the database and its key into new files.

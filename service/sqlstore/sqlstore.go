@@ -23,6 +23,12 @@ import (
 type Options struct {
 	Database  string // sqlite:PATH or postgres://….
 	NoMigrate bool   // Refuse an older schema instead of bringing it up to date.
+	// Connections is how many connections may be in use at once; of SQLite, those that
+	// read. 0: 16 with PostgreSQL, two for each processor and 4 at least with SQLite.
+	Connections int
+	// ConnectTimeout is how long a PostgreSQL server may take to accept a connection,
+	// each host of several by itself; 0: 3 s, or what connect_timeout in Database says.
+	ConnectTimeout time.Duration
 	// Observe is told how long each transaction took, waiting included; nil: nobody is.
 	Observe func(change bool, took time.Duration)
 }
@@ -41,6 +47,9 @@ type engine interface {
 	view(ctx context.Context, read func(*conn) error) error
 	update(ctx context.Context, change func(*conn) error) error
 	seed(ctx context.Context) ([]byte, error)
+	// setSeed gives a database without a signing key this one.
+	setSeed(ctx context.Context, seed []byte) error
+	insertAll(c *conn, table string, columns []string, rows [][]any) error
 	backup(ctx context.Context, file string) error
 	integrity(ctx context.Context) ([]string, error)
 	version(ctx context.Context) (int, error)
@@ -52,7 +61,7 @@ type engine interface {
 // date.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if strings.HasPrefix(o.Database, "postgres://") || strings.HasPrefix(o.Database, "postgresql://") {
-		e, err := openPostgres(ctx, o.Database, o.NoMigrate)
+		e, err := openPostgres(ctx, o)
 		if err != nil {
 			return nil, fmt.Errorf("open the database: %w", err) // The name may hold a password.
 		}
@@ -62,7 +71,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if !ok || path == "" {
 		return nil, errors.New("the database is named as sqlite:PATH or postgres://…")
 	}
-	e, err := openSQLite(ctx, path, o.NoMigrate)
+	e, err := openSQLite(ctx, path, o)
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", path, err)
 	}

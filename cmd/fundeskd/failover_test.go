@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
+)
+
+// takeover is how soon after a promotion the service must take changes again.
+const takeover = 10 * time.Second
+
+// TestFailover kills the primary under writers and promotes its synchronous standby:
+// nothing that was acknowledged is lost, and the same process serves again.
+func TestFailover(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	primary := servicetest.NewCluster(t)
+	standby := primary.Standby(t)
+	e := newEnvironment(t)
+	database := servicetest.Clusters("read-write", primary, standby)
+	var organization, account struct{ UUID, Token string }
+	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A", "--database", database)
+	e.must(&account, "", "account", "add", "a", "--all-organizations", "--database", database)
+	s := e.serve("--database", database)
+	run := &failoverRun{t: t, url: s.url, organization: organization.UUID, token: account.Token, acknowledged: map[string]bool{}}
+	run.enough, run.refused, run.again = make(chan struct{}), make(chan struct{}), make(chan struct{})
+	var writers sync.WaitGroup
+	for range 4 {
+		writers.Go(run.write)
+	}
+	<-run.enough
+	primary.Kill(t)
+	<-run.refused
+	if status, _ := get(t, http.DefaultClient, s.url+"/readyz", ""); status != http.StatusServiceUnavailable {
+		t.Errorf("got %d from /readyz without a database, want 503", status)
+	}
+	promoted := time.Now()
+	run.mu.Lock()
+	run.promoting = true
+	run.mu.Unlock()
+	if err := standby.Promote(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	<-run.again
+	took := time.Since(promoted)
+	writers.Wait()
+	if took > takeover {
+		t.Errorf("served again after %v, want %v at most", took, takeover)
+	}
+	t.Logf("served again after %v", took)
+	if status, _ := get(t, http.DefaultClient, s.url+"/readyz", ""); status != http.StatusOK {
+		t.Errorf("got %d from /readyz after the promotion, want 200", status)
+	}
+	for id := range run.acknowledged {
+		if status, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons/"+id, account.Token); status != http.StatusOK {
+			t.Errorf("an acknowledged person is lost: got %d", status)
+		}
+	}
+}
+
+// failoverRun is what the writers of TestFailover see: changes that are kept, then
+// refusals, then changes that are kept again.
+type failoverRun struct {
+	t                        *testing.T
+	url, organization, token string
+
+	mu                     sync.Mutex
+	acknowledged           map[string]bool
+	promoting              bool
+	refusals, after        int
+	enough, refused, again chan struct{}
+}
+
+// write creates persons until some were kept after the refusals.
+func (r *failoverRun) write() {
+	for {
+		id := apitype.NewUUID().String()
+		status := r.create(id)
+		r.mu.Lock()
+		switch {
+		case status == http.StatusCreated:
+			r.acknowledged[id] = true
+			if len(r.acknowledged) == 50 {
+				close(r.enough)
+			}
+			if r.promoting {
+				if r.after++; r.after == 1 {
+					close(r.again)
+				}
+			}
+		case status == http.StatusServiceUnavailable:
+			if r.refusals++; r.refusals == 1 {
+				close(r.refused)
+			}
+		default:
+			r.t.Errorf("got %d, want 201 or 503", status)
+		}
+		done := r.after >= 50 || r.t.Failed()
+		r.mu.Unlock()
+		if done {
+			return
+		}
+	}
+}
+
+func (r *failoverRun) create(id string) int {
+	body := fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`, id, r.organization, r.organization)
+	request, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.url+"/api/v1/persons", strings.NewReader(body))
+	if err != nil {
+		r.t.Error(err)
+		return 0
+	}
+	request.Header.Set("Authorization", "Bearer "+r.token)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		r.t.Error(err)
+		return 0
+	}
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		r.t.Error(err)
+	}
+	if err := response.Body.Close(); err != nil {
+		r.t.Error(err)
+	}
+	if response.StatusCode == http.StatusServiceUnavailable && response.Header.Get("Retry-After") == "" {
+		r.t.Error("a refusal does not say when to come back")
+	}
+	return response.StatusCode
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"fundesk/service/servicetest"
+)
+
+// TestTwoProcesses runs two programs on one PostgreSQL database: each takes the other's
+// tokens, cursors and revocations, what they do to one record stays exact, and when one
+// is killed the clients of the other notice nothing.
+func TestTwoProcesses(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	server, stop, err := servicetest.StartPostgres(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	e := newEnvironment(t)
+	// Both start on a database without a schema.
+	var programs [2]child
+	var starting sync.WaitGroup
+	for i := range programs {
+		starting.Go(func() { programs[i] = e.child("FUNDESKD_DATABASE=" + server) })
+	}
+	starting.Wait()
+	var organization, account, other struct{ UUID, Token string }
+	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A", "--max-call-attempts", "20", "--database", server)
+	e.must(&account, "", "account", "add", "a", "--all-organizations", "--database", server)
+	e.must(&other, "", "account", "add", "b", "--all-organizations", "--database", server)
+	put := func(program int, method, path, body string) (int, string) {
+		return send(t, method, programs[program].url+path, account.Token, body)
+	}
+	const person, call = "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c02", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c03"
+	count := func(n int, request func(i int) int) map[int]int {
+		var mu sync.Mutex
+		var group sync.WaitGroup
+		statuses := map[int]int{}
+		for i := range n {
+			group.Go(func() {
+				status := request(i)
+				mu.Lock()
+				defer mu.Unlock()
+				statuses[status]++
+			})
+		}
+		group.Wait()
+		return statuses
+	}
+	tests := []struct {
+		name         string
+		method, path string
+		body         string
+		requests     int
+		done, kept   int // The status of those that are done, and how many may be.
+	}{
+		{"one uuid", "POST", "/api/v1/persons", `{"uuid":"` + person + `","owningOrganizationUuid":"` + organization.UUID + `","recruitingOrganizationUuid":"` + organization.UUID + `"}`, 32, 201, 1},
+		{"one call", "POST", "/api/v1/calls", `{"uuid":"` + call + `","personUuid":"` + person + `","requestedAt":"2026-11-20","type":"winback"}`, 8, 201, 1},
+		{"attempts", "PUT", "/api/v1/calls/" + call + "/actions/add-attempt", "", 32, 200, 20},
+	}
+	for _, test := range tests {
+		got := count(test.requests, func(i int) int {
+			status, _ := put(i%2, test.method, test.path, test.body)
+			return status
+		})
+		if got[test.done] != test.kept || got[409] != test.requests-test.kept {
+			t.Errorf("%s: got %v, want %d done and conflicts", test.name, got, test.kept)
+		}
+	}
+	fields := []string{`{"language":"fr"}`, `{"academicTitle":"dr."}`, `{"email":"a@example.org"}`, `{"gender":"female"}`}
+	if got := count(len(fields), func(i int) int {
+		status, _ := put(i%2, "PUT", "/api/v1/persons/"+person+"/actions/update", fields[i])
+		return status
+	}); got[200] != len(fields) {
+		t.Errorf("updates: got %v", got)
+	}
+	for i := range programs {
+		_, body := put(i, "GET", "/api/v1/persons/"+person, "")
+		for _, field := range fields {
+			if !strings.Contains(body, strings.Trim(field, "{}")) {
+				t.Errorf("program %d: the person lacks %s: %s", i, field, body)
+			}
+		}
+		if status, _ := send(t, "GET", programs[i].url+"/api/v1/calls", other.Token, ""); status != http.StatusOK {
+			t.Errorf("program %d: got %d", i, status)
+		}
+	}
+	e.must(&other, "", "account", "revoke", other.UUID, "--database", server)
+	for i := range programs {
+		if status, _ := send(t, "GET", programs[i].url+"/api/v1/calls", other.Token, ""); status != http.StatusUnauthorized {
+			t.Errorf("program %d: got %d for a revoked account, want 401", i, status)
+		}
+	}
+	survives(t, programs, account.Token, organization.UUID)
+}
+
+// survives kills the first of two programs while both take changes.
+func survives(t *testing.T, programs [2]child, token, organization string) {
+	t.Helper()
+	body := `{"owningOrganizationUuid":"` + organization + `","recruitingOrganizationUuid":"` + organization + `"}`
+	killed := make(chan struct{})
+	var afterwards atomic.Int64
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for afterwards.Load() < 100 {
+				if status, answer := send(t, "POST", programs[1].url+"/api/v1/persons", token, body); status != http.StatusCreated {
+					t.Errorf("a client of the other program got %d %s", status, answer)
+					return
+				}
+				select {
+				case <-killed:
+					afterwards.Add(1)
+				default:
+				}
+			}
+		})
+	}
+	for range 20 {
+		if status, _ := send(t, "POST", programs[0].url+"/api/v1/persons", token, body); status != http.StatusCreated {
+			t.Errorf("got %d", status)
+		}
+	}
+	if err := programs[0].command.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	close(killed)
+	group.Wait()
+	_ = programs[0].command.Wait() // Killed.
+	if err := programs[1].command.Process.Signal(os.Interrupt); err != nil {
+		t.Error(err)
+	}
+	if err := programs[1].command.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// send sends one request and reads its answer.
+func send(t *testing.T, method, url, token, body string) (status int, answer string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Error(err)
+		return 0, ""
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Error(err)
+		return 0, ""
+	}
+	data, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	if err := response.Body.Close(); err != nil {
+		t.Error(err)
+	}
+	return response.StatusCode, string(data)
+}

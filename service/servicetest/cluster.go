@@ -1,0 +1,128 @@
+package servicetest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Cluster is a PostgreSQL server of one test, which is killed and promoted by it.
+type Cluster struct {
+	folder  string // Of its data and its socket.
+	running *exec.Cmd
+	log     bytes.Buffer
+}
+
+// NeedPostgres skips a test where PostgreSQL is not installed; in CI it fails it.
+func NeedPostgres(t testing.TB) {
+	t.Helper()
+	if program("initdb") != "" && program("pg_basebackup") != "" {
+		return
+	}
+	if os.Getenv("CI") != "" {
+		t.Fatal(ErrNoPostgres)
+	}
+	t.Skip(ErrNoPostgres)
+}
+
+// NewCluster starts a server whose commits wait for one standby.
+func NewCluster(t testing.TB) *Cluster {
+	t.Helper()
+	return startCluster(t, func(data string) *exec.Cmd {
+		return exec.CommandContext(t.Context(), program("initdb"), "-D", data, "-U", "fundesk", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C.UTF-8")
+	}, "synchronous_standby_names=*")
+}
+
+// Standby starts a server that follows this one, and that its commits wait for.
+func (c *Cluster) Standby(t testing.TB) *Cluster {
+	t.Helper()
+	return startCluster(t, func(data string) *exec.Cmd {
+		return exec.CommandContext(t.Context(), program("pg_basebackup"), "-D", data, "-h", c.folder, "-U", "fundesk", "-R", "-X", "stream", "-c", "fast", "--no-sync")
+	}, "hot_standby=on")
+}
+
+func startCluster(t testing.TB, create func(data string) *exec.Cmd, setting string) *Cluster {
+	t.Helper()
+	// Not below the test's own folder: its name may be too long for a socket.
+	folder, err := os.MkdirTemp("", "fundesk-cluster-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Cluster{folder: folder}
+	t.Cleanup(func() {
+		c.end(syscall.SIGQUIT)
+		if err := os.RemoveAll(folder); err != nil {
+			t.Error(err)
+		}
+	})
+	attributes, err := unprivileged(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(folder, "data")
+	prepare := create(data)
+	prepare.Dir, prepare.SysProcAttr = folder, attributes
+	if text, err := prepare.CombinedOutput(); err != nil {
+		t.Fatalf("prepare the server: %v: %s", err, text)
+	}
+	c.running = exec.Command(program("postgres"), "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off", "-c", setting)
+	c.running.Dir, c.running.SysProcAttr, c.running.Stdout, c.running.Stderr = folder, attributes, &c.log, &c.log
+	if err := c.running.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := answers(t.Context(), Clusters("", c)); err != nil {
+		c.end(syscall.SIGQUIT)
+		t.Fatalf("start the server: %v: %s", err, c.log.String())
+	}
+	return c
+}
+
+// Clusters names the first of some servers that takes a kind of sessions, such as
+// read-write; "" is any.
+func Clusters(sessions string, clusters ...*Cluster) string {
+	hosts := make([]string, len(clusters))
+	for i, c := range clusters {
+		hosts[i] = c.folder
+	}
+	query := url.Values{"user": {"fundesk"}, "host": {strings.Join(hosts, ",")}}
+	if sessions != "" {
+		query.Set("target_session_attrs", sessions)
+	}
+	return "postgres:///postgres?" + query.Encode()
+}
+
+// Kill ends a server as a power cut does, with all that belongs to it.
+func (c *Cluster) Kill(t testing.TB) {
+	t.Helper()
+	c.end(syscall.SIGKILL)
+}
+
+// end sends a signal to the server and waits for its end.
+func (c *Cluster) end(signal syscall.Signal) {
+	if c.running == nil || c.running.ProcessState != nil {
+		return
+	}
+	_ = c.running.Process.Signal(signal)
+	_ = c.running.Wait() // Ended by the signal, as it was told.
+}
+
+// Promote lets a standby take over.
+func (c *Cluster) Promote(ctx context.Context) error {
+	attributes, err := unprivileged(c.folder)
+	if err != nil {
+		return err
+	}
+	promote := exec.CommandContext(ctx, program("pg_ctl"), "promote", "-w", "-D", filepath.Join(c.folder, "data"))
+	promote.Dir, promote.SysProcAttr = c.folder, attributes
+	if text, err := promote.CombinedOutput(); err != nil {
+		return fmt.Errorf("promote: %w: %s", err, text)
+	}
+	return nil
+}

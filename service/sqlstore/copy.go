@@ -1,0 +1,292 @@
+package sqlstore
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"strconv"
+	"strings"
+)
+
+// CopiedTable is what was copied of one table.
+type CopiedTable struct {
+	Table    string `json:"table"`
+	Rows     int64  `json:"rows"`
+	Checksum string `json:"checksum"` // SHA-256 of the rows in the order of their key; of the source and of the copy.
+}
+
+// copyTable is a table with its columns, those of its key first.
+type copyTable struct {
+	name    string
+	key     int // How many columns are the key.
+	columns []string
+	batch   int    // Rows that are moved in one transaction.
+	where   string // Rows that are moved; empty: all.
+}
+
+// copyBatch is how many rows are moved at a time where they are small.
+const copyBatch = 2000
+
+// copyTables are all tables, each after those that it refers to.
+var copyTables = []copyTable{
+	{"settings", 1, []string{"name", "value"}, copyBatch, `name NOT IN ('` + signingKey + `', '` + copyMark + `')`},
+	{"accounts", 1, []string{"uuid", "name", "permissions", "all_organizations", "organizations", "external_sources", "created_at", "revoked_at"}, copyBatch, ``},
+	{"organizations", 1, []string{"uuid", "name", "abbreviation", "max_call_attempts", "cooling_off"}, copyBatch, ``},
+	{"users", 1, []string{"uuid", "doc"}, copyBatch, ``},
+	{"focus_areas", 1, []string{"uuid", "organization", "doc"}, copyBatch, ``},
+	{"persons", 1, []string{"uuid", "owner", "recruiting", "created_at", "iban", "mandate_id", "quality", "rev", "doc"}, copyBatch, ``},
+	{"pledges", 1, []string{
+		"uuid", "owner", "recruiting", "person", "recruiter", "status", "created_at", "updated_at", "released_at",
+		"external", "payment_qr", "has_signature", "private", "rev", "doc",
+	}, copyBatch, ``},
+	{"signatures", 1, []string{"pledge", "content"}, 16, ``},
+	{"calls", 1, []string{
+		"uuid", "owner", "person", "pledge", "requested_at", "updated_at", "external", "external_application",
+		"external_reference", "external_status", "private", "rev", "doc",
+	}, copyBatch, ``},
+	{"transactions", 1, []string{"uuid", "pledge", "created_at", "method", "doc"}, copyBatch, ``},
+	{"processed", 4, []string{"account", "source", "entity_name", "entity", "processed_at", "consumer"}, copyBatch, ``},
+}
+
+// copyMark is the setting of a database that is being copied into: the digest of the
+// source's key. It is gone when the copy is whole.
+const copyMark = "copy-of"
+
+// ErrNotEmpty is said of a database that has records which no copy began.
+var ErrNotEmpty = errors.New("the database to copy to is not empty, and holds no copy that was interrupted")
+
+// CopyTo moves everything into another database: records with their identifiers, times
+// and revisions, accounts, and the signing key, so that tokens and cursors hold. The
+// source is read in one state. Each part is compared after it was written; a copy that
+// was interrupted goes on where it differs. progress is told of each part.
+func (s *Store) CopyTo(ctx context.Context, to *Store, progress func(table string, rows int64)) (tables []CopiedTable, err error) {
+	seed, err := s.SigningSeed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := to.beginCopy(ctx, seed); err != nil {
+		return nil, err
+	}
+	err = s.engine.view(ctx, func(c *conn) error {
+		for _, table := range copyTables {
+			copied, err := table.move(ctx, c, to, progress)
+			if err != nil {
+				return fmt.Errorf("copy %s: %w", table.name, err)
+			}
+			tables = append(tables, copied)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = to.engine.update(ctx, func(c *conn) error {
+		_, err := c.exec(`DELETE FROM settings WHERE name = $1`, copyMark)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return tables, nil
+}
+
+// beginCopy marks a database that is empty, or recognises the mark, and gives it the key.
+func (s *Store) beginCopy(ctx context.Context, seed []byte) error {
+	sum := sha256.Sum256(seed)
+	mark := hex.EncodeToString(sum[:])
+	err := s.engine.update(ctx, func(c *conn) error {
+		r := &tx{reader{c}}
+		found, err := r.Setting(copyMark)
+		if err == nil && found == mark {
+			return nil
+		}
+		for _, table := range copyTables {
+			var n int
+			text := `SELECT COUNT(*) FROM (SELECT 1 FROM ` + table.name + table.whereClause("") + ` LIMIT 1) s`
+			if err := c.row(text).scan(&n); err != nil {
+				return err
+			}
+			if n > 0 {
+				return ErrNotEmpty
+			}
+		}
+		return r.SetSetting(copyMark, mark)
+	})
+	if err != nil {
+		return err
+	}
+	return s.engine.setSeed(ctx, seed)
+}
+
+// whereClause limits a query to rows that are moved, and by one more condition.
+func (t copyTable) whereClause(more string) string {
+	conds := make([]string, 0, 2)
+	for _, cond := range []string{t.where, more} {
+		if cond != "" {
+			conds = append(conds, cond)
+		}
+	}
+	if len(conds) == 0 {
+		return ""
+	}
+	return ` WHERE ` + strings.Join(conds, ` AND `)
+}
+
+// compared is a condition on the key with its values from place on.
+func (t copyTable) compared(operator string, place int) string {
+	places := make([]string, t.key)
+	for i := range places {
+		places[i] = "$" + strconv.Itoa(place+i)
+	}
+	return `(` + strings.Join(t.columns[:t.key], `, `) + `) ` + operator + ` (` + strings.Join(places, `, `) + `)`
+}
+
+// read is up to limit rows after a key, nil being the start, and up to another one.
+func (t copyTable) read(c *conn, after, until []any, limit int) (rows [][]any, err error) {
+	conds, args := make([]string, 0, 2), make([]any, 0, 2*t.key)
+	for _, end := range []struct {
+		key      []any
+		operator string
+	}{{after, ">"}, {until, "<="}} {
+		if end.key != nil {
+			conds = append(conds, t.compared(end.operator, len(args)+1))
+			args = append(args, end.key...)
+		}
+	}
+	text := `SELECT ` + strings.Join(t.columns, `, `) + ` FROM ` + t.name + t.whereClause(strings.Join(conds, ` AND `)) +
+		` ORDER BY ` + strings.Join(t.columns[:t.key], `, `)
+	if limit > 0 {
+		text += ` LIMIT ` + strconv.Itoa(limit)
+	}
+	err = c.each(text, args, func(result *sql.Rows) error {
+		row, dest := make([]any, len(t.columns)), make([]any, len(t.columns))
+		for i := range row {
+			dest[i] = &row[i]
+		}
+		rows = append(rows, row)
+		return result.Scan(dest...)
+	})
+	return rows, err
+}
+
+// move copies a table part by part.
+func (t copyTable) move(ctx context.Context, from *conn, to *Store, progress func(string, int64)) (CopiedTable, error) {
+	copied, whole := CopiedTable{Table: t.name}, sha256.New()
+	var after []any
+	for {
+		if err := ctx.Err(); err != nil {
+			return copied, err
+		}
+		rows, err := t.read(from, after, nil, t.batch)
+		if err != nil {
+			return copied, err
+		}
+		last := len(rows) < t.batch
+		var until []any
+		if !last {
+			until = rows[len(rows)-1][:t.key]
+		}
+		if err := t.put(ctx, to, rows, after, until); err != nil {
+			return copied, err
+		}
+		digest(whole, rows)
+		copied.Rows += int64(len(rows))
+		if progress != nil {
+			progress(t.name, copied.Rows)
+		}
+		if last {
+			copied.Checksum = hex.EncodeToString(whole.Sum(nil))
+			return copied, nil
+		}
+		after = until
+	}
+}
+
+// put makes a part of the copy equal to rows; one that is equal already is left alone.
+func (t copyTable) put(ctx context.Context, to *Store, rows [][]any, after, until []any) error {
+	want := sha256.New()
+	digest(want, rows)
+	same := func(c *conn) (bool, error) {
+		there, err := t.read(c, after, until, 0)
+		got := sha256.New()
+		digest(got, there)
+		return bytes.Equal(got.Sum(nil), want.Sum(nil)), err
+	}
+	var done bool
+	err := to.engine.view(ctx, func(c *conn) (err error) {
+		done, err = same(c)
+		return err
+	})
+	if err != nil || done {
+		return err
+	}
+	return to.engine.update(ctx, func(c *conn) error {
+		conds, args := make([]string, 0, 2), make([]any, 0, 2*t.key)
+		if after != nil {
+			conds, args = append(conds, t.compared(">", 1)), append(args, after...)
+		}
+		if until != nil {
+			conds, args = append(conds, t.compared("<=", len(args)+1)), append(args, until...)
+		}
+		if _, err := c.exec(`DELETE FROM `+t.name+t.whereClause(strings.Join(conds, ` AND `)), args...); err != nil {
+			return err
+		}
+		if err := to.engine.insertAll(c, t.name, t.columns, rows); err != nil {
+			return err
+		}
+		if equal, err := same(c); err != nil || equal {
+			return err
+		}
+		return errors.New("what was written does not read the same")
+	})
+}
+
+// insertOneByOne writes rows by one statement.
+func insertOneByOne(c *conn, table string, columns []string, rows [][]any) error {
+	places := make([]string, len(columns))
+	for i := range places {
+		places[i] = "$" + strconv.Itoa(i+1)
+	}
+	text := `INSERT INTO ` + table + ` (` + strings.Join(columns, `, `) + `) VALUES (` + strings.Join(places, `, `) + `)`
+	for _, row := range rows {
+		if _, err := c.exec(text, row...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// digest adds rows to a checksum. Engines must not differ in what they read: text and
+// bytes count alike.
+func digest(h hash.Hash, rows [][]any) {
+	var size [9]byte
+	field := func(kind byte, n uint64) {
+		size[0] = kind
+		binary.BigEndian.PutUint64(size[1:], n)
+		h.Write(size[:])
+	}
+	for _, row := range rows {
+		for _, value := range row {
+			switch v := value.(type) {
+			case nil:
+				field('n', 0)
+			case int64:
+				field('i', uint64(v))
+			case string:
+				field('t', uint64(len(v)))
+				h.Write([]byte(v))
+			case []byte:
+				field('t', uint64(len(v)))
+				h.Write(v)
+			default:
+				panic(fmt.Sprintf("a column holds a %T", value))
+			}
+		}
+	}
+}

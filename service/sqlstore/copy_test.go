@@ -1,0 +1,120 @@
+package sqlstore_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/embedded"
+	"fundesk/service/sqlstore"
+)
+
+// filled is an SQLite store with sample data of every table.
+func filled(t *testing.T, persons int) *sqlstore.Store {
+	t.Helper()
+	store := open(t)
+	s, err := service.New(t.Context(), service.Options{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Load(t.Context(), func(add func(service.LoadRecord) error) error {
+		return embedded.Sample(embedded.SampleOptions{Persons: persons, Now: now.Time}, add)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	account := service.Account{UUID: apitype.NewUUID(), Name: "a", CreatedAt: now, Scope: service.Scope{All: true}}
+	update(t, store, func(tx service.Tx) error {
+		entry := apitype.ProcessedEntry{EntityName: "call", EntityUUID: apitype.NewUUID(), ProcessedAt: now}
+		return errors.Join(tx.InsertAccount(account), tx.Mark(account.UUID, entry), tx.SetSetting("kept", "1"))
+	})
+	return store
+}
+
+// TestCopy moves a database into each engine, interrupted after every table once.
+func TestCopy(t *testing.T) { each(t, testCopy) }
+
+func testCopy(t *testing.T, database string) {
+	source, target := filled(t, 400), reopen(t, database)
+	seed, err := source.SigningSeed(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := map[string]bool{}
+	var tables []sqlstore.CopiedTable
+	for tables == nil {
+		ctx, interrupt := context.WithCancel(t.Context())
+		before := len(whole)
+		tables, err = source.CopyTo(ctx, target, func(table string, _ int64) {
+			if !whole[table] {
+				whole[table] = true
+				interrupt()
+			}
+		})
+		interrupt()
+		if err != nil && (!errors.Is(err, context.Canceled) || len(whole) == before) {
+			t.Fatal(err)
+		}
+	}
+	if got, err := target.SigningSeed(t.Context()); !slices.Equal(got, seed) || err != nil {
+		t.Errorf("the copy has another key, %v", err)
+	}
+	for _, table := range tables {
+		if table.Rows == 0 {
+			t.Errorf("got no row in %s: the test does not fill it", table.Table)
+		}
+	}
+	if _, err := source.CopyTo(t.Context(), target, nil); !errors.Is(err, sqlstore.ErrNotEmpty) {
+		t.Errorf("a copy into a database in use: got %v, want a refusal", err)
+	}
+	if found, err := target.Check(t.Context()); len(found) > 0 || err != nil {
+		t.Errorf("check: %v %v", found, err)
+	}
+	// The way back ends where it began.
+	again := reopen(t, "sqlite:"+filepath.Join(t.TempDir(), "again.db"))
+	back, err := target.CopyTo(t.Context(), again, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(tables, back); diff != "" {
+		t.Errorf("there and back again: %s", diff)
+	}
+}
+
+// TestCopyRepairs shows that a copy goes on where it differs from its source.
+func TestCopyRepairs(t *testing.T) { each(t, testCopyRepairs) }
+
+func testCopyRepairs(t *testing.T, database string) {
+	source, target := filled(t, 20), reopen(t, database)
+	ctx, interrupt := context.WithCancel(t.Context())
+	_, err := source.CopyTo(ctx, target, func(table string, _ int64) {
+		if table == "calls" {
+			interrupt()
+		}
+	})
+	interrupt()
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want an interruption", err)
+	}
+	strange := calls(1, []apitype.UUID{apitype.NewUUID()})[0]
+	update(t, target, func(tx service.Tx) error { return tx.InsertCall(strange) })
+	update(t, source, func(tx service.Tx) error {
+		person := service.PersonRow{UUID: apitype.NewUUID(), Owner: apitype.NewUUID(), CreatedAt: apitype.NewTime(now.Add(time.Hour)), Rev: 3, Doc: []byte("{}")}
+		return tx.InsertPerson(person)
+	})
+	tables, err := source.CopyTo(t.Context(), target, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := target.CopyTo(t.Context(), open(t), nil)
+	if diff := cmp.Diff(tables, back); diff != "" || err != nil {
+		t.Errorf("got another copy, %v: %s", err, diff)
+	}
+}
