@@ -1,0 +1,322 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+)
+
+var crowdLong = flag.Bool("crowd", false, "the crowd makes 400 changes and is killed 40 times")
+
+// crowd is several programs that share one state folder, and a network that flaps.
+type crowd struct {
+	*testing.T
+	home    home
+	service *servicetest.Harness
+	random  *rand.Rand // Under mu.
+
+	mu       sync.Mutex
+	flapping bool
+	applied  []string // "uuid verb", in the order in which the service accepted them.
+	kills    int
+	sure     map[string]bool // Changes that a program has said to have.
+	maybe    map[string]bool // Changes whose program was killed before it said so.
+}
+
+// commandPatience is how long a program may take.
+const commandPatience = time.Minute
+
+func crowdCall(n int) apitype.UUID {
+	id := apitype.MustParseUUID("00000000-0000-4000-8000-000000000000")
+	id[0], id[14], id[15] = 0xc0, byte(n>>8), byte(n)
+	return id
+}
+
+// Two terminals and six command lines on one state folder, killed again and again, over
+// a network that flaps: each change takes effect once, and those of a call in order.
+func TestCrowdOnOneStateFolder(t *testing.T) {
+	t.Parallel()
+	changes, kills := 60, 8
+	if *crowdLong {
+		changes, kills = 400, 40
+	}
+	c := &crowd{
+		T: t, home: newHome(t), service: servicetest.New(t), random: rand.New(rand.NewPCG(6, 8)),
+		flapping: true, kills: kills, sure: map[string]bool{}, maybe: map[string]bool{},
+	}
+	calls := changes/2 + 1
+	c.load(calls)
+	server := httptest.NewServer(c)
+	t.Cleanup(server.Close)
+	c.home.env = append(c.home.env, "FUNDESK_BASE_URL="+server.URL, "FUNDESK_TOKEN="+c.service.Token())
+	c.service.Clock.Set(time.Now())
+
+	var workers sync.WaitGroup
+	work := make(chan int)
+	for range 6 {
+		workers.Go(func() {
+			for n := range work {
+				c.workCall(crowdCall(n).String())
+			}
+		})
+	}
+	desks, stop := context.WithCancel(t.Context())
+	var terminals sync.WaitGroup
+	for range 2 {
+		terminals.Go(func() { c.sit(desks) })
+	}
+	for n := 1; n < calls; n++ {
+		work <- n
+	}
+	close(work)
+	workers.Wait()
+	stop()
+	terminals.Wait()
+	c.drain()
+	c.judge()
+}
+
+// load makes calls, the one that the terminals look at first.
+func (c *crowd) load(calls int) {
+	c.Helper()
+	owner := c.service.Organization("Sea Rescue")
+	at := apitype.NewTime(c.service.Clock.Now().Add(-48 * time.Hour))
+	person := apitype.NewUUID()
+	records := []service.LoadRecord{{Kind: service.LoadPerson, Data: service.LoadedPerson{
+		Person:                 apitype.Person{UUID: person, PersonUUID: person, CreatedAt: at, LastName: new("Menge")},
+		OwningOrganizationUUID: owner, RecruitingOrganizationUUID: owner,
+	}}}
+	for n := range calls {
+		at := apitype.NewTime(at.Add(time.Duration(n) * time.Second))
+		records = append(records, service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: apitype.Call{
+			UUID: crowdCall(n), Status: apitype.CallRequested, RequestedAt: at, LastUpdatedAt: at, PersonUUID: person, Type: apitype.CallVerification,
+		}}})
+	}
+	c.service.Load(records...)
+}
+
+// ServeHTTP is the network: now and then it loses a request or its answer.
+func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.mu.Lock()
+	luck := 100
+	if c.flapping {
+		luck = c.random.IntN(12)
+	}
+	c.mu.Unlock()
+	switch {
+	case luck == 0: // Lost on its way.
+		hangUp(w)
+		return
+	case luck == 1:
+		w.Header().Set("Retry-After", "0")
+		http.Error(w, "busy", http.StatusServiceUnavailable)
+		return
+	}
+	answer := httptest.NewRecorder()
+	c.service.Handler.ServeHTTP(answer, r)
+	if r.Method != http.MethodGet && answer.Code == http.StatusOK {
+		parts := strings.Split(r.URL.Path, "/")
+		c.mu.Lock()
+		c.applied = append(c.applied, parts[len(parts)-3]+" "+parts[len(parts)-1])
+		c.mu.Unlock()
+	}
+	if luck == 2 { // Its answer is lost.
+		hangUp(w)
+		return
+	}
+	for name, values := range answer.Header() {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write(answer.Body.Bytes())
+}
+
+func hangUp(w http.ResponseWriter) {
+	if connection, _, err := w.(http.Hijacker).Hijack(); err == nil {
+		_ = connection.Close()
+	}
+}
+
+// workCall records an attempt and then completes the call, each by a program of its own.
+func (c *crowd) workCall(id string) {
+	c.command(id+" add-attempt", "call", "attempt", id, "--attempted-at", "now", "--queue")
+	c.command(id+" complete", "call", "complete", id, "--result-code", "reached", "--notes", "spoke with "+id, "--queue")
+}
+
+// command runs fundesk, and now and then kills it.
+func (c *crowd) command(change string, args ...string) {
+	ctx, cancel := context.WithTimeout(c.Context(), commandPatience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(programs, "fundesk"), args...)
+	cmd.Env, cmd.Dir = c.home.env, c.home.dir
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		c.Error(err)
+		return
+	}
+	if after, ok := c.mayKill(); ok {
+		timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+		defer timer.Stop()
+	}
+	_ = cmd.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ctx.Err() != nil {
+		c.Errorf("%s: the program does not end", change)
+	}
+	switch code := cmd.ProcessState.ExitCode(); code {
+	case 0, 10: // Done, or safe in the outbox.
+		c.sure[change] = true
+	case -1:
+		c.maybe[change] = true
+	default:
+		c.maybe[change] = true
+		c.Errorf("%s: exit %d\n%s", change, code, out.String())
+	}
+}
+
+// mayKill says whether the next program is killed, and when.
+func (c *crowd) mayKill() (time.Duration, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kills == 0 || c.random.IntN(5) > 0 {
+		return 0, false
+	}
+	c.kills--
+	return time.Duration(c.random.IntN(80)) * time.Millisecond, true
+}
+
+// sit opens the Desk on the state folder, again and again. Each sends what is there
+// until it is killed.
+func (c *crowd) sit(ctx context.Context) {
+	for ctx.Err() == nil {
+		cmd := exec.CommandContext(ctx, filepath.Join(programs, "fundesk"), "tui")
+		cmd.Env, cmd.Dir = c.home.env, c.home.dir
+		tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 30, Cols: 100})
+		if err != nil {
+			c.Error(err)
+			return
+		}
+		closed := make(chan struct{})
+		go func() {
+			_, _ = io.Copy(io.Discard, tty)
+			close(closed)
+		}()
+		stay := time.Duration(2+c.int(4)) * time.Second
+		select {
+		case <-ctx.Done():
+		case <-time.After(stay):
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		_ = tty.Close()
+		<-closed
+	}
+}
+
+func (c *crowd) int(n int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.random.IntN(n)
+}
+
+// drain lets the network be, and sends until nothing is left. Attempts whose answer was
+// lost wait until they can no longer arrive.
+func (c *crowd) drain() {
+	c.Helper()
+	c.mu.Lock()
+	c.flapping = false
+	c.mu.Unlock()
+	deadline := time.Now().Add(2 * time.Minute)
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for ; ; <-tick.C {
+		_, stderr, _ := c.home.run(c.T, "fundesk outbox send")
+		left := c.home.must(c.T, "fundesk outbox list -o ndjson")
+		if strings.TrimSpace(left) == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			c.Fatalf("still in the outbox:\n%s\n%s", left, stderr)
+		}
+	}
+}
+
+// judge holds what the service accepted against what the programs have said.
+func (c *crowd) judge() {
+	c.Helper()
+	for change := range c.sure {
+		if n := countOf(c.applied, change); n != 1 && !strings.HasSuffix(change, "complete") {
+			c.Errorf("%s: took effect %d times, want once", change, n)
+		}
+	}
+	for change := range c.maybe {
+		if n := countOf(c.applied, change); n > 1 && !strings.HasSuffix(change, "complete") {
+			c.Errorf("%s: took effect %d times, want once at most", change, n)
+		}
+	}
+	for change := range c.sure {
+		id, isCompletion := strings.CutSuffix(change, " complete")
+		if !isCompletion {
+			continue
+		}
+		answer := c.service.Do(c.service.Token(), http.MethodGet, "/api/v1/calls/"+id, "")
+		var call apitype.Call
+		answer.Decode(&call)
+		if call.Status != apitype.CallCompleted || call.Result.Value().Notes == nil || *call.Result.Value().Notes != "spoke with "+id {
+			c.Errorf("call %s: got %s, want it completed with its notes", id, call.Status)
+		}
+		first, last := slices.Index(c.applied, id+" add-attempt"), slices.Index(c.applied, id+" complete")
+		if first > last {
+			c.Errorf("call %s: completed before its attempt", id)
+		}
+	}
+	if len(c.sure) < len(c.maybe) {
+		c.Errorf("changes: got %d that were said to be safe and %d that were not", len(c.sure), len(c.maybe))
+	}
+	err := filepath.WalkDir(c.home.dir, func(path string, file os.DirEntry, err error) error {
+		if err != nil || !file.Type().IsRegular() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err == nil && strings.Contains(string(content), "eyJ") {
+			return fmt.Errorf("%s holds a token", path)
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		c.Error(err)
+	}
+}
+
+func countOf(all []string, one string) int {
+	n := 0
+	for _, s := range all {
+		if s == one {
+			n++
+		}
+	}
+	return n
+}
