@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -247,7 +248,9 @@ func opLabel(op string) string {
 }
 
 // shortID is enough of an identifier to tell records on a screen apart.
-func shortID(id apitype.UUID) string { return id.String()[:8] }
+func shortID(id apitype.UUID) string { return string(appendShortID(nil, id)) }
+
+func appendShortID(b []byte, id apitype.UUID) []byte { return hex.AppendEncode(b, id[:4]) }
 
 // flushCmd saves what is typed.
 func (s *shell) flushCmd() tea.Cmd {

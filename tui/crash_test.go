@@ -91,21 +91,29 @@ func startProcess(t testing.TB, base, token, dir string) *process {
 		}
 	}()
 	// What the emulator answers to the program's questions.
-	go func() {
+	go func(screen *vt.Emulator) {
 		buffer := make([]byte, 1024)
 		for {
-			n, err := p.screen.Read(buffer)
+			n, err := screen.Read(buffer)
 			if err != nil {
 				return
 			}
 			_, _ = p.tty.Write(buffer[:n])
 		}
-	}()
-	t.Cleanup(func() {
-		_ = p.tty.Close()
-		_ = p.command.Process.Kill()
-	})
+	}(p.screen)
+	t.Cleanup(p.close)
 	return p
+}
+
+// close ends the program and lets go of its screen: a long test starts many.
+func (p *process) close() {
+	_ = p.tty.Close()
+	_ = p.command.Process.Kill()
+	_ = p.screen.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.after.Reset()
+	p.screen = vt.NewEmulator(1, 1)
 }
 
 func (p *process) write(text string) {
@@ -191,6 +199,7 @@ func TestNothingTypedIsLost(t *testing.T) {
 				if err != nil || draft.Notes != want {
 					t.Fatalf("draft: got %q (%v), want %q", draft.Notes, err, want)
 				}
+				p.close()
 			}
 		})
 	}

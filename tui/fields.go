@@ -55,19 +55,23 @@ func addressText(a *apitype.Address) string {
 }
 
 // shortAge is a time ago in at most four cells.
-func shortAge(d time.Duration) string {
+func shortAge(d time.Duration) string { return string(appendAge(nil, d)) }
+
+func appendAge(b []byte, d time.Duration) []byte {
+	n, unit := int64(0), byte('y')
 	switch {
 	case d < 0:
-		return "soon"
+		return append(b, "soon"...)
 	case d < time.Hour:
-		return strconv.Itoa(int(d.Minutes())) + "m"
+		n, unit = int64(d.Minutes()), 'm'
 	case d < 48*time.Hour:
-		return strconv.Itoa(int(d.Hours())) + "h"
+		n, unit = int64(d.Hours()), 'h'
 	case d < 1000*24*time.Hour:
-		return strconv.Itoa(int(d.Hours()/24)) + "d"
+		n, unit = int64(d.Hours()/24), 'd'
 	default:
-		return strconv.Itoa(int(d.Hours()/24/365)) + "y"
+		n = int64(d.Hours() / 24 / 365)
 	}
+	return append(strconv.AppendInt(b, n, 10), unit)
 }
 
 // resultFields are what came of a call.

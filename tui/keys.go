@@ -230,9 +230,9 @@ func (k keymap) in(scopes []scope) []binding {
 }
 
 // keyName is a key as it is shown.
-func keyName(key string) string {
-	return strings.NewReplacer("ctrl+", "^", "pgdown", "PgDn", "pgup", "PgUp").Replace(key)
-}
+func keyName(key string) string { return keySigns.Replace(key) }
+
+var keySigns = strings.NewReplacer("ctrl+", "^", "pgdown", "PgDn", "pgup", "PgUp")
 
 // loadKeymap reads the registry, changed by keys.toml where there is one: lines such
 // as

@@ -31,12 +31,12 @@ type outboxView struct {
 func newOutboxPage(s *shell) *outboxView {
 	v := &outboxView{shell: s, layout: newLayout(80, 24)}
 	v.table.Columns = []widget.Column[outboxRow]{
-		{Title: " State", Width: 10, Text: func(r outboxRow) string { return " " + r.state() }},
-		{Title: "What", Width: 14, Text: func(r outboxRow) string { return r.what() }},
-		{Title: "Record", Width: 8, Text: func(r outboxRow) string { return r.record() }},
-		{Title: "Age", Width: 4, Right: true, Text: func(r outboxRow) string { return r.age(s) }},
-		{Title: "Tries", Width: 5, Right: true, Text: func(r outboxRow) string { return r.tries() }},
-		{Title: "Last answer", Width: 10, Grow: true, Text: func(r outboxRow) string { return r.answer() }},
+		{Title: " State", Width: 10, Text: func(b []byte, r outboxRow) []byte { return append(append(b, ' '), r.state()...) }},
+		{Title: "What", Width: 14, Text: func(b []byte, r outboxRow) []byte { return append(b, r.what()...) }},
+		{Title: "Record", Width: 8, Text: func(b []byte, r outboxRow) []byte { return append(b, r.record()...) }},
+		{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r outboxRow) []byte { return append(b, r.age(s)...) }},
+		{Title: "Tries", Width: 5, Right: true, Text: func(b []byte, r outboxRow) []byte { return append(b, r.tries()...) }},
+		{Title: "Last answer", Width: 10, Grow: true, Text: func(b []byte, r outboxRow) []byte { return append(b, r.answer()...) }},
 	}
 	v.resize(v.layout)
 	return v

@@ -8,8 +8,8 @@ type Column[R any] struct {
 	Width int // Cells; with Grow the least.
 	Grow  bool
 	Right bool // Numbers and times stand at the right edge.
-	// Text is the cell's text, cleaned already.
-	Text func(R) string
+	// Text appends the cell's text, cleaned already.
+	Text func(b []byte, row R) []byte
 }
 
 // Table draws a window of a list: its cost depends on the height of the window, never
@@ -19,6 +19,8 @@ type Table[R any] struct {
 	cursor  int
 	top     int
 	height  int
+	buffer  []byte // Of the last drawing, for the next one.
+	ends    []int
 }
 
 // Cursor is the index of the chosen row.
@@ -58,48 +60,64 @@ type RowStyle[R any] func(row R, chosen bool, line string) string
 // Lines draws the head and the rows in sight, width cells each.
 func (t *Table[R]) Lines(rows []R, width int, head func(string) string, style RowStyle[R]) []string {
 	widths := t.widths(width)
-	line := make([]byte, 0, 2*width)
-	for i, c := range t.Columns {
-		line = appendCell(line, i, widths[i], c.Title, c.Right)
-	}
-	lines := make([]string, 0, t.height+1)
-	lines = append(lines, head(Fit(string(line), width)))
 	t.Place(t.cursor, len(rows))
-	for i := t.top; i < min(t.top+max(t.height, 1), len(rows)); i++ {
-		line = line[:0]
-		for j, c := range t.Columns {
-			if widths[j] > 0 {
-				line = appendCell(line, j, widths[j], c.Text(rows[i]), c.Right)
-			}
+	shown := rows[min(t.top, len(rows)):min(t.top+max(t.height, 1), len(rows))]
+	b, ends := t.buffer[:0], t.ends[:0]
+	used := 0
+	for i, c := range t.Columns {
+		b = appendCell(b, i, widths[i], c.Right, func(b []byte) []byte { return append(b, c.Title...) })
+		if widths[i] > 0 {
+			used += widths[i] + min(i, 1)
 		}
-		lines = append(lines, style(rows[i], i == t.cursor, Fit(string(line), width)))
+	}
+	rest := blanks(width - used)
+	b = append(b, rest...)
+	ends = append(ends, len(b))
+	for _, row := range shown {
+		for i, c := range t.Columns {
+			b = appendCell(b, i, widths[i], c.Right, func(b []byte) []byte { return c.Text(b, row) })
+		}
+		b = append(b, rest...)
+		ends = append(ends, len(b))
+	}
+	t.buffer, t.ends = b, ends
+	// One string for all lines: a frame is drawn with every key.
+	text := string(b)
+	lines := make([]string, 0, len(ends))
+	lines = append(lines, head(text[:ends[0]]))
+	for i, row := range shown {
+		lines = append(lines, style(row, t.top+i == t.cursor, text[ends[i]:ends[i+1]]))
 	}
 	return lines
 }
 
 // appendCell adds a cell of width cells, and the blank before it, to a line.
-func appendCell(line []byte, index, width int, text string, right bool) []byte {
+func appendCell(b []byte, index, width int, right bool, text func([]byte) []byte) []byte {
 	if width == 0 {
-		return line
+		return b
 	}
 	if index > 0 {
-		line = append(line, ' ')
+		b = append(b, ' ')
 	}
-	if !isPlain(text) || len(text) > width {
-		text = Fit(text, width)
+	start := len(b)
+	b = text(b)
+	cell := b[start:]
+	switch {
+	case !isPlain(cell) || len(cell) > width:
+		fitted := Fit(string(cell), width)
 		if right {
-			text = FitRight(strings.TrimRight(text, " "), width)
+			fitted = FitRight(strings.TrimRight(fitted, " "), width)
 		}
-		return append(line, text...)
+		return append(b[:start], fitted...)
+	case right:
+		n := len(cell)
+		b = append(b, blanks(width-n)...)
+		copy(b[start+width-n:], b[start:start+n])
+		copy(b[start:start+width-n], blanks(width-n))
+		return b
+	default:
+		return append(b, blanks(width-len(cell))...)
 	}
-	if right {
-		line = append(line, blanks(width-len(text))...)
-	}
-	line = append(line, text...)
-	if !right {
-		line = append(line, blanks(width-len(text))...)
-	}
-	return line
 }
 
 // widths shares width among the columns. Where they do not all fit, those at the end

@@ -56,7 +56,7 @@ func Width(text string) int {
 	return ansi.StringWidth(text)
 }
 
-func isPlain(text string) bool {
+func isPlain[T ~string | ~[]byte](text T) bool {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
 			return false
@@ -111,17 +111,25 @@ func Beside(rule string, blocks ...[]string) []string {
 	if len(blocks) == 0 {
 		return nil
 	}
-	lines := make([]string, len(blocks[0]))
+	size := 0
+	for _, block := range blocks {
+		for _, line := range block {
+			size += len(line) + len(rule)
+		}
+	}
+	// One string for all lines: a frame is drawn with every key.
 	var b strings.Builder
+	b.Grow(size)
+	lines := make([]string, len(blocks[0]))
 	for i := range lines {
-		b.Reset()
+		start := b.Len()
 		for j, block := range blocks {
 			if j > 0 {
 				b.WriteString(rule)
 			}
 			b.WriteString(block[i])
 		}
-		lines[i] = b.String()
+		lines[i] = b.String()[start:]
 	}
 	return lines
 }

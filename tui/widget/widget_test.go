@@ -88,9 +88,9 @@ func TestEditorShowsItsCursor(t *testing.T) {
 func TestTableDrawsItsWindow(t *testing.T) {
 	t.Parallel()
 	table := Table[int]{Columns: []Column[int]{
-		{Title: "N", Width: 4, Right: true, Text: func(n int) string { return strings.Repeat("9", n%6) }},
-		{Title: "Text", Width: 5, Grow: true, Text: func(int) string { return "世界你好世界" }},
-		{Title: "Late", Width: 30, Text: func(int) string { return "left out when narrow" }},
+		{Title: "N", Width: 4, Right: true, Text: func(b []byte, n int) []byte { return append(b, strings.Repeat("9", n%6)...) }},
+		{Title: "Text", Width: 5, Grow: true, Text: func(b []byte, _ int) []byte { return append(b, "世界你好世界"...) }},
+		{Title: "Late", Width: 30, Text: func(b []byte, _ int) []byte { return append(b, "left out when narrow"...) }},
 	}}
 	rows := make([]int, 1000)
 	plain := func(s string) string { return s }
