@@ -161,4 +161,6 @@ func hangBus(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // demo gives the script the demo's data.
-func demo(ts *testscript.TestScript, _ bool, _ []string) { ts.Check(commands.CopyDemo(ts.Getenv("HOME"))) }
+func demo(ts *testscript.TestScript, _ bool, _ []string) {
+	ts.Check(commands.CopyDemo(ts.Getenv("HOME")))
+}

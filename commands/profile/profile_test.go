@@ -171,6 +171,10 @@ func TestKeyring(t *testing.T) {
 	if _, err := tokens.Set("prod", "abc", false); !errors.Is(err, profile.ErrNoKeyring) {
 		t.Errorf("got %v, want no keyring", err)
 	}
+	keyring.MockInitWithError(keyring.ErrSetDataTooBig)
+	if _, err := tokens.Set("prod", strings.Repeat("a", 5000), false); err == nil || errors.Is(err, profile.ErrNoKeyring) || !strings.Contains(err.Error(), "too large") {
+		t.Errorf("got %v, want that the token is too large", err)
+	}
 	if entries, _ := os.ReadDir(tokens.Dir); len(entries) != 0 {
 		t.Errorf("got %v in the folder, want nothing in plain text", entries)
 	}

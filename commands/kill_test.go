@@ -1,0 +1,97 @@
+package commands_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"fundesk/service/servicetest"
+)
+
+// puller is a program that pulls calls for one home folder.
+type puller struct{ env []string }
+
+func newPuller(t *testing.T, h *servicetest.Harness, token string) puller {
+	t.Helper()
+	return puller{env: []string{
+		"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "FUNDESK_BASE_URL=" + h.URL, "FUNDESK_TOKEN=" + token, "GORACE=atexit_sleep_ms=0",
+	}}
+}
+
+// pull reads that many lines and then kills the program as nothing can be killed more;
+// a negative number lets it end.
+func (p puller) pull(t *testing.T, lines int) (uuids []string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "fundesk", "pull", "call", "-q")
+	cmd.Env = p.env
+	var problem strings.Builder
+	cmd.Stderr = &problem
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if lines == 0 {
+		cancel()
+	}
+	reader := bufio.NewReader(out)
+	for {
+		line, err := reader.ReadString('\n')
+		if err != nil { // What was written before the end, and cut lines are none.
+			break
+		}
+		var record struct{ UUID string }
+		if err := json.Unmarshal([]byte(line), &record); err != nil {
+			t.Errorf("got %q, want a record: %v", line, err)
+		}
+		if uuids = append(uuids, record.UUID); len(uuids) == lines {
+			cancel()
+		}
+	}
+	if err := cmd.Wait(); err != nil && lines < 0 {
+		t.Fatalf("pull: %v\n%s", err, problem.String())
+	}
+	return uuids
+}
+
+// A pull that is killed at any moment loses nothing: what it printed and what the next
+// one prints is everything.
+func TestKilledPullLosesNothing(t *testing.T) {
+	t.Parallel()
+	h := servicetest.New(t)
+	h.Sample(60)
+	token := h.Token()
+	want := newPuller(t, h, token).pull(t, -1)
+	if len(want) < 40 {
+		t.Fatalf("got %d calls, want more than fit a pipe", len(want))
+	}
+	for _, lines := range []int{0, 1, len(want) / 2, len(want)} {
+		t.Run(strconv.Itoa(lines), func(t *testing.T) {
+			t.Parallel()
+			p := newPuller(t, h, token)
+			got := map[string]bool{}
+			for _, n := range []int{lines, lines, -1} {
+				for _, id := range p.pull(t, n) {
+					got[id] = true
+				}
+			}
+			for _, id := range want {
+				if !got[id] {
+					t.Errorf("call %s was lost", id)
+				}
+			}
+			if again := p.pull(t, -1); len(again) != 0 {
+				t.Errorf("got %d calls from a pull after the whole, want none", len(again))
+			}
+		})
+	}
+}
