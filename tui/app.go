@@ -60,6 +60,37 @@ type app struct {
 	current int
 	layout  layout
 	desk    *desk
+	// Drawn with every key, and the same most of the time.
+	drawnTabs   drawn[tabsKey]
+	drawnFooter drawn[footerKey]
+}
+
+// drawn is a line and what it was made of.
+type drawn[K comparable] struct {
+	key  K
+	line string
+}
+
+// of is the line for key, made anew when key is another one.
+func (d *drawn[K]) of(key K, draw func() string) string {
+	if d.line == "" || d.key != key {
+		d.key, d.line = key, draw()
+	}
+	return d.line
+}
+
+// tabsKey is all that the first line depends on.
+type tabsKey struct {
+	current, width, entries int
+	corner                  string
+}
+
+// footerKey is all that the last line depends on: allowed has a bit for each binding of
+// the footer.
+type footerKey struct {
+	current, width int
+	scope          scope
+	allowed        uint64
 }
 
 func newApp(ctx context.Context, o Options) (*app, error) {
@@ -309,6 +340,9 @@ func (a *app) View() tea.View {
 	return view
 }
 
+// asciiSigns are what stands for our signs where there is only ASCII.
+var asciiSigns = strings.NewReplacer("…", "~", "·", "-", "•", "*")
+
 // screen is exactly the lines of the terminal.
 func (a *app) screen() []string {
 	l := a.layout
@@ -324,9 +358,8 @@ func (a *app) screen() []string {
 		screen = drawDialog(a.dialog, a.styles, screen, l.width)
 	}
 	if a.ASCII {
-		signs := strings.NewReplacer("…", "~", "·", "-", "•", "*")
 		for i, line := range screen {
-			screen[i] = signs.Replace(line)
+			screen[i] = asciiSigns.Replace(line)
 		}
 	}
 	return screen
@@ -336,11 +369,13 @@ func (a *app) screen() []string {
 // the connection. Where there is no room for all, only the current page has its name.
 func (a *app) tabs() string {
 	corner := a.corner()
-	tabs := a.tabNames(true)
-	if widget.Width(tabs)+widget.Width(corner) > a.layout.width {
-		tabs = a.tabNames(false)
-	}
-	return widget.Fit(tabs, max(a.layout.width-widget.Width(corner), 0)) + corner
+	return a.drawnTabs.of(tabsKey{a.current, a.layout.width, len(a.entries), corner}, func() string {
+		tabs := a.tabNames(true)
+		if widget.Width(tabs)+widget.Width(corner) > a.layout.width {
+			tabs = a.tabNames(false)
+		}
+		return widget.Fit(tabs, max(a.layout.width-widget.Width(corner), 0)) + corner
+	})
 }
 
 func (a *app) tabNames(all bool) string {
@@ -363,22 +398,34 @@ func (a *app) tabNames(all bool) string {
 
 // footer is the last line: the keys that matter here.
 func (a *app) footer() string {
-	var b strings.Builder
-	scopes := append(slices.Clone(a.pages[a.current].scopes()), scopeEverywhere)
-	for _, binding := range a.keys.in(scopes) {
-		if binding.footer == "" || len(binding.keys) == 0 || a.whyNot(binding.action) != "" {
-			continue
+	scopes := append(a.pages[a.current].scopes(), scopeEverywhere)
+	key := footerKey{current: a.current, width: a.layout.width, scope: scopes[0]}
+	for i, binding := range a.keys.footer(scopes) {
+		if a.whyNot(binding.action) == "" {
+			key.allowed |= 1 << i
 		}
-		item := a.styles.key(keyName(binding.keys[0])) + " " + binding.footer
-		if widget.Width(b.String())+widget.Width(item)+2 > a.layout.width {
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteString("  ")
-		}
-		b.WriteString(item)
 	}
-	return widget.Fit(b.String(), a.layout.width)
+	return a.drawnFooter.of(key, func() string {
+		var b strings.Builder
+		used := 0
+		for i, binding := range a.keys.footer(scopes) {
+			if key.allowed&(1<<i) == 0 {
+				continue
+			}
+			item := a.styles.key(keyName(binding.keys[0])) + " " + binding.footer
+			w := widget.Width(item)
+			if used+w+2 > a.layout.width {
+				continue
+			}
+			if used > 0 {
+				b.WriteString("  ")
+				used += 2
+			}
+			b.WriteString(item)
+			used += w
+		}
+		return widget.Fit(b.String(), a.layout.width)
+	})
 }
 
 // onTick keeps what depends on the time up to date.

@@ -33,6 +33,26 @@ type detail struct {
 	cursor int // Index of the chosen field.
 	top    int // First line in sight.
 	from   int // Index of the page that esc goes back to; noPage: the list.
+	// Beside a list it is drawn with every key, and the same most of the time.
+	beside      []string
+	besideState besideState
+}
+
+// besideState is all that a record beside a list depends on.
+type besideState struct {
+	seq, width, height int
+	ready, revealed    bool
+	failed             error
+	minute             int64 // The times that it tells are not finer.
+}
+
+// besideLines draws the record beside its list.
+func (d *detail) besideLines(s *shell, width, height int) []string {
+	state := besideState{d.seq, width, height, d.ready, s.revealed, d.failed, s.Now().Unix() / 60}
+	if d.beside == nil || d.besideState != state {
+		d.besideState, d.beside = state, d.lines(s, width, height, false)
+	}
+	return d.beside
 }
 
 // noPage is no page's index.

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -227,6 +228,25 @@ func (k keymap) in(scopes []scope) []binding {
 		}
 	}
 	return found
+}
+
+// footer are the bindings of the scopes that the footer may show, with their number.
+func (k keymap) footer(scopes []scope) iter.Seq2[int, *binding] {
+	return func(yield func(int, *binding) bool) {
+		n := 0
+		for _, s := range scopes {
+			for i := range k.bindings {
+				b := &k.bindings[i]
+				if b.scope != s || b.footer == "" || len(b.keys) == 0 {
+					continue
+				}
+				if !yield(n, b) {
+					return
+				}
+				n++
+			}
+		}
+	}
 }
 
 // keyName is a key as it is shown.

@@ -48,7 +48,7 @@ func (l *list[R]) onRecord(seq int, r record, err error) tea.Cmd {
 		if d == l.coming {
 			l.preview = d
 		}
-		d.failed = err
+		d.failed, d.beside = err, nil
 		if l.noteConnection(err); err == nil {
 			d.record, d.ready = r, true
 		}
@@ -61,5 +61,5 @@ func (l *list[R]) previewLines(width, height int) []string {
 	if l.preview == nil {
 		return widget.Block(nil, width, height)
 	}
-	return l.preview.lines(l.shell, width, height, false)
+	return l.preview.besideLines(l.shell, width, height)
 }

@@ -12,6 +12,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/tui/widget"
 )
@@ -234,5 +236,29 @@ func BenchmarkListFrame(b *testing.B) {
 				_ = l.lines(layout)
 			}
 		})
+	}
+}
+
+// What a key costs until its frame is handed to the terminal.
+func BenchmarkScreen(b *testing.B) {
+	a, err := newApp(b.Context(), Options{
+		Client: new(apiclient.Client), Outbox: new(outbox.Outbox), Profile: "bench", Page: "calls", Now: time.Now, Languages: []string{"nl"},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	a.tick = func() tea.Cmd { return nil }
+	const rows = 100_000
+	l := a.pages[callsPage].(*list[callRow])
+	for i := range rows {
+		l.rows = append(l.rows, callRow{id: ids(1, i), status: "requested", kind: "verification", name: "Anna Jansen", requestedAt: time.Now(), attempts: i % 4})
+	}
+	l.preview = &detail{ref: reference{kindCall, callID(1)}, ready: true, record: record{call: &apitype.Call{UUID: callID(1), Status: "requested", Type: "winback"}}}
+	a.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
+	keys := []tea.KeyPressMsg{keyPress("j"), keyPress("j"), keyPress("k")}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		a.Update(keys[i%len(keys)])
+		_ = a.View()
 	}
 }
