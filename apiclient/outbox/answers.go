@@ -114,11 +114,15 @@ func (s *Sender) refused(ctx context.Context, c *claim, failure *apiclient.Error
 // isAnswer reports whether a 2xx answer is one of the service: the changed record, or
 // nothing where there is none to show.
 func isAnswer(e Entry, r *apiclient.Response) bool {
-	if r.Status == http.StatusNoContent {
-		return true
+	if len(r.Body) == 0 {
+		return r.Status == http.StatusNoContent || e.Op == apiclient.OpMarkProcessed
 	}
 	if !strings.Contains(r.Header.Get("Content-Type"), "json") {
 		return false
+	}
+	if e.Op == apiclient.OpMarkProcessed {
+		// Marks may be repeated: JSON that comes again is how this service says yes.
+		return e.Tries > 1 && json.Valid(r.Body)
 	}
 	var record struct {
 		UUID apitype.UUID `json:"uuid"`
@@ -126,7 +130,7 @@ func isAnswer(e Entry, r *apiclient.Response) bool {
 	if json.Unmarshal(r.Body, &record) != nil {
 		return false
 	}
-	return e.Op == apiclient.OpMarkProcessed || record.UUID == e.UUID
+	return record.UUID == e.UUID
 }
 
 // mayBeOurs reports whether a conflict may be with this very change: it went out

@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -459,5 +462,31 @@ func TestEntryRoundTripsThroughJSON(t *testing.T) {
 	}
 	if diff := cmp.Diff(e, got); diff != "" {
 		t.Errorf("entry differs (-made +read):\n%s", diff)
+	}
+}
+
+// A service that answers a mark with JSON of its own is asked twice, and then believed.
+func TestMarkAnsweredWithJSONEnds(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"processed":1}`)
+	}))
+	t.Cleanup(server.Close)
+	client, err := apiclient.New(apiclient.Options{BaseURL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	change, err := apiclient.MarkProcessedChange([]apitype.ProcessedEntry{{EntityName: apitype.EntityCall, EntityUUID: apitype.NewUUID(), ProcessedAt: apitype.NewTime(time.Now())}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	box := open(t, t.TempDir(), server.URL)
+	add(t, box, NewEntry(change))
+	settleAll(t, box, client)
+	if left := list(t, box); len(left) != 0 || asked != 2 {
+		t.Errorf("left: got %v after %d requests, want none after 2", left, asked)
 	}
 }
