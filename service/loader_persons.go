@@ -37,7 +37,11 @@ func (l *loader) person(p LoadedPerson) error {
 	if err := row.write(person); err != nil {
 		return err
 	}
-	return l.tx.InsertPerson(row)
+	if err := l.tx.InsertPerson(row); err != nil {
+		return err
+	}
+	l.lastPerson = row // What follows mostly names it.
+	return nil
 }
 
 // check refuses a person that the interface could not have answered.

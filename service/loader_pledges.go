@@ -45,8 +45,12 @@ func (l *loader) pledge(p LoadedPledge) error {
 	if err := row.write(pledge); err != nil {
 		return err
 	}
-	if err := l.tx.InsertPledge(row); err != nil || !row.HasSignature {
+	if err := l.tx.InsertPledge(row); err != nil {
 		return err
+	}
+	l.lastPledge = row
+	if !row.HasSignature {
+		return nil
 	}
 	return l.tx.InsertSignature(row.UUID, p.Signature)
 }

@@ -98,6 +98,22 @@ func (e *sqliteEngine) connect() (*conn, error) {
 	}
 }
 
+// writerSettings are those of the writer's connection alone. Its cache holds the pages of
+// the indexes that it changes all over: with the small one a load writes them to the log
+// again and again.
+const writerSettings = `PRAGMA cache_size = -32000`
+
+func (e *sqliteEngine) connectWriter() (*conn, error) {
+	c, err := e.connect()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.raw.ExecContext(c.ctx, writerSettings); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
 // view reads in a transaction: SQLite then shows one state of the data throughout.
 func (e *sqliteEngine) view(ctx context.Context, read func(*conn) error) error {
 	return sqliteError(e.readers.with(ctx, func(c *conn) (err error) {
@@ -151,7 +167,7 @@ func (e *sqliteEngine) writer() {
 		}
 		var err error
 		if c == nil {
-			c, err = e.connect()
+			c, err = e.connectWriter()
 		}
 		if err == nil {
 			err = commit(c, batch)
