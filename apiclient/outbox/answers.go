@@ -68,7 +68,7 @@ func (s *Sender) send(ctx context.Context, c *claim) Event {
 		err = response.Err()
 	}
 	if err == nil {
-		if !isAnswer(c.Entry, response) {
+		if !isAnswer(c, response) {
 			s.delay(c, nil)
 			return Event{Outcome: OutcomeUnsure, Err: errors.New("the answer is not what the interface promises")}
 		}
@@ -113,16 +113,16 @@ func (s *Sender) refused(ctx context.Context, c *claim, failure *apiclient.Error
 
 // isAnswer reports whether a 2xx answer is one of the service: the changed record, or
 // nothing where there is none to show.
-func isAnswer(e Entry, r *apiclient.Response) bool {
+func isAnswer(c *claim, r *apiclient.Response) bool {
 	if len(r.Body) == 0 {
-		return r.Status == http.StatusNoContent || e.Op == apiclient.OpMarkProcessed
+		return r.Status == http.StatusNoContent || c.Op == apiclient.OpMarkProcessed
 	}
 	if !strings.Contains(r.Header.Get("Content-Type"), "json") {
 		return false
 	}
-	if e.Op == apiclient.OpMarkProcessed {
+	if c.Op == apiclient.OpMarkProcessed {
 		// Marks may be repeated: JSON that comes again is how this service says yes.
-		return e.Tries > 1 && json.Valid(r.Body)
+		return c.repeated && json.Valid(r.Body)
 	}
 	var record struct {
 		UUID apitype.UUID `json:"uuid"`
@@ -130,7 +130,7 @@ func isAnswer(e Entry, r *apiclient.Response) bool {
 	if json.Unmarshal(r.Body, &record) != nil {
 		return false
 	}
-	return record.UUID == e.UUID
+	return record.UUID == c.UUID
 }
 
 // mayBeOurs reports whether a conflict may be with this very change: it went out
