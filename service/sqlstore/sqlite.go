@@ -34,6 +34,7 @@ type sqliteEngine struct {
 	db      *sql.DB
 	readers *pool
 	writes  chan *write
+	folder  *folder
 	stop    chan struct{}
 	done    sync.WaitGroup
 	once    sync.Once
@@ -64,7 +65,7 @@ func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, err
 		return nil, err
 	}
 	db.SetMaxIdleConns(64)
-	e := &sqliteEngine{path: path, db: db, writes: make(chan *write), stop: make(chan struct{})}
+	e := &sqliteEngine{path: path, db: db, writes: make(chan *write), folder: newFolder(), stop: make(chan struct{})}
 	if err := e.migrate(ctx, o.NoMigrate); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -74,6 +75,7 @@ func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, err
 	}
 	e.readers = newPool(readers, e.connect)
 	e.done.Go(e.writer)
+	e.done.Go(e.fold)
 	return e, nil
 }
 
@@ -101,7 +103,8 @@ func (e *sqliteEngine) connect() (*conn, error) {
 // writerSettings are those of the writer's connection alone. Its cache holds the pages of
 // the indexes that it changes all over: with the small one a load writes them to the log
 // again and again.
-const writerSettings = `PRAGMA cache_size = -32000`
+// The log is folded by the folder.
+const writerSettings = `PRAGMA cache_size = -32000; PRAGMA wal_autocheckpoint = 0`
 
 func (e *sqliteEngine) connectWriter() (*conn, error) {
 	c, err := e.connect()
@@ -182,6 +185,10 @@ func (e *sqliteEngine) writer() {
 		for _, w := range batch {
 			w.answer(err)
 		}
+		if err == nil {
+			e.folder.committed(len(batch))
+			e.foldRest(c)
+		}
 	}
 }
 
@@ -212,9 +219,13 @@ func commit(c *conn, batch []*write) (err error) {
 	}()
 	outcomes := make([]error, len(batch))
 	for i, w := range batch {
-		if outcomes[i], err = attempt(c, w); err != nil {
+		if outcomes[i], err = attempt(c, w, len(batch) == 1); err != nil {
 			return err
 		}
+	}
+	if len(batch) == 1 && outcomes[0] != nil {
+		batch[0].result <- outcomes[0] // All of it is taken back.
+		return nil
 	}
 	if _, err := c.exec(`COMMIT`); err != nil {
 		return err
@@ -226,11 +237,18 @@ func commit(c *conn, batch []*write) (err error) {
 	return nil
 }
 
-// attempt runs one change of a batch. outcome is for the one who asked; err is of the
-// database and ends the batch.
-func attempt(c *conn, w *write) (outcome, err error) {
+// attempt runs one change of a batch; one that is alone needs no savepoint. outcome is
+// for the one who asked; err is of the database and ends the batch.
+func attempt(c *conn, w *write, alone bool) (outcome, err error) {
 	if w.ctx.Err() != nil {
 		return w.ctx.Err(), nil
+	}
+	if alone {
+		outcome = guarded(func() error { return w.change(c) })
+		if c.broken {
+			return nil, outcome
+		}
+		return outcome, nil
 	}
 	if _, err := c.exec(`SAVEPOINT change`); err != nil {
 		return nil, err
