@@ -3,6 +3,7 @@
 package tui
 
 import (
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -34,6 +35,9 @@ func BenchmarkKeyToFrame(b *testing.B) {
 		p.quiet()
 	}
 	slices.Sort(times)
+	if name := os.Getenv("FUNDESK_TEST_DUMP"); name != "" {
+		_ = os.WriteFile(name, []byte(p.after.String()[before:]), 0o600)
+	}
 	b.ReportMetric(float64(p.after.Len()-before)/float64(len(times)), "bytes/key")
 	b.ReportMetric(float64(times[len(times)/2].Microseconds())/1000, "p50-ms")
 	b.ReportMetric(float64(times[len(times)*99/100].Microseconds())/1000, "p99-ms")

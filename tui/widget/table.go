@@ -35,15 +35,16 @@ func (t *Table[R]) Height() int { return max(t.height, 1) }
 // Move moves the cursor by rows within a list of count rows.
 func (t *Table[R]) Move(by, count int) { t.Place(t.cursor+by, count) }
 
-// Place puts the cursor on a row of a list of count rows, and scrolls.
+// Place puts the cursor on a row of a list of count rows. Where that is out of sight it
+// scrolls by half a window: each scroll draws all rows anew, which a slow line feels.
 func (t *Table[R]) Place(row, count int) {
 	t.cursor = min(max(row, 0), max(count-1, 0))
 	height := max(t.height, 1)
 	if t.cursor < t.top {
-		t.top = t.cursor
+		t.top = t.cursor - height/2
 	}
 	if t.cursor >= t.top+height {
-		t.top = t.cursor - height + 1
+		t.top = t.cursor - height + 1 + height/2
 	}
 	t.top = max(min(t.top, count-height), 0)
 }
