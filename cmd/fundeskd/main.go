@@ -48,6 +48,7 @@ type program struct {
 	database  string
 	output    string
 	noMigrate bool
+	timeouts  timeouts // Of serve; zero: the defaults.
 	// Of serve; 0 is what the database does by itself.
 	connections    int
 	connectTimeout time.Duration

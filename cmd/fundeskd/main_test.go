@@ -26,8 +26,9 @@ import (
 
 // environment is a folder of its own for each test.
 type environment struct {
-	t      *testing.T
-	folder string
+	t        *testing.T
+	folder   string
+	timeouts timeouts
 }
 
 func newEnvironment(t *testing.T) environment {
@@ -43,7 +44,7 @@ func (e environment) getenv(name string) string {
 }
 
 func (e environment) program(in string, out, errs io.Writer) program {
-	return program{In: strings.NewReader(in), Out: out, Err: errs, Getenv: e.getenv, Now: time.Now}
+	return program{In: strings.NewReader(in), Out: out, Err: errs, Getenv: e.getenv, Now: time.Now, timeouts: e.timeouts}
 }
 
 // run runs one command.

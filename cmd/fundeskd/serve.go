@@ -28,16 +28,20 @@ type serveOptions struct {
 	tlsKey    string
 }
 
-// The time-outs against slow clients, and how long requests in flight may take when the
-// server ends.
-const (
-	headerTimeout   = 10 * time.Second
-	bodyTimeout     = 60 * time.Second
-	answerTimeout   = 120 * time.Second
-	idleTimeout     = 120 * time.Second
-	shutdownTimeout = 30 * time.Second
-	maxHeader       = 64 << 10
-)
+// timeouts end connections of slow clients, and bound how long requests in flight may
+// take when the server ends.
+type timeouts struct {
+	header, body, answer, idle, shutdown time.Duration
+}
+
+// defaultTimeouts leave time for a slow line, and none for one that only holds a
+// connection.
+var defaultTimeouts = timeouts{
+	header: 10 * time.Second, body: 60 * time.Second, answer: 120 * time.Second, idle: 120 * time.Second,
+	shutdown: 30 * time.Second,
+}
+
+const maxHeader = 64 << 10
 
 func (p *program) serveCommand() *cobra.Command {
 	var o serveOptions
@@ -76,6 +80,7 @@ type server struct {
 	listener net.Listener
 	http     *http.Server
 	logger   *slog.Logger
+	shutdown time.Duration // How long requests in flight may take at the end.
 }
 
 // newServer opens the database and listens; Run then answers.
@@ -113,19 +118,23 @@ func (p *program) newServer(ctx context.Context, o serveOptions) (_ *server, err
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
+	limits := p.timeouts
+	if limits == (timeouts{}) {
+		limits = defaultTimeouts
+	}
 	scheme := "http://"
 	if certificates != nil {
 		listener, scheme = tls.NewListener(listener, certificates), "https://"
 	}
 	return &server{
 		URL:   scheme + reachable(listener.Addr().String()),
-		store: store, listener: listener, logger: logger,
+		store: store, listener: listener, logger: logger, shutdown: limits.shutdown,
 		http: &http.Server{
 			Handler:           metrics.wrap(api),
-			ReadHeaderTimeout: headerTimeout,
-			ReadTimeout:       bodyTimeout,
-			WriteTimeout:      answerTimeout,
-			IdleTimeout:       idleTimeout,
+			ReadHeaderTimeout: limits.header,
+			ReadTimeout:       limits.body,
+			WriteTimeout:      limits.answer,
+			IdleTimeout:       limits.idle,
 			MaxHeaderBytes:    maxHeader,
 			ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 		},
@@ -156,7 +165,7 @@ func (s *server) Run(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	s.logger.Info("ending")
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.shutdown)
 	defer cancel()
 	if err := s.http.Shutdown(ending); err != nil {
 		return errors.Join(fmt.Errorf("end: %w", err), s.http.Close())
