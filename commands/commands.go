@@ -109,6 +109,9 @@ func newRoot(s *session, args []string) *cobra.Command {
 			if len(args) > 0 {
 				return unknownVerb(cmd, args[0])
 			}
+			if isTerminal(s.app.Out) {
+				return s.welcome(cmd.Context())
+			}
 			return cmd.Help()
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -54,26 +55,30 @@ func (s *session) records(find func(completions.Source, context.Context, string)
 // when a shell asks.
 func (s *session) addCompletions(root *cobra.Command) {
 	flags := map[string]completer{
-		"output":            values(render.Formats),
-		"type":              values(apitype.CallTypes),
-		"gender":            values(apitype.Genders),
-		"person":            s.records(completions.Source.Persons),
-		"related-case":      s.records(completions.Source.Pledges),
-		"result-code":       s.records(completions.Source.ResultCodes),
-		"token-storage":     values([]string{"keyring", "file", "command"}),
-		"profile":           s.profileNames,
-		"opt-in-email":      values([]string{"true", "false"}),
-		"opt-in-mail":       values([]string{"true", "false"}),
-		"opt-in-phone":      values([]string{"true", "false"}),
-		"opt-in-sms":        values([]string{"true", "false"}),
-		"recruitment-type":  values(apitype.RecruitmentTypes),
-		"donation-interval": values(apitype.DonationIntervals), "initial-donation-interval": values(apitype.DonationIntervals),
+		"output":              values(render.Formats),
+		"type":                values(apitype.CallTypes),
+		"columns":             columnNames,
+		"gender":              values(apitype.Genders),
+		"person":              s.records(completions.Source.Persons),
+		"related-case":        s.records(completions.Source.Pledges),
+		"result-code":         s.records(completions.Source.ResultCodes),
+		"token-storage":       values([]string{"keyring", "file", "command"}),
+		"profile":             s.profileNames,
+		"owning-organization": s.records(completions.Source.Organizations), "recruiting-organization": s.records(completions.Source.Organizations),
+		"calling-organization": s.records(completions.Source.Organizations),
+		"opt-in-email":         values([]string{"true", "false"}),
+		"opt-in-mail":          values([]string{"true", "false"}),
+		"opt-in-phone":         values([]string{"true", "false"}),
+		"opt-in-sms":           values([]string{"true", "false"}),
+		"recruitment-type":     values(apitype.RecruitmentTypes),
+		"donation-interval":    values(apitype.DonationIntervals), "initial-donation-interval": values(apitype.DonationIntervals),
 	}
 	arguments := map[string]completer{
 		"person": s.records(completions.Source.Persons),
 		"call":   s.records(completions.Source.Calls),
 		"pledge": s.records(completions.Source.Pledges),
 	}
+	arguments["outbox"] = s.outboxEntries
 	statuses := map[string]completer{"call": values(apitype.CallStatuses), "pledge": values(apitype.PledgeStatuses)}
 	includes := map[string]completer{"call": values(apitype.CallIncludes[:4]), "pledge": values([]string{apitype.IncludeTransactions})}
 	walkCommands(root, func(cmd *cobra.Command) {
@@ -83,9 +88,50 @@ func (s *session) addCompletions(root *cobra.Command) {
 		}
 		registerFlag(cmd, "status", statuses[noun])
 		registerFlag(cmd, "include", includes[noun])
-		takesIDs := strings.Contains(cmd.Use, "UUID") && cmd.Name() != "action" && cmd.Name() != "mark"
+		keepFilesOut(cmd)
+		takesIDs := (strings.Contains(cmd.Use, "UUID") || strings.HasSuffix(cmd.Use, " ID")) && cmd.Name() != "action" && cmd.Name() != "mark"
 		if complete := arguments[noun]; complete != nil && takesIDs && cmd.ValidArgsFunction == nil {
 			cmd.ValidArgsFunction = complete
+		}
+	})
+}
+
+// columnNames completes with the columns of a command's noun; those that stand before
+// a comma are kept.
+func columnNames(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	var all []string
+	switch nounOfCommand(cmd) {
+	case "person":
+		all = names(render.PersonColumns())
+	case "call":
+		all = names(render.CallColumns())
+	case "pledge":
+		all = names(render.PledgeColumns())
+	}
+	before := toComplete[:strings.LastIndexByte(toComplete, ',')+1]
+	for i := range all {
+		all[i] = before + all[i]
+	}
+	return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+func names[T any](columns []render.Column[T]) []string {
+	all := make([]string, len(columns))
+	for i, column := range columns {
+		all[i] = column.Name
+	}
+	return all
+}
+
+// keepFilesOut has no file offered for a flag whose value is none.
+func keepFilesOut(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		switch flag.Name {
+		case "file", "input", "results", "state":
+		default:
+			if _, given := cmd.GetFlagCompletionFunc(flag.Name); !given {
+				registerFlag(cmd, flag.Name, cobra.NoFileCompletions)
+			}
 		}
 	})
 }
@@ -115,6 +161,23 @@ func walkCommands(cmd *cobra.Command, visit func(*cobra.Command)) {
 	for _, child := range cmd.Commands() {
 		walkCommands(child, visit)
 	}
+}
+
+// outboxEntries completes with what waits in the outbox.
+func (s *session) outboxEntries(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	box, err := s.anyOutbox()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	entries, _, err := box.List()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	lines := make([]string, len(entries))
+	for i, entry := range entries {
+		lines[i] = entry.ID + "\t" + entry.Op + ", " + string(entry.State)
+	}
+	return lines, cobra.ShellCompDirectiveNoFileComp
 }
 
 // profileNames completes with the profiles.

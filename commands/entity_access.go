@@ -15,6 +15,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/completions"
 	"fundesk/render"
 )
 
@@ -35,7 +36,7 @@ type markFlags struct {
 func processedMark(s *session) *cobra.Command {
 	m := &markFlags{}
 	cmd := &cobra.Command{
-		Use: "mark [ENTITY UUID… | -]", ValidArgsFunction: completeEntity, Short: "Mark records as processed", Args: cobra.ArbitraryArgs,
+		Use: "mark [ENTITY UUID… | -]", ValidArgsFunction: s.completeEntity, Short: "Mark records as processed", Args: cobra.ArbitraryArgs,
 		Long: "Mark records as processed: ENTITY is person, pledge, call or transaction. --file reads NDJSON of\n" +
 			"processed entries. Good entries are marked even when others fail.",
 		Example: "  fundesk processed mark call 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
@@ -225,10 +226,19 @@ func printMarks(list *render.List[changeResult], entries []apitype.ProcessedEntr
 	return list.Close()
 }
 
-// completeEntity completes the kind of record.
-func completeEntity(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
+// completeEntity completes the kind of record, then records of it.
+func (s *session) completeEntity(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return values(apitype.EntityNames)(cmd, args, toComplete)
+	}
+	switch apitype.EntityName(args[0]) {
+	case apitype.EntityPerson:
+		return s.records(completions.Source.Persons)(cmd, args[1:], toComplete)
+	case apitype.EntityCall:
+		return s.records(completions.Source.Calls)(cmd, args[1:], toComplete)
+	case apitype.EntityPledge:
+		return s.records(completions.Source.Pledges)(cmd, args[1:], toComplete)
+	default:
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return values(apitype.EntityNames)(cmd, args, toComplete)
 }

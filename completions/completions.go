@@ -192,6 +192,22 @@ func (s Source) Pledges(ctx context.Context, prefix string) []string {
 	})
 }
 
+// Organizations are those that own the newest persons.
+func (s Source) Organizations(ctx context.Context, prefix string) []string {
+	return s.find(ctx, "organizations", prefix, func(ctx context.Context, c *apiclient.Client) ([]Value, error) {
+		page, err := c.Persons.List(ctx, apitype.PersonListOptions{Paging: apitype.Paging{First: new(recent)}})
+		organizations, err := describe(page, err, func(p apitype.Person) Value {
+			organization := p.OwningOrganization.Value()
+			if organization.Name == "" {
+				return Value{}
+			}
+			return Value{organization.UUID.String(), organization.Name}
+		})
+		slices.SortFunc(organizations, func(a, b Value) int { return strings.Compare(a.Value, b.Value) })
+		return slices.Compact(organizations), err
+	})
+}
+
 // ResultCodes are the result codes of the latest calls.
 func (s Source) ResultCodes(ctx context.Context, prefix string) []string {
 	return s.find(ctx, "result-codes", prefix, func(ctx context.Context, c *apiclient.Client) ([]Value, error) {

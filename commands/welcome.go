@@ -1,0 +1,122 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+)
+
+// standing is where a person who typed nothing but the name of the program is, and the
+// commands that lead on from there.
+type standing struct {
+	what string
+	next []pair // A command, and what it is for.
+}
+
+// welcomeTimeout keeps the prompt near when the service is away.
+const welcomeTimeout = 3 * time.Second
+
+// welcome says what to do next.
+func (s *session) welcome(ctx context.Context) error {
+	here := s.stand(ctx)
+	width := 0
+	for _, step := range here.next {
+		width = max(width, render.Width(step.name))
+	}
+	if _, err := fmt.Fprintf(s.app.Out, "%s\n\n", render.Clean(here.what)); err != nil {
+		return err
+	}
+	for _, step := range append(here.next, pair{"fundesk --help", "every command"}) {
+		if _, err := fmt.Fprintf(s.app.Out, "  %s  %s\n", render.Pad(render.Clean(step.name), width), render.Clean(step.value)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stand finds out where the person is: no profile, no token, an expired one, offline,
+// or ready.
+func (s *session) stand(ctx context.Context) standing {
+	s.flags.timeout = min(s.flags.timeout, welcomeTimeout)
+	demo := pair{"fundesk demo", "work calls on sample data"}
+	t, err := s.resolve()
+	if err != nil {
+		what := "No service is set up yet."
+		if config, broken := s.store().Load(); broken != nil || len(config.Profiles) > 0 || s.flags.profile != "" {
+			what = "The service is not found: " + err.Error() + "."
+		}
+		return standing{what, []pair{demo, {"fundesk auth login --profile NAME --base-url https://…", "log in to a service"}}}
+	}
+	if t.isEmbedded() {
+		return standing{
+			"Profile " + t.label() + " is a service on this machine; nothing needs to be set up.",
+			[]pair{{"fundesk tui --profile " + t.label(), "work calls in the terminal"}, {"fundesk --profile " + t.label() + " call list", "the same data for scripts"}},
+		}
+	}
+	login := pair{"fundesk auth login" + profileFlag(t), "log in again"}
+	token, err := s.token(ctx, t)
+	if err != nil {
+		login.value = "log in"
+		return standing{"Profile " + t.label() + " cannot be used yet: " + err.Error() + ".", []pair{login, demo}}
+	}
+	if expired := expiry(token); !expired.IsZero() && expired.Before(s.app.Now()) {
+		return standing{"The token of " + t.label() + " expired " + render.RelativeTime(expired, s.app.Now()) + ".", []pair{login}}
+	}
+	return s.standWith(ctx, t, login)
+}
+
+// standWith asks the service.
+func (s *session) standWith(ctx context.Context, t *target, login pair) standing {
+	doctor := pair{"fundesk doctor" + profileFlag(t), "find out why"}
+	waiting := pair{"fundesk outbox list" + profileFlag(t), "changes that wait to be sent"}
+	client, err := s.connect(ctx)
+	if err == nil {
+		var answer *apiclient.Response
+		if answer, err = client.Do(ctx, http.MethodGet, "/api/v1/calls", url.Values{"first": {"1"}}, nil, nil); err == nil {
+			err = answer.Err()
+		}
+	}
+	switch apiclient.KindOf(err) {
+	case "", apiclient.KindForbidden:
+		return standing{"Logged in to " + t.baseURL + " (" + t.label() + "); the service answers.", []pair{
+			{"fundesk tui" + profileFlag(t), "work calls in the terminal"},
+			{"fundesk call list --status requested" + profileFlag(t), "the calls that wait"},
+			waiting,
+		}}
+	case apiclient.KindUnauthenticated:
+		return standing{"The service at " + t.baseURL + " does not accept the token of " + t.label() + ".", []pair{login, doctor}}
+	default:
+		return standing{"The service at " + t.baseURL + " is not in reach: " + err.Error() + ".", []pair{
+			doctor, waiting,
+			{"fundesk tui" + profileFlag(t), "go on; what you do waits in the outbox"},
+		}}
+	}
+}
+
+// profileFlag names a profile for a command that is to be typed.
+func profileFlag(t *target) string {
+	if t.name == "" {
+		return ""
+	}
+	return " --profile " + t.name
+}
+
+// expiry is when a token says that it ends; zero when it does not.
+func expiry(token string) time.Time {
+	var state authState
+	state.readToken(token)
+	if state.ExpiresAt == nil {
+		return time.Time{}
+	}
+	at, err := apitype.ParseTime(*state.ExpiresAt)
+	if err != nil {
+		return time.Time{}
+	}
+	return at.Time
+}

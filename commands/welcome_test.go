@@ -1,0 +1,61 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/base64"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestWelcome(t *testing.T) {
+	t.Parallel()
+	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+	expired := part(`{"alg":"EdDSA"}`) + "." + part(`{"sub":"a","exp":`+strconv.FormatInt(time.Now().Add(-49*time.Hour).Unix(), 10)+`}`) + ".c2ln"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer good" {
+			status(401, "application/json", `{}`)(w, r)
+			return
+		}
+		status(200, "application/json", `{"edges":[]}`)(w, r)
+	}))
+	t.Cleanup(server.Close)
+	tests := []struct {
+		name        string
+		environment map[string]string
+		want        string
+		next        string
+	}{
+		{"nothing is set up", nil, "No service is set up yet.", "fundesk auth login --profile NAME"},
+		{"a profile that is not there", map[string]string{"FUNDESK_PROFILE": "nowhere"}, "", "fundesk demo"},
+		{"the demo", map[string]string{"FUNDESK_PROFILE": "demo"}, "nothing needs to be set up", "fundesk tui --profile demo"},
+		{"no token", map[string]string{"FUNDESK_BASE_URL": server.URL}, "no token", "fundesk auth login"},
+		{"an expired token", map[string]string{"FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": expired}, "expired 2d ago", "fundesk auth login"},
+		{"a refused token", map[string]string{"FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "bad"}, "does not accept", "fundesk doctor"},
+		{"offline", map[string]string{"FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "good"}, "not in reach", "fundesk outbox list"},
+		{"ready", map[string]string{"FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "good"}, "the service answers", "fundesk tui"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			var out bytes.Buffer
+			s := newSession(App{In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, Getenv: func(name string) string {
+				if name == "HOME" {
+					return home
+				}
+				return test.environment[name]
+			}}, nil)
+			s.flags.timeout = time.Second
+			if err := s.welcome(t.Context()); err != nil {
+				t.Fatalf("welcome: %v", err)
+			}
+			if got := out.String(); !strings.Contains(got, test.want) || !strings.Contains(got, test.next) || strings.Contains(got, expired) {
+				t.Errorf("got %q, want %q and %q", got, test.want, test.next)
+			}
+		})
+	}
+}
