@@ -112,8 +112,9 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestWalkWhileInserting walks forward and backward while records arrive: what was
-// there at the start comes once in each direction, in the same order.
+// TestWalkWhileInserting walks forward and backward while records arrive as fast as they
+// are taken, hundreds a second: what was there at the start comes once in each
+// direction, and forward is backward reversed.
 func TestWalkWhileInserting(t *testing.T) {
 	t.Parallel()
 	w, token, order := listed(t, 120)
