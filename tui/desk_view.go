@@ -84,7 +84,7 @@ func (d *desk) facts(width int) []string {
 	s, call := d.styles, d.call
 	head := fmt.Sprintf("%s · requested %s · %s", clean(string(call.Type)), d.ago(call.RequestedAt.Time), plural(call.AttemptsCount, "attempt", "attempts"))
 	if !d.checked {
-		head += " · checking…"
+		head = "checking… · " + head // In front: the line may be cut.
 	}
 	lines := append(d.titleLines(width), s.dim(widget.Fit(head, width)))
 	lines = append(lines, d.warningLines(*call, func(text string) []string { return widget.Wrap(text, width) })...)

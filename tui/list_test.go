@@ -278,3 +278,26 @@ func TestLeftCallIsNotOfferedAgain(t *testing.T) {
 		t.Errorf("screen: got no word that the queue is empty:\n%s", screen)
 	}
 }
+
+// The numbers of a supervisor: by type, by day, with their ratings.
+func TestStatsCountByTypeAndDay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 160, Height: 50})
+	d.press("6")
+	c := d.app.pages[statsPage].(*stats).counts
+	today := c.days[w.Clock.Now().Local().Format(time.DateOnly)]
+	if today == nil || today.calls != 1 || today.kinds[apitype.CallVerification] != 1 || today.ratings.mean() != 8 {
+		t.Errorf("today: got %+v, want one verification rated 8", today)
+	}
+	if got := c.results["reached"][apitype.CallVerification]; got != 1 {
+		t.Errorf("results: got %d, want 1", got)
+	}
+	screen := strings.Join(d.app.screen(), "\n")
+	for _, want := range []string{"calls a day", "mean rating", "veri 1", "8.0"} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("screen: got no %q:\n%s", want, screen)
+		}
+	}
+}

@@ -44,7 +44,9 @@ func newPledgesPage(s *shell) *list[pledgeRow] {
 			{Title: "Euros", Width: 9, Right: true, Text: func(b []byte, r pledgeRow) []byte { return append(b, r.amount...) }},
 			{Title: "Interval", Width: 11, Text: func(b []byte, r pledgeRow) []byte { return append(b, r.interval...) }},
 			{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r pledgeRow) []byte { return appendAge(b, s.Now().Sub(r.createdAt)) }},
-			{Title: "Released", Width: 8, Text: func(b []byte, r pledgeRow) []byte { return append(b, map[bool]string{true: "yes", false: "no"}[r.released]...) }},
+			{Title: "Released", Width: 8, Text: func(b []byte, r pledgeRow) []byte {
+				return append(b, map[bool]string{true: "yes", false: "no"}[r.released]...)
+			}},
 			{Title: "Won", Width: 6, Text: func(b []byte, r pledgeRow) []byte { return append(b, r.recruited...) }},
 			{Title: "Campaign", Width: 8, Grow: true, Text: func(b []byte, r pledgeRow) []byte { return append(b, r.campaign...) }},
 		},

@@ -2,17 +2,12 @@ package tui
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/tui/widget"
 )
 
 // stats is the page of what a supervisor asks: it walks all calls and pledges, shows
@@ -33,9 +28,9 @@ type counts struct {
 	calls, pledges int
 	requestedAge   map[string]map[apitype.CallType]int // By age, then type.
 	attempts       map[int]int                         // Attempts before a result: calls.
-	results        map[string]int                      // By code.
+	results        map[string]map[apitype.CallType]int // By code, then type.
 	ratings        map[apitype.CallType]rating
-	days           map[string]int // Completions by local day.
+	days           map[string]*day // By local day of the completion.
 	statuses       map[apitype.PledgeStatus]int
 	amounts        map[apitype.PledgeStatus]int64 // Euro cents of the current donation.
 }
@@ -43,6 +38,21 @@ type counts struct {
 type rating struct {
 	n   int
 	sum float64
+}
+
+// add counts one more.
+func (r *rating) add(value float64) {
+	r.n++
+	r.sum += value
+}
+
+func (r *rating) mean() float64 { return r.sum / float64(max(r.n, 1)) }
+
+// day is what was completed on one day.
+type day struct {
+	calls   int
+	kinds   map[apitype.CallType]int
+	ratings rating
 }
 
 // ages are the groups of requested calls, in days.
@@ -53,8 +63,8 @@ var ages = []struct {
 
 func newCounts() counts {
 	return counts{
-		requestedAge: map[string]map[apitype.CallType]int{}, attempts: map[int]int{}, results: map[string]int{},
-		ratings: map[apitype.CallType]rating{}, days: map[string]int{}, statuses: map[apitype.PledgeStatus]int{},
+		requestedAge: map[string]map[apitype.CallType]int{}, attempts: map[int]int{}, results: map[string]map[apitype.CallType]int{},
+		ratings: map[apitype.CallType]rating{}, days: map[string]*day{}, statuses: map[apitype.PledgeStatus]int{},
 		amounts: map[apitype.PledgeStatus]int64{},
 	}
 }
@@ -162,22 +172,35 @@ func (c *counts) addCall(call apitype.Call, now time.Time) {
 		}
 	case apitype.CallCompleted:
 		c.attempts[min(call.AttemptsCount, 10)]++
-		if call.CompletedAt != nil {
-			c.days[call.CompletedAt.Local().Format(time.DateOnly)]++
-		}
 	}
-	result := call.Result.Pointer()
-	if result == nil {
-		return
-	}
+	result := call.Result.Value()
 	if code := value(result.ResultCode); code != "" {
-		c.results[code]++
+		if c.results[code] == nil {
+			c.results[code] = map[apitype.CallType]int{}
+		}
+		c.results[code][call.Type]++
 	}
 	if result.DonorRetentionRating != nil {
 		r := c.ratings[call.Type]
-		r.n++
-		r.sum += result.DonorRetentionRating.Float64()
+		r.add(result.DonorRetentionRating.Float64())
 		c.ratings[call.Type] = r
+	}
+	if call.Status == apitype.CallCompleted && call.CompletedAt != nil {
+		c.addDay(call, result)
+	}
+}
+
+func (c *counts) addDay(call apitype.Call, result apitype.CallResult) {
+	key := call.CompletedAt.Local().Format(time.DateOnly)
+	d := c.days[key]
+	if d == nil {
+		d = &day{kinds: map[apitype.CallType]int{}}
+		c.days[key] = d
+	}
+	d.calls++
+	d.kinds[call.Type]++
+	if result.DonorRetentionRating != nil {
+		d.ratings.add(result.DonorRetentionRating.Float64())
 	}
 }
 
@@ -230,125 +253,4 @@ func (v *stats) do(act action) tea.Cmd {
 		v.scroll = 1 << 20
 	}
 	return nil
-}
-
-func (v *stats) lines(l layout) []string {
-	state := fmt.Sprintf(" counted %d calls and %d pledges", v.counts.calls, v.counts.pledges)
-	switch {
-	case v.running:
-		state += "…  " + v.keyOf(actStop) + " stops"
-	case v.stopped:
-		state += ", stopped; these numbers are not complete. " + v.keyOf(actRefresh) + " counts anew"
-	default:
-		state += ", " + v.keyOf(actRefresh) + " counts anew"
-	}
-	var all []string
-	width := l.width
-	if l.panes > 1 {
-		half := (l.width - ruleWidth) / 2
-		left, right := v.callTables(half), v.otherTables(half)
-		height := max(len(left), len(right))
-		all = widget.Beside("   ", widget.Block(left, half, height), widget.Block(right, half, height))
-	} else {
-		all = append(v.callTables(width), v.otherTables(width)...)
-	}
-	room := l.body - 1
-	v.scroll = max(min(v.scroll, len(all)-room), 0)
-	return widget.Block(append([]string{v.styles.dim(widget.Fit(state, width))}, all[v.scroll:]...), width, l.body)
-}
-
-// blankLabel stands in place of the label and the number of a bar.
-const blankLabel = "                        "
-
-// bar is one line of a chart: a label, a bar, and the number beside it.
-func (v *stats) bar(label string, n, most, width int, more string) string {
-	room := max(width-16-8-widget.Width(more)-2, 0)
-	length := 0
-	if most > 0 {
-		length = (n*room + most - 1) / most
-	}
-	line := widget.Fit(" "+clean(label), 16) + widget.FitRight(fmt.Sprint(n), 7) + " " + v.styles.accent(strings.Repeat(v.styles.bar, length))
-	if more != "" {
-		line = widget.Fit(line, width-widget.Width(more)-1) + " " + v.styles.dim(more)
-	}
-	return line
-}
-
-func (v *stats) callTables(width int) []string {
-	c := v.counts
-	lines := []string{v.styles.bold("Requested calls by age")}
-	most := 0
-	sums := map[string]int{}
-	for title, kinds := range c.requestedAge {
-		for _, n := range kinds {
-			sums[title] += n
-		}
-		most = max(most, sums[title])
-	}
-	for _, group := range ages {
-		var kinds []string
-		for _, kind := range slices.Sorted(maps.Keys(c.requestedAge[group.title])) {
-			kinds = append(kinds, fmt.Sprintf("%s %d", clean(string(kind)), c.requestedAge[group.title][kind]))
-		}
-		lines = append(lines, v.bar(group.title, sums[group.title], most, width, ""))
-		if len(kinds) > 0 {
-			lines = append(lines, v.styles.dim(widget.Fit(blankLabel+strings.Join(kinds, ", "), width)))
-		}
-	}
-	lines = append(lines, "", v.styles.bold("Attempts before a result"))
-	most = 0
-	for _, n := range c.attempts {
-		most = max(most, n)
-	}
-	for _, n := range slices.Sorted(maps.Keys(c.attempts)) {
-		label := fmt.Sprint(n)
-		if n == 10 {
-			label = "10 or more"
-		}
-		lines = append(lines, v.bar(label, c.attempts[n], most, width, ""))
-	}
-	return append(append(lines, ""), v.dayLines(width)...)
-}
-
-// dayLines are the completions of the last 14 days.
-func (v *stats) dayLines(width int) []string {
-	lines := []string{v.styles.bold("Completed by day")}
-	most := 0
-	today := v.Now().Local()
-	for i := range 14 {
-		most = max(most, v.counts.days[today.AddDate(0, 0, -i).Format(time.DateOnly)])
-	}
-	for i := 13; i >= 0; i-- {
-		day := today.AddDate(0, 0, -i)
-		lines = append(lines, v.bar(day.Format("Mon 2 Jan"), v.counts.days[day.Format(time.DateOnly)], most, width, ""))
-	}
-	return append(lines, "")
-}
-
-func (v *stats) otherTables(width int) []string {
-	c := v.counts
-	lines := []string{v.styles.bold("Results")}
-	codes := slices.SortedFunc(maps.Keys(c.results), func(a, b string) int {
-		if n := c.results[b] - c.results[a]; n != 0 {
-			return n
-		}
-		return strings.Compare(a, b)
-	})
-	for _, code := range codes {
-		lines = append(lines, v.bar(code, c.results[code], c.results[codes[0]], width, ""))
-	}
-	lines = append(lines, "", v.styles.bold("Retention rating by type"))
-	for _, kind := range slices.Sorted(maps.Keys(c.ratings)) {
-		r := c.ratings[kind]
-		lines = append(lines, widget.Fit(" "+clean(string(kind)), 16)+fmt.Sprintf("%7.1f  of %d calls", r.sum/float64(r.n), r.n))
-	}
-	lines = append(lines, "", v.styles.bold("Pledges by status"))
-	most := 0
-	for _, n := range c.statuses {
-		most = max(most, n)
-	}
-	for _, status := range slices.Sorted(maps.Keys(c.statuses)) {
-		lines = append(lines, v.bar(string(status), c.statuses[status], most, width, v.euros(apitype.Cents(c.amounts[status]))))
-	}
-	return append(lines, "")
 }

@@ -20,6 +20,7 @@ type styles struct {
 	rule                                      string // Between panes.
 	line                                      string // One character of a horizontal rule.
 	mark, warnSign, okSign, bar               string
+	steps                                     []string // Heights of a line over days.
 	ascii                                     bool
 }
 
@@ -54,11 +55,13 @@ func newStyles(noColor, ascii bool) styles {
 		warnSign: "▲",
 		okSign:   "✓",
 		bar:      "█",
+		steps:    strings.Split("▁▂▃▄▅▆▇█", ""),
 		ascii:    ascii,
 	}
 	if ascii {
 		s.border, s.rule, s.line = widget.ASCIIBorder, " | ", "-"
 		s.mark, s.warnSign, s.okSign, s.bar = "*", "!", "ok", "#"
+		s.steps = strings.Split("_.,-~=+#", "")
 	}
 	return s
 }

@@ -1,0 +1,178 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/tui/widget"
+)
+
+// lines draws what was counted so far.
+func (v *stats) lines(l layout) []string {
+	state := fmt.Sprintf(" counted %d calls and %d pledges", v.counts.calls, v.counts.pledges)
+	switch {
+	case v.running:
+		state += "…  " + v.keyOf(actStop) + " stops"
+	case v.stopped:
+		state += ", stopped; these numbers are not complete. " + v.keyOf(actRefresh) + " counts anew"
+	default:
+		state += ", " + v.keyOf(actRefresh) + " counts anew"
+	}
+	var all []string
+	width := l.width
+	if l.panes > 1 {
+		half := (l.width - ruleWidth) / 2
+		left, right := v.callTables(half), v.otherTables(half)
+		height := max(len(left), len(right))
+		all = widget.Beside("   ", widget.Block(left, half, height), widget.Block(right, half, height))
+	} else {
+		all = append(v.callTables(width), v.otherTables(width)...)
+	}
+	room := l.body - 1
+	v.scroll = max(min(v.scroll, len(all)-room), 0)
+	if below := len(all) - room - v.scroll; below > 0 {
+		state += fmt.Sprintf("  (%d more lines, j scrolls)", below)
+	}
+	return widget.Block(append([]string{v.styles.dim(widget.Fit(state, width))}, all[v.scroll:]...), width, l.body)
+}
+
+// The columns of a chart, in cells.
+const (
+	barLabel  = 16
+	barNumber = 7
+)
+
+// bar is one line of a chart: a label, the number, a bar, and what it is made of.
+func (v *stats) bar(label string, n, most, width int, more string) string {
+	room := max(width-barLabel-barNumber-1-widget.Width(more)-2, 0)
+	length := 0
+	if most > 0 {
+		length = (n*room + most - 1) / most
+	}
+	line := widget.Fit(" "+clean(label), barLabel) + widget.FitRight(fmt.Sprint(n), barNumber) + " " + v.styles.accent(strings.Repeat(v.styles.bar, length))
+	if more != "" {
+		line = widget.Fit(line, width-widget.Width(more)-1) + " " + v.styles.dim(more)
+	}
+	return line
+}
+
+// kinds says how many of each type, in the room that there is.
+func kinds(counts map[apitype.CallType]int) string {
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%s %d", firstLetters(clean(string(kind)), queueKind), counts[kind]))
+	}
+	return strings.Join(parts, " ")
+}
+
+func sum[K comparable](counts map[K]int) int {
+	n := 0
+	for _, count := range counts {
+		n += count
+	}
+	return n
+}
+
+func (v *stats) callTables(width int) []string {
+	c := v.counts
+	lines := []string{v.styles.bold("Requested calls by age and type")}
+	most, widest := 0, 0
+	for _, byKind := range c.requestedAge {
+		most, widest = max(most, sum(byKind)), max(widest, len(kinds(byKind)))
+	}
+	for _, group := range ages {
+		byKind := c.requestedAge[group.title]
+		lines = append(lines, v.bar(group.title, sum(byKind), most, width, widget.Fit(kinds(byKind), widest)))
+	}
+	lines = append(lines, "", v.styles.bold("Attempts before a result"))
+	most = 0
+	for _, n := range c.attempts {
+		most = max(most, n)
+	}
+	for _, n := range slices.Sorted(maps.Keys(c.attempts)) {
+		label := fmt.Sprint(n)
+		if n == 10 {
+			label = "10 or more"
+		}
+		lines = append(lines, v.bar(label, c.attempts[n], most, width, ""))
+	}
+	return append(append(lines, ""), v.dayLines(width)...)
+}
+
+// statsDays is how many days are shown.
+const statsDays = 14
+
+// dayLines are the completions of the last days: a line over them, and a bar for each
+// with its types and its mean rating.
+func (v *stats) dayLines(width int) []string {
+	today := v.Now().Local()
+	days := make([]day, statsDays)
+	most, widest := 0, 0
+	counts, ratings := make([]float64, statsDays), make([]float64, statsDays)
+	for i := range days {
+		if d := v.counts.days[today.AddDate(0, 0, i-statsDays+1).Format(time.DateOnly)]; d != nil {
+			days[i] = *d
+		}
+		counts[i], ratings[i] = float64(days[i].calls), days[i].ratings.mean()
+		most, widest = max(most, days[i].calls), max(widest, len(kinds(days[i].kinds)))
+	}
+	lines := []string{
+		v.styles.bold("Completed by day and type, mean rating"),
+		v.line("calls a day", counts, fmt.Sprintf("up to %d", most)),
+		v.line("mean rating", ratings, fmt.Sprintf("up to %.1f", slices.Max(ratings))),
+	}
+	for i := statsDays - 1; i >= 0; i-- {
+		mean := "   -"
+		if days[i].ratings.n > 0 {
+			mean = fmt.Sprintf("%4.1f", days[i].ratings.mean())
+		}
+		more := widget.Fit(kinds(days[i].kinds), widest) + " " + mean
+		lines = append(lines, v.bar(today.AddDate(0, 0, i-statsDays+1).Format("Mon 2 Jan"), days[i].calls, most, width, more))
+	}
+	return append(lines, "")
+}
+
+// line draws values as one line of steps, the oldest first.
+func (v *stats) line(label string, values []float64, more string) string {
+	highest := max(slices.Max(values), 1e-9)
+	var b strings.Builder
+	for _, value := range values {
+		step := int(value/highest*float64(len(v.styles.steps)-1) + 0.5)
+		b.WriteString(v.styles.steps[step])
+	}
+	return widget.Fit(" "+label, barLabel+barNumber) + " " + v.styles.accent(b.String()) + " " + v.styles.dim(more)
+}
+
+func (v *stats) otherTables(width int) []string {
+	c := v.counts
+	lines := []string{v.styles.bold("Results by type")}
+	codes := slices.SortedFunc(maps.Keys(c.results), func(a, b string) int {
+		return cmp.Or(cmp.Compare(sum(c.results[b]), sum(c.results[a])), strings.Compare(a, b))
+	})
+	most, widest := 0, 0
+	for _, code := range codes {
+		most, widest = max(most, sum(c.results[code])), max(widest, len(kinds(c.results[code])))
+	}
+	for _, code := range codes {
+		lines = append(lines, v.bar(code, sum(c.results[code]), most, width, widget.Fit(kinds(c.results[code]), widest)))
+	}
+	lines = append(lines, "", v.styles.bold("Retention rating by type"))
+	for _, kind := range slices.Sorted(maps.Keys(c.ratings)) {
+		r := c.ratings[kind]
+		lines = append(lines, widget.Fit(" "+clean(string(kind)), barLabel)+fmt.Sprintf("%*.1f  of %s", barNumber, r.mean(), plural(r.n, "call", "calls")))
+	}
+	lines = append(lines, "", v.styles.bold("Pledges by status"))
+	most, widest = 0, 0
+	for status, n := range c.statuses {
+		most, widest = max(most, n), max(widest, widget.Width(v.euros(apitype.Cents(c.amounts[status]))))
+	}
+	for _, status := range slices.Sorted(maps.Keys(c.statuses)) {
+		lines = append(lines, v.bar(string(status), c.statuses[status], most, width, widget.FitRight(v.euros(apitype.Cents(c.amounts[status])), widest)))
+	}
+	return append(lines, "")
+}
