@@ -49,6 +49,9 @@ const (
 
 // bar is one line of a chart: a label, the number, a bar, and what it is made of.
 func (v *stats) bar(label string, n, most, width int, more string) string {
+	if most := max(width-barLabel-barNumber-2, 0); widget.Width(more) > most {
+		more = widget.Fit(more, most)
+	}
 	room := max(width-barLabel-barNumber-1-widget.Width(more)-2, 0)
 	length := 0
 	if most > 0 {
@@ -131,7 +134,7 @@ func (v *stats) dayLines(width int) []string {
 		if days[i].ratings.n > 0 {
 			mean = fmt.Sprintf("%4.1f", days[i].ratings.mean())
 		}
-		more := widget.Fit(kinds(days[i].kinds), widest) + " " + mean
+		more := mean + " " + widget.Fit(kinds(days[i].kinds), widest)
 		lines = append(lines, v.bar(today.AddDate(0, 0, i-statsDays+1).Format("Mon 2 Jan"), days[i].calls, most, width, more))
 	}
 	return append(lines, "")
