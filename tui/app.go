@@ -186,6 +186,9 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // onQueued hears that a change is on disk, or is not.
 func (a *app) onQueued(msg queued) tea.Cmd {
+	if msg.change.queued != nil {
+		msg.change.queued(msg.entry, msg.err)
+	}
 	if msg.err != nil {
 		a.failFirst("not saved: "+msg.err.Error()+"; nothing was sent, the text is kept on screen", nil)
 		return msg.change.restore()
@@ -200,6 +203,7 @@ func (a *app) onRecalled(msg recalled) tea.Cmd {
 		a.fail("cannot undo "+msg.change.label, msg.err)
 		return a.readOutbox()
 	}
+	a.lastBulk.isTakenBack(msg.id)
 	a.say("taken back: " + msg.change.label)
 	return tea.Batch(msg.change.restore(), a.readOutbox())
 }
@@ -265,6 +269,8 @@ func (a *app) run(act action) tea.Cmd {
 		a.dialog = a.help("Run an action", true)
 	case actUndo:
 		return a.undo()
+	case actResults:
+		a.showBulk()
 	case actReveal:
 		a.revealed = !a.revealed
 	case actDismiss:
@@ -286,6 +292,11 @@ func (a *app) whyNot(act action) string {
 	case actUndo:
 		if len(a.held) == 0 {
 			return "nothing to undo: no change is held"
+		}
+		return ""
+	case actResults:
+		if a.lastBulk == nil {
+			return "there was no action on several records"
 		}
 		return ""
 	case actDismiss:
@@ -408,13 +419,17 @@ func (a *app) footer() string {
 	return a.drawnFooter.of(key, func() string {
 		var b strings.Builder
 		used := 0
+		reserved := widget.Width(a.keyOf(actHelp)+" "+string(actHelp)) + 2 // The way to all the others is always there.
 		for i, binding := range a.keys.footer(scopes) {
 			if key.allowed&(1<<i) == 0 {
 				continue
 			}
+			if binding.action == actHelp {
+				reserved = 0
+			}
 			item := a.styles.key(keyName(binding.keys[0])) + " " + binding.footer
 			w := widget.Width(item)
-			if used+w+2 > a.layout.width {
+			if used+w+2+reserved > a.layout.width {
 				continue
 			}
 			if used > 0 {

@@ -25,6 +25,8 @@ type change struct {
 	label string        // What it is, as it is shown: "complete: A. Jansen".
 	draft *outbox.Draft // The text it came from, to give back.
 	undo  func() tea.Cmd
+	// queued is told that it is in the outbox, or why not; nil: nobody asks.
+	queued func(outbox.Entry, error)
 }
 
 // newChange labels what the client made.
@@ -57,6 +59,7 @@ type queued struct {
 // recalled tells that a held change was taken back.
 type recalled struct {
 	change change
+	id     string
 	err    error
 }
 
@@ -131,14 +134,14 @@ func (s *shell) undo() tea.Cmd {
 	return s.inOrder(func() tea.Msg {
 		if last.change.draft != nil {
 			if err := s.keeper.save(*last.change.draft); err != nil {
-				return recalled{change: last.change, err: err}
+				return recalled{change: last.change, id: last.id, err: err}
 			}
 		}
 		_, err := s.Outbox.Recall(last.id)
 		if err != nil && last.change.draft != nil {
 			err = errors.Join(err, s.keeper.forget(last.change.UUID))
 		}
-		return recalled{change: last.change, err: err}
+		return recalled{change: last.change, id: last.id, err: err}
 	})
 }
 
@@ -207,11 +210,17 @@ func (s *shell) onOutboxEvent(msg outboxEvent) tea.Cmd {
 		return nil
 	}
 	s.held = slices.DeleteFunc(s.held, func(h heldChange) bool { return h.id == e.Entry.ID })
+	if e.Outcome != outbox.OutcomeAccepted {
+		s.lastBulk.hear(e)
+	}
 	what := opLabel(e.Entry.Op) + " " + shortID(e.Entry.UUID)
 	switch e.Outcome {
 	case outbox.OutcomeAccepted:
 		s.noteConnection(nil)
 		s.sayf("%s %s: the service has it", s.styles.okSign, what)
+		if s.lastBulk.hear(e) {
+			s.sayf("%s, %s shows each", s.lastBulk.summary(), s.keyOf(actResults))
+		}
 		s.message.aside = true
 	case outbox.OutcomeRejected:
 		s.fail(what+" was refused, its text is kept (O shows it)", e.Err)

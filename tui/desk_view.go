@@ -68,6 +68,9 @@ func (d *desk) startLines(width int) []string {
 	if n := len(d.entries) - unsent; n > 0 {
 		lines = append(lines, " "+s.key(d.keyOf(actOutbox))+"  "+plural(n, "change was", "changes were")+" refused by the service")
 	}
+	if n := len(d.damaged); n > 0 {
+		lines = append(lines, " "+s.key(d.keyOf(actOutbox))+"  "+plural(n, "damaged file was", "damaged files were")+" set aside")
+	}
 	lines = append(lines, "", " "+s.key(d.keyOf(actHelp))+"  all keys", "")
 	if n := len(d.queue.candidates); n > 0 {
 		at := ""

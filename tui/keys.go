@@ -44,6 +44,7 @@ const (
 	actUndo       action = "undo"
 	actRefresh    action = "refresh"
 	actReveal     action = "reveal"
+	actResults    action = "results"
 	actDismiss    action = "dismiss"
 	actSuspend    action = "suspend"
 	actRedraw     action = "redraw"
@@ -174,6 +175,7 @@ func everywhereKeys() []binding {
 		{actOutbox, scopeEverywhere, []string{"O"}, "what is not sent yet", ""},
 		{actRefresh, scopeEverywhere, []string{"R"}, "read again", ""},
 		{actReveal, scopeEverywhere, []string{"v"}, "show or mask IBAN and social security number", ""},
+		{actResults, scopeEverywhere, []string{"B"}, "what became of each record of the last action on several", ""},
 		{actDismiss, scopeEverywhere, []string{"x"}, "dismiss the message", ""},
 		{actSuspend, scopeEverywhere, []string{"ctrl+z"}, "suspend", ""},
 		{actRedraw, scopeEverywhere, []string{"ctrl+l"}, "draw the screen again", ""},

@@ -141,29 +141,3 @@ func (l *list[R]) askBulk() {
 	l.sent = func() { clear(l.marks) }
 	l.dialog = newChoice(fmt.Sprintf("%d %s", len(ids), l.name), "asks again before it does anything", l.bulk(ids, names))
 }
-
-// askEach makes an option that asks with the count and the names, and then sends a
-// change for each record.
-func (s *shell) askEach(label string, ids []apitype.UUID, names []string, make func(id apitype.UUID, name string) change) option {
-	return option{label: label, run: func() tea.Cmd {
-		lines := []string{fmt.Sprintf("%s: %s", label, plural(len(ids), "record", "records"))}
-		for i, name := range names {
-			if i == 8 && len(names) > 9 {
-				lines = append(lines, fmt.Sprintf("  and %d more", len(names)-8))
-				break
-			}
-			lines = append(lines, "  "+name)
-		}
-		s.dialog = &confirm{title: label, lines: lines, yes: func() tea.Cmd {
-			var commands []tea.Cmd
-			for i, id := range ids {
-				commands = append(commands, s.submit(make(id, names[i])))
-			}
-			if s.sent != nil {
-				s.sent()
-			}
-			return tea.Sequence(commands...)
-		}}
-		return nil
-	}}
-}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -213,6 +214,21 @@ func TestBulkAsksWithCountAndNames(t *testing.T) {
 	d.press("y")
 	if entries, _, _ := w.box.List(); len(entries) != 3 {
 		t.Errorf("after y: got %d entries, want 3", len(entries))
+	}
+	// The first of the three is completed already.
+	d.app.sender = w.box.Sender(w.options.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { d.send(outboxEvent{e}) }})
+	if err := w.box.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.app.sender.SendDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.press("B")
+	screen := strings.Join(d.app.screen(), "\n")
+	for _, want := range []string{"Cancel the calls: 2 of 3 done, 1 not", "Fia Klaar  refused: 409", "✓ c0050000  Zoë van der Straaten  done"} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("screen: got no %q:\n%s", want, screen)
+		}
 	}
 }
 

@@ -83,7 +83,8 @@ type shell struct {
 	damaged            []outbox.Damaged
 	drafts             []outbox.Draft
 
-	sent        func() // After an action on several records; nil: nothing.
+	lastBulk    *bulkRun // The latest action on several records; nil: none.
+	sent        func()   // After an action on several records; nil: nothing.
 	jump        func(reference) tea.Cmd
 	turnTo      func(page int) tea.Cmd
 	workOn      func(reference) tea.Cmd

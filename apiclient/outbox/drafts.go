@@ -49,45 +49,65 @@ func (o *Outbox) SaveDraft(call apitype.UUID, d Draft) error {
 	return nil
 }
 
-// Draft is the draft of a call; found is false when there is none.
+// Draft is the draft of a call; found is false when there is none. One that is torn or
+// altered is set aside, and List reports it.
 func (o *Outbox) Draft(call apitype.UUID) (d Draft, found bool, err error) {
-	content, err := readFile(o.draftPath(call))
-	if errors.Is(err, fs.ErrNotExist) {
+	path := o.draftPath(call)
+	d, err = readDraft(path)
+	switch {
+	case err == nil:
+		return d, true, nil
+	case errors.Is(err, fs.ErrNotExist):
 		return Draft{}, false, nil
-	}
-	if err == nil {
-		err = unseal(content, &d)
-	}
-	if err != nil {
+	case errors.Is(err, errTorn):
+		o.setAside([]Damaged{{Path: path}})
+		return Draft{}, false, nil
+	default:
 		return Draft{}, false, fmt.Errorf("read the draft: %w", err)
 	}
-	return d, true, nil
+}
+
+func readDraft(path string) (Draft, error) {
+	content, err := readFile(path)
+	if err != nil {
+		return Draft{}, err
+	}
+	var d Draft
+	return d, unseal(content, &d)
 }
 
 // Drafts is all drafts of this account, the latest first. One that cannot be read is
-// left where it is and missing here.
+// left where it is, missing here, and reported by List.
 func (o *Outbox) Drafts() ([]Draft, error) {
+	drafts, _, err := o.scanDrafts()
+	return drafts, err
+}
+
+// scanDrafts reads the drafts; files that are none come back as damaged.
+func (o *Outbox) scanDrafts() ([]Draft, []Damaged, error) {
 	folder := filepath.Join(o.dir, dirDrafts)
 	files, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, fmt.Errorf("read the drafts: %w", err)
+		return nil, nil, fmt.Errorf("read the drafts: %w", err)
 	}
 	var drafts []Draft
+	var damaged []Damaged
 	for _, file := range files {
 		if strings.HasPrefix(file.Name(), ".new-") {
 			continue
 		}
-		content, err := readFile(filepath.Join(folder, file.Name()))
-		if err != nil {
-			continue
-		}
-		var d Draft
-		if unseal(content, &d) == nil && o.owns(d.BaseURL, d.Account) {
+		path := filepath.Join(folder, file.Name())
+		d, err := readDraft(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // Sent since the folder was read.
+		case err != nil:
+			damaged = append(damaged, Damaged{Path: path, Reason: err.Error()})
+		case o.owns(d.BaseURL, d.Account):
 			drafts = append(drafts, d)
 		}
 	}
 	slices.SortFunc(drafts, func(a, b Draft) int { return b.SavedAt.Compare(a.SavedAt) })
-	return drafts, nil
+	return drafts, damaged, nil
 }
 
 // DeleteDraft erases the draft of a call, if there is one.

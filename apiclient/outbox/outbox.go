@@ -214,6 +214,11 @@ func (o *Outbox) List() ([]Entry, []Damaged, error) {
 			}
 		}
 	}
+	_, torn, err := o.scanDrafts()
+	if err != nil {
+		return nil, nil, err
+	}
+	damaged = append(damaged, torn...)
 	aside, err := os.ReadDir(filepath.Join(o.dir, dirDamaged))
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the outbox: %w", err)

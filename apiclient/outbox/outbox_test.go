@@ -421,33 +421,6 @@ func TestCrashBetweenTwoFoldersKeepsTheCautiousCopy(t *testing.T) {
 	}
 }
 
-func TestDrafts(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	box := open(t, dir, "https://a.example")
-	call := apitype.NewUUID()
-	draft := Draft{ResultCode: "reached", Rating: new(0), Notes: "grüße 👩‍👩‍👧 世界\nsecond line"}
-	if err := box.SaveDraft(call, draft); err != nil {
-		t.Fatal(err)
-	}
-	got, found, err := box.Draft(call)
-	if err != nil || !found {
-		t.Fatalf("draft: got %v %v, want one", found, err)
-	}
-	if got.Notes != draft.Notes || got.ResultCode != draft.ResultCode || *got.Rating != 0 || got.Call != call {
-		t.Errorf("draft: got %+v, want %+v", got, draft)
-	}
-	if _, found, err := open(t, dir, "https://b.example").Draft(call); found || err != nil {
-		t.Errorf("draft at another service: got %v %v, want none", found, err)
-	}
-	if err := box.SaveDraft(call, Draft{}); err != nil {
-		t.Fatal(err)
-	}
-	if drafts, err := box.Drafts(); len(drafts) != 0 || err != nil {
-		t.Errorf("after an empty draft: got %v %v, want none", drafts, err)
-	}
-}
-
 func TestEntryRoundTripsThroughJSON(t *testing.T) {
 	t.Parallel()
 	e := completion(t, apitype.NewUUID())

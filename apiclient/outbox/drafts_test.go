@@ -1,0 +1,62 @@
+package outbox
+
+import (
+	"os"
+	"testing"
+
+	"fundesk/apiclient/apitype"
+)
+
+func TestDrafts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	box := open(t, dir, "https://a.example")
+	call := apitype.NewUUID()
+	draft := Draft{ResultCode: "reached", Rating: new(0), Notes: "grüße 👩‍👩‍👧 世界\nsecond line"}
+	if err := box.SaveDraft(call, draft); err != nil {
+		t.Fatal(err)
+	}
+	got, found, err := box.Draft(call)
+	if err != nil || !found {
+		t.Fatalf("draft: got %v %v, want one", found, err)
+	}
+	if got.Notes != draft.Notes || got.ResultCode != draft.ResultCode || *got.Rating != 0 || got.Call != call {
+		t.Errorf("draft: got %+v, want %+v", got, draft)
+	}
+	if _, found, err := open(t, dir, "https://b.example").Draft(call); found || err != nil {
+		t.Errorf("draft at another service: got %v %v, want none", found, err)
+	}
+	if err := box.SaveDraft(call, Draft{}); err != nil {
+		t.Fatal(err)
+	}
+	if drafts, err := box.Drafts(); len(drafts) != 0 || err != nil {
+		t.Errorf("after an empty draft: got %v %v, want none", drafts, err)
+	}
+}
+
+func TestTornDraftIsSetAsideAndReported(t *testing.T) {
+	t.Parallel()
+	box := open(t, t.TempDir(), "https://a.example")
+	call := apitype.NewUUID()
+	if err := box.SaveDraft(call, Draft{Notes: "half of it"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(box.draftPath(call), 90); err != nil {
+		t.Fatal(err)
+	}
+	if _, damaged, err := box.List(); err != nil || len(damaged) != 1 {
+		t.Errorf("list: got %v %v, want one damaged file", damaged, err)
+	}
+	if draft, found, err := box.Draft(call); found || err != nil {
+		t.Errorf("draft: got %+v %v, want none", draft, err)
+	}
+	if err := box.SaveDraft(call, Draft{Notes: "typed anew"}); err != nil {
+		t.Fatal(err)
+	}
+	if draft, found, err := box.Draft(call); !found || err != nil || draft.Notes != "typed anew" {
+		t.Errorf("draft: got %+v %v, want the new text", draft, err)
+	}
+	if _, damaged, err := box.List(); err != nil || len(damaged) != 1 {
+		t.Errorf("list: got %v %v, want what was set aside", damaged, err)
+	}
+}
