@@ -156,7 +156,10 @@ func (s *session) tryToken(cmd *cobra.Command, p profile.Profile, token string) 
 func authLogout(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "logout", Short: "Remove the stored token", Args: noArgs,
-		Example: "  fundesk auth logout --profile prod",
+		Long: "Remove the token of the profile from the keyring or the file where login put it. The token itself stays\n" +
+			"valid until it expires or is revoked at the service.",
+		Example: "  fundesk auth logout --profile prod\n" +
+			"  fundesk auth logout",
 		RunE: func(_ *cobra.Command, _ []string) error {
 			config, err := s.store().Load()
 			if err != nil {
@@ -195,6 +198,8 @@ type authState struct {
 func authStatus(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show the account and whether the service accepts it", Args: noArgs,
+		Long: "Show the profile, where its token comes from, what the token says of itself, and whether the service\n" +
+			"accepts it. A refused token ends with exit code 4.",
 		Example: "  fundesk auth status\n  fundesk auth status -o json --jq .accepted",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t, err := s.resolve()
@@ -284,8 +289,9 @@ func (a *authState) fields(now time.Time) []pair {
 func authToken(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "token", Short: "Print the token", Args: noArgs,
-		Long:    "Print the token that requests carry, for other programs. Mind who can see your screen.",
-		Example: "  curl -H \"Authorization: Bearer $(fundesk auth token)\" https://api.example.org/api/v1/calls",
+		Long: "Print the token that requests carry, for other programs. Mind who can see your screen.",
+		Example: "  curl -H \"Authorization: Bearer $(fundesk auth token)\" https://api.example.org/api/v1/calls\n" +
+			"  fundesk auth token --profile demo -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t, err := s.resolve()
 			if err != nil {

@@ -46,6 +46,8 @@ func callComplete(s *session) *cobra.Command {
 	flags, c := &changeFlags{}, &completion{}
 	cmd := &cobra.Command{
 		Use: "complete UUID", Short: "Complete a call with its result", Args: needExactly(1),
+		Long: "Complete a call: the person was reached, and this is what came of it. The completion carries its own\n" +
+			"time, by which it is recognised when the answer is lost; the same completion again changes nothing.",
 		Example: "  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8\n" +
 			"  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --notes - < notes.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -114,6 +116,8 @@ func callCancel(s *session) *cobra.Command {
 	flags, r := &changeFlags{}, apitype.CancelCallRequest{}
 	cmd := &cobra.Command{
 		Use: "cancel UUID… | -", Short: "Cancel calls", Args: needArgs(1),
+		Long: "Cancel calls that need not be made any more. It asks first; off a terminal it needs --yes. One call is\n" +
+			"printed as the service answers it, several with a result line each.",
 		Example: "  fundesk call cancel 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
 			"  fundesk call list --status requested --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 -o id | fundesk call cancel - --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -132,6 +136,7 @@ func callExpire(s *session) *cobra.Command {
 	flags, r := &changeFlags{}, apitype.ExpireCallRequest{}
 	cmd := &cobra.Command{
 		Use: "expire UUID… | -", Short: "Expire calls: the person was not reached", Args: needArgs(1),
+		Long: "Expire calls whose person was not reached in time. It asks first; off a terminal it needs --yes.",
 		Example: "  fundesk call expire 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --yes\n" +
 			"  fundesk call list --status requested -o json --jq '.[] | select(.attemptsCount >= 6) | .uuid' | fundesk call expire - --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -120,6 +120,8 @@ func callList(s *session) *cobra.Command {
 func callGet(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "get UUID… | -", Short: "Show calls", Args: needArgs(1),
+		Long: "Show calls with everything that the service knows: person, pledge, attempts and result. One call is one\n" +
+			"object, several are a list; - reads UUIDs or NDJSON from stdin.",
 		Example: "  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 -o json --jq .result",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runGet(s, cmd, args, render.CallColumns(), func(c *apiclient.Client, ctx context.Context, id apitype.UUID) (apiclient.Record[apitype.Call], error) {

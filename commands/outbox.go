@@ -111,6 +111,8 @@ func entryColumns() []render.Column[shownEntry] {
 func outboxList(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List what is not sent yet", Args: noArgs,
+		Long: "List changes that wait for the service, whose outcome is not known, or that it refused. They stay on disk\n" +
+			"until they are sent or dropped.",
 		Example: "  fundesk outbox list\n  fundesk outbox list -o json --jq '.[] | select(.state == \"rejected\") | .id'",
 		RunE: func(_ *cobra.Command, _ []string) error {
 			box, err := s.anyOutbox()
@@ -136,7 +138,9 @@ func outboxList(s *session) *cobra.Command {
 func outboxShow(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "show ID", Short: "Show one change as it will be sent", Args: needExactly(1),
-		Example: "  fundesk outbox show 01k3f9c2",
+		Long: "Show one change with the exact bytes that will be sent, and why it was not sent yet.",
+		Example: "  fundesk outbox show 01k3f9c2\n" +
+			"  fundesk outbox show 01k3f9c2 -o json --jq .body",
 		RunE: func(_ *cobra.Command, args []string) error {
 			box, err := s.anyOutbox()
 			if err != nil {
@@ -184,8 +188,9 @@ func aboutEntry(id string, err error) error {
 func outboxSend(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "send", Short: "Send what waits", Args: noArgs,
-		Long:    "Send what waits for this service and account. What is held is not sent before its time.",
-		Example: "  fundesk outbox send --profile prod",
+		Long: "Send what waits for this service and account. What is held is not sent before its time.",
+		Example: "  fundesk outbox send --profile prod\n" +
+			"  fundesk outbox send -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			box, err := s.outbox(cmd.Context())
 			if err != nil {
@@ -233,7 +238,10 @@ func outboxDrop(s *session) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use: "drop ID", Short: "Throw away a change", Args: needExactly(1),
-		Example: "  fundesk outbox drop 01k3f9c2 --yes",
+		Long: "Throw away a change that is not sent yet, or that the service refused. It asks first; what was typed into\n" +
+			"it is gone.",
+		Example: "  fundesk outbox drop 01k3f9c2 --yes\n" +
+			"  fundesk outbox list -o tsv --columns id | head -1 | xargs fundesk outbox drop --yes",
 		RunE: func(_ *cobra.Command, args []string) error {
 			box, err := s.anyOutbox()
 			if err != nil {

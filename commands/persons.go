@@ -22,6 +22,7 @@ func personList(s *session) *cobra.Command {
 	flags, o := &listFlags{}, apitype.PersonListOptions{}
 	cmd := &cobra.Command{
 		Use: "list", Short: "List persons, newest first", Args: noArgs,
+		Long: "List persons. The filters are those of the service; a list that ends at its limit says so on stderr.",
 		Example: "  fundesk person list --created-after yesterday\n  fundesk person list --all -o ndjson\n" +
 			"  fundesk person list --iban \"$IBAN\" -o json --jq '.[].uuid'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -49,6 +50,8 @@ func personList(s *session) *cobra.Command {
 func personGet(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "get UUID… | -", Short: "Show persons", Args: needArgs(1),
+		Long: "Show persons with everything that the service knows. One person is one object, several are a list; - reads\n" +
+			"UUIDs or NDJSON from stdin.",
 		Example: "  fundesk person get 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11\n  fundesk call list --jq '.[].personUuid' | fundesk person get - -o ndjson",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runGet(s, cmd, args, render.PersonColumns(), func(c *apiclient.Client, ctx context.Context, id apitype.UUID) (apiclient.Record[apitype.Person], error) {

@@ -69,6 +69,7 @@ func pledgeList(s *session) *cobra.Command {
 	flags, filters := &listFlags{}, &pledgeFilters{}
 	cmd := &cobra.Command{
 		Use: "list", Short: "List pledges, newest first", Args: noArgs,
+		Long: "List pledges. The filters are those of the service; a list that ends at its limit says so on stderr.",
 		Example: "  fundesk pledge list --status active\n  fundesk pledge list --released-after 7d --all -o csv > released.csv\n" +
 			"  fundesk pledge list --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --include transactions -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -86,6 +87,8 @@ func pledgeList(s *session) *cobra.Command {
 func pledgeGet(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "get UUID… | -", Short: "Show pledges", Args: needArgs(1),
+		Long: "Show pledges with everything that the service knows: person, calls, transactions and a link to the\n" +
+			"signature. One pledge is one object, several are a list; - reads UUIDs or NDJSON from stdin.",
 		Example: "  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90\n  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 -o json --jq .signatureSignedUrl",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runGet(s, cmd, args, render.PledgeColumns(), func(c *apiclient.Client, ctx context.Context, id apitype.UUID) (apiclient.Record[apitype.Pledge], error) {
@@ -170,6 +173,8 @@ func pledgeUpdate(s *session) *cobra.Command {
 	flags := &changeFlags{}
 	cmd := &cobra.Command{
 		Use: "update UUID", Short: "Change fields of a pledge", Args: needExactly(1),
+		Long: "Change the fields that are named; all others stay as they are. --clear empties a field. Amount, interval\n" +
+			"and end of an external pledge are its own system's, and the service refuses them.",
 		Example: "  fundesk pledge update 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --donation-amount 15\n" +
 			"  fundesk pledge update 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --clear endsAt",
 	}

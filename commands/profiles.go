@@ -29,6 +29,7 @@ type shownProfile struct {
 func profileList(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the profiles", Args: noArgs,
+		Long:    "List the profiles with their services. demo is always there and needs no set-up.",
 		Example: "  fundesk profile list\n  fundesk profile list -o json --jq '.[].name'",
 		RunE: func(_ *cobra.Command, _ []string) error {
 			config, err := s.config()
@@ -143,6 +144,8 @@ func profileAdd(s *session) *cobra.Command {
 	f := &profileFlags{}
 	cmd := &cobra.Command{
 		Use: "add NAME", Short: "Add a profile, or change one", Args: needExactly(1),
+		Long: "Keep a service and how to work with it under a name. The token is not part of it: fundesk auth login asks\n" +
+			"for that. On a profile that is there only the named settings change.",
 		Example: "  fundesk profile add prod --base-url https://api.example.org --agent 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
 			"  fundesk profile add prod --token-command pass --token-command show --token-command fundesk",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -186,6 +189,7 @@ func profileAdd(s *session) *cobra.Command {
 func profileUse(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "use NAME", ValidArgsFunction: s.profileNames, Short: "Make a profile the current one", Args: needExactly(1),
+		Long:    "Make a profile the one that commands use without --profile.",
 		Example: "  fundesk profile use prod\n  fundesk profile use demo",
 		RunE: func(_ *cobra.Command, args []string) error {
 			config, err := s.store().Load()
@@ -208,6 +212,7 @@ func noProfile(name string) error {
 func profileShow(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "show [NAME]", ValidArgsFunction: s.profileNames, Short: "Show the settings of a profile", Args: cobra.MaximumNArgs(1),
+		Long:    "Show the settings of a profile, the current one by default. Tokens are never shown.",
 		Example: "  fundesk profile show\n  fundesk profile show prod -o json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			config, err := s.config()
@@ -250,7 +255,9 @@ func profileRemove(s *session) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use: "remove NAME", ValidArgsFunction: s.profileNames, Short: "Remove a profile and its token", Args: needExactly(1),
-		Example: "  fundesk profile remove old --yes",
+		Long: "Remove a profile from the configuration, and its token from where it is stored.",
+		Example: "  fundesk profile remove old --yes\n" +
+			"  fundesk profile remove old --yes && fundesk profile list",
 		RunE: func(_ *cobra.Command, args []string) error {
 			config, err := s.store().Load()
 			if err != nil {

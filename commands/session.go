@@ -33,6 +33,7 @@ type globals struct {
 	quiet     bool
 	debug     bool
 	safeCells bool
+	utc       bool
 }
 
 func (g *globals) register(root *cobra.Command) {
@@ -48,6 +49,7 @@ func (g *globals) register(root *cobra.Command) {
 	f.BoolVar(&g.noColor, "no-color", false, "no colours (NO_COLOR)")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no notes on stderr")
 	f.BoolVar(&g.debug, "debug", false, "show requests and answers on stderr, masked")
+	f.BoolVar(&g.utc, "utc", false, "tables: show times in UTC, not in the local zone")
 	f.BoolVar(&g.safeCells, "spreadsheet-safe", false, "csv: guard cells that a spreadsheet would take for formulas")
 }
 
@@ -136,6 +138,9 @@ func (s *session) output() (render.Options, error) {
 	o := render.Options{
 		Format: format, Columns: s.flags.columns, NoHeader: s.flags.noHeader, SpreadsheetSafe: s.flags.safeCells,
 		Terminal: isTerminal(s.app.Out), Now: s.app.Now(), Location: time.Local,
+	}
+	if s.flags.utc {
+		o.Location = time.UTC
 	}
 	if s.flags.jq != "" {
 		if o.Query, err = render.ParseQuery(s.flags.jq); err != nil {

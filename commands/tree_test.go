@@ -30,6 +30,9 @@ func TestEveryCommandIsDescribed(t *testing.T) {
 		if cmd.Short == "" || cmd.Example == "" {
 			t.Errorf("%s: got short %q and example %q, want both", cmd.CommandPath(), cmd.Short, cmd.Example)
 		}
+		if leaf := !cmd.HasSubCommands(); leaf && (cmd.Long == "" || strings.Count(cmd.Example, "fundesk ") < 2) {
+			t.Errorf("%s: got long %q and example %q, want the why and two examples", cmd.CommandPath(), cmd.Long, cmd.Example)
+		}
 		if strings.HasSuffix(cmd.Short, ".") {
 			t.Errorf("%s: got %q, want no full stop", cmd.CommandPath(), cmd.Short)
 		}
