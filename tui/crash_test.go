@@ -113,7 +113,7 @@ func (p *process) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.after.Reset()
-	p.screen = vt.NewEmulator(1, 1)
+	p.screen = nil // It holds megabytes.
 }
 
 func (p *process) write(text string) {
