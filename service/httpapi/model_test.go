@@ -1,8 +1,10 @@
 package httpapi_test
 
 import (
+	"flag"
 	"fmt"
 	"net/http"
+	"os"
 	"testing"
 	"time"
 
@@ -11,6 +13,21 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
+
+// TestMain lets the model be compared less often than rapid's 100 times, unless the
+// command line says how often: each time takes a hundred requests.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	const checks = "rapid.checks"
+	chosen := false
+	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == checks })
+	if !chosen {
+		if err := flag.Set(checks, "40"); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
 
 // modelCall and modelPledge are what the rules say of a record, kept apart from the
 // service in the plainest form.
