@@ -113,14 +113,36 @@ and --person filter what was retrieved, and --limit counts what passes.
 
 const scriptingTopic = `Scripting
 
+Each line after a $ runs as it stands; try them with FUNDESK_PROFILE=demo.
+
   # Three attempts, one result line each.
-  fundesk call list --status requested -o id --limit 3 | fundesk call attempt - --yes
+  $ fundesk call list --status requested -o id --limit 3 | fundesk call attempt - --yes
 
   # Everything, one JSON object a line, in little memory.
-  fundesk call list --all -o ndjson > calls.ndjson
+  $ fundesk call list --all -o ndjson > calls.ndjson
 
-  # Exactly one field.
-  fundesk person get UUID -o json --jq .email
+  # Exactly one field of each record, bare.
+  $ fundesk call list --include person --limit 5 --jq '.[].person.email' -o tsv
+
+  # Every night: what changed since the last time, never a gap.
+  $ fundesk pull call --updated -q >> changed-calls.ndjson
+
+  # A table for a spreadsheet, safe to open.
+  $ fundesk pledge list --released-after 30d --all -o csv --spreadsheet-safe > released.csv
+
+  # Cancel all winback calls that still wait. Nothing on stdin is an error (exit 2):
+  # it is more often a command that failed than a wish to change nothing.
+  $ fundesk call list --all --status requested --type winback -o id > winback.txt
+  $ test ! -s winback.txt || fundesk call cancel - --yes < winback.txt > cancelled.tsv
+
+  # Mark what was handled; one line for each says whether the service took it.
+  $ fundesk person list --created-after 90d --all -o id > handled.txt
+  $ test ! -s handled.txt || fundesk processed mark person - --yes < handled.txt > marked.tsv
+
+  # Import a list, and go on after an interruption with the same command.
+  $ fundesk person list --limit 1 -q --jq '.[0].owningOrganization.uuid' -o tsv > organization.txt
+  $ (echo owningOrganizationUuid,recruitingOrganizationUuid,name.lastName; sed 's/.*/&,&,Jansen/' organization.txt) > new.csv
+  $ fundesk person import new.csv --results new.results --yes
 
 Check the exit code (fundesk help exit-codes). A create always carries a UUID of
 its own, so that a lost answer never makes two records; a status move or an
