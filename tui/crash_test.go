@@ -29,6 +29,23 @@ const crashRole = "FUNDESK_TEST_CRASH"
 // panicText makes the program panic when it is pasted.
 const panicText = "panic!"
 
+// fillText makes the program have many calls when it is pasted.
+const (
+	fillText = "fill!"
+	fillRows = 100_000
+)
+
+// fill gives a list many rows of those that it has.
+func fill(l *list[callRow]) {
+	few := len(l.rows)
+	for i := few; i < fillRows; i++ {
+		row := l.rows[i%few]
+		row.id = ids(byte(i>>8), i)
+		l.rows = append(l.rows, row)
+	}
+	l.more = false
+}
+
 // crashDesk runs the desk in the terminal that it was given.
 func crashDesk() {
 	var base, token, dir string
@@ -37,9 +54,11 @@ func crashDesk() {
 	if err == nil {
 		var box *outbox.Outbox
 		if box, err = outbox.Open(dir, outbox.Options{BaseURL: base, Account: "agent"}); err == nil {
-			err = run(context.Background(), Options{Client: client, Outbox: box, Profile: "crash"}, tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg {
+			err = run(context.Background(), Options{Client: client, Outbox: box, Profile: "crash"}, tea.WithFilter(func(model tea.Model, msg tea.Msg) tea.Msg {
 				if paste, ok := msg.(tea.PasteMsg); ok && paste.Content == panicText {
 					panic(panicText)
+				} else if ok && paste.Content == fillText {
+					fill(model.(*app).pages[callsPage].(*list[callRow]))
 				}
 				return msg
 			}))
@@ -109,9 +128,12 @@ func startProcess(t testing.TB, base, token, dir string) *process {
 func (p *process) close() {
 	_ = p.tty.Close()
 	_ = p.command.Process.Kill()
-	_ = p.screen.Close()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.screen == nil {
+		return
+	}
+	_ = p.screen.Close()
 	p.after.Reset()
 	p.screen = nil // It holds megabytes.
 }
