@@ -51,7 +51,7 @@ func (p *program) copyAll(ctx context.Context, from, to string) (tables []sqlsto
 		return nil, fmt.Errorf("from: %w", err)
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	target, err := sqlstore.Open(ctx, sqlstore.Options{Database: to})
+	target, err := sqlstore.Open(ctx, sqlstore.Options{Database: to, Bulk: true})
 	if err != nil {
 		return nil, fmt.Errorf("to: %w", err)
 	}

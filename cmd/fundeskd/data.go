@@ -37,6 +37,7 @@ func (p *program) loadCommand() *cobra.Command {
 				defer func() { err = errors.Join(err, file.Close()) }()
 				from = file
 			}
+			p.bulk = true
 			counts := counter{}
 			err = p.with(c.Context(), func(s *service.Service) error {
 				return s.Load(c.Context(), func(add func(service.LoadRecord) error) error {
@@ -107,6 +108,7 @@ func (p *program) sampleCommand() *cobra.Command {
 				return usage("--persons must be 1 at least")
 			}
 			o.Now = p.Now()
+			p.bulk = true
 			counts := counter{}
 			err := p.with(c.Context(), func(s *service.Service) error { return sample(c.Context(), s, o, counts) })
 			if err != nil {

@@ -48,6 +48,7 @@ type program struct {
 	database  string
 	output    string
 	noMigrate bool
+	bulk      bool     // The command writes much.
 	timeouts  timeouts // Of serve; zero: the defaults.
 	// Of serve; 0 is what the database does by itself.
 	connections    int
@@ -175,7 +176,7 @@ func (p *program) openStore(ctx context.Context) (*sqlstore.Store, error) {
 		return nil, err
 	}
 	return sqlstore.Open(ctx, sqlstore.Options{
-		Database: name, NoMigrate: p.noMigrate, Observe: p.observe,
+		Database: name, NoMigrate: p.noMigrate, Bulk: p.bulk, Observe: p.observe,
 		Connections: p.connections, ConnectTimeout: p.connectTimeout,
 	})
 }

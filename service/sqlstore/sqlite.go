@@ -33,6 +33,7 @@ type sqliteEngine struct {
 	path    string
 	db      *sql.DB
 	readers *pool
+	cache   int // Of the writer, in KiB.
 	writes  chan *write
 	folder  *folder
 	stop    chan struct{}
@@ -65,7 +66,10 @@ func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, err
 		return nil, err
 	}
 	db.SetMaxIdleConns(64)
-	e := &sqliteEngine{path: path, db: db, writes: make(chan *write), folder: newFolder(), stop: make(chan struct{})}
+	e := &sqliteEngine{path: path, db: db, cache: writerCache, writes: make(chan *write), folder: newFolder(), stop: make(chan struct{})}
+	if o.Bulk {
+		e.cache = bulkCache
+	}
 	if err := e.migrate(ctx, o.NoMigrate); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -100,18 +104,21 @@ func (e *sqliteEngine) connect() (*conn, error) {
 	}
 }
 
-// writerSettings are those of the writer's connection alone. Its cache holds the pages of
-// the indexes that it changes all over: with the small one a load writes them to the log
-// again and again.
-// The log is folded by the folder.
-const writerSettings = `PRAGMA cache_size = -32000; PRAGMA wal_autocheckpoint = 0`
+// writerSettings are those of the writer's connection alone. Its cache, in KiB, holds the
+// pages of the indexes that it changes all over: with the small one a load writes them
+// to the log again and again. The log is folded by the folder.
+const (
+	writerSettings = `PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -%d`
+	writerCache    = 32_000
+	bulkCache      = 256_000
+)
 
 func (e *sqliteEngine) connectWriter() (*conn, error) {
 	c, err := e.connect()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.raw.ExecContext(c.ctx, writerSettings); err != nil {
+	if _, err := c.raw.ExecContext(c.ctx, fmt.Sprintf(writerSettings, e.cache)); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil
