@@ -14,6 +14,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"fundesk/apiclient/apitype"
@@ -79,10 +80,8 @@ func (m Match) check(rev int64) error {
 	if m == nil {
 		return nil
 	}
-	for _, wanted := range m {
-		if wanted == rev {
-			return nil
-		}
+	if slices.Contains(m, rev) {
+		return nil
 	}
 	return &Error{Kind: PreconditionFailed, Detail: "the record was changed since it was read"}
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -39,9 +40,7 @@ func TestForgedTokens(t *testing.T) {
 	signed := func(method jwt.SigningMethod, key any, header map[string]any, c jwt.MapClaims) string {
 		token := jwt.NewWithClaims(method, c)
 		token.Header["kid"] = ours.id
-		for name, value := range header {
-			token.Header[name] = value
-		}
+		maps.Copy(token.Header, header)
 		text, err := token.SignedString(key)
 		if err != nil {
 			t.Fatal(err)

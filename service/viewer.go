@@ -198,7 +198,7 @@ func (v viewer) maySeePledge(p PledgeRow) bool {
 }
 
 // signatureLife is how long a link to a signature file is valid.
-// (interface: Limits)
+// (interface: Limits).
 const signatureLife = time.Hour
 
 // signatureURL is a link to a pledge's signature file that needs no token. Spec gap: G10.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,8 +11,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"encoding/json"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"

@@ -81,7 +81,7 @@ func (s *sampler) organizations() {
 		attempts                       int
 		focusAreas                     []string
 	}{
-		{"Stichting Reddingsboot Noordkust", "SRN", "336h", 6, []string{"Reddingsboten", "Opleiding van vrijwilligers", "Strandveiligheid"}},
+		{"Stichting Reddingsboot Noordkust", "SRN", "336h", 6, []string{"Reddingsboten", "Opleiding van vrijwilligers", "Strandveiligheid"}}, //nolint:misspell // Dutch.
 		{"Waldfreunde Rheintal e.V.", "WFR", "240h", 5, []string{"Aufforstung", "Wildtiere", "Umweltbildung"}},
 	} {
 		organization := sampleOrganization{reference: apitype.OrganizationReference{

@@ -215,7 +215,7 @@ func (a *api) log(ctx context.Context, id string, note *requestNote, status int,
 // panicked answers a request whose handler panicked, when nothing was sent yet. What
 // was thrown may hold values of the request, so that only its type and place are told.
 func (a *api) panicked(w *recorder, r *http.Request, id string, note *requestNote, p any) {
-	if p == http.ErrAbortHandler {
+	if p == http.ErrAbortHandler { //nolint:errorlint // What was thrown need not be an error.
 		panic(p)
 	}
 	note.route = template(r)

@@ -63,7 +63,9 @@ func TestOpenAPINotices(t *testing.T) {
 	w := newWorld(t)
 	path := "/api/v1/calls/" + w.a.call.String()
 	for _, bend := range []struct{ from, to string }{
-		{`"uuid"`, `"uid"`}, {`"status":"requested"`, `"status":"open"`}, {`"attemptsCount":0`, `"attemptsCount":"0"`},
+		{`"uuid"`, `"uid"`},
+		{`"status":"requested"`, `"status":"open"`},
+		{`"attemptsCount":0`, `"attemptsCount":"0"`},
 		{`"cancelledAt":null`, `"cancelledAt":1`},
 	} {
 		answer := w.Do(w.all, "GET", path, "")

@@ -72,7 +72,7 @@ func startCluster(t testing.TB, create func(data string) *exec.Cmd, setting stri
 	if text, err := prepare.CombinedOutput(); err != nil {
 		t.Fatalf("prepare the server: %v: %s", err, text)
 	}
-	c.running = exec.Command(program("postgres"), "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off", "-c", setting)
+	c.running = exec.CommandContext(context.Background(), program("postgres"), "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off", "-c", setting)
 	c.running.Dir, c.running.SysProcAttr, c.running.Stdout, c.running.Stderr = folder, attributes, &c.log, &c.log
 	if err := c.running.Start(); err != nil {
 		t.Fatal(err)

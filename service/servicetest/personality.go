@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -135,9 +136,7 @@ func (a *actor) answer(w http.ResponseWriter, r *http.Request, recorded *httptes
 	case status < http.StatusBadRequest && len(body) > 0:
 		body = a.bendBody(r, body)
 	}
-	for name, values := range header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), header)
 	if len(body) > 0 {
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	}

@@ -49,7 +49,7 @@ func StartPostgres(ctx context.Context) (server string, stop func() error, err e
 		return "", nil, errors.Join(fmt.Errorf("initdb: %w: %s", err, text), os.RemoveAll(folder))
 	}
 	var log bytes.Buffer
-	run := exec.Command(postgres, "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=400")
+	run := exec.CommandContext(context.WithoutCancel(ctx), postgres, "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=400")
 	run.Dir, run.SysProcAttr, run.Stdout, run.Stderr = folder, attributes, &log, &log
 	if err := run.Start(); err != nil {
 		return "", nil, errors.Join(err, os.RemoveAll(folder))

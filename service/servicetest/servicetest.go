@@ -19,6 +19,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -167,12 +168,7 @@ func MayNot(permissions ...service.Permission) Right {
 }
 
 func contains(all []service.Permission, p service.Permission) bool {
-	for _, one := range all {
-		if one == p {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(all, p)
 }
 
 // Sources are the names that processed entries of the account may carry.

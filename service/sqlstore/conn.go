@@ -63,7 +63,7 @@ func (c *conn) fail(err error) error {
 
 // exec runs a statement and is the number of rows that it changed.
 func (c *conn) exec(text string, args ...any) (int64, error) {
-	s, err := c.prepare(text)
+	s, err := c.prepare(text) //nolint:sqlclosecheck // Kept by the connection for the next use.
 	if err != nil {
 		return 0, err
 	}
@@ -88,7 +88,7 @@ type oneRow struct {
 
 // scan reads the row; none is ErrNoRow.
 func (r oneRow) scan(dest ...any) error {
-	s, err := r.conn.prepare(r.text)
+	s, err := r.conn.prepare(r.text) //nolint:sqlclosecheck // Likewise.
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (r oneRow) scan(dest ...any) error {
 
 // each reads all rows of a query.
 func (c *conn) each(text string, args []any, read func(*sql.Rows) error) (err error) {
-	s, err := c.prepare(text)
+	s, err := c.prepare(text) //nolint:sqlclosecheck // Likewise.
 	if err != nil {
 		return err
 	}

@@ -108,7 +108,7 @@ func bulk(b *testing.B, path string) (took time.Duration, err error) {
 		return 0, err
 	}
 	for _, table := range rows {
-		insert, err := tx.PrepareContext(b.Context(), table.Insert)
+		insert, err := tx.PrepareContext(b.Context(), table.Insert) //nolint:sqlclosecheck // The end of the transaction closes it.
 		if err != nil {
 			return 0, err
 		}
