@@ -12,7 +12,7 @@ import (
 
 // How soon what is typed is on disk: after a pause, and while typing goes on.
 const (
-	draftPause = 250 * time.Millisecond
+	draftPause = 150 * time.Millisecond
 	draftMost  = 1500 * time.Millisecond
 )
 

@@ -16,8 +16,10 @@ import (
 
 var (
 	update = flag.Bool("update", false, "rewrite the golden screens")
-	rounds = flag.Int("rounds", 2, "how often the program is ended in each way")
+	rounds = flag.Int("rounds", shortRounds, "how often the program is ended in each way; more than 2: on a machine with nothing else to do")
 )
+
+const shortRounds = 2
 
 func TestMain(m *testing.M) {
 	if os.Getenv(crashRole) != "" {
