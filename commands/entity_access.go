@@ -3,6 +3,7 @@ package commands
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -174,6 +175,9 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 			return err
 		}
 	}
+	if m.queue {
+		return enqueueMarks(s, cmd, list, entries)
+	}
 	client, err := s.connect(cmd.Context())
 	if err != nil {
 		return err
@@ -183,7 +187,7 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 	if err != nil && !isMark {
 		return err
 	}
-	if printing := printMarks(list, entries, refused); printing != nil {
+	if printing := errors.Join(addMarks(list, entries, refused), list.Close()); printing != nil {
 		return printing
 	}
 	if refused != nil && len(refused.Failed) >= len(entries) {
@@ -195,6 +199,29 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 	return err
 }
 
+// enqueueMarks puts the entries into the outbox, a chunk at a time, and tries each at
+// once. What could not be sent, or was refused, stays there.
+func enqueueMarks(s *session, cmd *cobra.Command, list *render.List[changeResult], entries []apitype.ProcessedEntry) error {
+	var failed error
+	for chunk := range slices.Chunk(entries, apitype.ChunkEntries) {
+		ch, err := apiclient.MarkProcessedChange(chunk)
+		if err != nil {
+			return err
+		}
+		if _, err := s.queueChange(cmd.Context(), ch); err != nil {
+			failed = cmp.Or(failed, err)
+			continue
+		}
+		if err := addMarks(list, chunk, nil); err != nil {
+			return err
+		}
+	}
+	if err := list.Close(); err != nil {
+		return err
+	}
+	return failed
+}
+
 // markDetail names each refused entry and why.
 func markDetail(refused *apiclient.MarkError) []string {
 	detail := make([]string, len(refused.Failed))
@@ -204,8 +231,8 @@ func markDetail(refused *apiclient.MarkError) []string {
 	return detail
 }
 
-// printMarks prints one line for each entry.
-func printMarks(list *render.List[changeResult], entries []apitype.ProcessedEntry, refused *apiclient.MarkError) error {
+// addMarks prints one line for each entry.
+func addMarks(list *render.List[changeResult], entries []apitype.ProcessedEntry, refused *apiclient.MarkError) error {
 	for _, entry := range entries {
 		r := changeResult{UUID: entry.EntityUUID.String(), OK: true, Status: 204}
 		if refused != nil {
@@ -223,7 +250,7 @@ func printMarks(list *render.List[changeResult], entries []apitype.ProcessedEntr
 			return err
 		}
 	}
-	return list.Close()
+	return nil
 }
 
 // completeEntity completes the kind of record, then records of it.

@@ -66,8 +66,12 @@ func conflict(format string, args ...any) error {
 
 // taken is the refusal of a creation whose uuid was saved before.
 func taken(noun string) error {
+	article := "a "
+	if noun == string(LoadOrganization) {
+		article = "an "
+	}
 	return &Error{
-		Kind: Conflict, Detail: "a " + noun + " with this uuid already exists",
+		Kind: Conflict, Detail: article + noun + " with this uuid already exists",
 		Violations: apitype.Violations{{Pointer: "/uuid", Message: "is already taken"}},
 	}
 }

@@ -1,3 +1,5 @@
+//go:build unix
+
 package httpapi_test
 
 import (

@@ -8,9 +8,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -76,31 +74,6 @@ func program(name string) string {
 		return ""
 	}
 	return hidden[len(hidden)-1]
-}
-
-// unprivileged lets PostgreSQL run in a folder where this is root, which it refuses to
-// be.
-func unprivileged(folder string) (*syscall.SysProcAttr, error) {
-	if os.Getuid() != 0 {
-		return nil, nil
-	}
-	for _, name := range []string{"postgres", "nobody"} {
-		known, err := user.Lookup(name)
-		if err != nil {
-			continue
-		}
-		uid, err := strconv.Atoi(known.Uid)
-		if err != nil {
-			return nil, err
-		}
-		gid, err := strconv.Atoi(known.Gid)
-		if err != nil {
-			return nil, err
-		}
-		credential := &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-		return &syscall.SysProcAttr{Credential: credential}, os.Chown(folder, uid, gid)
-	}
-	return nil, ErrNoPostgres
 }
 
 // answers waits until a server takes connections, half a minute at most.
