@@ -13,20 +13,21 @@ import (
 // forbidden says what a package must not import, itself or through others of ours.
 // A name ending in /... stands for everything below.
 var forbidden = map[string][]string{
-	"fundesk/apiclient/apitype": {"fundesk/...", "net/http", "database/sql"},
-	"fundesk/apiclient":         {"fundesk/service/...", "fundesk/render", "fundesk/commands/...", "fundesk/tui/...", "database/sql"},
-	"fundesk/apiclient/outbox":  {"fundesk/service/...", "fundesk/render", "fundesk/commands/...", "fundesk/tui/..."},
-	"fundesk/render":            {"fundesk/apiclient", "fundesk/service/...", "fundesk/commands/...", "fundesk/tui/...", "github.com/spf13/...", "charm.land/...", "net/http"},
-	"fundesk/tui":               {"fundesk/commands/...", "fundesk/service/...", "fundesk/completions"},
-	"fundesk/completions":       {"fundesk/commands/...", "fundesk/service/...", "fundesk/tui/..."},
-	"fundesk/commands":          {"fundesk/service/...", "database/sql"},
-	"fundesk/commands/profile":  {"fundesk/apiclient/...", "fundesk/service/...", "fundesk/render", "fundesk/tui/...", "github.com/spf13/..."},
-	"fundesk/service":           {"fundesk/apiclient", "fundesk/render", "fundesk/commands/...", "net/http", "database/sql"},
-	"fundesk/service/httpapi":   {"fundesk/apiclient", "fundesk/service/sqlstore", "database/sql"},
-	"fundesk/service/sqlstore":  {"fundesk/apiclient", "fundesk/service/httpapi"},
-	"fundesk/service/embedded":  {"fundesk/apiclient", "fundesk/commands/...", "fundesk/tui/...", "fundesk/render"},
-	"fundesk/cmd/fundeskd":      {"fundesk/apiclient", "fundesk/commands/...", "fundesk/tui/...", "fundesk/render"},
-	"fundesk/cmd/fundesk":       {"fundesk/cmd/fundeskd", "fundesk/service/servicetest", "github.com/prometheus/...", "github.com/getkin/..."},
+	"fundesk/apiclient/apitype":         {"fundesk/...", "net/http", "database/sql"},
+	"fundesk/apiclient":                 {"fundesk/service/...", "fundesk/render", "fundesk/commands/...", "fundesk/tui/...", "database/sql"},
+	"fundesk/apiclient/outbox":          {"fundesk/service/...", "fundesk/render", "fundesk/commands/...", "fundesk/tui/..."},
+	"fundesk/render":                    {"fundesk/apiclient", "fundesk/service/...", "fundesk/commands/...", "fundesk/tui/...", "github.com/spf13/...", "charm.land/...", "net/http"},
+	"fundesk/tui":                       {"fundesk/commands/...", "fundesk/service/...", "fundesk/completions"},
+	"fundesk/completions":               {"fundesk/commands/...", "fundesk/service/...", "fundesk/tui/..."},
+	"fundesk/commands":                  {"fundesk/service/...", "database/sql"},
+	"fundesk/commands/profile":          {"fundesk/apiclient/...", "fundesk/service/...", "fundesk/render", "fundesk/tui/...", "github.com/spf13/..."},
+	"fundesk/service":                   {"fundesk/apiclient", "fundesk/render", "fundesk/commands/...", "net/http", "database/sql"},
+	"fundesk/service/httpapi":           {"fundesk/apiclient", "fundesk/service/sqlstore", "database/sql"},
+	"fundesk/service/sqlstore":          {"fundesk/apiclient", "fundesk/service/httpapi"},
+	"fundesk/service/sqlstore/pgdriver": {"fundesk/..."},
+	"fundesk/service/embedded":          {"fundesk/apiclient", "fundesk/commands/...", "fundesk/tui/...", "fundesk/render"},
+	"fundesk/cmd/fundeskd":              {"fundesk/apiclient", "fundesk/commands/...", "fundesk/tui/...", "fundesk/render"},
+	"fundesk/cmd/fundesk":               {"fundesk/cmd/fundeskd", "fundesk/service/servicetest", "github.com/prometheus/...", "github.com/getkin/...", "github.com/jackc/..."},
 }
 
 // goPackage is what go list tells of a package.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fundesk/service/sqlstore"
+	"fundesk/service/sqlstore/pgdriver"
 )
 
 func (p *program) copyCommand() *cobra.Command {
@@ -46,12 +47,12 @@ func (p *program) copyCommand() *cobra.Command {
 const copyEvery = 100_000
 
 func (p *program) copyAll(ctx context.Context, from, to string) (tables []sqlstore.CopiedTable, err error) {
-	source, err := sqlstore.Open(ctx, sqlstore.Options{Database: from, NoMigrate: p.noMigrate})
+	source, err := sqlstore.Open(ctx, sqlstore.Options{Database: from, Postgres: pgdriver.Driver{}, NoMigrate: p.noMigrate})
 	if err != nil {
 		return nil, fmt.Errorf("from: %w", err)
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	target, err := sqlstore.Open(ctx, sqlstore.Options{Database: to, Bulk: true})
+	target, err := sqlstore.Open(ctx, sqlstore.Options{Database: to, Postgres: pgdriver.Driver{}, Bulk: true})
 	if err != nil {
 		return nil, fmt.Errorf("to: %w", err)
 	}

@@ -23,6 +23,7 @@ import (
 
 	"fundesk/service"
 	"fundesk/service/sqlstore"
+	"fundesk/service/sqlstore/pgdriver"
 )
 
 func main() {
@@ -176,7 +177,7 @@ func (p *program) openStore(ctx context.Context) (*sqlstore.Store, error) {
 		return nil, err
 	}
 	return sqlstore.Open(ctx, sqlstore.Options{
-		Database: name, NoMigrate: p.noMigrate, Bulk: p.bulk, Observe: p.observe,
+		Database: name, Postgres: pgdriver.Driver{}, NoMigrate: p.noMigrate, Bulk: p.bulk, Observe: p.observe,
 		Connections: p.connections, ConnectTimeout: p.connectTimeout,
 	})
 }

@@ -29,6 +29,7 @@ import (
 	"fundesk/service/embedded"
 	"fundesk/service/httpapi"
 	"fundesk/service/sqlstore"
+	"fundesk/service/sqlstore/pgdriver"
 )
 
 // Start is when the clock of a harness begins.
@@ -108,7 +109,7 @@ func New(t testing.TB, options ...Option) *Harness {
 		}
 	}
 	var err error
-	if h.Store, err = sqlstore.Open(t.Context(), sqlstore.Options{Database: h.Database}); err != nil {
+	if h.Store, err = sqlstore.Open(t.Context(), sqlstore.Options{Database: h.Database, Postgres: pgdriver.Driver{}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

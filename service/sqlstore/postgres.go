@@ -16,46 +16,48 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
-
 	"fundesk/service"
 )
 
-// What one process asks of the server when nothing is said.
-const (
-	postgresConnections    = 16
-	postgresConnectTimeout = 3 * time.Second
-)
+// postgresConnections is what one process asks of the server when nothing is said.
+const postgresConnections = 16
+
+// PostgresDriver is the client library of PostgreSQL. A program that serves PostgreSQL
+// brings one (package pgdriver); the others need not link it.
+type PostgresDriver interface {
+	// Open is a pool of connections; each host may take connectTimeout, 0: what the
+	// name says, or 3 s. Its error does not hold the name.
+	Open(database string, connectTimeout time.Duration) (*sql.DB, error)
+	// Code is the SQLSTATE that the server refused with, "" for any other error.
+	Code(err error) string
+	// Lost reports whether err says that the server was not reached.
+	Lost(err error) bool
+	// Copy writes rows by COPY over a connection as sql.Conn.Raw hands it out.
+	Copy(ctx context.Context, connection any, table string, columns []string, rows [][]any) error
+}
 
 // postgresEngine is a PostgreSQL database that any number of processes share. Nothing
 // of it is kept in memory.
 type postgresEngine struct {
-	db   *sql.DB
-	pool *pool
-	once sync.Once
+	driver PostgresDriver
+	db     *sql.DB
+	pool   *pool
+	once   sync.Once
 }
 
 func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
-	config, err := pgx.ParseConfig(o.Database)
+	if o.Postgres == nil {
+		return nil, errors.New("this program serves SQLite only; fundeskd serves PostgreSQL")
+	}
+	db, err := o.Postgres.Open(o.Database, o.ConnectTimeout)
 	if err != nil {
-		return nil, errors.New("its name is not well formed") // The error holds the name, and that a password.
+		return nil, err
 	}
-	if o.ConnectTimeout > 0 {
-		config.ConnectTimeout = o.ConnectTimeout
-	} else if config.ConnectTimeout == 0 {
-		config.ConnectTimeout = postgresConnectTimeout
-	}
-	// A server that vanished without a word is noticed while an answer is waited for.
-	config.DialFunc = (&net.Dialer{KeepAliveConfig: net.KeepAliveConfig{
-		Enable: true, Idle: 2 * time.Second, Interval: 2 * time.Second, Count: 3,
-	}}).DialContext
 	size := o.Connections
 	if size <= 0 {
 		size = postgresConnections
 	}
-	e := &postgresEngine{db: stdlib.OpenDB(*config)}
+	e := &postgresEngine{driver: o.Postgres, db: db}
 	e.db.SetMaxIdleConns(size)
 	e.pool = newPool(size, e.connect)
 	if err := e.migrate(ctx, o.NoMigrate); err != nil {
@@ -92,7 +94,7 @@ func (e *postgresEngine) update(ctx context.Context, change func(*conn) error) e
 func (e *postgresEngine) transact(ctx context.Context, begin string, run func(*conn) error) (err error) {
 	for try := range maxTries {
 		err = e.pool.with(ctx, func(c *conn) error { return once(c, begin, run) })
-		if !again(err) {
+		if !e.again(err) {
 			break
 		}
 		// Those that lost together must not meet again.
@@ -104,7 +106,7 @@ func (e *postgresEngine) transact(ctx context.Context, begin string, run func(*c
 			return ctx.Err()
 		}
 	}
-	return postgresError(err)
+	return e.refusal(err)
 }
 
 // errBegin is a connection that was lost before anything was asked of it.
@@ -137,33 +139,32 @@ func once(c *conn, begin string, run func(*conn) error) (err error) {
 }
 
 // again reports whether a transaction certainly left nothing, and may do better.
-func again(err error) bool {
+func (e *postgresEngine) again(err error) bool {
 	if _, ok := errors.AsType[errBegin](err); ok {
 		return true
 	}
-	refused, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (refused.Code == "40001" || refused.Code == "40P01") // Serialization, deadlock.
+	code := e.driver.Code(err)
+	return code == "40001" || code == "40P01" // Serialization, deadlock.
 }
 
-// postgresError tells a caller to come back when the server is away, ends, has no room
-// or only reads.
-func postgresError(err error) error {
+// refusal tells a caller to come back when the server is away, ends, has no room or only
+// reads.
+func (e *postgresEngine) refusal(err error) error {
 	if err == nil {
 		return nil
 	}
 	away := &service.Error{Kind: service.Unavailable, Detail: "the database does not answer now"}
-	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
+	if code := e.driver.Code(err); code != "" {
 		for _, class := range []string{"08", "57P", "53", "25006", "40"} {
-			if strings.HasPrefix(refused.Code, class) {
+			if strings.HasPrefix(code, class) {
 				return away
 			}
 		}
 		return err
 	}
 	_, begin := errors.AsType[errBegin](err)
-	_, connect := errors.AsType[*pgconn.ConnectError](err)
 	_, network := errors.AsType[net.Error](err)
-	if begin || connect || network || pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
+	if begin || network || e.driver.Lost(err) {
 		return away
 	}
 	for _, cut := range []error{io.EOF, io.ErrUnexpectedEOF, driver.ErrBadConn, sql.ErrConnDone} {
@@ -218,9 +219,8 @@ func (e *postgresEngine) setSeed(ctx context.Context, seed []byte) error {
 
 // insertAll writes many rows by COPY, the engine's way for many.
 func (e *postgresEngine) insertAll(c *conn, table string, columns []string, rows [][]any) error {
-	return c.fail(c.raw.Raw(func(driver any) error {
-		_, err := driver.(*stdlib.Conn).Conn().CopyFrom(c.ctx, pgx.Identifier{table}, columns, pgx.CopyFromRows(rows))
-		return err
+	return c.fail(c.raw.Raw(func(connection any) error {
+		return e.driver.Copy(c.ctx, connection, table, columns, rows)
 	}))
 }
 

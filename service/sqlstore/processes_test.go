@@ -16,6 +16,7 @@ import (
 	"fundesk/service"
 	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
+	"fundesk/service/sqlstore/pgdriver"
 )
 
 // TestGroupCommit shows that changes which share a commit do not share their fate.
@@ -149,7 +150,7 @@ func testManyProcesses(t *testing.T, database string) {
 	for i := range stores {
 		group.Go(func() {
 			var err error
-			if stores[i], err = sqlstore.Open(t.Context(), sqlstore.Options{Database: database}); err != nil {
+			if stores[i], err = sqlstore.Open(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}}); err != nil {
 				t.Error(err)
 				return
 			}

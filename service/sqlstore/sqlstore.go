@@ -21,9 +21,10 @@ import (
 
 // Options say which database is opened, and how.
 type Options struct {
-	Database  string // sqlite:PATH or postgres://….
-	NoMigrate bool   // Refuse an older schema instead of bringing it up to date.
-	Bulk      bool   // Much is written at once, by a program that may take memory for it.
+	Database  string         // sqlite:PATH or postgres://….
+	Postgres  PostgresDriver // Needed for postgres://….
+	NoMigrate bool           // Refuse an older schema instead of bringing it up to date.
+	Bulk      bool           // Much is written at once, by a program that may take memory for it.
 	// Connections is how many connections may be in use at once; of SQLite, those that
 	// read. 0: 16 with PostgreSQL, two for each processor and 4 at least with SQLite.
 	Connections int

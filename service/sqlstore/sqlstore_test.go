@@ -17,6 +17,7 @@ import (
 	"fundesk/service"
 	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
+	"fundesk/service/sqlstore/pgdriver"
 )
 
 var now = apitype.NewTime(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC))
@@ -69,7 +70,7 @@ func open(t *testing.T) *sqlstore.Store {
 
 func reopen(t *testing.T, database string) *sqlstore.Store {
 	t.Helper()
-	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database})
+	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}})
 	if err != nil {
 		t.Fatal(err)
 	}
