@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -19,6 +18,9 @@ const (
 	maxEntriesBody = 8 << 20
 )
 
+// maxDrain is how much of a body that is too large is read all the same.
+const maxDrain = 16 << 20
+
 // decode reads a body strictly. No body is {}. Spec gap: R13.
 func decode[T any](w http.ResponseWriter, r *http.Request, limit int64) (request T, err error) {
 	data, err := body(w, r, limit)
@@ -34,12 +36,11 @@ func body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 		return nil, nil
 	}
 	if r.ContentLength > limit {
-		w.Header().Set("Connection", "close") // The rest is not read.
-		return nil, tooLarge()
+		return nil, tooLarge(w, r)
 	}
-	data, err := readAll(http.MaxBytesReader(w, r.Body, limit), r.ContentLength)
-	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return nil, tooLarge()
+	data, err := readAll(io.LimitReader(r.Body, limit+1), r.ContentLength)
+	if int64(len(data)) > limit {
+		return nil, tooLarge(w, r)
 	}
 	if err != nil {
 		return nil, &statusError{http.StatusBadRequest, "the body could not be read whole"}
@@ -50,7 +51,14 @@ func body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-func tooLarge() error {
+// tooLarge is the refusal of a body. The rest of it is read first, within bounds: a
+// caller that sends all before it reads would get a broken connection for an answer.
+func tooLarge(w http.ResponseWriter, r *http.Request) error {
+	if r.Header.Get("Expect") != "" || r.ContentLength > maxDrain {
+		w.Header().Set("Connection", "close") // Nothing more is read.
+	} else if _, err := io.CopyN(io.Discard, r.Body, maxDrain); err == nil {
+		w.Header().Set("Connection", "close")
+	}
 	return &statusError{http.StatusRequestEntityTooLarge, "the body is larger than this operation takes"}
 }
 
