@@ -16,6 +16,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -87,12 +88,22 @@ func run(ctx context.Context, args []string, p program) int {
 	return exitFailure
 }
 
+// version is the program's, from the build; "devel" when nobody knows.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "devel"
+	}
+	return strings.Trim(info.Main.Version, "v()")
+}
+
 // root is the command tree.
 func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "fundeskd",
 		Short:         "The Fundraising Data Service",
 		Long:          "fundeskd serves persons, calls and pledges over HTTP from a database, and manages its accounts.",
+		Version:       version(),
 		Args:          unknownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		SilenceErrors: true,
