@@ -148,8 +148,14 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return a, nil
 	case tea.KeyPressMsg:
+		if a.holdAhead(msg) {
+			return a, nil
+		}
 		return a, a.press(msg)
 	case tea.PasteMsg:
+		if a.holdAhead(msg) {
+			return a, nil
+		}
 		return a, a.paste(msg.Content)
 	case tea.BlurMsg:
 		a.focused = false
@@ -161,7 +167,8 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.ResumeMsg:
 		return a, tea.Batch(a.readOutbox(), tea.ClearScreen)
 	case result:
-		return a, a.pages[msg.to].receive(msg)
+		cmd := a.pages[msg.to].receive(msg)
+		return a, tea.Batch(cmd, a.catchUp())
 	case queued:
 		return a, a.onQueued(msg)
 	case recalled:
@@ -211,6 +218,9 @@ func (a *app) onRecalled(msg recalled) tea.Cmd {
 // press runs what a key is bound to, or hands it to whoever is being typed at.
 func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()
+	if a.layout.tooSmall {
+		return a.pressUnseen(msg)
+	}
 	if a.dialog != nil {
 		open := a.dialog
 		closed, cmd := open.key(msg)
@@ -233,6 +243,26 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	return a.run(act)
+}
+
+// pressUnseen is press where the terminal is too small to show anything: text goes on
+// to where it is typed, and nothing is done that the user cannot see.
+func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
+	current := a.pages[a.current]
+	if p, asks := a.dialog.(*prompt); asks && len(msg.Text) > 0 {
+		p.paste(msg.Text)
+		return nil
+	}
+	if a.dialog == nil && current.typing() && !strings.HasPrefix(msg.String(), "ctrl+") && msg.String() != "esc" {
+		return current.text(msg.String(), msg.Text)
+	}
+	switch act, _ := a.keys.find(msg.String(), []scope{scopeEverywhere}); {
+	case act == actQuit && (len(msg.Text) == 0 || a.dialog == nil):
+		return a.finish() // What was typed is kept as a draft.
+	case act == actRedraw, act == actSuspend:
+		return a.run(act)
+	}
+	return nil
 }
 
 func (a *app) paste(text string) tea.Cmd {

@@ -23,6 +23,7 @@ type desk struct {
 	checked  bool // It was read again since it was taken.
 	seq      int  // Of the reading of the call on screen.
 	wanted   bool // The agent waits for a call.
+	taking   bool // A certain call is being read for the agent.
 	form     form
 	writing  bool // The notes have the focus.
 	scroll   int
@@ -160,7 +161,7 @@ func (d *desk) isOnScreen(id apitype.UUID) bool { return d.call != nil && d.call
 func (d *desk) next() tea.Cmd {
 	d.leave()
 	d.call = nil
-	d.wanted, d.complete = true, false
+	d.wanted, d.taking, d.complete = true, false, false
 	return d.serve()
 }
 
@@ -186,7 +187,7 @@ func (d *desk) serve() tea.Cmd {
 
 // present puts a call on screen and reads it again.
 func (d *desk) present(call apitype.Call) tea.Cmd {
-	d.call, d.checked, d.scroll = &call, false, 0
+	d.call, d.checked, d.taking, d.scroll = &call, false, false, 0
 	d.form = form{notes: widget.Editor{Multiline: true}}
 	for _, draft := range d.drafts {
 		if draft.Call == call.UUID {
@@ -223,7 +224,7 @@ func (d *desk) reread(id apitype.UUID) tea.Cmd {
 func (d *desk) take(id apitype.UUID) tea.Cmd {
 	d.leave()
 	d.call, d.wanted = nil, false
-	d.checked = false
+	d.checked, d.taking = false, true
 	return d.reread(id)
 }
 
@@ -296,6 +297,7 @@ func (d *desk) receive(r result) tea.Cmd {
 // onRead shows the call as it is now. One that somebody else has ended is said so, and
 // the next one is offered.
 func (d *desk) onRead(read callRead, err error) tea.Cmd {
+	d.taking = false
 	switch {
 	case apiclient.KindOf(err) == apiclient.KindNotFound:
 		d.queue.drop(read.id)

@@ -50,11 +50,11 @@ func (d *desk) startLines(width int) []string {
 	lines := []string{"", s.bold(" fundesk"), ""}
 	switch {
 	case d.wanted:
-		lines = append(lines, " looking for the oldest requested call…")
+		lines = append(lines, " looking for the oldest requested call…"+d.aheadText())
 	case d.complete:
 		lines = append(lines, " No requested call is left that may be rung now.", " "+s.key(d.keyOf(actSkipped))+" shows those that were passed over, and why.")
-	case d.seq > 0 && !d.checked && d.offline == "":
-		lines = append(lines, " reading…")
+	case d.taking && d.offline == "":
+		lines = append(lines, " reading…"+d.aheadText())
 	default:
 		lines = append(lines, " "+s.key(d.keyOf(actNext))+"  take the next call")
 	}

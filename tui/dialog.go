@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -88,6 +89,20 @@ func (c *choose) matching() []option {
 			found = append(found, o)
 		}
 	}
+	// The one of that name comes first, then those that begin with it.
+	rank := func(o option) int {
+		label := strings.ToLower(o.label)
+		name, _, _ := strings.Cut(label, ":")
+		switch {
+		case name == want:
+			return 0
+		case strings.HasPrefix(label, want):
+			return 1
+		default:
+			return 2
+		}
+	}
+	slices.SortStableFunc(found, func(a, b option) int { return rank(a) - rank(b) })
 	return found
 }
 
@@ -141,7 +156,7 @@ func (c *choose) view(s styles, width, height int) (string, []string) {
 	var lines []string
 	room := height
 	if c.filterable {
-		lines = append(lines, c.editor.Lines(min(width, 30), 1, true, widget.Visible, s.cursor)...)
+		lines = append(lines, c.editor.Lines(min(width, 30), 1, true, clean, s.cursor)...)
 		room--
 	}
 	if c.hint != "" {
@@ -172,6 +187,9 @@ func (c *choose) view(s styles, width, height int) (string, []string) {
 			line = s.dim(line)
 		}
 		lines = append(lines, line)
+	}
+	if len(found) == 0 {
+		lines = append(lines, s.dim("nothing of that name works here; esc closes"))
 	}
 	if c.hint != "" {
 		lines = append(lines, s.dim(c.hint))
@@ -208,7 +226,7 @@ func (p *prompt) key(msg tea.KeyPressMsg) (bool, tea.Cmd) {
 func (p *prompt) paste(text string) { p.editor.Insert(text) }
 
 func (p *prompt) view(s styles, width, _ int) (string, []string) {
-	lines := p.editor.Lines(width, 1, true, widget.Visible, s.cursor)
+	lines := p.editor.Lines(width, 1, true, clean, s.cursor)
 	if p.wrong != "" {
 		for _, line := range widget.Wrap(p.wrong, width) {
 			lines = append(lines, s.bad(line))

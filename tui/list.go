@@ -75,6 +75,7 @@ type list[R any] struct {
 	read      int          // Records read, those that the local filter dropped included.
 	since     apitype.Time // Changes up to then are here.
 	searchN   int          // Pages read in this go for the local filter.
+	refreshed refreshed
 	marks     map[apitype.UUID]bool
 	stack     []*detail // Opened records, the latest last.
 	preview   *detail   // Beside the list.
@@ -100,11 +101,30 @@ func (l *list[R]) open() tea.Cmd {
 	return l.restart()
 }
 
+// refreshed is where the cursor was when the list was read anew.
+type refreshed struct {
+	old   bool // The rows are still those of before.
+	id    apitype.UUID
+	depth int // The row it was on; -1 when the cursor is where it belongs.
+}
+
 // restart reads the list from its beginning.
 func (l *list[R]) restart() tea.Cmd {
+	l.rows, l.preview, l.refreshed = nil, nil, refreshed{depth: -1}
+	return l.reread()
+}
+
+// refresh is restart that keeps the rows until the new ones are there, and the cursor
+// on its record.
+func (l *list[R]) refresh() tea.Cmd {
+	l.refreshed = refreshed{old: true, depth: -1}
+	return l.reread()
+}
+
+func (l *list[R]) reread() tea.Cmd {
 	l.seq++
-	l.rows, l.cursor, l.more, l.loading, l.read, l.searchN = nil, "", true, false, 0, 0
-	l.preview, l.coming, l.since = nil, nil, apitype.NewTime(l.Now())
+	l.cursor, l.more, l.loading, l.read, l.searchN = "", true, false, 0, 0
+	l.coming, l.since = nil, apitype.NewTime(l.Now())
 	return l.fetchMore()
 }
 
@@ -202,11 +222,21 @@ func (l *list[R]) onBatch(b batch[R], err error) tea.Cmd {
 	l.read += len(b.rows)
 	l.more = b.more && b.cursor != "" && b.cursor != l.cursor
 	l.cursor = b.cursor
+	if l.refreshed.old {
+		l.refreshed = refreshed{depth: l.table.Cursor()}
+		if row, ok := l.chosen(); ok {
+			l.refreshed.id = l.id(row)
+		}
+		l.rows = nil
+	}
 	before := len(l.rows)
 	for _, row := range b.rows {
 		if l.query.keep == nil || l.query.keep(row) {
 			l.rows = append(l.rows, row)
 		}
+	}
+	if l.findCursor() {
+		return l.fetchMore()
 	}
 	if len(l.rows)-before > l.table.Height() {
 		l.searchN = 0
@@ -218,6 +248,28 @@ func (l *list[R]) onBatch(b batch[R], err error) tea.Cmd {
 	}
 	l.searchN = 0
 	return l.readPreview()
+}
+
+// findCursor puts the cursor back on its record after a refresh; it reports whether
+// more has to be read for that.
+func (l *list[R]) findCursor() bool {
+	r := &l.refreshed
+	if r.depth < 0 {
+		return false
+	}
+	for i, row := range l.rows {
+		if l.id(row) == r.id {
+			l.table.Place(i, len(l.rows))
+			r.depth = -1
+			return false
+		}
+	}
+	if l.more && len(l.rows) <= r.depth {
+		return true
+	}
+	l.table.Place(r.depth, len(l.rows)) // It is no longer there.
+	r.depth = -1
+	return false
 }
 
 // lines draws the record in front, or the list, from 100 columns with a preview.

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/widget"
 )
 
 func (l *list[R]) why(act action) string {
@@ -46,24 +47,15 @@ func (l *list[R]) do(act action) tea.Cmd {
 	if d := l.top(); d != nil {
 		return l.doDetail(d, act)
 	}
-	count := len(l.rows)
+	if moveTable(&l.table, act, len(l.rows)) {
+		l.refreshed.depth = -1
+		return tea.Batch(l.wantsMore(), l.readPreview())
+	}
 	switch act {
-	case actDown:
-		l.table.Move(1, count)
-	case actUp:
-		l.table.Move(-1, count)
-	case actPageDown:
-		l.table.Move(l.table.Height(), count)
-	case actPageUp:
-		l.table.Move(-l.table.Height(), count)
-	case actTop:
-		l.table.Place(0, count)
-	case actBottom:
-		l.table.Place(count-1, count)
 	case actMark:
 		if row, ok := l.chosen(); ok {
 			l.toggle(l.id(row))
-			l.table.Move(1, count)
+			l.table.Move(1, len(l.rows))
 		}
 	case actBulk:
 		l.askBulk()
@@ -72,7 +64,7 @@ func (l *list[R]) do(act action) tea.Cmd {
 		l.askFilter()
 		return nil
 	case actRefresh:
-		return l.restart()
+		return l.refresh()
 	case actOpen:
 		ref, _ := l.target()
 		return l.show(ref)
@@ -87,6 +79,28 @@ func (l *list[R]) do(act action) tea.Cmd {
 		return l.setFilter("")
 	}
 	return tea.Batch(l.wantsMore(), l.readPreview())
+}
+
+// moveTable moves the cursor of a table of count rows; it reports whether the action
+// was one that does.
+func moveTable[R any](t *widget.Table[R], act action, count int) bool {
+	switch act {
+	case actDown:
+		t.Move(1, count)
+	case actUp:
+		t.Move(-1, count)
+	case actPageDown:
+		t.Move(t.Height(), count)
+	case actPageUp:
+		t.Move(-t.Height(), count)
+	case actTop:
+		t.Place(0, count)
+	case actBottom:
+		t.Place(count-1, count)
+	default:
+		return false
+	}
+	return true
 }
 
 func (l *list[R]) toggle(id apitype.UUID) {

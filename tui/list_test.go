@@ -81,6 +81,50 @@ func (w *world) loadNewCall(n int) {
 	w.Clock.Advance(-200 * time.Hour)
 }
 
+// Reading anew keeps the rows until the new ones are there, and the cursor on its record.
+func TestRefreshKeepsTheCursor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	calls := d.app.pages[callsPage].(*list[callRow])
+	for _, key := range []string{"2", "j", "space", "j"} {
+		d.press(key)
+	}
+	before, _ := calls.chosen()
+	w.loadNewCall(9)
+	_, reading := d.app.Update(keyPress("R"))
+	if row, ok := calls.chosen(); !ok || row.id != before.id {
+		t.Errorf("while reading: got %v %v, want the rows of before", row.id, ok)
+	}
+	d.run(reading, 0)
+	if row, _ := calls.chosen(); row.id != before.id {
+		t.Errorf("chosen: got %s, want %s", row.id, before.id)
+	}
+	if len(calls.rows) != 7 || len(calls.marks) != 1 {
+		t.Errorf("got %d rows and %d marks, want 7 and 1", len(calls.rows), len(calls.marks))
+	}
+}
+
+// A command is found by its name, whatever else holds its letters.
+func TestPaletteFindsTheName(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]string{"q": "quit:", "skip": "skip:", "skipped": "skipped:", "pledge": "pledge:"} {
+		t.Run(typed, func(t *testing.T) {
+			t.Parallel()
+			d := newDriver(t, newWorld(t).options)
+			d.press("n")
+			d.press(":")
+			for _, letter := range typed {
+				d.press(string(letter))
+			}
+			found := d.app.dialog.(*choose).matching()
+			if len(found) == 0 || !strings.HasPrefix(found[0].label, want) {
+				t.Errorf("first of %v: want %s", found, want)
+			}
+		})
+	}
+}
+
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -167,21 +167,11 @@ func (v *outboxView) why(act action) string {
 }
 
 func (v *outboxView) do(act action) tea.Cmd {
-	count := len(v.rows())
+	if moveTable(&v.table, act, len(v.rows())) {
+		return nil
+	}
 	row, _ := v.chosen()
 	switch act {
-	case actDown:
-		v.table.Move(1, count)
-	case actUp:
-		v.table.Move(-1, count)
-	case actPageDown:
-		v.table.Move(v.table.Height(), count)
-	case actPageUp:
-		v.table.Move(-v.table.Height(), count)
-	case actTop:
-		v.table.Place(0, count)
-	case actBottom:
-		v.table.Place(count-1, count)
 	case actRefresh:
 		return v.readOutbox()
 	case actSendNow:

@@ -75,6 +75,7 @@ type shell struct {
 	offline      string // Why nothing reaches the service; "" when it does.
 	draftTrouble error
 	beats        int
+	early        typeahead
 
 	written            chan struct{} // Closed when all changes so far are on disk; nil when there is none.
 	held               []heldChange
@@ -175,10 +176,12 @@ func (s *shell) noteConnection(err error) bool {
 }
 
 // clean is text from the service as it may be drawn, on one line.
-func clean(text string) string { return render.Clean(text) }
+func clean(text string) string { return render.Clean(widget.Unjoined(text)) }
 
 // cleanLines is text from the service of several lines.
-func cleanLines(text string) []string { return strings.Split(render.CleanLines(text), "\n") }
+func cleanLines(text string) []string {
+	return strings.Split(render.CleanLines(widget.Unjoined(text)), "\n")
+}
 
 // ago is a time as a person says it.
 func (s *shell) ago(t time.Time) string {

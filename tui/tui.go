@@ -21,6 +21,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -61,7 +62,7 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	if err != nil {
 		return err
 	}
-	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(120), tea.WithoutSignalHandler()}
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(120), tea.WithoutSignalHandler(), tea.WithFilter(oneWidth)}
 	if o.In != nil {
 		options = append(options, tea.WithInput(o.In))
 	}
@@ -88,6 +89,16 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 		return fmt.Errorf("run the terminal interface: %w", runErr)
 	}
 	return a.farewell(o.Out)
+}
+
+// oneWidth hides that the terminal could count cells by what a reader takes for a
+// character. Not all can, and lines that are fitted one way and drawn the other break
+// the borders.
+func oneWidth(_ tea.Model, msg tea.Msg) tea.Msg {
+	if report, ok := msg.(tea.ModeReportMsg); ok && report.Mode == ansi.ModeUnicodeCore {
+		return nil
+	}
+	return msg
 }
 
 // start runs what works beside the interface: the sender and the keeper of drafts.

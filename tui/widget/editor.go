@@ -209,6 +209,3 @@ func (e *Editor) Lines(width, height int, focus bool, clean, cursor func(string)
 	}
 	return Block(lines[min(top, len(lines)):], width, height)
 }
-
-// Visible is a character as the editor draws it: its text is clean already.
-func Visible(text string) string { return text }

@@ -12,6 +12,7 @@ package widget
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -31,10 +32,10 @@ func Fit(text string, width int) string {
 		}
 		return text + blanks(width-len(text))
 	}
-	w := ansi.StringWidth(text)
+	w := ansi.StringWidthWc(text)
 	if w > width {
-		text = ansi.Truncate(text, width, "…")
-		w = ansi.StringWidth(text)
+		text = ansi.TruncateWc(text, width, "…")
+		w = ansi.StringWidthWc(text)
 	}
 	return text + blanks(width-w)
 }
@@ -48,12 +49,13 @@ func FitRight(text string, width int) string {
 	return blanks(width-w) + text
 }
 
-// Width is the number of cells that text takes.
+// Width is the number of cells that text takes: the sum over its code points, as
+// terminals count unless they are asked to do otherwise.
 func Width(text string) int {
 	if isPlain(text) {
 		return len(text)
 	}
-	return ansi.StringWidth(text)
+	return ansi.StringWidthWc(text)
 }
 
 func isPlain[T ~string | ~[]byte](text T) bool {
@@ -88,7 +90,7 @@ func Wrap(text string, width int) []string {
 			lines = append(lines, line)
 			continue
 		}
-		lines = append(lines, strings.Split(ansi.Wrap(line, width, " "), "\n")...)
+		lines = append(lines, strings.Split(ansi.WrapWc(line, width, " "), "\n")...)
 	}
 	return lines
 }
@@ -146,11 +148,20 @@ func Over(screen, block []string, width int) []string {
 	for i, line := range block {
 		if y := top + i; y < len(lines) {
 			under := lines[y]
-			lines[y] = Fit(ansi.Cut(under, 0, left), left) + "\x1b[m" + Fit(line, w) + "\x1b[m" +
-				FitRight(ansi.Cut(under, left+w, width), width-left-w)
+			lines[y] = Fit(ansi.TruncateWc(under, left, ""), left) + "\x1b[m" + Fit(line, w) + "\x1b[m" + rightOf(under, left+w, width)
 		}
 	}
 	return lines
+}
+
+// rightOf is what stands from a cell on in a line of width cells. Half a wide character
+// becomes a blank.
+func rightOf(line string, from, width int) string {
+	right := ansi.TruncateLeftWc(line, from, "")
+	if Width(right) > width-from {
+		right = ansi.TruncateLeftWc(line, from+1, "")
+	}
+	return FitRight(right, width-from)
 }
 
 // Border is the characters of a frame.
@@ -181,4 +192,42 @@ func Frame(border Border, title string, lines []string, width, height int) []str
 		framed = append(framed, border.Vertical+" "+line+"\x1b[m "+border.Vertical)
 	}
 	return append(framed, border.BottomLeft+strings.Repeat(border.Horizontal, width-2)+border.BottomRight)
+}
+
+// The characters that join others or choose their looks. Terminals do not agree on the
+// cells that they make of them.
+const (
+	zeroWidthNonJoiner = '\u200c'
+	zeroWidthJoiner    = '\u200d'
+	keycap             = '\u20e3'
+	textVariant        = '\ufe0e'
+	emojiVariant       = '\ufe0f'
+	firstSkinTone      = '\U0001f3fb'
+	lastSkinTone       = '\U0001f3ff'
+)
+
+// Unjoined is text without the characters that every terminal draws in a width of its
+// own: joiners after a letter or a picture, variants, keycaps and skin tones. A family
+// becomes its members, and a border after it stays where it is.
+func Unjoined(text string) string {
+	if isPlain(text) {
+		return text
+	}
+	var b strings.Builder
+	before := rune(0)
+	for i, r := range text {
+		switch {
+		case r == utf8.RuneError:
+			_, size := utf8.DecodeRuneInString(text[i:])
+			b.WriteString(text[i : i+size]) // Left for others to show.
+		case (r == zeroWidthJoiner || r == zeroWidthNonJoiner) && before >= utf8.RuneSelf,
+			r == keycap, r == textVariant, r == emojiVariant,
+			r >= firstSkinTone && r <= lastSkinTone && before >= utf8.RuneSelf:
+			continue
+		default:
+			b.WriteRune(r)
+		}
+		before = r
+	}
+	return b.String()
 }

@@ -3,6 +3,8 @@ package widget
 import (
 	"strings"
 	"testing"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 func TestFitIsExact(t *testing.T) {
@@ -73,7 +75,7 @@ func TestEditorShowsItsCursor(t *testing.T) {
 	e.SetValue(strings.Repeat("line 世界\n", 50) + "end")
 	mark := func(s string) string { return "\x1b[7m" + s + "\x1b[m" }
 	for _, width := range []int{2, 3, 9, 40} {
-		lines := e.Lines(width, 4, true, Visible, mark)
+		lines := e.Lines(width, 4, true, Unjoined, mark)
 		if !strings.Contains(strings.Join(lines, ""), "\x1b[7m") {
 			t.Errorf("width %d: the cursor is not in sight", width)
 		}
@@ -129,5 +131,39 @@ func TestOverKeepsTheScreen(t *testing.T) {
 		if Width(line) != 40 {
 			t.Errorf("got %d cells, want 40: %q", Width(line), line)
 		}
+	}
+	for from := range 4 {
+		under := []string{"abcd世界efgh|"}
+		over := Over(under, []string{strings.Repeat("#", 3+from*2)}, 13)
+		if got := ansi.Strip(over[0]); !strings.HasSuffix(got, "h|") || Width(got) != 13 {
+			t.Errorf("beside a wide character: got %q, want its end unmoved", got)
+		}
+	}
+}
+
+// What is drawn takes the cells that a terminal gives it, whichever way it counts.
+func TestUnjoinedIsAsWideEverywhere(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, text, want string }{
+		{"a family", "👨\u200d👩\u200d👧", "👨👩👧"},
+		{"a heart", "❤\ufe0f L", "❤ L"},
+		{"a keycap", "1\ufe0f\u20e3", "1"},
+		{"a skin tone", "👍🏽", "👍"},
+		{"a Persian verb", "می\u200cخواهم", "میخواهم"},
+		{"a hidden joiner among letters stays to be shown", "a\u200db", "a\u200db"},
+		{"half a character stays to be shown", "世\xff", "世\xff"},
+		{"accents stay", "Z\u0337\u0321e\u0301", "Z\u0337\u0321e\u0301"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got := Unjoined(test.text)
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if wc, clusters := Width(got), ansi.StringWidth(got); wc != clusters && !strings.ContainsAny(test.want, "\u200d\xff") {
+				t.Errorf("%q: got %d cells and %d, want them equal", got, wc, clusters)
+			}
+		})
 	}
 }

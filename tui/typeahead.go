@@ -1,0 +1,103 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// typeahead is what was pressed while the agent's next call was still being read: it
+// is for that call, and waits for it. Otherwise the first letters of a note would be
+// lost, and the others would run as keys on whatever comes.
+type typeahead struct{ presses []tea.Msg }
+
+// aheadText says how much waits for the call.
+func (d *desk) aheadText() string {
+	if n := len(d.early.presses); n > 0 {
+		return " " + plural(n, "key waits", "keys wait") + " for it"
+	}
+	return ""
+}
+
+// beginsAhead are the actions that type or choose something for a call.
+var beginsAhead = []action{actNotes, actResult, actRating}
+
+// notUnseen are the actions that end work on a call: not on one that the agent had not
+// seen when the key was pressed.
+var notUnseen = []action{actNotReach, actComplete, actCancel, actExpire, actSkip, actNext, actProcessed}
+
+// holdAhead keeps a key or a paste for the call that is being read; it reports whether
+// it did.
+func (a *app) holdAhead(msg tea.Msg) bool {
+	if a.current != deskPage || a.dialog != nil || !a.desk.isReading() {
+		return false
+	}
+	if len(a.early.presses) == 0 {
+		key, isKey := msg.(tea.KeyPressMsg)
+		if !isKey {
+			return false
+		}
+		act, found := a.keys.find(key.String(), a.desk.scopes())
+		if !found || !slices.Contains(beginsAhead, act) {
+			return false
+		}
+	}
+	if key, isKey := msg.(tea.KeyPressMsg); isKey && key.String() == "ctrl+c" {
+		return false
+	}
+	a.early.presses = append(a.early.presses, msg)
+	return true
+}
+
+// catchUp hands over what was typed ahead once the call is there. Where none comes, the
+// text is said, so that it can be used elsewhere.
+func (a *app) catchUp() tea.Cmd {
+	if len(a.early.presses) == 0 || (a.desk.isReading() && a.current == deskPage) {
+		return nil
+	}
+	presses := a.early.presses
+	a.early.presses = nil
+	if a.desk.call == nil || a.current != deskPage {
+		a.fail("no call came for what you typed: "+typedText(presses), nil)
+		return nil
+	}
+	var commands []tea.Cmd
+	for i, msg := range presses {
+		if paste, isPaste := msg.(tea.PasteMsg); isPaste {
+			commands = append(commands, a.paste(paste.Content))
+			continue
+		}
+		key, _ := msg.(tea.KeyPressMsg)
+		act, found := a.keys.find(key.String(), append(a.desk.scopes(), scopeEverywhere))
+		isCommand := a.dialog == nil && (!a.desk.typing() || len(key.Text) == 0)
+		if found && isCommand && slices.Contains(notUnseen, act) {
+			a.say(string(act) + " was pressed before the call was there; press it again")
+			if rest := typedText(presses[i+1:]); rest != "" {
+				a.fail("not used: "+rest, nil)
+			}
+			break
+		}
+		commands = append(commands, a.press(key))
+	}
+	return tea.Batch(commands...)
+}
+
+// typedText is the text of keys and pastes.
+func typedText(presses []tea.Msg) string {
+	var b strings.Builder
+	for _, msg := range presses {
+		switch msg := msg.(type) {
+		case tea.KeyPressMsg:
+			b.WriteString(msg.Text)
+		case tea.PasteMsg:
+			b.WriteString(msg.Content)
+		}
+	}
+	return b.String()
+}
+
+// isReading reports whether the agent waits for a call that may come at any moment.
+func (d *desk) isReading() bool {
+	return d.call == nil && d.offline == "" && (d.wanted || d.taking)
+}

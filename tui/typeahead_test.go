@@ -1,0 +1,114 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// slowDesk is a desk whose first reading has not come back; answer lets it.
+func slowDesk(t *testing.T, w *world) (d *driver, answer func()) {
+	t.Helper()
+	a, err := newApp(t.Context(), w.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.tick = func() tea.Cmd { return nil }
+	d = &driver{t: t, app: a}
+	reading := a.Init()
+	return d, func() { d.run(reading, 0) }
+}
+
+func TestWhatIsTypedAheadWaitsForTheCall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d, answer := slowDesk(t, w)
+	for _, key := range []string{"n", "i", "a", "X", "s", "世"} {
+		d.press(key)
+	}
+	d.send(tea.PasteMsg{Content: " pasted"})
+	if screen := strings.Join(d.app.screen(), "\n"); !strings.Contains(screen, "6 keys wait for it") {
+		t.Errorf("screen: got no word of what was typed:\n%s", screen)
+	}
+	answer()
+	if call := d.app.desk.call; call == nil || call.UUID != callID(1) {
+		t.Fatalf("call: got %v, want the first", call)
+	}
+	if got, want := d.app.desk.form.notes.Value(), "aXs世 pasted"; got != want {
+		t.Errorf("notes: got %q, want %q", got, want)
+	}
+	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
+		t.Errorf("outbox: got %v %v, want nothing", entries, err)
+	}
+}
+
+// A call that nobody has seen is not completed, whatever was typed.
+func TestTypedAheadNeverEndsACall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d, answer := slowDesk(t, w)
+	for _, key := range []string{"n", "c", "1", "i", "x", "ctrl+s", "y"} {
+		d.press(key)
+	}
+	answer()
+	if call := d.app.desk.call; call == nil || call.UUID != callID(1) {
+		t.Fatalf("call: got %v, want the first, still there", call)
+	}
+	if got := d.app.desk.form; got.code != "reached" || got.notes.Value() != "x" {
+		t.Errorf("form: got %q %q, want what was typed before ctrl+s", got.code, got.notes.Value())
+	}
+	if len(d.app.errors) != 1 || !strings.Contains(d.app.errors[0], "not used: y") {
+		t.Errorf("errors: got %q, want the text that was not used", d.app.errors)
+	}
+	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
+		t.Errorf("outbox: got %v %v, want nothing", entries, err)
+	}
+}
+
+func TestTypedAheadWithoutACallIsSaid(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	network := &flaky{RoundTripper: w.Transport()}
+	w.through(t, network)
+	network.down.Store(true)
+	d, answer := slowDesk(t, w)
+	for _, key := range []string{"n", "i", "o", "k"} {
+		d.press(key)
+	}
+	answer()
+	if len(d.app.errors) != 1 || !strings.Contains(d.app.errors[0], "ok") {
+		t.Errorf("errors: got %q, want the text that no call came for", d.app.errors)
+	}
+}
+
+// In a terminal that is too small nothing happens that cannot be seen; text goes on.
+func TestTooSmallRunsNoKeys(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	small, large := tea.WindowSizeMsg{Width: 59, Height: 15}, tea.WindowSizeMsg{Width: 80, Height: 24}
+	d.press("n")
+	d.send(small)
+	for _, key := range []string{"a", "X", "y", "s", "2", "c", "1", "ctrl+s"} {
+		d.press(key)
+	}
+	if d.app.current != deskPage || d.app.dialog != nil || d.app.desk.call.UUID != callID(1) {
+		t.Errorf("got page %d with %v and call %s, want nothing changed", d.app.current, d.app.dialog, d.app.desk.call.UUID)
+	}
+	d.send(large)
+	d.press("c")
+	d.press("1")
+	d.press("i")
+	d.send(small)
+	for _, key := range []string{"h", "i", "ctrl+s"} {
+		d.press(key)
+	}
+	d.send(large)
+	if got := d.app.desk.form.notes.Value(); got != "hi" {
+		t.Errorf("notes: got %q, want hi", got)
+	}
+	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
+		t.Errorf("outbox: got %v %v, want nothing", entries, err)
+	}
+}
