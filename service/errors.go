@@ -27,7 +27,11 @@ type Error struct {
 	Kind       Kind
 	Detail     string // One sentence without a full stop.
 	Violations apitype.Violations
+	Cause      error // What the store said, for the log; nil mostly.
 }
+
+// Unwrap is the cause.
+func (e *Error) Unwrap() error { return e.Cause }
 
 // Error is the detail with what is wrong.
 func (e *Error) Error() string {

@@ -24,6 +24,7 @@ const beFundeskd = "FUNDESKD_TEST_RUN"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(beFundeskd) != "" {
+		watchDisk()
 		main()
 		return
 	}

@@ -76,7 +76,7 @@ func writeError(w http.ResponseWriter, err error) error {
 		w.Header().Set("Retry-After", "1")
 	}
 	writeProblem(w, status, refusal.Detail, refusal.Violations)
-	return nil
+	return refusal.Cause
 }
 
 // writeProblem answers with problem+json. The request id is in the header already.

@@ -153,7 +153,7 @@ func (e *postgresEngine) refusal(err error) error {
 	if err == nil {
 		return nil
 	}
-	away := &service.Error{Kind: service.Unavailable, Detail: "the database does not answer now"}
+	away := &service.Error{Kind: service.Unavailable, Detail: "the database does not answer now", Cause: err}
 	if code := e.driver.Code(err); code != "" {
 		for _, class := range []string{"08", "57P", "53", "25006", "40"} {
 			if strings.HasPrefix(code, class) {

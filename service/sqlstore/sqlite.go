@@ -298,7 +298,8 @@ func (e *sqliteEngine) close() (err error) {
 	return err
 }
 
-// sqliteError tells a caller to come back when the database is busy or full.
+// sqliteError tells a caller to come back when the database is busy or full, or when its
+// disk fails. Spec gap: S14.
 func sqliteError(err error) error {
 	refused, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
@@ -308,7 +309,9 @@ func sqliteError(err error) error {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return service.ErrBusy
 	case sqlite3.SQLITE_FULL:
-		return &service.Error{Kind: service.Unavailable, Detail: "the database has no space left"}
+		return &service.Error{Kind: service.Unavailable, Detail: "the database has no space left", Cause: refused}
+	case sqlite3.SQLITE_IOERR:
+		return &service.Error{Kind: service.Unavailable, Detail: "the database cannot be read or written", Cause: refused}
 	default:
 		return err
 	}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"fundesk/apiclient/apitype"
+)
+
+// writing creates persons over HTTP and remembers which of them were acknowledged.
+type writing struct {
+	t                        *testing.T
+	url, organization, token string
+	acknowledged             []string
+	refused                  []string
+}
+
+// newWriting makes an organization and an account in the database of an environment.
+func newWriting(e environment) *writing {
+	e.t.Helper()
+	w := &writing{t: e.t}
+	var organization, account struct{ UUID, Token string }
+	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
+	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	w.organization, w.token = organization.UUID, account.Token
+	return w
+}
+
+// create makes one person, and is the status and the answer.
+func (w *writing) create() (status int, answer string) {
+	w.t.Helper()
+	id := apitype.NewUUID().String()
+	body := fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"name":{"lastName":%q}}`, id, w.organization, w.organization, id)
+	status, answer = send(w.t, http.MethodPost, w.url+"/api/v1/persons", w.token, body)
+	if status == http.StatusCreated {
+		w.acknowledged = append(w.acknowledged, id)
+	} else {
+		w.refused = append(w.refused, id)
+	}
+	return status, answer
+}
+
+// refusal is an answer of a service whose disk fails: a problem that says so, and when
+// to come back.
+func (w *writing) refusal(status int, answer, want string) {
+	w.t.Helper()
+	if status != http.StatusServiceUnavailable || !strings.Contains(answer, want) || !strings.Contains(answer, "urn:fundesk:problem:unavailable") {
+		w.t.Errorf("got %d %s, want 503 that says %q", status, answer, want)
+	}
+}
+
+// verify reads back: what was acknowledged is there, what was refused is not.
+func (w *writing) verify() {
+	w.t.Helper()
+	for status, persons := range map[int][]string{http.StatusOK: w.acknowledged, http.StatusNotFound: w.refused} {
+		for _, id := range persons {
+			if got, _ := get(w.t, http.DefaultClient, w.url+"/api/v1/persons/"+id, w.token); got != status {
+				w.t.Errorf("got %d for a person, want %d", got, status)
+			}
+		}
+	}
+}
+
+// ended stops a child, which must end cleanly, and checks its database.
+func (e environment) ended(c child) {
+	e.t.Helper()
+	if err := c.command.Process.Signal(os.Interrupt); err != nil {
+		e.t.Error(err)
+	}
+	if err := c.command.Wait(); err != nil {
+		e.t.Error(err)
+	}
+	if code, out, errs := e.run("", "check"); code != exitDone {
+		e.t.Errorf("check: %s%s", out, errs)
+	}
+}
+
+// TestFullDisk fills a small file system under the program: changes that do not fit are
+// refused and not kept, reading goes on, and with space there is writing again.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	if err := syscall.Mount("tmpfs", e.folder, "tmpfs", 0, "size=16m"); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("mount a small file system: %v", err)
+		}
+		t.Skipf("mount a small file system: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(e.folder, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	w := newWriting(e)
+	running := e.child()
+	w.url = running.url
+	ballast := filepath.Join(e.folder, "ballast")
+	for range 3 {
+		if err := os.WriteFile(ballast, make([]byte, 16<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+			t.Fatalf("got %v, want a full disk", err)
+		}
+		status, answer := http.StatusCreated, ""
+		for status == http.StatusCreated && len(w.acknowledged) < 20_000 {
+			status, answer = w.create()
+		}
+		w.refusal(status, answer, "the database has no space left")
+		w.verify()
+		if err := os.Remove(ballast); err != nil {
+			t.Fatal(err)
+		}
+		if status, answer := w.create(); status != http.StatusCreated {
+			t.Fatalf("got %d %s with space again, want 201", status, answer)
+		}
+	}
+	w.verify()
+	e.ended(running)
+}
+
+// TestFailingDisk lets writes and flushes fail under the program. Nothing is
+// acknowledged that is not kept, also when it is killed and started again.
+func TestFailingDisk(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ fault, want string }{
+		{faultFull, "the database has no space left"},
+		{faultWrite, "the database cannot be read or written"},
+		{faultTorn, "the database cannot be read or written"},
+		{faultSync, "the database cannot be read or written"},
+	}
+	for _, test := range tests {
+		t.Run(test.fault, func(t *testing.T) {
+			t.Parallel()
+			e := newEnvironment(t)
+			w := newWriting(e)
+			control := filepath.Join(t.TempDir(), "fault")
+			fail := func(fault string) {
+				if err := os.WriteFile(control, []byte(fault), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			running := e.child(failDisk + "=" + control)
+			w.url = running.url
+			for range 5 {
+				for range 20 {
+					if status, answer := w.create(); status != http.StatusCreated {
+						t.Fatalf("got %d %s, want 201", status, answer)
+					}
+				}
+				fail(test.fault)
+				for range 5 {
+					status, answer := w.create()
+					w.refusal(status, answer, test.want)
+				}
+				fail("")
+			}
+			w.verify()
+			fail(test.fault)
+			status, answer := w.create()
+			w.refusal(status, answer, test.want)
+			if err := running.command.Process.Kill(); err != nil {
+				t.Error(err)
+			}
+			_ = running.command.Wait() // Killed.
+			// A change that failed at its flush may be whole after a restart: its outcome
+			// was not claimed.
+			w.refused = w.refused[:len(w.refused)-1]
+			running = e.child()
+			w.url = running.url
+			w.verify()
+			e.ended(running)
+		})
+	}
+}
