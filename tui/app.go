@@ -41,6 +41,7 @@ var (
 const (
 	pollFocused = 15
 	pollAway    = 60
+	pollOffline = 5 // Nobody waits longer than needed for the network to be back.
 )
 
 // The indices of pages that others turn to.
@@ -482,8 +483,11 @@ func (a *app) onTick() tea.Cmd {
 		commands = append(commands, a.readOutbox())
 	}
 	every := pollFocused
-	if !a.focused {
+	switch {
+	case !a.focused:
 		every = pollAway
+	case a.offline != "":
+		every = pollOffline
 	}
 	if a.beats%every == 0 {
 		commands = append(commands, a.desk.poll())

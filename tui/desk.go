@@ -398,6 +398,9 @@ func (d *desk) heardOf(e outbox.Event) tea.Cmd {
 	if d.isOnScreen(e.Entry.UUID) {
 		return d.reread(e.Entry.UUID)
 	}
+	if d.wanted && d.offline == "" {
+		return d.serve() // The service can be reached: so can the next call.
+	}
 	return nil
 }
 

@@ -49,6 +49,8 @@ func (d *desk) startLines(width int) []string {
 	s := d.styles
 	lines := []string{"", s.bold(" fundesk"), ""}
 	switch {
+	case d.wanted && d.offline != "":
+		lines = append(lines, " "+d.offline+": the next call comes as soon as the service answers")
 	case d.wanted:
 		lines = append(lines, " looking for the oldest requested call…"+d.aheadText())
 	case d.complete:

@@ -27,7 +27,10 @@ type news[R any] struct {
 
 // poll asks for what has changed since it last asked.
 func (l *list[R]) poll() tea.Cmd {
-	if l.query.changed == nil || !l.loaded || l.loading {
+	if !l.loaded && !l.loading {
+		return l.restart() // It could not be read so far.
+	}
+	if l.query.changed == nil || l.loading {
 		return nil
 	}
 	since := apitype.NewTime(l.since.Add(-clockLeeway))
