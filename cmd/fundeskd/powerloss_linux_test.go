@@ -228,4 +228,3 @@ func first(texts []string) string {
 	}
 	return texts[0]
 }
-

@@ -99,15 +99,22 @@ const DatabaseVariable = "FUNDESK_TEST_DATABASE"
 // New starts the service for a test, which also ends it.
 func New(t testing.TB, options ...Option) *Harness {
 	t.Helper()
-	h := &Harness{t: t, Clock: &Clock{now: Start}, Database: "sqlite:" + filepath.Join(t.TempDir(), "fundeskd.db")}
+	database := "sqlite:" + filepath.Join(t.TempDir(), "fundeskd.db")
 	if server := os.Getenv(PostgresVariable); server != "" {
-		h.Database = PostgresDatabase(t, server)
+		database = PostgresDatabase(t, server)
 	}
 	if named := os.Getenv(DatabaseVariable); named != "" {
 		if _, bench := t.(*testing.B); bench {
-			h.Database = named
+			database = named
 		}
 	}
+	return NewOn(t, database, options...)
+}
+
+// NewOn is [New] on a database that the test names.
+func NewOn(t testing.TB, database string, options ...Option) *Harness {
+	t.Helper()
+	h := &Harness{t: t, Clock: &Clock{now: Start}, Database: database}
 	var err error
 	if h.Store, err = sqlstore.Open(t.Context(), sqlstore.Options{Database: h.Database, Postgres: pgdriver.Driver{}}); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,167 @@
+//go:build unix
+
+package httpapi_test
+
+import (
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
+)
+
+// The sizes of BenchmarkLarge, in calls.
+var (
+	largeCalls = flag.Int("calls", 100_000, "calls in the large database of BenchmarkLarge")
+	smallCalls = flag.Int("small-calls", 10_000, "calls in the small database of BenchmarkLarge")
+)
+
+// BenchmarkLarge answers the same requests from a small and a large database of each
+// engine, in turn, and prints the median times and their ratio: no list may hang on the
+// number of records. Ten million calls need 30 GB for each engine:
+//
+//	go test -run '^$' -bench BenchmarkLarge -benchtime 1x -timeout 3h -calls 10000000 ./service/httpapi
+func BenchmarkLarge(b *testing.B) {
+	engines := map[string]func(b *testing.B) string{
+		"SQLite": func(b *testing.B) string { return "sqlite:" + filepath.Join(b.TempDir(), "large.db") },
+		"PostgreSQL": func(b *testing.B) string {
+			server, stop, err := servicetest.StartPostgres(b.Context())
+			if err != nil {
+				b.Skip(err)
+			}
+			b.Cleanup(func() {
+				if err := stop(); err != nil {
+					b.Error(err)
+				}
+			})
+			return server
+		},
+	}
+	for _, engine := range []string{"SQLite", "PostgreSQL"} {
+		b.Run(engine, func(b *testing.B) {
+			small := newLarge(b, engines[engine](b), *smallCalls)
+			large := newLarge(b, engines[engine](b), *largeCalls)
+			b.ResetTimer()
+			for i, name := range largeNames {
+				compareLarge(b, name, small, large, small.requests[i], large.requests[i])
+			}
+		})
+	}
+}
+
+// largeDatabase is a service on a filled database, with the requests that fit it.
+type largeDatabase struct {
+	*servicetest.Harness
+	token    string // Of an account that sees everything.
+	one      string // Of an account of one organization.
+	requests []largeRequest
+}
+
+type largeRequest struct {
+	path   string
+	scoped bool // Asked by the account of one organization.
+}
+
+var largeNames = []string{
+	"one call", "one person", "one pledge",
+	"first page", "deep page", "oldest page", "page of one organization", "page in one organization's scope",
+	"page with person", "page with quality", "page with pledge", "page with transactions", "page with everything",
+	"status code", "status code, deep", "external reference", "no reference", "no reference, deep",
+	"requested between", "requested after", "updated in 30 days", "updated in two years",
+	"persons", "persons, deep", "persons of an IBAN", "persons created after", "persons of one organization",
+	"pledges", "pledges, deep", "pledges with transactions", "pledges of a person", "pledges by status", "pledges by QR", "pledges without QR",
+	"pledges updated in 150 days", "pledges released in 150 days", "active pledges updated in two years",
+}
+
+func newLarge(b *testing.B, database string, calls int) *largeDatabase {
+	b.Helper()
+	start := time.Now()
+	servicetest.FillLarge(b, database, calls, func(text string) { b.Log(text) })
+	b.Logf("%d calls are there after %v", calls, time.Since(start).Round(time.Second))
+	l := &largeDatabase{Harness: servicetest.NewOn(b, database)}
+	l.token = l.Token()
+	node := func(path string) map[string]any {
+		return l.Do(l.token, "GET", path, "").Object()["edges"].([]any)[0].(map[string]any)["node"].(map[string]any)
+	}
+	cursor := func(path string) string {
+		return l.Do(l.token, "GET", path, "").Object()["pageInfo"].(map[string]any)["endCursor"].(string)
+	}
+	day := func(n int) string { return servicetest.Start.AddDate(0, 0, -n).Format(time.RFC3339) }
+	middle := "first=100&requestedFrom=2000-01-01&requestedUntil=" + day(365)
+	deep := cursor("/api/v1/calls?" + middle)
+	person := node("/api/v1/persons?first=1&createdAfter=" + day(300))
+	organization := person["owningOrganization"].(map[string]any)["uuid"].(string)
+	id, err := apitype.ParseUUID(organization)
+	if err != nil {
+		b.Fatal(err)
+	}
+	l.one = l.Token(servicetest.For(id))
+	pledge := l.Do(l.token, "GET", "/api/v1/pledges/"+node("/api/v1/pledges?last=1")["uuid"].(string), "").Object()
+	owner := pledge["person"].(map[string]any)["uuid"].(string)
+	external := node("/api/v1/calls?first=1&externalStatusCode=S1")
+	deepPerson := cursor("/api/v1/persons?last=50")
+	deepPledge := cursor("/api/v1/pledges?last=50")
+	calls100, persons100, pledges100 := "/api/v1/calls?first=100", "/api/v1/persons?first=100", "/api/v1/pledges?first=100"
+	for _, path := range []string{
+		"/api/v1/calls/" + external["uuid"].(string), "/api/v1/persons/" + owner, "/api/v1/pledges/" + pledge["uuid"].(string),
+		calls100, calls100 + "&after=" + deep, "/api/v1/calls?last=100", calls100 + "&owningOrganizationUuid=" + organization, calls100,
+		calls100 + "&include=person", calls100 + "&include=personQualityResult", calls100 + "&include=pledge", calls100 + "&include=transactions",
+		calls100 + "&include=personQualityResult,pledge,transactions",
+		calls100 + "&externalStatusCode=S1", calls100 + "&externalStatusCode=S1&after=" + deep,
+		calls100 + "&externalApplicationName=dialler&externalReferenceId=D-0000000005",
+		calls100 + "&externalApplicationName=null&externalReferenceId=null", calls100 + "&externalApplicationName=null&externalReferenceId=null&after=" + deep,
+		"/api/v1/calls?" + middle, calls100 + "&requestedAfter=" + day(30), calls100 + "&updatedAfter=" + day(30), calls100 + "&updatedAfter=" + day(800),
+		persons100, "/api/v1/persons?last=100&before=" + deepPerson, "/api/v1/persons?iban=NL00TEST0000000005", persons100 + "&createdAfter=" + day(100),
+		persons100 + "&owningOrganizationUuids=" + organization,
+		pledges100, "/api/v1/pledges?last=100&before=" + deepPledge, pledges100 + "&include=transactions", "/api/v1/pledges?personUuid=" + owner,
+		pledges100 + "&status=active", pledges100 + "&withPaymentQr=true", pledges100 + "&withPaymentQr=false",
+		pledges100 + "&updatedAfter=" + day(150), pledges100 + "&releasedAfter=" + day(150), pledges100 + "&status=active&updatedAfter=" + day(800),
+	} {
+		l.requests = append(l.requests, largeRequest{path: path})
+	}
+	l.requests[slices.Index(largeNames, "page in one organization's scope")].scoped = true
+	return l
+}
+
+// compareLarge asks both databases in turn.
+func compareLarge(b *testing.B, name string, small, large *largeDatabase, a, c largeRequest) {
+	b.Helper()
+	const rounds = 61
+	times := [2][]time.Duration{}
+	sizes := [2]int{}
+	for round := range rounds {
+		for i, one := range []struct {
+			*largeDatabase
+			largeRequest
+		}{{small, a}, {large, c}} {
+			token := one.token
+			if one.scoped {
+				token = one.one
+			}
+			request := httptest.NewRequestWithContext(b.Context(), http.MethodGet, one.path, http.NoBody)
+			request.Header.Set("Authorization", "Bearer "+token)
+			w := httptest.NewRecorder()
+			start := time.Now()
+			one.Handler.ServeHTTP(w, request)
+			took := time.Since(start)
+			if w.Code != http.StatusOK {
+				b.Fatalf("%s: got %d", name, w.Code)
+			}
+			sizes[i] = strings.Count(w.Body.String(), `"cursor":`)
+			if round > 10 { // By then plans are settled and caches filled.
+				times[i] = append(times[i], took)
+			}
+		}
+	}
+	median := func(all []time.Duration) time.Duration { slices.Sort(all); return all[len(all)/2] }
+	before, after := median(times[0]), median(times[1])
+	fmt.Printf("%-11s %-38s %4d %6d µs %4d %6d µs  ×%.2f\n", strings.SplitN(b.Name(), "/", 2)[1], name,
+		sizes[0], before.Microseconds(), sizes[1], after.Microseconds(), after.Seconds()/before.Seconds())
+}
