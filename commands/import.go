@@ -5,16 +5,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -57,18 +55,8 @@ func importCommand(s *session, i importer) *cobra.Command {
 // importLine is one line of the file, ready to be sent.
 type importLine struct {
 	number int
+	sum    string // Of what is sent; it tells a line that was edited since.
 	change apiclient.Change
-}
-
-// lineResult is one line of the results file. The uuid is written before the record is
-// sent (state "sending"), so that an interrupted import never creates it twice.
-type lineResult struct {
-	Line   int     `json:"line"`
-	UUID   string  `json:"uuid"`
-	State  string  `json:"state"` // sending, done or failed.
-	OK     bool    `json:"ok"`
-	Status int     `json:"status,omitempty"`
-	Error  *string `json:"error,omitempty"`
 }
 
 func (f *importFlags) run(s *session, cmd *cobra.Command, i importer, name string) error {
@@ -111,6 +99,9 @@ func (f *importFlags) run(s *session, cmd *cobra.Command, i importer, name strin
 	out, err := openResults(f.results)
 	if err != nil {
 		return err
+	}
+	if err := out.plan(todo, known); err != nil {
+		return errors.Join(err, out.close())
 	}
 	err = f.send(s, cmd, client, todo, out)
 	return errors.Join(err, out.close())
@@ -190,7 +181,11 @@ func (i importer) line(number int, object map[string]any, known map[int]lineResu
 	}
 	seen[change.UUID] = number
 	change.Generated = started || !given // A 409 may come from the run that was interrupted.
-	return importLine{number: number, change: change}, nil
+	line := importLine{number: number, sum: sumOf(change), change: change}
+	if earlier.OK && earlier.Sum != "" && earlier.Sum != line.sum {
+		return importLine{}, errors.New("was created with other values than it has now; import what is new as another file, with another results file")
+	}
+	return line, nil
 }
 
 // readNDJSON reads one JSON object a line.
@@ -263,113 +258,108 @@ func rowObject(s *session, columns []bodyField, row []string) (map[string]any, e
 	return object, nil
 }
 
-// readResults reads what an earlier run did: the last result of each line counts. A
-// line that a crash cut is passed over.
-func readResults(path string) (map[int]lineResult, error) {
-	known := map[int]lineResult{}
-	if path == "" {
-		return known, nil
-	}
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return known, nil
-	}
-	if err != nil {
-		return nil, usageError(err.Error())
-	}
-	for line := range bytes.Lines(data) {
-		var r lineResult
-		if json.Unmarshal(line, &r) == nil && r.Line > 0 && r.UUID != "" {
-			known[r.Line] = r
-		}
-	}
-	return known, nil
-}
-
-// send creates the records and keeps the results. The first error of the results file
-// stops the import: without it nothing could be taken up again.
+// send creates the records and keeps the results. It stops early when the rest would
+// fail alike: the results cannot be kept, or the service takes nothing from this account.
 func (f *importFlags) send(s *session, cmd *cobra.Command, client *apiclient.Client, todo []importLine, out *resultsFile) error {
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
 	progress := newProgress(s, len(todo))
-	var failed []error
+	stop := &stopper{}
 	create := func(ctx context.Context, line importLine) (int, error) {
 		if err := ctx.Err(); err != nil { // Not even begun.
 			return 0, err
 		}
-		if err := out.write(lineResult{Line: line.number, UUID: line.change.UUID.String(), State: "sending"}); err != nil {
-			cancel()
-			return 0, err
-		}
 		answer, err := client.Send(ctx, line.change)
+		if stop.watch(err) { // Here, and not in the order of the lines: a slow one must not let many more go out.
+			cancel()
+		}
 		if err != nil {
 			return 0, err
 		}
 		return answer.Status, nil
 	}
+	var failed []error
 	for outcome := range inOrder(ctx, f.concurrency, todo, create) {
-		if apiclient.KindOf(outcome.err) == apiclient.KindInterrupted {
+		if kind := apiclient.KindOf(outcome.err); kind == apiclient.KindInterrupted || errors.Is(outcome.err, context.Canceled) {
 			continue // The next run looks after it.
 		}
-		r := lineResult{Line: outcome.id.number, UUID: outcome.id.change.UUID.String(), State: "done", OK: true, Status: outcome.value}
+		r := lineResult{Line: outcome.id.number, UUID: outcome.id.change.UUID.String(), Sum: outcome.id.sum, State: "done", OK: true, Status: outcome.value}
 		if outcome.err != nil {
 			r.State, r.OK, r.Error = "failed", false, new(lineProblem(outcome.err))
 			failed = append(failed, fmt.Errorf("line %d: %w", r.Line, outcome.err))
 		}
 		if err := out.write(r); err != nil {
+			stop.fail(err)
 			cancel()
-			failed = append(failed, err)
 		}
 		progress.step()
 	}
 	progress.end()
+	if err := out.sync(); err != nil {
+		stop.fail(err)
+	}
+	return f.conclude(s, cmd, failed, stop, progress)
+}
+
+// conclude says how an import ended.
+func (f *importFlags) conclude(s *session, cmd *cobra.Command, failed []error, stop *stopper, p *progress) error {
+	hint := "run it again with --results FILE to be able to go on"
+	if f.results != "" {
+		hint = "go on with the same command"
+	}
 	if err := cmd.Context().Err(); err != nil {
-		hint := "run it again with --results FILE to be able to go on"
-		if f.results != "" {
-			hint = "go on with the same command"
+		return withHint(&apiclient.Error{Kind: apiclient.KindInterrupted, Message: fmt.Sprintf("interrupted after %d of %d lines", p.done, p.total), Err: err}, hint)
+	}
+	if stop.err != nil {
+		if p.done == len(failed) { // Nothing was created: it is not a part that failed.
+			return withHint(stop.err, hint)
 		}
-		return withHint(&apiclient.Error{Kind: apiclient.KindInterrupted, Message: fmt.Sprintf("interrupted after %d of %d lines", progress.done, len(todo)), Err: err}, hint)
+		message := fmt.Sprintf("stopped after %d of %d lines, %d of them created: %s", p.done, p.total, p.done-len(failed), stop.err)
+		return withHint(&apiclient.Error{Kind: apiclient.KindPartial, Message: message, Err: stop.err}, hint)
 	}
-	s.note("%d created, %d failed", len(todo)-len(failed), len(failed))
-	return partial(failed, len(todo))
+	s.note("%d created, %d failed", p.total-len(failed), len(failed))
+	return partial(failed, p.total)
 }
 
-// progress is one line on a terminal that tells how far an import is.
-type progress struct {
-	session *session
-	total   int
-	done    int
-	started time.Time
-	shown   time.Time
+// enough is how many lines in a row may find no service before an import stops: each
+// has been tried several times already.
+const enough = 20
+
+// stopper decides when an import makes no sense any more. Several goroutines use it.
+type stopper struct {
+	mu   sync.Mutex
+	away int   // Lines in a row that found no service.
+	err  error // Why it stopped.
 }
 
-func newProgress(s *session, total int) *progress {
-	return &progress{session: s, total: total, started: s.app.Now()}
+// watch looks at the result of one line; it returns true when the import is to stop.
+func (s *stopper) watch(err error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch apiclient.KindOf(err) {
+	case apiclient.KindUnauthenticated, apiclient.KindForbidden:
+		s.keep(err)
+		return true
+	case apiclient.KindUnavailable:
+		if s.away++; s.away >= enough {
+			s.keep(err)
+			return true
+		}
+	default:
+		s.away = 0
+	}
+	return false
 }
 
-func (p *progress) step() {
-	p.done++
-	now := p.session.app.Now()
-	elapsed := now.Sub(p.started)
-	if p.session.flags.quiet || now.Sub(p.shown) < 200*time.Millisecond || elapsed < time.Second {
-		return
-	}
-	if !isTerminal(p.session.app.Err) && now.Sub(p.shown) < 10*time.Second {
-		return
-	}
-	p.shown = now
-	rate := float64(p.done) / elapsed.Seconds()
-	left := time.Duration(float64(p.total-p.done)/rate) * time.Second
-	text := fmt.Sprintf("%d of %d, %.0f a second, %s left", p.done, p.total, rate, left)
-	if isTerminal(p.session.app.Err) {
-		fmt.Fprintf(p.session.app.Err, "\r\x1b[K%s", text)
-	} else {
-		fmt.Fprintln(p.session.app.Err, text)
-	}
+// fail is why the import stops, unless there is an earlier reason.
+func (s *stopper) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keep(err)
 }
 
-func (p *progress) end() {
-	if isTerminal(p.session.app.Err) && !p.shown.IsZero() {
-		fmt.Fprint(p.session.app.Err, "\r\x1b[K")
+func (s *stopper) keep(err error) {
+	if s.err == nil {
+		s.err = err
 	}
 }

@@ -3,7 +3,9 @@ package commands
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,71 +15,224 @@ import (
 	"testing"
 	"time"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
 )
 
-// An import that was interrupted goes on with its results file: no line is created
-// twice, and none is lost, even when the last result was cut.
-func TestImportGoesOn(t *testing.T) {
-	t.Parallel()
-	const total = 100
+// importing is one import that is run again and again.
+type importing struct {
+	*testing.T
+	service *servicetest.Harness
+	token   string
+	owner   apitype.UUID
+	home    string
+	file    string
+	results string
+}
+
+// newImporting writes a file of that many persons.
+func newImporting(t *testing.T, format string, total int) *importing {
+	t.Helper()
 	h := servicetest.New(t)
-	organization := h.Organization("AID")
-	token := h.Token()
 	dir := t.TempDir()
-	var lines strings.Builder
+	i := &importing{
+		T: t, service: h, token: h.Token(), owner: h.Organization("AID"), home: dir,
+		file: filepath.Join(dir, "persons."+format), results: filepath.Join(dir, "results.ndjson"),
+	}
+	var text strings.Builder
+	if format == "csv" {
+		text.WriteString("owningOrganizationUuid,recruitingOrganizationUuid,name.lastName,name.firstName\n")
+	}
 	for n := range total {
-		fmt.Fprintf(&lines, `{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"name":{"lastName":"P%d"}}`+"\n", organization, organization, n)
-	}
-	file, results := filepath.Join(dir, "persons.ndjson"), filepath.Join(dir, "results.ndjson")
-	if err := os.WriteFile(file, []byte(lines.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	run := func(stopAfter int64) (errs string, code int) {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		var seen atomic.Int64
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			h.Handler.ServeHTTP(w, r)
-			if r.Method == http.MethodPost && seen.Add(1) == stopAfter {
-				cancel() // After the record was saved, before its answer is read.
-			}
-		}))
-		defer server.Close()
-		environment := map[string]string{"HOME": dir, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": token}
-		var stderr bytes.Buffer
-		code = Run(ctx, []string{"person", "import", file, "--results", results, "--yes"}, App{
-			In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &stderr, Now: time.Now,
-			Getenv: func(name string) string { return environment[name] },
-			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-		})
-		return stderr.String(), code
-	}
-	for _, stopAfter := range []int64{20, 30} {
-		if errs, code := run(stopAfter); code != 130 || !strings.Contains(errs, "interrupted") {
-			t.Fatalf("got exit code %d and %q, want 130", code, errs)
+		line := `{"owningOrganizationUuid":"%[1]s","recruitingOrganizationUuid":"%[1]s","name":{"lastName":"%[2]s"}}` + "\n"
+		if format == "csv" {
+			line = "%[1]s,%[1]s,%[2]s,\"in two\nlines\"\n"
 		}
-		data, err := os.ReadFile(results)
-		if err != nil {
-			t.Fatal(err)
-		}
-		// A crash may cut the line that is being written; what it announces was not sent.
-		if err := os.WriteFile(results, append(data, data[:9]...), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fmt.Fprintf(&text, line, i.owner, nameOf(n))
 	}
-	if errs, code := run(0); code != 0 {
-		t.Fatalf("got exit code %d and %q, want 0", code, errs)
-	}
-	out, errs, code := against(t, func(w http.ResponseWriter, r *http.Request) {
-		r.Header.Set("Authorization", "Bearer "+token)
-		h.Handler.ServeHTTP(w, r)
-	}, "person", "list", "--all", "--columns", "lastName", "-o", "tsv")
-	names := map[string]bool{}
-	for name := range strings.Lines(out) {
-		names[name] = true
-	}
-	if code != 0 || len(names) != total || strings.Count(out, "\n") != total {
-		t.Errorf("got %d persons with %d names (exit code %d, %s), want %d", strings.Count(out, "\n"), len(names), code, errs, total)
+	i.write(i.file, text.String())
+	return i
+}
+
+func (i *importing) write(path, text string) {
+	i.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		i.Fatal(err)
 	}
 }
+
+// run imports; after that many creations it is interrupted, or never with 0.
+func (i *importing) run(stopAfter int64, args ...string) (errs string, code int) {
+	i.Helper()
+	ctx, cancel := context.WithCancel(i.Context())
+	defer cancel()
+	var seen atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		i.service.Handler.ServeHTTP(w, r)
+		if r.Method == http.MethodPost && seen.Add(1) == stopAfter {
+			cancel() // After the record was saved, before its answer is read.
+		}
+	}))
+	defer server.Close()
+	environment := map[string]string{"HOME": i.home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": i.token}
+	var stderr bytes.Buffer
+	code = Run(ctx, append([]string{"person", "import", i.file, "--results", i.results, "--yes"}, args...), App{
+		In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &stderr, Now: time.Now,
+		Getenv: func(name string) string { return environment[name] },
+		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	})
+	return stderr.String(), code
+}
+
+// names are the last names that are saved, with how often.
+func (i *importing) names() map[string]int {
+	i.Helper()
+	out, errs, code := against(i.T, func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Set("Authorization", "Bearer "+i.token)
+		i.service.Handler.ServeHTTP(w, r)
+	}, "person", "list", "--all", "--columns", "lastName", "-o", "tsv")
+	if code != 0 {
+		i.Fatalf("person list: %s", errs)
+	}
+	names := map[string]int{}
+	for name := range strings.Lines(out) {
+		names[strings.TrimSpace(name)]++
+	}
+	return names
+}
+
+// loseTail cuts the results file as a power cut may: what was synced stays, which is
+// the plan of every line; of the rest some bytes.
+func (i *importing) loseTail() {
+	i.Helper()
+	data, err := os.ReadFile(i.results)
+	if err != nil {
+		i.Fatal(err)
+	}
+	synced := bytes.LastIndex(data, []byte(`"planned"`))
+	synced += bytes.IndexByte(data[synced:], '\n') + 1
+	i.write(i.results, string(data[:synced+rand.IntN(len(data)-synced+1)]))
+}
+
+// An import that is interrupted at any moment goes on with its results file, even when
+// a power cut took what was not synced: no line is created twice, and none is lost.
+func TestImportGoesOn(t *testing.T) {
+	t.Parallel()
+	const total = 2000
+	for _, format := range []string{"ndjson", "csv"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			i := newImporting(t, format, total)
+			for round := range 6 {
+				stopAfter := 1 + rand.Int64N(200)
+				if errs, code := i.run(stopAfter, "--concurrency", "8"); code != 130 || !strings.Contains(errs, "interrupted after") {
+					t.Fatalf("got exit code %d and %q after %d creations, want 130", code, errs, stopAfter)
+				}
+				if round%2 == 0 {
+					i.loseTail()
+				}
+			}
+			if errs, code := i.run(0, "--concurrency", "8"); code != 0 {
+				t.Fatalf("got exit code %d and %q, want 0", code, errs)
+			}
+			names := i.names()
+			for n := range total {
+				if got := names[nameOf(n)]; got != 1 {
+					t.Errorf("line %d: got %d persons, want 1", n+1, got)
+				}
+			}
+			if errs, code := i.run(0); code != 0 || !strings.Contains(errs, "2000 of 2000 lines are done already") {
+				t.Errorf("got exit code %d and %q, want nothing left to do", code, errs)
+			}
+		})
+	}
+}
+
+// The uuids of all lines are kept before the first request.
+func TestImportPlansFirst(t *testing.T) {
+	t.Parallel()
+	i := newImporting(t, "ndjson", 50)
+	if _, code := i.run(1, "--concurrency", "1"); code != 130 {
+		t.Fatalf("got exit code %d, want 130", code)
+	}
+	data, err := os.ReadFile(i.results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := bytes.Count(data, []byte(`"state":"planned"`)); got != 50 {
+		t.Errorf("got %d planned lines, want 50", got)
+	}
+	for line := range bytes.Lines(data) {
+		var r lineResult
+		if err := json.Unmarshal(line, &r); err != nil || r.UUID == "" {
+			t.Errorf("got %q, want a result: %v", line, err)
+		}
+	}
+}
+
+// A line that was created and edited since is not passed over in silence.
+func TestImportOfAnEditedFile(t *testing.T) {
+	t.Parallel()
+	i := newImporting(t, "ndjson", 3)
+	if errs, code := i.run(0); code != 0 {
+		t.Fatalf("got exit code %d and %q, want 0", code, errs)
+	}
+	text, err := os.ReadFile(i.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.write(i.file, strings.Replace(string(text), nameOf(1), nameOf(7), 1))
+	if errs, code := i.run(0); code != 2 || !strings.Contains(errs, "line 2: was created with other values") {
+		t.Errorf("got exit code %d and %q, want line 2 refused", code, errs)
+	}
+}
+
+// An import stops when the service takes nothing any more, and goes on later.
+func TestImportStopsEarly(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		status int
+		after  int64
+		code   int
+		asked  int64 // At most.
+	}{
+		{"not authenticated from the beginning", 401, 0, 4, 8},
+		{"a token that ends on the way", 401, 50, 9, 70},
+		{"forbidden", 403, 0, 5, 8},
+		{"a service that goes away", 503, 50, 9, 50 + maxTriesOfClient*(enough+8)},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			i := newImporting(t, "ndjson", 300)
+			var asked atomic.Int64
+			good := i.service.Handler
+			i.service.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodPost && asked.Add(1) > test.after {
+					status(test.status, "application/json", `{"detail":"no"}`)(w, r)
+					return
+				}
+				good.ServeHTTP(w, r)
+			})
+			errs, code := i.run(0)
+			if code != test.code || asked.Load() > test.asked || !strings.Contains(errs, "go on with the same command") {
+				t.Errorf("got exit code %d after %d creations and %q, want %d after at most %d", code, asked.Load(), errs, test.code, test.asked)
+			}
+			i.service.Handler = good
+			if errs, code := i.run(0); code != 0 {
+				t.Fatalf("got exit code %d and %q, want 0", code, errs)
+			}
+			if names := i.names(); len(names) != 300 || names[nameOf(0)] != 1 {
+				t.Errorf("got %d persons, want 300", len(names))
+			}
+		})
+	}
+}
+
+// maxTriesOfClient is how often the client sends one change at most.
+const maxTriesOfClient = 4
+
+// nameOf is the last name of a line. It looks like an identifier, so that the harness
+// need not hold each request against the description of the service.
+func nameOf(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }

@@ -1,17 +1,65 @@
 package commands
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"sync"
+	"path/filepath"
+
+	"fundesk/apiclient"
 )
+
+// lineResult is one line of the results file. The uuids of all lines are written before
+// the first record is sent (state "planned"), so that an import that was interrupted, by
+// a power cut too, never creates a record twice.
+type lineResult struct {
+	Line   int     `json:"line"`
+	UUID   string  `json:"uuid"`
+	Sum    string  `json:"sum,omitempty"`
+	State  string  `json:"state"` // planned, done or failed.
+	OK     bool    `json:"ok"`
+	Status int     `json:"status,omitempty"`
+	Error  *string `json:"error,omitempty"`
+}
+
+// sumOf is a check sum of what a line creates. The uuid in the body keeps anybody from
+// guessing a person's data by it.
+func sumOf(change apiclient.Change) string {
+	sum := sha256.Sum256(change.Body)
+	return hex.EncodeToString(sum[:8])
+}
+
+// readResults reads what an earlier run did: the last result of each line counts. A
+// line that a crash cut is passed over.
+func readResults(path string) (map[int]lineResult, error) {
+	known := map[int]lineResult{}
+	if path == "" {
+		return known, nil
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return known, nil
+	}
+	if err != nil {
+		return nil, usageError(err.Error())
+	}
+	for line := range bytes.Lines(data) {
+		var r lineResult
+		if json.Unmarshal(line, &r) == nil && r.Line > 0 && r.UUID != "" {
+			known[r.Line] = r
+		}
+	}
+	return known, nil
+}
 
 // resultsFile is where an import keeps its results. Without a name it keeps nothing.
 type resultsFile struct {
-	mu   sync.Mutex
 	file *os.File
 }
 
@@ -36,8 +84,49 @@ func openResults(path string) (*resultsFile, error) {
 	return &resultsFile{file: file}, nil
 }
 
-// write adds one line. One that a record's creation depends on is in the file when
-// write returns; the operating system keeps it when this process dies.
+// plan writes the uuids of the lines that have none in the file yet. They are on disk,
+// the file's name included, when it returns.
+func (r *resultsFile) plan(lines []importLine, known map[int]lineResult) error {
+	if r.file == nil {
+		return nil
+	}
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	for _, line := range lines {
+		if _, planned := known[line.number]; planned {
+			continue
+		}
+		if err := enc.Encode(lineResult{Line: line.number, UUID: line.change.UUID.String(), State: "planned"}); err != nil {
+			return fmt.Errorf("write the results file: %w", err)
+		}
+	}
+	if _, err := r.file.Write(text.Bytes()); err != nil {
+		return fmt.Errorf("write the results file: %w", err)
+	}
+	if err := r.sync(); err != nil {
+		return err
+	}
+	if folder, err := os.Open(filepath.Dir(r.file.Name())); err == nil {
+		// Not every system can sync a folder.
+		_ = folder.Sync()
+		_ = folder.Close()
+	}
+	return nil
+}
+
+// sync puts on disk what was written.
+func (r *resultsFile) sync() error {
+	if r.file == nil {
+		return nil
+	}
+	if err := r.file.Sync(); err != nil {
+		return fmt.Errorf("write the results file: %w", err)
+	}
+	return nil
+}
+
+// write adds one line. When it is lost, the uuid of the plan tells that the record is
+// there.
 func (r *resultsFile) write(result lineResult) error {
 	if r.file == nil {
 		return nil
@@ -46,8 +135,6 @@ func (r *resultsFile) write(result lineResult) error {
 	if err != nil {
 		return fmt.Errorf("write a result: %w", err)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if _, err := r.file.Write(append(line, '\n')); err != nil {
 		return fmt.Errorf("write the results file: %w", err)
 	}
@@ -58,5 +145,5 @@ func (r *resultsFile) close() error {
 	if r.file == nil {
 		return nil
 	}
-	return errors.Join(r.file.Sync(), r.file.Close())
+	return r.file.Close()
 }

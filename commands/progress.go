@@ -1,0 +1,46 @@
+package commands
+
+import (
+	"fmt"
+	"time"
+)
+
+// progress is one line on a terminal that tells how far an import is.
+type progress struct {
+	session *session
+	total   int
+	done    int
+	started time.Time
+	shown   time.Time
+}
+
+func newProgress(s *session, total int) *progress {
+	return &progress{session: s, total: total, started: s.app.Now()}
+}
+
+func (p *progress) step() {
+	p.done++
+	now := p.session.app.Now()
+	elapsed := now.Sub(p.started)
+	if p.session.flags.quiet || now.Sub(p.shown) < 200*time.Millisecond || elapsed < time.Second {
+		return
+	}
+	if !isTerminal(p.session.app.Err) && now.Sub(p.shown) < 10*time.Second {
+		return
+	}
+	p.shown = now
+	rate := float64(p.done) / elapsed.Seconds()
+	left := time.Duration(float64(p.total-p.done)/rate) * time.Second
+	text := fmt.Sprintf("%d of %d, %.0f a second, %s left", p.done, p.total, rate, left)
+	if isTerminal(p.session.app.Err) {
+		fmt.Fprintf(p.session.app.Err, "\r\x1b[K%s", text)
+	} else {
+		fmt.Fprintln(p.session.app.Err, text)
+	}
+}
+
+func (p *progress) end() {
+	if isTerminal(p.session.app.Err) && !p.shown.IsZero() {
+		fmt.Fprint(p.session.app.Err, "\r\x1b[K")
+	}
+}
