@@ -48,15 +48,18 @@ func (o *Outbox) take(e Entry) (*claim, error) {
 		c.SentAt = o.options.Now().UTC()
 		c.Tries++
 	}
-	content, err := seal(c.Entry)
-	if err != nil {
-		return nil, err
+	if err := o.write(dirSending, c.Entry); err != nil {
+		return nil, fmt.Errorf("claim %s: %w", e.ID, err)
 	}
-	err = writeFile(o.path(dirSending, e.ID), content, func(file *os.File) error {
-		c.lock = file
-		return lockFile(file, false)
-	})
+	// Nobody asks for the file's lock without the folder lock, so that it is on the file
+	// before anybody can miss it.
+	file, err := openNoFollow(o.path(dirSending, e.ID))
 	if err != nil {
+		return nil, fmt.Errorf("claim %s: %w", e.ID, err)
+	}
+	c.lock = file
+	if err := lockFile(file, false); err != nil {
+		c.release()
 		return nil, fmt.Errorf("claim %s: %w", e.ID, err)
 	}
 	for _, folder := range []string{dirQueued, dirUnsure} {
@@ -81,12 +84,13 @@ func (o *Outbox) inFlight(e Entry) bool {
 // settle ends a claim: the entry goes to folder, or is erased when folder is "".
 func (o *Outbox) settle(c *claim, folder string) error {
 	unlock, err := o.lock()
+	// Without the lock the file stays in sending/ and is looked up later; with it nobody
+	// looks, and a file that is not open can be erased everywhere.
+	c.release()
 	if err != nil {
-		c.release() // The file stays in sending/ and is looked up later.
 		return err
 	}
 	defer unlock()
-	defer c.release()
 	if folder == "" {
 		return o.erase(c.ID)
 	}
@@ -112,7 +116,7 @@ func (o *Outbox) choose(limit int, eager bool, done map[string]bool) (turns, err
 		return turns{}, err
 	}
 	defer unlock()
-	entries, damaged, err := o.List()
+	entries, damaged, err := o.list() // With the lock nothing moves.
 	if err != nil {
 		return turns{}, err
 	}

@@ -43,7 +43,7 @@ func (o *Outbox) SaveDraft(call apitype.UUID, d Draft) error {
 	if err != nil {
 		return fmt.Errorf("save the draft: %w", err)
 	}
-	if err := writeFile(o.draftPath(call), content, nil); err != nil {
+	if err := writeFile(o.draftPath(call), content); err != nil {
 		return fmt.Errorf("save the draft: %w", err)
 	}
 	return nil
@@ -112,7 +112,7 @@ func (o *Outbox) scanDrafts() ([]Draft, []Damaged, error) {
 
 // DeleteDraft erases the draft of a call, if there is one.
 func (o *Outbox) DeleteDraft(call apitype.UUID) error {
-	err := os.Remove(o.draftPath(call))
+	err := remove(o.draftPath(call))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

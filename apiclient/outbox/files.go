@@ -77,36 +77,30 @@ func unseal(content []byte, value any) error {
 }
 
 // writeFile writes a file so that it is there whole or not at all, also after a power
-// cut: temporary file, flush, rename, flush of the folder. With prepare, the open file
-// is handed over before it gets its name and stays open.
-func writeFile(path string, content []byte, prepare func(*os.File) error) (err error) {
+// cut: temporary file, flush, rename, flush of the folder. The file is closed before it
+// is renamed: Windows renames no open one.
+func writeFile(path string, content []byte) (err error) {
 	folder := filepath.Dir(path)
 	file, err := os.CreateTemp(folder, ".new-*")
 	if err != nil {
 		return err
 	}
-	keep := false
 	defer func() {
 		if err != nil {
 			_ = os.Remove(file.Name())
 		}
-		if !keep || err != nil {
-			_ = file.Close()
-		}
 	}()
-	if _, err = file.Write(content); err != nil {
+	_, err = file.Write(content)
+	if err == nil {
+		err = file.Sync()
+	}
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
 		return err
 	}
-	if prepare != nil {
-		if err = prepare(file); err != nil {
-			return err
-		}
-		keep = true
-	}
-	if err = file.Sync(); err != nil {
-		return err
-	}
-	if err = os.Rename(file.Name(), path); err != nil {
+	if err = rename(file.Name(), path); err != nil {
 		return err
 	}
 	return syncFolder(folder)
@@ -144,7 +138,7 @@ func (o *Outbox) write(folder string, e Entry) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(o.path(folder, e.ID), content, nil)
+	return writeFile(o.path(folder, e.ID), content)
 }
 
 // move writes an entry to a folder and erases it from the others. A crash between the
@@ -177,7 +171,7 @@ func (o *Outbox) erase(id string) error {
 }
 
 func (o *Outbox) unlink(folder, id string) error {
-	err := os.Remove(o.path(folder, id))
+	err := remove(o.path(folder, id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -185,6 +179,24 @@ func (o *Outbox) unlink(folder, id string) error {
 		return fmt.Errorf("erase from the outbox: %w", err)
 	}
 	return syncFolder(filepath.Join(o.dir, folder))
+}
+
+// listing is what stands in the folders at this moment: a change of an entry is a new
+// file, so that two listings tell whether one was made between them.
+func (o *Outbox) listing() (string, error) {
+	var b strings.Builder
+	for _, folder := range precedence {
+		files, err := os.ReadDir(filepath.Join(o.dir, folder))
+		if err != nil {
+			return "", fmt.Errorf("read the outbox: %w", err)
+		}
+		for _, file := range files {
+			if info, err := file.Info(); err == nil {
+				fmt.Fprintln(&b, folder, file.Name(), info.ModTime().UnixNano())
+			}
+		}
+	}
+	return b.String(), nil
 }
 
 // scan reads the entries of one folder that belong to us; files that are no entries
@@ -244,7 +256,7 @@ func (o *Outbox) setAside(damaged []Damaged) {
 		}
 		name := filepath.Base(filepath.Dir(d.Path)) + "-" + filepath.Base(d.Path)
 		// One that cannot be moved stays where it is and is reported again.
-		_ = os.Rename(d.Path, filepath.Join(o.dir, dirDamaged, name))
+		_ = rename(d.Path, filepath.Join(o.dir, dirDamaged, name))
 	}
 }
 

@@ -1,8 +1,10 @@
 package outbox
 
 import (
+	"errors"
 	"io/fs"
 	"os"
+	"time"
 
 	"golang.org/x/sys/windows"
 )
@@ -21,6 +23,29 @@ func lockFile(file *os.File, wait bool) error {
 func ownedByUs(fs.FileInfo) bool { return true }
 
 func openNoFollow(path string) (*os.File, error) { return os.Open(path) }
+
+// heldTries and heldRest are how long a file may be held by somebody who reads it: a
+// scanner, or another of these programs.
+const (
+	heldTries = 50
+	heldRest  = 10 * time.Millisecond
+)
+
+// whenFree tries again while somebody has the file open.
+func whenFree(try func() error) (err error) {
+	for range heldTries {
+		err = try()
+		if !errors.Is(err, windows.ERROR_SHARING_VIOLATION) && !errors.Is(err, windows.ERROR_ACCESS_DENIED) {
+			return err
+		}
+		time.Sleep(heldRest)
+	}
+	return err
+}
+
+func rename(from, to string) error { return whenFree(func() error { return os.Rename(from, to) }) }
+
+func remove(path string) error { return whenFree(func() error { return os.Remove(path) }) }
 
 // ignoreUnsupported drops the error of flushing a folder, which Windows cannot.
 func ignoreUnsupported(error) error { return nil }

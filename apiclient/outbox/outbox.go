@@ -196,8 +196,31 @@ func (o *Outbox) Add(e Entry) (Entry, error) {
 	return e, nil
 }
 
+// listTries is how often List reads anew while others move entries.
+const listTries = 5
+
 // List is all entries in the order they were made, and the files that are no entries.
-func (o *Outbox) List() ([]Entry, []Damaged, error) {
+// It takes no lock, so that nothing makes it wait: where an entry was moved meanwhile,
+// and may have been missed in both of its folders, it reads again.
+func (o *Outbox) List() (entries []Entry, damaged []Damaged, err error) {
+	before, err := o.listing()
+	for range listTries {
+		if err != nil {
+			return nil, nil, err
+		}
+		if entries, damaged, err = o.list(); err != nil {
+			return nil, nil, err
+		}
+		var after string
+		if after, err = o.listing(); after == before {
+			break
+		}
+		before = after
+	}
+	return entries, damaged, err
+}
+
+func (o *Outbox) list() ([]Entry, []Damaged, error) {
 	var entries []Entry
 	var damaged []Damaged
 	seen := map[string]bool{}
@@ -238,7 +261,8 @@ func (o *Outbox) List() ([]Entry, []Damaged, error) {
 // Show is one entry.
 func (o *Outbox) Show(id string) (Entry, error) {
 	if validID(id) {
-		for _, folder := range precedence {
+		// It may be on its way from one folder to the next.
+		for _, folder := range slices.Concat(precedence, precedence) {
 			e, err := readEntry(o.path(folder, id))
 			if err == nil && e.ID == id && o.owns(e.BaseURL, e.Account) {
 				e.State = o.state(folder, e)
