@@ -1,9 +1,11 @@
 package commands
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"fundesk/commands/profile"
 )
@@ -46,6 +48,24 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return withHint(usageError("unexpected argument "+quote(args[0])), "usage: "+cmd.UseLine())
 	}
 	return nil
+}
+
+// flagError is a flag that is not there, or has a value that it cannot have: told in
+// words of this program, not in those of the library that reads numbers.
+func flagError(err error) error {
+	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return usageError(err.Error())
+	}
+	wants := map[string]string{
+		"int":      "must be a whole number",
+		"duration": "must be a duration such as 30s or 2m",
+		"bool":     "must be true or false",
+	}[invalid.GetFlag().Value.Type()]
+	if wants == "" {
+		wants = invalid.Unwrap().Error()
+	}
+	return usageError("--" + invalid.GetFlag().Name + " " + wants + ", not " + quote(invalid.GetValue()))
 }
 
 // defaults is the profile in use, empty when there is none: what it says of the user

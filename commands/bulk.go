@@ -16,6 +16,9 @@ import (
 // defaultConcurrency is how many requests of a bulk operation run at a time.
 const defaultConcurrency = 4
 
+// maxConcurrency keeps one user from taking a service down.
+const maxConcurrency = 64
+
 // maxLine is the longest line of bulk input, in bytes.
 const maxLine = 16 << 20
 

@@ -31,6 +31,14 @@ func (c *changeFlags) register(cmd *cobra.Command, bulk bool) {
 	}
 }
 
+// check refuses flags without a meaning.
+func (c *changeFlags) check(cmd *cobra.Command) error {
+	if cmd.Flags().Changed("concurrency") && (c.concurrency < 1 || c.concurrency > maxConcurrency) {
+		return usageError("--concurrency must be 1 to " + strconv.Itoa(maxConcurrency))
+	}
+	return nil
+}
+
 // printChange prints a request that is not sent.
 func printChange(s *session, ch apiclient.Change) error {
 	format, err := s.format()
@@ -159,6 +167,9 @@ func newResult(id apitype.UUID, status int, err error) changeResult {
 // runTargets changes the records that the arguments name: one is answered with the
 // record, several with a result line each.
 func runTargets[T any](s *session, cmd *cobra.Command, flags *changeFlags, args []string, columns []render.Column[T], question string, change func(apitype.UUID) (apiclient.Change, error)) error {
+	if err := flags.check(cmd); err != nil {
+		return err
+	}
 	ids, err := s.targets(args)
 	if err != nil {
 		return err

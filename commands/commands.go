@@ -105,6 +105,12 @@ func newRoot(s *session, args []string) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if s.flags.timeout <= 0 {
+				return usageError("--timeout must be greater than 0")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return unknownVerb(cmd, args[0])
@@ -119,7 +125,7 @@ func newRoot(s *session, args []string) *cobra.Command {
 	root.SetOut(s.app.Out)
 	root.SetErr(s.app.Err)
 	root.SetIn(s.app.In)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err.Error()) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	s.flags.register(root)
 	root.SetHelpCommand(helpCommand(s))
 	chosen, overview := chosenEntry(args), isOverview(args)

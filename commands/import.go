@@ -55,11 +55,14 @@ func importCommand(s *session, i importer) *cobra.Command {
 // importLine is one line of the file, ready to be sent.
 type importLine struct {
 	number int
-	sum    string // Of what is sent; it tells a line that was edited since.
+	sum    string // Of the line as it is written; it tells one that was edited since.
 	change apiclient.Change
 }
 
 func (f *importFlags) run(s *session, cmd *cobra.Command, i importer, name string) error {
+	if err := f.check(cmd); err != nil {
+		return err
+	}
 	known, err := readResults(f.results)
 	if err != nil {
 		return err
@@ -122,10 +125,10 @@ func (f *importFlags) read(s *session, i importer, name string, known map[int]li
 	var wrong []string
 	seen := map[apitype.UUID]int{}
 	count := 0
-	each := func(number int, object map[string]any, err error) {
+	each := func(number int, text []byte, object map[string]any, err error) {
 		if err == nil {
 			var line importLine
-			if line, err = i.line(number, object, known, seen); err == nil {
+			if line, err = i.line(number, text, object, known, seen); err == nil {
 				lines = append(lines, line)
 				return
 			}
@@ -136,7 +139,7 @@ func (f *importFlags) read(s *session, i importer, name string, known map[int]li
 	}
 	read := readNDJSON
 	if f.csv || strings.HasSuffix(strings.ToLower(name), ".csv") {
-		read = func(in io.Reader, each func(int, map[string]any, error)) error { return readCSV(s, i, in, each) }
+		read = func(in io.Reader, each eachLine) error { return readCSV(s, i, in, each) }
 	}
 	if err := read(in, each); err != nil {
 		return nil, err
@@ -161,7 +164,7 @@ func lineProblem(err error) string {
 
 // line makes the creation of one line. A line without a uuid gets the one of an earlier
 // run, or a new one.
-func (i importer) line(number int, object map[string]any, known map[int]lineResult, seen map[apitype.UUID]int) (importLine, error) {
+func (i importer) line(number int, text []byte, object map[string]any, known map[int]lineResult, seen map[apitype.UUID]int) (importLine, error) {
 	earlier, started := known[number]
 	id, given := object["uuid"].(string)
 	switch {
@@ -181,15 +184,18 @@ func (i importer) line(number int, object map[string]any, known map[int]lineResu
 	}
 	seen[change.UUID] = number
 	change.Generated = started || !given // A 409 may come from the run that was interrupted.
-	line := importLine{number: number, sum: sumOf(change), change: change}
+	line := importLine{number: number, sum: sumOf(change.UUID, text), change: change}
 	if earlier.OK && earlier.Sum != "" && earlier.Sum != line.sum {
 		return importLine{}, errors.New("was created with other values than it has now; import what is new as another file, with another results file")
 	}
 	return line, nil
 }
 
+// eachLine is told every line: its number, how it is written, and what that means.
+type eachLine func(number int, text []byte, object map[string]any, err error)
+
 // readNDJSON reads one JSON object a line.
-func readNDJSON(in io.Reader, each func(int, map[string]any, error)) error {
+func readNDJSON(in io.Reader, each eachLine) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
 	for number := 1; lines.Scan(); number++ {
@@ -197,7 +203,7 @@ func readNDJSON(in io.Reader, each func(int, map[string]any, error)) error {
 			continue
 		}
 		object, err := decodeObject(lines.Bytes())
-		each(number, object, err)
+		each(number, lines.Bytes(), object, err)
 	}
 	if err := lines.Err(); err != nil {
 		return usageError("read the lines: " + err.Error())
@@ -207,7 +213,7 @@ func readNDJSON(in io.Reader, each func(int, map[string]any, error)) error {
 
 // readCSV reads rows under a header of dotted field names; an empty cell is a field
 // that is not given.
-func readCSV(s *session, i importer, in io.Reader, each func(int, map[string]any, error)) error {
+func readCSV(s *session, i importer, in io.Reader, each eachLine) error {
 	reader := csv.NewReader(in)
 	header, err := reader.Read()
 	if err != nil {
@@ -230,7 +236,7 @@ func readCSV(s *session, i importer, in io.Reader, each func(int, map[string]any
 		number, _ := reader.FieldPos(0)
 		if err != nil {
 			if parse, ok := errors.AsType[*csv.ParseError](err); ok {
-				each(parse.StartLine, nil, parse.Err)
+				each(parse.StartLine, nil, nil, parse.Err)
 				if errors.Is(parse.Err, csv.ErrFieldCount) {
 					continue
 				}
@@ -239,7 +245,7 @@ func readCSV(s *session, i importer, in io.Reader, each func(int, map[string]any
 			return usageError("read the rows: " + err.Error())
 		}
 		object, err := rowObject(s, columns, row)
-		each(number, object, err)
+		each(number, []byte(strings.Join(row, "\x00")), object, err)
 	}
 }
 

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"iter"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -209,6 +210,14 @@ func pledgeUpdate(s *session) *cobra.Command {
 	return cmd
 }
 
+// isActionName reports whether a word can be an action's name: it stands in the path.
+func isActionName(word string) bool {
+	other := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+	}
+	return word != "" && !strings.ContainsFunc(word, other)
+}
+
 func pledgeAction(s *session) *cobra.Command {
 	flags := &changeFlags{}
 	cmd := &cobra.Command{
@@ -218,7 +227,7 @@ func pledgeAction(s *session) *cobra.Command {
 			"  fundesk pledge list --status lead --released-after 1d -o id | fundesk pledge action activate - --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			action := apitype.PledgeAction(args[0])
-			if args[0] == "" || args[0] == "update" {
+			if args[0] == "update" || !isActionName(args[0]) {
 				return usageError(quote(args[0]) + " is not a status action")
 			}
 			return runTargets(s, cmd, flags, args[1:], render.PledgeColumns(), args[0], func(id apitype.UUID) (apiclient.Change, error) {

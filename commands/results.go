@@ -12,7 +12,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
 )
 
 // lineResult is one line of the results file. The uuids of all lines are written before
@@ -28,10 +28,10 @@ type lineResult struct {
 	Error  *string `json:"error,omitempty"`
 }
 
-// sumOf is a check sum of what a line creates. The uuid in the body keeps anybody from
-// guessing a person's data by it.
-func sumOf(change apiclient.Change) string {
-	sum := sha256.Sum256(change.Body)
+// sumOf is a check sum of a line. The uuid keeps it from telling that two persons share
+// a value.
+func sumOf(id apitype.UUID, text []byte) string {
+	sum := sha256.Sum256(append([]byte(id.String()), text...))
 	return hex.EncodeToString(sum[:8])
 }
 
