@@ -76,4 +76,6 @@ type LoadedTransaction struct {
 type LoadRecord struct {
 	Kind LoadKind `json:"kind"`
 	Data any      `json:"data"`
+	// Line is where the record came from, for the error that refuses it; 0: nowhere.
+	Line int `json:"-"`
 }

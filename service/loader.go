@@ -1,9 +1,11 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -48,13 +50,18 @@ func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error
 				return err
 			}
 		}
-		l := &loader{tx: tx, now: s.present(), organizations: map[apitype.UUID]Organization{}, focusAreas: map[apitype.UUID]FocusArea{}}
-		return feed(func(record LoadRecord) error {
+		l := newLoader(tx, s.present())
+		err := feed(func(record LoadRecord) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			return l.add(record)
 		})
+		// What waits came before what ended the load, and is told first.
+		if refused := l.save(); refused != nil {
+			return refused
+		}
+		return err
 	})
 }
 
@@ -104,42 +111,26 @@ func strictly(data []byte, value any) error {
 	return nil
 }
 
-// loader checks and saves the records of one load.
+// loadBatch is how many records are saved together: what they name is looked up at once.
+const loadBatch = 4000
+
+// loader checks and saves the records of one load, a batch at a time.
 type loader struct {
 	tx            Tx
 	now           apitype.Time
 	organizations map[apitype.UUID]Organization
 	focusAreas    map[apitype.UUID]FocusArea
-	// The last ones that were named: what belongs together mostly comes together.
-	lastPerson PersonRow
-	lastPledge PledgeRow
+	batch         []LoadRecord
+
+	// Of the batch that is being saved.
+	rows    Rows
+	owners  map[apitype.UUID]apitype.UUID // Of the persons that it names or holds.
+	persons map[apitype.UUID]apitype.UUID // Of the pledges that it names or holds.
+	lines   map[Taken]int                 // Where its new rows came from.
 }
 
-// namedPerson is a person that a record names.
-func (l *loader) namedPerson(pointer string, id apitype.UUID) (PersonRow, error) {
-	if l.lastPerson.UUID == id && !id.IsZero() {
-		return l.lastPerson, nil
-	}
-	row, err := l.tx.Person(id)
-	if errors.Is(err, ErrNoRow) {
-		return row, refused(pointer, "names no person")
-	}
-	if err == nil {
-		l.lastPerson = row
-	}
-	return row, err
-}
-
-// namedPledge is a pledge that a record names; ErrNoRow when there is none.
-func (l *loader) namedPledge(id apitype.UUID) (PledgeRow, error) {
-	if l.lastPledge.UUID == id && !id.IsZero() {
-		return l.lastPledge, nil
-	}
-	row, err := l.tx.Pledge(id)
-	if err == nil {
-		l.lastPledge = row
-	}
-	return row, err
+func newLoader(tx Tx, now apitype.Time) *loader {
+	return &loader{tx: tx, now: now, organizations: map[apitype.UUID]Organization{}, focusAreas: map[apitype.UUID]FocusArea{}}
 }
 
 // namedFocusArea is a focus area that a pledge names; ErrNoRow when there is none.
@@ -154,8 +145,102 @@ func (l *loader) namedFocusArea(id apitype.UUID) (FocusArea, error) {
 	return area, err
 }
 
-// add saves one record.
+// add takes one record; when there are enough they are saved.
 func (l *loader) add(record LoadRecord) error {
+	l.batch = append(l.batch, record)
+	if len(l.batch) < loadBatch {
+		return nil
+	}
+	return l.save()
+}
+
+// save saves the records that wait. The first one that is refused ends it.
+func (l *loader) save() error {
+	batch := l.batch
+	l.batch = l.batch[:0]
+	if len(batch) == 0 {
+		return nil
+	}
+	if err := l.lookUp(batch); err != nil {
+		return err
+	}
+	var refusal error
+	for _, record := range batch {
+		if err := l.check(record); err != nil {
+			refusal = atLine(record.Line, err)
+			break
+		}
+	}
+	// Of what came before a refused record, one may be taken: then that is the first.
+	taken, err := l.tx.InsertRows(l.rows)
+	if err != nil {
+		return err
+	}
+	if len(taken) > 0 {
+		first := slices.MinFunc(taken, func(a, b Taken) int { return cmp.Compare(l.lines[a], l.lines[b]) })
+		return atLine(l.lines[first], alreadyThere(first.Kind))
+	}
+	return refusal
+}
+
+// atLine says where the record came from that was refused.
+func atLine(line int, err error) error {
+	if line == 0 {
+		return err
+	}
+	return fmt.Errorf("line %d: %w", line, err)
+}
+
+// alreadyThere refuses a record whose uuid was saved before.
+func alreadyThere(kind LoadKind) error { return taken(string(kind)) }
+
+// lookUp reads what the records of a batch name and do not hold themselves.
+func (l *loader) lookUp(batch []LoadRecord) (err error) {
+	l.rows, l.lines = Rows{}, make(map[Taken]int, len(batch))
+	persons, pledges := map[apitype.UUID]bool{}, map[apitype.UUID]bool{}
+	for _, record := range batch {
+		switch data := record.Data.(type) {
+		case LoadedPerson:
+			persons[data.UUID] = false
+		case LoadedPledge:
+			pledges[data.UUID] = false
+			name(persons, data.person())
+		case LoadedCall:
+			name(persons, data.PersonUUID)
+			if data.RelatedCaseUUID != nil {
+				name(pledges, *data.RelatedCaseUUID)
+			}
+		case LoadedTransaction:
+			name(pledges, data.PledgeUUID)
+		}
+	}
+	if l.owners, err = l.tx.OwnersOfPersons(named(persons)); err != nil {
+		return err
+	}
+	l.persons, err = l.tx.PersonsOfPledges(named(pledges))
+	return err
+}
+
+// name notes that a record is named, unless an earlier one of the batch holds it.
+func name(records map[apitype.UUID]bool, id apitype.UUID) {
+	if _, held := records[id]; !held {
+		records[id] = true
+	}
+}
+
+func named(records map[apitype.UUID]bool) []apitype.UUID {
+	ids := make([]apitype.UUID, 0, len(records))
+	for id, named := range records {
+		if named {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// check checks one record, and makes its row.
+func (l *loader) check(record LoadRecord) error {
+	row := Taken{Kind: record.Kind}
 	var err error
 	switch data := record.Data.(type) {
 	case LoadedOrganization:
@@ -168,20 +253,33 @@ func (l *loader) add(record LoadRecord) error {
 	case LoadedFocusArea:
 		err = l.focusArea(data)
 	case LoadedPerson:
-		err = l.person(data)
+		row.UUID = data.UUID
+		err = l.once(row, record.Line, func() error { return l.person(data) })
 	case LoadedPledge:
-		err = l.pledge(data)
+		row.UUID = data.UUID
+		err = l.once(row, record.Line, func() error { return l.pledge(data) })
 	case LoadedCall:
-		err = l.call(data)
+		row.UUID = data.UUID
+		err = l.once(row, record.Line, func() error { return l.call(data) })
 	case LoadedTransaction:
-		err = l.transaction(data)
+		row.UUID = data.UUID
+		err = l.once(row, record.Line, func() error { return l.transaction(data) })
 	default:
 		err = fmt.Errorf("data of type %T is not loaded", record.Data)
 	}
 	if errors.Is(err, ErrExists) {
-		return taken(string(record.Kind))
+		return alreadyThere(record.Kind)
 	}
 	return err
+}
+
+// once makes a row whose uuid no earlier one of the batch has.
+func (l *loader) once(row Taken, line int, save func() error) error {
+	if _, twice := l.lines[row]; twice {
+		return ErrExists
+	}
+	l.lines[row] = line
+	return save()
 }
 
 func required(id apitype.UUID) error {

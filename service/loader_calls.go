@@ -12,16 +12,13 @@ func (l *loader) call(c LoadedCall) error {
 	if err := errors.Join(required(c.UUID), c.check()); err != nil {
 		return err
 	}
-	person, err := l.namedPerson("/personUuid", c.PersonUUID)
-	if err != nil {
-		return err
+	owner, ok := l.owners[c.PersonUUID]
+	if !ok {
+		return refused("/personUuid", "names no person")
 	}
 	if c.RelatedCaseUUID != nil {
-		pledge, err := l.namedPledge(*c.RelatedCaseUUID)
-		if errors.Is(err, ErrNoRow) || (err == nil && pledge.Person != c.PersonUUID) {
+		if person, ok := l.persons[*c.RelatedCaseUUID]; !ok || person != c.PersonUUID {
 			return refused("/relatedCaseUuid", "names no pledge of this person")
-		} else if err != nil {
-			return err
 		}
 	}
 	if c.CallingOrganizationUUID != nil {
@@ -36,14 +33,16 @@ func (l *loader) call(c LoadedCall) error {
 	call.ExternalMetadata = apitype.EmbedPointer(c.ExternalMetadata.Pointer())
 	call.PledgeCase, call.Person = apitype.Embedded[apitype.Pledge]{}, apitype.Embedded[apitype.Person]{}
 	call.Transactions = apitype.Embedded[[]apitype.Transaction]{}
-	row := CallRow{Owner: person.Owner, External: c.ExternalMetadata.Pointer() != nil, Rev: 1}
+	row := CallRow{Owner: owner, External: c.ExternalMetadata.Pointer() != nil, Rev: 1}
+	var err error
 	if row.Private, err = encode("call", callPrivate{ExternalSource: c.ExternalSource}); err != nil {
 		return err
 	}
 	if err := row.write(call); err != nil {
 		return err
 	}
-	return l.tx.InsertCall(row)
+	l.rows.Calls = append(l.rows.Calls, row)
+	return nil
 }
 
 // check refuses a call that the interface could not have answered.
@@ -75,24 +74,24 @@ func (l *loader) transaction(t LoadedTransaction) error {
 	if t.UpdatedAt.IsZero() {
 		t.UpdatedAt = t.CreatedAt
 	}
-	pledge, err := l.namedPledge(t.PledgeUUID)
-	if errors.Is(err, ErrNoRow) {
+	person, ok := l.persons[t.PledgeUUID]
+	if !ok {
 		return refused("/pledgeUuid", "names no pledge")
-	} else if err != nil {
-		return err
 	}
 	if t.PersonUUID.IsZero() {
-		t.PersonUUID = pledge.Person
+		t.PersonUUID = person
 	}
-	if t.PersonUUID != pledge.Person {
+	if t.PersonUUID != person {
 		return refused("/personUuid", "must be the person of the pledge")
 	}
 	row := TransactionRow{UUID: t.UUID, Pledge: t.PledgeUUID, CreatedAt: t.CreatedAt}
 	if t.Method != nil {
 		row.Method = *t.Method
 	}
+	var err error
 	if row.Doc, err = encode("transaction", t.Transaction); err != nil {
 		return err
 	}
-	return l.tx.InsertTransaction(row)
+	l.rows.Transactions = append(l.rows.Transactions, row)
+	return nil
 }

@@ -37,10 +37,8 @@ func (l *loader) person(p LoadedPerson) error {
 	if err := row.write(person); err != nil {
 		return err
 	}
-	if err := l.tx.InsertPerson(row); err != nil {
-		return err
-	}
-	l.lastPerson = row // What follows mostly names it.
+	l.rows.Persons = append(l.rows.Persons, row)
+	l.owners[row.UUID] = row.Owner
 	return nil
 }
 

@@ -24,8 +24,8 @@ func (l *loader) pledge(p LoadedPledge) error {
 		Person: p.person(), External: p.ExternalSource.Pointer() != nil, ReleasedAt: p.ReleasedAt.Pointer(),
 		HasSignature: len(p.Signature) > 0, Private: []byte(`{}`), Rev: 1,
 	}
-	if _, err := l.namedPerson("/person/uuid", row.Person); err != nil {
-		return err
+	if _, ok := l.owners[row.Person]; !ok {
+		return refused("/person/uuid", "names no person")
 	}
 	if row.ReleasedAt == nil && !row.External && p.Status == apitype.PledgeLead {
 		row.ReleasedAt = new(apitype.NewTime(p.CreatedAt.Add(owner.CoolingOff))) // Spec gap: G2
@@ -45,14 +45,12 @@ func (l *loader) pledge(p LoadedPledge) error {
 	if err := row.write(pledge); err != nil {
 		return err
 	}
-	if err := l.tx.InsertPledge(row); err != nil {
-		return err
+	l.rows.Pledges = append(l.rows.Pledges, row)
+	l.persons[row.UUID] = row.Person
+	if row.HasSignature {
+		l.rows.Signatures = append(l.rows.Signatures, SignatureRow{Pledge: row.UUID, Content: p.Signature})
 	}
-	l.lastPledge = row
-	if !row.HasSignature {
-		return nil
-	}
-	return l.tx.InsertSignature(row.UUID, p.Signature)
+	return nil
 }
 
 // areasOf are the focus areas that a pledge names, by uuid or embedded.

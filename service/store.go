@@ -57,6 +57,11 @@ type Reader interface {
 	AnyPledge(f PledgeFilter, r Range) (bool, error)
 	Signature(pledge apitype.UUID) ([]byte, error)
 
+	// OwnersOfPersons and PersonsOfPledges are what loaded records need to know of many
+	// that they name; one that is not there is absent.
+	OwnersOfPersons(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
+	PersonsOfPledges(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
+
 	// Transactions are those of some pledges, the newest first.
 	Transactions(pledges []apitype.UUID) ([]TransactionRow, error)
 	Transaction(id apitype.UUID) (TransactionRow, error)
@@ -78,8 +83,9 @@ type Tx interface {
 	UpdateCall(c CallRow) error
 	InsertPledge(p PledgeRow) error
 	UpdatePledge(p PledgeRow) error
-	InsertSignature(pledge apitype.UUID, content []byte) error
-	InsertTransaction(t TransactionRow) error
+	// InsertRows saves many rows, the way that the store has for many, and tells which
+	// of them are there already. Then the transaction must not be kept.
+	InsertRows(rows Rows) (taken []Taken, err error)
 	// Mark keeps an entry; one of the same account, source and entity is replaced.
 	Mark(account apitype.UUID, entry apitype.ProcessedEntry) error
 }
@@ -149,7 +155,7 @@ type PledgeRow struct {
 	UpdatedAt     apitype.Time
 	ReleasedAt    *apitype.Time // May lie in the future. Spec gap: G2.
 	External      bool
-	PaymentQR     bool // Has a transaction of that method; kept by InsertTransaction.
+	PaymentQR     bool // Has a transaction of that method; kept by InsertRows.
 	HasSignature  bool
 	Private       []byte // What answers do not show, as JSON.
 	RecruiterUser []byte // Read from the users, nil when unknown.
@@ -164,6 +170,28 @@ type TransactionRow struct {
 	CreatedAt apitype.Time
 	Method    string
 	Doc       []byte
+}
+
+// Rows are new rows that are saved together, those of each kind after those that they
+// refer to. A pledge is marked as begun by a payment QR when a transaction says so.
+type Rows struct {
+	Persons      []PersonRow
+	Pledges      []PledgeRow
+	Signatures   []SignatureRow // Of these pledges.
+	Calls        []CallRow
+	Transactions []TransactionRow
+}
+
+// SignatureRow is the signature file of a pledge.
+type SignatureRow struct {
+	Pledge  apitype.UUID
+	Content []byte
+}
+
+// Taken is a new row whose uuid is there already.
+type Taken struct {
+	Kind LoadKind
+	UUID apitype.UUID
 }
 
 // Position is a place in a list: by time, the newest first, then by uuid descending.

@@ -28,27 +28,21 @@ func (p *program) loadCommand() *cobra.Command {
 		Example: "  fundeskd load records.ndjson\n  zcat records.ndjson.gz | fundeskd load -",
 		Args:    exactly("FILE|-"),
 		RunE: func(c *cobra.Command, args []string) (err error) {
-			from := p.In
+			from, size := p.In, int64(0)
 			if args[0] != "-" {
 				file, err := os.Open(args[0])
 				if err != nil {
 					return usageError{err}
 				}
 				defer func() { err = errors.Join(err, file.Close()) }()
+				if there, err := file.Stat(); err == nil && there.Mode().IsRegular() {
+					size = there.Size()
+				}
 				from = file
 			}
 			p.bulk = true
 			counts := counter{}
-			err = p.with(c.Context(), func(s *service.Service) error {
-				return s.Load(c.Context(), func(add func(service.LoadRecord) error) error {
-					clear(counts)
-					return readLines(from, func(record service.LoadRecord) error {
-						counts[record.Kind]++
-						return add(record)
-					})
-				})
-			})
-			if err != nil {
+			if err := p.load(c.Context(), from, size, counts); err != nil {
 				return fmt.Errorf("load: %w", err)
 			}
 			return p.printCounts(counts)
@@ -56,9 +50,50 @@ func (p *program) loadCommand() *cobra.Command {
 	}
 }
 
-// readLines hands the records of NDJSON to add; an error names the line. Empty lines
-// are passed over.
-func readLines(from io.Reader, add func(service.LoadRecord) error) error {
+// load saves the records of NDJSON; size is how much of it there is, 0: nobody knows.
+func (p *program) load(ctx context.Context, from io.Reader, size int64, counts counter) error {
+	progress := p.newProgress(size)
+	begun := false
+	return p.fill(ctx, func(s *service.Service) error {
+		return s.Load(ctx, func(add func(service.LoadRecord) error) error {
+			if begun { // The database wants the transaction again.
+				file, ok := from.(io.Seeker)
+				if !ok {
+					return errors.New("another program changed what was read; nothing was saved, load it again")
+				}
+				if _, err := file.Seek(0, io.SeekStart); err != nil {
+					return err
+				}
+			}
+			begun = true
+			clear(counts)
+			progress.restart()
+			defer progress.end()
+			return readLines(from, func(record service.LoadRecord, bytes int) error {
+				counts[record.Kind]++
+				progress.add(bytes)
+				return add(record)
+			})
+		})
+	})
+}
+
+// fill runs what writes much, and lets the database look at its data afterwards.
+func (p *program) fill(ctx context.Context, run func(*service.Service) error) (err error) {
+	store, s, err := p.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	if err := run(s); err != nil {
+		return err
+	}
+	return store.Analyze(ctx)
+}
+
+// readLines hands the records of NDJSON to add, with the size of the line; an error of a
+// line names it. Empty lines are passed over.
+func readLines(from io.Reader, add func(record service.LoadRecord, bytes int) error) error {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
 	for n := 1; ; n++ {
@@ -73,11 +108,12 @@ func readLines(from io.Reader, add func(service.LoadRecord) error) error {
 			continue
 		}
 		record, err := service.DecodeLoadRecord(line)
-		if err == nil {
-			err = add(record)
-		}
 		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
+		}
+		record.Line = n // The service says it of a record that it refuses.
+		if err := add(record, len(lines.Bytes())+1); err != nil {
+			return err
 		}
 	}
 }
@@ -110,7 +146,8 @@ func (p *program) sampleCommand() *cobra.Command {
 			o.Now = p.Now()
 			p.bulk = true
 			counts := counter{}
-			err := p.with(c.Context(), func(s *service.Service) error { return sample(c.Context(), s, o, counts) })
+			progress := p.newProgress(0)
+			err := p.fill(c.Context(), func(s *service.Service) error { return sample(c.Context(), s, o, counts, progress) })
 			if err != nil {
 				return fmt.Errorf("sample: %w", err)
 			}
@@ -122,11 +159,17 @@ func (p *program) sampleCommand() *cobra.Command {
 	return c
 }
 
-func sample(ctx context.Context, s *service.Service, o embedded.SampleOptions, counts counter) error {
+func sample(ctx context.Context, s *service.Service, o embedded.SampleOptions, counts counter, progress *progress) error {
 	return s.Load(ctx, func(add func(service.LoadRecord) error) error {
 		clear(counts)
+		progress.restart()
+		defer progress.end()
 		return embedded.Sample(o, func(record service.LoadRecord) error {
 			counts[record.Kind]++
+			if record.Kind == service.LoadPerson {
+				progress.part(counts[record.Kind], o.Persons)
+			}
+			progress.add(0)
 			return add(record)
 		})
 	})

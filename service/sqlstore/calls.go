@@ -145,23 +145,16 @@ func (r *reader) CallsOfPledge(pledge apitype.UUID) (rows []service.CallRow, err
 	return rows, err
 }
 
-// InsertCall saves a new call.
-func (t *tx) InsertCall(c service.CallRow) error {
-	return t.insert(`INSERT INTO calls (
-			uuid,
-			owner,
-			person,
-			pledge,
-			requested_at,
-			updated_at,
-			external,
-			external_application,
-			external_reference,
-			external_status,
-			private,
-			rev,
-			doc
-		) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+// callColumns are the columns of a new call, in the order of callValues.
+var callColumns = []string{
+	"uuid", "owner", "person", "pledge", "requested_at", "updated_at", "external", "external_application",
+	"external_reference", "external_status", "private", "rev", "doc",
+}
+
+var insertCall = insertText("calls", callColumns)
+
+func callValues(c service.CallRow) []any {
+	return []any{
 		c.UUID.String(),
 		c.Owner.String(),
 		c.Person.String(),
@@ -175,7 +168,12 @@ func (t *tx) InsertCall(c service.CallRow) error {
 		c.Private,
 		c.Rev,
 		c.Doc,
-	)
+	}
+}
+
+// InsertCall saves a new call.
+func (t *tx) InsertCall(c service.CallRow) error {
+	return t.insert(insertCall, callValues(c)...)
 }
 
 // UpdateCall saves a changed call.

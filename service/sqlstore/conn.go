@@ -13,6 +13,7 @@ import (
 type conn struct {
 	ctx        context.Context // Of the transaction, never cancelled in the middle of a statement.
 	raw        *sql.Conn
+	engine     engine
 	statements map[string]*sql.Stmt
 	parsed     map[accountLists]service.Account
 	broken     bool // A statement was refused by the database, not by a rule.

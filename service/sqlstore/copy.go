@@ -40,17 +40,11 @@ var copyTables = []copyTable{
 	{"organizations", 1, []string{"uuid", "name", "abbreviation", "max_call_attempts", "cooling_off"}, copyBatch, ``},
 	{"users", 1, []string{"uuid", "doc"}, copyBatch, ``},
 	{"focus_areas", 1, []string{"uuid", "organization", "doc"}, copyBatch, ``},
-	{"persons", 1, []string{"uuid", "owner", "recruiting", "created_at", "iban", "mandate_id", "quality", "rev", "doc"}, copyBatch, ``},
-	{"pledges", 1, []string{
-		"uuid", "owner", "recruiting", "person", "recruiter", "status", "created_at", "updated_at", "released_at",
-		"external", "payment_qr", "has_signature", "private", "rev", "doc",
-	}, copyBatch, ``},
-	{"signatures", 1, []string{"pledge", "content"}, 16, ``},
-	{"calls", 1, []string{
-		"uuid", "owner", "person", "pledge", "requested_at", "updated_at", "external", "external_application",
-		"external_reference", "external_status", "private", "rev", "doc",
-	}, copyBatch, ``},
-	{"transactions", 1, []string{"uuid", "pledge", "created_at", "method", "doc"}, copyBatch, ``},
+	{"persons", 1, personColumns, copyBatch, ``},
+	{"pledges", 1, pledgeColumns, copyBatch, ``},
+	{"signatures", 1, signatureColumns, 16, ``},
+	{"calls", 1, callColumns, copyBatch, ``},
+	{"transactions", 1, transactionColumns, copyBatch, ``},
 	{"processed", 4, []string{"account", "source", "entity_name", "entity", "processed_at", "consumer"}, copyBatch, ``},
 }
 
@@ -249,11 +243,7 @@ func (t copyTable) put(ctx context.Context, to *Store, rows [][]any, after, unti
 
 // insertOneByOne writes rows by one statement.
 func insertOneByOne(c *conn, table string, columns []string, rows [][]any) error {
-	places := make([]string, len(columns))
-	for i := range places {
-		places[i] = "$" + strconv.Itoa(i+1)
-	}
-	text := `INSERT INTO ` + table + ` (` + strings.Join(columns, `, `) + `) VALUES (` + strings.Join(places, `, `) + `)`
+	text := insertText(table, columns)
 	for _, row := range rows {
 		if _, err := c.exec(text, row...); err != nil {
 			return err

@@ -1,15 +1,13 @@
 package sqlstore
 
-import (
-	"context"
-	"strconv"
-	"strings"
-)
+import "context"
 
 // TableRows are all rows of a table, with the statement that inserts one.
 type TableRows struct {
-	Insert string
-	Rows   [][]any
+	Table   string
+	Columns []string
+	Insert  string
+	Rows    [][]any
 }
 
 // Rows are all rows of a database, for the floors of benchmarks.
@@ -20,12 +18,7 @@ func (s *Store) Rows(ctx context.Context) (all []TableRows, err error) {
 			if err != nil {
 				return err
 			}
-			places := make([]string, len(t.columns))
-			for i := range places {
-				places[i] = "$" + strconv.Itoa(i+1)
-			}
-			insert := `INSERT INTO ` + t.name + ` (` + strings.Join(t.columns, `, `) + `) VALUES (` + strings.Join(places, `, `) + `)`
-			all = append(all, TableRows{insert, rows})
+			all = append(all, TableRows{t.name, t.columns, insertText(t.name, t.columns), rows})
 		}
 		return nil
 	})

@@ -64,19 +64,13 @@ func (r *reader) AnyPerson(f service.PersonFilter, part service.Range) (bool, er
 	return r.any(personQuery(f), part)
 }
 
-// InsertPerson saves a new person.
-func (t *tx) InsertPerson(p service.PersonRow) error {
-	return t.insert(`INSERT INTO persons (
-			uuid,
-			owner,
-			recruiting,
-			created_at,
-			iban,
-			mandate_id,
-			quality,
-			rev,
-			doc
-		) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+// personColumns are the columns of a new person, in the order of personValues.
+var personColumns = []string{"uuid", "owner", "recruiting", "created_at", "iban", "mandate_id", "quality", "rev", "doc"}
+
+var insertPerson = insertText("persons", personColumns)
+
+func personValues(p service.PersonRow) []any {
+	return []any{
 		p.UUID.String(),
 		p.Owner.String(),
 		p.Recruiting.String(),
@@ -86,7 +80,17 @@ func (t *tx) InsertPerson(p service.PersonRow) error {
 		p.Quality,
 		p.Rev,
 		p.Doc,
-	)
+	}
+}
+
+// InsertPerson saves a new person.
+func (t *tx) InsertPerson(p service.PersonRow) error {
+	return t.insert(insertPerson, personValues(p)...)
+}
+
+// OwnersOfPersons are the owning organizations of some persons.
+func (r *reader) OwnersOfPersons(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
+	return r.links(`SELECT uuid, owner FROM persons WHERE `, ids)
 }
 
 // UpdatePerson saves a changed person.

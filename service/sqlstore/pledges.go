@@ -149,25 +149,16 @@ func (r *reader) Transaction(id apitype.UUID) (t service.TransactionRow, err err
 	return t, err
 }
 
-// InsertPledge saves a new pledge.
-func (t *tx) InsertPledge(p service.PledgeRow) error {
-	return t.insert(`INSERT INTO pledges (
-			uuid,
-			owner,
-			recruiting,
-			person,
-			recruiter,
-			status,
-			created_at,
-			updated_at,
-			released_at,
-			external,
-			payment_qr,
-			has_signature,
-			private,
-			rev,
-			doc
-		) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+// pledgeColumns are the columns of a new pledge, in the order of pledgeValues.
+var pledgeColumns = []string{
+	"uuid", "owner", "recruiting", "person", "recruiter", "status", "created_at", "updated_at", "released_at",
+	"external", "payment_qr", "has_signature", "private", "rev", "doc",
+}
+
+var insertPledge = insertText("pledges", pledgeColumns)
+
+func pledgeValues(p service.PledgeRow) []any {
+	return []any{
 		p.UUID.String(),
 		p.Owner.String(),
 		p.Recruiting.String(),
@@ -183,7 +174,17 @@ func (t *tx) InsertPledge(p service.PledgeRow) error {
 		p.Private,
 		p.Rev,
 		p.Doc,
-	)
+	}
+}
+
+// InsertPledge saves a new pledge.
+func (t *tx) InsertPledge(p service.PledgeRow) error {
+	return t.insert(insertPledge, pledgeValues(p)...)
+}
+
+// PersonsOfPledges are the persons of some pledges.
+func (r *reader) PersonsOfPledges(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
+	return r.links(`SELECT uuid, person FROM pledges WHERE `, ids)
 }
 
 // UpdatePledge saves a changed pledge.
@@ -205,17 +206,15 @@ func (t *tx) UpdatePledge(p service.PledgeRow) error {
 	)
 }
 
-// InsertSignature saves the signature file of a pledge.
-func (t *tx) InsertSignature(pledge apitype.UUID, content []byte) error {
-	return t.insert(`INSERT INTO signatures (pledge, content) VALUES ($1, $2)`, pledge.String(), content)
-}
+// signatureColumns and transactionColumns are the columns of new rows, in the order of
+// the functions below.
+var (
+	signatureColumns   = []string{"pledge", "content"}
+	transactionColumns = []string{"uuid", "pledge", "created_at", "method", "doc"}
+)
 
-// InsertTransaction saves a transaction and notes on its pledge how it began.
-func (t *tx) InsertTransaction(row service.TransactionRow) error {
-	err := t.insert(`INSERT INTO transactions (uuid, pledge, created_at, method, doc) VALUES ($1, $2, $3, $4, $5)`,
-		row.UUID.String(), row.Pledge.String(), row.CreatedAt.UnixMilli(), row.Method, row.Doc)
-	if err != nil || row.Method != apitype.PaymentQRMethod {
-		return err
-	}
-	return t.change(`UPDATE pledges SET payment_qr = 1 WHERE uuid = $1`, row.Pledge.String())
+func signatureValues(s service.SignatureRow) []any { return []any{s.Pledge.String(), s.Content} }
+
+func transactionValues(t service.TransactionRow) []any {
+	return []any{t.UUID.String(), t.Pledge.String(), t.CreatedAt.UnixMilli(), t.Method, t.Doc}
 }

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
 
@@ -71,7 +72,7 @@ func (e *postgresEngine) connect() (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{ctx: context.Background(), raw: raw, statements: map[string]*sql.Stmt{}}, nil
+	return &conn{ctx: context.Background(), raw: raw, engine: e, statements: map[string]*sql.Stmt{}}, nil
 }
 
 // maxTries is how often a transaction is run that lost against another one.
@@ -222,6 +223,32 @@ func (e *postgresEngine) insertAll(c *conn, table string, columns []string, rows
 	return c.fail(c.raw.Raw(func(connection any) error {
 		return e.driver.Copy(c.ctx, connection, table, columns, rows)
 	}))
+}
+
+// insertNew asks which identifiers are there already, then writes by COPY.
+func (e *postgresEngine) insertNew(c *conn, rows newRows) (taken []apitype.UUID, err error) {
+	key := rows.columns[0]
+	cond, arg := e.among(key, rows.ids)
+	err = c.each(`SELECT `+key+` FROM `+rows.table+` WHERE `+cond, []any{arg}, func(result *sql.Rows) error {
+		var id apitype.UUID
+		err := result.Scan(uuidDest{&id})
+		taken = append(taken, id)
+		return err
+	})
+	if err != nil || len(taken) > 0 {
+		return taken, err
+	}
+	return nil, e.insertAll(c, rows.table, rows.columns, rows.values)
+}
+
+func (e *postgresEngine) among(column string, ids []apitype.UUID) (cond string, arg any) {
+	return column + ` = ANY($1::uuid[])`, `{` + strings.Join(texts(ids), `,`) + `}`
+}
+
+// analyze makes new statistics: until then plans would be for an empty database.
+func (e *postgresEngine) analyze(ctx context.Context) error {
+	_, err := e.db.ExecContext(ctx, `ANALYZE`)
+	return e.refusal(err)
 }
 
 // postgresTypes are the types that stand for UUID and BYTES.

@@ -16,6 +16,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
 
@@ -95,7 +96,7 @@ func (e *sqliteEngine) connect() (*conn, error) {
 	for try := 1; ; try++ {
 		raw, err := e.db.Conn(context.Background())
 		if err == nil {
-			return &conn{ctx: context.Background(), raw: raw, statements: map[string]*sql.Stmt{}}, nil
+			return &conn{ctx: context.Background(), raw: raw, engine: e, statements: map[string]*sql.Stmt{}}, nil
 		}
 		if try == maxConnects || !errors.Is(sqliteError(err), service.ErrBusy) {
 			return nil, err
@@ -321,6 +322,29 @@ func sqliteError(err error) error {
 func (e *sqliteEngine) insertAll(c *conn, table string, columns []string, rows [][]any) error {
 	return insertOneByOne(c, table, columns, rows)
 }
+
+// insertNew writes rows one by one: the engine is in this process, and looks for the
+// identifier by itself.
+func (e *sqliteEngine) insertNew(c *conn, rows newRows) (taken []apitype.UUID, err error) {
+	text := insertText(rows.table, rows.columns) + ` ON CONFLICT DO NOTHING`
+	for i, values := range rows.values {
+		n, err := c.exec(text, values...)
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			taken = append(taken, rows.ids[i])
+		}
+	}
+	return taken, nil
+}
+
+func (e *sqliteEngine) among(column string, ids []apitype.UUID) (cond string, arg any) {
+	return column + ` IN (SELECT value FROM json_each($1))`, `["` + strings.Join(texts(ids), `","`) + `"]`
+}
+
+// analyze does nothing: every index was chosen without statistics.
+func (e *sqliteEngine) analyze(context.Context) error { return nil }
 
 // backup copies the database and its key into new files.
 func (e *sqliteEngine) backup(ctx context.Context, file string) (err error) {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
 
@@ -52,6 +53,13 @@ type engine interface {
 	// setSeed gives a database without a signing key this one.
 	setSeed(ctx context.Context, seed []byte) error
 	insertAll(c *conn, table string, columns []string, rows [][]any) error
+	// insertNew writes rows, and is the identifiers of those that are there already.
+	insertNew(c *conn, rows newRows) (taken []apitype.UUID, err error)
+	// among is the condition that a column is one of some identifiers, by one argument
+	// $1.
+	among(column string, ids []apitype.UUID) (cond string, arg any)
+	// analyze tells the engine that much was written.
+	analyze(ctx context.Context) error
 	backup(ctx context.Context, file string) error
 	integrity(ctx context.Context) ([]string, error)
 	version(ctx context.Context) (int, error)
@@ -118,6 +126,10 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // Backup writes a whole copy of the database to a new file while it is used.
 func (s *Store) Backup(ctx context.Context, file string) error { return s.engine.backup(ctx, file) }
+
+// Analyze lets the engine look at its data after much was written; without that it may
+// choose slow ways to it for a while.
+func (s *Store) Analyze(ctx context.Context) error { return s.engine.analyze(ctx) }
 
 // Version is that of the schema.
 func (s *Store) Version(ctx context.Context) (int, error) { return s.engine.version(ctx) }

@@ -333,7 +333,11 @@ func testSmallTables(t *testing.T, database string) {
 	area := service.FocusArea{FocusArea: apitype.FocusArea{UUID: apitype.NewUUID(), Name: "n"}, Organization: organization.UUID}
 	update(t, store, func(tx service.Tx) error {
 		return errors.Join(tx.InsertAccount(account), tx.InsertOrganization(organization), tx.InsertFocusArea(area),
-			tx.SetSetting("a", "1"), tx.SetSetting("a", "2"), tx.InsertSignature(account.UUID, []byte{0, 1}))
+			tx.SetSetting("a", "1"), tx.SetSetting("a", "2"))
+	})
+	update(t, store, func(tx service.Tx) error {
+		_, err := tx.InsertRows(service.Rows{Signatures: []service.SignatureRow{{Pledge: account.UUID, Content: []byte{0, 1}}}})
+		return err
 	})
 	account.RevokedAt = &now
 	update(t, store, func(tx service.Tx) error { return tx.UpdateAccount(account) })
