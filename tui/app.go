@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -198,7 +199,7 @@ func (a *app) onQueued(msg queued) tea.Cmd {
 		msg.change.queued(msg.entry, msg.err)
 	}
 	if msg.err != nil {
-		a.failFirst("not saved: "+msg.err.Error()+"; nothing was sent, the text is kept on screen", nil)
+		a.failFirst("not saved: "+cause(msg.err)+"; nothing was sent, the text is kept on screen", nil)
 		return msg.change.restore()
 	}
 	a.hold(msg)
@@ -219,6 +220,9 @@ func (a *app) onRecalled(msg recalled) tea.Cmd {
 // press runs what a key is bound to, or hands it to whoever is being typed at.
 func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()
+	if esc, then, both := escThen(msg); both {
+		return tea.Batch(a.press(esc), a.press(then))
+	}
 	if a.layout.tooSmall {
 		return a.pressUnseen(msg)
 	}
@@ -244,6 +248,22 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	return a.run(act)
+}
+
+// escThen takes a key with alt apart: a terminal sends the same for it as for esc and
+// the key after it, and who is quick at leaving the notes presses those. Alt with b and
+// f moves over words.
+func escThen(msg tea.KeyPressMsg) (esc, then tea.KeyPressMsg, both bool) {
+	if msg.Mod&^tea.ModShift != tea.ModAlt || !unicode.IsPrint(msg.Code) || msg.Code == 'b' || msg.Code == 'f' {
+		return esc, then, false
+	}
+	r := msg.Code
+	if msg.Mod.Contains(tea.ModShift) {
+		if r = unicode.ToUpper(r); msg.ShiftedCode != 0 {
+			r = msg.ShiftedCode
+		}
+	}
+	return tea.KeyPressMsg{Code: tea.KeyEscape}, tea.KeyPressMsg{Code: r, Text: string(r)}, true
 }
 
 // pressUnseen is press where the terminal is too small to show anything: text goes on

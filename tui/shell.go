@@ -2,10 +2,12 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -149,6 +151,15 @@ func errorText(what string, err error) string {
 	return what + ": " + err.Error()
 }
 
+// cause is why the disk did not take something, without the paths and steps before it:
+// the line that says it is short.
+func cause(err error) string {
+	if number, ok := errors.AsType[syscall.Errno](err); ok {
+		return number.Error()
+	}
+	return err.Error()
+}
+
 // failRead tells that something could not be read.
 func (s *shell) failRead(what string, err error) {
 	if s.noteConnection(err) {
@@ -260,7 +271,7 @@ func (a *app) status() string {
 		return a.styles.good(widget.Fit(text, width))
 	}
 	if a.draftTrouble != nil {
-		return a.styles.bad(widget.Fit("the draft is not saved: "+clean(a.draftTrouble.Error()), width))
+		return a.styles.bad(widget.Fit("the draft is not saved: "+clean(cause(a.draftTrouble)), width))
 	}
 	return widget.Fit("", width)
 }

@@ -1,0 +1,99 @@
+package tui
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"fundesk/apiclient/apitype"
+)
+
+// smallDisk is a disk of its own, so small that it can be filled: full takes all of its
+// space, and what it returns gives it back.
+func smallDisk(t *testing.T) (dir string, fill func() (free func())) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=256k,mode=0700"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("mount a small disk: %v", err)
+		}
+		t.Skipf("a small disk cannot be mounted: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Errorf("unmount: %v", err)
+		}
+	})
+	return dir, func() func() {
+		t.Helper()
+		path := filepath.Join(dir, "filler")
+		file, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = file.Close() }()
+		for _, size := range []int{4096, 1} {
+			for err = error(nil); err == nil; {
+				_, err = file.Write(make([]byte, size))
+			}
+			if !errors.Is(err, unix.ENOSPC) {
+				t.Fatalf("fill the disk: got %v, want no space left", err)
+			}
+		}
+		return func() {
+			t.Helper()
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// A full disk is said, what was typed stays on screen, nothing is called safe that is
+// not, and all is kept when there is space again.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dir, fill := smallDisk(t)
+	w.connect(t, filepath.Join(dir, "outbox"))
+	m := start(t, w.options, 100, 30)
+	m.press("n")
+	m.see("Anna Jansen", callID(1).String())
+	m.gone("checking")
+	free := fill()
+	m.press("i", "precious")
+	m.see("draft not saved", "no space left on device", "precious")
+	m.press("esc", "c", "1")
+	m.see("sends reached, 8 characters")
+	m.press("ctrl+s")
+	screen := m.see("not saved", "no space left on device", "nothing was sent", callID(1).String(), "precious", "result reached")
+	if strings.Contains(screen, "✓") {
+		t.Errorf("screen: got a ✓ for what is not on disk:\n%s", screen)
+	}
+	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
+		t.Errorf("outbox: got %v %v, want nothing", entries, err)
+	}
+	free()
+	m.gone("draft not saved")
+	draft, found, err := w.box.Draft(callID(1))
+	if err != nil || !found || draft.Notes != "precious" || draft.ResultCode != "reached" {
+		t.Errorf("draft: got %+v %v %v, want all of it", draft, found, err)
+	}
+	m.press("x", "ctrl+s")
+	m.see("✓ complete: Anna Jansen, reached", callID(4).String())
+	w.Clock.Advance(6 * time.Second)
+	m.press("q")
+	m.ended()
+	if call := w.call(t, callID(1)); call.Status != apitype.CallCompleted || value(call.Result.Value().Notes) != "precious" {
+		t.Errorf("call: got %s %+v, want completed with the notes", call.Status, call.Result.Value())
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "outbox", "*", ".new-*"))
+	if err != nil || len(left) != 0 {
+		t.Errorf("left behind: got %v %v, want none", left, err)
+	}
+}
