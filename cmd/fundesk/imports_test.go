@@ -26,6 +26,7 @@ var forbidden = map[string][]string{
 	"fundesk/service/sqlstore":          {"fundesk/apiclient", "fundesk/service/httpapi"},
 	"fundesk/service/sqlstore/pgdriver": {"fundesk/..."},
 	"fundesk/service/embedded":          {"fundesk/apiclient", "fundesk/commands/...", "fundesk/tui/...", "fundesk/render"},
+	"fundesk/service/sandbox":           {"fundesk/apiclient", "fundesk/service/sqlstore", "fundesk/commands/...", "fundesk/tui/...", "fundesk/render"},
 	"fundesk/cmd/fundeskd":              {"fundesk/apiclient", "fundesk/commands/...", "fundesk/tui/...", "fundesk/render"},
 	"fundesk/cmd/fundesk":               {"fundesk/cmd/fundeskd", "fundesk/service/servicetest", "github.com/prometheus/...", "github.com/getkin/...", "github.com/jackc/..."},
 }

@@ -26,6 +26,7 @@ type serveOptions struct {
 	rate      float64
 	tlsCert   string
 	tlsKey    string
+	sandbox   bool
 }
 
 // timeouts end connections of slow clients, and bound how long requests in flight may
@@ -49,10 +50,14 @@ func (p *program) serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Serve the interface over HTTP",
 		Long: "Serve answers the interface until it is interrupted. The first line of stdout is the base URL,\n" +
-			"written when requests are accepted; the log goes to stderr.",
-		Example: "  fundeskd serve --listen 127.0.0.1:8080\n  fundeskd serve --listen :8443 --tls-cert cert.pem --tls-key key.pem --log-format json",
-		Args:    exactly(),
+			"written when requests are accepted; the log goes to stderr.\n\n" + sandboxHelp,
+		Example: "  fundeskd serve --listen 127.0.0.1:8080\n  fundeskd serve --listen :8443 --tls-cert cert.pem --tls-key key.pem --log-format json\n" +
+			"  fundeskd serve --sandbox",
+		Args: exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if o.sandbox {
+				return p.serveSandbox(c.Context(), o)
+			}
 			s, err := p.newServer(c.Context(), o)
 			if err != nil {
 				return err
@@ -68,6 +73,7 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.Float64Var(&o.rate, "rate", 0, "requests a second that one account may make (0: any number)")
 	flags.IntVar(&p.connections, "database-connections", 0, "`most` connections to the database at once; of SQLite, those that read (default: 16 with PostgreSQL, two a processor with SQLite)")
 	flags.DurationVar(&p.connectTimeout, "database-connect-timeout", 0, "how `long` a PostgreSQL server may take to accept a connection (default 3s)")
+	flags.BoolVar(&o.sandbox, "sandbox", false, "serve sample data of its own, with a clock that can be set and faults on demand; see fundeskd serve --help")
 	flags.StringVar(&o.tlsCert, "tls-cert", "", "certificate `file`")
 	flags.StringVar(&o.tlsKey, "tls-key", "", "key `file` of the certificate")
 	return c

@@ -79,6 +79,11 @@ func writeError(w http.ResponseWriter, err error) error {
 	return refusal.Cause
 }
 
+// WriteProblem answers with problem+json, as the interface does, for handlers beside it.
+func WriteProblem(w http.ResponseWriter, status int, detail string) {
+	writeProblem(w, status, detail, nil)
+}
+
 // writeProblem answers with problem+json. The request id is in the header already.
 func writeProblem(w http.ResponseWriter, status int, detail string, violations apitype.Violations) {
 	known := problemTypes[status]

@@ -1,0 +1,59 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// Now is the service's time.
+func (s *Sandbox) Now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now()
+}
+
+func (s *Sandbox) now() time.Time {
+	if s.stopped != nil {
+		return *s.stopped
+	}
+	return s.system().Add(s.ahead)
+}
+
+func (s *Sandbox) clock() Clock {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Clock{Time: apitype.NewTime(s.now()), Stopped: s.stopped != nil}
+}
+
+// setClock changes all that an order names, or nothing.
+func (s *Sandbox) setClock(o clockOrder) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	to := s.now()
+	switch {
+	case o.Time != nil && o.Move != "":
+		return errors.New("time and move exclude each other: a clock is set or moved")
+	case o.Time != nil:
+		to = o.Time.Time
+	case o.Move != "":
+		by, err := time.ParseDuration(o.Move)
+		if err != nil {
+			return fmt.Errorf("move %q is not a duration such as 36h or -10m", o.Move)
+		}
+		to = to.Add(by)
+	case o.Stopped == nil:
+		return errors.New("name a time, a duration to move by, or whether the clock is stopped")
+	}
+	stopped := s.stopped != nil
+	if o.Stopped != nil {
+		stopped = *o.Stopped
+	}
+	s.ahead, s.stopped = to.Sub(s.system()), nil
+	if stopped {
+		s.stopped = &to
+	}
+	return nil
+}
