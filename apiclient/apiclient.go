@@ -38,8 +38,14 @@ import (
 // DefaultTimeout is the time that one request may take.
 const DefaultTimeout = 30 * time.Second
 
-// maxBody is the largest answer that is read, in bytes.
-const maxBody = 64 << 20
+// What a service can make the client keep in memory is bounded: by the size of an
+// answer in bytes, the records of one page, and the values of one record. The largest
+// page of careful services has a tenth of it.
+const (
+	maxBody    = 16 << 20
+	maxRecords = 100_000
+	maxValues  = 200_000
+)
 
 // Options of a client. Only BaseURL is required.
 type Options struct {

@@ -8,15 +8,24 @@ import (
 	"unicode/utf8"
 )
 
+// maxRefusal is how much of a refusal's body is read, in bytes: a thousand processed
+// marks that fail take a quarter of it.
+const maxRefusal = 1 << 20
+
+// maxDetails is how many details of a refusal are told.
+const maxDetails = 100
+
 // maxSentence is how much of a foreign error text is kept, in characters.
 const maxSentence = 300
 
 // readBody finds the readable sentence and the details in the body of a refusal: a
 // problem, any other JSON, HTML or plain text. Spec gap: R1.
 func (e *Error) readBody(contentType string, body []byte) {
+	body = body[:min(len(body), maxRefusal)]
 	var value any
 	if err := json.Unmarshal(body, &value); err == nil {
 		e.readJSON(value)
+		e.Detail = e.Detail[:min(len(e.Detail), maxDetails)]
 		return
 	}
 	media, _, _ := mime.ParseMediaType(contentType)

@@ -108,7 +108,7 @@ func (r *Response) failure(now time.Time) *Error {
 		RequestID: r.Header.Get("X-Request-Id"),
 		Retryable: r.Status == http.StatusTooManyRequests || r.Status == http.StatusRequestTimeout || r.Status >= 500,
 		Sent:      r.Status >= 500,
-		body:      r.Body,
+		body:      r.Body[:min(len(r.Body), maxRefusal)],
 	}
 	if r.Status < 400 {
 		e.Message = "the service redirects elsewhere, and redirects are never followed; check the base URL"

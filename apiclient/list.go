@@ -3,6 +3,7 @@ package apiclient
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 	"maps"
 	"net/http"
@@ -207,7 +208,7 @@ func (w *walk[T]) fresh(after, cursor string) bool {
 // fallBack reports whether the first page is to be asked for again, smaller.
 func (w *walk[T]) fallBack(err error) bool {
 	known := asError(err)
-	refused := known != nil && (known.Status == http.StatusBadRequest || known.Status == http.StatusUnprocessableEntity)
+	refused := known != nil && (known.Status == http.StatusBadRequest || known.Status == http.StatusUnprocessableEntity || errors.Is(err, errTooLarge))
 	if !refused || w.options.Fallback <= 0 || w.options.Fallback >= w.options.PageSize || w.yielded > 0 || len(w.heads) > 0 {
 		return false
 	}

@@ -61,6 +61,7 @@ var (
 	errNoList   = errors.New("it holds no list of records")
 	errTwoLists = errors.New("it holds several lists, and none is called edges")
 	errNoRecord = errors.New("an element of the list is not a record")
+	errTooMany  = errors.New("a page holds too many records")
 )
 
 func (r *pageReader[T]) read() error {
@@ -151,6 +152,9 @@ func (r *pageReader[T]) readList() error {
 		record, err := r.readElement()
 		if err != nil {
 			return err
+		}
+		if len(r.page.Records) == maxRecords {
+			return errTooMany
 		}
 		r.page.Records = append(r.page.Records, record)
 	}

@@ -1,6 +1,7 @@
 package apiclient
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 
@@ -52,9 +53,27 @@ func checkObject(answer *Response) error {
 		return broken(answer, "it is not whole JSON")
 	case value.Kind() != '{':
 		return broken(answer, "it is not one record")
+	case bytes.Count(value, []byte{','}) > maxValues && countValues(value) > maxValues:
+		return broken(answer, "it holds too many values")
 	}
 	answer.Body = trimSpace(answer.Body)
 	return nil
+}
+
+// countValues is about how many values a JSON text holds: its commas outside of strings.
+func countValues(data []byte) int {
+	count, inString := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case c == ',' && !inString:
+			count++
+		}
+	}
+	return count
 }
 
 // Decoded turns a record and its error into a value and an error.

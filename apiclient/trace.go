@@ -32,6 +32,9 @@ func newTracer(out io.Writer) *tracer {
 // maxTrace is how much of a body is shown, in bytes.
 const maxTrace = 8 << 10
 
+// maxMasked is the largest body of which anything is shown, in bytes.
+const maxMasked = 1 << 20
+
 func (t *tracer) request(r *http.Request, body []byte) {
 	if t == nil {
 		return
@@ -127,7 +130,10 @@ func maskQuery(query url.Values) string {
 // maskBody is a body with what may be shown of it.
 func maskBody(body []byte) string {
 	var value any
-	if decodeExact(body, &value) != nil {
+	switch {
+	case len(body) > maxMasked: // Masking needs the whole of it in memory.
+		return fmt.Sprintf("(%d bytes)", len(body))
+	case decodeExact(body, &value) != nil:
 		return fmt.Sprintf("(%d bytes that are not JSON)", len(body))
 	}
 	text, err := json.Marshal(maskValue("", value))

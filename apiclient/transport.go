@@ -150,7 +150,7 @@ func unwrapURL(err error) error {
 	return err
 }
 
-var errTooLarge = &Error{Kind: KindUnavailable, Message: "the answer is larger than 64 MiB", Sent: true}
+var errTooLarge = &Error{Kind: KindUnavailable, Message: "the answer is larger than 16 MiB", Sent: true}
 
 // readBody reads an answer whole, up to maxBody. A good guess of its size saves copying.
 func readBody(answer *http.Response, guess int, early func([]byte) bool) ([]byte, error) {

@@ -77,8 +77,17 @@ func writeResult(w *bufio.Writer, result any, o Options) error {
 	return err
 }
 
+// maxQueried is how many values a document may hold, about: each takes a hundred bytes
+// in memory.
+const maxQueried = 500_000
+
+var errTooLarge = errors.New("the answer holds too many values for --jq")
+
 // decodeExact decodes JSON with every digit of its numbers.
 func decodeExact(raw []byte) (any, error) {
+	if bytes.Count(raw, []byte{','}) > maxQueried {
+		return nil, errTooLarge
+	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	var value any
