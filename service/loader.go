@@ -58,7 +58,7 @@ func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error
 			return l.add(record)
 		})
 		// What waits came before what ended the load, and is told first.
-		if refused := l.save(); refused != nil {
+		if refused := l.finish(); refused != nil {
 			return refused
 		}
 		return err
@@ -121,6 +121,7 @@ type loader struct {
 	organizations map[apitype.UUID]Organization
 	focusAreas    map[apitype.UUID]FocusArea
 	batch         []LoadRecord
+	saving        chan error // Of the batch before, nil when it is there.
 
 	// Of the batch that is being saved.
 	rows    Rows
@@ -154,12 +155,31 @@ func (l *loader) add(record LoadRecord) error {
 	return l.save()
 }
 
-// save saves the records that wait. The first one that is refused ends it.
+// finish saves what waits, and ends when everything is there.
+func (l *loader) finish() error {
+	if err := l.save(); err != nil {
+		return err
+	}
+	return l.saved()
+}
+
+// saved waits for the batch before: the transaction does one thing at a time.
+func (l *loader) saved() error {
+	if l.saving == nil {
+		return nil
+	}
+	err := <-l.saving
+	l.saving = nil
+	return err
+}
+
+// save saves the records that wait. The first one that is refused ends it. The rows go
+// to the store while the next records are read.
 func (l *loader) save() error {
 	batch := l.batch
 	l.batch = l.batch[:0]
-	if len(batch) == 0 {
-		return nil
+	if err := l.saved(); err != nil || len(batch) == 0 {
+		return err
 	}
 	if err := l.lookUp(batch); err != nil {
 		return err
@@ -171,16 +191,26 @@ func (l *loader) save() error {
 			break
 		}
 	}
+	l.saving = make(chan error, 1)
+	go func(saved chan error, rows Rows, lines map[Taken]int) { saved <- insertRows(l.tx, rows, lines) }(l.saving, l.rows, l.lines)
+	if refusal == nil {
+		return nil
+	}
 	// Of what came before a refused record, one may be taken: then that is the first.
-	taken, err := l.tx.InsertRows(l.rows)
-	if err != nil {
+	if err := l.saved(); err != nil {
 		return err
 	}
-	if len(taken) > 0 {
-		first := slices.MinFunc(taken, func(a, b Taken) int { return cmp.Compare(l.lines[a], l.lines[b]) })
-		return atLine(l.lines[first], alreadyThere(first.Kind))
-	}
 	return refusal
+}
+
+// insertRows saves the rows of a batch, which came from some lines.
+func insertRows(tx Tx, rows Rows, lines map[Taken]int) error {
+	taken, err := tx.InsertRows(rows)
+	if err != nil || len(taken) == 0 {
+		return err
+	}
+	first := slices.MinFunc(taken, func(a, b Taken) int { return cmp.Compare(lines[a], lines[b]) })
+	return atLine(lines[first], alreadyThere(first.Kind))
 }
 
 // atLine says where the record came from that was refused.

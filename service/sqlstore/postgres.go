@@ -33,8 +33,9 @@ type PostgresDriver interface {
 	Code(err error) string
 	// Lost reports whether err says that the server was not reached.
 	Lost(err error) bool
-	// Copy writes rows by COPY over a connection as sql.Conn.Raw hands it out.
-	Copy(ctx context.Context, connection any, table string, columns []string, rows [][]any) error
+	// Copy writes n rows by COPY over a connection as sql.Conn.Raw hands it out. What row
+	// returns may be used again for the next one.
+	Copy(ctx context.Context, connection any, table string, columns []string, n int, row func(int) ([]any, error)) error
 }
 
 // postgresEngine is a PostgreSQL database that any number of processes share. Nothing
@@ -220,9 +221,35 @@ func (e *postgresEngine) setSeed(ctx context.Context, seed []byte) error {
 
 // insertAll writes many rows by COPY, the engine's way for many.
 func (e *postgresEngine) insertAll(c *conn, table string, columns []string, rows [][]any) error {
-	return c.fail(c.raw.Raw(func(connection any) error {
-		return e.driver.Copy(c.ctx, connection, table, columns, rows)
+	next := make([]any, len(columns))
+	row := func(i int) ([]any, error) {
+		for k, value := range rows[i] {
+			text, isText := value.(string)
+			if !isText || !uuidColumns[columns[k]] {
+				next[k] = value
+				continue
+			}
+			id, err := apitype.ParseUUID(text) // Text costs the client library much more.
+			if err != nil {
+				return nil, err
+			}
+			next[k] = [16]byte(id)
+		}
+		return next, nil
+	}
+	err := c.fail(c.raw.Raw(func(connection any) error {
+		return e.driver.Copy(c.ctx, connection, table, columns, len(rows), row)
 	}))
+	if e.driver.Code(err) == "23505" {
+		return &service.Error{Kind: service.Conflict, Detail: "another program saved a record with one of these uuids meanwhile", Cause: err}
+	}
+	return err
+}
+
+// uuidColumns are the columns of the type UUID, in whatever table.
+var uuidColumns = map[string]bool{
+	"uuid": true, "owner": true, "recruiting": true, "person": true, "recruiter": true, "pledge": true,
+	"organization": true, "account": true, "entity": true, "consumer": true,
 }
 
 // insertNew asks which identifiers are there already, then writes by COPY.

@@ -58,9 +58,9 @@ func (Driver) Lost(err error) bool {
 	return connect || pgconn.SafeToRetry(err) || pgconn.Timeout(err)
 }
 
-// Copy writes rows by COPY over one connection of the pool, as [sql.Conn.Raw] hands it
+// Copy writes n rows by COPY over one connection of the pool, as [sql.Conn.Raw] hands it
 // out.
-func (Driver) Copy(ctx context.Context, connection any, table string, columns []string, rows [][]any) error {
-	_, err := connection.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromRows(rows))
+func (Driver) Copy(ctx context.Context, connection any, table string, columns []string, n int, row func(int) ([]any, error)) error {
+	_, err := connection.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromSlice(n, row))
 	return err
 }
