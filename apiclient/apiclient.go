@@ -71,7 +71,6 @@ type Client struct {
 
 	options Options
 	base    *url.URL
-	http    *http.Client
 	trace   *tracer
 	own     bool // The transport is our own: it tells whether a connection was made.
 
@@ -107,11 +106,6 @@ func New(o Options) (*Client, error) {
 		o.Sleep = sleep
 	}
 	c := &Client{options: o, base: base, own: own, trace: newTracer(o.Trace)}
-	c.http = &http.Client{
-		Transport: o.Transport,
-		// A followed redirect would carry the token elsewhere and turn a PUT into a GET.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
 	c.Persons = &PersonsService{endpoint[apitype.Person]{client: c, path: personsPath}}
 	c.Calls = &CallsService{endpoint[apitype.Call]{client: c, path: callsPath}}
 	c.Pledges = &PledgesService{endpoint[apitype.Pledge]{client: c, path: pledgesPath}}

@@ -65,7 +65,9 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 	}
 	started := c.options.Now()
 	c.trace.request(req, r.body)
-	answer, err := c.http.Do(req)
+	// No http.Client: a followed redirect would carry the token elsewhere and turn a PUT
+	// into a GET, and one to nowhere is told with its address.
+	answer, err := c.options.Transport.RoundTrip(req)
 	if err != nil {
 		return nil, c.fault(parent, err, connected.Load())
 	}
