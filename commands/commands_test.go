@@ -19,6 +19,7 @@ import (
 
 	"fundesk/commands"
 	"fundesk/service/embedded"
+	"fundesk/service/servicetest"
 )
 
 func TestMain(m *testing.M) {
@@ -65,6 +66,15 @@ func TestScripts(t *testing.T) {
 			env.Setenv("TZ", "UTC")
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // Each command would end a second later.
 			env.Setenv("PATH", env.Getenv("PATH")+string(os.PathListSeparator)+filepath.Dir(server))
+			// The service of the scripts is on PostgreSQL where the tests are told of a server.
+			if server := os.Getenv(servicetest.PostgresVariable); server != "" {
+				database, drop, err := servicetest.NewPostgresDatabase(context.Background(), server)
+				if err != nil {
+					return err
+				}
+				env.Setenv("FUNDESKD_DATABASE", database)
+				env.Defer(func() { _ = drop() }) // The server is thrown away.
+			}
 			return os.MkdirAll(env.Getenv("HOME"), 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -86,7 +96,7 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	cmd := exec.Command(server, append([]string{"serve", "--listen", "127.0.0.1:0"}, args[1:]...)...)
 	cmd.Dir = ts.MkAbs(".")
-	cmd.Env = []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH")}
+	cmd.Env = []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH"), "FUNDESKD_DATABASE=" + ts.Getenv("FUNDESKD_DATABASE")}
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)
 	ts.Check(cmd.Start())

@@ -3,16 +3,24 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
+
+	"fundesk/service/servicetest"
 )
 
 // serve starts fundeskd with sample data on a free port and returns its address; it is
 // asked to end with the test, and must end cleanly.
-func (h home) serve(t *testing.T) (address string) {
+//
+// It is on PostgreSQL where the tests are told of a server.
+func (h *home) serve(t *testing.T) (address string) {
 	t.Helper()
+	if server := os.Getenv(servicetest.PostgresVariable); server != "" {
+		h.env = append(h.env, "FUNDESKD_DATABASE="+servicetest.PostgresDatabase(t, server))
+	}
 	h.must(t, "fundeskd sample --persons 60")
 	cmd := exec.Command(programs+"/fundeskd", "serve", "--listen", "127.0.0.1:0")
 	cmd.Env, cmd.Dir = h.env, h.dir
@@ -42,7 +50,8 @@ func TestEveryCommandThroughHTTPWithATokenFromTheKeyring(t *testing.T) {
 	t.Parallel()
 	need(t, "bash", "dbus-run-session", "gnome-keyring-daemon")
 	h := newHome(t)
-	h.env = append(h.env, "URL="+h.serve(t), "TOKEN="+h.must(t, "fundeskd account add desk --all-organizations"))
+	url := h.serve(t)
+	h.env = append(h.env, "URL="+url, "TOKEN="+h.must(t, "fundeskd account add desk --all-organizations"))
 
 	// One session bus with an unlocked keyring; the daemon ends with the bus.
 	session := func(script string) string {

@@ -22,7 +22,7 @@ func TestCopyCommand(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	e := newEnvironment(t)
+	e := newFileEnvironment(t)
 	var counts map[string]int64
 	var account struct{ Token string }
 	e.must(&counts, "", "sample", "--persons", "50", "--seed", "5")

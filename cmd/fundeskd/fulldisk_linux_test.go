@@ -85,7 +85,7 @@ func (e environment) ended(c child) {
 // refused and not kept, reading goes on, and with space there is writing again.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	e := newEnvironment(t)
+	e := newFileEnvironment(t)
 	if err := syscall.Mount("tmpfs", e.folder, "tmpfs", 0, "size=16m"); err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatalf("mount a small file system: %v", err)
@@ -135,7 +135,7 @@ func TestFailingDisk(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.fault, func(t *testing.T) {
 			t.Parallel()
-			e := newEnvironment(t)
+			e := newFileEnvironment(t)
 			w := newWriting(e)
 			control := filepath.Join(t.TempDir(), "fault")
 			fail := func(fault string) {

@@ -42,7 +42,7 @@ type child struct {
 func (e environment) child(more ...string) child {
 	e.t.Helper()
 	command := exec.CommandContext(e.t.Context(), os.Args[0], "serve", "--listen", "127.0.0.1:0")
-	command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder)
+	command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE="+e.database)
 	command.Env = append(command.Env, more...)
 	out, err := command.StdoutPipe()
 	if err != nil {

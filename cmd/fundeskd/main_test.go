@@ -22,23 +22,40 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"fundesk/service/servicetest"
 )
 
-// environment is a folder of its own for each test.
+// environment is a folder and a database of its own for each test.
 type environment struct {
 	t        *testing.T
 	folder   string
+	database string // Empty: the SQLite file of the folder.
 	timeouts timeouts
 }
 
+// newEnvironment is on PostgreSQL where the tests are told of a server.
 func newEnvironment(t *testing.T) environment {
+	t.Helper()
+	e := newFileEnvironment(t)
+	if server := os.Getenv(servicetest.PostgresVariable); server != "" {
+		e.database = servicetest.PostgresDatabase(t, server)
+	}
+	return e
+}
+
+// newFileEnvironment is on SQLite, for tests of its file.
+func newFileEnvironment(t *testing.T) environment {
 	t.Helper()
 	return environment{t: t, folder: t.TempDir()}
 }
 
 func (e environment) getenv(name string) string {
-	if name == "FUNDESK_DATA_DIR" {
+	switch name {
+	case "FUNDESK_DATA_DIR":
 		return e.folder
+	case "FUNDESKD_DATABASE":
+		return e.database
 	}
 	return ""
 }
@@ -352,7 +369,7 @@ func TestLoadRefuses(t *testing.T) {
 
 func TestSampleBackupCheck(t *testing.T) {
 	t.Parallel()
-	e := newEnvironment(t)
+	e := newFileEnvironment(t)
 	var counts map[string]int
 	e.must(&counts, "", "sample", "--persons", "30", "--seed", "5")
 	if counts["person"] != 30 || counts["organization"] != 2 {

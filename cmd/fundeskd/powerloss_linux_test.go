@@ -30,7 +30,7 @@ const sector = 512
 // flushes the folder when it makes its log.
 func TestPowerLoss(t *testing.T) {
 	t.Parallel()
-	e := newEnvironment(t)
+	e := newFileEnvironment(t)
 	var organization, account struct{ UUID, Token string }
 	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
 	e.must(&account, "", "account", "add", "a", "--all-organizations")

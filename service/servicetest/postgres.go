@@ -98,6 +98,20 @@ func answers(ctx context.Context, server string) error {
 // PostgresDatabase is a new database at a server, dropped after the test.
 func PostgresDatabase(t testing.TB, server string) string {
 	t.Helper()
+	database, drop, err := NewPostgresDatabase(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := drop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return database
+}
+
+// NewPostgresDatabase is a new database at a server, until it is dropped.
+func NewPostgresDatabase(ctx context.Context, server string) (database string, drop func() error, err error) {
 	name := "test_" + strings.ReplaceAll(newName(), "-", "")
 	execute := func(ctx context.Context, text string) error {
 		connection, err := pgx.Connect(ctx, server)
@@ -107,18 +121,14 @@ func PostgresDatabase(t testing.TB, server string) string {
 		_, err = connection.Exec(ctx, text)
 		return errors.Join(err, connection.Close(ctx))
 	}
-	if err := execute(t.Context(), "CREATE DATABASE "+name); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := execute(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
-			t.Error(err)
-		}
-	})
 	address, err := url.Parse(server)
 	if err != nil {
-		t.Fatal(err)
+		return "", nil, err
+	}
+	if err := execute(ctx, "CREATE DATABASE "+name); err != nil {
+		return "", nil, err
 	}
 	address.Path = "/" + name
-	return address.String()
+	ctx = context.WithoutCancel(ctx)
+	return address.String(), func() error { return execute(ctx, "DROP DATABASE "+name+" WITH (FORCE)") }, nil
 }
