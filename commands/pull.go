@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
@@ -249,11 +251,13 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 			return next, err
 		}
 		var r stamped
-		if err := json.Unmarshal(record.Raw, &r); err != nil {
+		if err := jsonv2.Unmarshal(record.Raw, &r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
 			return next, &apiclient.Error{Kind: apiclient.KindUnavailable, Message: "a record is not what the interface promises"}
 		}
 		id, version := r.UUID.String(), p.stamp(r)
-		next.Written[id] = version
+		if version.Time.After(next.After.Time) {
+			next.Written[id] = version
+		}
 		if last.Written[id] == version {
 			continue
 		}
@@ -279,20 +283,15 @@ func began(header http.Header, now time.Time) time.Time {
 	return now
 }
 
-// forget keeps only what the next pull will see again. Without a first answer's time
-// the position stays.
+// forget keeps only what the next pull will see again of what earlier ones wrote.
+// Without a first answer's time the position stays.
 func (p *position) forget(last position) {
 	if p.After.IsZero() {
 		p.After = last.After
 	}
 	for id, version := range last.Written {
-		if _, again := p.Written[id]; !again {
+		if _, again := p.Written[id]; !again && version.Time.After(p.After.Time) {
 			p.Written[id] = version
-		}
-	}
-	for id, version := range p.Written {
-		if !version.Time.After(p.After.Time) {
-			delete(p.Written, id)
 		}
 	}
 }
