@@ -55,6 +55,7 @@ type program struct {
 	// Of serve; 0 is what the database does by itself.
 	connections    int
 	connectTimeout time.Duration
+	answerTimeout  time.Duration
 	observe        func(change bool, took time.Duration) // Of the database; nil: nobody is told.
 }
 
@@ -189,7 +190,7 @@ func (p *program) openStore(ctx context.Context) (*sqlstore.Store, error) {
 	}
 	return sqlstore.Open(ctx, sqlstore.Options{
 		Database: name, Postgres: pgdriver.Driver{}, NoMigrate: p.noMigrate, Bulk: p.bulk, Observe: p.observe,
-		Connections: p.connections, ConnectTimeout: p.connectTimeout,
+		Connections: p.connections, ConnectTimeout: p.connectTimeout, AnswerTimeout: p.answerTimeout,
 	})
 }
 

@@ -74,6 +74,7 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.IntVar(&p.connections, "database-connections", 0, "`most` connections to the database at once; of SQLite, those that read (default: 16 with PostgreSQL, two a processor with SQLite)")
 	flags.DurationVar(&p.connectTimeout, "database-connect-timeout", 0, "how `long` a PostgreSQL server may take to accept a connection (default 3s)")
 	flags.BoolVar(&o.sandbox, "sandbox", false, "serve sample data of its own, with a clock that can be set and faults on demand; see fundeskd serve --help")
+	flags.DurationVar(&p.answerTimeout, "database-answer-timeout", 10*time.Second, "how `long` a PostgreSQL server may take to answer, and a free connection to come")
 	flags.StringVar(&o.tlsCert, "tls-cert", "", "certificate `file`")
 	flags.StringVar(&o.tlsKey, "tls-key", "", "key `file` of the certificate")
 	return c
@@ -102,8 +103,8 @@ func (p *program) newServer(ctx context.Context, o serveOptions) (_ *server, err
 	if o.rate < 0 {
 		return nil, usage("--rate must not be negative")
 	}
-	if p.connections < 0 || p.connectTimeout < 0 {
-		return nil, usage("--database-connections and --database-connect-timeout must not be negative")
+	if p.connections < 0 || p.connectTimeout < 0 || p.answerTimeout < 0 {
+		return nil, usage("--database-connections, --database-connect-timeout and --database-answer-timeout must not be negative")
 	}
 	metrics := newMetrics()
 	p.observe = metrics.transaction

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,9 +36,19 @@ func NeedPostgres(t testing.TB) {
 // NewCluster starts a server whose commits wait for one standby.
 func NewCluster(t testing.TB) *Cluster {
 	t.Helper()
-	return startCluster(t, func(data string) *exec.Cmd {
+	return startCluster(t, newData(t), "synchronous_standby_names=*")
+}
+
+// NewServer starts a server by itself.
+func NewServer(t testing.TB) *Cluster {
+	t.Helper()
+	return startCluster(t, newData(t), "wal_level=minimal", "max_wal_senders=0")
+}
+
+func newData(t testing.TB) func(data string) *exec.Cmd {
+	return func(data string) *exec.Cmd {
 		return exec.CommandContext(t.Context(), program("initdb"), "-D", data, "-U", "fundesk", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C.UTF-8")
-	}, "synchronous_standby_names=*")
+	}
 }
 
 // Standby starts a server that follows this one, and that its commits wait for.
@@ -48,7 +59,7 @@ func (c *Cluster) Standby(t testing.TB) *Cluster {
 	}, "hot_standby=on")
 }
 
-func startCluster(t testing.TB, create func(data string) *exec.Cmd, setting string) *Cluster {
+func startCluster(t testing.TB, create func(data string) *exec.Cmd, settings ...string) *Cluster {
 	t.Helper()
 	// Not below the test's own folder: its name may be too long for a socket.
 	folder, err := os.MkdirTemp("", "fundesk-cluster-")
@@ -72,7 +83,11 @@ func startCluster(t testing.TB, create func(data string) *exec.Cmd, setting stri
 	if text, err := prepare.CombinedOutput(); err != nil {
 		t.Fatalf("prepare the server: %v: %s", err, text)
 	}
-	c.running = exec.CommandContext(context.Background(), program("postgres"), "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off", "-c", setting)
+	args := []string{"-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off"}
+	for _, setting := range settings {
+		args = append(args, "-c", setting)
+	}
+	c.running = exec.CommandContext(context.Background(), program("postgres"), args...)
 	c.running.Dir, c.running.SysProcAttr, c.running.Stdout, c.running.Stderr = folder, attributes, &c.log, &c.log
 	if err := c.running.Start(); err != nil {
 		t.Fatal(err)
@@ -102,6 +117,37 @@ func Clusters(sessions string, clusters ...*Cluster) string {
 func (c *Cluster) Kill(t testing.TB) {
 	t.Helper()
 	c.end(syscall.SIGKILL)
+}
+
+// Hang stops the server and all that belongs to it in the middle of what they do: their
+// connections stay open, new ones are taken by the kernel, and nobody answers. Linux
+// only.
+func (c *Cluster) Hang(t testing.TB) {
+	t.Helper()
+	c.signalAll(t, syscall.SIGSTOP)
+}
+
+// Resume lets a server go on that hung.
+func (c *Cluster) Resume(t testing.TB) {
+	t.Helper()
+	c.signalAll(t, syscall.SIGCONT)
+}
+
+func (c *Cluster) signalAll(t testing.TB, signal syscall.Signal) {
+	t.Helper()
+	if err := c.running.Process.Signal(signal); err != nil { // First, so that it starts no more.
+		t.Fatal(err)
+	}
+	id := strconv.Itoa(c.running.Process.Pid)
+	children, err := os.ReadFile(filepath.Join("/proc", id, "task", id, "children"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for child := range strings.FieldsSeq(string(children)) {
+		if n, err := strconv.Atoi(child); err == nil {
+			_ = syscall.Kill(n, signal) // One that ended meanwhile is no matter.
+		}
+	}
 }
 
 // end sends a signal to the server and waits for its end.

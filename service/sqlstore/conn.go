@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"fundesk/service"
 )
@@ -128,6 +129,9 @@ type pool struct {
 	idle    chan *conn
 	connect func() (*conn, error)
 	stop    chan struct{}
+	// patience is how long a free connection is waited for; 0: as long as the caller
+	// does.
+	patience time.Duration
 }
 
 func newPool(size int, connect func() (*conn, error)) *pool {
@@ -147,12 +151,8 @@ func (p *pool) with(ctx context.Context, run func(*conn) error) error {
 		return errClosed
 	default:
 	}
-	select {
-	case p.permits <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-p.stop:
-		return errClosed
+	if err := p.permit(ctx); err != nil {
+		return err
 	}
 	// Deferred, so that a panic of a rule does not lose the connection.
 	defer func() { <-p.permits }()
@@ -173,6 +173,31 @@ func (p *pool) with(ctx context.Context, run func(*conn) error) error {
 		p.idle <- c
 	}()
 	return run(c)
+}
+
+// permit waits until a connection may be used.
+func (p *pool) permit(ctx context.Context) error {
+	select {
+	case p.permits <- struct{}{}: // No timer for the ordinary case.
+		return nil
+	default:
+	}
+	var enough <-chan time.Time
+	if p.patience > 0 {
+		timer := time.NewTimer(p.patience)
+		defer timer.Stop()
+		enough = timer.C
+	}
+	select {
+	case p.permits <- struct{}{}:
+		return nil
+	case <-enough:
+		return service.ErrBusy
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-p.stop:
+		return errClosed
+	}
 }
 
 // connections is how many are in use, of how many.

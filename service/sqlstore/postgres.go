@@ -27,8 +27,9 @@ const postgresConnections = 16
 // brings one (package pgdriver); the others need not link it.
 type PostgresDriver interface {
 	// Open is a pool of connections; each host may take connectTimeout, 0: what the
-	// name says, or 3 s. Its error does not hold the name.
-	Open(database string, connectTimeout time.Duration) (*sql.DB, error)
+	// name says, or 3 s. A server that is silent for answerTimeout while an answer is
+	// waited for is lost; 0: it may take any time. Its error does not hold the name.
+	Open(database string, connectTimeout, answerTimeout time.Duration) (*sql.DB, error)
 	// Code is the SQLSTATE that the server refused with, "" for any other error.
 	Code(err error) string
 	// Lost reports whether err says that the server was not reached.
@@ -51,7 +52,10 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	if o.Postgres == nil {
 		return nil, errors.New("this program serves SQLite only; fundeskd serves PostgreSQL")
 	}
-	db, err := o.Postgres.Open(o.Database, o.ConnectTimeout)
+	if err := migratePostgres(ctx, o); err != nil {
+		return nil, err
+	}
+	db, err := o.Postgres.Open(o.Database, o.ConnectTimeout, o.AnswerTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -62,10 +66,20 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	e := &postgresEngine{driver: o.Postgres, db: db}
 	e.db.SetMaxIdleConns(size)
 	e.pool = newPool(size, e.connect)
-	if err := e.migrate(ctx, o.NoMigrate); err != nil {
-		return nil, errors.Join(err, e.close())
-	}
+	e.pool.patience = o.AnswerTimeout
 	return e, nil
+}
+
+// migratePostgres brings the schema up to date over a connection of its own: that may
+// take as long as it takes, and others may be at it.
+func migratePostgres(ctx context.Context, o Options) error {
+	db, err := o.Postgres.Open(o.Database, o.ConnectTimeout, 0)
+	if err != nil {
+		return err
+	}
+	e := &postgresEngine{driver: o.Postgres, db: db}
+	e.pool = newPool(1, e.connect)
+	return errors.Join(e.migrate(ctx, o.NoMigrate), e.close())
 }
 
 func (e *postgresEngine) connect() (*conn, error) {
@@ -140,10 +154,12 @@ func once(c *conn, begin string, run func(*conn) error) (err error) {
 	return nil
 }
 
-// again reports whether a transaction certainly left nothing, and may do better.
+// again reports whether a transaction certainly left nothing, and may do better. A server
+// that was waited for in vain is not waited for again.
 func (e *postgresEngine) again(err error) bool {
 	if _, ok := errors.AsType[errBegin](err); ok {
-		return true
+		network, ok := errors.AsType[net.Error](err)
+		return !ok || !network.Timeout()
 	}
 	code := e.driver.Code(err)
 	return code == "40001" || code == "40P01" // Serialization, deadlock.
@@ -157,7 +173,8 @@ func (e *postgresEngine) refusal(err error) error {
 	}
 	away := &service.Error{Kind: service.Unavailable, Detail: "the database does not answer now", Cause: err}
 	if code := e.driver.Code(err); code != "" {
-		for _, class := range []string{"08", "57P", "53", "25006", "40"} {
+		// 57014: the server ended what took longer than its statement_timeout.
+		for _, class := range []string{"08", "57P", "57014", "53", "25006", "40"} {
 			if strings.HasPrefix(code, class) {
 				return away
 			}

@@ -32,6 +32,9 @@ type Options struct {
 	// ConnectTimeout is how long a PostgreSQL server may take to accept a connection,
 	// each host of several by itself; 0: 3 s, or what connect_timeout in Database says.
 	ConnectTimeout time.Duration
+	// AnswerTimeout is how long a PostgreSQL server may be silent while an answer is
+	// waited for, and how long a free connection; 0: any time.
+	AnswerTimeout time.Duration
 	// Observe is told how long each transaction took, waiting included; nil: nobody is.
 	Observe func(change bool, took time.Duration)
 }

@@ -12,6 +12,7 @@ import (
 	"database/sql"
 	"errors"
 	"net"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -25,9 +26,10 @@ type Driver struct{}
 // defaultConnectTimeout is how long each host may take when nothing else is said.
 const defaultConnectTimeout = 3 * time.Second
 
-// Open is a pool of connections to a server, or to whichever of several hosts fits. Its
-// error does not hold the name, which may hold a password.
-func (Driver) Open(database string, connectTimeout time.Duration) (*sql.DB, error) {
+// Open is a pool of connections to a server, or to whichever of several hosts fits. One
+// that is silent for answerTimeout while an answer is waited for is given up; 0: never.
+// Its error does not hold the name, which may hold a password.
+func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration) (*sql.DB, error) {
 	config, err := pgx.ParseConfig(database)
 	if err != nil {
 		return nil, errors.New("its name is not well formed")
@@ -38,10 +40,47 @@ func (Driver) Open(database string, connectTimeout time.Duration) (*sql.DB, erro
 		config.ConnectTimeout = defaultConnectTimeout
 	}
 	// A server that vanished without a word is noticed while an answer is waited for.
-	config.DialFunc = (&net.Dialer{KeepAliveConfig: net.KeepAliveConfig{
+	dialer := &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{
 		Enable: true, Idle: 2 * time.Second, Interval: 2 * time.Second, Count: 3,
-	}}).DialContext
+	}}
+	config.DialFunc = dialer.DialContext
+	if answerTimeout > 0 {
+		config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+			connection, err := dialer.DialContext(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return &impatient{Conn: connection, wait: answerTimeout}, nil
+		}
+		if config.RuntimeParams["statement_timeout"] == "" {
+			// So that the server does not go on with what nobody waits for.
+			config.RuntimeParams["statement_timeout"] = strconv.FormatInt(answerTimeout.Milliseconds(), 10)
+		}
+	}
 	return stdlib.OpenDB(*config), nil
+}
+
+// impatient is a connection whose peer may be silent for so long while it is read from: a
+// server that hangs keeps its connections open, and nothing else would notice it.
+type impatient struct {
+	net.Conn
+	wait time.Duration
+}
+
+// Read waits for so long, unless an earlier deadline was set for the time of connecting.
+func (c *impatient) Read(data []byte) (int, error) {
+	if err := c.SetReadDeadline(time.Now().Add(c.wait)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Read(data)
+}
+
+// Write likewise: the buffers of a server that hangs fill up.
+func (c *impatient) Write(data []byte) (int, error) {
+	if err := c.SetWriteDeadline(time.Now().Add(c.wait)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(data)
 }
 
 // Code is the SQLSTATE that the server refused with, "" when err is no refusal of it.

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
+)
+
+// TestHangingServer stops PostgreSQL in the middle of its work: its connections stay
+// open, and nothing is answered. Requests get 503 within a bounded time, however many
+// there are, and are served again when the server goes on.
+func TestHangingServer(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	server := servicetest.NewServer(t)
+	e := newFileEnvironment(t)
+	e.database = servicetest.Clusters("", server)
+	w := newWriting(e)
+	const patience = 300 * time.Millisecond
+	s := e.serve("--database-answer-timeout", patience.String(), "--database-connect-timeout", patience.String(), "--database-connections", "4")
+	w.url = s.url
+	if status, answer := w.create(); status != http.StatusCreated {
+		t.Fatalf("got %d %s", status, answer)
+	}
+	server.Hang(t)
+	resumed := false
+	defer func() {
+		if !resumed {
+			server.Resume(t) // It would not end otherwise.
+		}
+	}()
+	var group sync.WaitGroup
+	for i := range 24 {
+		group.Go(func() {
+			begun := time.Now()
+			method, path, body := http.MethodGet, "/api/v1/persons", ""
+			if i%2 == 0 {
+				method = http.MethodPost
+				body = fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`, apitype.NewUUID(), w.organization, w.organization)
+			}
+			status, answer := send(t, method, s.url+path, w.token, body)
+			if status != http.StatusServiceUnavailable || !strings.Contains(answer, "urn:fundesk:problem:unavailable") {
+				t.Errorf("%s: got %d %s, want 503", method, status, answer)
+			}
+			// It waits for a connection, for the one that hangs, and for another account's.
+			if took := time.Since(begun); took > 20*patience {
+				t.Errorf("%s: answered after %v", method, took)
+			}
+		})
+	}
+	group.Wait()
+	if status, _ := get(t, http.DefaultClient, s.url+"/readyz", ""); status != http.StatusServiceUnavailable {
+		t.Errorf("got %d from /readyz, want 503", status)
+	}
+	if status, _ := get(t, http.DefaultClient, s.url+"/healthz", ""); status != http.StatusOK {
+		t.Errorf("got %d from /healthz, want 200", status)
+	}
+	server.Resume(t)
+	resumed = true
+	for begun := time.Now(); ; {
+		if status, answer := w.create(); status == http.StatusCreated {
+			break
+		} else if status != http.StatusServiceUnavailable || time.Since(begun) > takeover {
+			t.Fatalf("got %d %s after the server went on", status, answer)
+		}
+	}
+	for _, id := range w.acknowledged {
+		if status, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons/"+id, w.token); status != http.StatusOK {
+			t.Errorf("got %d for an acknowledged person", status)
+		}
+	}
+}
