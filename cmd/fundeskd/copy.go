@@ -18,9 +18,10 @@ func (p *program) copyCommand() *cobra.Command {
 		Use:   "copy --from DATABASE --to DATABASE",
 		Short: "Move everything into another database",
 		Long: "Copy moves records with their identifiers, times and revisions, accounts, marks and the signing key into an\n" +
-			"empty database, so that tokens and cursors hold there. Each part is compared after it was written, and each\n" +
-			"table's rows are counted. A copy that was interrupted goes on when the command is run again. Stop the\n" +
-			"programs that write to the source first: what they change afterwards is not copied.",
+			"empty database, so that tokens and cursors hold there; the target's own key gives way. Each part is compared\n" +
+			"after it was written, and each table's rows are counted. A copy that was interrupted goes on when the command\n" +
+			"is run again. Stop the programs that write to the source first: what they change afterwards is not copied. A\n" +
+			"program that serves the target must be started again afterwards.",
 		Example: "  fundeskd copy --from sqlite:/var/lib/fundesk/fundeskd.db --to 'postgres://fundesk@db/fundesk'",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {

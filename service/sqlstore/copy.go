@@ -91,6 +91,8 @@ func (s *Store) CopyTo(ctx context.Context, to *Store, progress func(table strin
 }
 
 // beginCopy marks a database that is empty, or recognises the mark, and gives it the key.
+// One that was served before has a key already; without accounts and records nothing
+// hangs on it. Spec gap: S24.
 func (s *Store) beginCopy(ctx context.Context, seed []byte) error {
 	sum := sha256.Sum256(seed)
 	mark := hex.EncodeToString(sum[:])

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // keyPath is where the signing key of an SQLite file lies: beside it, so that who can
@@ -36,20 +37,14 @@ func (e *sqliteEngine) seed(context.Context) ([]byte, error) {
 	return readKey(path)
 }
 
-// setSeed writes the signing key of a file that has none.
+// setSeed puts another signing key in the place of the file's own.
 func (e *sqliteEngine) setSeed(_ context.Context, seed []byte) error {
 	path := keyPath(e.path)
-	known, err := readKey(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return writeKey(path, seed)
-	case err == nil && !bytes.Equal(known, seed):
-		return errOtherKey
+	if known, err := readKey(path); err == nil && bytes.Equal(known, seed) {
+		return nil
 	}
-	return err
+	return makeKey(path, seed, os.Rename)
 }
-
-var errOtherKey = errors.New("the database has a signing key of its own already")
 
 // readKey is the seed in a key file.
 func readKey(path string) ([]byte, error) {
@@ -70,7 +65,15 @@ func readKey(path string) ([]byte, error) {
 }
 
 // writeKey makes a key file, whole or not at all; one that exists is left alone.
-func writeKey(path string, seed []byte) (err error) {
+func writeKey(path string, seed []byte) error {
+	return makeKey(path, seed, func(from, to string) error {
+		return errors.Join(os.Link(from, to), os.Remove(from))
+	})
+}
+
+// makeKey writes a key beside its place, and puts it there when it is whole and on the
+// disk.
+func makeKey(path string, seed []byte, place func(from, to string) error) (err error) {
 	der, err := x509.MarshalPKCS8PrivateKey(ed25519.NewKeyFromSeed(seed))
 	if err != nil {
 		return err
@@ -79,10 +82,24 @@ func writeKey(path string, seed []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.Remove(file.Name())) }()
 	err = pem.Encode(file, &pem.Block{Type: "PRIVATE KEY", Bytes: der})
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	if err := place(file.Name(), path); err != nil {
 		return err
 	}
-	return os.Link(file.Name(), path)
+	return syncFolder(filepath.Dir(path))
+}
+
+// syncFolder keeps the names of a folder over a power loss. Not every system can.
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	if err := folder.Sync(); err != nil && runtime.GOOS != "windows" {
+		return errors.Join(err, folder.Close())
+	}
+	return folder.Close()
 }

@@ -218,21 +218,10 @@ func (e *postgresEngine) seed(ctx context.Context) (seed []byte, err error) {
 	return seed, err
 }
 
-// setSeed keeps the signing key of a database that has none.
+// setSeed puts another signing key in the place of the database's own.
 func (e *postgresEngine) setSeed(ctx context.Context, seed []byte) error {
 	return e.update(ctx, func(c *conn) error {
-		if _, err := c.exec(`INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
-			signingKey, hex.EncodeToString(seed)); err != nil {
-			return err
-		}
-		var text string
-		if err := c.row(`SELECT value FROM settings WHERE name = $1`, signingKey).scan(&text); err != nil {
-			return err
-		}
-		if text != hex.EncodeToString(seed) {
-			return errOtherKey
-		}
-		return nil
+		return (&tx{reader{c}}).SetSetting(signingKey, hex.EncodeToString(seed))
 	})
 }
 

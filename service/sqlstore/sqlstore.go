@@ -53,7 +53,7 @@ type engine interface {
 	view(ctx context.Context, read func(*conn) error) error
 	update(ctx context.Context, change func(*conn) error) error
 	seed(ctx context.Context) ([]byte, error)
-	// setSeed gives a database without a signing key this one.
+	// setSeed gives a database another signing key: what its own had signed is void.
 	setSeed(ctx context.Context, seed []byte) error
 	insertAll(c *conn, table string, columns []string, rows [][]any) error
 	// insertNew writes rows, and is the identifiers of those that are there already.
