@@ -1,0 +1,254 @@
+// Command bench measures the command line beside the least that is possible, in turns,
+// and prints a table: what each row took, its yardstick, and their ratio.
+//
+//	go run ./cmd/fundesk/testdata/bench
+//
+// The yardsticks are testdata/bare, testdata/floor and curl. Wall times are medians;
+// ratios are of those. Run it on an idle machine.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const interrupt = syscall.SIGINT
+
+func main() {
+	calls := flag.Int("calls", 100_000, "calls of the long list")
+	runs := flag.Int("runs", 9, "how often each long run is repeated; start-up ten times as often")
+	flag.Parse()
+	if err := bench(*calls, *runs); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// programs are what is measured.
+type programs struct {
+	folder, fundesk, bare, floor string
+	list                         *list
+}
+
+func bench(calls, runs int) (err error) {
+	folder, err := os.MkdirTemp("", "fundesk-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	build := exec.Command("go", "build", "-o", folder+"/", "fundesk/cmd/fundesk", "fundesk/cmd/fundeskd",
+		"fundesk/cmd/fundesk/testdata/bare", "fundesk/cmd/fundesk/testdata/floor")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("build: %w", err)
+	}
+	l, err := newList(filepath.Join(folder, "fundeskd"))
+	if err != nil {
+		return fmt.Errorf("make the list: %w", err)
+	}
+	defer l.Close()
+	p := programs{
+		folder: folder, list: l,
+		fundesk: filepath.Join(folder, "fundesk"), bare: filepath.Join(folder, "bare"), floor: filepath.Join(folder, "floor"),
+	}
+	fmt.Println("| what | fundesk | yardstick | ratio | goal |\n|---|---|---|---|---|")
+	return errors.Join(p.startup(10*runs), p.one(10*runs), p.walk(calls, runs), p.latency(runs))
+}
+
+// outcome is what one run took.
+type outcome struct {
+	wall   time.Duration
+	first  time.Duration // Until the first byte of output.
+	memory float64       // At its most, in MB; 0 without GNU time.
+}
+
+// timer measures memory: a child of this program would begin with this one's.
+const timer = "/usr/bin/time"
+
+// run runs a program to its end; its output is read and forgotten.
+func (p programs) run(program string, args ...string) (outcome, error) {
+	command := exec.Command(program, args...)
+	command.Env = append(os.Environ(), "HOME="+p.folder, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=",
+		"FUNDESK_PROFILE=", "FUNDESK_BASE_URL="+p.list.URL, "FUNDESK_TOKEN=bench")
+	out, err := command.StdoutPipe()
+	if err != nil {
+		return outcome{}, err
+	}
+	var errs bytes.Buffer
+	command.Stderr = &errs
+	started := time.Now()
+	if err := command.Start(); err != nil {
+		return outcome{}, err
+	}
+	var o outcome
+	_, err = out.Read(make([]byte, 1))
+	o.first = time.Since(started)
+	if err == nil {
+		_, err = io.Copy(io.Discard, out)
+	} else if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if err := errors.Join(err, command.Wait()); err != nil {
+		return outcome{}, fmt.Errorf("%s %v: %w: %s", filepath.Base(program), args, err, errs.String())
+	}
+	o.wall = time.Since(started)
+	if program == timer {
+		lines := strings.Fields(errs.String())
+		kilobytes, err := strconv.ParseFloat(lines[len(lines)-1], 64)
+		if err != nil {
+			return outcome{}, fmt.Errorf("read what %s printed: %w", timer, err)
+		}
+		o.memory = kilobytes / 1000
+	}
+	return o, nil
+}
+
+// contest runs two command lines in turns, and is the medians of both. The first turn
+// warms up.
+func (p programs) contest(runs int, own, yardstick []string) (a, b outcome, err error) {
+	both := [2][]outcome{}
+	for turn := range runs + 1 {
+		for i, args := range [][]string{own, yardstick} {
+			o, err := p.run(args[0], args[1:]...)
+			if err != nil {
+				return a, b, err
+			}
+			if turn > 0 {
+				both[i] = append(both[i], o)
+			}
+		}
+	}
+	a, b = medians(both[0]), medians(both[1])
+	if _, err := exec.LookPath(timer); err != nil {
+		return a, b, nil
+	}
+	for _, one := range []struct {
+		o    *outcome
+		args []string
+	}{{&a, own}, {&b, yardstick}} {
+		o, err := p.run(timer, append([]string{"-f", "%M"}, one.args...)...)
+		if err != nil {
+			return a, b, err
+		}
+		one.o.memory = o.memory
+	}
+	return a, b, nil
+}
+
+func medians(all []outcome) outcome {
+	var o outcome
+	middle := len(all) / 2
+	slices.SortFunc(all, func(a, b outcome) int { return int(a.wall - b.wall) })
+	o.wall = all[middle].wall
+	slices.SortFunc(all, func(a, b outcome) int { return int(a.first - b.first) })
+	o.first = all[middle].first
+	return o
+}
+
+func row(what, own, yardstick string, ratio float64, goal string) {
+	fmt.Printf("| %s | %s | %s | %.2f | %s |\n", what, own, yardstick, ratio, goal)
+}
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
+
+func (p programs) startup(runs int) error {
+	for _, args := range [][]string{{"version"}, {"--help"}, {"__complete", "call", "list", "--st"}} {
+		own, bare, err := p.contest(runs, append([]string{p.fundesk}, args...), []string{p.bare, "version"})
+		if err != nil {
+			return err
+		}
+		row("`fundesk "+args[0]+"`", fmt.Sprintf("%s, %.1f MB", ms(own.wall), own.memory),
+			fmt.Sprintf("bare cobra %s, %.1f MB", ms(bare.wall), bare.memory), ratio(own.wall, bare.wall), "≤ 1.7, ≤ 10 MB")
+	}
+	return nil
+}
+
+func (p programs) one(runs int) error {
+	path := p.list.URL + "/api/v1/calls/" + p.list.uuid
+	own := []string{p.fundesk, "call", "get", p.list.uuid, "-o", "json"}
+	a, b, err := p.contest(runs, own, []string{p.floor, "get", path})
+	if err != nil {
+		return err
+	}
+	row("one call", ms(a.wall), "floor "+ms(b.wall), ratio(a.wall, b.wall), "")
+	if _, err := exec.LookPath("curl"); err != nil {
+		return nil
+	}
+	if a, b, err = p.contest(runs, own, []string{"curl", "-sS", "-H", "Authorization: Bearer bench", path}); err != nil {
+		return err
+	}
+	row("one call", ms(a.wall), "curl "+ms(b.wall), ratio(a.wall, b.wall), "≤ 0.7")
+	return nil
+}
+
+func (p programs) walk(calls, runs int) error {
+	address := p.list.URL + "/api/v1/calls"
+	for _, c := range []struct {
+		what, floor, goal string
+		args              []string
+	}{
+		{"`-o ndjson`", "pass", "≥ 0.65", []string{"call", "list", "--all", "-o", "ndjson"}},
+		{"`-o csv`", "typed", "≥ 0.75", []string{"call", "list", "--all", "-o", "csv"}},
+		{"`-o table`", "typed", "≥ 0.75", []string{"call", "list", "--all", "-o", "table"}},
+		{"`pull call`", "pass", "≥ 0.65", []string{"pull", "call"}},
+		{"`call stats`", "typed", "≥ 0.75", []string{"call", "stats"}},
+	} {
+		var memory []string
+		for _, n := range []int{1000, calls} {
+			p.list.calls = n
+			repeat := runs
+			if n == 1000 {
+				repeat = 3
+			}
+			own, floor, err := p.contest(repeat, append([]string{p.fundesk}, c.args...), []string{p.floor, c.floor, address})
+			if err != nil {
+				return err
+			}
+			memory = append(memory, fmt.Sprintf("%.1f MB at %s", own.memory, thousands(n)))
+			if n == calls {
+				row(thousands(n)+" calls, "+c.what, fmt.Sprintf("%.0f,000/s", float64(n)/own.wall.Seconds()/1000),
+					fmt.Sprintf("floor %.0f,000/s", float64(n)/floor.wall.Seconds()/1000), ratio(floor.wall, own.wall), c.goal)
+			}
+		}
+		fmt.Printf("| memory, %s | %s | | | flat, ≤ 18 MB |\n", c.what, memory[0]+", "+memory[1])
+	}
+	return nil
+}
+
+func thousands(n int) string {
+	if n >= 1000 && n%1000 == 0 {
+		return strconv.Itoa(n/1000) + ",000"
+	}
+	return strconv.Itoa(n)
+}
+
+// latency walks 10,000 calls over a slow line. The yardstick is a round trip a page, and
+// of the first record one round trip.
+func (p programs) latency(runs int) error {
+	defer func() { p.list.latency = 0 }()
+	p.list.calls = 10_000
+	for _, trip := range []time.Duration{20 * time.Millisecond, 80 * time.Millisecond} {
+		p.list.latency = trip
+		own, floor, err := p.contest(runs, []string{p.fundesk, "call", "list", "--all", "-o", "ndjson"}, []string{p.floor, "pass", p.list.URL + "/api/v1/calls"})
+		if err != nil {
+			return err
+		}
+		least := time.Duration(p.list.calls/pageSize) * trip
+		row(fmt.Sprintf("10,000 calls at %s", trip), ms(own.wall), "pages × round trip "+ms(least), ratio(own.wall, least), "≤ 1.05")
+		fmt.Printf("| first record at %s | %s | floor %s | round trip + %s | ≤ 7 ms |\n", trip, ms(own.first), ms(floor.first), ms(own.first-trip))
+	}
+	return nil
+}
+
+func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }

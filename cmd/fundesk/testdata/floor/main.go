@@ -1,0 +1,120 @@
+// Command floor is the least that a client of the interface can do, as the yardstick of
+// what fundesk does: it asks for a list, page after page, and passes the records on.
+//
+//	floor get URL      one answer to stdout
+//	floor pass URL     the records as they came, checked by the JSON tokenizer
+//	floor typed URL    the records decoded, and a line of some of their fields
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"fundesk/apiclient/apitype"
+)
+
+func main() {
+	if err := run(os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, "floor:", err)
+		os.Exit(1)
+	}
+}
+
+func run(mode, list string) error {
+	out := bufio.NewWriterSize(os.Stdout, 64<<10)
+	if mode == "get" {
+		body, err := get(list)
+		if err != nil {
+			return err
+		}
+		_, _ = out.Write(body)
+		return out.Flush()
+	}
+	use := func(node jsontext.Value) error { _, err := out.Write(append(node, '\n')); return err }
+	if mode == "typed" {
+		use = func(node jsontext.Value) error {
+			var call apitype.Call
+			if err := json.Unmarshal(node, &call); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(out, "%s,%s,%s\n", call.UUID, call.Status, call.RequestedAt)
+			return err
+		}
+	}
+	query := "?first=500"
+	for more := true; more; {
+		body, err := get(list + query)
+		if err != nil {
+			return err
+		}
+		var after string
+		if after, more, err = page(body, use); err != nil {
+			return err
+		}
+		query = "?first=500&after=" + url.QueryEscape(after)
+		if err := out.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func get(address string) ([]byte, error) {
+	request, err := http.NewRequest(http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Authorization", "Bearer "+os.Getenv("FUNDESK_TOKEN"))
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("status %s", answer.Status)
+	}
+	return io.ReadAll(answer.Body)
+}
+
+// page hands every node of a page to use, and is where the next page begins.
+func page(body []byte, use func(jsontext.Value) error) (end string, more bool, err error) {
+	var envelope struct {
+		PageInfo struct {
+			EndCursor   string
+			HasNextPage bool
+		}
+	}
+	d := jsontext.NewDecoder(bytes.NewBuffer(body))
+	var name string
+	for {
+		token, err := d.ReadToken()
+		if err == io.EOF {
+			return envelope.PageInfo.EndCursor, envelope.PageInfo.HasNextPage, nil
+		} else if err != nil {
+			return "", false, err
+		}
+		if token.Kind() != '"' {
+			continue
+		}
+		switch name = token.String(); name {
+		case "pageInfo":
+			err = json.UnmarshalDecode(d, &envelope.PageInfo, json.MatchCaseInsensitiveNames(true))
+		case "node":
+			var node jsontext.Value
+			if node, err = d.ReadValue(); err == nil {
+				err = use(node)
+			}
+		}
+		if err != nil {
+			return "", false, err
+		}
+	}
+}
