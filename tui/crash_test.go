@@ -24,7 +24,7 @@ import (
 )
 
 // crashRole makes the test binary play the program that is ended: its value is the
-// address of the service, the token and the folder of the outbox.
+// address of the service, the token and the folder of the outbox; or helloRole.
 const crashRole = "FUNDESK_TEST_CRASH"
 
 // panicText makes the program panic when it is pasted.
@@ -49,6 +49,10 @@ func fill(l *list[callRow]) {
 
 // crashDesk runs the desk in the terminal that it was given.
 func crashDesk() {
+	if os.Getenv(crashRole) == helloRole {
+		playHello()
+		return
+	}
 	var base, token, dir string
 	_, _ = fmt.Sscan(os.Getenv(crashRole), &base, &token, &dir)
 	client, err := apiclient.New(apiclient.Options{BaseURL: base, Token: staticToken(token)})
@@ -80,9 +84,15 @@ type process struct {
 
 func startProcess(t testing.TB, base, token, dir string) *process {
 	t.Helper()
+	return startRole(t, base+" "+token+" "+dir, 100, 30)
+}
+
+// startRole starts the test binary in a role, in a pseudo-terminal of width by height.
+func startRole(t testing.TB, role string, width, height int) *process {
+	t.Helper()
 	p := &process{command: exec.CommandContext(t.Context(), os.Args[0])}
-	p.command.Env = append(os.Environ(), crashRole+"="+base+" "+token+" "+dir, "TERM=xterm-256color")
-	tty, err := pty.StartWithSize(p.command, &pty.Winsize{Rows: 30, Cols: 100})
+	p.command.Env = append(os.Environ(), crashRole+"="+role, "TERM=xterm-256color")
+	tty, err := pty.StartWithSize(p.command, &pty.Winsize{Rows: uint16(height), Cols: uint16(width)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +106,7 @@ func startProcess(t testing.TB, base, token, dir string) *process {
 	}
 	_ = tty.Close()
 	p.tty = os.NewFile(uintptr(number), "pty")
-	p.terminal = terminal{t: t, screen: vt.NewEmulator(100, 30), wrote: make(chan struct{}, 1), done: make(chan error, 1)}
+	p.terminal = terminal{t: t, screen: vt.NewEmulator(width, height), wrote: make(chan struct{}, 1), done: make(chan error, 1)}
 	go func() {
 		buffer := make([]byte, 4096)
 		for {

@@ -11,52 +11,124 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"fundesk/service/servicetest"
 )
 
-// Key to frame through a real pseudo-terminal: from the write of a key to the last byte
-// of its frame, with many rows loaded, and the bytes that a key sends. Beside it what the
-// program uses when nobody does anything.
+// helloRole makes the test binary play the floor: the least program of the same library.
+const helloRole = "hello"
+
+// hello counts keys, on one line.
+type hello struct{ keys int }
+
+func (h hello) Init() tea.Cmd { return nil }
+
+func (h hello) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if _, pressed := msg.(tea.KeyPressMsg); pressed {
+		h.keys++
+	}
+	return h, nil
+}
+
+func (h hello) View() tea.View { return tea.NewView(fmt.Sprintf("hello %d", h.keys)) }
+
+func playHello() {
+	if _, err := tea.NewProgram(hello{}, tea.WithFPS(framesASecond)).Run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// Key to frame through a real pseudo-terminal: from the write of a key to the first
+// bytes of its frame, with many rows loaded, and the bytes that a key sends. In the same
+// run the floor gets a key each time: a program that only counts them. Before that,
+// what the program uses when nobody does anything.
 func BenchmarkKeyToFrame(b *testing.B) {
 	h := servicetest.New(b)
 	h.Sample(300)
-	p := startProcess(b, h.URL, h.Token(), b.TempDir())
+	p := startRole(b, h.URL+" "+h.Token()+" "+b.TempDir(), 120, 40)
+	floor := startRole(b, helloRole, 120, 40)
+	floor.see("hello 0")
 	p.see("take the next call")
 	p.write("2")
 	p.see("100 calls")
 	p.write("\x1b[200~" + fillText + "\x1b[201~j")
 	p.see(strconv.Itoa(fillRows) + " calls")
 	p.quiet()
-	cpu, _ := p.usage()
-	idle := time.Now()
-	for time.Since(idle) < idleTime {
-		p.quiet() // Once a second it draws what depends on the time.
-	}
-	after, memory := p.usage()
-	share := 100 * float64(after-cpu) / float64(time.Since(idle))
+	share := p.idleShare()
+	_, memory := p.usage()
 	before := p.after.Len()
-	var times []time.Duration
+	var ours, floors []time.Duration
 	for i := 0; b.Loop(); i++ {
 		key := "j"
 		if i/90%2 == 1 {
 			key = "k"
 		}
-		began := time.Now()
-		p.write(key)
-		<-p.wrote
-		times = append(times, time.Since(began))
-		p.quiet()
+		ours = append(ours, p.answer(key))
+		floors = append(floors, floor.answer(key))
 	}
 	b.ReportMetric(share, "idle-cpu-%")
 	b.ReportMetric(memory, "MB")
-	slices.Sort(times)
-	b.ReportMetric(float64(p.after.Len()-before)/float64(len(times)), "bytes/key")
-	b.ReportMetric(float64(times[len(times)/2].Microseconds())/1000, "p50-ms")
-	b.ReportMetric(float64(times[len(times)*99/100].Microseconds())/1000, "p99-ms")
+	b.ReportMetric(float64(p.after.Len()-before)/float64(len(ours)), "bytes/key")
+	slices.Sort(ours)
+	slices.Sort(floors)
+	for _, q := range []int{50, 99} {
+		mine, least := ours[len(ours)*q/100], floors[len(floors)*q/100]
+		b.ReportMetric(float64(mine.Microseconds())/1000, fmt.Sprintf("p%d-ms", q))
+		b.ReportMetric(float64(mine)/float64(least), fmt.Sprintf("p%d/hello", q))
+	}
+}
+
+// answer presses a key and returns the time to what comes of it.
+func (p *process) answer(key string) time.Duration {
+	began := time.Now()
+	p.write(key)
+	<-p.wrote
+	took := time.Since(began)
+	p.quiet()
+	return took
+}
+
+// idleShare is the share of a processor that the program takes when it is left alone, in
+// percent.
+func (p *process) idleShare() float64 {
+	before, _ := p.usage()
+	began := time.Now()
+	for time.Since(began) < idleTime {
+		p.quiet() // Once a second it draws what depends on the time.
+	}
+	after, _ := p.usage()
+	return 100 * float64(after-before) / float64(time.Since(began))
+}
+
+// What an agent waits for before the first screen, and the memory with as many calls as
+// a day has, beside the floor.
+func BenchmarkFirstScreen(b *testing.B) {
+	h := servicetest.New(b)
+	h.Sample(100)
+	dir := b.TempDir()
+	var ours, floors []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		p := startRole(b, h.URL+" "+h.Token()+" "+dir, 120, 40)
+		p.see("take the next call")
+		ours = append(ours, time.Since(began))
+		p.close()
+		began = time.Now()
+		floor := startRole(b, helloRole, 120, 40)
+		floor.see("hello 0")
+		floors = append(floors, time.Since(began))
+		floor.close()
+	}
+	slices.Sort(ours)
+	slices.Sort(floors)
+	b.ReportMetric(float64(ours[len(ours)/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(ours[len(ours)/2])/float64(floors[len(floors)/2]), "p50/hello")
 }
 
 // idleTime is how long the program is left alone.
-const idleTime = 5 * time.Second
+const idleTime = 10 * time.Second
 
 // usage is the processor's time of the program so far, and its memory in megabytes;
 // zero where the system does not tell.

@@ -47,6 +47,11 @@ type Options struct {
 	NoColor, ASCII     bool
 }
 
+// framesASecond is how often what has changed is drawn. The library draws by a clock: a
+// key waits half of this time for its frame, and each tick costs a little when nothing
+// happens.
+const framesASecond = 100
+
 // quitWait is how long quitting waits for what is still to be sent.
 const quitWait = 5 * time.Second
 
@@ -62,7 +67,7 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	if err != nil {
 		return err
 	}
-	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(120), tea.WithoutSignalHandler(), tea.WithFilter(oneWidth)}
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(framesASecond), tea.WithoutSignalHandler(), tea.WithFilter(oneWidth)}
 	if o.In != nil {
 		options = append(options, tea.WithInput(o.In))
 	}

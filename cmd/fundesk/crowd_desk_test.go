@@ -1,0 +1,230 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+)
+
+// deskPatience is how long an agent looks at a screen before doing it again.
+const deskPatience = 5 * time.Second
+
+// deskMost is how long an agent tries to complete one call.
+const deskMost = time.Minute
+
+// deskNotes are the notes of a call that was completed in a terminal.
+func deskNotes(id string) string { return "spoke with " + id + ", Grüße 世界" }
+
+// crowdDesk is an agent at a terminal of the crowd. The program may be killed at any
+// moment; the agent then opens it again and goes on.
+type crowdDesk struct {
+	*crowd
+	command *exec.Cmd
+	tty     *os.File
+	gone    chan struct{} // Closed when the program has ended.
+	mu      sync.Mutex
+	screen  *vt.Emulator
+}
+
+// sit completes calls in a terminal until there are no more, says so, and stays until
+// ctx ends: an open terminal sends what others have left.
+func (c *crowd) sit(ctx context.Context, calls <-chan int, done func()) {
+	d := &crowdDesk{crowd: c}
+	defer func() { d.leave() }()
+	for n := range calls {
+		d.workCall(ctx, crowdCall(n).String())
+	}
+	done()
+	for d.open() && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-d.gone:
+		}
+	}
+}
+
+// open starts the program unless it runs.
+func (d *crowdDesk) open() bool {
+	if d.command != nil {
+		select {
+		case <-d.gone:
+		default:
+			return true
+		}
+	}
+	command := exec.CommandContext(d.Context(), filepath.Join(programs, "fundesk"), "tui")
+	command.Env, command.Dir = d.home.env, d.home.dir
+	tty, err := pty.StartWithSize(command, &pty.Winsize{Rows: 30, Cols: 100})
+	if err != nil {
+		d.Error(err)
+		return false
+	}
+	screen, gone := vt.NewEmulator(100, 30), make(chan struct{})
+	d.mu.Lock()
+	d.command, d.tty, d.gone, d.screen = command, tty, gone, screen
+	d.mu.Unlock()
+	go func() { _, _ = io.Copy(io.Discard, screen) }() // What a terminal would answer.
+	go func() {
+		defer close(gone)
+		buffer := make([]byte, 4096)
+		for {
+			n, err := tty.Read(buffer)
+			d.mu.Lock()
+			_, _ = screen.Write(buffer[:n])
+			d.mu.Unlock()
+			if err != nil {
+				_ = command.Wait()
+				_ = tty.Close()
+				return
+			}
+		}
+	}()
+	if after, ok := d.mayKill(); ok {
+		time.AfterFunc(after*deskSlower, func() { _ = command.Process.Kill() })
+	}
+	return true
+}
+
+// deskSlower is how much longer an agent at a terminal takes than a command line.
+const deskSlower = 40
+
+func (d *crowdDesk) leave() {
+	if d.command != nil {
+		_ = d.command.Process.Kill()
+		<-d.gone
+	}
+}
+
+// see waits until the screen shows one of the texts and returns which; "" when the
+// program ends before, or nothing of it comes.
+func (d *crowdDesk) see(texts ...string) string {
+	deadline := time.NewTimer(deskPatience)
+	defer deadline.Stop()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		d.mu.Lock()
+		screen := d.screen.String()
+		d.mu.Unlock()
+		for _, text := range texts {
+			if strings.Contains(screen, text) {
+				return text
+			}
+		}
+		select {
+		case <-d.gone:
+			return ""
+		case <-deadline.C:
+			return ""
+		case <-tick.C:
+		}
+	}
+}
+
+func (d *crowdDesk) write(text string) { _, _ = d.tty.WriteString(text) }
+
+// workCall completes a call, as often as it takes until it is safe.
+func (d *crowdDesk) workCall(ctx context.Context, id string) {
+	change := id + " complete"
+	for began := time.Now(); ; {
+		if ctx.Err() != nil || !d.open() {
+			return
+		}
+		if d.complete(id) || d.isSafe(id) {
+			break
+		}
+		if time.Since(began) > deskMost {
+			d.mu.Lock()
+			d.Errorf("%s: cannot be completed at the terminal:\n%s", id, d.screen.String())
+			d.mu.Unlock()
+			return
+		}
+	}
+	d.crowd.mu.Lock()
+	defer d.crowd.mu.Unlock()
+	d.sure[change] = true
+	d.typed[id] = true
+}
+
+// complete does at the terminal what completes a call, and reports whether the program
+// said that it has it.
+func (d *crowdDesk) complete(id string) bool {
+	const escape, erase, complete = "\x1b", "\x15", "\x13"
+	d.write(escape)
+	if d.see("6 Stats") == "" {
+		return false
+	}
+	d.write("2")
+	if d.see("Call     Status") == "" {
+		return false
+	}
+	d.write("/")
+	if d.see("Filter calls") == "" {
+		return false
+	}
+	d.write(erase + id + "\r")
+	if d.see(" 1 call of") == "" {
+		return false
+	}
+	d.write("w")
+	if d.see("notes") == "" || d.see(id) == "" {
+		return false
+	}
+	if !d.choose() {
+		return false
+	}
+	d.write("i")
+	if d.see("leave notes") == "" {
+		return false
+	}
+	d.write("\x05" + erase + deskNotes(id)) // A draft of before may be there.
+	if d.see("57 characters") == "" {
+		return false
+	}
+	d.write(complete)
+	return d.see("complete: Menge, reached, sent in") != ""
+}
+
+// choose chooses the result, from a list where codes are known.
+func (d *crowdDesk) choose() bool {
+	d.write("c")
+	switch d.see("another code", "Result code") {
+	case "another code":
+		d.write("/")
+		if d.see("Result code") == "" {
+			return false
+		}
+	case "":
+		return false
+	}
+	d.write("\x15reached\r")
+	return d.see("sends reached") != ""
+}
+
+// isSafe reports whether a completion is on disk or at the service, although nobody saw
+// it said.
+func (d *crowdDesk) isSafe(id string) bool {
+	for _, args := range [][]string{{"outbox", "list", "-o", "ndjson"}, {"call", "get", id, "-o", "json"}} {
+		command := exec.CommandContext(d.Context(), filepath.Join(programs, "fundesk"), args...)
+		command.Env, command.Dir = d.home.env, d.home.dir
+		out, _ := command.Output() // A network that flaps: asked again later.
+		text := string(out)
+		if strings.Contains(text, "call.complete") && strings.Contains(text, id) {
+			return true
+		}
+		if strings.Contains(text, deskNotes(id)) {
+			return true
+		}
+	}
+	return false
+}
