@@ -108,12 +108,18 @@ func (s *session) loginURL(p profile.Profile) string {
 	return ""
 }
 
+// maxToken is more than any token has, in bytes.
+const maxToken = 64 << 10
+
 // readToken reads a token without showing it.
 func (s *session) readToken(withToken bool) (string, error) {
 	if withToken {
-		data, err := io.ReadAll(io.LimitReader(s.app.In, 64<<10))
-		if err != nil {
+		data, err := io.ReadAll(io.LimitReader(s.app.In, maxToken+1))
+		switch {
+		case err != nil:
 			return "", usageError("read stdin: " + err.Error())
+		case len(data) > maxToken:
+			return "", usageError("what came through stdin is too large for a token")
 		}
 		return checkToken(string(data))
 	}

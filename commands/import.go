@@ -224,7 +224,8 @@ func readCSV(s *session, i importer, in io.Reader, each eachLine) error {
 		name = strings.TrimPrefix(strings.TrimSpace(name), "\ufeff")
 		at := slices.IndexFunc(i.fields, func(f bodyField) bool { return f.path == name })
 		if at < 0 {
-			return usageError("line 1: there is no field "+quote(name), "fields: "+strings.Join((&body{fields: i.fields}).paths(), ", "))
+			// Its text may be a donor's: files without a header are common.
+			return usageError("line 1: column "+strconv.Itoa(n+1)+" has not the name of a field", "fields: "+strings.Join((&body{fields: i.fields}).paths(), ", "))
 		}
 		columns[n] = i.fields[at]
 	}
@@ -233,7 +234,6 @@ func readCSV(s *session, i importer, in io.Reader, each eachLine) error {
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		number, _ := reader.FieldPos(0)
 		if err != nil {
 			if parse, ok := errors.AsType[*csv.ParseError](err); ok {
 				each(parse.StartLine, nil, nil, parse.Err)
@@ -244,6 +244,7 @@ func readCSV(s *session, i importer, in io.Reader, each eachLine) error {
 			}
 			return usageError("read the rows: " + err.Error())
 		}
+		number, _ := reader.FieldPos(0)
 		object, err := rowObject(s, columns, row)
 		each(number, []byte(strings.Join(row, "\x00")), object, err)
 	}

@@ -39,6 +39,9 @@ func parseMoment(text string, now time.Time) (apitype.Time, error) {
 	return apitype.Time{}, errMoment
 }
 
+// maxAge is longer than anything has been recorded; more would not fit a duration.
+const maxAge = 200 * 365 * 24 * time.Hour
+
 // parseAge reads a number with a unit: s, m, h, d, w.
 func parseAge(text string) (time.Duration, bool) {
 	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
@@ -47,7 +50,7 @@ func parseAge(text string) (time.Duration, bool) {
 	}
 	unit, ok := units[text[len(text)-1]]
 	n, err := strconv.Atoi(text[:len(text)-1])
-	if !ok || err != nil || n < 0 || n > 1<<20 || strings.HasPrefix(text, "+") {
+	if !ok || err != nil || n < 0 || strings.HasPrefix(text, "+") || n > int(maxAge/unit) {
 		return 0, false
 	}
 	return time.Duration(n) * unit, true

@@ -50,12 +50,17 @@ func readResults(path string) (map[int]lineResult, error) {
 		return nil, usageError(err.Error())
 	}
 	for line := range bytes.Lines(data) {
-		var r lineResult
-		if json.Unmarshal(line, &r) == nil && r.Line > 0 && r.UUID != "" {
-			known[r.Line] = r
-		}
+		noteResult(known, line)
 	}
 	return known, nil
+}
+
+// noteResult reads one line of a results file.
+func noteResult(known map[int]lineResult, line []byte) {
+	var r lineResult
+	if json.Unmarshal(line, &r) == nil && r.Line > 0 && r.UUID != "" {
+		known[r.Line] = r
+	}
 }
 
 // resultsFile is where an import keeps its results. Without a name it keeps nothing.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/zalando/go-keyring"
 
 	"fundesk/commands/profile"
@@ -180,14 +181,54 @@ func TestKeyring(t *testing.T) {
 	}
 }
 
-// Without a bus the keyring must not even be asked: it would start daemons.
+// Without a session bus the keyring is not asked: the library would start a daemon that
+// nobody ends.
 func TestNoBus(t *testing.T) {
 	t.Parallel()
-	tokens := profile.Tokens{Dir: t.TempDir(), Getenv: func(name string) string {
-		return map[string]string{"XDG_RUNTIME_DIR": t.TempDir()}[name]
-	}}
-	_, err := tokens.Get(t.Context(), "prod", profile.Profile{TokenStorage: profile.StorageKeyring})
-	if !errors.Is(err, profile.ErrNoKeyring) || !strings.Contains(err.Error(), "no session bus") {
-		t.Errorf("got %v, want no session bus", err)
+	tests := []struct {
+		name        string
+		environment map[string]string
+	}{
+		{"nothing", nil},
+		{"a folder without a bus", map[string]string{"XDG_RUNTIME_DIR": t.TempDir()}},
+		{"a bus that would be started", map[string]string{"DBUS_SESSION_BUS_ADDRESS": "autolaunch:"}},
+		{"a bus that would be started, with a place", map[string]string{"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere;autolaunch:scope=*user"}},
 	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			tokens := profile.Tokens{Dir: t.TempDir(), Getenv: func(name string) string { return test.environment[name] }}
+			_, err := tokens.Get(t.Context(), "prod", profile.Profile{TokenStorage: profile.StorageKeyring})
+			if !errors.Is(err, profile.ErrNoKeyring) || !strings.Contains(err.Error(), "no session bus") {
+				t.Errorf("got %v, want no session bus", err)
+			}
+		})
+	}
+}
+
+// A configuration is read, written and read again as it was, or refused.
+func FuzzConfig(f *testing.F) {
+	for _, seed := range []string{
+		"current = \"prod\"\n[profiles.prod]\nbase_url = \"https://a.example\"\nresult_codes = [\"a\"]\nmax_attempts = 3\n",
+		"[profiles.\"a b\"]\n", "current = 7", "[profiles]", "\x00", "[profiles.prod]\ntoken_command = \"x\"", "[[profiles]]",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		store := profile.Store{Dir: t.TempDir()}
+		if err := os.WriteFile(store.Path(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		config, err := store.Load()
+		if err != nil {
+			return
+		}
+		if err := store.Save(config); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		again, err := store.Load()
+		if diff := cmp.Diff(config, again, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			t.Errorf("%q: got another configuration: %v\n%s", text, err, diff)
+		}
+	})
 }

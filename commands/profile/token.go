@@ -140,7 +140,8 @@ func (t Tokens) hasBus() bool {
 	case "darwin", "windows":
 		return true
 	}
-	if t.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" {
+	// autolaunch: asks for a daemon to be started.
+	if address := t.Getenv("DBUS_SESSION_BUS_ADDRESS"); address != "" && !strings.Contains(address, "autolaunch:") {
 		return true
 	}
 	dir := t.Getenv("XDG_RUNTIME_DIR")

@@ -1,0 +1,154 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+func FuzzMoment(f *testing.F) {
+	for _, seed := range []string{"now", "today", "yesterday", "7d", "90m", "2026-11-20", "2026-11-20T09:15:00+02:00", "9999999999999w", "-1h"} {
+		f.Add(seed)
+	}
+	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, text string) {
+		at, err := parseMoment(text, now)
+		if err != nil {
+			return
+		}
+		if age, ok := parseAge(text); ok && (age < 0 || at.Time.After(now)) {
+			t.Errorf("%q: got an age of %s, want one in the past", text, age)
+		}
+		if again, err := apitype.ParseTime(at.String()); err != nil || !again.Equal(at) {
+			t.Errorf("%q: got %s, which reads as %v, %v", text, at, again, err)
+		}
+	})
+}
+
+func FuzzTargets(f *testing.F) {
+	for _, seed := range []string{testID, testID + "\r\n\n" + testID, `{"uuid":"` + testID + `"}`, `"` + testID + `"`, "{", "\xff", `{"uuid":7}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		ids, err := readTargets(bytes.NewReader(text))
+		if err == nil && len(ids) > 1+bytes.Count(text, []byte("\n")) {
+			t.Errorf("%q: got %d identifiers, want at most one a line", text, len(ids))
+		}
+		if err != nil && ids != nil {
+			t.Errorf("%q: got %v and identifiers too", text, err)
+		}
+	})
+}
+
+// Every line of an import is counted: it is created, or told by its number.
+func FuzzImport(f *testing.F) {
+	for _, seed := range []string{
+		`{"name":{"lastName":"A"}}`, `{"name":null}`, `{"name":{"lastName":7}}`, `{"uuid":"` + testID + `"}`, "{}{}", "[", `{"a":{"a":{}}}`,
+		"name.lastName,optIns.email\nA,true\n", "name.lastName\n\"A\nB\"\n\"", "name.lastName,iban\nA", "\ufeffuuid\n" + testID + "\n" + testID,
+	} {
+		f.Add([]byte(seed), true)
+		f.Add([]byte(seed), false)
+	}
+	s := newSession(App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Now: time.Now}, nil)
+	i := importer{noun: "person", fields: personCreateFields(), change: s.newPerson}
+	f.Fuzz(func(t *testing.T, text []byte, csv bool) {
+		seen, number := map[apitype.UUID]int{}, 0
+		each := func(n int, line []byte, object map[string]any, err error) {
+			if n <= number {
+				t.Errorf("%q: got line %d after %d", text, n, number)
+			}
+			number = n
+			if err != nil {
+				return
+			}
+			object["owningOrganizationUuid"], object["recruitingOrganizationUuid"] = testID, testID
+			made, err := i.line(n, line, object, nil, seen)
+			if err == nil && (!json.Valid(made.change.Body) || made.change.UUID == apitype.UUID{}) {
+				t.Errorf("%q: got the body %s, want JSON and a uuid", text, made.change.Body)
+			}
+			if err != nil && lineProblem(err) == "" {
+				t.Errorf("%q: line %d is refused without a reason", text, n)
+			}
+		}
+		read := readNDJSON
+		if csv {
+			read = func(in io.Reader, each eachLine) error { return readCSV(s, i, in, each) }
+		}
+		if err := read(bytes.NewReader(text), each); err != nil && err.Error() == "" {
+			t.Errorf("%q: got an error without words", text)
+		}
+	})
+}
+
+// What an import left behind is read again, whatever a crash did to it.
+func FuzzResults(f *testing.F) {
+	f.Add([]byte(`{"line":1,"uuid":"` + testID + `","state":"done","ok":true}` + "\n{"))
+	f.Add([]byte(`{"line":-1,"uuid":""}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		known := map[int]lineResult{}
+		for line := range bytes.Lines(text) {
+			noteResult(known, line)
+		}
+		for number, r := range known {
+			if number < 1 || r.UUID == "" || r.Line != number {
+				t.Errorf("%q: got %+v for line %d", text, r, number)
+			}
+		}
+	})
+}
+
+func FuzzAPIPath(f *testing.F) {
+	for _, seed := range []string{"/api/v1/calls?first=1", "https://elsewhere.example/x", "//elsewhere.example/x", "calls", "/%2e%2e/x", "/a?b=%zz", "\x00", "/a#b", "?"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		path, _, err := splitPath(text)
+		if err == nil && (!strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//")) {
+			t.Errorf("%q: got %q, want a path of the service", text, path)
+		}
+	})
+}
+
+func FuzzFieldValue(f *testing.F) {
+	for _, seed := range []string{"12.50", "9007199254740993", "true", "null", `{"a":1}`, "[", "text", "1e400", "-", "007"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.ToValidUTF8(text, "") != text {
+			return
+		}
+		encoded, err := json.Marshal(fieldValueOf(text))
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		var same string
+		isText := json.Unmarshal(encoded, &same) == nil && same == text
+		if isNumber := string(encoded) == text; !isText && !isNumber && !json.Valid([]byte(text)) {
+			t.Errorf("%q: got %s", text, encoded)
+		}
+	})
+}
+
+// The position of a pull is taken as it was kept, or refused.
+func FuzzPosition(f *testing.F) {
+	f.Add([]byte(`{"service":"s","query":"q","after":"2026-11-20T09:15:00.000Z","written":{}}`))
+	f.Add([]byte(`{"service":"s","query":"q"}`))
+	f.Add([]byte(`[]`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "state")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p := position{Service: "s", Query: "q"}
+		if err := p.load(path); err == nil && (p.Service != "s" || p.Query != "q") {
+			t.Errorf("%q: got a position of %q %q", text, p.Service, p.Query)
+		}
+	})
+}
