@@ -13,6 +13,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 	"fundesk/service/sqlstore/pgdriver"
@@ -37,6 +38,8 @@ func TestEnginesAnswerAlike(t *testing.T) {
 	sameKey(t, file, server)
 	twins := &twins{t: t, engines: [2]*servicetest.Harness{servicetest.NewOn(t, file), servicetest.NewOn(t, server)}}
 	for i, h := range twins.engines {
+		// Other tests hold the answers against openapi.json: here they are too many.
+		h.Handler = httpapi.New(httpapi.Options{Service: h.Service, Now: h.Clock.Now})
 		h.Sample(25)
 		for _, id := range []string{orgA, orgB} {
 			h.OrganizationWith(service.Organization{
@@ -185,7 +188,7 @@ func (w *twins) lists() {
 		"externalApplicationName=null&externalReferenceId=null", "externalStatusCode=S1",
 		"include=person", "include=personQualityResult,pledge,transactions", "include=transactions&updatedAfter=2026-01-01",
 	}
-	for _, text := range texts {
+	for _, text := range texts[:10] {
 		text = url.QueryEscape(strings.ReplaceAll(text, `\"`, `"`))
 		calls = append(calls, "externalStatusCode="+text, "externalApplicationName="+text+"&externalReferenceId="+text)
 	}
@@ -203,13 +206,13 @@ func (w *twins) lists() {
 	}
 }
 
-// walk reads a list from its start and from its end by pages of 17, for both accounts.
+// walk reads a list from its start and from its end by pages of 40, for both accounts.
 func (w *twins) walk(path, query string) {
 	for _, tokens := range [][2]string{w.tokens, w.scoped} {
 		for _, way := range []struct{ number, cursor, place string }{{"first", "after", "endCursor"}, {"last", "before", "startCursor"}} {
 			cursor := ""
 			for range 12 {
-				body := w.askAs(tokens, "GET", path+"?"+way.number+"=17&"+query+cursor, "")
+				body := w.askAs(tokens, "GET", path+"?"+way.number+"=40&"+query+cursor, "")
 				var page struct{ PageInfo map[string]any }
 				if err := json.Unmarshal(body, &page); err != nil || page.PageInfo[way.place] == nil {
 					break

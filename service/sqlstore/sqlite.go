@@ -96,6 +96,9 @@ func (e *sqliteEngine) connect() (*conn, error) {
 	for try := 1; ; try++ {
 		raw, err := e.db.Conn(context.Background())
 		if err == nil {
+			err = e.enlarge(raw)
+		}
+		if err == nil {
 			return &conn{ctx: context.Background(), raw: raw, engine: e, statements: map[string]*sql.Stmt{}}, nil
 		}
 		if try == maxConnects || !errors.Is(sqliteError(err), service.ErrBusy) {
@@ -103,6 +106,26 @@ func (e *sqliteEngine) connect() (*conn, error) {
 		}
 		time.Sleep(connectPause)
 	}
+}
+
+// Of a larger file than this, the rest is not mapped and read through the connection's own
+// cache: with the small one, pages of a list with what it includes are read from the
+// system again and again.
+const (
+	maxMapped    = 2 << 30
+	unmappedRead = `PRAGMA cache_size = -16000`
+)
+
+// enlarge gives a connection to a large file more cache.
+func (e *sqliteEngine) enlarge(raw *sql.Conn) error {
+	file, err := os.Stat(e.path)
+	if err != nil || file.Size() < maxMapped {
+		return err
+	}
+	if _, err = raw.ExecContext(context.Background(), unmappedRead); err != nil {
+		return errors.Join(err, raw.Close())
+	}
+	return nil
 }
 
 // writerSettings are those of the writer's connection alone. Its cache, in KiB, holds the
