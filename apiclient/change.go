@@ -86,7 +86,7 @@ func (ch Change) isMove() bool {
 func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
 	if ch.isUpdate() && ch.Seen == nil {
 		// One try: it only sharpens the message of a rare case.
-		if answer, err := c.Do(ctx, http.MethodGet, ch.recordPath(), nil, nil, nil); err == nil && answer.Err() == nil && answer.isJSON() {
+		if answer, err := c.Do(ctx, http.MethodGet, ch.recordPath(), nil, nil, nil); err == nil && answer.Err() == nil && checkRecord(answer, ch.UUID) == nil {
 			ch.Seen = answer.Body
 		}
 	}
@@ -143,7 +143,7 @@ func (s *sending) try(ctx context.Context) (*Response, *Error) {
 		}
 		return nil, retryable(broken(answer, "it is not JSON"))
 	}
-	if err := checkObject(answer); err != nil {
+	if err := checkRecord(answer, s.change.UUID); err != nil {
 		return nil, retryable(asError(err))
 	}
 	return answer, nil

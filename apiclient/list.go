@@ -46,7 +46,7 @@ func (e endpoint[T]) get(ctx context.Context, id apitype.UUID) (Record[T], error
 	if err != nil {
 		return Record[T]{}, err
 	}
-	return record[T](answer)
+	return record[T](answer, id)
 }
 
 // list fetches one page.

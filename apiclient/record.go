@@ -7,6 +7,8 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"fundesk/apiclient/apitype"
 )
 
 // Record is one record as the service sent it: the exact bytes, decoded when asked.
@@ -36,9 +38,9 @@ func decodeProblem(err error) string {
 	return "it cannot be decoded"
 }
 
-// record reads the answer that holds one record.
-func record[T any](answer *Response) (Record[T], error) {
-	if err := checkObject(answer); err != nil {
+// record reads the answer that holds the record id.
+func record[T any](answer *Response, id apitype.UUID) (Record[T], error) {
+	if err := checkRecord(answer, id); err != nil {
 		return Record[T]{}, err
 	}
 	return Record[T]{Raw: answer.Body, ETag: answer.Header.Get("ETag")}, nil
@@ -57,6 +59,18 @@ func checkObject(answer *Response) error {
 		return broken(answer, "it holds too many values")
 	}
 	answer.Body = trimSpace(answer.Body)
+	return nil
+}
+
+// checkRecord wants a whole JSON object that is the record id: what stands between may
+// answer with a page of its own, in JSON too.
+func checkRecord(answer *Response, id apitype.UUID) error {
+	if err := checkObject(answer); err != nil {
+		return err
+	}
+	if got, err := apitype.ParseUUID(identity(answer.Body)); err != nil || got != id {
+		return broken(answer, "it is not the record that was asked for")
+	}
 	return nil
 }
 

@@ -44,7 +44,7 @@ func (c *Client) settle(ctx context.Context, ch Change) (Outcome, *Response, err
 		}
 		return Unknown, nil, err
 	}
-	if err := checkObject(answer); err != nil {
+	if err := checkRecord(answer, ch.UUID); err != nil {
 		return Unknown, nil, err
 	}
 	return judge(ch, answer.Body), answer, nil

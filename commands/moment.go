@@ -12,8 +12,17 @@ import (
 var errMoment = errors.New("is not a time: use RFC 3339 (2026-11-20T09:15:00Z), a date (2026-11-20), now, today, yesterday, or an age (90m, 36h, 7d, 2w)")
 
 // parseMoment reads a time as people write it: RFC 3339, a local day, now, today,
-// yesterday, or an age, which is that long ago.
+// yesterday, or an age, which is that long ago. Spec gap: R5.
 func parseMoment(text string, now time.Time) (apitype.Time, error) {
+	at, err := readMoment(text, now)
+	if err != nil {
+		return at, err
+	}
+	_, err = apitype.ParseTime(at.String()) // A day or an age may lie outside of the years there are.
+	return at, err
+}
+
+func readMoment(text string, now time.Time) (apitype.Time, error) {
 	midnight := func(t time.Time) apitype.Time {
 		year, month, day := t.Date()
 		return apitype.NewTime(time.Date(year, month, day, 0, 0, 0, 0, t.Location()))
