@@ -1,0 +1,132 @@
+package sqlstore_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/sqlstore"
+)
+
+// TestLoadBatches loads more than is saved at once: records name others of an earlier
+// batch and of their own, and the first bad line is told, whatever batch it is in.
+func TestLoadBatches(t *testing.T) { each(t, testLoadBatches) }
+
+func testLoadBatches(t *testing.T, database string) {
+	store := reopen(t, database)
+	s, err := service.New(t.Context(), service.Options{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := manyRecords(4100)
+	load := func(records ...service.LoadRecord) error {
+		return s.Load(t.Context(), func(add func(service.LoadRecord) error) error {
+			for i, record := range records {
+				record.Line = i + 1
+				if err := add(record); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	with := func(at int, record service.LoadRecord) []service.LoadRecord {
+		return append(append(append([]service.LoadRecord{}, records[:at]...), record), records[at:]...)
+	}
+	nobody := records[1].Data.(service.LoadedPerson)
+	nobody.OwningOrganizationUUID = apitype.NewUUID()
+	tests := []struct {
+		name    string
+		records []service.LoadRecord
+		want    string
+	}{
+		{"twice in one batch", with(50, records[20]), "line 51: a person with this uuid already exists"},
+		{"twice in two batches", with(4080, records[20]), "line 4081: a person with this uuid already exists"},
+		{"a bad one later in the batch", append(with(4080, records[20]), service.LoadRecord{Kind: service.LoadPerson, Data: nobody}), "line 4081: "},
+		{"a bad one earlier in the batch", with(4070, service.LoadRecord{Kind: service.LoadPerson, Data: nobody}), "line 4071: "},
+		{"no such person", with(1, records[len(records)-3]), "line 2: the request has values that are not valid: person.uuid names no person"},
+	}
+	for _, test := range tests {
+		if err := load(test.records...); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%s: got %v, want %s", test.name, err, test.want)
+		}
+	}
+	if err := store.View(t.Context(), func(r service.Reader) error {
+		organizations, err := r.Organizations()
+		if len(organizations) > 0 {
+			t.Errorf("got %d organizations of loads that were refused", len(organizations))
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := load(records...); err != nil {
+		t.Fatal(err)
+	}
+	if err := load(records[30]); err == nil || !strings.Contains(err.Error(), "line 1: a person with this uuid already exists") {
+		t.Errorf("again: got %v", err)
+	}
+	pledge := records[len(records)-3].Data.(service.LoadedPledge).UUID
+	later := service.LoadRecord{Kind: service.LoadTransaction, Data: service.LoadedTransaction{PledgeUUID: pledge, Transaction: transaction()}}
+	if err := load(later); err != nil {
+		t.Fatal(err)
+	}
+	checkLoaded(t, store, pledge)
+}
+
+func transaction() apitype.Transaction {
+	return apitype.Transaction{UUID: apitype.NewUUID(), Amount: apitype.Cents(500), Method: new(apitype.PaymentQRMethod), CreatedAt: now}
+}
+
+// manyRecords are an organization, persons, and at the end a pledge of the first person
+// and a call and a transaction of that pledge.
+func manyRecords(persons int) []service.LoadRecord {
+	organization := apitype.OrganizationReference{UUID: apitype.NewUUID(), Name: "A", Abbreviation: "A"}
+	records := []service.LoadRecord{{Kind: service.LoadOrganization, Data: service.LoadedOrganization{OrganizationReference: organization}}}
+	for range persons {
+		p := service.LoadedPerson{OwningOrganizationUUID: organization.UUID, RecruitingOrganizationUUID: organization.UUID}
+		p.UUID, p.CreatedAt = apitype.NewUUID(), now
+		records = append(records, service.LoadRecord{Kind: service.LoadPerson, Data: p})
+	}
+	first := records[1].Data.(service.LoadedPerson).UUID
+	pledge := service.LoadedPledge{PersonUUID: &first, Signature: []byte("x"), Pledge: apitype.Pledge{
+		UUID: apitype.NewUUID(), Status: apitype.PledgeActive, StartsAt: now, CreatedAt: now, OwningOrganizationUUID: organization.UUID,
+		RecruitingOrganizationUUID: organization.UUID, InitialDonationInterval: "monthly", InitialDonationAmount: apitype.Cents(500),
+		DonationAmount: apitype.Cents(500), RecruiterUserUUID: apitype.NewUUID(),
+	}}
+	call := service.LoadedCall{Call: apitype.Call{
+		UUID: apitype.NewUUID(), PersonUUID: first, RelatedCaseUUID: &pledge.UUID, Status: apitype.CallRequested, Type: apitype.CallHappy, RequestedAt: now,
+	}}
+	t := service.LoadedTransaction{PledgeUUID: pledge.UUID, Transaction: transaction()}
+	t.Method = new("direct_debit")
+	return append(records, service.LoadRecord{Kind: service.LoadPledge, Data: pledge},
+		service.LoadRecord{Kind: service.LoadCall, Data: call}, service.LoadRecord{Kind: service.LoadTransaction, Data: t})
+}
+
+func checkLoaded(t *testing.T, store *sqlstore.Store, pledge apitype.UUID) {
+	t.Helper()
+	err := store.View(t.Context(), func(r service.Reader) error {
+		row, err := r.Pledge(pledge)
+		if !row.PaymentQR || !row.HasSignature {
+			t.Errorf("got %+v, want a pledge that a payment QR began", row)
+		}
+		signature, e := r.Signature(pledge)
+		if string(signature) != "x" {
+			t.Errorf("got signature %q", signature)
+		}
+		transactions, f := r.Transactions([]apitype.UUID{pledge})
+		calls, g := r.CallsOfPledge(pledge)
+		if len(transactions) != 2 || len(calls) != 1 {
+			t.Errorf("got %d transactions and %d calls", len(transactions), len(calls))
+		}
+		return errors.Join(err, e, f, g)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if found, err := store.Check(t.Context()); len(found) > 0 || err != nil {
+		t.Errorf("check: %v %v", found, err)
+	}
+}
