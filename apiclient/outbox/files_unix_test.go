@@ -1,0 +1,88 @@
+//go:build unix
+
+package outbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"fundesk/apiclient/apitype"
+)
+
+// nobody is a user that is not us.
+const nobody = 65534
+
+// Folders of somebody else are refused, and so is an entry that somebody else put there
+// or that is a link; the others go on.
+func TestWhatBelongsToOthersIsRefused(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("files are given to another user by root alone")
+		}
+		t.Skip("files are given to another user by root alone")
+	}
+	for _, folder := range []string{"", dirQueued, dirDrafts} {
+		dir := t.TempDir()
+		open(t, dir, "https://a.example")
+		if err := os.Chown(filepath.Join(dir, folder), nobody, nobody); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(dir, Options{}); err == nil {
+			t.Errorf("folder %q of another user: got no error, want one", folder)
+		}
+	}
+
+	dir := t.TempDir()
+	box := open(t, dir, "https://a.example")
+	foreign, linked, ours := add(t, box, attempt(t, apitype.NewUUID())), add(t, box, attempt(t, apitype.NewUUID())), add(t, box, attempt(t, apitype.NewUUID()))
+	if err := os.Chown(box.path(dirQueued, foreign.ID), nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := filepath.Join(t.TempDir(), "entry")
+	if err := os.Rename(box.path(dirQueued, linked.ID), elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, box.path(dirQueued, linked.ID)); err != nil {
+		t.Fatal(err)
+	}
+	entries, damaged, err := box.List()
+	if err != nil || len(entries) != 1 || entries[0].ID != ours.ID {
+		t.Errorf("entries: got %+v %v, want ours alone", entries, err)
+	}
+	var paths []string
+	for _, d := range damaged {
+		paths = append(paths, d.Path)
+	}
+	for _, id := range []string{foreign.ID, linked.ID} {
+		if !slices.Contains(paths, box.path(dirQueued, id)) {
+			t.Errorf("damaged: got %v, want %s among them", paths, id)
+		}
+	}
+}
+
+// Every file is for our eyes only.
+func TestFilesAreClosedToOthers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	box := open(t, dir, "https://a.example")
+	add(t, box, attempt(t, apitype.NewUUID()))
+	if err := box.SaveDraft(apitype.NewUUID(), Draft{Notes: "typed"}); err != nil {
+		t.Fatal(err)
+	}
+	err := filepath.WalkDir(dir, func(path string, file os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := file.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: got %v, want it closed to others", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
