@@ -178,7 +178,8 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case outboxEvent:
 		return a, a.onOutboxEvent(msg)
 	case outboxState:
-		return a, a.onOutboxState(msg)
+		cmd := a.onOutboxState(msg)
+		return a, tea.Batch(cmd, a.desk.serve(), a.catchUp())
 	case draftsKept:
 		a.draftTrouble = msg.err
 		return a, a.readOutbox()

@@ -171,7 +171,7 @@ func (s *shell) readOutbox() tea.Cmd {
 
 func (s *shell) onOutboxState(msg outboxState) tea.Cmd {
 	again := s.readAgain
-	s.reading, s.readAgain = false, false
+	s.reading, s.readAgain, s.draftsRead = false, false, true
 	if msg.err != nil {
 		s.fail("cannot read the outbox", msg.err)
 		return nil

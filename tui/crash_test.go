@@ -196,6 +196,11 @@ func TestNothingTypedIsLost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			t.Cleanup(func() {
+				if draft, _, err := box.Draft(callID(1)); t.Failed() {
+					t.Logf("the draft on disk ends in %q (%v)", tail(draft.Notes), err)
+				}
+			})
 			want := ""
 			for range *rounds {
 				if len(want) > 8000 { // A service takes 20,000 characters.

@@ -167,8 +167,8 @@ func (d *desk) next() tea.Cmd {
 
 // serve gives the waiting agent a call, if one is ready.
 func (d *desk) serve() tea.Cmd {
-	if !d.wanted {
-		return d.ahead()
+	if !d.wanted || !d.draftsRead {
+		return d.ahead() // A call comes with its draft, or typing would write over that.
 	}
 	offers := d.queue.offers(d.Now(), d.MaxAttempts, 1, d.pending)
 	if len(offers) == 0 {

@@ -85,6 +85,7 @@ type shell struct {
 	reading, readAgain bool // The outbox is being read; something has changed since.
 	damaged            []outbox.Damaged
 	drafts             []outbox.Draft
+	draftsRead         bool // At least once, or it cannot be.
 
 	lastBulk    *bulkRun // The latest action on several records; nil: none.
 	sent        func()   // After an action on several records; nil: nothing.

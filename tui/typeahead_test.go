@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient/outbox"
 )
 
 // slowDesk is a desk whose first reading has not come back; answer lets it.
@@ -40,6 +42,30 @@ func TestWhatIsTypedAheadWaitsForTheCall(t *testing.T) {
 	}
 	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
 		t.Errorf("outbox: got %v %v, want nothing", entries, err)
+	}
+}
+
+// A draft that is still being read is not written over by what is typed meanwhile.
+func TestTypingWaitsForTheDraft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if err := w.box.SaveDraft(callID(1), outbox.Draft{Notes: "of yesterday"}); err != nil {
+		t.Fatal(err)
+	}
+	a, err := newApp(t.Context(), w.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.tick = func() tea.Cmd { return nil }
+	d := &driver{t: t, app: a}
+	drafts := a.readOutbox()
+	d.run(a.desk.begin(), 0)
+	for _, key := range []string{"n", "i", "!"} {
+		d.press(key)
+	}
+	d.run(drafts, 0)
+	if got, want := a.desk.form.notes.Value(), "of yesterday!"; got != want {
+		t.Errorf("notes: got %q, want %q", got, want)
 	}
 }
 
