@@ -241,7 +241,8 @@ type CallFilter struct {
 	RequestedUntil      *apitype.Time
 	RequestedAfter      *apitype.Time
 	UpdatedAfter        *apitype.Time
-	WithPerson          bool // Read PersonRow.
+	WithPerson          bool // Read of PersonRow what lists show.
+	WithQuality         bool // And its Quality.
 	WithPledge          bool // Read PledgeRow.
 }
 

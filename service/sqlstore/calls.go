@@ -79,8 +79,11 @@ func (r *reader) Calls(f service.CallFilter, part service.Range) (rows []service
 	}
 	columns, joins := `t.uuid, t.requested_at, t.doc`, ``
 	if f.WithPerson {
-		columns += `, p.uuid, p.owner, p.quality, p.doc`
+		columns += `, p.owner, p.doc`
 		joins += ` LEFT JOIN persons p ON p.uuid = t.person`
+	}
+	if f.WithQuality {
+		columns += `, p.quality`
 	}
 	if f.WithPledge {
 		columns += `, l.uuid, l.owner, l.recruiting, l.released_at, l.external, l.has_signature, l.doc, u.doc`
@@ -98,12 +101,15 @@ func (r *reader) Calls(f service.CallFilter, part service.Range) (rows []service
 // scanCall reads a row of the list with the rows that were joined to it.
 func scanCall(result *sql.Rows, f service.CallFilter) (c service.CallRow, err error) {
 	dest := []any{uuidDest{&c.UUID}, timeDest{&c.RequestedAt}, docDest{&c.Doc}}
-	var person, personOwner, pledge, owner, recruiting *apitype.UUID
+	var personOwner, pledge, owner, recruiting *apitype.UUID
 	var p service.PersonRow
 	var l service.PledgeRow
 	var external, hasSignature sql.NullBool
 	if f.WithPerson {
-		dest = append(dest, nullUUIDDest{&person}, nullUUIDDest{&personOwner}, docDest{&p.Quality}, docDest{&p.Doc})
+		dest = append(dest, nullUUIDDest{&personOwner}, docDest{&p.Doc})
+	}
+	if f.WithQuality {
+		dest = append(dest, docDest{&p.Quality})
 	}
 	if f.WithPledge {
 		dest = append(dest, nullUUIDDest{&pledge}, nullUUIDDest{&owner}, nullUUIDDest{&recruiting},
@@ -112,8 +118,8 @@ func scanCall(result *sql.Rows, f service.CallFilter) (c service.CallRow, err er
 	if err := result.Scan(dest...); err != nil {
 		return c, err
 	}
-	if person != nil {
-		p.UUID, p.Owner = *person, *personOwner
+	if personOwner != nil {
+		p.Owner = *personOwner
 		c.PersonRow = &p
 	}
 	if pledge != nil {
