@@ -278,7 +278,7 @@ func TestTokenIsForgottenAfterRefusal(t *testing.T) {
 			answer(w, 401, `{"detail":"expired"}`)
 			return
 		}
-		answer(w, 200, `{}`)
+		answer(w, 200, `{"uuid":"`+someID.String()+`"}`)
 	}, func(o *apiclient.Options) {
 		o.Token = func(context.Context) (string, error) { asked++; return fmt.Sprintf("token-%d", asked), nil }
 	})

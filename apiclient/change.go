@@ -100,6 +100,7 @@ type sending struct {
 	change Change
 	etag   string // Revision that the change must find; known after a settlement.
 	lost   bool   // An earlier try may have reached the service.
+	odd    bool   // An earlier answer to processed marks was 2xx, but not 204.
 }
 
 func (s *sending) run(ctx context.Context) (*Response, error) {
@@ -138,15 +139,29 @@ func (s *sending) try(ctx context.Context) (*Response, *Error) {
 		return nil, answer.failure(s.client.options.Now())
 	}
 	if s.change.Op == OpMarkProcessed {
-		if answer.Status == http.StatusNoContent || answer.isJSON() || len(trimSpace(answer.Body)) == 0 {
-			return answer, nil
-		}
-		return nil, retryable(broken(answer, "it is not JSON"))
+		return s.marked(answer)
 	}
 	if err := checkRecord(answer, s.change.UUID); err != nil {
 		return nil, retryable(asError(err))
 	}
 	return answer, nil
+}
+
+// marked judges the answer to processed marks. Another 2xx than the 204 of the interface
+// is believed when it comes again: then it is the service's way, and not something in
+// between that answered once.
+func (s *sending) marked(answer *Response) (*Response, *Error) {
+	switch {
+	case answer.Status == http.StatusNoContent:
+		return answer, nil
+	case !answer.isJSON() && len(trimSpace(answer.Body)) > 0:
+		return nil, retryable(broken(answer, "it is not JSON"))
+	case s.odd:
+		return answer, nil
+	default:
+		s.odd = true
+		return nil, retryable(broken(answer, "processed marks are answered with 204"))
+	}
 }
 
 // retryable lets a change with a broken answer be sent again once it is settled.

@@ -79,11 +79,12 @@ func (e endpoint[T]) fetch(ctx context.Context, query url.Values, size int, earl
 		return Page[T]{}, nil, broken(answer, err.Error())
 	}
 	page.size = len(answer.Body)
-	if !page.hasNextKnown { // Spec gap: L3. Read on while a full page came.
+	if !page.hasNextKnown { // Spec gap: L3. Read on while there is something, and a way on.
 		asked, err := strconv.Atoi(query.Get("first"))
 		n := len(page.Records)
-		// More than was asked for, and no cursor: that service does not page.
-		page.HasNextPage = err == nil && asked > 0 && n >= asked && (n == asked || page.EndCursor != "")
+		// A page may hold less than was asked for because the service has a bound of its
+		// own. More than that, and no cursor: that service does not page.
+		page.HasNextPage = n > 0 && (page.EndCursor != "" || err == nil && n == asked)
 	}
 	return page, answer.Header, nil
 }

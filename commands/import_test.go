@@ -200,7 +200,7 @@ func TestImportStopsEarly(t *testing.T) {
 		{"not authenticated from the beginning", 401, 0, 4, 8},
 		{"a token that ends on the way", 401, 50, 9, 70},
 		{"forbidden", 403, 0, 5, 8},
-		{"a service that goes away", 503, 50, 9, 50 + maxTriesOfClient*(enough+8)},
+		{"a service that goes away", 503, 50, 9, 50 + maxTriesOfClient*(2*enough+8)},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
