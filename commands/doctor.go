@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -75,13 +77,13 @@ func (s *session) examine(cmd *cobra.Command) (checks []checkup, problem error) 
 		add("service", "", err)
 		return checks, problem
 	}
-	if _, err := client.Identity(cmd.Context()); !add("token", "from "+t.tokenSource(), err) {
+	if err := s.checkToken(cmd, t, client); !add("token", "from "+t.tokenSource(), err) {
 		return checks, problem
 	}
 	started := s.app.Now()
-	answer, err := client.Do(cmd.Context(), http.MethodGet, "/api/v1/calls", url.Values{"first": {"1"}}, nil, nil)
-	if err == nil {
-		err = answer.Err()
+	answer, err := knock(cmd.Context(), client)
+	if apiclient.KindOf(err) == apiclient.KindUnavailable {
+		err = withHint(err, "look at the base URL (fundesk profile show) and at your network; changes sent with --queue wait in the outbox")
 	}
 	took := s.app.Now().Sub(started).Round(time.Millisecond)
 	if apiclient.KindOf(err) == apiclient.KindForbidden {
@@ -93,6 +95,37 @@ func (s *session) examine(cmd *cobra.Command) (checks []checkup, problem error) 
 		add("clock", s.checkClock(answer.Header), nil)
 	}
 	return checks, problem
+}
+
+// checkToken wants a token that has not expired, as far as it can be read.
+func (s *session) checkToken(cmd *cobra.Command, t *target, client *apiclient.Client) error {
+	if _, err := client.Identity(cmd.Context()); err != nil {
+		return err
+	}
+	token, err := s.currentToken(cmd, t)
+	if err != nil {
+		return err
+	}
+	if at := expiry(token); !at.IsZero() && at.Before(s.app.Now()) {
+		return withHint(failure(apiclient.KindUnauthenticated, "the token from %s expired %s", t.tokenSource(), render.RelativeTime(at, s.app.Now())), loginHint(t))
+	}
+	return nil
+}
+
+// knock asks the service for one call. What answers something else than the interface
+// in its version 1 is told apart from one that is away.
+func knock(ctx context.Context, client *apiclient.Client) (*apiclient.Response, error) {
+	answer, err := client.Do(ctx, http.MethodGet, "/api/v1/calls", url.Values{"first": {"1"}}, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	err = answer.Err()
+	isOther := apiclient.KindOf(err) == apiclient.KindNotFound || err == nil && !json.Valid(answer.Body)
+	if isOther {
+		return answer, withHint(failure(apiclient.KindUnavailable, "%s answers, but not with version 1 of the interface (/api/v1/calls: status %d)", client.BaseURL(), answer.Status),
+			"check the base URL: fundesk profile show; its path is what stands before /api/v1")
+	}
+	return answer, err
 }
 
 // checkConfig reads the configuration and looks at who may read it.

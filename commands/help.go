@@ -130,14 +130,25 @@ Each line after a $ runs as it stands; try them with FUNDESK_PROFILE=demo.
   # A table for a spreadsheet, safe to open.
   $ fundesk pledge list --released-after 30d --all -o csv --spreadsheet-safe > released.csv
 
-  # Cancel all winback calls that still wait. Nothing on stdin is an error (exit 2):
+  # The same into SQLite: jq makes rows of what came, and a row that comes again
+  # replaces the one that is there.
+  $ fundesk pull person -q > new-persons.ndjson
+  $ jq -r '[.uuid, .lastName, .createdAt] | @csv' new-persons.ndjson > new-persons.csv
+  $ sqlite3 desk.db 'create table if not exists person (uuid text primary key, name text, created text)'
+  $ sqlite3 desk.db 'create temp table new (uuid, name, created)' '.import --csv new-persons.csv new' 'insert or replace into person select * from new'
+
+  # Cancel all winback calls of a campaign that still wait. Nothing on stdin is an error (exit 2):
   # it is more often a command that failed than a wish to change nothing.
-  $ fundesk call list --all --status requested --type winback -o id > winback.txt
+  $ fundesk call list --all --status requested --type winback --include pledge -o ndjson > winback.ndjson
+  $ jq -r 'select(.pledgeCase.campaignCode == "COAST-1") | .uuid' winback.ndjson > winback.txt
   $ test ! -s winback.txt || fundesk call cancel - --yes < winback.txt > cancelled.tsv
 
   # Mark what was handled; one line for each says whether the service took it.
+  # Marking again changes nothing, so that what failed can be marked once more.
   $ fundesk person list --created-after 90d --all -o id > handled.txt
   $ test ! -s handled.txt || fundesk processed mark person - --yes < handled.txt > marked.tsv
+  $ awk -F '\t' '$2 != "ok" {print $1}' marked.tsv > again.txt
+  $ test ! -s again.txt || fundesk processed mark person - --yes < again.txt > marked-again.tsv
 
   # Import a list, and go on after an interruption with the same command.
   $ fundesk person list --limit 1 -q --jq '.[0].owningOrganization.uuid' -o tsv > organization.txt

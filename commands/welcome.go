@@ -2,9 +2,8 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"time"
 
 	"fundesk/apiclient"
@@ -77,10 +76,7 @@ func (s *session) standWith(ctx context.Context, t *target, login pair) standing
 	waiting := pair{"fundesk outbox list" + profileFlag(t), "changes that wait to be sent"}
 	client, err := s.connect(ctx)
 	if err == nil {
-		var answer *apiclient.Response
-		if answer, err = client.Do(ctx, http.MethodGet, "/api/v1/calls", url.Values{"first": {"1"}}, nil, nil); err == nil {
-			err = answer.Err()
-		}
+		_, err = knock(ctx, client)
 	}
 	switch apiclient.KindOf(err) {
 	case "", apiclient.KindForbidden:
@@ -91,6 +87,11 @@ func (s *session) standWith(ctx context.Context, t *target, login pair) standing
 		}}
 	case apiclient.KindUnauthenticated:
 		return standing{"The service at " + t.baseURL + " does not accept the token of " + t.label() + ".", []pair{login, doctor}}
+	case apiclient.KindUnavailable:
+		if _, reached := errors.AsType[hinted](err); reached {
+			return standing{err.Error() + ".", []pair{doctor, {"fundesk profile show", "look at the base URL"}}}
+		}
+		fallthrough
 	default:
 		return standing{"The service at " + t.baseURL + " is not in reach: " + err.Error() + ".", []pair{
 			doctor, waiting,

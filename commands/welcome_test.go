@@ -16,6 +16,14 @@ func TestWelcome(t *testing.T) {
 	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	expired := part(`{"alg":"EdDSA"}`) + "." + part(`{"sub":"a","exp":`+strconv.FormatInt(time.Now().Add(-49*time.Hour).Unix(), 10)+`}`) + ".c2ln"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/other"):
+			http.NotFound(w, r)
+			return
+		case strings.HasPrefix(r.URL.Path, "/page"):
+			status(200, "text/html", "<h1>Welcome</h1>")(w, r)
+			return
+		}
 		if r.Header.Get("Authorization") != "Bearer good" {
 			status(401, "application/json", `{}`)(w, r)
 			return
@@ -35,6 +43,8 @@ func TestWelcome(t *testing.T) {
 		{"no token", map[string]string{"FUNDESK_BASE_URL": server.URL}, "no token", "fundesk auth login"},
 		{"an expired token", map[string]string{"FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": expired}, "expired 2d ago", "fundesk auth login"},
 		{"a refused token", map[string]string{"FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "bad"}, "does not accept", "fundesk doctor"},
+		{"another interface", map[string]string{"FUNDESK_BASE_URL": server.URL + "/other", "FUNDESK_TOKEN": "good"}, "not with version 1", "fundesk profile show"},
+		{"a page of somebody else", map[string]string{"FUNDESK_BASE_URL": server.URL + "/page", "FUNDESK_TOKEN": "good"}, "not with version 1", "fundesk doctor"},
 		{"offline", map[string]string{"FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "good"}, "not in reach", "fundesk outbox list"},
 		{"ready", map[string]string{"FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "good"}, "the service answers", "fundesk tui"},
 	}
@@ -50,6 +60,13 @@ func TestWelcome(t *testing.T) {
 				return test.environment[name]
 			}}, nil)
 			s.flags.timeout = time.Second
+			if test.name != "ready" && test.name != "the demo" && test.environment["FUNDESK_PROFILE"] == "" {
+				code := Run(t.Context(), []string{"doctor", "--timeout", "1s"}, s.app)
+				if code == 0 || !strings.Contains(out.String(), "wrong") || !strings.Contains(out.String(), "hint: ") || strings.Contains(out.String(), expired) {
+					t.Errorf("doctor: got exit code %d and %q, want what is wrong and the way out", code, out.String())
+				}
+				out.Reset()
+			}
 			if err := s.welcome(t.Context()); err != nil {
 				t.Fatalf("welcome: %v", err)
 			}

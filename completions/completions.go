@@ -54,6 +54,8 @@ type Source struct {
 	Connect func(context.Context) (*apiclient.Client, error)
 	Dir     string // Of the cache; "": none.
 	Now     func() time.Time
+	// Patience is how long an answer may take; zero: a second.
+	Patience time.Duration
 }
 
 // cached is a kept answer: identifiers, names and states, and nothing else of a person.
@@ -68,7 +70,10 @@ type asker func(context.Context, *apiclient.Client) ([]Value, error)
 // find answers within patience: what cannot be interrupted, such as a keyring that
 // hangs, is left behind.
 func (s Source) find(ctx context.Context, kind, prefix string, ask asker) []string {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	if s.Patience <= 0 {
+		s.Patience = patience
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.Patience)
 	defer cancel()
 	found := make(chan []Value, 1)
 	go func() { found <- s.values(ctx, kind, ask) }()

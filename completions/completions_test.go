@@ -20,7 +20,7 @@ import (
 func source(t *testing.T, token string, h *servicetest.Harness, dir string) completions.Source {
 	t.Helper()
 	return completions.Source{
-		Dir: dir, Now: h.Clock.Now,
+		Dir: dir, Now: h.Clock.Now, Patience: time.Minute, // A busy machine is not what is tested.
 		Connect: func(context.Context) (*apiclient.Client, error) {
 			return apiclient.New(apiclient.Options{
 				BaseURL: h.URL, Transport: h.Transport(), Token: func(context.Context) (string, error) { return token, nil },
