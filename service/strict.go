@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,7 +20,7 @@ func DecodeStrict(data []byte, value any) apitype.Violations {
 	if apitype.Depth(data) > apitype.MaxDepth {
 		return apitype.Violations{{Pointer: firstPlace(data, tooDeep), Message: "is nested too deeply"}}
 	}
-	if err := json.Unmarshal(data, value, json.RejectUnknownMembers(true), apitype.StrictDecoding()); err != nil {
+	if err := json.Unmarshal(data, value, strict()); err != nil {
 		return apitype.Violations{violation(err)}
 	}
 	if jsontext.Value(data).Kind() != '{' {
@@ -30,6 +31,12 @@ func DecodeStrict(data []byte, value any) apitype.Violations {
 	}
 	return nil
 }
+
+// strict are the options of a strict decoder. Made once: the decoder keeps what it found
+// out about types beside them.
+var strict = sync.OnceValue(func() json.Options {
+	return json.JoinOptions(json.RejectUnknownMembers(true), apitype.StrictDecoding())
+})
 
 // firstPlace is the pointer to the first value of a JSON text that is refused, or to
 // the object that has a refused name; empty when the text is broken before it.

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,9 +13,6 @@ import (
 	"fundesk/service/embedded"
 	"fundesk/service/httpapi"
 )
-
-// maxLine is the longest line of a load, in bytes: a signature file may be in it.
-const maxLine = 64 << 20
 
 func (p *program) loadCommand() *cobra.Command {
 	return &cobra.Command{
@@ -58,7 +53,7 @@ func (p *program) load(ctx context.Context, from io.Reader, size int64, counts c
 		return s.Load(ctx, func(add func(service.LoadRecord) error) error {
 			if begun { // The database wants the transaction again.
 				file, ok := from.(io.Seeker)
-				if !ok {
+				if !ok || size == 0 {
 					return errors.New("another program changed what was read; nothing was saved, load it again")
 				}
 				if _, err := file.Seek(0, io.SeekStart); err != nil {
@@ -69,7 +64,7 @@ func (p *program) load(ctx context.Context, from io.Reader, size int64, counts c
 			clear(counts)
 			progress.restart()
 			defer progress.end()
-			return readLines(from, func(record service.LoadRecord, bytes int) error {
+			return readLines(from, size > 0, func(record service.LoadRecord, bytes int) error {
 				counts[record.Kind]++
 				progress.add(bytes)
 				return add(record)
@@ -89,33 +84,6 @@ func (p *program) fill(ctx context.Context, run func(*service.Service) error) (e
 		return err
 	}
 	return store.Analyze(ctx)
-}
-
-// readLines hands the records of NDJSON to add, with the size of the line; an error of a
-// line names it. Empty lines are passed over.
-func readLines(from io.Reader, add func(record service.LoadRecord, bytes int) error) error {
-	lines := bufio.NewScanner(from)
-	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
-	for n := 1; ; n++ {
-		if !lines.Scan() {
-			if err := lines.Err(); err != nil {
-				return fmt.Errorf("line %d: %w", n, err)
-			}
-			return nil
-		}
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 {
-			continue
-		}
-		record, err := service.DecodeLoadRecord(line)
-		if err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
-		}
-		record.Line = n // The service says it of a record that it refuses.
-		if err := add(record, len(lines.Bytes())+1); err != nil {
-			return err
-		}
-	}
 }
 
 // counter is how many records of each kind were saved.

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"fundesk/service"
+)
+
+// TestReadLines reads more than one chunk in order, and ends at an error wherever it is.
+func TestReadLines(t *testing.T) {
+	t.Parallel()
+	const n = 3*chunkLines + 7
+	line := func(i int) string {
+		return fmt.Sprintf(`{"kind":"user","data":{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-%012d","identifier":"","name":""}}`, i)
+	}
+	lines := make([]string, n)
+	for i := range lines {
+		lines[i] = line(i)
+	}
+	refused := errors.New("refused")
+	tests := []struct {
+		name   string
+		change func(lines []string)
+		stop   int // The record that add refuses.
+		want   int // Records that are handed over.
+		err    string
+	}{
+		{"all", func([]string) {}, -1, n, ""},
+		{"empty lines", func(l []string) { l[5], l[300] = "", "  " }, -1, n - 2, ""},
+		{"a bad line", func(l []string) { l[400] = "{" }, -1, 400, "line 401: "},
+		{"two bad lines", func(l []string) { l[700], l[300] = "{", "{" }, -1, 300, "line 301: "},
+		{"refused", func([]string) {}, 270, 271, "refused"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			mine := append([]string{}, lines...)
+			test.change(mine)
+			got, last := 0, 0
+			err := readLines(strings.NewReader(strings.Join(mine, "\n")), true, func(record service.LoadRecord, _ int) error {
+				if record.Line <= last {
+					t.Errorf("got line %d after line %d", record.Line, last)
+				}
+				last = record.Line
+				if got++; got == test.stop+1 {
+					return refused
+				}
+				return nil
+			})
+			if got != test.want || (err == nil) != (test.err == "") || (err != nil && !strings.HasPrefix(err.Error(), test.err)) {
+				t.Errorf("got %d records and %v, want %d and %q", got, err, test.want, test.err)
+			}
+		})
+	}
+}
+
+// TestReadLinesOfAPipe shows that a bad line is told while the pipe is still open.
+func TestReadLinesOfAPipe(t *testing.T) {
+	t.Parallel()
+	read, written := io.Pipe()
+	go func() { _, _ = io.WriteString(written, strings.Repeat("{\n", chunkLines)) }() // And then nothing.
+	err := readLines(read, false, func(service.LoadRecord, int) error { return nil })
+	if err == nil || !strings.HasPrefix(err.Error(), "line 1: ") {
+		t.Errorf("got %v", err)
+	}
+	_ = written.Close()
+}
