@@ -1,0 +1,172 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// press runs what a key is bound to, or hands it to whoever is being typed at.
+func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
+	name := msg.String()
+	if esc, then, both := escThen(msg); both {
+		return tea.Batch(a.press(esc), a.press(then))
+	}
+	if a.layout.tooSmall {
+		return a.pressUnseen(msg)
+	}
+	if a.dialog != nil {
+		open := a.dialog
+		closed, cmd := open.key(msg)
+		// The choice may have opened the next dialog already.
+		if closed && a.dialog == open {
+			a.dialog = nil
+		}
+		return cmd
+	}
+	current := a.pages[a.current]
+	if current.typing() {
+		act, found := a.keys.find(name, append(current.scopes(), scopeEverywhere))
+		if !found || !slices.Contains(inText, act) || len(msg.Text) > 0 {
+			return current.text(name, msg.Text)
+		}
+		return a.run(act)
+	}
+	act, found := a.keys.find(name, append(current.scopes(), scopeEverywhere))
+	if !found {
+		return nil
+	}
+	return a.run(act)
+}
+
+// escThen takes a key with alt apart: a terminal sends the same for it as for esc and
+// the key after it, and who is quick at leaving the notes presses those. Alt with b and
+// f moves over words.
+func escThen(msg tea.KeyPressMsg) (esc, then tea.KeyPressMsg, both bool) {
+	if msg.Mod&^tea.ModShift != tea.ModAlt || !unicode.IsPrint(msg.Code) || msg.Code == 'b' || msg.Code == 'f' {
+		return esc, then, false
+	}
+	r := msg.Code
+	if msg.Mod.Contains(tea.ModShift) {
+		if r = unicode.ToUpper(r); msg.ShiftedCode != 0 {
+			r = msg.ShiftedCode
+		}
+	}
+	return tea.KeyPressMsg{Code: tea.KeyEscape}, tea.KeyPressMsg{Code: r, Text: string(r)}, true
+}
+
+// pressUnseen is press where the terminal is too small to show anything: text goes on
+// to where it is typed, and nothing is done that the user cannot see.
+func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
+	current := a.pages[a.current]
+	if p, asks := a.dialog.(*prompt); asks && len(msg.Text) > 0 {
+		p.paste(msg.Text)
+		return nil
+	}
+	if a.dialog == nil && current.typing() && !strings.HasPrefix(msg.String(), "ctrl+") && msg.String() != "esc" {
+		return current.text(msg.String(), msg.Text)
+	}
+	switch act, _ := a.keys.find(msg.String(), []scope{scopeEverywhere}); {
+	case act == actQuit && (len(msg.Text) == 0 || a.dialog == nil):
+		return a.finish() // What was typed is kept as a draft.
+	case act == actRedraw, act == actSuspend:
+		return a.run(act)
+	}
+	return nil
+}
+
+func (a *app) paste(text string) tea.Cmd {
+	switch {
+	case a.dialog != nil:
+		a.dialog.paste(text)
+		return nil
+	case a.pages[a.current].typing():
+		return a.pages[a.current].text("", text)
+	default:
+		return nil // Pasted text must never run keys.
+	}
+}
+
+// run runs an action, unless something speaks against it: then it says what.
+func (a *app) run(act action) tea.Cmd {
+	if why := a.whyNot(act); why != "" {
+		a.say(why)
+		return nil
+	}
+	if index := slices.Index(pageActions, act); index >= 0 {
+		return a.show(index, nil)
+	}
+	switch act {
+	case actPrevPage:
+		return a.show((a.current+len(a.pages)-1)%len(a.pages), nil)
+	case actNextPage:
+		return a.show((a.current+1)%len(a.pages), nil)
+	case actOutbox:
+		return a.show(outboxPage, nil)
+	case actHelp:
+		a.dialog = a.help("Help: type to filter, Enter runs", false)
+	case actPalette:
+		a.dialog = a.help("Run an action", true)
+	case actUndo:
+		return a.undo()
+	case actResults:
+		a.showBulk()
+	case actReveal:
+		a.revealed = !a.revealed
+	case actDismiss:
+		a.errors = a.errors[min(1, len(a.errors)):]
+	case actSuspend:
+		return tea.Sequence(a.flushCmd(), tea.Suspend)
+	case actRedraw:
+		return tea.ClearScreen
+	case actQuit:
+		return a.quit()
+	default:
+		return a.pages[a.current].do(act)
+	}
+	return nil
+}
+
+func (a *app) whyNot(act action) string {
+	switch act {
+	case actUndo:
+		if len(a.held) == 0 {
+			return "nothing to undo: no change is held"
+		}
+		return ""
+	case actResults:
+		if a.lastBulk == nil {
+			return "there was no action on several records"
+		}
+		return ""
+	case actDismiss:
+		if len(a.errors) == 0 {
+			return "there is no error to dismiss"
+		}
+		return ""
+	default:
+		return a.pages[a.current].why(act)
+	}
+}
+
+// help lists the actions that work here; picking one runs it.
+func (a *app) help(title string, everything bool) dialog {
+	scopes := append(slices.Clone(a.pages[a.current].scopes()), scopeEverywhere)
+	var options []option
+	for _, b := range a.keys.in(scopes) {
+		label := b.help
+		if everything {
+			label = string(b.action) + ": " + b.help
+		}
+		options = append(options, option{
+			key: strings.Join(b.keys[:min(len(b.keys), 2)], " "), label: label, why: a.whyNot(b.action),
+			run: func() tea.Cmd {
+				a.dialog = nil
+				return a.run(b.action)
+			},
+		})
+	}
+	return &choose{title: title, options: options, filterable: true}
+}
