@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/itchyny/gojq"
 )
@@ -18,8 +19,17 @@ type Query struct{ code *gojq.Code }
 // QueryError is an expression that failed on the data.
 type QueryError struct{ cause error }
 
-// Error is what jq says.
-func (e *QueryError) Error() string { return "jq: " + Clean(e.cause.Error()) }
+// Error is what jq says, without the values that it shows: they may be a donor's. What
+// the expression itself raises by error(…) is told as it is.
+func (e *QueryError) Error() string {
+	text := e.cause.Error()
+	if _, raised := errors.AsType[gojq.ValueError](e.cause); !raised {
+		for _, value := range []string{" (", ` "`} {
+			text, _, _ = strings.Cut(text, value)
+		}
+	}
+	return "jq: " + Clean(text)
+}
 
 // ParseQuery compiles an expression.
 func ParseQuery(expression string) (*Query, error) {
