@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -117,37 +116,6 @@ func Clusters(sessions string, clusters ...*Cluster) string {
 func (c *Cluster) Kill(t testing.TB) {
 	t.Helper()
 	c.end(syscall.SIGKILL)
-}
-
-// Hang stops the server and all that belongs to it in the middle of what they do: their
-// connections stay open, new ones are taken by the kernel, and nobody answers. Linux
-// only.
-func (c *Cluster) Hang(t testing.TB) {
-	t.Helper()
-	c.signalAll(t, syscall.SIGSTOP)
-}
-
-// Resume lets a server go on that hung.
-func (c *Cluster) Resume(t testing.TB) {
-	t.Helper()
-	c.signalAll(t, syscall.SIGCONT)
-}
-
-func (c *Cluster) signalAll(t testing.TB, signal syscall.Signal) {
-	t.Helper()
-	if err := c.running.Process.Signal(signal); err != nil { // First, so that it starts no more.
-		t.Fatal(err)
-	}
-	id := strconv.Itoa(c.running.Process.Pid)
-	children, err := os.ReadFile(filepath.Join("/proc", id, "task", id, "children"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for child := range strings.FieldsSeq(string(children)) {
-		if n, err := strconv.Atoi(child); err == nil {
-			_ = syscall.Kill(n, signal) // One that ended meanwhile is no matter.
-		}
-	}
 }
 
 // end sends a signal to the server and waits for its end.

@@ -1,0 +1,40 @@
+package servicetest
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Hang stops the server and all that belongs to it in the middle of what they do: their
+// connections stay open, new ones are taken by the kernel, and nobody answers.
+func (c *Cluster) Hang(t testing.TB) {
+	t.Helper()
+	c.signalAll(t, syscall.SIGSTOP)
+}
+
+// Resume lets a server go on that hung.
+func (c *Cluster) Resume(t testing.TB) {
+	t.Helper()
+	c.signalAll(t, syscall.SIGCONT)
+}
+
+func (c *Cluster) signalAll(t testing.TB, signal syscall.Signal) {
+	t.Helper()
+	if err := c.running.Process.Signal(signal); err != nil { // First, so that it starts no more.
+		t.Fatal(err)
+	}
+	id := strconv.Itoa(c.running.Process.Pid)
+	children, err := os.ReadFile(filepath.Join("/proc", id, "task", id, "children"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for child := range strings.FieldsSeq(string(children)) {
+		if n, err := strconv.Atoi(child); err == nil {
+			_ = syscall.Kill(n, signal) // One that ended meanwhile is no matter.
+		}
+	}
+}
