@@ -94,7 +94,7 @@ func count(is bool) int {
 // What an agent does takes effect exactly once, whatever happens to it on its way, or
 // was refused and is kept; and what was typed is at the service, in the outbox or a
 // draft at every moment.
-func TestDeedsThroughEveryFault(t *testing.T) {
+func TestMatrixOfDeeds(t *testing.T) {
 	t.Parallel()
 	all := deeds()
 	seat := make(chan struct{}, 4) // The time-outs are of one service that is not overrun.

@@ -43,7 +43,7 @@ func (s *stuck) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // A change whose sender was killed while it was on its way is looked up and sent by
 // whoever else has the state folder open.
-func TestWorkOfADeadSenderIsTakenUp(t *testing.T) {
+func TestCrowdTakesUpTheWorkOfTheDead(t *testing.T) {
 	t.Parallel()
 	s := servicetest.New(t)
 	s.Clock.Set(time.Now())

@@ -60,7 +60,7 @@ func queuedCommands() []queuedCommand {
 
 // What is said to be in the outbox takes effect exactly once, whatever happens to it on
 // its way; what was refused is kept.
-func TestQueuedCommandsThroughEveryFault(t *testing.T) {
+func TestMatrixOfQueuedCommands(t *testing.T) {
 	t.Parallel()
 	h := servicetest.New(t)
 	owner, token := h.Organization("Sea Rescue"), h.Token()
