@@ -77,6 +77,7 @@ const environmentTopic = `Environment
   FUNDESK_STATE_DIR   outbox, drafts, pull times (else $XDG_STATE_HOME/fundesk)
   FUNDESK_DATA_DIR    demo data (else $XDG_DATA_HOME/fundesk)
   NO_COLOR            no colours
+  ACCESSIBLE          1: tui and demo ask line by line, and no line is written over
 
 FUNDESK_BASE_URL with FUNDESK_TOKEN is enough without a profile. --profile demo
 needs neither and wins over both.

@@ -25,22 +25,28 @@ func (p *progress) step() {
 	if p.session.flags.quiet || now.Sub(p.shown) < 200*time.Millisecond || elapsed < time.Second {
 		return
 	}
-	if !isTerminal(p.session.app.Err) && now.Sub(p.shown) < 10*time.Second {
+	inPlace := p.inPlace()
+	if !inPlace && now.Sub(p.shown) < 10*time.Second {
 		return
 	}
 	p.shown = now
 	rate := float64(p.done) / elapsed.Seconds()
 	left := time.Duration(float64(p.total-p.done)/rate) * time.Second
 	text := fmt.Sprintf("%d of %d, %.0f a second, %s left", p.done, p.total, rate, left)
-	if isTerminal(p.session.app.Err) {
+	if inPlace {
 		fmt.Fprintf(p.session.app.Err, "\r\x1b[K%s", text)
 	} else {
 		fmt.Fprintln(p.session.app.Err, text)
 	}
 }
 
+// inPlace reports whether the line is written over: on a terminal that somebody sees.
+func (p *progress) inPlace() bool {
+	return isTerminal(p.session.app.Err) && !p.session.isAccessible()
+}
+
 func (p *progress) end() {
-	if isTerminal(p.session.app.Err) && !p.shown.IsZero() {
+	if p.inPlace() && !p.shown.IsZero() {
 		fmt.Fprint(p.session.app.Err, "\r\x1b[K")
 	}
 }

@@ -18,7 +18,8 @@ func tuiCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "tui [PAGE]", Args: cobra.MaximumNArgs(1), ValidArgs: pages,
 		Long: "Work calls in the terminal: take the next call, record attempts and results, look up persons and\n" +
-			"pledges. PAGE is desk, calls, persons, pledges, outbox or stats.",
+			"pledges. PAGE is desk, calls, persons, pledges, outbox or stats. With ACCESSIBLE=1 calls are worked by\n" +
+			"questions and answers, line by line, without a drawn screen.",
 		Example: "  fundesk tui\n  fundesk tui calls --profile prod",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			page := "desk"
@@ -55,6 +56,9 @@ func demoCommand(s *session) *cobra.Command {
 func (s *session) runTUI(cmd *cobra.Command, page string, ascii bool) error {
 	if !isTerminal(s.app.Out) || !isTerminal(s.app.In) {
 		return withHint(usageError("the terminal interface needs a terminal"), "for scripts: fundesk call list --help")
+	}
+	if s.isAccessible() {
+		return s.lineDesk(cmd.Context())
 	}
 	client, err := s.connect(cmd.Context())
 	if err != nil {
