@@ -27,7 +27,7 @@ var (
 // engine, in turn, and prints the lower quartiles of their times, which other work on the
 // machine disturbs least, and their ratio: no list may hang on the number of records. Ten million calls need 30 GB for each engine:
 //
-//	go test -run '^$' -bench BenchmarkLarge -benchtime 1x -timeout 3h -calls 10000000 ./service/httpapi
+//	go test ./service/httpapi -run '^$' -bench BenchmarkLarge -benchtime 1x -timeout 3h -calls 10000000
 func BenchmarkLarge(b *testing.B) {
 	engines := map[string]func(b *testing.B) string{
 		"SQLite": func(b *testing.B) string { return "sqlite:" + filepath.Join(b.TempDir(), "large.db") },

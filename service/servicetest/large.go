@@ -119,30 +119,34 @@ func (m *multiplier) read(ctx context.Context, file string) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	for _, name := range []string{"organizations", "users", "focus_areas", "persons", "pledges", "transactions", "calls"} {
-		rows, err := db.QueryContext(ctx, `SELECT * FROM `+name)
-		if err != nil {
+		if m.tables[name], err = readTable(ctx, db, name); err != nil {
 			return err
 		}
-		table := &largeTable{}
-		if table.columns, err = rows.Columns(); err != nil {
-			return err
-		}
-		for rows.Next() {
-			row, dest := make([]any, len(table.columns)), make([]any, len(table.columns))
-			for i := range row {
-				dest[i] = &row[i]
-			}
-			if err := rows.Scan(dest...); err != nil {
-				return err
-			}
-			table.rows = append(table.rows, row)
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			return err
-		}
-		m.tables[name] = table
 	}
 	return nil
+}
+
+func readTable(ctx context.Context, db *sql.DB, name string) (table *largeTable, err error) {
+	rows, err := db.QueryContext(ctx, `SELECT * FROM `+name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	table = &largeTable{}
+	if table.columns, err = rows.Columns(); err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		row, dest := make([]any, len(table.columns)), make([]any, len(table.columns))
+		for i := range row {
+			dest[i] = &row[i]
+		}
+		if err := rows.Scan(dest...); err != nil {
+			return nil, err
+		}
+		table.rows = append(table.rows, row)
+	}
+	return table, rows.Err()
 }
 
 // household are the rows of one person of the template.
