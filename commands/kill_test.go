@@ -4,14 +4,18 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"testing"
 
 	"fundesk/service/servicetest"
 )
+
+var killRounds = flag.Int("kills", 6, "moments at which a pull is killed")
 
 // puller is a program that pulls calls for one home folder.
 type puller struct{ env []string }
@@ -74,12 +78,16 @@ func TestKilledPullLosesNothing(t *testing.T) {
 	if len(want) < 40 {
 		t.Fatalf("got %d calls, want more than fit a pipe", len(want))
 	}
-	for _, lines := range []int{0, 1, len(want) / 2, len(want)} {
-		t.Run(strconv.Itoa(lines), func(t *testing.T) {
+	rounds := []int{0, 1, len(want) / 2, len(want)}
+	for len(rounds) < *killRounds {
+		rounds = append(rounds, rand.IntN(len(want)))
+	}
+	for round, lines := range rounds {
+		t.Run(fmt.Sprintf("%d/%d", round, lines), func(t *testing.T) {
 			t.Parallel()
 			p := newPuller(t, h, token)
 			got := map[string]bool{}
-			for _, n := range []int{lines, lines, -1} {
+			for _, n := range []int{lines, rand.IntN(len(want)), -1} {
 				for _, id := range p.pull(t, n) {
 					got[id] = true
 				}
