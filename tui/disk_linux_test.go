@@ -38,7 +38,8 @@ func smallDisk(t *testing.T) (dir string, fill func() (free func())) {
 		}
 		defer func() { _ = file.Close() }()
 		for _, size := range []int{4096, 1} {
-			for err = error(nil); err == nil; {
+			err = nil
+			for err == nil {
 				_, err = file.Write(make([]byte, size))
 			}
 			if !errors.Is(err, unix.ENOSPC) {

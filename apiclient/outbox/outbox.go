@@ -196,28 +196,35 @@ func (o *Outbox) Add(e Entry) (Entry, error) {
 	return e, nil
 }
 
-// listTries is how often List reads anew while others move entries.
+// listTries is how often List reads anew while others move entries, before it keeps
+// them from it.
 const listTries = 5
 
 // List is all entries in the order they were made, and the files that are no entries.
-// It takes no lock, so that nothing makes it wait: where an entry was moved meanwhile,
-// and may have been missed in both of its folders, it reads again.
-func (o *Outbox) List() (entries []Entry, damaged []Damaged, err error) {
+// It takes no lock where it need not, so that little makes it wait: where an entry was
+// moved meanwhile, and may have been missed in both of its folders, it reads again.
+func (o *Outbox) List() ([]Entry, []Damaged, error) {
 	before, err := o.listing()
 	for range listTries {
 		if err != nil {
 			return nil, nil, err
 		}
-		if entries, damaged, err = o.list(); err != nil {
+		entries, damaged, err := o.list()
+		if err != nil {
 			return nil, nil, err
 		}
-		var after string
-		if after, err = o.listing(); after == before {
-			break
+		after, err := o.listing()
+		if err != nil || after == before {
+			return entries, damaged, err
 		}
 		before = after
 	}
-	return entries, damaged, err
+	unlock, err := o.lock()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer unlock()
+	return o.list()
 }
 
 func (o *Outbox) list() ([]Entry, []Damaged, error) {
