@@ -255,7 +255,7 @@ func faultyAnswers(random *rand.Rand) http.Handler {
 	}
 	statuses := []int{200, 200, 200, 200, 201, 204, 301, 400, 401, 403, 404, 408, 409, 412, 413, 422, 429, 500, 502, 503, 599, 999}
 	types := []string{"application/json", "application/json", "application/json", "text/html", "application/problem+json", "", "x/y; charset=\""}
-	var guard = make(chan struct{}, 1)
+	guard := make(chan struct{}, 1)
 	choose := func(n int) int {
 		guard <- struct{}{}
 		defer func() { <-guard }()
