@@ -2,6 +2,7 @@ package commands
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -32,6 +33,23 @@ func (s *session) version() string {
 	return s.app.Version()
 }
 
+// bashAlone makes the script work without the package bash-completion, whose function it
+// calls: a bash that has none would print an error into the line that is typed.
+const bashAlone = `
+__fundesk_init_completion()
+{
+    COMPREPLY=()
+    if declare -F _get_comp_words_by_ref >/dev/null; then
+        _get_comp_words_by_ref "$@" cur prev words cword
+        return
+    fi
+    words=("${COMP_WORDS[@]}")
+    cword=$COMP_CWORD
+    cur=${words[cword]}
+    prev=${words[cword-1]}
+}
+`
+
 func completionCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "completion bash|zsh|fish|powershell", Short: "Print a completion script", Args: needExactly(1),
@@ -43,7 +61,11 @@ func completionCommand(s *session) *cobra.Command {
 			root := cmd.Root()
 			switch args[0] {
 			case "bash":
-				return root.GenBashCompletionV2(s.app.Out, true)
+				if err := root.GenBashCompletionV2(s.app.Out, true); err != nil {
+					return err
+				}
+				_, err := io.WriteString(s.app.Out, bashAlone)
+				return err
 			case "zsh":
 				return root.GenZshCompletion(s.app.Out)
 			case "fish":
