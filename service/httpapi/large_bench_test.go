@@ -25,7 +25,8 @@ var (
 
 // BenchmarkLarge answers the same requests from a small and a large database of each
 // engine, in turn, and prints the lower quartiles of their times, which other work on the
-// machine disturbs least, and their ratio: no list may hang on the number of records. Ten million calls need 30 GB for each engine:
+// machine disturbs least, and their ratio: no list may hang on the number of records. Ten
+// million calls need 30 GB for each engine:
 //
 //	go test ./service/httpapi -run '^$' -bench BenchmarkLarge -benchtime 1x -timeout 3h -calls 10000000
 func BenchmarkLarge(b *testing.B) {
