@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/rivo/uniseg"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // Editor is a field for text of one or many lines. It moves and erases by what a
@@ -56,11 +56,10 @@ func (e *Editor) clean(text string) string {
 
 func split(text string) []string {
 	var clusters []string
-	state := -1
 	for text != "" {
-		var cluster string
-		cluster, text, _, state = uniseg.FirstGraphemeClusterInString(text, state)
+		cluster, _ := ansi.FirstGraphemeCluster(text, ansi.WcWidth)
 		clusters = append(clusters, cluster)
+		text = text[len(cluster):]
 	}
 	return clusters
 }
