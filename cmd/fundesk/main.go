@@ -19,18 +19,19 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	// A closed pipe is an error of one write, not the end of the program: a bulk change
-	// must not stop half way because its output goes to head.
-	signal.Ignore(syscall.SIGPIPE)
-	code := commands.Run(ctx, os.Args[1:], commands.App{
+	ctx, stop := context.WithCancel(context.Background())
+	os.Exit(commands.Run(ctx, os.Args[1:], commands.App{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		Getenv: os.Getenv, Now: time.Now, Version: version,
 		OpenEmbedded: openEmbedded(os.Stderr),
-	})
-	stop()
-	os.Exit(code)
+		WatchSignals: func() {
+			interrupted, _ := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+			context.AfterFunc(interrupted, stop)
+			// A closed pipe is an error of one write, not the end of the program: a bulk
+			// change must not stop half way because its output goes to head.
+			signal.Ignore(syscall.SIGPIPE)
+		},
+	}))
 }
 
 // version is that of the module, as the build recorded it.
