@@ -4,6 +4,7 @@ package tui
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
@@ -80,8 +81,10 @@ func BenchmarkKeyToFrame(b *testing.B) {
 	}
 }
 
-// answer presses a key and returns the time to what comes of it.
+// answer presses a key at any moment between two frames, and returns the time to what
+// comes of it.
 func (p *process) answer(key string) time.Duration {
+	time.Sleep(rand.N(time.Second / framesASecond))
 	began := time.Now()
 	p.write(key)
 	<-p.wrote

@@ -240,15 +240,27 @@ func (p programs) latency(runs int) error {
 	p.list.calls = 10_000
 	for _, trip := range []time.Duration{20 * time.Millisecond, 80 * time.Millisecond} {
 		p.list.latency = trip
+		trip := slept(trip)
 		own, floor, err := p.contest(runs, []string{p.fundesk, "call", "list", "--all", "-o", "ndjson"}, []string{p.floor, "pass", p.list.URL + "/api/v1/calls"})
 		if err != nil {
 			return err
 		}
 		least := time.Duration(p.list.calls/pageSize) * trip
-		row(fmt.Sprintf("10,000 calls at %s", trip), ms(own.wall), "pages × round trip "+ms(least), ratio(own.wall, least), "≤ 1.05")
-		fmt.Printf("| first record at %s | %s | floor %s | round trip + %s | ≤ 7 ms |\n", trip, ms(own.first), ms(floor.first), ms(own.first-trip))
+		row(fmt.Sprintf("10,000 calls at %s", p.list.latency), ms(own.wall), "pages × round trip "+ms(least), ratio(own.wall, least), "≤ 1.05")
+		fmt.Printf("| first record at %s | %s | floor %s | round trip + %s | ≤ 7 ms |\n", p.list.latency, ms(own.first), ms(floor.first), ms(own.first-trip))
 	}
 	return nil
+}
+
+// slept is how long a wait takes on this machine in truth.
+func slept(wait time.Duration) time.Duration {
+	var all []outcome
+	for range 9 {
+		started := time.Now()
+		time.Sleep(wait)
+		all = append(all, outcome{wall: time.Since(started)})
+	}
+	return medians(all).wall
 }
 
 func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
