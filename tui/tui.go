@@ -51,7 +51,7 @@ type Options struct {
 // framesASecond is how often what has changed is drawn. The library draws by a clock: a
 // key waits half of this time for its frame, and each tick costs a little when nothing
 // happens.
-const framesASecond = 100
+const framesASecond = 120
 
 // quitWait is how long quitting waits for what is still to be sent.
 const quitWait = 5 * time.Second
