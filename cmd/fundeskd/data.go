@@ -122,8 +122,8 @@ func (p *program) sampleCommand() *cobra.Command {
 			return p.printCounts(counts)
 		},
 	}
-	c.Flags().IntVar(&o.Persons, "persons", embedded.DefaultSamplePersons, "number of persons")
-	c.Flags().Uint64Var(&o.Seed, "seed", 0, "chooses among all possible data sets")
+	c.Flags().IntVar(&o.Persons, "persons", embedded.DefaultSamplePersons, "how many persons, `N`, to make")
+	c.Flags().Uint64Var(&o.Seed, "seed", 0, "`number` that chooses among all possible data sets")
 	return c
 }
 

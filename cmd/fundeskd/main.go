@@ -112,7 +112,7 @@ func (p *program) root() *cobra.Command {
 	}
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.database, "database", "", "`sqlite:PATH` or postgres://… (default: fundeskd.db in the data folder; also FUNDESKD_DATABASE)")
-	flags.StringVarP(&p.output, "output", "o", "", "`json` for one machine-readable answer")
+	flags.StringVarP(&p.output, "output", "o", "", "`FORMAT`: json for one machine-readable answer")
 	flags.BoolVar(&p.noMigrate, "no-migrate", false, "do not bring the schema up to date first")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {

@@ -462,16 +462,3 @@ func TestDatabaseName(t *testing.T) {
 		t.Error("got no error without any folder")
 	}
 }
-
-// TestCommandsHaveExamples walks the command tree.
-func TestCommandsHaveExamples(t *testing.T) {
-	t.Parallel()
-	p := program{Getenv: func(string) string { return "" }}
-	for _, c := range p.root().Commands() {
-		for _, leaf := range append(c.Commands(), c) {
-			if leaf.Short == "" || (!leaf.HasSubCommands() && leaf.Example == "") {
-				t.Errorf("%s has no short text or example", leaf.CommandPath())
-			}
-		}
-	}
-}

@@ -103,10 +103,10 @@ func (p *program) organizationAdd() *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.StringVar(&name, "name", "", "`name` of the organization")
-	flags.StringVar(&abbreviation, "abbreviation", "", "short `name`")
+	flags.StringVar(&abbreviation, "abbreviation", "", "short `name`, as on a screen")
 	flags.StringVar(&id, "uuid", "", "`uuid` (default: a new one)")
-	flags.IntVar(&attempts, "max-call-attempts", 0, "attempts that a call may have (default: any number)")
-	flags.DurationVar(&coolingOff, "cooling-off", service.DefaultCoolingOff, "`time` from a pledge's creation to its release")
+	flags.IntVar(&attempts, "max-call-attempts", 0, "at most `N` attempts of one call (default: any number)")
+	flags.DurationVar(&coolingOff, "cooling-off", service.DefaultCoolingOff, "time from a pledge's creation to its release")
 	return c
 }
 
@@ -171,7 +171,7 @@ func (p *program) accountAdd() *cobra.Command {
 		Short: "Add an account and print its token",
 		Long:  "Add makes an account for a person or a program, and prints its bearer token. Without --permission it\nhas all permissions: " + permissionNames() + ".",
 		Example: "  fundeskd account add \"call centre\" --all-organizations\n" +
-			"  fundeskd account add dashboard --organization 5b1f… --permission calls:read --ttl 720h",
+			"  fundeskd account add dashboard --organization 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --permission calls:read --ttl 720h",
 		Args: exactly("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			account := service.Account{Name: args[0], Permissions: service.Permissions, ExternalSources: sources}
@@ -200,7 +200,7 @@ func (p *program) accountAdd() *cobra.Command {
 	flags.BoolVar(&all, "all-organizations", false, "it sees the records of all organizations")
 	flags.StringSliceVar(&permissions, "permission", nil, "`name` of a permission (repeatable; default: all)")
 	flags.StringArrayVar(&sources, "external-source", nil, "`name` that its processed entries may carry (repeatable)")
-	flags.DurationVar(&ttl, "ttl", defaultTTL, "how `long` the token is valid")
+	flags.DurationVar(&ttl, "ttl", defaultTTL, "how long the token is valid")
 	return c
 }
 
@@ -314,6 +314,6 @@ func (p *program) tokenIssue() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().DurationVar(&ttl, "ttl", defaultTTL, "how `long` the token is valid")
+	c.Flags().DurationVar(&ttl, "ttl", defaultTTL, "how long the token is valid")
 	return c
 }
