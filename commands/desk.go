@@ -78,10 +78,10 @@ func (s *session) question(text string) (string, error) {
 func (s *session) workCall(ctx context.Context, call apitype.Call) error {
 	person := call.Person.Value()
 	s.say("")
-	s.say("%s call for %s, requested %s, %s so far", call.Type, render.PersonName(person), render.RelativeTime(call.RequestedAt.Time, s.app.Now()), count(call.AttemptsCount, "attempt"))
+	s.say("%s call for %s, requested %s, %s so far", call.Type, render.PersonName(person), s.locale().Relative(call.RequestedAt.Time, s.app.Now()), count(call.AttemptsCount, "attempt"))
 	for _, number := range []*string{person.MobilePhoneNumber, person.PhoneNumber} {
 		if number != nil {
-			s.say("number: %s", *number)
+			s.say("number: %s", s.locale().Phone(*number))
 		}
 	}
 	if person.OptInPhone != nil && !*person.OptInPhone {

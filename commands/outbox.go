@@ -85,7 +85,7 @@ func entryColumns() []render.Column[shownEntry] {
 		if err != nil {
 			return render.Text{Text: e.CreatedAt}
 		}
-		return render.Text{Text: render.RelativeTime(t, v.Now)}
+		return render.Text{Text: v.Locale.Relative(t, v.Now)}
 	}
 	problem := text("lastError", func(e shownEntry) string {
 		if e.LastError == nil {

@@ -148,11 +148,14 @@ func (s *session) output() (render.Options, error) {
 		}
 	}
 	if o.Terminal {
-		o.Width = s.width()
+		o.Width, o.Locale = s.width(), s.locale()
 		o.Color = !s.flags.noColor && s.app.Getenv("NO_COLOR") == "" && s.app.Getenv("TERM") != "dumb"
 	}
 	return o, nil
 }
+
+// locale is how the person at the terminal writes amounts, dates and numbers.
+func (s *session) locale() render.Locale { return render.LocaleFrom(s.app.Getenv) }
 
 func (s *session) width() int {
 	if file, ok := s.app.Out.(*os.File); ok {

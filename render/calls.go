@@ -40,6 +40,9 @@ func CallColumns() []Column[apitype.Call] {
 	person := func(name string, value func(apitype.Person) *string) Column[call] {
 		return column("person."+name, func(c call) string { return text(value(c.Person.Value())) })
 	}
+	phone := func(name string, value func(apitype.Person) *string) Column[call] {
+		return phoneColumn("person."+name, func(c call) *string { return value(c.Person.Value()) })
+	}
 	return []Column[call]{
 		{Name: "uuid", Value: func(c call) string { return c.UUID.String() }, Default: true},
 		statusColumn(func(c call) string { return string(c.Status) }),
@@ -67,8 +70,8 @@ func CallColumns() []Column[apitype.Call] {
 		person("firstName", func(p apitype.Person) *string { return p.FirstName }),
 		person("lastNamePrefix", func(p apitype.Person) *string { return p.LastNamePrefix }),
 		person("lastName", func(p apitype.Person) *string { return p.LastName }),
-		person("phoneNumber", func(p apitype.Person) *string { return p.PhoneNumber }),
-		person("mobilePhoneNumber", func(p apitype.Person) *string { return p.MobilePhoneNumber }),
+		phone("phoneNumber", func(p apitype.Person) *string { return p.PhoneNumber }),
+		phone("mobilePhoneNumber", func(p apitype.Person) *string { return p.MobilePhoneNumber }),
 		column("pledgeCase.status", func(c call) string { return string(c.PledgeCase.Value().Status) }),
 	}
 }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"strings"
+	"time"
 
 	"fundesk/apiclient/apitype"
 )
@@ -44,11 +45,15 @@ func PersonColumns() []Column[apitype.Person] {
 		shown(text1("firstName", func(p person) *string { return p.FirstName }), "first name"),
 		shown(text1("lastNamePrefix", func(p person) *string { return p.LastNamePrefix }), "prefix"),
 		shown(text1("lastName", func(p person) *string { return p.LastName }), "last name"),
-		column("dateOfBirth", func(p person) string { return text(p.DateOfBirth) }),
+		{
+			Name: "dateOfBirth", Flexible: true,
+			Value: func(p person) string { return text(p.DateOfBirth) },
+			Cell:  func(p person, v View) Text { return Text{Text: birthday(p, v.Locale)} },
+		},
 		text1("socialSecurityNumber", func(p person) *string { return p.SocialSecurityNumber.Pointer() }),
 		text1("iban", func(p person) *string { return p.IBAN }),
-		text1("phoneNumber", func(p person) *string { return p.PhoneNumber }),
-		shown(text1("mobilePhoneNumber", func(p person) *string { return p.MobilePhoneNumber }), "mobile"),
+		phoneColumn("phoneNumber", func(p person) *string { return p.PhoneNumber }),
+		shown(phoneColumn("mobilePhoneNumber", func(p person) *string { return p.MobilePhoneNumber }), "mobile"),
 		shown(text1("email", func(p person) *string { return p.Email }), "e-mail"),
 		column("gender", func(p person) string { return text(p.Gender) }),
 		optIn("optInEmail", func(p person) *bool { return p.OptInEmail }),
@@ -69,6 +74,13 @@ func PersonColumns() []Column[apitype.Person] {
 		column("qualityResult.percentage", func(p person) string { return quality(p) }),
 		shown(timeColumn("createdAt", "", func(p person) *apitype.Time { return &p.CreatedAt }), "created"),
 	}
+}
+
+func birthday(p apitype.Person, l Locale) string {
+	if p.DateOfBirth == nil {
+		return ""
+	}
+	return l.Date(p.DateOfBirth.Midnight(), time.DateOnly)
 }
 
 func embeddedTime(m *apitype.Mandate) *apitype.Time {

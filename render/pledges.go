@@ -9,7 +9,7 @@ func PledgeColumns() []Column[apitype.Pledge] {
 		return Column[pledge]{
 			Name: name, Right: true,
 			Value: func(p pledge) string { return value(p).String() },
-			Cell:  func(p pledge, _ View) Text { return Text{Text: value(p).Fixed()} },
+			Cell:  func(p pledge, v View) Text { return Text{Text: v.Locale.Amount(value(p))} },
 		}
 	}
 	return []Column[pledge]{

@@ -118,7 +118,7 @@ func flatten(lines *[]field, name string, raw json.RawMessage, o Options) error 
 		*lines = append(*lines, field{name, fieldText(name, token.String(), o)})
 	case 'n': // Nothing is known: not worth a line.
 	default:
-		*lines = append(*lines, field{name, Text{Text: Clean(string(bytes.TrimSpace(raw)))}})
+		*lines = append(*lines, field{name, numberText(name, string(bytes.TrimSpace(raw)), o)})
 	}
 	return nil
 }
@@ -175,13 +175,31 @@ func fieldText(name, value string, o Options) Text {
 			if o.Location != nil {
 				at = at.In(o.Location)
 			}
-			return Text{Text: at.Format("2006-01-02 15:04:05 MST") + " (" + relativeLong(at, o.Now) + ")"}
+			return Text{Text: o.Locale.DateTime(at, "2006-01-02 15:04:05 MST") + " (" + relativeLong(at, o.Now) + ")"}
 		}
 	}
-	if last == "status" {
+	switch last {
+	case "status":
 		return Text{Text: Clean(value), Role: statusRole(value)}
+	case "phoneNumber", "mobilePhoneNumber":
+		return Text{Text: Clean(o.Locale.Phone(value))}
+	case "dateOfBirth":
+		if day, err := apitype.ParseDate(value); err == nil && o.Locale != (Locale{}) {
+			return Text{Text: o.Locale.Date(day.Midnight(), time.DateOnly)}
+		}
 	}
 	return Text{Text: CleanLines(value)}
+}
+
+// numberText is a number or a truth value; amounts as the locale writes them.
+func numberText(name, value string, o Options) Text {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	if o.Locale != (Locale{}) && (last == "amount" || strings.HasSuffix(last, "Amount")) {
+		if amount, err := apitype.ParseAmount(value); err == nil {
+			return Text{Text: Clean(o.Locale.Amount(amount))}
+		}
+	}
+	return Text{Text: Clean(value)}
 }
 
 // relativeLong is RelativeTime that never falls back to the date.

@@ -65,6 +65,7 @@ type Options struct {
 	SpreadsheetSafe bool
 	Now             time.Time      // For relative times.
 	Location        *time.Location // For absolute times in tables; nil: UTC.
+	Locale          Locale         // For tables and records field by field.
 }
 
 // Column is one value of a record.
@@ -82,6 +83,7 @@ type Column[T any] struct {
 type View struct {
 	Now      time.Time
 	Location *time.Location
+	Locale   Locale
 }
 
 // Text is a text with the role that colours it. Colour never carries meaning alone.

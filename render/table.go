@@ -23,7 +23,7 @@ type table[T any] struct {
 }
 
 func newTable[T any](out *bufio.Writer, columns []Column[T], o Options) *table[T] {
-	return &table[T]{out: out, columns: columns, options: o, view: View{Now: o.Now, Location: o.Location}}
+	return &table[T]{out: out, columns: columns, options: o, view: View{Now: o.Now, Location: o.Location, Locale: o.Locale}}
 }
 
 func (t *table[T]) add(record T) error {

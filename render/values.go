@@ -10,27 +10,7 @@ import (
 
 // RelativeTime is how far t lies from now, in a form for narrow columns: "5m ago",
 // "in 3d". Beyond sixty days it is the date.
-func RelativeTime(t, now time.Time) string {
-	distance := now.Sub(t)
-	if distance < 0 {
-		text := shortDuration(-distance)
-		switch text {
-		case "":
-			return t.Format(time.DateOnly)
-		case "now":
-			return text
-		}
-		return "in " + text
-	}
-	switch text := shortDuration(distance); text {
-	case "":
-		return t.Format(time.DateOnly)
-	case "now":
-		return text
-	default:
-		return text + " ago"
-	}
-}
+func RelativeTime(t, now time.Time) string { return Locale{}.Relative(t, now) }
 
 // shortDuration is a duration in its largest unit, "" beyond sixty days.
 func shortDuration(d time.Duration) string {
@@ -67,7 +47,7 @@ func relative(t *apitype.Time, v View) Text {
 	if v.Location != nil {
 		at = at.In(v.Location)
 	}
-	return Text{Text: RelativeTime(at, v.Now)}
+	return Text{Text: v.Locale.Relative(at, v.Now)}
 }
 
 // text is a nullable value as text.
@@ -111,6 +91,13 @@ func timeColumn[T any](name, title string, value func(T) *apitype.Time) Column[T
 		Value: func(record T) string { return exactTime(value(record)) },
 		Cell:  func(record T, v View) Text { return relative(value(record), v) },
 	}
+}
+
+// phoneColumn is a phone number of a record.
+func phoneColumn[T any](name string, value func(T) *string) Column[T] {
+	c := column(name, func(record T) string { return text(value(record)) })
+	c.Cell = func(record T, v View) Text { return Text{Text: v.Locale.Phone(text(value(record)))} }
+	return c
 }
 
 // shown marks a column as shown by default.

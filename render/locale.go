@@ -1,0 +1,185 @@
+package render
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// Locale is how the person at the terminal writes amounts, dates and phone numbers. It
+// is for terminals alone: what programs read, and what is copied, stays exact. The zero
+// value changes nothing.
+//
+//	l := render.LocaleFrom(os.Getenv) // LANG=nl_NL.UTF-8
+//	l.Amount(apitype.Cents(123450))   // 1.234,50
+//	l.Phone("+31627084034")           // 06 27084034
+type Locale struct {
+	amounts separators
+	dates   dateForm
+	country string // ISO 3166-1 alpha-2, of the phone numbers.
+}
+
+// LocaleFrom reads the locale of an environment: LC_ALL, else the variable of the
+// category (LC_MONETARY or LC_NUMERIC for amounts, LC_TIME for dates, LC_TELEPHONE for
+// phone numbers), else LANG. C, POSIX, unset and unknown languages change nothing.
+func LocaleFrom(getenv func(string) string) Locale {
+	of := func(categories ...string) place {
+		for _, name := range append([]string{"LC_ALL"}, append(categories, "LANG")...) {
+			if value := getenv(name); value != "" {
+				return parsePlace(value)
+			}
+		}
+		return place{}
+	}
+	var l Locale
+	l.amounts = pick(amountForms, of("LC_MONETARY", "LC_NUMERIC"))
+	l.dates = pick(dateForms, of("LC_TIME"))
+	l.country = of("LC_TELEPHONE").region
+	return l
+}
+
+// place is a language and, where it is known, a region.
+type place struct{ language, region string }
+
+// parsePlace reads the name of a POSIX locale: nl_NL.UTF-8, de_CH@euro, en.
+func parsePlace(name string) place {
+	name, _, _ = strings.Cut(name, ".")
+	name, _, _ = strings.Cut(name, "@")
+	if name == "C" || name == "POSIX" {
+		return place{}
+	}
+	language, region, _ := strings.Cut(strings.ReplaceAll(name, "-", "_"), "_")
+	return place{strings.ToLower(language), strings.ToUpper(region)}
+}
+
+// localized is a value of a table of languages; a region has its own or its language's.
+type localized[T any] struct {
+	names string // Separated by spaces: de de_CH.
+	value T
+}
+
+// pick is the value of a place, the zero one where the table has none.
+func pick[T any](table []localized[T], p place) (value T) {
+	if p.language == "" {
+		return value
+	}
+	for _, name := range []string{p.language + "_" + p.region, p.language} {
+		for _, row := range table {
+			if slices.Contains(strings.Fields(row.names), name) {
+				return row.value
+			}
+		}
+	}
+	return value
+}
+
+// Amount is an amount of Euros with two decimals, without its currency.
+func (l Locale) Amount(a apitype.Amount) string {
+	whole, fraction, hasFraction := strings.Cut(a.Fixed(), ".")
+	digits := strings.TrimPrefix(whole, "-")
+	// A number that is no count of cents is shown as it was sent (1e-7).
+	if _, isCents := a.Cents(); l.amounts == (separators{}) || !isCents {
+		return a.Fixed()
+	}
+	sign := whole[:len(whole)-len(digits)]
+	if least := max(l.amounts.least, 4); len(digits) >= least {
+		for i := len(digits) - 3; i > 0; i -= 3 {
+			digits = digits[:i] + l.amounts.group + digits[i:]
+		}
+	}
+	if !hasFraction {
+		return sign + digits
+	}
+	return sign + digits + l.amounts.decimal + fraction
+}
+
+// Date is the calendar day of t in the order of the region; plain is the layout where
+// no locale is set.
+func (l Locale) Date(t time.Time, plain string) string {
+	return t.Format(cmp.Or(l.dates.day, plain))
+}
+
+// DateTime is t in the order and with the clock of the region. plain is the layout where
+// no locale is set, and tells whether seconds and the zone are shown.
+func (l Locale) DateTime(t time.Time, plain string) string {
+	if l.dates.day == "" {
+		return t.Format(plain)
+	}
+	layout, half := "15:04", ""
+	if l.dates.halfDays {
+		layout, half = "3:04", " PM"
+	}
+	if strings.Contains(plain, ":05") {
+		layout += ":05"
+	}
+	layout += half
+	if strings.Contains(plain, "MST") {
+		layout += " MST"
+	}
+	return t.Format(l.dates.day + " " + layout)
+}
+
+// Phone is a number in E.164 as it is dialled in the region: +31627084034 is 06 27084034
+// in the Netherlands and +31 627084034 elsewhere. Numbers of other forms, and of
+// countries that our table lacks, stay as they are.
+func (l Locale) Phone(number string) string {
+	digits, isInternational := strings.CutPrefix(number, "+")
+	if l.country == "" || !isInternational || len(digits) < 7 || strings.Trim(digits, "0123456789") != "" {
+		return number
+	}
+	// No calling code is the beginning of another one.
+	i := slices.IndexFunc(phoneCountries, func(c phoneCountry) bool { return strings.HasPrefix(digits, c.code) })
+	if i < 0 {
+		return number
+	}
+	country := phoneCountries[i]
+	national := digits[len(country.code):]
+	if !slices.Contains(strings.Fields(country.regions), l.country) {
+		return "+" + country.code + " " + national
+	}
+	national = country.trunk + national
+	for _, form := range country.forms {
+		if hasAnyPrefix(national, form.prefixes) {
+			return grouped(national, form.groups)
+		}
+	}
+	return national
+}
+
+// hasAnyPrefix reports whether text begins with one of the prefixes, separated by
+// spaces; none of them means any text.
+func hasAnyPrefix(text, prefixes string) bool {
+	return prefixes == "" || slices.ContainsFunc(strings.Fields(prefixes), func(prefix string) bool { return strings.HasPrefix(text, prefix) })
+}
+
+// grouped puts a space after each group of digits; the last one takes the rest.
+func grouped(digits string, groups []int) string {
+	var b strings.Builder
+	for _, n := range groups {
+		if n >= len(digits) {
+			break
+		}
+		b.WriteString(digits[:n] + " ")
+		digits = digits[n:]
+	}
+	return b.String() + digits
+}
+
+// Relative is RelativeTime that falls back to the date of the region.
+func (l Locale) Relative(t, now time.Time) string {
+	distance := now.Sub(t)
+	text := shortDuration(distance.Abs())
+	switch {
+	case text == "":
+		return l.Date(t, time.DateOnly)
+	case text == "now":
+		return text
+	case distance < 0:
+		return "in " + text
+	default:
+		return text + " ago"
+	}
+}

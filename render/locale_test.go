@@ -1,0 +1,182 @@
+package render
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+)
+
+// env is an environment of the pairs of a line: LANG=nl_NL.UTF-8 LC_TIME=C.
+func env(line string) func(string) string {
+	return func(name string) string {
+		for _, pair := range strings.Fields(line) {
+			if value, found := strings.CutPrefix(pair, name+"="); found {
+				return value
+			}
+		}
+		return ""
+	}
+}
+
+func TestLocale(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 20, 15, 4, 5, 0, time.UTC)
+	type shown struct{ Amount, Small, Date, DateTime, Phone string }
+	tests := []struct {
+		name string
+		env  string
+		want shown
+	}{
+		{"nothing set", "", shown{"1234567.50", "12.00", "2026-11-20", "2026-11-20 15:04", "+31627084034"}},
+		{"C", "LANG=nl_NL LC_ALL=C.UTF-8", shown{"1234567.50", "12.00", "2026-11-20", "2026-11-20 15:04", "+31627084034"}},
+		{"POSIX", "LANG=POSIX", shown{"1234567.50", "12.00", "2026-11-20", "2026-11-20 15:04", "+31627084034"}},
+		{"a language that we do not know", "LANG=tlh_QO", shown{"1234567.50", "12.00", "2026-11-20", "2026-11-20 15:04", "+31 627084034"}},
+		{"Dutch", "LANG=nl_NL.UTF-8", shown{"1.234.567,50", "12,00", "20-11-2026", "20-11-2026 15:04", "06 27084034"}},
+		{"Dutch in Belgium", "LANG=nl_BE.UTF-8", shown{"1.234.567,50", "12,00", "20/11/2026", "20/11/2026 15:04", "+31 627084034"}},
+		{"German", "LANG=de_DE.UTF-8", shown{"1.234.567,50", "12,00", "20.11.2026", "20.11.2026 15:04", "+31 627084034"}},
+		{"German in Switzerland", "LANG=de_CH.UTF-8", shown{"1’234’567.50", "12.00", "20.11.2026", "20.11.2026 15:04", "+31 627084034"}},
+		{"French", "LANG=fr_FR.UTF-8@euro", shown{"1\u00a0234\u00a0567,50", "12,00", "20/11/2026", "20/11/2026 15:04", "+31 627084034"}},
+		{"English of the United States", "LANG=en_US.UTF-8", shown{"1,234,567.50", "12.00", "11/20/2026", "11/20/2026 3:04 PM", "+31 627084034"}},
+		{"British English", "LANG=en_GB.UTF-8", shown{"1,234,567.50", "12.00", "20/11/2026", "20/11/2026 15:04", "+31 627084034"}},
+		{"each category its own", "LANG=en_GB LC_TIME=C LC_MONETARY=de_DE LC_NUMERIC=en_US LC_TELEPHONE=nl_NL", shown{"1.234.567,50", "12,00", "2026-11-20", "2026-11-20 15:04", "06 27084034"}},
+		{"all at once", "LC_ALL=nl_NL LC_TIME=en_US LANG=C", shown{"1.234.567,50", "12,00", "20-11-2026", "20-11-2026 15:04", "06 27084034"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			l := LocaleFrom(env(test.env))
+			got := shown{
+				l.Amount(apitype.Cents(123456750)), l.Amount(apitype.Cents(1200)), l.Date(at, time.DateOnly),
+				l.DateTime(at, "2006-01-02 15:04"), l.Phone("+31627084034"),
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("locale of %q (-want +got):\n%s", test.env, diff)
+			}
+		})
+	}
+}
+
+func TestLocaleAmountsAreExact(t *testing.T) {
+	t.Parallel()
+	nl, es := LocaleFrom(env("LANG=nl_NL")), LocaleFrom(env("LANG=es_ES"))
+	for text, want := range map[string]string{
+		"0.1": "0,10", "1000": "1.000,00", "999.99": "999,99", "-1234.5": "-1.234,50", "12.345": "12.345", "1e-7": "1e-7",
+	} {
+		amount, err := apitype.ParseAmount(text)
+		if err != nil {
+			t.Fatalf("amount %s: %v", text, err)
+		}
+		if got := nl.Amount(amount); got != want {
+			t.Errorf("amount %s: got %q, want %q", text, got, want)
+		}
+	}
+	if got, want := es.Amount(apitype.Cents(123450))+" "+es.Amount(apitype.Cents(1234500)), "1234,50 12.345,00"; got != want {
+		t.Errorf("Spanish amounts: got %q, want %q", got, want)
+	}
+}
+
+func TestLocaleDateTimeOfDetail(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 20, 0, 4, 5, 0, time.FixedZone("CET", 3600))
+	for name, want := range map[string]string{
+		"":      "2026-11-20 00:04:05 CET",
+		"en_US": "11/20/2026 12:04:05 AM CET",
+		"nl_NL": "20-11-2026 00:04:05 CET",
+	} {
+		if got := LocaleFrom(env("LANG="+name)).DateTime(at, "2006-01-02 15:04:05 MST"); got != want {
+			t.Errorf("time in %q: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestLocalePhones(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, lang, number, want string }{
+		{"Dutch mobile", "nl_NL", "+31627084034", "06 27084034"},
+		{"Amsterdam", "nl_NL", "+31201234567", "020 1234567"},
+		{"a town with a long area code", "nl_NL", "+31182123456", "0182 123456"},
+		{"Paris", "fr_FR", "+33142345678", "01 42 34 56 78"},
+		{"London", "en_GB", "+442079460958", "020 7946 0958"},
+		{"Brussels", "fr_BE", "+3221234567", "02 123 45 67"},
+		{"no trunk prefix", "es_ES", "+34612345678", "612 345 678"},
+		{"one code of two countries", "en_CA", "+12125550123", "212 555 0123"},
+		{"a code of three digits", "nl_NL", "+351912345678", "+351 912345678"},
+		{"a country that the table lacks", "nl_NL", "+5511912345678", "+5511912345678"},
+		{"a language without a region", "nl", "+31627084034", "+31627084034"},
+		{"not E.164", "nl_NL", "06 27 08 40 34", "06 27 08 40 34"},
+		{"letters", "nl_NL", "+31 call me", "+31 call me"},
+		{"hostile", "nl_NL", "+31\x1b]0;x\x07", "+31\x1b]0;x\x07"},
+		{"nothing", "nl_NL", "", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if got := LocaleFrom(env("LANG=" + test.lang)).Phone(test.number); got != test.want {
+				t.Errorf("number %q in %s: got %q, want %q", test.number, test.lang, got, test.want)
+			}
+		})
+	}
+}
+
+// No calling code may be the beginning of another one, else the order would decide.
+func TestLocaleTables(t *testing.T) {
+	t.Parallel()
+	for i, a := range phoneCountries {
+		for j, b := range phoneCountries {
+			if i != j && strings.HasPrefix(b.code, a.code) {
+				t.Errorf("calling code %s is the beginning of %s", a.code, b.code)
+			}
+		}
+	}
+	names := map[string]int{}
+	for _, row := range amountForms {
+		for _, name := range strings.Fields(row.names) {
+			names["amounts "+name]++
+		}
+	}
+	for _, row := range dateForms {
+		for _, name := range strings.Fields(row.names) {
+			names["dates "+name]++
+		}
+	}
+	for name, n := range names {
+		if n != 1 {
+			t.Errorf("got %d rows for %s, want 1", n, name)
+		}
+	}
+}
+
+// What a person reads follows the locale; what a program reads never does.
+func TestLocaleIsForTablesAlone(t *testing.T) {
+	t.Parallel()
+	raw := []byte(`{"uuid":"3f2a1c9e-0000-4000-8000-000000000001","status":"active","donationAmount":1234.5,"startsAt":"2026-01-02T12:00:00.000Z",` +
+		`"person":{"uuid":"3f2a1c9e-0000-4000-8000-000000000002","mobilePhoneNumber":"+31627084034","dateOfBirth":"1980-05-31"}}`)
+	nl := LocaleFrom(env("LANG=nl_NL.UTF-8"))
+	write := func(format Format, l Locale) string {
+		var out strings.Builder
+		o := Options{Format: format, Now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), Locale: l}
+		if err := Record(&out, PledgeColumns(), o, raw, func() (apitype.Pledge, error) {
+			var p apitype.Pledge
+			return p, json.Unmarshal(raw, &p)
+		}); err != nil {
+			t.Fatalf("write %s: %v", format, err)
+		}
+		return out.String()
+	}
+	detail := write(Table, nl)
+	for _, want := range []string{"1.234,50", "06 27084034", "31-05-1980", "02-01-2026 12:00:00 UTC (321d ago)"} {
+		if !strings.Contains(detail, want) {
+			t.Errorf("detail in Dutch: got %s, want %q in it", detail, want)
+		}
+	}
+	for _, format := range []Format{TSV, CSV, JSON, NDJSON, ID} {
+		if diff := cmp.Diff(write(format, Locale{}), write(format, nl)); diff != "" {
+			t.Errorf("%s depends on the locale (-without +with):\n%s", format, diff)
+		}
+	}
+}
