@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,7 +49,7 @@ func importCommand(s *session, i importer) *cobra.Command {
 	}
 	f.register(cmd, true)
 	cmd.Flags().StringVar(&f.results, "results", "", "keep one result a line here, and skip what it says is done")
-	cmd.Flags().BoolVar(&f.csv, "csv", false, "read CSV (default: when the name ends in .csv)")
+	cmd.Flags().BoolVar(&f.csv, "csv", false, "read CSV (default: when the name ends in .csv, or it begins with a header)")
 	return cmd
 }
 
@@ -138,10 +139,11 @@ func (f *importFlags) read(s *session, i importer, name string, known map[int]li
 		}
 	}
 	read := readNDJSON
-	if f.csv || strings.HasSuffix(strings.ToLower(name), ".csv") {
+	buffered := bufio.NewReader(in)
+	if f.csv || i.isCSV(name, buffered) {
 		read = func(in io.Reader, each eachLine) error { return readCSV(s, i, in, each) }
 	}
-	if err := read(in, each); err != nil {
+	if err := read(buffered, each); err != nil {
 		return nil, err
 	}
 	if count > 0 {
@@ -152,6 +154,28 @@ func (f *importFlags) read(s *session, i importer, name string, known map[int]li
 		return nil, usageError(message, wrong...)
 	}
 	return lines, nil
+}
+
+// isCSV tells CSV by the name of the file, or by a first cell that is a field's name.
+func (i importer) isCSV(name string, in *bufio.Reader) bool {
+	if strings.EqualFold(filepath.Ext(name), ".csv") {
+		return true
+	}
+	head, _ := in.Peek(256) // A short file has fewer bytes.
+	cell, _, _ := strings.Cut(string(head), "\n")
+	cell, _, _ = strings.Cut(cell, ",")
+	_, known := i.column(strings.Trim(cell, "\" \r"))
+	return known
+}
+
+// column is the field that a CSV header names.
+func (i importer) column(name string) (field bodyField, known bool) {
+	name = strings.TrimPrefix(strings.TrimSpace(name), "\ufeff")
+	at := slices.IndexFunc(i.fields, func(f bodyField) bool { return f.path == name })
+	if at < 0 {
+		return field, false
+	}
+	return i.fields[at], true
 }
 
 // lineProblem is what is wrong with a line, with the places.
@@ -221,13 +245,12 @@ func readCSV(s *session, i importer, in io.Reader, each eachLine) error {
 	}
 	columns := make([]bodyField, len(header))
 	for n, name := range header {
-		name = strings.TrimPrefix(strings.TrimSpace(name), "\ufeff")
-		at := slices.IndexFunc(i.fields, func(f bodyField) bool { return f.path == name })
-		if at < 0 {
+		field, known := i.column(name)
+		if !known {
 			// Its text may be a donor's: files without a header are common.
 			return usageError("line 1: column "+strconv.Itoa(n+1)+" has not the name of a field", "fields: "+strings.Join((&body{fields: i.fields}).paths(), ", "))
 		}
-		columns[n] = i.fields[at]
+		columns[n] = field
 	}
 	for {
 		row, err := reader.Read()
