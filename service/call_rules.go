@@ -118,6 +118,9 @@ func attemptCall(call *apitype.Call, external bool, maximum *int, r apitype.AddA
 	if !external && maximum != nil && call.AttemptsCount >= *maximum {
 		return conflict("the call is %s and has reached the maximum of %d attempts", call.Status, *maximum)
 	}
+	if call.AttemptsCount >= maxAllAttempts {
+		return conflict("the call is %s and takes no more than %d attempts", call.Status, maxAllAttempts)
+	}
 	attempt := apitype.CallAttempt{UserUUID: r.UserUUID, AttemptAt: now, CreatedAt: now}
 	if r.AttemptAt != nil {
 		attempt.AttemptAt = *r.AttemptAt

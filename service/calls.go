@@ -116,7 +116,7 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 	if err := c.Require(CallsCreate); err != nil {
 		return Answer{}, err
 	}
-	violations := request.Validate()
+	violations := append(request.Validate(), sizesOfCall(request)...)
 	if request.IsExternal() && hasNUL(request.ExternalMetadata.AdditionalProperties) {
 		violations.Add("/externalMetadata/additionalProperties", "must not contain a NUL character")
 	}

@@ -91,7 +91,7 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 		return Answer{}, err
 	}
 	now := s.present()
-	if err := invalid(request.Validate(now.Time)); err != nil {
+	if err := invalid(append(request.Validate(now.Time), sizesOfPledge(request)...)); err != nil {
 		return Answer{}, err
 	}
 	id := s.chosenUUID(request.UUID)
@@ -188,7 +188,11 @@ func (s *Service) UpdatePledge(ctx context.Context, c Caller, id apitype.UUID, m
 	if err := c.Require(PledgesUpdate); err != nil {
 		return Answer{}, err
 	}
-	if err := invalid(request.Validate()); err != nil {
+	violations := request.Validate()
+	if metadata, ok := request.ExternalMetadata.Value(); ok {
+		sizeOfMetadata(&violations, metadata)
+	}
+	if err := invalid(violations); err != nil {
 		return Answer{}, err
 	}
 	now := s.present()
