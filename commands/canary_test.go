@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"fundesk/service/servicetest"
 )
 
 // canaries are values that nobody else has.
@@ -26,7 +25,7 @@ var canaries = map[string]string{
 // and in the outbox until it is sent. Not in stderr, --debug, errors or other files.
 func TestCanaries(t *testing.T) {
 	t.Parallel()
-	h := servicetest.New(t)
+	h := plain(t)
 	server := httptest.NewServer(h.Handler)
 	t.Cleanup(server.Close)
 	c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}

@@ -33,7 +33,7 @@ type importing struct {
 // newImporting writes a file of that many persons.
 func newImporting(t *testing.T, format string, total int) *importing {
 	t.Helper()
-	h := servicetest.New(t)
+	h := plain(t)
 	dir := t.TempDir()
 	i := &importing{
 		T: t, service: h, token: h.Token(), owner: h.Organization("AID"), home: dir,

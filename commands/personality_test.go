@@ -46,7 +46,7 @@ func TestCommandsUnderPersonalities(t *testing.T) {
 	for _, p := range servicetest.Personalities() {
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
-			h := servicetest.New(t)
+			h := plain(t)
 			h.Sample(12)
 			server := httptest.NewServer(h.As(p))
 			t.Cleanup(server.Close)

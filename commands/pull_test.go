@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/service/servicetest"
 )
 
 // failingWriter takes some bytes and then breaks, as a full disk or a killed reader
@@ -66,7 +65,7 @@ func uuids(out string) map[string]bool {
 // Wherever a pull breaks, the next ones give everything: nothing is lost.
 func TestPullLosesNothing(t *testing.T) {
 	t.Parallel()
-	h := servicetest.New(t)
+	h := plain(t)
 	h.Sample(60)
 	token := h.Token()
 	whole, code := pullOnce(t, h.URL, token, t.TempDir(), 1<<30)
