@@ -64,7 +64,7 @@ func (f *importFlags) run(s *session, cmd *cobra.Command, i importer, name strin
 	if err := f.check(cmd); err != nil {
 		return err
 	}
-	known, err := readResults(f.results)
+	known, size, err := readResults(f.results)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (f *importFlags) run(s *session, cmd *cobra.Command, i importer, name strin
 	if _, err := client.Identity(cmd.Context()); err != nil {
 		return err
 	}
-	out, err := openResults(f.results)
+	out, err := openResults(f.results, size)
 	if err != nil {
 		return err
 	}

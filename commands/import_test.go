@@ -235,3 +235,31 @@ const maxTriesOfClient = 4
 // nameOf is the last name of a line. It looks like an identifier, so that the harness
 // need not hold each request against the description of the service.
 func nameOf(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
+
+// Two imports on one results file would give a line two uuids.
+func TestImportRefusesAResultsFileInUse(t *testing.T) {
+	t.Parallel()
+	i := newImporting(t, "ndjson", 3)
+	i.run(1)
+	_, size, err := readResults(i.results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := openResults(i.results, size)
+	if err != nil {
+		t.Fatalf("open the results file: %v", err)
+	}
+	before := len(i.names())
+	if errs, code := i.run(0); code != 2 || !strings.Contains(errs, "another import is using") || len(i.names()) != before {
+		t.Errorf("beside another import: got exit code %d, %q and %d records, want 2, why, and %d", code, errs, len(i.names()), before)
+	}
+	if err := first.close(); err != nil {
+		t.Fatal(err)
+	}
+	if second, err := openResults(i.results, size-1); err == nil {
+		t.Errorf("a file that grew since it was read: got %v, want a refusal", second)
+	}
+	if errs, code := i.run(0); code != 0 || len(i.names()) != 3 {
+		t.Errorf("afterwards: got exit code %d, %q and %d records, want 0 and 3", code, errs, len(i.names()))
+	}
+}

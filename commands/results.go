@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,24 +34,24 @@ func sumOf(id apitype.UUID, text []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// readResults reads what an earlier run did: the last result of each line counts. A
-// line that a crash cut is passed over.
-func readResults(path string) (map[int]lineResult, error) {
-	known := map[int]lineResult{}
+// readResults reads what an earlier run did, and tells how many bytes that were: the
+// last result of each line counts. A line that a crash cut is passed over.
+func readResults(path string) (known map[int]lineResult, size int64, err error) {
+	known = map[int]lineResult{}
 	if path == "" {
-		return known, nil
+		return known, 0, nil
 	}
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return known, nil
+		return known, 0, nil
 	}
 	if err != nil {
-		return nil, usageError(err.Error())
+		return nil, 0, usageError(err.Error())
 	}
 	for line := range bytes.Lines(data) {
 		noteResult(known, line)
 	}
-	return known, nil
+	return known, int64(len(data)), nil
 }
 
 // noteResult reads one line of a results file.
@@ -68,9 +67,11 @@ type resultsFile struct {
 	file *os.File
 }
 
-// openResults opens a results file to be added to. A last line that a crash cut is
-// ended, so that the next one stands alone.
-func openResults(path string) (*resultsFile, error) {
+// openResults opens a results file to be added to, for this import alone: two of them
+// would give a line two uuids, and create its record twice. size is how much of it was
+// read; more of it means that another import came in between. A last line that a crash
+// cut is ended, so that the next one stands alone.
+func openResults(path string, size int64) (*resultsFile, error) {
 	if path == "" {
 		return &resultsFile{}, nil
 	}
@@ -78,9 +79,17 @@ func openResults(path string) (*resultsFile, error) {
 	if err != nil {
 		return nil, usageError(err.Error())
 	}
+	if isTaken(file) {
+		return nil, errors.Join(withHint(usageError("another import is using the results file "+path+"; nothing was sent"),
+			"wait until it has ended, then run the same command again"), file.Close())
+	}
+	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() && info.Size() != size {
+		return nil, errors.Join(withHint(usageError("another import wrote to the results file "+path+" meanwhile; nothing was sent"),
+			"run the same command again"), file.Close())
+	}
 	last := make([]byte, 1)
-	if end, err := file.Seek(0, io.SeekEnd); err == nil && end > 0 {
-		if _, err := file.ReadAt(last, end-1); err == nil && last[0] != '\n' {
+	if size > 0 {
+		if _, err := file.ReadAt(last, size-1); err == nil && last[0] != '\n' {
 			if _, err := file.WriteString("\n"); err != nil {
 				return nil, errors.Join(usageError(err.Error()), file.Close())
 			}
