@@ -57,7 +57,7 @@ type model struct {
 // TestModel compares the service with the model over random operations.
 func TestModel(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorld(t).unchecked()
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &model{world: w, maximum: rapid.IntRange(0, 3).Draw(rt, "maximum"), calls: map[string]*modelCall{}, pledges: map[string]*modelPledge{}}
 		limited := service.Organization{MaxCallAttempts: &m.maximum, CoolingOff: time.Hour}
