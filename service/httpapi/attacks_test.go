@@ -1,0 +1,543 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/httpapi"
+	"fundesk/service/servicetest"
+)
+
+// TestAttacks goes through the OWASP API Security Top Ten of 2023, a scenario each.
+// Injection, which that list no longer names, has a file of its own.
+func TestAttacks(t *testing.T) {
+	t.Parallel()
+	for name, attack := range map[string]func(*testing.T, *world){
+		"API1 object level authorization":   attackObjects,
+		"API2 authentication":               attackAuthentication,
+		"API3 property level authorization": attackProperties,
+		"API4 resource consumption":         attackResources,
+		"API5 function level authorization": attackFunctions,
+		"API6 business flows":               attackFlows,
+		"API7 request forgery":              attackByAddresses,
+		"API8 misconfiguration":             attackConfiguration,
+		"API9 inventory":                    attackInventory,
+		"API10 what other systems send":     attackByOtherSystems,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			attack(t, newWorld(t).unchecked())
+		})
+	}
+}
+
+// state is everything that an account sees of the records, with their revisions.
+func (w *world) state(token string) (all []string) {
+	for _, list := range []string{"persons", "calls", "pledges"} {
+		answer := w.Do(token, "GET", "/api/v1/"+list+"?first=500", "")
+		all = append(all, fmt.Sprint(answer.Status, " ", regexp.MustCompile(`expires=[^"]*`).ReplaceAllString(string(answer.Body), "")))
+	}
+	return all
+}
+
+// attackObjects tries everything on the other organization's records. That each answer
+// is the same as for an unknown record is TestForeignRecords; here nothing has changed
+// and nothing was shown, by cursors and links neither.
+func attackObjects(t *testing.T, w *world) {
+	secret := w.create("/api/v1/persons", strings.Replace(w.personBody(w.b), "Jansen", "Geheim", 1))
+	before := w.state(w.b.token)
+	foreign := []string{w.b.person.String(), w.b.call.String(), w.b.pledge.String(), w.b.organization.String(), secret.String(), "Geheim"}
+	ours := strings.NewReplacer(w.a.person.String(), w.b.person.String(), w.a.pledge.String(), w.b.pledge.String(),
+		w.a.call.String(), w.b.call.String(), w.a.organization.String(), w.b.organization.String(), w.a.focusArea.String(), w.b.focusArea.String())
+	for _, o := range w.operations() {
+		path := ours.Replace(o.path)
+		if strings.Contains(path, "/calls/") {
+			path = "/api/v1/calls/" + w.b.call.String() + path[strings.Index(path, "/actions"):]
+		}
+		answer := w.Do(w.a.token, o.method, path, fresh(ours.Replace(o.body)))
+		if answer.Status != http.StatusNotFound && answer.Status != http.StatusBadRequest {
+			t.Errorf("%s for the other organization: got %d %s", o.name, answer.Status, answer.Body)
+		}
+	}
+	for _, list := range []string{"persons", "calls", "pledges"} {
+		cursor := page(t, w.Do(w.b.token, "GET", "/api/v1/"+list, "")).Edges[0].Cursor
+		for _, query := range []string{"first=500", "first=500&after=" + cursor, "last=500&before=" + cursor} {
+			answer := w.Do(w.a.token, "GET", "/api/v1/"+list+"?"+query, "")
+			for _, value := range foreign {
+				if bytes.Contains(answer.Body, []byte(value)) {
+					t.Errorf("%s?%s shows %s", list, query, value)
+				}
+			}
+		}
+	}
+	if diff := cmp.Diff(before, w.state(w.b.token)); diff != "" {
+		t.Errorf("the other organization's records changed: %s", diff)
+	}
+}
+
+// attackAuthentication sends what is no token of this service, to every operation.
+func attackAuthentication(t *testing.T, w *world) {
+	seed, err := w.Store.SigningSeed(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := ed25519.NewKeyFromSeed(seed)
+	head, payload, _ := strings.Cut(w.all, ".")
+	payload, _, _ = strings.Cut(payload, ".")
+	sign := func(method jwt.SigningMethod, key any, change func(jwt.MapClaims)) string {
+		claims := jwt.MapClaims{"iss": "fundeskd", "sub": w.account.UUID.String(), "iat": w.Clock.Now().Unix(), "exp": w.Clock.Now().Add(time.Hour).Unix()}
+		if change != nil {
+			change(claims)
+		}
+		made := jwt.NewWithClaims(method, claims)
+		var header map[string]any
+		data, _ := base64.RawURLEncoding.DecodeString(head)
+		if err := json.Unmarshal(data, &header); err != nil {
+			t.Fatal(err)
+		}
+		made.Header["kid"] = header["kid"]
+		text, err := made.SignedString(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	public := []byte(ours.Public().(ed25519.PublicKey))
+	if got := w.Do(sign(jwt.SigningMethodEdDSA, ours, nil), "GET", "/api/v1/persons", ""); got.Status != http.StatusOK {
+		t.Fatalf("got %d for a good token: the attacks would prove nothing", got.Status)
+	}
+	_, theirs, _ := ed25519.GenerateKey(nil)
+	attacks := map[string]string{
+		"none":                      sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, nil),
+		"the public key as a word":  sign(jwt.SigningMethodHS256, public, nil),
+		"another key, our kid":      sign(jwt.SigningMethodEdDSA, theirs, nil),
+		"another service's":         servicetest.New(t).Token(),
+		"expired":                   sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["exp"] = w.Clock.Now().Add(-time.Minute).Unix() }),
+		"for ever":                  sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { delete(c, "exp") }),
+		"of nobody":                 sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["sub"] = apitype.NewUUID().String() }),
+		"of another issuer":         sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["iss"] = "x" }),
+		"signature cut off":         head + "." + payload + ".",
+		"more claims, same signing": head + "." + base64.RawURLEncoding.EncodeToString([]byte(`{"permissions":["*"]}`)) + w.all[strings.LastIndex(w.all, "."):],
+		"five kilobytes":            w.all + strings.Repeat("A", 5<<10),
+		"two":                       w.all + " " + w.b.token,
+		"a list":                    w.all + "," + w.b.token,
+		"SQL":                       "' OR 1=1 --",
+		"nothing":                   "",
+	}
+	for name, attack := range attacks {
+		for _, operation := range httpapi.Routes() {
+			method, path, _ := strings.Cut(operation, " ")
+			request := httptest.NewRequestWithContext(t.Context(), method, strings.ReplaceAll(path, "{uuid}", w.a.call.String()), http.NoBody)
+			request.Header.Set("Authorization", "Bearer "+attack)
+			refused(t, name+" at "+operation, w.Send(request))
+		}
+	}
+	for _, query := range []string{"access_token", "token", "authorization", "bearer"} {
+		refused(t, query+" in the query", w.Do("", "GET", "/api/v1/persons?"+query+"="+w.all, ""))
+	}
+	for name, header := range map[string]http.Header{
+		"a cookie": {"Cookie": {"token=" + w.all}}, "another header": {"X-Api-Key": {w.all}}, "Basic": {"Authorization": {"Basic " + w.all}},
+		"twice": {"Authorization": {"Bearer " + w.all, "Bearer " + w.all}}, "no scheme": {"Authorization": {w.all}},
+	} {
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/persons", http.NoBody)
+		maps.Copy(request.Header, header)
+		refused(t, name, w.Send(request))
+	}
+}
+
+// refused wants a 401 that tells nothing of why.
+func refused(t *testing.T, name string, answer servicetest.Answer) {
+	t.Helper()
+	const detail = `"detail":"the bearer token is missing or not valid"`
+	if answer.Status != http.StatusUnauthorized || !bytes.Contains(answer.Body, []byte(detail)) || answer.Header.Get("WWW-Authenticate") == "" {
+		t.Errorf("%s: got %d %s, want 401", name, answer.Status, answer.Body)
+	}
+}
+
+// attackProperties sends every field of an answer that its body does not have, and those
+// that the service keeps to itself: each is refused by its name, and nothing changes.
+func attackProperties(t *testing.T, w *world) {
+	names := map[string]bool{}
+	for _, name := range strings.Fields("rev owner external private doc permissions scope admin id _id __proto__ constructor paymentQr hasSignature signature Uuid UUID") {
+		names[name] = true
+	}
+	for _, path := range []string{"persons/" + w.a.person.String(), "calls/" + w.a.call.String(), "pledges/" + w.a.pledge.String()} {
+		for name := range w.Do(w.all, "GET", "/api/v1/"+path, "").Object() {
+			names[name] = true
+		}
+	}
+	operations := w.operations()
+	before := w.state(w.all)
+	tried := 0
+	for _, o := range operations {
+		known := map[string]bool{"type": true, "cancelledAt": true, "droppedAt": true} // Fields of the other mode.
+		for name := range decoded(t, []byte(o.body)).(map[string]any) {
+			known[name] = true
+		}
+		if strings.HasPrefix(o.name, "create") {
+			for _, other := range operations {
+				if other.path != o.path {
+					continue
+				}
+				for name := range decoded(t, []byte(other.body)).(map[string]any) {
+					known[name] = true
+				}
+			}
+		} else if !strings.HasPrefix(o.name, "cancel") {
+			clear(known)
+			for name := range decoded(t, []byte(o.body)).(map[string]any) {
+				known[name] = true
+			}
+		}
+		for name := range names {
+			if known[name] {
+				continue
+			}
+			tried++
+			body := strings.Replace(fresh(o.body), "{", fmt.Sprintf(`{%q:"x",`, name), 1)
+			answer := w.Do(w.all, o.method, o.path, body)
+			if answer.Status != http.StatusBadRequest || !bytes.Contains(answer.Body, []byte(`"pointer":"/`+name+`"`)) {
+				t.Errorf("%s with %s: got %d %s", o.name, name, answer.Status, answer.Body)
+			}
+		}
+	}
+	if tried < 300 {
+		t.Errorf("got %d fields tried, want all of them", tried)
+	}
+	if diff := cmp.Diff(before, w.state(w.all)); diff != "" {
+		t.Errorf("something changed: %s", diff)
+	}
+}
+
+// attackResources asks for more than anybody needs.
+func attackResources(t *testing.T, w *world) {
+	many := strings.TrimSuffix(strings.Repeat(user+",", 1600), ",") // As much as fits into a header of 64 KiB.
+	for _, test := range []struct {
+		name, path string
+		status     int
+	}{
+		{"large page", "/api/v1/calls?first=501", 400},
+		{"page beyond numbers", "/api/v1/calls?first=99999999999999999999", 400},
+		{"many organizations", "/api/v1/persons?owningOrganizationUuids=" + many, 200},
+		{"many includes", "/api/v1/calls?include=" + strings.Repeat("person,", 5000) + "person", 200},
+		{"many parameters", "/api/v1/calls?" + strings.Repeat("x=1&", 5000), 400},
+	} {
+		if got := w.Do(w.all, "GET", test.path, ""); got.Status != test.status || len(got.Body) > 1<<20 {
+			t.Errorf("%s: got %d with %d bytes, want %d", test.name, got.Status, len(got.Body), test.status)
+		}
+	}
+	uuids := strings.TrimSuffix(strings.Repeat(`"`+user+`",`, 20_000), ",")
+	attempts := strings.TrimSuffix(strings.Repeat(`{"createdAt":"2026-11-20"},`, 30_000), ",")
+	large := `{"a":"` + strings.Repeat("x", 100<<10) + `"}`
+	pledge := "/api/v1/pledges/" + w.a.pledge.String() + "/actions/update"
+	for _, test := range []struct {
+		name, method, path, body string
+		status                   int
+		place                    string
+	}{
+		{"deep", "POST", "/api/v1/persons", `{"name":` + strings.Repeat(`[`, 1<<19) + strings.Repeat(`]`, 1<<19) + `}`, 413, ""},
+		{"deep within a mebibyte", "POST", "/api/v1/persons", `{"name":` + strings.Repeat(`[`, 500_000), 400, "/name" + strings.Repeat("/0", 63)},
+		{"a digit too many", "POST", "/api/v1/pledges", w.pledgeBody(w.a, `,"preferredPaymentDay":`+strings.Repeat("9", 100_000)), 400, "/preferredPaymentDay"},
+		{"exponent", "PUT", pledge, `{"donationAmount":1e999999999}`, 400, "/donationAmount"},
+		{"many focus areas", "POST", "/api/v1/pledges", strings.Replace(w.pledgeBody(w.a), `"focusAreaUuids":[`, `"focusAreaUuids":[`+uuids+`,`, 1), 400, "/focusAreaUuids"},
+		{"many attempts", "POST", "/api/v1/calls", w.externalCallBody(w.a, `,"attempts":[`+attempts+`]`), 400, "/attempts"},
+		{"large metadata", "POST", "/api/v1/pledges", w.pledgeBody(w.a, `,"externalMetadata":`+large), 400, "/externalMetadata"},
+		{"large metadata in an update", "PUT", pledge, `{"externalMetadata":` + large + `}`, 400, "/externalMetadata"},
+		{"large properties", "POST", "/api/v1/calls", strings.Replace(w.externalCallBody(w.a), `"{\"b\":1.50,\"a\":2}"`, large, 1), 400, "/externalMetadata/additionalProperties"},
+	} {
+		got := w.Do(w.all, test.method, test.path, test.body)
+		if got.Status != test.status || !bytes.Contains(got.Body, []byte(`"pointer":"`+test.place+`"`)) && test.place != "" || len(got.Body) > 64<<10 {
+			t.Errorf("%s: got %d %.300s, want %d at %s", test.name, got.Status, got.Body, test.status, test.place)
+		}
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = z.Write([]byte(strings.Repeat(" ", 1<<20)))
+	_ = z.Close()
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/persons", &packed)
+	request.Header.Set("Authorization", "Bearer "+w.all)
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Content-Encoding", "gzip")
+	if got := w.Send(request); got.Status != http.StatusUnsupportedMediaType {
+		t.Errorf("packed: got %d, want 415: nothing is unpacked", got.Status)
+	}
+}
+
+// attackFunctions tries ways around the permission of an operation, with an account that
+// has none but to mark. That each permission opens its own operations and no others is
+// TestMissingPermissions.
+func attackFunctions(t *testing.T, w *world) {
+	before := w.state(w.all)
+	weak := w.Token(servicetest.May(service.EntitiesMark))
+	for _, operation := range httpapi.Routes() {
+		method, path, _ := strings.Cut(operation, " ")
+		if strings.HasSuffix(path, "mark-processed") {
+			continue
+		}
+		path = strings.NewReplacer("{uuid}", w.a.call.String(), "{statusUpdateAction}", "drop").Replace(path)
+		ways := map[string]*http.Request{
+			"plain":        httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody),
+			"HEAD":         httptest.NewRequestWithContext(t.Context(), http.MethodHead, path, http.NoBody),
+			"escaped":      httptest.NewRequestWithContext(t.Context(), method, strings.Replace(path, "v1", "%76%31", 1), http.NoBody),
+			"another host": httptest.NewRequestWithContext(t.Context(), method, "http://localhost"+path, http.NoBody),
+			"override":     httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/entity-access/actions/mark-processed?_method="+method, http.NoBody),
+		}
+		ways["override"].Header.Set("X-Http-Method-Override", method)
+		ways["override"].Header.Set("X-Original-Url", path)
+		for name, request := range ways {
+			request.Header.Set("Authorization", "Bearer "+weak)
+			got := w.Send(request)
+			allowed := got.Status == http.StatusForbidden || name == "HEAD" && got.Status == http.StatusMethodNotAllowed || name == "override" && got.Status == http.StatusBadRequest
+			if !allowed {
+				t.Errorf("%s by %s: got %d %s", operation, name, got.Status, got.Body)
+			}
+		}
+		for _, odd := range []string{path + "/", "/" + path, "/x/.." + path, strings.ToUpper(path), path + "%00", path + ";x=1"} {
+			request := httptest.NewRequestWithContext(t.Context(), method, "/", http.NoBody)
+			if unescaped, err := request.URL.Parse("http://x" + odd); err == nil {
+				request.URL = unescaped
+			}
+			request.Header.Set("Authorization", "Bearer "+weak)
+			if got := w.Send(request); got.Status != http.StatusNotFound && got.Status != http.StatusForbidden {
+				t.Errorf("%s %s: got %d", method, odd, got.Status)
+			}
+		}
+	}
+	if diff := cmp.Diff(before, w.state(w.all)); diff != "" {
+		t.Errorf("something changed: %s", diff)
+	}
+}
+
+// attackFlows repeats what may be done once, and hurries what has a maximum.
+func attackFlows(t *testing.T, w *world) {
+	maximum := 3
+	limited := service.Organization{MaxCallAttempts: &maximum, CoolingOff: time.Hour}
+	limited.Name, limited.Abbreviation = "L", "L"
+	o := owned{organization: w.OrganizationWith(limited), focusArea: apitype.NewUUID()}
+	o.person = w.create("/api/v1/persons", w.personBody(o))
+	call := "/api/v1/calls/" + w.create("/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2026-11-20","type":"winback"}`, o.person)).String()
+	attempts := parallel(32, func(int) int { return w.Do(w.all, "PUT", call+"/actions/add-attempt", "").Status })
+	if attempts[200] != maximum || attempts[409] != 32-maximum {
+		t.Errorf("got %v, want three attempts", attempts)
+	}
+	const done = `{"result":{"resultCode":"yes"}}`
+	if first := w.Do(w.all, "PUT", call+"/actions/complete", done); first.Status != http.StatusOK {
+		t.Fatalf("got %d %s", first.Status, first.Body)
+	}
+	before := w.Do(w.all, "GET", call, "")
+	w.Clock.Advance(time.Hour)
+	for body, want := range map[string]int{done: 200, `{}`: 200, `{"result":{"resultCode":"no"}}`: 409} {
+		statuses := parallel(8, func(int) int { return w.Do(w.all, "PUT", call+"/actions/complete", body).Status })
+		if statuses[want] != 8 {
+			t.Errorf("replayed %s: got %v, want %d", body, statuses, want)
+		}
+	}
+	for _, action := range []string{"cancel", "expire", "add-attempt"} {
+		if got := w.Do(w.all, "PUT", call+"/actions/"+action, ""); got.Status != http.StatusConflict {
+			t.Errorf("%s after the end: got %d", action, got.Status)
+		}
+	}
+	if after := w.Do(w.all, "GET", call, ""); !bytes.Equal(before.Body, after.Body) || before.Header.Get("ETag") != after.Header.Get("ETag") {
+		t.Errorf("replays changed the call from %s to %s", before.Body, after.Body)
+	}
+	pledge := "/api/v1/pledges/" + w.a.pledge.String()
+	races := parallel(16, func(i int) int {
+		return w.Do(w.all, "PUT", pledge+"/actions/"+[]string{"drop", "activate"}[i%2], "").Status
+	})
+	if races[200] != 8 || races[409] != 8 || w.Do(w.all, "GET", pledge, "").Object()["status"] != "dropped" {
+		t.Errorf("got %v, want the pledge dropped and never activated", races)
+	}
+}
+
+// attackByAddresses sends the address of a listener in every string field: nobody calls.
+// The code has no means to: neither package makes a connection of its own.
+func attackByAddresses(t *testing.T, w *world) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // Closed below.
+	if err != nil {
+		t.Fatal(err)
+	}
+	called := make(chan bool, 1)
+	go func() {
+		connection, err := listener.Accept()
+		if err == nil {
+			_ = connection.Close()
+		}
+		called <- err == nil
+	}()
+	for _, o := range w.operations() {
+		for _, place := range stringFields(t, o.body) {
+			text, _ := json.Marshal("http://" + listener.Addr().String() + "/x")
+			w.Do(w.all, o.method, o.path, fresh(with(t, o.body, place, string(text))))
+		}
+	}
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+listener.Addr().String()+"/api/v1/persons", http.NoBody)
+	for _, name := range []string{"X-Forwarded-Host", "X-Forwarded-For", "Forwarded", "Referer", "Origin", "X-Callback-Url", "Webhook-Url"} {
+		request.Header.Set(name, "http://"+listener.Addr().String())
+	}
+	request.Header.Set("Authorization", "Bearer "+w.all)
+	w.Send(request)
+	if err := listener.Close(); err != nil {
+		t.Error(err)
+	}
+	if <-called {
+		t.Error("the service opened a connection to an address that it was sent")
+	}
+	for _, folder := range []string{"..", "."} {
+		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if !strings.HasSuffix(file, "_test.go") {
+				noConnections(t, file)
+			}
+		}
+	}
+}
+
+// noConnections wants a file that uses nothing which opens a connection.
+func noConnections(t *testing.T, file string) {
+	t.Helper()
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, source, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opens := regexp.MustCompile(`^(http\.(Get|Head|Post|PostForm|Client|DefaultClient|DefaultTransport|Transport)|net\.(Dial.*|Lookup.*|Resolver)|exec\..*)$`)
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok && opens.MatchString(x.Name+"."+s.Sel.Name) {
+				t.Errorf("%s uses %s.%s", file, x.Name, s.Sel.Name)
+			}
+		}
+		return true
+	})
+}
+
+// attackConfiguration looks for what answers tell that nobody needs to know.
+func attackConfiguration(t *testing.T, w *world) {
+	person := "/api/v1/persons/" + w.a.person.String()
+	tells := regexp.MustCompile(`(?i)goroutine|\.go:\d|panic|sqlite|postgres|pgx|SELECT |INSERT |/tmp/|/work/|go1\.|version`)
+	answers := map[string]servicetest.Answer{
+		"200": w.Do(w.all, "GET", person, ""), "list": w.Do(w.all, "GET", "/api/v1/calls?include=person", ""),
+		"201": w.Do(w.all, "POST", "/api/v1/persons", w.personBody(w.a)), "400": w.Do(w.all, "POST", "/api/v1/persons", "{"),
+		"401": w.Do("", "GET", person, ""), "403": w.Do(w.Token(servicetest.May(service.CallsRead)), "GET", person, ""),
+		"404": w.Do(w.all, "GET", "/.git/config", ""), "405": w.Do(w.all, "PATCH", person, ""),
+		"409": w.Do(w.all, "POST", "/api/v1/persons", w.personBody(w.a, `,"uuid":"`+w.a.person.String()+`"`)),
+		"413": w.Do(w.all, "POST", "/api/v1/persons", strings.Repeat(" ", 1<<20+1)), "healthz": w.Do("", "GET", "/healthz", ""), "readyz": w.Do("", "GET", "/readyz", ""),
+	}
+	for _, method := range []string{"OPTIONS", "TRACE", "CONNECT", "PATCH", "DELETE", "PROPFIND", "get", "X"} {
+		answer := w.Do(w.all, method, person, "")
+		if answer.Status != http.StatusMethodNotAllowed && answer.Status != http.StatusNotFound {
+			t.Errorf("%s: got %d", method, answer.Status)
+		}
+		answers[method] = answer
+	}
+	for _, path := range []string{"/", "/debug/pprof/", "/metrics/", "/admin", "/.env", "/api", "/api/v1", "/api/v2/persons", "/v1/persons", "/swagger", "/graphql", "/server-status"} {
+		if answers[path] = w.Do(w.all, "GET", path, ""); answers[path].Status != http.StatusNotFound {
+			t.Errorf("%s: got %d, want 404", path, answers[path].Status)
+		}
+	}
+	if err := w.Store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	answers["500"], answers["503"] = w.Do(w.all, "GET", person, ""), w.Do("", "GET", "/readyz", "")
+	for name, answer := range answers {
+		for header, want := range map[string]string{"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"} {
+			if got := answer.Header.Get(header); got != want {
+				t.Errorf("%s: got %s %q, want %q", name, header, got, want)
+			}
+		}
+		for header := range answer.Header {
+			if known := "Cache-Control X-Content-Type-Options X-Request-Id Content-Type Content-Length Etag Allow Www-Authenticate Retry-After Connection"; !slices.Contains(strings.Fields(known), header) {
+				t.Errorf("%s: got the header %s", name, header)
+			}
+		}
+		if told := tells.Find(answer.Body); told != nil {
+			t.Errorf("%s tells %q", name, told)
+		}
+	}
+}
+
+// attackInventory compares what is served with what is described.
+func attackInventory(t *testing.T, _ *world) {
+	var document struct {
+		Paths map[string]map[string]any `json:"paths"`
+	}
+	if err := json.Unmarshal(httpapi.OpenAPI, &document); err != nil {
+		t.Fatal(err)
+	}
+	var described []string
+	for path, item := range document.Paths {
+		for method := range item {
+			if method != "parameters" {
+				described = append(described, strings.ToUpper(method)+" "+path)
+			}
+		}
+	}
+	parameter := regexp.MustCompile(`\{[^}]*\}`)
+	plain := func(routes []string) (names []string) {
+		for _, r := range routes {
+			names = append(names, parameter.ReplaceAllString(r, "{}"))
+		}
+		slices.Sort(names)
+		return names
+	}
+	if diff := cmp.Diff(plain(described), plain(httpapi.Routes())); diff != "" {
+		t.Errorf("what is described and what is served differ: %s", diff)
+	}
+}
+
+// attackByOtherSystems sends what an external system might put into the texts that the
+// service passes on: they are read as strictly as a body.
+func attackByOtherSystems(t *testing.T, w *world) {
+	for name, properties := range map[string]string{
+		"not JSON": `{`, "an array": `[]`, "trailing": `{} {}`, "twice the same name": `{"a":1,"a":2}`,
+		"deep":           strings.Repeat(`{"a":`, 100) + `1` + strings.Repeat(`}`, 100),
+		"NUL":            `{"a":"\u0000"}`,
+		"lone surrogate": `{"a":"\ud800"}`,
+		"prototype":      `{"__proto__":{"admin":true}}`,
+	} {
+		text, err := json.Marshal(properties)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := strings.Replace(w.externalCallBody(w.a), `"{\"b\":1.50,\"a\":2}"`, string(text), 1)
+		answer := w.Do(w.all, "POST", "/api/v1/calls", body)
+		if name == "prototype" { // Only text to this service, and passed on as that.
+			if answer.Status != http.StatusCreated || !bytes.Contains(answer.Body, []byte(`"additionalProperties":{"__proto__":{"admin":true}}`)) {
+				t.Errorf("%s: got %d %s", name, answer.Status, answer.Body)
+			}
+			continue
+		}
+		if answer.Status != http.StatusBadRequest || !bytes.Contains(answer.Body, []byte(`"pointer":"/externalMetadata/additionalProperties`)) {
+			t.Errorf("%s: got %d %s", name, answer.Status, answer.Body)
+		}
+	}
+}
