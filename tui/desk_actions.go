@@ -355,6 +355,8 @@ func (d *desk) editNotes() tea.Cmd {
 		}
 		path := filepath.Join(folder, "notes.txt")
 		command := exec.CommandContext(d.ctx, fields[0], append(fields[1:], path)...)
+		// An editor loads plugins: the token is none of their business.
+		command.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "FUNDESK_TOKEN=") })
 		return tea.ExecProcess(command, func(err error) tea.Msg {
 			defer func() { _ = os.RemoveAll(folder) }()
 			if err != nil {

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"fundesk/service/servicetest"
 )
@@ -85,10 +87,45 @@ func TestEveryCommandThroughHTTPWithATokenFromTheKeyring(t *testing.T) {
 			t.Errorf("the session never printed %s:\n%s", want, out)
 		}
 	}
+	// Without a bus, and with one that nobody serves, no daemon may be started for it.
+	for _, bus := range []string{"", "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere"} {
+		line := `fundesk profile add pinned --base-url "$URL" --token-storage keyring && env -u FUNDESK_TOKEN ` + bus + ` fundesk auth status --profile pinned`
+		if out, errs, code := h.run(t, line); code != 4 {
+			t.Errorf("auth status with %q: got exit %d, %s%s, want 4", bus, code, out, errs)
+		}
+	}
+	h.wantNoDaemon(t)
 	token := h.env[len(h.env)-2][len("TOKEN="):]
 	if files, _, _ := h.run(t, "grep -rlF -- "+token+" .config .local/state .cache 2>/dev/null"); files != "" {
 		t.Errorf("the token was written to %s", files)
 	}
+}
+
+// wantNoDaemon waits for the daemons of the session bus and the keyring that were started
+// in this home to end: nothing may be left behind.
+func (h *home) wantNoDaemon(t *testing.T) {
+	t.Helper()
+	var left []string
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		left = nil
+		folders, err := filepath.Glob("/proc/[0-9]*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, folder := range folders {
+			// A process that ended meanwhile has neither.
+			name, _ := os.ReadFile(folder + "/comm")
+			environment, _ := os.ReadFile(folder + "/environ")
+			isDaemon := strings.HasPrefix(string(name), "dbus-") || strings.HasPrefix(string(name), "gnome-keyring")
+			if isDaemon && strings.Contains(string(environment), "HOME="+h.dir+"\x00") {
+				left = append(left, strings.TrimSpace(string(name)))
+			}
+		}
+		if len(left) == 0 {
+			return
+		}
+	}
+	t.Errorf("got %v left behind, want no daemon", left)
 }
 
 func TestErrorsAreOneLineForMachines(t *testing.T) {

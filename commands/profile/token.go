@@ -69,8 +69,27 @@ func (t Tokens) Set(name, token string, insecure bool) (storage string, err erro
 	if insecure {
 		return StorageFile, WriteFile(t.path(name), []byte(token+"\n"))
 	}
+	if err := fitsKeyring(runtime.GOOS, token); err != nil {
+		return "", err
+	}
 	_, err = t.keyring(func() (string, error) { return "", keyring.Set(keyringService, name, token) })
 	return StorageKeyring, err
+}
+
+// fitsKeyring refuses a token that the keyring of a system cannot hold. It is asked
+// first: on macOS the library would leave a process behind.
+func fitsKeyring(system, token string) error {
+	limit, name := 0, ""
+	switch system {
+	case "windows":
+		limit, name = 2560, "Windows" // CRED_MAX_CREDENTIAL_BLOB_SIZE.
+	case "darwin":
+		limit, name = 2900, "macOS" // A command of security has 4096 bytes: base64, and the names.
+	}
+	if limit == 0 || len(token) <= limit {
+		return nil
+	}
+	return fmt.Errorf("the token is too large: it has %d bytes, and an entry in the keyring of %s holds %d", len(token), name, limit)
 }
 
 // Delete removes the token of a profile from where it is; a missing one is fine.

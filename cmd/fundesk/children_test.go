@@ -1,0 +1,80 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// spy is a program that writes down what the system shows of it and of who started it.
+const spy = `#!/bin/bash
+tr '\0' '\n' < /proc/self/environ > "$HOME/spied-environ"
+tr '\0' '\n' < /proc/$$/cmdline > "$HOME/spied-cmdline"
+tr '\0' '\n' < /proc/$PPID/cmdline > "$HOME/spied-parent"
+`
+
+// addSpy puts a spy that goes on with more into the home folder.
+func (h home) addSpy(t *testing.T, more string) (path string) {
+	t.Helper()
+	path = filepath.Join(h.dir, "spy")
+	if err := os.WriteFile(path, []byte(spy+more), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// wantHidden looks for secrets in what the spy saw.
+func (h home) wantHidden(t *testing.T, secrets ...string) {
+	t.Helper()
+	for _, name := range []string{"environ", "cmdline", "parent"} {
+		data, err := os.ReadFile(filepath.Join(h.dir, "spied-"+name))
+		if err != nil {
+			t.Fatalf("the child never ran: %v", err)
+		}
+		if len(data) == 0 {
+			t.Errorf("%s of the child is empty", name)
+		}
+		for _, secret := range secrets {
+			if strings.Contains(string(data), secret) {
+				t.Errorf("got %s in the %s of the child:\n%s", secret, name, data)
+			}
+		}
+	}
+}
+
+// The program that prints the token is not shown one that it did not print, and nobody
+// sees the one that it did.
+func TestTokenCommandSeesNoToken(t *testing.T) {
+	t.Parallel()
+	need(t, "bash")
+	h := newHome(t)
+	url := h.serve(t)
+	token := h.must(t, "fundeskd account add desk --all-organizations")
+	if err := os.WriteFile(filepath.Join(h.dir, "token"), []byte(token), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := h.addSpy(t, `cat "$HOME/token"`)
+	h.must(t, "fundesk profile add prod --base-url "+url+" --token-storage command --token-command "+path)
+	if out := h.must(t, "fundesk auth status -o json"); !strings.Contains(out, `"accepted":true`) {
+		t.Errorf("got %s, want an accepted token", out)
+	}
+	h.wantHidden(t, token, "FUNDESK_TOKEN")
+}
+
+// An editor may load anybody's plugins: it gets the notes, and no token.
+func TestEditorSeesNoToken(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	url := h.serve(t)
+	token := h.must(t, "fundeskd account add desk --all-organizations")
+	h.env = append(h.env, "FUNDESK_BASE_URL="+url, "FUNDESK_TOKEN="+token, "EDITOR="+h.addSpy(t, `echo "written by hand" > "$1"`))
+	term := h.openTerminal(t, 120, 36)
+	term.write("fundesk tui")
+	term.send("Enter")
+	term.waitFor("take the next call")
+	term.take()
+	term.send("E")
+	term.waitFor("written by hand")
+	h.wantHidden(t, token, "FUNDESK_TOKEN=")
+}
