@@ -52,6 +52,7 @@ type program struct {
 	noMigrate bool
 	bulk      bool     // The command writes much.
 	timeouts  timeouts // Of serve; zero: the defaults.
+	persons   int      // Of serve --sandbox; 0: as many as a sample has by itself.
 	// Of serve; 0 is what the database does by itself.
 	connections    int
 	connectTimeout time.Duration
@@ -74,7 +75,7 @@ func usage(format string, args ...any) error { return usageError{fmt.Errorf(form
 // run runs one command and is its exit code.
 func run(ctx context.Context, args []string, p program) int {
 	root := p.root()
-	root.SetArgs(args)
+	root.SetArgs(append([]string{}, args...)) // With nil, cobra takes those of the process.
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
 	root.SetErr(p.Err)

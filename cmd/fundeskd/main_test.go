@@ -61,7 +61,7 @@ func (e environment) getenv(name string) string {
 }
 
 func (e environment) program(in string, out, errs io.Writer) program {
-	return program{In: strings.NewReader(in), Out: out, Err: errs, Getenv: e.getenv, Now: time.Now, timeouts: e.timeouts}
+	return program{In: strings.NewReader(in), Out: out, Err: errs, Getenv: e.getenv, Now: time.Now, timeouts: e.timeouts, persons: 200}
 }
 
 // run runs one command.

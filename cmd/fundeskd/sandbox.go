@@ -41,7 +41,7 @@ func (p *program) serveSandbox(ctx context.Context, o serveOptions) (err error) 
 	var token string
 	err = p.with(ctx, func(s *service.Service) (err error) {
 		err = s.LoadIfEmpty(ctx, func(add func(service.LoadRecord) error) error {
-			return embedded.Sample(embedded.SampleOptions{Now: box.Now()}, add)
+			return embedded.Sample(embedded.SampleOptions{Persons: p.persons, Now: box.Now()}, add)
 		})
 		if err != nil {
 			return err
