@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// programs holds the two programs, built once for all tests of this package.
+// programs holds the two programs, built once for all tests of this package; with the
+// race detector where the tests have it: a race ends the program with exit code 66.
 var programs string
 
 func TestMain(m *testing.M) {
@@ -25,7 +26,11 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(folder)
-	build := exec.Command("go", "build", "-o", folder+string(filepath.Separator), "fundesk/cmd/fundesk", "fundesk/cmd/fundeskd")
+	args := []string{"build", "-o", folder + string(filepath.Separator)}
+	if isRace {
+		args = append(args, "-race")
+	}
+	build := exec.Command("go", append(args, "fundesk/cmd/fundesk", "fundesk/cmd/fundeskd")...)
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build the programs: %v\n%s", err, out)
 		return 1
@@ -76,6 +81,7 @@ func newHome(t *testing.T) home {
 		"TERM=xterm-256color",
 		"LANG=C.UTF-8",
 		"TZ=UTC",
+		"GORACE=atexit_sleep_ms=0", // Each command would end a second later.
 	}}
 }
 
