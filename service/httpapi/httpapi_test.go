@@ -30,7 +30,7 @@ type owned struct {
 
 const user = "5d0c1f7e-9f5b-4b5e-8a38-0f7a3a1d9b11"
 
-func newWorld(t *testing.T, options ...servicetest.Option) *world {
+func newWorld(t testing.TB, options ...servicetest.Option) *world {
 	t.Helper()
 	w := &world{Harness: servicetest.New(t, options...)}
 	w.account = w.Account(servicetest.Sources("crm"))

@@ -72,19 +72,19 @@ var (
 	anyTime = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[^"]*"`)
 )
 
-// TestForeignRecords shows that another organization's record answers like one that
-// does not exist, on every operation and in every reference. Spec gaps: R2, A3, L8.
-func TestForeignRecords(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	none := owned{organization: apitype.NewUUID(), person: apitype.NewUUID(), pledge: apitype.NewUUID(), call: apitype.NewUUID(), transaction: apitype.NewUUID(), focusArea: apitype.NewUUID()}
+// onRecords is an operation of the first organization's account on records that it is
+// told of.
+type onRecords struct {
+	name string
+	send func(o owned) servicetest.Answer
+}
+
+// onRecords are all operations on records and all references to them.
+func (w *world) onRecords() []onRecords {
 	mark := func(name string, id apitype.UUID) string {
 		return fmt.Sprintf(`{"entries":[{"entityName":%q,"entityUuid":%q,"processedAt":"2026-11-20"}]}`, name, id)
 	}
-	operations := []struct {
-		name string
-		send func(o owned) servicetest.Answer
-	}{
+	return []onRecords{
 		{"get person", func(o owned) servicetest.Answer {
 			return w.Do(w.a.token, "GET", "/api/v1/persons/"+o.person.String(), "")
 		}},
@@ -138,7 +138,20 @@ func TestForeignRecords(t *testing.T) {
 			return w.Do(w.a.token, "POST", "/api/v1/entity-access/actions/mark-processed", mark("transaction", o.transaction))
 		}},
 	}
-	for _, o := range operations {
+}
+
+// nobody has records that do not exist.
+func nobody() owned {
+	return owned{organization: apitype.NewUUID(), person: apitype.NewUUID(), pledge: apitype.NewUUID(), call: apitype.NewUUID(), transaction: apitype.NewUUID(), focusArea: apitype.NewUUID()}
+}
+
+// TestForeignRecords shows that another organization's record answers like one that
+// does not exist, on every operation and in every reference. Spec gaps: R2, A3, L8.
+func TestForeignRecords(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	none := nobody()
+	for _, o := range w.onRecords() {
 		t.Run(o.name, func(t *testing.T) {
 			t.Parallel()
 			foreign, unknown := o.send(w.b), o.send(none)

@@ -1,0 +1,191 @@
+package httpapi_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/httpapi"
+)
+
+// watched is a store that notes which rows it is asked for, of what kind and in which
+// order.
+type watched struct {
+	service.Store
+	asked []string
+}
+
+// View notes what is read.
+func (s *watched) View(ctx context.Context, read func(service.Reader) error) error {
+	s.asked = append(s.asked, "view")
+	return s.Store.View(ctx, func(r service.Reader) error { return read(watchedReader{r, s}) })
+}
+
+// Update notes what is read and written.
+func (s *watched) Update(ctx context.Context, change func(service.Tx) error) error {
+	s.asked = append(s.asked, "update")
+	return s.Store.Update(ctx, func(tx service.Tx) error { return change(watchedTx{tx, watchedReader{tx, s}}) })
+}
+
+type watchedReader struct {
+	service.Reader
+	store *watched
+}
+
+func (r watchedReader) note(what string) { r.store.asked = append(r.store.asked, what) }
+
+// Person is noted.
+func (r watchedReader) Person(id apitype.UUID) (service.PersonRow, error) {
+	r.note("person")
+	return r.Reader.Person(id)
+}
+
+// Call is noted.
+func (r watchedReader) Call(id apitype.UUID) (service.CallRow, error) {
+	r.note("call")
+	return r.Reader.Call(id)
+}
+
+// Pledge is noted.
+func (r watchedReader) Pledge(id apitype.UUID) (service.PledgeRow, error) {
+	r.note("pledge")
+	return r.Reader.Pledge(id)
+}
+
+// Transaction is noted.
+func (r watchedReader) Transaction(id apitype.UUID) (service.TransactionRow, error) {
+	r.note("transaction")
+	return r.Reader.Transaction(id)
+}
+
+// Transactions is noted.
+func (r watchedReader) Transactions(ids []apitype.UUID) ([]service.TransactionRow, error) {
+	r.note("transactions")
+	return r.Reader.Transactions(ids)
+}
+
+// Organization is noted.
+func (r watchedReader) Organization(id apitype.UUID) (service.Organization, error) {
+	r.note("organization")
+	return r.Reader.Organization(id)
+}
+
+// FocusArea is noted.
+func (r watchedReader) FocusArea(id apitype.UUID) (service.FocusArea, error) {
+	r.note("focus area")
+	return r.Reader.FocusArea(id)
+}
+
+// Persons is noted.
+func (r watchedReader) Persons(f service.PersonFilter, part service.Range) ([]service.PersonRow, error) {
+	r.note("persons")
+	return r.Reader.Persons(f, part)
+}
+
+// Calls is noted.
+func (r watchedReader) Calls(f service.CallFilter, part service.Range) ([]service.CallRow, error) {
+	r.note("calls")
+	return r.Reader.Calls(f, part)
+}
+
+// CallsOfPledge is noted.
+func (r watchedReader) CallsOfPledge(id apitype.UUID) ([]service.CallRow, error) {
+	r.note("calls of pledge")
+	return r.Reader.CallsOfPledge(id)
+}
+
+// Pledges is noted.
+func (r watchedReader) Pledges(f service.PledgeFilter, part service.Range) ([]service.PledgeRow, error) {
+	r.note("pledges")
+	return r.Reader.Pledges(f, part)
+}
+
+// watchedTx notes what it reads; what it writes was allowed.
+type watchedTx struct {
+	service.Tx
+	reads watchedReader
+}
+
+// Person is noted.
+func (tx watchedTx) Person(id apitype.UUID) (service.PersonRow, error) { return tx.reads.Person(id) }
+
+// Call is noted.
+func (tx watchedTx) Call(id apitype.UUID) (service.CallRow, error) { return tx.reads.Call(id) }
+
+// Pledge is noted.
+func (tx watchedTx) Pledge(id apitype.UUID) (service.PledgeRow, error) { return tx.reads.Pledge(id) }
+
+// Transaction is noted.
+func (tx watchedTx) Transaction(id apitype.UUID) (service.TransactionRow, error) {
+	return tx.reads.Transaction(id)
+}
+
+// Organization is noted.
+func (tx watchedTx) Organization(id apitype.UUID) (service.Organization, error) {
+	return tx.reads.Organization(id)
+}
+
+// FocusArea is noted.
+func (tx watchedTx) FocusArea(id apitype.UUID) (service.FocusArea, error) {
+	return tx.reads.FocusArea(id)
+}
+
+// watch puts a watched store below the world's handler.
+func (w *world) watch(t testing.TB) *watched {
+	t.Helper()
+	store := &watched{Store: w.Store}
+	s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Handler = httpapi.New(httpapi.Options{Service: s, Now: w.Clock.Now})
+	return store
+}
+
+// TestTimingTellsNothing shows that a foreign record costs the same reads as an unknown
+// one, in the same order, so that how long an answer takes does not tell them apart.
+func TestTimingTellsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	store := w.watch(t)
+	for _, o := range w.onRecords() {
+		asked := func(of owned) []string {
+			store.asked = nil
+			o.send(of)
+			return store.asked
+		}
+		if diff := cmp.Diff(asked(nobody()), asked(w.b)); diff != "" {
+			t.Errorf("%s: a foreign record is read unlike an unknown one: %s", o.name, diff)
+		}
+	}
+}
+
+// BenchmarkForeignRecords prints how much longer a foreign record takes than an unknown
+// one, by the medians: 1.00, but for reading its row.
+func BenchmarkForeignRecords(b *testing.B) {
+	w := newWorld(b)
+	of := [2]owned{nobody(), w.b}
+	for _, o := range w.onRecords() {
+		b.Run(o.name, func(b *testing.B) {
+			var took [2][]time.Duration
+			for b.Loop() {
+				for i := range of {
+					start := time.Now()
+					o.send(of[i])
+					took[i] = append(took[i], time.Since(start))
+				}
+			}
+			for i := range took {
+				slices.Sort(took[i])
+			}
+			unknown, foreign := took[0][b.N/2], took[1][b.N/2]
+			b.ReportMetric(float64(foreign.Nanoseconds()), "foreign-ns")
+			b.ReportMetric(foreign.Seconds()/unknown.Seconds(), "foreign/unknown")
+		})
+	}
+}
