@@ -78,8 +78,8 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 		return err
 	}
 	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(framesASecond), tea.WithoutSignalHandler(), tea.WithFilter(oneWidth)}
-	if o.In != nil {
-		options = append(options, tea.WithInput(o.In))
+	if in := inputOf(o.In); in != nil {
+		options = append(options, tea.WithInput(in))
 	}
 	if o.Out != nil {
 		options = append(options, tea.WithOutput(o.Out))
