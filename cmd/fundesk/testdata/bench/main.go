@@ -28,8 +28,9 @@ const interrupt = syscall.SIGINT
 func main() {
 	calls := flag.Int("calls", 100_000, "calls of the long list")
 	runs := flag.Int("runs", 9, "how often each long run is repeated; start-up ten times as often")
+	only := flag.String("only", "", "one part: startup, one, walk, latency or import")
 	flag.Parse()
-	if err := bench(*calls, *runs); err != nil {
+	if err := bench(*calls, *runs, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -39,9 +40,10 @@ func main() {
 type programs struct {
 	folder, fundesk, bare, floor string
 	list                         *list
+	url, token                   string // Of the service that is asked.
 }
 
-func bench(calls, runs int) (err error) {
+func bench(calls, runs int, only string) (err error) {
 	folder, err := os.MkdirTemp("", "fundesk-bench-")
 	if err != nil {
 		return err
@@ -59,11 +61,25 @@ func bench(calls, runs int) (err error) {
 	}
 	defer l.Close()
 	p := programs{
-		folder: folder, list: l,
+		folder: folder, list: l, url: l.URL, token: "bench",
 		fundesk: filepath.Join(folder, "fundesk"), bare: filepath.Join(folder, "bare"), floor: filepath.Join(folder, "floor"),
 	}
 	fmt.Println("| what | fundesk | yardstick | ratio | goal |\n|---|---|---|---|---|")
-	return errors.Join(p.startup(10*runs), p.one(10*runs), p.walk(calls, runs), p.latency(runs))
+	for _, part := range []struct {
+		name string
+		run  func() error
+	}{
+		{"startup", func() error { return p.startup(10 * runs) }},
+		{"one", func() error { return p.one(10 * runs) }},
+		{"walk", func() error { return p.walk(calls, runs) }},
+		{"latency", func() error { return p.latency(runs) }},
+		{"import", func() error { return p.imports(runs) }},
+	} {
+		if only == "" || only == part.name {
+			err = errors.Join(err, part.run())
+		}
+	}
+	return err
 }
 
 // outcome is what one run took.
@@ -80,7 +96,7 @@ const timer = "/usr/bin/time"
 func (p programs) run(program string, args ...string) (outcome, error) {
 	command := exec.Command(program, args...)
 	command.Env = append(os.Environ(), "HOME="+p.folder, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=",
-		"FUNDESK_PROFILE=", "FUNDESK_BASE_URL="+p.list.URL, "FUNDESK_TOKEN=bench")
+		"FUNDESK_PROFILE=", "FUNDESK_BASE_URL="+p.url, "FUNDESK_TOKEN="+p.token)
 	out, err := command.StdoutPipe()
 	if err != nil {
 		return outcome{}, err

@@ -4,6 +4,7 @@
 //	floor get URL      one answer to stdout
 //	floor pass URL     the records as they came, checked by the JSON tokenizer
 //	floor typed URL    the records decoded, and a line of some of their fields
+//	floor create URL FILE N   each line of the file created, N at a time
 package main
 
 import (
@@ -22,7 +23,13 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1], os.Args[2]); err != nil {
+	err := error(nil)
+	if os.Args[1] == "create" {
+		err = create(os.Args[2], os.Args[3], os.Args[4])
+	} else {
+		err = run(os.Args[1], os.Args[2])
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "floor:", err)
 		os.Exit(1)
 	}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Of an import: persons in the file, and requests at a time.
+const (
+	importLines   = 5000
+	importWorkers = 8
+)
+
+// imports creates persons in the real service. The yardstick sends the same lines with
+// the same concurrency, and does nothing else.
+func (p programs) imports(runs int) (err error) {
+	folder := filepath.Join(p.folder, "import")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return err
+	}
+	fundeskd := func(args ...string) *exec.Cmd {
+		return exec.Command(filepath.Join(p.folder, "fundeskd"), append(args, "--database", "sqlite:"+filepath.Join(folder, "fundeskd.db"))...)
+	}
+	added, err := fundeskd("organization", "add", "--name", "Aid", "--abbreviation", "AID", "-o", "json").Output()
+	if err != nil {
+		return fmt.Errorf("add an organization: %w", err)
+	}
+	var organization struct{ UUID string }
+	if err := json.Unmarshal(added, &organization); err != nil {
+		return err
+	}
+	token, err := fundeskd("account", "add", "bench", "--all-organizations").Output()
+	if err != nil {
+		return fmt.Errorf("add an account: %w", err)
+	}
+	server := fundeskd("serve", "--listen", "127.0.0.1:0")
+	out, err := server.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := server.Start(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Process.Signal(interrupt), server.Wait()) }()
+	url, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return err
+	}
+	p.url, p.token = strings.TrimSpace(url), strings.TrimSpace(string(token))
+
+	file := filepath.Join(folder, "persons.ndjson")
+	if err := os.WriteFile(file, importFile(organization.UUID), 0o600); err != nil {
+		return err
+	}
+	workers := strconv.Itoa(importWorkers)
+	own, floor, err := p.contest(runs,
+		[]string{p.fundesk, "person", "import", file, "--yes", "--quiet", "--concurrency", workers},
+		[]string{p.floor, "create", p.url + "/api/v1/persons", file, workers})
+	if err != nil {
+		return err
+	}
+	speed := func(o outcome) float64 { return importLines / o.wall.Seconds() }
+	row(fmt.Sprintf("`person import`, %d lines, %d at a time", importLines, importWorkers), fmt.Sprintf("%.0f/s", speed(own)),
+		fmt.Sprintf("plain creates %.0f/s", speed(floor)), speed(own)/speed(floor), "≥ 0.7")
+	return nil
+}
+
+func importFile(organization string) []byte {
+	var text strings.Builder
+	for n := range importLines {
+		fmt.Fprintf(&text, `{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q,"name":{"firstName":"Anna","lastName":"Jansen %[2]d"},`+
+			`"email":"anna%[2]d@example.org","mobilePhoneNumber":"+316%08[2]d","language":"nl",`+
+			`"address":{"street":"Kerkstraat","houseNumber":"%[2]d","zipCode":"8094 RA","city":"Zwolle","country":"NL"}}`+"\n", organization, n)
+	}
+	return []byte(text.String())
+}
