@@ -1,0 +1,64 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"fundesk/service"
+	"fundesk/service/httpapi"
+)
+
+// failing is a store that fails once it is told how, with what the request said in hand.
+type failing struct {
+	service.Store
+	fail func()
+}
+
+// View fails.
+func (s *failing) View(ctx context.Context, read func(service.Reader) error) error {
+	if s.fail != nil {
+		return s.Store.View(ctx, func(r service.Reader) error {
+			if err := read(r); err != nil {
+				return err
+			}
+			s.fail()
+			return nil
+		})
+	}
+	return s.Store.View(ctx, read)
+}
+
+// TestFailuresTellNothing panics in the middle of requests: the caller gets a 500 that
+// says nothing of it, and the log says where it was, and nothing that was said.
+func TestFailuresTellNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const secret = "Kanarievogel"
+	for name, thrown := range map[string]any{"text": secret, "error": errors.New("cannot read " + secret), "record": struct{ Name string }{secret}} {
+		for format, handler := range map[string]func(*lockedBuffer) slog.Handler{
+			"text": func(b *lockedBuffer) slog.Handler { return slog.NewTextHandler(b, nil) },
+			"json": func(b *lockedBuffer) slog.Handler { return slog.NewJSONHandler(b, nil) },
+		} {
+			var log lockedBuffer
+			store := &failing{Store: w.Store}
+			s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := *w.Harness
+			h.Handler = httpapi.New(httpapi.Options{Service: s, Now: w.Clock.Now, Logger: slog.New(handler(&log))})
+			store.fail = func() { panic(thrown) }
+			answer := h.Do(w.all, "GET", "/api/v1/persons?iban="+secret, "")
+			if answer.Status != http.StatusInternalServerError || strings.Contains(string(answer.Body), secret) || strings.Contains(string(answer.Body), ".go") {
+				t.Errorf("%s: got %d %s, want 500 that tells nothing", name, answer.Status, answer.Body)
+			}
+			if text := log.String(); strings.Contains(text, secret) || strings.Contains(text, w.all) || !strings.Contains(text, "failures_test.go") {
+				t.Errorf("%s as %s: got the log %s, want the place and nothing that was said", name, format, text)
+			}
+		}
+	}
+}
