@@ -83,7 +83,7 @@ func (s *session) runTUI(cmd *cobra.Command, page string, ascii bool) error {
 	return tui.Run(cmd.Context(), tui.Options{
 		Client: client, Outbox: box, Profile: t.label(), Agent: agent,
 		ResultCodes: t.profile.ResultCodes, PledgeActions: actions, MaxAttempts: t.profile.MaxAttempts,
-		ExternalSourceName: t.profile.ExternalSourceName, ConfigDir: s.configDir(), Page: page, Now: s.app.Now,
+		ExternalSourceName: t.profile.ExternalSourceName, Locale: s.locale(), ConfigDir: s.configDir(), Page: page, Now: s.app.Now,
 		NoColor: s.flags.noColor || s.app.Getenv("NO_COLOR") != "", ASCII: ascii,
 	})
 }

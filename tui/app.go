@@ -235,7 +235,7 @@ func (a *app) View() tea.View {
 	view := tea.NewView(strings.Join(a.screen(), "\n"))
 	view.AltScreen = true
 	view.ReportFocus = true
-	view.WindowTitle = "fundesk " + a.Profile
+	view.WindowTitle = "fundesk " + clean(a.Profile)
 	return view
 }
 

@@ -266,6 +266,15 @@ func (s *shell) flushCmd() tea.Cmd {
 	return func() tea.Msg { return draftsKept{s.keeper.flush()} }
 }
 
+// suspendTime is how long the program may take to be stopped.
+const suspendTime = 2 * time.Second
+
+// rest keeps the outbox as it is until the program is stopped.
+func (s *shell) rest() tea.Msg {
+	s.Outbox.Still(suspendTime)
+	return nil
+}
+
 // finish sends what is held, for a few seconds, and ends the program. What does not go
 // out in that time stays in the outbox.
 func (s *shell) finish() tea.Cmd {

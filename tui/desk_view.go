@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"fundesk/apiclient"
@@ -159,13 +160,13 @@ func (d *desk) personFields(p *apitype.Person) []field {
 			fields = append(fields, field{label: label, text: text})
 		}
 	}
-	add("mobile", value(p.MobilePhoneNumber))
-	add("phone", value(p.PhoneNumber))
+	add("mobile", d.Locale.Phone(value(p.MobilePhoneNumber)))
+	add("phone", d.Locale.Phone(value(p.PhoneNumber)))
 	add("e-mail", value(p.Email))
 	add("address", addressText(p.Address.Pointer()))
 	add("language", value(p.Language))
 	if p.DateOfBirth != nil {
-		add("born", p.DateOfBirth.String())
+		add("born", d.Locale.Date(p.DateOfBirth.Midnight(), time.DateOnly))
 	}
 	if p.IBAN != nil {
 		fields = append(fields, field{label: "IBAN", text: d.iban(*p.IBAN)})
@@ -181,7 +182,7 @@ func (d *desk) pledgeSummary(p *apitype.Pledge) []field {
 	if p == nil {
 		return nil
 	}
-	text := fmt.Sprintf("%s %s, %s, since %s", d.euros(p.DonationAmount), p.DonationInterval, p.Status, p.StartsAt.Local().Format("2 Jan 2006"))
+	text := fmt.Sprintf("%s %s, %s, since %s", d.euros(p.DonationAmount), p.DonationInterval, p.Status, d.Locale.Date(p.StartsAt.Local(), "2 Jan 2006"))
 	fields := []field{{label: "pledge", text: text}}
 	if organization := p.OwningOrganization.Pointer(); organization != nil {
 		fields = append(fields, field{label: "for", text: organization.Name})

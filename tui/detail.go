@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -138,7 +139,7 @@ func (l *list[R]) doDetail(d *detail, act action) tea.Cmd {
 		if d.cursor < len(fields) && !fields[d.cursor].head {
 			f := fields[d.cursor]
 			if f.copy == "" {
-				f.copy = f.text
+				return copyOwn(f.label, strings.Join(cleanLines(f.text), "\n"))
 			}
 			return copyText(f.label, f.copy)
 		}

@@ -58,6 +58,7 @@ type choose struct {
 	title      string
 	options    []option
 	hint       string
+	hintNow    func() string // A hint that changes with time; nil: hint.
 	filterable bool
 	editor     widget.Editor
 	cursor     int
@@ -158,6 +159,9 @@ func (c *choose) view(s styles, width, height int) (string, []string) {
 	if c.filterable {
 		lines = append(lines, c.editor.Lines(min(width, 30), 1, true, clean, s.cursor)...)
 		room--
+	}
+	if c.hintNow != nil {
+		c.hint = c.hintNow()
 	}
 	if c.hint != "" {
 		room--

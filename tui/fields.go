@@ -108,6 +108,14 @@ func (f *fields) last() *field { return &f.all[len(f.all)-1] }
 
 func (f *fields) text(label string, text *string) { f.add(label, value(text)) }
 
+// phone adds a number as it is dialled here; copied is the one that works everywhere.
+func (f *fields) phone(label string, number *string) {
+	if text := value(number); text != "" {
+		f.add(label, f.Locale.Phone(text))
+		f.last().copy = text
+	}
+}
+
 func (f *fields) time(label string, t *apitype.Time) {
 	if t != nil && !t.IsZero() {
 		f.add(label, f.when(*t))
@@ -124,9 +132,9 @@ func (f *fields) object(label string, o apitype.Object) {
 // euros is an amount with its currency.
 func (s *shell) euros(a apitype.Amount) string {
 	if s.ASCII {
-		return "EUR " + a.Fixed()
+		return "EUR " + s.Locale.Amount(a)
 	}
-	return "€ " + a.Fixed()
+	return "€ " + s.Locale.Amount(a)
 }
 
 // transactions adds payments.

@@ -184,9 +184,9 @@ func (v *outboxView) do(act action) tea.Cmd {
 		if row.draft != nil {
 			return v.workOn(reference{kindCall, row.draft.Call})
 		}
-		v.dialog = &text{title: opLabel(row.entry.Op), lines: entryLines(*row.entry)}
+		v.dialog = &text{title: opLabel(row.entry.Op), lines: v.entryLines(*row.entry)}
 	case actCopy:
-		return copyText("text", row.copyText())
+		return copyOwn("text", row.copyText())
 	case actSendAgain:
 		v.askSendAgain(*row.entry)
 	case actDrop:
@@ -201,10 +201,10 @@ func (v *outboxView) disk(f func(ctx context.Context) error) tea.Cmd {
 }
 
 // entryLines are all of an entry: what would be sent, and what the service said.
-func entryLines(e outbox.Entry) []string {
+func (s *shell) entryLines(e outbox.Entry) []string {
 	lines := []string{
 		"state: " + string(e.State), e.Method + " " + e.Path,
-		"made: " + e.CreatedAt.Local().Format("2 Jan 2006 15:04:05") + ", tries: " + fmt.Sprint(e.Tries),
+		"made: " + s.Locale.DateTime(e.CreatedAt.Local(), "2 Jan 2006 15:04:05") + ", tries: " + fmt.Sprint(e.Tries),
 	}
 	if e.LastError != "" {
 		lines = append(lines, "last answer: "+clean(e.LastError))

@@ -16,11 +16,12 @@ import (
 type personRow struct {
 	id                       apitype.UUID
 	name, city, phone, email string // Cleaned.
+	dialled                  string // The phone number as it is dialled here.
 	language                 string
 	createdAt                time.Time
 }
 
-func newPersonRow(p apitype.Person) personRow {
+func (s *shell) newPersonRow(p apitype.Person) personRow {
 	row := personRow{
 		id: p.UUID, name: clean(render.PersonName(p)), email: clean(value(p.Email)),
 		language: clean(value(p.Language)), createdAt: p.CreatedAt.Time, phone: clean(value(p.MobilePhoneNumber)),
@@ -28,6 +29,7 @@ func newPersonRow(p apitype.Person) personRow {
 	if row.phone == "" {
 		row.phone = clean(value(p.PhoneNumber))
 	}
+	row.dialled = s.Locale.Phone(row.phone)
 	if a := p.Address.Pointer(); a != nil {
 		row.city = clean(a.City)
 	}
@@ -42,7 +44,7 @@ func newPersonsPage(s *shell) *list[personRow] {
 			{Title: " Person", Width: 9, Text: func(b []byte, r personRow) []byte { return appendShortID(append(b, ' '), r.id) }},
 			{Title: "Name", Width: 18, Grow: true, Text: func(b []byte, r personRow) []byte { return append(b, r.name...) }},
 			{Title: "City", Width: 12, Text: func(b []byte, r personRow) []byte { return append(b, r.city...) }},
-			{Title: "Phone", Width: 14, Text: func(b []byte, r personRow) []byte { return append(b, r.phone...) }},
+			{Title: "Phone", Width: 14, Text: func(b []byte, r personRow) []byte { return append(b, r.dialled...) }},
 			{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r personRow) []byte { return appendAge(b, s.Now().Sub(r.createdAt)) }},
 			{Title: "Lang", Width: 4, Text: func(b []byte, r personRow) []byte { return append(b, r.language...) }},
 			{Title: "E-mail", Width: 16, Grow: true, Text: func(b []byte, r personRow) []byte { return append(b, r.email...) }},
@@ -81,7 +83,7 @@ func (s *shell) personQuery(text string) (query[personRow], error) {
 		o.OwningOrganizationUUIDs = []apitype.UUID{*organization}
 	}
 	search := func(r personRow) string {
-		return r.id.String() + " " + r.name + " " + r.city + " " + r.phone + " " + r.email
+		return r.id.String() + " " + r.name + " " + r.city + " " + r.phone + " " + r.dialled + " " + r.email
 	}
 	return query[personRow]{
 		keep: keepWords(t, search, nil), says: t.says(),
@@ -91,12 +93,12 @@ func (s *shell) personQuery(text string) (query[personRow], error) {
 			if o.CreatedAfter == nil || since.After(o.CreatedAfter.Time) {
 				o.CreatedAfter = &since
 			}
-			return readNews(newPersonRow, s.Client.Persons.All(ctx, o, apiclient.AllOptions{Limit: maxNews}))
+			return readNews(s.newPersonRow, s.Client.Persons.All(ctx, o, apiclient.AllOptions{Limit: maxNews}))
 		},
 		fetch: func(ctx context.Context, after string) (batch[personRow], error) {
 			o := o
 			o.Paging = apitype.Paging{First: new(listPage), After: after}
-			return readBatch(newPersonRow)(s.Client.Persons.List(ctx, o))
+			return readBatch(s.newPersonRow)(s.Client.Persons.List(ctx, o))
 		},
 	}, nil
 }
@@ -126,12 +128,13 @@ func (f *fields) person(p apitype.Person) {
 	f.last().to, f.last().copy = &reference{kindPerson, p.UUID}, p.UUID.String()
 	f.text("title", p.AcademicTitle)
 	if p.DateOfBirth != nil {
-		f.add("born", p.DateOfBirth.String())
+		f.add("born", f.Locale.Date(p.DateOfBirth.Midnight(), time.DateOnly))
+		f.last().copy = p.DateOfBirth.String()
 	}
 	f.add("gender", value(p.Gender))
 	f.text("language", p.Language)
-	f.text("mobile", p.MobilePhoneNumber)
-	f.text("phone", p.PhoneNumber)
+	f.phone("mobile", p.MobilePhoneNumber)
+	f.phone("phone", p.PhoneNumber)
 	f.text("e-mail", p.Email)
 	f.add("address", addressText(p.Address.Pointer()))
 	if p.IBAN != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -26,9 +27,9 @@ type pledgeRow struct {
 	released            bool
 }
 
-func newPledgeRow(p apitype.Pledge) pledgeRow {
+func (s *shell) newPledgeRow(p apitype.Pledge) pledgeRow {
 	return pledgeRow{
-		id: p.UUID, status: clean(string(p.Status)), amount: p.DonationAmount.Fixed(), interval: clean(string(p.DonationInterval)),
+		id: p.UUID, status: clean(string(p.Status)), amount: s.Locale.Amount(p.DonationAmount), interval: clean(string(p.DonationInterval)),
 		campaign: clean(value(p.CampaignCode)), recruited: clean(value(p.RecruitmentType)), createdAt: p.CreatedAt.Time,
 		released: p.ReleasedAt.Pointer() != nil,
 	}
@@ -134,12 +135,12 @@ func (s *shell) pledgeQuery(text string) (query[pledgeRow], error) {
 			if o.UpdatedAfter == nil || since.After(o.UpdatedAfter.Time) {
 				o.UpdatedAfter = &since
 			}
-			return readNews(newPledgeRow, s.Client.Pledges.All(ctx, o, apiclient.AllOptions{Limit: maxNews}))
+			return readNews(s.newPledgeRow, s.Client.Pledges.All(ctx, o, apiclient.AllOptions{Limit: maxNews}))
 		},
 		fetch: func(ctx context.Context, after string) (batch[pledgeRow], error) {
 			o := o
 			o.Paging = apitype.Paging{First: new(listPage), After: after}
-			return readBatch(newPledgeRow)(s.Client.Pledges.List(ctx, o))
+			return readBatch(s.newPledgeRow)(s.Client.Pledges.List(ctx, o))
 		},
 	}, nil
 }
@@ -205,8 +206,9 @@ func (f *fields) pledge(p *apitype.Pledge) {
 
 // signatureRead is a fresh link to a signature.
 type signatureRead struct {
+	id   apitype.UUID
 	link string
-	till time.Time // Zero when it cannot be read from the link.
+	till time.Time
 }
 
 // askSignature reads the pledge again for a link that is valid now.
@@ -219,7 +221,7 @@ func (l *list[R]) askSignature(id apitype.UUID) tea.Cmd {
 			return signatureRead{}, err
 		}
 		// Valid for one hour (interface: Limits). Spec gap: G10.
-		return signatureRead{link: *pledge.SignatureSignedURL, till: asked.Add(time.Hour)}, nil
+		return signatureRead{id: id, link: *pledge.SignatureSignedURL, till: asked.Add(time.Hour)}, nil
 	})
 }
 
@@ -229,13 +231,43 @@ func (l *list[R]) onSignature(read signatureRead, err error) {
 		l.fail("cannot read the pledge", err)
 		return
 	}
-	parsed, parseErr := url.Parse(read.link)
-	if read.link == "" || parseErr != nil || (parsed.Scheme != "https" && parsed.Scheme != "http") {
+	switch {
+	case read.link == "":
 		l.say("this pledge has no signature")
+		return
+	case !isWebLink(read.link):
+		l.fail("the signature's link is no https address, and not offered", nil)
 		return
 	}
 	l.message = message{}
-	l.dialog = newChoice("Signature", fmt.Sprintf("valid for %d more minutes", int(read.till.Sub(l.Now()).Minutes())), []option{
-		{key: "y", label: "copy the link: " + clean(read.link), run: func() tea.Cmd { return copyText("signature link", read.link) }},
+	dialog := newChoice("Signature", "", []option{
+		{key: "y", label: "copy the link: " + clean(read.link), run: func() tea.Cmd {
+			if !l.Now().Before(read.till) {
+				return l.askSignature(read.id) // It is over: there is a new one.
+			}
+			return copyText("signature link", read.link)
+		}},
 	})
+	dialog.hintNow = func() string {
+		left := read.till.Sub(l.Now())
+		if left <= 0 {
+			return "no longer valid: y asks for a new one"
+		}
+		return fmt.Sprintf("valid for %d more minutes", int(left.Minutes()))
+	}
+	l.dialog = dialog
+}
+
+// isWebLink reports whether a link may be given to a browser: https, or http of this
+// machine, on which a service may be tried; and no character that is not seen.
+func isWebLink(link string) bool {
+	parsed, err := url.Parse(link)
+	if err != nil || parsed.Host == "" || parsed.User != nil || clean(link) != link || strings.ContainsAny(link, " \"'<>\\`") {
+		return false
+	}
+	if parsed.Scheme == "http" {
+		address := net.ParseIP(parsed.Hostname())
+		return parsed.Hostname() == "localhost" || (address != nil && address.IsLoopback())
+	}
+	return parsed.Scheme == "https"
 }

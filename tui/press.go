@@ -118,7 +118,7 @@ func (a *app) run(act action) tea.Cmd {
 	case actDismiss:
 		a.errors = a.errors[min(1, len(a.errors)):]
 	case actSuspend:
-		return tea.Sequence(a.flushCmd(), tea.Suspend)
+		return tea.Sequence(a.flushCmd(), a.rest, tea.Suspend)
 	case actRedraw:
 		return tea.ClearScreen
 	case actQuit:

@@ -200,12 +200,12 @@ func (s *shell) ago(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	return render.RelativeTime(t, s.Now())
+	return s.Locale.Relative(t, s.Now())
 }
 
 // when is the local date and time, with the time ago where that says more.
 func (s *shell) when(t apitype.Time) string {
-	text := t.Local().Format("2 Jan 2006 15:04")
+	text := s.Locale.DateTime(t.Local(), "2 Jan 2006 15:04")
 	if age := s.Now().Sub(t.Time).Abs(); age < 30*24*time.Hour {
 		text = s.ago(t.Time) + " (" + text + ")"
 	}
@@ -280,7 +280,12 @@ func (a *app) status() string {
 // copied asks the terminal to take a text.
 type copied struct{ what, text string }
 
-func copyText(what, text string) tea.Cmd {
+// copyText copies a value from the service as it may be drawn, on one line: whoever
+// pastes it into a shell must not run what a donor's record says.
+func copyText(what, text string) tea.Cmd { return copyOwn(what, clean(text)) }
+
+// copyOwn copies what the user wrote, exactly.
+func copyOwn(what, text string) tea.Cmd {
 	return func() tea.Msg { return copied{what: what, text: text} }
 }
 

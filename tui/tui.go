@@ -27,6 +27,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/render"
 )
 
 // Options of the interface. Client and Outbox are required.
@@ -40,6 +41,7 @@ type Options struct {
 	MaxAttempts        int                    // Of a call; 0: not known.
 	Languages          []string               // ISO 639-1 codes that the agent speaks; nil: those of the locale.
 	ExternalSourceName string                 // Sent with processed marks.
+	Locale             render.Locale          // Amounts, dates and phone numbers as they are shown; what is copied stays exact.
 	ConfigDir          string                 // Holds scripts/ and keys.toml; "" for none.
 	Page               string                 // The first page: desk, calls, persons, pledges, outbox or stats.
 	Now                func() time.Time

@@ -29,6 +29,14 @@ func (o *Outbox) lock() (unlock func(), err error) {
 	}, nil
 }
 
+// Still waits until this process does nothing with the folder, and lets it begin nothing
+// for a while. It is for a process that is stopped within that time: in the middle of
+// something, it would keep the folder's lock from all others for as long as it rests.
+func (o *Outbox) Still(most time.Duration) {
+	o.mu.Lock()
+	time.AfterFunc(most, o.mu.Unlock) // A stopped process has no timers, and goes on with them.
+}
+
 // claim is an entry that this process has taken to send. Its file in sending/ is
 // locked until release.
 type claim struct {
