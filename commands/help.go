@@ -77,6 +77,9 @@ const environmentTopic = `Environment
   FUNDESK_STATE_DIR   outbox, drafts, pull times (else $XDG_STATE_HOME/fundesk)
   FUNDESK_DATA_DIR    demo data (else $XDG_DATA_HOME/fundesk)
   NO_COLOR            no colours
+  LC_ALL, LC_TIME, LC_MONETARY, LC_TELEPHONE, LANG
+                      how tables, details and the tui write dates, amounts and
+                      phone numbers; C or unset: 2026-11-20, 1234.50, +31…
   ACCESSIBLE          1: tui and demo ask line by line, and no line is written over
 
 FUNDESK_BASE_URL with FUNDESK_TOKEN is enough without a profile. --profile demo
@@ -85,7 +88,8 @@ needs neither and wins over both.
 
 const outputTopic = `Output
 
-  table   aligned, coloured, relative times, cut to the width (on a terminal)
+  table   aligned, coloured, relative times, cut to the width (on a terminal);
+          dates, amounts and phone numbers as your locale writes them
   tsv     without a header, times in RFC 3339 UTC (in a pipe)
   csv     with a header; --spreadsheet-safe guards cells that begin with = + - @
   json    one array, or one object, as the service sent it
