@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -121,9 +122,16 @@ type loader struct {
 	organizations map[apitype.UUID]Organization
 	focusAreas    map[apitype.UUID]FocusArea
 	batch         []LoadRecord
-	saving        chan error // Of the batch before, nil when it is there.
+	saving        chan error // Of the batch that is on its way, nil when none is.
+	failed        error      // Of a batch that was.
 
-	// Of the batch that is being saved.
+	// The batch that is being checked, or was and waits. While it is checked, the store
+	// saves the one before, so that neither waits for the other.
+	checked
+}
+
+// checked is what came of a batch.
+type checked struct {
 	rows    Rows
 	owners  map[apitype.UUID]apitype.UUID // Of the persons that it names or holds.
 	persons map[apitype.UUID]apitype.UUID // Of the pledges that it names or holds.
@@ -139,7 +147,11 @@ func (l *loader) namedFocusArea(id apitype.UUID) (FocusArea, error) {
 	if area, ok := l.focusAreas[id]; ok {
 		return area, nil
 	}
-	area, err := l.tx.FocusArea(id)
+	tx, err := l.store()
+	if err != nil {
+		return FocusArea{}, err
+	}
+	area, err := tx.FocusArea(id)
 	if err == nil {
 		l.focusAreas[id] = area
 	}
@@ -160,47 +172,62 @@ func (l *loader) finish() error {
 	if err := l.save(); err != nil {
 		return err
 	}
+	return l.settle()
+}
+
+// settle ends when every batch that was checked is there.
+func (l *loader) settle() error {
+	if err := l.saved(); err != nil {
+		return err
+	}
+	l.send()
 	return l.saved()
 }
 
-// saved waits for the batch before: the transaction does one thing at a time.
-func (l *loader) saved() error {
-	if l.saving == nil {
-		return nil
+// send sends the batch that was checked on its way to the store.
+func (l *loader) send() {
+	if len(l.lines) == 0 {
+		return
 	}
-	err := <-l.saving
-	l.saving = nil
-	return err
+	l.saving = make(chan error, 1)
+	go func(saved chan error, rows Rows, lines map[Taken]int) { saved <- insertRows(l.tx, rows, lines) }(l.saving, l.rows, l.lines)
+	l.rows, l.lines = Rows{}, nil
 }
 
-// save saves the records that wait. The first one that is refused ends it. The rows go
-// to the store while the next records are read.
+// saved waits for the batch that is on its way: the transaction does one thing at a
+// time.
+func (l *loader) saved() error {
+	if l.saving != nil {
+		l.failed = <-l.saving
+		l.saving = nil
+	}
+	return l.failed
+}
+
+// store is the transaction when it has nothing to do.
+func (l *loader) store() (Tx, error) { return l.tx, l.saved() }
+
+// save checks the records that wait, and sends those of the batch before on their way.
+// The first record that is refused ends it.
 func (l *loader) save() error {
 	batch := l.batch
 	l.batch = l.batch[:0]
 	if err := l.saved(); err != nil || len(batch) == 0 {
 		return err
 	}
-	if err := l.lookUp(batch); err != nil {
+	owners, persons, err := l.lookUp(batch)
+	if err != nil {
 		return err
 	}
-	var refusal error
+	l.send()
+	l.checked = checked{owners: owners, persons: persons, lines: make(map[Taken]int, len(batch))}
 	for _, record := range batch {
 		if err := l.check(record); err != nil {
-			refusal = atLine(record.Line, err)
-			break
+			// Of what came before a refused record, one may be taken: then that is the first.
+			return cmp.Or(l.settle(), atLine(record.Line, err))
 		}
 	}
-	l.saving = make(chan error, 1)
-	go func(saved chan error, rows Rows, lines map[Taken]int) { saved <- insertRows(l.tx, rows, lines) }(l.saving, l.rows, l.lines)
-	if refusal == nil {
-		return nil
-	}
-	// Of what came before a refused record, one may be taken: then that is the first.
-	if err := l.saved(); err != nil {
-		return err
-	}
-	return refusal
+	return nil
 }
 
 // insertRows saves the rows of a batch, which came from some lines.
@@ -224,9 +251,9 @@ func atLine(line int, err error) error {
 // alreadyThere refuses a record whose uuid was saved before.
 func alreadyThere(kind LoadKind) error { return taken(string(kind)) }
 
-// lookUp reads what the records of a batch name and do not hold themselves.
-func (l *loader) lookUp(batch []LoadRecord) (err error) {
-	l.rows, l.lines = Rows{}, make(map[Taken]int, len(batch))
+// lookUp reads what the records of a batch name and neither they nor those of the batch
+// before hold: the owners of persons, and the persons of pledges.
+func (l *loader) lookUp(batch []LoadRecord) (owners, personsOf map[apitype.UUID]apitype.UUID, err error) {
 	persons, pledges := map[apitype.UUID]bool{}, map[apitype.UUID]bool{}
 	for _, record := range batch {
 		switch data := record.Data.(type) {
@@ -244,11 +271,27 @@ func (l *loader) lookUp(batch []LoadRecord) (err error) {
 			name(pledges, data.PledgeUUID)
 		}
 	}
-	if l.owners, err = l.tx.OwnersOfPersons(named(persons)); err != nil {
-		return err
+	if owners, err = linked(persons, l.owners, l.tx.OwnersOfPersons); err != nil {
+		return nil, nil, err
 	}
-	l.persons, err = l.tx.PersonsOfPledges(named(pledges))
-	return err
+	personsOf, err = linked(pledges, l.persons, l.tx.PersonsOfPledges)
+	return owners, personsOf, err
+}
+
+// linked is what named records are linked to: by those that are known, else by the store.
+func linked(records map[apitype.UUID]bool, known map[apitype.UUID]apitype.UUID, read func([]apitype.UUID) (map[apitype.UUID]apitype.UUID, error)) (map[apitype.UUID]apitype.UUID, error) {
+	links := map[apitype.UUID]apitype.UUID{}
+	var ids []apitype.UUID
+	for id, named := range records {
+		if link, ok := known[id]; ok && named {
+			links[id] = link
+		} else if named {
+			ids = append(ids, id)
+		}
+	}
+	found, err := read(ids)
+	maps.Copy(links, found)
+	return links, err
 }
 
 // name notes that a record is named, unless an earlier one of the batch holds it.
@@ -256,16 +299,6 @@ func name(records map[apitype.UUID]bool, id apitype.UUID) {
 	if _, held := records[id]; !held {
 		records[id] = true
 	}
-}
-
-func named(records map[apitype.UUID]bool) []apitype.UUID {
-	ids := make([]apitype.UUID, 0, len(records))
-	for id, named := range records {
-		if named {
-			ids = append(ids, id)
-		}
-	}
-	return ids
 }
 
 // check checks one record, and makes its row.
@@ -276,10 +309,7 @@ func (l *loader) check(record LoadRecord) error {
 	case LoadedOrganization:
 		err = l.organization(data)
 	case LoadedUser:
-		err = required(data.UUID)
-		if err == nil {
-			err = l.tx.InsertUser(data)
-		}
+		err = l.user(data)
 	case LoadedFocusArea:
 		err = l.focusArea(data)
 	case LoadedPerson:
@@ -323,6 +353,17 @@ func refused(pointer, message string) error {
 	return invalid(apitype.Violations{{Pointer: pointer, Message: message}})
 }
 
+func (l *loader) user(u LoadedUser) error {
+	if err := required(u.UUID); err != nil {
+		return err
+	}
+	tx, err := l.store()
+	if err != nil {
+		return err
+	}
+	return tx.InsertUser(u)
+}
+
 func (l *loader) organization(o LoadedOrganization) error {
 	organization := Organization{OrganizationReference: o.OrganizationReference, MaxCallAttempts: o.MaxCallAttempts, CoolingOff: DefaultCoolingOff}
 	if o.CoolingOff != nil {
@@ -335,7 +376,11 @@ func (l *loader) organization(o LoadedOrganization) error {
 	if err := errors.Join(required(o.UUID), organization.check()); err != nil {
 		return err
 	}
-	return l.tx.InsertOrganization(organization)
+	tx, err := l.store()
+	if err != nil {
+		return err
+	}
+	return tx.InsertOrganization(organization)
 }
 
 // known is an organization that a record names.
@@ -343,7 +388,11 @@ func (l *loader) known(pointer string, id apitype.UUID) (Organization, error) {
 	if o, ok := l.organizations[id]; ok {
 		return o, nil
 	}
-	o, err := l.tx.Organization(id)
+	tx, err := l.store()
+	if err != nil {
+		return Organization{}, err
+	}
+	o, err := tx.Organization(id)
 	if errors.Is(err, ErrNoRow) {
 		return o, refused(pointer, "names no organization")
 	}
@@ -360,5 +409,9 @@ func (l *loader) focusArea(a LoadedFocusArea) error {
 	if err := required(a.UUID); err != nil {
 		return err
 	}
-	return l.tx.InsertFocusArea(FocusArea{FocusArea: a.FocusArea, Organization: a.OrganizationUUID})
+	tx, err := l.store()
+	if err != nil {
+		return err
+	}
+	return tx.InsertFocusArea(FocusArea{FocusArea: a.FocusArea, Organization: a.OrganizationUUID})
 }

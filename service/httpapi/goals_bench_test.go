@@ -1,0 +1,196 @@
+//go:build unix
+
+package httpapi_test
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // The drivers of the floor.
+	_ "modernc.org/sqlite"
+
+	"fundesk/service/servicetest"
+)
+
+// BenchmarkGoals prints a row for each goal of the service, beside its yardstick: a
+// handler that sends stored bytes from the same database, asked in turn with ours, by
+// processor time. The larger -persons, the larger the database; FUNDESK_TEST_DATABASE
+// names one that is there already, FUNDESK_TEST_POSTGRES a server of PostgreSQL.
+//
+//	go test ./service/httpapi -run '^$' -bench BenchmarkGoals -benchtime 1x -persons 66000
+func BenchmarkGoals(b *testing.B) {
+	h := servicetest.New(b)
+	if largest := h.Do(h.Token(), "GET", "/api/v1/calls?first=1", "").Object(); len(largest["edges"].([]any)) == 0 {
+		h.Sample(*persons)
+	}
+	token := h.Token()
+	bare := newBare(b, h.Database)
+	for b.Loop() {
+		one := bare.call()
+		deep := h.Do(token, "GET", "/api/v1/calls?last=1&before="+bare.middle(h, token), "").Object()["pageInfo"].(map[string]any)["endCursor"].(string)
+		first, deeper := "/api/v1/calls?first=100", "/api/v1/calls?first=100&after="+deep
+		fmt.Println("| what | ours | yardstick | ratio | goal |\n|---|---|---|---|---|")
+		ask := func(path string) func() { return asker(b, h, token, path) }
+		row := func(what, yardstick, goal string, ours, floor func()) {
+			a, f := inTurn(b, ours, floor)
+			fmt.Printf("| %s | %d µs | %s, %d µs | %.2f | %s |\n", what, a.Microseconds(), yardstick, f.Microseconds(), a.Seconds()/f.Seconds(), goal)
+		}
+		row("GET one call with person, pledge and transactions", "stored bytes", "≤ 110 µs", ask("/api/v1/calls/"+one), func() { bare.one(one) })
+		row("page of 100 calls", "stored bytes", "≤ 500 µs", ask(first), func() { bare.page(bareCalls) })
+		row("page of 100 calls with person and pledge", "stored bytes", "≤ 1,600 µs", ask(first+"&include=person,pledge"), func() { bare.page(bareEmbedded) })
+		row("page of 100 calls in the middle of the list", "the first page", "≤ 1.10", ask(deeper), ask(first))
+		creates(b)
+	}
+}
+
+// asker asks for a path by our handler.
+func asker(b *testing.B, h *servicetest.Harness, token, path string) func() {
+	request := httptest.NewRequestWithContext(b.Context(), http.MethodGet, path, http.NoBody)
+	request.Header.Set("Authorization", "Bearer "+token)
+	return func() {
+		w := &discard{header: http.Header{}}
+		h.Handler.ServeHTTP(w, request)
+		if w.status != http.StatusOK {
+			b.Fatal(path, w.status)
+		}
+	}
+}
+
+// inTurn is the processor time of two things, done in turn: the medians of many rounds.
+func inTurn(b *testing.B, ours, floor func()) (a, f time.Duration) {
+	b.Helper()
+	const rounds, each = 101, 20
+	var took [2][]time.Duration
+	for range rounds {
+		for i, do := range []func(){ours, floor} {
+			start := processorTime(b)
+			for range each {
+				do()
+			}
+			took[i] = append(took[i], (processorTime(b)-start)/each)
+		}
+	}
+	for i := range took {
+		slices.Sort(took[i])
+	}
+	return took[0][rounds/2], took[1][rounds/2]
+}
+
+// bare sends stored bytes: no account, no scope, no cursor, nothing embedded in place.
+type bare struct {
+	b  *testing.B
+	db *sql.DB
+}
+
+func newBare(b *testing.B, database string) bare {
+	b.Helper()
+	driver, source := "pgx", database
+	if path, ok := strings.CutPrefix(database, "sqlite:"); ok {
+		driver, source = "sqlite", "file:"+path+"?_pragma=mmap_size(2147483648)&_pragma=cache_size(-2000)"
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = db.Close() })
+	return bare{b, db}
+}
+
+const (
+	bareCalls    = `SELECT doc FROM calls ORDER BY requested_at DESC, uuid DESC LIMIT 100`
+	bareEmbedded = `SELECT c.doc, p.doc, COALESCE(l.doc, c.doc) FROM calls c JOIN persons p ON p.uuid = c.person LEFT JOIN pledges l ON l.uuid = c.pledge
+		ORDER BY c.requested_at DESC, c.uuid DESC LIMIT 100`
+)
+
+// call is one with a pledge.
+func (r bare) call() (id string) {
+	r.must(r.db.QueryRowContext(r.b.Context(), `SELECT uuid FROM calls WHERE pledge IS NOT NULL ORDER BY requested_at DESC LIMIT 1`).Scan(&id))
+	return id
+}
+
+// middle is the cursor of a call halfway down the list.
+func (r bare) middle(h *servicetest.Harness, token string) string {
+	var at int64
+	r.must(r.db.QueryRowContext(r.b.Context(), `SELECT requested_at FROM calls ORDER BY requested_at LIMIT 1 OFFSET (SELECT COUNT(*) / 2 FROM calls)`).Scan(&at))
+	until := time.UnixMilli(at).UTC().Format("2006-01-02T15:04:05.000Z")
+	return h.Do(token, "GET", "/api/v1/calls?first=1&requestedFrom=1900-01-01&requestedUntil="+until, "").Object()["pageInfo"].(map[string]any)["endCursor"].(string)
+}
+
+// one reads a call and what belongs to it, by their keys, and sends them.
+func (r bare) one(id string) {
+	w := &discard{header: http.Header{}}
+	var call, person, pledge []byte
+	r.must(r.db.QueryRowContext(r.b.Context(), `SELECT c.doc, p.doc, l.doc FROM calls c JOIN persons p ON p.uuid = c.person JOIN pledges l ON l.uuid = c.pledge WHERE c.uuid = $1`, id).Scan(&call, &person, &pledge))
+	for _, doc := range [][]byte{call, person, pledge} {
+		_, _ = w.Write(doc)
+	}
+}
+
+// page reads 100 calls and sends them.
+func (r bare) page(text string) {
+	w := &discard{header: http.Header{}}
+	rows, err := r.db.QueryContext(r.b.Context(), text)
+	r.must(err)
+	defer func() { r.must(rows.Close()) }()
+	columns, err := rows.Columns()
+	r.must(err)
+	docs, dest := make([]sql.RawBytes, len(columns)), make([]any, len(columns))
+	for i := range docs {
+		dest[i] = &docs[i]
+	}
+	for rows.Next() {
+		r.must(rows.Scan(dest...))
+		for _, doc := range docs {
+			_, _ = w.Write(doc)
+		}
+	}
+	r.must(rows.Err())
+}
+
+func (r bare) must(err error) {
+	if err != nil {
+		r.b.Fatal(err)
+	}
+}
+
+// creates prints how many durable creations 16 callers reach, beside one caller alone.
+func creates(b *testing.B) {
+	b.Helper()
+	h := servicetest.NewOn(b, "sqlite:"+b.TempDir()+"/a.db")
+	token := h.Token()
+	body := (&world{Harness: h}).personBody(owned{organization: h.Organization("A")})
+	const each = 300
+	run := func(callers int) (perSecond float64, p99 time.Duration) {
+		var mu sync.Mutex
+		var group sync.WaitGroup
+		var took []time.Duration
+		start := time.Now()
+		for range callers {
+			group.Go(func() {
+				for range each {
+					begun := time.Now()
+					if got := h.Do(token, "POST", "/api/v1/persons", body); got.Status != http.StatusCreated {
+						b.Error(got.Status)
+					}
+					mu.Lock()
+					took = append(took, time.Since(begun))
+					mu.Unlock()
+				}
+			})
+		}
+		group.Wait()
+		slices.Sort(took)
+		return float64(callers*each) / time.Since(start).Seconds(), took[len(took)*99/100]
+	}
+	alone, _ := run(1)
+	together, p99 := run(16)
+	fmt.Printf("| durable creations by 16 callers, SQLite | %.0f/s, slowest hundredth %d ms | one commit each, %.0f/s | %.2f | ≥ 2.5, 50 ms |\n",
+		together, p99.Milliseconds(), alone, together/alone)
+}
