@@ -336,6 +336,9 @@ func (a *app) onTick() tea.Cmd {
 	commands := []tea.Cmd{a.tick()}
 	a.dropReleased()
 	a.beats++
+	if a.loads.rest() {
+		commands = append(commands, giveBack)
+	}
 	if a.beats%5 == 0 {
 		commands = append(commands, a.readOutbox())
 	}

@@ -26,8 +26,8 @@ type callRow struct {
 
 func newCallRow(c apitype.Call) callRow {
 	row := callRow{
-		id: c.UUID, person: c.PersonUUID, status: c.Status, kind: c.Type, requestedAt: c.RequestedAt.Time,
-		attempts: c.AttemptsCount, code: clean(value(c.Result.Value().ResultCode)),
+		id: c.UUID, person: c.PersonUUID, status: apitype.CallStatus(oneOf(string(c.Status))), kind: apitype.CallType(oneOf(string(c.Type))), requestedAt: c.RequestedAt.Time,
+		attempts: c.AttemptsCount, code: oneOf(clean(value(c.Result.Value().ResultCode))),
 	}
 	if p := c.Person.Pointer(); p != nil {
 		row.name = clean(render.PersonName(*p))

@@ -24,14 +24,14 @@ type personRow struct {
 func (s *shell) newPersonRow(p apitype.Person) personRow {
 	row := personRow{
 		id: p.UUID, name: clean(render.PersonName(p)), email: clean(value(p.Email)),
-		language: clean(value(p.Language)), createdAt: p.CreatedAt.Time, phone: clean(value(p.MobilePhoneNumber)),
+		language: oneOf(clean(value(p.Language))), createdAt: p.CreatedAt.Time, phone: clean(value(p.MobilePhoneNumber)),
 	}
 	if row.phone == "" {
 		row.phone = clean(value(p.PhoneNumber))
 	}
 	row.dialled = s.Locale.Phone(row.phone)
 	if a := p.Address.Pointer(); a != nil {
-		row.city = clean(a.City)
+		row.city = oneOf(clean(a.City))
 	}
 	return row
 }

@@ -29,8 +29,8 @@ type pledgeRow struct {
 
 func (s *shell) newPledgeRow(p apitype.Pledge) pledgeRow {
 	return pledgeRow{
-		id: p.UUID, status: clean(string(p.Status)), amount: s.Locale.Amount(p.DonationAmount), interval: clean(string(p.DonationInterval)),
-		campaign: clean(value(p.CampaignCode)), recruited: clean(value(p.RecruitmentType)), createdAt: p.CreatedAt.Time,
+		id: p.UUID, status: oneOf(clean(string(p.Status))), amount: oneOf(s.Locale.Amount(p.DonationAmount)), interval: oneOf(clean(string(p.DonationInterval))),
+		campaign: oneOf(clean(value(p.CampaignCode))), recruited: oneOf(clean(value(p.RecruitmentType))), createdAt: p.CreatedAt.Time,
 		released: p.ReleasedAt.Pointer() != nil,
 	}
 }

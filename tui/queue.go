@@ -155,7 +155,7 @@ func (q *queue) learn(call apitype.Call) {
 		return
 	}
 	c := candidate{
-		id: call.UUID, person: call.PersonUUID, kind: call.Type, requestedAt: call.RequestedAt.Time,
+		id: call.UUID, person: call.PersonUUID, kind: apitype.CallType(oneOf(string(call.Type))), requestedAt: call.RequestedAt.Time,
 		attempts: call.AttemptsCount, lastAttempt: lastAttempt(call),
 	}
 	p := call.Person.Pointer()

@@ -77,6 +77,7 @@ type shell struct {
 	offline      string // Why nothing reaches the service; "" when it does.
 	draftTrouble error
 	beats        int
+	loads        loads
 	early        typeahead
 
 	written            chan struct{} // Closed when all changes so far are on disk; nil when there is none.
@@ -119,6 +120,7 @@ func newShell(ctx context.Context, o Options, keys keymap) *shell {
 
 // load runs f beside the interface; what it brings goes to a page.
 func (s *shell) load(to, seq int, f func(ctx context.Context) (any, error)) tea.Cmd {
+	s.loads.begun++
 	return func() tea.Msg {
 		value, err := f(s.ctx)
 		return result{to: to, seq: seq, value: value, err: err}

@@ -71,6 +71,28 @@ func Run(ctx context.Context, o Options) error {
 // used.
 const collectAt = 50
 
+// loads counts what was read from the service.
+type loads struct {
+	begun         int
+	seen, settled int // At the last look; at the last rest.
+}
+
+// rest reports, once, that nothing was read since the last look, and something before.
+func (l *loads) rest() bool {
+	quiet := l.begun == l.seen && l.begun != l.settled
+	if l.seen = l.begun; quiet {
+		l.settled = l.begun
+	}
+	return quiet
+}
+
+// giveBack returns to the system what reading took and no longer needs: the library
+// would keep it for minutes. It works beside the interface.
+func giveBack() tea.Msg {
+	debug.FreeOSMemory()
+	return nil
+}
+
 // run is Run with further options of the program, for tests.
 func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	ctx, cancel := context.WithCancel(ctx)
