@@ -266,8 +266,9 @@ func isWebLink(link string) bool {
 		return false
 	}
 	if parsed.Scheme == "http" {
-		address := net.ParseIP(parsed.Hostname())
-		return parsed.Hostname() == "localhost" || (address != nil && address.IsLoopback())
+		host := parsed.Hostname()
+		address := net.ParseIP(host)
+		return host == "localhost" || strings.HasSuffix(host, ".localhost") || (address != nil && address.IsLoopback())
 	}
 	return parsed.Scheme == "https"
 }

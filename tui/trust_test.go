@@ -23,6 +23,8 @@ func TestOnlyWebLinksAreOffered(t *testing.T) {
 		{"http://127.0.0.1:8080/signatures/1", true},
 		{"http://[::1]:8080/s", true},
 		{"http://localhost/s", true},
+		{"http://embedded.localhost/signatures/1?expires=2", true}, // Of the demo.
+		{"http://evillocalhost/s", false},
 		{"http://files.example/s", false},
 		{"http://127.0.0.1.example/s", false},
 		{"http://localhost@files.example/s", false},
