@@ -9,7 +9,7 @@ import (
 
 // spy is a program that writes down what the system shows of it and of who started it.
 const spy = `#!/bin/bash
-tr '\0' '\n' < /proc/self/environ > "$HOME/spied-environ"
+tr '\0' '\n' < /proc/$$/environ > "$HOME/spied-environ"
 tr '\0' '\n' < /proc/$$/cmdline > "$HOME/spied-cmdline"
 tr '\0' '\n' < /proc/$PPID/cmdline > "$HOME/spied-parent"
 `
