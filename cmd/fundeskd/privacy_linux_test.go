@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -73,9 +74,7 @@ func TestPersonalDataStaysInTheDatabase(t *testing.T) {
 			places["the log"] = log.String()
 			readAll(t, temporary, places)
 			said := map[string]string{"token": account.Token, "token's signature": account.Token[strings.LastIndex(account.Token, ".")+1:]}
-			for name, value := range canaries {
-				said[name] = value
-			}
+			maps.Copy(said, canaries)
 			for place, text := range places {
 				for name, value := range said {
 					if strings.Contains(text, value) {

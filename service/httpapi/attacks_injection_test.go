@@ -36,8 +36,11 @@ var hostile = map[string]string{
 	"spaces":                 `" \t\u00a0\ufeff "`,
 	"empty":                  `""`,
 	"a thousand and one":     `"` + strings.Repeat("ä", 1001) + `"`,
-	"a mebibyte":             `"` + strings.Repeat("x", 1<<20) + `"`,
+	mebibyte:                 `"` + strings.Repeat("x", 1<<20) + `"`,
 }
+
+// mebibyte is more than a body may have, in whatever field: one of each operation does.
+const mebibyte = "a mebibyte"
 
 // operation is one operation with a body, of which every string field has a value.
 type operation struct {
@@ -72,11 +75,13 @@ func (w *world) operations() []operation {
 			"create external call", "POST", "/api/v1/calls",
 			fmt.Sprintf(`{"uuid":"NEW","status":"completed","requestedAt":"2026-11-20","requestedByUserUuid":%q,"completedAt":"2026-11-20","notes":"n","personUuid":%q,"relatedCaseUuid":%q,"callingOrganizationUuid":%q,%s,"externalSource":{"name":"x","identifier":"y"},"attempts":[{"createdAt":"2026-11-20","userUuid":%q}],%s}`,
 				user, w.a.person, w.a.pledge, w.a.organization, metadata, user, result),
-			reflect.TypeFor[apitype.CreateCallRequest](), map[string]string{"/requestedByUserUuid": "", "/externalSource/name": "", "/externalSource/identifier": "", "/attempts/0/createdAt": ""},
+			reflect.TypeFor[apitype.CreateCallRequest](),
+			map[string]string{"/requestedByUserUuid": "", "/externalSource/name": "", "/externalSource/identifier": "", "/attempts/0/createdAt": ""},
 		},
 		{
 			"create call", "POST", "/api/v1/calls", w.callBody(w.a, `,"uuid":"NEW","notes":"n"`),
-			nil, map[string]string{},
+			nil,
+			map[string]string{},
 		},
 		{"attempt", "PUT", call + "/actions/add-attempt", `{"userUuid":"` + user + `","attemptAt":"2026-11-20"}`, reflect.TypeFor[apitype.AddAttemptRequest](), map[string]string{"/userUuid": "", "/attemptAt": ""}},
 		{"complete", "PUT", call + "/actions/complete", `{"userUuid":"` + user + `",` + result + `}`, reflect.TypeFor[apitype.CompleteCallRequest](), map[string]string{"/userUuid": ""}},
@@ -85,12 +90,14 @@ func (w *world) operations() []operation {
 		{
 			"create external pledge", "POST", "/api/v1/pledges",
 			w.pledgeBody(w.a, `,"uuid":"NEW","status":"cancelled","recruitingLocationLabel":"l","donationInterval":"once","donationAmount":1,"recruitmentType":"d2d","cancelledAt":"2026-11-20","preferredPaymentDay":1,"releasedAt":"2026-11-20","endsAt":"2027-11-20","externalMetadata":{"a":"b"},"externalSource":{"name":"x","identifier":"y"}`),
-			reflect.TypeFor[apitype.CreatePledgeRequest](), map[string]string{"/cancelledAt": "", "/focusAreaUuids/0": ""},
+			reflect.TypeFor[apitype.CreatePledgeRequest](),
+			map[string]string{"/cancelledAt": "", "/focusAreaUuids/0": ""},
 		},
 		{
 			"update pledge", "PUT", pledge + "/actions/update",
 			`{"recruitingLocationLabel":"l","donationInterval":"once","donationAmount":1,"recruiterUserUuid":"` + user + `","startsAt":"2026-11-20","endsAt":"2027-11-20","externalMetadata":{"a":"b"}}`,
-			reflect.TypeFor[apitype.UpdatePledgeRequest](), map[string]string{},
+			reflect.TypeFor[apitype.UpdatePledgeRequest](),
+			map[string]string{},
 		},
 		{
 			"mark", "POST", "/api/v1/entity-access/actions/mark-processed",
@@ -181,8 +188,8 @@ func TestOperationsAreWhole(t *testing.T) {
 			continue
 		}
 		body := decoded(t, []byte(o.body)).(map[string]any)
-		for i := range o.kind.NumField() {
-			name, _, _ := strings.Cut(o.kind.Field(i).Tag.Get("json"), ",")
+		for field := range o.kind.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			managedOnly := strings.HasPrefix(o.name, "create external") && slices.Contains([]string{"type", "cancelledAt", "droppedAt"}, name)
 			if _, there := body[name]; !there && !managedOnly {
 				t.Errorf("%s: the body lacks %s", o.name, name)
@@ -203,8 +210,11 @@ func TestInjectionIntoBodies(t *testing.T) {
 	w := newWorld(t).unchecked()
 	taken := map[string]int{}
 	for _, o := range w.operations() {
-		for _, place := range stringFields(t, o.body) {
+		for i, place := range stringFields(t, o.body) {
 			for name, text := range hostile {
+				if name == mebibyte && i > 0 {
+					continue
+				}
 				answer := w.Do(w.all, o.method, o.path, fresh(with(t, o.body, place, text)))
 				switch {
 				case answer.Status == http.StatusOK || answer.Status == http.StatusCreated:
@@ -270,9 +280,12 @@ func TestInjectionIntoQueries(t *testing.T) {
 		"/signatures/" + w.a.pledge.String(): {"expires", "signature"},
 	}
 	for list, parameters := range lists {
-		for _, parameter := range parameters {
+		for i, parameter := range parameters {
 			name, more, _ := strings.Cut(parameter, "&")
 			for title, text := range hostile {
+				if title == mebibyte && i > 0 {
+					continue
+				}
 				var value string
 				if err := json.Unmarshal([]byte(text), &value); err != nil {
 					value = text

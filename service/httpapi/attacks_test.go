@@ -181,7 +181,7 @@ func refused(t *testing.T, name string, answer servicetest.Answer) {
 // that the service keeps to itself: each is refused by its name, and nothing changes.
 func attackProperties(t *testing.T, w *world) {
 	names := map[string]bool{}
-	for _, name := range strings.Fields("rev owner external private doc permissions scope admin id _id __proto__ constructor paymentQr hasSignature signature Uuid UUID") {
+	for name := range strings.FieldsSeq("rev owner external private doc permissions scope admin id _id __proto__ constructor paymentQr hasSignature signature Uuid UUID") {
 		names[name] = true
 	}
 	for _, path := range []string{"persons/" + w.a.person.String(), "calls/" + w.a.call.String(), "pledges/" + w.a.pledge.String()} {
