@@ -14,7 +14,7 @@ import (
 // env is an environment of the pairs of a line: LANG=nl_NL.UTF-8 LC_TIME=C.
 func env(line string) func(string) string {
 	return func(name string) string {
-		for _, pair := range strings.Fields(line) {
+		for pair := range strings.FieldsSeq(line) {
 			if value, found := strings.CutPrefix(pair, name+"="); found {
 				return value
 			}
@@ -135,12 +135,12 @@ func TestLocaleTables(t *testing.T) {
 	}
 	names := map[string]int{}
 	for _, row := range amountForms {
-		for _, name := range strings.Fields(row.names) {
+		for name := range strings.FieldsSeq(row.names) {
 			names["amounts "+name]++
 		}
 	}
 	for _, row := range dateForms {
-		for _, name := range strings.Fields(row.names) {
+		for name := range strings.FieldsSeq(row.names) {
 			names["dates "+name]++
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/vt"
 	"github.com/google/go-cmp/cmp"
 )
@@ -82,8 +81,8 @@ func start(t *testing.T, o Options, width, height int) *terminal {
 	o.In, o.Out = in, m
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		m.done <- run(ctx, o, tea.WithWindowSize(width, height), tea.WithColorProfile(colorprofile.ANSI),
-			tea.WithEnvironment([]string{"TERM=xterm-256color"}))
+		m.done <- run(ctx, o, tea.WithWindowSize(width, height),
+			tea.WithEnvironment([]string{"TERM=xterm", "CLICOLOR_FORCE=1"}))
 	}()
 	t.Cleanup(func() {
 		cancel()
