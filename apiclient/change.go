@@ -141,10 +141,22 @@ func (s *sending) try(ctx context.Context) (*Response, *Error) {
 	if s.change.Op == OpMarkProcessed {
 		return s.marked(answer)
 	}
-	if err := checkRecord(answer, s.change.UUID); err != nil {
+	if err := s.change.checkAnswer(answer); err != nil {
 		return nil, retryable(asError(err))
 	}
 	return answer, nil
+}
+
+// checkAnswer wants the record that was changed. A creation may have got another uuid
+// from a service that chooses it itself: sent again, it would make one more record.
+func (ch Change) checkAnswer(answer *Response) error {
+	id := ch.UUID
+	if ch.isCreate() && answer.Status == http.StatusCreated {
+		if chosen, err := apitype.ParseUUID(identity(answer.Body)); err == nil {
+			id = chosen
+		}
+	}
+	return checkRecord(answer, id)
 }
 
 // marked judges the answer to processed marks. Another 2xx than the 204 of the interface

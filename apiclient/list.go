@@ -46,7 +46,10 @@ func (e endpoint[T]) get(ctx context.Context, id apitype.UUID) (Record[T], error
 	if err != nil {
 		return Record[T]{}, err
 	}
-	return record[T](answer, id)
+	if err := checkRecord(answer, id); err != nil {
+		return Record[T]{}, err
+	}
+	return record[T](answer), nil
 }
 
 // list fetches one page.

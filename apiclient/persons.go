@@ -62,6 +62,6 @@ func (e endpoint[T]) send(ctx context.Context) func(Change, error) (Record[T], e
 		if err != nil {
 			return Record[T]{}, err
 		}
-		return record[T](answer, ch.UUID)
+		return record[T](answer), nil
 	}
 }

@@ -38,12 +38,9 @@ func decodeProblem(err error) string {
 	return "it cannot be decoded"
 }
 
-// record reads the answer that holds the record id.
-func record[T any](answer *Response, id apitype.UUID) (Record[T], error) {
-	if err := checkRecord(answer, id); err != nil {
-		return Record[T]{}, err
-	}
-	return Record[T]{Raw: answer.Body, ETag: answer.Header.Get("ETag")}, nil
+// record is the record of an answer that was checked.
+func record[T any](answer *Response) Record[T] {
+	return Record[T]{Raw: answer.Body, ETag: answer.Header.Get("ETag")}
 }
 
 // checkObject wants a whole JSON object.

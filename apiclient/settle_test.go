@@ -423,3 +423,26 @@ func TestMarkProcessedConverges(t *testing.T) {
 		})
 	}
 }
+
+// A service that chooses the uuid itself has created the record all the same: sent again,
+// the creation would make one more.
+func TestCreationWithAnotherUUID(t *testing.T) {
+	t.Parallel()
+	const chosen = "11111111-1111-4111-8111-111111111111"
+	var creations atomic.Int32
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			answer(w, http.StatusNotFound, `{}`)
+			return
+		}
+		creations.Add(1)
+		answer(w, http.StatusCreated, `{"uuid":"`+chosen+`"}`)
+	})
+	record, err := client.Persons.Create(t.Context(), apitype.CreatePersonRequest{OwningOrganizationUUID: apitype.NewUUID(), RecruitingOrganizationUUID: apitype.NewUUID()})
+	if err != nil || !bytes.Contains(record.Raw, []byte(chosen)) {
+		t.Errorf("got %s, %v, want the record of the service", record.Raw, err)
+	}
+	if got := creations.Load(); got != 1 {
+		t.Errorf("got %d creations, want 1", got)
+	}
+}

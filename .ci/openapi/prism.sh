@@ -64,11 +64,14 @@ fi
 
 echo "mock"
 FUNDESK_BASE_URL=$(start_prism "$work/mock.log" mock service/httpapi/openapi.json)
-id=6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10
+# The records of the description's examples: the client takes no other for an answer.
+call=$(fundesk call list --first 1 -o id)
+person=$(fundesk person list --first 1 -o id)
+pledge=$(fundesk pledge list --limit 1 -o id)
 fundesk call list --first 1 -o table
-fundesk person get $id -o id
-fundesk pledge get $id -o table > /dev/null
-fundesk call cancel $id --yes -o id
-fundesk call complete $id --result-code thanked -o id
-fundesk person update $id --email a@example.org -o id
-fundesk processed mark call $id
+fundesk person get "$person" -o id
+fundesk pledge get "$pledge" -o table > /dev/null
+fundesk call cancel "$call" --yes -o id
+fundesk call complete "$call" --result-code thanked -o id
+fundesk person update "$person" --email a@example.org -o id
+fundesk processed mark call "$call"
