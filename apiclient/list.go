@@ -116,6 +116,7 @@ type walk[T any] struct {
 	empty   int             // Pages without a record since the last with one.
 	yielded int
 	size    int // Of the last page and a little more, in bytes.
+	full    int // Records of the first page, where the service says nothing of a next one.
 }
 
 // fetched is a page on its way. Next is its successor when that was started early.
@@ -126,6 +127,7 @@ type fetched[T any] struct {
 	page   Page[T]
 	header http.Header
 	err    error
+	guess  bool // Nobody said that there is such a page.
 }
 
 // start begins to fetch the page after a cursor.
@@ -162,8 +164,13 @@ func (w *walk[T]) run(ctx context.Context, yield func(Record[T], error) bool) {
 			yield(Record[T]{}, current.err)
 			return
 		}
+		if current.guess && w.repeats(current.page) {
+			return // The way on led back: that was all.
+		}
+		w.judge(&current.page)
 		if next == nil && w.wantsMore(len(current.page.Records)) && current.page.HasNextPage && w.fresh(current.after, current.page.EndCursor) {
 			next = w.start(ctx, current.page.EndCursor)
+			next.guess = !current.page.hasNextKnown && len(current.page.Records) < w.options.PageSize
 		}
 		w.size = current.page.size + current.page.size/16
 		if w.options.Answered != nil {
@@ -181,6 +188,22 @@ func (w *walk[T]) run(ctx context.Context, yield func(Record[T], error) bool) {
 		}
 		current = next
 	}
+}
+
+// judge ends a list whose service says nothing of a next page: after a full page there
+// may be one, and full is what was asked for, or less where the service has a bound of its
+// own, as its first page shows. Spec gap: L3.
+func (w *walk[T]) judge(page *Page[T]) {
+	if page.hasNextKnown {
+		return
+	}
+	w.full = max(w.full, len(page.Records))
+	page.HasNextPage = page.HasNextPage && len(page.Records) == w.full
+}
+
+// repeats reports whether a page begins with a record that an earlier one began with.
+func (w *walk[T]) repeats(page Page[T]) bool {
+	return len(page.Records) > 0 && w.heads[identity(page.Records[0].Raw)]
 }
 
 // startEarly starts the next page as soon as the current one has told its cursor.
@@ -257,10 +280,10 @@ func (w *walk[T]) check(current, next *fetched[T]) error {
 		return nil
 	}
 	w.empty = 0
+	if w.repeats(page) {
+		return stuck("the pages of the list repeat")
+	}
 	if head := identity(page.Records[0].Raw); head != "" {
-		if w.heads[head] {
-			return stuck("the pages of the list repeat")
-		}
 		w.heads[head] = true
 	}
 	return nil

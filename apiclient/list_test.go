@@ -83,6 +83,12 @@ func TestAllShapes(t *testing.T) {
 		{"no flags and a full last page", 20, func(w http.ResponseWriter, from, to, _ int) {
 			answer(w, 200, fmt.Sprintf(`{"edges":[%s]}`, edges(from, to)))
 		}},
+		{"no flags and a bound of the service's own", 25, func(w http.ResponseWriter, from, _, total int) {
+			answer(w, 200, fmt.Sprintf(`{"edges":[%s]}`, edges(from, min(from+4, total))))
+		}},
+		{"no flags and one page whatever is asked", 3, func(w http.ResponseWriter, _, _, total int) {
+			answer(w, 200, fmt.Sprintf(`{"edges":[%s]}`, edges(0, total)))
+		}},
 		{"an empty last page that was promised", 20, func(w http.ResponseWriter, from, to, total int) {
 			answer(w, 200, fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":%t},"edges":[%s]}`, to, from < total, edges(from, to)))
 		}},
