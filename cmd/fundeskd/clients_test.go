@@ -120,8 +120,12 @@ func TestAbortedRequests(t *testing.T) {
 	}
 	group.Wait()
 	server.Close() // Waits until every request that it took is over.
-	if used, _ := h.Store.Connections(); used != 0 {
+	used, most := h.Store.Connections()
+	if used != 0 {
 		t.Errorf("%d connections to the database are still in use", used)
+	}
+	if strings.HasPrefix(h.Database, "postgres") {
+		sockets += most // The pool keeps those that it opened.
 	}
 	if left := goroutinesOf("service/httpapi.") - before; left > 0 {
 		t.Errorf("%d goroutines still answer", left)
