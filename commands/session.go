@@ -83,7 +83,7 @@ func (s *session) dir(variable, xdg, fallback string) string {
 	home := s.app.Getenv("HOME")
 	switch runtime.GOOS {
 	case "windows":
-		return filepath.Join(s.app.Getenv("LOCALAPPDATA"), "fundesk", filepath.Base(fallback))
+		return filepath.Join(s.app.Getenv("LOCALAPPDATA"), "fundesk", strings.TrimPrefix(filepath.Base(fallback), "."))
 	case "darwin":
 		if xdg == "XDG_CONFIG_HOME" {
 			return filepath.Join(home, "Library", "Application Support", "fundesk")
