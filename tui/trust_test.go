@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +110,54 @@ func TestWindowTitleTellsNobody(t *testing.T) {
 		}
 		if got := d.app.View().WindowTitle; got != want {
 			t.Errorf("after %q: got title %q, want %q", key, got, want)
+		}
+	}
+}
+
+// commandString is what a terminal obeys rather than draws: titles, the clipboard, links.
+var commandString = regexp.MustCompile("(?s)\x1b[\\]P_^X](.*?)(?:\a|\x1b\\\\)")
+
+// Everything that a session sends to the terminal, byte by byte: personal data is drawn
+// and nothing else, what is masked is not sent before it is asked for, and the token never
+// is.
+func TestTerminalGetsNoMoreThanItDraws(t *testing.T) {
+	t.Parallel()
+	const note, iban, number = "she told me her secret", "NL91ABNA0417164300", "123456789"
+	w := newWorld(t)
+	m := start(t, w.options, 120, 36)
+	m.press("n")
+	m.see(callID(1).String(), "Anna Jansen")
+	m.press("i")
+	m.see("leave notes")
+	m.press(note)
+	m.see(note)
+	m.press("esc")
+	m.gone("leave notes")
+	m.press("3")
+	m.see("Opgegeven")
+	m.press("enter")
+	m.see("Jansen")
+	m.press("6")
+	m.see("Fri 13 Nov")
+	m.press("q")
+	m.see("Quit?")
+	m.press("y")
+	m.ended()
+	raw := m.after.String()
+	for what, text := range map[string]string{"token": w.token, "IBAN": iban, "social security number": number, "name with a control character": "evil\x1b[31m"} {
+		if strings.Contains(raw, text) {
+			t.Errorf("the %s was sent to the terminal", what)
+		}
+	}
+	commands := commandString.FindAllStringSubmatch(raw, -1)
+	if !slices.ContainsFunc(commands, func(c []string) bool { return strings.HasSuffix(c[1], "fundesk test") }) {
+		t.Errorf("got %q, want the title among them", commands)
+	}
+	for _, command := range commands {
+		for _, text := range []string{"Anna", "Jansen", "Opgegeven", note, iban[:8], "+31612345671", "a@example.org"} {
+			if strings.Contains(command[1], text) {
+				t.Errorf("the terminal was told %q in a command string, not on the screen", text)
+			}
 		}
 	}
 }
