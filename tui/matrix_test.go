@@ -4,10 +4,8 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -224,37 +222,13 @@ func (c *deedCase) judge(m *terminal) {
 	}
 }
 
-// behind puts a server that spoils changes between the interface and the service. A
-// kill ends the server with all connections, and the next one stands there at once.
+// behind puts a server that spoils changes between the interface and the service.
 func (w *world) behind(t *testing.T, faulty *servicetest.Faulty) {
 	t.Helper()
-	var mu sync.Mutex
-	var server *http.Server
-	serve := func(address string) string {
-		listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", address)
-		if err != nil {
-			t.Error(err)
-			return address
-		}
-		server = &http.Server{Handler: faulty, ReadHeaderTimeout: time.Minute}
-		go func(s *http.Server) { _ = s.Serve(listener) }(server)
-		return listener.Addr().String()
-	}
-	address := serve("127.0.0.1:0")
-	faulty.Kill = func() {
-		mu.Lock()
-		defer mu.Unlock()
-		_ = server.Close()
-		serve(address)
-	}
-	t.Cleanup(func() {
-		mu.Lock()
-		defer mu.Unlock()
-		_ = server.Close()
-	})
+	url := faulty.Serve(t)
 	var err error
 	w.options.Client, err = apiclient.New(apiclient.Options{
-		BaseURL: "http://" + address, Token: staticToken(w.token), Now: w.Clock.Now, Timeout: matrixTimeout,
+		BaseURL: url, Token: staticToken(w.token), Now: w.Clock.Now, Timeout: matrixTimeout,
 		Transport: &http.Transport{DisableKeepAlives: true}, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
 	if err != nil {
@@ -264,7 +238,7 @@ func (w *world) behind(t *testing.T, faulty *servicetest.Faulty) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.box, err = outbox.Open(t.TempDir(), outbox.Options{BaseURL: "http://" + address, Account: account, Now: w.Clock.Now})
+	w.box, err = outbox.Open(t.TempDir(), outbox.Options{BaseURL: url, Account: account, Now: w.Clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

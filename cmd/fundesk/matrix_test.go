@@ -1,12 +1,9 @@
 package main
 
 import (
-	"context"
 	"flag"
-	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -96,7 +93,7 @@ func (c *queuedCase) play(variant int) {
 	c.load()
 	faulty := &servicetest.Faulty{Inner: c.service.Handler}
 	home := newHome(c.T)
-	home.env = append(home.env, "FUNDESK_BASE_URL="+serveUntilKilled(c.T, faulty), "FUNDESK_TOKEN="+c.token)
+	home.env = append(home.env, "FUNDESK_BASE_URL="+faulty.Serve(c.T), "FUNDESK_TOKEN="+c.token)
 	faulty.Arm(c.fault, variant)
 	run := func(line string) (string, int) {
 		c.seat <- struct{}{}
@@ -170,35 +167,4 @@ func (c *queuedCase) load() {
 			UUID: call, Status: apitype.CallRequested, RequestedAt: at, LastUpdatedAt: at, PersonUUID: person, Type: apitype.CallVerification,
 		}}},
 	)
-}
-
-// serveUntilKilled serves on a free port; a kill ends the server with all connections,
-// and the next one stands there at once.
-func serveUntilKilled(t *testing.T, faulty *servicetest.Faulty) (url string) {
-	t.Helper()
-	var mu sync.Mutex
-	var server *http.Server
-	serve := func(address string) string {
-		listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", address)
-		if err != nil {
-			t.Error(err)
-			return address
-		}
-		server = &http.Server{Handler: faulty, ReadHeaderTimeout: time.Minute}
-		go func(s *http.Server) { _ = s.Serve(listener) }(server)
-		return listener.Addr().String()
-	}
-	address := serve("127.0.0.1:0")
-	faulty.Kill = func() {
-		mu.Lock()
-		defer mu.Unlock()
-		_ = server.Close()
-		serve(address)
-	}
-	t.Cleanup(func() {
-		mu.Lock()
-		defer mu.Unlock()
-		_ = server.Close()
-	})
-	return "http://" + address
 }

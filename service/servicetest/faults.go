@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"testing"
+	"time"
 )
 
 // Fault is what goes wrong with one change on its way.
@@ -75,6 +78,37 @@ func (f *Faulty) DeliverLate() {
 	for _, r := range late {
 		f.deliver(r)
 	}
+}
+
+// Serve serves on a free port of this machine until the test ends. A kill ends the server
+// with all connections, and the next one stands there at once.
+func (f *Faulty) Serve(t testing.TB) (url string) {
+	t.Helper()
+	var mu sync.Mutex
+	var server *http.Server
+	serve := func(address string) string {
+		listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", address)
+		if err != nil {
+			t.Error(err)
+			return address
+		}
+		server = &http.Server{Handler: f, ReadHeaderTimeout: time.Minute}
+		go func(s *http.Server) { _ = s.Serve(listener) }(server)
+		return listener.Addr().String()
+	}
+	address := serve("127.0.0.1:0")
+	f.Kill = func() {
+		mu.Lock()
+		defer mu.Unlock()
+		_ = server.Close()
+		serve(address)
+	}
+	t.Cleanup(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		_ = server.Close()
+	})
+	return "http://" + address
 }
 
 // ServeHTTP answers as the service does, or worse.
