@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/service"
 	"fundesk/service/servicetest"
 )
 
@@ -149,22 +148,7 @@ func (c *queuedCase) judge() {
 
 // load makes the records of the case.
 func (c *queuedCase) load() {
-	person, call, pledge := apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()
+	person, call, pledge := c.service.LoadForChanges(c.owner)
 	c.names = strings.NewReplacer("$PERSON", person.String(), "$CALL", call.String(), "$PLEDGE", pledge.String(),
 		"$NEW", apitype.NewUUID().String(), "$OWNER", c.owner.String())
-	at := apitype.NewTime(servicetest.Start.Add(-24 * time.Hour))
-	c.service.Load(
-		service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
-			Person:                 apitype.Person{UUID: person, PersonUUID: person, CreatedAt: at, Email: new("old@example.org")},
-			OwningOrganizationUUID: c.owner, RecruitingOrganizationUUID: c.owner,
-		}},
-		service.LoadRecord{Kind: service.LoadPledge, Data: service.LoadedPledge{Pledge: apitype.Pledge{
-			UUID: pledge, Status: apitype.PledgeActive, StartsAt: at, CreatedAt: at, UpdatedAt: at, Person: apitype.Embed(apitype.Person{UUID: person}),
-			OwningOrganizationUUID: c.owner, RecruitingOrganizationUUID: c.owner, RecruiterUserUUID: person,
-			InitialDonationAmount: apitype.Cents(1250), DonationAmount: apitype.Cents(1250), InitialDonationInterval: "monthly", DonationInterval: "monthly",
-		}}},
-		service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: apitype.Call{
-			UUID: call, Status: apitype.CallRequested, RequestedAt: at, LastUpdatedAt: at, PersonUUID: person, Type: apitype.CallVerification,
-		}}},
-	)
 }
