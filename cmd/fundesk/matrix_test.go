@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,7 +12,10 @@ import (
 	"fundesk/service/servicetest"
 )
 
-var matrixLong = flag.Bool("matrix", false, "every changing command through every fault, in place of completions alone")
+var (
+	matrixLong  = flag.Bool("matrix", false, "every changing command through every fault, in place of completions alone")
+	matrixSeeds = flag.Int("seeds", 1, "how many variants of each fault are tried with each command")
+)
 
 // queuedCommand is a changing command, and how often its change shows afterwards.
 type queuedCommand struct {
@@ -67,11 +71,13 @@ func TestMatrixOfQueuedCommands(t *testing.T) {
 	seat := make(chan struct{}, 6)
 	for i, command := range commands {
 		for j, fault := range servicetest.Faults {
-			t.Run(command.name+"/"+string(fault), func(t *testing.T) {
-				t.Parallel()
-				c := &queuedCase{T: t, service: h, token: token, owner: owner, command: command, fault: fault, seat: seat}
-				c.play(i + j)
-			})
+			for seed := range *matrixSeeds {
+				t.Run(fmt.Sprintf("%s/%s/%d", command.name, fault, seed), func(t *testing.T) {
+					t.Parallel()
+					c := &queuedCase{T: t, service: h, token: token, owner: owner, command: command, fault: fault, seat: seat}
+					c.play(i + j + seed)
+				})
+			}
 		}
 	}
 }

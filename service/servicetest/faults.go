@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -96,7 +98,7 @@ func (f *Faulty) Serve(t testing.TB) (url string) {
 		go func(s *http.Server) { _ = s.Serve(listener) }(server)
 		return listener.Addr().String()
 	}
-	address := serve("127.0.0.1:0")
+	address := serve(ownLoopback() + ":0")
 	f.Kill = func() {
 		mu.Lock()
 		defer mu.Unlock()
@@ -109,6 +111,15 @@ func (f *Faulty) Serve(t testing.TB) (url string) {
 		_ = server.Close()
 	})
 	return "http://" + address
+}
+
+// ownLoopback is an address that nobody else listens or calls from, where a system has
+// more than one for itself: a port of it stays free between a kill and the next server.
+func ownLoopback() string {
+	if runtime.GOOS != "linux" {
+		return "127.0.0.1"
+	}
+	return fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
 }
 
 // ServeHTTP answers as the service does, or worse.
