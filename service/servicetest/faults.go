@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -86,40 +84,48 @@ func (f *Faulty) DeliverLate() {
 // with all connections, and the next one stands there at once.
 func (f *Faulty) Serve(t testing.TB) (url string) {
 	t.Helper()
-	var mu sync.Mutex
-	var server *http.Server
-	serve := func(address string) string {
-		listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", address)
-		if err != nil {
-			t.Error(err)
-			return address
-		}
-		server = &http.Server{Handler: f, ReadHeaderTimeout: time.Minute}
-		go func(s *http.Server) { _ = s.Serve(listener) }(server)
-		return listener.Addr().String()
+	opened, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
 	}
-	address := serve(ownLoopback() + ":0")
+	port := lasting{opened.(*net.TCPListener)}
+	var mu sync.Mutex
+	server, ended := port.serve(f)
+	end := func() {
+		_ = server.Close()
+		<-ended
+	}
 	f.Kill = func() {
 		mu.Lock()
 		defer mu.Unlock()
-		_ = server.Close()
-		serve(address)
+		end()
+		server, ended = port.serve(f)
 	}
 	t.Cleanup(func() {
 		mu.Lock()
 		defer mu.Unlock()
-		_ = server.Close()
+		end()
+		_ = opened.Close()
 	})
-	return "http://" + address
+	return "http://" + opened.Addr().String()
 }
 
-// ownLoopback is an address that nobody else listens or calls from, where a system has
-// more than one for itself: a port of it stays free between a kill and the next server.
-func ownLoopback() string {
-	if runtime.GOOS != "linux" {
-		return "127.0.0.1"
-	}
-	return fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
+// lasting is a port that outlives its servers: given back in between, somebody else could
+// take it.
+type lasting struct{ *net.TCPListener }
+
+// Close makes a server stop waiting for connections.
+func (l lasting) Close() error { return l.SetDeadline(time.Unix(1, 0)) }
+
+func (l lasting) serve(handler http.Handler) (server *http.Server, ended <-chan struct{}) {
+	_ = l.SetDeadline(time.Time{})
+	server = &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(l)
+	}()
+	return server, done
 }
 
 // ServeHTTP answers as the service does, or worse.
