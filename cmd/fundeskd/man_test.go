@@ -2,33 +2,17 @@ package main
 
 import (
 	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 
-	"github.com/spf13/cobra/doc"
+	"fundesk/cmd/manual"
 )
 
-var manFolder = flag.String("man", "", "the folder to write the manual pages to")
+var update = flag.Bool("update", false, "write the manual pages anew")
 
-// The manual pages are made from the commands whenever they are needed, so they are never
-// stale; .ci/release packs them:
+// The manual pages are made from the commands:
 //
-//	go test ./cmd/fundeskd -run TestManualPages -man /tmp/man
+//	go test ./cmd/fundeskd -run TestManualPages -update
 func TestManualPages(t *testing.T) {
 	t.Parallel()
-	folder := *manFolder
-	if folder == "" {
-		folder = t.TempDir()
-	}
-	root := (&program{}).root()
-	root.DisableAutoGenTag = true
-	if err := doc.GenManTree(root, &doc.GenManHeader{Manual: "fundesk", Source: "fundesk"}, folder); err != nil {
-		t.Fatal(err)
-	}
-	for _, page := range []string{"fundeskd.1", "fundeskd-serve.1", "fundeskd-account-add.1"} {
-		if _, err := os.Stat(filepath.Join(folder, page)); err != nil {
-			t.Error(err)
-		}
-	}
+	manual.Check(t, (&program{}).root(), "man", *update)
 }
