@@ -14,17 +14,23 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// serve starts fundeskd with sample data on a free port and returns its address; it is
-// asked to end with the test, and must end cleanly.
+// serve starts fundeskd with sample data on a free port and returns its address.
 //
 // It is on PostgreSQL where the tests are told of a server.
-func (h *home) serve(t *testing.T) (address string) {
+func (h *home) serve(t *testing.T) string {
 	t.Helper()
 	if server := os.Getenv(servicetest.PostgresVariable); server != "" {
 		h.env = append(h.env, "FUNDESKD_DATABASE="+servicetest.PostgresDatabase(t, server))
 	}
 	h.must(t, "fundeskd sample --persons 60")
-	cmd := exec.Command(programs+"/fundeskd", "serve", "--listen", "127.0.0.1:0")
+	return nextLine(t, h.start(t, "serve", "--listen", "127.0.0.1:0"))
+}
+
+// start starts fundeskd and returns what it prints; it is asked to end with the test, and
+// must end cleanly.
+func (h *home) start(t *testing.T, args ...string) *bufio.Reader {
+	t.Helper()
+	cmd := exec.Command(programs+"/fundeskd", args...)
 	cmd.Env, cmd.Dir = h.env, h.dir
 	var logs strings.Builder
 	cmd.Stderr = &logs
@@ -38,14 +44,20 @@ func (h *home) serve(t *testing.T) (address string) {
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("fundeskd serve: %v\n%s", err, logs.String())
+			t.Errorf("fundeskd %s: %v\n%s", strings.Join(args, " "), err, logs.String())
 		}
 	})
-	address, err = bufio.NewReader(out).ReadString('\n')
+	return bufio.NewReader(out)
+}
+
+// nextLine is the next line of what a program prints.
+func nextLine(t *testing.T, out *bufio.Reader) string {
+	t.Helper()
+	line, err := out.ReadString('\n')
 	if err != nil {
-		t.Fatalf("fundeskd serve: no address on stdout: %v\n%s", err, logs.String())
+		t.Fatalf("got no line on stdout: %v", err)
 	}
-	return strings.TrimSpace(address)
+	return strings.TrimSpace(line)
 }
 
 func TestEveryCommandThroughHTTPWithATokenFromTheKeyring(t *testing.T) {
