@@ -39,7 +39,7 @@ type request struct {
 	// early sees the beginning of a 2xx body while the rest is still read; it returns
 	// false to see more.
 	early func(prefix []byte) bool
-	size  int // Of the answer's body as far as it can be guessed, in bytes.
+	space []byte // For the answer's body, empty; one that needs more takes more.
 }
 
 // once sends a request once.
@@ -76,7 +76,7 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 	if answer.StatusCode/100 != 2 {
 		early = nil
 	}
-	body, err := readBody(answer, r.size, early)
+	body, err := readBody(answer, r.space, early)
 	if err != nil {
 		return nil, c.fault(parent, err, true)
 	}
@@ -136,11 +136,19 @@ func (c *Client) fault(parent context.Context, err error, connected bool) *Error
 	case parent.Err() != nil, errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		e.Message = "no whole answer from " + c.base.Host + " within " + c.options.Timeout.String()
 	case !connected:
-		e.Message = "cannot reach " + c.base.Host + ": " + err.Error()
+		e.Message = "cannot reach " + c.base.Host + ": " + dialFault(err).Error()
 	default:
 		e.Message = "the connection to " + c.base.Host + " broke: " + err.Error()
 	}
 	return e
+}
+
+// dialFault is why a dial failed, without the address: that was just said.
+func dialFault(err error) error {
+	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
+		return dial.Err
+	}
+	return err
 }
 
 // unwrapURL takes the address off an error: Go's text holds the query, which may hold
@@ -154,16 +162,14 @@ func unwrapURL(err error) error {
 
 var errTooLarge = &Error{Kind: KindUnavailable, Message: "the answer is larger than 16 MiB", Sent: true}
 
-// readBody reads an answer whole, up to maxBody. A good guess of its size saves copying.
-func readBody(answer *http.Response, guess int, early func([]byte) bool) ([]byte, error) {
-	size := max(4096, guess)
+// readBody reads an answer whole, up to maxBody, into buffer as far as that holds it.
+func readBody(answer *http.Response, buffer []byte, early func([]byte) bool) ([]byte, error) {
 	if n := answer.ContentLength; n > 0 && n <= maxBody {
-		size = int(n) + 1 // One more, so that the end is seen without growing.
+		buffer = slices.Grow(buffer, int(n)+1) // One more, so that the end is seen without growing.
 	}
-	buffer := make([]byte, 0, size)
 	for {
 		if len(buffer) == cap(buffer) {
-			buffer = slices.Grow(buffer, len(buffer)+1) // Twice as much.
+			buffer = slices.Grow(buffer, max(4096, len(buffer)+1)) // Twice as much.
 		}
 		n, err := answer.Body.Read(buffer[len(buffer):cap(buffer)])
 		buffer = buffer[:len(buffer)+n]

@@ -95,6 +95,9 @@ func (s *session) login(cmd *cobra.Command, withToken, insecure bool) error {
 		return err
 	}
 	s.note("logged in to %s as profile %s; the token is in the %s", p.BaseURL, name, storage)
+	if s.app.Getenv("FUNDESK_TOKEN") != "" {
+		s.note("FUNDESK_TOKEN is set and comes before it; unset it to use the stored token")
+	}
 	return nil
 }
 
@@ -153,10 +156,14 @@ func (s *session) tryToken(cmd *cobra.Command, p profile.Profile, token string) 
 		return err
 	}
 	_, err = client.Calls.List(cmd.Context(), apitype.CallListOptions{Paging: apitype.Paging{First: new(1)}})
-	if apiclient.KindOf(err) == apiclient.KindForbidden {
+	switch apiclient.KindOf(err) {
+	case apiclient.KindForbidden:
 		return nil
+	case apiclient.KindUnauthenticated:
+		return withHint(err, "nothing was stored; ask who operates the service for another token")
+	default:
+		return err
 	}
-	return err
 }
 
 func authLogout(s *session) *cobra.Command {

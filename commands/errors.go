@@ -72,8 +72,8 @@ type report struct {
 	Retryable bool           `json:"retryable"`
 }
 
-// newReport reads everything there is to tell.
-func newReport(err error) report {
+// newReport reads everything there is to tell; t is the target that was asked, if any.
+func newReport(err error, t *target) report {
 	r := report{Kind: apiclient.KindOf(err), Message: err.Error(), Detail: []string{}}
 	if known, ok := errors.AsType[*apiclient.Error](err); ok {
 		r.Status, r.RequestID, r.Retryable = known.Status, known.RequestID, known.Retryable
@@ -89,16 +89,16 @@ func newReport(err error) report {
 		r.Hint = with.hint
 	}
 	if r.Hint == "" {
-		r.Hint = defaultHint(r.Kind)
+		r.Hint = defaultHint(r.Kind, t)
 	}
 	return r
 }
 
 // defaultHint is the way out of an error that said none.
-func defaultHint(kind apiclient.Kind) string {
+func defaultHint(kind apiclient.Kind, t *target) string {
 	switch kind {
 	case apiclient.KindUnauthenticated:
-		return "log in: fundesk auth login; or try the demo: fundesk demo"
+		return loginHint(t)
 	case apiclient.KindForbidden:
 		return "this account may not do that; ask who operates the service for the permission"
 	case apiclient.KindUnknownOutcome:
@@ -116,7 +116,7 @@ func (s *session) finish(command *cobra.Command, err error) int {
 	if known, _ := errorAs(err); known == nil && errors.Is(err, context.Canceled) {
 		err = &apiclient.Error{Kind: apiclient.KindInterrupted, Message: "interrupted", Err: err}
 	}
-	r := newReport(err)
+	r := newReport(err, s.target)
 	if query, ok := errors.AsType[*render.QueryError](err); ok {
 		r.Kind, r.Message = apiclient.KindFailure, query.Error()
 	}

@@ -129,13 +129,20 @@ func (s *session) token(ctx context.Context, t *target) (string, error) {
 	}
 }
 
+// loginHint is the way to another token for a target, nil when none was chosen.
 func loginHint(t *target) string {
 	command := "fundesk auth login"
+	if t == nil {
+		return "log in: " + command + "; or try the demo: fundesk demo"
+	}
 	if t.name != "" {
 		command += " --profile " + t.name
 	}
 	if !t.fromProfile {
 		command += " --base-url " + t.baseURL
+	}
+	if t.envToken != "" { // It would be used after a login, too.
+		return "set another FUNDESK_TOKEN, or unset it and log in: " + command
 	}
 	return "log in: " + command + "; or set FUNDESK_TOKEN; or try the demo: fundesk demo"
 }

@@ -59,6 +59,9 @@ func (s *session) stand(ctx context.Context) standing {
 		}
 	}
 	login := pair{"fundesk auth login" + profileFlag(t), "log in again"}
+	if t.envToken != "" {
+		login = pair{"unset FUNDESK_TOKEN", "use the stored token, or set another one: this comes first"}
+	}
 	token, err := s.token(ctx, t)
 	if err != nil {
 		login.value = "log in"

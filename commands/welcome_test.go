@@ -41,11 +41,11 @@ func TestWelcome(t *testing.T) {
 		{"a profile that is not there", map[string]string{"FUNDESK_PROFILE": "nowhere"}, "", "fundesk demo"},
 		{"the demo", map[string]string{"FUNDESK_PROFILE": "demo"}, "nothing needs to be set up", "fundesk tui --profile demo"},
 		{"no token", map[string]string{"FUNDESK_BASE_URL": server.URL}, "no token", "fundesk auth login"},
-		{"an expired token", map[string]string{"FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": expired}, "expired 2d ago", "fundesk auth login"},
-		{"a refused token", map[string]string{"FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "bad"}, "does not accept", "fundesk doctor"},
+		{"an expired token", map[string]string{"FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": expired}, "expired 2d ago", "unset FUNDESK_TOKEN"},
+		{"a refused token", map[string]string{"FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "bad"}, "does not accept", "unset FUNDESK_TOKEN"},
 		{"another interface", map[string]string{"FUNDESK_BASE_URL": server.URL + "/other", "FUNDESK_TOKEN": "good"}, "not with version 1", "fundesk profile show"},
 		{"a page of somebody else", map[string]string{"FUNDESK_BASE_URL": server.URL + "/page", "FUNDESK_TOKEN": "good"}, "not with version 1", "fundesk doctor"},
-		{"offline", map[string]string{"FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "good"}, "not in reach", "fundesk outbox list"},
+		{"offline", map[string]string{"FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "good"}, "not in reach: cannot reach 127.0.0.1:1: connect: ", "fundesk outbox list"},
 		{"ready", map[string]string{"FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "good"}, "the service answers", "fundesk tui"},
 	}
 	for _, test := range tests {
