@@ -184,7 +184,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (account Accou
 	if !ok {
 		return Account{}, refusal
 	}
-	err = s.view(ctx, "look up the account", func(r Reader) error {
+	err = s.ask(ctx, "look up the account", func(r Reader) error {
 		account, err = r.Account(id)
 		if errors.Is(err, ErrNoRow) || (err == nil && account.RevokedAt != nil) {
 			return refusal

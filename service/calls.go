@@ -24,19 +24,21 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 	if !ok { // Spec gap: L8
 		return Answer{JSON: envelope(cursors, pageOf[CallRow]{}, callPosition, 0, nil)}, nil
 	}
-	var page pageOf[CallRow]
 	var transactions map[apitype.UUID][]TransactionRow
-	err = s.view(ctx, "list calls", func(r Reader) (err error) {
-		page, err = list[CallRow]{
-			rows:     func(part Range) ([]CallRow, error) { return r.Calls(filter, part) },
+	var more func(r Reader, rows []CallRow) error
+	if parts.transactions {
+		more = func(r Reader, rows []CallRow) (err error) {
+			transactions, err = transactionsOf(r, rows, func(row CallRow) *PledgeRow { return row.PledgeRow })
+			return err
+		}
+	}
+	page, err := readPage(ctx, s, "list calls", w, func(r Reader) list[CallRow] {
+		return list[CallRow]{
+			rows:     func(part Range) ([]CallRow, bool, error) { return r.Calls(filter, part) },
 			any:      func(part Range) (bool, error) { return r.AnyCall(filter, part) },
 			position: callPosition,
-		}.read(w)
-		if err == nil && parts.transactions {
-			transactions, err = transactionsOf(r, page.rows, func(row CallRow) *PledgeRow { return row.PledgeRow })
 		}
-		return err
-	})
+	}, more)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -90,12 +92,8 @@ func (s *Service) GetCall(ctx context.Context, c Caller, id apitype.UUID) (answe
 	if err := c.Require(CallsRead); err != nil {
 		return Answer{}, err
 	}
-	err = s.view(ctx, "read the call", func(r Reader) error {
-		row, err := visibleCall(r, c, id)
-		if err != nil {
-			return err
-		}
-		answer, err = s.viewer(c).call(r, row)
+	err = s.ask(ctx, "read the call", func(r Reader) (err error) {
+		answer, err = s.viewer(c).call(r, id)
 		return err
 	})
 	return answer, err
@@ -103,8 +101,8 @@ func (s *Service) GetCall(ctx context.Context, c Caller, id apitype.UUID) (answe
 
 // visibleCall is a call that the caller may see, through its person. Spec gap: A3.
 func visibleCall(r Reader, c Caller, id apitype.UUID) (CallRow, error) {
-	row, err := r.Call(id)
-	if errors.Is(err, ErrNoRow) || (err == nil && !c.Scope.Contains(row.Owner)) {
+	row, err := r.Call(id, c.Scope)
+	if errors.Is(err, ErrNoRow) {
 		return CallRow{}, notFound("call")
 	}
 	return row, err
@@ -142,8 +140,7 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 		} else if err != nil {
 			return err
 		}
-		row.PersonRow = &person
-		answer, err = s.viewer(c).call(tx, row)
+		answer, err = s.viewer(c).call(tx, id)
 		return err
 	})
 	return answer, err
@@ -224,9 +221,8 @@ func (s *Service) changeCall(ctx context.Context, c Caller, id apitype.UUID, m M
 			if err := tx.UpdateCall(row); err != nil {
 				return err
 			}
-			row.Rev++
 		}
-		answer, err = s.viewer(c).call(tx, row)
+		answer, err = s.viewer(c).call(tx, id)
 		return err
 	})
 	return answer, err

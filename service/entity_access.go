@@ -66,13 +66,7 @@ func visibleEntity(r Reader, c Caller, entry apitype.ProcessedEntry) (err error)
 	case apitype.EntityPledge:
 		_, err = visiblePledge(r, c, entry.EntityUUID)
 	default:
-		// Without the transaction a pledge that nobody has is looked for, so that the time
-		// that the answer takes does not tell a foreign one from an unknown one.
-		transaction, missing := r.Transaction(entry.EntityUUID)
-		if missing != nil && !errors.Is(missing, ErrNoRow) {
-			return missing
-		}
-		if _, err = visiblePledge(r, c, transaction.Pledge); KindOf(err) == NotFound {
+		if _, err = r.Transaction(entry.EntityUUID, c.Scope); errors.Is(err, ErrNoRow) {
 			return notFound(string(apitype.EntityTransaction))
 		}
 	}

@@ -113,7 +113,7 @@ func strictly(data []byte, value any) error {
 }
 
 // loadBatch is how many records are saved together: what they name is looked up at once.
-const loadBatch = 4000
+const loadBatch = 10_000
 
 // loader checks and saves the records of one load, a batch at a time.
 type loader struct {

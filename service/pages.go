@@ -1,10 +1,12 @@
 package service
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"hash"
 	"slices"
 	"strconv"
@@ -104,9 +106,35 @@ func (w window) crossed() bool {
 
 // list reads pages of one kind of rows.
 type list[T any] struct {
-	rows     func(Range) ([]T, error)
+	rows     func(Range) (rows []T, beyond bool, err error)
 	any      func(Range) (bool, error)
 	position func(T) Position
+}
+
+// errSeveral is a page that cannot be told by one answer of the store.
+var errSeveral = errors.New("the page takes several questions")
+
+// readPage is the page in a window, and more that belongs to its rows. Most pages are one
+// answer of the store; what takes several is read in one state of the data.
+func readPage[T any](ctx context.Context, s *Service, what string, w window, of func(Reader) list[T], more func(Reader, []T) error) (page pageOf[T], err error) {
+	if more == nil {
+		err = s.ask(ctx, what, func(r Reader) (err error) {
+			l := of(r)
+			l.any = func(Range) (bool, error) { return false, errSeveral }
+			page, err = l.read(w)
+			return err
+		})
+		if !errors.Is(err, errSeveral) {
+			return page, err
+		}
+	}
+	err = s.view(ctx, what, func(r Reader) (err error) {
+		if page, err = of(r).read(w); err == nil && more != nil {
+			err = more(r, page.rows)
+		}
+		return err
+	})
+	return page, err
 }
 
 // pageOf is one page of rows, in list order, with exact flags.
@@ -120,11 +148,11 @@ func (l list[T]) read(w window) (page pageOf[T], err error) {
 	if w.crossed() {
 		return page, nil
 	}
-	more := false
+	more, beyond := false, false
 	if w.size > 0 {
 		r := Range{Backward: w.backward, Limit: w.size + 1}
 		r.Below, r.Above = bound(w.after, false), bound(w.before, false)
-		if page.rows, err = l.rows(r); err != nil {
+		if page.rows, beyond, err = l.rows(r); err != nil {
 			return page, err
 		}
 		if more = len(page.rows) > w.size; more {
@@ -138,15 +166,17 @@ func (l list[T]) read(w window) (page pageOf[T], err error) {
 	if w.backward {
 		slices.Reverse(page.rows)
 	}
-	first, last := l.position(page.rows[0]), l.position(page.rows[len(page.rows)-1])
-	page.hasPrevious = w.backward && more
-	if !page.hasPrevious && w.after != nil {
-		if page.hasPrevious, err = l.any(Range{Above: bound(&first, false)}); err != nil {
-			return page, err
+	if w.backward {
+		page.hasPrevious, page.next = more, beyond
+		if !more && w.after != nil {
+			first := l.position(page.rows[0])
+			page.hasPrevious, err = l.any(Range{Above: bound(&first, false)})
 		}
+		return page, err
 	}
-	page.next = !w.backward && more
-	if !page.next && w.before != nil {
+	page.hasPrevious, page.next = beyond, more
+	if !more && w.before != nil {
+		last := l.position(page.rows[len(page.rows)-1])
 		page.next, err = l.any(Range{Below: bound(&last, false)})
 	}
 	return page, err

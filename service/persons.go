@@ -24,15 +24,13 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 	if filter.Scope, ok = c.Scope.narrow(o.OwningOrganizationUUIDs); !ok { // Spec gap: L8
 		return Answer{JSON: envelope(cursors, pageOf[PersonRow]{}, personPosition, 0, nil)}, nil
 	}
-	var page pageOf[PersonRow]
-	err = s.view(ctx, "list persons", func(r Reader) (err error) {
-		page, err = list[PersonRow]{
-			rows:     func(part Range) ([]PersonRow, error) { return r.Persons(filter, part) },
+	page, err := readPage(ctx, s, "list persons", w, func(r Reader) list[PersonRow] {
+		return list[PersonRow]{
+			rows:     func(part Range) ([]PersonRow, bool, error) { return r.Persons(filter, part) },
 			any:      func(part Range) (bool, error) { return r.AnyPerson(filter, part) },
 			position: personPosition,
-		}.read(w)
-		return err
-	})
+		}
+	}, nil)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -52,7 +50,7 @@ func (s *Service) GetPerson(ctx context.Context, c Caller, id apitype.UUID) (ans
 	if err := c.Require(PersonsRead); err != nil {
 		return Answer{}, err
 	}
-	err = s.view(ctx, "read the person", func(r Reader) error {
+	err = s.ask(ctx, "read the person", func(r Reader) error {
 		row, err := visiblePerson(r, c, id)
 		answer = Answer{JSON: appendPerson(nil, row), Rev: row.Rev}
 		return err
@@ -62,8 +60,8 @@ func (s *Service) GetPerson(ctx context.Context, c Caller, id apitype.UUID) (ans
 
 // visiblePerson is a person that the caller may see. Spec gap: A3.
 func visiblePerson(r Reader, c Caller, id apitype.UUID) (PersonRow, error) {
-	row, err := r.Person(id)
-	if errors.Is(err, ErrNoRow) || (err == nil && !c.Scope.Contains(row.Owner)) {
+	row, err := r.Person(id, c.Scope)
+	if errors.Is(err, ErrNoRow) {
 		return PersonRow{Doc: []byte("{}")}, notFound("person")
 	}
 	return row, err

@@ -31,19 +31,21 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 		filter.Status = *o.Status
 	}
 	parts := includes{transactions: slices.Contains(o.Include, apitype.IncludeTransactions)}
-	var page pageOf[PledgeRow]
 	var transactions map[apitype.UUID][]TransactionRow
-	err = s.view(ctx, "list pledges", func(r Reader) (err error) {
-		page, err = list[PledgeRow]{
-			rows:     func(part Range) ([]PledgeRow, error) { return r.Pledges(filter, part) },
+	var more func(r Reader, rows []PledgeRow) error
+	if parts.transactions {
+		more = func(r Reader, rows []PledgeRow) (err error) {
+			transactions, err = transactionsOf(r, rows, func(row PledgeRow) *PledgeRow { return &row })
+			return err
+		}
+	}
+	page, err := readPage(ctx, s, "list pledges", w, func(r Reader) list[PledgeRow] {
+		return list[PledgeRow]{
+			rows:     func(part Range) ([]PledgeRow, bool, error) { return r.Pledges(filter, part) },
 			any:      func(part Range) (bool, error) { return r.AnyPledge(filter, part) },
 			position: pledgePosition,
-		}.read(w)
-		if err == nil && parts.transactions {
-			transactions, err = transactionsOf(r, page.rows, func(row PledgeRow) *PledgeRow { return &row })
 		}
-		return err
-	})
+	}, more)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -63,12 +65,8 @@ func (s *Service) GetPledge(ctx context.Context, c Caller, id apitype.UUID) (ans
 	if err := c.Require(PledgesRead); err != nil {
 		return Answer{}, err
 	}
-	err = s.view(ctx, "read the pledge", func(r Reader) error {
-		row, err := visiblePledge(r, c, id)
-		if err != nil {
-			return err
-		}
-		answer, err = s.viewer(c).pledge(r, row)
+	err = s.ask(ctx, "read the pledge", func(r Reader) (err error) {
+		answer, err = s.viewer(c).pledge(r, id)
 		return err
 	})
 	return answer, err
@@ -77,8 +75,8 @@ func (s *Service) GetPledge(ctx context.Context, c Caller, id apitype.UUID) (ans
 // visiblePledge is a pledge that the caller may see, through its owning or recruiting
 // organization. Spec gap: A3.
 func visiblePledge(r Reader, c Caller, id apitype.UUID) (PledgeRow, error) {
-	row, err := r.Pledge(id)
-	if errors.Is(err, ErrNoRow) || (err == nil && !c.Scope.Contains(row.Owner) && !c.Scope.Contains(row.Recruiting)) {
+	row, err := r.Pledge(id, c.Scope)
+	if errors.Is(err, ErrNoRow) {
 		return PledgeRow{}, notFound("pledge")
 	}
 	return row, err
@@ -116,10 +114,7 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 		} else if err != nil {
 			return err
 		}
-		if row, err = tx.Pledge(id); err != nil { // With its recruiter.
-			return err
-		}
-		answer, err = s.viewer(c).pledge(tx, row)
+		answer, err = s.viewer(c).pledge(tx, id)
 		return err
 	})
 	return answer, err
@@ -262,11 +257,8 @@ func (s *Service) changePledge(ctx context.Context, c Caller, id apitype.UUID, w
 			if err := tx.UpdatePledge(row); err != nil {
 				return err
 			}
-			if row, err = tx.Pledge(id); err != nil { // With its recruiter.
-				return err
-			}
 		}
-		answer, err = s.viewer(c).pledge(tx, row)
+		answer, err = s.viewer(c).pledge(tx, id)
 		return err
 	})
 	return answer, err

@@ -105,6 +105,11 @@ func (s *Service) view(ctx context.Context, what string, read func(Reader) error
 	return described(what, s.store.View(ctx, read))
 }
 
+// ask is view for a read that hangs on one answer.
+func (s *Service) ask(ctx context.Context, what string, read func(Reader) error) error {
+	return described(what, s.store.Ask(ctx, read))
+}
+
 // update runs change in one transaction; the rule runs inside it, so that what it
 // checked still holds when it is saved.
 func (s *Service) update(ctx context.Context, what string, change func(Tx) error) error {

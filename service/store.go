@@ -23,6 +23,9 @@ var ErrBusy = &Error{Kind: Unavailable, Detail: "the database is busy"}
 type Store interface {
 	// View runs read on one unchanging state of the data.
 	View(ctx context.Context, read func(Reader) error) error
+	// Ask is View for a read that hangs on a single answer: that is of one state by
+	// itself, and costs no transaction. read may be run again.
+	Ask(ctx context.Context, read func(Reader) error) error
 	// Update runs change in one transaction, which is kept when change returns nil
 	// and durable when Update does. change may be run again after a failed try, so it
 	// must not have effects but through tx.
@@ -33,7 +36,8 @@ type Store interface {
 	Ping(ctx context.Context) error
 }
 
-// Reader reads in one transaction. A row that is not there is ErrNoRow.
+// Reader reads in one transaction. A row that is not there is ErrNoRow, and so is one
+// outside the scope that a method takes: it must cost as much. Spec gap: A3.
 type Reader interface {
 	Account(id apitype.UUID) (Account, error)
 	Accounts() ([]Account, error)
@@ -42,18 +46,20 @@ type Reader interface {
 	FocusArea(id apitype.UUID) (FocusArea, error)
 	Setting(name string) (string, error)
 
-	Person(id apitype.UUID) (PersonRow, error)
-	Persons(f PersonFilter, r Range) ([]PersonRow, error)
+	Person(id apitype.UUID, scope Scope) (PersonRow, error)
+	// Persons is a part of the list; beyond tells whether there is a row on the other side
+	// of the place where the part begins, as with the other lists.
+	Persons(f PersonFilter, r Range) (rows []PersonRow, beyond bool, err error)
 	AnyPerson(f PersonFilter, r Range) (bool, error)
 
-	Call(id apitype.UUID) (CallRow, error)
-	Calls(f CallFilter, r Range) ([]CallRow, error)
+	Call(id apitype.UUID, scope Scope) (CallRow, error)
+	WholeCall(id apitype.UUID, scope Scope) (WholeCall, error)
+	Calls(f CallFilter, r Range) (rows []CallRow, beyond bool, err error)
 	AnyCall(f CallFilter, r Range) (bool, error)
-	// CallsOfPledge are the calls that name a pledge, the most recent first.
-	CallsOfPledge(pledge apitype.UUID) ([]CallRow, error)
 
-	Pledge(id apitype.UUID) (PledgeRow, error)
-	Pledges(f PledgeFilter, r Range) ([]PledgeRow, error)
+	Pledge(id apitype.UUID, scope Scope) (PledgeRow, error)
+	WholePledge(id apitype.UUID, scope Scope) (WholePledge, error)
+	Pledges(f PledgeFilter, r Range) (rows []PledgeRow, beyond bool, err error)
 	AnyPledge(f PledgeFilter, r Range) (bool, error)
 	Signature(pledge apitype.UUID) ([]byte, error)
 
@@ -64,7 +70,7 @@ type Reader interface {
 
 	// Transactions are those of some pledges, the newest first.
 	Transactions(pledges []apitype.UUID) ([]TransactionRow, error)
-	Transaction(id apitype.UUID) (TransactionRow, error)
+	Transaction(id apitype.UUID, scope Scope) (TransactionRow, error)
 }
 
 // Tx reads and writes in one transaction. Inserting a row that exists is ErrExists,
@@ -170,6 +176,21 @@ type TransactionRow struct {
 	CreatedAt apitype.Time
 	Method    string
 	Doc       []byte
+}
+
+// WholePledge is a pledge with what belongs to it, of which answers show what the caller
+// may see.
+type WholePledge struct {
+	PledgeRow
+	PersonRow    *PersonRow       // Nil when it is unknown.
+	Transactions []TransactionRow // The newest first.
+	Calls        []CallRow        // That name it, the most recent first.
+}
+
+// WholeCall is a call with its person and its pledge, whose person is the same.
+type WholeCall struct {
+	CallRow
+	Pledge *WholePledge // Nil when the call has none.
 }
 
 // Rows are new rows that are saved together, those of each kind after those that they

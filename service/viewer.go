@@ -21,87 +21,74 @@ type viewer struct {
 func (s *Service) viewer(c Caller) viewer { return viewer{keys: s.keys, caller: c, now: s.present()} }
 
 // call is a call with everything that is known of it.
-func (v viewer) call(r Reader, row CallRow) (answer Answer, err error) {
-	var person, pledge []byte
-	var transactions []TransactionRow
-	embedded := row.PersonRow
-	if embedded == nil {
-		if found, err := r.Person(row.Person); err == nil {
-			embedded = &found
-		} else if !errors.Is(err, ErrNoRow) {
-			return answer, err
-		}
+func (v viewer) call(r Reader, id apitype.UUID) (Answer, error) {
+	row, err := r.WholeCall(id, v.caller.Scope)
+	if errors.Is(err, ErrNoRow) {
+		return Answer{}, notFound("call")
 	}
-	if embedded != nil && v.mayEmbedPerson(*embedded) {
-		person = appendPerson(nil, *embedded)
+	if err != nil {
+		return Answer{}, err
 	}
 	mayRead := v.caller.May(PledgesRead)
-	if row.Case != nil && mayRead {
-		found, err := r.Pledge(*row.Case)
-		if err != nil && !errors.Is(err, ErrNoRow) {
-			return answer, err
-		}
-		if err == nil && v.maySeePledge(found) {
-			if transactions, err = r.Transactions([]apitype.UUID{found.UUID}); err != nil {
-				return answer, err
-			}
-			if pledge, err = v.wholePledge(r, found, embedded, transactions); err != nil {
-				return answer, err
-			}
-		}
+	pledge := row.Pledge
+	if pledge != nil && (!mayRead || !v.maySeePledge(pledge.PledgeRow)) {
+		pledge = nil
 	}
-	dst := make([]byte, 0, len(row.Doc)+len(person)+len(pledge)+512)
-	dst = member(member(open(dst, row.Doc), "pledgeCase", pledge), "person", person)
-	if mayRead {
-		dst = array(dst, "transactions", transactions, appendTransaction)
+	dst := open(make([]byte, 0, len(row.Doc)+4096), row.Doc)
+	if pledge == nil {
+		dst = member(dst, "pledgeCase", nil)
 	} else {
+		dst = v.appendWholePledge(append(dst, `,"pledgeCase":`...), *pledge)
+	}
+	dst = v.personMember(dst, row.PersonRow)
+	switch {
+	case !mayRead:
 		dst = member(dst, "transactions", nil)
+	case pledge == nil:
+		dst = array(dst, "transactions", nil, appendTransaction)
+	default:
+		dst = array(dst, "transactions", pledge.Transactions, appendTransaction)
 	}
 	return Answer{JSON: append(dst, '}'), Rev: row.Rev}, nil
 }
 
 // pledge is a pledge with everything that is known of it.
-func (v viewer) pledge(r Reader, row PledgeRow) (answer Answer, err error) {
-	transactions, err := r.Transactions([]apitype.UUID{row.UUID})
-	if err != nil {
-		return answer, err
+func (v viewer) pledge(r Reader, id apitype.UUID) (Answer, error) {
+	row, err := r.WholePledge(id, v.caller.Scope)
+	if errors.Is(err, ErrNoRow) {
+		return Answer{}, notFound("pledge")
 	}
-	doc, err := v.wholePledge(r, row, nil, transactions)
-	return Answer{JSON: doc, Rev: row.Rev}, err
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{JSON: v.appendWholePledge(make([]byte, 0, len(row.Doc)+4096), row), Rev: row.Rev}, nil
 }
 
-// wholePledge writes a pledge with its person, transactions and calls; the calls carry
-// no pledge. person is the pledge's when it is known already.
-func (v viewer) wholePledge(r Reader, row PledgeRow, person *PersonRow, transactions []TransactionRow) ([]byte, error) {
-	if person == nil || person.UUID != row.Person {
-		found, err := r.Person(row.Person)
-		if err != nil && !errors.Is(err, ErrNoRow) {
-			return nil, err
-		}
-		person = &found
-	}
-	dst := v.openPledge(make([]byte, 0, len(row.Doc)+len(person.Doc)+1024), row)
-	if v.mayEmbedPerson(*person) {
-		dst = appendPerson(append(dst, `,"person":`...), *person)
-	} else {
-		dst = member(dst, "person", nil)
-	}
-	dst = array(dst, "transactions", transactions, appendTransaction)
+// appendWholePledge writes a pledge with its person, transactions and calls; the calls
+// carry no pledge.
+func (v viewer) appendWholePledge(dst []byte, row WholePledge) []byte {
+	dst = v.personMember(v.openPledge(dst, row.PledgeRow), row.PersonRow)
+	dst = array(dst, "transactions", row.Transactions, appendTransaction)
 	if !v.caller.May(CallsRead) {
-		return append(member(dst, "calls", nil), '}'), nil
+		return append(member(dst, "calls", nil), '}')
 	}
-	calls, err := r.CallsOfPledge(row.UUID)
-	if err != nil {
-		return nil, err
-	}
-	visible := calls[:0]
-	for _, call := range calls {
+	visible := make([]CallRow, 0, len(row.Calls))
+	for _, call := range row.Calls {
 		if v.caller.Scope.Contains(call.Owner) {
 			visible = append(visible, call)
 		}
 	}
 	dst = array(dst, "calls", visible, func(dst []byte, call CallRow) []byte { return append(dst, call.Doc...) })
-	return append(dst, '}'), nil
+	return append(dst, '}')
+}
+
+// personMember writes the person of a call or a pledge, null when the caller may not see
+// it.
+func (v viewer) personMember(dst []byte, person *PersonRow) []byte {
+	if person == nil || !v.mayEmbedPerson(*person) {
+		return member(dst, "person", nil)
+	}
+	return appendPerson(append(dst, `,"person":`...), *person)
 }
 
 // openPledge writes the members that every answer with a pledge carries.
@@ -129,13 +116,10 @@ func (v viewer) appendCallNode(dst []byte, row CallRow, parts includes, transact
 	}
 	dst = open(dst, row.Doc)
 	if parts.person {
-		switch p := row.PersonRow; {
-		case p == nil || !v.mayEmbedPerson(*p):
-			dst = member(dst, "person", nil)
-		case parts.quality:
-			dst = appendPerson(append(dst, `,"person":`...), *p)
-		default:
+		if p := row.PersonRow; p != nil && !parts.quality && v.mayEmbedPerson(*p) {
 			dst = member(dst, "person", p.Doc)
+		} else {
+			dst = v.personMember(dst, p)
 		}
 	}
 	pledge := row.PledgeRow

@@ -202,7 +202,7 @@ func checkImage(t *testing.T, image map[string][]byte, acknowledged map[string]i
 			if err != nil {
 				return err
 			}
-			row, err := r.Person(parsed)
+			row, err := r.Person(parsed, service.Scope{All: true})
 			var person apitype.Person
 			switch {
 			case errors.Is(err, service.ErrNoRow) && (at < 0 || at > cut):

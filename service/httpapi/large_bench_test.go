@@ -3,10 +3,15 @@
 package httpapi_test
 
 import (
+	"database/sql"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,10 +22,12 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// The sizes of BenchmarkLarge, in calls.
+// The sizes of BenchmarkLarge, in calls, and where its databases stay.
 var (
 	largeCalls = flag.Int("calls", 100_000, "calls in the large database of BenchmarkLarge")
 	smallCalls = flag.Int("small-calls", 10_000, "calls in the small database of BenchmarkLarge")
+	keep       = flag.String("keep", "", "folder that keeps the databases of BenchmarkLarge; those of PostgreSQL stay at FUNDESK_TEST_POSTGRES")
+	fillOnly   = flag.Bool("fill-only", false, "let BenchmarkLarge fill its databases, and ask nothing")
 )
 
 // BenchmarkLarge answers the same requests from a small and a large database of each
@@ -29,32 +36,107 @@ var (
 // million calls need 30 GB for each engine:
 //
 //	go test ./service/httpapi -run '^$' -bench BenchmarkLarge -benchtime 1x -timeout 3h -calls 10000000
+//
+// With -keep they are filled once, and asked again and again.
 func BenchmarkLarge(b *testing.B) {
-	engines := map[string]func(b *testing.B) string{
-		"SQLite": func(b *testing.B) string { return "sqlite:" + filepath.Join(b.TempDir(), "large.db") },
-		"PostgreSQL": func(b *testing.B) string {
-			server, stop, err := servicetest.StartPostgres(b.Context())
-			if err != nil {
-				b.Skip(err)
+	for _, engine := range []struct {
+		name     string
+		database func(b *testing.B, calls int) string
+	}{{"SQLite", largeFile}, {"PostgreSQL", largeServer}} {
+		b.Run(engine.name, func(b *testing.B) {
+			databases := [2]string{engine.database(b, *smallCalls), engine.database(b, *largeCalls)}
+			if *fillOnly {
+				return
 			}
-			b.Cleanup(func() {
-				if err := stop(); err != nil {
-					b.Error(err)
-				}
-			})
-			return server
-		},
-	}
-	for _, engine := range []string{"SQLite", "PostgreSQL"} {
-		b.Run(engine, func(b *testing.B) {
-			small := newLarge(b, engines[engine](b), *smallCalls)
-			large := newLarge(b, engines[engine](b), *largeCalls)
+			small, large := newLarge(b, databases[0]), newLarge(b, databases[1])
 			b.ResetTimer()
 			for i, name := range largeNames {
 				compareLarge(b, name, small, large, small.requests[i], large.requests[i])
 			}
 		})
 	}
+}
+
+// largeFile is an SQLite file with so many calls, a kept one where there is one.
+func largeFile(b *testing.B, calls int) string {
+	b.Helper()
+	folder := *keep
+	if folder == "" {
+		folder = b.TempDir()
+	}
+	path := filepath.Join(folder, fmt.Sprintf("large_%d.db", calls))
+	if _, err := os.Stat(path); err == nil {
+		return "sqlite:" + path
+	}
+	partial := path + ".partial"
+	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		b.Fatal(err)
+	}
+	fillLarge(b, "sqlite:"+partial, calls)
+	if err := os.Rename(partial, path); err != nil {
+		b.Fatal(err)
+	}
+	return "sqlite:" + path
+}
+
+// largeServer is a PostgreSQL database with so many calls, a kept one where there is one.
+func largeServer(b *testing.B, calls int) string {
+	b.Helper()
+	if *keep == "" {
+		server, stop, err := servicetest.StartPostgres(b.Context())
+		if err != nil {
+			b.Skip(err)
+		}
+		b.Cleanup(func() {
+			if err := stop(); err != nil {
+				b.Error(err)
+			}
+		})
+		fillLarge(b, server, calls)
+		return server
+	}
+	server := os.Getenv(servicetest.PostgresVariable)
+	if server == "" {
+		b.Skip("no PostgreSQL to keep it at")
+	}
+	address, err := url.Parse(server)
+	if err != nil {
+		b.Fatal(err)
+	}
+	name := fmt.Sprintf("large_%d", calls)
+	address.Path = "/" + name
+	db, err := sql.Open("pgx", server)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	var there bool
+	if err := db.QueryRowContext(b.Context(), `SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)`, name).Scan(&there); err != nil {
+		b.Fatal(err)
+	}
+	if there {
+		return address.String()
+	}
+	partial, _, err := servicetest.NewPostgresDatabase(b.Context(), server)
+	if err != nil {
+		b.Fatal(err)
+	}
+	fillLarge(b, partial, calls)
+	filled, err := url.Parse(partial)
+	if err == nil {
+		_, err = db.ExecContext(b.Context(), `ALTER DATABASE `+strings.TrimPrefix(filled.Path, "/")+` RENAME TO `+name)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return address.String()
+}
+
+func fillLarge(b *testing.B, database string, calls int) {
+	b.Helper()
+	start := time.Now()
+	servicetest.FillLarge(b, database, calls, func(text string) { b.Log(text) })
+	b.Logf("%d calls are there after %v", calls, time.Since(start).Round(time.Second))
 }
 
 // largeDatabase is a service on a filled database, with the requests that fit it.
@@ -81,11 +163,8 @@ var largeNames = []string{
 	"pledges updated in 150 days", "pledges released in 150 days", "active pledges updated in two years",
 }
 
-func newLarge(b *testing.B, database string, calls int) *largeDatabase {
+func newLarge(b *testing.B, database string) *largeDatabase {
 	b.Helper()
-	start := time.Now()
-	servicetest.FillLarge(b, database, calls, func(text string) { b.Log(text) })
-	b.Logf("%d calls are there after %v", calls, time.Since(start).Round(time.Second))
 	l := &largeDatabase{Harness: servicetest.NewOn(b, database)}
 	l.token = l.Token()
 	node := func(path string) map[string]any {

@@ -26,6 +26,12 @@ func (s *watched) View(ctx context.Context, read func(service.Reader) error) err
 	return s.Store.View(ctx, func(r service.Reader) error { return read(watchedReader{r, s}) })
 }
 
+// Ask notes what is read.
+func (s *watched) Ask(ctx context.Context, read func(service.Reader) error) error {
+	s.asked = append(s.asked, "ask")
+	return s.Store.Ask(ctx, func(r service.Reader) error { return read(watchedReader{r, s}) })
+}
+
 // Update notes what is read and written.
 func (s *watched) Update(ctx context.Context, change func(service.Tx) error) error {
 	s.asked = append(s.asked, "update")
@@ -40,27 +46,27 @@ type watchedReader struct {
 func (r watchedReader) note(what string) { r.store.asked = append(r.store.asked, what) }
 
 // Person is noted.
-func (r watchedReader) Person(id apitype.UUID) (service.PersonRow, error) {
+func (r watchedReader) Person(id apitype.UUID, scope service.Scope) (service.PersonRow, error) {
 	r.note("person")
-	return r.Reader.Person(id)
+	return r.Reader.Person(id, scope)
 }
 
 // Call is noted.
-func (r watchedReader) Call(id apitype.UUID) (service.CallRow, error) {
+func (r watchedReader) Call(id apitype.UUID, scope service.Scope) (service.CallRow, error) {
 	r.note("call")
-	return r.Reader.Call(id)
+	return r.Reader.Call(id, scope)
 }
 
 // Pledge is noted.
-func (r watchedReader) Pledge(id apitype.UUID) (service.PledgeRow, error) {
+func (r watchedReader) Pledge(id apitype.UUID, scope service.Scope) (service.PledgeRow, error) {
 	r.note("pledge")
-	return r.Reader.Pledge(id)
+	return r.Reader.Pledge(id, scope)
 }
 
 // Transaction is noted.
-func (r watchedReader) Transaction(id apitype.UUID) (service.TransactionRow, error) {
+func (r watchedReader) Transaction(id apitype.UUID, scope service.Scope) (service.TransactionRow, error) {
 	r.note("transaction")
-	return r.Reader.Transaction(id)
+	return r.Reader.Transaction(id, scope)
 }
 
 // Transactions is noted.
@@ -82,25 +88,31 @@ func (r watchedReader) FocusArea(id apitype.UUID) (service.FocusArea, error) {
 }
 
 // Persons is noted.
-func (r watchedReader) Persons(f service.PersonFilter, part service.Range) ([]service.PersonRow, error) {
+func (r watchedReader) Persons(f service.PersonFilter, part service.Range) ([]service.PersonRow, bool, error) {
 	r.note("persons")
 	return r.Reader.Persons(f, part)
 }
 
 // Calls is noted.
-func (r watchedReader) Calls(f service.CallFilter, part service.Range) ([]service.CallRow, error) {
+func (r watchedReader) Calls(f service.CallFilter, part service.Range) ([]service.CallRow, bool, error) {
 	r.note("calls")
 	return r.Reader.Calls(f, part)
 }
 
-// CallsOfPledge is noted.
-func (r watchedReader) CallsOfPledge(id apitype.UUID) ([]service.CallRow, error) {
-	r.note("calls of pledge")
-	return r.Reader.CallsOfPledge(id)
+// WholeCall is noted.
+func (r watchedReader) WholeCall(id apitype.UUID, scope service.Scope) (service.WholeCall, error) {
+	r.note("whole call")
+	return r.Reader.WholeCall(id, scope)
+}
+
+// WholePledge is noted.
+func (r watchedReader) WholePledge(id apitype.UUID, scope service.Scope) (service.WholePledge, error) {
+	r.note("whole pledge")
+	return r.Reader.WholePledge(id, scope)
 }
 
 // Pledges is noted.
-func (r watchedReader) Pledges(f service.PledgeFilter, part service.Range) ([]service.PledgeRow, error) {
+func (r watchedReader) Pledges(f service.PledgeFilter, part service.Range) ([]service.PledgeRow, bool, error) {
 	r.note("pledges")
 	return r.Reader.Pledges(f, part)
 }
@@ -112,17 +124,23 @@ type watchedTx struct {
 }
 
 // Person is noted.
-func (tx watchedTx) Person(id apitype.UUID) (service.PersonRow, error) { return tx.reads.Person(id) }
+func (tx watchedTx) Person(id apitype.UUID, scope service.Scope) (service.PersonRow, error) {
+	return tx.reads.Person(id, scope)
+}
 
 // Call is noted.
-func (tx watchedTx) Call(id apitype.UUID) (service.CallRow, error) { return tx.reads.Call(id) }
+func (tx watchedTx) Call(id apitype.UUID, scope service.Scope) (service.CallRow, error) {
+	return tx.reads.Call(id, scope)
+}
 
 // Pledge is noted.
-func (tx watchedTx) Pledge(id apitype.UUID) (service.PledgeRow, error) { return tx.reads.Pledge(id) }
+func (tx watchedTx) Pledge(id apitype.UUID, scope service.Scope) (service.PledgeRow, error) {
+	return tx.reads.Pledge(id, scope)
+}
 
 // Transaction is noted.
-func (tx watchedTx) Transaction(id apitype.UUID) (service.TransactionRow, error) {
-	return tx.reads.Transaction(id)
+func (tx watchedTx) Transaction(id apitype.UUID, scope service.Scope) (service.TransactionRow, error) {
+	return tx.reads.Transaction(id, scope)
 }
 
 // Organization is noted.

@@ -8,7 +8,8 @@ import (
 )
 
 // Call is one call.
-func (r *reader) Call(id apitype.UUID) (c service.CallRow, err error) {
+func (r *reader) Call(id apitype.UUID, scope service.Scope) (c service.CallRow, err error) {
+	cond, args := one(id, scope, `t.owner`)
 	err = r.row(`SELECT
 			uuid,
 			owner,
@@ -23,7 +24,7 @@ func (r *reader) Call(id apitype.UUID) (c service.CallRow, err error) {
 			private,
 			rev,
 			doc
-		FROM calls WHERE uuid = $1`, id.String(),
+		FROM calls t WHERE `+cond, args...,
 	).scan(
 		uuidDest{&c.UUID},
 		uuidDest{&c.Owner},
@@ -72,10 +73,10 @@ func (r *reader) callQuery(f service.CallFilter) (*listQuery, error) {
 }
 
 // Calls is a part of the call list.
-func (r *reader) Calls(f service.CallFilter, part service.Range) (rows []service.CallRow, err error) {
+func (r *reader) Calls(f service.CallFilter, part service.Range) (rows []service.CallRow, beyond bool, err error) {
 	q, err := r.callQuery(f)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	columns, joins := `t.uuid, t.requested_at, t.doc`, ``
 	if f.WithPerson {
@@ -91,16 +92,16 @@ func (r *reader) Calls(f service.CallFilter, part service.Range) (rows []service
 	}
 	text := q.page(columns, joins, part)
 	err = r.each(text, q.args, func(result *sql.Rows) error {
-		c, err := scanCall(result, f)
+		c, err := scanCall(result, f, &beyond)
 		rows = append(rows, c)
 		return err
 	})
-	return rows, err
+	return rows, beyond, err
 }
 
 // scanCall reads a row of the list with the rows that were joined to it.
-func scanCall(result *sql.Rows, f service.CallFilter) (c service.CallRow, err error) {
-	dest := []any{uuidDest{&c.UUID}, timeDest{&c.RequestedAt}, docDest{&c.Doc}}
+func scanCall(result *sql.Rows, f service.CallFilter, beyond *bool) (c service.CallRow, err error) {
+	dest := []any{beyond, uuidDest{&c.UUID}, timeDest{&c.RequestedAt}, docDest{&c.Doc}}
 	var personOwner, pledge, owner, recruiting *apitype.UUID
 	var p service.PersonRow
 	var l service.PledgeRow
@@ -137,18 +138,6 @@ func (r *reader) AnyCall(f service.CallFilter, part service.Range) (bool, error)
 		return false, err
 	}
 	return r.any(q, part)
-}
-
-// CallsOfPledge are the calls that name a pledge.
-func (r *reader) CallsOfPledge(pledge apitype.UUID) (rows []service.CallRow, err error) {
-	err = r.each(`SELECT owner, doc FROM calls WHERE pledge = $1 ORDER BY requested_at DESC, uuid DESC`,
-		[]any{pledge.String()}, func(result *sql.Rows) error {
-			var c service.CallRow
-			err := result.Scan(uuidDest{&c.Owner}, docDest{&c.Doc})
-			rows = append(rows, c)
-			return err
-		})
-	return rows, err
 }
 
 // callColumns are the columns of a new call, in the order of callValues.

@@ -20,7 +20,7 @@ func testLoadBatches(t *testing.T, database string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	records := manyRecords(4100)
+	records := manyRecords(10_100)
 	load := func(records ...service.LoadRecord) error {
 		return s.Load(t.Context(), func(add func(service.LoadRecord) error) error {
 			for i, record := range records {
@@ -43,9 +43,9 @@ func testLoadBatches(t *testing.T, database string) {
 		want    string
 	}{
 		{"twice in one batch", with(50, records[20]), "line 51: a person with this uuid already exists"},
-		{"twice in two batches", with(4080, records[20]), "line 4081: a person with this uuid already exists"},
-		{"a bad one later in the batch", append(with(4080, records[20]), service.LoadRecord{Kind: service.LoadPerson, Data: nobody}), "line 4081: "},
-		{"a bad one earlier in the batch", with(4070, service.LoadRecord{Kind: service.LoadPerson, Data: nobody}), "line 4071: "},
+		{"twice in two batches", with(10_080, records[20]), "line 10081: a person with this uuid already exists"},
+		{"a bad one later in the batch", append(with(10_080, records[20]), service.LoadRecord{Kind: service.LoadPerson, Data: nobody}), "line 10081: "},
+		{"a bad one earlier in the batch", with(10_070, service.LoadRecord{Kind: service.LoadPerson, Data: nobody}), "line 10071: "},
 		{"no such person", with(1, records[len(records)-3]), "line 2: the request has values that are not valid: person.uuid names no person"},
 	}
 	for _, test := range tests {
@@ -108,20 +108,19 @@ func manyRecords(persons int) []service.LoadRecord {
 func checkLoaded(t *testing.T, store *sqlstore.Store, pledge apitype.UUID) {
 	t.Helper()
 	err := store.View(t.Context(), func(r service.Reader) error {
-		row, err := r.Pledge(pledge)
-		if !row.PaymentQR || !row.HasSignature {
-			t.Errorf("got %+v, want a pledge that a payment QR began", row)
+		row, err := r.WholePledge(pledge, all)
+		plain, f := r.Pledge(pledge, all)
+		if !plain.PaymentQR || !row.HasSignature {
+			t.Errorf("got %+v, want a signed pledge that a payment QR began", plain)
 		}
 		signature, e := r.Signature(pledge)
 		if string(signature) != "x" {
 			t.Errorf("got signature %q", signature)
 		}
-		transactions, f := r.Transactions([]apitype.UUID{pledge})
-		calls, g := r.CallsOfPledge(pledge)
-		if len(transactions) != 2 || len(calls) != 1 {
-			t.Errorf("got %d transactions and %d calls", len(transactions), len(calls))
+		if len(row.Transactions) != 2 || len(row.Calls) != 1 {
+			t.Errorf("got %d transactions and %d calls", len(row.Transactions), len(row.Calls))
 		}
-		return errors.Join(err, e, f, g)
+		return errors.Join(err, e, f)
 	})
 	if err != nil {
 		t.Error(err)

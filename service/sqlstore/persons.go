@@ -8,7 +8,8 @@ import (
 )
 
 // Person is one person.
-func (r *reader) Person(id apitype.UUID) (p service.PersonRow, err error) {
+func (r *reader) Person(id apitype.UUID, scope service.Scope) (p service.PersonRow, err error) {
+	cond, args := one(id, scope, `t.owner`)
 	err = r.row(`SELECT
 			uuid,
 			owner,
@@ -19,7 +20,7 @@ func (r *reader) Person(id apitype.UUID) (p service.PersonRow, err error) {
 			quality,
 			rev,
 			doc
-		FROM persons WHERE uuid = $1`, id.String(),
+		FROM persons t WHERE `+cond, args...,
 	).scan(
 		uuidDest{&p.UUID},
 		uuidDest{&p.Owner},
@@ -47,16 +48,16 @@ func personQuery(f service.PersonFilter) *listQuery {
 }
 
 // Persons is a part of the person list.
-func (r *reader) Persons(f service.PersonFilter, part service.Range) (rows []service.PersonRow, err error) {
+func (r *reader) Persons(f service.PersonFilter, part service.Range) (rows []service.PersonRow, beyond bool, err error) {
 	q := personQuery(f)
 	text := q.page(`t.uuid, t.created_at, t.doc`, ``, part)
 	err = r.each(text, q.args, func(result *sql.Rows) error {
 		var p service.PersonRow
-		err := result.Scan(uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, docDest{&p.Doc})
+		err := result.Scan(&beyond, uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, docDest{&p.Doc})
 		rows = append(rows, p)
 		return err
 	})
-	return rows, err
+	return rows, beyond, err
 }
 
 // AnyPerson reports whether a part of the person list has a row.

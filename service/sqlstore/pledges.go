@@ -9,7 +9,8 @@ import (
 )
 
 // Pledge is one pledge with its recruiter.
-func (r *reader) Pledge(id apitype.UUID) (p service.PledgeRow, err error) {
+func (r *reader) Pledge(id apitype.UUID, scope service.Scope) (p service.PledgeRow, err error) {
+	cond, args := one(id, scope, `t.owner`, `t.recruiting`)
 	err = r.row(`SELECT
 			t.uuid,
 			t.owner,
@@ -27,7 +28,7 @@ func (r *reader) Pledge(id apitype.UUID) (p service.PledgeRow, err error) {
 			u.doc,
 			t.rev,
 			t.doc
-		FROM pledges t LEFT JOIN users u ON u.uuid = t.recruiter WHERE t.uuid = $1`, id.String(),
+		FROM pledges t LEFT JOIN users u ON u.uuid = t.recruiter WHERE `+cond, args...,
 	).scan(
 		uuidDest{&p.UUID},
 		uuidDest{&p.Owner},
@@ -93,21 +94,21 @@ func (q *listQuery) pledgeScope(scope service.Scope) {
 }
 
 // Pledges is a part of the pledge list.
-func (r *reader) Pledges(f service.PledgeFilter, part service.Range) (rows []service.PledgeRow, err error) {
+func (r *reader) Pledges(f service.PledgeFilter, part service.Range) (rows []service.PledgeRow, beyond bool, err error) {
 	q, err := r.pledgeQuery(f)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	text := q.page(`t.uuid, t.created_at, t.released_at, t.external, t.has_signature, t.doc, u.doc`,
 		` LEFT JOIN users u ON u.uuid = t.recruiter`, part)
 	err = r.each(text, q.args, func(result *sql.Rows) error {
 		var p service.PledgeRow
-		err := result.Scan(uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, nullTimeDest{&p.ReleasedAt},
+		err := result.Scan(&beyond, uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, nullTimeDest{&p.ReleasedAt},
 			&p.External, &p.HasSignature, docDest{&p.Doc}, docDest{&p.RecruiterUser})
 		rows = append(rows, p)
 		return err
 	})
-	return rows, err
+	return rows, beyond, err
 }
 
 // AnyPledge reports whether a part of the pledge list has a row.
@@ -142,9 +143,11 @@ func (r *reader) Transactions(pledges []apitype.UUID) (rows []service.Transactio
 	return rows, err
 }
 
-// Transaction is one transaction.
-func (r *reader) Transaction(id apitype.UUID) (t service.TransactionRow, err error) {
-	err = r.row(`SELECT uuid, pledge, created_at, method, doc FROM transactions WHERE uuid = $1`, id.String()).
+// Transaction is one transaction, in the scope of its pledge.
+func (r *reader) Transaction(id apitype.UUID, scope service.Scope) (t service.TransactionRow, err error) {
+	cond, args := one(id, scope, `l.owner`, `l.recruiting`)
+	err = r.row(`SELECT t.uuid, t.pledge, t.created_at, t.method, t.doc
+		FROM transactions t JOIN pledges l ON l.uuid = t.pledge WHERE `+cond, args...).
 		scan(uuidDest{&t.UUID}, uuidDest{&t.Pledge}, timeDest{&t.CreatedAt}, &t.Method, docDest{&t.Doc})
 	return t, err
 }

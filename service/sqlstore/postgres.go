@@ -98,6 +98,18 @@ func (e *postgresEngine) view(ctx context.Context, read func(*conn) error) error
 	return e.transact(ctx, `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`, read)
 }
 
+// ask reads without a transaction: each statement is one by itself. What only reads may
+// be asked again of another connection when one is lost.
+func (e *postgresEngine) ask(ctx context.Context, read func(*conn) error) error {
+	return e.again(ctx, func(c *conn) error {
+		err := read(c)
+		if c.broken && e.lost(err) {
+			err = errBegin{err}
+		}
+		return err
+	})
+}
+
 // update changes the data. Of two transactions that change the same row, the later one
 // is refused by the database and run again, on what the first one left.
 func (e *postgresEngine) update(ctx context.Context, change func(*conn) error) error {
@@ -107,10 +119,15 @@ func (e *postgresEngine) update(ctx context.Context, change func(*conn) error) e
 }
 
 // transact runs a function in a transaction, again when that is safe.
-func (e *postgresEngine) transact(ctx context.Context, begin string, run func(*conn) error) (err error) {
+func (e *postgresEngine) transact(ctx context.Context, begin string, run func(*conn) error) error {
+	return e.again(ctx, func(c *conn) error { return once(c, begin, run) })
+}
+
+// again runs a function on a connection, again when that is safe.
+func (e *postgresEngine) again(ctx context.Context, run func(*conn) error) (err error) {
 	for try := range maxTries {
-		err = e.pool.with(ctx, func(c *conn) error { return once(c, begin, run) })
-		if !e.again(err) {
+		err = e.pool.with(ctx, run)
+		if !e.mayRepeat(err) {
 			break
 		}
 		// Those that lost together must not meet again.
@@ -154,9 +171,9 @@ func once(c *conn, begin string, run func(*conn) error) (err error) {
 	return nil
 }
 
-// again reports whether a transaction certainly left nothing, and may do better. A server
-// that was waited for in vain is not waited for again.
-func (e *postgresEngine) again(err error) bool {
+// mayRepeat reports whether a transaction certainly left nothing, and may do better. A
+// server that was waited for in vain is not waited for again.
+func (e *postgresEngine) mayRepeat(err error) bool {
 	if _, ok := errors.AsType[errBegin](err); ok {
 		network, ok := errors.AsType[net.Error](err)
 		return !ok || !network.Timeout()
@@ -181,17 +198,23 @@ func (e *postgresEngine) refusal(err error) error {
 		}
 		return err
 	}
-	_, begin := errors.AsType[errBegin](err)
-	_, network := errors.AsType[net.Error](err)
-	if begin || network || e.driver.Lost(err) {
+	if _, begin := errors.AsType[errBegin](err); begin || e.lost(err) {
 		return away
+	}
+	return err
+}
+
+// lost reports whether err says that the server, or the connection to it, is away.
+func (e *postgresEngine) lost(err error) bool {
+	if _, network := errors.AsType[net.Error](err); network || e.driver.Lost(err) {
+		return true
 	}
 	for _, cut := range []error{io.EOF, io.ErrUnexpectedEOF, driver.ErrBadConn, sql.ErrConnDone} {
 		if errors.Is(err, cut) {
-			return away
+			return true
 		}
 	}
-	return err
+	return false
 }
 
 // signingKey is the setting that holds the secret.
@@ -227,6 +250,22 @@ func (e *postgresEngine) setSeed(ctx context.Context, seed []byte) error {
 
 // insertAll writes many rows by COPY, the engine's way for many.
 func (e *postgresEngine) insertAll(c *conn, table string, columns []string, rows [][]any) error {
+	err := c.fail(e.copy(c, table, columns, rows))
+	if e.driver.Code(err) == uniqueViolation {
+		return meanwhile(err)
+	}
+	return err
+}
+
+// uniqueViolation is the SQLSTATE of a key that is there already.
+const uniqueViolation = "23505"
+
+// meanwhile refuses rows of which another transaction, whose own cannot be seen, saved one.
+func meanwhile(err error) error {
+	return &service.Error{Kind: service.Conflict, Detail: "another program saved a record with one of these uuids meanwhile", Cause: err}
+}
+
+func (e *postgresEngine) copy(c *conn, table string, columns []string, rows [][]any) error {
 	next := make([]any, len(columns))
 	row := func(i int) ([]any, error) {
 		for k, value := range rows[i] {
@@ -243,13 +282,9 @@ func (e *postgresEngine) insertAll(c *conn, table string, columns []string, rows
 		}
 		return next, nil
 	}
-	err := c.fail(c.raw.Raw(func(connection any) error {
+	return c.raw.Raw(func(connection any) error {
 		return e.driver.Copy(c.ctx, connection, table, columns, len(rows), row)
-	}))
-	if e.driver.Code(err) == "23505" {
-		return &service.Error{Kind: service.Conflict, Detail: "another program saved a record with one of these uuids meanwhile", Cause: err}
-	}
-	return err
+	})
 }
 
 // uuidColumns are the columns of the type UUID, in whatever table.
@@ -258,8 +293,23 @@ var uuidColumns = map[string]bool{
 	"organization": true, "account": true, "entity": true, "consumer": true,
 }
 
-// insertNew asks which identifiers are there already, then writes by COPY.
+// insertNew writes by COPY. Only when that is refused it asks which identifiers are there:
+// asking first would make every load wait for what hardly ever is.
 func (e *postgresEngine) insertNew(c *conn, rows newRows) (taken []apitype.UUID, err error) {
+	if _, err := c.raw.ExecContext(c.ctx, `SAVEPOINT rows`); err != nil {
+		return nil, c.fail(err)
+	}
+	refusal := e.copy(c, rows.table, rows.columns, rows.values)
+	if refusal == nil {
+		_, err = c.raw.ExecContext(c.ctx, `RELEASE rows`)
+		return nil, c.fail(err)
+	}
+	if e.driver.Code(refusal) != uniqueViolation {
+		return nil, c.fail(refusal)
+	}
+	if _, err := c.raw.ExecContext(c.ctx, `ROLLBACK TO rows`); err != nil {
+		return nil, c.fail(err)
+	}
 	key := rows.columns[0]
 	cond, arg := e.among(key, rows.ids)
 	err = c.each(`SELECT `+key+` FROM `+rows.table+` WHERE `+cond, []any{arg}, func(result *sql.Rows) error {
@@ -268,10 +318,10 @@ func (e *postgresEngine) insertNew(c *conn, rows newRows) (taken []apitype.UUID,
 		taken = append(taken, id)
 		return err
 	})
-	if err != nil || len(taken) > 0 {
-		return taken, err
+	if err == nil && len(taken) == 0 {
+		err = meanwhile(refusal)
 	}
-	return nil, e.insertAll(c, rows.table, rows.columns, rows.values)
+	return taken, err
 }
 
 func (e *postgresEngine) among(column string, ids []apitype.UUID) (cond string, arg any) {

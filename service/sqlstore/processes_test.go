@@ -174,7 +174,7 @@ func testManyProcesses(t *testing.T, database string) {
 		for range 10 {
 			group.Go(func() {
 				err := store.Update(t.Context(), func(tx service.Tx) error {
-					call, err := tx.Call(row.UUID)
+					call, err := tx.Call(row.UUID, all)
 					if err != nil {
 						return err
 					}
@@ -199,7 +199,7 @@ func testManyProcesses(t *testing.T, database string) {
 	}
 	group.Wait()
 	err := stores[3].View(t.Context(), func(r service.Reader) error {
-		call, err := r.Call(row.UUID)
+		call, err := r.Call(row.UUID, all)
 		if len(call.Doc) != 42 || call.Rev != 41 || created.Load() != 1 {
 			t.Errorf("got %d changes, revision %d, %d creations, want 40, 41, 1", len(call.Doc)-2, call.Rev, created.Load())
 		}

@@ -162,6 +162,11 @@ func (e *sqliteEngine) view(ctx context.Context, read func(*conn) error) error {
 	}))
 }
 
+// ask reads without a transaction: each statement is one by itself.
+func (e *sqliteEngine) ask(ctx context.Context, read func(*conn) error) error {
+	return sqliteError(e.readers.with(ctx, read))
+}
+
 // update hands a change to the writer and waits until it is durable. Once the writer
 // has it, its outcome is waited for: it may already be on its way to the disk.
 func (e *sqliteEngine) update(ctx context.Context, change func(*conn) error) error {

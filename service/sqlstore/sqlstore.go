@@ -51,6 +51,7 @@ var _ service.Store = (*Store)(nil)
 // engine is what differs between databases.
 type engine interface {
 	view(ctx context.Context, read func(*conn) error) error
+	ask(ctx context.Context, read func(*conn) error) error
 	update(ctx context.Context, change func(*conn) error) error
 	seed(ctx context.Context) ([]byte, error)
 	// setSeed gives a database another signing key: what its own had signed is void.
@@ -98,6 +99,12 @@ func (s *Store) Close() error { return s.engine.close() }
 func (s *Store) View(ctx context.Context, read func(service.Reader) error) error {
 	defer s.timed(false, time.Now())
 	return s.engine.view(ctx, func(c *conn) error { return read(&reader{c}) })
+}
+
+// Ask runs read, which hangs on one answer, without a transaction.
+func (s *Store) Ask(ctx context.Context, read func(service.Reader) error) error {
+	defer s.timed(false, time.Now())
+	return s.engine.ask(ctx, func(c *conn) error { return read(&reader{c}) })
 }
 
 // Update runs change in one transaction, durable when it returns.

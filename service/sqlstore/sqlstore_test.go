@@ -203,13 +203,17 @@ func testWalkCalls(t *testing.T, database string) {
 	}
 }
 
-// walk reads a whole list page by page, and checks what AnyCall says of each place.
-func walk(t *testing.T, store *sqlstore.Store, f service.CallFilter, size int, backward bool) (all []service.CallRow) {
+// all is the scope of everything.
+var all = service.Scope{All: true}
+
+// walk reads a whole list page by page, and checks what AnyCall says of each place, and
+// what each page says of what lies before it.
+func walk(t *testing.T, store *sqlstore.Store, f service.CallFilter, size int, backward bool) (rows []service.CallRow) {
 	t.Helper()
 	err := store.View(t.Context(), func(r service.Reader) error {
 		part := service.Range{Backward: backward, Limit: size}
 		for {
-			page, err := r.Calls(f, part)
+			page, beyond, err := r.Calls(f, part)
 			if err != nil {
 				return err
 			}
@@ -223,7 +227,10 @@ func walk(t *testing.T, store *sqlstore.Store, f service.CallFilter, size int, b
 			if len(page) == 0 {
 				return nil
 			}
-			all = append(all, page...)
+			if beyond != (len(rows) > 0) {
+				t.Fatalf("got beyond %v after %d rows", beyond, len(rows))
+			}
+			rows = append(rows, page...)
 			last := page[len(page)-1]
 			bound := &service.Bound{Position: service.Position{At: last.RequestedAt, UUID: last.UUID}}
 			if backward {
@@ -236,7 +243,7 @@ func walk(t *testing.T, store *sqlstore.Store, f service.CallFilter, size int, b
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all
+	return rows
 }
 
 // TestDocumentsAreKept shows that a driver does not use the memory of a document again.
@@ -304,7 +311,7 @@ func testPledgeScope(t *testing.T, database string) {
 				{Scope: test.scope, ReleasedAfter: new(apitype.NewTime(now.Add(-1e6))), ReleasedBy: now},
 			} {
 				err := store.View(t.Context(), func(r service.Reader) error {
-					rows, err := r.Pledges(f, service.Range{Limit: 10})
+					rows, _, err := r.Pledges(f, service.Range{Limit: 10})
 					if len(rows) != test.want {
 						t.Errorf("got %d pledges, want %d", len(rows), test.want)
 					}
@@ -362,9 +369,9 @@ func testSmallTables(t *testing.T, database string) {
 		}
 		for name, missing := range map[string]func() error{
 			"account": func() error { _, err := r.Account(area.UUID); return err },
-			"call":    func() error { _, err := r.Call(area.UUID); return err },
-			"person":  func() error { _, err := r.Person(area.UUID); return err },
-			"pledge":  func() error { _, err := r.Pledge(area.UUID); return err },
+			"call":    func() error { _, err := r.Call(area.UUID, all); return err },
+			"person":  func() error { _, err := r.Person(area.UUID, all); return err },
+			"pledge":  func() error { _, err := r.Pledge(area.UUID, all); return err },
 			"setting": func() error { _, err := r.Setting("b"); return err },
 		} {
 			if err := missing(); !errors.Is(err, service.ErrNoRow) {

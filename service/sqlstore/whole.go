@@ -1,0 +1,191 @@
+package sqlstore
+
+import (
+	"cmp"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// one is the condition of a record in a scope, which lies in one of some columns, and its
+// arguments.
+func one(id apitype.UUID, scope service.Scope, columns ...string) (cond string, args []any) {
+	q := &listQuery{}
+	q.where(`t.uuid = %s`, id.String())
+	if places, some := q.organizations(scope); some {
+		among := ` IN (` + strings.Join(places, `, `) + `)`
+		q.conds = append(q.conds, `(`+strings.Join(columns, among+` OR `)+among+`)`)
+	}
+	return strings.Join(q.conds, ` AND `), q.args
+}
+
+// A whole record is one statement, since each costs a round trip on PostgreSQL: a row of
+// the record with its person and its pledge, then one of each transaction and of each call
+// of the pledge, which leave the rest empty.
+const (
+	wholeRecord = iota
+	wholeTransaction
+	wholeCall
+)
+
+const (
+	wholeOfCall = `SELECT
+			0,
+			t.uuid,
+			t.owner,
+			t.requested_at,
+			t.doc,
+			t.rev,
+			p.owner,
+			p.quality,
+			p.doc,
+			l.uuid,
+			l.owner,
+			l.recruiting,
+			l.released_at,
+			l.external,
+			l.has_signature,
+			u.doc,
+			l.doc
+		FROM calls t
+		LEFT JOIN persons p ON p.uuid = t.person
+		LEFT JOIN pledges l ON l.uuid = t.pledge
+		LEFT JOIN users u ON u.uuid = l.recruiter`
+	wholeOfPledge = `SELECT
+			0,
+			t.uuid,
+			t.owner,
+			t.created_at,
+			t.doc,
+			t.rev,
+			p.owner,
+			p.quality,
+			p.doc,
+			t.uuid,
+			t.owner,
+			t.recruiting,
+			t.released_at,
+			t.external,
+			t.has_signature,
+			u.doc,
+			NULL
+		FROM pledges t
+		LEFT JOIN persons p ON p.uuid = t.person
+		LEFT JOIN users u ON u.uuid = t.recruiter`
+	nothingElse = `NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`
+)
+
+// wholeText is the statement of a whole record of a table, whose pledge stands in a column.
+func wholeText(record, table, pledge, cond string) string {
+	return record + ` WHERE ` + cond + `
+		UNION ALL SELECT 1, x.uuid, x.pledge, x.created_at, x.doc, ` + nothingElse + `
+		FROM ` + table + ` t JOIN transactions x ON x.pledge = t.` + pledge + ` WHERE ` + cond + `
+		UNION ALL SELECT 2, k.uuid, k.owner, k.requested_at, k.doc, ` + nothingElse + `
+		FROM ` + table + ` t JOIN calls k ON k.pledge = t.` + pledge + ` WHERE ` + cond
+}
+
+// whole is what the statement found.
+type whole struct {
+	uuid, owner apitype.UUID // Of the record.
+	at          apitype.Time
+	doc         []byte
+	rev         int64
+	person      *service.PersonRow
+	pledge      *service.PledgeRow
+
+	transactions []service.TransactionRow
+	calls        []service.CallRow
+}
+
+// whole reads a whole record.
+func (r *reader) whole(text string, args []any) (w whole, err error) {
+	err = r.each(text, args, w.scan)
+	if err == nil && w.doc == nil {
+		err = service.ErrNoRow
+	}
+	// The engines agree on no order without sorting whole documents.
+	slices.SortFunc(w.transactions, func(a, b service.TransactionRow) int {
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt.Time), b.UUID.Compare(a.UUID))
+	})
+	slices.SortFunc(w.calls, func(a, b service.CallRow) int {
+		return cmp.Or(b.RequestedAt.Compare(a.RequestedAt.Time), b.UUID.Compare(a.UUID))
+	})
+	return w, err
+}
+
+// scan reads one row of the statement.
+func (w *whole) scan(result *sql.Rows) error {
+	var part int
+	var uuid, owner apitype.UUID
+	var at apitype.Time
+	var doc []byte
+	var rev sql.NullInt64
+	var personOwner, pledge, pledgeOwner, recruiting *apitype.UUID
+	var p service.PersonRow
+	var l service.PledgeRow
+	var external, hasSignature sql.NullBool
+	if err := result.Scan(&part, uuidDest{&uuid}, uuidDest{&owner}, timeDest{&at}, docDest{&doc}, &rev,
+		nullUUIDDest{&personOwner}, docDest{&p.Quality}, docDest{&p.Doc},
+		nullUUIDDest{&pledge}, nullUUIDDest{&pledgeOwner}, nullUUIDDest{&recruiting}, nullTimeDest{&l.ReleasedAt},
+		&external, &hasSignature, docDest{&l.RecruiterUser}, docDest{&l.Doc}); err != nil {
+		return err
+	}
+	switch part {
+	case wholeTransaction:
+		w.transactions = append(w.transactions, service.TransactionRow{UUID: uuid, Pledge: owner, CreatedAt: at, Doc: doc})
+	case wholeCall:
+		w.calls = append(w.calls, service.CallRow{UUID: uuid, Owner: owner, RequestedAt: at, Doc: doc})
+	case wholeRecord:
+		w.uuid, w.owner, w.at, w.doc, w.rev = uuid, owner, at, doc, rev.Int64
+		if personOwner != nil {
+			p.Owner = *personOwner
+			w.person = &p
+		}
+		if pledge != nil {
+			l.UUID, l.Owner, l.Recruiting = *pledge, *pledgeOwner, *recruiting
+			l.External, l.HasSignature = external.Bool, hasSignature.Bool
+			w.pledge = &l
+		}
+	default:
+		return errors.New("a whole record has an unknown part")
+	}
+	return nil
+}
+
+// ofPledge is the pledge with what belongs to it.
+func (w *whole) ofPledge() service.WholePledge {
+	return service.WholePledge{PledgeRow: *w.pledge, PersonRow: w.person, Transactions: w.transactions, Calls: w.calls}
+}
+
+// WholeCall is one call with everything that belongs to it.
+func (r *reader) WholeCall(id apitype.UUID, scope service.Scope) (service.WholeCall, error) {
+	cond, args := one(id, scope, `t.owner`)
+	w, err := r.whole(wholeText(wholeOfCall, `calls`, `pledge`, cond), args)
+	if err != nil {
+		return service.WholeCall{}, err
+	}
+	call := service.WholeCall{CallRow: service.CallRow{
+		UUID: w.uuid, Owner: w.owner, RequestedAt: w.at, Doc: w.doc, Rev: w.rev, PersonRow: w.person,
+	}}
+	if w.pledge != nil {
+		pledge := w.ofPledge()
+		call.Pledge = &pledge
+	}
+	return call, nil
+}
+
+// WholePledge is one pledge with everything that belongs to it.
+func (r *reader) WholePledge(id apitype.UUID, scope service.Scope) (service.WholePledge, error) {
+	cond, args := one(id, scope, `t.owner`, `t.recruiting`)
+	w, err := r.whole(wholeText(wholeOfPledge, `pledges`, `uuid`, cond), args)
+	if err != nil {
+		return service.WholePledge{}, err
+	}
+	pledge := w.ofPledge()
+	pledge.Doc, pledge.Rev = w.doc, w.rev
+	return pledge, nil
+}
