@@ -26,10 +26,17 @@ type AllOptions struct {
 	// Yielded is called when all records of a page were yielded, before the next page is
 	// waited for: the moment to flush.
 	Yielded func()
+	// Reuse puts later pages into the memory of earlier ones: the Raw of a record is then
+	// valid only until the next record is asked for.
+	Reuse bool
 }
 
 // defaultPageSize is asked for when the caller has no wish.
 const defaultPageSize = 100
+
+// typicalRecord is what a call with its person takes, in bytes: the first page is read
+// into memory of that size, in place of growing until it fits.
+const typicalRecord = 2 << 10
 
 // maxEmptyPages is how many pages without a record may follow each other.
 const maxEmptyPages = 20
@@ -54,14 +61,14 @@ func (e endpoint[T]) get(ctx context.Context, id apitype.UUID) (Record[T], error
 
 // list fetches one page.
 func (e endpoint[T]) list(ctx context.Context, query url.Values) (Page[T], error) {
-	page, _, err := e.fetch(ctx, query, 0, nil)
+	page, _, err := e.fetch(ctx, query, nil, nil)
 	return page, err
 }
 
-// fetch fetches one page of about size bytes; early is told the cursor of the next one
-// as soon as it is known.
-func (e endpoint[T]) fetch(ctx context.Context, query url.Values, size int, early func(cursor string)) (Page[T], http.Header, error) {
-	r := request{path: e.path, query: query, size: size}
+// fetch fetches one page, into space where that is enough; early is told the cursor of
+// the next one as soon as it is known.
+func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space []byte, early func(cursor string)) (Page[T], http.Header, error) {
+	r := request{path: e.path, query: query, space: space}
 	if early != nil {
 		told := false
 		r.early = func(prefix []byte) bool {
@@ -81,7 +88,7 @@ func (e endpoint[T]) fetch(ctx context.Context, query url.Values, size int, earl
 	if err != nil {
 		return Page[T]{}, nil, broken(answer, err.Error())
 	}
-	page.size = len(answer.Body)
+	page.body = answer.Body
 	if !page.hasNextKnown { // Spec gap: L3. Read on while there is something, and a way on.
 		asked, err := strconv.Atoi(query.Get("first"))
 		n := len(page.Records)
@@ -115,8 +122,9 @@ type walk[T any] struct {
 	heads   map[string]bool // First records of the pages.
 	empty   int             // Pages without a record since the last with one.
 	yielded int
-	size    int // Of the last page and a little more, in bytes.
-	full    int // Records of the first page, where the service says nothing of a next one.
+	size    int    // Of the last page and a little more, in bytes; 0 before the first.
+	spare   []byte // The memory of a page that was used up.
+	full    int    // Records of the first page, where the service says nothing of a next one.
 }
 
 // fetched is a page on its way. Next is its successor when that was started early.
@@ -142,12 +150,25 @@ func (w *walk[T]) start(ctx context.Context, after string) *fetched[T] {
 	if after != "" {
 		query.Set("after", after)
 	}
-	guess := w.size
+	space := w.space(size)
 	go func() {
 		defer close(f.done)
-		f.page, f.header, f.err = w.fetch(ctx, query, guess, func(cursor string) { f.early <- cursor })
+		f.page, f.header, f.err = w.fetch(ctx, query, space, func(cursor string) { f.early <- cursor })
 	}()
 	return f
+}
+
+// space is memory for a page of some records: that of an earlier one, or as much as the
+// last one took.
+func (w *walk[T]) space(records int) []byte {
+	spare, size := w.spare, w.size
+	if size == 0 {
+		size = min(records, apitype.MaxPageSize) * typicalRecord
+	}
+	if w.spare = nil; cap(spare) >= size {
+		return spare
+	}
+	return make([]byte, 0, size)
 }
 
 // run fetches and yields page after page.
@@ -172,7 +193,7 @@ func (w *walk[T]) run(ctx context.Context, yield func(Record[T], error) bool) {
 			next = w.start(ctx, current.page.EndCursor)
 			next.guess = !current.page.hasNextKnown && len(current.page.Records) < w.options.PageSize
 		}
-		w.size = current.page.size + current.page.size/16
+		w.size = len(current.page.body) + len(current.page.body)/16
 		if w.options.Answered != nil {
 			w.options.Answered(current.header)
 		}
@@ -185,6 +206,9 @@ func (w *walk[T]) run(ctx context.Context, yield func(Record[T], error) bool) {
 		if err := w.check(current, next); err != nil {
 			yield(Record[T]{}, err)
 			return
+		}
+		if w.options.Reuse {
+			w.spare = current.page.body[:0]
 		}
 		current = next
 	}

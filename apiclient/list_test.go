@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -54,6 +55,40 @@ func collect(ctx context.Context, client *apiclient.Client, o apiclient.AllOptio
 		count++
 	}
 	return count, nil
+}
+
+// Pages that may be forgotten lie in the same memory; records of others may be kept.
+func TestAllReusesMemory(t *testing.T) {
+	t.Parallel()
+	for _, reuse := range []bool{false, true} {
+		t.Run(fmt.Sprintf("reuse %t", reuse), func(t *testing.T) {
+			t.Parallel()
+			client := serve(t, listServer(60, envelope))
+			var kept []apiclient.Record[apitype.Pledge]
+			var uuids []string
+			starts := map[*byte]bool{}
+			for record, err := range client.Pledges.All(t.Context(), apitype.PledgeListOptions{}, apiclient.AllOptions{PageSize: 5, Reuse: reuse}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(kept)%5 == 0 {
+					starts[unsafe.SliceData(record.Raw)] = true
+				}
+				uuids, kept = append(uuids, string(record.Raw)), append(kept, record)
+			}
+			for i := range kept {
+				if want := node(i + 1); uuids[i] != want {
+					t.Errorf("got record %s, want %s", uuids[i], want)
+				} else if !reuse && string(kept[i].Raw) != want {
+					t.Errorf("got %s of a record that was kept, want %s", kept[i].Raw, want)
+				}
+			}
+			// All are kept, so that no other page is put where one was let go of.
+			if got := len(starts); (got < 12) != reuse {
+				t.Errorf("got 12 pages that begin at %d places", got)
+			}
+		})
+	}
 }
 
 func TestAllShapes(t *testing.T) {

@@ -17,8 +17,8 @@ type Page[T any] struct {
 	StartCursor, EndCursor       string // Empty when the service gave none.
 	HasPreviousPage, HasNextPage bool
 
-	hasNextKnown bool // The service said whether there is a next page.
-	size         int  // Of the answer, in bytes.
+	hasNextKnown bool   // The service said whether there is a next page.
+	body         []byte // The answer, in which the records lie.
 }
 
 // tolerant reads what no careful service would send, but a client can make sense of.

@@ -179,7 +179,7 @@ func (a *apiFlags) walk(s *session, cmd *cobra.Command, client *apiclient.Client
 	if err != nil {
 		return usageError(err.Error())
 	}
-	all := apiclient.AllOptions{PageSize: defaultPageSize}
+	all := apiclient.AllOptions{PageSize: defaultPageSize, Reuse: true}
 	if size := query.Get("first"); size != "" {
 		if _, err := fmt.Sscan(size, &all.PageSize); err != nil || all.PageSize <= 0 {
 			return usageError("first must be a whole number greater than 0")

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"maps"
+	"runtime/debug"
 	"slices"
 	"strconv"
 
@@ -51,7 +52,8 @@ func (s *session) stats(cmd *cobra.Command, filters *callFilters) error {
 		counts[group][value]++
 	}
 	passes := filters.passes()
-	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: defaultPageSize}
+	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
+	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: defaultPageSize, Reuse: true}
 	for record, err := range client.Calls.All(cmd.Context(), filters.options, walk) {
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -141,8 +142,14 @@ func printPage[T any](cmd *cobra.Command, client *apiclient.Client, flags *listF
 	return rest, nil
 }
 
+// collectAt is how much may be let go of before it is collected while a list is walked,
+// in percent of what is in use. Little is in use then, two pages, so that collecting four
+// times as often as usual takes a tenth less memory for a twentieth more work.
+const collectAt = 25
+
 // printAll prints a list up to its limit; rest says when that was not everything.
 func printAll[T any](cmd *cobra.Command, client *apiclient.Client, flags *listFlags, l lister[T], list *render.List[T]) (rest string, err error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	more := false
 	options := flags.walk(cmd, l.passes != nil)
 	options.More = func() { more = true }
@@ -175,7 +182,7 @@ func printAll[T any](cmd *cobra.Command, client *apiclient.Client, flags *listFl
 
 // walk is how the list is walked: a filtered one does not know how far.
 func (l *listFlags) walk(cmd *cobra.Command, filtered bool) apiclient.AllOptions {
-	o := apiclient.AllOptions{PageSize: l.pageSize}
+	o := apiclient.AllOptions{PageSize: l.pageSize, Reuse: true}
 	if l.all && !cmd.Flags().Changed("page-size") {
 		o.PageSize, o.Fallback = apitype.MaxPageSize, defaultPageSize
 	}

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -232,12 +233,13 @@ func (p *position) load(path string) error {
 
 // fetch retrieves everything after the last position and returns the next one.
 func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last position, out *pullOutput) (position, error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	query := maps.Clone(p.query)
 	if !last.After.IsZero() {
 		query.Set(p.after, last.After.String())
 	}
 	next := position{Service: last.Service, Query: last.Query, Written: map[string]stamp{}}
-	options := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: defaultPageSize, Answered: func(header http.Header) {
+	options := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: defaultPageSize, Reuse: true, Answered: func(header http.Header) {
 		if next.After.IsZero() {
 			next.After = apitype.NewTime(began(header, out.session.app.Now()).Add(-pullOverlap))
 		}
@@ -264,7 +266,9 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 		if err := out.list.Add(record.Raw, record.Decode); err != nil {
 			return next, err
 		}
-		out.page = append(out.page, r.UUID)
+		if p.mark {
+			out.page = append(out.page, r.UUID)
+		}
 	}
 	out.pageBegins = true
 	if err := out.startPage(ctx); err != nil {
@@ -302,7 +306,7 @@ type pullOutput struct {
 	puller     *puller
 	client     *apiclient.Client
 	list       *render.List[json.RawMessage]
-	page       []apitype.UUID // Written, and not marked.
+	page       []apitype.UUID // Written, and still to be marked.
 	pageBegins bool
 }
 
@@ -315,7 +319,7 @@ func (o *pullOutput) startPage(ctx context.Context) error {
 	if err := o.list.Flush(); err != nil {
 		return err
 	}
-	if !o.puller.mark || len(o.page) == 0 {
+	if len(o.page) == 0 {
 		return nil
 	}
 	mark := markFlags{processedAt: new(apitype.NewTime(o.session.app.Now())), source: o.session.defaults().ExternalSourceName}
