@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"fundesk/tui/canvas"
 	"fundesk/tui/widget"
 )
 
@@ -61,6 +62,7 @@ type app struct {
 	current int
 	layout  layout
 	desk    *desk
+	canvas  *canvas.Canvas // Nil: the library draws.
 	// Drawn with every key, and the same most of the time.
 	drawnTabs   drawn[tabsKey]
 	drawnFooter drawn[footerKey]
@@ -141,6 +143,9 @@ func (a *app) Init() tea.Cmd {
 
 // Update routes a message to whom it concerns.
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if a.canvas != nil {
+		a.canvas.Hear(msg)
+	}
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		a.layout = newLayout(msg.Width, msg.Height)
@@ -230,9 +235,14 @@ func (a *app) quit() tea.Cmd {
 	return nil
 }
 
-// View draws the screen.
+// View draws the screen; what the canvas draws is not the library's.
 func (a *app) View() tea.View {
-	view := tea.NewView(strings.Join(a.screen(), "\n"))
+	content := strings.Join(a.screen(), "\n")
+	if a.canvas != nil {
+		a.canvas.Show(content)
+		content = canvas.Blank
+	}
+	view := tea.NewView(content)
 	view.AltScreen = true
 	view.ReportFocus = true
 	view.WindowTitle = "fundesk " + clean(a.Profile)

@@ -355,10 +355,13 @@ func (d *desk) editNotes() tea.Cmd {
 		}
 		path := filepath.Join(folder, "notes.txt")
 		command := exec.CommandContext(d.ctx, fields[0], append(fields[1:], path)...)
-		// The terminal itself, not our reader of it: the library would copy from that until
-		// another key comes, long after the editor has ended.
+		// The terminal itself, not our reader and writer of it: the library would copy from
+		// that until another key comes, long after the editor has ended.
 		if command.Stdin = d.In; d.In == nil {
 			command.Stdin = os.Stdin
+		}
+		if command.Stdout = d.Out; d.Out == nil {
+			command.Stdout = os.Stdout
 		}
 		// An editor loads plugins: the token is none of their business.
 		command.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "FUNDESK_TOKEN=") })

@@ -20,6 +20,10 @@ import (
 // helloRole makes the test binary play the floor: the least program of the same library.
 const helloRole = "hello"
 
+// helloFrames is how many frames a second the floor draws at most: all that the library
+// can.
+const helloFrames = 120
+
 // hello counts keys, on one line.
 type hello struct{ keys int }
 
@@ -35,7 +39,7 @@ func (h hello) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (h hello) View() tea.View { return tea.NewView(fmt.Sprintf("hello %d", h.keys)) }
 
 func playHello() {
-	if _, err := tea.NewProgram(hello{}, tea.WithFPS(framesASecond)).Run(); err != nil {
+	if _, err := tea.NewProgram(hello{}, tea.WithFPS(helloFrames)).Run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -84,7 +88,7 @@ func BenchmarkKeyToFrame(b *testing.B) {
 // answer presses a key at any moment between two frames, and returns the time to what
 // comes of it.
 func (p *process) answer(key string) time.Duration {
-	time.Sleep(rand.N(time.Second / framesASecond))
+	time.Sleep(rand.N(time.Second / helloFrames))
 	began := time.Now()
 	p.write(key)
 	<-p.wrote

@@ -28,6 +28,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
+	"fundesk/tui/canvas"
 )
 
 // Options of the interface. Client and Outbox are required.
@@ -50,10 +51,10 @@ type Options struct {
 	NoColor, ASCII     bool
 }
 
-// framesASecond is how often what has changed is drawn. The library draws by a clock: a
-// key waits half of this time for its frame, and each tick costs a little when nothing
-// happens.
-const framesASecond = 120
+// ticksASecond is how often the library looks what it has to set of the terminal. The
+// first screen waits for that, what the canvas draws later does not; and each tick costs
+// a little when nothing happens.
+const ticksASecond = 90
 
 // quitWait is how long quitting waits for what is still to be sent.
 const quitWait = 5 * time.Second
@@ -101,13 +102,15 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	if err != nil {
 		return err
 	}
-	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(framesASecond), tea.WithoutSignalHandler(), tea.WithFilter(oneWidth)}
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(ticksASecond), tea.WithoutSignalHandler(), tea.WithFilter(oneWidth)}
 	if in := inputOf(o.In); in != nil {
 		options = append(options, tea.WithInput(in))
 	}
-	if o.Out != nil {
-		options = append(options, tea.WithOutput(o.Out))
+	if o.Out == nil {
+		o.Out = os.Stdout
 	}
+	a.canvas = canvas.New(o.Out, isCooked(o.In))
+	options = append(options, tea.WithOutput(a.canvas.Output()))
 	program := tea.NewProgram(a, append(options, more...)...)
 	background := a.start(ctx, program.Send)
 	stop := flushOnSignal(ctx, a.keeper, program)
@@ -147,6 +150,7 @@ func (a *app) start(ctx context.Context, send func(tea.Msg)) *sync.WaitGroup {
 	var group sync.WaitGroup
 	group.Go(func() { a.sender.Run(ctx) })
 	group.Go(func() { a.keeper.run(ctx) })
+	group.Go(func() { a.canvas.Run(ctx) })
 	return &group
 }
 
@@ -173,9 +177,6 @@ func flushOnSignal(ctx context.Context, k *keeper, program *tea.Program) (stop f
 
 // farewell says what stays behind.
 func (a *app) farewell(out io.Writer) error {
-	if out == nil {
-		out = os.Stdout
-	}
 	entries, _, err := a.Outbox.List()
 	if err != nil {
 		return err

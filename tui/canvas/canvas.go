@@ -1,0 +1,203 @@
+// Package canvas draws frames the moment they are there.
+//
+// The library draws by a clock, so a key waits half a period for its frame. Here it keeps
+// all else that it does for a terminal (modes, sizes, suspending, editors, panics, giving
+// it back), with a view that is Blank; what it writes for that passes through the
+// canvas, which so knows when the screen is there to be drawn on, and never draws at
+// another time. A slow terminal delays nobody but the canvas: a frame that comes
+// meanwhile takes the place of the one that waits.
+//
+// It must not know what a frame shows, nor read or change how the terminal is set.
+//
+//	c := canvas.New(os.Stdout, false)
+//	go c.Run(ctx)
+//	tea.NewProgram(model, tea.WithOutput(c.Output())) // The model calls Hear and Show.
+package canvas
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Blank is the content of the library's views: nothing to be seen. With none at all it
+// would clear the screen at every tick of its clock.
+const Blank = " "
+
+// between is how long a frame that follows another waits at least: no eye and few
+// terminals are faster.
+const between = time.Second / 120
+
+// frame is what is to be seen, and all that its drawing depends on.
+type frame struct {
+	content string
+	surroundings
+}
+
+// surroundings are what is known of the terminal.
+type surroundings struct {
+	width, height int
+	name          string // TERM.
+	colors        tea.ColorProfileMsg
+	colorsKnown   bool
+	synchronized  bool // It can take a frame as one piece.
+}
+
+// Canvas draws on a terminal what it is shown. Hear and Show are for the library's loop
+// alone and never wait.
+type Canvas struct {
+	out    io.Writer
+	cooked bool
+	heard  surroundings
+	wake   chan struct{}
+
+	waiting sync.Mutex
+	next    frame
+
+	writing  sync.Mutex // Held while the terminal takes what is written.
+	there    bool       // The alternate screen is.
+	drawn    frame
+	renderer *uv.TerminalRenderer // Nil: what is on the screen is not known.
+	cells    uv.ScreenBuffer
+	changes  bytes.Buffer
+}
+
+// New makes a canvas on out; cooked says that a line feed also returns to the first
+// column, as where the input is no terminal that the library has set.
+func New(out io.Writer, cooked bool) *Canvas {
+	return &Canvas{out: out, cooked: cooked, wake: make(chan struct{}, 1)}
+}
+
+// Hear learns from a message of the library what the terminal is like.
+func (c *Canvas) Hear(msg tea.Msg) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		c.heard.width, c.heard.height = msg.Width, msg.Height
+	case tea.EnvMsg:
+		c.heard.name = msg.Getenv("TERM")
+	case tea.ColorProfileMsg:
+		c.heard.colors, c.heard.colorsKnown = msg, true
+	case tea.ModeReportMsg:
+		if msg.Mode == ansi.ModeSynchronizedOutput {
+			c.heard.synchronized = msg.Value == ansi.ModeReset
+		}
+	}
+}
+
+// Show draws content soon, in place of what was not drawn yet.
+func (c *Canvas) Show(content string) {
+	c.waiting.Lock()
+	c.next = frame{content, c.heard}
+	c.waiting.Unlock()
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run draws until ctx ends.
+func (c *Canvas) Run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.wake:
+		}
+		c.draw()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(between):
+		}
+	}
+}
+
+// draw brings the screen up to date. A terminal that is gone ends the program elsewhere.
+func (c *Canvas) draw() {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if changes := c.paint(); len(changes) > 0 {
+		_, _ = c.out.Write(changes)
+	}
+}
+
+// Output is what the library writes to, and a terminal for it where out is a file.
+func (c *Canvas) Output() io.Writer {
+	if out, isFile := c.out.(*os.File); isFile {
+		return &file{Canvas: c, out: out}
+	}
+	return c
+}
+
+// file has what the library asks of a terminal besides Write.
+type file struct {
+	*Canvas
+	out *os.File
+}
+
+func (f *file) Fd() uintptr                { return f.out.Fd() }
+func (f *file) Read(b []byte) (int, error) { return f.out.Read(b) }
+func (f *file) Close() error               { return f.out.Close() }
+
+// Write hands on what the library sets or clears, and what is to be seen after it.
+func (c *Canvas) Write(b []byte) (int, error) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	entered := bytes.LastIndex(b, []byte(ansi.SetModeAltScreenSaveCursor))
+	left := bytes.LastIndex(b, []byte(ansi.ResetModeAltScreenSaveCursor))
+	if entered != left {
+		c.there = entered > left
+	}
+	c.renderer = nil
+	_, err := c.out.Write(append(bytes.Clone(b), c.paint()...))
+	return len(b), err
+}
+
+// paint is what turns the screen into the latest frame, nothing where it is that already
+// or is not there.
+func (c *Canvas) paint() []byte {
+	c.waiting.Lock()
+	next := c.next
+	c.waiting.Unlock()
+	if !c.there || next.width <= 0 || next.height <= 0 || !next.colorsKnown {
+		return nil
+	}
+	switch {
+	case c.renderer == nil || next.surroundings != c.drawn.surroundings:
+		c.begin(next.surroundings)
+	case next.content == c.drawn.content:
+		return nil
+	}
+	c.drawn = next
+	c.cells.Clear()
+	uv.NewStyledString(next.content).Draw(c.cells, c.cells.Bounds())
+	c.renderer.Render(c.cells.RenderBuffer)
+	c.changes.Reset()
+	if next.synchronized {
+		c.changes.WriteString(ansi.SetModeSynchronizedOutput)
+	}
+	_ = c.renderer.Flush() // Into memory.
+	if next.synchronized {
+		c.changes.WriteString(ansi.ResetModeSynchronizedOutput)
+	}
+	return c.changes.Bytes()
+}
+
+// begin makes the next frame a whole one.
+func (c *Canvas) begin(s surroundings) {
+	c.renderer = uv.NewTerminalRenderer(&c.changes, []string{"TERM=" + s.name})
+	c.renderer.SetColorProfile(s.colors.Profile)
+	c.renderer.SetMapNewline(c.cooked)
+	c.renderer.SetScrollOptim(runtime.GOOS != "windows") // Its terminals move the cursor out of what scrolls.
+	c.renderer.SetFullscreen(true)
+	c.renderer.Erase()
+	c.cells = uv.NewScreenBuffer(s.width, s.height)
+}
