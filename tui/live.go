@@ -51,24 +51,39 @@ func (l *list[R]) onNews(n news[R], err error) tea.Cmd {
 	}
 	l.noteConnection(nil)
 	l.since = n.until
-	at := make(map[apitype.UUID]int, len(l.rows))
-	for i, row := range l.rows {
-		at[l.id(row)] = i
-	}
-	var above []R
-	var preview tea.Cmd
+	changed := make(map[apitype.UUID]R, len(n.rows)) // Few, where the list may be long.
 	for _, row := range n.rows {
-		if i, here := at[l.id(row)]; here {
-			l.rows[i] = row
-			if l.coming != nil && l.coming.ref.id == l.id(row) {
-				preview = l.readDetail(l.coming)
-			}
+		changed[l.id(row)] = row
+	}
+	var preview tea.Cmd
+	for i := range l.rows {
+		if len(changed) == 0 {
+			return preview
+		}
+		id := l.id(l.rows[i])
+		row, here := changed[id]
+		if !here {
 			continue
 		}
+		l.rows[i] = row
+		delete(changed, id)
+		if l.coming != nil && l.coming.ref.id == id {
+			preview = l.readDetail(l.coming)
+		}
+	}
+	var above []R
+	for _, row := range n.rows {
+		if _, left := changed[l.id(row)]; !left {
+			continue
+		}
+		delete(changed, l.id(row)) // Once is enough.
 		isNew := len(l.rows) == 0 || l.order(row).After(l.order(l.rows[0]))
 		if isNew && (l.query.keep == nil || l.query.keep(row)) {
 			above = append(above, row)
 		}
+	}
+	if len(above) == 0 {
+		return preview
 	}
 	slices.SortStableFunc(above, func(a, b R) int { return l.order(b).Compare(l.order(a)) })
 	l.read += len(above)
