@@ -1,0 +1,114 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// private are values that nobody else has: of a donor, and of a call with one.
+var private = map[string]string{
+	"IBAN": "NL02ABNA0123456789", "social security number": "918273645", "name": "Kanarienvogel",
+	"notes": "wants-to-be-rung-after-choir", "email": "kanarie@kooi.example", "phone": "+31699977755",
+}
+
+// What the program is told of donors, and its token, are in the files that are meant for
+// it, and in no temporary file or shared memory, also when it is killed.
+func TestPersonalDataStaysOutOfOtherFiles(t *testing.T) {
+	t.Parallel()
+	need(t, "bash", "tmux")
+	h := newHome(t)
+	temporary, input := filepath.Join(h.dir, "temporary"), filepath.Join(h.dir, "input")
+	for _, folder := range []string{temporary, input} {
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	url := h.serve(t)
+	token := h.must(t, "fundeskd account add desk --all-organizations")
+	h.env = append(h.env, "TMPDIR="+temporary, "FUNDESK_BASE_URL="+url, "FUNDESK_TOKEN="+token)
+	organization := strings.Trim(h.must(t, "fundesk person list --limit 1 -q --jq '.[0].owningOrganization.uuid'"), `"`)
+	person := `{"owningOrganizationUuid":"` + organization + `","recruitingOrganizationUuid":"` + organization + `","iban":"` + private["IBAN"] +
+		`","socialSecurityNumber":"` + private["social security number"] + `","email":"` + private["email"] + `","mobilePhoneNumber":"` + private["phone"] +
+		`","name":{"lastName":"` + private["name"] + `"}}`
+	for name, text := range map[string]string{"person": person, "notes": private["notes"]} {
+		if err := os.WriteFile(filepath.Join(input, name), []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.env = append(h.env, "EDITOR="+h.addSpy(t, `cat "$HOME/input/notes" > "$1"; stat -c %a "$1" "$(dirname "$1")" > "$HOME/modes"`))
+	for _, line := range []string{
+		`cat input/person | fundesk person create --file - --debug`,
+		`yes "$(cat input/person)" | head -50 | fundesk person import - --yes --results results -q`,
+		`call=$(fundesk call create --person $(fundesk person list --limit 1 -q -o id) --requested-at now --type winback --notes "$(cat input/notes)" -o id) && fundesk call complete $call --result-code reached --notes - < input/notes`,
+		`fundesk person list --all -o csv --debug; fundesk person list --all -o json --jq '.[].iban'; fundesk pull person; fundesk pull call`,
+		`for n in 1 2 3 4 5; do (fundesk person list --all --page-size 5 -o ndjson & echo $! > pid; wait) | head -$n; kill -9 $(cat pid); done; true`,
+		`cat input/person | fundesk person create --file - --queue --base-url http://127.0.0.1:1; test $? = 10`,
+		`cat input/person | fundesk --profile demo person create --file -`,
+		`fundesk __complete person get ''`,
+	} {
+		h.must(t, line)
+	}
+	term := h.openTerminal(t, 120, 36)
+	term.write("fundesk tui")
+	term.send("Enter")
+	term.waitFor("take the next call")
+	term.take()
+	term.send("E")
+	term.waitFor(private["notes"])
+	if modes, err := os.ReadFile(filepath.Join(h.dir, "modes")); err != nil || string(modes) != "600\n700\n" {
+		t.Errorf("got %s, %v, want notes that only their writer can read", modes, err)
+	}
+	left, err := os.ReadDir(temporary)
+	if err != nil || len(left) > 0 {
+		t.Errorf("got %v left in the temporary folder, %v, want nothing", left, err)
+	}
+	found := map[string]bool{}
+	wantNoSecret := func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !d.Type().IsRegular() {
+			return nil // It ended meanwhile: shared memory is everybody's.
+		}
+		data, _ := os.ReadFile(path)
+		for name, value := range private {
+			if !strings.Contains(string(data), value) {
+				continue
+			}
+			place := belongs(path, name)
+			if found[place] = true; place == "" {
+				t.Errorf("got the %s in %s", name, path)
+			}
+		}
+		if strings.Contains(string(data), token) {
+			t.Errorf("got the token in %s", path)
+		}
+		return nil
+	}
+	for _, folder := range []string{h.dir, "/dev/shm"} {
+		if err := filepath.WalkDir(folder, wantNoSecret); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, place := range []string{"/state/fundesk/outbox/", "/fundesk/demo.db"} {
+		if !found[place] {
+			t.Errorf("got personal data in %v, want it in %s: nothing was looked for", found, place)
+		}
+	}
+}
+
+// belongs is the place of a file where personal data is kept on purpose, "" for others:
+// what waits to be sent and drafts, the databases of the demo and of the service, names
+// for completion, and what the test itself wrote.
+func belongs(path, what string) string {
+	places := []string{"/state/fundesk/outbox/", "/fundesk/demo.db", "/fundesk/fundeskd.db", "/input/"}
+	if what == "name" {
+		places = append(places, "/state/fundesk/completion-")
+	}
+	for _, place := range places {
+		if strings.Contains(path, place) {
+			return place
+		}
+	}
+	return ""
+}
