@@ -103,7 +103,7 @@ func (e *postgresEngine) view(ctx context.Context, read func(*conn) error) error
 func (e *postgresEngine) ask(ctx context.Context, read func(*conn) error) error {
 	return e.again(ctx, func(c *conn) error {
 		err := read(c)
-		if c.broken && e.lost(err) {
+		if c.broken && (e.lost(err) || strings.HasPrefix(e.driver.Code(err), "57P")) { // 57P: an operator ended it.
 			err = errBegin{err}
 		}
 		return err

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/servicetest"
@@ -281,6 +283,48 @@ func testClosedStore(t *testing.T, database string) {
 	}
 	if err := store.Update(t.Context(), func(service.Tx) error { return nil }); err == nil {
 		t.Error("a closed store takes changes")
+	}
+}
+
+// TestEndedConnections ends every connection of an open store, as an operator or a
+// takeover does: who comes next notices nothing.
+func TestEndedConnections(t *testing.T) {
+	t.Parallel()
+	if server == "" {
+		t.Skip("no PostgreSQL")
+	}
+	database := servicetest.PostgresDatabase(t, server)
+	store := reopen(t, database)
+	operator, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = operator.Close(t.Context()) }()
+	setting := func(r service.Reader) error {
+		_, err := r.Setting("signing-key")
+		return err
+	}
+	if _, err := store.SigningSeed(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, next := range []struct {
+		name string
+		run  func() error
+	}{
+		{"ask", func() error { return store.Ask(t.Context(), setting) }},
+		{"view", func() error { return store.View(t.Context(), setting) }},
+		{"update", func() error {
+			return store.Update(t.Context(), func(tx service.Tx) error { return tx.SetSetting("a", "1") })
+		}},
+	} {
+		ended, err := operator.Exec(t.Context(), `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+			WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+		if err != nil || ended.RowsAffected() == 0 {
+			t.Fatalf("got %v, %v, want connections that ended", ended, err)
+		}
+		if err := next.run(); err != nil {
+			t.Errorf("%s: got %v on a connection that was ended", next.name, err)
+		}
 	}
 }
 
