@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"fundesk/apiclient/apitype"
@@ -101,7 +102,11 @@ func decodeLoaded[T any](data jsontext.Value) (value T, err error) {
 	if data.Kind() != '{' {
 		return value, errors.New("data must be a JSON object")
 	}
-	return value, strictly(data, &value)
+	// The line that it is part of was looked through for all else that is refused.
+	if err := json.Unmarshal(data, &value, strict()); err != nil {
+		return value, apitype.Violations{violation(err)}
+	}
+	return value, nil
 }
 
 // strictly decodes JSON as the service takes it; its errors hold no value of it.

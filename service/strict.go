@@ -17,7 +17,7 @@ import (
 // wrong types, trailing data, bad UTF-8, NUL characters and deep nesting are violations
 // that say where, and never repeat the value. Spec gaps: R8, R13.
 func DecodeStrict(data []byte, value any) apitype.Violations {
-	if apitype.Depth(data) > apitype.MaxDepth {
+	if tooDeepText(data) {
 		return apitype.Violations{{Pointer: firstPlace(data, tooDeep), Message: "is nested too deeply"}}
 	}
 	if err := json.Unmarshal(data, value, strict()); err != nil {
@@ -30,6 +30,13 @@ func DecodeStrict(data []byte, value any) apitype.Violations {
 		return apitype.Violations{{Pointer: firstPlace(data, withNUL), Message: "must not contain a NUL character"}}
 	}
 	return nil
+}
+
+// tooDeepText reports whether a JSON text is nested too deeply. Few have as many brackets,
+// and those are counted in no time.
+func tooDeepText(data []byte) bool {
+	brackets := bytes.Count(data, []byte{'{'}) + bytes.Count(data, []byte{'['})
+	return brackets > apitype.MaxDepth && apitype.Depth(data) > apitype.MaxDepth
 }
 
 // strict are the options of a strict decoder. Made once: the decoder keeps what it found
