@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -183,8 +184,40 @@ func TestTimingTellsNothing(t *testing.T) {
 	}
 }
 
+// TestReadsAreOneQuestion shows that a request which reads asks the store for the account
+// and once more: on PostgreSQL each question is a round trip.
+func TestReadsAreOneQuestion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	store := w.watch(t)
+	for _, test := range []struct{ path, want string }{
+		{"/api/v1/persons/" + w.a.person.String(), "person"},
+		{"/api/v1/calls/" + w.a.call.String(), "whole call"},
+		{"/api/v1/pledges/" + w.a.pledge.String(), "whole pledge"},
+		{"/api/v1/persons?first=1", "persons"},
+		{"/api/v1/calls?first=1&include=person,pledge", "calls"},
+		{"/api/v1/calls?first=1&after=" + w.cursor("calls"), "calls"},
+		{"/api/v1/calls?last=1&before=" + w.cursor("calls?last=1"), "calls"},
+		{"/api/v1/pledges?first=1&after=" + w.cursor("pledges"), "pledges"},
+	} {
+		store.asked = nil
+		if got := w.Do(w.all, "GET", test.path, ""); got.Status != http.StatusOK {
+			t.Errorf("%s: got %d", test.path, got.Status)
+		}
+		if diff := cmp.Diff([]string{"ask", "ask", test.want}, store.asked); diff != "" {
+			t.Errorf("%s: %s", test.path, diff)
+		}
+	}
+}
+
+// cursor is the start of a list, so that a page after or before it has a record.
+func (w *world) cursor(list string) string {
+	page := w.Do(w.all, "GET", "/api/v1/"+list, "").Object()
+	return page["pageInfo"].(map[string]any)["startCursor"].(string)
+}
+
 // BenchmarkForeignRecords prints how much longer a foreign record takes than an unknown
-// one, by the medians: 1.00, but for reading its row.
+// one, by the medians: 1.00, but for finding its row.
 func BenchmarkForeignRecords(b *testing.B) {
 	w := newWorld(b)
 	of := [2]owned{nobody(), w.b}
