@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,13 +27,14 @@ const matrixTimeout = time.Second
 // preciousNotes is what must never be nowhere.
 const preciousNotes = "precious words"
 
-// deed is a change as an agent makes it: what is pressed and seen for it, and how often
-// it shows at the service.
+// deed is a change as an agent makes it: what is pressed and seen for it, or what another
+// shell has queued; and how often it shows at the service.
 type deed struct {
 	name    string
 	press   func(m *terminal)
 	effects func(t *testing.T, w *world) int
 	notes   bool
+	queue   func(w *world) (apiclient.Change, error)
 }
 
 func deeds() []deed {
@@ -45,29 +47,29 @@ func deeds() []deed {
 		return func(t *testing.T, w *world) int { t.Helper(); return count(w.call(t, callID(1)).Status == want) }
 	}
 	return []deed{
-		{"complete", func(m *terminal) {
+		{name: "complete", press: func(m *terminal) {
 			next(m)
 			m.press("c", "1", "i", preciousNotes)
 			m.see("sends reached, 14 characters")
 			m.press("ctrl+s")
-		}, func(t *testing.T, w *world) int {
+		}, effects: func(t *testing.T, w *world) int {
 			t.Helper()
 			return count(value(w.call(t, callID(1)).Result.Value().Notes) == preciousNotes)
-		}, true},
-		{"not reached", func(m *terminal) { next(m); m.press("a") }, func(t *testing.T, w *world) int {
+		}, notes: true},
+		{name: "not reached", press: func(m *terminal) { next(m); m.press("a") }, effects: func(t *testing.T, w *world) int {
 			t.Helper()
 			return len(w.call(t, callID(1)).Attempts.Value())
-		}, false},
-		{"cancel", func(m *terminal) { next(m); m.press("X"); m.see("Cancel the call"); m.press("y") }, status(apitype.CallCancelled), false},
-		{"expire", func(m *terminal) { next(m); m.press("e"); m.see("Expire the call"); m.press("y") }, status(apitype.CallExpired), false},
-		{"mark processed", func(m *terminal) { next(m); m.press("m") }, nil, false}, // Nothing shows marks.
-		{"status action", func(m *terminal) {
+		}},
+		{name: "cancel", press: func(m *terminal) { next(m); m.press("X"); m.see("Cancel the call"); m.press("y") }, effects: status(apitype.CallCancelled)},
+		{name: "expire", press: func(m *terminal) { next(m); m.press("e"); m.see("Expire the call"); m.press("y") }, effects: status(apitype.CallExpired)},
+		{name: "mark processed", press: func(m *terminal) { next(m); m.press("m") }}, // Nothing shows marks.
+		{name: "status action", press: func(m *terminal) {
 			m.press("4")
 			m.see("6 pledges")
 			m.press("G", "t", "3")
 			m.see("cancel: 1 record")
 			m.press("y")
-		}, func(t *testing.T, w *world) int {
+		}, effects: func(t *testing.T, w *world) int {
 			t.Helper()
 			cancelled := 0
 			for n := range 6 {
@@ -78,7 +80,7 @@ func deeds() []deed {
 				cancelled += count(pledge.Status == apitype.PledgeCancelled)
 			}
 			return cancelled
-		}, false},
+		}},
 	}
 }
 
@@ -94,11 +96,11 @@ func count(is bool) int {
 // draft at every moment.
 func TestMatrixOfDeeds(t *testing.T) {
 	t.Parallel()
-	all := deeds()
+	all := slices.Concat(deeds(), queuedDeeds())
 	seat := make(chan struct{}, 4) // The time-outs are of one service that is not overrun.
 	for i, fault := range servicetest.Faults {
 		for j, d := range all {
-			if !*matrixWhole && !d.notes && i != 2*j {
+			if !*matrixWhole && !d.notes && i != 2*j%len(servicetest.Faults) {
 				continue
 			}
 			for seed := range *matrixSeeds {
@@ -122,14 +124,20 @@ type deedCase struct {
 	fault  servicetest.Fault
 	seed   int
 	faulty *servicetest.Faulty
+	dir    string // The state folder, which other shells share.
 }
 
 func (c *deedCase) play() {
 	c.faulty = &servicetest.Faulty{Inner: c.w.Handler}
-	c.w.behind(c.T, c.faulty)
+	c.dir = c.T.TempDir()
+	c.w.behind(c.T, c.faulty, c.dir)
 	m := start(c.T, c.w.options, 100, 30)
-	c.deed.press(m)
-	m.see("sent in")
+	if c.deed.queue != nil {
+		c.queue(m)
+	} else {
+		c.deed.press(m)
+		m.see("sent in")
+	}
 	c.mustBeSomewhere()
 	c.faulty.Arm(c.fault, c.seed)
 	m.press("O")
@@ -223,7 +231,7 @@ func (c *deedCase) judge(m *terminal) {
 }
 
 // behind puts a server that spoils changes between the interface and the service.
-func (w *world) behind(t *testing.T, faulty *servicetest.Faulty) {
+func (w *world) behind(t *testing.T, faulty *servicetest.Faulty, dir string) {
 	t.Helper()
 	url := faulty.Serve(t)
 	var err error
@@ -238,7 +246,7 @@ func (w *world) behind(t *testing.T, faulty *servicetest.Faulty) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.box, err = outbox.Open(t.TempDir(), outbox.Options{BaseURL: url, Account: account, Now: w.Clock.Now})
+	w.box, err = outbox.Open(dir, outbox.Options{BaseURL: url, Account: account, Now: w.Clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
