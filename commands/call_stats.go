@@ -2,7 +2,6 @@ package commands
 
 import (
 	"maps"
-	"runtime/debug"
 	"slices"
 	"strconv"
 
@@ -52,8 +51,8 @@ func (s *session) stats(cmd *cobra.Command, filters *callFilters) error {
 		counts[group][value]++
 	}
 	passes := filters.passes()
-	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: defaultPageSize, Reuse: true}
+	defer collectSooner(&walk)()
 	for record, err := range client.Calls.All(cmd.Context(), filters.options, walk) {
 		if err != nil {
 			return err

@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -233,7 +232,6 @@ func (p *position) load(path string) error {
 
 // fetch retrieves everything after the last position and returns the next one.
 func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last position, out *pullOutput) (position, error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	query := maps.Clone(p.query)
 	if !last.After.IsZero() {
 		query.Set(p.after, last.After.String())
@@ -245,6 +243,7 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 		}
 		out.pageBegins = true
 	}}
+	defer collectSooner(&options)()
 	for record, err := range client.Walk(ctx, p.path, query, options) {
 		if err != nil {
 			return next, errors.Join(err, out.list.Abort())
