@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -261,6 +262,50 @@ func (w *world) through(t *testing.T, network http.RoundTripper) {
 		t.Fatal(err)
 	}
 	w.options.Client = client
+}
+
+// lapsed refuses the token while it is set.
+type lapsed struct {
+	http.RoundTripper
+	token atomic.Bool
+}
+
+func (l *lapsed) RoundTrip(r *http.Request) (*http.Response, error) {
+	if l.token.Load() {
+		r = r.Clone(r.Context())
+		r.Header.Set("Authorization", "Bearer lapsed")
+	}
+	return l.RoundTripper.RoundTrip(r)
+}
+
+// A token that is refused stops all sending for a minute, or until the service takes one
+// again.
+func TestSendingGoesOnAfterLogin(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	network := &lapsed{RoundTripper: w.Transport()}
+	w.through(t, network)
+	m := start(t, w.options, 100, 30)
+	m.press("n")
+	m.see("Anna Jansen", callID(1).String())
+	m.gone("checking")
+	m.press("a")
+	m.see("not reached: Anna Jansen, sent in")
+	network.token.Store(true)
+	w.Clock.Advance(holdTime)
+	m.see("not logged in", "401")
+	if entries, _, err := w.box.List(); err != nil || len(entries) != 1 || entries[0].State != outbox.StateQueued {
+		t.Fatalf("outbox: got %+v %v, want the attempt that waits", entries, err)
+	}
+	network.token.Store(false)
+	w.Clock.Advance(10 * time.Second) // The change itself waits a moment before it is tried again.
+	m.press("R")
+	m.gone("not logged in")
+	m.press("O")
+	m.see("Everything you did has reached the service")
+	if got := len(w.call(t, callID(1)).Attempts.Value()); got != 1 {
+		t.Errorf("attempts: got %d, want 1", got)
+	}
 }
 
 func TestOfflineChangesStayInTheOutbox(t *testing.T) {

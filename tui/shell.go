@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -75,6 +76,7 @@ type shell struct {
 	revealed     bool
 	focused      bool
 	offline      string // Why nothing reaches the service; "" when it does.
+	turnedAway   bool   // The service did not take the token, and has answered nothing since.
 	draftTrouble error
 	beats        int
 	loads        loads
@@ -176,12 +178,18 @@ func (s *shell) noteConnection(err error) bool {
 	switch apiclient.KindOf(err) {
 	case "":
 		s.offline = ""
+		if s.turnedAway {
+			s.turnedAway = false
+			s.sender.Resume() // Somebody has logged in again.
+		}
 		return false
 	case apiclient.KindUnavailable:
 		s.offline = "offline"
 		return true
 	case apiclient.KindUnauthenticated:
 		s.offline = "not logged in"
+		failure, ok := errors.AsType[*apiclient.Error](err)
+		s.turnedAway = ok && failure.Status == http.StatusUnauthorized
 		return false
 	default:
 		s.offline = ""
