@@ -14,6 +14,8 @@ import (
 
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
+
+	"fundesk/apiclient/apitype"
 )
 
 // deskPatience is how long an agent looks at a screen before doing it again.
@@ -192,7 +194,7 @@ func (d *crowdDesk) complete(id string) bool {
 		return false
 	}
 	d.write(complete)
-	return d.see("complete: Menge, reached, sent in") != ""
+	return d.see("complete: "+crowdName(apitype.MustParseUUID(id))+", reached, sent in") != ""
 }
 
 // choose chooses the result, from a list where codes are known.

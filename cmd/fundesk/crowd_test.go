@@ -37,7 +37,7 @@ type crowd struct {
 	mu       sync.Mutex
 	flapping bool
 	token    string
-	applied  []string // "uuid verb", in the order in which the service accepted them.
+	applied  []string // "uuid verb" of what the service accepted, in the order of its coming; "" of the rest.
 	kills    int
 	sure     map[string]bool // Changes that a program has said to have.
 	maybe    map[string]bool // Changes whose program was killed before it said so.
@@ -108,20 +108,23 @@ func TestCrowdOnOneStateFolder(t *testing.T) {
 	c.judge()
 }
 
+// crowdName is the last name of the person of a call: what the terminal says of a change
+// is said of that call.
+func crowdName(id apitype.UUID) string { return fmt.Sprintf("Menge%d", id[15]) }
+
 // load makes calls, the one that the terminals look at first.
 func (c *crowd) load(calls int) {
 	c.Helper()
 	owner := c.service.Organization("Sea Rescue")
 	at := apitype.NewTime(c.service.Clock.Now().Add(-48 * time.Hour))
-	person := apitype.NewUUID()
-	records := []service.LoadRecord{{Kind: service.LoadPerson, Data: service.LoadedPerson{
-		Person:                 apitype.Person{UUID: person, PersonUUID: person, CreatedAt: at, LastName: new("Menge")},
-		OwningOrganizationUUID: owner, RecruitingOrganizationUUID: owner,
-	}}}
+	var records []service.LoadRecord
 	for n := range calls {
-		at := apitype.NewTime(at.Add(time.Duration(n) * time.Second))
-		records = append(records, service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: apitype.Call{
-			UUID: crowdCall(n), Status: apitype.CallRequested, RequestedAt: at, LastUpdatedAt: at, PersonUUID: person, Type: apitype.CallVerification,
+		at, id, person := apitype.NewTime(at.Add(time.Duration(n)*time.Second)), crowdCall(n), apitype.NewUUID()
+		records = append(records, service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
+			Person:                 apitype.Person{UUID: person, PersonUUID: person, CreatedAt: at, LastName: new(crowdName(id))},
+			OwningOrganizationUUID: owner, RecruitingOrganizationUUID: owner,
+		}}, service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: apitype.Call{
+			UUID: id, Status: apitype.CallRequested, RequestedAt: at, LastUpdatedAt: at, PersonUUID: person, Type: apitype.CallVerification,
 		}}})
 	}
 	c.service.Load(records...)
@@ -144,12 +147,18 @@ func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "busy", http.StatusServiceUnavailable)
 		return
 	}
+	// Another program may see what was accepted, and go on from there, before we do: its
+	// place in the order is taken as it comes.
+	c.mu.Lock()
+	place := len(c.applied)
+	c.applied = append(c.applied, "")
+	c.mu.Unlock()
 	answer := httptest.NewRecorder()
 	c.service.Handler.ServeHTTP(answer, r)
 	if r.Method != http.MethodGet && answer.Code == http.StatusOK {
 		parts := strings.Split(r.URL.Path, "/")
 		c.mu.Lock()
-		c.applied = append(c.applied, parts[len(parts)-3]+" "+parts[len(parts)-1])
+		c.applied[place] = parts[len(parts)-3] + " " + parts[len(parts)-1]
 		c.mu.Unlock()
 	}
 	if luck == 2 { // Its answer is lost.
