@@ -19,6 +19,7 @@ import (
 var (
 	matrixWhole = flag.Bool("matrix", false, "every change that the interface makes through every fault, in place of completions and one fault for each other")
 	matrixSeeds = flag.Int("seeds", 1, "how many variants of each fault are tried with each change")
+	matrixSeats = flag.Int("seats", 4, "how many cases of the matrix are played at once; -parallel bounds it, too")
 )
 
 // matrixTimeout is when the client gives up on an answer.
@@ -97,7 +98,7 @@ func count(is bool) int {
 func TestMatrixOfDeeds(t *testing.T) {
 	t.Parallel()
 	all := slices.Concat(deeds(), queuedDeeds())
-	seat := make(chan struct{}, 4) // The time-outs are of one service that is not overrun.
+	seat := make(chan struct{}, *matrixSeats) // The time-outs are of one service that is not overrun.
 	for i, fault := range servicetest.Faults {
 		for j, d := range all {
 			if !*matrixWhole && !d.notes && i != 2*j%len(servicetest.Faults) {
