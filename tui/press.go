@@ -92,7 +92,7 @@ func (a *app) paste(text string) tea.Cmd {
 // run runs an action, unless something speaks against it: then it says what.
 func (a *app) run(act action) tea.Cmd {
 	if why := a.whyNot(act); why != "" {
-		a.say(why)
+		a.refuse(why)
 		return nil
 	}
 	if index := slices.Index(pageActions, act); index >= 0 {

@@ -192,6 +192,28 @@ func TestStaleResultsAreDropped(t *testing.T) {
 	}
 }
 
+// Why a key does nothing is seen although an error waits to be dismissed, and does not
+// hide the next error.
+func TestReasonIsSeenBesideAnError(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, newWorld(t).options)
+	status := func(want string) {
+		t.Helper()
+		if got := d.app.status(); !strings.Contains(got, want) || !strings.Contains(got, "dismisses") {
+			t.Errorf("status: got %q, want %q and how errors are dismissed", got, want)
+		}
+	}
+	d.app.fail("the first went wrong", nil)
+	status("the first went wrong")
+	d.press("ctrl+s")
+	status("no call on the desk")
+	d.app.fail("the second went wrong", nil)
+	status("the first went wrong")
+	d.press("ctrl+s")
+	d.app.failFirst("the third went wrong", nil)
+	status("the third went wrong")
+}
+
 func TestBulkAsksWithCountAndNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -52,6 +52,8 @@ type message struct {
 	until time.Time
 	// aside gives way to the count-down of a held change.
 	aside bool
+	// reply says why a key did nothing: it comes before errors that stood there already.
+	reply bool
 }
 
 // maxErrors is how many errors wait to be dismissed; the oldest go first.
@@ -134,6 +136,12 @@ func (s *shell) say(text string) {
 	s.message = message{text: text, until: s.Now().Add(messageTime)}
 }
 
+// refuse says why a key does nothing.
+func (s *shell) refuse(why string) {
+	s.say(why)
+	s.message.reply = true
+}
+
 func (s *shell) sayf(format string, args ...any) { s.say(fmt.Sprintf(format, args...)) }
 
 // fail shows an error until it is dismissed, after those that are not yet.
@@ -141,12 +149,14 @@ func (s *shell) fail(what string, err error) {
 	if text := errorText(what, err); !slices.Contains(s.errors, text) {
 		s.errors = append(s.errors, text)
 		s.errors = s.errors[max(len(s.errors)-maxErrors, 0):]
+		s.message.reply = false
 	}
 }
 
 // failFirst is fail for what the user must not miss: it comes before other errors.
 func (s *shell) failFirst(what string, err error) {
 	s.errors = slices.Insert(s.errors, 0, errorText(what, err))
+	s.message.reply = false
 }
 
 func errorText(what string, err error) string {
@@ -261,15 +271,19 @@ func (s *shell) corner() string {
 // status is the line above the footer: an error, what is held, or the latest message.
 func (a *app) status() string {
 	width := a.layout.width
+	said := a.message.text != "" && a.message.until.After(a.Now())
 	if n := len(a.errors); n > 0 {
 		suffix := "  (" + a.keyOf(actDismiss) + " dismisses)"
 		if n > 1 {
 			suffix = fmt.Sprintf("  (%d errors, %s dismisses)", n, a.keyOf(actDismiss))
 		}
+		if said && a.message.reply {
+			return widget.Fit(clean(a.message.text), width-widget.Width(suffix)) + a.styles.dim(suffix)
+		}
 		text := a.styles.warnSign + " " + clean(a.errors[0])
 		return a.styles.bad(widget.Fit(text, width-widget.Width(suffix))) + a.styles.dim(suffix)
 	}
-	if a.message.text != "" && a.message.until.After(a.Now()) && (len(a.held) == 0 || !a.message.aside) {
+	if said && (len(a.held) == 0 || !a.message.aside) {
 		return widget.Fit(clean(a.message.text), width)
 	}
 	if n := len(a.held); n > 0 {
