@@ -3,8 +3,10 @@
 //
 //	go run ./cmd/fundesk/testdata/bench
 //
-// The yardsticks are testdata/bare, testdata/floor and curl. Wall times are medians;
-// ratios are of those. Run it on an idle machine.
+// The yardsticks are testdata/bare, testdata/floor and curl, and over a slow line the round
+// trip of the very server that is walked, measured in the same turns: what a timer of the
+// machine adds to a wait belongs to the line. Wall times are medians; ratios are of those.
+// Run it on an idle machine.
 package main
 
 import (
@@ -130,22 +132,14 @@ func (p programs) run(program string, args ...string) (outcome, error) {
 	return o, nil
 }
 
-// contest runs two command lines in turns, and is the medians of both. The first turn
-// warms up.
+// contest runs two command lines in turns, and is the medians of both, and what memory
+// they took.
 func (p programs) contest(runs int, own, yardstick []string) (a, b outcome, err error) {
-	both := [2][]outcome{}
-	for turn := range runs + 1 {
-		for i, args := range [][]string{own, yardstick} {
-			o, err := p.run(args[0], args[1:]...)
-			if err != nil {
-				return a, b, err
-			}
-			if turn > 0 {
-				both[i] = append(both[i], o)
-			}
-		}
+	both, err := turns(runs, p.command(own), p.command(yardstick))
+	if err != nil {
+		return a, b, err
 	}
-	a, b = medians(both[0]), medians(both[1])
+	a, b = both[0], both[1]
 	if _, err := exec.LookPath(timer); err != nil {
 		return a, b, nil
 	}
@@ -160,6 +154,32 @@ func (p programs) contest(runs int, own, yardstick []string) (a, b outcome, err 
 		one.o.memory = o.memory
 	}
 	return a, b, nil
+}
+
+// command is a command line as one that takes turns.
+func (p programs) command(args []string) func() (outcome, error) {
+	return func() (outcome, error) { return p.run(args[0], args[1:]...) }
+}
+
+// turns lets contestants take turns, and is the medians of each. The first turn warms up.
+func turns(runs int, contestants ...func() (outcome, error)) ([]outcome, error) {
+	all := make([][]outcome, len(contestants))
+	for turn := range runs + 1 {
+		for i, contestant := range contestants {
+			o, err := contestant()
+			if err != nil {
+				return nil, err
+			}
+			if turn > 0 {
+				all[i] = append(all[i], o)
+			}
+		}
+	}
+	middle := make([]outcome, len(all))
+	for i := range all {
+		middle[i] = medians(all[i])
+	}
+	return middle, nil
 }
 
 func medians(all []outcome) outcome {
@@ -247,36 +267,6 @@ func thousands(n int) string {
 		return strconv.Itoa(n/1000) + ",000"
 	}
 	return strconv.Itoa(n)
-}
-
-// latency walks 10,000 calls over a slow line. The yardstick is a round trip a page, and
-// of the first record one round trip.
-func (p programs) latency(runs int) error {
-	defer func() { p.list.latency = 0 }()
-	p.list.calls = 10_000
-	for _, trip := range []time.Duration{20 * time.Millisecond, 80 * time.Millisecond} {
-		p.list.latency = trip
-		trip := slept(trip)
-		own, floor, err := p.contest(runs, []string{p.fundesk, "call", "list", "--all", "-o", "ndjson"}, []string{p.floor, "pass", p.list.URL + "/api/v1/calls"})
-		if err != nil {
-			return err
-		}
-		least := time.Duration(p.list.calls/pageSize) * trip
-		row(fmt.Sprintf("10,000 calls at %s", p.list.latency), ms(own.wall), "pages × round trip "+ms(least), ratio(own.wall, least), "≤ 1.05")
-		fmt.Printf("| first record at %s | %s | floor %s | round trip + %s | ≤ 7 ms |\n", p.list.latency, ms(own.first), ms(floor.first), ms(own.first-trip))
-	}
-	return nil
-}
-
-// slept is how long a wait takes on this machine in truth.
-func slept(wait time.Duration) time.Duration {
-	var all []outcome
-	for range 9 {
-		started := time.Now()
-		time.Sleep(wait)
-		all = append(all, outcome{wall: time.Since(started)})
-	}
-	return medians(all).wall
 }
 
 func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
