@@ -68,6 +68,7 @@ func callPosition(c CallRow) Position { return Position{At: c.RequestedAt, UUID:
 // pass.
 func callFilter(c Caller, o apitype.CallListOptions, parts includes) (f CallFilter, ok bool) {
 	f = CallFilter{
+		Viewer:         c.Scope,
 		ExternalStatus: o.ExternalStatusCode,
 		RequestedFrom:  o.RequestedFrom, RequestedUntil: o.RequestedUntil,
 		RequestedAfter: o.RequestedAfter, UpdatedAfter: o.UpdatedAfter,

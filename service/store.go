@@ -143,8 +143,8 @@ type CallRow struct {
 	Rev                 int64
 	Doc                 []byte
 
-	PersonRow *PersonRow // Read when a filter asks for it.
-	PledgeRow *PledgeRow // Likewise; nil when the call has no pledge.
+	PersonRow *PersonRow // Read when a filter asks for it. It is in every scope that the call is in.
+	PledgeRow *PledgeRow // Likewise; nil when the call has no pledge, or one outside the filter's Viewer.
 }
 
 // PledgeRow is a pledge as it is kept. Doc is the node as the pledge list sends it,
@@ -262,9 +262,10 @@ type CallFilter struct {
 	RequestedUntil      *apitype.Time
 	RequestedAfter      *apitype.Time
 	UpdatedAfter        *apitype.Time
-	WithPerson          bool // Read of PersonRow what lists show.
-	WithQuality         bool // And its Quality.
-	WithPledge          bool // Read PledgeRow.
+	WithPerson          bool  // Read of PersonRow what lists show.
+	WithQuality         bool  // And its Quality.
+	WithPledge          bool  // Read PledgeRow,
+	Viewer              Scope // unless its organizations are outside of this. Spec gap: A3.
 }
 
 // PledgeFilter chooses pledges. Zero values do not filter.

@@ -1,24 +1,24 @@
 package service
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"strconv"
-	"time"
 
 	"fundesk/apiclient/apitype"
 )
 
 // viewer writes records as one caller may see them at one moment. Spec gaps: A3, L14.
 type viewer struct {
-	keys   keys
 	caller Caller
 	now    apitype.Time
+	links  *links
 }
 
-func (s *Service) viewer(c Caller) viewer { return viewer{keys: s.keys, caller: c, now: s.present()} }
+func (s *Service) viewer(c Caller) viewer {
+	now := s.present()
+	expires := strconv.FormatInt(now.Add(signatureLife).Unix(), 10)
+	return viewer{caller: c, now: now, links: s.keys.links(c.BaseURL, expires)}
+}
 
 // call is a call with everything that is known of it.
 func (v viewer) call(r Reader, id apitype.UUID) (Answer, error) {
@@ -102,7 +102,7 @@ func (v viewer) openPledge(dst []byte, row PledgeRow) []byte {
 	}
 	dst = append(dst, `,"signatureSignedUrl":`...)
 	if row.HasSignature {
-		dst = append(append(append(dst, '"'), v.signatureURL(row.UUID)...), '"')
+		dst = append(v.links.append(append(dst, '"'), row.UUID), '"')
 	} else {
 		dst = append(dst, `null`...)
 	}
@@ -116,16 +116,16 @@ func (v viewer) appendCallNode(dst []byte, row CallRow, parts includes, transact
 	}
 	dst = open(dst, row.Doc)
 	if parts.person {
-		if p := row.PersonRow; p != nil && !parts.quality && v.mayEmbedPerson(*p) {
+		switch p := row.PersonRow; {
+		case p == nil:
+			dst = member(dst, "person", nil)
+		case parts.quality:
+			dst = appendPerson(append(dst, `,"person":`...), *p)
+		default:
 			dst = member(dst, "person", p.Doc)
-		} else {
-			dst = v.personMember(dst, p)
 		}
 	}
 	pledge := row.PledgeRow
-	if pledge != nil && !v.maySeePledge(*pledge) {
-		pledge = nil
-	}
 	if parts.pledge {
 		if pledge == nil {
 			dst = member(dst, "pledgeCase", nil)
@@ -179,22 +179,4 @@ func (v viewer) mayEmbedPerson(p PersonRow) bool {
 
 func (v viewer) maySeePledge(p PledgeRow) bool {
 	return v.caller.Scope.Contains(p.Owner) || v.caller.Scope.Contains(p.Recruiting)
-}
-
-// signatureLife is how long a link to a signature file is valid.
-// (interface: Limits).
-const signatureLife = time.Hour
-
-// signatureURL is a link to a pledge's signature file that needs no token. Spec gap: G10.
-func (v viewer) signatureURL(pledge apitype.UUID) string {
-	expires := strconv.FormatInt(v.now.Add(signatureLife).Unix(), 10)
-	return v.caller.BaseURL + "/signatures/" + pledge.String() + "?expires=" + expires + "&signature=" + v.keys.signLink(pledge, expires)
-}
-
-// signLink authenticates a link to a signature file.
-func (k keys) signLink(pledge apitype.UUID, expires string) string {
-	mac := hmac.New(sha256.New, k.link)
-	mac.Write(pledge[:])
-	mac.Write([]byte(expires))
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }

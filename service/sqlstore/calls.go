@@ -80,52 +80,67 @@ func (r *reader) Calls(f service.CallFilter, part service.Range) (rows []service
 	}
 	columns, joins := `t.uuid, t.requested_at, t.doc`, ``
 	if f.WithPerson {
-		columns += `, p.owner, p.doc`
+		columns += `, p.doc`
 		joins += ` LEFT JOIN persons p ON p.uuid = t.person`
 	}
 	if f.WithQuality {
 		columns += `, p.quality`
 	}
 	if f.WithPledge {
-		columns += `, l.uuid, l.owner, l.recruiting, l.released_at, l.external, l.has_signature, l.doc, u.doc`
-		joins += ` LEFT JOIN pledges l ON l.uuid = t.pledge LEFT JOIN users u ON u.uuid = l.recruiter`
+		columns += `, l.uuid, l.released_at, l.external, l.has_signature, l.doc, u.doc`
+		joins += ` LEFT JOIN pledges l ON l.uuid = t.pledge` + q.visible(f.Viewer, `l.owner`, `l.recruiting`) +
+			` LEFT JOIN users u ON u.uuid = l.recruiter`
 	}
 	text := q.page(columns, joins, part)
+	node := newCallNode(f, &beyond)
 	err = r.each(text, q.args, func(result *sql.Rows) error {
-		c, err := scanCall(result, f, &beyond)
+		c, err := node.scan(result)
 		rows = append(rows, c)
 		return err
 	})
 	return rows, beyond, err
 }
 
-// scanCall reads a row of the list with the rows that were joined to it.
-func scanCall(result *sql.Rows, f service.CallFilter, beyond *bool) (c service.CallRow, err error) {
-	dest := []any{beyond, uuidDest{&c.UUID}, timeDest{&c.RequestedAt}, docDest{&c.Doc}}
-	var personOwner, pledge, owner, recruiting *apitype.UUID
-	var p service.PersonRow
-	var l service.PledgeRow
-	var external, hasSignature sql.NullBool
+// callNode is the row of the list that is being read, with the rows that were joined to
+// it. One serves for a whole page.
+type callNode struct {
+	call   service.CallRow
+	person service.PersonRow
+	pledge service.PledgeRow
+
+	external, hasSignature sql.NullBool // Of the pledge.
+	dest                   []any
+}
+
+func newCallNode(f service.CallFilter, beyond *bool) *callNode {
+	n := &callNode{}
+	n.dest = []any{beyond, uuidDest{&n.call.UUID}, timeDest{&n.call.RequestedAt}, docDest{&n.call.Doc}}
 	if f.WithPerson {
-		dest = append(dest, nullUUIDDest{&personOwner}, docDest{&p.Doc})
+		n.dest = append(n.dest, docDest{&n.person.Doc})
 	}
 	if f.WithQuality {
-		dest = append(dest, docDest{&p.Quality})
+		n.dest = append(n.dest, docDest{&n.person.Quality})
 	}
 	if f.WithPledge {
-		dest = append(dest, nullUUIDDest{&pledge}, nullUUIDDest{&owner}, nullUUIDDest{&recruiting},
-			nullTimeDest{&l.ReleasedAt}, &external, &hasSignature, docDest{&l.Doc}, docDest{&l.RecruiterUser})
+		n.dest = append(n.dest, joinedUUIDDest{&n.pledge.UUID}, nullTimeDest{&n.pledge.ReleasedAt},
+			&n.external, &n.hasSignature, docDest{&n.pledge.Doc}, docDest{&n.pledge.RecruiterUser})
 	}
-	if err := result.Scan(dest...); err != nil {
+	return n
+}
+
+// scan reads a row. A joined one without a document is none.
+func (n *callNode) scan(result *sql.Rows) (c service.CallRow, err error) {
+	if err := result.Scan(n.dest...); err != nil {
 		return c, err
 	}
-	if personOwner != nil {
-		p.Owner = *personOwner
+	c = n.call
+	if n.person.Doc != nil {
+		p := n.person
 		c.PersonRow = &p
 	}
-	if pledge != nil {
-		l.UUID, l.Owner, l.Recruiting = *pledge, *owner, *recruiting
-		l.External, l.HasSignature = external.Bool, hasSignature.Bool
+	if n.pledge.Doc != nil {
+		l := n.pledge
+		l.External, l.HasSignature = n.external.Bool, n.hasSignature.Bool
 		c.PledgeRow = &l
 	}
 	return c, nil

@@ -65,6 +65,23 @@ func (q *listQuery) organizations(scope service.Scope) (places []string, some bo
 	return places, len(places) > 0
 }
 
+// visible is a further condition of a joined row: that one of some columns names an
+// organization of a scope.
+func (q *listQuery) visible(scope service.Scope, columns ...string) string {
+	switch {
+	case scope.All:
+		return ``
+	case len(scope.Organizations) == 0:
+		return ` AND 1 = 0`
+	}
+	places := make([]string, len(scope.Organizations))
+	for i, id := range scope.Organizations {
+		places[i] = q.arg(id.String())
+	}
+	among := ` IN (` + strings.Join(places, `, `) + `)`
+	return ` AND (` + strings.Join(columns, among+` OR `) + among + `)`
+}
+
 // inRange limits the list to a part of it.
 func (q *listQuery) inRange(r service.Range) {
 	for _, end := range []struct {
@@ -235,6 +252,19 @@ func (d nullUUIDDest) Scan(value any) error {
 	}
 	*d.id = new(apitype.UUID)
 	return uuidDest{*d.id}.Scan(value)
+}
+
+// A joinedUUIDDest reads an identifier column of a row that may not be there; then it is
+// zero.
+type joinedUUIDDest struct{ id *apitype.UUID }
+
+// Scan reads the text form, or null.
+func (d joinedUUIDDest) Scan(value any) error {
+	if value == nil {
+		*d.id = apitype.UUID{}
+		return nil
+	}
+	return uuidDest(d).Scan(value)
 }
 
 // A timeDest reads a column of milliseconds.
