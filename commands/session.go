@@ -220,6 +220,16 @@ func (s *session) cleanJSON(line []byte) []byte {
 	return line
 }
 
+// cleaned makes what is written safe for a terminal: field names are the service's.
+type cleaned struct{ io.Writer }
+
+func (c cleaned) Write(text []byte) (int, error) {
+	if _, err := c.Writer.Write(render.CleanJSON(text)); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
 func isTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
@@ -240,7 +250,7 @@ func (s *session) connect(ctx context.Context) (*apiclient.Client, error) {
 		Token: func(ctx context.Context) (string, error) { return s.token(ctx, t) },
 	}
 	if s.flags.debug {
-		options.Trace = s.app.Err
+		options.Trace = cleaned{s.app.Err}
 	}
 	if t.isEmbedded() {
 		if err := s.openEmbedded(ctx, t); err != nil {

@@ -145,10 +145,14 @@ func (s Source) save(path string, values []Value) {
 	}
 }
 
-// matching are the values that begin with what was typed.
+// matching are the values that begin with what was typed. One that a terminal would not
+// show as it is cannot be offered: its cleaned form is another value.
 func matching(values []Value, prefix string) []string {
 	var lines []string
 	for _, value := range values {
+		if render.Clean(value.Value) != value.Value {
+			continue
+		}
 		if strings.HasPrefix(value.Value, strings.ToLower(prefix)) || strings.HasPrefix(value.Value, prefix) {
 			lines = append(lines, value.String())
 		}
