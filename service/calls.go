@@ -72,7 +72,7 @@ func callFilter(c Caller, o apitype.CallListOptions, parts includes) (f CallFilt
 		ExternalStatus: o.ExternalStatusCode,
 		RequestedFrom:  o.RequestedFrom, RequestedUntil: o.RequestedUntil,
 		RequestedAfter: o.RequestedAfter, UpdatedAfter: o.UpdatedAfter,
-		WithPerson: parts.person, WithQuality: parts.quality, WithPledge: parts.pledge || parts.transactions,
+		WithPerson: parts.person, WithQuality: parts.quality, WithPledge: parts.pledge, WithPledgeUUID: parts.transactions,
 	}
 	if o.ExternalReferenceID == apitype.NoExternalReference {
 		f.NoExternalReference = true

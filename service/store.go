@@ -264,8 +264,9 @@ type CallFilter struct {
 	UpdatedAfter        *apitype.Time
 	WithPerson          bool  // Read of PersonRow what lists show.
 	WithQuality         bool  // And its Quality.
-	WithPledge          bool  // Read PledgeRow,
-	Viewer              Scope // unless its organizations are outside of this. Spec gap: A3.
+	WithPledge          bool  // Read PledgeRow.
+	WithPledgeUUID      bool  // Read its UUID at least.
+	Viewer              Scope // A pledge whose organizations are outside of this is not read. Spec gap: A3.
 }
 
 // PledgeFilter chooses pledges. Zero values do not filter.

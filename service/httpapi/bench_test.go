@@ -62,6 +62,7 @@ func BenchmarkRead(b *testing.B) {
 		{"last page", "/api/v1/calls?last=100"},
 		{"page of one organization", "/api/v1/calls?first=100&owningOrganizationUuid=" + organization},
 		{"page with person and pledge", "/api/v1/calls?first=100&include=person,pledge"},
+		{"page with transactions", "/api/v1/calls?first=100&include=transactions"},
 		{"page with everything", "/api/v1/calls?first=100&include=personQualityResult,pledge,transactions"},
 		{"page of a status code", "/api/v1/calls?first=100&externalStatusCode=none"},
 		{"page without reference", "/api/v1/calls?first=100&externalApplicationName=null&externalReferenceId=null"},

@@ -86,10 +86,13 @@ func (r *reader) Calls(f service.CallFilter, part service.Range) (rows []service
 	if f.WithQuality {
 		columns += `, p.quality`
 	}
+	if f.WithPledge || f.WithPledgeUUID {
+		columns += `, l.uuid`
+		joins += ` LEFT JOIN pledges l ON l.uuid = t.pledge` + q.visible(f.Viewer, `l.owner`, `l.recruiting`)
+	}
 	if f.WithPledge {
-		columns += `, l.uuid, l.released_at, l.external, l.has_signature, l.doc, u.doc`
-		joins += ` LEFT JOIN pledges l ON l.uuid = t.pledge` + q.visible(f.Viewer, `l.owner`, `l.recruiting`) +
-			` LEFT JOIN users u ON u.uuid = l.recruiter`
+		columns += `, l.released_at, l.external, l.has_signature, l.doc, u.doc`
+		joins += ` LEFT JOIN users u ON u.uuid = l.recruiter`
 	}
 	text := q.page(columns, joins, part)
 	node := newCallNode(f, &beyond)
@@ -121,14 +124,17 @@ func newCallNode(f service.CallFilter, beyond *bool) *callNode {
 	if f.WithQuality {
 		n.dest = append(n.dest, docDest{&n.person.Quality})
 	}
+	if f.WithPledge || f.WithPledgeUUID {
+		n.dest = append(n.dest, joinedUUIDDest{&n.pledge.UUID})
+	}
 	if f.WithPledge {
-		n.dest = append(n.dest, joinedUUIDDest{&n.pledge.UUID}, nullTimeDest{&n.pledge.ReleasedAt},
-			&n.external, &n.hasSignature, docDest{&n.pledge.Doc}, docDest{&n.pledge.RecruiterUser})
+		n.dest = append(n.dest, nullTimeDest{&n.pledge.ReleasedAt}, &n.external, &n.hasSignature,
+			docDest{&n.pledge.Doc}, docDest{&n.pledge.RecruiterUser})
 	}
 	return n
 }
 
-// scan reads a row. A joined one without a document is none.
+// scan reads a row, and copies of it the joined ones that are there.
 func (n *callNode) scan(result *sql.Rows) (c service.CallRow, err error) {
 	if err := result.Scan(n.dest...); err != nil {
 		return c, err
@@ -138,7 +144,7 @@ func (n *callNode) scan(result *sql.Rows) (c service.CallRow, err error) {
 		p := n.person
 		c.PersonRow = &p
 	}
-	if n.pledge.Doc != nil {
+	if !n.pledge.UUID.IsZero() {
 		l := n.pledge
 		l.External, l.HasSignature = n.external.Bool, n.hasSignature.Bool
 		c.PledgeRow = &l

@@ -133,8 +133,9 @@ func (r *reader) Transactions(pledges []apitype.UUID) (rows []service.Transactio
 	for i, id := range pledges {
 		places[i] = q.arg(id.String())
 	}
+	// All descending, the index has them in order; else whole documents are sorted.
 	err = r.each(`SELECT pledge, doc FROM transactions WHERE pledge IN (`+strings.Join(places, `, `)+`)
-		ORDER BY pledge, created_at DESC, uuid DESC`, q.args, func(result *sql.Rows) error {
+		ORDER BY pledge DESC, created_at DESC, uuid DESC`, q.args, func(result *sql.Rows) error {
 		var t service.TransactionRow
 		err := result.Scan(uuidDest{&t.Pledge}, docDest{&t.Doc})
 		rows = append(rows, t)

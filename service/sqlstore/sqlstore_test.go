@@ -323,16 +323,19 @@ func testPledgeScope(t *testing.T, database string) {
 					t.Fatal(err)
 				}
 			}
-			err := store.View(t.Context(), func(r service.Reader) error {
-				rows, _, err := r.Calls(service.CallFilter{Scope: service.Scope{All: true}, WithPledge: true, Viewer: test.scope}, service.Range{Limit: 10})
-				hidden := slices.DeleteFunc(slices.Clone(rows), func(c service.CallRow) bool { return c.PledgeRow != nil })
-				if len(rows) != 6 || len(rows)-len(hidden) != test.want {
-					t.Errorf("got %d calls, %d with their pledge, want 6, %d", len(rows), len(rows)-len(hidden), test.want)
+			for _, f := range []service.CallFilter{{WithPledge: true}, {WithPledgeUUID: true}, {WithPledge: true, WithPledgeUUID: true}} {
+				f.Scope, f.Viewer = service.Scope{All: true}, test.scope
+				err := store.View(t.Context(), func(r service.Reader) error {
+					rows, _, err := r.Calls(f, service.Range{Limit: 10})
+					hidden := slices.DeleteFunc(slices.Clone(rows), func(c service.CallRow) bool { return c.PledgeRow != nil })
+					if len(rows) != 6 || len(rows)-len(hidden) != test.want {
+						t.Errorf("got %d calls, %d with their pledge, want 6, %d", len(rows), len(rows)-len(hidden), test.want)
+					}
+					return err
+				})
+				if err != nil {
+					t.Fatal(err)
 				}
-				return err
-			})
-			if err != nil {
-				t.Fatal(err)
 			}
 		})
 	}
