@@ -77,3 +77,18 @@ func (s *session) defaults() profile.Profile {
 	}
 	return t.profile
 }
+
+// keptFile is the flag value of a file that is read, and written again: never a stream.
+type keptFile struct{ name *string }
+
+func (f keptFile) String() string { return *f.name }
+
+func (f keptFile) Type() string { return "string" }
+
+func (f keptFile) Set(name string) error {
+	if name == "-" {
+		return errors.New("wants a file that can be read again (./- for one of that name)")
+	}
+	*f.name = name
+	return nil
+}

@@ -48,7 +48,7 @@ func importCommand(s *session, i importer) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(s, cmd, i, args[0]) },
 	}
 	f.register(cmd, true)
-	cmd.Flags().StringVar(&f.results, "results", "", "keep one result a line here, and skip what it says is done")
+	cmd.Flags().Var(keptFile{&f.results}, "results", "keep one result a line here, and skip what it says is done")
 	cmd.Flags().BoolVar(&f.csv, "csv", false, "read CSV (default: when the name ends in .csv, or it begins with a header)")
 	return cmd
 }
