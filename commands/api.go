@@ -96,7 +96,7 @@ func outcomeOf(isRead bool, err error) error {
 func splitPath(text string) (string, url.Values, error) {
 	parsed, err := url.Parse(text)
 	if err != nil || parsed.Scheme != "" || parsed.Host != "" || parsed.Fragment != "" {
-		return "", nil, usageError("the path " + quote(text) + " is not of the form /api/v1/…")
+		return "", nil, usageError("the path " + quote(shownURL(text)) + " is not of the form /api/v1/…")
 	}
 	query, err := url.ParseQuery(parsed.RawQuery)
 	if err != nil {

@@ -58,8 +58,8 @@ func (s *session) login(cmd *cobra.Command, withToken, insecure bool) error {
 	}
 	chosen := strings.TrimRight(s.loginURL(p), "/")
 	if explicit := s.flags.profile != "" && s.flags.baseURL != ""; p.BaseURL != "" && chosen != p.BaseURL && !explicit {
-		return withHint(usageError("profile "+quote(name)+" is for "+p.BaseURL+", not for "+chosen),
-			"log in under another name: fundesk auth login --profile NAME --base-url "+chosen)
+		return withHint(usageError("profile "+quote(name)+" is for "+shownURL(p.BaseURL)+", not for "+shownURL(chosen)),
+			"log in under another name: fundesk auth login --profile NAME --base-url "+shownURL(chosen))
 	}
 	p.BaseURL = chosen
 	if p.BaseURL == "" {

@@ -31,7 +31,24 @@ func (t *target) label() string {
 	if t.name != "" {
 		return t.name
 	}
-	return t.baseURL
+	return shownURL(t.baseURL)
+}
+
+// shownURL is an address as it may be shown: a user, a query and a fragment may hold what
+// is secret, and are told of by an ellipsis.
+func shownURL(text string) string {
+	shown, _, cut := strings.Cut(text, "?")
+	shown, _, cutToo := strings.Cut(shown, "#")
+	if scheme, after, ok := strings.Cut(shown, "://"); ok {
+		host, path, _ := strings.Cut(after, "/")
+		if at := strings.LastIndexByte(host, '@'); at >= 0 {
+			shown = scheme + "://…@" + strings.TrimSuffix(host[at+1:]+"/"+path, "/")
+		}
+	}
+	if cut || cutToo {
+		shown += "…"
+	}
+	return shown
 }
 
 // resolve finds the target: flag, environment, profile, in this order.
@@ -114,7 +131,7 @@ func (s *session) token(ctx context.Context, t *target) (string, error) {
 	}
 	stored := t.profile.TokenStorage != ""
 	if stored && !t.fromProfile {
-		return "", withHint(failure(apiclient.KindUnauthenticated, "the stored token of profile %s belongs to %s and is not sent to %s", quote(t.name), t.profile.BaseURL, t.baseURL),
+		return "", withHint(failure(apiclient.KindUnauthenticated, "the stored token of profile %s belongs to %s and is not sent to %s", quote(t.name), shownURL(t.profile.BaseURL), shownURL(t.baseURL)),
 			"set FUNDESK_TOKEN, or log in there: fundesk auth login --profile NAME --base-url "+t.baseURL)
 	}
 	token, err := s.tokens().Get(ctx, t.name, t.profile)
