@@ -120,7 +120,10 @@ func (a *app) run(act action) tea.Cmd {
 	case actSuspend:
 		return tea.Sequence(a.flushCmd(), a.rest, tea.Suspend)
 	case actRedraw:
-		return tea.ClearScreen
+		if a.canvas == nil {
+			return tea.ClearScreen
+		}
+		a.canvas.Redraw()
 	case actQuit:
 		return a.quit()
 	default:

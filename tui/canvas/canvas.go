@@ -51,8 +51,8 @@ type surroundings struct {
 	synchronized  bool // It can take a frame as one piece.
 }
 
-// Canvas draws on a terminal what it is shown. Hear and Show are for the library's loop
-// alone and never wait.
+// Canvas draws on a terminal what it is shown. Hear, Show and Redraw are for the
+// library's loop alone and never wait.
 type Canvas struct {
 	out    io.Writer
 	cooked bool
@@ -61,6 +61,7 @@ type Canvas struct {
 
 	waiting sync.Mutex
 	next    frame
+	anew    bool // Whatever is on the screen, all of next is to be drawn.
 
 	writing  sync.Mutex // Held while the terminal takes what is written.
 	there    bool       // The alternate screen is.
@@ -96,6 +97,18 @@ func (c *Canvas) Hear(msg tea.Msg) {
 func (c *Canvas) Show(content string) {
 	c.waiting.Lock()
 	c.next = frame{content, c.heard}
+	c.waiting.Unlock()
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Redraw draws soon all of what was shown last. It does not wait, as the library's own
+// way would where the terminal takes nothing.
+func (c *Canvas) Redraw() {
+	c.waiting.Lock()
+	c.anew = true
 	c.waiting.Unlock()
 	select {
 	case c.wake <- struct{}{}:
@@ -165,13 +178,14 @@ func (c *Canvas) Write(b []byte) (int, error) {
 // or is not there.
 func (c *Canvas) paint() []byte {
 	c.waiting.Lock()
-	next := c.next
+	next, anew := c.next, c.anew
+	c.anew = false
 	c.waiting.Unlock()
 	if !c.there || next.width <= 0 || next.height <= 0 || !next.colorsKnown {
 		return nil
 	}
 	switch {
-	case c.renderer == nil || next.surroundings != c.drawn.surroundings:
+	case anew || c.renderer == nil || next.surroundings != c.drawn.surroundings:
 		c.begin(next.surroundings)
 	case next.content == c.drawn.content:
 		return nil

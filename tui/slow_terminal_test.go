@@ -1,0 +1,50 @@
+//go:build unix
+
+package tui
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"fundesk/apiclient/outbox"
+)
+
+// A terminal that takes nothing for a while stops neither typing nor saving, and shows
+// all of it afterwards.
+func TestStoppedTerminalStopsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dir := t.TempDir()
+	box, err := outbox.Open(dir, outbox.Options{BaseURL: w.URL, Account: "agent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := startProcess(t, w.URL, w.Token(), dir)
+	p.see("take the next call")
+	p.write("n")
+	p.see("Anna Jansen", callID(1).String())
+	p.write("i")
+	p.see("leave notes")
+
+	// Nobody reads what is drawn, which soon is more than the system keeps for a reader.
+	p.mu.Lock()
+	random, want := rand.New(rand.NewPCG(5, 11)), ""
+	for range 12 {
+		piece := randomText(random, 200)
+		p.write(piece + "\x0c") // ctrl+l has all of it drawn.
+		want += piece
+		if waitForDraft(t, box, want, patience); t.Failed() {
+			break
+		}
+	}
+	p.mu.Unlock()
+
+	p.until(func(screen string) bool { return strings.Contains(unwrap(screen), tail(want)) }, []string{tail(want)})
+	before := p.text()
+	p.write("\x0c")
+	p.quiet()
+	if got := p.text(); got != before {
+		t.Errorf("drawn anew: got\n%s\nwant what was there:\n%s", got, before)
+	}
+}
