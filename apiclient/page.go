@@ -185,6 +185,11 @@ func (r *pageReader[T]) readElement() (Record[T], error) {
 				return edge, err
 			}
 			edge.Raw, isEdge = json.RawMessage(value), true
+		case name == "node" && r.edges: // Not a record of its own either.
+			if r.dec.SkipValue() != nil {
+				return edge, errNotWhole
+			}
+			return edge, errNoRecord
 		case name == "cursor" && r.dec.PeekKind() == '"':
 			token, err := r.dec.ReadToken()
 			if err != nil {

@@ -2,6 +2,7 @@ package apiclient
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -36,6 +37,25 @@ func FuzzReadPage(f *testing.F) {
 			}
 		}
 	})
+}
+
+// An element of a list that holds no record is an error, not an empty line.
+func TestElementsWithoutRecord(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]error{
+		`{"edges":[{"node":null}]}`:                           errNoRecord,
+		`{"edges":[{"node":{"uuid":"x"}},{"node":["y"]}]}`:    errNoRecord,
+		`{"edges":[{"node":"x","cursor":"c"}]}`:               errNoRecord,
+		`{"edges":[7]}`:                                       errNoRecord,
+		`{"edges":[{"node":["y"}]}`:                           errNotWhole,
+		`{"edges":[{"uuid":"x"}]}`:                            nil,
+		`[{"uuid":"x","node":"a field of its own"}]`:          nil,
+		`{"data":[{"uuid":"x","node":"a field of its own"}]}`: nil,
+	} {
+		if _, err := readPage[struct{}]([]byte(text)); !errors.Is(err, want) {
+			t.Errorf("%s: got %v, want %v", text, err, want)
+		}
+	}
 }
 
 func TestCompareSent(t *testing.T) {
