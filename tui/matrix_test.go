@@ -23,7 +23,7 @@ var (
 )
 
 // matrixTimeout is when the client gives up on an answer.
-const matrixTimeout = time.Second
+const matrixTimeout = 2 * time.Second
 
 // preciousNotes is what must never be nowhere.
 const preciousNotes = "precious words"
@@ -145,8 +145,9 @@ func (c *deedCase) play() {
 	m.see("Last answer")
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(3 * patience)
 	for lookedFor := 0; ; <-tick.C {
+		step := 8 * time.Second // What waits need not wait for us.
 		c.mustBeSomewhere()
 		left := c.left()
 		if len(left) == 0 || left[0].State == outbox.StateRejected {
@@ -156,11 +157,15 @@ func (c *deedCase) play() {
 			c.Fatalf("still in the outbox: %+v\n%s", left[0], m.text())
 		}
 		if left[0].State == outbox.StateUnsure {
-			if lookedFor++; lookedFor == 1+c.seed%2*4 { // At once, or after some looks.
+			looks := 1 + c.seed%2*4 // At once, or after some looks.
+			if lookedFor++; lookedFor == looks {
 				c.faulty.DeliverLate()
 			}
+			if lookedFor <= looks {
+				step = time.Second // What comes later than half a minute cannot be told from another.
+			}
 		}
-		c.w.Clock.Advance(8 * time.Second) // What waits need not wait for us.
+		c.w.Clock.Advance(step)
 		m.press("R")
 	}
 	c.faulty.DeliverLate()
