@@ -200,6 +200,9 @@ func outboxSend(s *session) *cobra.Command {
 			if err != nil {
 				return failure(apiclient.KindFailure, "send the outbox: %s", err)
 			}
+			if n := s.othersWait(box); n > 0 {
+				s.note("%s kept for other accounts or services; see: fundesk outbox list", count(n, "change"))
+			}
 			problem := sendOutcome(report)
 			if problem != nil && wantsJSON(s.args) { // stdout stays empty beside an error line.
 				return problem
@@ -210,6 +213,23 @@ func outboxSend(s *session) *cobra.Command {
 			}), problem)
 		},
 	}
+}
+
+// othersWait is how many changes lie beside those of this service and account.
+func (s *session) othersWait(own *outbox.Outbox) int {
+	box, err := s.anyOutbox()
+	if err != nil {
+		return 0
+	}
+	all, _, err := box.List()
+	if err != nil {
+		return 0
+	}
+	mine, _, err := own.List()
+	if err != nil {
+		return 0
+	}
+	return len(all) - len(mine)
 }
 
 // sendOutcome is the error of a round of sending.
