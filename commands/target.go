@@ -132,7 +132,7 @@ func (s *session) token(ctx context.Context, t *target) (string, error) {
 	stored := t.profile.TokenStorage != ""
 	if stored && !t.fromProfile {
 		return "", withHint(failure(apiclient.KindUnauthenticated, "the stored token of profile %s belongs to %s and is not sent to %s", quote(t.name), shownURL(t.profile.BaseURL), shownURL(t.baseURL)),
-			"set FUNDESK_TOKEN, or log in there: fundesk auth login --profile NAME --base-url "+t.baseURL)
+			"set FUNDESK_TOKEN, or log in there: fundesk auth login --profile NAME --base-url "+shownURL(t.baseURL))
 	}
 	token, err := s.tokens().Get(ctx, t.name, t.profile)
 	switch {
@@ -156,7 +156,7 @@ func loginHint(t *target) string {
 		command += " --profile " + t.name
 	}
 	if !t.fromProfile {
-		command += " --base-url " + t.baseURL
+		command += " --base-url " + shownURL(t.baseURL)
 	}
 	if t.envToken != "" { // It would be used after a login, too.
 		return "set another FUNDESK_TOKEN, or unset it and log in: " + command
