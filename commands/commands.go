@@ -49,6 +49,9 @@ type App struct {
 
 	// Sleep waits between two tries of a request; nil: a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
+
+	// CompletionPatience is how long values for completion may take; zero: a second.
+	CompletionPatience time.Duration
 }
 
 // entry is a top-level command. Only the chosen one is built: an eager tree costs more
