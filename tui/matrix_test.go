@@ -148,6 +148,9 @@ func (c *deedCase) play() {
 	deadline := time.Now().Add(3 * patience)
 	for lookedFor := 0; ; <-tick.C {
 		step := 8 * time.Second // What waits need not wait for us.
+		if c.faulty.Delayed() {
+			step /= 16 // What comes later than half a minute cannot be told from another.
+		}
 		c.mustBeSomewhere()
 		left := c.left()
 		if len(left) == 0 || left[0].State == outbox.StateRejected {
@@ -157,12 +160,8 @@ func (c *deedCase) play() {
 			c.Fatalf("still in the outbox: %+v\n%s", left[0], m.text())
 		}
 		if left[0].State == outbox.StateUnsure {
-			looks := 1 + c.seed%2*4 // At once, or after some looks.
-			if lookedFor++; lookedFor == looks {
+			if lookedFor++; lookedFor == 1+c.seed%2*4 { // At once, or after some looks.
 				c.faulty.DeliverLate()
-			}
-			if lookedFor <= looks {
-				step = time.Second // What comes later than half a minute cannot be told from another.
 			}
 		}
 		c.w.Clock.Advance(step)

@@ -69,6 +69,13 @@ func (f *Faulty) Applied() int {
 	return f.applied
 }
 
+// Delayed reports whether a change is still to be handed over by DeliverLate.
+func (f *Faulty) Delayed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.late) > 0
+}
+
 // DeliverLate hands over what was delayed.
 func (f *Faulty) DeliverLate() {
 	f.mu.Lock()
