@@ -189,7 +189,7 @@ func (s *session) profileNames(_ *cobra.Command, _ []string, toComplete string) 
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(config.Profiles)) {
 		if strings.HasPrefix(name, toComplete) {
-			lines = append(lines, name+"\t"+config.Profiles[name].BaseURL)
+			lines = append(lines, name+"\t"+shownURL(config.Profiles[name].BaseURL))
 		}
 	}
 	return lines, cobra.ShellCompDirectiveNoFileComp

@@ -71,7 +71,7 @@ func (s *session) examine(cmd *cobra.Command) (checks []checkup, problem error) 
 		add("profile", "", err)
 		return checks, problem
 	}
-	add("profile", t.label()+" at "+shownURL(t.baseURL), nil)
+	add("profile", t.place(), nil)
 	client, err := s.connect(cmd.Context())
 	if err != nil {
 		add("service", "", err)

@@ -26,6 +26,13 @@ type shownProfile struct {
 	profile.Profile
 }
 
+// newShownProfile is a profile as it may be shown: somebody may have written a password
+// into the address by hand.
+func newShownProfile(name, current string, p profile.Profile) shownProfile {
+	p.BaseURL = shownURL(p.BaseURL)
+	return shownProfile{Name: name, Current: name == current, Profile: p}
+}
+
 func profileList(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the profiles", Args: noArgs,
@@ -39,7 +46,7 @@ func profileList(s *session) *cobra.Command {
 			current := s.profileName(config)
 			var all []shownProfile
 			for _, name := range slices.Sorted(maps.Keys(config.Profiles)) {
-				all = append(all, shownProfile{name, name == current, config.Profiles[name]})
+				all = append(all, newShownProfile(name, current, config.Profiles[name]))
 			}
 			return showList(s, profileColumns(), all)
 		},
@@ -227,7 +234,7 @@ func profileShow(s *session) *cobra.Command {
 			if !ok {
 				return noProfile(name)
 			}
-			shown := shownProfile{name, name == s.profileName(config), p}
+			shown := newShownProfile(name, s.profileName(config), p)
 			return showOne(s, shown, profileFields(shown))
 		},
 	}

@@ -34,6 +34,14 @@ func (t *target) label() string {
 	return shownURL(t.baseURL)
 }
 
+// place is the target with its address.
+func (t *target) place() string {
+	if t.name == "" {
+		return t.label()
+	}
+	return t.name + " at " + shownURL(t.baseURL)
+}
+
 // shownURL is an address as it may be shown: a user, a query and a fragment may hold what
 // is secret, and are told of by an ellipsis.
 func shownURL(text string) string {

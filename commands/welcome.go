@@ -83,13 +83,13 @@ func (s *session) standWith(ctx context.Context, t *target, login pair) standing
 	}
 	switch apiclient.KindOf(err) {
 	case "", apiclient.KindForbidden:
-		return standing{"Logged in to " + shownURL(t.baseURL) + " (" + t.label() + "); the service answers.", []pair{
+		return standing{"Logged in to " + t.place() + "; the service answers.", []pair{
 			{"fundesk tui" + profileFlag(t), "work calls in the terminal"},
 			{"fundesk call list --status requested" + profileFlag(t), "the calls that wait"},
 			waiting,
 		}}
 	case apiclient.KindUnauthenticated:
-		return standing{"The service at " + shownURL(t.baseURL) + " does not accept the token of " + t.label() + ".", []pair{login, doctor}}
+		return standing{"The service " + t.place() + " does not accept the token.", []pair{login, doctor}}
 	case apiclient.KindUnavailable:
 		if _, reached := errors.AsType[hinted](err); reached {
 			return standing{err.Error() + ".", []pair{doctor, {"fundesk profile show", "look at the base URL"}}}
