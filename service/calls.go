@@ -24,7 +24,7 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 	if !ok { // Spec gap: L8
 		return Answer{JSON: envelope(cursors, pageOf[CallRow]{}, callPosition, 0, nil)}, nil
 	}
-	var transactions map[apitype.UUID][]TransactionRow
+	var transactions map[int64][]TransactionRow
 	var more func(r Reader, rows []CallRow) error
 	if parts.transactions {
 		more = func(r Reader, rows []CallRow) (err error) {
@@ -72,7 +72,7 @@ func callFilter(c Caller, o apitype.CallListOptions, parts includes) (f CallFilt
 		ExternalStatus: o.ExternalStatusCode,
 		RequestedFrom:  o.RequestedFrom, RequestedUntil: o.RequestedUntil,
 		RequestedAfter: o.RequestedAfter, UpdatedAfter: o.UpdatedAfter,
-		WithPerson: parts.person, WithQuality: parts.quality, WithPledge: parts.pledge, WithPledgeUUID: parts.transactions,
+		WithPerson: parts.person, WithQuality: parts.quality, WithPledge: parts.pledge, WithPledgeNumber: parts.transactions,
 	}
 	if o.ExternalReferenceID == apitype.NoExternalReference {
 		f.NoExternalReference = true

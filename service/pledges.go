@@ -31,7 +31,7 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 		filter.Status = *o.Status
 	}
 	parts := includes{transactions: slices.Contains(o.Include, apitype.IncludeTransactions)}
-	var transactions map[apitype.UUID][]TransactionRow
+	var transactions map[int64][]TransactionRow
 	var more func(r Reader, rows []PledgeRow) error
 	if parts.transactions {
 		more = func(r Reader, rows []PledgeRow) (err error) {

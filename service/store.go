@@ -63,13 +63,8 @@ type Reader interface {
 	AnyPledge(f PledgeFilter, r Range) (bool, error)
 	Signature(pledge apitype.UUID) ([]byte, error)
 
-	// OwnersOfPersons and PersonsOfPledges are what loaded records need to know of many
-	// that they name; one that is not there is absent.
-	OwnersOfPersons(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
-	PersonsOfPledges(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
-
-	// Transactions are those of some pledges, the newest first.
-	Transactions(pledges []apitype.UUID) ([]TransactionRow, error)
+	// Transactions are those of the pledges of some numbers, by number, the newest first.
+	Transactions(pledges []int64) (map[int64][]TransactionRow, error)
 	Transaction(id apitype.UUID, scope Scope) (TransactionRow, error)
 }
 
@@ -89,6 +84,10 @@ type Tx interface {
 	UpdateCall(c CallRow) error
 	InsertPledge(p PledgeRow) error
 	UpdatePledge(p PledgeRow) error
+	// OwnersOfPersons and PersonsOfPledges are what loaded records need to know of many
+	// that they name; one that is not there is absent.
+	OwnersOfPersons(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
+	PersonsOfPledges(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
 	// InsertRows saves many rows, the way that the store has for many, and tells which
 	// of them are there already. Then the transaction must not be kept.
 	InsertRows(rows Rows) (taken []Taken, err error)
@@ -130,9 +129,9 @@ type PersonRow struct {
 // nothing is included.
 type CallRow struct {
 	UUID                apitype.UUID
-	Owner               apitype.UUID // Owning organization of the person.
-	Person              apitype.UUID
-	Case                *apitype.UUID
+	Owner               apitype.UUID  // Owning organization of the person.
+	Person              apitype.UUID  // Of a new row; it does not change, and is read of the document.
+	Case                *apitype.UUID // Likewise.
 	RequestedAt         apitype.Time
 	UpdatedAt           apitype.Time
 	External            bool
@@ -151,6 +150,7 @@ type CallRow struct {
 // without the members that depend on the moment or on another row: releasedAt,
 // signatureSignedUrl and recruiterUser.
 type PledgeRow struct {
+	Number        int64 // By which lists find its transactions.
 	UUID          apitype.UUID
 	Owner         apitype.UUID // Owning organization.
 	Recruiting    apitype.UUID // Recruiting organization.
@@ -172,7 +172,7 @@ type PledgeRow struct {
 // TransactionRow is a transaction as it is kept and sent.
 type TransactionRow struct {
 	UUID      apitype.UUID
-	Pledge    apitype.UUID
+	Pledge    apitype.UUID // Of a new row.
 	CreatedAt apitype.Time
 	Method    string
 	Doc       []byte
@@ -265,7 +265,7 @@ type CallFilter struct {
 	WithPerson          bool  // Read of PersonRow what lists show.
 	WithQuality         bool  // And its Quality.
 	WithPledge          bool  // Read PledgeRow.
-	WithPledgeUUID      bool  // Read its UUID at least.
+	WithPledgeNumber    bool  // Read its Number at least.
 	Viewer              Scope // A pledge whose organizations are outside of this is not read. Spec gap: A3.
 }
 

@@ -110,7 +110,7 @@ func (v viewer) openPledge(dst []byte, row PledgeRow) []byte {
 }
 
 // appendCallNode writes a call as lists send it, with the parts asked for.
-func (v viewer) appendCallNode(dst []byte, row CallRow, parts includes, transactions map[apitype.UUID][]TransactionRow) []byte {
+func (v viewer) appendCallNode(dst []byte, row CallRow, parts includes, transactions map[int64][]TransactionRow) []byte {
 	if parts == (includes{}) {
 		return append(dst, row.Doc...)
 	}
@@ -136,7 +136,7 @@ func (v viewer) appendCallNode(dst []byte, row CallRow, parts includes, transact
 	if parts.transactions {
 		var of []TransactionRow
 		if pledge != nil {
-			of = transactions[pledge.UUID]
+			of = transactions[pledge.Number]
 		}
 		dst = array(dst, "transactions", of, appendTransaction)
 	}
@@ -144,10 +144,10 @@ func (v viewer) appendCallNode(dst []byte, row CallRow, parts includes, transact
 }
 
 // appendPledgeNode writes a pledge as lists send it.
-func (v viewer) appendPledgeNode(dst []byte, row PledgeRow, parts includes, transactions map[apitype.UUID][]TransactionRow) []byte {
+func (v viewer) appendPledgeNode(dst []byte, row PledgeRow, parts includes, transactions map[int64][]TransactionRow) []byte {
 	dst = v.openPledge(dst, row)
 	if parts.transactions {
-		dst = array(dst, "transactions", transactions[row.UUID], appendTransaction)
+		dst = array(dst, "transactions", transactions[row.Number], appendTransaction)
 	}
 	return append(dst, '}')
 }
@@ -155,22 +155,17 @@ func (v viewer) appendPledgeNode(dst []byte, row PledgeRow, parts includes, tran
 func appendTransaction(dst []byte, t TransactionRow) []byte { return append(dst, t.Doc...) }
 
 // transactionsOf reads the transactions of a page of rows by pledge.
-func transactionsOf[T any](r Reader, rows []T, pledge func(T) *PledgeRow) (map[apitype.UUID][]TransactionRow, error) {
-	var ids []apitype.UUID
+func transactionsOf[T any](r Reader, rows []T, pledge func(T) *PledgeRow) (map[int64][]TransactionRow, error) {
+	var numbers []int64
 	for _, row := range rows {
 		if p := pledge(row); p != nil {
-			ids = append(ids, p.UUID)
+			numbers = append(numbers, p.Number)
 		}
 	}
-	if len(ids) == 0 {
+	if len(numbers) == 0 {
 		return nil, nil
 	}
-	all, err := r.Transactions(ids)
-	byPledge := make(map[apitype.UUID][]TransactionRow, len(ids))
-	for _, t := range all {
-		byPledge[t.Pledge] = append(byPledge[t.Pledge], t)
-	}
-	return byPledge, err
+	return r.Transactions(numbers)
 }
 
 func (v viewer) mayEmbedPerson(p PersonRow) bool {

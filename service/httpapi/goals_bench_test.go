@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	_ "github.com/jackc/pgx/v5/stdlib" // The drivers of the floor.
 	_ "modernc.org/sqlite"
 
@@ -45,7 +46,7 @@ func BenchmarkGoals(b *testing.B) {
 			a, f := inTurn(b, ours, floor)
 			fmt.Printf("| %s | %d µs | %s, %d µs | %.2f | %s |\n", what, a.Microseconds(), yardstick, f.Microseconds(), a.Seconds()/f.Seconds(), goal)
 		}
-		row("GET one call with person, pledge and transactions", "stored bytes", "≤ 110 µs", ask("/api/v1/calls/"+one), func() { bare.one(one) })
+		row("GET one call with person, pledge and transactions", "stored bytes", "≤ 110 µs", ask("/api/v1/calls/"+one.String()), func() { bare.one(one) })
 		row("page of 100 calls", "stored bytes", "≤ 500 µs", ask(first), func() { bare.page(bareCalls) })
 		row("page of 100 calls with person and pledge", "stored bytes", "≤ 1,600 µs", ask(first+"&include=person,pledge"), func() { bare.page(bareEmbedded) })
 		// The newest calls of the sample have no result yet and are smaller: the first page without
@@ -110,13 +111,13 @@ func newBare(b *testing.B, database string) bare {
 
 const (
 	bareCalls    = `SELECT doc FROM calls ORDER BY requested_at DESC, uuid DESC LIMIT 100`
-	bareEmbedded = `SELECT c.doc, p.doc, COALESCE(l.doc, c.doc) FROM calls c JOIN persons p ON p.uuid = c.person LEFT JOIN pledges l ON l.uuid = c.pledge
+	bareEmbedded = `SELECT c.doc, p.doc, COALESCE(l.doc, c.doc) FROM calls c JOIN persons p ON p.number = c.person_number LEFT JOIN pledges l ON l.number = c.pledge_number
 		ORDER BY c.requested_at DESC, c.uuid DESC LIMIT 100`
 )
 
 // call is one with a pledge.
-func (r bare) call() (id string) {
-	r.must(r.db.QueryRowContext(r.b.Context(), `SELECT uuid FROM calls WHERE pledge IS NOT NULL ORDER BY requested_at DESC LIMIT 1`).Scan(&id))
+func (r bare) call() (id uuid.UUID) {
+	r.must(r.db.QueryRowContext(r.b.Context(), `SELECT uuid FROM calls WHERE pledge_number IS NOT NULL ORDER BY requested_at DESC LIMIT 1`).Scan(&id))
 	return id
 }
 
@@ -128,10 +129,10 @@ func (r bare) requested(tenths int) string {
 }
 
 // one reads a call and what belongs to it, by their keys, and sends them.
-func (r bare) one(id string) {
+func (r bare) one(id uuid.UUID) {
 	w := &discard{header: http.Header{}}
 	var call, person, pledge []byte
-	r.must(r.db.QueryRowContext(r.b.Context(), `SELECT c.doc, p.doc, l.doc FROM calls c JOIN persons p ON p.uuid = c.person JOIN pledges l ON l.uuid = c.pledge WHERE c.uuid = $1`, id).Scan(&call, &person, &pledge))
+	r.must(r.db.QueryRowContext(r.b.Context(), `SELECT c.doc, p.doc, l.doc FROM calls c JOIN persons p ON p.number = c.person_number JOIN pledges l ON l.number = c.pledge_number WHERE c.uuid = $1`, id[:]).Scan(&call, &person, &pledge))
 	for _, doc := range [][]byte{call, person, pledge} {
 		_, _ = w.Write(doc)
 	}

@@ -71,9 +71,9 @@ func (r watchedReader) Transaction(id apitype.UUID, scope service.Scope) (servic
 }
 
 // Transactions is noted.
-func (r watchedReader) Transactions(ids []apitype.UUID) ([]service.TransactionRow, error) {
+func (r watchedReader) Transactions(pledges []int64) (map[int64][]service.TransactionRow, error) {
 	r.note("transactions")
-	return r.Reader.Transactions(ids)
+	return r.Reader.Transactions(pledges)
 }
 
 // Organization is noted.

@@ -89,17 +89,7 @@ type largeTable struct {
 	columns []string
 	rows    [][]any
 	next    [][]any // Of the copy.
-}
-
-// of is the value of a column.
-func (t *largeTable) of(row []any, column string) string {
-	for i, name := range t.columns {
-		if name == column {
-			text, _ := row[i].(string)
-			return text
-		}
-	}
-	return ""
+	number  int64   // Of its last row.
 }
 
 // multiplier makes many rows of few.
@@ -159,19 +149,19 @@ func (m *multiplier) households() (all []household) {
 	persons, pledges, transactions, calls := m.tables["persons"], m.tables["pledges"], m.tables["transactions"], m.tables["calls"]
 	for _, person := range persons.rows {
 		h := household{person: person}
-		of := map[string]bool{}
+		of := map[any]bool{}
 		for _, row := range pledges.rows {
-			if pledges.of(row, "person") == persons.of(person, "uuid") {
-				h.pledges, of[pledges.of(row, "uuid")] = append(h.pledges, row), true
+			if pledges.at(row, "person_number") == persons.at(person, "number") {
+				h.pledges, of[pledges.at(row, "number")] = append(h.pledges, row), true
 			}
 		}
 		for _, row := range transactions.rows {
-			if of[transactions.of(row, "pledge")] {
+			if of[transactions.at(row, "pledge_number")] {
 				h.transactions = append(h.transactions, row)
 			}
 		}
 		for _, row := range calls.rows {
-			if calls.of(row, "person") == persons.of(person, "uuid") {
+			if calls.at(row, "person_number") == persons.at(person, "number") {
 				h.calls = append(h.calls, row)
 			}
 		}
@@ -204,7 +194,7 @@ func (m *multiplier) multiply(ctx context.Context, calls int, said func(string))
 
 // household adds a copy of one household from a moment on.
 func (m *multiplier) household(h household, at int64) {
-	names := renaming{}
+	names := renaming{identifiers: map[string]string{}, numbers: map[string]map[any]any{"person_number": {}, "pledge_number": {nil: nil}}}
 	day := int64(24 * time.Hour / time.Millisecond)
 	shift := func(days int64) int64 { return min(at+m.random.Int64N(days*day+1), Start.UnixMilli()-1) }
 	m.add("persons", h.person, names, map[string]any{"created_at": at, "iban": m.numbered("NL00TEST")})
@@ -223,7 +213,6 @@ func (m *multiplier) household(h household, at int64) {
 	}
 	for i := range callsAPerson {
 		row := h.calls[i%len(h.calls)]
-		delete(names, m.tables["calls"].of(row, "uuid")) // Each copy has its own.
 		requested := shift(2)
 		change := map[string]any{"requested_at": requested, "updated_at": min(requested+m.random.Int64N(20*day), Start.UnixMilli()-1)}
 		if m.tables["calls"].at(row, "external_reference") != nil {
@@ -240,7 +229,7 @@ func (m *multiplier) numbered(prefix string) string {
 	return fmt.Sprintf("%s%010d", prefix, n)
 }
 
-// at is the value of a column as it is.
+// at is the value of a column.
 func (t *largeTable) at(row []any, column string) any {
 	for i, name := range t.columns {
 		if name == column {
@@ -250,30 +239,38 @@ func (t *largeTable) at(row []any, column string) any {
 	return nil
 }
 
-// renaming are the identifiers of a copy by those of the template.
-type renaming map[string]string
+// renaming are the identifiers of a copy by those of the template, and the numbers by which
+// its rows are named in some columns.
+type renaming struct {
+	identifiers map[string]string
+	numbers     map[string]map[any]any
+}
 
 // add makes one row of the copy.
 func (m *multiplier) add(name string, row []any, names renaming, change map[string]any) {
 	table := m.tables[name]
-	id := table.of(row, "uuid")
-	names[id] = apitype.NewUUID().String()
+	id := apitype.NewUUID()
+	names.identifiers[apitype.UUID(table.at(row, "uuid").([]byte)).String()] = id.String()
 	made := make([]any, len(row))
 	for i, column := range table.columns {
-		made[i] = row[i]
+		switch column {
+		case "number":
+			table.number++
+			made[i] = table.number
+			if named := names.numbers[strings.TrimSuffix(name, "s")+"_number"]; named != nil {
+				named[row[i]] = table.number
+			}
+		case "person_number", "pledge_number":
+			made[i] = names.numbers[column][row[i]]
+		case "uuid":
+			made[i] = id[:]
+		case "doc":
+			made[i] = names.document(row[i].([]byte))
+		default:
+			made[i] = row[i]
+		}
 		if value, ok := change[column]; ok {
 			made[i] = value
-			continue
-		}
-		switch value := row[i].(type) {
-		case string:
-			if renamed, ok := names[value]; ok {
-				made[i] = renamed
-			}
-		case []byte:
-			if column == "doc" {
-				made[i] = names.document(value)
-			}
 		}
 	}
 	table.next = append(table.next, made)
@@ -281,7 +278,7 @@ func (m *multiplier) add(name string, row []any, names renaming, change map[stri
 
 // document is a document with the identifiers of the copy.
 func (r renaming) document(doc []byte) []byte {
-	for from, to := range r {
+	for from, to := range r.identifiers {
 		doc = bytes.ReplaceAll(doc, []byte(from), []byte(to))
 	}
 	return doc
@@ -349,7 +346,7 @@ type postgresBulk struct {
 
 // dropIndexes takes away the indexes until the rows are there.
 func (p *postgresBulk) dropIndexes(ctx context.Context) error {
-	rows, err := p.db.Query(ctx, `SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' AND indexname NOT LIKE '%_pkey'`)
+	rows, err := p.db.Query(ctx, `SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' AND indexname NOT IN (SELECT conname FROM pg_constraint)`)
 	if err != nil {
 		return err
 	}
@@ -376,6 +373,9 @@ func (p *postgresBulk) insert(ctx context.Context, table string, columns []strin
 
 func (p *postgresBulk) close(ctx context.Context) error {
 	texts := append([]string{`SET maintenance_work_mem = '1GB'`}, p.indexes...)
+	for _, table := range []string{"persons", "pledges", "calls"} {
+		texts = append(texts, `SELECT setval('`+table+`_number_seq', (SELECT MAX(number) FROM `+table+`))`)
+	}
 	for _, text := range append(texts, `VACUUM ANALYZE`, `CHECKPOINT`) {
 		if _, err := p.db.Exec(ctx, text); err != nil {
 			return err

@@ -63,7 +63,7 @@ func (r *reader) scanAccount(scan func(...any) error) (a service.Account, err er
 
 // Account is one account.
 func (r *reader) Account(id apitype.UUID) (service.Account, error) {
-	return r.scanAccount(r.row(`SELECT `+accountColumns+` FROM accounts WHERE uuid = $1`, id.String()).scan)
+	return r.scanAccount(r.row(`SELECT `+accountColumns+` FROM accounts WHERE uuid = $1`, identifier(id)).scan)
 }
 
 // Accounts are all accounts, the oldest first.
@@ -87,7 +87,7 @@ func (t *tx) InsertAccount(a service.Account) error {
 		lists = append(lists, string(text))
 	}
 	return t.insert(`INSERT INTO accounts (`+accountColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		a.UUID.String(),
+		identifier(a.UUID),
 		a.Name,
 		lists[0],
 		bit(a.Scope.All),
@@ -100,7 +100,7 @@ func (t *tx) InsertAccount(a service.Account) error {
 
 // UpdateAccount saves whether an account is revoked; nothing else of it changes.
 func (t *tx) UpdateAccount(a service.Account) error {
-	return t.change(`UPDATE accounts SET revoked_at = $2 WHERE uuid = $1`, a.UUID.String(), nullTime(a.RevokedAt))
+	return t.change(`UPDATE accounts SET revoked_at = $2 WHERE uuid = $1`, identifier(a.UUID), nullTime(a.RevokedAt))
 }
 
 const organizationColumns = `uuid, name, abbreviation, max_call_attempts, cooling_off`
@@ -115,7 +115,7 @@ func scanOrganization(scan func(...any) error) (o service.Organization, err erro
 
 // Organization is one organization.
 func (r *reader) Organization(id apitype.UUID) (service.Organization, error) {
-	return scanOrganization(r.row(`SELECT `+organizationColumns+` FROM organizations WHERE uuid = $1`, id.String()).scan)
+	return scanOrganization(r.row(`SELECT `+organizationColumns+` FROM organizations WHERE uuid = $1`, identifier(id)).scan)
 }
 
 // Organizations are all organizations, by uuid: the engines do not agree on the order
@@ -132,7 +132,7 @@ func (r *reader) Organizations() (organizations []service.Organization, err erro
 // InsertOrganization saves a new organization.
 func (t *tx) InsertOrganization(o service.Organization) error {
 	return t.insert(`INSERT INTO organizations (`+organizationColumns+`) VALUES ($1, $2, $3, $4, $5)`,
-		o.UUID.String(), o.Name, o.Abbreviation, o.MaxCallAttempts, o.CoolingOff.Milliseconds())
+		identifier(o.UUID), o.Name, o.Abbreviation, o.MaxCallAttempts, o.CoolingOff.Milliseconds())
 }
 
 // InsertUser saves a user as answers show it.
@@ -141,13 +141,13 @@ func (t *tx) InsertUser(u apitype.RecruiterUser) error {
 	if err != nil {
 		return err
 	}
-	return t.insert(`INSERT INTO users (uuid, doc) VALUES ($1, $2)`, u.UUID.String(), doc)
+	return t.insert(`INSERT INTO users (uuid, doc) VALUES ($1, $2)`, identifier(u.UUID), doc)
 }
 
 // FocusArea is one focus area with its organization.
 func (r *reader) FocusArea(id apitype.UUID) (a service.FocusArea, err error) {
 	var doc []byte
-	err = r.row(`SELECT organization, doc FROM focus_areas WHERE uuid = $1`, id.String()).
+	err = r.row(`SELECT organization, doc FROM focus_areas WHERE uuid = $1`, identifier(id)).
 		scan(uuidDest{&a.Organization}, &doc)
 	if err != nil {
 		return a, err
@@ -162,7 +162,7 @@ func (t *tx) InsertFocusArea(a service.FocusArea) error {
 		return err
 	}
 	return t.insert(`INSERT INTO focus_areas (uuid, organization, doc) VALUES ($1, $2, $3)`,
-		a.UUID.String(), a.Organization.String(), doc)
+		identifier(a.UUID), identifier(a.Organization), doc)
 }
 
 // Setting is a named value of the database.

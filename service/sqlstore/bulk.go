@@ -9,27 +9,49 @@ import (
 	"fundesk/service"
 )
 
-// insertText is the statement that inserts a row of some columns.
+// references are the columns that name a row of another table, by its number.
+var references = map[string]string{"person_number": "persons", "pledge_number": "pledges"}
+
+// insertText is the statement that inserts a row of some columns. What it names it is given
+// by identifier.
 func insertText(table string, columns []string) string {
+	places := make([]string, len(columns))
+	for i, column := range columns {
+		places[i] = "$" + strconv.Itoa(i+1)
+		if named := references[column]; named != "" {
+			places[i] = `(SELECT number FROM ` + named + ` WHERE uuid = ` + places[i] + `)`
+		}
+	}
+	return insertRow(table, columns, places)
+}
+
+// insertAsRead is the statement that inserts a row of some columns as it was read.
+func insertAsRead(table string, columns []string) string {
 	places := make([]string, len(columns))
 	for i := range places {
 		places[i] = "$" + strconv.Itoa(i+1)
 	}
+	return insertRow(table, columns, places)
+}
+
+func insertRow(table string, columns, places []string) string {
 	return `INSERT INTO ` + table + ` (` + strings.Join(columns, `, `) + `) VALUES (` + strings.Join(places, `, `) + `)`
 }
 
-// links reads pairs of identifiers for many at once. text ends where its condition
-// begins.
-func (r *reader) links(text string, ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
+// links reads pairs of identifiers of a table for many at once, and keeps the numbers that
+// come with them. text ends where its condition begins.
+func (t *tx) links(table, text string, ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
 	found := make(map[apitype.UUID]apitype.UUID, len(ids))
 	if len(ids) == 0 {
 		return found, nil
 	}
-	cond, arg := r.engine.among("uuid", ids)
-	err := r.each(text+cond, []any{arg}, func(result *sql.Rows) error {
+	known := t.numbersOf(table)
+	cond, arg := t.engine.among("t.uuid", ids)
+	err := t.each(text+cond, []any{arg}, func(result *sql.Rows) error {
 		var id, linked apitype.UUID
-		err := result.Scan(uuidDest{&id}, uuidDest{&linked})
-		found[id] = linked
+		var number int64
+		err := result.Scan(uuidDest{&id}, &number, uuidDest{&linked})
+		found[id], known[id] = linked, number
 		return err
 	})
 	return found, err
@@ -54,6 +76,7 @@ func collect[T any](kind service.LoadKind, table string, columns []string, rows 
 
 // InsertRows saves many rows.
 func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
+	t.forgetNumbers()
 	elsewhere := markPaymentQR(rows)
 	for _, n := range []newRows{
 		collect(service.LoadPerson, "persons", personColumns, rows.Persons, personValues, func(r service.PersonRow) apitype.UUID { return r.UUID }),
@@ -64,6 +87,14 @@ func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
 	} {
 		if len(n.values) == 0 || (n.kind == "" && len(taken) > 0) {
 			continue
+		}
+		if named(n.table) {
+			if err := t.number(&n); err != nil {
+				return nil, err
+			}
+		}
+		if err := t.refer(n); err != nil {
+			return nil, err
 		}
 		found, err := t.engine.insertNew(t.conn, n)
 		if err != nil {

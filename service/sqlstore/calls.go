@@ -13,8 +13,6 @@ func (r *reader) Call(id apitype.UUID, scope service.Scope) (c service.CallRow, 
 	err = r.row(`SELECT
 			uuid,
 			owner,
-			person,
-			pledge,
 			requested_at,
 			updated_at,
 			external,
@@ -28,8 +26,6 @@ func (r *reader) Call(id apitype.UUID, scope service.Scope) (c service.CallRow, 
 	).scan(
 		uuidDest{&c.UUID},
 		uuidDest{&c.Owner},
-		uuidDest{&c.Person},
-		nullUUIDDest{&c.Case},
 		timeDest{&c.RequestedAt},
 		timeDest{&c.UpdatedAt},
 		&c.External,
@@ -78,22 +74,7 @@ func (r *reader) Calls(f service.CallFilter, part service.Range) (rows []service
 	if err != nil {
 		return nil, false, err
 	}
-	columns, joins := `t.uuid, t.requested_at, t.doc`, ``
-	if f.WithPerson {
-		columns += `, p.doc`
-		joins += ` LEFT JOIN persons p ON p.uuid = t.person`
-	}
-	if f.WithQuality {
-		columns += `, p.quality`
-	}
-	if f.WithPledge || f.WithPledgeUUID {
-		columns += `, l.uuid`
-		joins += ` LEFT JOIN pledges l ON l.uuid = t.pledge` + q.visible(f.Viewer, `l.owner`, `l.recruiting`)
-	}
-	if f.WithPledge {
-		columns += `, l.released_at, l.external, l.has_signature, l.doc, u.doc`
-		joins += ` LEFT JOIN users u ON u.uuid = l.recruiter`
-	}
+	columns, joins := q.included(f)
 	text := q.page(columns, joins, part)
 	node := newCallNode(f, &beyond)
 	err = r.each(text, q.args, func(result *sql.Rows) error {
@@ -104,6 +85,31 @@ func (r *reader) Calls(f service.CallFilter, part service.Range) (rows []service
 	return rows, beyond, err
 }
 
+// included are the columns of a page of calls with what a filter asks for, and the joins
+// that bring it, in the order of newCallNode.
+func (q *listQuery) included(f service.CallFilter) (columns, joins string) {
+	columns = `t.uuid, t.requested_at, t.doc`
+	if f.WithPerson {
+		columns += `, p.doc`
+		joins += ` LEFT JOIN persons p ON p.number = t.person_number`
+	}
+	if f.WithQuality {
+		columns += `, p.quality`
+	}
+	switch {
+	case f.WithPledge || (f.WithPledgeNumber && !f.Viewer.All):
+		columns += `, l.number`
+		joins += ` LEFT JOIN pledges l ON l.number = t.pledge_number` + q.visible(f.Viewer, `l.owner`, `l.recruiting`)
+	case f.WithPledgeNumber:
+		columns += `, t.pledge_number` // Nothing of the pledge itself is read.
+	}
+	if f.WithPledge {
+		columns += `, l.uuid, l.released_at, l.external, l.has_signature, l.doc, u.doc`
+		joins += ` LEFT JOIN users u ON u.uuid = l.recruiter`
+	}
+	return columns, joins
+}
+
 // callNode is the row of the list that is being read, with the rows that were joined to
 // it. One serves for a whole page.
 type callNode struct {
@@ -111,7 +117,8 @@ type callNode struct {
 	person service.PersonRow
 	pledge service.PledgeRow
 
-	external, hasSignature sql.NullBool // Of the pledge.
+	number                 sql.NullInt64 // Of the pledge; null when there is none.
+	external, hasSignature sql.NullBool  // Of the pledge.
 	dest                   []any
 }
 
@@ -124,11 +131,11 @@ func newCallNode(f service.CallFilter, beyond *bool) *callNode {
 	if f.WithQuality {
 		n.dest = append(n.dest, docDest{&n.person.Quality})
 	}
-	if f.WithPledge || f.WithPledgeUUID {
-		n.dest = append(n.dest, joinedUUIDDest{&n.pledge.UUID})
+	if f.WithPledge || f.WithPledgeNumber {
+		n.dest = append(n.dest, &n.number)
 	}
 	if f.WithPledge {
-		n.dest = append(n.dest, nullTimeDest{&n.pledge.ReleasedAt}, &n.external, &n.hasSignature,
+		n.dest = append(n.dest, joinedUUIDDest{&n.pledge.UUID}, nullTimeDest{&n.pledge.ReleasedAt}, &n.external, &n.hasSignature,
 			docDest{&n.pledge.Doc}, docDest{&n.pledge.RecruiterUser})
 	}
 	return n
@@ -144,9 +151,9 @@ func (n *callNode) scan(result *sql.Rows) (c service.CallRow, err error) {
 		p := n.person
 		c.PersonRow = &p
 	}
-	if !n.pledge.UUID.IsZero() {
+	if n.number.Valid {
 		l := n.pledge
-		l.External, l.HasSignature = n.external.Bool, n.hasSignature.Bool
+		l.Number, l.External, l.HasSignature = n.number.Int64, n.external.Bool, n.hasSignature.Bool
 		c.PledgeRow = &l
 	}
 	return c, nil
@@ -161,9 +168,10 @@ func (r *reader) AnyCall(f service.CallFilter, part service.Range) (bool, error)
 	return r.any(q, part)
 }
 
-// callColumns are the columns of a new call, in the order of callValues.
+// callColumns are the columns of a new call, in the order of callValues, which names
+// others by identifier.
 var callColumns = []string{
-	"uuid", "owner", "person", "pledge", "requested_at", "updated_at", "external", "external_application",
+	"uuid", "owner", "person_number", "pledge_number", "requested_at", "updated_at", "external", "external_application",
 	"external_reference", "external_status", "private", "rev", "doc",
 }
 
@@ -171,9 +179,9 @@ var insertCall = insertText("calls", callColumns)
 
 func callValues(c service.CallRow) []any {
 	return []any{
-		c.UUID.String(),
-		c.Owner.String(),
-		c.Person.String(),
+		identifier(c.UUID),
+		identifier(c.Owner),
+		identifier(c.Person),
 		nullUUID(c.Case),
 		c.RequestedAt.UnixMilli(),
 		c.UpdatedAt.UnixMilli(),
@@ -195,5 +203,5 @@ func (t *tx) InsertCall(c service.CallRow) error {
 // UpdateCall saves a changed call.
 func (t *tx) UpdateCall(c service.CallRow) error {
 	return t.change(`UPDATE calls SET updated_at = $3, private = $4, doc = $5, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
-		c.UUID.String(), c.Rev, c.UpdatedAt.UnixMilli(), c.Private, c.Doc)
+		identifier(c.UUID), c.Rev, c.UpdatedAt.UnixMilli(), c.Private, c.Doc)
 }

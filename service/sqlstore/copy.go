@@ -10,8 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"slices"
 	"strconv"
 	"strings"
+
+	"fundesk/apiclient/apitype"
 )
 
 // CopiedTable is what was copied of one table.
@@ -30,6 +33,12 @@ type copyTable struct {
 	where   string // Rows that are moved; empty: all.
 }
 
+// numbered is a table that is moved in the order of its rows, so that neighbours stay
+// neighbours.
+func numbered(name string, columns []string) copyTable {
+	return copyTable{name, 1, slices.Concat([]string{"number"}, columns), copyBatch, ``}
+}
+
 // copyBatch is how many rows are moved at a time where they are small.
 const copyBatch = 2000
 
@@ -40,11 +49,11 @@ var copyTables = []copyTable{
 	{"organizations", 1, []string{"uuid", "name", "abbreviation", "max_call_attempts", "cooling_off"}, copyBatch, ``},
 	{"users", 1, []string{"uuid", "doc"}, copyBatch, ``},
 	{"focus_areas", 1, []string{"uuid", "organization", "doc"}, copyBatch, ``},
-	{"persons", 1, personColumns, copyBatch, ``},
-	{"pledges", 1, pledgeColumns, copyBatch, ``},
+	numbered("persons", personColumns),
+	numbered("pledges", pledgeColumns),
 	{"signatures", 1, signatureColumns, 16, ``},
-	{"calls", 1, callColumns, copyBatch, ``},
-	{"transactions", 1, transactionColumns, copyBatch, ``},
+	numbered("calls", callColumns),
+	{"transactions", 3, []string{"pledge_number", "created_at", "uuid", "method", "doc"}, copyBatch, ``},
 	{"processed", 4, []string{"account", "source", "entity_name", "entity", "processed_at", "consumer"}, copyBatch, ``},
 }
 
@@ -97,7 +106,7 @@ func (s *Store) beginCopy(ctx context.Context, seed []byte) error {
 	sum := sha256.Sum256(seed)
 	mark := hex.EncodeToString(sum[:])
 	err := s.engine.update(ctx, func(c *conn) error {
-		r := &tx{reader{c}}
+		r := &tx{reader: reader{c}}
 		found, err := r.Setting(copyMark)
 		if err == nil && found == mark {
 			return nil
@@ -160,15 +169,35 @@ func (t copyTable) read(c *conn, after, until []any, limit int) (rows [][]any, e
 	if limit > 0 {
 		text += ` LIMIT ` + strconv.Itoa(limit)
 	}
-	err = c.each(text, args, func(result *sql.Rows) error {
+	var types []*sql.ColumnType
+	err = c.each(text, args, func(result *sql.Rows) (err error) {
+		if types == nil {
+			if types, err = result.ColumnTypes(); err != nil {
+				return err
+			}
+		}
 		row, dest := make([]any, len(t.columns)), make([]any, len(t.columns))
 		for i := range row {
 			dest[i] = &row[i]
+			if types[i].DatabaseTypeName() == "UUID" {
+				dest[i] = identifierDest{&row[i]}
+			}
 		}
 		rows = append(rows, row)
 		return result.Scan(dest...)
 	})
 	return rows, err
+}
+
+// An identifierDest reads an identifier column as it is bound, which is how SQLite has it.
+type identifierDest struct{ value *any }
+
+// Scan reads the text that PostgreSQL sends, or null.
+func (d identifierDest) Scan(value any) error {
+	var id *apitype.UUID
+	err := nullUUIDDest{&id}.Scan(value)
+	*d.value = nullUUID(id)
+	return err
 }
 
 // move copies a table part by part.
@@ -236,6 +265,11 @@ func (t copyTable) put(ctx context.Context, to *Store, rows [][]any, after, unti
 		if err := to.engine.insertAll(c, t.name, t.columns, rows); err != nil {
 			return err
 		}
+		if t.columns[0] == "number" {
+			if err := to.engine.numberOn(c, t.name); err != nil {
+				return err
+			}
+		}
 		if equal, err := same(c); err != nil || equal {
 			return err
 		}
@@ -245,7 +279,7 @@ func (t copyTable) put(ctx context.Context, to *Store, rows [][]any, after, unti
 
 // insertOneByOne writes rows by one statement.
 func insertOneByOne(c *conn, table string, columns []string, rows [][]any) error {
-	text := insertText(table, columns)
+	text := insertAsRead(table, columns)
 	for _, row := range rows {
 		if _, err := c.exec(text, row...); err != nil {
 			return err

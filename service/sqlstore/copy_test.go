@@ -90,6 +90,8 @@ func testCopy(t *testing.T, database string) {
 	if diff := cmp.Diff(tables, back); diff != "" {
 		t.Errorf("there and back again: %s", diff)
 	}
+	// New records get numbers of their own.
+	update(t, target, func(tx service.Tx) error { return insertCalls(tx, calls(3, []apitype.UUID{apitype.NewUUID()})...) })
 }
 
 // TestCopyRepairs shows that a copy goes on where it differs from its source.
@@ -108,7 +110,7 @@ func testCopyRepairs(t *testing.T, database string) {
 		t.Fatalf("got %v, want an interruption", err)
 	}
 	strange := calls(1, []apitype.UUID{apitype.NewUUID()})[0]
-	update(t, target, func(tx service.Tx) error { return tx.InsertCall(strange) })
+	update(t, target, func(tx service.Tx) error { return insertCalls(tx, strange) })
 	update(t, source, func(tx service.Tx) error {
 		person := service.PersonRow{UUID: apitype.NewUUID(), Owner: apitype.NewUUID(), CreatedAt: apitype.NewTime(now.Add(time.Hour)), Rev: 3, Doc: []byte("{}")}
 		return tx.InsertPerson(person)

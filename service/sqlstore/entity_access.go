@@ -12,7 +12,7 @@ func (t *tx) Mark(account apitype.UUID, entry apitype.ProcessedEntry) error {
 		VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (account, source, entity_name, entity)
 		DO UPDATE SET processed_at = excluded.processed_at, consumer = excluded.consumer`,
-		account.String(), source, string(entry.EntityName), entry.EntityUUID.String(),
+		identifier(account), source, string(entry.EntityName), identifier(entry.EntityUUID),
 		entry.ProcessedAt.UnixMilli(), nullUUID(entry.ConsumerIdentifier))
 	return err
 }

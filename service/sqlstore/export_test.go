@@ -2,6 +2,13 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"strconv"
+	"strings"
 
 	"fundesk/apiclient/apitype"
 )
@@ -22,27 +29,82 @@ func (s *Store) Rows(ctx context.Context) (all []TableRows, err error) {
 			if err != nil {
 				return err
 			}
-			all = append(all, TableRows{t.name, t.columns, insertText(t.name, t.columns), rows})
+			all = append(all, TableRows{t.name, t.columns, insertAsRead(t.name, t.columns), rows})
 		}
 		return nil
 	})
 	return all, err
 }
 
-// Binary are the rows with identifiers as PostgreSQL's client library takes them fastest.
-func (t TableRows) Binary() ([][]any, error) {
-	rows := make([][]any, len(t.Rows))
-	for i, row := range t.Rows {
-		rows[i] = append([]any{}, row...)
-		for k, value := range row {
-			if text, ok := value.(string); ok && uuidColumns[t.Columns[k]] {
-				id, err := apitype.ParseUUID(text)
-				if err != nil {
-					return nil, err
-				}
-				rows[i][k] = [16]byte(id)
+// SetSeed gives a database the key of another one.
+func (s *Store) SetSeed(ctx context.Context, seed []byte) error { return s.engine.setSeed(ctx, seed) }
+
+// MakeVersion1 makes a database as the first migration left it, with the rows of another one
+// in no order, as any service may have written them.
+func MakeVersion1(ctx context.Context, database string, from *Store) (err error) {
+	tables, err := from.Rows(ctx)
+	if err != nil {
+		return err
+	}
+	texts, err := migrationTexts()
+	if err != nil {
+		return err
+	}
+	driver, source, words, version := "pgx", database, postgresWords, `CREATE TABLE schema_version (version BIGINT NOT NULL); INSERT INTO schema_version VALUES (1)`
+	if path, ok := strings.CutPrefix(database, "sqlite:"); ok {
+		driver, source, words, version = "sqlite", "file:"+(&url.URL{Path: path}).EscapedPath(), sqliteWords, `PRAGMA user_version = 1`
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for _, text := range []string{words.Replace(texts[0]), version} {
+		if _, err := db.ExecContext(ctx, text); err != nil {
+			return err
+		}
+	}
+	identifiers := map[string]map[any]any{}
+	for _, t := range tables {
+		rand.Shuffle(len(t.Rows), func(i, k int) { t.Rows[i], t.Rows[k] = t.Rows[k], t.Rows[i] })
+		for _, row := range t.Rows {
+			columns, values := t.version1(row, identifiers)
+			places := make([]string, len(columns))
+			for i := range places {
+				places[i] = "$" + strconv.Itoa(i+1)
+			}
+			text := `INSERT INTO ` + t.Table + ` (` + strings.Join(columns, `, `) + `) VALUES (` + strings.Join(places, `, `) + `)`
+			if _, err := db.ExecContext(ctx, text, values...); err != nil {
+				return fmt.Errorf("%s: %w", t.Table, err)
 			}
 		}
 	}
-	return rows, nil
+	return nil
+}
+
+// version1 is a row as it was: by identifiers, which were text. Those of numbers are kept by
+// table.
+func (t TableRows) version1(row []any, identifiers map[string]map[any]any) (columns []string, values []any) {
+	var number any
+	for i, column := range t.Columns {
+		value := row[i]
+		if data, ok := value.([]byte); ok && len(data) == len(apitype.UUID{}) {
+			value = apitype.UUID(data).String()
+		}
+		if table := references[column]; table != "" {
+			column, value = strings.TrimSuffix(column, "_number"), identifiers[table][value]
+		}
+		switch column {
+		case "number":
+			number = value
+			continue
+		case "uuid":
+			if identifiers[t.Table] == nil {
+				identifiers[t.Table] = map[any]any{}
+			}
+			identifiers[t.Table][number] = value
+		}
+		columns, values = append(columns, column), append(values, value)
+	}
+	return columns, values
 }

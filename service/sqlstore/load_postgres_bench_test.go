@@ -95,11 +95,6 @@ func bareCopy(b *testing.B, tables []sqlstore.TableRows) (took time.Duration, er
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, db.Close(b.Context())) }()
-	for i := range tables {
-		if tables[i].Rows, err = tables[i].Binary(); err != nil {
-			return 0, err
-		}
-	}
 	start := time.Now()
 	tx, err := db.Begin(b.Context())
 	if err != nil {

@@ -44,8 +44,12 @@ func mayMigrate(version, known int, refuse bool) error {
 	}
 }
 
-// sqliteTypes are the types that stand for UUID and BYTES.
-var sqliteTypes = strings.NewReplacer(" UUID", " TEXT", " BYTES", " BLOB")
+// sqliteWords are SQLite's for those that stand for them in migrations. A number is that of
+// the row, by which rows are found without an index.
+var sqliteWords = strings.NewReplacer(
+	" UUID", " TEXT", " IDENTIFIER", " BLOB", " BYTES", " BLOB", " NUMBER", " INTEGER",
+	"{", "unhex(", "}", ", '-')",
+)
 
 // migrate brings the schema up to date. Processes that race do it once: the version is
 // read again under the write lock.
@@ -85,7 +89,7 @@ func (e *sqliteEngine) migrate(ctx context.Context, refuse bool) (err error) {
 		return err
 	}
 	for ; version < len(texts); version++ {
-		if _, err := c.raw.ExecContext(ctx, sqliteTypes.Replace(texts[version])); err != nil {
+		if _, err := c.raw.ExecContext(ctx, sqliteWords.Replace(texts[version])); err != nil {
 			return fmt.Errorf("migrate to version %d: %w", version+1, err)
 		}
 	}

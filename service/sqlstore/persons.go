@@ -72,9 +72,9 @@ var insertPerson = insertText("persons", personColumns)
 
 func personValues(p service.PersonRow) []any {
 	return []any{
-		p.UUID.String(),
-		p.Owner.String(),
-		p.Recruiting.String(),
+		identifier(p.UUID),
+		identifier(p.Owner),
+		identifier(p.Recruiting),
 		p.CreatedAt.UnixMilli(),
 		p.IBAN,
 		p.MandateID,
@@ -90,12 +90,12 @@ func (t *tx) InsertPerson(p service.PersonRow) error {
 }
 
 // OwnersOfPersons are the owning organizations of some persons.
-func (r *reader) OwnersOfPersons(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
-	return r.links(`SELECT uuid, owner FROM persons WHERE `, ids)
+func (t *tx) OwnersOfPersons(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
+	return t.links("persons", `SELECT t.uuid, t.number, t.owner FROM persons t WHERE `, ids)
 }
 
 // UpdatePerson saves a changed person.
 func (t *tx) UpdatePerson(p service.PersonRow) error {
 	return t.change(`UPDATE persons SET iban = $3, mandate_id = $4, doc = $5, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
-		p.UUID.String(), p.Rev, p.IBAN, p.MandateID, p.Doc)
+		identifier(p.UUID), p.Rev, p.IBAN, p.MandateID, p.Doc)
 }

@@ -15,7 +15,7 @@ func (r *reader) Pledge(id apitype.UUID, scope service.Scope) (p service.PledgeR
 			t.uuid,
 			t.owner,
 			t.recruiting,
-			t.person,
+			p.uuid,
 			t.recruiter,
 			t.status,
 			t.created_at,
@@ -28,7 +28,10 @@ func (r *reader) Pledge(id apitype.UUID, scope service.Scope) (p service.PledgeR
 			u.doc,
 			t.rev,
 			t.doc
-		FROM pledges t LEFT JOIN users u ON u.uuid = t.recruiter WHERE `+cond, args...,
+		FROM pledges t
+		JOIN persons p ON p.number = t.person_number
+		LEFT JOIN users u ON u.uuid = t.recruiter
+		WHERE `+cond, args...,
 	).scan(
 		uuidDest{&p.UUID},
 		uuidDest{&p.Owner},
@@ -55,7 +58,7 @@ func (r *reader) pledgeQuery(f service.PledgeFilter) (*listQuery, error) {
 	q := &listQuery{table: "pledges", time: "created_at"}
 	q.pledgeScope(f.Scope)
 	if f.Person != nil {
-		q.where(`t.person = %s`, f.Person.String())
+		q.where(`t.person_number = (SELECT number FROM persons WHERE uuid = %s)`, identifier(*f.Person))
 	}
 	if f.PaymentQR != nil {
 		q.where(`t.payment_qr = %s`, bit(*f.PaymentQR))
@@ -99,11 +102,11 @@ func (r *reader) Pledges(f service.PledgeFilter, part service.Range) (rows []ser
 	if err != nil {
 		return nil, false, err
 	}
-	text := q.page(`t.uuid, t.created_at, t.released_at, t.external, t.has_signature, t.doc, u.doc`,
+	text := q.page(`t.number, t.uuid, t.created_at, t.released_at, t.external, t.has_signature, t.doc, u.doc`,
 		` LEFT JOIN users u ON u.uuid = t.recruiter`, part)
 	err = r.each(text, q.args, func(result *sql.Rows) error {
 		var p service.PledgeRow
-		err := result.Scan(&beyond, uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, nullTimeDest{&p.ReleasedAt},
+		err := result.Scan(&beyond, &p.Number, uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, nullTimeDest{&p.ReleasedAt},
 			&p.External, &p.HasSignature, docDest{&p.Doc}, docDest{&p.RecruiterUser})
 		rows = append(rows, p)
 		return err
@@ -122,40 +125,43 @@ func (r *reader) AnyPledge(f service.PledgeFilter, part service.Range) (bool, er
 
 // Signature is the signature file of a pledge.
 func (r *reader) Signature(pledge apitype.UUID) (content []byte, err error) {
-	err = r.row(`SELECT content FROM signatures WHERE pledge = $1`, pledge.String()).scan(&content)
+	err = r.row(`SELECT content FROM signatures WHERE pledge = $1`, identifier(pledge)).scan(&content)
 	return content, err
 }
 
-// Transactions are those of some pledges, the newest first.
-func (r *reader) Transactions(pledges []apitype.UUID) (rows []service.TransactionRow, err error) {
+// Transactions are those of the pledges of some numbers, by number, the newest first.
+func (r *reader) Transactions(pledges []int64) (map[int64][]service.TransactionRow, error) {
 	q := &listQuery{}
 	places := make([]string, len(pledges))
-	for i, id := range pledges {
-		places[i] = q.arg(id.String())
+	for i, number := range pledges {
+		places[i] = q.arg(number)
 	}
+	of := make(map[int64][]service.TransactionRow, len(pledges))
 	// All descending, the index has them in order; else whole documents are sorted.
-	err = r.each(`SELECT pledge, doc FROM transactions WHERE pledge IN (`+strings.Join(places, `, `)+`)
-		ORDER BY pledge DESC, created_at DESC, uuid DESC`, q.args, func(result *sql.Rows) error {
+	err := r.each(`SELECT pledge_number, doc FROM transactions WHERE pledge_number IN (`+strings.Join(places, `, `)+`)
+		ORDER BY pledge_number DESC, created_at DESC, uuid DESC`, q.args, func(result *sql.Rows) error {
+		var pledge int64
 		var t service.TransactionRow
-		err := result.Scan(uuidDest{&t.Pledge}, docDest{&t.Doc})
-		rows = append(rows, t)
+		err := result.Scan(&pledge, docDest{&t.Doc})
+		of[pledge] = append(of[pledge], t)
 		return err
 	})
-	return rows, err
+	return of, err
 }
 
 // Transaction is one transaction, in the scope of its pledge.
 func (r *reader) Transaction(id apitype.UUID, scope service.Scope) (t service.TransactionRow, err error) {
 	cond, args := one(id, scope, `l.owner`, `l.recruiting`)
-	err = r.row(`SELECT t.uuid, t.pledge, t.created_at, t.method, t.doc
-		FROM transactions t JOIN pledges l ON l.uuid = t.pledge WHERE `+cond, args...).
+	err = r.row(`SELECT t.uuid, l.uuid, t.created_at, t.method, t.doc
+		FROM transactions t JOIN pledges l ON l.number = t.pledge_number WHERE `+cond, args...).
 		scan(uuidDest{&t.UUID}, uuidDest{&t.Pledge}, timeDest{&t.CreatedAt}, &t.Method, docDest{&t.Doc})
 	return t, err
 }
 
-// pledgeColumns are the columns of a new pledge, in the order of pledgeValues.
+// pledgeColumns are the columns of a new pledge, in the order of pledgeValues, which names
+// its person by identifier.
 var pledgeColumns = []string{
-	"uuid", "owner", "recruiting", "person", "recruiter", "status", "created_at", "updated_at", "released_at",
+	"uuid", "owner", "recruiting", "person_number", "recruiter", "status", "created_at", "updated_at", "released_at",
 	"external", "payment_qr", "has_signature", "private", "rev", "doc",
 }
 
@@ -163,11 +169,11 @@ var insertPledge = insertText("pledges", pledgeColumns)
 
 func pledgeValues(p service.PledgeRow) []any {
 	return []any{
-		p.UUID.String(),
-		p.Owner.String(),
-		p.Recruiting.String(),
-		p.Person.String(),
-		p.Recruiter.String(),
+		identifier(p.UUID),
+		identifier(p.Owner),
+		identifier(p.Recruiting),
+		identifier(p.Person),
+		identifier(p.Recruiter),
 		string(p.Status),
 		p.CreatedAt.UnixMilli(),
 		p.UpdatedAt.UnixMilli(),
@@ -187,8 +193,8 @@ func (t *tx) InsertPledge(p service.PledgeRow) error {
 }
 
 // PersonsOfPledges are the persons of some pledges.
-func (r *reader) PersonsOfPledges(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
-	return r.links(`SELECT uuid, person FROM pledges WHERE `, ids)
+func (t *tx) PersonsOfPledges(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
+	return t.links("pledges", `SELECT t.uuid, t.number, p.uuid FROM pledges t JOIN persons p ON p.number = t.person_number WHERE `, ids)
 }
 
 // UpdatePledge saves a changed pledge.
@@ -201,8 +207,8 @@ func (t *tx) UpdatePledge(p service.PledgeRow) error {
 			doc = $7,
 			rev = rev + 1
 		WHERE uuid = $1 AND rev = $2`,
-		p.UUID.String(), p.Rev,
-		p.Recruiter.String(),
+		identifier(p.UUID), p.Rev,
+		identifier(p.Recruiter),
 		string(p.Status),
 		p.UpdatedAt.UnixMilli(),
 		nullTime(p.ReleasedAt),
@@ -214,11 +220,11 @@ func (t *tx) UpdatePledge(p service.PledgeRow) error {
 // the functions below.
 var (
 	signatureColumns   = []string{"pledge", "content"}
-	transactionColumns = []string{"uuid", "pledge", "created_at", "method", "doc"}
+	transactionColumns = []string{"uuid", "pledge_number", "created_at", "method", "doc"}
 )
 
-func signatureValues(s service.SignatureRow) []any { return []any{s.Pledge.String(), s.Content} }
+func signatureValues(s service.SignatureRow) []any { return []any{identifier(s.Pledge), s.Content} }
 
 func transactionValues(t service.TransactionRow) []any {
-	return []any{t.UUID.String(), t.Pledge.String(), t.CreatedAt.UnixMilli(), t.Method, t.Doc}
+	return []any{identifier(t.UUID), identifier(t.Pledge), t.CreatedAt.UnixMilli(), t.Method, t.Doc}
 }

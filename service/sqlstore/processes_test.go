@@ -167,7 +167,7 @@ func testManyProcesses(t *testing.T, database string) {
 	}
 	row := calls(1, []apitype.UUID{apitype.NewUUID()})[0]
 	row.Doc = []byte("{}")
-	update(t, stores[0], func(tx service.Tx) error { return tx.InsertCall(row) })
+	update(t, stores[0], func(tx service.Tx) error { return insertCalls(tx, row) })
 	var created atomic.Int64
 	for i, store := range stores {
 		if !slices.Equal(seeds[i], seeds[0]) {

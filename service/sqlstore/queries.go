@@ -57,7 +57,7 @@ func (q *listQuery) organizations(scope service.Scope) (places []string, some bo
 		return nil, false
 	}
 	for _, id := range scope.Organizations {
-		places = append(places, q.arg(id.String()))
+		places = append(places, q.arg(identifier(id)))
 	}
 	if len(places) == 0 {
 		q.conds = append(q.conds, `1 = 0`)
@@ -76,7 +76,7 @@ func (q *listQuery) visible(scope service.Scope, columns ...string) string {
 	}
 	places := make([]string, len(scope.Organizations))
 	for i, id := range scope.Organizations {
-		places[i] = q.arg(id.String())
+		places[i] = q.arg(identifier(id))
 	}
 	among := ` IN (` + strings.Join(places, `, `) + `)`
 	return ` AND (` + strings.Join(columns, among+` OR `) + among + `)`
@@ -95,7 +95,7 @@ func (q *listQuery) inRange(r service.Range) {
 		if end.bound.Inclusive {
 			operator += "="
 		}
-		at, id := q.arg(end.bound.At.UnixMilli()), q.arg(end.bound.UUID.String())
+		at, id := q.arg(end.bound.At.UnixMilli()), q.arg(identifier(end.bound.UUID))
 		q.conds = append(q.conds, fmt.Sprintf(`(t.%s, t.uuid) %s (%s, %s)`, q.time, operator, at, id))
 	}
 }
@@ -133,9 +133,9 @@ func (q *listQuery) page(columns, joins string, r service.Range) string {
 	if q.bySort {
 		// What is sorted are places, not documents; the index of the filter holds them.
 		branch := strings.Join(anyOf(q.branches), ``)
-		found := `SELECT t.uuid FROM ` + q.table + ` t` + q.condition(branch) + q.order("t", r.Backward) + limit
+		found := `SELECT t.number FROM ` + q.table + ` t` + q.condition(branch) + q.order("t", r.Backward) + limit
 		q.bySort = false
-		return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + ` WHERE t.uuid IN (` + found + `)` + q.order("t", r.Backward)
+		return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + ` WHERE t.number IN (` + found + `)` + q.order("t", r.Backward)
 	}
 	switch len(q.branches) {
 	case 0:
@@ -145,12 +145,12 @@ func (q *listQuery) page(columns, joins string, r service.Range) string {
 	}
 	keys := make([]string, len(q.branches))
 	for i, branch := range q.branches {
-		keys[i] = fmt.Sprintf(`SELECT uuid, %s FROM (SELECT t.uuid, t.%s FROM %s t%s%s%s) b%d`,
+		keys[i] = fmt.Sprintf(`SELECT number, uuid, %s FROM (SELECT t.number, t.uuid, t.%s FROM %s t%s%s%s) b%d`,
 			q.time, q.time, q.table, q.condition(branch), q.order("t", r.Backward), limit, i)
 	}
-	merged := `SELECT k.uuid FROM (` + strings.Join(keys, ` UNION ALL `) + `) k` + q.order("k", r.Backward) + limit
+	merged := `SELECT k.number FROM (` + strings.Join(keys, ` UNION ALL `) + `) k` + q.order("k", r.Backward) + limit
 	q.bySort = false
-	return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + ` WHERE t.uuid IN (` + merged + `)` + q.order("t", r.Backward)
+	return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + ` WHERE t.number IN (` + merged + `)` + q.order("t", r.Backward)
 }
 
 // beyond tells whether there is a row on the other side of where a part begins.
@@ -222,29 +222,32 @@ func (r *reader) any(q *listQuery, part service.Range) (bool, error) {
 	return n == 1, err
 }
 
+// identifier binds an identifier: as its bytes, which both engines take.
+func identifier(id apitype.UUID) any { return id[:] }
+
 // A uuidDest reads an identifier column.
 type uuidDest struct{ id *apitype.UUID }
 
-// Scan reads the text form.
-func (d uuidDest) Scan(value any) error {
-	var text string
+// Scan reads the bytes, or the text that PostgreSQL sends.
+func (d uuidDest) Scan(value any) (err error) {
 	switch v := value.(type) {
-	case string:
-		text = v
 	case []byte:
-		text = string(v)
+		if len(v) != len(d.id) {
+			return fmt.Errorf("an identifier column holds %d bytes", len(v))
+		}
+		*d.id = apitype.UUID(v)
+	case string:
+		*d.id, err = apitype.ParseUUID(v)
 	default:
 		return fmt.Errorf("an identifier column holds a %T", value)
 	}
-	id, err := apitype.ParseUUID(text)
-	*d.id = id
 	return err
 }
 
 // A nullUUIDDest reads an identifier column that may be null.
 type nullUUIDDest struct{ id **apitype.UUID }
 
-// Scan reads the text form, or null.
+// Scan reads the identifier, or null.
 func (d nullUUIDDest) Scan(value any) error {
 	*d.id = nil
 	if value == nil {
@@ -258,7 +261,7 @@ func (d nullUUIDDest) Scan(value any) error {
 // zero.
 type joinedUUIDDest struct{ id *apitype.UUID }
 
-// Scan reads the text form, or null.
+// Scan reads the identifier, or null.
 func (d joinedUUIDDest) Scan(value any) error {
 	if value == nil {
 		*d.id = apitype.UUID{}
@@ -298,7 +301,7 @@ func nullUUID(id *apitype.UUID) any {
 	if id == nil {
 		return nil
 	}
-	return id.String()
+	return identifier(*id)
 }
 
 func nullTime(t *apitype.Time) any {

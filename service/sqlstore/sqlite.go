@@ -351,10 +351,26 @@ func (e *sqliteEngine) insertAll(c *conn, table string, columns []string, rows [
 	return insertOneByOne(c, table, columns, rows)
 }
 
+// reserve is the numbers after the largest: nobody else writes meanwhile.
+func (e *sqliteEngine) reserve(c *conn, table string, rows int) ([]int64, error) {
+	var last int64
+	if err := c.row(`SELECT COALESCE(MAX(number), 0) FROM ` + table).scan(&last); err != nil {
+		return nil, err
+	}
+	numbers := make([]int64, rows)
+	for i := range numbers {
+		numbers[i] = last + int64(i) + 1
+	}
+	return numbers, nil
+}
+
+// numberOn does nothing: new rows are numbered after the largest anyway.
+func (e *sqliteEngine) numberOn(*conn, string) error { return nil }
+
 // insertNew writes rows one by one: the engine is in this process, and looks for the
 // identifier by itself.
 func (e *sqliteEngine) insertNew(c *conn, rows newRows) (taken []apitype.UUID, err error) {
-	text := insertText(rows.table, rows.columns) + ` ON CONFLICT DO NOTHING`
+	text := insertAsRead(rows.table, rows.columns) + ` ON CONFLICT DO NOTHING`
 	for i, values := range rows.values {
 		n, err := c.exec(text, values...)
 		if err != nil {
@@ -368,7 +384,7 @@ func (e *sqliteEngine) insertNew(c *conn, rows newRows) (taken []apitype.UUID, e
 }
 
 func (e *sqliteEngine) among(column string, ids []apitype.UUID) (cond string, arg any) {
-	return column + ` IN (SELECT value FROM json_each($1))`, `["` + strings.Join(texts(ids), `","`) + `"]`
+	return column + ` IN (SELECT unhex(value, '-') FROM json_each($1))`, `["` + strings.Join(texts(ids), `","`) + `"]`
 }
 
 // analyze does nothing: every index was chosen without statistics.

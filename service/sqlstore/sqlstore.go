@@ -57,6 +57,10 @@ type engine interface {
 	// setSeed gives a database another signing key: what its own had signed is void.
 	setSeed(ctx context.Context, seed []byte) error
 	insertAll(c *conn, table string, columns []string, rows [][]any) error
+	// reserve is numbers for new rows of a table.
+	reserve(c *conn, table string, rows int) ([]int64, error)
+	// numberOn lets new rows of a table have numbers after all that are there.
+	numberOn(c *conn, table string) error
 	// insertNew writes rows, and is the identifiers of those that are there already.
 	insertNew(c *conn, rows newRows) (taken []apitype.UUID, err error)
 	// among is the condition that a column is one of some identifiers, by one argument
@@ -110,7 +114,7 @@ func (s *Store) Ask(ctx context.Context, read func(service.Reader) error) error 
 // Update runs change in one transaction, durable when it returns.
 func (s *Store) Update(ctx context.Context, change func(service.Tx) error) error {
 	defer s.timed(true, time.Now())
-	return s.engine.update(ctx, func(c *conn) error { return change(&tx{reader{c}}) })
+	return s.engine.update(ctx, func(c *conn) error { return change(&tx{reader: reader{c}}) })
 }
 
 // timed tells the observer of a transaction that ends now.
@@ -168,13 +172,13 @@ func (s *Store) Check(ctx context.Context) (found []string, err error) {
 // referenceChecks count rows that name another that is not there.
 var referenceChecks = []struct{ what, query string }{
 	{"persons without their owning organization", `SELECT COUNT(*) FROM persons WHERE owner NOT IN (SELECT uuid FROM organizations)`},
-	{"pledges without their person", `SELECT COUNT(*) FROM pledges WHERE NOT EXISTS (SELECT 1 FROM persons WHERE persons.uuid = pledges.person)`},
+	{"pledges without their person", `SELECT COUNT(*) FROM pledges WHERE NOT EXISTS (SELECT 1 FROM persons WHERE persons.number = pledges.person_number)`},
 	{"pledges without their owning organization", `SELECT COUNT(*) FROM pledges WHERE owner NOT IN (SELECT uuid FROM organizations)`},
 	{"pledges without their recruiting organization", `SELECT COUNT(*) FROM pledges WHERE recruiting NOT IN (SELECT uuid FROM organizations)`},
 	{"pledges without their signature file", `SELECT COUNT(*) FROM pledges WHERE has_signature = 1 AND NOT EXISTS (SELECT 1 FROM signatures WHERE signatures.pledge = pledges.uuid)`},
-	{"calls without their person", `SELECT COUNT(*) FROM calls WHERE NOT EXISTS (SELECT 1 FROM persons WHERE persons.uuid = calls.person AND persons.owner = calls.owner)`},
-	{"calls without their pledge", `SELECT COUNT(*) FROM calls WHERE pledge IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pledges WHERE pledges.uuid = calls.pledge AND pledges.person = calls.person)`},
-	{"transactions without their pledge", `SELECT COUNT(*) FROM transactions WHERE NOT EXISTS (SELECT 1 FROM pledges WHERE pledges.uuid = transactions.pledge)`},
+	{"calls without their person", `SELECT COUNT(*) FROM calls WHERE NOT EXISTS (SELECT 1 FROM persons WHERE persons.number = calls.person_number AND persons.owner = calls.owner)`},
+	{"calls without their pledge", `SELECT COUNT(*) FROM calls WHERE pledge_number IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pledges WHERE pledges.number = calls.pledge_number AND pledges.person_number = calls.person_number)`},
+	{"transactions without their pledge", `SELECT COUNT(*) FROM transactions WHERE NOT EXISTS (SELECT 1 FROM pledges WHERE pledges.number = transactions.pledge_number)`},
 	{"focus areas without their organization", `SELECT COUNT(*) FROM focus_areas WHERE organization NOT IN (SELECT uuid FROM organizations)`},
 }
 
@@ -182,7 +186,10 @@ var referenceChecks = []struct{ what, query string }{
 type reader struct{ *conn }
 
 // tx reads and writes in one transaction.
-type tx struct{ reader }
+type tx struct {
+	reader
+	numbers map[string]map[apitype.UUID]int64 // Of rows that were named, by table.
+}
 
 var (
 	_ service.Reader = (*reader)(nil)

@@ -108,6 +108,21 @@ func calls(n int, owners []apitype.UUID) []service.CallRow {
 	return rows
 }
 
+// insertCalls saves calls with the persons that they name.
+func insertCalls(tx service.Tx, rows ...service.CallRow) error {
+	for _, row := range rows {
+		if err := errors.Join(tx.InsertPerson(personOf(row)), tx.InsertCall(row)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// personOf is the person that a call names.
+func personOf(call service.CallRow) service.PersonRow {
+	return service.PersonRow{UUID: call.Person, Owner: call.Owner, CreatedAt: now, Doc: []byte("{}"), Rev: 1}
+}
+
 // inOrder sorts as lists do. Spec gap: L5.
 func inOrder(rows []service.CallRow) {
 	slices.SortFunc(rows, func(a, b service.CallRow) int {
@@ -132,14 +147,7 @@ func TestWalkCalls(t *testing.T) { each(t, testWalkCalls) }
 func testWalkCalls(t *testing.T, database string) {
 	store, owners := reopen(t, database), []apitype.UUID{apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()}
 	rows := calls(41, owners)
-	update(t, store, func(tx service.Tx) error {
-		for _, row := range rows {
-			if err := tx.InsertCall(row); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	update(t, store, func(tx service.Tx) error { return insertCalls(tx, rows...) })
 	inOrder(rows)
 	many := slices.Clone(owners)
 	for range 20 {
@@ -256,11 +264,8 @@ func testDocumentsAreKept(t *testing.T, database string) {
 	update(t, store, func(tx service.Tx) error {
 		for i := range rows {
 			rows[i].Doc = []byte(`{"uuid":"` + rows[i].UUID.String() + `"}`)
-			if err := tx.InsertCall(rows[i]); err != nil {
-				return err
-			}
 		}
-		return nil
+		return insertCalls(tx, rows...)
 	})
 	for range 2 {
 		got := walk(t, store, service.CallFilter{Scope: service.Scope{All: true}}, 7, false)
@@ -281,12 +286,13 @@ func testPledgeScope(t *testing.T, database string) {
 	store, a, b, c := reopen(t, database), apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()
 	update(t, store, func(tx service.Tx) error {
 		for _, pair := range [][2]apitype.UUID{{a, a}, {a, b}, {b, a}, {b, b}, {c, a}, {c, c}} {
+			person := service.PersonRow{UUID: apitype.NewUUID(), Owner: a, CreatedAt: now, Doc: []byte("{}"), Rev: 1}
 			row := service.PledgeRow{
-				UUID: apitype.NewUUID(), Owner: pair[0], Recruiting: pair[1], CreatedAt: now, UpdatedAt: now,
+				UUID: apitype.NewUUID(), Person: person.UUID, Owner: pair[0], Recruiting: pair[1], CreatedAt: now, UpdatedAt: now,
 				ReleasedAt: &now, Status: apitype.PledgeLead, Private: []byte("{}"), Doc: []byte("{}"), Rev: 1,
 			}
-			call := service.CallRow{UUID: apitype.NewUUID(), Owner: a, Case: &row.UUID, Private: []byte("{}"), Doc: []byte("{}"), Rev: 1}
-			if err := errors.Join(tx.InsertPledge(row), tx.InsertCall(call)); err != nil {
+			call := service.CallRow{UUID: apitype.NewUUID(), Owner: a, Person: person.UUID, Case: &row.UUID, Private: []byte("{}"), Doc: []byte("{}"), Rev: 1}
+			if err := errors.Join(tx.InsertPerson(person), tx.InsertPledge(row), tx.InsertCall(call)); err != nil {
 				return err
 			}
 		}
@@ -323,7 +329,7 @@ func testPledgeScope(t *testing.T, database string) {
 					t.Fatal(err)
 				}
 			}
-			for _, f := range []service.CallFilter{{WithPledge: true}, {WithPledgeUUID: true}, {WithPledge: true, WithPledgeUUID: true}} {
+			for _, f := range []service.CallFilter{{WithPledge: true}, {WithPledgeNumber: true}, {WithPledge: true, WithPledgeNumber: true}} {
 				f.Scope, f.Viewer = service.Scope{All: true}, test.scope
 				err := store.View(t.Context(), func(r service.Reader) error {
 					rows, _, err := r.Calls(f, service.Range{Limit: 10})
@@ -406,7 +412,7 @@ func TestRevisions(t *testing.T) { each(t, testRevisions) }
 
 func testRevisions(t *testing.T, database string) {
 	store, row := reopen(t, database), calls(1, []apitype.UUID{apitype.NewUUID()})[0]
-	update(t, store, func(tx service.Tx) error { return tx.InsertCall(row) })
+	update(t, store, func(tx service.Tx) error { return insertCalls(tx, row) })
 	update(t, store, func(tx service.Tx) error { return tx.UpdateCall(row) })
 	err := store.Update(t.Context(), func(tx service.Tx) error { return tx.UpdateCall(row) })
 	if !errors.Is(err, service.ErrNoRow) {
@@ -423,9 +429,12 @@ func TestCheckFindsMissingReferences(t *testing.T) { each(t, testCheckFindsMissi
 func testCheckFindsMissingReferences(t *testing.T, database string) {
 	store := reopen(t, database)
 	row := calls(1, []apitype.UUID{apitype.NewUUID()})[0]
-	update(t, store, func(tx service.Tx) error { return tx.InsertCall(row) })
+	person := personOf(row)
+	person.Owner = apitype.NewUUID()
+	update(t, store, func(tx service.Tx) error { return errors.Join(tx.InsertPerson(person), tx.InsertCall(row)) })
 	found, err := store.Check(t.Context())
-	if diff := cmp.Diff([]string{"1 calls without their person"}, found); diff != "" || err != nil {
+	want := []string{"1 persons without their owning organization", "1 calls without their person"}
+	if diff := cmp.Diff(want, found); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // arguments.
 func one(id apitype.UUID, scope service.Scope, columns ...string) (cond string, args []any) {
 	q := &listQuery{}
-	q.where(`t.uuid = %s`, id.String())
+	q.where(`t.uuid = %s`, identifier(id))
 	if places, some := q.organizations(scope); some {
 		among := ` IN (` + strings.Join(places, `, `) + `)`
 		q.conds = append(q.conds, `(`+strings.Join(columns, among+` OR `)+among+`)`)
@@ -52,8 +52,8 @@ const (
 			u.doc,
 			l.doc
 		FROM calls t
-		LEFT JOIN persons p ON p.uuid = t.person
-		LEFT JOIN pledges l ON l.uuid = t.pledge
+		LEFT JOIN persons p ON p.number = t.person_number
+		LEFT JOIN pledges l ON l.number = t.pledge_number
 		LEFT JOIN users u ON u.uuid = l.recruiter`
 	wholeOfPledge = `SELECT
 			0,
@@ -74,18 +74,19 @@ const (
 			u.doc,
 			NULL
 		FROM pledges t
-		LEFT JOIN persons p ON p.uuid = t.person
+		LEFT JOIN persons p ON p.number = t.person_number
 		LEFT JOIN users u ON u.uuid = t.recruiter`
 	nothingElse = `NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`
 )
 
-// wholeText is the statement of a whole record of a table, whose pledge stands in a column.
+// wholeText is the statement of a whole record of a table, where a column has the number of
+// its pledge.
 func wholeText(record, table, pledge, cond string) string {
 	return record + ` WHERE ` + cond + `
-		UNION ALL SELECT 1, x.uuid, x.pledge, x.created_at, x.doc, ` + nothingElse + `
-		FROM ` + table + ` t JOIN transactions x ON x.pledge = t.` + pledge + ` WHERE ` + cond + `
+		UNION ALL SELECT 1, x.uuid, t.uuid, x.created_at, x.doc, ` + nothingElse + `
+		FROM ` + table + ` t JOIN transactions x ON x.pledge_number = t.` + pledge + ` WHERE ` + cond + `
 		UNION ALL SELECT 2, k.uuid, k.owner, k.requested_at, k.doc, ` + nothingElse + `
-		FROM ` + table + ` t JOIN calls k ON k.pledge = t.` + pledge + ` WHERE ` + cond
+		FROM ` + table + ` t JOIN calls k ON k.pledge_number = t.` + pledge + ` WHERE ` + cond
 }
 
 // whole is what the statement found.
@@ -136,7 +137,7 @@ func (w *whole) scan(result *sql.Rows) error {
 	}
 	switch part {
 	case wholeTransaction:
-		w.transactions = append(w.transactions, service.TransactionRow{UUID: uuid, Pledge: owner, CreatedAt: at, Doc: doc})
+		w.transactions = append(w.transactions, service.TransactionRow{UUID: uuid, CreatedAt: at, Doc: doc})
 	case wholeCall:
 		w.calls = append(w.calls, service.CallRow{UUID: uuid, Owner: owner, RequestedAt: at, Doc: doc})
 	case wholeRecord:
@@ -164,7 +165,7 @@ func (w *whole) ofPledge() service.WholePledge {
 // WholeCall is one call with everything that belongs to it.
 func (r *reader) WholeCall(id apitype.UUID, scope service.Scope) (service.WholeCall, error) {
 	cond, args := one(id, scope, `t.owner`)
-	w, err := r.whole(wholeText(wholeOfCall, `calls`, `pledge`, cond), args)
+	w, err := r.whole(wholeText(wholeOfCall, `calls`, `pledge_number`, cond), args)
 	if err != nil {
 		return service.WholeCall{}, err
 	}
@@ -181,7 +182,7 @@ func (r *reader) WholeCall(id apitype.UUID, scope service.Scope) (service.WholeC
 // WholePledge is one pledge with everything that belongs to it.
 func (r *reader) WholePledge(id apitype.UUID, scope service.Scope) (service.WholePledge, error) {
 	cond, args := one(id, scope, `t.owner`, `t.recruiting`)
-	w, err := r.whole(wholeText(wholeOfPledge, `pledges`, `uuid`, cond), args)
+	w, err := r.whole(wholeText(wholeOfPledge, `pledges`, `number`, cond), args)
 	if err != nil {
 		return service.WholePledge{}, err
 	}

@@ -1,0 +1,148 @@
+package sqlstore_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/sqlstore"
+	"fundesk/service/sqlstore/pgdriver"
+)
+
+// TestMigrateRecords brings a database of the first version with records up to date, by
+// several programs at once: every answer is what it was, and new records have their place.
+func TestMigrateRecords(t *testing.T) { each(t, testMigrateRecords) }
+
+func testMigrateRecords(t *testing.T, database string) {
+	source := filled(t, 40)
+	if err := sqlstore.MakeVersion1(t.Context(), database, source); err != nil {
+		t.Fatal(err)
+	}
+	options := sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}, NoMigrate: true}
+	if store, err := sqlstore.Open(t.Context(), options); err == nil || !strings.Contains(err.Error(), "run fundeskd migrate") {
+		t.Fatalf("not to be changed: got %v, %v", store, err)
+	}
+	var stores [3]*sqlstore.Store
+	var group sync.WaitGroup
+	for i := range stores {
+		group.Go(func() { stores[i] = reopen(t, database) })
+	}
+	group.Wait()
+	if t.Failed() {
+		return
+	}
+	migrated := stores[0]
+	seed, err := source.SigningSeed(t.Context())
+	if err := errors.Join(err, migrated.SetSeed(t.Context(), seed)); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := migrated.Check(t.Context()); len(found) > 0 || err != nil {
+		t.Errorf("check: %v %v", found, err)
+	}
+	if diff := cmp.Diff(everything(t, source), everything(t, migrated)); diff != "" {
+		t.Errorf("got other answers: %s", diff)
+	}
+	inListOrder(t, migrated)
+
+	s, err := service.New(t.Context(), service.Options{Store: stores[1]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := manyRecords(20)
+	err = s.Load(t.Context(), func(add func(service.LoadRecord) error) (err error) {
+		for _, record := range records {
+			err = errors.Join(err, add(record))
+		}
+		return err
+	})
+	if err != nil {
+		t.Errorf("load more: %v", err)
+	}
+	update(t, migrated, func(tx service.Tx) error {
+		return insertCalls(tx, calls(3, []apitype.UUID{records[0].Data.(service.LoadedOrganization).UUID})...)
+	})
+	if found, err := migrated.Check(t.Context()); len(found) > 0 || err != nil {
+		t.Errorf("check with more: %v %v", found, err)
+	}
+}
+
+// everything is what the service answers about all records, in lists and one by one.
+func everything(t *testing.T, store *sqlstore.Store) map[string]string {
+	t.Helper()
+	s, err := service.New(t.Context(), service.Options{Store: store, Now: func() time.Time { return now.Time }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := map[string]string{}
+	keep := func(what string, answer service.Answer, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		answers[what] = fmt.Sprintf("revision %d: %s", answer.Rev, answer.JSON)
+	}
+	caller := service.Caller{Account: service.Account{Permissions: service.Permissions, Scope: all}, BaseURL: "http://localhost"}
+	paging := apitype.Paging{First: new(500)}
+	for _, include := range apitype.CallIncludes {
+		answer, err := s.ListCalls(t.Context(), caller, apitype.CallListOptions{Paging: paging, Include: []string{include}})
+		keep("calls with "+include, answer, err)
+	}
+	answer, err := s.ListPersons(t.Context(), caller, apitype.PersonListOptions{Paging: paging})
+	keep("persons", answer, err)
+	answer, err = s.ListPledges(t.Context(), caller, apitype.PledgeListOptions{Paging: paging, Include: []string{apitype.IncludeTransactions}})
+	keep("pledges", answer, err)
+	err = store.View(t.Context(), func(r service.Reader) error {
+		part := service.Range{Limit: 10_000}
+		persons, _, e := r.Persons(service.PersonFilter{Scope: all}, part)
+		pledges, _, f := r.Pledges(service.PledgeFilter{Scope: all}, part)
+		calls, _, g := r.Calls(service.CallFilter{Scope: all}, part)
+		for _, row := range persons {
+			answer, err := s.GetPerson(t.Context(), caller, row.UUID)
+			keep("person "+row.UUID.String(), answer, err)
+		}
+		for _, row := range pledges {
+			answer, err := s.GetPledge(t.Context(), caller, row.UUID)
+			keep("pledge "+row.UUID.String(), answer, err)
+		}
+		for _, row := range calls {
+			answer, err := s.GetCall(t.Context(), caller, row.UUID)
+			keep("call "+row.UUID.String(), answer, err)
+		}
+		return errors.Join(e, f, g)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answers
+}
+
+// inListOrder looks whether rows were numbered in the order of their list.
+func inListOrder(t *testing.T, store *sqlstore.Store) {
+	t.Helper()
+	tables, err := store.Rows(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range tables {
+		at := max(slices.Index(table.Columns, "requested_at"), slices.Index(table.Columns, "created_at"))
+		if table.Columns[0] != "number" {
+			continue
+		}
+		for i, row := range table.Rows {
+			if row[0] != int64(i+1) {
+				t.Errorf("%s: got number %v in row %d", table.Table, row[0], i+1)
+			}
+			if i > 0 && row[at].(int64) < table.Rows[i-1][at].(int64) {
+				t.Errorf("%s: row %d is older than the one before", table.Table, i+1)
+			}
+		}
+	}
+}
