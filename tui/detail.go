@@ -85,7 +85,7 @@ func readRecord(ctx context.Context, client *apiclient.Client, ref reference) (r
 			return r, err
 		}
 		r.morePledges = page.HasNextPage
-		r.pledges, err = decodeAll(page.Records)
+		r.pledges, err = rowsOf(page.Records, itself)
 		return r, err
 	}
 }

@@ -53,7 +53,7 @@ type passedOver struct {
 // a call's status: the queue walks the list from its oldest end and keeps what it read.
 type queue struct {
 	candidates []candidate
-	known      map[apitype.UUID]bool
+	known      map[apitype.UUID]bool         // The candidates.
 	ready      map[apitype.UUID]apitype.Call // Read ahead.
 	fetching   map[apitype.UUID]bool
 	away       map[apitype.UUID]bool // Worked on or skipped by the agent in this session.
@@ -76,9 +76,35 @@ func newQueue(now time.Time) *queue {
 	}
 }
 
+// listed is what the queue takes of a call, as the service shows it now.
+type listed struct {
+	candidate
+	requested  bool
+	withPerson bool   // The person was shown.
+	code       string // Of the result; "" for none.
+}
+
+func newListed(call apitype.Call) listed {
+	l := listed{
+		candidate: candidate{
+			id: call.UUID, person: call.PersonUUID, kind: apitype.CallType(oneOf(string(call.Type))), requestedAt: call.RequestedAt.Time,
+			attempts: call.AttemptsCount, lastAttempt: lastAttempt(call),
+		},
+		requested: call.Status == apitype.CallRequested,
+		code:      oneOf(value(call.Result.Value().ResultCode)),
+	}
+	if p := call.Person.Pointer(); p != nil {
+		l.withPerson = true
+		l.name = clean(render.PersonName(*p))
+		l.numbers = phoneNumbers(*p)
+		l.optedOut = p.OptInPhone != nil && !*p.OptInPhone
+	}
+	return l
+}
+
 // walked is one page of the walk.
 type walked struct {
-	calls  []apitype.Call // The oldest first.
+	calls  []listed // The oldest first.
 	before string
 	more   bool
 	size   int
@@ -96,7 +122,7 @@ func walkPage(ctx context.Context, client *apiclient.Client, before string, size
 	if err != nil {
 		return walked{}, err
 	}
-	calls, err := decodeAll(page.Records)
+	calls, err := rowsOf(page.Records, newListed)
 	if err != nil {
 		return walked{}, err
 	}
@@ -120,18 +146,6 @@ func listWithPersons(ctx context.Context, client *apiclient.Client, o apitype.Ca
 	return client.Calls.List(ctx, o)
 }
 
-func decodeAll[T any](records []apiclient.Record[T]) ([]T, error) {
-	all := make([]T, 0, len(records))
-	for _, r := range records {
-		value, err := r.Decode()
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, value)
-	}
-	return all, nil
-}
-
 // add takes a page of the walk in.
 func (q *queue) add(w walked) {
 	q.walking = false
@@ -141,32 +155,25 @@ func (q *queue) add(w walked) {
 		q.before = w.before
 	}
 	for _, call := range w.calls {
-		q.learn(call)
+		q.take(call)
 	}
 }
 
 // learn takes one call in, as it is now.
-func (q *queue) learn(call apitype.Call) {
-	if code := call.Result.Value().ResultCode; code != nil && *code != "" {
-		q.codes[*code]++
+func (q *queue) learn(call apitype.Call) { q.take(newListed(call)) }
+
+func (q *queue) take(l listed) {
+	if l.code != "" {
+		q.codes[l.code]++
 	}
-	if call.Status != apitype.CallRequested {
-		q.drop(call.UUID)
+	c := l.candidate
+	if !l.requested {
+		q.drop(c.id)
 		return
-	}
-	c := candidate{
-		id: call.UUID, person: call.PersonUUID, kind: apitype.CallType(oneOf(string(call.Type))), requestedAt: call.RequestedAt.Time,
-		attempts: call.AttemptsCount, lastAttempt: lastAttempt(call),
-	}
-	p := call.Person.Pointer()
-	if p != nil {
-		c.name = clean(render.PersonName(*p))
-		c.numbers = phoneNumbers(*p)
-		c.optedOut = p.OptInPhone != nil && !*p.OptInPhone
 	}
 	if q.known[c.id] {
 		if i := q.index(c.id); i >= 0 {
-			if p == nil {
+			if !l.withPerson {
 				c.name, c.numbers, c.optedOut = q.candidates[i].name, q.candidates[i].numbers, q.candidates[i].optedOut
 			}
 			q.candidates[i] = c
@@ -188,10 +195,13 @@ func (q *queue) index(id apitype.UUID) int {
 // drop forgets a call that is no longer requested.
 func (q *queue) drop(id apitype.UUID) {
 	delete(q.ready, id)
+	if !q.known[id] { // Most calls of a list ended long ago: nothing is kept of them.
+		return
+	}
+	delete(q.known, id)
 	if i := q.index(id); i >= 0 {
 		q.candidates = slices.Delete(q.candidates, i, i+1)
 	}
-	q.known[id] = false
 }
 
 // others is how many other requested calls are known of a person, and how many of

@@ -121,7 +121,7 @@ func countPage[T any](after string, size int, list func(apitype.Paging) (apiclie
 	if err != nil {
 		return counted{}, err
 	}
-	all, err := decodeAll(page.Records)
+	all, err := rowsOf(page.Records, itself)
 	c := counted{cursor: page.EndCursor, more: page.HasNextPage && page.EndCursor != "" && page.EndCursor != after, size: size}
 	into(&c, all)
 	return c, err
