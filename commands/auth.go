@@ -19,9 +19,9 @@ import (
 )
 
 func authCommand(s *session) *cobra.Command {
-	return group("auth", "Keep the token of a service account. It is stored in the keyring of your system and sent to the\nservice of its profile only.",
+	return group(s, "auth", "Keep the token of a service account. It is stored in the keyring of your system and sent to the\nservice of its profile only.",
 		"  fundesk auth login --profile prod --base-url https://api.example.org\n  fundesk auth status",
-		authLogin(s), authLogout(s), authStatus(s), authToken(s))
+		verb{"login", authLogin}, verb{"logout", authLogout}, verb{"status", authStatus}, verb{"token", authToken})
 }
 
 func authLogin(s *session) *cobra.Command {

@@ -13,10 +13,13 @@ import (
 )
 
 func callCommand(s *session) *cobra.Command {
-	return group("call", "Calls are requested to persons. An agent records attempts and ends a call: completed, cancelled or\nexpired.",
+	return group(s, "call", "Calls are requested to persons. An agent records attempts and ends a call: completed, cancelled or\nexpired.",
 		"  fundesk call list --status requested\n  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8",
-		callList(s), callGet(s), callCreate(s), callAttempt(s), callComplete(s), callCancel(s), callExpire(s), callWatch(s), callStats(s),
-		importCommand(s, importer{"call", callFields(), s.newCall}))
+		verb{"list", callList}, verb{"get", callGet}, verb{"create", callCreate}, verb{"attempt", callAttempt}, verb{"complete", callComplete},
+		verb{"cancel", callCancel}, verb{"expire", callExpire}, verb{"watch", callWatch}, verb{"stats", callStats},
+		verb{"import", func(s *session) *cobra.Command {
+			return importCommand(s, importer{"call", callFields(), s.newCall})
+		}})
 }
 
 // callFilters are the filters of the call list: those of the interface, and those that

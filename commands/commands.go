@@ -240,8 +240,14 @@ func joinOptIns(args []string) []string {
 	return joined
 }
 
+// verb is a command below a noun. Only the chosen one is built, as of the nouns.
+type verb struct {
+	name  string
+	build func(*session) *cobra.Command
+}
+
 // group is a noun: it only holds verbs.
-func group(use, long, example string, verbs ...*cobra.Command) *cobra.Command {
+func group(s *session, use, long, example string, verbs ...verb) *cobra.Command {
 	command := &cobra.Command{
 		Use: use, Long: long, Example: example,
 		Args: cobra.ArbitraryArgs,
@@ -252,8 +258,22 @@ func group(use, long, example string, verbs ...*cobra.Command) *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	command.AddCommand(verbs...)
+	chosen := chosenVerb(s.args, verbs)
+	for _, v := range verbs {
+		if chosen == "" || v.name == chosen {
+			command.AddCommand(v.build(s))
+		}
+	}
 	return command
+}
+
+// chosenVerb is the second argument when it names a verb; "" has all of them built. Of a
+// line that begins with flags it is not asked: they may be the verb's own.
+func chosenVerb(args []string, verbs []verb) string {
+	if len(args) > 1 && chosenEntry(args[:1]) != "" && slices.ContainsFunc(verbs, func(v verb) bool { return v.name == args[1] }) {
+		return args[1]
+	}
+	return ""
 }
 
 // unknownVerb is the usage error of a command that does not exist.

@@ -21,8 +21,8 @@ import (
 )
 
 func processedCommand(s *session) *cobra.Command {
-	return group("processed", "Tell the service which records were retrieved and handled.",
-		"  fundesk processed mark call 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10", processedMark(s))
+	return group(s, "processed", "Tell the service which records were retrieved and handled.",
+		"  fundesk processed mark call 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10", verb{"mark", processedMark})
 }
 
 // markFlags are the flags of processed mark.

@@ -18,8 +18,9 @@ import (
 )
 
 func outboxCommand(s *session) *cobra.Command {
-	return group("outbox", "Changes that were not sent yet, or were refused. The terminal interface and --queue put them here;\nthey are on disk before they go out.",
-		"  fundesk outbox list\n  fundesk outbox send", outboxList(s), outboxShow(s), outboxSend(s), outboxDrop(s))
+	return group(s, "outbox", "Changes that were not sent yet, or were refused. The terminal interface and --queue put them here;\nthey are on disk before they go out.",
+		"  fundesk outbox list\n  fundesk outbox send",
+		verb{"list", outboxList}, verb{"show", outboxShow}, verb{"send", outboxSend}, verb{"drop", outboxDrop})
 }
 
 // outbox opens the spool of the chosen service and account.

@@ -12,10 +12,12 @@ import (
 )
 
 func personCommand(s *session) *cobra.Command {
-	return group("person", "Persons are donors. Each belongs to an organization; calls and pledges refer to them.",
+	return group(s, "person", "Persons are donors. Each belongs to an organization; calls and pledges refer to them.",
 		"  fundesk person list --created-after 7d\n  fundesk person get 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11",
-		personList(s), personGet(s), personCreate(s), personUpdate(s),
-		importCommand(s, importer{"person", personCreateFields(), s.newPerson}))
+		verb{"list", personList}, verb{"get", personGet}, verb{"create", personCreate}, verb{"update", personUpdate},
+		verb{"import", func(s *session) *cobra.Command {
+			return importCommand(s, importer{"person", personCreateFields(), s.newPerson})
+		}})
 }
 
 func personList(s *session) *cobra.Command {

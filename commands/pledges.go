@@ -14,10 +14,12 @@ import (
 )
 
 func pledgeCommand(s *session) *cobra.Command {
-	return group("pledge", "Pledges are persons' commitments to donate, once or at an interval.",
+	return group(s, "pledge", "Pledges are persons' commitments to donate, once or at an interval.",
 		"  fundesk pledge list --status lead\n  fundesk pledge action activate 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --yes",
-		pledgeList(s), pledgeGet(s), pledgeCreate(s), pledgeUpdate(s), pledgeAction(s),
-		importCommand(s, importer{"pledge", pledgeFields(), s.newPledge}))
+		verb{"list", pledgeList}, verb{"get", pledgeGet}, verb{"create", pledgeCreate}, verb{"update", pledgeUpdate}, verb{"action", pledgeAction},
+		verb{"import", func(s *session) *cobra.Command {
+			return importCommand(s, importer{"pledge", pledgeFields(), s.newPledge})
+		}})
 }
 
 // pledgeFilters are the filters of the pledge list.

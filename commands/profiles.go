@@ -14,9 +14,9 @@ import (
 )
 
 func profileCommand(s *session) *cobra.Command {
-	return group("profile", "A profile is a service and an account there, with what you always send. They are in config.toml.",
+	return group(s, "profile", "A profile is a service and an account there, with what you always send. They are in config.toml.",
 		"  fundesk profile add prod --base-url https://api.example.org\n  fundesk profile use prod",
-		profileList(s), profileAdd(s), profileUse(s), profileShow(s), profileRemove(s))
+		verb{"list", profileList}, verb{"add", profileAdd}, verb{"use", profileUse}, verb{"show", profileShow}, verb{"remove", profileRemove})
 }
 
 // shownProfile is a profile with its name.

@@ -31,10 +31,14 @@ import (
 const pullOverlap = 120 * time.Second
 
 func pullCommand(s *session) *cobra.Command {
-	return group("pull", "Retrieve what is new since the last pull, as NDJSON. A pull that fails is repeated whole by the next\n"+
+	return group(s, "pull", "Retrieve what is new since the last pull, as NDJSON. A pull that fails is repeated whole by the next\n"+
 		"one: a record may come again, and none is lost.",
 		"  fundesk pull call --updated >> calls.ndjson\n  fundesk pull person --mark-processed",
-		pullNoun(s, apitype.EntityPerson), pullNoun(s, apitype.EntityCall), pullNoun(s, apitype.EntityPledge))
+		pullVerb(apitype.EntityPerson), pullVerb(apitype.EntityCall), pullVerb(apitype.EntityPledge))
+}
+
+func pullVerb(entity apitype.EntityName) verb {
+	return verb{string(entity), func(s *session) *cobra.Command { return pullNoun(s, entity) }}
 }
 
 // puller retrieves what is new of one noun.

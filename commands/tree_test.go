@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
 	"fundesk/service/embedded"
@@ -70,6 +71,31 @@ func TestChosenEntry(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// A line that names a noun and a verb has those two built and no other, and what it
+// builds is what the whole tree holds.
+func TestOnlyTheChosenVerbIsBuilt(t *testing.T) {
+	t.Parallel()
+	usage := func(cmd *cobra.Command) string { return cmd.CommandPath() + "\n" + cmd.UsageString() }
+	walkCommands(wholeTree(t), func(cmd *cobra.Command) {
+		if path := strings.Fields(cmd.CommandPath()); len(path) == 3 {
+			args := append(path[1:], "--help")
+			s := newSession(App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Now: time.Now}, args)
+			found, _, err := newRoot(s, args).Find(args)
+			if err != nil || len(found.Parent().Commands()) != 1 {
+				t.Errorf("%s: got %d verbs and %v, want this one", cmd.CommandPath(), len(found.Parent().Commands()), err)
+			}
+			if diff := cmp.Diff(usage(cmd), usage(found)); diff != "" {
+				t.Errorf("%s (-whole tree +alone):\n%s", cmd.CommandPath(), diff)
+			}
+		}
+	})
+	for _, args := range [][]string{{"call"}, {"call", "lst"}, {"call", "--status", "list"}, {"help", "call"}, {"--profile", "list", "call"}, {"__complete", "call", "list"}} {
+		if got := chosenVerb(args, []verb{{name: "list"}}); got != "" {
+			t.Errorf("%v: got only %s built, want all", args, got)
+		}
 	}
 }
 
