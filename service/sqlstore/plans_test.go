@@ -81,8 +81,15 @@ func askAll(r *reader) error {
 	for _, scope := range []service.Scope{{All: true}, one, two} {
 		for _, part := range []service.Range{{Limit: 5}, {Below: place, Limit: 5}, {Above: place, Backward: true, Limit: 5}} {
 			for _, f := range []service.CallFilter{
-				{}, {WithPerson: true, WithQuality: true}, {WithPledge: true}, {WithPledgeNumber: true}, {ExternalStatus: "S1"},
-				{ExternalApplication: "a", ExternalReference: "b"}, {NoExternalReference: true}, {RequestedAfter: &at}, {UpdatedAfter: &at},
+				{},
+				{WithPerson: true, WithQuality: true},
+				{WithPledge: true},
+				{WithPledgeNumber: true},
+				{ExternalStatus: "S1"},
+				{ExternalApplication: "a", ExternalReference: "b"},
+				{NoExternalReference: true},
+				{RequestedAfter: &at},
+				{UpdatedAfter: &at},
 			} {
 				f.Scope, f.Viewer = scope, scope
 				_, _, err := r.Calls(f, part)
