@@ -112,6 +112,12 @@ func TestAllShapes(t *testing.T) {
 		{"edges before pageInfo", 25, func(w http.ResponseWriter, from, to, total int) {
 			answer(w, 200, fmt.Sprintf(`{"edges":[%s],"extra":["x"],"pageInfo":{"endCursor":"c%d","hasNextPage":%t}}`, edges(from, to), to, to < total))
 		}},
+		{"something before pageInfo", 25, func(w http.ResponseWriter, from, to, total int) {
+			answer(w, 200, fmt.Sprintf(`{"total":25,"pageInfo":{"endCursor":"c%d","hasNextPage":%t},"edges":[%s],"extra":["x"]}`, to, to < total, edges(from, to)))
+		}},
+		{"a position without a cursor", 25, func(w http.ResponseWriter, from, to, total int) {
+			answer(w, 200, fmt.Sprintf(`{"pageInfo":{"hasNextPage":%t},"edges":[%s]}`, to < total, edges(from, to)))
+		}},
 		{"no flags at all", 25, func(w http.ResponseWriter, from, to, _ int) {
 			answer(w, 200, fmt.Sprintf(`{"edges":[%s]}`, edges(from, to)))
 		}},
@@ -216,6 +222,39 @@ func TestAllIsNeverSilentlyShort(t *testing.T) {
 	}
 }
 
+// The records of the first page are yielded as they are read, so that those before a fault
+// come first. A later page is read whole, and yields nothing when it is broken.
+func TestAllYieldsWhatStandsBeforeAFault(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, tail string }{
+		{"an element that is no record", `,7]}`},
+		{"JSON that is cut", `,{"node":{"uuid"`},
+		{"JSON that is none", `,{"node":}]}`},
+		{"a list that does not end", ``},
+		{"an envelope that does not end", `]`},
+		{"something after the envelope", `]}]`},
+		{"edges once more", `],"edges":[]}`},
+	}
+	for _, test := range tests {
+		for page, want := range []int{2, 10} {
+			t.Run(fmt.Sprintf("%s on page %d", test.name, page+1), func(t *testing.T) {
+				t.Parallel()
+				client := serve(t, listServer(100, func(w http.ResponseWriter, from, to, total int) {
+					if from < 10*page {
+						envelope(w, from, to, total)
+						return
+					}
+					answer(w, 200, fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":true},"edges":[%s%s`, to, edges(from, from+2), test.tail))
+				}))
+				got, err := collect(t.Context(), client, apiclient.AllOptions{PageSize: 10})
+				if apiclient.KindOf(err) != apiclient.KindUnavailable || got != want {
+					t.Errorf("got %d records and %v, want %d and that it is unavailable", got, err, want)
+				}
+			})
+		}
+	}
+}
+
 func TestAllFallsBackToSmallerPages(t *testing.T) {
 	t.Parallel()
 	var sizes []string
@@ -247,6 +286,8 @@ func TestAllStopsAtItsLimit(t *testing.T) {
 		{"the whole list", 25, 25, false, 3},
 		{"more than there is", 30, 25, false, 3},
 		{"on the border of a page", 20, 25, true, 2},
+		{"on the border of the first page", 10, 25, true, 1},
+		{"on the border of the only page", 10, 10, false, 1},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"iter"
 	"maps"
 	"slices"
 
@@ -17,77 +18,120 @@ type Page[T any] struct {
 	StartCursor, EndCursor       string // Empty when the service gave none.
 	HasPreviousPage, HasNextPage bool
 
-	hasNextKnown bool   // The service said whether there is a next page.
-	body         []byte // The answer, in which the records lie.
+	hasNextKnown bool // The service said whether there is a next page.
 }
 
 // tolerant reads what no careful service would send, but a client can make sense of.
 var tolerant = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// pageInfo is the position of a page; every part may be absent. Spec gap: L3.
-type pageInfo struct {
-	StartCursor     *string `json:"startCursor"`
-	EndCursor       *string `json:"endCursor"`
-	HasPreviousPage *bool   `json:"hasPreviousPage"`
-	HasNextPage     *bool   `json:"hasNextPage"`
-}
-
 // pageReader reads a page out of an answer: the envelope, a bare array, or an object
 // with one array in it. Spec gap: L9. The records are cut out of the answer, not
 // copied.
+//
+// Edges that come after the whole position, as our service sends them (Spec gap: L15),
+// are read as they are asked for, so that the first record of a long page does not wait
+// for the last. Of such a page the records before a fault are yielded, and then the
+// fault. Any other page is read to its end before it has a position.
 type pageReader[T any] struct {
+	Page[T]
 	data   []byte
 	dec    *jsontext.Decoder
-	page   Page[T]
 	info   pageInfo
 	placed bool // The position was read.
-	edges  bool
-	arrays int // Arrays that are not called edges, and the last of them.
+	edges  bool // The edges were met.
+	lazy   bool // They were not read yet, and are not in Records.
+	arrays int  // Arrays that are not called edges, and the last of them.
 	other  []byte
 }
 
-// readPage reads a page; its error says what is wrong with it.
+// openPage reads a page as far as its position, its records into space; the error says
+// what is wrong with it.
+func openPage[T any](data []byte, space []Record[T]) (*pageReader[T], error) {
+	r := &pageReader[T]{Page: Page[T]{Records: space}, data: data, dec: jsontext.NewDecoder(bytes.NewBuffer(data), tolerant)}
+	if err := r.open(); err != nil {
+		return nil, err
+	}
+	r.place()
+	return r, nil
+}
+
+// readPage reads a page whole.
 func readPage[T any](data []byte) (Page[T], error) {
-	r := &pageReader[T]{data: data, dec: jsontext.NewDecoder(bytes.NewBuffer(data), tolerant)}
-	if err := r.read(); err != nil {
+	r, err := openPage[T](data, nil)
+	if err != nil {
 		return Page[T]{}, err
 	}
-	r.finish()
-	return r.page, nil
+	err = r.readWhole()
+	return r.Page, err
 }
 
 var (
 	errNotWhole = errors.New("it is not whole JSON")
 	errNoList   = errors.New("it holds no list of records")
 	errTwoLists = errors.New("it holds several lists, and none is called edges")
+	errTwoEdges = errors.New("it holds several lists called edges")
 	errNoRecord = errors.New("an element of the list is not a record")
 	errTooMany  = errors.New("a page holds too many records")
 )
 
-func (r *pageReader[T]) read() error {
-	switch r.dec.PeekKind() {
-	case '[':
-		if err := r.readList(); err != nil {
-			return err
+// records yields the records of the page, once.
+func (r *pageReader[T]) records() iter.Seq2[Record[T], error] {
+	return func(yield func(Record[T], error) bool) {
+		for _, record := range r.Records {
+			if !yield(record, nil) {
+				return
+			}
 		}
-	case '{':
-		if err := r.readObject(); err != nil {
-			return err
+		if !r.lazy {
+			return
 		}
-	default:
-		return errNoList
+		for record, err := range r.elements() {
+			if !yield(record, err) || err != nil {
+				return
+			}
+		}
+		if err := r.readMembers(); err != nil {
+			yield(Record[T]{}, err)
+		}
 	}
-	if len(bytes.TrimSpace(r.data[r.dec.InputOffset():])) > 0 {
-		return errNotWhole
+}
+
+// readWhole keeps the records that were not read yet.
+func (r *pageReader[T]) readWhole() error {
+	if !r.lazy {
+		return nil
 	}
+	r.lazy = false
+	if err := r.keep(); err != nil {
+		return err
+	}
+	if err := r.readMembers(); err != nil {
+		return err
+	}
+	r.place()
 	return nil
 }
 
-// readObject reads the envelope or another object around the list.
-func (r *pageReader[T]) readObject() error {
-	if _, err := r.dec.ReadToken(); err != nil {
-		return errNotWhole
+func (r *pageReader[T]) open() error {
+	switch r.dec.PeekKind() {
+	case '[':
+		if err := r.keep(); err != nil {
+			return err
+		}
+		return r.readEnd()
+	case '{':
+		if _, err := r.dec.ReadToken(); err != nil {
+			return errNotWhole
+		}
+		return r.readMembers()
+	default:
+		return errNoList
 	}
+}
+
+// readMembers reads the members of the envelope, or of another object around the list,
+// up to edges that can wait, or to the end.
+func (r *pageReader[T]) readMembers() error {
 	for r.dec.PeekKind() == '"' {
 		token, err := r.dec.ReadToken()
 		if err != nil {
@@ -104,8 +148,14 @@ func (r *pageReader[T]) readObject() error {
 				return errors.New("its pageInfo is of another kind")
 			}
 		case name == "edges" && r.dec.PeekKind() == '[':
-			r.edges, r.page.Records = true, nil
-			if err := r.readList(); err != nil {
+			if r.edges {
+				return errTwoEdges
+			}
+			r.edges = true
+			if r.lazy = r.info.isWhole(); r.lazy {
+				return nil
+			}
+			if err := r.keep(); err != nil {
 				return err
 			}
 		case r.dec.PeekKind() == '[':
@@ -116,56 +166,79 @@ func (r *pageReader[T]) readObject() error {
 			r.arrays++
 			r.other = value
 		default:
-			if r.dec.SkipValue() != nil {
-				return errNotWhole
+			if err := r.skip(nil); err != nil {
+				return err
 			}
 		}
 	}
 	if _, err := r.dec.ReadToken(); err != nil {
 		return errNotWhole
 	}
-	switch {
-	case r.edges:
-		return nil
-	case r.arrays == 0:
-		return errNoList
-	case r.arrays > 1:
-		return errTwoLists
+	if err := r.readEnd(); err != nil || r.edges {
+		return err
 	}
-	inner := &pageReader[T]{data: r.other, dec: jsontext.NewDecoder(bytes.NewBuffer(r.other), tolerant)}
-	err := inner.readList()
-	r.page.Records = inner.page.Records
-	return err
+	return r.readOther()
 }
 
-func (r *pageReader[T]) readList() error {
-	if _, err := r.dec.ReadToken(); err != nil {
-		return errNotWhole
-	}
-	for r.dec.PeekKind() != ']' {
-		if r.dec.PeekKind() != '{' {
-			if r.dec.SkipValue() != nil {
-				return errNotWhole
-			}
-			return errNoRecord
-		}
-		record, err := r.readElement()
-		if err != nil {
-			return err
-		}
-		if len(r.page.Records) == maxRecords {
-			return errTooMany
-		}
-		r.page.Records = append(r.page.Records, record)
-	}
-	if _, err := r.dec.ReadToken(); err != nil {
+// readEnd sees that nothing follows the list.
+func (r *pageReader[T]) readEnd() error {
+	if len(bytes.TrimSpace(r.data[r.dec.InputOffset():])) > 0 {
 		return errNotWhole
 	}
 	return nil
 }
 
+// readOther reads the only array of an object without edges.
+func (r *pageReader[T]) readOther() error {
+	switch r.arrays {
+	case 0:
+		return errNoList
+	case 1:
+		r.data, r.dec = r.other, jsontext.NewDecoder(bytes.NewBuffer(r.other), tolerant)
+		return r.keep()
+	default:
+		return errTwoLists
+	}
+}
+
+// keep reads the elements of the list before anybody asks for them.
+func (r *pageReader[T]) keep() error {
+	for record, err := range r.elements() {
+		if err != nil {
+			return err
+		}
+		r.Records = append(r.Records, record)
+	}
+	return nil
+}
+
+// elements reads the list that comes next; an error is the last that it yields.
+func (r *pageReader[T]) elements() iter.Seq2[Record[T], error] {
+	return func(yield func(Record[T], error) bool) {
+		if _, err := r.dec.ReadToken(); err != nil {
+			yield(Record[T]{}, errNotWhole)
+			return
+		}
+		for count := 0; r.dec.PeekKind() != ']'; count++ {
+			record, err := r.readElement()
+			if err == nil && count == maxRecords {
+				err = errTooMany
+			}
+			if !yield(record, err) || err != nil {
+				return
+			}
+		}
+		if _, err := r.dec.ReadToken(); err != nil {
+			yield(Record[T]{}, errNotWhole)
+		}
+	}
+}
+
 // readElement reads an edge, or a bare record.
 func (r *pageReader[T]) readElement() (Record[T], error) {
+	if r.dec.PeekKind() != '{' {
+		return Record[T]{}, r.skip(errNoRecord)
+	}
 	start := int(r.dec.InputOffset())
 	if _, err := r.dec.ReadToken(); err != nil {
 		return Record[T]{}, errNotWhole
@@ -186,10 +259,7 @@ func (r *pageReader[T]) readElement() (Record[T], error) {
 			}
 			edge.Raw, isEdge = json.RawMessage(value), true
 		case name == "node" && r.edges: // Not a record of its own either.
-			if r.dec.SkipValue() != nil {
-				return edge, errNotWhole
-			}
-			return edge, errNoRecord
+			return edge, r.skip(errNoRecord)
 		case name == "cursor" && r.dec.PeekKind() == '"':
 			token, err := r.dec.ReadToken()
 			if err != nil {
@@ -197,8 +267,8 @@ func (r *pageReader[T]) readElement() (Record[T], error) {
 			}
 			edge.Cursor = token.String()
 		default:
-			if r.dec.SkipValue() != nil {
-				return edge, errNotWhole
+			if err := r.skip(nil); err != nil {
+				return edge, err
 			}
 		}
 	}
@@ -221,52 +291,12 @@ func (r *pageReader[T]) value() ([]byte, error) {
 	return r.data[end-len(value) : end : end], nil
 }
 
-// finish fills in what the position leaves out.
-func (r *pageReader[T]) finish() {
-	p := &r.page
-	if n := len(p.Records); n > 0 {
-		p.StartCursor, p.EndCursor = p.Records[0].Cursor, p.Records[n-1].Cursor
+// skip passes a value over, and is what to say of it unless it is not whole.
+func (r *pageReader[T]) skip(whole error) error {
+	if r.dec.SkipValue() != nil {
+		return errNotWhole
 	}
-	if c := r.info.StartCursor; c != nil && *c != "" {
-		p.StartCursor = *c
-	}
-	if c := r.info.EndCursor; c != nil && *c != "" {
-		p.EndCursor = *c
-	}
-	if has := r.info.HasNextPage; has != nil {
-		p.HasNextPage, p.hasNextKnown = *has, true
-	}
-	if has := r.info.HasPreviousPage; has != nil {
-		p.HasPreviousPage = *has
-	}
-}
-
-// earlyCursor looks for the position at the beginning of a page. Cursor is set when
-// there is surely a next page; done is false when more must be read.
-func earlyCursor(prefix []byte) (cursor string, done bool) {
-	dec := jsontext.NewDecoder(bytes.NewReader(prefix), tolerant)
-	if dec.PeekKind() != '{' {
-		return "", true
-	}
-	if _, err := dec.ReadToken(); err != nil {
-		return "", false
-	}
-	token, err := dec.ReadToken()
-	if err != nil {
-		return "", false
-	}
-	if token.Kind() != '"' || token.String() != "pageInfo" {
-		return "", true
-	}
-	value, err := dec.ReadValue()
-	if err != nil {
-		return "", false
-	}
-	var info pageInfo
-	if jsonv2.Unmarshal(value, &info, tolerant) != nil || info.EndCursor == nil || info.HasNextPage == nil || !*info.HasNextPage {
-		return "", true
-	}
-	return *info.EndCursor, true
+	return whole
 }
 
 func asSemantic(err error) (*jsonv2.SemanticError, bool) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // A page is read whole or refused: each record is one whole object, and the cursor that
@@ -15,12 +16,16 @@ func FuzzReadPage(f *testing.F) {
 	for _, seed := range []string{
 		`{"pageInfo":{"startCursor":"a","endCursor":"b","hasPreviousPage":false,"hasNextPage":true},"edges":[{"cursor":"a","node":{"uuid":"x"}},{"node":{},"cursor":"b"}]}`,
 		`[{"uuid":"x"},{"node":{"a":[1,2]},"cursor":"c"}]`, `{"data":[{}],"total":1}`, `{"edges":[{"node":null}]}`,
-		`{"edges":[],"edges":[{"a":1}]}`, `{"pageInfo":null,"edges":[]}`, `[ {"a" : "\ud800"} ] `, `{"edges":{}}`, `{`, ``,
+		`{"edges":[],"edges":[{"a":1}]}`, `{"pageInfo":{"hasNextPage":false},"edges":[{"a":1},2]}`, `{"pageInfo":null,"edges":[]}`, `[ {"a" : "\ud800"} ] `, `{"edges":{}}`, `{`, ``,
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		page, err := readPage[struct{}](data)
+		asked, fault := readAsAsked(data)
+		if (err == nil) != (fault == nil) || err == nil && !cmp.Equal(page.Records, asked, cmpopts.EquateEmpty()) {
+			t.Errorf("got %d records and %v as they are asked for, want %d and %v", len(asked), fault, len(page.Records), err)
+		}
 		cursor, done := earlyCursor(data)
 		if err != nil {
 			return
@@ -39,6 +44,21 @@ func FuzzReadPage(f *testing.F) {
 	})
 }
 
+// readAsAsked reads the records of a page one by one.
+func readAsAsked(data []byte) (records []Record[struct{}], err error) {
+	page, err := openPage[struct{}](data, nil)
+	if err != nil {
+		return nil, err
+	}
+	for record, err := range page.records() {
+		if err != nil {
+			return records, err
+		}
+		records = append(records, record)
+	}
+	return records, nil
+}
+
 // An element of a list that holds no record is an error, not an empty line.
 func TestElementsWithoutRecord(t *testing.T) {
 	t.Parallel()
@@ -47,6 +67,7 @@ func TestElementsWithoutRecord(t *testing.T) {
 		`{"edges":[{"node":{"uuid":"x"}},{"node":["y"]}]}`:    errNoRecord,
 		`{"edges":[{"node":"x","cursor":"c"}]}`:               errNoRecord,
 		`{"edges":[7]}`:                                       errNoRecord,
+		`{"edges":[{"node":{}}],"edges":[]}`:                  errTwoEdges,
 		`{"edges":[{"node":["y"}]}`:                           errNotWhole,
 		`{"edges":[{"uuid":"x"}]}`:                            nil,
 		`[{"uuid":"x","node":"a field of its own"}]`:          nil,
