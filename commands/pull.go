@@ -263,7 +263,7 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 		if version.Time.After(next.After.Time) {
 			next.Written[id] = version
 		}
-		if last.Written[id] == version {
+		if before, written := last.Written[id]; written && before == version {
 			continue
 		}
 		if err := out.list.Add(record.Raw, record.Decode); err != nil {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -134,5 +135,29 @@ func TestPullWithAnotherClock(t *testing.T) {
 				t.Errorf("got exit code %d and %q, want the two others and no repeat", code, out)
 			}
 		})
+	}
+}
+
+// A page that is broken in its middle: what stands before the fault is printed, the
+// command fails, and the next pull begins where this one did.
+func TestPullOfABrokenPage(t *testing.T) {
+	t.Parallel()
+	var tail atomic.Pointer[string]
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"00000000-0000-4000-8000-000000000001"}}`+*tail.Load())(w, r)
+	}))
+	defer server.Close()
+	home := t.TempDir()
+	tail.Store(new(`,{"node":7}]}`))
+	out, code := pullOnce(t, server.URL, "token", home, 1<<30)
+	if code != 8 || len(uuids(out)) != 1 {
+		t.Errorf("got exit code %d and %q, want 8 after one call", code, out)
+	}
+	if kept, _ := filepath.Glob(filepath.Join(home, ".local/state/fundesk/pull/*")); len(kept) != 0 {
+		t.Errorf("got a position %v after a pull that broke", kept)
+	}
+	tail.Store(new(`]}`))
+	if out, code = pullOnce(t, server.URL, "token", home, 1<<30); code != 0 || len(uuids(out)) != 1 {
+		t.Errorf("got exit code %d and %q, want the call again", code, out)
 	}
 }
