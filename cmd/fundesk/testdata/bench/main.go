@@ -3,7 +3,7 @@
 //
 //	go run ./cmd/fundesk/testdata/bench
 //
-// The yardsticks are testdata/bare, testdata/floor and curl, and over a slow line the round
+// The yardsticks are testdata/bare, testdata/floor, testdata/hello and curl, and over a slow line the round
 // trip of the very server that is walked, measured in the same turns: what a timer of the
 // machine adds to a wait belongs to the line. Wall times are medians; ratios are of those.
 // Run it on an idle machine.
@@ -30,7 +30,7 @@ const interrupt = syscall.SIGINT
 func main() {
 	calls := flag.Int("calls", 100_000, "calls of the long list")
 	runs := flag.Int("runs", 9, "how often each long run is repeated; start-up ten times as often")
-	only := flag.String("only", "", "one part: startup, one, walk, latency or import")
+	only := flag.String("only", "", "one part: startup, one, walk, latency, import or terminal")
 	flag.Parse()
 	if err := bench(*calls, *runs, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -76,6 +76,7 @@ func bench(calls, runs int, only string) (err error) {
 		{"walk", func() error { return p.walk(calls, runs) }},
 		{"latency", func() error { return p.latency(runs) }},
 		{"import", func() error { return p.imports(runs) }},
+		{"terminal", p.terminal},
 	} {
 		if only == "" || only == part.name {
 			err = errors.Join(err, part.run())

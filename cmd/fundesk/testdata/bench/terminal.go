@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// What the terminal interface holds when its memory is read.
+const (
+	terminalRows    = 10_000
+	terminalPersons = 7_000 // Who have more calls than that.
+	terminalRest    = 3 * time.Second
+)
+
+// terminal is the memory of the terminal interface with many rows of a real service,
+// beside the least program of the same library. Only Linux tells it.
+func (p programs) terminal() (err error) {
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		return nil
+	}
+	build := exec.Command("go", "build", "-o", p.folder+"/", "fundesk/cmd/fundesk/testdata/hello")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build hello: %w: %s", err, out)
+	}
+	server, err := p.sampleService()
+	if err != nil {
+		return fmt.Errorf("start the service: %w", err)
+	}
+	defer func() {
+		_ = server.command.Process.Signal(interrupt)
+		err = errors.Join(err, server.command.Wait())
+	}()
+	p.url, p.token = server.url, server.token
+	own, err := p.open("fundesk", "tui", "calls")
+	if err != nil {
+		return err
+	}
+	defer own.close()
+	if err := own.loadRows(terminalRows); err != nil {
+		return err
+	}
+	hello, err := p.open("hello")
+	if err != nil {
+		return err
+	}
+	defer hello.close()
+	own.quiet(terminalRest)
+	hello.quiet(terminalRest)
+	now, most, err := own.memory()
+	if err != nil {
+		return err
+	}
+	least, _, err := hello.memory()
+	if err != nil {
+		return err
+	}
+	row("terminal with "+thousands(terminalRows)+" calls", fmt.Sprintf("%.1f MB, %.1f at most", now, most),
+		fmt.Sprintf("hello %.1f MB", least), now/least, "≤ 25 MB")
+	return nil
+}
+
+// service is a running fundeskd.
+type service struct {
+	command    *exec.Cmd
+	url, token string
+}
+
+// sampleService starts the real service on sample data.
+func (p programs) sampleService() (service, error) {
+	fundeskd, database := filepath.Join(p.folder, "fundeskd"), "--database=sqlite:"+filepath.Join(p.folder, "terminal.db")
+	if out, err := exec.Command(fundeskd, "sample", database, "--persons", strconv.Itoa(terminalPersons)).CombinedOutput(); err != nil {
+		return service{}, fmt.Errorf("make sample data: %w: %s", err, out)
+	}
+	token, err := exec.Command(fundeskd, "account", "add", "bench", "--all-organizations", database).Output()
+	if err != nil {
+		return service{}, fmt.Errorf("add an account: %w", err)
+	}
+	s := service{command: exec.Command(fundeskd, "serve", database, "--listen", "127.0.0.1:0"), token: strings.TrimSpace(string(token))}
+	out, err := s.command.StdoutPipe()
+	if err != nil {
+		return service{}, err
+	}
+	if err := s.command.Start(); err != nil {
+		return service{}, err
+	}
+	s.url, err = bufio.NewReader(out).ReadString('\n')
+	s.url = strings.TrimSpace(s.url)
+	return s, err
+}
+
+// screen is a program in a pseudo-terminal.
+type screen struct {
+	command *exec.Cmd
+	file    *os.File
+	drawn   chan string
+}
+
+func (p programs) open(program string, args ...string) (*screen, error) {
+	s := &screen{command: exec.Command(filepath.Join(p.folder, program), args...), drawn: make(chan string)}
+	s.command.Env = append(os.Environ(), "HOME="+p.folder, "XDG_CONFIG_HOME=", "XDG_STATE_HOME="+filepath.Join(p.folder, "state"), "XDG_CACHE_HOME=",
+		"FUNDESK_PROFILE=", "FUNDESK_BASE_URL="+p.url, "FUNDESK_TOKEN="+p.token, "TERM=xterm-256color", "LC_ALL=C.UTF-8")
+	file, err := pty.StartWithSize(s.command, &pty.Winsize{Rows: 40, Cols: 120})
+	if err != nil {
+		return nil, err
+	}
+	s.file = file
+	go func() {
+		defer close(s.drawn)
+		buffer := make([]byte, 64<<10)
+		for {
+			n, err := file.Read(buffer)
+			if err != nil { // The program has ended.
+				return
+			}
+			s.drawn <- string(buffer[:n])
+		}
+	}()
+	return s, nil
+}
+
+// close ends the program; it has nothing to save.
+func (s *screen) close() {
+	_ = s.command.Process.Kill()
+	for range s.drawn { // Until the reader is gone.
+		continue
+	}
+	_ = s.command.Wait()
+	_ = s.file.Close()
+}
+
+// quiet reads what is drawn until nothing was for so long, which a clock on the screen
+// does not let happen for more than a second.
+func (s *screen) quiet(wait time.Duration) (drawn string) {
+	for deadline := time.Now().Add(max(wait, time.Second)); time.Now().Before(deadline); {
+		select {
+		case text, alive := <-s.drawn:
+			if !alive {
+				return drawn
+			}
+			drawn += text
+		case <-time.After(wait):
+			return drawn
+		}
+	}
+	return drawn
+}
+
+var rowCount = regexp.MustCompile(`(\d+) calls`)
+
+// loadRows goes to the end of the list until so many rows are there.
+func (s *screen) loadRows(want int) error {
+	s.quiet(time.Second)
+	last := ""
+	for range 20 * want / 100 {
+		if _, err := s.file.WriteString("G"); err != nil {
+			return err
+		}
+		for _, match := range rowCount.FindAllStringSubmatch(s.quiet(20*time.Millisecond), -1) {
+			last = match[1]
+			if n, _ := strconv.Atoi(last); n >= want {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("the terminal interface shows %q calls, want %d", last, want)
+}
+
+// memory is what the program has in memory now and had at most, in MB.
+func (s *screen) memory() (now, most float64, err error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.command.Process.Pid))
+	if err != nil {
+		return 0, 0, err
+	}
+	for line := range strings.Lines(string(status)) {
+		fields := strings.Fields(line)
+		if len(fields) == 3 && (fields[0] == "VmRSS:" || fields[0] == "VmHWM:") {
+			kilobytes, err := strconv.ParseFloat(fields[1], 64)
+			if err != nil {
+				return 0, 0, err
+			}
+			if fields[0] == "VmRSS:" {
+				now = kilobytes / 1000
+			} else {
+				most = kilobytes / 1000
+			}
+		}
+	}
+	return now, most, nil
+}
