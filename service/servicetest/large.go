@@ -27,8 +27,13 @@ import (
 const (
 	largeTemplates = 200 // Persons of the sample.
 	callsAPerson   = 10
-	largeSpan      = 2 * 365 * 24 * time.Hour // From the first record to the last.
-	largeCommit    = 50_000                   // Rows of one COPY or transaction.
+	largeSpan      = 2 * 365 * day // From the first record to the last.
+	largeCommit    = 50_000        // Rows of one COPY or transaction.
+	day            = 24 * time.Hour
+	// A person's calls lie within two days, but at least among so many calls of everybody:
+	// else a page of a small database would name few persons again and again, and one of a
+	// large database another with each call.
+	callsAmong = 3000
 )
 
 // FillLarge makes a database with about so many calls, and the persons, pledges and
@@ -177,9 +182,10 @@ func (m *multiplier) households() (all []household) {
 func (m *multiplier) multiply(ctx context.Context, calls int, said func(string)) error {
 	all := m.households()
 	start := time.Now()
+	spread := max(2*day, largeSpan/time.Duration(calls)*callsAmong)
 	for done := 0; done < calls; done += callsAPerson {
 		at := Start.Add(-largeSpan + time.Duration(float64(largeSpan)*float64(done)/float64(calls))).UnixMilli()
-		m.household(all[m.random.IntN(len(all))], at)
+		m.household(all[m.random.IntN(len(all))], at, spread)
 		if done/largeCommit != (done+callsAPerson)/largeCommit {
 			if err := m.flush(ctx); err != nil {
 				return err
@@ -192,29 +198,31 @@ func (m *multiplier) multiply(ctx context.Context, calls int, said func(string))
 	return m.flush(ctx)
 }
 
-// household adds a copy of one household from a moment on.
-func (m *multiplier) household(h household, at int64) {
+// household adds a copy of one household from a moment on, with calls within some time.
+func (m *multiplier) household(h household, at int64, spread time.Duration) {
 	names := renaming{identifiers: map[string]string{}, numbers: map[string]map[any]any{"person_number": {}, "pledge_number": {nil: nil}}}
-	day := int64(24 * time.Hour / time.Millisecond)
-	shift := func(days int64) int64 { return min(at+m.random.Int64N(days*day+1), Start.UnixMilli()-1) }
+	now := Start.UnixMilli() - 1
+	later := func(from int64, within time.Duration) int64 {
+		return min(from+m.random.Int64N(within.Milliseconds()+1), now)
+	}
 	m.add("persons", h.person, names, map[string]any{"created_at": at, "iban": m.numbered("NL00TEST")})
 	for _, row := range h.pledges {
-		created := shift(1)
-		change := map[string]any{"created_at": created, "updated_at": shift(20)}
+		created := later(at, day)
+		change := map[string]any{"created_at": created, "updated_at": later(at, 20*day)}
 		if m.tables["pledges"].at(row, "released_at") != nil {
-			change["released_at"] = created + 14*day
+			change["released_at"] = created + (14 * day).Milliseconds()
 		}
 		m.add("pledges", row, names, change)
 	}
 	for i, row := range h.transactions {
 		if i < len(h.pledges) {
-			m.add("transactions", row, names, map[string]any{"created_at": shift(30)})
+			m.add("transactions", row, names, map[string]any{"created_at": later(at, 30*day)})
 		}
 	}
 	for i := range callsAPerson {
 		row := h.calls[i%len(h.calls)]
-		requested := shift(2)
-		change := map[string]any{"requested_at": requested, "updated_at": min(requested+m.random.Int64N(20*day), Start.UnixMilli()-1)}
+		requested := later(at, spread)
+		change := map[string]any{"requested_at": requested, "updated_at": later(requested, 20*day)}
 		if m.tables["calls"].at(row, "external_reference") != nil {
 			change["external_reference"] = m.numbered("D-")
 		}

@@ -16,7 +16,7 @@ type listQuery struct {
 	conds    []string
 	branches []string // Disjoint conditions of which one holds; empty: none needed.
 	args     []any
-	bySort   bool // Sort what the filters find, rather than walk the list in order.
+	bySort   string // Sort what a filter by this column finds, rather than walk the list in order; empty: walk.
 }
 
 // arg binds a value and is its place.
@@ -118,7 +118,7 @@ func (q *listQuery) order(alias string, backward bool) string {
 	if backward {
 		direction = ``
 	}
-	if q.bySort {
+	if q.bySort != "" {
 		plus = `+`
 	}
 	return ` ORDER BY ` + plus + alias + `.` + q.time + direction + `, ` + alias + `.uuid` + direction
@@ -130,11 +130,11 @@ func (q *listQuery) page(columns, joins string, r service.Range) string {
 	columns = q.beyond(r) + `, ` + columns
 	q.inRange(r)
 	limit := ` LIMIT ` + q.arg(r.Limit)
-	if q.bySort {
+	if q.bySort != "" {
 		// What is sorted are places, not documents; the index of the filter holds them.
 		branch := strings.Join(anyOf(q.branches), ``)
 		found := `SELECT t.number FROM ` + q.table + ` t` + q.condition(branch) + q.order("t", r.Backward) + limit
-		q.bySort = false
+		q.bySort = ""
 		return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + ` WHERE t.number IN (` + found + `)` + q.order("t", r.Backward)
 	}
 	switch len(q.branches) {
@@ -149,7 +149,7 @@ func (q *listQuery) page(columns, joins string, r service.Range) string {
 			q.time, q.time, q.table, q.condition(branch), q.order("t", r.Backward), limit, i)
 	}
 	merged := `SELECT k.number FROM (` + strings.Join(keys, ` UNION ALL `) + `) k` + q.order("k", r.Backward) + limit
-	q.bySort = false
+	q.bySort = ""
 	return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + ` WHERE t.number IN (` + merged + `)` + q.order("t", r.Backward)
 }
 
@@ -162,7 +162,7 @@ func (q *listQuery) beyond(r service.Range) string {
 	case !r.Backward && r.Below != nil:
 		other.Above = &service.Bound{Position: r.Below.Position, Inclusive: !r.Below.Inclusive}
 	default:
-		return `0`
+		return `FALSE`
 	}
 	conds := q.conds
 	text := q.exists(other)
@@ -170,18 +170,23 @@ func (q *listQuery) beyond(r service.Range) string {
 	return `(` + text + `)`
 }
 
-// exists is the query that tells whether there is a row.
+// exists is the condition that there is a row. It looks for the nearest, in the order of an
+// index: for one at all, PostgreSQL reads the table until it comes across it.
 func (q *listQuery) exists(r service.Range) string {
 	q.inRange(r)
 	branches := q.branches
 	if len(branches) == 0 {
 		branches = []string{""}
 	}
+	order := q.order("t", r.Above != nil && r.Below == nil)
+	if q.bySort != "" {
+		order = ` ORDER BY t.` + q.bySort
+	}
 	some := make([]string, len(branches))
 	for i, branch := range branches {
-		some[i] = `EXISTS (SELECT 1 FROM ` + q.table + ` t` + q.condition(branch) + `)`
+		some[i] = `(SELECT 1 FROM ` + q.table + ` t` + q.condition(branch) + order + ` LIMIT 1) IS NOT NULL`
 	}
-	return `SELECT CASE WHEN ` + strings.Join(some, ` OR `) + ` THEN 1 ELSE 0 END`
+	return strings.Join(some, ` OR `)
 }
 
 // few is how many rows are rather sorted than looked for by walking the list.
@@ -198,7 +203,7 @@ func (r *reader) sortIfFew(q *listQuery, column string, after apitype.Time) erro
 		return err
 	}
 	if n < few {
-		q.bySort = true
+		q.bySort = column
 		q.where(`t.`+column+` > %s`, after.UnixMilli())
 	} else {
 		q.where(`+t.`+column+` > %s`, after.UnixMilli())
@@ -215,11 +220,10 @@ func anyOf(branches []string) []string {
 }
 
 // any runs an exists query.
-func (r *reader) any(q *listQuery, part service.Range) (bool, error) {
-	var n int
-	text := q.exists(part)
-	err := r.row(text, q.args...).scan(&n)
-	return n == 1, err
+func (r *reader) any(q *listQuery, part service.Range) (found bool, err error) {
+	text := `SELECT ` + q.exists(part)
+	err = r.row(text, q.args...).scan(&found)
+	return found, err
 }
 
 // identifier binds an identifier: as its bytes, which both engines take.
