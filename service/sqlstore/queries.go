@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -196,19 +197,18 @@ const few = 4000
 // few rows pass it, they are found by its index and sorted; when many do, the list is
 // walked, and soon has its page.
 func (r *reader) sortIfFew(q *listQuery, column string, after apitype.Time) error {
-	var n int
-	err := r.row(`SELECT COUNT(*) FROM (SELECT 1 FROM `+q.table+` WHERE `+column+` > $1 LIMIT $2) s`,
-		after.UnixMilli(), few).scan(&n)
-	if err != nil {
-		return err
-	}
-	if n < few {
+	var last int
+	err := r.row(`SELECT 1 FROM `+q.table+` WHERE `+column+` > $1 ORDER BY `+column+` LIMIT 1 OFFSET $2`,
+		after.UnixMilli(), few-1).scan(&last)
+	switch {
+	case errors.Is(err, service.ErrNoRow):
 		q.bySort = column
 		q.where(`t.`+column+` > %s`, after.UnixMilli())
-	} else {
+		return nil
+	case err == nil:
 		q.where(`+t.`+column+` > %s`, after.UnixMilli())
 	}
-	return nil
+	return err
 }
 
 // anyOf is one branch for several.
