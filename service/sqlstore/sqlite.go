@@ -76,7 +76,7 @@ func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, err
 	}
 	readers := o.Connections
 	if readers <= 0 {
-		readers = max(4, 2*runtime.GOMAXPROCS(0))
+		readers = max(2, runtime.GOMAXPROCS(0)) // Each maps the file for itself, and more of them do no more.
 	}
 	e.readers = newPool(readers, e.connect)
 	e.done.Go(e.writer)

@@ -27,7 +27,7 @@ type Options struct {
 	NoMigrate bool           // Refuse an older schema instead of bringing it up to date.
 	Bulk      bool           // Much is written at once, by a program that may take memory for it.
 	// Connections is how many connections may be in use at once; of SQLite, those that
-	// read. 0: 16 with PostgreSQL, two for each processor and 4 at least with SQLite.
+	// read. 0: 16 with PostgreSQL, one for each processor and 2 at least with SQLite.
 	Connections int
 	// ConnectTimeout is how long a PostgreSQL server may take to accept a connection,
 	// each host of several by itself; 0: 3 s, or what connect_timeout in Database says.
