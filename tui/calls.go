@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -16,18 +17,18 @@ import (
 
 // callRow is what the list of calls keeps of a call.
 type callRow struct {
-	id, person  apitype.UUID
-	status      apitype.CallStatus
-	kind        apitype.CallType
-	requestedAt time.Time
-	attempts    int
-	name, code  string // Cleaned.
+	id, person   apitype.UUID
+	status, kind word
+	requestedAt  moment
+	name         string // Cleaned.
+	code         word   // Of the result, cleaned.
+	attempts     int32
 }
 
 func newCallRow(c apitype.Call) callRow {
 	row := callRow{
-		id: c.UUID, person: c.PersonUUID, status: apitype.CallStatus(oneOf(string(c.Status))), kind: apitype.CallType(oneOf(string(c.Type))), requestedAt: c.RequestedAt.Time,
-		attempts: c.AttemptsCount, code: oneOf(clean(value(c.Result.Value().ResultCode))),
+		id: c.UUID, person: c.PersonUUID, status: newWord(string(c.Status)), kind: newWord(string(c.Type)), requestedAt: newMoment(c.RequestedAt.Time),
+		attempts: int32(min(c.AttemptsCount, math.MaxInt32)), code: newWord(clean(value(c.Result.Value().ResultCode))),
 	}
 	if p := c.Person.Pointer(); p != nil {
 		row.name = clean(render.PersonName(*p))
@@ -41,16 +42,16 @@ func newCallsPage(s *shell) *list[callRow] {
 		page: callsPage, name: "calls", kind: kindCall, scopes: []scope{scopeCalls},
 		columns: []widget.Column[callRow]{
 			{Title: " Call", Width: 9, Text: func(b []byte, r callRow) []byte { return appendShortID(append(b, ' '), r.id) }},
-			{Title: "Status", Width: 9, Text: func(b []byte, r callRow) []byte { return append(b, clean(string(r.status))...) }},
+			{Title: "Status", Width: 9, Text: func(b []byte, r callRow) []byte { return append(b, clean(r.status.String())...) }},
 			{Title: "Person", Width: 14, Grow: true, Text: func(b []byte, r callRow) []byte { return append(b, r.name...) }},
-			{Title: "Type", Width: 12, Text: func(b []byte, r callRow) []byte { return append(b, clean(string(r.kind))...) }},
-			{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r callRow) []byte { return appendAge(b, s.Now().Sub(r.requestedAt)) }},
+			{Title: "Type", Width: 12, Text: func(b []byte, r callRow) []byte { return append(b, clean(r.kind.String())...) }},
+			{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r callRow) []byte { return appendAge(b, s.Now().Sub(r.requestedAt.time())) }},
 			{Title: "Tries", Width: 5, Right: true, Text: func(b []byte, r callRow) []byte { return strconv.AppendInt(b, int64(r.attempts), 10) }},
-			{Title: "Result", Width: 10, Grow: true, Text: func(b []byte, r callRow) []byte { return append(b, r.code...) }},
+			{Title: "Result", Width: 10, Grow: true, Text: func(b []byte, r callRow) []byte { return append(b, r.code.String()...) }},
 		},
 		id:    func(r callRow) apitype.UUID { return r.id },
 		row:   func(r callRow) string { return shortID(r.id) + "  " + r.name },
-		order: func(r callRow) time.Time { return r.requestedAt },
+		order: func(r callRow) time.Time { return r.requestedAt.time() },
 		hint: []string{
 			"by the service: requestedAfter updatedAfter requestedFrom requestedUntil owningOrganizationUuid externalStatusCode externalApplicationName externalReferenceId",
 			"local, over what is read: status type person, and words; for example: status=requested type=winback requestedAfter=7d",
@@ -103,11 +104,11 @@ func (s *shell) callQuery(text string) (query[callRow], error) {
 	var more func(callRow) bool
 	if status != "" || kind != "" || person != nil {
 		more = func(r callRow) bool {
-			return (status == "" || string(r.status) == status) && (kind == "" || string(r.kind) == kind) && (person == nil || r.person == *person)
+			return (status == "" || r.status.String() == status) && (kind == "" || r.kind.String() == kind) && (person == nil || r.person == *person)
 		}
 	}
 	search := func(r callRow) string {
-		return r.id.String() + " " + r.name + " " + r.code + " " + string(r.kind) + " " + string(r.status)
+		return r.id.String() + " " + r.name + " " + r.code.String() + " " + r.kind.String() + " " + r.status.String()
 	}
 	return query[callRow]{
 		keep: keepWords(t, search, more), says: t.says("status", "type", "person"),
@@ -125,37 +126,6 @@ func (s *shell) callQuery(text string) (query[callRow], error) {
 		},
 	}, nil
 }
-
-// readBatch makes rows of a page.
-func readBatch[T, R any](row func(T) R) func(apiclient.Page[T], error) (batch[R], error) {
-	return func(page apiclient.Page[T], err error) (batch[R], error) {
-		if err != nil {
-			return batch[R]{}, err
-		}
-		rows, err := rowsOf(page.Records, row)
-		if err != nil {
-			return batch[R]{}, err
-		}
-		return batch[R]{rows: rows, cursor: page.EndCursor, more: page.HasNextPage}, nil
-	}
-}
-
-// rowsOf makes a row of each record of a page, one after the other: a page of decoded
-// records takes several times the memory of its text.
-func rowsOf[T, R any](records []apiclient.Record[T], row func(T) R) ([]R, error) {
-	rows := make([]R, 0, len(records))
-	for _, r := range records {
-		value, err := r.Decode()
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, row(value))
-	}
-	return rows, nil
-}
-
-// itself is the row of what is kept whole.
-func itself[T any](value T) T { return value }
 
 // callBulk are the actions on several calls.
 func (s *shell) callBulk(ids []apitype.UUID, names []string) []option {

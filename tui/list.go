@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unique"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -51,10 +50,6 @@ type query[R any] struct {
 	keep    func(R) bool // The local part; nil: none.
 	says    string       // Which part the service does, and which is local.
 }
-
-// oneOf is text in the one copy that all rows share: of a status there are few, of rows
-// many.
-func oneOf(text string) string { return unique.Make(text).Value() }
 
 // batch is one page of rows.
 type batch[R any] struct {

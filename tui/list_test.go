@@ -66,7 +66,7 @@ func TestListsStayLive(t *testing.T) {
 		t.Error("the mark is gone")
 	}
 	for _, row := range calls.rows {
-		if row.id == callID(2) && row.status != apitype.CallCancelled {
+		if row.id == callID(2) && row.status.String() != string(apitype.CallCancelled) {
 			t.Errorf("call 2: got %s, want cancelled", row.status)
 		}
 	}

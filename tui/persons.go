@@ -14,24 +14,24 @@ import (
 
 // personRow is what the list of persons keeps of a person.
 type personRow struct {
-	id                       apitype.UUID
-	name, city, phone, email string // Cleaned.
-	dialled                  string // The phone number as it is dialled here.
-	language                 string
-	createdAt                time.Time
+	id                 apitype.UUID
+	name, phone, email string // Cleaned.
+	dialled            string // The phone number as it is dialled here.
+	city, language     word   // Cleaned.
+	createdAt          moment
 }
 
 func (s *shell) newPersonRow(p apitype.Person) personRow {
 	row := personRow{
 		id: p.UUID, name: clean(render.PersonName(p)), email: clean(value(p.Email)),
-		language: oneOf(clean(value(p.Language))), createdAt: p.CreatedAt.Time, phone: clean(value(p.MobilePhoneNumber)),
+		language: newWord(clean(value(p.Language))), createdAt: newMoment(p.CreatedAt.Time), phone: clean(value(p.MobilePhoneNumber)),
 	}
 	if row.phone == "" {
 		row.phone = clean(value(p.PhoneNumber))
 	}
 	row.dialled = s.Locale.Phone(row.phone)
 	if a := p.Address.Pointer(); a != nil {
-		row.city = oneOf(clean(a.City))
+		row.city = newWord(clean(a.City))
 	}
 	return row
 }
@@ -43,14 +43,14 @@ func newPersonsPage(s *shell) *list[personRow] {
 		columns: []widget.Column[personRow]{
 			{Title: " Person", Width: 9, Text: func(b []byte, r personRow) []byte { return appendShortID(append(b, ' '), r.id) }},
 			{Title: "Name", Width: 18, Grow: true, Text: func(b []byte, r personRow) []byte { return append(b, r.name...) }},
-			{Title: "City", Width: 12, Text: func(b []byte, r personRow) []byte { return append(b, r.city...) }},
+			{Title: "City", Width: 12, Text: func(b []byte, r personRow) []byte { return append(b, r.city.String()...) }},
 			{Title: "Phone", Width: 14, Text: func(b []byte, r personRow) []byte { return append(b, r.dialled...) }},
-			{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r personRow) []byte { return appendAge(b, s.Now().Sub(r.createdAt)) }},
-			{Title: "Lang", Width: 4, Text: func(b []byte, r personRow) []byte { return append(b, r.language...) }},
+			{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r personRow) []byte { return appendAge(b, s.Now().Sub(r.createdAt.time())) }},
+			{Title: "Lang", Width: 4, Text: func(b []byte, r personRow) []byte { return append(b, r.language.String()...) }},
 			{Title: "E-mail", Width: 16, Grow: true, Text: func(b []byte, r personRow) []byte { return append(b, r.email...) }},
 		},
 		id:    func(r personRow) apitype.UUID { return r.id },
-		order: func(r personRow) time.Time { return r.createdAt },
+		order: func(r personRow) time.Time { return r.createdAt.time() },
 		row:   func(r personRow) string { return shortID(r.id) + "  " + r.name },
 		hint: []string{
 			"by the service: createdAfter iban owningOrganizationUuids",
@@ -83,7 +83,7 @@ func (s *shell) personQuery(text string) (query[personRow], error) {
 		o.OwningOrganizationUUIDs = []apitype.UUID{*organization}
 	}
 	search := func(r personRow) string {
-		return r.id.String() + " " + r.name + " " + r.city + " " + r.phone + " " + r.dialled + " " + r.email
+		return r.id.String() + " " + r.name + " " + r.city.String() + " " + r.phone + " " + r.dialled + " " + r.email
 	}
 	return query[personRow]{
 		keep: keepWords(t, search, nil), says: t.says(),

@@ -19,20 +19,24 @@ import (
 
 // pledgeRow is what the list of pledges keeps of a pledge.
 type pledgeRow struct {
-	id                  apitype.UUID
-	status, amount      string
-	interval            string
-	campaign, recruited string
-	createdAt           time.Time
-	released            bool
+	id                       apitype.UUID
+	status, amount, interval word // Cleaned, like the others.
+	campaign, recruited      word
+	createdAt                moment
+	released                 bool
 }
 
 func (s *shell) newPledgeRow(p apitype.Pledge) pledgeRow {
 	return pledgeRow{
-		id: p.UUID, status: oneOf(clean(string(p.Status))), amount: oneOf(s.Locale.Amount(p.DonationAmount)), interval: oneOf(clean(string(p.DonationInterval))),
-		campaign: oneOf(clean(value(p.CampaignCode))), recruited: oneOf(clean(value(p.RecruitmentType))), createdAt: p.CreatedAt.Time,
+		id: p.UUID, status: newWord(clean(string(p.Status))), amount: newWord(s.Locale.Amount(p.DonationAmount)), interval: newWord(clean(string(p.DonationInterval))),
+		campaign: newWord(clean(value(p.CampaignCode))), recruited: newWord(clean(value(p.RecruitmentType))), createdAt: newMoment(p.CreatedAt.Time),
 		released: p.ReleasedAt.Pointer() != nil,
 	}
+}
+
+// donation is what tells pledges of a person apart.
+func (r pledgeRow) donation() string {
+	return r.status.String() + " " + r.amount.String() + " " + r.interval.String()
 }
 
 // newPledgesPage is the list of pledges.
@@ -41,19 +45,19 @@ func newPledgesPage(s *shell) *list[pledgeRow] {
 		page: pledgesPage, name: "pledges", kind: kindPledge, scopes: []scope{scopePledges},
 		columns: []widget.Column[pledgeRow]{
 			{Title: " Pledge", Width: 9, Text: func(b []byte, r pledgeRow) []byte { return appendShortID(append(b, ' '), r.id) }},
-			{Title: "Status", Width: 9, Text: func(b []byte, r pledgeRow) []byte { return append(b, r.status...) }},
-			{Title: "Euros", Width: 9, Right: true, Text: func(b []byte, r pledgeRow) []byte { return append(b, r.amount...) }},
-			{Title: "Interval", Width: 11, Text: func(b []byte, r pledgeRow) []byte { return append(b, r.interval...) }},
-			{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r pledgeRow) []byte { return appendAge(b, s.Now().Sub(r.createdAt)) }},
+			{Title: "Status", Width: 9, Text: func(b []byte, r pledgeRow) []byte { return append(b, r.status.String()...) }},
+			{Title: "Euros", Width: 9, Right: true, Text: func(b []byte, r pledgeRow) []byte { return append(b, r.amount.String()...) }},
+			{Title: "Interval", Width: 11, Text: func(b []byte, r pledgeRow) []byte { return append(b, r.interval.String()...) }},
+			{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r pledgeRow) []byte { return appendAge(b, s.Now().Sub(r.createdAt.time())) }},
 			{Title: "Released", Width: 8, Text: func(b []byte, r pledgeRow) []byte {
 				return append(b, map[bool]string{true: "yes", false: "no"}[r.released]...)
 			}},
-			{Title: "Won", Width: 6, Text: func(b []byte, r pledgeRow) []byte { return append(b, r.recruited...) }},
-			{Title: "Campaign", Width: 8, Grow: true, Text: func(b []byte, r pledgeRow) []byte { return append(b, r.campaign...) }},
+			{Title: "Won", Width: 6, Text: func(b []byte, r pledgeRow) []byte { return append(b, r.recruited.String()...) }},
+			{Title: "Campaign", Width: 8, Grow: true, Text: func(b []byte, r pledgeRow) []byte { return append(b, r.campaign.String()...) }},
 		},
 		id:    func(r pledgeRow) apitype.UUID { return r.id },
-		order: func(r pledgeRow) time.Time { return r.createdAt },
-		row:   func(r pledgeRow) string { return shortID(r.id) + "  " + r.status + " " + r.amount + " " + r.interval },
+		order: func(r pledgeRow) time.Time { return r.createdAt.time() },
+		row:   func(r pledgeRow) string { return shortID(r.id) + "  " + r.donation() },
 		hint: []string{
 			"by the service: status personUuid withPaymentQr updatedAfter releasedAfter",
 			"local, over what is read: words; for example: status=lead updatedAfter=7d",
@@ -126,7 +130,7 @@ func (s *shell) pledgeQuery(text string) (query[pledgeRow], error) {
 		o.WithPaymentQR = new(qr == "true")
 	}
 	search := func(r pledgeRow) string {
-		return strings.Join([]string{r.id.String(), r.status, r.amount, r.interval, r.campaign, r.recruited}, " ")
+		return strings.Join([]string{r.id.String(), r.donation(), r.campaign.String(), r.recruited.String()}, " ")
 	}
 	return query[pledgeRow]{
 		keep: keepWords(t, search, nil), says: t.says(),

@@ -87,11 +87,11 @@ type listed struct {
 func newListed(call apitype.Call) listed {
 	l := listed{
 		candidate: candidate{
-			id: call.UUID, person: call.PersonUUID, kind: apitype.CallType(oneOf(string(call.Type))), requestedAt: call.RequestedAt.Time,
+			id: call.UUID, person: call.PersonUUID, kind: apitype.CallType(newWord(string(call.Type)).String()), requestedAt: call.RequestedAt.Time,
 			attempts: call.AttemptsCount, lastAttempt: lastAttempt(call),
 		},
 		requested: call.Status == apitype.CallRequested,
-		code:      oneOf(value(call.Result.Value().ResultCode)),
+		code:      newWord(value(call.Result.Value().ResultCode)).String(),
 	}
 	if p := call.Person.Pointer(); p != nil {
 		l.withPerson = true

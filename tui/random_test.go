@@ -261,7 +261,7 @@ func BenchmarkListFrame(b *testing.B) {
 			s := newShell(context.Background(), Options{Now: time.Now}, keymap{bindings: registry()})
 			l := newCallsPage(s)
 			for i := range rows {
-				l.rows = append(l.rows, callRow{id: ids(1, i), status: "requested", kind: "verification", name: "Anna Jansen", requestedAt: time.Now(), attempts: i % 4})
+				l.rows = append(l.rows, callRow{id: ids(1, i), status: newWord("requested"), kind: newWord("verification"), name: "Anna Jansen", requestedAt: newMoment(time.Now()), attempts: int32(i % 4)})
 			}
 			layout := newLayout(120, 40)
 			l.resize(layout)
@@ -287,7 +287,7 @@ func windowedFrame(rows []callRow, cursor int) string {
 	top := cursor / height * height
 	for i := top; i < min(top+height, len(rows)); i++ {
 		line = appendShortID(line[:0], rows[i].id)
-		for _, cell := range []string{string(rows[i].status), rows[i].name, string(rows[i].kind)} {
+		for _, cell := range []string{rows[i].status.String(), rows[i].name, rows[i].kind.String()} {
 			line = append(append(line, ' '), cell...)
 		}
 		line = append(line, strings.Repeat(" ", width-len(line))...)
@@ -313,7 +313,7 @@ func BenchmarkScreen(b *testing.B) {
 	const rows = 100_000
 	l := a.pages[callsPage].(*list[callRow])
 	for i := range rows {
-		l.rows = append(l.rows, callRow{id: ids(1, i), status: "requested", kind: "verification", name: "Anna Jansen", requestedAt: time.Now(), attempts: i % 4})
+		l.rows = append(l.rows, callRow{id: ids(1, i), status: newWord("requested"), kind: newWord("verification"), name: "Anna Jansen", requestedAt: newMoment(time.Now()), attempts: int32(i % 4)})
 	}
 	l.preview = &detail{ref: reference{kindCall, callID(1)}, ready: true, record: record{call: &apitype.Call{UUID: callID(1), Status: "requested", Type: "winback"}}}
 	a.Update(tea.WindowSizeMsg{Width: 120, Height: 40})

@@ -1,0 +1,66 @@
+package tui
+
+import (
+	"time"
+	"unique"
+
+	"fundesk/apiclient"
+)
+
+// word is a text of which there are few and rows many: all that hold it share one copy,
+// at the price of one pointer. The zero word is empty.
+type word struct{ shared unique.Handle[string] }
+
+func newWord(text string) word {
+	if text == "" {
+		return word{}
+	}
+	return word{unique.Make(text)}
+}
+
+// String is the text.
+func (w word) String() string {
+	if w == (word{}) {
+		return ""
+	}
+	return w.shared.Value()
+}
+
+// moment is a time to the microsecond, finer than the interface's, in a third of the
+// space.
+type moment int64
+
+func newMoment(t time.Time) moment { return moment(t.UnixMicro()) }
+
+func (m moment) time() time.Time { return time.UnixMicro(int64(m)) }
+
+// readBatch makes rows of a page.
+func readBatch[T, R any](row func(T) R) func(apiclient.Page[T], error) (batch[R], error) {
+	return func(page apiclient.Page[T], err error) (batch[R], error) {
+		if err != nil {
+			return batch[R]{}, err
+		}
+		rows, err := rowsOf(page.Records, row)
+		if err != nil {
+			return batch[R]{}, err
+		}
+		return batch[R]{rows: rows, cursor: page.EndCursor, more: page.HasNextPage}, nil
+	}
+}
+
+// rowsOf makes a row of each record of a page, one after the other: a page of decoded
+// records takes several times the memory of its text.
+func rowsOf[T, R any](records []apiclient.Record[T], row func(T) R) ([]R, error) {
+	rows := make([]R, 0, len(records))
+	for _, r := range records {
+		value, err := r.Decode()
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row(value))
+	}
+	return rows, nil
+}
+
+// itself is the row of what is kept whole.
+func itself[T any](value T) T { return value }

@@ -1,0 +1,36 @@
+package tui
+
+import (
+	"strconv"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+// A list keeps a row of every record that it has shown: what one takes is multiplied by
+// 10,000.
+func TestRowsAreSmall(t *testing.T) {
+	t.Parallel()
+	for name, size := range map[string]uintptr{
+		"call": unsafe.Sizeof(callRow{}), "person": unsafe.Sizeof(personRow{}), "pledge": unsafe.Sizeof(pledgeRow{}),
+	} {
+		if size > 112 {
+			t.Errorf("a %s takes %d bytes, want at most 112", name, size)
+		}
+	}
+}
+
+func TestWordsAndMoments(t *testing.T) {
+	t.Parallel()
+	if text := (word{}).String(); text != "" || newWord("") != (word{}) {
+		t.Errorf("the zero word: got %q, want the empty one", text)
+	}
+	if a, b := newWord("requested"), newWord("reques"+strconv.Itoa(0)[:0]+"ted"); a != b || a.String() != "requested" {
+		t.Errorf("got %q and %q, want one word", a, b)
+	}
+	for _, at := range []time.Time{{}, time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC), time.Date(1900, 1, 1, 0, 0, 0, 1000, time.UTC)} {
+		if got := newMoment(at).time(); !got.Equal(at) {
+			t.Errorf("got %s, want %s", got, at)
+		}
+	}
+}
