@@ -1,10 +1,13 @@
 package apiclient
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/url"
 	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"fundesk/apiclient/apitype"
 )
@@ -90,11 +93,25 @@ func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T
 
 // identity is the uuid of a record, "" when it has none.
 func identity(raw json.RawMessage) string {
-	var record struct {
-		UUID string `json:"uuid"`
-	}
-	if json.Unmarshal(raw, &record) != nil {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), tolerant)
+	if token, err := dec.ReadToken(); err != nil || token.Kind() != '{' {
 		return ""
 	}
-	return record.UUID
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return ""
+		}
+		if name.String() == "uuid" && dec.PeekKind() == '"' {
+			id, err := dec.ReadToken()
+			if err != nil {
+				return ""
+			}
+			return id.String()
+		}
+		if dec.SkipValue() != nil {
+			return ""
+		}
+	}
+	return ""
 }

@@ -349,6 +349,42 @@ func TestAllPrefetches(t *testing.T) {
 	}
 }
 
+// A read of a chunk waits for as much as it may have: the position must not wait for the
+// records that come in the same one.
+func TestAllPrefetchesInTheMiddleOfAChunk(t *testing.T) {
+	t.Parallel()
+	second := make(chan struct{})
+	var firsts atomic.Int32
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("after") != "" {
+			close(second)
+			envelope(w, 10, 20, 20)
+			return
+		}
+		if firsts.Add(1) > 1 {
+			t.Error("got the first page asked for again, want the second one while the first is on its way")
+		}
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		head := `{"pageInfo":{"endCursor":"c10","hasNextPage":true},` + strings.Repeat(" ", 2000)
+		tail := `"edges":[` + edges(0, 10) + "]}"
+		fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s", len(head+tail), head)
+		select {
+		case <-second:
+			fmt.Fprintf(conn, "%s\r\n0\r\n\r\n", tail)
+		case <-t.Context().Done():
+		}
+	}, func(o *apiclient.Options) { o.Timeout = 10 * time.Second })
+	got, err := collect(t.Context(), client, apiclient.AllOptions{PageSize: 10})
+	if err != nil || got != 20 {
+		t.Errorf("got %d records and %v, want 20", got, err)
+	}
+}
+
 func TestPageKeepsBytesAndFlags(t *testing.T) {
 	t.Parallel()
 	client := serve(t, listServer(25, envelope))

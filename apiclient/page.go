@@ -140,12 +140,8 @@ func (r *pageReader[T]) readMembers() error {
 		switch name := token.String(); {
 		case name == "pageInfo" && r.dec.PeekKind() == '{' && !r.placed:
 			r.placed = true // A second one must not contradict what was found early.
-			value, err := r.value()
-			if err != nil {
+			if r.info, err = readPosition(r.dec); err != nil {
 				return err
-			}
-			if jsonv2.Unmarshal(value, &r.info, tolerant) != nil {
-				return errors.New("its pageInfo is of another kind")
 			}
 		case name == "edges" && r.dec.PeekKind() == '[':
 			if r.edges {

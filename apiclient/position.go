@@ -2,22 +2,86 @@ package apiclient
 
 import (
 	"bytes"
+	"errors"
 
-	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// pageInfo is the position of a page; every part may be absent. Spec gap: L3.
+// pageInfo is the position of a page; every part may be absent, or null. Spec gap: L3.
 type pageInfo struct {
-	StartCursor     *string `json:"startCursor"`
-	EndCursor       *string `json:"endCursor"`
-	HasPreviousPage *bool   `json:"hasPreviousPage"`
-	HasNextPage     *bool   `json:"hasNextPage"`
+	startCursor, endCursor       string
+	hasPreviousPage, hasNextPage *bool
+}
+
+var errPosition = errors.New("its pageInfo is of another kind")
+
+// readPosition reads a position. The first record waits for it, and a decoder for the type
+// would take longer to be made than all that is read with it.
+func readPosition(dec *jsontext.Decoder) (info pageInfo, err error) {
+	if _, err := dec.ReadToken(); err != nil {
+		return info, errNotWhole
+	}
+	for dec.PeekKind() == '"' {
+		token, err := dec.ReadToken()
+		if err != nil {
+			return info, errNotWhole
+		}
+		switch token.String() {
+		case "startCursor":
+			info.startCursor, err = readCursor(dec)
+		case "endCursor":
+			info.endCursor, err = readCursor(dec)
+		case "hasPreviousPage":
+			info.hasPreviousPage, err = readFlag(dec)
+		case "hasNextPage":
+			info.hasNextPage, err = readFlag(dec)
+		default:
+			err = dec.SkipValue()
+		}
+		if errors.Is(err, errPosition) {
+			return info, err
+		}
+		if err != nil {
+			return info, errNotWhole
+		}
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return info, errNotWhole
+	}
+	return info, nil
+}
+
+// readCursor reads a cursor, "" for none.
+func readCursor(dec *jsontext.Decoder) (string, error) {
+	switch kind := dec.PeekKind(); kind {
+	case '"', 'n', 0: // What is no value at all is an error of the decoder.
+		token, err := dec.ReadToken()
+		if err != nil || kind == 'n' {
+			return "", err
+		}
+		return token.String(), nil
+	default:
+		return "", errPosition
+	}
+}
+
+// readFlag reads a truth value, nil for none.
+func readFlag(dec *jsontext.Decoder) (*bool, error) {
+	switch kind := dec.PeekKind(); kind {
+	case 't', 'f', 'n', 0:
+		token, err := dec.ReadToken()
+		if err != nil || kind == 'n' {
+			return nil, err
+		}
+		return new(token.Bool()), nil
+	default:
+		return nil, errPosition
+	}
 }
 
 // isWhole reports whether the position says how the list goes on, without the records.
 func (i pageInfo) isWhole() bool {
-	return i.HasNextPage != nil && (!*i.HasNextPage || i.EndCursor != nil && *i.EndCursor != "")
+	return i.hasNextPage != nil && (!*i.hasNextPage || i.endCursor != "")
 }
 
 // place says where the page stands in the list. What the position leaves out is taken
@@ -27,16 +91,16 @@ func (r *pageReader[T]) place() {
 	if n := len(p.Records); n > 0 {
 		p.StartCursor, p.EndCursor = p.Records[0].Cursor, p.Records[n-1].Cursor
 	}
-	if c := r.info.StartCursor; c != nil && *c != "" {
-		p.StartCursor = *c
+	if c := r.info.startCursor; c != "" {
+		p.StartCursor = c
 	}
-	if c := r.info.EndCursor; c != nil && *c != "" {
-		p.EndCursor = *c
+	if c := r.info.endCursor; c != "" {
+		p.EndCursor = c
 	}
-	if has := r.info.HasNextPage; has != nil {
+	if has := r.info.hasNextPage; has != nil {
 		p.HasNextPage, p.hasNextKnown = *has, true
 	}
-	if has := r.info.HasPreviousPage; has != nil {
+	if has := r.info.hasPreviousPage; has != nil {
 		p.HasPreviousPage = *has
 	}
 }
@@ -58,13 +122,19 @@ func earlyCursor(prefix []byte) (cursor string, done bool) {
 	if token.Kind() != '"' || token.String() != "pageInfo" {
 		return "", true
 	}
-	value, err := dec.ReadValue()
-	if err != nil {
+	switch kind := dec.PeekKind(); kind {
+	case '{':
+	case 0:
 		return "", false
-	}
-	var info pageInfo
-	if jsonv2.Unmarshal(value, &info, tolerant) != nil || info.EndCursor == nil || info.HasNextPage == nil || !*info.HasNextPage {
+	default:
 		return "", true
 	}
-	return *info.EndCursor, true
+	info, err := readPosition(dec)
+	if err != nil {
+		return "", errors.Is(err, errPosition)
+	}
+	if info.hasNextPage == nil || !*info.hasNextPage {
+		return "", true
+	}
+	return info.endCursor, true
 }

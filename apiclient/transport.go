@@ -162,6 +162,9 @@ func unwrapURL(err error) error {
 
 var errTooLarge = &Error{Kind: KindUnavailable, Message: "the answer is larger than 16 MiB", Sent: true}
 
+// maxEarly is how much is read before the beginning of a body is looked at, in bytes.
+const maxEarly = 1 << 10
+
 // readBody reads an answer whole, up to maxBody, into buffer as far as that holds it.
 func readBody(answer *http.Response, buffer []byte, early func([]byte) bool) ([]byte, error) {
 	if n := answer.ContentLength; n > 0 && n <= maxBody {
@@ -171,7 +174,11 @@ func readBody(answer *http.Response, buffer []byte, early func([]byte) bool) ([]
 		if len(buffer) == cap(buffer) {
 			buffer = slices.Grow(buffer, max(4096, len(buffer)+1)) // Twice as much.
 		}
-		n, err := answer.Body.Read(buffer[len(buffer):cap(buffer)])
+		end := cap(buffer)
+		if early != nil { // A read waits for as much as it may have.
+			end = min(end, len(buffer)+maxEarly)
+		}
+		n, err := answer.Body.Read(buffer[len(buffer):end])
 		buffer = buffer[:len(buffer)+n]
 		if len(buffer) > maxBody {
 			return nil, errTooLarge

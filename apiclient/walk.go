@@ -34,9 +34,9 @@ type AllOptions struct {
 // maxEmptyPages is how many pages without a record may follow each other.
 const maxEmptyPages = 20
 
-// typicalRecord is what a call with its person takes, in bytes: the first page is read
-// into memory of that size, in place of growing until it fits.
-const typicalRecord = 2 << 10
+// typicalRecord is what a call with its person and a little more takes, in bytes: the
+// first page is read into memory of that size, in place of growing until it fits.
+const typicalRecord = 5 << 9
 
 // defaultPageSize is asked for when the caller has no wish.
 const defaultPageSize = 100
