@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -10,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"bufio"
 )
 
 // pageSize is what both fundesk and its yardstick ask for.
@@ -29,7 +28,7 @@ type list struct {
 }
 
 // newList takes the calls of a page from the sample data of the real service, each with
-// its person, about 2.3 kB.
+// its person and the quality of what is known of them: 2.3 kB.
 func newList(fundeskd string) (*list, error) {
 	sandbox := exec.Command(fundeskd, "serve", "--sandbox", "--listen", "127.0.0.1:0")
 	out, err := sandbox.StdoutPipe()
@@ -47,7 +46,7 @@ func newList(fundeskd string) (*list, error) {
 	lines.Scan()
 	url := lines.Text()
 	lines.Scan()
-	request, err := http.NewRequest(http.MethodGet, url+"/api/v1/calls?include=person&first="+strconv.Itoa(pageSize), http.NoBody)
+	request, err := http.NewRequest(http.MethodGet, url+"/api/v1/calls?include=person,personQualityResult&first="+strconv.Itoa(pageSize), http.NoBody)
 	if err != nil {
 		return nil, err
 	}

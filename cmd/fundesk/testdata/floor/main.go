@@ -37,15 +37,20 @@ func main() {
 
 func run(mode, list string) error {
 	out := bufio.NewWriterSize(os.Stdout, 64<<10)
+	var body bytes.Buffer // Used for one page after the other.
 	if mode == "get" {
-		body, err := get(list)
-		if err != nil {
+		if err := get(list, &body); err != nil {
 			return err
 		}
-		_, _ = out.Write(body)
+		_, _ = body.WriteTo(out)
 		return out.Flush()
 	}
-	use := func(node jsontext.Value) error { _, err := out.Write(append(node, '\n')); return err }
+	use := func(node jsontext.Value) error {
+		if _, err := out.Write(node); err != nil {
+			return err
+		}
+		return out.WriteByte('\n')
+	}
 	if mode == "typed" {
 		use = func(node jsontext.Value) error {
 			var call apitype.Call
@@ -58,14 +63,14 @@ func run(mode, list string) error {
 	}
 	query := "?first=500"
 	for more := true; more; {
-		body, err := get(list + query)
+		if err := get(list+query, &body); err != nil {
+			return err
+		}
+		after, next, err := page(body.Bytes(), use)
 		if err != nil {
 			return err
 		}
-		var after string
-		if after, more, err = page(body, use); err != nil {
-			return err
-		}
+		more = next
 		query = "?first=500&after=" + url.QueryEscape(after)
 		if err := out.Flush(); err != nil {
 			return err
@@ -74,21 +79,24 @@ func run(mode, list string) error {
 	return nil
 }
 
-func get(address string) ([]byte, error) {
+// get reads one answer into body.
+func get(address string, body *bytes.Buffer) error {
 	request, err := http.NewRequest(http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	request.Header.Set("Authorization", "Bearer "+os.Getenv("FUNDESK_TOKEN"))
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("status %s", answer.Status)
+		return fmt.Errorf("status %s", answer.Status)
 	}
-	return io.ReadAll(answer.Body)
+	body.Reset()
+	_, err = body.ReadFrom(answer.Body)
+	return err
 }
 
 // page hands every node of a page to use, and is where the next page begins.
