@@ -133,6 +133,18 @@ func markPaymentQR(rows service.Rows) (elsewhere []apitype.UUID) {
 	return elsewhere
 }
 
+// joined are numbers as text, with commas between them.
+func joined(numbers []int64) string {
+	text := make([]byte, 0, 12*len(numbers))
+	for i, number := range numbers {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = strconv.AppendInt(text, number, 10)
+	}
+	return string(text)
+}
+
 // texts are identifiers as text.
 func texts(ids []apitype.UUID) []string {
 	all := make([]string, len(ids))

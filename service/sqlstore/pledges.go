@@ -131,15 +131,11 @@ func (r *reader) Signature(pledge apitype.UUID) (content []byte, err error) {
 
 // Transactions are those of the pledges of some numbers, by number, the newest first.
 func (r *reader) Transactions(pledges []int64) (map[int64][]service.TransactionRow, error) {
-	q := &listQuery{}
-	places := make([]string, len(pledges))
-	for i, number := range pledges {
-		places[i] = q.arg(number)
-	}
+	cond, arg := r.engine.amongNumbers("pledge_number", pledges)
 	of := make(map[int64][]service.TransactionRow, len(pledges))
 	// All descending, the index has them in order; else whole documents are sorted.
-	err := r.each(`SELECT pledge_number, doc FROM transactions WHERE pledge_number IN (`+strings.Join(places, `, `)+`)
-		ORDER BY pledge_number DESC, created_at DESC, uuid DESC`, q.args, func(result *sql.Rows) error {
+	err := r.each(`SELECT pledge_number, doc FROM transactions WHERE `+cond+`
+		ORDER BY pledge_number DESC, created_at DESC, uuid DESC`, []any{arg}, func(result *sql.Rows) error {
 		var pledge int64
 		var t service.TransactionRow
 		err := result.Scan(&pledge, docDest{&t.Doc})

@@ -324,6 +324,10 @@ func (e *postgresEngine) among(column string, ids []apitype.UUID) (cond string, 
 	return column + ` = ANY($1::uuid[])`, `{` + strings.Join(texts(ids), `,`) + `}`
 }
 
+func (e *postgresEngine) amongNumbers(column string, numbers []int64) (cond string, arg any) {
+	return column + ` = ANY($1::bigint[])`, `{` + joined(numbers) + `}`
+}
+
 // analyze makes new statistics: until then plans would be for an empty database.
 func (e *postgresEngine) analyze(ctx context.Context) error {
 	_, err := e.db.ExecContext(ctx, `ANALYZE`)

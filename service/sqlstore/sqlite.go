@@ -387,6 +387,10 @@ func (e *sqliteEngine) among(column string, ids []apitype.UUID) (cond string, ar
 	return column + ` IN (SELECT unhex(value, '-') FROM json_each($1))`, `["` + strings.Join(texts(ids), `","`) + `"]`
 }
 
+func (e *sqliteEngine) amongNumbers(column string, numbers []int64) (cond string, arg any) {
+	return column + ` IN (SELECT value FROM json_each($1))`, `[` + joined(numbers) + `]`
+}
+
 // analyze does nothing: every index was chosen without statistics.
 func (e *sqliteEngine) analyze(context.Context) error { return nil }
 

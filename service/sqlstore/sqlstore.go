@@ -66,6 +66,8 @@ type engine interface {
 	// among is the condition that a column is one of some identifiers, by one argument
 	// $1.
 	among(column string, ids []apitype.UUID) (cond string, arg any)
+	// amongNumbers is likewise for numbers.
+	amongNumbers(column string, numbers []int64) (cond string, arg any)
 	// analyze tells the engine that much was written.
 	analyze(ctx context.Context) error
 	backup(ctx context.Context, file string) error
