@@ -36,9 +36,17 @@ func NewList[T any](out io.Writer, columns []Column[T], o Options) (*List[T], er
 // Count is how many records were added.
 func (l *List[T]) Count() int { return l.count }
 
-// Add writes one record: raw is its JSON, decode reads it when the format needs that.
+// Add writes one record: raw is its JSON, decode reads it when the format needs that. The
+// first one is handed to the output at once, so that whoever reads it may begin.
 func (l *List[T]) Add(raw []byte, decode func() (T, error)) error {
 	l.count++
+	if err := l.add(raw, decode); err != nil || l.count > 1 {
+		return err
+	}
+	return l.Flush()
+}
+
+func (l *List[T]) add(raw []byte, decode func() (T, error)) error {
 	if l.options.Query != nil {
 		return l.addQueried(raw)
 	}

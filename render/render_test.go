@@ -154,6 +154,32 @@ func TestLossless(t *testing.T) {
 	}
 }
 
+// The first record does not wait for a page of others; they wait for each other.
+func TestFirstRecordIsHandedOn(t *testing.T) {
+	t.Parallel()
+	for format, want := range map[render.Format]string{
+		render.JSON: "[\n" + calls[0], render.NDJSON: calls[0] + "\n", render.CSV: "status\r\nrequested\r\n",
+		render.TSV: "requested\n", render.ID: "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n", render.Table: "",
+	} {
+		t.Run(string(format), func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			list, err := render.NewList(&out, render.CallColumns(), render.Options{Format: format, Columns: []string{"status"}})
+			if err != nil {
+				t.Fatalf("NewList: %v", err)
+			}
+			for range 2 {
+				if err := list.Add([]byte(calls[0]), decode(calls[0])); err != nil {
+					t.Fatalf("Add: %v", err)
+				}
+				if got := out.String(); got != want {
+					t.Errorf("got %q, want %q", got, want)
+				}
+			}
+		})
+	}
+}
+
 func TestEmptyAndFailedLists(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
