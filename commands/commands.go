@@ -268,8 +268,12 @@ func group(s *session, use, long, example string, verbs ...verb) *cobra.Command 
 }
 
 // chosenVerb is the second argument when it names a verb; "" has all of them built. Of a
-// line that begins with flags it is not asked: they may be the verb's own.
+// line that begins with flags it is not asked: they may be the verb's own. For completion
+// both are looked for before the word that is being typed.
 func chosenVerb(args []string, verbs []verb) string {
+	if len(args) > 1 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		args = args[1 : len(args)-1]
+	}
 	if len(args) > 1 && chosenEntry(args[:1]) != "" && slices.ContainsFunc(verbs, func(v verb) bool { return v.name == args[1] }) {
 		return args[1]
 	}
