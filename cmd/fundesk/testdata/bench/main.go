@@ -84,7 +84,12 @@ func bench(calls, runs int, only string) (err error) {
 	for _, w := range walks() {
 		parts = append(parts, part{"walk " + w.name, func() error { return p.walk(w, calls, runs) }})
 	}
-	parts = append(parts, part{"latency", func() error { return p.latency(runs) }}, part{"import", func() error { return p.imports(runs) }})
+	parts = append(
+		parts,
+		part{"latency", func() error { return p.latency(runs) }},
+		part{"import", func() error { return p.imports(runs) }},
+		part{"terminal", p.terminal},
+	)
 	for _, part := range parts {
 		if only == "" || slices.Contains(strings.Fields(part.name), only) {
 			err = errors.Join(err, part.run())
