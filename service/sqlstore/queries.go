@@ -191,7 +191,7 @@ func (q *listQuery) exists(r service.Range) string {
 }
 
 // few is how many rows are rather sorted than looked for by walking the list.
-const few = 4000
+const few = 3000
 
 // sortIfFew decides how a list with a filter by a time other than its own is read: when
 // few rows pass it, they are found by its index and sorted; when many do, the list is
