@@ -130,7 +130,7 @@ type PersonRow struct {
 type CallRow struct {
 	UUID                apitype.UUID
 	Owner               apitype.UUID  // Owning organization of the person.
-	Person              apitype.UUID  // Of a new row; it does not change, and is read of the document.
+	Person              apitype.UUID  // Of a new row; it does not change, and the document has it.
 	Case                *apitype.UUID // Likewise.
 	RequestedAt         apitype.Time
 	UpdatedAt           apitype.Time
