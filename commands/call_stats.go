@@ -52,8 +52,7 @@ func (s *session) stats(cmd *cobra.Command, filters *callFilters) error {
 	}
 	passes := filters.passes()
 	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: defaultPageSize, Reuse: true}
-	defer collectSooner(&walk)()
-	for record, err := range client.Calls.All(cmd.Context(), filters.options, walk) {
+	for record, err := range collectingSooner(client.Calls.All(cmd.Context(), filters.options, walk)) {
 		if err != nil {
 			return err
 		}

@@ -147,20 +147,23 @@ func printPage[T any](cmd *cobra.Command, client *apiclient.Client, flags *listF
 // times as often as usual takes a tenth less memory for a twentieth more work.
 const collectAt = 25
 
-// collectSooner has a walk collect at collectAt from its second page on: before that there
-// is nothing to collect, and looking for it would delay the first record. Restore ends it.
-func collectSooner(o *apiclient.AllOptions) (restore func()) {
-	yielded, before := o.Yielded, 0
-	o.Yielded = func() {
-		if yielded != nil {
-			yielded()
+// collectAfter is how many records come before that: a short list leaves little, and the
+// first record of a long one must not wait.
+const collectAfter = 100
+
+// collectingSooner is a walk that collects at collectAt after its first records.
+func collectingSooner[T any](records iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		count, before := 0, 0
+		for record, err := range records {
+			if !yield(record, err) {
+				break
+			}
+			if count++; count == collectAfter {
+				before = debug.SetGCPercent(collectAt)
+			}
 		}
-		if before == 0 {
-			before = debug.SetGCPercent(collectAt)
-		}
-	}
-	return func() {
-		if before != 0 {
+		if count >= collectAfter {
 			debug.SetGCPercent(before)
 		}
 	}
@@ -173,8 +176,7 @@ func printAll[T any](cmd *cobra.Command, client *apiclient.Client, flags *listFl
 	options.More = func() { more = true }
 	var flushed error
 	options.Yielded = func() { flushed = list.Flush() }
-	defer collectSooner(&options)()
-	for record, err := range l.all(client, cmd.Context(), apitype.Paging{After: flags.after}, options) {
+	for record, err := range collectingSooner(l.all(client, cmd.Context(), apitype.Paging{After: flags.after}, options)) {
 		if err != nil {
 			return "", err
 		}

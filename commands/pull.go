@@ -247,8 +247,7 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 		}
 		out.pageBegins = true
 	}}
-	defer collectSooner(&options)()
-	for record, err := range client.Walk(ctx, p.path, query, options) {
+	for record, err := range collectingSooner(client.Walk(ctx, p.path, query, options)) {
 		if err != nil {
 			return next, errors.Join(err, out.list.Abort())
 		}
