@@ -291,10 +291,10 @@ func (p programs) walk(w walked, calls, runs int) error {
 }
 
 func thousands(n int) string {
-	if n >= 1000 && n%1000 == 0 {
-		return strconv.Itoa(n/1000) + ",000"
+	if n < 1000 {
+		return strconv.Itoa(n)
 	}
-	return strconv.Itoa(n)
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
 func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
