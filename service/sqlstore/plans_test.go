@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,16 +18,8 @@ import (
 // table, and what a page includes is found by number.
 func TestPlans(t *testing.T) {
 	t.Parallel()
-	store, err := Open(t.Context(), Options{Database: "sqlite:" + filepath.Join(t.TempDir(), "a.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	err = store.engine.view(t.Context(), func(c *conn) error {
+	store := openFile(t)
+	err := store.engine.view(t.Context(), func(c *conn) error {
 		if err := askAll(&reader{c}); err != nil {
 			return err
 		}

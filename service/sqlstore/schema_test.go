@@ -13,17 +13,9 @@ import (
 // add a table or column that a copy leaves behind.
 func TestCopyTables(t *testing.T) {
 	t.Parallel()
-	store, err := Open(t.Context(), Options{Database: "sqlite:" + filepath.Join(t.TempDir(), "a.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	store := openFile(t)
 	want := map[string][]string{}
-	err = store.engine.view(t.Context(), func(c *conn) error {
+	err := store.engine.view(t.Context(), func(c *conn) error {
 		return c.each(`SELECT m.name, c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' ORDER BY 1, 2`, nil, func(rows *sql.Rows) error {
 			var table, column string
 			err := rows.Scan(&table, &column)
@@ -41,4 +33,19 @@ func TestCopyTables(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("copied and in the schema: %s", diff)
 	}
+}
+
+// openFile is a store in a new SQLite file.
+func openFile(t *testing.T) *Store {
+	t.Helper()
+	store, err := Open(t.Context(), Options{Database: "sqlite:" + filepath.Join(t.TempDir(), "a.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
 }
