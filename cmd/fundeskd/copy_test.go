@@ -1,7 +1,11 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -56,6 +60,20 @@ func TestCopyCommand(t *testing.T) {
 	}
 	if code, _, errs := e.run("", "copy", "--from", from, "--to", server); code != exitFailure || !strings.Contains(errs, "not empty") {
 		t.Errorf("again: got code %d, %s", code, errs)
+	}
+}
+
+// A mistyped source is refused: an empty database in its place would be copied well.
+func TestCopyFromNowhere(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	missing := e.folder + "/typo/a.db"
+	code, _, errs := e.run("", "copy", "--from", "sqlite:"+missing, "--to", "sqlite:"+e.folder+"/b.db")
+	if code != exitFailure || !strings.Contains(errs, missing) {
+		t.Errorf("got code %d, %s", code, errs)
+	}
+	if _, err := os.Stat(filepath.Dir(missing)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want no folder that was made for it", err)
 	}
 }
 

@@ -51,14 +51,7 @@ type write struct {
 
 // openSQLite opens a file. Its records are personal data: nobody but its owner reads it.
 func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
-	}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := file.Close(); err != nil {
+	if err := makeFile(path, o.Existing); err != nil {
 		return nil, err
 	}
 	source := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: sqliteSettings}
@@ -82,6 +75,22 @@ func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, err
 	e.done.Go(e.writer)
 	e.done.Go(e.fold)
 	return e, nil
+}
+
+// makeFile makes a database's file where there is none, unless it has to be there.
+func makeFile(path string, existing bool) error {
+	flags := os.O_RDWR
+	if !existing {
+		flags |= os.O_CREATE
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+	}
+	file, err := os.OpenFile(path, flags, 0o600)
+	if err != nil {
+		return err
+	}
+	return file.Close()
 }
 
 // How often a connection is tried, and the pause in between. Turning the log of a new

@@ -25,6 +25,7 @@ type Options struct {
 	Database  string         // sqlite:PATH or postgres://….
 	Postgres  PostgresDriver // Needed for postgres://….
 	NoMigrate bool           // Refuse an older schema instead of bringing it up to date.
+	Existing  bool           // Refuse an SQLite file that is not there instead of making it.
 	Bulk      bool           // Much is written at once, by a program that may take memory for it.
 	// Connections is how many connections may be in use at once; of SQLite, those that
 	// read. 0: 16 with PostgreSQL, one for each processor and 2 at least with SQLite.
