@@ -165,7 +165,6 @@ func callFields() []bodyField {
 }
 
 func callCreate(s *session) *cobra.Command {
-	flags := &changeFlags{}
 	cmd := &cobra.Command{
 		Use: "create", Short: "Request a call to a person", Args: noArgs,
 		Long: "Request a call. With external metadata the call is managed in an external system: the service then\napplies no rules of its own to it.",
@@ -173,20 +172,7 @@ func callCreate(s *session) *cobra.Command {
 			"  fundesk call create --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --application-name dialler --reference-id 77 --status completed\n" +
 			"  fundesk call create --file call.json",
 	}
-	b := newBody(s, cmd, false, callFields())
-	flags.register(cmd, false)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		object, err := b.object()
-		if err != nil {
-			return err
-		}
-		ch, err := s.newCall(object)
-		if err != nil {
-			return b.byFlags(err)
-		}
-		return runChange(s, cmd, flags, render.CallColumns(), ch)
-	}
-	return cmd
+	return creation(s, cmd, callFields(), render.CallColumns(), s.newCall)
 }
 
 // newCall is the creation of a call from its body.

@@ -95,6 +95,25 @@ func runChange[T any](s *session, cmd *cobra.Command, flags *changeFlags, column
 	return nil
 }
 
+// creation lets a command create the record that its flags and its file describe.
+func creation[T any](s *session, cmd *cobra.Command, fields []bodyField, columns []render.Column[T], change func(object map[string]any) (apiclient.Change, error)) *cobra.Command {
+	flags := &changeFlags{}
+	b := newBody(s, cmd, false, fields)
+	flags.register(cmd, false)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		object, err := b.object()
+		if err != nil {
+			return err
+		}
+		ch, err := change(object)
+		if err != nil {
+			return b.byFlags(err)
+		}
+		return runChange(s, cmd, flags, columns, ch)
+	}
+	return cmd
+}
+
 // deliver sends a change, through the outbox when that was asked for.
 func (s *session) deliver(ctx context.Context, client *apiclient.Client, flags *changeFlags, ch apiclient.Change) (*apiclient.Response, error) {
 	if !flags.queue {

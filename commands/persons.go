@@ -102,27 +102,13 @@ func personCreateFields() []bodyField {
 }
 
 func personCreate(s *session) *cobra.Command {
-	flags := &changeFlags{}
 	cmd := &cobra.Command{
 		Use: "create", Short: "Create a person", Args: noArgs,
 		Long: "Create a person from flags, a JSON file, or both. A UUID is chosen here when none is given, so\nthat the creation is safe to repeat when its answer is lost.",
 		Example: "  fundesk person create --first-name Anna --last-name Jansen --email a.jansen@example.org\n" +
 			"  fundesk person create --file person.json\n  fundesk person create --file - --dry-run < person.json",
 	}
-	b := newBody(s, cmd, false, personCreateFields())
-	flags.register(cmd, false)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		object, err := b.object()
-		if err != nil {
-			return err
-		}
-		ch, err := s.newPerson(object)
-		if err != nil {
-			return b.byFlags(err)
-		}
-		return runChange(s, cmd, flags, render.PersonColumns(), ch)
-	}
-	return cmd
+	return creation(s, cmd, personCreateFields(), render.PersonColumns(), s.newPerson)
 }
 
 // newPerson is the creation of a person from its body; the profile fills in what it

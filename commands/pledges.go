@@ -131,7 +131,6 @@ func pledgeFields() []bodyField {
 }
 
 func pledgeCreate(s *session) *cobra.Command {
-	flags := &changeFlags{}
 	cmd := &cobra.Command{
 		Use: "create", Short: "Create a pledge of a person", Args: noArgs,
 		Long: "Create a pledge. With an external source it is managed in an external system: the service then\napplies no rules of its own to it.",
@@ -139,20 +138,7 @@ func pledgeCreate(s *session) *cobra.Command {
 			"    --initial-donation-interval monthly --starts-at 2026-12-01 --recruiter-user 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
 			"  fundesk pledge create --file pledge.json",
 	}
-	b := newBody(s, cmd, false, pledgeFields())
-	flags.register(cmd, false)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		object, err := b.object()
-		if err != nil {
-			return err
-		}
-		ch, err := s.newPledge(object)
-		if err != nil {
-			return b.byFlags(err)
-		}
-		return runChange(s, cmd, flags, render.PledgeColumns(), ch)
-	}
-	return cmd
+	return creation(s, cmd, pledgeFields(), render.PledgeColumns(), s.newPledge)
 }
 
 // newPledge is the creation of a pledge from its body; the profile fills in what it
