@@ -385,6 +385,48 @@ func TestAllPrefetchesInTheMiddleOfAChunk(t *testing.T) {
 	}
 }
 
+// A page that breaks after its position was told is read again, and may end elsewhere by
+// then: a new record came. What comes next follows the page that was kept.
+func TestAllOfAPageReadAgain(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{})
+	var firsts, seconds atomic.Int32
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if after := r.URL.Query().Get("after"); after != "" {
+			if after == "c10" && seconds.Add(1) == 1 {
+				close(asked)
+			}
+			listServer(20, envelope)(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if firsts.Add(1) > 1 {
+			answer(w, 200, `{"pageInfo":{"endCursor":"c9","hasNextPage":true},"edges":[`+edges(-1, 9)+"]}")
+			return
+		}
+		io.WriteString(w, `{"pageInfo":{"endCursor":"c10","hasNextPage":true},"edges":[`)
+		w.(http.Flusher).Flush()
+		select {
+		case <-asked:
+		case <-r.Context().Done():
+		}
+		panic(http.ErrAbortHandler)
+	}, func(o *apiclient.Options) { o.Timeout = 10 * time.Second })
+	next := 0
+	for record, err := range client.Pledges.All(t.Context(), apitype.PledgeListOptions{}, apiclient.AllOptions{PageSize: 10}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := node(next); string(record.Raw) != want {
+			t.Fatalf("got %s, want %s", record.Raw, want)
+		}
+		next++
+	}
+	if next != 21 {
+		t.Errorf("got %d records, want 21", next)
+	}
+}
+
 func TestPageKeepsBytesAndFlags(t *testing.T) {
 	t.Parallel()
 	client := serve(t, listServer(25, envelope))

@@ -139,6 +139,9 @@ func (w *walk[T]) run(ctx context.Context, yield func(Record[T], error) bool) {
 			return
 		}
 		w.judge(&current.page.Page)
+		if next != nil && next.after != current.page.EndCursor {
+			next = nil // The page broke and was read again: what is new since moved its end.
+		}
 		if next == nil {
 			next = w.startNext(ctx, current, w.coming(current.page))
 		}
