@@ -156,8 +156,12 @@ func (s *session) tell(command *cobra.Command, r report) {
 	}
 }
 
-// isClosedPipe reports whether the reader of the output went away.
+// isClosedPipe reports whether the reader of the output went away. A connection to the
+// service may break with the same error, and that must not end quietly.
 func isClosedPipe(err error) bool {
+	if known, _ := errorAs(err); known != nil {
+		return false
+	}
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed)
 }
 

@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -122,6 +125,52 @@ func TestExitCodes(t *testing.T) {
 			}
 			if strings.Contains(out+errs, "secret-token") {
 				t.Errorf("got the token in %q", out+errs)
+			}
+		})
+	}
+}
+
+// brokenPipe is a service whose connections break while a request is written.
+type brokenPipe struct{}
+
+func (brokenPipe) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, &net.OpError{Op: "write", Net: "tcp", Err: os.NewSyscallError("write", syscall.EPIPE)}
+}
+
+func (brokenPipe) Token() string { return "token" }
+
+func (brokenPipe) Close() error { return nil }
+
+// A closed pipe of the output ends a command quietly, a connection that breaks with the
+// same error does not.
+func TestBrokenConnectionIsNoClosedPipe(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		line string
+		code int
+	}{
+		{"call get " + testID, 8},
+		{"call get " + testID + " " + testID, 9},
+		{"call list --all", 8},
+		{"call stats", 8},
+		{"pull call", 8},
+		{"api POST /api/v1/calls", 10},
+		{"call attempt " + testID, 10},
+		{"processed mark call " + testID, 10},
+	}
+	for _, test := range tests {
+		t.Run(test.line, func(t *testing.T) {
+			t.Parallel()
+			var stdout, stderr bytes.Buffer
+			home := t.TempDir()
+			code := Run(t.Context(), append(strings.Fields(test.line), "--profile", "demo"), App{
+				In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now,
+				Getenv:       func(name string) string { return map[string]string{"HOME": home}[name] },
+				Sleep:        func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+				OpenEmbedded: func(context.Context, string, string) (Embedded, error) { return brokenPipe{}, nil },
+			})
+			if code != test.code || stderr.Len() == 0 {
+				t.Errorf("got exit code %d and %q, want %d and why", code, &stderr, test.code)
 			}
 		})
 	}
