@@ -168,7 +168,10 @@ func (w *twins) changes() {
 		w.ask("PUT", "/api/v1/pledges/"+pledge+"/actions/"+[]string{"drop", "activate", "cancel", "fulfill", "x"}[i%5], `{}`)
 		w.askAs(w.scoped, "PUT", "/api/v1/pledges/"+pledge+"/actions/drop", `{}`)
 		w.askAs(w.scoped, "PUT", "/api/v1/calls/"+call+"/actions/add-attempt", `{}`)
-		w.ask("PUT", "/api/v1/entity-access/mark-as-processed", fmt.Sprintf(`{"processedEntries":[{"entityName":"call","entityUuid":%q,"processedAt":"2026-11-20","externalSourceName":"crm"},{"entityName":"person","entityUuid":%q,"processedAt":"2026-11-20"}]}`, call, numbered(8, i)))
+		marked := w.ask("POST", "/api/v1/entity-access/actions/mark-processed", fmt.Sprintf(`{"entries":[{"entityName":"call","entityUuid":%q,"processedAt":"2026-11-20","externalSourceName":"crm"},{"entityName":"person","entityUuid":%q,"processedAt":"2026-11-20"}]}`, call, numbered(8, i)))
+		if !bytes.Contains(marked, []byte(`"errors":[{"entityName":"person"`)) {
+			w.t.Errorf("marked a call and an unknown person: got %s, want the person refused", marked)
+		}
 		for _, path := range []string{"persons/" + person, "pledges/" + pledge, "calls/" + call, "calls/" + numbered(4, i)} {
 			w.ask("GET", "/api/v1/"+path, "")
 			w.askAs(w.scoped, "GET", "/api/v1/"+path, "")
