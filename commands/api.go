@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -181,7 +182,7 @@ func (a *apiFlags) walk(s *session, cmd *cobra.Command, client *apiclient.Client
 	}
 	all := apiclient.AllOptions{PageSize: defaultPageSize, Reuse: true}
 	if size := query.Get("first"); size != "" {
-		if _, err := fmt.Sscan(size, &all.PageSize); err != nil || all.PageSize <= 0 {
+		if all.PageSize, err = strconv.Atoi(size); err != nil || all.PageSize <= 0 {
 			return usageError("first must be a whole number greater than 0")
 		}
 	}

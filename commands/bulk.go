@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,6 +47,17 @@ func (s *session) targets(args []string) ([]apitype.UUID, error) {
 		ids[i] = id
 	}
 	return ids, nil
+}
+
+// distinct is every identifier once, in the order of the first: a record that is named
+// twice, by a list that was put together from two, must not get two attempts.
+func distinct(ids []apitype.UUID) []apitype.UUID {
+	seen := make(map[apitype.UUID]bool, len(ids))
+	return slices.DeleteFunc(slices.Clone(ids), func(id apitype.UUID) bool {
+		again := seen[id]
+		seen[id] = true
+		return again
+	})
 }
 
 // readTargets reads one identifier a line: bare, as a JSON string, or as a JSON object

@@ -189,9 +189,13 @@ func runTargets[T any](s *session, cmd *cobra.Command, flags *changeFlags, args 
 	if err := flags.check(cmd); err != nil {
 		return err
 	}
-	ids, err := s.targets(args)
+	named, err := s.targets(args)
 	if err != nil {
 		return err
+	}
+	ids := distinct(named)
+	if twice := len(named) - len(ids); twice > 0 {
+		s.note("%s named more than once, and changed once", count(twice, "record"))
 	}
 	changes := make([]apiclient.Change, len(ids))
 	for i, id := range ids {
@@ -199,7 +203,7 @@ func runTargets[T any](s *session, cmd *cobra.Command, flags *changeFlags, args 
 			return err
 		}
 	}
-	bulk := len(ids) > 1 || args[0] == "-"
+	bulk := len(args) > 1 || args[0] == "-"
 	if flags.dryRun {
 		for _, ch := range changes {
 			if err := printChange(s, ch); err != nil {

@@ -110,7 +110,11 @@ func defaultHint(kind apiclient.Kind, t *target) string {
 
 // finish tells an error and returns the exit code.
 func (s *session) finish(command *cobra.Command, err error) int {
-	if err == nil || isClosedPipe(err) {
+	if err == nil {
+		s.tellNotes()
+		return 0
+	}
+	if isClosedPipe(err) {
 		return 0
 	}
 	if known, _ := errorAs(err); known == nil && errors.Is(err, context.Canceled) {

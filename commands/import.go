@@ -64,6 +64,9 @@ func (f *importFlags) run(s *session, cmd *cobra.Command, i importer, name strin
 	if err := f.check(cmd); err != nil {
 		return err
 	}
+	if isSameFile(name, f.results) {
+		return usageError("--results names the file that is imported; the results need one of their own")
+	}
 	known, size, err := readResults(f.results)
 	if err != nil {
 		return err
@@ -192,6 +195,8 @@ func (i importer) line(number int, text []byte, object map[string]any, known map
 	earlier, started := known[number]
 	id, given := object["uuid"].(string)
 	switch {
+	case !given && object["uuid"] != nil:
+		return importLine{}, errors.New("uuid: has a value of another kind")
 	case !given && started:
 		object["uuid"] = earlier.UUID
 	case given && started && !strings.EqualFold(id, earlier.UUID):
@@ -249,6 +254,9 @@ func readCSV(s *session, i importer, in io.Reader, each eachLine) error {
 		if !known {
 			// Its text may be a donor's: files without a header are common.
 			return usageError("line 1: column "+strconv.Itoa(n+1)+" has not the name of a field", "fields: "+strings.Join((&body{fields: i.fields}).paths(), ", "))
+		}
+		if slices.ContainsFunc(columns[:n], func(before bodyField) bool { return before.path == field.path }) {
+			return usageError("line 1: two columns are called " + field.path)
 		}
 		columns[n] = field
 	}

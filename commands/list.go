@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"runtime/debug"
@@ -254,22 +255,35 @@ func runGet[T any](s *session, cmd *cobra.Command, args []string, columns []rend
 		}
 		return render.Record(s.app.Out, columns, options, record.Raw, record.Decode)
 	}
+	return getAll(cmd.Context(), client, ids, list, get)
+}
+
+// getAll prints the named records as a list. One that is missing does not stand in the way
+// of the others; an account that is refused is, for all of them.
+func getAll[T any](ctx context.Context, client *apiclient.Client, ids []apitype.UUID, list *render.List[T], get func(*apiclient.Client, context.Context, apitype.UUID) (apiclient.Record[T], error)) error {
 	var failed []error
-	for outcome := range inOrder(cmd.Context(), defaultConcurrency, ids, func(ctx context.Context, id apitype.UUID) (apiclient.Record[T], error) {
+	for outcome := range inOrder(ctx, defaultConcurrency, ids, func(ctx context.Context, id apitype.UUID) (apiclient.Record[T], error) {
 		return get(client, ctx, id)
 	}) {
 		err := outcome.err
 		if err == nil {
 			err = list.Add(outcome.value.Raw, outcome.value.Decode)
 		}
-		if err != nil {
-			if isClosedPipe(err) {
-				return err
-			}
+		switch {
+		case err == nil:
+		case isClosedPipe(err):
+			return err
+		case apiclient.KindOf(err) == apiclient.KindUnauthenticated:
+			return errors.Join(err, list.Abort())
+		default:
 			failed = append(failed, fmt.Errorf("%s: %w", outcome.id, err))
 		}
 	}
-	if err := list.Close(); err != nil {
+	end := list.Close
+	if list.Count() == 0 {
+		end = list.Abort
+	}
+	if err := end(); err != nil {
 		return err
 	}
 	return partial(failed, len(ids))

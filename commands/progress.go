@@ -26,7 +26,7 @@ func (p *progress) step() {
 		return
 	}
 	inPlace := p.inPlace()
-	if !inPlace && now.Sub(p.shown) < 10*time.Second {
+	if !inPlace && (now.Sub(p.shown) < 10*time.Second || wantsJSON(p.session.args)) {
 		return
 	}
 	p.shown = now

@@ -54,6 +54,16 @@ func readResults(path string) (known map[int]lineResult, size int64, err error) 
 	return known, int64(len(data)), nil
 }
 
+// isSameFile reports whether two names lead to one file that is there.
+func isSameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
 // noteResult reads one line of a results file.
 func noteResult(known map[int]lineResult, line []byte) {
 	var r lineResult

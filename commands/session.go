@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/user"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -61,6 +62,7 @@ type session struct {
 	target   *target
 	client   *apiclient.Client
 	embedded Embedded
+	notes    []string // Not told yet.
 }
 
 func newSession(app App, args []string) *session { return &session{app: app, args: args} }
@@ -80,7 +82,7 @@ func (s *session) dir(variable, xdg, fallback string) string {
 	if dir := s.app.Getenv(xdg); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "fundesk")
 	}
-	home := s.app.Getenv("HOME")
+	home := s.home()
 	switch runtime.GOOS {
 	case "windows":
 		return filepath.Join(s.app.Getenv("LOCALAPPDATA"), "fundesk", strings.TrimPrefix(filepath.Base(fallback), "."))
@@ -90,6 +92,18 @@ func (s *session) dir(variable, xdg, fallback string) string {
 		}
 	}
 	return filepath.Join(home, filepath.FromSlash(fallback), "fundesk")
+}
+
+// home is the folder of the user. Where a job of the system runs without the variable, what
+// belongs there must not land in whatever folder it runs in, nor be read from it.
+func (s *session) home() string {
+	if home := s.app.Getenv("HOME"); home != "" {
+		return home
+	}
+	if account, err := user.Current(); err == nil {
+		return account.HomeDir
+	}
+	return ""
 }
 
 func (s *session) configDir() string {
@@ -166,11 +180,24 @@ func (s *session) width() int {
 	return 80
 }
 
-// note tells a person something that is no error.
+// note tells a person something that is no error. Where errors are told as JSON it waits
+// for the end: an error is the only line then.
 func (s *session) note(format string, args ...any) {
-	if !s.flags.quiet {
-		fmt.Fprintf(s.app.Err, "fundesk: %s\n", render.Clean(fmt.Sprintf(format, args...)))
+	if s.flags.quiet {
+		return
 	}
+	s.notes = append(s.notes, "fundesk: "+render.Clean(fmt.Sprintf(format, args...)))
+	if !wantsJSON(s.args) {
+		s.tellNotes()
+	}
+}
+
+// tellNotes writes the notes that were kept.
+func (s *session) tellNotes() {
+	for _, note := range s.notes {
+		fmt.Fprintln(s.app.Err, note)
+	}
+	s.notes = nil
 }
 
 // ask asks a yes-or-no question; off a terminal --yes must have answered it.
