@@ -46,7 +46,8 @@ func (s *Service) LoadIfEmpty(ctx context.Context, feed func(add func(LoadRecord
 }
 
 func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error) error, when func(Reader) (bool, error)) error {
-	return s.update(ctx, "load", func(tx Tx) error {
+	// What was being done is for the caller to say, who knows what is loaded.
+	return s.store.Update(ctx, func(tx Tx) error {
 		if when != nil {
 			if fill, err := when(tx); err != nil || !fill {
 				return err

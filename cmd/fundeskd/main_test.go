@@ -343,20 +343,20 @@ func TestLoad(t *testing.T) {
 func TestLoadRefuses(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, line, want string }{
-		{"not JSON", `{`, "line 3"},
+		{"not JSON", `{`, "line 3: is not valid JSON"},
 		{"unknown kind", `{"kind":"donor","data":{}}`, "line 3: kind must be one of"},
 		{"unknown field", `{"kind":"user","data":{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c09","email":"x"}}`, "line 3: email is not a known field"},
 		{"no data", `{"kind":"user"}`, "line 3: data must be a JSON object"},
 		{"again", personLine, "line 3: a person with this uuid already exists"},
 		{"missing reference", strings.Replace(pledgeLine, "1c02", "1c99", 1), "line 3: the request has values that are not valid: person.uuid names no person"},
-		{"wrong status", strings.Replace(callLine, "completed", "done", 1), "status must be one of"},
+		{"wrong status", strings.Replace(callLine, "completed", "done", 1), "line 3: the request has values that are not valid: status must be one of"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			e := newEnvironment(t)
 			code, _, errs := e.run(organizationLine+"\n"+personLine+"\n"+test.line, "load", "-")
-			if code != exitFailure || !strings.HasPrefix(errs, "fundeskd: load: ") || !strings.Contains(errs, test.want) {
+			if code != exitFailure || !strings.HasPrefix(errs, "fundeskd: load: "+test.want) {
 				t.Errorf("got code %d, %q, want %q", code, errs, test.want)
 			}
 			var organizations []any
