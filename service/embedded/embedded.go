@@ -9,6 +9,7 @@ package embedded
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -56,7 +57,7 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	}
 	if o.Sample {
 		if err := fill(ctx, rules, o); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("fill the database: %w", err)
 		}
 	}
 	account, err := rules.OwnAccount(ctx, accountName)
