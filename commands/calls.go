@@ -47,6 +47,7 @@ func (c *callFilters) register(s *session, cmd *cobra.Command) {
 	f.StringSliceVar(&c.status, "status", nil, "filter what was retrieved: requested, completed, cancelled, expired")
 	f.StringSliceVar(&c.callType, "type", nil, "filter what was retrieved: verification, happy_call, winback")
 	f.Var(uuidValue{&c.person}, "person", "filter what was retrieved: calls to this person")
+	wantFilled(cmd, "external-status-code", "external-reference-id", "external-application-name", "status", "type")
 }
 
 // check refuses filters that do not go together. The values of the interface's own

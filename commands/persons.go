@@ -46,6 +46,7 @@ func personList(s *session) *cobra.Command {
 	f.Var(uuidsValue{&o.OwningOrganizationUUIDs}, "owning-organization", "only persons of this organization (repeatable)")
 	f.Var(momentValue{s.app.Now, &o.CreatedAfter}, "created-after", "only persons created after this time")
 	f.StringVar(&o.IBAN, "iban", "", "only persons with this IBAN")
+	wantFilled(cmd, "iban")
 	return cmd
 }
 

@@ -37,6 +37,7 @@ func (p *pledgeFilters) register(s *session, cmd *cobra.Command) {
 	f.Var(momentValue{s.app.Now, &o.UpdatedAfter}, "updated-after", "only pledges updated after this time")
 	f.Var(momentValue{s.app.Now, &o.ReleasedAfter}, "released-after", "only pledges released after this time")
 	f.StringSliceVar(&o.Include, "include", nil, "embed transactions")
+	wantFilled(cmd, "status")
 }
 
 func (p *pledgeFilters) check(cmd *cobra.Command) error {
