@@ -147,6 +147,7 @@ func TestErrors(t *testing.T) {
 		{"broken JSON", 405, "application/json", `{"message":`, apiclient.KindRejected, `{"message":`, nil},
 		{"a status nobody knows", 499, "", "", apiclient.KindRejected, "the service refused the request", nil},
 		{"a redirect", 302, "text/html", "<a>elsewhere</a>", apiclient.KindUnavailable, "the service redirects elsewhere, and redirects are never followed; check the base URL", nil},
+		{"a proxy's failure with its status", 502, "text/html", "<h1>502 Bad gateway</h1>", apiclient.KindUnavailable, "Bad gateway", nil},
 		{"a proxy's failure", 502, "text/html", "<h1>Bad gateway</h1>", apiclient.KindUnavailable, "Bad gateway", nil},
 	}
 	for _, test := range tests {

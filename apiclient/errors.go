@@ -116,6 +116,7 @@ func (r *Response) failure(now time.Time) *Error {
 	}
 	e.RetryAfter = retryAfter(r.Header.Get("Retry-After"), now)
 	e.readBody(r.Header.Get("Content-Type"), r.Body)
+	e.Message = strings.TrimPrefix(e.Message, strconv.Itoa(r.Status)+" ") // As in "502 Bad Gateway".
 	if e.Message == "" {
 		e.Message = strings.ToLower(http.StatusText(r.Status))
 	}

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"slices"
 	"time"
 
@@ -60,8 +61,9 @@ func (w *watchFlags) run(s *session, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	watcher := &watcher{flags: w, session: s, options: options, client: client, seen: map[apitype.UUID]apitype.Time{}, fromNow: w.since == nil, passes: w.filters.passes()}
 	s.setNow(&w.since)
-	watcher := &watcher{flags: w, session: s, options: options, client: client, seen: map[apitype.UUID]apitype.Time{}, after: *w.since, passes: w.filters.passes()}
+	watcher.after = *w.since
 	for {
 		done, err := watcher.poll(cmd.Context())
 		if err != nil || done {
@@ -85,6 +87,7 @@ type watcher struct {
 	client  *apiclient.Client
 	seen    map[apitype.UUID]apitype.Time
 	after   apitype.Time
+	fromNow bool // Now was meant, and the service has not told its own yet.
 	passes  func(apitype.Call) bool
 	printed int
 }
@@ -93,9 +96,9 @@ type watcher struct {
 func (w *watcher) poll(ctx context.Context) (done bool, err error) {
 	var changed []apiclient.Record[apitype.Call]
 	o := w.flags.filters.options
-	o.UpdatedAfter = &w.after
-	newest := w.after
-	for record, err := range w.client.Calls.All(ctx, o, apiclient.AllOptions{}) {
+	o.UpdatedAfter = new(w.after)
+	var newest apitype.Time
+	for record, err := range w.client.Calls.All(ctx, o, apiclient.AllOptions{Answered: w.answered}) {
 		if err != nil {
 			return false, err
 		}
@@ -125,6 +128,15 @@ func (w *watcher) poll(ctx context.Context) (done bool, err error) {
 		}
 	}
 	return w.print(changed)
+}
+
+// answered begins with the service's own now, if it is earlier: a clock of this machine
+// that is ahead would hide all changes until the service's has come up with it.
+func (w *watcher) answered(header http.Header) {
+	if now := began(header, w.after.Time); w.fromNow && now.Before(w.after.Time) {
+		w.after = apitype.NewTime(now)
+	}
+	w.fromNow = false
 }
 
 func (w *watcher) print(changed []apiclient.Record[apitype.Call]) (done bool, err error) {

@@ -262,7 +262,8 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 		if version.Time.After(next.After.Time) {
 			next.Written[id] = version
 		}
-		if before, written := last.Written[id]; written && before == version {
+		// Who names the beginning wants everything from there, though it was written before.
+		if before, written := last.Written[id]; written && before == version && p.since == nil {
 			continue
 		}
 		if err := out.list.Add(record.Raw, record.Decode); err != nil {

@@ -138,6 +138,30 @@ func TestPullWithAnotherClock(t *testing.T) {
 	}
 }
 
+// A watch from now on means the service's now: this machine's clock is ten minutes ahead.
+func TestWatchWithAnotherClock(t *testing.T) {
+	t.Parallel()
+	served := time.Now().Add(-10 * time.Minute).Truncate(time.Second)
+	var polls atomic.Int32
+	out, errs, code := against(t, func(w http.ResponseWriter, r *http.Request) {
+		changed := apitype.NewTime(served.Add(time.Second))
+		after, _ := apitype.ParseTime(r.URL.Query().Get("updatedAfter"))
+		edges := ""
+		switch n := polls.Add(1); {
+		case n > 1 && changed.After(after.Time):
+			edges = `{"cursor":"c","node":{"uuid":"` + testID + `","status":"requested","lastUpdatedAt":"` + changed.String() + `"}}`
+		case n > 1: // It would go on for ever.
+			status(404, "application/json", `{"detail":"the change is not asked for"}`)(w, r)
+			return
+		}
+		w.Header().Set("Date", served.UTC().Format(http.TimeFormat))
+		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[`+edges+`]}`)(w, r)
+	}, "call", "watch", "--interval", "1s", "--count", "1", "-o", "id")
+	if code != 0 || out != testID+"\n" {
+		t.Errorf("got exit code %d, %q and %q, want the change", code, out, errs)
+	}
+}
+
 // A page that is broken in its middle: what stands before the fault is printed, the
 // command fails, and the next pull begins where this one did.
 func TestPullOfABrokenPage(t *testing.T) {

@@ -15,6 +15,7 @@
 package render
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -116,6 +117,8 @@ func (t Text) Paint() string {
 	return "\x1b[" + roleCodes[t.Role] + "m" + t.Text + "\x1b[0m"
 }
 
+var errNoColumns = errors.New("what is printed here has no columns; choose fields by --jq")
+
 // Select finds columns by name; without names it returns those that are shown by
 // default, or all of them. The error lists what there is.
 func Select[T any](columns []Column[T], names []string, all bool) ([]Column[T], error) {
@@ -127,6 +130,9 @@ func Select[T any](columns []Column[T], names []string, all bool) ([]Column[T], 
 			}
 		}
 		return selected, nil
+	}
+	if len(columns) == 0 {
+		return nil, errNoColumns
 	}
 	for _, name := range names {
 		i := slices.IndexFunc(columns, func(c Column[T]) bool { return c.Name == name })

@@ -15,6 +15,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // fault is what goes wrong with the next change.
@@ -51,18 +52,26 @@ type fakeService struct {
 func newService(t *testing.T, faults ...fault) *fakeService {
 	t.Helper()
 	s := &fakeService{faults: faults, attempts: map[string][]map[string]any{}, result: map[string]map[string]any{}}
-	s.Server = httptest.NewServer(s)
+	s.Server = httptest.NewUnstartedServer(s)
+	servicetest.InOrder(s.Config)
+	s.Start()
 	t.Cleanup(s.Close)
 	return s
 }
 
 func (s *fakeService) client(t *testing.T) *apiclient.Client {
 	t.Helper()
-	client, err := apiclient.New(apiclient.Options{BaseURL: s.URL, Timeout: 3 * time.Second})
+	client, err := newClient(s.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return client
+}
+
+// newClient is a client of a fake service, which leaves nothing without an answer, and
+// knows what came first where each request has a connection of its own.
+func newClient(base string) (*apiclient.Client, error) {
+	return apiclient.New(apiclient.Options{BaseURL: base, Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}})
 }
 
 func (s *fakeService) next() fault {

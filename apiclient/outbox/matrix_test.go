@@ -24,8 +24,12 @@ import (
 
 var matrixSeeds = flag.Int("seeds", 2, "how many variants of each fault are tried with each operation")
 
-// matrixTimeout is when the client gives up on an answer.
+// matrixTimeout is when the client gives up on an answer. A slow machine makes it do so
+// without a fault; it then finds what it has sent.
 const matrixTimeout = 400 * time.Millisecond
+
+// matrixRounds is how often a change is tried or looked up at most: some may be in vain.
+const matrixRounds = 40
 
 // operation makes the change of one case, and says what it has left at the service.
 type operation struct {
@@ -39,7 +43,8 @@ type operation struct {
 type matrixCase struct {
 	*testing.T
 	h                    *servicetest.Harness
-	client               *apiclient.Client
+	client               *apiclient.Client // Reaches the service through the fault.
+	patient              *apiclient.Client // Of the test itself.
 	organization         apitype.UUID
 	person, call, pledge apitype.UUID
 	fresh                apitype.UUID // Of what is created.
@@ -59,13 +64,13 @@ func operations() []operation {
 				OwningOrganizationUUID: m.organization, RecruitingOrganizationUUID: m.organization, Email: new("new@example.org"),
 			})
 		}, func(m *matrixCase) int {
-			p, found := there(apiclient.Decoded(m.client.Persons.Get(m.Context(), m.fresh)))
+			p, found := there(apiclient.Decoded(m.patient.Persons.Get(m.Context(), m.fresh)))
 			return count(found && p.Email != nil && *p.Email == "new@example.org")
 		}},
 		{apiclient.OpUpdatePerson, func(m *matrixCase) (apiclient.Change, error) {
 			return apiclient.UpdatePersonChange(m.person, apitype.UpdatePersonRequest{Email: apitype.Set("changed@example.org")})
 		}, func(m *matrixCase) int {
-			p, _ := there(apiclient.Decoded(m.client.Persons.Get(m.Context(), m.person)))
+			p, _ := there(apiclient.Decoded(m.patient.Persons.Get(m.Context(), m.person)))
 			return count(p.Email != nil && *p.Email == "changed@example.org")
 		}},
 		{apiclient.OpCreateCall, func(m *matrixCase) (apiclient.Change, error) {
@@ -73,7 +78,7 @@ func operations() []operation {
 				RequestedAt: matrixTime, PersonUUID: m.person, Type: new(apitype.CallWinback), Notes: new("Ask again."),
 			})
 		}, func(m *matrixCase) int {
-			c, found := there(apiclient.Decoded(m.client.Calls.Get(m.Context(), m.fresh)))
+			c, found := there(apiclient.Decoded(m.patient.Calls.Get(m.Context(), m.fresh)))
 			return count(found && c.Type == apitype.CallWinback)
 		}},
 		{apiclient.OpAddAttempt, func(m *matrixCase) (apiclient.Change, error) {
@@ -99,19 +104,19 @@ func operations() []operation {
 				InitialDonationInterval: "monthly", InitialDonationAmount: apitype.Cents(700), RecruiterUserUUID: m.person, StartsAt: matrixTime,
 			})
 		}, func(m *matrixCase) int {
-			_, found := there(apiclient.Decoded(m.client.Pledges.Get(m.Context(), m.fresh)))
+			_, found := there(apiclient.Decoded(m.patient.Pledges.Get(m.Context(), m.fresh)))
 			return count(found)
 		}},
 		{apiclient.OpUpdatePledge, func(m *matrixCase) (apiclient.Change, error) {
 			return apiclient.UpdatePledgeChange(m.pledge, apitype.UpdatePledgeRequest{DonationAmount: apitype.Set(apitype.Cents(4321))})
 		}, func(m *matrixCase) int {
-			p, _ := there(apiclient.Decoded(m.client.Pledges.Get(m.Context(), m.pledge)))
+			p, _ := there(apiclient.Decoded(m.patient.Pledges.Get(m.Context(), m.pledge)))
 			return count(p.DonationAmount == apitype.Cents(4321))
 		}},
 		{apiclient.OpPledgeAction, func(m *matrixCase) (apiclient.Change, error) {
 			return apiclient.PledgeActionChange(m.pledge, "cancel"), nil
 		}, func(m *matrixCase) int {
-			p, _ := there(apiclient.Decoded(m.client.Pledges.Get(m.Context(), m.pledge)))
+			p, _ := there(apiclient.Decoded(m.patient.Pledges.Get(m.Context(), m.pledge)))
 			return count(p.Status == apitype.PledgeCancelled)
 		}},
 		{apiclient.OpMarkProcessed, func(m *matrixCase) (apiclient.Change, error) {
@@ -132,7 +137,7 @@ func there[T any](record T, err error) (T, bool) { return record, err == nil }
 
 func (m *matrixCase) readCall(id apitype.UUID) apitype.Call {
 	m.Helper()
-	call, err := apiclient.Decoded(m.client.Calls.Get(m.Context(), id))
+	call, err := apiclient.Decoded(m.patient.Calls.Get(m.Context(), id))
 	if err != nil {
 		m.Fatal(err)
 	}
@@ -185,8 +190,12 @@ func newMatrixCase(t *testing.T, h *servicetest.Harness, owner apitype.UUID, tok
 	)
 	address := serveFaulty(t, m.faulty)
 	var err error
+	withToken := func(context.Context) (string, error) { return token, nil }
+	if m.patient, err = apiclient.New(apiclient.Options{BaseURL: h.URL, Token: withToken, Transport: h.Transport()}); err != nil {
+		t.Fatal(err)
+	}
 	m.client, err = apiclient.New(apiclient.Options{
-		BaseURL: "http://service.example", Timeout: matrixTimeout, Token: func(context.Context) (string, error) { return token, nil },
+		BaseURL: "http://service.example", Timeout: matrixTimeout, Token: withToken,
 		Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", address)
 		}},
@@ -216,6 +225,7 @@ func serveFaulty(t *testing.T, faulty *servicetest.Faulty) (address string) {
 			return
 		}
 		server = &http.Server{Handler: faulty, ReadHeaderTimeout: time.Minute}
+		servicetest.InOrder(server)
 		go func(s *http.Server) { _ = s.Serve(listener) }(server)
 	}
 	serve()
@@ -253,7 +263,7 @@ func (m *matrixCase) play(op operation, fault servicetest.Fault, seed int) {
 	add(m.T, box, NewEntry(change))
 	sender := box.Sender(m.client, SenderOptions{Patience: time.Minute})
 	m.faulty.Arm(fault, seed)
-	for round := range 8 {
+	for round := range matrixRounds {
 		if _, err := sender.SendDue(m.Context()); err != nil {
 			m.Fatal(err)
 		}

@@ -238,7 +238,7 @@ func TestSeveralSendersSendEachOnce(t *testing.T) {
 		ids[i] = apitype.NewUUID()
 		add(t, open(t, dir, server.URL), attempt(t, ids[i]))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	done := make(chan error, 4)
 	for range 4 {
