@@ -127,6 +127,7 @@ func (l lasting) Close() error { return l.SetDeadline(time.Unix(1, 0)) }
 func (l lasting) serve(handler http.Handler) (server *http.Server, ended <-chan struct{}) {
 	_ = l.SetDeadline(time.Time{})
 	server = &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
+	InOrder(server)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
