@@ -284,7 +284,7 @@ func (s *shell) finish() tea.Cmd {
 		if written != nil {
 			<-written
 		}
-		ctx, cancel := context.WithTimeout(s.ctx, quitWait)
+		ctx, cancel := context.WithTimeout(s.ctx, s.QuitWait)
 		defer cancel()
 		_ = s.keeper.flush() // Run flushes again and reports.
 		if s.Outbox.Release() != nil {

@@ -46,6 +46,7 @@ func callID(n int) apitype.UUID   { return ids(0xc0, n) }
 type world struct {
 	*servicetest.Harness
 	options Options
+	client  *apiclient.Client // Of the test itself: nothing stands between it and the service.
 	box     *outbox.Outbox
 	token   string
 }
@@ -74,11 +75,12 @@ func newWorld(t *testing.T) *world {
 func (w *world) connect(t *testing.T, dir string) {
 	t.Helper()
 	w.token = w.Token()
-	client, err := apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Transport: w.Transport(), Now: w.Clock.Now})
+	var err error
+	w.client, err = apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Transport: w.Transport(), Now: w.Clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	account, err := client.Identity(t.Context())
+	account, err := w.client.Identity(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +89,7 @@ func (w *world) connect(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	w.options = Options{
-		Client: client, Outbox: w.box, Profile: "test", Now: w.Clock.Now,
+		Client: w.client, Outbox: w.box, Profile: "test", Now: w.Clock.Now, QuitWait: patience,
 		Languages: []string{"nl"}, ResultCodes: []string{"reached", "refused", "moved"}, Agent: new(ids(0xe0, 1)),
 	}
 }
@@ -145,7 +147,7 @@ func (w *world) loadCall(n int) {
 // call is a call as the service has it.
 func (w *world) call(t *testing.T, id apitype.UUID) apitype.Call {
 	t.Helper()
-	call, err := apiclient.Decoded(w.options.Client.Calls.Get(t.Context(), id))
+	call, err := apiclient.Decoded(w.client.Calls.Get(t.Context(), id))
 	if err != nil {
 		t.Fatal(err)
 	}

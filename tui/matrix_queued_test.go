@@ -27,13 +27,13 @@ func queuedDeeds() []deed {
 			}))
 		}, effects: func(t *testing.T, w *world) int {
 			t.Helper()
-			return shows(t, w.options.Client.Persons.Get, newID, func(p apitype.Person) bool { return value(p.Email) == "new@example.org" })
+			return shows(t, w.client.Persons.Get, newID, func(p apitype.Person) bool { return value(p.Email) == "new@example.org" })
 		}},
 		{name: "update person", queue: func(*world) (apiclient.Change, error) {
 			return apiclient.UpdatePersonChange(personID(1), apitype.UpdatePersonRequest{Email: apitype.Set("changed@example.org")})
 		}, effects: func(t *testing.T, w *world) int {
 			t.Helper()
-			return shows(t, w.options.Client.Persons.Get, personID(1), func(p apitype.Person) bool { return value(p.Email) == "changed@example.org" })
+			return shows(t, w.client.Persons.Get, personID(1), func(p apitype.Person) bool { return value(p.Email) == "changed@example.org" })
 		}},
 		{name: "create call", queue: func(w *world) (apiclient.Change, error) {
 			return generated(apiclient.CreateCallChange(apitype.CreateCallRequest{
@@ -41,7 +41,7 @@ func queuedDeeds() []deed {
 			}))
 		}, effects: func(t *testing.T, w *world) int {
 			t.Helper()
-			return shows(t, w.options.Client.Calls.Get, newID, func(c apitype.Call) bool { return value(c.Notes) == "Ask again." })
+			return shows(t, w.client.Calls.Get, newID, func(c apitype.Call) bool { return value(c.Notes) == "Ask again." })
 		}},
 		{name: "create pledge", queue: func(w *world) (apiclient.Change, error) {
 			return generated(apiclient.CreatePledgeChange(apitype.CreatePledgeRequest{
@@ -50,13 +50,13 @@ func queuedDeeds() []deed {
 			}))
 		}, effects: func(t *testing.T, w *world) int {
 			t.Helper()
-			return shows(t, w.options.Client.Pledges.Get, newID, func(p apitype.Pledge) bool { return p.DonationAmount == apitype.Cents(700) })
+			return shows(t, w.client.Pledges.Get, newID, func(p apitype.Pledge) bool { return p.DonationAmount == apitype.Cents(700) })
 		}},
 		{name: "update pledge", queue: func(*world) (apiclient.Change, error) {
 			return apiclient.UpdatePledgeChange(pledgeID(1), apitype.UpdatePledgeRequest{DonationAmount: apitype.Set(apitype.Cents(4321))})
 		}, effects: func(t *testing.T, w *world) int {
 			t.Helper()
-			return shows(t, w.options.Client.Pledges.Get, pledgeID(1), func(p apitype.Pledge) bool { return p.DonationAmount == apitype.Cents(4321) })
+			return shows(t, w.client.Pledges.Get, pledgeID(1), func(p apitype.Pledge) bool { return p.DonationAmount == apitype.Cents(4321) })
 		}},
 	}
 }

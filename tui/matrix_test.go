@@ -74,7 +74,7 @@ func deeds() []deed {
 			t.Helper()
 			cancelled := 0
 			for n := range 6 {
-				pledge, err := apiclient.Decoded(w.options.Client.Pledges.Get(t.Context(), pledgeID(n+1)))
+				pledge, err := apiclient.Decoded(w.client.Pledges.Get(t.Context(), pledgeID(n+1)))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -147,10 +147,6 @@ func (c *deedCase) play() {
 	defer tick.Stop()
 	deadline := time.Now().Add(3 * patience)
 	for lookedFor := 0; ; <-tick.C {
-		step := 8 * time.Second // What waits need not wait for us.
-		if c.faulty.Delayed() {
-			step /= 16 // What comes later than half a minute cannot be told from another.
-		}
 		c.mustBeSomewhere()
 		left := c.left()
 		if len(left) == 0 || left[0].State == outbox.StateRejected {
@@ -164,7 +160,7 @@ func (c *deedCase) play() {
 				c.faulty.DeliverLate()
 			}
 		}
-		c.w.Clock.Advance(step)
+		c.w.Clock.Advance(c.step(left[0]))
 		m.press("R")
 	}
 	c.faulty.DeliverLate()
@@ -172,6 +168,19 @@ func (c *deedCase) play() {
 	c.judge(m)
 	m.press("q")
 	m.ended()
+}
+
+// step is how much time may pass at once: what waits need not wait for us, but what comes
+// later than half a minute after it went out cannot be told from another.
+func (c *deedCase) step(e outbox.Entry) time.Duration {
+	switch {
+	case e.State == outbox.StateSending:
+		return 0
+	case c.faulty.Delayed():
+		return time.Second / 2
+	default:
+		return 8 * time.Second
+	}
 }
 
 func (c *deedCase) left() []outbox.Entry {

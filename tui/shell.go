@@ -107,6 +107,9 @@ func newShell(ctx context.Context, o Options, keys keymap) *shell {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.QuitWait == 0 {
+		o.QuitWait = quitWait
+	}
 	if len(o.PledgeActions) == 0 {
 		o.PledgeActions = apitype.PledgeActions
 	}

@@ -68,8 +68,9 @@ func (m *terminal) text() string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
-// patience is how long a test waits for the screen.
-const patience = 20 * time.Second
+// patience is how long a test waits for what comes at once. It only ends a test that
+// hangs: a machine may stand still for a while.
+const patience = time.Minute
 
 // start runs the interface in width by height cells.
 func start(t *testing.T, o Options, width, height int) *terminal {
@@ -80,13 +81,16 @@ func start(t *testing.T, o Options, width, height int) *terminal {
 	go func() { _, _ = io.Copy(io.Discard, m.screen) }()
 	o.In, o.Out = in, m
 	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan struct{})
 	go func() {
+		defer close(over)
 		m.done <- run(ctx, o, tea.WithWindowSize(width, height),
 			tea.WithEnvironment([]string{"TERM=xterm", "CLICOLOR_FORCE=1"}))
 	}()
 	t.Cleanup(func() {
 		cancel()
 		_ = keys.Close()
+		<-over // It writes to the folders of the test until then.
 	})
 	return m
 }

@@ -45,6 +45,7 @@ type Options struct {
 	Locale             render.Locale          // Amounts, dates and phone numbers as they are shown; what is copied stays exact.
 	ConfigDir          string                 // Holds scripts/ and keys.toml; "" for none.
 	Page               string                 // The first page: desk, calls, persons, pledges, outbox or stats.
+	QuitWait           time.Duration          // How long quitting waits for what is still to be sent; 0: 5 s.
 	Now                func() time.Time
 	In                 io.Reader // Nil: the terminal.
 	Out                io.Writer // Nil: the terminal.
@@ -56,7 +57,8 @@ type Options struct {
 // a little when nothing happens.
 const ticksASecond = 90
 
-// quitWait is how long quitting waits for what is still to be sent.
+// quitWait is how long quitting waits for what is still to be sent, where the options do
+// not say.
 const quitWait = 5 * time.Second
 
 // Run shows the interface until the user quits or ctx ends. Changes that could not be
