@@ -19,10 +19,10 @@ import (
 )
 
 // deskPatience is how long an agent looks at a screen before doing it again.
-const deskPatience = 5 * time.Second
+const deskPatience = 10 * time.Second
 
 // deskMost is how long an agent tries to complete one call.
-const deskMost = time.Minute
+const deskMost = 2 * patience
 
 // deskNotes are the notes of a call that was completed in a terminal.
 func deskNotes(id string) string { return "spoke with " + id + ", Grüße 世界" }

@@ -45,7 +45,7 @@ type crowd struct {
 }
 
 // commandPatience is how long a program may take.
-const commandPatience = time.Minute
+const commandPatience = patience
 
 func crowdCall(n int) apitype.UUID {
 	id := apitype.MustParseUUID("00000000-0000-4000-8000-000000000000")
@@ -233,7 +233,7 @@ func (c *crowd) drain() {
 	c.mu.Lock()
 	c.flapping = false
 	c.mu.Unlock()
-	deadline := time.Now().Add(2 * time.Minute)
+	deadline := time.Now().Add(2 * patience)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for ; ; <-tick.C {

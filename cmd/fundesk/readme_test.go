@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -149,11 +150,18 @@ func TestReadmeAgainstAService(t *testing.T) {
 	url := h.serve(t)
 	token := h.must(t, "fundeskd account add desk --all-organizations")
 	term := h.openTerminal(t, 120, 36)
+	entered := 0
+	// The screen of the line before must not be taken for that of the next.
 	enter := func(line, want string) {
 		t.Helper()
-		term.write("clear; " + line)
+		entered++
+		term.write(fmt.Sprintf("clear; echo line '%d'; %s", entered, line))
 		term.send("Enter")
-		term.waitFor(want)
+		begun := fmt.Sprintf("line %d\n", entered)
+		term.wait(want, func(screen string) bool {
+			_, after, found := strings.Cut(screen, begun)
+			return found && strings.Contains(after, want)
+		})
 	}
 	enter("PS1='with '' a bus> ' dbus-run-session -- bash --norc --noprofile", "with  a bus>")
 	enter("printf pass | gnome-keyring-daemon --unlock --components=secrets >/dev/null; echo unlocked $?", "unlocked 0")
@@ -166,7 +174,9 @@ func TestReadmeAgainstAService(t *testing.T) {
 			term.send("Enter")
 			term.waitFor("the token is in the keyring")
 		case "fundesk tui":
-			enter(line, "take the next call")
+			term.write(line)
+			term.send("Enter")
+			term.waitFor("take the next call")
 			term.send("q")
 			term.wait("the shell", func(screen string) bool { return !strings.Contains(screen, "Desk") })
 		default:

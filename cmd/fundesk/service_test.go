@@ -118,7 +118,7 @@ func TestEveryCommandThroughHTTPWithATokenFromTheKeyring(t *testing.T) {
 func (h *home) wantNoDaemon(t *testing.T) {
 	t.Helper()
 	var left []string
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		left = nil
 		folders, err := filepath.Glob("/proc/[0-9]*")
 		if err != nil {

@@ -39,6 +39,10 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
+// patience is how long a test waits for what comes soon, on a machine that may be busy
+// with all other tests, or stand still: it only ends a test that hangs.
+const patience = 2 * time.Minute
+
 // need skips the test when a program is not installed; in CI it must be.
 func need(t *testing.T, names ...string) {
 	t.Helper()
@@ -67,13 +71,12 @@ func newHome(t *testing.T) home {
 	}
 	// A program that was just hung up on may still write its last words.
 	t.Cleanup(func() {
-		for range 200 {
-			if os.RemoveAll(dir) == nil {
+		for deadline := time.Now().Add(patience); os.RemoveAll(dir) != nil; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Errorf("%s cannot be removed", dir)
 				return
 			}
-			time.Sleep(10 * time.Millisecond)
 		}
-		t.Errorf("%s cannot be removed", dir)
 	})
 	return home{dir: dir, env: []string{
 		"HOME=" + dir,
@@ -88,7 +91,7 @@ func newHome(t *testing.T) home {
 // run runs a shell line and returns what it printed and its exit code.
 func (h home) run(t *testing.T, line string) (stdout, stderr string, code int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience) // Some build.
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", line)
 	cmd.Env, cmd.Dir = h.env, h.dir
@@ -160,10 +163,10 @@ func (term *terminal) screen() string {
 	return term.tmux("capture-pane", "-p")
 }
 
-// wait waits until the screen is as wanted, at most as long as a slow machine needs.
+// wait waits until the screen is as wanted.
 func (term *terminal) wait(what string, wanted func(screen string) bool) string {
 	term.t.Helper()
-	deadline := time.NewTimer(30 * time.Second)
+	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
