@@ -266,10 +266,11 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 		if before, written := last.Written[id]; written && before == version && p.since == nil {
 			continue
 		}
+		printed := out.list.Printed()
 		if err := out.list.Add(record.Raw, record.Decode); err != nil {
 			return next, err
 		}
-		if p.mark {
+		if p.mark && out.list.Printed() > printed {
 			out.page = append(out.page, r.UUID)
 		}
 	}

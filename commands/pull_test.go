@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -159,6 +160,29 @@ func TestWatchWithAnotherClock(t *testing.T) {
 	}, "call", "watch", "--interval", "1s", "--count", "1", "-o", "id")
 	if code != 0 || out != testID+"\n" {
 		t.Errorf("got exit code %d, %q and %q, want the change", code, out, errs)
+	}
+}
+
+// A record of which a query leaves nothing was not written, and is not marked.
+func TestPullMarksWhatWasWritten(t *testing.T) {
+	t.Parallel()
+	other := "00000000-0000-4000-8000-000000000001"
+	var marked atomic.Pointer[string]
+	marked.Store(new(""))
+	out, errs, code := against(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"`+testID+`","status":"completed"}},{"node":{"uuid":"`+other+`","status":"requested"}}]}`)(w, r)
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		marked.Store(new(string(body)))
+		w.WriteHeader(http.StatusNoContent)
+	}, "pull", "call", "--mark-processed", "--jq", `select(.status == "completed") | .uuid`)
+	if code != 0 || out != `"`+testID+`"`+"\n" {
+		t.Fatalf("got exit code %d, %q and %q, want one call", code, out, errs)
+	}
+	if body := *marked.Load(); !strings.Contains(body, testID) || strings.Contains(body, other) {
+		t.Errorf("got the marks %s, want that of the call that was written", body)
 	}
 }
 

@@ -44,23 +44,23 @@ func ParseQuery(expression string) (*Query, error) {
 	return &Query{code: code}, nil
 }
 
-// run writes what the expression makes of a value, one result a line.
-func (q *Query) run(w *bufio.Writer, value any, o Options) error {
-	results := q.code.Run(value)
-	for {
+// run writes what the expression makes of a value, one result a line, and tells how many
+// those are.
+func (q *Query) run(w *bufio.Writer, value any, o Options) (count int, err error) {
+	for results := q.code.Run(value); ; count++ {
 		result, ok := results.Next()
 		if !ok {
-			return nil
+			return count, nil
 		}
 		if err, failed := result.(error); failed {
 			var halt *gojq.HaltError
 			if errors.As(err, &halt) && halt.Value() == nil {
-				return nil
+				return count, nil
 			}
-			return &QueryError{cause: err}
+			return count, &QueryError{cause: err}
 		}
 		if err := writeResult(w, result, o); err != nil {
-			return err
+			return count, err
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (q *Query) Print(out io.Writer, o Options, raw []byte) error {
 		return err
 	}
 	w := bufio.NewWriter(out)
-	if err := q.run(w, value, o); err != nil {
+	if _, err := q.run(w, value, o); err != nil {
 		return err
 	}
 	return w.Flush()

@@ -16,6 +16,7 @@ type List[T any] struct {
 	options Options
 	columns []Column[T]
 	count   int
+	silent  int // Records of which a query left nothing.
 	rows    *table[T]
 	merged  []any // What a query over the whole list will see.
 }
@@ -35,6 +36,10 @@ func NewList[T any](out io.Writer, columns []Column[T], o Options) (*List[T], er
 
 // Count is how many records were added.
 func (l *List[T]) Count() int { return l.count }
+
+// Printed is how many of them left something in the output: a query over each may leave
+// nothing of one.
+func (l *List[T]) Printed() int { return l.count - l.silent }
 
 // Add writes one record: raw is its JSON, decode reads it when the format needs that. The
 // first one is handed to the output at once, so that whoever reads it may begin.
@@ -111,7 +116,11 @@ func (l *List[T]) addQueried(raw []byte) error {
 		return err
 	}
 	if l.options.Format == NDJSON || l.options.Endless {
-		return l.options.Query.run(l.out, value, l.options)
+		results, err := l.options.Query.run(l.out, value, l.options)
+		if results == 0 {
+			l.silent++
+		}
+		return err
 	}
 	l.merged = append(l.merged, value)
 	return nil
@@ -154,7 +163,7 @@ func (l *List[T]) end(complete bool) error {
 	switch {
 	case l.options.Query != nil:
 		if complete && l.options.Format != NDJSON && !l.options.Endless {
-			err = l.options.Query.run(l.out, append([]any{}, l.merged...), l.options)
+			_, err = l.options.Query.run(l.out, append([]any{}, l.merged...), l.options)
 		}
 	case l.options.Format == JSON && l.count > 0:
 		_, err = l.out.WriteString("\n]\n")

@@ -27,7 +27,7 @@ func Record[T any](out io.Writer, columns []Column[T], o Options, raw []byte, de
 			return err
 		}
 		w := bufio.NewWriter(out)
-		if err := o.Query.run(w, value, o); err != nil {
+		if _, err := o.Query.run(w, value, o); err != nil {
 			return err
 		}
 		return w.Flush()
