@@ -26,6 +26,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
+
+	"fundesk/tui/widget"
 )
 
 // Blank is the content of the library's views: nothing to be seen. With none at all it
@@ -68,13 +70,14 @@ type Canvas struct {
 	drawn    frame
 	renderer *uv.TerminalRenderer // Nil: what is on the screen is not known.
 	cells    uv.ScreenBuffer
+	method   ansi.Method // How their widths are counted.
 	changes  bytes.Buffer
 }
 
 // New makes a canvas on out; cooked says that a line feed also returns to the first
 // column, as where the input is no terminal that the library has set.
 func New(out io.Writer, cooked bool) *Canvas {
-	return &Canvas{out: out, cooked: cooked, wake: make(chan struct{}, 1)}
+	return &Canvas{out: out, cooked: cooked, wake: make(chan struct{}, 1), method: ansi.GraphemeWidth}
 }
 
 // Hear learns from a message of the library what the terminal is like.
@@ -192,6 +195,7 @@ func (c *Canvas) paint() []byte {
 	}
 	c.drawn = next
 	c.cells.Clear()
+	c.count(next.content)
 	uv.NewStyledString(next.content).Draw(c.cells, c.cells.Bounds())
 	c.renderer.Render(c.cells.RenderBuffer)
 	c.changes.Reset()
@@ -205,6 +209,16 @@ func (c *Canvas) paint() []byte {
 	return c.changes.Bytes()
 }
 
+// count chooses how cells are counted: by the way without tables until a frame needs the
+// other.
+func (c *Canvas) count(content string) {
+	if c.method == ansi.GraphemeWidth {
+		c.method = widget.Method(content)
+		c.renderer.SetWidthMethod(c.method)
+		c.cells.Method = c.method
+	}
+}
+
 // begin makes the next frame a whole one.
 func (c *Canvas) begin(s surroundings) {
 	c.renderer = uv.NewTerminalRenderer(&c.changes, []string{"TERM=" + s.name})
@@ -213,5 +227,7 @@ func (c *Canvas) begin(s surroundings) {
 	c.renderer.SetScrollOptim(runtime.GOOS != "windows") // Its terminals move the cursor out of what scrolls.
 	c.renderer.SetFullscreen(true)
 	c.renderer.Erase()
+	c.renderer.SetWidthMethod(c.method)
 	c.cells = uv.NewScreenBuffer(s.width, s.height)
+	c.cells.Method = c.method
 }

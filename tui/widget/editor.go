@@ -57,7 +57,7 @@ func (e *Editor) clean(text string) string {
 func split(text string) []string {
 	var clusters []string
 	for text != "" {
-		cluster, _ := ansi.FirstGraphemeCluster(text, ansi.WcWidth)
+		cluster, _ := ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth) // Its width is not asked for.
 		clusters = append(clusters, cluster)
 		text = text[len(cluster):]
 	}

@@ -13,8 +13,6 @@ package widget
 import (
 	"strings"
 	"unicode/utf8"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // Fit is text cut or padded to exactly width cells. Styles inside it survive.
@@ -32,10 +30,11 @@ func Fit(text string, width int) string {
 		}
 		return text + blanks(width-len(text))
 	}
-	w := ansi.StringWidthWc(text)
+	m := Method(text)
+	w := m.StringWidth(text)
 	if w > width {
-		text = ansi.TruncateWc(text, width, "…")
-		w = ansi.StringWidthWc(text)
+		text = m.Truncate(text, width, "…")
+		w = m.StringWidth(text)
 	}
 	return text + blanks(width-w)
 }
@@ -55,7 +54,7 @@ func Width(text string) int {
 	if isPlain(text) {
 		return len(text)
 	}
-	return ansi.StringWidthWc(text)
+	return Method(text).StringWidth(text)
 }
 
 func isPlain[T ~string | ~[]byte](text T) bool {
@@ -90,7 +89,7 @@ func Wrap(text string, width int) []string {
 			lines = append(lines, line)
 			continue
 		}
-		lines = append(lines, strings.Split(ansi.WrapWc(line, width, " "), "\n")...)
+		lines = append(lines, strings.Split(Method(line).Wrap(line, width, " "), "\n")...)
 	}
 	return lines
 }
@@ -148,7 +147,7 @@ func Over(screen, block []string, width int) []string {
 	for i, line := range block {
 		if y := top + i; y < len(lines) {
 			under := lines[y]
-			lines[y] = Fit(ansi.TruncateWc(under, left, ""), left) + "\x1b[m" + Fit(line, w) + "\x1b[m" + rightOf(under, left+w, width)
+			lines[y] = Fit(Method(under).Truncate(under, left, ""), left) + "\x1b[m" + Fit(line, w) + "\x1b[m" + rightOf(under, left+w, width)
 		}
 	}
 	return lines
@@ -157,9 +156,10 @@ func Over(screen, block []string, width int) []string {
 // rightOf is what stands from a cell on in a line of width cells. Half a wide character
 // becomes a blank.
 func rightOf(line string, from, width int) string {
-	right := ansi.TruncateLeftWc(line, from, "")
+	m := Method(line)
+	right := m.TruncateLeft(line, from, "")
 	if Width(right) > width-from {
-		right = ansi.TruncateLeftWc(line, from+1, "")
+		right = m.TruncateLeft(line, from+1, "")
 	}
 	return FitRight(right, width-from)
 }
