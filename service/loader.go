@@ -118,8 +118,12 @@ func strictly(data []byte, value any) error {
 	return nil
 }
 
-// loadBatch is how many records are saved together: what they name is looked up at once.
-const loadBatch = 10_000
+// How many records are saved together: what they name is looked up at once. The first are
+// fewer, and each next are twice as many, so that the store soon has something to do.
+const (
+	firstBatch = 1_000
+	loadBatch  = 10_000
+)
 
 // loader checks and saves the records of one load, a batch at a time.
 type loader struct {
@@ -128,6 +132,7 @@ type loader struct {
 	organizations map[apitype.UUID]Organization
 	focusAreas    map[apitype.UUID]FocusArea
 	batch         []LoadRecord
+	size          int        // How many records the batch will have.
 	saving        chan error // Of the batch that is on its way, nil when none is.
 	failed        error      // Of a batch that was.
 
@@ -145,7 +150,10 @@ type checked struct {
 }
 
 func newLoader(tx Tx, now apitype.Time) *loader {
-	return &loader{tx: tx, now: now, organizations: map[apitype.UUID]Organization{}, focusAreas: map[apitype.UUID]FocusArea{}}
+	return &loader{
+		tx: tx, now: now, size: firstBatch,
+		organizations: map[apitype.UUID]Organization{}, focusAreas: map[apitype.UUID]FocusArea{},
+	}
 }
 
 // namedFocusArea is a focus area that a pledge names; ErrNoRow when there is none.
@@ -167,9 +175,10 @@ func (l *loader) namedFocusArea(id apitype.UUID) (FocusArea, error) {
 // add takes one record; when there are enough they are saved.
 func (l *loader) add(record LoadRecord) error {
 	l.batch = append(l.batch, record)
-	if len(l.batch) < loadBatch {
+	if len(l.batch) < l.size {
 		return nil
 	}
+	l.size = min(2*l.size, loadBatch)
 	return l.save()
 }
 

@@ -271,13 +271,18 @@ func (e *postgresEngine) copy(c *conn, table string, columns []string, rows [][]
 	})
 }
 
-// reserve takes numbers that no other transaction gets.
+// reserve takes numbers that no other transaction gets. The server tells of each run
+// without a gap, of which there is one unless others take numbers at the same time.
 func (e *postgresEngine) reserve(c *conn, table string, rows int) ([]int64, error) {
 	numbers := make([]int64, 0, rows)
-	err := c.each(`SELECT nextval('`+table+`_number_seq') FROM generate_series(1, $1)`, []any{rows}, func(result *sql.Rows) error {
-		var number int64
-		err := result.Scan(&number)
-		numbers = append(numbers, number)
+	err := c.each(`SELECT MIN(number), MAX(number)
+		FROM (SELECT i, nextval('`+table+`_number_seq') AS number FROM generate_series(1, $1) AS i) AS taken
+		GROUP BY number - i ORDER BY 1`, []any{rows}, func(result *sql.Rows) error {
+		var first, last int64
+		err := result.Scan(&first, &last)
+		for number := first; err == nil && number <= last; number++ {
+			numbers = append(numbers, number)
+		}
 		return err
 	})
 	return numbers, err
