@@ -66,7 +66,7 @@ func pullNoun(s *session, entity apitype.EntityName) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: string(entity), Short: "Retrieve new " + string(entity) + "s", Args: noArgs,
 		Long: "Print every " + string(entity) + " that is new since the last pull, as NDJSON. The position moves only after\n" +
-			"everything was written.",
+			"everything was written. Each profile has its own, and each account whose token is in FUNDESK_TOKEN.",
 		Example: "  fundesk pull " + string(entity) + " >> " + string(entity) + "s.ndjson\n" +
 			"  fundesk pull " + string(entity) + " --since 7d --state my.state",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -184,10 +184,9 @@ func (p *pullFlags) run(s *session, cmd *cobra.Command) error {
 		return err
 	}
 	last := position{Service: t.baseURL, Query: p.after + "?" + p.query.Encode()}
-	path := p.state
-	if path == "" {
-		sum := sha256.Sum256([]byte(last.Service + " " + last.Query))
-		path = filepath.Join(s.stateDir(), "pull", t.name+"-"+string(p.entity)+"-"+hex.EncodeToString(sum[:6])+".json")
+	path, err := p.positionPath(cmd.Context(), client, t, s.stateDir(), last)
+	if err != nil {
+		return err
 	}
 	if err := last.load(path); err != nil {
 		return err
@@ -212,6 +211,25 @@ func (p *pullFlags) run(s *session, cmd *cobra.Command) error {
 	}
 	s.note("%s; the next pull begins at %s", count(list.Count(), "record"), next.After)
 	return nil
+}
+
+// positionPath is the file of a position: that which was named, or one for each profile,
+// service and set of filters. A token of the environment may be that of any account, whose
+// position is one of its own: another one sees other records.
+func (p *puller) positionPath(ctx context.Context, client *apiclient.Client, t *target, stateDir string, last position) (string, error) {
+	if p.state != "" {
+		return p.state, nil
+	}
+	key := last.Service + " " + last.Query
+	if t.envToken != "" && !t.isEmbedded() {
+		account, err := client.Identity(ctx)
+		if err != nil {
+			return "", err
+		}
+		key += " " + account
+	}
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(stateDir, "pull", t.name+"-"+string(p.entity)+"-"+hex.EncodeToString(sum[:6])+".json"), nil
 }
 
 // load reads the position of the last pull, if there is one.
