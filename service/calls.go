@@ -45,17 +45,15 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 	size := 0
 	for _, row := range page.rows {
 		size += len(row.Doc) + 96
-		if row.PersonRow != nil {
-			size += len(row.PersonRow.Doc) + len(row.PersonRow.Quality) + 48
+		if parts.person {
+			size += row.PersonRow.size()
 		}
-		if row.PledgeRow != nil {
-			size += len(row.PledgeRow.Doc) + 512
+		if parts.pledge {
+			size += row.PledgeRow.size()
 		}
 	}
 	for _, rows := range transactions {
-		for _, t := range rows {
-			size += 2 * len(t.Doc)
-		}
+		size += 2 * sizeOf(rows)
 	}
 	viewer := s.viewer(c)
 	node := func(dst []byte, row CallRow) []byte { return viewer.appendCallNode(dst, row, parts, transactions) }

@@ -50,3 +50,34 @@ func array[T any](dst []byte, name string, rows []T, node func(dst []byte, row T
 	}
 	return append(dst, ']')
 }
+
+// About how long parts of an answer get: a buffer that has to grow is copied.
+
+func (p *PersonRow) size() int {
+	if p == nil {
+		return 32
+	}
+	return len(p.Doc) + len(p.Quality) + 48
+}
+
+func (p *PledgeRow) size() int {
+	if p == nil {
+		return 32
+	}
+	return len(p.Doc) + len(p.RecruiterUser) + 400
+}
+
+func (p *WholePledge) size() int {
+	size := p.PledgeRow.size() + p.PersonRow.size() + sizeOf(p.Transactions) + 64
+	for _, call := range p.Calls {
+		size += len(call.Doc) + 1
+	}
+	return size
+}
+
+func sizeOf(transactions []TransactionRow) (size int) {
+	for _, t := range transactions {
+		size += len(t.Doc) + 1
+	}
+	return size
+}

@@ -28,10 +28,11 @@ const (
 )
 
 // cursors writes and reads the cursors of one list. It is used by one page only: the
-// hash is kept between cursors.
+// hash, and the bytes that it authenticates, are kept between cursors.
 type cursors struct {
 	kind byte
 	mac  hash.Hash
+	raw  [cursorBody + sha256.Size]byte
 }
 
 func (s *Service) cursors(kind byte) *cursors {
@@ -40,7 +41,7 @@ func (s *Service) cursors(kind byte) *cursors {
 
 // append writes the cursor of a place.
 func (c *cursors) append(dst []byte, p Position) []byte {
-	var raw [cursorBody + sha256.Size]byte
+	raw := &c.raw
 	raw[0] = c.kind
 	binary.BigEndian.PutUint64(raw[1:], uint64(p.At.UnixMilli()))
 	copy(raw[9:], p.UUID[:])

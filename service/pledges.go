@@ -51,7 +51,7 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 	}
 	size := 0
 	for _, row := range page.rows {
-		size += len(row.Doc) + 512
+		size += row.size() + 96
 	}
 	node := func(dst []byte, row PledgeRow) []byte { return viewer.appendPledgeNode(dst, row, parts, transactions) }
 	return Answer{JSON: envelope(cursors, page, pledgePosition, size, node)}, nil

@@ -34,7 +34,11 @@ func (v viewer) call(r Reader, id apitype.UUID) (Answer, error) {
 	if pledge != nil && (!mayRead || !v.maySeePledge(pledge.PledgeRow)) {
 		pledge = nil
 	}
-	dst := open(make([]byte, 0, len(row.Doc)+4096), row.Doc)
+	size := len(row.Doc) + row.PersonRow.size() + 128
+	if pledge != nil {
+		size += pledge.size() + sizeOf(pledge.Transactions)
+	}
+	dst := open(make([]byte, 0, size), row.Doc)
 	if pledge == nil {
 		dst = member(dst, "pledgeCase", nil)
 	} else {
@@ -61,7 +65,7 @@ func (v viewer) pledge(r Reader, id apitype.UUID) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	return Answer{JSON: v.appendWholePledge(make([]byte, 0, len(row.Doc)+4096), row), Rev: row.Rev}, nil
+	return Answer{JSON: v.appendWholePledge(make([]byte, 0, row.size()), row), Rev: row.Rev}, nil
 }
 
 // appendWholePledge writes a pledge with its person, transactions and calls; the calls

@@ -104,7 +104,13 @@ type whole struct {
 
 // whole reads a whole record.
 func (r *reader) whole(text string, args []any) (w whole, err error) {
-	err = r.each(text, args, w.scan)
+	row := newWholeRow()
+	err = r.each(text, args, func(result *sql.Rows) error {
+		if err := result.Scan(row.dest...); err != nil {
+			return err
+		}
+		return w.take(row)
+	})
 	if err == nil && w.doc == nil {
 		err = service.ErrNoRow
 	}
@@ -118,38 +124,48 @@ func (r *reader) whole(text string, args []any) (w whole, err error) {
 	return w, err
 }
 
-// scan reads one row of the statement.
-func (w *whole) scan(result *sql.Rows) error {
-	var part int
-	var uuid, owner apitype.UUID
-	var at apitype.Time
-	var doc []byte
-	var rev sql.NullInt64
-	var personOwner, pledge, pledgeOwner, recruiting *apitype.UUID
-	var p service.PersonRow
-	var l service.PledgeRow
-	var external, hasSignature sql.NullBool
-	if err := result.Scan(&part, uuidDest{&uuid}, uuidDest{&owner}, timeDest{&at}, docDest{&doc}, &rev,
-		nullUUIDDest{&personOwner}, docDest{&p.Quality}, docDest{&p.Doc},
-		nullUUIDDest{&pledge}, nullUUIDDest{&pledgeOwner}, nullUUIDDest{&recruiting}, nullTimeDest{&l.ReleasedAt},
-		&external, &hasSignature, docDest{&l.RecruiterUser}, docDest{&l.Doc}); err != nil {
-		return err
+// wholeRow is the row of the statement that is being read. One serves for all of them.
+type wholeRow struct {
+	part        int64
+	uuid, owner apitype.UUID
+	at          apitype.Time
+	doc         []byte
+	rev         sql.NullInt64
+	person      service.PersonRow // Its owner is zero when there is none.
+	pledge      service.PledgeRow // Likewise its identifier.
+
+	external, hasSignature sql.NullBool // Of the pledge.
+	dest                   []any
+}
+
+func newWholeRow() *wholeRow {
+	r := &wholeRow{}
+	r.dest = []any{
+		&r.part, uuidDest{&r.uuid}, uuidDest{&r.owner}, timeDest{&r.at}, docDest{&r.doc}, &r.rev,
+		joinedUUIDDest{&r.person.Owner}, docDest{&r.person.Quality}, docDest{&r.person.Doc},
+		joinedUUIDDest{&r.pledge.UUID}, joinedUUIDDest{&r.pledge.Owner}, joinedUUIDDest{&r.pledge.Recruiting},
+		nullTimeDest{&r.pledge.ReleasedAt}, &r.external, &r.hasSignature, docDest{&r.pledge.RecruiterUser}, docDest{&r.pledge.Doc},
 	}
-	switch part {
+	return r
+}
+
+// take keeps what one row of the statement holds.
+func (w *whole) take(r *wholeRow) error {
+	switch r.part {
 	case wholeTransaction:
-		w.transactions = append(w.transactions, service.TransactionRow{UUID: uuid, CreatedAt: at, Doc: doc})
+		w.transactions = append(w.transactions, service.TransactionRow{UUID: r.uuid, CreatedAt: r.at, Doc: r.doc})
 	case wholeCall:
-		w.calls = append(w.calls, service.CallRow{UUID: uuid, Owner: owner, RequestedAt: at, Doc: doc})
+		w.calls = append(w.calls, service.CallRow{UUID: r.uuid, Owner: r.owner, RequestedAt: r.at, Doc: r.doc})
 	case wholeRecord:
-		w.uuid, w.owner, w.at, w.doc, w.rev = uuid, owner, at, doc, rev.Int64
-		if personOwner != nil {
-			p.Owner = *personOwner
-			w.person = &p
+		w.uuid, w.owner, w.at, w.doc, w.rev = r.uuid, r.owner, r.at, r.doc, r.rev.Int64
+		if !r.person.Owner.IsZero() {
+			person := r.person
+			w.person = &person
 		}
-		if pledge != nil {
-			l.UUID, l.Owner, l.Recruiting = *pledge, *pledgeOwner, *recruiting
-			l.External, l.HasSignature = external.Bool, hasSignature.Bool
-			w.pledge = &l
+		if !r.pledge.UUID.IsZero() {
+			pledge := r.pledge
+			pledge.External, pledge.HasSignature = r.external.Bool, r.hasSignature.Bool
+			w.pledge = &pledge
 		}
 	default:
 		return errors.New("a whole record has an unknown part")
