@@ -177,13 +177,17 @@ func wantsJSON(args []string) bool {
 		if arg == "--" {
 			break
 		}
+		short := "" // What follows -o, alone or behind others as in -qo.
+		if rest := strings.TrimLeft(strings.TrimPrefix(arg, "-"), "qh"); strings.HasPrefix(arg, "-") && strings.HasPrefix(rest, "o") {
+			short = rest
+		}
 		switch {
-		case (arg == "-o" || arg == "--output") && i+1 < len(args):
+		case (short == "o" || arg == "--output") && i+1 < len(args):
 			output = args[i+1]
 		case strings.HasPrefix(arg, "--output="):
 			output = strings.TrimPrefix(arg, "--output=")
-		case strings.HasPrefix(arg, "-o") && !strings.HasPrefix(arg, "--"):
-			output = strings.TrimPrefix(strings.TrimPrefix(arg, "-o"), "=")
+		case short != "":
+			output = strings.TrimPrefix(short[1:], "=")
 		case arg == "--jq", strings.HasPrefix(arg, "--jq="):
 			jq = true
 		}

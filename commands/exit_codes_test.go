@@ -176,6 +176,36 @@ func TestBrokenConnectionIsNoClosedPipe(t *testing.T) {
 	}
 }
 
+// Errors are told as JSON however the format was asked for.
+func TestWantsJSON(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{
+		"call list":                   false,
+		"call list -o json":           true,
+		"call list -ojson":            true,
+		"call list -o=ndjson":         true,
+		"call list -qo json":          true,
+		"call list -qojson":           true,
+		"call list --output ndjson":   true,
+		"call list --output=json":     true,
+		"call list --jq .":            true,
+		"call list --jq=.":            true,
+		"call list --jq . -o tsv":     false,
+		"call list -o json -o csv":    false,
+		"call list -- -o json":        false,
+		"call list --quiet -o id":     false,
+		"call list -o":                false,
+		"call list --other-o json":    false,
+		"outbox show o json":          false,
+		"call list -q":                false,
+		"call list -o csv --no-input": false,
+	} {
+		if got := wantsJSON(strings.Fields(line)); got != want {
+			t.Errorf("%s: got %t, want %t", line, got, want)
+		}
+	}
+}
+
 // A list that fails later keeps what it printed, says so and ends with an error.
 func TestListThatFailsLater(t *testing.T) {
 	t.Parallel()
