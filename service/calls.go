@@ -34,7 +34,7 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 	}
 	page, err := readPage(ctx, s, "list calls", w, func(r Reader) list[CallRow] {
 		return list[CallRow]{
-			rows:     func(part Range) ([]CallRow, bool, error) { return r.Calls(filter, part) },
+			rows:     func(part Range) ([]CallRow, error) { return r.Calls(filter, part) },
 			any:      func(part Range) (bool, error) { return r.AnyCall(filter, part) },
 			position: callPosition,
 		}

@@ -107,7 +107,7 @@ func (w window) crossed() bool {
 
 // list reads pages of one kind of rows.
 type list[T any] struct {
-	rows     func(Range) (rows []T, beyond bool, err error)
+	rows     func(Range) ([]T, error)
 	any      func(Range) (bool, error)
 	position func(T) Position
 }
@@ -151,9 +151,7 @@ func (l list[T]) read(w window) (page pageOf[T], err error) {
 	}
 	more, beyond := false, false
 	if w.size > 0 {
-		r := Range{Backward: w.backward, Limit: w.size + 1}
-		r.Below, r.Above = bound(w.after, false), bound(w.before, false)
-		if page.rows, beyond, err = l.rows(r); err != nil {
+		if page.rows, beyond, err = l.from(w); err != nil {
 			return page, err
 		}
 		if more = len(page.rows) > w.size; more {
@@ -181,6 +179,32 @@ func (l list[T]) read(w window) (page pageOf[T], err error) {
 		page.next, err = l.any(Range{Below: bound(&last, false)})
 	}
 	return page, err
+}
+
+// from is the rows of a window from where it begins, one more than its size where there
+// are as many, and whether there is a row beyond that place. The cursor names a row that
+// was there: it is read along, and only when it passes the filters no more, or is of
+// another list, another question finds out.
+func (l list[T]) from(w window) (rows []T, beyond bool, err error) {
+	r := Range{Backward: w.backward, Limit: w.size + 1}
+	r.Below, r.Above = bound(w.after, !w.backward), bound(w.before, w.backward)
+	start, other := w.after, Range{Above: bound(w.after, false)}
+	if w.backward {
+		start, other = w.before, Range{Below: bound(w.before, false)}
+	}
+	if start == nil {
+		rows, err = l.rows(r)
+		return rows, false, err
+	}
+	r.Limit++
+	if rows, err = l.rows(r); err != nil || len(rows) == 0 {
+		return nil, false, err
+	}
+	if l.position(rows[0]).compare(*start) == 0 {
+		return rows[1:], true, nil
+	}
+	beyond, err = l.any(other)
+	return rows, beyond, err
 }
 
 // around tells what lies before and after the place that an empty page has: after the

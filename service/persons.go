@@ -26,7 +26,7 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 	}
 	page, err := readPage(ctx, s, "list persons", w, func(r Reader) list[PersonRow] {
 		return list[PersonRow]{
-			rows:     func(part Range) ([]PersonRow, bool, error) { return r.Persons(filter, part) },
+			rows:     func(part Range) ([]PersonRow, error) { return r.Persons(filter, part) },
 			any:      func(part Range) (bool, error) { return r.AnyPerson(filter, part) },
 			position: personPosition,
 		}

@@ -41,7 +41,7 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 	}
 	page, err := readPage(ctx, s, "list pledges", w, func(r Reader) list[PledgeRow] {
 		return list[PledgeRow]{
-			rows:     func(part Range) ([]PledgeRow, bool, error) { return r.Pledges(filter, part) },
+			rows:     func(part Range) ([]PledgeRow, error) { return r.Pledges(filter, part) },
 			any:      func(part Range) (bool, error) { return r.AnyPledge(filter, part) },
 			position: pledgePosition,
 		}

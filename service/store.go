@@ -47,19 +47,17 @@ type Reader interface {
 	Setting(name string) (string, error)
 
 	Person(id apitype.UUID, scope Scope) (PersonRow, error)
-	// Persons is a part of the list; beyond tells whether there is a row on the other side
-	// of the place where the part begins, as with the other lists.
-	Persons(f PersonFilter, r Range) (rows []PersonRow, beyond bool, err error)
+	Persons(f PersonFilter, r Range) ([]PersonRow, error)
 	AnyPerson(f PersonFilter, r Range) (bool, error)
 
 	Call(id apitype.UUID, scope Scope) (CallRow, error)
 	WholeCall(id apitype.UUID, scope Scope) (WholeCall, error)
-	Calls(f CallFilter, r Range) (rows []CallRow, beyond bool, err error)
+	Calls(f CallFilter, r Range) ([]CallRow, error)
 	AnyCall(f CallFilter, r Range) (bool, error)
 
 	Pledge(id apitype.UUID, scope Scope) (PledgeRow, error)
 	WholePledge(id apitype.UUID, scope Scope) (WholePledge, error)
-	Pledges(f PledgeFilter, r Range) (rows []PledgeRow, beyond bool, err error)
+	Pledges(f PledgeFilter, r Range) ([]PledgeRow, error)
 	AnyPledge(f PledgeFilter, r Range) (bool, error)
 	Signature(pledge apitype.UUID) ([]byte, error)
 

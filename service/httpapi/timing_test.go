@@ -89,13 +89,13 @@ func (r watchedReader) FocusArea(id apitype.UUID) (service.FocusArea, error) {
 }
 
 // Persons is noted.
-func (r watchedReader) Persons(f service.PersonFilter, part service.Range) ([]service.PersonRow, bool, error) {
+func (r watchedReader) Persons(f service.PersonFilter, part service.Range) ([]service.PersonRow, error) {
 	r.note("persons")
 	return r.Reader.Persons(f, part)
 }
 
 // Calls is noted.
-func (r watchedReader) Calls(f service.CallFilter, part service.Range) ([]service.CallRow, bool, error) {
+func (r watchedReader) Calls(f service.CallFilter, part service.Range) ([]service.CallRow, error) {
 	r.note("calls")
 	return r.Reader.Calls(f, part)
 }
@@ -113,7 +113,7 @@ func (r watchedReader) WholePledge(id apitype.UUID, scope service.Scope) (servic
 }
 
 // Pledges is noted.
-func (r watchedReader) Pledges(f service.PledgeFilter, part service.Range) ([]service.PledgeRow, bool, error) {
+func (r watchedReader) Pledges(f service.PledgeFilter, part service.Range) ([]service.PledgeRow, error) {
 	r.note("pledges")
 	return r.Reader.Pledges(f, part)
 }

@@ -69,20 +69,20 @@ func (r *reader) callQuery(f service.CallFilter) (*listQuery, error) {
 }
 
 // Calls is a part of the call list.
-func (r *reader) Calls(f service.CallFilter, part service.Range) (rows []service.CallRow, beyond bool, err error) {
+func (r *reader) Calls(f service.CallFilter, part service.Range) (rows []service.CallRow, err error) {
 	q, err := r.callQuery(f)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	columns, joins := q.included(f)
 	text := q.page(columns, joins, part)
-	node := newCallNode(f, &beyond)
+	node := newCallNode(f)
 	err = r.each(text, q.args, func(result *sql.Rows) error {
 		c, err := node.scan(result)
 		rows = append(rows, c)
 		return err
 	})
-	return rows, beyond, err
+	return rows, err
 }
 
 // included are the columns of a page of calls with what a filter asks for, and the joins
@@ -122,9 +122,9 @@ type callNode struct {
 	dest                   []any
 }
 
-func newCallNode(f service.CallFilter, beyond *bool) *callNode {
+func newCallNode(f service.CallFilter) *callNode {
 	n := &callNode{}
-	n.dest = []any{beyond, uuidDest{&n.call.UUID}, timeDest{&n.call.RequestedAt}, docDest{&n.call.Doc}}
+	n.dest = []any{uuidDest{&n.call.UUID}, timeDest{&n.call.RequestedAt}, docDest{&n.call.Doc}}
 	if f.WithPerson {
 		n.dest = append(n.dest, docDest{&n.person.Doc})
 	}

@@ -101,9 +101,9 @@ func everything(t *testing.T, store *sqlstore.Store) map[string]string {
 	keep("pledges", answer, err)
 	err = store.View(t.Context(), func(r service.Reader) error {
 		part := service.Range{Limit: 10_000}
-		persons, _, e := r.Persons(service.PersonFilter{Scope: all}, part)
-		pledges, _, f := r.Pledges(service.PledgeFilter{Scope: all}, part)
-		calls, _, g := r.Calls(service.CallFilter{Scope: all}, part)
+		persons, e := r.Persons(service.PersonFilter{Scope: all}, part)
+		pledges, f := r.Pledges(service.PledgeFilter{Scope: all}, part)
+		calls, g := r.Calls(service.CallFilter{Scope: all}, part)
 		for _, row := range persons {
 			answer, err := s.GetPerson(t.Context(), caller, row.UUID)
 			keep("person "+row.UUID.String(), answer, err)

@@ -83,20 +83,23 @@ func askAll(r *reader) error {
 				{UpdatedAfter: &at},
 			} {
 				f.Scope, f.Viewer = scope, scope
-				_, _, err := r.Calls(f, part)
-				errs = append(errs, err)
+				_, err := r.Calls(f, part)
+				_, some := r.AnyCall(f, part)
+				errs = append(errs, err, some)
 			}
 			for _, f := range []service.PersonFilter{{}, {IBAN: "x"}, {CreatedAfter: &at}} {
 				f.Scope = scope
-				_, _, err := r.Persons(f, part)
-				errs = append(errs, err)
+				_, err := r.Persons(f, part)
+				_, some := r.AnyPerson(f, part)
+				errs = append(errs, err, some)
 			}
 			for _, f := range []service.PledgeFilter{
 				{}, {Person: &id}, {PaymentQR: new(true)}, {Status: apitype.PledgeActive}, {UpdatedAfter: &at}, {ReleasedAfter: &at, ReleasedBy: at},
 			} {
 				f.Scope = scope
-				_, _, err := r.Pledges(f, part)
-				errs = append(errs, err)
+				_, err := r.Pledges(f, part)
+				_, some := r.AnyPledge(f, part)
+				errs = append(errs, err, some)
 			}
 		}
 		_, call := r.WholeCall(id, scope)

@@ -97,21 +97,21 @@ func (q *listQuery) pledgeScope(scope service.Scope) {
 }
 
 // Pledges is a part of the pledge list.
-func (r *reader) Pledges(f service.PledgeFilter, part service.Range) (rows []service.PledgeRow, beyond bool, err error) {
+func (r *reader) Pledges(f service.PledgeFilter, part service.Range) (rows []service.PledgeRow, err error) {
 	q, err := r.pledgeQuery(f)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	text := q.page(`t.number, t.uuid, t.created_at, t.released_at, t.external, t.has_signature, t.doc, u.doc`,
 		` LEFT JOIN users u ON u.uuid = t.recruiter`, part)
 	err = r.each(text, q.args, func(result *sql.Rows) error {
 		var p service.PledgeRow
-		err := result.Scan(&beyond, &p.Number, uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, nullTimeDest{&p.ReleasedAt},
+		err := result.Scan(&p.Number, uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, nullTimeDest{&p.ReleasedAt},
 			&p.External, &p.HasSignature, docDest{&p.Doc}, docDest{&p.RecruiterUser})
 		rows = append(rows, p)
 		return err
 	})
-	return rows, beyond, err
+	return rows, err
 }
 
 // AnyPledge reports whether a part of the pledge list has a row.

@@ -125,10 +125,8 @@ func (q *listQuery) order(alias string, backward bool) string {
 	return ` ORDER BY ` + plus + alias + `.` + q.time + direction + `, ` + alias + `.uuid` + direction
 }
 
-// page is the query of a page's columns, with joins to other tables. Before them comes
-// whether there is a row on the other side of where the page begins.
+// page is the query of a page's columns, with joins to other tables.
 func (q *listQuery) page(columns, joins string, r service.Range) string {
-	columns = q.beyond(r) + `, ` + columns
 	q.inRange(r)
 	limit := ` LIMIT ` + q.arg(r.Limit)
 	if q.bySort != "" {
@@ -152,23 +150,6 @@ func (q *listQuery) page(columns, joins string, r service.Range) string {
 	merged := `SELECT k.number FROM (` + strings.Join(keys, ` UNION ALL `) + `) k` + q.order("k", r.Backward) + limit
 	q.bySort = ""
 	return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + ` WHERE t.number IN (` + merged + `)` + q.order("t", r.Backward)
-}
-
-// beyond tells whether there is a row on the other side of where a part begins.
-func (q *listQuery) beyond(r service.Range) string {
-	var other service.Range
-	switch {
-	case r.Backward && r.Above != nil:
-		other.Below = &service.Bound{Position: r.Above.Position, Inclusive: !r.Above.Inclusive}
-	case !r.Backward && r.Below != nil:
-		other.Above = &service.Bound{Position: r.Below.Position, Inclusive: !r.Below.Inclusive}
-	default:
-		return `FALSE`
-	}
-	conds := q.conds
-	text := q.exists(other)
-	q.conds = conds
-	return `(` + text + `)`
 }
 
 // exists is the condition that there is a row. It looks for the nearest, in the order of an

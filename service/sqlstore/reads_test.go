@@ -1,6 +1,7 @@
 package sqlstore_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -45,10 +46,11 @@ func TestDeepPagesReadNoTable(t *testing.T) {
 			place := &service.Bound{Position: service.Position{At: rows[i].RequestedAt, UUID: rows[i].UUID}}
 			for _, part := range []service.Range{{Below: place, Limit: 10}, {Above: place, Backward: true, Limit: 10}} {
 				for _, scope := range []service.Scope{all, {Organizations: []apitype.UUID{owner}}} {
-					if _, _, err := r.Calls(service.CallFilter{Scope: scope}, part); err != nil {
-						return err
-					}
-					if _, _, err := r.Persons(service.PersonFilter{Scope: scope}, part); err != nil {
+					_, calls := r.Calls(service.CallFilter{Scope: scope}, part)
+					_, anyCall := r.AnyCall(service.CallFilter{Scope: scope}, part)
+					_, persons := r.Persons(service.PersonFilter{Scope: scope}, part)
+					_, anyPerson := r.AnyPerson(service.PersonFilter{Scope: scope}, part)
+					if err := errors.Join(calls, anyCall, persons, anyPerson); err != nil {
 						return err
 					}
 				}
