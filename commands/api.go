@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -56,7 +57,7 @@ func (a *apiFlags) run(s *session, cmd *cobra.Command, args []string) error {
 		return err
 	}
 	isRead := method == http.MethodGet || method == http.MethodHead
-	body, err := a.body(s, isRead, query)
+	body, err := a.body(cmd.Context(), s, isRead, query)
 	if err != nil {
 		return err
 	}
@@ -107,12 +108,12 @@ func splitPath(text string) (string, url.Values, error) {
 }
 
 // body is the body of the request; the fields of a read go into its query.
-func (a *apiFlags) body(s *session, isRead bool, query url.Values) ([]byte, error) {
+func (a *apiFlags) body(ctx context.Context, s *session, isRead bool, query url.Values) ([]byte, error) {
 	if a.input != "" {
 		if len(a.fields) > 0 {
 			return nil, usageError("--field and --input exclude each other")
 		}
-		return s.readInput(a.input)
+		return s.readInput(ctx, a.input)
 	}
 	object := map[string]any{}
 	for _, field := range a.fields {

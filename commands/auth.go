@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -74,7 +74,7 @@ func (s *session) login(cmd *cobra.Command, withToken, insecure bool) error {
 	if p.TokenStorage == profile.StorageFile {
 		insecure = true
 	}
-	token, err := s.readToken(withToken)
+	token, err := s.readToken(cmd.Context(), withToken)
 	if err != nil {
 		return err
 	}
@@ -115,12 +115,12 @@ func (s *session) loginURL(p profile.Profile) string {
 const maxToken = 64 << 10
 
 // readToken reads a token without showing it.
-func (s *session) readToken(withToken bool) (string, error) {
+func (s *session) readToken(ctx context.Context, withToken bool) (string, error) {
 	if withToken {
-		data, err := io.ReadAll(io.LimitReader(s.app.In, maxToken+1))
+		data, err := s.readAll(ctx, io.LimitReader(s.app.In, maxToken+1))
 		switch {
 		case err != nil:
-			return "", usageError("read stdin: " + err.Error())
+			return "", err
 		case len(data) > maxToken:
 			return "", usageError("what came through stdin is too large for a token")
 		}
@@ -130,13 +130,11 @@ func (s *session) readToken(withToken bool) (string, error) {
 	if !ok || !isTerminal(s.app.In) || s.flags.noInput {
 		return "", withHint(usageError("there is nobody to ask for the token"), "pipe it in: fundesk auth login --with-token < token.txt")
 	}
-	fmt.Fprint(s.app.Err, "Token: ")
-	data, err := term.ReadPassword(int(file.Fd()))
-	fmt.Fprintln(s.app.Err)
+	text, err := s.readSecret(ctx, file, "Token: ")
 	if err != nil {
 		return "", fmt.Errorf("read the token: %w", err)
 	}
-	return checkToken(string(data))
+	return checkToken(text)
 }
 
 func checkToken(text string) (string, error) {

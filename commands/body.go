@@ -2,10 +2,9 @@ package commands
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -96,10 +95,10 @@ func (f *fieldValue) Type() string {
 }
 
 // object is the body as far as the command line and the file say it.
-func (b *body) object() (map[string]any, error) {
+func (b *body) object(ctx context.Context) (map[string]any, error) {
 	object := map[string]any{}
 	if b.file != "" {
-		data, err := b.session.readInput(b.file)
+		data, err := b.session.readInput(ctx, b.file)
 		if err != nil {
 			return nil, err
 		}
@@ -322,20 +321,4 @@ func (b *body) byFlags(err error) error {
 		return err
 	}
 	return usageError("--"+b.fields[i].flag+" "+violations[0].Message, violations[0].Where()+": "+violations[0].Message)
-}
-
-// readInput reads a file, or stdin for "-".
-func (s *session) readInput(name string) ([]byte, error) {
-	if name == "-" {
-		data, err := io.ReadAll(s.app.In)
-		if err != nil {
-			return nil, usageError("read stdin: " + err.Error())
-		}
-		return data, nil
-	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return nil, usageError(err.Error())
-	}
-	return data, nil
 }

@@ -25,12 +25,12 @@ const maxLine = 16 << 20
 
 // targets are the identifiers of the arguments, or of stdin for "-". All are checked
 // before the first request.
-func (s *session) targets(args []string) ([]apitype.UUID, error) {
+func (s *session) targets(ctx context.Context, args []string) ([]apitype.UUID, error) {
 	if len(args) == 0 {
 		return nil, usageError("no UUID is given")
 	}
 	if len(args) == 1 && args[0] == "-" {
-		ids, err := readTargets(s.app.In)
+		ids, err := unlessInterrupted(ctx, func() ([]apitype.UUID, error) { return readTargets(s.app.In) })
 		if err == nil && len(ids) == 0 {
 			// As kubectl does: an empty pipe is more often a command that failed before than
 			// a wish to change nothing.

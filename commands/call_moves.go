@@ -1,8 +1,6 @@
 package commands
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
@@ -101,9 +99,9 @@ func (c *completion) request(s *session, cmd *cobra.Command) (apitype.CompleteCa
 	}
 	if given("notes") {
 		if c.notes == "-" {
-			data, err := io.ReadAll(s.app.In)
+			data, err := s.readAll(cmd.Context(), s.app.In)
 			if err != nil {
-				return r, usageError("read stdin: " + err.Error())
+				return r, err
 			}
 			c.notes = trimNewline(string(data))
 		}

@@ -101,7 +101,7 @@ func creation[T any](s *session, cmd *cobra.Command, fields []bodyField, columns
 	b := newBody(s, cmd, false, fields)
 	flags.register(cmd, false)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		object, err := b.object()
+		object, err := b.object(cmd.Context())
 		if err != nil {
 			return err
 		}
@@ -189,7 +189,7 @@ func runTargets[T any](s *session, cmd *cobra.Command, flags *changeFlags, args 
 	if err := flags.check(cmd); err != nil {
 		return err
 	}
-	named, err := s.targets(args)
+	named, err := s.targets(cmd.Context(), args)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func runTargets[T any](s *session, cmd *cobra.Command, flags *changeFlags, args 
 		return nil
 	}
 	if question != "" || bulk {
-		if err := s.ask(flags.yes, bulkQuestion(cmd, question, len(ids))); err != nil {
+		if err := s.ask(cmd.Context(), flags.yes, bulkQuestion(cmd, question, len(ids))); err != nil {
 			return err
 		}
 	}

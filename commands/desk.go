@@ -58,15 +58,14 @@ func (s *session) say(format string, args ...any) {
 }
 
 // question asks for one line; the end of the input leaves the desk.
-func (s *session) question(text string) (string, error) {
-	fmt.Fprintf(s.app.Err, "%s: ", text)
-	answer, err := readLine(s.app.In)
+func (s *session) question(ctx context.Context, text string) (string, error) {
+	answer, err := s.answer(ctx, text+": ")
 	if errors.Is(err, io.EOF) && answer == "" {
 		s.say("")
 		return "", errLeave
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("read the answer: %w", err)
+		return "", err
 	}
 	if answer = strings.TrimSpace(answer); answer == "q" {
 		return "", errLeave
@@ -91,7 +90,7 @@ func (s *session) workCall(ctx context.Context, call apitype.Call) error {
 		s.say("notes: %s", *call.Notes)
 	}
 	for {
-		answer, err := s.question("a not reached, c completed, empty to skip, q to end")
+		answer, err := s.question(ctx, "a not reached, c completed, empty to skip, q to end")
 		if err != nil || answer == "" {
 			return err
 		}
@@ -100,7 +99,7 @@ func (s *session) workCall(ctx context.Context, call apitype.Call) error {
 		case "a":
 			change, err = s.attemptOf(call)
 		case "c":
-			change, err = s.completionOf(call)
+			change, err = s.completionOf(ctx, call)
 		default:
 			s.say("there is no %s", quote(answer))
 			continue
@@ -108,12 +107,18 @@ func (s *session) workCall(ctx context.Context, call apitype.Call) error {
 		if err != nil {
 			return err
 		}
-		if _, err := s.queueChange(ctx, change); err != nil {
+		switch _, err := s.queueChange(ctx, change); apiclient.KindOf(err) {
+		case "":
+			s.say("done")
+			return nil
+		case apiclient.KindUnknownOutcome: // It goes out with the next one: asked for again, it would be made twice.
+			s.say("kept: %s", err)
+			return nil
+		case apiclient.KindInterrupted:
+			return err
+		default:
 			s.say("not done: %s", err)
-			continue
 		}
-		s.say("done")
-		return nil
 	}
 }
 
@@ -126,45 +131,65 @@ func (s *session) attemptOf(call apitype.Call) (apiclient.Change, error) {
 	return apiclient.AddAttemptChange(call.UUID, r)
 }
 
-// completionOf asks for the result; what cannot be sent is asked for again.
-func (s *session) completionOf(call apitype.Call) (apiclient.Change, error) {
-	for {
-		result := &apitype.CallResultRequest{}
-		s.setNow(&result.CompletedAt)
-		r := apitype.CompleteCallRequest{Result: result}
-		if err := s.agent(&r.UserUUID); err != nil {
-			return apiclient.Change{}, err
-		}
-		code, err := s.question("result code")
+// completionOf asks for the result. What cannot be sent is asked for again at once, before
+// anything else is typed.
+func (s *session) completionOf(ctx context.Context, call apitype.Call) (apiclient.Change, error) {
+	result := &apitype.CallResultRequest{}
+	s.setNow(&result.CompletedAt)
+	r := apitype.CompleteCallRequest{Result: result}
+	if err := s.agent(&r.UserUUID); err != nil {
+		return apiclient.Change{}, err
+	}
+	questions := []struct {
+		text string
+		set  func(answer string) error
+	}{
+		{"result code", func(answer string) error {
+			result.ResultCode = optional(answer)
+			return nil
+		}},
+		{"rating from 0 to 10, empty for none", func(answer string) (err error) {
+			result.DonorRetentionRating, err = ratingOf(answer)
+			return err
+		}},
+		{"notes, empty for none", func(answer string) error {
+			result.Notes = optional(answer)
+			return nil
+		}},
+	}
+	for i := 0; i < len(questions); {
+		answer, err := s.question(ctx, questions[i].text)
 		if err != nil {
 			return apiclient.Change{}, err
 		}
-		rating, err := s.question("rating from 0 to 10, empty for none")
+		if err = questions[i].set(answer); err == nil {
+			err = refuse(r.Validate())
+		}
 		if err != nil {
-			return apiclient.Change{}, err
-		}
-		notes, err := s.question("notes, empty for none")
-		if err != nil {
-			return apiclient.Change{}, err
-		}
-		if code != "" {
-			result.ResultCode = &code
-		}
-		if notes != "" {
-			result.Notes = &notes
-		}
-		if rating != "" {
-			number, err := apitype.ParseNumber(rating)
-			if err != nil {
-				s.say("the rating must be a number")
-				continue
-			}
-			result.DonorRetentionRating = &number
-		}
-		if err := refuse(r.Validate()); err != nil {
 			s.say("%s", err)
 			continue
 		}
-		return apiclient.CompleteCallChange(call.UUID, r)
+		i++
 	}
+	return apiclient.CompleteCallChange(call.UUID, r)
+}
+
+// optional is an answer, nil when it is empty.
+func optional(answer string) *string {
+	if answer == "" {
+		return nil
+	}
+	return &answer
+}
+
+// ratingOf reads a rating, nil for none.
+func ratingOf(answer string) (*apitype.Number, error) {
+	if answer == "" {
+		return nil, nil
+	}
+	number, err := apitype.ParseNumber(answer)
+	if err != nil {
+		return nil, errors.New("the rating must be a number")
+	}
+	return &number, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ func processedMark(s *session) *cobra.Command {
 			"  fundesk person list --created-after 1d -o id | fundesk processed mark person - --yes\n" +
 			"  fundesk processed mark --file entries.ndjson --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			entries, err := m.entries(s, args)
+			entries, err := m.entries(cmd.Context(), s, args)
 			if err != nil {
 				return err
 			}
@@ -61,7 +62,7 @@ func processedMark(s *session) *cobra.Command {
 }
 
 // entries are what is to be marked, from the arguments or the file.
-func (m *markFlags) entries(s *session, args []string) ([]apitype.ProcessedEntry, error) {
+func (m *markFlags) entries(ctx context.Context, s *session, args []string) ([]apitype.ProcessedEntry, error) {
 	s.setNow(&m.processedAt)
 	if m.source == "" {
 		m.source = s.defaults().ExternalSourceName
@@ -70,7 +71,7 @@ func (m *markFlags) entries(s *session, args []string) ([]apitype.ProcessedEntry
 		if len(args) > 0 {
 			return nil, usageError("--file takes no further arguments")
 		}
-		data, err := s.readInput(m.file)
+		data, err := s.readInput(ctx, m.file)
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +83,7 @@ func (m *markFlags) entries(s *session, args []string) ([]apitype.ProcessedEntry
 	if !slices.Contains(apitype.EntityNames, apitype.EntityName(args[0])) {
 		return nil, usageError(quote(args[0]) + " is not person, pledge, call or transaction")
 	}
-	ids, err := s.targets(args[1:])
+	ids, err := s.targets(ctx, args[1:])
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +172,7 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 		return nil
 	}
 	if len(entries) > 1 {
-		if err := s.ask(m.yes, "mark "+count(len(entries), "record")+" as processed"); err != nil {
+		if err := s.ask(cmd.Context(), m.yes, "mark "+count(len(entries), "record")+" as processed"); err != nil {
 			return err
 		}
 	}

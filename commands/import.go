@@ -71,7 +71,7 @@ func (f *importFlags) run(s *session, cmd *cobra.Command, i importer, name strin
 	if err != nil {
 		return err
 	}
-	lines, err := f.read(s, i, name, known)
+	lines, err := unlessInterrupted(cmd.Context(), func() ([]importLine, error) { return f.read(s, i, name, known) })
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (f *importFlags) run(s *session, cmd *cobra.Command, i importer, name strin
 		}
 		return nil
 	}
-	if err := s.ask(f.yes, "create "+count(len(todo), i.noun)); err != nil {
+	if err := s.ask(cmd.Context(), f.yes, "create "+count(len(todo), i.noun)); err != nil {
 		return err
 	}
 	client, err := s.connect(cmd.Context())

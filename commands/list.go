@@ -232,7 +232,7 @@ func addRecord[T any](list *render.List[T], l lister[T], record apiclient.Record
 
 // runGet prints the named records: one as itself, several as a list.
 func runGet[T any](s *session, cmd *cobra.Command, args []string, columns []render.Column[T], get func(*apiclient.Client, context.Context, apitype.UUID) (apiclient.Record[T], error)) error {
-	ids, err := s.targets(args)
+	ids, err := s.targets(cmd.Context(), args)
 	if err != nil {
 		return err
 	}

@@ -263,7 +263,7 @@ func outboxDrop(s *session) *cobra.Command {
 			"it is gone.",
 		Example: "  fundesk outbox drop 01k3f9c2 --yes\n" +
 			"  fundesk outbox list -o tsv --columns id | head -1 | xargs fundesk outbox drop --yes",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			box, err := s.anyOutbox()
 			if err != nil {
 				return err
@@ -271,7 +271,7 @@ func outboxDrop(s *session) *cobra.Command {
 			if _, err := box.Show(args[0]); err != nil {
 				return aboutEntry(args[0], err)
 			}
-			if err := s.ask(yes, "throw away entry "+args[0]); err != nil {
+			if err := s.ask(cmd.Context(), yes, "throw away entry "+args[0]); err != nil {
 				return err
 			}
 			if err := box.Drop(args[0]); err != nil {

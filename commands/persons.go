@@ -139,7 +139,7 @@ func personUpdate(s *session) *cobra.Command {
 	b := newBody(s, cmd, true, personFields)
 	flags.register(cmd, false)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		id, object, err := b.updateOf(args)
+		id, object, err := b.updateOf(cmd.Context(), args)
 		if err != nil {
 			return err
 		}
@@ -160,12 +160,12 @@ func personUpdate(s *session) *cobra.Command {
 }
 
 // updateOf reads the target and the body of an update.
-func (b *body) updateOf(args []string) (apitype.UUID, map[string]any, error) {
+func (b *body) updateOf(ctx context.Context, args []string) (apitype.UUID, map[string]any, error) {
 	id, err := parseID(args[0])
 	if err != nil {
 		return id, nil, err
 	}
-	object, err := b.object()
+	object, err := b.object(ctx)
 	if err == nil && len(object) == 0 {
 		err = withHint(usageError("there is nothing to change"), "name fields by flags, --clear or --file")
 	}

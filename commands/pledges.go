@@ -179,7 +179,7 @@ func pledgeUpdate(s *session) *cobra.Command {
 	})
 	flags.register(cmd, false)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		id, object, err := b.updateOf(args)
+		id, object, err := b.updateOf(cmd.Context(), args)
 		if err != nil {
 			return err
 		}

@@ -265,7 +265,7 @@ func profileRemove(s *session) *cobra.Command {
 		Long: "Remove a profile from the configuration, and its token from where it is stored.",
 		Example: "  fundesk profile remove old --yes\n" +
 			"  fundesk profile remove old --yes && fundesk profile list",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			config, err := s.store().Load()
 			if err != nil {
 				return usageError(err.Error())
@@ -274,7 +274,7 @@ func profileRemove(s *session) *cobra.Command {
 			if !ok {
 				return noProfile(args[0])
 			}
-			if err := s.ask(yes, "remove profile "+args[0]+" and its token"); err != nil {
+			if err := s.ask(cmd.Context(), yes, "remove profile "+args[0]+" and its token"); err != nil {
 				return err
 			}
 			if err := s.tokens().Delete(args[0], p); err != nil {

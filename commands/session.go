@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -198,45 +197,6 @@ func (s *session) tellNotes() {
 		fmt.Fprintln(s.app.Err, note)
 	}
 	s.notes = nil
-}
-
-// ask asks a yes-or-no question; off a terminal --yes must have answered it.
-func (s *session) ask(yes bool, question string) error {
-	if yes {
-		return nil
-	}
-	if s.flags.noInput || !isTerminal(s.app.In) || !isTerminal(s.app.Err) {
-		return withHint(usageError(question+": not confirmed, and there is nobody to ask"), "add --yes")
-	}
-	fmt.Fprintf(s.app.Err, "%s? [y/N] ", render.Clean(question))
-	answer, err := readLine(s.app.In)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	switch strings.ToLower(strings.TrimSpace(answer)) {
-	case "y", "yes":
-		return nil
-	default:
-		return failure(apiclient.KindFailure, "not done")
-	}
-}
-
-// readLine reads one line byte by byte: what follows it belongs to somebody else.
-func readLine(in io.Reader) (string, error) {
-	var line []byte
-	buffer := make([]byte, 1)
-	for {
-		n, err := in.Read(buffer)
-		if n == 1 {
-			if buffer[0] == '\n' {
-				return string(line), nil
-			}
-			line = append(line, buffer[0])
-		}
-		if err != nil {
-			return string(line), err
-		}
-	}
 }
 
 // cleanJSON is a line of JSON as stderr may show it.

@@ -1,0 +1,129 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"fundesk/apiclient"
+	"fundesk/render"
+)
+
+// unlessInterrupted is what read gives, or that the context ended first: a terminal, or a
+// pipe that nobody writes to, would keep an interrupted command waiting. The read is left
+// behind then; the program ends.
+func unlessInterrupted[T any](ctx context.Context, read func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := read()
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, &apiclient.Error{Kind: apiclient.KindInterrupted, Message: "interrupted", Err: ctx.Err()}
+	}
+}
+
+// readAll reads stdin to its end.
+func (s *session) readAll(ctx context.Context, in io.Reader) ([]byte, error) {
+	return unlessInterrupted(ctx, func() ([]byte, error) {
+		data, err := io.ReadAll(in)
+		if err != nil {
+			return nil, usageError("read stdin: " + err.Error())
+		}
+		return data, nil
+	})
+}
+
+// readInput reads a file, or stdin for "-".
+func (s *session) readInput(ctx context.Context, name string) ([]byte, error) {
+	if name == "-" {
+		return s.readAll(ctx, s.app.In)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, usageError(err.Error())
+	}
+	return data, nil
+}
+
+// ask asks a yes-or-no question; off a terminal --yes must have answered it.
+func (s *session) ask(ctx context.Context, yes bool, question string) error {
+	if yes {
+		return nil
+	}
+	if s.flags.noInput || !isTerminal(s.app.In) || !isTerminal(s.app.Err) {
+		return withHint(usageError(question+": not confirmed, and there is nobody to ask"), "add --yes")
+	}
+	answer, err := s.answer(ctx, question+"? [y/N] ")
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	default:
+		return failure(apiclient.KindFailure, "not done")
+	}
+}
+
+// answer asks for one line. The end of the input is io.EOF, with what stood before it.
+func (s *session) answer(ctx context.Context, prompt string) (string, error) {
+	fmt.Fprint(s.app.Err, render.Clean(prompt))
+	line, err := unlessInterrupted(ctx, func() (string, error) { return readLine(s.app.In) })
+	switch {
+	case apiclient.KindOf(err) == apiclient.KindInterrupted:
+		fmt.Fprintln(s.app.Err) // What comes next is not part of the question.
+		return "", err
+	case err != nil && !errors.Is(err, io.EOF):
+		return "", fmt.Errorf("read the answer: %w", err)
+	default:
+		return line, err
+	}
+}
+
+// readSecret asks for one line that is not shown.
+func (s *session) readSecret(ctx context.Context, file *os.File, prompt string) (string, error) {
+	fd := int(file.Fd())
+	shown, err := term.GetState(fd)
+	if err != nil {
+		return "", fmt.Errorf("hide what is typed: %w", err)
+	}
+	fmt.Fprint(s.app.Err, prompt)
+	data, err := unlessInterrupted(ctx, func() ([]byte, error) { return term.ReadPassword(fd) })
+	fmt.Fprintln(s.app.Err)
+	if apiclient.KindOf(err) == apiclient.KindInterrupted { // The read that was left behind still hides it.
+		return "", errors.Join(err, term.Restore(fd, shown))
+	}
+	return string(data), err
+}
+
+// readLine reads one line byte by byte: what follows it belongs to somebody else.
+func readLine(in io.Reader) (string, error) {
+	var line []byte
+	buffer := make([]byte, 1)
+	for {
+		n, err := in.Read(buffer)
+		if n == 1 {
+			if buffer[0] == '\n' {
+				return string(line), nil
+			}
+			line = append(line, buffer[0])
+		}
+		if err != nil {
+			return string(line), err
+		}
+	}
+}

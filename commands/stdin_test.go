@@ -1,0 +1,113 @@
+//go:build unix
+
+package commands
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/term"
+)
+
+// silentInput is a stdin that nobody writes to; reading tells of its first read.
+type silentInput struct {
+	once    sync.Once
+	reading func()
+}
+
+func (s *silentInput) Read([]byte) (int, error) {
+	s.once.Do(s.reading)
+	select {}
+}
+
+// interruptible runs a command line against a service that answers nothing.
+func interruptible(t *testing.T, ctx context.Context, line string, in io.Reader, errs io.Writer) int {
+	t.Helper()
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token"}
+	return Run(ctx, strings.Fields(line), App{
+		In: in, Out: &bytes.Buffer{}, Err: errs, Now: time.Now,
+		Getenv: func(name string) string { return environment[name] },
+	})
+}
+
+// An interrupt ends a command that waits for its stdin.
+func TestInterruptWhileReading(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"call get -",
+		"call attempt - --yes",
+		"call complete " + testID + " --notes -",
+		"person create --file -",
+		"person update " + testID + " --file -",
+		"person import - --yes",
+		"processed mark call - --yes",
+		"processed mark --file - --yes",
+		"api POST /api/v1/calls --input -",
+		"auth login --with-token",
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			var errs bytes.Buffer
+			if code := interruptible(t, ctx, line, &silentInput{reading: cancel}, &errs); code != 130 {
+				t.Errorf("got exit code %d and %q, want 130", code, errs.String())
+			}
+		})
+	}
+}
+
+// An interrupt ends a question, too, and a hidden one leaves the terminal as it was.
+func TestInterruptWhileAsking(t *testing.T) {
+	t.Parallel()
+	for line, prompt := range map[string]string{
+		"call cancel " + testID:       "cancel 1 record? [y/N] ",
+		"auth login --profile prompt": "Token: ",
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			master, terminal, err := pty.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer master.Close()
+			defer terminal.Close()
+			before, err := term.GetState(int(terminal.Fd()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			said := make(chan string, 1)
+			go func() {
+				var text []byte
+				buffer := make([]byte, 256)
+				for !strings.Contains(string(text), prompt) {
+					n, err := master.Read(buffer)
+					if err != nil {
+						break
+					}
+					text = append(text, buffer[:n]...)
+				}
+				said <- string(text)
+				cancel()
+				_, _ = io.Copy(io.Discard, master) // A full terminal would stop the program.
+			}()
+			if code := interruptible(t, ctx, line, terminal, terminal); code != 130 {
+				t.Errorf("got exit code %d after %q, want 130", code, <-said)
+			}
+			after, err := term.GetState(int(terminal.Fd()))
+			if err != nil || *after != *before {
+				t.Errorf("got the terminal in another state than before: %v", err)
+			}
+		})
+	}
+}
