@@ -1,6 +1,12 @@
 package service
 
 import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
 	"fundesk/apiclient/apitype"
 )
 
@@ -78,4 +84,86 @@ type LoadRecord struct {
 	Data any      `json:"data"`
 	// Line is where the record came from, for the error that refuses it; 0: nowhere.
 	Line int `json:"-"`
+}
+
+// DecodeLoadRecord reads one line of a load. Fields that nobody knows are refused.
+func DecodeLoadRecord(line []byte) (record LoadRecord, err error) {
+	record.Kind = kindOf(line)
+	switch record.Kind {
+	case LoadOrganization:
+		record.Data, err = decodeLoaded[LoadedOrganization](line)
+	case LoadUser:
+		record.Data, err = decodeLoaded[LoadedUser](line)
+	case LoadFocusArea:
+		record.Data, err = decodeLoaded[LoadedFocusArea](line)
+	case LoadPerson:
+		record.Data, err = decodeLoaded[LoadedPerson](line)
+	case LoadPledge:
+		record.Data, err = decodeLoaded[LoadedPledge](line)
+	case LoadCall:
+		record.Data, err = decodeLoaded[LoadedCall](line)
+	case LoadTransaction:
+		record.Data, err = decodeLoaded[LoadedTransaction](line)
+	default:
+		if v := DecodeStrict(line, &loadLine[jsontext.Value]{}); len(v) > 0 {
+			return record, v
+		}
+		err = errors.New("kind must be one of organization, user, focusArea, person, pledge, call, transaction")
+	}
+	return record, err
+}
+
+// kindOf is what a line says of its kind, empty when it does not. It is looked at first, so
+// that the line is then decoded once, as what it is.
+func kindOf(line []byte) LoadKind {
+	d := jsontext.NewDecoder(bytes.NewBuffer(line))
+	if _, err := d.ReadToken(); err != nil {
+		return ""
+	}
+	for d.PeekKind() == jsontext.KindString {
+		name, err := d.ReadToken()
+		if err != nil {
+			return ""
+		}
+		if name.String() != "kind" {
+			if d.SkipValue() != nil {
+				return ""
+			}
+			continue
+		}
+		if d.PeekKind() != jsontext.KindString {
+			return ""
+		}
+		kind, err := d.ReadToken()
+		if err != nil {
+			return ""
+		}
+		return LoadKind(kind.String())
+	}
+	return ""
+}
+
+// loadLine is a line whose data is known to be a T.
+type loadLine[T any] struct {
+	Kind LoadKind `json:"kind"`
+	Data *T       `json:"data"`
+}
+
+// decodeLoaded reads the data of a line strictly; its errors hold no value of it.
+func decodeLoaded[T any](text []byte) (data any, err error) {
+	var line loadLine[T]
+	v := DecodeStrict(text, &line)
+	for i := range v { // A line is told of, and what it is about is its data.
+		if field, inside := strings.CutPrefix(v[i].Pointer, "/data/"); inside {
+			v[i].Pointer = "/" + field
+		}
+	}
+	switch {
+	case len(v) > 0:
+		return nil, v
+	case line.Data == nil:
+		return nil, errors.New("data must be a JSON object")
+	default:
+		return *line.Data, nil
+	}
 }

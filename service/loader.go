@@ -9,9 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"fundesk/apiclient/apitype"
 )
 
@@ -66,56 +63,6 @@ func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error
 		}
 		return err
 	})
-}
-
-// DecodeLoadRecord reads one line of a load. Fields that nobody knows are refused.
-func DecodeLoadRecord(line []byte) (record LoadRecord, err error) {
-	var envelope struct {
-		Kind LoadKind       `json:"kind"`
-		Data jsontext.Value `json:"data"`
-	}
-	if err := strictly(line, &envelope); err != nil {
-		return record, err
-	}
-	record.Kind = envelope.Kind
-	switch record.Kind {
-	case LoadOrganization:
-		record.Data, err = decodeLoaded[LoadedOrganization](envelope.Data)
-	case LoadUser:
-		record.Data, err = decodeLoaded[LoadedUser](envelope.Data)
-	case LoadFocusArea:
-		record.Data, err = decodeLoaded[LoadedFocusArea](envelope.Data)
-	case LoadPerson:
-		record.Data, err = decodeLoaded[LoadedPerson](envelope.Data)
-	case LoadPledge:
-		record.Data, err = decodeLoaded[LoadedPledge](envelope.Data)
-	case LoadCall:
-		record.Data, err = decodeLoaded[LoadedCall](envelope.Data)
-	case LoadTransaction:
-		record.Data, err = decodeLoaded[LoadedTransaction](envelope.Data)
-	default:
-		return record, errors.New("kind must be one of organization, user, focusArea, person, pledge, call, transaction")
-	}
-	return record, err
-}
-
-func decodeLoaded[T any](data jsontext.Value) (value T, err error) {
-	if data.Kind() != '{' {
-		return value, errors.New("data must be a JSON object")
-	}
-	// The line that it is part of was looked through for all else that is refused.
-	if err := json.Unmarshal(data, &value, strict()); err != nil {
-		return value, apitype.Violations{violation(err)}
-	}
-	return value, nil
-}
-
-// strictly decodes JSON as the service takes it; its errors hold no value of it.
-func strictly(data []byte, value any) error {
-	if v := DecodeStrict(data, value); len(v) > 0 {
-		return v
-	}
-	return nil
 }
 
 // How many records are saved together: what they name is looked up at once. The first are
