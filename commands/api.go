@@ -84,13 +84,18 @@ func (a *apiFlags) run(s *session, cmd *cobra.Command, args []string) error {
 // outcomeOf says that a change with a lost answer may have taken effect.
 func outcomeOf(isRead bool, err error) error {
 	known, _ := errorAs(err)
-	if isRead || known == nil || !known.Sent || known.Kind != apiclient.KindUnavailable {
+	if isRead || known == nil || !known.Sent {
 		return err
 	}
-	unknown := *known
-	unknown.Kind = apiclient.KindUnknownOutcome
-	unknown.Message = "the change was sent, and whether it took effect is not known: " + known.Message
-	return &unknown
+	unclear := *known
+	switch known.Kind {
+	case apiclient.KindUnavailable:
+		unclear.Kind = apiclient.KindUnknownOutcome
+		unclear.Message = "the change was sent, and whether it took effect is not known: " + known.Message
+	case apiclient.KindInterrupted:
+		unclear.Message = "interrupted; the change may have reached the service"
+	}
+	return &unclear
 }
 
 // splitPath takes the query off a path. A whole URL is refused: the token goes to the

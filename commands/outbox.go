@@ -239,6 +239,8 @@ func sendOutcome(report outbox.Report) error {
 	switch {
 	case waiting && apiclient.KindOf(report.Err) == apiclient.KindUnauthenticated:
 		return report.Err
+	case waiting && apiclient.KindOf(report.Err) == apiclient.KindInterrupted:
+		return withHint(failure(apiclient.KindInterrupted, "interrupted; %d wait", report.Waiting), "see: fundesk outbox list")
 	case report.Rejected > 0:
 		return withHint(failure(apiclient.KindPartial, "%d refused: %s", report.Rejected, errorText(report.RejectedErr)), "see: fundesk outbox list")
 	case waiting:

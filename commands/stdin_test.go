@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,6 +62,52 @@ func TestInterruptWhileReading(t *testing.T) {
 			var errs bytes.Buffer
 			if code := interruptible(t, ctx, line, &silentInput{reading: cancel}, &errs); code != 130 {
 				t.Errorf("got exit code %d and %q, want 130", code, errs.String())
+			}
+		})
+	}
+}
+
+// An interrupt while the service is asked is told as one, and that a change may have
+// arrived.
+func TestInterruptWhileSending(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"call list":                     "interrupted",
+		"call attempt " + testID:        "interrupted; the change may have reached the service",
+		"api POST /api/v1/calls":        "interrupted; the change may have reached the service",
+		"processed mark call " + testID: "interrupted; the change may have reached the service",
+		"outbox send":                   "interrupted; 1 wait",
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			var held atomic.Bool
+			ctx, cancel := context.WithCancel(t.Context())
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if held.Load() {
+					_, _ = io.Copy(io.Discard, r.Body)
+					cancel()
+					<-r.Context().Done()
+					return
+				}
+				reset(w, r)
+			}))
+			defer server.Close()
+			environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token"}
+			var errs bytes.Buffer
+			run := func(ctx context.Context, line string) int {
+				errs.Reset()
+				return Run(ctx, strings.Fields(line), App{
+					In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &errs, Now: time.Now,
+					Getenv: func(name string) string { return environment[name] },
+					Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+				})
+			}
+			if line == "outbox send" {
+				run(t.Context(), "call attempt "+testID+" --queue")
+			}
+			held.Store(true)
+			if code := run(ctx, line); code != 130 || !strings.Contains(errs.String(), want+"\n") {
+				t.Errorf("got exit code %d and %q, want 130 and that it was %s", code, errs.String(), want)
 			}
 		})
 	}
