@@ -111,8 +111,11 @@ func (s Store) Save(config Config) error {
 }
 
 // WriteFile writes a file of its owner's atomically: after a crash there is the old one
-// or the new one.
+// or the new one. A link stays, and the file that it leads to is written.
 func WriteFile(path string, data []byte) error {
+	if file, err := filepath.EvalSymlinks(path); err == nil {
+		path = file
+	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the folder: %w", err)

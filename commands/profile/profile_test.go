@@ -48,6 +48,28 @@ func TestStore(t *testing.T) {
 	}
 }
 
+// Who keeps the configuration elsewhere, and a link to it here, finds the changes there.
+func TestSaveFollowsALink(t *testing.T) {
+	t.Parallel()
+	kept := filepath.Join(t.TempDir(), "fundesk.toml")
+	if err := os.WriteFile(kept, []byte("current = \"old\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	store := profile.Store{Dir: t.TempDir()}
+	if err := os.Symlink(kept, store.Path()); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	if err := store.Save(profile.Config{Current: "new"}); err != nil {
+		t.Fatalf("Save: %v", err)
+	}
+	if text, err := os.ReadFile(kept); err != nil || !strings.Contains(string(text), "new") {
+		t.Errorf("got %q, %v, want the new configuration", text, err)
+	}
+	if target, err := os.Readlink(store.Path()); err != nil || target != kept {
+		t.Errorf("got a link to %q, %v, want it as it was", target, err)
+	}
+}
+
 func TestLoadRefuses(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, text, want string }{
