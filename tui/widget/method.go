@@ -2,6 +2,7 @@ package widget
 
 import (
 	"sync"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -12,7 +13,7 @@ import (
 // time that it counts a code point above the Latin ones.
 func Method(text string) ansi.Method {
 	for _, r := range text {
-		if !isSimple(r) {
+		if r >= utf8.RuneSelf && !isSimple(r) {
 			return ansi.WcWidth
 		}
 	}
@@ -22,11 +23,59 @@ func Method(text string) ansi.Method {
 	return ansi.GraphemeWidth
 }
 
-// isSimple reports whether a code point is a character of its own wherever it stands, and
-// has the same width by both ways of counting: Latin letters, punctuation, currencies,
-// pictures of control characters, and what frames and marks are drawn with.
+// simpleWidth is the number of cells of a text of ASCII, simple characters and styles; ok
+// is false where it holds anything else.
+func simpleWidth(text string) (width int, ok bool) {
+	if !isNarrow() {
+		return 0, false
+	}
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case c == '\x1b':
+			n := styleLength(text[i:])
+			if n == 0 {
+				return 0, false
+			}
+			i += n
+		case c < ' ' || c == 0x7f:
+			return 0, false
+		case c < utf8.RuneSelf:
+			i++
+			width++
+		default:
+			r, n := utf8.DecodeRuneInString(text[i:])
+			if !isSimple(r) {
+				return 0, false
+			}
+			i += n
+			width++
+		}
+	}
+	return width, true
+}
+
+// styleLength is how many bytes of text are the style that it begins with; 0 when it
+// begins with something else.
+func styleLength(text string) int {
+	if len(text) < 3 || text[1] != '[' {
+		return 0
+	}
+	for i := 2; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == 'm':
+			return i + 1
+		case (c < '0' || c > '9') && c != ';' && c != ':':
+			return 0
+		}
+	}
+	return 0
+}
+
+// isSimple reports whether a code point above ASCII is a character of its own wherever it
+// stands, and has one cell by both ways of counting: Latin letters, punctuation,
+// currencies, pictures of control characters, and what frames and marks are drawn with.
 func isSimple(r rune) bool {
-	return r < 0x300 || r >= '\u2500' && r <= '\u25ff' || r >= '\u2010' && r <= '\u2027' ||
+	return r >= 0xa0 && r < 0x300 && r != '\u00ad' || r >= '\u2500' && r <= '\u25fc' || r >= '\u2010' && r <= '\u2027' ||
 		r >= '\u20a0' && r <= '\u20bf' || r >= '\u2400' && r <= '\u2426' || r == '✓'
 }
 

@@ -30,11 +30,10 @@ func Fit(text string, width int) string {
 		}
 		return text + blanks(width-len(text))
 	}
-	m := Method(text)
-	w := m.StringWidth(text)
+	w := Width(text)
 	if w > width {
-		text = m.Truncate(text, width, "…")
-		w = m.StringWidth(text)
+		text = Method(text).Truncate(text, width, "…")
+		w = Width(text)
 	}
 	return text + blanks(width-w)
 }
@@ -53,6 +52,9 @@ func FitRight(text string, width int) string {
 func Width(text string) int {
 	if isPlain(text) {
 		return len(text)
+	}
+	if width, ok := simpleWidth(text); ok {
+		return width
 	}
 	return Method(text).StringWidth(text)
 }
