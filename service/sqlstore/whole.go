@@ -141,10 +141,22 @@ type wholeRow struct {
 func newWholeRow() *wholeRow {
 	r := &wholeRow{}
 	r.dest = []any{
-		&r.part, uuidDest{&r.uuid}, uuidDest{&r.owner}, timeDest{&r.at}, docDest{&r.doc}, &r.rev,
-		joinedUUIDDest{&r.person.Owner}, docDest{&r.person.Quality}, docDest{&r.person.Doc},
-		joinedUUIDDest{&r.pledge.UUID}, joinedUUIDDest{&r.pledge.Owner}, joinedUUIDDest{&r.pledge.Recruiting},
-		nullTimeDest{&r.pledge.ReleasedAt}, &r.external, &r.hasSignature, docDest{&r.pledge.RecruiterUser}, docDest{&r.pledge.Doc},
+		&r.part,
+		uuidDest{&r.uuid},
+		uuidDest{&r.owner},
+		timeDest{&r.at},
+		docDest{&r.doc},
+		&r.rev,
+		joinedUUIDDest{&r.person.Owner},
+		docDest{&r.person.Quality},
+		docDest{&r.person.Doc},
+		joinedUUIDDest{&r.pledge.UUID},
+		joinedUUIDDest{&r.pledge.Owner},
+		joinedUUIDDest{&r.pledge.Recruiting},
+		nullTimeDest{&r.pledge.ReleasedAt},
+		&r.external, &r.hasSignature,
+		docDest{&r.pledge.RecruiterUser},
+		docDest{&r.pledge.Doc},
 	}
 	return r
 }
