@@ -94,20 +94,37 @@ func (s *session) answer(ctx context.Context, prompt string) (string, error) {
 	}
 }
 
-// readSecret asks for one line that is not shown.
+// maxSecret is the longest line that is read without being shown, in bytes; what goes
+// beyond it the library forgets.
+const maxSecret = 4096
+
+// readSecret asks for one line that is not shown. The terminal is put back before the read
+// is left behind, which would otherwise go on to hide what is typed.
 func (s *session) readSecret(ctx context.Context, file *os.File, prompt string) (string, error) {
 	fd := int(file.Fd())
-	shown, err := term.GetState(fd)
+	before, err := term.MakeRaw(fd)
 	if err != nil {
 		return "", fmt.Errorf("hide what is typed: %w", err)
 	}
-	fmt.Fprint(s.app.Err, prompt)
-	data, err := unlessInterrupted(ctx, func() ([]byte, error) { return term.ReadPassword(fd) })
-	fmt.Fprintln(s.app.Err)
-	if apiclient.KindOf(err) == apiclient.KindInterrupted { // The read that was left behind still hides it.
-		return "", errors.Join(err, term.Restore(fd, shown))
+	keys := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{file, s.app.Err}, "")
+	line, err := unlessInterrupted(ctx, func() (string, error) { return keys.ReadPassword(prompt) })
+	if restoring := term.Restore(fd, before); restoring != nil {
+		return "", fmt.Errorf("show again what is typed: %w", restoring)
 	}
-	return string(data), err
+	switch {
+	case errors.Is(err, io.EOF), apiclient.KindOf(err) == apiclient.KindInterrupted: // ctrl+c, as a key or as a signal.
+		fmt.Fprintln(s.app.Err)
+		return "", failure(apiclient.KindInterrupted, "interrupted")
+	case err != nil:
+		return "", err
+	case len(line) >= maxSecret:
+		return "", withHint(usageError("what was typed is too long"), "pipe it in: fundesk auth login --with-token < token.txt")
+	default:
+		return line, nil
+	}
 }
 
 // readLine reads one line byte by byte: what follows it belongs to somebody else.

@@ -113,6 +113,50 @@ func TestInterruptWhileSending(t *testing.T) {
 	}
 }
 
+// A token that is typed is not shown, and one that does not fit the line is not cut.
+func TestTypedToken(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, typed, want string
+		code              int
+	}{
+		{"a token", "secret-typed\r", "404", 3}, // It is tried at the service, which knows no calls.
+		{"ctrl+c", "secret\x03", "interrupted", 130},
+		{"one that is too long", strings.Repeat("secret", 1000) + "\r", "too long", 2},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			master, terminal, err := pty.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer master.Close()
+			said := make(chan string, 1)
+			go func() {
+				var text []byte
+				buffer := make([]byte, 256)
+				for typed := false; ; {
+					n, err := master.Read(buffer)
+					if text = append(text, buffer[:n]...); err != nil {
+						break
+					}
+					if !typed && strings.Contains(string(text), "Token: ") {
+						typed = true
+						_, _ = io.WriteString(master, test.typed)
+					}
+				}
+				said <- string(text)
+			}()
+			code := interruptible(t, t.Context(), "auth login --profile typed", terminal, terminal)
+			terminal.Close()
+			if text := <-said; code != test.code || !strings.Contains(text, test.want) || strings.Contains(text, "secret") {
+				t.Errorf("got exit code %d and %q, want %d, %q and nothing of what was typed", code, text, test.code, test.want)
+			}
+		})
+	}
+}
+
 // An interrupt ends a question, too, and a hidden one leaves the terminal as it was.
 func TestInterruptWhileAsking(t *testing.T) {
 	t.Parallel()
