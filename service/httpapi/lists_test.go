@@ -198,6 +198,43 @@ func TestCursorSurvivesChange(t *testing.T) {
 	}
 }
 
+// TestPagesFromWhatDoesNotPass begins pages at every record, of a list that every second
+// one passes: the flags are exact where the cursor's own record is not in the list. Spec
+// gaps: L3, L4.
+func TestPagesFromWhatDoesNotPass(t *testing.T) {
+	t.Parallel()
+	const n, iban = 6, "NL91ABNA0417164300"
+	w, token, order := listed(t, n)
+	var passing []int
+	for i := 1; i < n; i += 2 {
+		passing = append(passing, i)
+		if got := w.Do(token, "PUT", "/api/v1/persons/"+order[i]+"/actions/update", `{"iban":"`+iban+`"}`); got.Status != 200 {
+			t.Fatalf("got %d", got.Status)
+		}
+	}
+	for i, edge := range page(t, w.Do(token, "GET", "/api/v1/persons", "")).Edges {
+		after, found := slices.BinarySearch(passing, i)
+		before := after // How many pass before the place.
+		if found {
+			after++
+		}
+		for _, test := range []struct {
+			query                string
+			part                 []int
+			hasPrevious, hasNext bool
+		}{
+			{"first=1&after=", passing[after:], after > 0, len(passing)-after > 1},
+			{"last=1&before=", passing[:before], before > 1, before < len(passing)},
+		} {
+			got := page(t, w.Do(token, "GET", "/api/v1/persons?iban="+iban+"&"+test.query+edge.Cursor, ""))
+			if got.PageInfo.HasPreviousPage != test.hasPrevious || got.PageInfo.HasNextPage != test.hasNext || len(got.Edges) != min(1, len(test.part)) {
+				t.Errorf("%s of %d: got %d records, previous %v, next %v, want %v, %v of %v", test.query, i, len(got.Edges),
+					got.PageInfo.HasPreviousPage, got.PageInfo.HasNextPage, test.hasPrevious, test.hasNext, test.part)
+			}
+		}
+	}
+}
+
 // TestArrayParameters shows both forms of an array. Spec gap: L7.
 func TestArrayParameters(t *testing.T) {
 	t.Parallel()
