@@ -24,9 +24,9 @@ var errNumber = errors.New("is not a JSON number")
 // parseDecimal takes a JSON number apart. It never builds the number, so a huge
 // exponent costs nothing.
 func parseDecimal(text string) (decimal, error) {
-	var raw stdjson.RawMessage
-	if stdjson.Unmarshal([]byte(text), &raw) != nil || text == "" || (text[0] != '-' && (text[0] < '0' || text[0] > '9')) {
-		return decimal{}, errNumber
+	isDigit := func(c byte) bool { return c >= '0' && c <= '9' }
+	if !stdjson.Valid([]byte(text)) || (text[0] != '-' && !isDigit(text[0])) || !isDigit(text[len(text)-1]) {
+		return decimal{}, errNumber // Of what is valid, only blanks can follow the last digit.
 	}
 	var d decimal
 	text, d.negative = strings.TrimPrefix(text, "-"), text[0] == '-'

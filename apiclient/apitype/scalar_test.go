@@ -146,6 +146,11 @@ func TestNumberKeepsItsDigitsAndComparesByValue(t *testing.T) {
 	if number("4").Compare(number("4.000")) != 0 || number("-0").Compare(number("0e5")) != 0 {
 		t.Error("equal values of other digits: got different, want equal")
 	}
+	for _, text := range []string{"", "-", "1e", "01", "8 ", "1.5\n", " 1", "true"} {
+		if n, err := ParseNumber(text); err == nil {
+			t.Errorf("%q: got %v, want an error", text, n)
+		}
+	}
 }
 
 func TestParseUUID(t *testing.T) {
