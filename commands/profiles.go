@@ -137,6 +137,9 @@ func (f *profileFlags) check(p profile.Profile) error {
 	if !slices.Contains([]string{"", profile.StorageKeyring, profile.StorageFile, profile.StorageCommand}, p.TokenStorage) {
 		return usageError("--token-storage " + quote(p.TokenStorage) + " is not keyring, file or command")
 	}
+	if len(p.TokenCommand) > 0 && strings.TrimSpace(p.TokenCommand[0]) == "" {
+		return usageError("--token-command names no program")
+	}
 	if p.MaxAttempts < 0 {
 		return usageError("--max-attempts must not be negative")
 	}
@@ -164,18 +167,22 @@ func profileAdd(s *session) *cobra.Command {
 			if err != nil {
 				return usageError(err.Error())
 			}
-			p := config.Profiles[name]
+			was := config.Profiles[name]
+			p := was
 			if s.flags.baseURL != "" {
-				if p.BaseURL != "" && strings.TrimRight(s.flags.baseURL, "/") != p.BaseURL && p.TokenStorage != profile.StorageCommand {
-					p.TokenStorage = "" // The stored token belongs to the old address.
-				}
 				p.BaseURL = strings.TrimRight(s.flags.baseURL, "/")
+			}
+			if p.BaseURL != was.BaseURL && was.TokenStorage != profile.StorageCommand {
+				p.TokenStorage = "" // The stored token belongs to the old address.
 			}
 			if p.BaseURL == "" && name == profile.Demo {
 				p.BaseURL = profile.DemoURL
 			}
 			f.apply(cmd, &p)
 			if err := f.check(p); err != nil {
+				return err
+			}
+			if err := s.dropToken(name, was, p); err != nil {
 				return err
 			}
 			config.Profiles[name] = p
@@ -191,6 +198,27 @@ func profileAdd(s *session) *cobra.Command {
 	}
 	f.register(cmd)
 	return cmd
+}
+
+// dropToken removes the token of a profile that changes its address or where its token is
+// stored: what is left behind would be sent to the new address as soon as the profile
+// names that place again.
+func (s *session) dropToken(name string, was, is profile.Profile) error {
+	moves := is.BaseURL != was.BaseURL
+	if was.BaseURL == "" || !moves && is.TokenStorage == was.TokenStorage {
+		return nil
+	}
+	err := s.tokens().Delete(name, was)
+	switch {
+	case err == nil:
+		return nil
+	case moves:
+		return withHint(failure(apiclient.KindFailure, "the token for %s was not removed, and nothing was changed: %s", shownURL(was.BaseURL), err),
+			"use another name for "+shownURL(is.BaseURL))
+	default: // It still belongs to the address, and a keyring that is gone must not bind the profile.
+		s.note("the token of profile %s was not removed from the %s: %s", name, was.TokenStorage, err)
+		return nil
+	}
 }
 
 func profileUse(s *session) *cobra.Command {

@@ -1,13 +1,11 @@
 package profile
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -169,39 +167,4 @@ func (t Tokens) hasBus() bool {
 	}
 	_, err := os.Stat(filepath.Join(dir, "bus"))
 	return err == nil
-}
-
-// runCommand runs a program that prints a token.
-func runCommand(ctx context.Context, command []string) (string, error) {
-	if len(command) == 0 {
-		return "", ErrNoToken
-	}
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Env = withoutToken(os.Environ())
-	cmd.WaitDelay = time.Second
-	var out, problem bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &problem
-	if err := cmd.Run(); err != nil {
-		// What it printed may hold a secret: only its first error line is told.
-		line, _, _ := strings.Cut(strings.TrimSpace(problem.String()), "\n")
-		return "", fmt.Errorf("token command %s: %w %s", command[0], err, line)
-	}
-	token := strings.TrimSpace(out.String())
-	if token == "" {
-		return "", fmt.Errorf("token command %s printed nothing", command[0])
-	}
-	return token, nil
-}
-
-// withoutToken is an environment that hands no token on to a child.
-func withoutToken(environment []string) []string {
-	var kept []string
-	for _, entry := range environment {
-		if !strings.HasPrefix(entry, "FUNDESK_TOKEN=") {
-			kept = append(kept, entry)
-		}
-	}
-	return kept
 }
