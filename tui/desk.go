@@ -386,6 +386,10 @@ func (d *desk) onChanges(read changesRead, err error) tea.Cmd {
 		}
 		d.queue.learn(call)
 	}
+	if len(read.calls) >= maxNews {
+		d.queue.rewalk()
+		return tea.Batch(d.walk(), d.serve())
+	}
 	return d.serve()
 }
 

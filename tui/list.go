@@ -73,6 +73,7 @@ type list[R any] struct {
 	loaded    bool
 	seq       int
 	read      int          // Records read, those that the local filter dropped included.
+	lastRead  time.Time    // What the last record read is sorted by.
 	since     apitype.Time // Changes up to then are here.
 	searchN   int          // Pages read in this go for the local filter.
 	refreshed refreshed
@@ -124,7 +125,7 @@ func (l *list[R]) refresh() tea.Cmd {
 func (l *list[R]) reread() tea.Cmd {
 	l.seq++
 	l.cursor, l.more, l.loading, l.read, l.searchN = "", true, false, 0, 0
-	l.coming, l.since = nil, apitype.NewTime(l.Now())
+	l.coming, l.since, l.lastRead = nil, apitype.NewTime(l.Now()), time.Time{}
 	return l.fetchMore()
 }
 
@@ -228,6 +229,9 @@ func (l *list[R]) onBatch(b batch[R], err error) tea.Cmd {
 			l.refreshed.id = l.id(row)
 		}
 		l.rows = nil
+	}
+	if n := len(b.rows); n > 0 {
+		l.lastRead = l.order(b.rows[n-1])
 	}
 	before := len(l.rows)
 	for _, row := range b.rows {

@@ -16,7 +16,8 @@ import (
 // does no harm.
 const clockLeeway = 2 * time.Minute
 
-// maxNews is how many changes are taken in at a time; the rest comes with the next.
+// maxNews is how many changes are taken in at a time. They come newest first: where there
+// are more, those left out would never come again, and the records are read anew.
 const maxNews = 2000
 
 // news is what has changed since a list was read.
@@ -42,14 +43,17 @@ func (l *list[R]) poll() tea.Cmd {
 	})
 }
 
-// onNews merges changes: a row that is here is replaced, a newer one comes above the
-// others, and the cursor stays on its record.
+// onNews merges changes: a row that is here is replaced, another one comes where it
+// belongs, and the cursor stays on its record.
 func (l *list[R]) onNews(n news[R], err error) tea.Cmd {
 	if err != nil {
 		l.failRead("cannot read what has changed", err)
 		return nil
 	}
 	l.noteConnection(nil)
+	if len(n.rows) >= maxNews {
+		return l.refresh()
+	}
 	l.since = n.until
 	changed := make(map[apitype.UUID]R, len(n.rows)) // Few, where the list may be long.
 	for _, row := range n.rows {
@@ -71,25 +75,43 @@ func (l *list[R]) onNews(n news[R], err error) tea.Cmd {
 			preview = l.readDetail(l.coming)
 		}
 	}
-	var above []R
+	var fresh []R
 	for _, row := range n.rows {
 		if _, left := changed[l.id(row)]; !left {
 			continue
 		}
 		delete(changed, l.id(row)) // Once is enough.
-		isNew := len(l.rows) == 0 || l.order(row).After(l.order(l.rows[0]))
-		if isNew && (l.query.keep == nil || l.query.keep(row)) {
-			above = append(above, row)
+		// What lies beyond the last record read comes with its page.
+		isRead := !l.more || l.order(row).After(l.lastRead)
+		if isRead && (l.query.keep == nil || l.query.keep(row)) {
+			fresh = append(fresh, row)
 		}
 	}
-	if len(above) == 0 {
-		return preview
-	}
-	slices.SortStableFunc(above, func(a, b R) int { return l.order(b).Compare(l.order(a)) })
-	l.read += len(above)
-	l.rows = append(above, l.rows...)
-	l.table.Shift(len(above), len(l.rows))
+	l.merge(fresh)
 	return preview
+}
+
+// merge puts rows where they belong: a pledge, say, comes in below those that were made
+// after it, when it is released.
+func (l *list[R]) merge(fresh []R) {
+	if len(fresh) == 0 {
+		return
+	}
+	slices.SortStableFunc(fresh, func(a, b R) int { return l.order(b).Compare(l.order(a)) })
+	l.read += len(fresh)
+	cursor, above := l.table.Cursor(), 0
+	rows := make([]R, 0, len(l.rows)+len(fresh))
+	for i, row := range l.rows {
+		for len(fresh) > 0 && !l.order(fresh[0]).Before(l.order(row)) {
+			rows, fresh = append(rows, fresh[0]), fresh[1:]
+			if i <= cursor {
+				above++
+			}
+		}
+		rows = append(rows, row)
+	}
+	l.rows = append(rows, fresh...)
+	l.table.Shift(above, len(l.rows))
 }
 
 // readNews makes rows of all records of a walk, up to maxNews.

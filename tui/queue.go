@@ -105,6 +105,7 @@ func newListed(call apitype.Call) listed {
 // walked is one page of the walk.
 type walked struct {
 	calls  []listed // The oldest first.
+	from   string   // The cursor it was read before.
 	before string
 	more   bool
 	size   int
@@ -129,7 +130,7 @@ func walkPage(ctx context.Context, client *apiclient.Client, before string, size
 	slices.Reverse(calls)
 	// A cursor that stands still would be walked for ever.
 	more := page.HasPreviousPage && page.StartCursor != "" && page.StartCursor != before
-	return walked{calls: calls, before: page.StartCursor, more: more, size: size, bare: bare}, nil
+	return walked{calls: calls, from: before, before: page.StartCursor, more: more, size: size, bare: bare}, nil
 }
 
 // listWithPersons lists calls with their persons, and without where the account may
@@ -149,15 +150,20 @@ func listWithPersons(ctx context.Context, client *apiclient.Client, o apitype.Ca
 // add takes a page of the walk in.
 func (q *queue) add(w walked) {
 	q.walking = false
-	q.ended = !w.more
 	q.size, q.bare = w.size, w.bare
-	if w.more {
-		q.before = w.before
+	if w.from == q.before { // Else the walk has begun anew.
+		q.ended = !w.more
+		if w.more {
+			q.before = w.before
+		}
 	}
 	for _, call := range w.calls {
 		q.take(call)
 	}
 }
+
+// rewalk begins the walk anew: what it knows stays, and what it missed comes in.
+func (q *queue) rewalk() { q.before, q.ended = "", false }
 
 // learn takes one call in, as it is now.
 func (q *queue) learn(call apitype.Call) { q.take(newListed(call)) }
