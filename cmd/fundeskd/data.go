@@ -182,6 +182,7 @@ func (p *program) backupCommand() *cobra.Command {
 		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db",
 		Args:    exactly("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
+			p.existing = true // A mistyped path would make an empty database, and all would be well with it.
 			store, err := p.openStore(c.Context())
 			if err != nil {
 				return err
@@ -201,6 +202,7 @@ func (p *program) checkCommand() *cobra.Command {
 		Example: "  fundeskd check",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			p.existing = true // A mistyped path would make an empty database, and all would be well with it.
 			store, err := p.openStore(c.Context())
 			if err != nil {
 				return err

@@ -51,6 +51,7 @@ type program struct {
 	output    string
 	noMigrate bool
 	bulk      bool     // The command writes much.
+	existing  bool     // The command is about a database that is there.
 	timeouts  timeouts // Of serve; zero: the defaults.
 	persons   int      // Of serve --sandbox; 0: as many as a sample has by itself.
 	// Of serve; 0 is what the database does by itself.
@@ -190,7 +191,7 @@ func (p *program) openStore(ctx context.Context) (*sqlstore.Store, error) {
 		return nil, err
 	}
 	return sqlstore.Open(ctx, sqlstore.Options{
-		Database: name, Postgres: pgdriver.Driver{}, NoMigrate: p.noMigrate, Bulk: p.bulk, Observe: p.observe,
+		Database: name, Postgres: pgdriver.Driver{}, NoMigrate: p.noMigrate, Bulk: p.bulk, Existing: p.existing, Observe: p.observe,
 		Connections: p.connections, ConnectTimeout: p.connectTimeout, AnswerTimeout: p.answerTimeout,
 	})
 }

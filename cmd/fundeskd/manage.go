@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -27,11 +29,28 @@ func (p *program) print(value any, text func(io.Writer)) error {
 	return encoder.Encode(value)
 }
 
-// table writes rows in columns.
+// refused makes a mistake in the command line of what the service finds not valid.
+func refused(err error) error {
+	if refusal, ok := errors.AsType[*service.Error](err); ok && refusal.Kind == service.Invalid {
+		return usageError{err}
+	}
+	return err
+}
+
+// table writes rows in columns. A name may hold what would move them, or the terminal.
 func table(w io.Writer, rows [][]string) {
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
-		fmt.Fprintln(columns, strings.Join(row, "\t"))
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = strings.Map(func(r rune) rune {
+				if unicode.IsControl(r) {
+					return ' '
+				}
+				return r
+			}, cell)
+		}
+		fmt.Fprintln(columns, strings.Join(cells, "\t"))
 	}
 	_ = columns.Flush() // A closed stdout is found by the shell.
 }
@@ -95,7 +114,7 @@ func (p *program) organizationAdd() *cobra.Command {
 			return p.with(c.Context(), func(s *service.Service) error {
 				o, err := s.AddOrganization(c.Context(), o)
 				if err != nil {
-					return fmt.Errorf("add the organization: %w", err)
+					return refused(fmt.Errorf("add the organization: %w", err))
 				}
 				return p.print(viewOrganization(o), func(w io.Writer) { fmt.Fprintln(w, o.UUID) })
 			})
@@ -179,11 +198,18 @@ func (p *program) accountAdd() *cobra.Command {
 			if all == (len(organizations) > 0) {
 				return usage("use --organization UUID, once or more, or --all-organizations")
 			}
+			for name, values := range map[string][]string{"permission": permissions, "organization": organizations, "external-source": sources} {
+				if c.Flags().Changed(name) && (len(values) == 0 || slices.Contains(values, "")) {
+					return usage("--%s is empty", name) // A variable without a value must not give all permissions.
+				}
+			}
 			if len(permissions) > 0 {
 				account.Permissions = nil
 			}
 			for _, name := range permissions {
-				account.Permissions = append(account.Permissions, service.Permission(name))
+				if permission := service.Permission(name); !slices.Contains(account.Permissions, permission) {
+					account.Permissions = append(account.Permissions, permission)
+				}
 			}
 			for _, text := range organizations {
 				id, err := parseUUID("--organization", text)
@@ -217,11 +243,8 @@ func (p *program) addAccount(ctx context.Context, s *service.Service, account se
 		return usage("--ttl must be a second at least")
 	}
 	account, err := s.AddAccount(ctx, account)
-	if refusal, ok := errors.AsType[*service.Error](err); ok && refusal.Kind == service.Invalid {
-		return usageError{err}
-	}
 	if err != nil {
-		return err
+		return refused(err)
 	}
 	token, expires, err := s.IssueToken(ctx, account.UUID, ttl)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"strings"
@@ -100,8 +101,8 @@ func (p *program) newServer(ctx context.Context, o serveOptions) (_ *server, err
 	if err != nil {
 		return nil, err
 	}
-	if o.rate < 0 {
-		return nil, usage("--rate must not be negative")
+	if !(o.rate >= 0) || math.IsInf(o.rate, 1) { // NaN is not.
+		return nil, usage("--rate must be a number of requests, and not negative")
 	}
 	if p.connections < 0 || p.connectTimeout < 0 || p.answerTimeout < 0 {
 		return nil, usage("--database-connections, --database-connect-timeout and --database-answer-timeout must not be negative")

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A mistyped path is not taken for an empty database in which all is well.
+func TestNoDatabase(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	missing := filepath.Join(e.folder, "typo.db")
+	for _, args := range [][]string{{"check"}, {"backup", filepath.Join(e.folder, "copy.db")}} {
+		code, out, errs := e.run("", append(args, "--database", "sqlite:"+missing)...)
+		if code != exitFailure || out != "" || !strings.Contains(errs, missing) {
+			t.Errorf("%s: got code %d, %s%s, want that %s is not there", args[0], code, out, errs, missing)
+		}
+	}
+	if files, err := os.ReadDir(e.folder); err != nil || len(files) != 0 {
+		t.Errorf("got %v, %v, want no file that was made for it", files, err)
+	}
+}
+
+// A name is printed on its own line, whatever it holds.
+func TestListOfNames(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	if code, _, errs := e.run("", "organization", "add", "--name", "Sea\n\x1b[31mRescue", "--abbreviation", "S\tR"); code != exitDone {
+		t.Fatal(errs)
+	}
+	if _, out, errs := e.run("", "organization", "list"); strings.Count(out, "\n") != 1 || !strings.HasSuffix(out, "  S R  Sea  [31mRescue\n") {
+		t.Errorf("got %q %s, want one line without control characters", out, errs)
+	}
+}
