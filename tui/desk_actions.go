@@ -2,9 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -322,70 +319,4 @@ func (d *desk) showSkipped() {
 		lines = []string{"No call was passed over so far."}
 	}
 	d.dialog = &text{title: "Passed over", lines: lines}
-}
-
-// editedNotes is what came back from $EDITOR.
-type editedNotes struct {
-	call  apitype.UUID
-	notes string
-}
-
-// editNotes hands the notes to $EDITOR in a file of ours alone.
-func (d *desk) editNotes() tea.Cmd {
-	editor := os.Getenv("VISUAL")
-	if editor == "" {
-		editor = os.Getenv("EDITOR")
-	}
-	fields := strings.Fields(editor)
-	if len(fields) == 0 {
-		d.sayf("set $EDITOR to write notes in an editor; %s writes them here", d.keyOf(actNotes))
-		return nil
-	}
-	id, notes := d.call.UUID, d.form.notes.Value()
-	return func() tea.Msg {
-		folder, err := os.MkdirTemp("", "fundesk-notes-")
-		if notes != "" {
-			notes += "\n" // As editors end a file.
-		}
-		if err == nil {
-			err = os.WriteFile(filepath.Join(folder, "notes.txt"), []byte(notes), 0o600)
-		}
-		if err != nil {
-			return result{to: deskPage, value: editedNotes{}, err: err}
-		}
-		path := filepath.Join(folder, "notes.txt")
-		command := exec.CommandContext(d.ctx, fields[0], append(fields[1:], path)...)
-		// The terminal itself, not our reader and writer of it: the library would copy from
-		// that until another key comes, long after the editor has ended.
-		if command.Stdin = d.In; d.In == nil {
-			command.Stdin = os.Stdin
-		}
-		if command.Stdout = d.Out; d.Out == nil {
-			command.Stdout = os.Stdout
-		}
-		// An editor loads plugins: the token is none of their business.
-		command.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "FUNDESK_TOKEN=") })
-		return tea.ExecProcess(command, func(err error) tea.Msg {
-			defer func() { _ = os.RemoveAll(folder) }()
-			if err != nil {
-				return result{to: deskPage, value: editedNotes{}, err: err}
-			}
-			text, err := os.ReadFile(path)
-			return result{to: deskPage, value: editedNotes{call: id, notes: strings.TrimRight(string(text), "\n")}, err: err}
-		})()
-	}
-}
-
-func (d *desk) onEdited(edited editedNotes, err error) tea.Cmd {
-	if err != nil {
-		d.fail("cannot edit the notes", err)
-		return nil
-	}
-	if d.isOnScreen(edited.call) {
-		d.form.notes.SetValue(edited.notes)
-		d.keep()
-		return nil
-	}
-	d.keeper.put(outbox.Draft{Call: edited.call, Notes: edited.notes})
-	return nil
 }

@@ -1,0 +1,79 @@
+package tui
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"fundesk/apiclient/outbox"
+)
+
+// What an editor saved is kept however it ended, and what it left alone stays.
+func TestNotesOfTheEditor(t *testing.T) {
+	t.Parallel()
+	errEnded := errors.New("signal: hangup")
+	write := func(text string) func(string) error {
+		return func(path string) error { return os.WriteFile(path, []byte(text), 0o600) }
+	}
+	for _, test := range []struct {
+		name string
+		edit func(path string) error
+		ends error
+		want string // The notes kept; "" where none are to be told of.
+	}{
+		{"saved", write("as saved\n"), nil, "as saved"},
+		{"saved nothing", func(string) error { return nil }, nil, ""},
+		{"stopped after saving", write("as saved\n"), errEnded, "as saved"},
+		{"stopped before saving", func(string) error { return nil }, errEnded, ""},
+		{"stopped while saving", write(""), errEnded, ""},
+		{"saved in another encoding", write("M\xfcller\n"), nil, "M?ller"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var folder, got string
+			draft := outbox.Draft{Call: callID(1), ResultCode: "reached", Notes: "as before"}
+			e := &notesEditor{
+				keep:  func(d outbox.Draft) { got = d.ResultCode + ": " + d.Notes },
+				notes: editedNotes{draft: draft},
+				run: func(path string) error {
+					folder = filepath.Dir(path)
+					if text, err := os.ReadFile(path); err != nil || string(text) != "as before\n" {
+						t.Errorf("the editor's file: got %q, %v, want the notes", text, err)
+					}
+					return errors.Join(test.edit(path), test.ends)
+				},
+			}
+			if err := e.Run(); !errors.Is(err, test.ends) {
+				t.Errorf("got %v, want %v", err, test.ends)
+			}
+			want := ""
+			if test.want != "" {
+				want = "reached: " + test.want
+			}
+			if got != want || e.notes.changed != (want != "") {
+				t.Errorf("kept: got %q (changed %v), want %q", got, e.notes.changed, want)
+			}
+			if _, err := os.Stat(folder); !os.IsNotExist(err) {
+				t.Errorf("the folder of the notes: got %v, want none", err)
+			}
+		})
+	}
+}
+
+// The text of an editor that failed stands on the desk, and the failure is said.
+func TestFailedEditorIsSaidAndItsTextShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	d.press("n")
+	draft := d.app.desk.draft()
+	draft.Notes = "as saved"
+	d.send(result{to: deskPage, value: editedNotes{draft: draft, changed: true}, err: errors.New("exit status 1")})
+	if got := d.app.desk.form.notes.Value(); got != "as saved" {
+		t.Errorf("notes: got %q, want what was saved", got)
+	}
+	if len(d.app.errors) != 1 {
+		t.Errorf("errors: got %q, want one", d.app.errors)
+	}
+}
