@@ -11,6 +11,9 @@ import (
 // pair is one line of what is not a record of the service: a name and a value.
 type pair struct{ name, value string }
 
+// blanks keep a value on its line: a token says what it likes of itself.
+var blanks = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
+
 // showOne prints a value of our own: as JSON, or line by line.
 func showOne(s *session, value any, lines []pair) error {
 	options, err := s.output()
@@ -29,7 +32,7 @@ func showOne(s *session, value any, lines []pair) error {
 		width = max(width, render.Width(line.name))
 	}
 	for _, line := range lines {
-		text := line.value
+		text := blanks.Replace(line.value)
 		switch {
 		case line.name == "":
 		case options.Format == render.TSV:

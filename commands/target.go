@@ -148,6 +148,8 @@ func (s *session) token(ctx context.Context, t *target) (string, error) {
 		return token, nil
 	case errors.Is(err, profile.ErrNoToken):
 		return "", withHint(failure(apiclient.KindUnauthenticated, "no token for %s", quote(t.label())), loginHint(t))
+	case errors.Is(ctx.Err(), context.Canceled): // A token command ends with it.
+		return "", failure(apiclient.KindInterrupted, "interrupted")
 	default:
 		return "", withHint(failure(apiclient.KindUnauthenticated, "the token of profile %s cannot be read: %s", quote(t.name), err),
 			"set FUNDESK_TOKEN, or log in again: fundesk auth login")

@@ -96,6 +96,20 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// An interrupt while a program is asked for the token is one, too: here that program
+// sends it.
+func TestInterruptTokenCommand(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.must(t, "fundesk profile add prod --base-url http://127.0.0.1:1 --token-command sh --token-command -c --token-command 'kill -INT $PPID; exec sleep 600'")
+	for _, line := range []string{"call list", "auth token", "auth status", "call cancel 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --yes"} {
+		out, errs, code := h.run(t, "fundesk "+line)
+		if code != 130 || out != "" || strings.Contains(errs, "killed") {
+			t.Errorf("%s: got exit code %d, %s%s, want 130", line, code, out, errs)
+		}
+	}
+}
+
 // validLines reports whether a text is lines of JSON, the last one whole.
 func validLines(text string) bool {
 	for line := range strings.Lines(text) {
