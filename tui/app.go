@@ -187,6 +187,9 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case draftsKept:
 		a.draftTrouble = msg.err
 		return a, a.readOutbox()
+	case draftJoined:
+		a.desk.onJoined(msg)
+		return a, nil
 	case ticked:
 		return a, a.onTick()
 	case finished:

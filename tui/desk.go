@@ -117,8 +117,21 @@ func (d *desk) draft() outbox.Draft {
 func (d *desk) hasDraft() bool { return d.call != nil && !d.draft().IsEmpty() }
 
 func (d *desk) fill(draft outbox.Draft) {
+	if draft.BaseURL != "" { // Read from disk.
+		d.keeper.knows(draft.Call, draft.Notes)
+	}
 	d.form.code, d.form.rating = draft.ResultCode, draft.Rating
 	d.form.notes.SetValue(draft.Notes)
+}
+
+// onJoined shows what another terminal has saved for the call on screen.
+func (d *desk) onJoined(joined draftJoined) {
+	if !d.isOnScreen(joined.call) {
+		return
+	}
+	d.form.notes.SetValue(joinNotes(joined.written, d.form.notes.Value(), joined.notes))
+	d.keep()
+	d.sayf("another terminal has notes for %s, too: both are here", d.name())
 }
 
 // walk reads on in the queue, unless it knows enough.

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,14 +20,37 @@ const (
 // draftsKept tells that drafts were written, or why not.
 type draftsKept struct{ err error }
 
+// draftJoined tells that another terminal has saved notes for the same call, and that
+// they were saved together with what was written here.
+type draftJoined struct {
+	call           apitype.UUID
+	written, notes string
+}
+
+// joinNotes is mine with what theirs has besides base, which both come from.
+func joinNotes(base, mine, theirs string) string {
+	switch {
+	case theirs == base || strings.Contains(mine, theirs):
+		return mine
+	case mine == "":
+		return theirs
+	case base != "" && strings.Contains(theirs, base):
+		return strings.Replace(theirs, base, mine, 1)
+	default:
+		return mine + "\n" + theirs
+	}
+}
+
 // keeper writes drafts to disk beside the interface. put is cheap and safe in Update;
 // everything that touches the disk runs elsewhere.
 type keeper struct {
 	box    *outbox.Outbox
 	notify func(error)
+	joined func(draftJoined)
 
 	mu      sync.Mutex
 	pending map[apitype.UUID]pendingDraft
+	known   map[apitype.UUID]string // The notes of a draft as this program last saw them on disk.
 	kick    chan struct{}
 	writing sync.Mutex // Writes and erasures of drafts go one after the other.
 }
@@ -38,8 +62,8 @@ type pendingDraft struct {
 
 func newKeeper(box *outbox.Outbox) *keeper {
 	return &keeper{
-		box: box, notify: func(error) {},
-		pending: map[apitype.UUID]pendingDraft{}, kick: make(chan struct{}, 1),
+		box: box, notify: func(error) {}, joined: func(draftJoined) {},
+		pending: map[apitype.UUID]pendingDraft{}, known: map[apitype.UUID]string{}, kick: make(chan struct{}, 1),
 	}
 }
 
@@ -137,7 +161,7 @@ func (k *keeper) write(drafts []outbox.Draft) error {
 	defer k.writing.Unlock()
 	var errs []error
 	for _, d := range drafts {
-		err := k.box.SaveDraft(d.Call, d)
+		err := k.writeOne(d)
 		if err == nil {
 			continue
 		}
@@ -150,6 +174,37 @@ func (k *keeper) write(drafts []outbox.Draft) error {
 		k.mu.Unlock()
 	}
 	return errors.Join(errs...)
+}
+
+// writeOne saves a draft, together with what another terminal has saved for the call.
+func (k *keeper) writeOne(d outbox.Draft) error {
+	there, _, err := k.box.Draft(d.Call)
+	if err != nil {
+		there = outbox.Draft{} // What cannot be read is written over.
+	}
+	written := d.Notes
+	d.Notes = joinNotes(k.knownOf(d.Call), d.Notes, there.Notes)
+	if err := k.box.SaveDraft(d.Call, d); err != nil {
+		return err
+	}
+	k.knows(d.Call, d.Notes)
+	if d.Notes != written {
+		k.joined(draftJoined{call: d.Call, written: written, notes: d.Notes})
+	}
+	return nil
+}
+
+// knows notes what the notes of a draft on disk are.
+func (k *keeper) knows(call apitype.UUID, notes string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.known[call] = notes
+}
+
+func (k *keeper) knownOf(call apitype.UUID) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.known[call]
 }
 
 // flush writes all drafts now. It may be called from any goroutine but Update's.
@@ -170,5 +225,12 @@ func (k *keeper) forget(call apitype.UUID) error {
 	k.mu.Unlock()
 	k.writing.Lock()
 	defer k.writing.Unlock()
+	there, _, err := k.box.Draft(call)
+	if err == nil && there.Notes != "" && there.Notes != k.knownOf(call) {
+		return nil // Another terminal wrote it, and nobody has sent it.
+	}
+	k.mu.Lock()
+	delete(k.known, call)
+	k.mu.Unlock()
 	return k.box.DeleteDraft(call)
 }

@@ -44,3 +44,69 @@ func TestDraftsAreOnDiskInTime(t *testing.T) {
 		}
 	})
 }
+
+// Two terminals that write notes for one call: the text of neither is lost, on the disk
+// or on the screen of the one that wrote last, and sending one leaves the other's.
+func TestTwoTerminalsWriteForOneCall(t *testing.T) {
+	t.Parallel()
+	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told draftJoined
+	a, b := newKeeper(box), newKeeper(box)
+	b.joined = func(j draftJoined) { told = j }
+	steps := []struct {
+		name  string
+		by    *keeper
+		types string
+		want  string
+	}{
+		{"one alone", a, "from A", "from A"},
+		{"one goes on", a, "from A,", "from A,"},
+		{"the other", b, "from B", "from B\nfrom A,"},
+		{"the first goes on", a, "from A, more", "from B\nfrom A, more"},
+	}
+	for _, step := range steps {
+		if err := step.by.save(outbox.Draft{Call: callID(1), Notes: step.types}); err != nil {
+			t.Fatal(err)
+		}
+		if draft, _, _ := box.Draft(callID(1)); draft.Notes != step.want {
+			t.Fatalf("%s: got %q, want %q", step.name, draft.Notes, step.want)
+		}
+	}
+	if want := (draftJoined{callID(1), "from B", "from B\nfrom A,"}); told != want {
+		t.Errorf("told: got %+v, want %+v", told, want)
+	}
+	if err := b.forget(callID(1)); err != nil {
+		t.Fatal(err)
+	}
+	if draft, found, _ := box.Draft(callID(1)); !found {
+		t.Errorf("what the other sent and did not know: got %+v, want it kept", draft)
+	}
+	if err := a.forget(callID(1)); err != nil {
+		t.Fatal(err)
+	}
+	if draft, found, _ := box.Draft(callID(1)); found {
+		t.Errorf("what was sent: got %+v, want none", draft)
+	}
+}
+
+// A draft that is opened again may be changed like one's own.
+func TestOpenedDraftIsChangedNotJoined(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if err := w.box.SaveDraft(callID(1), outbox.Draft{Call: callID(1), Notes: "typed before"}); err != nil {
+		t.Fatal(err)
+	}
+	d := newDriver(t, w.options)
+	d.press("n")
+	d.press("i")
+	d.press("backspace")
+	if err := d.app.keeper.flush(); err != nil {
+		t.Fatal(err)
+	}
+	if draft, _, _ := w.box.Draft(callID(1)); draft.Notes != "typed befor" {
+		t.Errorf("draft: got %q, want the changed one", draft.Notes)
+	}
+}

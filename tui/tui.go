@@ -150,6 +150,7 @@ func oneWidth(_ tea.Model, msg tea.Msg) tea.Msg {
 func (a *app) start(ctx context.Context, send func(tea.Msg)) *sync.WaitGroup {
 	a.sender = a.Outbox.Sender(a.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { send(outboxEvent{e}) }})
 	a.keeper.notify = func(err error) { send(draftsKept{err}) }
+	a.keeper.joined = func(j draftJoined) { send(j) }
 	var group sync.WaitGroup
 	group.Go(func() { a.sender.Run(ctx) })
 	group.Go(func() { a.keeper.run(ctx) })
