@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,8 +22,10 @@ import (
 // print writes an answer: JSON with -o json, else the text.
 func (p *program) print(value any, text func(io.Writer)) error {
 	if p.output != "json" {
-		text(p.Out)
-		return nil
+		var all bytes.Buffer
+		text(&all)
+		_, err := p.Out.Write(all.Bytes())
+		return err
 	}
 	encoder := json.NewEncoder(p.Out)
 	encoder.SetEscapeHTML(false)
@@ -52,7 +55,7 @@ func table(w io.Writer, rows [][]string) {
 		}
 		fmt.Fprintln(columns, strings.Join(cells, "\t"))
 	}
-	_ = columns.Flush() // A closed stdout is found by the shell.
+	_ = columns.Flush() // To memory.
 }
 
 // parseUUID reads an identifier of the command line.

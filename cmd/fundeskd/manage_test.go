@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,5 +33,25 @@ func TestListOfNames(t *testing.T) {
 	}
 	if _, out, errs := e.run("", "organization", "list"); strings.Count(out, "\n") != 1 || !strings.HasSuffix(out, "  S R  Sea  [31mRescue\n") {
 		t.Errorf("got %q %s, want one line without control characters", out, errs)
+	}
+}
+
+// An answer that cannot be written is no success: a token may be in it.
+func TestAnswerNotWritten(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	if code, _, errs := e.run("", "migrate"); code != exitDone {
+		t.Fatal(errs)
+	}
+	out, err := os.Open(filepath.Join(e.folder, "fundeskd.db")) // For reading.
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	for _, args := range [][]string{{"account", "add", "a", "--all-organizations"}, {"account", "list"}, {"check"}, {"check", "-o", "json"}} {
+		var errs bytes.Buffer
+		if code := run(t.Context(), args, e.program("", out, &errs)); code != exitFailure || errs.Len() == 0 {
+			t.Errorf("%v: got code %d, %s, want %d", args, code, &errs, exitFailure)
+		}
 	}
 }
