@@ -152,7 +152,7 @@ func (s *session) token(ctx context.Context, t *target) (string, error) {
 		return "", failure(apiclient.KindInterrupted, "interrupted")
 	default:
 		return "", withHint(failure(apiclient.KindUnauthenticated, "the token of profile %s cannot be read: %s", quote(t.name), err),
-			"set FUNDESK_TOKEN, or log in again: fundesk auth login")
+			"set FUNDESK_TOKEN, or log in again: fundesk auth login"+profileFlag(t))
 	}
 }
 
