@@ -268,7 +268,8 @@ func TestScriptOfTypeAndLanguage(t *testing.T) {
 	w := newWorld(t)
 	w.options.ConfigDir = t.TempDir()
 	scripts := filepath.Join(w.options.ConfigDir, "scripts")
-	if err := os.Mkdir(scripts, 0o700); err != nil {
+	// A folder by the name of a script cannot be read, which is said and no more.
+	if err := os.MkdirAll(filepath.Join(scripts, "a.md"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for name, content := range map[string]string{"verification.md": "# Any language", "verification.nl.md": "# Goedendag\n\n- vraag **eerst**"} {
@@ -282,6 +283,9 @@ func TestScriptOfTypeAndLanguage(t *testing.T) {
 	screen := strings.Join(d.app.screen(), "\n")
 	if !strings.Contains(screen, "Goedendag") || !strings.Contains(screen, "- vraag eerst") {
 		t.Errorf("screen: got no Dutch script:\n%s", screen)
+	}
+	if len(d.app.errors) != 1 || !strings.Contains(d.app.errors[0], "a.md") {
+		t.Errorf("errors: got %q, want one about the folder", d.app.errors)
 	}
 }
 

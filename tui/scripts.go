@@ -15,7 +15,7 @@ const maxScript = 256 << 10
 
 // readScripts reads the conversation scripts of the configuration folder: markdown
 // files named after a call type and a language, scripts/verification.nl.md, or the
-// type alone.
+// type alone. One that cannot be read does not stand in the way of the others.
 func readScripts(configDir string) (scriptsRead, error) {
 	scripts := scriptsRead{}
 	if configDir == "" {
@@ -29,6 +29,7 @@ func readScripts(configDir string) (scriptsRead, error) {
 	if err != nil {
 		return scripts, err
 	}
+	var errs []error
 	for _, file := range files {
 		name, isScript := strings.CutSuffix(file.Name(), ".md")
 		if !isScript {
@@ -36,14 +37,15 @@ func readScripts(configDir string) (scriptsRead, error) {
 		}
 		content, err := os.ReadFile(filepath.Join(folder, file.Name()))
 		if err != nil {
-			return scripts, err
+			errs = append(errs, err)
+			continue
 		}
 		if len(content) > maxScript {
 			content = content[:maxScript]
 		}
 		scripts[name] = cleanLines(strings.TrimSpace(string(content)))
 	}
-	return scripts, nil
+	return scripts, errors.Join(errs...)
 }
 
 // pickScript chooses the script for the call on screen.
