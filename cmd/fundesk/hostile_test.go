@@ -25,7 +25,7 @@ var hostileLong = flag.Bool("hostile", false, "every command against every hosti
 // What a service may do to the client at most.
 const (
 	maxResident = 150 << 20 // Bytes; the race detector takes several times as much.
-	maxPatience = time.Minute
+	maxPatience = 20 * time.Second
 )
 
 // repeat writes a text again and again: that many bytes, or until nobody reads.
@@ -190,7 +190,7 @@ func peak(pid int, stop <-chan struct{}) (most int64) {
 func suffer(t *testing.T, url, line string) {
 	t.Helper()
 	h := newHome(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*maxPatience)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*maxPatience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, programs+"/fundesk", append([]string{"--timeout", "1s"}, strings.Fields(line)...)...)
 	cmd.Env = append(h.env, "FUNDESK_BASE_URL="+url, "FUNDESK_TOKEN=token")
