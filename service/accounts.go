@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"fundesk/apiclient/apitype"
 )
@@ -114,24 +113,18 @@ func (s *Service) AddAccount(ctx context.Context, a Account) (Account, error) {
 	return a, err
 }
 
-// textRule is what isText wants, for messages.
-const textRule = "text in UTF-8 of at most 1000 characters"
-
-// isText reports whether a name can be stored and answered: a command line need not be
-// UTF-8, and no answer could hold what is not. Spec gap: R8.
-func isText(name string) bool {
-	return utf8.ValidString(name) && utf8.RuneCountInString(name) <= 1000 && !strings.ContainsRune(name, 0)
-}
-
 // check refuses an account that no request could use, or that means two things.
 func (a Account) check() error {
 	switch {
 	case strings.TrimSpace(a.Name) == "":
 		return &Error{Kind: Invalid, Detail: "an account needs a name"}
-	case !isText(a.Name) || slices.ContainsFunc(a.ExternalSources, func(name string) bool { return !isText(name) }):
-		return &Error{Kind: Invalid, Detail: "the names of an account must be " + textRule}
 	case a.Scope.All == (len(a.Scope.Organizations) > 0):
 		return &Error{Kind: Invalid, Detail: "an account sees named organizations, or all of them"}
+	}
+	for _, name := range append([]string{a.Name}, a.ExternalSources...) {
+		if problem := apitype.CheckName(name); problem != "" {
+			return &Error{Kind: Invalid, Detail: fmt.Sprintf("the name %q %s", name, problem)}
+		}
 	}
 	for _, p := range a.Permissions {
 		if !slices.Contains(Permissions, p) {

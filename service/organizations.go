@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -33,12 +34,15 @@ func (o Organization) check() error {
 	switch {
 	case strings.TrimSpace(o.Name) == "" || strings.TrimSpace(o.Abbreviation) == "":
 		return refuse("an organization needs a name and an abbreviation")
-	case !isText(o.Name) || !isText(o.Abbreviation):
-		return refuse("the name and the abbreviation of an organization must be " + textRule)
 	case o.MaxCallAttempts != nil && *o.MaxCallAttempts < 0:
 		return refuse("the maximum of call attempts must not be negative")
 	case o.CoolingOff < 0 || o.CoolingOff > 100*365*24*time.Hour:
 		return refuse("the cooling-off must be from 0 to 100 years")
+	}
+	for _, name := range []string{o.Name, o.Abbreviation} {
+		if problem := apitype.CheckName(name); problem != "" {
+			return refuse(fmt.Sprintf("the name %q %s", name, problem))
+		}
 	}
 	return nil
 }

@@ -14,6 +14,10 @@ const (
 	maxAddress = 200
 )
 
+// CheckName says what is wrong with a name of at most 1000 code points, "" when nothing is:
+// a command line need not be UTF-8, and no answer could hold what is not. Spec gap: R8.
+func CheckName(text string) (problem string) { return checkText(text, maxText) }
+
 // checkText says what is wrong with a text, "" when nothing is. Spec gap: R8.
 func checkText(text string, limit int) string {
 	switch {
