@@ -15,6 +15,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/profile"
+	"fundesk/completions"
 	"fundesk/render"
 )
 
@@ -81,7 +82,7 @@ func (s *session) login(cmd *cobra.Command, withToken, insecure bool) error {
 	if err := s.tryToken(cmd, p, token); err != nil {
 		return err
 	}
-	storage, err := s.tokens().Set(name, token, insecure)
+	storage, err := s.tokens().Set(name, p, token, insecure)
 	if err != nil {
 		return withHint(failure(apiclient.KindFailure, "the token is good, but it was not stored: %s", err),
 			"use FUNDESK_TOKEN, a token_command in the profile (fundesk profile add "+name+" --token-command …), or --insecure-storage for a file")
@@ -172,6 +173,7 @@ func authLogout(s *session) *cobra.Command {
 		Example: "  fundesk auth logout --profile prod\n" +
 			"  fundesk auth logout",
 		RunE: func(_ *cobra.Command, _ []string) error {
+			completions.Forget(s.runtimeDir())
 			config, err := s.store().Load()
 			if err != nil {
 				return usageError(err.Error())

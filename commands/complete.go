@@ -32,7 +32,7 @@ func (s *session) source() completions.Source {
 	s.flags.noInput, s.flags.quiet, s.flags.debug = true, true, false
 	return completions.Source{
 		Connect: func(ctx context.Context) (*apiclient.Client, error) { return s.connect(ctx) },
-		Dir:     s.stateDir(), Now: s.app.Now, Patience: s.app.CompletionPatience,
+		Dir:     s.runtimeDir(), Now: s.app.Now, Patience: s.app.CompletionPatience,
 	}
 }
 

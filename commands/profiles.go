@@ -10,6 +10,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/commands/profile"
+	"fundesk/completions"
 	"fundesk/render"
 )
 
@@ -305,6 +306,7 @@ func profileRemove(s *session) *cobra.Command {
 			if err := s.ask(cmd.Context(), yes, "remove profile "+args[0]+" and its token"); err != nil {
 				return err
 			}
+			completions.Forget(s.runtimeDir())
 			if err := s.tokens().Delete(args[0], p); err != nil {
 				return failure(apiclient.KindFailure, "the token was not removed: %s", err)
 			}

@@ -12,11 +12,6 @@ package completions
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -28,9 +23,6 @@ import (
 
 // patience is how long the service may take to answer.
 const patience = time.Second
-
-// freshness is how long answers are kept: long enough for the tabs of one line.
-const freshness = 30 * time.Second
 
 // recent is how many records are offered.
 const recent = 100
@@ -52,16 +44,12 @@ func (v Value) String() string {
 // Source answers completions.
 type Source struct {
 	Connect func(context.Context) (*apiclient.Client, error)
-	Dir     string // Of the cache; "": none.
-	Now     func() time.Time
+	// Dir is where answers are kept: names are, so it must be in memory that ends with the
+	// login; "": nothing is kept.
+	Dir string
+	Now func() time.Time
 	// Patience is how long an answer may take; zero: a second.
 	Patience time.Duration
-}
-
-// cached is a kept answer: identifiers, names and states, and nothing else of a person.
-type cached struct {
-	At     time.Time `json:"at"`
-	Values []Value   `json:"values"`
 }
 
 // An asker retrieves values from the service.
@@ -87,6 +75,7 @@ func (s Source) find(ctx context.Context, kind, prefix string, ask asker) []stri
 
 // values are from the cache, or the service is asked and the answer kept.
 func (s Source) values(ctx context.Context, kind string, ask asker) []Value {
+	s.forgetStale()
 	client, err := s.Connect(ctx)
 	if err != nil {
 		return nil
@@ -101,48 +90,6 @@ func (s Source) values(ctx context.Context, kind string, ask asker) []Value {
 	}
 	s.save(path, values)
 	return values
-}
-
-// path is the file of one account's answers; "" without a cache.
-func (s Source) path(ctx context.Context, client *apiclient.Client, kind string) string {
-	account, err := client.Identity(ctx)
-	if err != nil || s.Dir == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(client.BaseURL() + " " + account + " " + kind))
-	return filepath.Join(s.Dir, "completion-"+hex.EncodeToString(sum[:8])+".json")
-}
-
-func (s Source) load(path string) ([]Value, bool) {
-	data, err := os.ReadFile(path)
-	if path == "" || err != nil {
-		return nil, false
-	}
-	var c cached
-	if json.Unmarshal(data, &c) != nil {
-		return nil, false
-	}
-	if age := s.Now().Sub(c.At); age < 0 || age > freshness {
-		return nil, false
-	}
-	return c.Values, true
-}
-
-// save keeps an answer; it matters to nobody when that fails.
-func (s Source) save(path string, values []Value) {
-	data, err := json.Marshal(cached{At: s.Now(), Values: values})
-	if path == "" || err != nil || os.MkdirAll(s.Dir, 0o700) != nil {
-		return
-	}
-	file, err := os.CreateTemp(s.Dir, ".completion-*")
-	if err != nil {
-		return
-	}
-	defer os.Remove(file.Name())
-	_, err = file.Write(data)
-	if file.Close() == nil && err == nil {
-		_ = os.Rename(file.Name(), path)
-	}
 }
 
 // matching are the values that begin with what was typed. One that a terminal would not

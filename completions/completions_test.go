@@ -84,6 +84,10 @@ func TestCache(t *testing.T) {
 	if got := down.Persons(short, ""); len(got) != 0 {
 		t.Errorf("got %d values after a minute, want none", len(got))
 	}
+	if files, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(files) > 0 {
+		t.Errorf("got %v, %v after a minute, want nothing on the disk", files, err)
+	}
+	source(t, token, h, dir).Persons(t.Context(), "")
 	if got := source(t, h.Token(servicetest.MayNot(service.PersonsRead)), h, dir).Persons(t.Context(), ""); len(got) != 0 {
 		t.Errorf("got %d values for an account that may not read persons, want none", len(got))
 	}
@@ -102,6 +106,10 @@ func TestCache(t *testing.T) {
 		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("got mode %v, %v, want 0600", info.Mode(), err)
 		}
+	}
+	completions.Forget(dir)
+	if files, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(files) > 0 {
+		t.Errorf("got %v, %v, want nothing left", files, err)
 	}
 }
 
