@@ -143,9 +143,13 @@ func (s *session) token(ctx context.Context, t *target) (string, error) {
 			"set FUNDESK_TOKEN, or log in there: fundesk auth login --profile NAME --base-url "+shownURL(t.baseURL))
 	}
 	token, err := s.tokens().Get(ctx, t.name, t.profile)
+	elsewhere, isElsewhere := errors.AsType[*profile.OriginError](err)
 	switch {
 	case err == nil:
 		return token, nil
+	case isElsewhere:
+		return "", withHint(failure(apiclient.KindUnauthenticated, "the base URL of profile %s was changed: %s", quote(t.name), elsewhere),
+			"log in to "+elsewhere.Named+": fundesk auth login"+profileFlag(t)+"; or change it back in "+s.store().Path())
 	case errors.Is(err, profile.ErrNoToken):
 		return "", withHint(failure(apiclient.KindUnauthenticated, "no token for %s", quote(t.label())), loginHint(t))
 	case errors.Is(ctx.Err(), context.Canceled): // A token command ends with it.

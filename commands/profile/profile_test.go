@@ -147,15 +147,15 @@ func TestTokenCommand(t *testing.T) {
 func TestTokenFile(t *testing.T) {
 	t.Parallel()
 	tokens := profile.Tokens{Dir: t.TempDir(), Getenv: os.Getenv}
-	storage, err := tokens.Set("prod", "abc", true)
+	p := profile.Profile{BaseURL: "https://a.example", TokenStorage: profile.StorageFile}
+	storage, err := tokens.Set("prod", p, "abc", true)
 	if err != nil || storage != profile.StorageFile {
 		t.Fatalf("got %s, %v, want a file", storage, err)
 	}
-	p := profile.Profile{TokenStorage: storage}
 	if got, err := tokens.Get(t.Context(), "prod", p); err != nil || got != "abc" {
 		t.Errorf("got %q, %v, want the token", got, err)
 	}
-	if _, err := tokens.Get(t.Context(), "prod", profile.Profile{TokenStorage: profile.StorageKeyring}); err == nil {
+	if _, err := tokens.Get(t.Context(), "prod", profile.Profile{BaseURL: p.BaseURL, TokenStorage: profile.StorageKeyring}); err == nil {
 		t.Error("got a token for a profile that is pinned to the keyring, want none from the file")
 	}
 	if err := tokens.Delete("prod", p); err != nil {
@@ -169,15 +169,12 @@ func TestTokenFile(t *testing.T) {
 // Not parallel: the keyring library keeps its provider in a variable.
 func TestKeyring(t *testing.T) {
 	keyring.MockInit()
-	withBus := func(name string) string {
-		return map[string]string{"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"}[name]
-	}
 	tokens := profile.Tokens{Dir: t.TempDir(), Getenv: withBus}
-	storage, err := tokens.Set("prod", "abc", false)
+	p := profile.Profile{BaseURL: "https://a.example", TokenStorage: profile.StorageKeyring}
+	storage, err := tokens.Set("prod", p, "abc", false)
 	if err != nil || storage != profile.StorageKeyring {
 		t.Fatalf("got %s, %v, want the keyring", storage, err)
 	}
-	p := profile.Profile{TokenStorage: storage}
 	if got, err := tokens.Get(t.Context(), "prod", p); err != nil || got != "abc" {
 		t.Errorf("got %q, %v, want the token", got, err)
 	}
@@ -191,11 +188,11 @@ func TestKeyring(t *testing.T) {
 		t.Errorf("delete again: got %v, want nothing", err)
 	}
 	keyring.MockInitWithError(errors.New("locked"))
-	if _, err := tokens.Set("prod", "abc", false); !errors.Is(err, profile.ErrNoKeyring) {
+	if _, err := tokens.Set("prod", p, "abc", false); !errors.Is(err, profile.ErrNoKeyring) {
 		t.Errorf("got %v, want no keyring", err)
 	}
 	keyring.MockInitWithError(keyring.ErrSetDataTooBig)
-	if _, err := tokens.Set("prod", strings.Repeat("a", 5000), false); err == nil || errors.Is(err, profile.ErrNoKeyring) || !strings.Contains(err.Error(), "too large") {
+	if _, err := tokens.Set("prod", p, strings.Repeat("a", 5000), false); err == nil || errors.Is(err, profile.ErrNoKeyring) || !strings.Contains(err.Error(), "too large") {
 		t.Errorf("got %v, want that the token is too large", err)
 	}
 	if entries, _ := os.ReadDir(tokens.Dir); len(entries) != 0 {

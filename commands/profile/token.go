@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -41,11 +42,68 @@ type Tokens struct {
 	Getenv func(string) string
 }
 
-// Get finds the token of a profile where its settings say, and nowhere else.
+// OriginError says that a token was stored for another service than the profile names
+// now: somebody has edited its address.
+type OriginError struct{ Stored, Named string }
+
+// Error names both services.
+func (e *OriginError) Error() string {
+	return "the stored token belongs to " + e.Stored + " and is not sent to " + e.Named
+}
+
+// Get finds the token of a profile where its settings say, and nowhere else. One that is
+// stored goes to the service that it was stored for.
 func (t Tokens) Get(ctx context.Context, name string, p Profile) (string, error) {
-	switch p.TokenStorage {
-	case StorageCommand:
+	if p.TokenStorage == StorageCommand {
 		return runCommand(ctx, p.TokenCommand)
+	}
+	stored, err := t.read(name, p.TokenStorage)
+	if err != nil {
+		return "", err
+	}
+	token, address, bound := strings.Cut(strings.TrimSpace(stored), "\n")
+	origin, named := originOf(strings.TrimSpace(address)), originOf(p.BaseURL)
+	switch {
+	case token == "":
+		return "", ErrNoToken
+	case !bound && named != "":
+		// An earlier version has stored it. Where nothing can be written it stays as it is.
+		_ = t.write(name, p.TokenStorage, token, named)
+	case bound && origin == "":
+		return "", errors.New("what is stored is no token: it has several lines")
+	case bound && origin != named:
+		return "", &OriginError{Stored: origin, Named: named}
+	}
+	return strings.TrimSpace(token), nil
+}
+
+// Set keeps the token of a profile in the keyring, or in a file when insecure is set. It
+// returns where.
+func (t Tokens) Set(name string, p Profile, token string, insecure bool) (storage string, err error) {
+	storage = StorageKeyring
+	if insecure {
+		storage = StorageFile
+	}
+	return storage, t.write(name, storage, token, originOf(p.BaseURL))
+}
+
+// originOf is the scheme, host and port of an address.
+func originOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	host := strings.ToLower(u.Host)
+	if u.Port() == map[string]string{"http": "80", "https": "443"}[u.Scheme] {
+		host = strings.TrimSuffix(host, ":"+u.Port())
+	}
+	return u.Scheme + "://" + host
+}
+
+// read is what is stored for a profile: the token, and on a second line the origin that
+// it is for.
+func (t Tokens) read(name, storage string) (string, error) {
+	switch storage {
 	case StorageFile:
 		data, err := os.ReadFile(t.path(name))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -54,7 +112,7 @@ func (t Tokens) Get(ctx context.Context, name string, p Profile) (string, error)
 		if err != nil {
 			return "", fmt.Errorf("read the token file: %w", err)
 		}
-		return strings.TrimSpace(string(data)), nil
+		return string(data), nil
 	case StorageKeyring:
 		return t.fromKeyring(name)
 	default:
@@ -62,16 +120,17 @@ func (t Tokens) Get(ctx context.Context, name string, p Profile) (string, error)
 	}
 }
 
-// Set keeps a token in the keyring, or in a file when insecure is set. It returns where.
-func (t Tokens) Set(name, token string, insecure bool) (storage string, err error) {
-	if insecure {
-		return StorageFile, WriteFile(t.path(name), []byte(token+"\n"))
+// write stores what read finds.
+func (t Tokens) write(name, storage, token, origin string) error {
+	text := token + "\n" + origin
+	if storage == StorageFile {
+		return WriteFile(t.path(name), []byte(text+"\n"))
 	}
-	if err := fitsKeyring(runtime.GOOS, token); err != nil {
-		return "", err
+	if err := fitsKeyring(runtime.GOOS, text); err != nil {
+		return err
 	}
-	_, err = t.keyring(func() (string, error) { return "", keyring.Set(keyringService, name, token) })
-	return StorageKeyring, err
+	_, err := t.keyring(func() (string, error) { return "", keyring.Set(keyringService, name, text) })
+	return err
 }
 
 // fitsKeyring refuses a token that the keyring of a system cannot hold. It is asked
