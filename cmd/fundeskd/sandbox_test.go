@@ -122,7 +122,7 @@ func TestSandboxClock(t *testing.T) {
 	if call.CancelledAt != want {
 		t.Errorf("got a call cancelled at %s, want the clock's %s", call.CancelledAt, want)
 	}
-	for _, wrong := range []string{`{}`, `{"time":"tomorrow"}`, `{"move":"a day"}`, `{"time":"2031-05-06T07:08:09.100Z","move":"1h"}`, `{"tmie":"x"}`, `nonsense`} {
+	for _, wrong := range []string{`{}`, `{"time":"tomorrow"}`, `{"move":"a day"}`, `{"time":"2031-05-06T07:08:09.100Z","move":"1h"}`, `{"tmie":"x"}`, `nonsense`, ``, `{"move":"-2000000h"}`} {
 		if response, err := s.do("PUT", "/sandbox/clock", wrong, nil); err != nil || response.StatusCode != http.StatusBadRequest {
 			t.Errorf("%s: got %v, %v, want status 400", wrong, response, err)
 		}
@@ -132,6 +132,13 @@ func TestSandboxClock(t *testing.T) {
 	}
 	if s.must("PUT", "/sandbox/clock", `{"stopped":false}`, &clock); clock.Stopped {
 		t.Error("the clock still stands")
+	}
+	s.must("PUT", "/sandbox/clock", `{"time":"9998-12-31"}`, nil) // More than a duration holds from today.
+	if s.must("GET", "/sandbox/clock", "", &clock); !strings.HasPrefix(clock.Time, "9998-12-31T00:") {
+		t.Errorf("got %s, want the time that the clock was set to", clock.Time)
+	}
+	if response, err := s.do("PUT", "/sandbox/clock", `{"move":"20000h"}`, nil); err != nil || response.StatusCode != http.StatusBadRequest {
+		t.Errorf("got %v, %v, want no clock after the year 9999", response, err)
 	}
 }
 
@@ -173,7 +180,7 @@ func TestSandboxFaults(t *testing.T) {
 	if s.must("GET", "/sandbox/fault", "", &left); left.Fault != "" || left.Times != 0 {
 		t.Errorf("got %+v after the end", left)
 	}
-	for _, wrong := range []string{`{}`, `{"fault":"flood"}`, `{"fault":"503","times":-1}`, `{"fault":"503","delay":"1s"}`, `{"fault":"slow"}`, `{"fault":"slow","delay":"1h"}`} {
+	for _, wrong := range []string{`{}`, `{"fault":"flood"}`, `{"fault":"503","times":-1}`, `{"fault":"503","times":0}`, `{"fault":"503","delay":"1s"}`, `{"fault":"slow"}`, `{"fault":"slow","delay":"1h"}`} {
 		if response, err := s.do("PUT", "/sandbox/fault", wrong, nil); err != nil || response.StatusCode != http.StatusBadRequest {
 			t.Errorf("%s: got %v, %v, want status 400", wrong, response, err)
 		}

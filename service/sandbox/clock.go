@@ -19,7 +19,7 @@ func (s *Sandbox) now() time.Time {
 	if s.stopped != nil {
 		return *s.stopped
 	}
-	return s.system().Add(s.ahead)
+	return s.set.Add(s.system().Sub(s.since))
 }
 
 func (s *Sandbox) clock() Clock {
@@ -44,6 +44,9 @@ func (s *Sandbox) setClock(o clockOrder) error {
 			return fmt.Errorf("move %q is not a duration such as 36h or -10m", o.Move)
 		}
 		to = to.Add(by)
+		if _, err := apitype.ParseTime(apitype.NewTime(to).String()); err != nil {
+			return fmt.Errorf("move %q leads out of the years that the service knows, 1900 to 9999", o.Move)
+		}
 	case o.Stopped == nil:
 		return errors.New("name a time, a duration to move by, or whether the clock is stopped")
 	}
@@ -51,7 +54,7 @@ func (s *Sandbox) setClock(o clockOrder) error {
 	if o.Stopped != nil {
 		stopped = *o.Stopped
 	}
-	s.ahead, s.stopped = to.Sub(s.system()), nil
+	s.set, s.since, s.stopped = to, s.system().Round(0), nil
 	if stopped {
 		s.stopped = &to
 	}

@@ -23,7 +23,7 @@ var faults = []string{TooManyRequests, Unavailable, Slow, DroppedAfterCommit}
 // Fault is what happens to the next requests that it fits.
 type Fault struct {
 	Fault  string `json:"fault"`           // One of the faults; empty when none is left.
-	Times  int    `json:"times"`           // To how many requests; 0 in an order: one.
+	Times  int    `json:"times"`           // To how many requests; an order that does not say: one.
 	Method string `json:"method,omitzero"` // Only to requests of this method.
 	Path   string `json:"path,omitzero"`   // Only to requests whose path has this in it.
 	Delay  string `json:"delay,omitzero"`  // Of slow, such as 2s.
@@ -43,7 +43,7 @@ func (s *Sandbox) setFault(f Fault) error {
 	if !slices.Contains(faults, f.Fault) {
 		return fmt.Errorf("there is no fault %q; there are %s", f.Fault, strings.Join(faults, ", "))
 	}
-	if f.Times < 0 {
+	if f.Times < 1 {
 		return fmt.Errorf("times is %d; it must be 1 at least", f.Times)
 	}
 	if (f.Fault == Slow) != (f.Delay != "") {
@@ -52,7 +52,6 @@ func (s *Sandbox) setFault(f Fault) error {
 	if delay, err := time.ParseDuration(f.Delay); f.Delay != "" && (err != nil || delay <= 0 || delay > maxDelay) {
 		return fmt.Errorf("delay %q is not a duration up to %s", f.Delay, maxDelay)
 	}
-	f.Times = max(f.Times, 1)
 	f.Method = strings.ToUpper(f.Method)
 	s.mu.Lock()
 	defer s.mu.Unlock()

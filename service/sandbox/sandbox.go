@@ -30,13 +30,17 @@ type Sandbox struct {
 	system func() time.Time
 
 	mu      sync.Mutex
-	ahead   time.Duration // Of the system's clock, as long as the clock goes.
-	stopped *time.Time    // Where the clock stands; nil while it goes.
-	pending Fault         // Times is how often it still comes.
+	set     time.Time  // What the clock was set to, and by the system's clock when.
+	since   time.Time  // Without its monotonic part, which stands still while a machine sleeps.
+	stopped *time.Time // Where the clock stands; nil while it goes.
+	pending Fault      // Times is how often it still comes.
 }
 
 // New is a sandbox whose clock shows the system's time.
-func New(system func() time.Time) *Sandbox { return &Sandbox{system: system} }
+func New(system func() time.Time) *Sandbox {
+	now := system().Round(0)
+	return &Sandbox{system: system, set: now, since: now}
+}
 
 // maxBody is more than any order to a sandbox needs, in bytes.
 const maxBody = 4 << 10
@@ -54,7 +58,7 @@ func (s *Sandbox) Wrap(inner http.Handler) http.Handler {
 	})
 	mux.HandleFunc("GET /sandbox/fault", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.fault()) })
 	mux.HandleFunc("PUT /sandbox/fault", func(w http.ResponseWriter, r *http.Request) {
-		var f Fault
+		f := Fault{Times: 1}
 		if read(w, r, &f) {
 			reply(w, s.fault, s.setFault(f))
 		}
@@ -75,7 +79,7 @@ func read(w http.ResponseWriter, r *http.Request, order any) bool {
 		return false
 	}
 	if violations := service.DecodeStrict(body, order); len(violations) > 0 {
-		httpapi.WriteProblem(w, http.StatusBadRequest, violations.Error())
+		httpapi.WriteProblem(w, http.StatusBadRequest, "the body: "+violations.Error())
 		return false
 	}
 	return true
