@@ -30,6 +30,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fundesk/apiclient/apitype"
@@ -73,6 +74,7 @@ type Client struct {
 	base    *url.URL
 	trace   *tracer
 	own     bool // The transport is our own: it tells whether a connection was made.
+	behind  atomic.Int64
 
 	mu    sync.Mutex
 	token string

@@ -72,6 +72,7 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 		return nil, c.fault(parent, err, connected.Load())
 	}
 	defer answer.Body.Close()
+	c.noteClock(answer.Header, started)
 	early := r.early
 	if answer.StatusCode/100 != 2 {
 		early = nil

@@ -356,9 +356,8 @@ func (d *desk) poll() tea.Cmd {
 	if d.queue.walking && !d.queue.ended {
 		return nil
 	}
-	since := d.queue.since
 	until := apitype.NewTime(d.Now())
-	options := apitype.CallListOptions{UpdatedAfter: new(apitype.NewTime(since.Add(-clockLeeway)))}
+	options := apitype.CallListOptions{UpdatedAfter: new(d.asOf(d.queue.since))}
 	if !d.queue.bare {
 		options.Include = []string{apitype.IncludePerson}
 	}

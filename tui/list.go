@@ -48,7 +48,13 @@ type query[R any] struct {
 	// interface cannot tell for this filter.
 	changed func(ctx context.Context, since apitype.Time) ([]R, error)
 	keep    func(R) bool // The local part; nil: none.
+	still   func(R) bool // The service's part, as far as a change may end it; nil: none may.
 	says    string       // Which part the service does, and which is local.
+}
+
+// passes reports whether a record that has changed belongs here.
+func (q query[R]) passes(row R) bool {
+	return (q.keep == nil || q.keep(row)) && (q.still == nil || q.still(row))
 }
 
 // batch is one page of rows.

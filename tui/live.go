@@ -12,9 +12,19 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// clockLeeway is how far the service's clock and ours may differ. What comes twice
-// does no harm.
+// clockLeeway is how far the service's clock and ours may differ unnoticed. What comes
+// twice does no harm.
 const clockLeeway = 2 * time.Minute
+
+// asOf is what to ask the service for where changes up to a time of ours are known: a
+// clock of ours that is ahead of the service's, or was set back meanwhile, must not keep
+// them out.
+func (s *shell) asOf(known apitype.Time) apitype.Time {
+	if now := s.Now(); known.After(now) {
+		known = apitype.NewTime(now)
+	}
+	return apitype.NewTime(known.Add(-clockLeeway - s.Client.Behind()))
+}
 
 // maxNews is how many changes are taken in at a time. They come newest first: where there
 // are more, those left out would never come again, and the records are read anew.
@@ -34,8 +44,7 @@ func (l *list[R]) poll() tea.Cmd {
 	if l.query.changed == nil || l.loading {
 		return nil
 	}
-	since := apitype.NewTime(l.since.Add(-clockLeeway))
-	until := apitype.NewTime(l.Now())
+	since, until := l.asOf(l.since), apitype.NewTime(l.Now())
 	changed := l.query.changed
 	return l.load(l.page, l.seq, func(ctx context.Context) (any, error) {
 		rows, err := changed(ctx, since)
@@ -59,22 +68,7 @@ func (l *list[R]) onNews(n news[R], err error) tea.Cmd {
 	for _, row := range n.rows {
 		changed[l.id(row)] = row
 	}
-	var preview tea.Cmd
-	for i := range l.rows {
-		if len(changed) == 0 {
-			return preview
-		}
-		id := l.id(l.rows[i])
-		row, here := changed[id]
-		if !here {
-			continue
-		}
-		l.rows[i] = row
-		delete(changed, id)
-		if l.coming != nil && l.coming.ref.id == id {
-			preview = l.readDetail(l.coming)
-		}
-	}
+	preview := l.replace(changed)
 	var fresh []R
 	for _, row := range n.rows {
 		if _, left := changed[l.id(row)]; !left {
@@ -83,12 +77,48 @@ func (l *list[R]) onNews(n news[R], err error) tea.Cmd {
 		delete(changed, l.id(row)) // Once is enough.
 		// What lies beyond the last record read comes with its page.
 		isRead := !l.more || l.order(row).After(l.lastRead)
-		if isRead && (l.query.keep == nil || l.query.keep(row)) {
+		if isRead && l.query.passes(row) {
 			fresh = append(fresh, row)
 		}
 	}
 	l.merge(fresh)
 	return preview
+}
+
+// replace puts changed rows in the place of those that are here, and takes out those
+// that no longer pass the filter. What is left in changed is not here.
+func (l *list[R]) replace(changed map[apitype.UUID]R) tea.Cmd {
+	var reading []tea.Cmd
+	gone := map[apitype.UUID]bool{}
+	above := 0
+	for i := 0; i < len(l.rows) && len(changed) > 0; i++ {
+		id := l.id(l.rows[i])
+		row, here := changed[id]
+		if !here {
+			continue
+		}
+		l.rows[i] = row
+		delete(changed, id)
+		if l.coming != nil && l.coming.ref.id == id {
+			reading = append(reading, l.readDetail(l.coming))
+		}
+		if !l.query.passes(row) {
+			gone[id] = true
+			delete(l.marks, id)
+			if i < l.table.Cursor() {
+				above++
+			}
+		}
+	}
+	if len(gone) == 0 {
+		return tea.Batch(reading...)
+	}
+	l.rows = slices.DeleteFunc(l.rows, func(row R) bool { return gone[l.id(row)] })
+	if len(l.rows) == 0 {
+		l.preview, l.coming = nil, nil
+	}
+	l.table.Shift(-above, len(l.rows))
+	return tea.Batch(append(reading, l.wantsMore(), l.readPreview())...)
 }
 
 // merge puts rows where they belong: a pledge, say, comes in below those that were made

@@ -1,10 +1,14 @@
 package tui
 
 import (
+	"net/http"
 	"slices"
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
@@ -23,6 +27,16 @@ func (w *world) loadRequested(count int, first time.Time) []apitype.UUID {
 	}
 	w.Load(records...)
 	return calls
+}
+
+// clientOf is a client whose requests go through a transport, by a clock of its own.
+func (w *world) clientOf(t *testing.T, transport http.RoundTripper, now func() time.Time) *apiclient.Client {
+	t.Helper()
+	client, err := apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Transport: transport, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
 }
 
 // untilPoll lets the time go by until the interface asks for what has changed.
@@ -116,4 +130,123 @@ func TestChangesBeyondWhatIsReadComeWithTheirPage(t *testing.T) {
 	if n := len(calls.rows); n != 2*listPage+7 || calls.rows[n-1].id != late {
 		t.Errorf("calls: got %d with %s last, want %d with %s", n, calls.rows[n-1].id, 2*listPage+7, late)
 	}
+}
+
+// dated are answers that tell the service's own time.
+type dated struct {
+	http.RoundTripper
+	now func() time.Time
+}
+
+func (d dated) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := d.RoundTripper.RoundTrip(r)
+	if err == nil {
+		answer.Header.Set("Date", d.now().UTC().Format(http.TimeFormat))
+	}
+	return answer, err
+}
+
+// A clock of this machine that is wrong hides no changes.
+func TestChangesComeInWhateverTheClockSays(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name         string
+		ahead, later time.Duration // Of our clock, when the list is read and after that.
+	}{
+		{"ahead of the service's", time.Hour, time.Hour},
+		{"behind the service's", -time.Hour, -time.Hour},
+		{"set back meanwhile", time.Hour, 0},
+		{"set forward meanwhile", 0, time.Hour},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			ahead := test.ahead
+			w.options.Now = func() time.Time { return w.Clock.Now().Add(ahead) }
+			w.options.Client = w.clientOf(t, dated{w.Transport(), w.Clock.Now}, w.options.Now)
+			d := newDriver(t, w.options)
+			d.press("2")
+			ahead = test.later
+			calls := d.app.pages[callsPage].(*list[callRow])
+			for range 3 {
+				w.Clock.Advance(time.Minute)
+				added := w.loadRequested(1, w.Clock.Now())[0]
+				d.untilPoll(w)
+				if got := calls.rows[0].id; got != added {
+					t.Errorf("first of the list: got %s, want the new call %s", got, added)
+				}
+				if d.press("1"); !d.app.desk.queue.known[added] {
+					t.Error("the queue: got nothing of the new call, want it")
+				}
+				d.untilPoll(w)
+				d.press("2")
+			}
+		})
+	}
+}
+
+// What a change has put outside the filter leaves the list, wherever the filter works.
+func TestChangedRecordsLeaveTheFilter(t *testing.T) {
+	t.Parallel()
+	t.Run("calls, locally", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		d := newDriver(t, w.options)
+		d.press("2")
+		calls := d.app.pages[callsPage].(*list[callRow])
+		d.filter("status=requested")
+		d.press("space") // Call 5.
+		d.press("space") // Call 4.
+		chosen, _ := calls.chosen()
+		w.change(t, "/api/v1/calls/" + callID(4).String() + "/actions/cancel")
+		d.untilPoll(w)
+		want := []apitype.UUID{callID(5), callID(3), callID(2), callID(1)}
+		if got := rowIDs(calls); !slices.Equal(got, want) {
+			t.Errorf("calls: got %v, want %v", got, want)
+		}
+		if now, _ := calls.chosen(); now.id != chosen.id || chosen.id != callID(3) {
+			t.Errorf("cursor: got %s, want call 3 as before", now.id)
+		}
+		if len(calls.marks) != 1 || !calls.marks[callID(5)] {
+			t.Errorf("marks: got %v, want call 5 alone", calls.marks)
+		}
+	})
+	t.Run("pledges, by the service", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		d := newDriver(t, w.options)
+		d.press("4")
+		pledges := d.app.pages[pledgesPage].(*list[pledgeRow])
+		d.filter("status=lead")
+		first := rowIDs(pledges)
+		w.change(t, "/api/v1/pledges/" + first[0].String() + "/actions/cancel")
+		d.untilPoll(w)
+		if got := rowIDs(pledges); !slices.Equal(got, first[1:]) {
+			t.Errorf("pledges: got %v, want %v", got, first[1:])
+		}
+	})
+}
+
+// filter sets the filter of the list in front.
+func (d *driver) filter(text string) {
+	d.press("/")
+	d.send(tea.PasteMsg{Content: text})
+	d.press("enter")
+}
+
+// change makes a change that nobody here knows of.
+func (w *world) change(t *testing.T, path string) {
+	t.Helper()
+	if a := w.Do(w.Token(), http.MethodPut, path, `{}`); a.Status != http.StatusOK {
+		t.Fatalf("%s: got %d %s", path, a.Status, a.Body)
+	}
+}
+
+func rowIDs[R any](l *list[R]) []apitype.UUID {
+	ids := make([]apitype.UUID, len(l.rows))
+	for i, row := range l.rows {
+		ids[i] = l.id(row)
+	}
+	return ids
 }

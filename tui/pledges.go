@@ -134,8 +134,10 @@ func (s *shell) pledgeQuery(text string) (query[pledgeRow], error) {
 	}
 	return query[pledgeRow]{
 		keep: keepWords(t, search, nil), says: t.says(),
+		still: func(r pledgeRow) bool { return o.Status == nil || r.status.String() == string(*o.Status) },
 		changed: func(ctx context.Context, since apitype.Time) ([]pledgeRow, error) {
 			o := o
+			o.Status = nil // One that has left the status is a change, too.
 			if o.UpdatedAfter == nil || since.After(o.UpdatedAfter.Time) {
 				o.UpdatedAfter = &since
 			}
