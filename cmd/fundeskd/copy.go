@@ -28,6 +28,7 @@ func (p *program) copyCommand() *cobra.Command {
 			if from == "" || to == "" || from == to {
 				return usage("copy needs two different databases, --from and --to")
 			}
+			p.kept = "; what was copied is kept, and the same command goes on from there"
 			tables, err := p.copyAll(c.Context(), from, to)
 			if err != nil {
 				return fmt.Errorf("copy: %w", err)

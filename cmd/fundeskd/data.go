@@ -13,6 +13,7 @@ import (
 	"fundesk/service"
 	"fundesk/service/embedded"
 	"fundesk/service/httpapi"
+	"fundesk/service/sqlstore"
 )
 
 func (p *program) loadCommand() *cobra.Command {
@@ -36,7 +37,7 @@ func (p *program) loadCommand() *cobra.Command {
 				}
 				from = file
 			}
-			p.bulk = true
+			p.bulk, p.kept = true, nothingSaved
 			counts := counter{}
 			if err := p.load(c.Context(), from, size, counts); err != nil {
 				return fmt.Errorf("load: %w", err)
@@ -45,6 +46,9 @@ func (p *program) loadCommand() *cobra.Command {
 		},
 	}
 }
+
+// nothingSaved is what is left of a load that was interrupted.
+const nothingSaved = "; nothing was saved"
 
 // load saves the records of NDJSON; size is how much of it there is, 0: nobody knows.
 func (p *program) load(ctx context.Context, from io.Reader, size int64, counts counter) error {
@@ -65,7 +69,7 @@ func (p *program) load(ctx context.Context, from io.Reader, size int64, counts c
 			clear(counts)
 			progress.restart()
 			defer progress.end()
-			return readLines(from, size > 0, func(record service.LoadRecord, bytes int) error {
+			return readLines(ctx, from, size > 0, func(record service.LoadRecord, bytes int) error {
 				counts[record.Kind]++
 				progress.add(bytes)
 				return add(record)
@@ -79,7 +83,8 @@ func (p *program) load(ctx context.Context, from io.Reader, size int64, counts c
 // some ten MB.
 const bulkGarbage = 400
 
-// fill runs what writes much, and lets the database look at its data afterwards.
+// fill runs what writes much, and lets the database look at its data afterwards: what is
+// saved then is saved, whoever interrupts.
 func (p *program) fill(ctx context.Context, run func(*service.Service) error) (err error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(bulkGarbage))
 	store, s, err := p.open(ctx)
@@ -90,7 +95,7 @@ func (p *program) fill(ctx context.Context, run func(*service.Service) error) (e
 	if err := run(s); err != nil {
 		return err
 	}
-	return store.Analyze(ctx)
+	return store.Analyze(context.WithoutCancel(ctx))
 }
 
 // counter is how many records of each kind were saved.
@@ -119,7 +124,7 @@ func (p *program) sampleCommand() *cobra.Command {
 				return usage("--persons must be 1 at least")
 			}
 			o.Now = p.Now()
-			p.bulk = true
+			p.bulk, p.kept = true, nothingSaved
 			counts := counter{}
 			progress := p.newProgress(0)
 			err := p.fill(c.Context(), func(s *service.Service) error { return sample(c.Context(), s, o, counts, progress) })
@@ -202,13 +207,8 @@ func (p *program) checkCommand() *cobra.Command {
 		Example: "  fundeskd check",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			p.existing = true // A mistyped path would make an empty database, and all would be well with it.
-			store, err := p.openStore(c.Context())
+			found, err := p.check(c.Context())
 			if err != nil {
-				return err
-			}
-			found, err := store.Check(c.Context())
-			if err := errors.Join(err, store.Close()); err != nil {
 				return fmt.Errorf("check: %w", err)
 			}
 			result := struct {
@@ -231,6 +231,21 @@ func (p *program) checkCommand() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// check is what is wrong with the database. One that cannot even be read as one is
+// damaged like any other.
+func (p *program) check(ctx context.Context) (found []string, err error) {
+	p.existing = true // A mistyped path would make an empty database, and all would be well with it.
+	store, err := p.openStore(ctx)
+	if err == nil {
+		found, err = store.Check(ctx)
+		err = errors.Join(err, store.Close())
+	}
+	if sqlstore.Damaged(err) {
+		return append(found, err.Error()), nil
+	}
+	return found, err
 }
 
 func (p *program) openAPICommand() *cobra.Command {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"runtime"
@@ -34,7 +35,7 @@ type chunk struct {
 // an error of a line names it. Empty lines are passed over. Decoding costs more than
 // saving: it is done by several goroutines, some lines ahead. After an error the reading of
 // a file is waited for, so that it can be read again; a pipe may be silent for ever.
-func readLines(from io.Reader, file bool, add func(record service.LoadRecord, bytes int) error) error {
+func readLines(ctx context.Context, from io.Reader, file bool, add func(record service.LoadRecord, bytes int) error) error {
 	workers := runtime.GOMAXPROCS(0)
 	work, inOrder := make(chan *chunk), make(chan *chunk, 2*workers)
 	stop := make(chan struct{})
@@ -69,18 +70,30 @@ func readLines(from io.Reader, file bool, add func(record service.LoadRecord, by
 			running.Wait()
 		}
 	}()
-	for c := range inOrder {
-		<-c.decoded
-		for i, record := range c.records {
-			if err := add(record, len(c.lines[i])+1); err != nil {
+	for {
+		select {
+		case c, more := <-inOrder:
+			if !more {
+				return nil
+			}
+			if err := c.hand(add); err != nil {
 				return err
 			}
-		}
-		if c.err != nil {
-			return c.err
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
-	return nil
+}
+
+// hand hands over the records of a chunk when they are decoded.
+func (c *chunk) hand(add func(record service.LoadRecord, bytes int) error) error {
+	<-c.decoded
+	for i, record := range c.records {
+		if err := add(record, len(c.lines[i])+1); err != nil {
+			return err
+		}
+	}
+	return c.err
 }
 
 // split reads lines and emits them in chunks until emit is false.

@@ -41,7 +41,7 @@ func TestReadLines(t *testing.T) {
 			mine := append([]string{}, lines...)
 			test.change(mine)
 			got, last := 0, 0
-			err := readLines(strings.NewReader(strings.Join(mine, "\n")), true, func(record service.LoadRecord, _ int) error {
+			err := readLines(t.Context(), strings.NewReader(strings.Join(mine, "\n")), true, func(record service.LoadRecord, _ int) error {
 				if record.Line <= last {
 					t.Errorf("got line %d after line %d", record.Line, last)
 				}
@@ -63,7 +63,7 @@ func TestReadLinesOfAPipe(t *testing.T) {
 	t.Parallel()
 	read, written := io.Pipe()
 	go func() { _, _ = io.WriteString(written, strings.Repeat("{\n", chunkLines)) }() // And then nothing.
-	err := readLines(read, false, func(service.LoadRecord, int) error { return nil })
+	err := readLines(t.Context(), read, false, func(service.LoadRecord, int) error { return nil })
 	if err == nil || !strings.HasPrefix(err.Error(), "line 1: ") {
 		t.Errorf("got %v", err)
 	}

@@ -34,9 +34,25 @@ func main() {
 		debug.SetGCPercent(400)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, endAtNext)
 	code := run(ctx, os.Args[1:], program{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now})
 	stop()
 	os.Exit(code)
+}
+
+// rebound is how long a signal may be the first one still: timeout(1) tells a program, and
+// then its whole group.
+const rebound = 100 * time.Millisecond
+
+// endAtNext ends the program at the next signal, whatever it waits for. The signal's own
+// way is not enough: what a script starts in the background has it ignored.
+func endAtNext() {
+	next := make(chan os.Signal, 1)
+	signal.Notify(next, os.Interrupt, syscall.SIGTERM)
+	for first := time.Now(); time.Since(first) < rebound; {
+		<-next
+	}
+	os.Exit(exitInterrupted)
 }
 
 // program is what the commands share.
@@ -52,6 +68,7 @@ type program struct {
 	noMigrate bool
 	bulk      bool     // The command writes much.
 	existing  bool     // The command is about a database that is there.
+	kept      string   // What is left of the command when it is interrupted.
 	timeouts  timeouts // Of serve; zero: the defaults.
 	persons   int      // Of serve --sandbox; 0: as many as a sample has by itself.
 	// Of serve; 0 is what the database does by itself.
@@ -63,9 +80,10 @@ type program struct {
 
 // The exit codes.
 const (
-	exitDone    = 0
-	exitFailure = 1
-	exitUsage   = 2
+	exitDone        = 0
+	exitFailure     = 1
+	exitUsage       = 2
+	exitInterrupted = 130
 )
 
 // usageError is a mistake in the command line.
@@ -83,6 +101,10 @@ func run(ctx context.Context, args []string, p program) int {
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitDone
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		fmt.Fprintf(p.Err, "fundeskd: interrupted%s\n", p.kept)
+		return exitInterrupted
 	}
 	fmt.Fprintf(p.Err, "fundeskd: %v\n", err)
 	if _, ok := errors.AsType[usageError](err); ok {

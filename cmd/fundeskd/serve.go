@@ -45,6 +45,9 @@ var defaultTimeouts = timeouts{
 
 const maxHeader = 64 << 10
 
+// sayAfter is how long the end is waited for without a word.
+const sayAfter = 500 * time.Millisecond
+
 func (p *program) serveCommand() *cobra.Command {
 	var o serveOptions
 	c := &cobra.Command{
@@ -173,6 +176,8 @@ func (s *server) Run(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	s.logger.Info("ending")
+	still := time.AfterFunc(sayAfter, func() { s.logger.Warn("waiting for requests that are still running; a second signal ends at once") })
+	defer still.Stop()
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.shutdown)
 	defer cancel()
 	if err := s.http.Shutdown(ending); err != nil {

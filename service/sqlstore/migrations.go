@@ -36,7 +36,7 @@ func migrationTexts() ([]string, error) {
 func mayMigrate(version, known int, refuse bool) error {
 	switch {
 	case version > known:
-		return fmt.Errorf("its schema is of version %d, and this program knows %d", version, known)
+		return fmt.Errorf("its schema is of version %d, and this program knows %d; a later fundeskd made it, or another program", version, known)
 	case version < known && refuse:
 		return fmt.Errorf("its schema is of version %d, and this program needs %d; run fundeskd migrate", version, known)
 	default:
@@ -88,6 +88,11 @@ func (e *sqliteEngine) migrate(ctx context.Context, refuse bool) (err error) {
 	if version, err = c.version(); err != nil {
 		return err
 	}
+	if version == 0 {
+		if err := c.empty(ctx); err != nil {
+			return err
+		}
+	}
 	for ; version < len(texts); version++ {
 		if _, err := c.raw.ExecContext(ctx, sqliteWords.Replace(texts[version])); err != nil {
 			return fmt.Errorf("migrate to version %d: %w", version+1, err)
@@ -97,6 +102,16 @@ func (e *sqliteEngine) migrate(ctx context.Context, refuse bool) (err error) {
 		return err
 	}
 	_, err = c.raw.ExecContext(ctx, `COMMIT`)
+	return err
+}
+
+// empty refuses a file that another program keeps its data in.
+func (c *conn) empty(ctx context.Context) error {
+	var tables int
+	err := c.raw.QueryRowContext(ctx, `SELECT COUNT(*) FROM sqlite_schema`).Scan(&tables)
+	if err == nil && tables > 0 {
+		err = errors.New("it is a database of another program")
+	}
 	return err
 }
 

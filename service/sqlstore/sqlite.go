@@ -90,7 +90,11 @@ func makeFile(path string, existing bool) error {
 	if err != nil {
 		return err
 	}
-	return file.Close()
+	about, err := file.Stat()
+	if err == nil && existing && about.Size() == 0 {
+		err = errors.New("the file is empty; no database was ever written to it")
+	}
+	return errors.Join(err, file.Close())
 }
 
 // How often a connection is tried, and the pause in between. Turning the log of a new
@@ -353,6 +357,16 @@ func sqliteError(err error) error {
 	default:
 		return err
 	}
+}
+
+// Damaged reports whether err says that an SQLite file does not hold what it should.
+func Damaged(err error) bool {
+	refused, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return false
+	}
+	code := refused.Code() & 0xff
+	return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
 }
 
 // insertAll writes many rows.

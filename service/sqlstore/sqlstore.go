@@ -25,7 +25,7 @@ type Options struct {
 	Database  string         // sqlite:PATH or postgres://….
 	Postgres  PostgresDriver // Needed for postgres://….
 	NoMigrate bool           // Refuse an older schema instead of bringing it up to date.
-	Existing  bool           // Refuse an SQLite file that is not there instead of making it.
+	Existing  bool           // Refuse an SQLite file that is not there, or empty, instead of making it.
 	Bulk      bool           // Much is written at once, by a program that may take memory for it.
 	// Connections is how many connections may be in use at once; of SQLite, those that
 	// read. 0: 16 with PostgreSQL, one for each processor and 2 at least with SQLite.
@@ -152,10 +152,10 @@ func (s *Store) Analyze(ctx context.Context) error { return s.engine.analyze(ctx
 func (s *Store) Version(ctx context.Context) (int, error) { return s.engine.version(ctx) }
 
 // Check is what is wrong with the database: its files and the references between its
-// records. Nothing wrong is an empty answer.
+// records. Nothing wrong is an empty answer. What was found before an error comes with it.
 func (s *Store) Check(ctx context.Context) (found []string, err error) {
 	if found, err = s.engine.integrity(ctx); err != nil {
-		return nil, err
+		return found, err
 	}
 	err = s.engine.view(ctx, func(c *conn) error {
 		for _, check := range referenceChecks {

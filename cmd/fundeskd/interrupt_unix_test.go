@@ -1,0 +1,131 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestSecondSignal tells a program to end whose request lasts: it says what it waits for,
+// and a second signal ends it at once.
+func TestSecondSignal(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	var account struct{ Token string }
+	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	command := exec.CommandContext(t.Context(), os.Args[0], "serve", "--listen", "127.0.0.1:0")
+	command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE="+e.database)
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	url, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(strings.TrimSpace(url), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = connection.Close() }()
+	_, err = fmt.Fprintf(connection, "POST /api/v1/persons HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nAuthorization: Bearer %s\r\n"+
+		"Content-Type: application/json\r\nContent-Length: 2\r\n\r\n", account.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(connection).ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+		t.Fatalf("got %q %v, want 100: the handler waits for the body", line, err)
+	}
+	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	lines, said := bufio.NewScanner(log), false
+	for !said && lines.Scan() {
+		said = strings.Contains(lines.Text(), "a second signal ends at once")
+	}
+	if !said {
+		t.Error("got no word of what is waited for")
+	}
+	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Errorf("got %v, want a program that still runs", err)
+	}
+	if _, err := io.Copy(io.Discard, log); err != nil {
+		t.Error(err)
+	}
+	_ = command.Wait() // Its code is looked at.
+	if code := command.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("got code %d, want %d", code, exitInterrupted)
+	}
+}
+
+// interruptedInput is lines of which the last never comes: the program is interrupted when
+// it waits for it.
+type interruptedInput struct {
+	lines     io.Reader
+	interrupt context.CancelFunc
+	over      <-chan struct{}
+}
+
+// Read interrupts at the end of the lines.
+func (r *interruptedInput) Read(into []byte) (int, error) {
+	if n, err := r.lines.Read(into); err == nil {
+		return n, nil
+	}
+	r.interrupt()
+	<-r.over
+	return 0, io.EOF
+}
+
+// TestInterruptedLoad shows that a load which waits for its input can be interrupted, and
+// says that it left nothing.
+func TestInterruptedLoad(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	var errs lockedBuffer
+	p := e.program("", io.Discard, &errs)
+	p.In = &interruptedInput{strings.NewReader(organizationLine + "\n" + personLine + "\n"), interrupt, t.Context().Done()}
+	code := run(ctx, []string{"load", "-"}, p)
+	if want := "fundeskd: interrupted; nothing was saved\n"; code != exitInterrupted || errs.String() != want {
+		t.Errorf("got code %d, %q, want %d, %q", code, errs.String(), exitInterrupted, want)
+	}
+	var organizations []any
+	if e.must(&organizations, "", "organization", "list"); len(organizations) != 0 {
+		t.Errorf("got %d organizations, want none kept", len(organizations))
+	}
+}
+
+// TestInterruptedCopy shows that an interrupted copy says how it goes on.
+func TestInterruptedCopy(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	var counts map[string]int
+	e.must(&counts, "", "sample", "--persons", "5")
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	var errs lockedBuffer
+	code := run(ctx, []string{
+		"copy", "--from", "sqlite:" + filepath.Join(e.folder, "fundeskd.db"), "--to", "sqlite:" + filepath.Join(e.folder, "to.db"),
+	}, e.program("", io.Discard, &errs))
+	if code != exitInterrupted || !strings.HasPrefix(errs.String(), "fundeskd: interrupted; what was copied is kept") {
+		t.Errorf("got code %d, %q, want %d", code, errs.String(), exitInterrupted)
+	}
+}
