@@ -57,24 +57,26 @@ func (t Tokens) Get(ctx context.Context, name string, p Profile) (string, error)
 	if p.TokenStorage == StorageCommand {
 		return runCommand(ctx, p.TokenCommand)
 	}
-	stored, err := t.read(name, p.TokenStorage)
+	token, err := t.read(name, p.TokenStorage)
 	if err != nil {
 		return "", err
 	}
-	token, address, bound := strings.Cut(strings.TrimSpace(stored), "\n")
-	origin, named := originOf(strings.TrimSpace(address)), originOf(p.BaseURL)
-	switch {
-	case token == "":
+	if token == "" {
 		return "", ErrNoToken
-	case !bound && named != "":
-		// An earlier version has stored it. Where nothing can be written it stays as it is.
-		_ = t.write(name, p.TokenStorage, token, named)
-	case bound && origin == "":
-		return "", errors.New("what is stored is no token: it has several lines")
-	case bound && origin != named:
-		return "", &OriginError{Stored: origin, Named: named}
 	}
-	return strings.TrimSpace(token), nil
+	stored, err := os.ReadFile(t.originPath(name))
+	named := originOf(p.BaseURL)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		// An earlier version, or another program, has stored the token. Where nothing can
+		// be written it stays as it is.
+		_ = t.writeOrigin(name, named)
+	case err != nil:
+		return "", fmt.Errorf("read what service the token is for: %w", err)
+	case strings.TrimSpace(string(stored)) != named:
+		return "", &OriginError{Stored: strings.TrimSpace(string(stored)), Named: named}
+	}
+	return token, nil
 }
 
 // Set keeps the token of a profile in the keyring, or in a file when insecure is set. It
@@ -84,7 +86,12 @@ func (t Tokens) Set(name string, p Profile, token string, insecure bool) (storag
 	if insecure {
 		storage = StorageFile
 	}
-	return storage, t.write(name, storage, token, originOf(p.BaseURL))
+	if err := t.write(name, storage, token); err != nil {
+		return "", err
+	}
+	// Last: half done, the new token goes nowhere. The other way round, the old one would
+	// go to the new service.
+	return storage, t.writeOrigin(name, originOf(p.BaseURL))
 }
 
 // originOf is the scheme, host and port of an address.
@@ -100,8 +107,7 @@ func originOf(address string) string {
 	return u.Scheme + "://" + host
 }
 
-// read is what is stored for a profile: the token, and on a second line the origin that
-// it is for.
+// read is the token that is stored for a profile.
 func (t Tokens) read(name, storage string) (string, error) {
 	switch storage {
 	case StorageFile:
@@ -112,7 +118,7 @@ func (t Tokens) read(name, storage string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("read the token file: %w", err)
 		}
-		return string(data), nil
+		return strings.TrimSpace(string(data)), nil
 	case StorageKeyring:
 		return t.fromKeyring(name)
 	default:
@@ -121,16 +127,21 @@ func (t Tokens) read(name, storage string) (string, error) {
 }
 
 // write stores what read finds.
-func (t Tokens) write(name, storage, token, origin string) error {
-	text := token + "\n" + origin
+func (t Tokens) write(name, storage, token string) error {
 	if storage == StorageFile {
-		return WriteFile(t.path(name), []byte(text+"\n"))
+		return WriteFile(t.path(name), []byte(token+"\n"))
 	}
-	if err := fitsKeyring(runtime.GOOS, text); err != nil {
+	if err := fitsKeyring(runtime.GOOS, token); err != nil {
 		return err
 	}
-	_, err := t.keyring(func() (string, error) { return "", keyring.Set(keyringService, name, text) })
+	_, err := t.keyring(func() (string, error) { return "", keyring.Set(keyringService, name, token) })
 	return err
+}
+
+// writeOrigin notes the service that a token is for. It stands beside the profiles, so
+// that the entry of the keyring is the token and nothing else, as other programs read it.
+func (t Tokens) writeOrigin(name, origin string) error {
+	return WriteFile(t.originPath(name), []byte(origin+"\n"))
 }
 
 // fitsKeyring refuses a token that the keyring of a system cannot hold. It is asked
@@ -156,19 +167,22 @@ func (t Tokens) Delete(name string, p Profile) error {
 		if err := os.Remove(t.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove the token file: %w", err)
 		}
-		return nil
 	case StorageKeyring:
 		_, err := t.keyring(func() (string, error) { return "", keyring.Delete(keyringService, name) })
-		if errors.Is(err, keyring.ErrNotFound) {
-			return nil
+		if err != nil && !errors.Is(err, keyring.ErrNotFound) {
+			return err
 		}
-		return err
-	default:
-		return nil
 	}
+	if err := os.Remove(t.originPath(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove what service the token is for: %w", err)
+	}
+	_ = os.Remove(filepath.Dir(t.originPath(name))) // The last one leaves nothing behind.
+	return nil
 }
 
 func (t Tokens) path(name string) string { return filepath.Join(t.Dir, "tokens", name) }
+
+func (t Tokens) originPath(name string) string { return filepath.Join(t.Dir, "origins", name) }
 
 func (t Tokens) fromKeyring(name string) (string, error) {
 	token, err := t.keyring(func() (string, error) { return keyring.Get(keyringService, name) })
