@@ -35,10 +35,7 @@ func (s *Sender) lookUp(ctx context.Context, c *claim) Event {
 		c.SentAt = s.box.options.Now().UTC()
 		return Event{}
 	case outcome == apiclient.NotLanded:
-		c.NotBefore = s.box.options.Now().UTC().Add(s.options.Patience / 6)
-		if over := c.SentAt.Add(s.options.Patience); over.Before(c.NotBefore) {
-			c.NotBefore = over
-		}
+		s.wait(c, min(s.options.Patience/6, c.SentAt.Add(s.options.Patience).Sub(s.box.options.Now())))
 		return Event{Outcome: OutcomeUnsure, Err: errors.New("the answer was lost; it has not arrived yet, and is looked up again before it is repeated")}
 	default:
 		s.delay(c, nil)
@@ -53,7 +50,11 @@ func (s *Sender) believes(c *claim) bool {
 	if c.Op != apiclient.OpAddAttempt && c.Op != apiclient.OpPledgeAction {
 		return true
 	}
-	return !s.box.options.Now().Before(c.SentAt.Add(s.options.Patience))
+	now := s.box.options.Now().UTC()
+	if c.SentAt.After(now) { // The clock was set back: its patience begins anew.
+		c.SentAt = now
+	}
+	return !now.Before(c.SentAt.Add(s.options.Patience))
 }
 
 // send sends the exact request and reads what its answer means.
@@ -174,5 +175,11 @@ func (s *Sender) delay(c *claim, err error) {
 	if errors.As(err, &failure) && failure.RetryAfter > 0 {
 		wait = failure.RetryAfter
 	}
-	c.NotBefore = s.box.options.Now().UTC().Add(wait)
+	s.wait(c, wait)
+}
+
+// wait lets the entry wait from now on.
+func (s *Sender) wait(c *claim, time time.Duration) {
+	c.WaitsSince = s.box.options.Now().UTC()
+	c.NotBefore = c.WaitsSince.Add(time)
 }

@@ -173,7 +173,7 @@ func (c *chooser) consider(e Entry) error {
 	}
 	now := c.box.options.Now()
 	skipWait := c.eager && e.State != StateHeld && !c.done[e.ID]
-	if (e.NotBefore.After(now) && !skipWait) || (c.eager && c.done[e.ID]) {
+	if (e.waits(now) && !skipWait) || (c.eager && c.done[e.ID]) {
 		if c.next.IsZero() || e.NotBefore.Before(c.next) {
 			c.next = e.NotBefore
 		}

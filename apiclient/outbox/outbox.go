@@ -66,8 +66,10 @@ type Entry struct {
 	BaseURL   string       `json:"baseUrl"`
 	Account   string       `json:"account"`
 	CreatedAt time.Time    `json:"createdAt"`
-	// NotBefore is the end of a hold, or of the wait after a failure.
-	NotBefore time.Time `json:"notBefore,omitzero"`
+	// NotBefore is the end of a hold, or of the wait after a failure, that began at
+	// WaitsSince.
+	NotBefore  time.Time `json:"notBefore,omitzero"`
+	WaitsSince time.Time `json:"waitsSince,omitzero"`
 	// SentAt is when its first byte may last have gone out; zero when it never has.
 	SentAt    time.Time `json:"sentAt,omitzero"`
 	Tries     int       `json:"tries,omitzero"`
@@ -87,6 +89,15 @@ func NewEntry(c apiclient.Change) Entry {
 func (e Entry) Change() apiclient.Change {
 	return apiclient.Change{Op: e.Op, UUID: e.UUID, Method: e.Method, Path: e.Path, Body: e.Body, Seen: e.Seen, Generated: e.Generated}
 }
+
+// waits reports whether the entry's time has not come. Where the clock was set back to
+// before the wait began, nobody knows how long it has lasted: it is over.
+func (e Entry) waits(now time.Time) bool {
+	return e.NotBefore.After(now) && e.WaitsSince.Before(now.Add(clockStep))
+}
+
+// clockStep is how far a clock that is kept right may be moved.
+const clockStep = time.Second
 
 // Damaged is a file that is no whole entry of ours. It is set aside, never deleted.
 type Damaged struct {
@@ -188,6 +199,7 @@ func (o *Outbox) Add(e Entry) (Entry, error) {
 		return Entry{}, fmt.Errorf("add to the outbox: malformed id %q", e.ID)
 	}
 	e.CreatedAt, e.SentAt, e.Tries, e.LastError = o.options.Now().UTC(), time.Time{}, 0, ""
+	e.WaitsSince = e.CreatedAt
 	if err := o.write(dirQueued, e); err != nil {
 		return Entry{}, fmt.Errorf("save the change: %w", err)
 	}
@@ -397,7 +409,7 @@ func (o *Outbox) state(folder string, e Entry) State {
 	case dirRejected:
 		return StateRejected
 	default:
-		if e.Tries == 0 && e.SentAt.IsZero() && e.NotBefore.After(o.options.Now()) {
+		if e.Tries == 0 && e.SentAt.IsZero() && e.waits(o.options.Now()) {
 			return StateHeld
 		}
 		return StateQueued

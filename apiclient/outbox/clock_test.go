@@ -1,0 +1,99 @@
+package outbox
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+)
+
+// A clock that was set back keeps nothing waiting longer than it would have waited.
+func TestAClockSetBack(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	refused := &apiclient.Error{Kind: apiclient.KindUnavailable, RetryAfter: 10 * time.Minute}
+	tests := []struct {
+		name  string
+		wait  func(s *Sender, c *claim)
+		moved time.Duration // Of the clock, since the wait began.
+		want  bool          // It still waits.
+	}{
+		{"a hold", func(*Sender, *claim) {}, 0, true},
+		{"a hold that is over", func(*Sender, *claim) {}, 6 * time.Second, false},
+		{"a hold, set right by a little", func(*Sender, *claim) {}, -100 * time.Millisecond, true},
+		{"a hold, set back", func(*Sender, *claim) {}, -time.Hour, false},
+		{"after a failure", func(s *Sender, c *claim) { s.delay(c, nil) }, 0, true},
+		{"after a failure, set back", func(s *Sender, c *claim) { s.delay(c, nil) }, -time.Hour, false},
+		{"as long as the service asked for", func(s *Sender, c *claim) { s.delay(c, refused) }, 9 * time.Minute, true},
+		{"as long as the service asked for, set back", func(s *Sender, c *claim) { s.delay(c, refused) }, -time.Minute, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			clock := now
+			box, err := Open(t.TempDir(), Options{BaseURL: "https://a.example", Account: "a", Now: func() time.Time { return clock }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := attempt(t, apitype.NewUUID())
+			e.NotBefore = now.Add(5 * time.Second)
+			c := &claim{Entry: add(t, box, e)}
+			test.wait(box.Sender(nil, SenderOptions{Jitter: func() float64 { return 1 }}), c)
+			clock = now.Add(test.moved)
+			if got := c.waits(clock); got != test.want {
+				t.Errorf("got that it waits: %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// Whether a lost attempt may still arrive is asked anew when the clock was set back, and
+// not until it is there again.
+func TestALostAttemptWhenTheClockIsSetBack(t *testing.T) {
+	t.Parallel()
+	id := apitype.NewUUID()
+	sent := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut {
+			if sent++; sent == 1 {
+				panic(http.ErrAbortHandler)
+			}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"uuid":"` + id.String() + `","status":"requested","attemptsCount":0,"attempts":[]}`))
+	}))
+	t.Cleanup(server.Close)
+	clock := time.Now()
+	box, err := Open(t.TempDir(), Options{BaseURL: server.URL, Account: "embedded", Now: func() time.Time { return clock }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := apiclient.New(apiclient.Options{BaseURL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(t, box, attempt(t, id))
+	sender := box.Sender(client, SenderOptions{})
+	send := func(want int) {
+		t.Helper()
+		if _, err := sender.SendDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if sent != want {
+			t.Fatalf("got %d requests, want %d", sent, want)
+		}
+	}
+	send(1)
+	clock = clock.Add(-time.Hour)
+	send(1)
+	clock = clock.Add(29 * time.Second)
+	send(1)
+	clock = clock.Add(time.Second)
+	send(2)
+	if left := list(t, box); len(left) != 0 {
+		t.Errorf("got %v, want nothing left", left)
+	}
+}
