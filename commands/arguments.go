@@ -22,11 +22,13 @@ func needArgs(n int) cobra.PositionalArgs {
 
 // needExactly wants n arguments.
 func needExactly(n int) cobra.PositionalArgs {
+	return cobra.MatchAll(needArgs(n), atMost(n))
+}
+
+// atMost wants no more than n arguments.
+func atMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		switch {
-		case len(args) < n:
-			return missing(cmd, len(args))
-		case len(args) > n:
+		if len(args) > n {
 			return withHint(usageError("unexpected argument "+quote(args[n])), "usage: "+cmd.UseLine())
 		}
 		return nil
@@ -43,12 +45,7 @@ func missing(cmd *cobra.Command, given int) error {
 }
 
 // noArgs wants none.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return withHint(usageError("unexpected argument "+quote(args[0])), "usage: "+cmd.UseLine())
-	}
-	return nil
-}
+func noArgs(cmd *cobra.Command, args []string) error { return atMost(0)(cmd, args) }
 
 // flagError is a flag that is not there, or has a value that it cannot have: told in
 // words of this program, not in those of the library that reads numbers.

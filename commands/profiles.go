@@ -247,7 +247,7 @@ func noProfile(name string) error {
 
 func profileShow(s *session) *cobra.Command {
 	return &cobra.Command{
-		Use: "show [NAME]", ValidArgsFunction: s.profileNames, Short: "Show the settings of a profile", Args: cobra.MaximumNArgs(1),
+		Use: "show [NAME]", ValidArgsFunction: s.profileNames, Short: "Show the settings of a profile", Args: atMost(1),
 		Long:    "Show the settings of a profile, the current one by default. Tokens are never shown.",
 		Example: "  fundesk profile show\n  fundesk profile show prod -o json",
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -16,7 +16,7 @@ var pages = []string{"desk", "calls", "persons", "pledges", "outbox", "stats"}
 func tuiCommand(s *session) *cobra.Command {
 	var ascii bool
 	cmd := &cobra.Command{
-		Use: "tui [PAGE]", Args: cobra.MaximumNArgs(1), ValidArgs: pages,
+		Use: "tui [PAGE]", Args: atMost(1), ValidArgs: pages,
 		Long: "Work calls in the terminal: take the next call, record attempts and results, look up persons and\n" +
 			"pledges. PAGE is desk, calls, persons, pledges, outbox or stats. With ACCESSIBLE=1 calls are worked by\n" +
 			"questions and answers, line by line, without a drawn screen.",
