@@ -16,22 +16,33 @@ const markPath = "/api/v1/entity-access/actions/mark-processed"
 // EntityAccessService marks retrieved records as processed.
 type EntityAccessService struct{ client *Client }
 
-// MarkError lists the entries that the service refused; all others are marked.
+// MarkError says which entries were not marked; all others are.
 type MarkError struct {
-	Failed []apitype.ProcessedError
-	Cause  *Error // The last refusal.
+	Failed []apitype.ProcessedError // Refused by the service.
+	// Rest are the last entries, from those of a request that failed as a whole on: these
+	// may be marked, and what comes after them was not sent. Marking again is safe.
+	Rest  []apitype.ProcessedEntry
+	Cause *Error // The last refusal, or why the request failed.
 }
 
 // Error says how many entries failed and why the first did.
 func (e *MarkError) Error() string {
-	text := strconv.Itoa(len(e.Failed)) + " entries could not be marked"
-	if len(e.Failed) == 1 {
-		text = "one entry could not be marked"
+	var parts []string
+	switch n := len(e.Failed); n {
+	case 0:
+	case 1:
+		parts = append(parts, "one entry could not be marked: "+sentence(e.Failed[0].ErrorMessage))
+	default:
+		parts = append(parts, strconv.Itoa(n)+" entries could not be marked: "+sentence(e.Failed[0].ErrorMessage))
 	}
-	if len(e.Failed) > 0 {
-		text += ": " + sentence(e.Failed[0].ErrorMessage)
+	switch n := len(e.Rest); n {
+	case 0:
+	case 1:
+		parts = append(parts, "the last entry is perhaps not marked: "+e.Cause.Error())
+	default:
+		parts = append(parts, "the last "+strconv.Itoa(n)+" entries are perhaps not marked: "+e.Cause.Error())
 	}
-	return text
+	return strings.Join(parts, "; ")
 }
 
 // Unwrap is the refusal.
@@ -39,17 +50,24 @@ func (e *MarkError) Unwrap() error { return e.Cause }
 
 // MarkProcessed marks the entries, in requests of at most apitype.ChunkEntries. After a
 // refusal of some entries the others are sent once more alone, so that each of them is
-// known to be marked. Spec gaps: E1, E3.
+// known to be marked. A MarkError says that some are. Spec gaps: E1, E3.
 // POST /api/v1/entity-access/actions/mark-processed (interface: Entity access)
 func (s *EntityAccessService) MarkProcessed(ctx context.Context, entries []apitype.ProcessedEntry) error {
-	refused := &MarkError{}
-	for chunk := range slices.Chunk(entries, apitype.ChunkEntries) {
-		if err := s.markChunk(ctx, chunk, refused); err != nil {
+	all := &MarkError{}
+	for start := 0; start < len(entries); start += apitype.ChunkEntries {
+		rest := entries[start:]
+		err := s.markChunk(ctx, rest[:min(len(rest), apitype.ChunkEntries)], all)
+		switch {
+		case err == nil:
+		case start == 0 && len(all.Failed) == 0:
 			return err
+		default:
+			all.Rest, all.Cause = rest, asError(err)
+			return all
 		}
 	}
-	if len(refused.Failed) > 0 {
-		return refused
+	if len(all.Failed) > 0 {
+		return all
 	}
 	return nil
 }
@@ -61,17 +79,14 @@ func (s *EntityAccessService) markChunk(ctx context.Context, entries []apitype.P
 		if err == nil {
 			return nil
 		}
-		if len(failed) == 0 {
-			return err
-		}
-		refused.Failed = append(refused.Failed, failed...)
-		refused.Cause = asError(err)
 		rest := slices.DeleteFunc(slices.Clone(entries), func(entry apitype.ProcessedEntry) bool {
 			return slices.ContainsFunc(failed, func(f apitype.ProcessedError) bool { return sameEntry(entry, f) })
 		})
 		if len(rest) == len(entries) {
-			return err // The refusal names nothing of what was sent.
+			return err // It names nothing of what was sent.
 		}
+		refused.Failed = append(refused.Failed, failed...)
+		refused.Cause = asError(err)
 		entries = rest
 	}
 	return nil

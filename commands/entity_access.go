@@ -188,22 +188,32 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 	if err != nil && !isMark {
 		return err
 	}
-	if printing := errors.Join(addMarks(list, entries, refused), list.Close()); printing != nil {
-		return printing
+	printing := errors.Join(addMarks(list, entries, refused), list.Close())
+	if refused != nil { // More than that nobody read the results.
+		return markFailure(refused, len(entries))
 	}
-	if refused != nil && len(refused.Failed) >= len(entries) {
+	return printing
+}
+
+// markFailure is the error of marks of which not all are known to be there.
+func markFailure(refused *apiclient.MarkError, of int) error {
+	switch {
+	case len(refused.Rest) > 0:
+		return withHint(refused, "the others are marked; run it again: marking again changes nothing")
+	case len(refused.Failed) >= of:
 		return &apiclient.Error{
 			Kind: apiclient.KindRejected, Status: refused.Cause.Status, RequestID: refused.Cause.RequestID,
 			Message: refused.Error(), Detail: markDetail(refused), Err: refused.Cause,
 		}
+	default:
+		return refused
 	}
-	return err
 }
 
 // enqueueMarks puts the entries into the outbox, a chunk at a time, and tries each at
 // once. What could not be sent, or was refused, stays there.
 func enqueueMarks(s *session, cmd *cobra.Command, list *render.List[changeResult], entries []apitype.ProcessedEntry) error {
-	var failed error
+	var failed, printing error // A closed pipe must not keep half of the entries out.
 	for chunk := range slices.Chunk(entries, apitype.ChunkEntries) {
 		ch, err := apiclient.MarkProcessedChange(chunk)
 		if err != nil {
@@ -213,14 +223,9 @@ func enqueueMarks(s *session, cmd *cobra.Command, list *render.List[changeResult
 			failed = cmp.Or(failed, err)
 			continue
 		}
-		if err := addMarks(list, chunk, nil); err != nil {
-			return err
-		}
+		printing = cmp.Or(printing, addMarks(list, chunk, nil))
 	}
-	if err := list.Close(); err != nil {
-		return err
-	}
-	return failed
+	return cmp.Or(failed, printing, list.Close())
 }
 
 // markDetail names each refused entry and why.
@@ -234,9 +239,12 @@ func markDetail(refused *apiclient.MarkError) []string {
 
 // addMarks prints one line for each entry.
 func addMarks(list *render.List[changeResult], entries []apitype.ProcessedEntry, refused *apiclient.MarkError) error {
-	for _, entry := range entries {
+	for i, entry := range entries {
 		r := changeResult{UUID: entry.EntityUUID.String(), OK: true, Status: 204}
 		if refused != nil {
+			if i >= len(entries)-len(refused.Rest) {
+				r.OK, r.Status, r.Error = false, refused.Cause.Status, new("perhaps not marked: "+refused.Cause.Error())
+			}
 			for _, failed := range refused.Failed {
 				if strings.EqualFold(failed.EntityUUID, r.UUID) && (failed.EntityName == "" || failed.EntityName == string(entry.EntityName)) {
 					r.OK, r.Status, r.Error = false, refused.Cause.Status, new(failed.ErrorMessage)

@@ -83,7 +83,10 @@ func newReport(err error, t *target) report {
 		}
 	}
 	if mark, ok := errors.AsType[*apiclient.MarkError](err); ok {
-		r.Kind, r.Detail = apiclient.KindPartial, markDetail(mark)
+		r.Detail = markDetail(mark)
+		if r.Kind != apiclient.KindInterrupted {
+			r.Kind = apiclient.KindPartial
+		}
 	}
 	if with, ok := errors.AsType[hinted](err); ok {
 		r.Hint = with.hint

@@ -11,9 +11,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"fundesk/apiclient/apitype"
 )
 
 const testID = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
@@ -239,3 +242,60 @@ func TestErrorsAreClean(t *testing.T) {
 		t.Errorf("got %q, want nothing that moves a terminal", errs)
 	}
 }
+
+// marksOnce takes the first request that marks entries and answers later ones otherwise.
+func marksOnce(later http.HandlerFunc) http.HandlerFunc {
+	var requests atomic.Int32
+	return func(w http.ResponseWriter, r *http.Request) {
+		if requests.Add(1) == 1 {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		later(w, r)
+	}
+}
+
+// Each of many entries is told apart: those that were marked before a request failed, and
+// those that perhaps were not.
+func TestMarksThatBreakOff(t *testing.T) {
+	t.Parallel()
+	const entries = apitype.ChunkEntries + 2
+	args := []string{"processed", "mark", "call"}
+	for range entries {
+		args = append(args, apitype.NewUUID().String())
+	}
+	args = append(args, "--yes", "-o", "ndjson")
+	out, errs, code := against(t, marksOnce(status(503, "text/plain", "down")), args...)
+	if marked, open := strings.Count(out, `"ok":true`), strings.Count(out, `"error":"perhaps not marked: `); code != 9 || marked != apitype.ChunkEntries || open != 2 {
+		t.Errorf("got exit code %d, %d marked and %d open, want 9, %d and 2", code, marked, open, apitype.ChunkEntries)
+	}
+	if !strings.Contains(errs, "the last 2 entries are perhaps not marked") || !strings.Contains(errs, "run it again") {
+		t.Errorf("got %s, want what was done and what to do", errs)
+	}
+	bad := `{"errors":[{"entityName":"call","entityUuid":"` + args[3] + `","errorMessage":"unknown"}]}`
+	out, _, code = against(t, status(400, "application/json", bad), args...)
+	if strings.Count(out, `"error":"unknown"`) != 1 || strings.Count(out, `"error":"perhaps not marked: `) != entries-1 || code != 9 {
+		t.Errorf("got exit code %d and %.300s…, want one refused and all others open", code, out)
+	}
+}
+
+// Nobody read the results, and still a failure is one.
+func TestRefusedMarksIntoClosedPipe(t *testing.T) {
+	t.Parallel()
+	bad := `{"errors":[{"entityName":"call","entityUuid":"` + testID + `","errorMessage":"unknown"}]}`
+	server := httptest.NewServer(status(400, "application/json", bad))
+	defer server.Close()
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "secret-token"}
+	code := Run(t.Context(), []string{"processed", "mark", "call", testID}, App{
+		In: strings.NewReader(""), Out: closedPipe{}, Err: io.Discard, Now: time.Now,
+		Getenv: func(name string) string { return environment[name] },
+	})
+	if code != 7 {
+		t.Errorf("got exit code %d, want 7", code)
+	}
+}
+
+// closedPipe is an output whose reader went away.
+type closedPipe struct{}
+
+func (closedPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }

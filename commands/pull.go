@@ -352,8 +352,9 @@ func (o *pullOutput) startPage(ctx context.Context) error {
 		entries = append(entries, entry)
 	}
 	o.page = o.page[:0]
-	if err := o.client.EntityAccess.MarkProcessed(ctx, entries); err != nil {
-		return &apiclient.Error{Kind: apiclient.KindPartial, Message: "the records were written, but not all could be marked: " + err.Error(), Err: err}
+	err := o.client.EntityAccess.MarkProcessed(ctx, entries)
+	if err == nil || apiclient.KindOf(err) == apiclient.KindInterrupted {
+		return err
 	}
-	return nil
+	return &apiclient.Error{Kind: apiclient.KindPartial, Message: "the records were written, but not all could be marked: " + err.Error(), Err: err}
 }

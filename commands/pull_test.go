@@ -209,3 +209,29 @@ func TestPullOfABrokenPage(t *testing.T) {
 		t.Errorf("got exit code %d and %q, want the call again", code, out)
 	}
 }
+
+// ctrl+c while marks are sent is an interrupt, not a part that failed.
+func TestPullInterruptedWhileMarking(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			_, _ = io.Copy(io.Discard, r.Body) // Only then the server sees that the client went away.
+			cancel()
+			<-r.Context().Done()
+			return
+		}
+		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"`+testID+`"}}]}`)(w, r)
+	}))
+	defer server.Close()
+	home := t.TempDir()
+	environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "secret-token"}
+	code := Run(ctx, []string{"pull", "person", "--mark-processed"}, App{
+		In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Now: time.Now,
+		Getenv: func(name string) string { return environment[name] },
+		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	})
+	if kept, _ := filepath.Glob(filepath.Join(home, ".local/state/fundesk/pull/*")); code != 130 || len(kept) > 0 {
+		t.Errorf("got exit code %d and %v kept, want 130 and no position", code, kept)
+	}
+}
