@@ -106,11 +106,20 @@ func run(ctx context.Context, args []string, p program) int {
 		fmt.Fprintf(p.Err, "fundeskd: interrupted%s\n", p.kept)
 		return exitInterrupted
 	}
-	fmt.Fprintf(p.Err, "fundeskd: %v\n", err)
+	fmt.Fprintf(p.Err, "fundeskd: %s\n", told(err))
 	if _, ok := errors.AsType[usageError](err); ok {
 		return exitUsage
 	}
 	return exitFailure
+}
+
+// told is an error in one line. Who operates the service is told too why the store refused.
+func told(err error) string {
+	text := err.Error()
+	if refusal, ok := errors.AsType[*service.Error](err); ok && refusal.Cause != nil {
+		text += ": " + refusal.Cause.Error()
+	}
+	return strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(text)
 }
 
 // version is the program's, from the build; "devel" when nobody knows.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,5 +54,16 @@ func TestAnswerNotWritten(t *testing.T) {
 		if code := run(t.Context(), args, e.program("", out, &errs)); code != exitFailure || errs.Len() == 0 {
 			t.Errorf("%v: got code %d, %s, want %d", args, code, &errs, exitFailure)
 		}
+	}
+}
+
+// TestOnlyServeIsImpatient shows that what may take long may: the defaults of serve, which
+// are set before any command runs, are its own.
+func TestOnlyServeIsImpatient(t *testing.T) {
+	t.Parallel()
+	p := newFileEnvironment(t).program("", io.Discard, io.Discard)
+	p.root()
+	if p.answerTimeout != 0 || p.connectTimeout != 0 || p.connections != 0 {
+		t.Errorf("got %v for an answer, %v for a connection and %d connections, want no bounds", p.answerTimeout, p.connectTimeout, p.connections)
 	}
 }

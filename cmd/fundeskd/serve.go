@@ -28,6 +28,9 @@ type serveOptions struct {
 	tlsCert   string
 	tlsKey    string
 	sandbox   bool
+	// The defaults of flags are there before any command runs: this one would end the
+	// long statements of the others.
+	answerTimeout time.Duration
 }
 
 // timeouts end connections of slow clients, and bound how long requests in flight may
@@ -78,7 +81,7 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.IntVar(&p.connections, "database-connections", 0, "at most `N` connections to the database at once; of SQLite, those that read (default: 16 with PostgreSQL, one a processor with SQLite, 2 at least)")
 	flags.DurationVar(&p.connectTimeout, "database-connect-timeout", 0, "how long a PostgreSQL server may take to accept a connection (default 3s)")
 	flags.BoolVar(&o.sandbox, "sandbox", false, "serve sample data of its own, with a clock that can be set and faults on demand; see fundeskd serve --help")
-	flags.DurationVar(&p.answerTimeout, "database-answer-timeout", 10*time.Second, "how long a PostgreSQL server may take to answer, and a free connection to come")
+	flags.DurationVar(&o.answerTimeout, "database-answer-timeout", 10*time.Second, "how long a PostgreSQL server may take to answer, and a free connection to come")
 	flags.StringVar(&o.tlsCert, "tls-cert", "", "certificate `file`")
 	flags.StringVar(&o.tlsKey, "tls-key", "", "key `file` of the certificate")
 	return c
@@ -107,11 +110,11 @@ func (p *program) newServer(ctx context.Context, o serveOptions) (_ *server, err
 	if !(o.rate >= 0) || math.IsInf(o.rate, 1) { // NaN is not.
 		return nil, usage("--rate must be a number of requests, and not negative")
 	}
-	if p.connections < 0 || p.connectTimeout < 0 || p.answerTimeout < 0 {
+	if p.connections < 0 || p.connectTimeout < 0 || o.answerTimeout < 0 {
 		return nil, usage("--database-connections, --database-connect-timeout and --database-answer-timeout must not be negative")
 	}
 	metrics := newMetrics()
-	p.observe = metrics.transaction
+	p.observe, p.answerTimeout = metrics.transaction, o.answerTimeout
 	store, s, err := p.open(ctx)
 	if err != nil {
 		return nil, err
