@@ -211,6 +211,9 @@ func (a *app) onQueued(msg queued) tea.Cmd {
 		return msg.change.restore()
 	}
 	a.hold(msg)
+	if msg.left != nil {
+		a.failFirst(msg.change.label+" is in the outbox, but its draft could not be erased", msg.left)
+	}
 	return a.readOutbox()
 }
 

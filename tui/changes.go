@@ -54,6 +54,7 @@ type queued struct {
 	change change
 	entry  outbox.Entry
 	err    error
+	left   error // Why the draft that it came from could not be erased.
 }
 
 // recalled tells that a held change was taken back.
@@ -97,10 +98,11 @@ func (s *shell) submit(c change) tea.Cmd {
 		entry := outbox.NewEntry(c.Change)
 		entry.NotBefore = until
 		entry, err := s.Outbox.Add(entry)
+		q := queued{change: c, entry: entry, err: err}
 		if err == nil && c.draft != nil {
-			err = s.keeper.forget(c.UUID)
+			q.left = s.keeper.forget(c.UUID)
 		}
-		return queued{change: c, entry: entry, err: err}
+		return q
 	})
 }
 

@@ -3,6 +3,7 @@ package tui
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"fundesk/apiclient/apitype"
@@ -66,5 +67,30 @@ func TestChangeThatCannotBeSavedGivesTheTextBack(t *testing.T) {
 	m.ended()
 	if call := w.call(t, callID(1)); call.Status != apitype.CallCompleted || value(call.Result.Value().Notes) != "precious" {
 		t.Errorf("call: got %s %+v, want completed with the notes", call.Status, call.Result.Value())
+	}
+}
+
+// A change that is on disk is not called lost because its draft stays.
+func TestDraftThatCannotBeErasedIsSaid(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dir := t.TempDir()
+	w.connect(t, dir)
+	m := start(t, w.options, 140, 30)
+	m.press("n")
+	m.see("Anna Jansen", callID(1).String())
+	m.gone("checking")
+	m.press("c", "1", "i", "precious")
+	m.see("precious", "sends reached")
+	hide(t, dir, "drafts")
+	if err := os.WriteFile(filepath.Join(dir, "drafts"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.press("ctrl+s")
+	if screen := m.see("its draft could not be erased", callID(4).String()); strings.Contains(screen, "nothing was sent") {
+		t.Errorf("screen: got that nothing was sent of what is in the outbox:\n%s", screen)
+	}
+	if files, err := filepath.Glob(filepath.Join(dir, "queued", "*.json")); err != nil || len(files) != 1 {
+		t.Errorf("outbox: got %v, %v, want the one change", files, err)
 	}
 }

@@ -115,8 +115,8 @@ func (k *keeper) run(ctx context.Context) {
 			}
 		case <-timer.C:
 		}
-		if taken := k.take(false); len(taken) > 0 {
-			k.notify(k.write(taken))
+		if written, err := k.write(false); written > 0 {
+			k.notify(err)
 		}
 	}
 }
@@ -154,44 +154,61 @@ func (k *keeper) take(all bool) []outbox.Draft {
 	return due
 }
 
-// write saves drafts; one that could not be saved is kept for the next time, unless a
-// newer one has come.
-func (k *keeper) write(drafts []outbox.Draft) error {
-	k.writing.Lock()
-	defer k.writing.Unlock()
-	var errs []error
-	for _, d := range drafts {
-		err := k.writeOne(d)
-		if err == nil {
-			continue
-		}
-		errs = append(errs, err)
-		k.mu.Lock()
-		if _, newer := k.pending[d.Call]; !newer {
-			now := time.Now()
-			k.pending[d.Call] = pendingDraft{draft: d, first: now, last: now}
-		}
-		k.mu.Unlock()
+// write saves the drafts that are due, or all; one that could not be saved is kept for
+// the next time, unless a newer one has come.
+func (k *keeper) write(all bool) (written int, err error) {
+	joined, written, err := k.writeTaken(all)
+	for _, j := range joined { // Told without a lock: who hears of it may be in an editor for an hour.
+		k.joined(j)
 	}
-	return errors.Join(errs...)
+	return written, err
 }
 
-// writeOne saves a draft, together with what another terminal has saved for the call.
-func (k *keeper) writeOne(d outbox.Draft) error {
+// writeTaken takes and saves drafts. One taken later is saved later.
+func (k *keeper) writeTaken(all bool) (joined []draftJoined, written int, err error) {
+	k.writing.Lock()
+	defer k.writing.Unlock()
+	taken := k.take(all)
+	for _, d := range taken {
+		notes, failure := k.writeOne(d)
+		switch {
+		case failure != nil:
+			err = errors.Join(err, failure)
+			k.keepForLater(d)
+		case notes != d.Notes:
+			joined = append(joined, draftJoined{call: d.Call, written: d.Notes, notes: notes})
+		}
+	}
+	return joined, len(taken), err
+}
+
+func (k *keeper) keepForLater(d outbox.Draft) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if _, newer := k.pending[d.Call]; !newer {
+		now := time.Now()
+		k.pending[d.Call] = pendingDraft{draft: d, first: now, last: now}
+	}
+}
+
+// writeOne saves a draft, together with what another terminal has saved for the call. It
+// returns the notes that are on disk now.
+func (k *keeper) writeOne(d outbox.Draft) (notes string, err error) {
+	unlock, err := k.box.LockDrafts()
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
 	there, _, err := k.box.Draft(d.Call)
 	if err != nil {
 		there = outbox.Draft{} // What cannot be read is written over.
 	}
-	written := d.Notes
 	d.Notes = joinNotes(k.knownOf(d.Call), d.Notes, there.Notes)
 	if err := k.box.SaveDraft(d.Call, d); err != nil {
-		return err
+		return "", err
 	}
 	k.knows(d.Call, d.Notes)
-	if d.Notes != written {
-		k.joined(draftJoined{call: d.Call, written: written, notes: d.Notes})
-	}
-	return nil
+	return d.Notes, nil
 }
 
 // knows notes what the notes of a draft on disk are.
@@ -208,23 +225,29 @@ func (k *keeper) knownOf(call apitype.UUID) string {
 }
 
 // flush writes all drafts now. It may be called from any goroutine but Update's.
-func (k *keeper) flush() error { return k.write(k.take(true)) }
+func (k *keeper) flush() error {
+	_, err := k.write(true)
+	return err
+}
 
-// save writes one draft now.
+// save writes a draft now, and what else there is.
 func (k *keeper) save(d outbox.Draft) error {
-	k.mu.Lock()
-	delete(k.pending, d.Call)
-	k.mu.Unlock()
-	return k.write([]outbox.Draft{d})
+	k.put(d)
+	return k.flush()
 }
 
 // forget erases the draft of a call: what it held is in the outbox.
 func (k *keeper) forget(call apitype.UUID) error {
+	k.writing.Lock()
+	defer k.writing.Unlock()
 	k.mu.Lock()
 	delete(k.pending, call)
 	k.mu.Unlock()
-	k.writing.Lock()
-	defer k.writing.Unlock()
+	unlock, err := k.box.LockDrafts()
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	there, _, err := k.box.Draft(call)
 	if err == nil && there.Notes != "" && there.Notes != k.knownOf(call) {
 		return nil // Another terminal wrote it, and nobody has sent it.

@@ -2,6 +2,8 @@ package tui
 
 import (
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -90,6 +92,36 @@ func TestTwoTerminalsWriteForOneCall(t *testing.T) {
 	if draft, found, _ := box.Draft(callID(1)); found {
 		t.Errorf("what was sent: got %+v, want none", draft)
 	}
+}
+
+// Nor is it lost when both save in the same moment.
+func TestTwoTerminalsSaveAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const calls = 100
+	var group sync.WaitGroup
+	for _, notes := range []string{"of the first", "of the second", "of the third"} {
+		box, err := outbox.Open(dir, outbox.Options{BaseURL: "https://a.example", Account: "agent"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := newKeeper(box)
+		group.Go(func() {
+			for n := range calls {
+				if err := k.save(outbox.Draft{Call: callID(n), Notes: notes}); err != nil {
+					t.Errorf("save: %v", err)
+				}
+			}
+		})
+		defer func() {
+			for n := range calls {
+				if draft, _, err := box.Draft(callID(n)); err != nil || !strings.Contains(draft.Notes, notes) {
+					t.Errorf("call %d: got %q, %v, want what was written %s", n, draft.Notes, err, notes)
+				}
+			}
+		}()
+	}
+	group.Wait()
 }
 
 // A draft that is opened again may be changed like one's own.

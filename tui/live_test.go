@@ -199,7 +199,7 @@ func TestChangedRecordsLeaveTheFilter(t *testing.T) {
 		d.press("space") // Call 5.
 		d.press("space") // Call 4.
 		chosen, _ := calls.chosen()
-		w.change(t, "/api/v1/calls/" + callID(4).String() + "/actions/cancel")
+		w.change(t, "/api/v1/calls/"+callID(4).String()+"/actions/cancel")
 		d.untilPoll(w)
 		want := []apitype.UUID{callID(5), callID(3), callID(2), callID(1)}
 		if got := rowIDs(calls); !slices.Equal(got, want) {
@@ -220,7 +220,7 @@ func TestChangedRecordsLeaveTheFilter(t *testing.T) {
 		pledges := d.app.pages[pledgesPage].(*list[pledgeRow])
 		d.filter("status=lead")
 		first := rowIDs(pledges)
-		w.change(t, "/api/v1/pledges/" + first[0].String() + "/actions/cancel")
+		w.change(t, "/api/v1/pledges/"+first[0].String()+"/actions/cancel")
 		d.untilPoll(w)
 		if got := rowIDs(pledges); !slices.Equal(got, first[1:]) {
 			t.Errorf("pledges: got %v, want %v", got, first[1:])

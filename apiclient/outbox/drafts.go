@@ -29,6 +29,10 @@ type Draft struct {
 // IsEmpty reports whether there is nothing in the draft to lose.
 func (d Draft) IsEmpty() bool { return d.ResultCode == "" && d.Rating == nil && d.Notes == "" }
 
+// LockDrafts keeps other programs from changing drafts and entries until unlock. It is for
+// what writes a draft according to the one that is there.
+func (o *Outbox) LockDrafts() (unlock func(), err error) { return o.lock() }
+
 // SaveDraft keeps a draft in place of the call's earlier one. It is durable when
 // SaveDraft returns. An empty draft erases the earlier one.
 func (o *Outbox) SaveDraft(call apitype.UUID, d Draft) error {
