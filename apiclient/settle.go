@@ -109,7 +109,7 @@ func judgeAttempt(sent, record map[string]any) Outcome {
 	}
 	for _, item := range attempts {
 		attempt, _ := item.(map[string]any)
-		if !sameValue("attemptAt", at, attempt["attemptAt"]) {
+		if !isShown("attemptAt", at, attempt["attemptAt"]) {
 			continue
 		}
 		if user, given := sent["userUuid"]; !given || sameValue("userUuid", user, attempt["userUuid"]) {

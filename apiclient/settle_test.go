@@ -446,3 +446,32 @@ func TestCreationWithAnotherUUID(t *testing.T) {
 		t.Errorf("got %d creations, want 1", got)
 	}
 }
+
+// A service may keep whole seconds only. What it says was lost is still recognised there.
+func TestAttemptKeptInSeconds(t *testing.T) {
+	t.Parallel()
+	id := apitype.NewUUID()
+	for name, keep := range map[string]func(time.Time) time.Time{
+		"cut":     func(at time.Time) time.Time { return at.Truncate(time.Second) },
+		"rounded": func(at time.Time) time.Time { return at.Round(time.Second) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var attempts []string
+			client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodGet {
+					answer(w, http.StatusOK, `{"uuid":"`+id.String()+`","status":"requested","attempts":[`+join(attempts)+`]}`)
+					return
+				}
+				var request apitype.AddAttemptRequest
+				decode(t, r.Body, &request)
+				attempts = append(attempts, `{"attemptAt":"`+keep(request.AttemptAt.Time).Format(time.RFC3339)+`"}`)
+				w.WriteHeader(http.StatusServiceUnavailable)
+			})
+			at := apitype.NewTime(servicetest.Start.Add(700 * time.Millisecond))
+			if _, err := client.Calls.AddAttempt(t.Context(), id, apitype.AddAttemptRequest{AttemptAt: &at}); err != nil || len(attempts) != 1 {
+				t.Errorf("got %v and %d attempts, want one", err, len(attempts))
+			}
+		})
+	}
+}
