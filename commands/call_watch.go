@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -26,7 +27,7 @@ func callWatch(s *session) *cobra.Command {
 	w := &watchFlags{}
 	cmd := &cobra.Command{
 		Use: "watch", Short: "Print calls as they change", Args: noArgs,
-		Long: "Ask the service again and again for calls that changed, and print each change once, until it is\ninterrupted. The service has no events: it is polled with updatedAfter.",
+		Long: "Ask the service again and again for calls that changed, and print each change once, until it is\ninterrupted. The service has no events: it is polled with updatedAfter. While it is\naway, watch tries on and then prints what changed meanwhile; a refusal ends it.",
 		Example: "  fundesk call watch --status completed\n" +
 			"  fundesk call watch --interval 10s -o ndjson --jq '{uuid, status}'",
 		RunE: func(cmd *cobra.Command, _ []string) error { return w.run(s, cmd) },
@@ -66,10 +67,16 @@ func (w *watchFlags) run(s *session, cmd *cobra.Command) error {
 	watcher.after = *w.since
 	for {
 		done, err := watcher.poll(cmd.Context())
-		if err != nil || done {
-			return err
+		wait := w.interval
+		if err != nil {
+			if wait, err = watcher.outage(err); err != nil {
+				return err
+			}
 		}
-		timer := time.NewTimer(w.interval)
+		if done {
+			return nil
+		}
+		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
 		case <-cmd.Context().Done():
@@ -90,11 +97,28 @@ type watcher struct {
 	fromNow bool // Now was meant, and the service has not told its own yet.
 	passes  func(apitype.Call) bool
 	printed int
+	reached bool // The service has answered.
+	away    bool // It did not the last time, and that was told.
+}
+
+// outage is how long to wait for a service that went away, or the error that ends the
+// watch. A restart is told once, and what changed meanwhile is printed after it.
+func (w *watcher) outage(err error) (time.Duration, error) {
+	known, _ := errorAs(err)
+	if !w.reached || known == nil || known.Kind != apiclient.KindUnavailable || !known.Retryable {
+		return 0, err
+	}
+	if !w.away {
+		w.session.note("%s; trying on", known)
+	}
+	w.away = true
+	return max(w.flags.interval, known.RetryAfter), nil
 }
 
 // poll prints what changed since the last poll, oldest first.
 func (w *watcher) poll(ctx context.Context) (done bool, err error) {
 	var changed []apiclient.Record[apitype.Call]
+	seen := map[apitype.UUID]apitype.Time{} // Not w.seen yet: what breaks off is not printed.
 	o := w.flags.filters.options
 	o.UpdatedAfter = new(w.after)
 	var newest apitype.Time
@@ -109,14 +133,16 @@ func (w *watcher) poll(ctx context.Context) (done bool, err error) {
 		if call.LastUpdatedAt.After(newest.Time) {
 			newest = call.LastUpdatedAt
 		}
-		if w.seen[call.UUID].Equal(call.LastUpdatedAt) {
+		if holds(w.seen, call) || holds(seen, call) {
 			continue
 		}
-		w.seen[call.UUID] = call.LastUpdatedAt
+		seen[call.UUID] = call.LastUpdatedAt
 		if w.passes == nil || w.passes(call) {
 			changed = append(changed, record)
 		}
 	}
+	w.reached, w.away = true, false
+	maps.Copy(w.seen, seen)
 	// A change may become visible after a later one: look back a little, and know what
 	// was printed.
 	if back := newest.Add(-pullOverlap); back.After(w.after.Time) {
@@ -128,6 +154,12 @@ func (w *watcher) poll(ctx context.Context) (done bool, err error) {
 		}
 	}
 	return w.print(changed)
+}
+
+// holds reports whether a call was seen as it is.
+func holds(seen map[apitype.UUID]apitype.Time, call apitype.Call) bool {
+	at, ok := seen[call.UUID]
+	return ok && at.Equal(call.LastUpdatedAt)
 }
 
 // answered begins with the service's own now, if it is earlier: a clock of this machine

@@ -163,6 +163,50 @@ func TestWatchWithAnotherClock(t *testing.T) {
 	}
 }
 
+// A service that restarts ends no watch, and what changed meanwhile is printed: also what
+// stood on a page that came before the one that broke.
+func TestWatchOverARestart(t *testing.T) {
+	t.Parallel()
+	edge := `{"cursor":"c","node":{"uuid":"` + testID + `","status":"requested","lastUpdatedAt":"2026-11-20T09:15:00.000Z"}}`
+	var polls atomic.Int32
+	out, errs, code := against(t, func(w http.ResponseWriter, r *http.Request) {
+		switch n := polls.Add(1); {
+		case n == 1:
+			status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[]}`)(w, r)
+		case n == 2:
+			status(200, "application/json", `{"pageInfo":{"hasNextPage":true,"endCursor":"c"},"edges":[`+edge+`]}`)(w, r)
+		case n < 12: // Two polls of four tries.
+			status(503, "text/plain", "restarting")(w, r)
+		case n == 12:
+			status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[`+edge+`]}`)(w, r)
+		default:
+			status(403, "application/json", `{"detail":"no more"}`)(w, r)
+		}
+	}, "call", "watch", "--interval", "1s", "-o", "id")
+	if code != 5 || out != testID+"\n" {
+		t.Errorf("got exit code %d and %q, want 5 after the change was printed once", code, out)
+	}
+	if strings.Count(errs, "restarting; trying on") != 1 || !strings.Contains(errs, "no more") {
+		t.Errorf("got %s, want one note for the restart, and the refusal", errs)
+	}
+}
+
+// A call without the time of its last change is a change as well.
+func TestWatchWithoutTimes(t *testing.T) {
+	t.Parallel()
+	var polls atomic.Int32
+	out, errs, code := against(t, func(w http.ResponseWriter, r *http.Request) {
+		if polls.Add(1) > 1 { // It would go on for ever.
+			status(404, "application/json", `{"detail":"it was seen"}`)(w, r)
+			return
+		}
+		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"`+testID+`"}}]}`)(w, r)
+	}, "call", "watch", "--interval", "1s", "--count", "1", "-o", "id")
+	if code != 0 || out != testID+"\n" {
+		t.Errorf("got exit code %d, %q and %q, want the call", code, out, errs)
+	}
+}
+
 // A record of which a query leaves nothing was not written, and is not marked.
 func TestPullMarksWhatWasWritten(t *testing.T) {
 	t.Parallel()
