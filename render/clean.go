@@ -5,8 +5,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/mattn/go-runewidth"
 )
 
 // Clean makes a text from outside safe for one line of a terminal: newlines and tabs
@@ -97,28 +95,4 @@ func CleanJSON(data []byte) []byte {
 		i += size
 	}
 	return b
-}
-
-// Width is how many cells of a terminal a text takes.
-func Width(text string) int {
-	if isClean(text) {
-		return len(text)
-	}
-	return runewidth.StringWidth(text)
-}
-
-// Cut shortens a text to a number of cells; a cut one ends in an ellipsis.
-func Cut(text string, width int) string {
-	if Width(text) <= width {
-		return text
-	}
-	return runewidth.Truncate(text, width, "…")
-}
-
-// Pad fills a text with spaces to a number of cells.
-func Pad(text string, width int) string {
-	if missing := width - Width(text); missing > 0 {
-		return text + strings.Repeat(" ", missing)
-	}
-	return text
 }
