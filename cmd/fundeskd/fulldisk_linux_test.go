@@ -138,6 +138,12 @@ func TestFullDisk(t *testing.T) {
 	}
 	w.verify()
 	e.ended(running)
+	if err := os.WriteFile(ballast, make([]byte, 16<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("got %v, want a full disk", err)
+	}
+	if code, _, errs := e.run("", "account", "list"); code != exitFailure || !strings.Contains(errs, "its disk is full") {
+		t.Errorf("got code %d, %q for a full disk", code, errs)
+	}
 }
 
 // TestFailingDisk lets writes and flushes fail under the program. Nothing is

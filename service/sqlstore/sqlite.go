@@ -13,9 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
@@ -338,35 +335,6 @@ func (e *sqliteEngine) close() (err error) {
 		err = errors.Join(e.readers.close(), e.db.Close())
 	})
 	return err
-}
-
-// sqliteError tells a caller to come back when the database is busy or full, or when its
-// disk fails. Spec gap: S14.
-func sqliteError(err error) error {
-	refused, ok := errors.AsType[*sqlite.Error](err)
-	if !ok {
-		return err
-	}
-	switch refused.Code() & 0xff {
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return service.ErrBusy
-	case sqlite3.SQLITE_FULL:
-		return &service.Error{Kind: service.Unavailable, Detail: "the database has no space left", Cause: refused}
-	case sqlite3.SQLITE_IOERR:
-		return &service.Error{Kind: service.Unavailable, Detail: "the database cannot be read or written", Cause: refused}
-	default:
-		return err
-	}
-}
-
-// Damaged reports whether err says that an SQLite file does not hold what it should.
-func Damaged(err error) bool {
-	refused, ok := errors.AsType[*sqlite.Error](err)
-	if !ok {
-		return false
-	}
-	code := refused.Code() & 0xff
-	return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
 }
 
 // insertAll writes many rows.

@@ -94,7 +94,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	e, err := openSQLite(ctx, path, o)
 	if err != nil {
-		return nil, fmt.Errorf("open the database %s: %w", path, err)
+		return nil, fmt.Errorf("open the database %s: %w", path, wayOut(err))
 	}
 	return &Store{engine: e, observe: o.Observe}, nil
 }

@@ -39,6 +39,7 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 	} else if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = defaultConnectTimeout
 	}
+	config.RuntimeParams["client_encoding"] = "UTF8" // As pgx sends text, whatever the role has set.
 	// A server that vanished without a word is noticed while an answer is waited for.
 	dialer := &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{
 		Enable: true, Idle: 2 * time.Second, Interval: 2 * time.Second, Count: 3,

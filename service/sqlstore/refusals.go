@@ -1,0 +1,117 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"fundesk/service"
+)
+
+// sqliteError tells a caller to come back when the database is busy or full, or when its
+// disk fails. Spec gap: S14.
+func sqliteError(err error) error {
+	refused, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+	switch refused.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return service.ErrBusy
+	case sqlite3.SQLITE_FULL:
+		return &service.Error{Kind: service.Unavailable, Detail: "the database has no space left", Cause: refused}
+	case sqlite3.SQLITE_IOERR:
+		return &service.Error{Kind: service.Unavailable, Detail: "the database cannot be read or written", Cause: refused}
+	default:
+		return err
+	}
+}
+
+// Damaged reports whether err says that an SQLite file does not hold what it should.
+func Damaged(err error) bool {
+	refused, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return false
+	}
+	code := refused.Code() & 0xff
+	return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
+}
+
+// wayOut says what may be wrong with the place of a file that cannot be opened: SQLite has a
+// number for it.
+func wayOut(err error) error {
+	refused, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+	switch refused.Code() & 0xff {
+	case sqlite3.SQLITE_READONLY:
+		return fmt.Errorf("%w: its folder must be writable too", err)
+	case sqlite3.SQLITE_IOERR:
+		return fmt.Errorf("%w: its disk is full, or fails", err)
+	default:
+		return err
+	}
+}
+
+// mayRepeat reports whether a transaction certainly left nothing, and may do better. A
+// server that was waited for in vain is not waited for again.
+func (e *postgresEngine) mayRepeat(err error) bool {
+	if _, ok := errors.AsType[errBegin](err); ok {
+		network, ok := errors.AsType[net.Error](err)
+		return !ok || !network.Timeout()
+	}
+	code := e.driver.Code(err)
+	return code == "40001" || code == "40P01" // Serialization, deadlock.
+}
+
+// refusal tells a caller to come back when the server is away, ends, has no room or only
+// reads.
+func (e *postgresEngine) refusal(err error) error {
+	if err == nil {
+		return nil
+	}
+	away := &service.Error{Kind: service.Unavailable, Detail: "the database does not answer now", Cause: err}
+	if code := e.driver.Code(err); code != "" {
+		// 57014: the server ended what took longer than its statement_timeout.
+		// 25P03 and 55P03: what waited longer than the server's other time-outs.
+		for _, class := range []string{"08", "57P", "57014", "53", "25006", "25P03", "55P03", "40"} {
+			if strings.HasPrefix(code, class) {
+				return away
+			}
+		}
+		return err
+	}
+	if _, begin := errors.AsType[errBegin](err); begin || e.lost(err) {
+		return away
+	}
+	return err
+}
+
+// lost reports whether err says that the server, or the connection to it, is away.
+func (e *postgresEngine) lost(err error) bool {
+	if _, network := errors.AsType[net.Error](err); network || e.driver.Lost(err) {
+		return true
+	}
+	for _, cut := range []error{io.EOF, io.ErrUnexpectedEOF, driver.ErrBadConn, sql.ErrConnDone} {
+		if errors.Is(err, cut) {
+			return true
+		}
+	}
+	return false
+}
+
+// uniqueViolation is the SQLSTATE of a key that is there already.
+const uniqueViolation = "23505"
+
+// meanwhile refuses rows of which another transaction, whose own cannot be seen, saved one.
+func meanwhile(err error) error {
+	return &service.Error{Kind: service.Conflict, Detail: "another program saved a record with one of these uuids meanwhile", Cause: err}
+}
