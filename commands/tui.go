@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -80,7 +81,9 @@ func (s *session) runTUI(cmd *cobra.Command, page string, ascii bool) error {
 	for _, action := range t.profile.PledgeActions {
 		actions = append(actions, apitype.PledgeAction(action))
 	}
-	return tui.Run(cmd.Context(), tui.Options{
+	// What asks the program to end is the interface's business from here on: a ctrl+c in
+	// an editor, say, must end neither.
+	return tui.Run(context.WithoutCancel(cmd.Context()), tui.Options{
 		Client: client, Outbox: box, Profile: t.label(), Agent: agent,
 		ResultCodes: t.profile.ResultCodes, PledgeActions: actions, MaxAttempts: t.profile.MaxAttempts,
 		ExternalSourceName: t.profile.ExternalSourceName, Locale: s.locale(), ConfigDir: s.configDir(), Page: page, Now: s.app.Now,

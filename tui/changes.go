@@ -72,6 +72,7 @@ type outboxState struct {
 	entries []outbox.Entry
 	damaged []outbox.Damaged
 	drafts  []outbox.Draft
+	rescued error // Why what editors saved is not among the drafts.
 	err     error
 }
 
@@ -166,8 +167,9 @@ func (s *shell) readOutbox() tea.Cmd {
 		if err != nil {
 			return outboxState{err: err}
 		}
+		rescued := s.Outbox.RescueEdits()
 		drafts, err := s.Outbox.Drafts()
-		return outboxState{entries: entries, damaged: damaged, drafts: drafts, err: err}
+		return outboxState{entries: entries, damaged: damaged, drafts: drafts, rescued: rescued, err: err}
 	}
 }
 
@@ -177,6 +179,9 @@ func (s *shell) onOutboxState(msg outboxState) tea.Cmd {
 	if msg.err != nil {
 		s.fail("cannot read the outbox", msg.err)
 		return nil
+	}
+	if msg.rescued != nil {
+		s.fail("cannot take in what an editor saved", msg.rescued)
 	}
 	s.entries, s.damaged, s.drafts = msg.entries, msg.damaged, msg.drafts
 	if again {

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -88,10 +89,10 @@ func startProcess(t testing.TB, base, token, dir string) *process {
 }
 
 // startRole starts the test binary in a role, in a pseudo-terminal of width by height.
-func startRole(t testing.TB, role string, width, height int) *process {
+func startRole(t testing.TB, role string, width, height int, environment ...string) *process {
 	t.Helper()
 	p := &process{command: exec.CommandContext(t.Context(), os.Args[0])}
-	p.command.Env = append(os.Environ(), crashRole+"="+role, "TERM=xterm-256color")
+	p.command.Env = slices.Concat(os.Environ(), []string{crashRole + "=" + role, "TERM=xterm-256color"}, environment)
 	tty, err := pty.StartWithSize(p.command, &pty.Winsize{Rows: uint16(height), Cols: uint16(width)})
 	if err != nil {
 		t.Fatal(err)

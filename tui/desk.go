@@ -129,7 +129,7 @@ func (d *desk) onJoined(joined draftJoined) {
 	if !d.isOnScreen(joined.call) {
 		return
 	}
-	d.form.notes.SetValue(joinNotes(joined.written, d.form.notes.Value(), joined.notes))
+	d.form.notes.SetValue(outbox.JoinNotes(joined.written, d.form.notes.Value(), joined.notes))
 	d.keep()
 	d.sayf("another terminal has notes for %s, too: both are here", d.name())
 }

@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"time"
 
@@ -25,20 +24,6 @@ type draftsKept struct{ err error }
 type draftJoined struct {
 	call           apitype.UUID
 	written, notes string
-}
-
-// joinNotes is mine with what theirs has besides base, which both come from.
-func joinNotes(base, mine, theirs string) string {
-	switch {
-	case theirs == base || strings.Contains(mine, theirs):
-		return mine
-	case mine == "":
-		return theirs
-	case base != "" && strings.Contains(theirs, base):
-		return strings.Replace(theirs, base, mine, 1)
-	default:
-		return mine + "\n" + theirs
-	}
 }
 
 // keeper writes drafts to disk beside the interface. put is cheap and safe in Update;
@@ -203,7 +188,7 @@ func (k *keeper) writeOne(d outbox.Draft) (notes string, err error) {
 	if err != nil {
 		there = outbox.Draft{} // What cannot be read is written over.
 	}
-	d.Notes = joinNotes(k.knownOf(d.Call), d.Notes, there.Notes)
+	d.Notes = outbox.JoinNotes(k.knownOf(d.Call), d.Notes, there.Notes)
 	if err := k.box.SaveDraft(d.Call, d); err != nil {
 		return "", err
 	}

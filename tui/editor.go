@@ -2,17 +2,22 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/outbox"
 )
+
+// editorPatience is how long an editor that was asked to end may take.
+const editorPatience = 5 * time.Second
 
 // editedNotes is what came back from $EDITOR.
 type editedNotes struct {
@@ -21,43 +26,30 @@ type editedNotes struct {
 }
 
 // notesEditor hands the notes of a draft to $EDITOR in a file of ours alone, while the
-// library has let go of the terminal. What the editor saved counts however it ended,
-// and is with the keeper when run returns: the terminal that closed on the editor ends
-// the program, too.
+// library has let go of the terminal. What the editor saved counts however it ended, and
+// is a draft on disk when Run returns.
 type notesEditor struct {
 	run   func(path string) error
-	keep  func(outbox.Draft)
+	box   *outbox.Outbox
+	save  func(outbox.Draft) error
 	notes editedNotes
 }
 
 // Run implements tea.ExecCommand.
 func (e *notesEditor) Run() error {
-	folder, err := os.MkdirTemp("", "fundesk-notes-")
+	edit, err := e.box.Edit(e.notes.draft)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(folder) }()
-	path := filepath.Join(folder, "notes.txt")
-	before := e.notes.draft.Notes
-	if before != "" {
-		before += "\n" // As editors end a file.
+	ended := e.run(edit.Path)
+	notes, changed, err := edit.Saved(ended == nil)
+	if err == nil && changed {
+		e.notes.draft.Notes, e.notes.changed = notes, true
+		if e.save(e.notes.draft) != nil {
+			return errors.Join(ended, edit.Leave()) // The keeper says why, and tries again.
+		}
 	}
-	if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
-		return err
-	}
-	ended := e.run(path)
-	saved, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	// An editor that was stopped may have emptied the file in order to write it.
-	if string(saved) == before || (ended != nil && len(saved) == 0) {
-		return ended
-	}
-	e.notes.changed = true
-	e.notes.draft.Notes = strings.TrimRight(strings.ToValidUTF8(string(saved), "?"), "\n")
-	e.keep(e.notes.draft)
-	return ended
+	return errors.Join(ended, err, edit.Close(ended == nil))
 }
 
 // SetStdin implements tea.ExecCommand. The editor is given the terminal itself, not our
@@ -73,17 +65,17 @@ func (e *notesEditor) SetStderr(io.Writer) {}
 
 // editNotes hands the notes to $EDITOR.
 func (d *desk) editNotes() tea.Cmd {
-	editor := os.Getenv("VISUAL")
-	if editor == "" {
-		editor = os.Getenv("EDITOR")
+	command := os.Getenv("VISUAL")
+	if command == "" {
+		command = os.Getenv("EDITOR")
 	}
-	fields := strings.Fields(editor)
-	if len(fields) == 0 {
+	words := strings.Fields(command)
+	if len(words) == 0 {
 		d.sayf("set $EDITOR to write notes in an editor; %s writes them here", d.keyOf(actNotes))
 		return nil
 	}
-	e := &notesEditor{keep: d.keeper.put, notes: editedNotes{draft: d.draft()}, run: func(path string) error {
-		return d.runEditor(d.ctx, append(fields, path))
+	e := &notesEditor{box: d.Outbox, save: d.keeper.save, notes: editedNotes{draft: d.draft()}, run: func(path string) error {
+		return d.runEditor(d.ctx, append(words, path))
 	}}
 	return tea.Exec(e, func(err error) tea.Msg { return result{to: deskPage, value: e.notes, err: err} })
 }
@@ -99,7 +91,48 @@ func (s *shell) runEditor(ctx context.Context, words []string) error {
 	}
 	// An editor loads plugins: the token is none of their business.
 	command.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "FUNDESK_TOKEN=") })
-	return command.Run()
+	if err := command.Start(); err != nil {
+		return err
+	}
+	s.editor.begin(command.Process)
+	defer s.editor.begin(nil)
+	return command.Wait()
+}
+
+// runningEditor is the editor that has the terminal, if one has. It is safe for
+// concurrent use.
+type runningEditor struct {
+	mu      sync.Mutex
+	process *os.Process // Nil: none has.
+}
+
+func (r *runningEditor) begin(process *os.Process) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.process = process
+}
+
+// isRunning reports whether an editor has the terminal.
+func (r *runningEditor) isRunning() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.process != nil
+}
+
+// end asks the editor to end as this program was asked: it may save what it has. One that
+// does not end is killed.
+func (r *runningEditor) end(by os.Signal) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	process := r.process
+	if process == nil {
+		return
+	}
+	if process.Signal(by) != nil {
+		_ = process.Kill() // It has ended, or the system has no such signals.
+		return
+	}
+	time.AfterFunc(editorPatience, func() { _ = process.Kill() })
 }
 
 // onEdited shows what the editor saved. It is with the keeper already.

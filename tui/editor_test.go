@@ -9,6 +9,15 @@ import (
 	"fundesk/apiclient/outbox"
 )
 
+func openBox(t *testing.T, dir string) *outbox.Outbox {
+	t.Helper()
+	box, err := outbox.Open(dir, outbox.Options{BaseURL: "https://a.example", Account: "agent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box
+}
+
 // What an editor saved is kept however it ended, and what it left alone stays.
 func TestNotesOfTheEditor(t *testing.T) {
 	t.Parallel()
@@ -27,15 +36,17 @@ func TestNotesOfTheEditor(t *testing.T) {
 		{"stopped after saving", write("as saved\n"), errEnded, "as saved"},
 		{"stopped before saving", func(string) error { return nil }, errEnded, ""},
 		{"stopped while saving", write(""), errEnded, ""},
+		{"stopped with a copy beside it", func(path string) error { return os.WriteFile(path+".save", []byte("typed\n"), 0o600) }, errEnded, "typed"},
 		{"saved in another encoding", write("M\xfcller\n"), nil, "M?ller"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			var folder, got string
+			box := openBox(t, t.TempDir())
+			k := newKeeper(box)
 			draft := outbox.Draft{Call: callID(1), ResultCode: "reached", Notes: "as before"}
+			var folder string
 			e := &notesEditor{
-				keep:  func(d outbox.Draft) { got = d.ResultCode + ": " + d.Notes },
-				notes: editedNotes{draft: draft},
+				box: box, save: k.save, notes: editedNotes{draft: draft},
 				run: func(path string) error {
 					folder = filepath.Dir(path)
 					if text, err := os.ReadFile(path); err != nil || string(text) != "as before\n" {
@@ -47,12 +58,12 @@ func TestNotesOfTheEditor(t *testing.T) {
 			if err := e.Run(); !errors.Is(err, test.ends) {
 				t.Errorf("got %v, want %v", err, test.ends)
 			}
-			want := ""
-			if test.want != "" {
-				want = "reached: " + test.want
+			kept, found, err := box.Draft(callID(1))
+			if err != nil || found != (test.want != "") || e.notes.changed != found {
+				t.Errorf("kept: got %v (changed %v, %v), want %v", found, e.notes.changed, err, test.want != "")
 			}
-			if got != want || e.notes.changed != (want != "") {
-				t.Errorf("kept: got %q (changed %v), want %q", got, e.notes.changed, want)
+			if found && (kept.Notes != test.want || kept.ResultCode != "reached") {
+				t.Errorf("kept: got %s: %q, want %q", kept.ResultCode, kept.Notes, test.want)
 			}
 			if _, err := os.Stat(folder); !os.IsNotExist(err) {
 				t.Errorf("the folder of the notes: got %v, want none", err)

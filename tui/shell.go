@@ -71,6 +71,7 @@ type shell struct {
 	keys   keymap
 	keeper *keeper
 	sender *outbox.Sender
+	editor runningEditor
 
 	dialog       dialog
 	message      message

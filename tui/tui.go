@@ -116,7 +116,7 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	options = append(options, tea.WithOutput(a.canvas.Output()))
 	program := tea.NewProgram(a, append(options, more...)...)
 	background := a.start(ctx, program.Send)
-	stop := flushOnSignal(ctx, a.keeper, program)
+	stop := a.endOnSignal(ctx, program.Quit, cancel)
 
 	_, runErr := program.Run()
 	// Whatever ended the program, what was done and typed reaches the disk.
@@ -150,7 +150,7 @@ func oneWidth(_ tea.Model, msg tea.Msg) tea.Msg {
 func (a *app) start(ctx context.Context, send func(tea.Msg)) *sync.WaitGroup {
 	a.sender = a.Outbox.Sender(a.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { send(outboxEvent{e}) }})
 	a.keeper.notify = func(err error) { send(draftsKept{err}) }
-	a.keeper.joined = func(j draftJoined) { send(j) }
+	a.keeper.joined = func(j draftJoined) { go send(j) } // While an editor runs nobody hears.
 	var group sync.WaitGroup
 	group.Go(func() { a.sender.Run(ctx) })
 	group.Go(func() { a.keeper.run(ctx) })
@@ -158,19 +158,32 @@ func (a *app) start(ctx context.Context, send func(tea.Msg)) *sync.WaitGroup {
 	return &group
 }
 
-// flushOnSignal saves drafts and ends the program when the terminal closes or somebody
-// asks the process to end.
-func flushOnSignal(ctx context.Context, k *keeper, program *tea.Program) (stop func()) {
+// endOnSignal saves drafts and ends the program when the terminal closes or somebody
+// asks the process to end; the second time without waiting for anything.
+func (a *app) endOnSignal(ctx context.Context, quit, kill func()) (stop func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, endSignals()...)
 	done := make(chan struct{})
 	go func() {
-		select {
-		case <-signals:
-			_ = k.flush() // Run flushes again and reports.
-			program.Quit()
-		case <-ctx.Done():
-		case <-done:
+		for asked := false; ; {
+			select {
+			case by := <-signals:
+				if by == os.Interrupt && a.editor.isRunning() {
+					continue // ctrl+c is meant for the editor, or for what that runs.
+				}
+				if asked {
+					kill()
+					return
+				}
+				asked = true
+				_ = a.keeper.flush() // Run flushes again and reports.
+				a.editor.end(by)
+				go quit() // It is heard when the editor has ended.
+			case <-ctx.Done():
+				return
+			case <-done:
+				return
+			}
 		}
 	}()
 	return func() {

@@ -29,6 +29,20 @@ type Draft struct {
 // IsEmpty reports whether there is nothing in the draft to lose.
 func (d Draft) IsEmpty() bool { return d.ResultCode == "" && d.Rating == nil && d.Notes == "" }
 
+// JoinNotes is mine with what theirs has besides base, which both come from.
+func JoinNotes(base, mine, theirs string) string {
+	switch {
+	case theirs == base || strings.Contains(mine, theirs):
+		return mine
+	case mine == "":
+		return theirs
+	case base != "" && strings.Contains(theirs, base):
+		return strings.Replace(theirs, base, mine, 1)
+	default:
+		return mine + "\n" + theirs
+	}
+}
+
 // LockDrafts keeps other programs from changing drafts and entries until unlock. It is for
 // what writes a draft according to the one that is there.
 func (o *Outbox) LockDrafts() (unlock func(), err error) { return o.lock() }

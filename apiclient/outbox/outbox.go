@@ -10,6 +10,7 @@
 //	rejected/  was refused; kept with the service's text for the agent
 //	damaged/   could not be read; set aside
 //	drafts/    typed, not sent
+//	editing/   notes that are in an editor
 //
 // Several processes share one folder. Changes of folder are made under one short
 // lock; a sender that died is known by its file's lock being free.
@@ -145,6 +146,7 @@ const (
 	dirRejected = "rejected"
 	dirDamaged  = "damaged"
 	dirDrafts   = "drafts"
+	dirEditing  = "editing"
 )
 
 // precedence of an entry that a crash left in two folders: the one that promises
@@ -163,7 +165,7 @@ func Open(dir string, o Options) (*Outbox, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the outbox: %w", err)
 	}
-	for _, name := range []string{"", dirQueued, dirSending, dirUnsure, dirRejected, dirDamaged, dirDrafts} {
+	for _, name := range []string{"", dirQueued, dirSending, dirUnsure, dirRejected, dirDamaged, dirDrafts, dirEditing} {
 		if err := ensureFolder(filepath.Join(dir, name)); err != nil {
 			return nil, err
 		}
