@@ -229,7 +229,7 @@ func setDefault(object map[string]any, name string, value any) {
 // decodeObject reads one JSON object; repeated names are refused. Objects and arrays in
 // it stay as they were written: the order of their names and every digit.
 func decodeObject(data []byte) (map[string]any, error) {
-	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
+	data = bytes.TrimSpace(bytes.TrimPrefix(data, byteOrderMark))
 	if value := jsontext.Value(data); !value.IsValid() || value.Kind() != '{' {
 		return nil, errObject
 	}

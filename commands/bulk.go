@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"iter"
 	"slices"
@@ -67,7 +68,7 @@ func readTargets(in io.Reader) ([]apitype.UUID, error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLine)
 	for number := 1; lines.Scan(); number++ {
-		line := bytes.TrimSpace(lines.Bytes())
+		line := bytes.TrimSpace(bytes.TrimPrefix(lines.Bytes(), byteOrderMark))
 		if len(line) == 0 {
 			continue
 		}
@@ -78,9 +79,20 @@ func readTargets(in io.Reader) ([]apitype.UUID, error) {
 		ids = append(ids, id)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, usageError("read stdin: " + err.Error())
+		return nil, usageError("read stdin: " + lineFault(err).Error())
 	}
 	return ids, nil
+}
+
+// byteOrderMark is what programs of Windows begin a file with.
+var byteOrderMark = []byte("\ufeff")
+
+// lineFault is why no further line can be read.
+func lineFault(err error) error {
+	if errors.Is(err, bufio.ErrTooLong) {
+		return errors.New("a line is longer than 16 MiB")
+	}
+	return err
 }
 
 func lineTarget(line []byte) (apitype.UUID, error) {

@@ -122,7 +122,7 @@ func (m *markFlags) parse(data []byte) ([]apitype.ProcessedEntry, error) {
 		entries = append(entries, entry)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, usageError("read the entries: " + err.Error())
+		return nil, usageError("read the entries: " + lineFault(err).Error())
 	}
 	if len(wrong) > 0 {
 		return nil, usageError(wrong[0], wrong[:min(len(wrong), 20)]...)
@@ -132,7 +132,7 @@ func (m *markFlags) parse(data []byte) ([]apitype.ProcessedEntry, error) {
 
 func (m *markFlags) parseLine(line []byte) (apitype.ProcessedEntry, error) {
 	var unchecked apitype.UncheckedEntry
-	if err := jsonv2.Unmarshal(line, &unchecked, jsonv2.RejectUnknownMembers(true)); err != nil {
+	if err := jsonv2.Unmarshal(bytes.TrimPrefix(line, byteOrderMark), &unchecked, jsonv2.RejectUnknownMembers(true)); err != nil {
 		return apitype.ProcessedEntry{}, errors.New("is not a processed entry: an object with entityName, entityUuid and processedAt")
 	}
 	if unchecked.ProcessedAt == nil {

@@ -124,6 +124,9 @@ func (s *session) finish(command *cobra.Command, err error) int {
 		err = &apiclient.Error{Kind: apiclient.KindInterrupted, Message: "interrupted", Err: err}
 	}
 	r := newReport(err, s.target)
+	if errors.Is(err, render.ErrNoIdentifier) {
+		r.Kind = apiclient.KindUnavailable
+	}
 	if query, ok := errors.AsType[*render.QueryError](err); ok {
 		r.Kind, r.Message = apiclient.KindFailure, query.Error()
 	}

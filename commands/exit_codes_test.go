@@ -243,6 +243,17 @@ func TestErrorsAreClean(t *testing.T) {
 	}
 }
 
+// Identifiers are read by other commands, one a line: what is none is not printed as one.
+func TestNoIdentifier(t *testing.T) {
+	t.Parallel()
+	for _, uuid := range []string{`null`, `7`, `""`, `"` + testID + `\n` + testID + `"`} {
+		out, errs, code := against(t, status(200, "application/json", `[{"uuid":`+uuid+`}]`), "person", "list", "-o", "id")
+		if code != 8 || out != "" {
+			t.Errorf("%s: got exit code %d, %q and %s, want 8", uuid, code, out, errs)
+		}
+	}
+}
+
 // marksOnce takes the first request that marks entries and answers later ones otherwise.
 func marksOnce(later http.HandlerFunc) http.HandlerFunc {
 	var requests atomic.Int32

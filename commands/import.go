@@ -235,7 +235,7 @@ func readNDJSON(in io.Reader, each eachLine) error {
 		each(number, lines.Bytes(), object, err)
 	}
 	if err := lines.Err(); err != nil {
-		return usageError("read the lines: " + err.Error())
+		return usageError("read the lines: " + lineFault(err).Error())
 	}
 	return nil
 }

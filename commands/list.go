@@ -108,7 +108,7 @@ func runList[T any](s *session, cmd *cobra.Command, flags *listFlags, l lister[T
 	}
 	rest, err := print(cmd, client, flags, l, list)
 	if err != nil {
-		if abort := list.Abort(); abort != nil && !isClosedPipe(err) {
+		if abort := list.Abort(); abort != nil && !errors.Is(err, abort) { // Not told already.
 			return fmt.Errorf("%w (and the output: %w)", err, abort)
 		}
 		return err

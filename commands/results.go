@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"fundesk/apiclient/apitype"
 )
@@ -48,10 +49,21 @@ func readResults(path string) (known map[int]lineResult, size int64, err error) 
 	if err != nil {
 		return nil, 0, usageError(err.Error())
 	}
+	if !areResults(data) {
+		return nil, 0, withHint(usageError("the file "+path+" holds no results of an import"), "name a file of its own: --results FILE")
+	}
 	for line := range bytes.Lines(data) {
 		noteResult(known, line)
 	}
 	return known, int64(len(data)), nil
+}
+
+// areResults reports whether a file begins as an import begins one; a crash may have cut
+// its first line. Any other file is not for us to add to.
+func areResults(data []byte) bool {
+	const begin = `{"line":`
+	first, _, _ := bytes.Cut(data, []byte("\n"))
+	return strings.HasPrefix(begin, string(first)) || bytes.HasPrefix(first, []byte(begin))
 }
 
 // isSameFile reports whether two names lead to one file that is there.

@@ -202,3 +202,30 @@ func TestInterruptWhileAsking(t *testing.T) {
 		})
 	}
 }
+
+// Programs of Windows begin a file with a mark that nobody sees.
+func TestByteOrderMark(t *testing.T) {
+	t.Parallel()
+	for line, stdin := range map[string]string{
+		"call attempt - --dry-run":          testID,
+		"call attempt - --dry-run -q":       `{"uuid":"` + testID + `"}`,
+		"processed mark --file - --dry-run": `{"entityName":"call","entityUuid":"` + testID + `"}`,
+	} {
+		var errs bytes.Buffer
+		if code := interruptible(t, t.Context(), line, strings.NewReader("\ufeff"+stdin+"\n"), &errs); code != 0 {
+			t.Errorf("%s: got exit code %d and %s, want 0", line, code, errs.String())
+		}
+	}
+}
+
+// What a line is too long for is said in words of ours.
+func TestEndlessLine(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"call attempt - --yes", "processed mark --file - --yes", "person import - --yes"} {
+		var errs bytes.Buffer
+		code := interruptible(t, t.Context(), line, strings.NewReader(strings.Repeat("a", maxLine+1)), &errs)
+		if code != 2 || !strings.Contains(errs.String(), "a line is longer than 16 MiB") {
+			t.Errorf("%s: got exit code %d and %s, want 2 and why", line, code, errs.String())
+		}
+	}
+}

@@ -44,7 +44,7 @@ func CallColumns() []Column[apitype.Call] {
 		return phoneColumn("person."+name, func(c call) *string { return value(c.Person.Value()) })
 	}
 	return []Column[call]{
-		{Name: "uuid", Value: func(c call) string { return c.UUID.String() }, Default: true},
+		{Name: "uuid", Value: func(c call) string { return uuidText(c.UUID) }, Default: true},
 		statusColumn(func(c call) string { return string(c.Status) }),
 		{Name: "type", Value: func(c call) string { return string(c.Type) }, Default: true},
 		shown(timeColumn("requestedAt", "", func(c call) *apitype.Time { return &c.RequestedAt }), "requested"),
@@ -53,7 +53,7 @@ func CallColumns() []Column[apitype.Call] {
 		timeColumn("cancelledAt", "cancelled", func(c call) *apitype.Time { return c.CancelledAt }),
 		timeColumn("completedAt", "completed", func(c call) *apitype.Time { return c.CompletedAt }),
 		timeColumn("expiredAt", "expired", func(c call) *apitype.Time { return c.ExpiredAt }),
-		{Name: "personUuid", Title: "person", Value: func(c call) string { return c.PersonUUID.String() }, Default: true, Flexible: true},
+		{Name: "personUuid", Title: "person", Value: func(c call) string { return uuidText(c.PersonUUID) }, Default: true, Flexible: true},
 		column("relatedCaseUuid", func(c call) string { return text(c.RelatedCaseUUID) }),
 		column("callingOrganizationUuid", func(c call) string { return text(c.CallingOrganizationUUID) }),
 		column("recordingDuration", func(c call) string { return text(c.RecordingDuration) }),

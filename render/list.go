@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"fundesk/apiclient/apitype"
 )
 
 // List writes a list of records, one after the other. Nothing is written before the
@@ -206,11 +208,12 @@ func identifier(raw []byte) (string, error) {
 	var record struct {
 		UUID string `json:"uuid"`
 	}
-	if err := json.Unmarshal(raw, &record); err != nil {
-		return "", errNoIdentifier
+	if json.Unmarshal(raw, &record) != nil {
+		return "", ErrNoIdentifier
 	}
-	if record.UUID == "" {
-		return "", errNoIdentifier
+	// Another command reads one a line: whatever else it is must not pass for several.
+	if _, err := apitype.ParseUUID(record.UUID); err != nil {
+		return "", ErrNoIdentifier
 	}
 	return record.UUID, nil
 }

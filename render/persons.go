@@ -39,7 +39,7 @@ func PersonColumns() []Column[apitype.Person] {
 		}
 	}
 	return []Column[person]{
-		{Name: "uuid", Value: func(p person) string { return p.UUID.String() }, Default: true},
+		{Name: "uuid", Value: func(p person) string { return uuidText(p.UUID) }, Default: true},
 		text1("academicTitle", func(p person) *string { return p.AcademicTitle }),
 		text1("initials", func(p person) *string { return p.Initials }),
 		shown(text1("firstName", func(p person) *string { return p.FirstName }), "first name"),
@@ -68,7 +68,7 @@ func PersonColumns() []Column[apitype.Person] {
 		shown(address("city", func(a apitype.Address) string { return a.City }), "city"),
 		address("country", func(a apitype.Address) string { return a.Country }),
 		timeColumn("mandate.createdAt", "", func(p person) *apitype.Time { return embeddedTime(p.Mandate.Pointer()) }),
-		column("owningOrganization.uuid", func(p person) string { return organizationUUID(p.OwningOrganization) }),
+		column("owningOrganization.uuid", func(p person) string { return uuidText(p.OwningOrganization.Value().UUID) }),
 		column("owningOrganization.name", func(p person) string { return p.OwningOrganization.Value().Name }),
 		column("owningOrganization.abbreviation", func(p person) string { return p.OwningOrganization.Value().Abbreviation }),
 		column("qualityResult.percentage", func(p person) string { return quality(p) }),
@@ -88,13 +88,6 @@ func embeddedTime(m *apitype.Mandate) *apitype.Time {
 		return nil
 	}
 	return &m.CreatedAt
-}
-
-func organizationUUID(o apitype.Embedded[apitype.OrganizationReference]) string {
-	if o.Pointer() == nil {
-		return ""
-	}
-	return o.Value().UUID.String()
 }
 
 func quality(p apitype.Person) string {

@@ -13,7 +13,7 @@ func PledgeColumns() []Column[apitype.Pledge] {
 		}
 	}
 	return []Column[pledge]{
-		{Name: "uuid", Value: func(p pledge) string { return p.UUID.String() }, Default: true},
+		{Name: "uuid", Value: func(p pledge) string { return uuidText(p.UUID) }, Default: true},
 		statusColumn(func(p pledge) string { return string(p.Status) }),
 		shown(amount("donationAmount", func(p pledge) apitype.Amount { return p.DonationAmount }), "euro"),
 		shown(column("donationInterval", func(p pledge) string { return string(p.DonationInterval) }), "interval"),
@@ -24,19 +24,14 @@ func PledgeColumns() []Column[apitype.Pledge] {
 		shown(timeColumn("createdAt", "", func(p pledge) *apitype.Time { return &p.CreatedAt }), "created"),
 		timeColumn("updatedAt", "updated", func(p pledge) *apitype.Time { return &p.UpdatedAt }),
 		shown(timeColumn("releasedAt", "", func(p pledge) *apitype.Time { return p.ReleasedAt.Pointer() }), "released"),
-		column("person.uuid", func(p pledge) string {
-			if p.Person.Pointer() == nil {
-				return ""
-			}
-			return p.Person.Value().UUID.String()
-		}),
-		column("owningOrganizationUuid", func(p pledge) string { return p.OwningOrganizationUUID.String() }),
+		column("person.uuid", func(p pledge) string { return uuidText(p.Person.Value().UUID) }),
+		column("owningOrganizationUuid", func(p pledge) string { return uuidText(p.OwningOrganizationUUID) }),
 		shown(column("owningOrganization.abbreviation", func(p pledge) string { return p.OwningOrganization.Value().Abbreviation }), "owner"),
-		column("recruitingOrganizationUuid", func(p pledge) string { return p.RecruitingOrganizationUUID.String() }),
+		column("recruitingOrganizationUuid", func(p pledge) string { return uuidText(p.RecruitingOrganizationUUID) }),
 		column("recruitingOrganization.abbreviation", func(p pledge) string { return p.RecruitingOrganization.Value().Abbreviation }),
 		column("recruitingLocationLabel", func(p pledge) string { return text(p.RecruitingLocationLabel) }),
 		column("recruitmentType", func(p pledge) string { return text(p.RecruitmentType) }),
-		column("recruiterUserUuid", func(p pledge) string { return p.RecruiterUserUUID.String() }),
+		column("recruiterUserUuid", func(p pledge) string { return uuidText(p.RecruiterUserUUID) }),
 		column("recruiterUser.name", func(p pledge) string { return p.RecruiterUser.Value().Name }),
 		column("preferredPaymentDay", func(p pledge) string { return text(p.PreferredPaymentDay) }),
 		column("campaignCode", func(p pledge) string { return text(p.CampaignCode) }),

@@ -16,7 +16,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-var errNoIdentifier = errors.New("a record has no uuid")
+// ErrNoIdentifier is a record that cannot be printed as its identifier.
+var ErrNoIdentifier = errors.New("a record has no uuid")
 
 // Record writes one record: as one document, one line, one row, or field by field in a
 // table.

@@ -50,6 +50,14 @@ func relative(t *apitype.Time, v View) Text {
 	return Text{Text: v.Locale.Relative(at, v.Now)}
 }
 
+// uuidText is an identifier, "" for one that the service left out.
+func uuidText(id apitype.UUID) string {
+	if id.IsZero() {
+		return ""
+	}
+	return id.String()
+}
+
 // text is a nullable value as text.
 func text[T any](value *T) string {
 	if value == nil {
