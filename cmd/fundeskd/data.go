@@ -108,6 +108,9 @@ func (p *program) printCounts(counts counter) error {
 				fmt.Fprintf(w, "%d %s\n", counts[kind], kind)
 			}
 		}
+		if len(counts) == 0 {
+			fmt.Fprintln(w, "0 records")
+		}
 	})
 }
 

@@ -177,6 +177,11 @@ func exactly(names ...string) cobra.PositionalArgs {
 		if len(args) != len(names) {
 			return usage("%s takes %d arguments %v, not %d; see: %s --help", c.CommandPath(), len(names), names, len(args), c.CommandPath())
 		}
+		for i, arg := range args {
+			if arg == "" { // A variable without a value.
+				return usage("%s is empty; see: %s --help", names[i], c.CommandPath())
+			}
+		}
 		return nil
 	}
 }

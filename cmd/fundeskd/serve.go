@@ -10,6 +10,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -103,6 +104,9 @@ func (p *program) newServer(ctx context.Context, o serveOptions) (_ *server, err
 	if err != nil {
 		return nil, err
 	}
+	if err := o.checkPublicURL(); err != nil {
+		return nil, err
+	}
 	certificates, err := o.certificates()
 	if err != nil {
 		return nil, err
@@ -191,6 +195,22 @@ func (s *server) Run(ctx context.Context) error {
 
 // Close closes the database.
 func (s *server) Close() error { return s.store.Close() }
+
+// checkPublicURL refuses what no link can begin with. Links go to whoever may read a pledge:
+// a password in them would too.
+func (o serveOptions) checkPublicURL() error {
+	if o.publicURL == "" {
+		return nil
+	}
+	base, err := url.Parse(o.publicURL)
+	if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
+		return usage("--public-url must be as https://service.example, with a path or without")
+	}
+	if base.User != nil || base.RawQuery != "" || base.ForceQuery || base.Fragment != "" {
+		return usage("--public-url must not have a user, a query or a fragment: links begin with it")
+	}
+	return nil
+}
 
 // certificates reads the files of the flags; nil when there are none.
 func (o serveOptions) certificates() (*tls.Config, error) {
