@@ -57,11 +57,16 @@ func addressText(a *apitype.Address) string {
 // shortAge is a time ago in at most four cells.
 func shortAge(d time.Duration) string { return string(appendAge(nil, d)) }
 
+// oldest is more than any age.
+const oldest = 200 * 365 * 24 * time.Hour
+
 func appendAge(b []byte, d time.Duration) []byte {
 	n, unit := int64(0), byte('y')
 	switch {
 	case d < 0:
 		return append(b, "soon"...)
+	case d > oldest: // The service did not say.
+		return append(b, '-')
 	case d < time.Hour:
 		n, unit = int64(d.Minutes()), 'm'
 	case d < 48*time.Hour:

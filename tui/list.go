@@ -220,7 +220,7 @@ func (l *list[R]) onBatch(b batch[R], err error) tea.Cmd {
 	if err != nil {
 		l.failRead("cannot read the "+l.name, err)
 		if l.offline != "" {
-			l.sayf("the %s could not be read: offline; %s tries again", l.name, l.keyOf(actRefresh))
+			l.sayf("the %s could not be read: %s; %s tries again", l.name, l.offline, l.keyOf(actRefresh))
 		}
 		return nil
 	}

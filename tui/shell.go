@@ -187,8 +187,10 @@ func (s *shell) failRead(what string, err error) {
 	s.fail(what, err)
 }
 
-// noteConnection keeps the corner true; it reports whether err is the connection's.
+// noteConnection keeps the corner true; it reports whether err is the connection's and
+// passes by itself.
 func (s *shell) noteConnection(err error) bool {
+	failure, known := errors.AsType[*apiclient.Error](err)
 	switch apiclient.KindOf(err) {
 	case "":
 		s.offline = ""
@@ -198,12 +200,18 @@ func (s *shell) noteConnection(err error) bool {
 		}
 		return false
 	case apiclient.KindUnavailable:
-		s.offline = "offline"
-		return true
+		switch {
+		case !failure.Retryable:
+			s.offline = "wrong answers"
+		case failure.Status != 0:
+			s.offline = fmt.Sprintf("service %d", failure.Status)
+		default:
+			s.offline = "offline"
+		}
+		return failure.Retryable
 	case apiclient.KindUnauthenticated:
 		s.offline = "not logged in"
-		failure, ok := errors.AsType[*apiclient.Error](err)
-		s.turnedAway = ok && failure.Status == http.StatusUnauthorized
+		s.turnedAway = known && failure.Status == http.StatusUnauthorized
 		return false
 	default:
 		s.offline = ""
