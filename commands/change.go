@@ -130,8 +130,9 @@ func (s *session) deliver(ctx context.Context, client *apiclient.Client, flags *
 func aboutChange(ch apiclient.Change, err error) error {
 	noun := nounOf(ch.Op)
 	see := "fundesk " + noun + " get " + ch.UUID.String()
-	switch apiclient.KindOf(err) {
-	case apiclient.KindUnknownOutcome, apiclient.KindConflict:
+	known, _ := errorAs(err)
+	switch kind := apiclient.KindOf(err); {
+	case kind == apiclient.KindUnknownOutcome, kind == apiclient.KindConflict, kind == apiclient.KindInterrupted && known != nil && known.Sent:
 		return withHint(err, "see: "+see)
 	default:
 		return err

@@ -73,7 +73,7 @@ func TestInterruptWhileSending(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"call list":                     "interrupted",
-		"call attempt " + testID:        "interrupted; the change may have reached the service",
+		"call attempt " + testID:        "interrupted; the change may have reached the service\nhint: see: fundesk call get " + testID,
 		"api POST /api/v1/calls":        "interrupted; the change may have reached the service",
 		"processed mark call " + testID: "interrupted; the change may have reached the service",
 		"outbox send":                   "interrupted; 1 wait",
