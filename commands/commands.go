@@ -88,6 +88,9 @@ func Run(ctx context.Context, args []string, app App) int {
 	if app.Now == nil {
 		app.Now = time.Now
 	}
+	if slices.Equal(args, []string{"--version"}) { // As with any other program.
+		args = []string{"version"}
+	}
 	s := newSession(app, args)
 	defer s.close()
 	root := newRoot(s, args)
