@@ -44,7 +44,7 @@ func (s *session) anyOutbox() (*outbox.Outbox, error) {
 func (s *session) openOutbox(o outbox.Options) (*outbox.Outbox, error) {
 	box, err := outbox.Open(filepath.Join(s.stateDir(), "outbox"), o)
 	if err != nil {
-		return nil, failure(apiclient.KindFailure, "open the outbox: %s", err)
+		return nil, withHint(failure(apiclient.KindFailure, "open the outbox: %s", err), "FUNDESK_STATE_DIR names another folder for it")
 	}
 	return box, nil
 }

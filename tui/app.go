@@ -228,16 +228,16 @@ func (a *app) onRecalled(msg recalled) tea.Cmd {
 	return tea.Batch(msg.change.restore(), a.readOutbox())
 }
 
-// quit ends the program; with text that was not sent it asks first.
+// quit ends the program; with text that was not sent, or is not on disk, it asks first.
 func (a *app) quit() tea.Cmd {
-	if !a.desk.hasDraft() {
+	line := "The call on the desk is not completed. What you typed is kept as a draft and offered next time."
+	switch {
+	case a.draftTrouble != nil:
+		line = "What you typed could not be saved and is lost then: " + cause(a.draftTrouble) + "."
+	case !a.desk.hasDraft():
 		return a.finish()
 	}
-	a.dialog = &confirm{
-		title: "Quit?",
-		lines: []string{"The call on the desk is not completed. What you typed is kept as a draft and offered next time."},
-		yes:   a.finish,
-	}
+	a.dialog = &confirm{title: "Quit?", lines: []string{line}, yes: a.finish}
 	return nil
 }
 
@@ -262,7 +262,12 @@ var asciiSigns = strings.NewReplacer("…", "~", "·", "-", "•", "*")
 func (a *app) screen() []string {
 	l := a.layout
 	if l.tooSmall {
-		sentence := fmt.Sprintf("fundesk needs %d by %d cells; this terminal has %d by %d. What you typed is kept.", leastWidth, leastHeight, l.width, l.height)
+		sentence := fmt.Sprintf("fundesk needs %d by %d cells; this terminal has %d by %d. ", leastWidth, leastHeight, l.width, l.height)
+		if a.draftTrouble == nil {
+			sentence += "What you typed is kept."
+		} else {
+			sentence += "What you typed is not saved."
+		}
 		return widget.Block(widget.Wrap(sentence, max(l.width, 1)), l.width, l.height)
 	}
 	screen := make([]string, 0, l.height)

@@ -94,3 +94,32 @@ func TestDraftThatCannotBeErasedIsSaid(t *testing.T) {
 		t.Errorf("outbox: got %v, %v, want the one change", files, err)
 	}
 }
+
+// Who quits while the disk does not take what was typed is told that it is lost, whichever
+// call it is for.
+func TestQuittingWhileDraftsCannotBeSaved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dir := t.TempDir()
+	w.connect(t, dir)
+	m := start(t, w.options, 100, 30)
+	m.press("n")
+	m.see("Anna Jansen", callID(1).String())
+	m.gone("checking")
+	back := hide(t, dir, "drafts")
+	m.press("i", "precious")
+	m.see("draft not saved", "precious")
+	m.press("esc", "n")
+	m.see(callID(4).String(), "draft not saved")
+	m.press("q")
+	m.see("Quit?", "could not be saved and is lost")
+	m.press("n")
+	m.gone("Quit?")
+	back()
+	m.gone("draft not saved")
+	m.press("q")
+	m.ended()
+	if draft, _, err := w.box.Draft(callID(1)); err != nil || draft.Notes != "precious" {
+		t.Errorf("draft: got %+v, %v, want what was typed", draft, err)
+	}
+}

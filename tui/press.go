@@ -69,7 +69,7 @@ func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 		return current.text(msg.String(), msg.Text)
 	}
 	switch act, _ := a.keys.find(msg.String(), []scope{scopeEverywhere}); {
-	case act == actQuit && (len(msg.Text) == 0 || a.dialog == nil):
+	case act == actQuit && a.draftTrouble == nil && (len(msg.Text) == 0 || a.dialog == nil):
 		return a.finish() // What was typed is kept as a draft.
 	case act == actRedraw, act == actSuspend:
 		return a.run(act)

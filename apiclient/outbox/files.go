@@ -25,21 +25,21 @@ var errTorn = errors.New("is torn or was altered: its checksum does not fit")
 // somebody else's.
 func ensureFolder(path string) error {
 	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("create the outbox: %w", err)
+		return err
 	}
 	info, err := os.Lstat(path)
 	if err != nil {
-		return fmt.Errorf("open the outbox: %w", err)
+		return err
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("open the outbox: %s is not a folder (a link is refused)", path)
+		return fmt.Errorf("%s is not a folder (a link is refused)", path)
 	}
 	if !ownedByUs(info) {
-		return fmt.Errorf("open the outbox: %s belongs to another user", path)
+		return fmt.Errorf("%s belongs to another user", path)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		if err := os.Chmod(path, 0o700); err != nil {
-			return fmt.Errorf("close the outbox to others: %w", err)
+			return fmt.Errorf("close it to others: %w", err)
 		}
 	}
 	return nil

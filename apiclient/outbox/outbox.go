@@ -163,7 +163,7 @@ func Open(dir string, o Options) (*Outbox, error) {
 		o.NewID = randomID
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("create the outbox: %w", err)
+		return nil, err
 	}
 	for _, name := range []string{"", dirQueued, dirSending, dirUnsure, dirRejected, dirDamaged, dirDrafts, dirEditing} {
 		if err := ensureFolder(filepath.Join(dir, name)); err != nil {
