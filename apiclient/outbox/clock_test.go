@@ -3,6 +3,7 @@ package outbox
 import (
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -55,12 +56,10 @@ func TestAClockSetBack(t *testing.T) {
 func TestALostAttemptWhenTheClockIsSetBack(t *testing.T) {
 	t.Parallel()
 	id := apitype.NewUUID()
-	sent := 0
+	var sent atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPut {
-			if sent++; sent == 1 {
-				panic(http.ErrAbortHandler)
-			}
+		if r.Method == http.MethodPut && sent.Add(1) == 1 {
+			panic(http.ErrAbortHandler)
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"uuid":"` + id.String() + `","status":"requested","attemptsCount":0,"attempts":[]}`))
@@ -77,13 +76,13 @@ func TestALostAttemptWhenTheClockIsSetBack(t *testing.T) {
 	}
 	add(t, box, attempt(t, id))
 	sender := box.Sender(client, SenderOptions{})
-	send := func(want int) {
+	send := func(want int64) {
 		t.Helper()
 		if _, err := sender.SendDue(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if sent != want {
-			t.Fatalf("got %d requests, want %d", sent, want)
+		if got := sent.Load(); got != want {
+			t.Fatalf("got %d requests, want %d", got, want)
 		}
 	}
 	send(1)
