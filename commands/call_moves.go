@@ -57,6 +57,11 @@ func callComplete(s *session) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if c.notes == "-" {
+				if err := c.readNotes(s, cmd, r, flags); err != nil {
+					return err
+				}
+			}
 			if err := refuse(r.Validate()); err != nil {
 				return err
 			}
@@ -70,7 +75,7 @@ func callComplete(s *session) *cobra.Command {
 	flags.register(cmd, false)
 	f := cmd.Flags()
 	f.StringVar(&c.resultCode, "result-code", "", "what came of the call")
-	f.StringVar(&c.notes, "notes", "", "notes of the result, - for stdin")
+	f.StringVar(&c.notes, "notes", "", "notes of the result, - for stdin; typed ones go through the outbox")
 	f.StringVar(&c.rating, "rating", "", "how likely the donor stays, 0 to 10")
 	f.Var(momentValue{s.app.Now, &c.completedAt}, "completed-at", "time of the completion (default: now)")
 	f.Var(uuidValue{&c.user}, "user", "user who called (default: the profile's agent)")
@@ -97,17 +102,33 @@ func (c *completion) request(s *session, cmd *cobra.Command) (apitype.CompleteCa
 		}
 		result.DonorRetentionRating = &rating
 	}
-	if given("notes") {
-		if c.notes == "-" {
-			data, err := s.readAll(cmd.Context(), s.app.In)
-			if err != nil {
-				return r, err
-			}
-			c.notes = trimNewline(string(data))
-		}
+	if given("notes") && c.notes != "-" {
 		result.Notes = &c.notes
 	}
 	return r, nil
+}
+
+// readNotes reads notes from stdin. Nobody types them twice: where they are typed, all
+// else is checked before, and they go through the outbox.
+func (c *completion) readNotes(s *session, cmd *cobra.Command, r apitype.CompleteCallRequest, flags *changeFlags) error {
+	if isTerminal(s.app.In) {
+		if err := refuse(r.Validate()); err != nil {
+			return err
+		}
+		if !flags.dryRun {
+			if _, err := s.outbox(cmd.Context()); err != nil {
+				return err
+			}
+		}
+		s.note("type the notes; ctrl+d on a line of its own ends them")
+		flags.queue = true
+	}
+	data, err := s.readAll(cmd.Context(), s.app.In)
+	if err != nil {
+		return err
+	}
+	r.Result.Notes = new(trimNewline(string(data)))
+	return nil
 }
 
 func callCancel(s *session) *cobra.Command {

@@ -157,6 +157,49 @@ func TestTypedToken(t *testing.T) {
 	}
 }
 
+// Notes that were typed are in the outbox when they could not be sent, and are not asked
+// for when all else is wrong.
+func TestTypedNotes(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "token"}
+	run := func(in io.Reader, line string) (errs string, code int) {
+		var said bytes.Buffer
+		code = Run(t.Context(), strings.Fields(line), App{
+			In: in, Out: &bytes.Buffer{}, Err: &said, Now: time.Now,
+			Getenv: func(name string) string { return environment[name] },
+			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		})
+		return said.String(), code
+	}
+	master, terminal, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	defer terminal.Close()
+	if errs, code := run(terminal, "call complete "+testID+" --rating 11 --notes -"); code != 2 {
+		t.Errorf("got exit code %d and %q, want the rating refused before anything is typed", code, errs)
+	}
+	if _, err := io.WriteString(master, "rings back\n\x04"); err != nil {
+		t.Fatal(err)
+	}
+	errs, code := run(terminal, "call complete "+testID+" --result-code reached --notes -")
+	if code != 10 || !strings.Contains(errs, "waits in the outbox") {
+		t.Fatalf("got exit code %d and %q, want the change in the outbox", code, errs)
+	}
+	_, id, _ := strings.Cut(errs, "waits in the outbox as ")
+	id, _, _ = strings.Cut(id, ":")
+	var shown bytes.Buffer
+	code = Run(t.Context(), []string{"outbox", "show", id, "-o", "json"}, App{
+		In: strings.NewReader(""), Out: &shown, Err: io.Discard, Now: time.Now,
+		Getenv: func(name string) string { return environment[name] },
+	})
+	if code != 0 || !strings.Contains(shown.String(), "rings back") {
+		t.Errorf("got exit code %d and %s, want the notes", code, shown.String())
+	}
+}
+
 // An interrupt ends a question, too, and a hidden one leaves the terminal as it was.
 func TestInterruptWhileAsking(t *testing.T) {
 	t.Parallel()
