@@ -62,7 +62,7 @@ func (w *watchFlags) run(s *session, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	watcher := &watcher{flags: w, session: s, options: options, client: client, seen: map[apitype.UUID]apitype.Time{}, fromNow: w.since == nil, passes: w.filters.passes()}
+	watcher := &watcher{flags: w, session: s, options: options, client: client, seen: map[apitype.UUID]callVersion{}, fromNow: w.since == nil, passes: w.filters.passes()}
 	s.setNow(&w.since)
 	watcher.after = *w.since
 	for {
@@ -92,7 +92,7 @@ type watcher struct {
 	session *session
 	options render.Options
 	client  *apiclient.Client
-	seen    map[apitype.UUID]apitype.Time
+	seen    map[apitype.UUID]callVersion
 	after   apitype.Time
 	fromNow bool // Now was meant, and the service has not told its own yet.
 	passes  func(apitype.Call) bool
@@ -118,7 +118,7 @@ func (w *watcher) outage(err error) (time.Duration, error) {
 // poll prints what changed since the last poll, oldest first.
 func (w *watcher) poll(ctx context.Context) (done bool, err error) {
 	var changed []apiclient.Record[apitype.Call]
-	seen := map[apitype.UUID]apitype.Time{} // Not w.seen yet: what breaks off is not printed.
+	seen := map[apitype.UUID]callVersion{} // Not w.seen yet: what breaks off is not printed.
 	o := w.flags.filters.options
 	o.UpdatedAfter = new(w.after)
 	var newest apitype.Time
@@ -133,10 +133,11 @@ func (w *watcher) poll(ctx context.Context) (done bool, err error) {
 		if call.LastUpdatedAt.After(newest.Time) {
 			newest = call.LastUpdatedAt
 		}
-		if holds(w.seen, call) || holds(seen, call) {
+		version := versionOf(call)
+		if holds(w.seen, call.UUID, version) || holds(seen, call.UUID, version) {
 			continue
 		}
-		seen[call.UUID] = call.LastUpdatedAt
+		seen[call.UUID] = version
 		if w.passes == nil || w.passes(call) {
 			changed = append(changed, record)
 		}
@@ -147,19 +148,27 @@ func (w *watcher) poll(ctx context.Context) (done bool, err error) {
 	// was printed.
 	if back := newest.Add(-pullOverlap); back.After(w.after.Time) {
 		w.after = apitype.NewTime(back)
-		for id, at := range w.seen {
-			if !at.After(back) {
-				delete(w.seen, id)
-			}
-		}
+		maps.DeleteFunc(w.seen, func(_ apitype.UUID, v callVersion) bool { return v.updated <= back.UnixMilli() })
 	}
 	return w.print(changed)
 }
 
+// callVersion tells a call that changed from the same one: by more than the time, of which
+// a service may keep whole seconds only.
+type callVersion struct {
+	updated  int64 // Milliseconds of the epoch.
+	status   apitype.CallStatus
+	attempts int
+}
+
+func versionOf(call apitype.Call) callVersion {
+	return callVersion{call.LastUpdatedAt.UnixMilli(), call.Status, call.AttemptsCount}
+}
+
 // holds reports whether a call was seen as it is.
-func holds(seen map[apitype.UUID]apitype.Time, call apitype.Call) bool {
-	at, ok := seen[call.UUID]
-	return ok && at.Equal(call.LastUpdatedAt)
+func holds(seen map[apitype.UUID]callVersion, id apitype.UUID, version callVersion) bool {
+	known, ok := seen[id]
+	return ok && known == version
 }
 
 // answered begins with the service's own now, if it is earlier: a clock of this machine

@@ -140,19 +140,22 @@ type stamp struct {
 	Version string       `json:"version"`
 }
 
-// stamped are the times of any record.
+// stamped are the times of any record, and what else tells two of its versions apart where
+// a service keeps times in whole seconds.
 type stamped struct {
-	UUID          apitype.UUID  `json:"uuid"`
-	CreatedAt     *apitype.Time `json:"createdAt"`
-	RequestedAt   *apitype.Time `json:"requestedAt"`
-	LastUpdatedAt *apitype.Time `json:"lastUpdatedAt"`
-	UpdatedAt     *apitype.Time `json:"updatedAt"`
-	ReleasedAt    *apitype.Time `json:"releasedAt"`
+	UUID          apitype.UUID   `json:"uuid"`
+	Status        jsontext.Value `json:"status"`
+	AttemptsCount jsontext.Value `json:"attemptsCount"`
+	CreatedAt     *apitype.Time  `json:"createdAt"`
+	RequestedAt   *apitype.Time  `json:"requestedAt"`
+	LastUpdatedAt *apitype.Time  `json:"lastUpdatedAt"`
+	UpdatedAt     *apitype.Time  `json:"updatedAt"`
+	ReleasedAt    *apitype.Time  `json:"releasedAt"`
 }
 
 // stamp is the version of a record: by what the service filters, and its last update.
 func (p *puller) stamp(r stamped) stamp {
-	var times []string
+	times := []string{string(r.Status), string(r.AttemptsCount)}
 	for _, t := range []*apitype.Time{r.LastUpdatedAt, r.UpdatedAt, r.ReleasedAt} {
 		if t != nil {
 			times = append(times, t.String())

@@ -191,6 +191,36 @@ func TestWatchOverARestart(t *testing.T) {
 	}
 }
 
+// Where a service keeps times in whole seconds, a second change within one is a change.
+func TestChangesWithinASecond(t *testing.T) {
+	t.Parallel()
+	now := time.Now().Truncate(time.Second)
+	var polls atomic.Int32
+	service := func(w http.ResponseWriter, r *http.Request) {
+		n := polls.Add(1)
+		if n > 2 { // It would go on for ever.
+			status(404, "application/json", `{"detail":"both were seen"}`)(w, r)
+			return
+		}
+		w.Header().Set("Date", now.UTC().Format(http.TimeFormat))
+		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[{"cursor":"c","node":{"uuid":"`+testID+`","status":"requested",`+
+			`"attemptsCount":`+strconv.Itoa(int(n))+`,"lastUpdatedAt":"`+now.UTC().Format(time.RFC3339)+`"}}]}`)(w, r)
+	}
+	out, errs, code := against(t, service, "call", "watch", "--interval", "1s", "--since", "1h", "--count", "2", "-o", "id")
+	if code != 0 || out != testID+"\n"+testID+"\n" {
+		t.Errorf("watch: got exit code %d, %q and %q, want both changes", code, out, errs)
+	}
+	polls.Store(0)
+	server := httptest.NewServer(http.HandlerFunc(service))
+	defer server.Close()
+	home := t.TempDir()
+	for range 2 {
+		if out, code := pullOnce(t, server.URL, "token", home, 1<<30); code != 0 || len(uuids(out)) != 1 {
+			t.Errorf("pull: got exit code %d and %q, want the change", code, out)
+		}
+	}
+}
+
 // A call without the time of its last change is a change as well.
 func TestWatchWithoutTimes(t *testing.T) {
 	t.Parallel()
