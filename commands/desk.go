@@ -9,6 +9,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
 	"fundesk/render"
 )
 
@@ -29,15 +30,29 @@ func (s *session) lineDesk(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// First: what cannot be kept must not be asked for.
+	box, err := s.outbox(ctx)
+	if err != nil {
+		return err
+	}
 	s.say("Work calls line by line. An empty answer skips; q ends.")
 	shown := 0
+	seen := map[apitype.UUID]bool{} // A service may list a call on two pages.
 	calls := client.Calls.All(ctx, apitype.CallListOptions{Include: []string{apitype.IncludePerson}}, apiclient.AllOptions{})
 	for record, err := range calls {
 		call, err := apiclient.Decoded(record, err)
 		if err != nil {
 			return err
 		}
-		if call.Status != apitype.CallRequested {
+		if call.Status != apitype.CallRequested || seen[call.UUID] {
+			continue
+		}
+		seen[call.UUID] = true
+		call, free, err := stillRequested(ctx, client, box, call)
+		if err != nil {
+			return err
+		}
+		if !free {
 			continue
 		}
 		shown++
@@ -50,6 +65,28 @@ func (s *session) lineDesk(ctx context.Context) error {
 	}
 	s.say("No further call waits; %s shown.", count(shown, "call"))
 	return nil
+}
+
+// stillRequested reads a call again, which may have been listed long ago. It is not free
+// where somebody has ended it, or where a change of it waits in the outbox.
+func stillRequested(ctx context.Context, client *apiclient.Client, box *outbox.Outbox, listed apitype.Call) (call apitype.Call, free bool, err error) {
+	entries, _, err := box.List()
+	if err != nil {
+		return listed, false, err
+	}
+	for _, e := range entries {
+		if e.UUID == listed.UUID && e.State != outbox.StateRejected {
+			return listed, false, nil
+		}
+	}
+	call, err = apiclient.Decoded(client.Calls.Get(ctx, listed.UUID))
+	if apiclient.KindOf(err) == apiclient.KindNotFound {
+		return listed, false, nil
+	}
+	if call.Person.Pointer() == nil {
+		call.Person = listed.Person
+	}
+	return call, call.Status == apitype.CallRequested, err
 }
 
 // say writes one line.
@@ -73,8 +110,8 @@ func (s *session) question(ctx context.Context, text string) (string, error) {
 	return answer, nil
 }
 
-// workCall tells a call and asks what came of it.
-func (s *session) workCall(ctx context.Context, call apitype.Call) error {
+// tellCall says what is to be known before the number is dialled.
+func (s *session) tellCall(call apitype.Call) {
 	person := call.Person.Value()
 	s.say("")
 	s.say("%s call for %s, requested %s, %s so far", call.Type, render.PersonName(person), s.locale().Relative(call.RequestedAt.Time, s.app.Now()), count(call.AttemptsCount, "attempt"))
@@ -89,13 +126,25 @@ func (s *session) workCall(ctx context.Context, call apitype.Call) error {
 	if call.Notes != nil {
 		s.say("notes: %s", *call.Notes)
 	}
+}
+
+// workCall tells a call and asks what came of it.
+func (s *session) workCall(ctx context.Context, call apitype.Call) error {
+	s.tellCall(call)
+	var change apiclient.Change
+	ask := "a not reached, c completed, empty to skip, q to end"
+	again := "" // The answer that tries again what the disk did not take.
 	for {
-		answer, err := s.question(ctx, "a not reached, c completed, empty to skip, q to end")
+		answer, err := s.question(ctx, again+ask)
 		if err != nil || answer == "" {
 			return err
 		}
-		var change apiclient.Change
 		switch answer {
+		case "r":
+			if again == "" {
+				s.say("there is nothing to try again")
+				continue
+			}
 		case "a":
 			change, err = s.attemptOf(call)
 		case "c":
@@ -116,7 +165,11 @@ func (s *session) workCall(ctx context.Context, call apitype.Call) error {
 			return nil
 		case apiclient.KindInterrupted:
 			return err
+		case apiclient.KindFailure:
+			again = "r to try again what you entered, "
+			s.say("not done: %s", err)
 		default:
+			again = ""
 			s.say("not done: %s", err)
 		}
 	}

@@ -3,12 +3,18 @@ package commands
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
 )
 
@@ -93,5 +99,146 @@ func TestLineDeskWithoutService(t *testing.T) {
 	entries, _, err := box.List()
 	if err != nil || len(entries) != 2 || entries[0].UUID == entries[1].UUID || strings.Count(said.String(), "kept: ") != 2 {
 		t.Errorf("got %d entries, %v and:\n%s\nwant one for each call", len(entries), err, said.String())
+	}
+}
+
+// A call is offered once, as it is now, and not where its change waits.
+func TestLineDeskOffersACallOnce(t *testing.T) {
+	t.Parallel()
+	const twice, ended, waits, gone = testID, "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002", "00000000-0000-4000-8000-000000000003"
+	call := func(id, state, person string) string {
+		return `{"uuid":"` + id + `","status":"` + state + `","type":"winback","attempts":[]` + person + `}`
+	}
+	var edges []string
+	for _, id := range []string{twice, ended, waits, gone, twice} {
+		edges = append(edges, `{"node":`+call(id, "requested", `,"person":{"uuid":"`+id+`","firstName":"Name of `+id[35:]+`"}`)+`}`)
+	}
+	attempts := map[string]int{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := strings.TrimPrefix(r.URL.Path, "/api/v1/calls/")
+		if r.Method != http.MethodGet {
+			if id = strings.TrimSuffix(id, "/actions/add-attempt"); id == waits {
+				reset(w, r)
+				return
+			}
+			attempts[id]++
+		}
+		switch id {
+		case "/api/v1/calls":
+			status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[`+strings.Join(edges, ",")+`]}`)(w, r)
+		case ended:
+			status(200, "application/json", call(id, "completed", ""))(w, r)
+		case gone:
+			status(404, "application/json", `{}`)(w, r)
+		default:
+			status(200, "application/json", call(id, "requested", ""))(w, r)
+		}
+	}))
+	defer server.Close()
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token", "ACCESSIBLE": "1"}
+	var said bytes.Buffer
+	s := newSession(App{
+		In: strings.NewReader("a\na\na\n"), Out: &bytes.Buffer{}, Err: &said, Now: time.Now,
+		Getenv: func(name string) string { return environment[name] },
+		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	}, nil)
+	s.flags.timeout = time.Minute
+	if _, err := s.connect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	change, err := apiclient.AddAttemptChange(apitype.MustParseUUID(waits), apitype.AddAttemptRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.queueChange(t.Context(), change); apiclient.KindOf(err) != apiclient.KindUnknownOutcome {
+		t.Fatalf("got %v, want that the attempt waits", err)
+	}
+	if err := s.lineDesk(t.Context()); err != nil {
+		t.Fatalf("lineDesk: %v\n%s", err, said.String())
+	}
+	if attempts[twice] != 1 || strings.Count(said.String(), "winback call for") != 1 || !strings.Contains(said.String(), "Name of "+twice[35:]) {
+		t.Errorf("got %v and:\n%s\nwant one call, one attempt", attempts, said.String())
+	}
+}
+
+// What cannot be kept is not asked for, and what the disk does not take is not lost.
+func TestLineDeskWithoutADisk(t *testing.T) {
+	t.Parallel()
+	h := servicetest.New(t)
+	c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}
+	c.load()
+	id := c.names.Replace("$CALL")
+	state := t.TempDir()
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_STATE_DIR": state, "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
+	queued := filepath.Join(state, "outbox", "queued")
+	desk := func(answers string, said *heard) error {
+		s := newSession(App{In: strings.NewReader(answers), Out: &bytes.Buffer{}, Err: said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
+		s.flags.timeout = time.Minute
+		return s.lineDesk(t.Context())
+	}
+	if err := os.WriteFile(filepath.Join(state, "outbox"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var early heard
+	if err := desk("a\n", &early); err == nil || strings.Contains(early.String(), "not reached") {
+		t.Errorf("got %v and %q, want an error before anything is asked", err, early.String())
+	}
+	if err := os.Remove(filepath.Join(state, "outbox")); err != nil {
+		t.Fatal(err)
+	}
+	// The folder cannot be written while the call is worked, and can when it is tried again.
+	must := func(err error) {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	said := &heard{on: map[string]func(){
+		"notes, empty": func() {
+			must(os.Rename(queued, queued+".away"))
+			must(os.WriteFile(queued, nil, 0o600))
+		},
+		"not done": func() {
+			must(os.Remove(queued))
+			must(os.Rename(queued+".away", queued))
+		},
+	}}
+	if err := desk("r\nc\nreached\n8\nprecious\nr\n", said); err != nil || !strings.Contains(said.String(), "nothing to try again") || !strings.Contains(said.String(), "r to try again what you entered") {
+		t.Errorf("got %v and:\n%s", err, said.String())
+	}
+	call := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+id, "").Object()
+	if result, ok := call["result"].(map[string]any); !ok || result["notes"] != "precious" {
+		t.Errorf("call: got %v, want the notes", call["result"])
+	}
+}
+
+// heard is what is said; it does something when it hears a text.
+type heard struct {
+	bytes.Buffer
+	on map[string]func()
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	for text, do := range h.on {
+		if strings.Contains(string(p), text) {
+			do()
+		}
+	}
+	return h.Buffer.Write(p)
+}
+
+// An interrupt while sample data is prepared is one, and no failure.
+func TestDemoInterruptedWhileItIsPrepared(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	var stderr bytes.Buffer
+	code := Run(ctx, []string{"call", "list", "--profile", "demo"}, App{
+		In: strings.NewReader(""), Out: io.Discard, Err: &stderr, Now: time.Now, Getenv: func(string) string { return "" },
+		OpenEmbedded: func(ctx context.Context, _, _ string) (Embedded, error) {
+			cancel()
+			return nil, fmt.Errorf("fill the database: %w", ctx.Err())
+		},
+	})
+	if code != 130 || !strings.Contains(stderr.String(), "interrupted") || strings.Contains(stderr.String(), "context") {
+		t.Errorf("got %d and %q, want 130 and that it was interrupted", code, stderr.String())
 	}
 }

@@ -303,9 +303,7 @@ func (s *session) queueChange(ctx context.Context, ch apiclient.Change) (json.Ra
 			last = &e
 		}
 	}})
-	if _, err := sender.SendDue(ctx); err != nil {
-		return nil, failure(apiclient.KindFailure, "send the outbox: %s", err)
-	}
+	_, err = sender.SendDue(ctx)
 	switch {
 	case last != nil && last.Outcome == outbox.OutcomeAccepted:
 		return last.Record, nil
@@ -313,8 +311,11 @@ func (s *session) queueChange(ctx context.Context, ch apiclient.Change) (json.Ra
 		return nil, withHint(last.Err, "it stays in the outbox: fundesk outbox show "+entry.ID)
 	}
 	why := "it waits for its turn"
-	if last != nil && last.Err != nil {
+	switch {
+	case last != nil && last.Err != nil:
 		why = last.Err.Error()
+	case err != nil:
+		why = err.Error()
 	}
 	return nil, withHint(&apiclient.Error{Kind: apiclient.KindUnknownOutcome, Retryable: true, Message: fmt.Sprintf("the change waits in the outbox as %s: %s", entry.ID, why)},
 		"send it: fundesk outbox send")

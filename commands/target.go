@@ -188,8 +188,11 @@ func (s *session) openEmbedded(ctx context.Context, t *target) error {
 	}
 	name := strings.TrimPrefix(t.baseURL, profile.EmbeddedPrefix)
 	embedded, err := s.app.OpenEmbedded(ctx, name, s.dataDir())
-	if err != nil {
-		return withHint(failure(apiclient.KindFailure, "open the embedded service: %s", err), "its data is in "+s.dataDir())
+	switch {
+	case err != nil && errors.Is(ctx.Err(), context.Canceled):
+		return failure(apiclient.KindInterrupted, "interrupted")
+	case err != nil:
+		return withHint(failure(apiclient.KindFailure, "open the embedded service: %s", err), "its data is in "+s.dataDir()+"; FUNDESK_DATA_DIR names another folder")
 	}
 	s.embedded = embedded
 	return nil

@@ -61,16 +61,19 @@ func openEmbedded(progress *os.File) func(context.Context, string, string) (comm
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return nil, err
 		}
-		return embedded.Open(ctx, embedded.Options{
+		told := false
+		service, err := embedded.Open(ctx, embedded.Options{
 			Path: path, Sample: name == demo,
 			Progress: func(done, total int) {
 				if info, err := progress.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
 					fmt.Fprintf(progress, "\rpreparing sample data: %d of %d", done, total)
-					if done == total {
-						fmt.Fprint(progress, "\r\x1b[K")
-					}
+					told = true
 				}
 			},
 		})
+		if told {
+			fmt.Fprint(progress, "\r\x1b[K")
+		}
+		return service, err
 	}
 }
