@@ -296,6 +296,7 @@ func (p *program) accountRevoke() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			p.existing = true
 			return p.with(c.Context(), func(s *service.Service) error {
 				account, err := s.RevokeAccount(c.Context(), id)
 				if err != nil {
@@ -326,6 +327,7 @@ func (p *program) tokenIssue() *cobra.Command {
 			if ttl < time.Second {
 				return usage("--ttl must be a second at least")
 			}
+			p.existing = true
 			return p.with(c.Context(), func(s *service.Service) error {
 				token, expires, err := s.IssueToken(c.Context(), id, ttl)
 				if err != nil {

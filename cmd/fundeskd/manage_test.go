@@ -14,7 +14,10 @@ func TestNoDatabase(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
 	missing := filepath.Join(e.folder, "typo.db")
-	for _, args := range [][]string{{"check"}, {"backup", filepath.Join(e.folder, "copy.db")}} {
+	const account = "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"
+	for _, args := range [][]string{
+		{"check"}, {"backup", filepath.Join(e.folder, "copy.db")}, {"account", "revoke", account}, {"token", "issue", account},
+	} {
 		code, out, errs := e.run("", append(args, "--database", "sqlite:"+missing)...)
 		if code != exitFailure || out != "" || !strings.Contains(errs, missing) {
 			t.Errorf("%s: got code %d, %s%s, want that %s is not there", args[0], code, out, errs, missing)
