@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
@@ -125,6 +126,9 @@ func (a *apiFlags) body(ctx context.Context, s *session, isRead bool, query url.
 		name, value, ok := strings.Cut(field, "=")
 		if !ok || name == "" {
 			return nil, usageError("--field " + quote(name) + " is not of the form k=v")
+		}
+		if !utf8.ValidString(field) {
+			return nil, usageError("--field " + quote(name) + " " + errUTF8.Error())
 		}
 		if isRead {
 			query.Add(name, value)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -145,6 +146,7 @@ func (b *body) paths() []string {
 var (
 	errBool   = errors.New("must be true or false")
 	errNumber = errors.New("must be a number")
+	errUTF8   = errors.New("must be valid UTF-8")
 	errJSON   = errors.New("must be JSON")
 	errObject = errors.New("must hold one JSON object")
 )
@@ -152,6 +154,9 @@ var (
 // fieldJSON is the JSON value of a flag or of a CSV cell.
 func (s *session) fieldJSON(field bodyField, texts []string) (any, error) {
 	text := texts[len(texts)-1]
+	if !utf8.ValidString(text) { // As from a spreadsheet; encoding it would replace letters.
+		return nil, errUTF8
+	}
 	switch field.kind {
 	case timeField:
 		if field.path == "dateOfBirth" {
@@ -230,6 +235,9 @@ func setDefault(object map[string]any, name string, value any) {
 // it stay as they were written: the order of their names and every digit.
 func decodeObject(data []byte) (map[string]any, error) {
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, byteOrderMark))
+	if !utf8.Valid(data) {
+		return nil, errUTF8
+	}
 	if value := jsontext.Value(data); !value.IsValid() || value.Kind() != '{' {
 		return nil, errObject
 	}

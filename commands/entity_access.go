@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
@@ -66,6 +67,9 @@ func (m *markFlags) entries(ctx context.Context, s *session, args []string) ([]a
 	s.setNow(&m.processedAt)
 	if m.source == "" {
 		m.source = s.defaults().ExternalSourceName
+	}
+	if !utf8.ValidString(m.source) {
+		return nil, usageError("--external-source-name " + errUTF8.Error())
 	}
 	if m.file != "" {
 		if len(args) > 0 {

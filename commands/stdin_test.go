@@ -272,3 +272,28 @@ func TestEndlessLine(t *testing.T) {
 		}
 	}
 }
+
+// A text in another encoding, as from a spreadsheet, is refused: encoding it as JSON would
+// put other letters into a donor's name.
+func TestTextOfAnotherEncoding(t *testing.T) {
+	t.Parallel()
+	const zoe = "Zo\xeb"
+	owner := "--owning-organization " + testID + " --recruiting-organization " + testID
+	for line, stdin := range map[string]string{
+		"person create " + owner + " --last-name " + zoe + " --dry-run":                    "",
+		"person create --dry-run --file -":                                                 `{"name":{"lastName":"` + zoe + `"}}`,
+		"person import - --dry-run":                                                        "owningOrganizationUuid,recruitingOrganizationUuid,name.lastName\n" + testID + "," + testID + "," + zoe + "\n",
+		"person import - --dry-run -q":                                                     `{"name":{"lastName":"` + zoe + `"}}`,
+		"call create --person " + testID + " --type winback --notes " + zoe + " --dry-run": "",
+		"call complete " + testID + " --notes - --dry-run":                                 zoe,
+		"call complete " + testID + " --dry-run --result-code " + zoe:                      "",
+		"processed mark call " + testID + " --dry-run --external-source-name " + zoe:       "",
+		"api POST /api/v1/persons --field academicTitle=" + zoe:                            "",
+	} {
+		var errs bytes.Buffer
+		code := interruptible(t, t.Context(), line, strings.NewReader(stdin), &errs)
+		if code != 2 || !strings.Contains(errs.String(), "UTF-8") && !strings.Contains(errs.String(), "printable") {
+			t.Errorf("%s: got exit code %d and %s, want 2 and what is wrong with the text", line, code, errs.String())
+		}
+	}
+}

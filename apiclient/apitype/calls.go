@@ -304,7 +304,7 @@ func (r *CallResultRequest) validate(v *Violations) {
 	if n := r.DonorRetentionRating; n != nil && (n.Compare(NumberFromInt(0)) < 0 || n.Compare(NumberFromInt(10)) > 0) {
 		v.Add("/result/donorRetentionRating", "must be a number from 0 to 10")
 	}
-	if code := r.ResultCode; code != nil && (*code == "" || utf8.RuneCountInString(*code) > 100 || strings.ContainsFunc(*code, isNotPrintable)) {
+	if code := r.ResultCode; code != nil && (*code == "" || !utf8.ValidString(*code) || utf8.RuneCountInString(*code) > 100 || strings.ContainsFunc(*code, isNotPrintable)) {
 		v.Add("/result/resultCode", "must be 1 to 100 printable characters")
 	}
 }
