@@ -2,6 +2,7 @@ package commands
 
 import (
 	"errors"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -115,6 +116,9 @@ func (f keptFile) Type() string { return "string" }
 func (f keptFile) Set(name string) error {
 	if name == "-" {
 		return errors.New("wants a file that can be read again (./- for one of that name)")
+	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return errors.New("wants a file that can be read again, which " + quote(name) + " is not")
 	}
 	*f.name = name
 	return nil

@@ -251,6 +251,9 @@ func readCSV(s *session, i importer, in io.Reader, each eachLine) error {
 	columns := make([]bodyField, len(header))
 	for n, name := range header {
 		field, known := i.column(name)
+		if len(header) == 1 && strings.ContainsAny(name, ";\t") {
+			return usageError("line 1: the columns of CSV are separated by commas")
+		}
 		if !known {
 			// Its text may be a donor's: files without a header are common.
 			return usageError("line 1: column "+strconv.Itoa(n+1)+" has not the name of a field", "fields: "+strings.Join((&body{fields: i.fields}).paths(), ", "))
