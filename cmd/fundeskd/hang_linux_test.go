@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -60,6 +61,12 @@ func TestHangingServer(t *testing.T) {
 	}
 	if status, _ := get(t, http.DefaultClient, s.url+"/healthz", ""); status != http.StatusOK {
 		t.Errorf("got %d from /healthz, want 200", status)
+	}
+	var errs lockedBuffer
+	short := e.program("", io.Discard, &errs)
+	short.answerTimeout, short.connectTimeout = patience, patience
+	if code := run(t.Context(), []string{"account", "list"}, short); code != exitFailure || !strings.Contains(errs.String(), "does not answer") {
+		t.Errorf("got code %d, %s from a command, want that the database does not answer", code, errs.String())
 	}
 	server.Resume(t)
 	resumed = true

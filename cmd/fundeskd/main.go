@@ -232,8 +232,14 @@ func (p *program) openStore(ctx context.Context) (*sqlstore.Store, error) {
 	})
 }
 
-// with runs a command on the open service.
+// defaultAnswerTimeout is how long what is short waits for a PostgreSQL server.
+const defaultAnswerTimeout = 10 * time.Second
+
+// with runs a short command on the open service.
 func (p *program) with(ctx context.Context, run func(*service.Service) error) (err error) {
+	if p.answerTimeout == 0 {
+		p.answerTimeout = defaultAnswerTimeout
+	}
 	store, s, err := p.open(ctx)
 	if err != nil {
 		return err

@@ -82,7 +82,7 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.IntVar(&p.connections, "database-connections", 0, "at most `N` connections to the database at once; of SQLite, those that read (default: 16 with PostgreSQL, one a processor with SQLite, 2 at least)")
 	flags.DurationVar(&p.connectTimeout, "database-connect-timeout", 0, "how long a PostgreSQL server may take to accept a connection (default 3s)")
 	flags.BoolVar(&o.sandbox, "sandbox", false, "serve sample data of its own, with a clock that can be set and faults on demand; see fundeskd serve --help")
-	flags.DurationVar(&o.answerTimeout, "database-answer-timeout", 10*time.Second, "how long a PostgreSQL server may take to answer, and a free connection to come")
+	flags.DurationVar(&o.answerTimeout, "database-answer-timeout", defaultAnswerTimeout, "how long a PostgreSQL server may take to answer, and a free connection to come")
 	flags.StringVar(&o.tlsCert, "tls-cert", "", "certificate `file`")
 	flags.StringVar(&o.tlsKey, "tls-key", "", "key `file` of the certificate")
 	return c
