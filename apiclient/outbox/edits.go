@@ -179,10 +179,12 @@ func (o *Outbox) RescueEdits() error {
 // folder lock.
 func (o *Outbox) rescue(folder string) error {
 	before, err := readDraft(filepath.Join(folder, editDraft))
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !o.owns(before.BaseURL, before.Account) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !o.owns(before.BaseURL, before.Account):
 		return nil
-	}
-	if err != nil {
+	case errors.Is(err, errTorn): // Whose notes they are is not known any more: List shows where they are.
+		return rename(folder, filepath.Join(o.dir, dirDamaged, dirEditing+"-"+filepath.Base(folder)))
+	case err != nil:
 		return fmt.Errorf("read the notes of an editor: %w", err)
 	}
 	notes, changed, err := savedNotes(folder, before.Notes, false)

@@ -130,3 +130,25 @@ func TestRescueLeavesOthersEdits(t *testing.T) {
 		t.Errorf("got %+v, %v, want what was saved", draft, err)
 	}
 }
+
+// Notes of an editor that nobody can place are kept and reported, not asked for for ever.
+func TestRescueSetsTornEditsAside(t *testing.T) {
+	t.Parallel()
+	box := open(t, t.TempDir(), "https://a.example")
+	e := edit(t, box, Draft{Call: apitype.NewUUID(), Notes: "before"})
+	saveFile(t, e.Path, "precious\n")
+	saveFile(t, filepath.Join(filepath.Dir(e.Path), editDraft), "torn")
+	_ = e.lock.Close()
+	for range 2 {
+		if err := box.RescueEdits(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, damaged, err := box.List()
+	if err != nil || len(damaged) != 1 {
+		t.Fatalf("got %v, %v, want one thing set aside", damaged, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(damaged[0].Path, editNotes)); err != nil || string(text) != "precious\n" {
+		t.Errorf("got %q, %v, want what was saved", text, err)
+	}
+}
