@@ -78,10 +78,11 @@ type list[R any] struct {
 	loading   bool
 	loaded    bool
 	seq       int
-	read      int          // Records read, those that the local filter dropped included.
-	lastRead  time.Time    // What the last record read is sorted by.
-	since     apitype.Time // Changes up to then are here.
-	searchN   int          // Pages read in this go for the local filter.
+	read      int                   // Records read, those that the local filter dropped included.
+	lastRead  time.Time             // What the last record read is sorted by.
+	early     map[apitype.UUID]bool // Of that time, and here before their page.
+	since     apitype.Time          // Changes up to then are here.
+	searchN   int                   // Pages read in this go for the local filter.
 	refreshed refreshed
 	marks     map[apitype.UUID]bool
 	stack     []*detail // Opened records, the latest last.
@@ -131,7 +132,7 @@ func (l *list[R]) refresh() tea.Cmd {
 func (l *list[R]) reread() tea.Cmd {
 	l.seq++
 	l.cursor, l.more, l.loading, l.read, l.searchN = "", true, false, 0, 0
-	l.coming, l.since, l.lastRead = nil, apitype.NewTime(l.Now()), time.Time{}
+	l.coming, l.since, l.lastRead, l.early = nil, apitype.NewTime(l.Now()), time.Time{}, map[apitype.UUID]bool{}
 	return l.fetchMore()
 }
 
@@ -241,7 +242,7 @@ func (l *list[R]) onBatch(b batch[R], err error) tea.Cmd {
 	}
 	before := len(l.rows)
 	for _, row := range b.rows {
-		if l.query.keep == nil || l.query.keep(row) {
+		if (l.query.keep == nil || l.query.keep(row)) && !l.early[l.id(row)] {
 			l.rows = append(l.rows, row)
 		}
 	}

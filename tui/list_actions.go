@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -139,8 +140,8 @@ func (l *list[R]) setFilter(text string) tea.Cmd {
 func (l *list[R]) askBulk() {
 	var ids []apitype.UUID
 	var names []string
-	for _, row := range l.rows {
-		if l.marks[l.id(row)] {
+	for _, row := range l.rows { // A service may list a record on two pages: once is enough.
+		if l.marks[l.id(row)] && !slices.Contains(ids, l.id(row)) {
 			ids = append(ids, l.id(row))
 			names = append(names, l.row(row))
 		}

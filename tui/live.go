@@ -75,11 +75,15 @@ func (l *list[R]) onNews(n news[R], err error) tea.Cmd {
 			continue
 		}
 		delete(changed, l.id(row)) // Once is enough.
-		// What lies beyond the last record read comes with its page.
-		isRead := !l.more || l.order(row).After(l.lastRead)
-		if isRead && l.query.passes(row) {
-			fresh = append(fresh, row)
+		// What lies beyond the last record read comes with its page. One of the same time
+		// may lie on either side.
+		if l.more && l.order(row).Before(l.lastRead) || !l.query.passes(row) {
+			continue
 		}
+		if l.more && l.order(row).Equal(l.lastRead) {
+			l.early[l.id(row)] = true
+		}
+		fresh = append(fresh, row)
 	}
 	l.merge(fresh)
 	return preview

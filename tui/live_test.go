@@ -132,6 +132,54 @@ func TestChangesBeyondWhatIsReadComeWithTheirPage(t *testing.T) {
 	}
 }
 
+// Of records of one time some lie on pages that were read, wherever the next page begins.
+func TestChangesOfOneTimeAroundTheEndOfWhatIsRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	at := w.Clock.Now().Add(-time.Hour)
+	same := func(count int) {
+		for range count {
+			w.loadRequested(1, at)
+		}
+	}
+	same(listPage + 20)
+	d := newDriver(t, w.options)
+	d.press("2")
+	calls := d.app.pages[callsPage].(*list[callRow])
+	if !calls.more {
+		t.Fatal("the list was read to its end")
+	}
+	same(40)
+	d.untilPoll(w)
+	for calls.more {
+		d.press("G")
+	}
+	seen := map[apitype.UUID]bool{}
+	for _, id := range rowIDs(calls) {
+		seen[id] = true
+	}
+	if got, want := len(calls.rows), listPage+20+40+6; got != want || len(seen) != want {
+		t.Errorf("calls: got %d rows of %d calls, want %d, each once", got, len(seen), want)
+	}
+}
+
+// A record that the service lists on two pages is changed once.
+func TestBulkChangesARecordOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	d.press("2")
+	calls := d.app.pages[callsPage].(*list[callRow])
+	calls.rows = append(calls.rows, calls.rows...)
+	for _, key := range []string{"space", "space", "A", "1", "y"} {
+		d.press(key)
+	}
+	entries, _, err := w.box.List()
+	if err != nil || len(entries) != 2 || entries[0].UUID == entries[1].UUID {
+		t.Errorf("outbox: got %v, %v, want two changes of two calls", entries, err)
+	}
+}
+
 // dated are answers that tell the service's own time.
 type dated struct {
 	http.RoundTripper
