@@ -153,23 +153,34 @@ type stamped struct {
 	ReleasedAt    *apitype.Time  `json:"releasedAt"`
 }
 
-// stamp is the version of a record: by what the service filters, and its last update.
-func (p *puller) stamp(r stamped) stamp {
-	times := []string{string(r.Status), string(r.AttemptsCount)}
+// filteredAt is the time of a record by which the service filters, zero for none.
+func (p *puller) filteredAt(r stamped) apitype.Time {
+	at := r.CreatedAt
+	switch {
+	case p.after == "requestedAfter":
+		at = r.RequestedAt
+	case p.after == "releasedAfter":
+		at = r.ReleasedAt
+	case p.after == "updatedAfter" && r.LastUpdatedAt != nil:
+		at = r.LastUpdatedAt
+	case p.after == "updatedAfter":
+		at = r.UpdatedAt
+	}
+	if at == nil {
+		return apitype.Time{}
+	}
+	return *at
+}
+
+// version tells a record that changed from the same one.
+func (r stamped) version() string {
+	parts := []string{string(r.Status), string(r.AttemptsCount)}
 	for _, t := range []*apitype.Time{r.LastUpdatedAt, r.UpdatedAt, r.ReleasedAt} {
 		if t != nil {
-			times = append(times, t.String())
+			parts = append(parts, t.String())
 		}
 	}
-	version := strings.Join(times, " ")
-	filter := map[string]*apitype.Time{"createdAfter": r.CreatedAt, "requestedAfter": r.RequestedAt, "releasedAfter": r.ReleasedAt, "updatedAfter": r.UpdatedAt}[p.after]
-	if p.after == "updatedAfter" && r.LastUpdatedAt != nil {
-		filter = r.LastUpdatedAt
-	}
-	if filter == nil {
-		return stamp{Version: version}
-	}
-	return stamp{Time: *filter, Version: version}
+	return strings.Join(parts, " ")
 }
 
 func (p *pullFlags) run(s *session, cmd *cobra.Command) error {
@@ -279,13 +290,16 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 		if err := jsonv2.Unmarshal(record.Raw, &r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
 			return next, &apiclient.Error{Kind: apiclient.KindUnavailable, Message: "a record is not what the interface promises"}
 		}
-		id, version := r.UUID.String(), p.stamp(r)
-		if version.Time.After(next.After.Time) {
-			next.Written[id] = version
-		}
-		// Who names the beginning wants everything from there, though it was written before.
-		if before, written := last.Written[id]; written && before == version && p.since == nil {
-			continue
+		at := p.filteredAt(r)
+		if again := at.After(next.After.Time); again || len(last.Written) > 0 {
+			id, now := r.UUID.String(), stamp{Time: at, Version: r.version()}
+			if again {
+				next.Written[id] = now
+			}
+			// Who names the beginning wants everything from there, though it was written before.
+			if before, written := last.Written[id]; written && before == now && p.since == nil {
+				continue
+			}
 		}
 		printed := out.list.Printed()
 		if err := out.list.Add(record.Raw, record.Decode); err != nil {
