@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,7 +73,11 @@ func (s Source) load(path string) (values []Value, ok bool) {
 // save keeps an answer; it matters to nobody when that fails.
 func (s Source) save(path string, values []Value) {
 	data, err := json.Marshal(values)
-	if path == "" || err != nil || os.MkdirAll(s.Dir, 0o700) != nil {
+	if path == "" || err != nil {
+		return
+	}
+	// The folder above is not made: it would not be one that ends with the login.
+	if err := os.Mkdir(s.Dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return
 	}
 	file, err := os.CreateTemp(s.Dir, keptAs+"*")
