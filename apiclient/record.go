@@ -25,9 +25,18 @@ func (r Record[T]) Decode() (T, error) {
 	// Repeated names and bad UTF-8 are the service's fault and no reason to fail.
 	err := jsonv2.Unmarshal(r.Raw, &value, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
-		return value, &Error{Kind: KindUnavailable, Message: "a record is not what the interface promises: " + decodeProblem(err), Err: err}
+		return value, &Error{Kind: KindUnavailable, Message: r.name() + " is not what the interface promises: " + decodeProblem(err), Err: err}
 	}
 	return value, nil
+}
+
+// name is the record in a message.
+func (r Record[T]) name() string {
+	id, err := apitype.ParseUUID(identity(r.Raw))
+	if err != nil {
+		return "a record"
+	}
+	return "the record " + id.String()
 }
 
 // decodeProblem names the place of a wrong value and never the value.

@@ -62,7 +62,7 @@ func callComplete(s *session) *cobra.Command {
 					return err
 				}
 			}
-			if err := refuse(r.Validate()); err != nil {
+			if err := refuseCompletion(r); err != nil {
 				return err
 			}
 			ch, err := apiclient.CompleteCallChange(id, r)
@@ -108,11 +108,23 @@ func (c *completion) request(s *session, cmd *cobra.Command) (apitype.CompleteCa
 	return r, nil
 }
 
+// refuseCompletion names the flag of what cannot be sent.
+func refuseCompletion(r apitype.CompleteCallRequest) error {
+	flags := map[string]string{"result.resultCode": "--result-code", "result.donorRetentionRating": "--rating", "result.notes": "--notes"}
+	violations := r.Validate()
+	for _, v := range violations {
+		if flag, ok := flags[v.Where()]; ok {
+			return usageError(flag+" "+v.Message, v.Where()+": "+v.Message)
+		}
+	}
+	return refuse(violations)
+}
+
 // readNotes reads notes from stdin. Nobody types them twice: where they are typed, all
 // else is checked before, and they go through the outbox.
 func (c *completion) readNotes(s *session, cmd *cobra.Command, r apitype.CompleteCallRequest, flags *changeFlags) error {
 	if isTerminal(s.app.In) {
-		if err := refuse(r.Validate()); err != nil {
+		if err := refuseCompletion(r); err != nil {
 			return err
 		}
 		if !flags.dryRun {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -227,7 +228,7 @@ func runTargets[T any](s *session, cmd *cobra.Command, flags *changeFlags, args 
 // bulkQuestion is what is asked before a change.
 func bulkQuestion(cmd *cobra.Command, question string, n int) string {
 	if question == "" {
-		question = cmd.CommandPath()
+		question = strings.TrimPrefix(cmd.CommandPath(), "fundesk ") + " for"
 	}
 	return question + " " + count(n, "record")
 }
