@@ -174,8 +174,9 @@ func newLarge(b *testing.B, database string) *largeDatabase {
 		return l.Do(l.token, "GET", path, "").Object()["pageInfo"].(map[string]any)["endCursor"].(string)
 	}
 	day := func(n int) string { return servicetest.Start.AddDate(0, 0, -n).Format(time.RFC3339) }
-	middle := "first=100&requestedFrom=2000-01-01&requestedUntil=" + day(365)
-	deep := cursor("/api/v1/calls?" + middle)
+	middle := "requestedFrom=2000-01-01&requestedUntil=" + day(365)
+	// A cursor of each list by itself: its row, which is read along, passes the filters.
+	deep := func(path string) string { return path + "&after=" + cursor(path+"&"+middle) }
 	person := node("/api/v1/persons?first=1&createdAfter=" + day(300))
 	organization := person["owningOrganization"].(map[string]any)["uuid"].(string)
 	id, err := apitype.ParseUUID(organization)
@@ -190,13 +191,13 @@ func newLarge(b *testing.B, database string) *largeDatabase {
 	calls100, persons100, pledges100 := "/api/v1/calls?first=100", "/api/v1/persons?first=100", "/api/v1/pledges?first=100"
 	for _, path := range []string{
 		l.typicalCall(), "/api/v1/persons/" + owner, "/api/v1/pledges/" + pledge["uuid"].(string),
-		calls100, calls100 + "&after=" + deep, "/api/v1/calls?last=100", calls100 + "&owningOrganizationUuid=" + organization, calls100,
+		calls100, deep(calls100), "/api/v1/calls?last=100", calls100 + "&owningOrganizationUuid=" + organization, calls100,
 		calls100 + "&include=person", calls100 + "&include=personQualityResult", calls100 + "&include=pledge", calls100 + "&include=transactions",
 		calls100 + "&include=personQualityResult,pledge,transactions",
-		calls100 + "&externalStatusCode=S1", calls100 + "&externalStatusCode=S1&after=" + deep,
+		calls100 + "&externalStatusCode=S1", deep(calls100 + "&externalStatusCode=S1"),
 		calls100 + "&externalApplicationName=dialler&externalReferenceId=D-0000000005",
-		calls100 + "&externalApplicationName=null&externalReferenceId=null", calls100 + "&externalApplicationName=null&externalReferenceId=null&after=" + deep,
-		"/api/v1/calls?" + middle, calls100 + "&requestedAfter=" + day(30), calls100 + "&updatedAfter=" + day(30), calls100 + "&updatedAfter=" + day(800),
+		calls100 + "&externalApplicationName=null&externalReferenceId=null", deep(calls100 + "&externalApplicationName=null&externalReferenceId=null"),
+		calls100 + "&" + middle, calls100 + "&requestedAfter=" + day(30), calls100 + "&updatedAfter=" + day(30), calls100 + "&updatedAfter=" + day(800),
 		persons100, "/api/v1/persons?last=100&before=" + deepPerson, "/api/v1/persons?iban=NL00TEST0000000005", persons100 + "&createdAfter=" + day(100),
 		persons100 + "&owningOrganizationUuids=" + organization,
 		pledges100, "/api/v1/pledges?last=100&before=" + deepPledge, pledges100 + "&include=transactions", "/api/v1/pledges?personUuid=" + owner,
