@@ -27,7 +27,7 @@ func callWatch(s *session) *cobra.Command {
 	w := &watchFlags{}
 	cmd := &cobra.Command{
 		Use: "watch", Short: "Print calls as they change", Args: noArgs,
-		Long: "Ask the service again and again for calls that changed, and print each change once, until it is\ninterrupted. The service has no events: it is polled with updatedAfter. While it is\naway, watch tries on and then prints what changed meanwhile; a refusal ends it.",
+		Long: "Ask the service again and again for calls that changed, and print each change once, until it is\ninterrupted. The service has no events: it is polled with updatedAfter. One that\ngoes away is tried on, and what changed meanwhile is printed then; a refusal ends the watch.",
 		Example: "  fundesk call watch --status completed\n" +
 			"  fundesk call watch --interval 10s -o ndjson --jq '{uuid, status}'",
 		RunE: func(cmd *cobra.Command, _ []string) error { return w.run(s, cmd) },
