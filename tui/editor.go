@@ -91,11 +91,10 @@ func (s *shell) runEditor(ctx context.Context, words []string) error {
 	}
 	// An editor loads plugins: the token is none of their business.
 	command.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "FUNDESK_TOKEN=") })
-	if err := command.Start(); err != nil {
+	if err := s.editor.start(command); err != nil {
 		return err
 	}
-	s.editor.begin(command.Process)
-	defer s.editor.begin(nil)
+	defer s.editor.ended()
 	return command.Wait()
 }
 
@@ -106,10 +105,21 @@ type runningEditor struct {
 	process *os.Process // Nil: none has.
 }
 
-func (r *runningEditor) begin(process *os.Process) {
+// start starts the editor; a signal that comes meanwhile waits.
+func (r *runningEditor) start(command *exec.Cmd) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.process = process
+	if err := command.Start(); err != nil {
+		return err
+	}
+	r.process = command.Process
+	return nil
+}
+
+func (r *runningEditor) ended() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.process = nil
 }
 
 // isRunning reports whether an editor has the terminal.
