@@ -5,9 +5,11 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,6 +74,37 @@ func TestSecondSignal(t *testing.T) {
 	_ = command.Wait() // Its code is looked at.
 	if code := command.ProcessState.ExitCode(); code != exitInterrupted {
 		t.Errorf("got code %d, want %d", code, exitInterrupted)
+	}
+}
+
+// TestLogReaderGone shows that the service goes on when nobody reads its log any more.
+func TestLogReaderGone(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	command := exec.CommandContext(t.Context(), os.Args[0], "serve", "--listen", "127.0.0.1:0")
+	command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE=")
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	url, err := bufio.NewReader(out).ReadString('\n')
+	if err := errors.Join(err, log.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // The line about the first may be what ends it.
+		if status, body := get(t, http.DefaultClient, strings.TrimSpace(url)+"/healthz", ""); status != http.StatusOK {
+			t.Errorf("got %d %s", status, body)
+		}
+	}
+	if err := errors.Join(command.Process.Signal(syscall.SIGTERM), command.Wait()); err != nil {
+		t.Error(err)
 	}
 }
 

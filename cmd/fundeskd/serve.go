@@ -11,7 +11,9 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,6 +65,7 @@ func (p *program) serveCommand() *cobra.Command {
 			"  fundeskd serve --sandbox",
 		Args: exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			signal.Ignore(syscall.SIGPIPE) // Who reads the log may go away, and nobody is served less.
 			if o.sandbox {
 				return p.serveSandbox(c.Context(), o)
 			}
