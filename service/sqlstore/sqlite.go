@@ -130,7 +130,7 @@ const (
 func (e *sqliteEngine) enlarge(raw *sql.Conn) error {
 	file, err := os.Stat(e.path)
 	if err != nil || file.Size() < maxMapped {
-		return err
+		return nil // A file that is away is SQLite's to tell of.
 	}
 	if _, err = raw.ExecContext(context.Background(), unmappedRead); err != nil {
 		return errors.Join(err, raw.Close())

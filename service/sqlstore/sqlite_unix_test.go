@@ -1,0 +1,47 @@
+//go:build unix
+
+package sqlstore_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"fundesk/service"
+)
+
+// TestFileGoneForAWhile takes away what connections are opened by, as too many open files
+// do: callers are told to come back, and served when it is there again.
+func TestFileGoneForAWhile(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "data")
+	store := reopen(t, "sqlite:"+filepath.Join(folder, "a.db"))
+	read := func() error {
+		return store.View(t.Context(), func(r service.Reader) error {
+			_, err := r.Accounts()
+			return err
+		})
+	}
+	write := func() error {
+		return store.Update(t.Context(), func(tx service.Tx) error { return tx.SetSetting("a", "b") })
+	}
+	err := store.View(t.Context(), func(service.Reader) error { // On the connection that is open already.
+		if err := os.Rename(folder, folder+".away"); err != nil {
+			return err
+		}
+		for name, ask := range map[string]func() error{"read": read, "write": write} {
+			if err := ask(); service.KindOf(err) != service.Unavailable {
+				t.Errorf("%s: got %v, want that the database is away", name, err)
+			}
+		}
+		return os.Rename(folder+".away", folder)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, ask := range map[string]func() error{"read": read, "write": write} {
+		if err := ask(); err != nil {
+			t.Errorf("%s: got %v when it is there again", name, err)
+		}
+	}
+}
