@@ -50,6 +50,7 @@ type (
 		call  apitype.Call
 		id    apitype.UUID
 		draft *outbox.Draft
+		torn  error // Why its draft could not be read.
 	}
 	callAhead struct {
 		id   apitype.UUID
@@ -221,10 +222,7 @@ func (d *desk) reread(id apitype.UUID) tea.Cmd {
 	d.seq++
 	return d.load(deskPage, d.seq, func(ctx context.Context) (any, error) {
 		draft, found, err := d.Outbox.Draft(id)
-		if err != nil {
-			return nil, err
-		}
-		read := callRead{id: id}
+		read := callRead{id: id, torn: err}
 		if found {
 			read.draft = &draft
 		}
@@ -311,6 +309,9 @@ func (d *desk) receive(r result) tea.Cmd {
 // the next one is offered.
 func (d *desk) onRead(read callRead, err error) tea.Cmd {
 	d.taking = false
+	if read.torn != nil {
+		d.fail("cannot read what was typed for call "+shortID(read.id), read.torn)
+	}
 	switch {
 	case apiclient.KindOf(err) == apiclient.KindNotFound:
 		d.queue.drop(read.id)

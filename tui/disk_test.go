@@ -123,3 +123,20 @@ func TestQuittingWhileDraftsCannotBeSaved(t *testing.T) {
 		t.Errorf("draft: got %+v, %v, want what was typed", draft, err)
 	}
 }
+
+// Drafts that cannot be read do not keep the agent from the calls.
+func TestUnreadableDraftIsSaid(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dir := t.TempDir()
+	w.connect(t, dir)
+	m := start(t, w.options, 100, 30)
+	m.see("take the next call", "Anna Jansen")
+	hide(t, dir, "drafts")
+	if err := os.WriteFile(filepath.Join(dir, "drafts"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.press("n")
+	m.see("cannot read what was typed for call", callID(1).String(), "0 attempts")
+	m.gone("checking")
+}
