@@ -131,6 +131,9 @@ func (p *program) newServer(ctx context.Context, o serveOptions) (_ *server, err
 			err = errors.Join(err, store.Close())
 		}
 	}()
+	if err = store.Whole(ctx); err != nil {
+		return nil, fmt.Errorf("serve the database: %w", err)
+	}
 	metrics.pool(store)
 	api := httpapi.New(httpapi.Options{
 		Service: s, Logger: logger, BaseURL: o.publicURL, Rate: o.rate, Now: p.Now, Observe: metrics.observe,

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service"
 )
 
 // CopiedTable is what was copied of one table.
@@ -64,11 +65,31 @@ const copyMark = "copy-of"
 // ErrNotEmpty is said of a database that has records which no copy began.
 var ErrNotEmpty = errors.New("the database to copy to is not empty, and holds no copy that was interrupted")
 
+// ErrPartial is said of a database that a copy was begun into and has not ended.
+var ErrPartial = errors.New("a copy into it has not ended, so that records are missing; run the same fundeskd copy again")
+
+// Whole is ErrPartial for a database whose lists would be short without a word.
+func (s *Store) Whole(ctx context.Context) error {
+	return s.engine.view(ctx, func(c *conn) error {
+		switch _, err := (&reader{c}).Setting(copyMark); {
+		case err == nil:
+			return ErrPartial
+		case errors.Is(err, service.ErrNoRow):
+			return nil
+		default:
+			return err
+		}
+	})
+}
+
 // CopyTo moves everything into another database: records with their identifiers, times
 // and revisions, accounts, and the signing key, so that tokens and cursors hold. The
 // source is read in one state. Each part is compared after it was written; a copy that
 // was interrupted goes on where it differs. progress is told of each part.
 func (s *Store) CopyTo(ctx context.Context, to *Store, progress func(table string, rows int64)) (tables []CopiedTable, err error) {
+	if err := s.Whole(ctx); err != nil {
+		return nil, fmt.Errorf("from: %w", err)
+	}
 	seed, err := s.SigningSeed(ctx)
 	if err != nil {
 		return nil, err

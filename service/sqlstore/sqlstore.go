@@ -157,6 +157,12 @@ func (s *Store) Check(ctx context.Context) (found []string, err error) {
 	if found, err = s.engine.integrity(ctx); err != nil {
 		return found, err
 	}
+	switch err := s.Whole(ctx); {
+	case errors.Is(err, ErrPartial):
+		found = append(found, err.Error())
+	case err != nil:
+		return found, err
+	}
 	err = s.engine.view(ctx, func(c *conn) error {
 		for _, check := range referenceChecks {
 			var n int
