@@ -317,10 +317,14 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 	return next, out.list.Close()
 }
 
+// maxAhead is how far a service's clock may be ahead of this machine's. A time beyond that,
+// of whatever stands in between, would hide all that comes until then.
+const maxAhead = 24 * time.Hour
+
 // began is the service's own time of the first answer: its clock sets the times that
 // it filters by.
 func began(header http.Header, now time.Time) time.Time {
-	if at, err := http.ParseTime(header.Get("Date")); err == nil {
+	if at, err := http.ParseTime(header.Get("Date")); err == nil && at.Before(now.Add(maxAhead)) {
 		return at
 	}
 	return now

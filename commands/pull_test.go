@@ -221,6 +221,27 @@ func TestChangesWithinASecond(t *testing.T) {
 	}
 }
 
+// A time that is nobody's does not hide what comes until then.
+func TestPullWithAnImpossibleClock(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		changed := apitype.NewTime(time.Now().Add(time.Minute))
+		edges := `{"cursor":"c","node":{"uuid":"` + testID + `","lastUpdatedAt":"` + changed.String() + `"}}`
+		if after, err := apitype.ParseTime(r.URL.Query().Get("updatedAfter")); err == nil && after.After(changed.Time) {
+			edges = ""
+		}
+		w.Header().Set("Date", "Thu, 01 Jan 2099 00:00:00 GMT")
+		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[`+edges+`]}`)(w, r)
+	}))
+	defer server.Close()
+	home := t.TempDir()
+	for range 2 {
+		if out, code := pullOnce(t, server.URL, "token", home, 1<<30); code != 0 || len(uuids(out)) != 1 {
+			t.Errorf("got exit code %d and %q, want the change", code, out)
+		}
+	}
+}
+
 // A call without the time of its last change is a change as well.
 func TestWatchWithoutTimes(t *testing.T) {
 	t.Parallel()
