@@ -162,6 +162,9 @@ func (s *Sender) afterConflict(ctx context.Context, c *claim, failure *apiclient
 	}
 }
 
+// longestWait bounds what a service may ask for: who is on the way to it may ask for years.
+const longestWait = 15 * time.Minute
+
 // delay sets when the entry is tried again: doubling from 1 s to 60 s with jitter, or
 // what the service asked for.
 func (s *Sender) delay(c *claim, err error) {
@@ -173,7 +176,7 @@ func (s *Sender) delay(c *claim, err error) {
 	wait = wait/2 + time.Duration(s.options.Jitter()*float64(wait/2))
 	var failure *apiclient.Error
 	if errors.As(err, &failure) && failure.RetryAfter > 0 {
-		wait = failure.RetryAfter
+		wait = min(failure.RetryAfter, longestWait)
 	}
 	s.wait(c, wait)
 }

@@ -326,6 +326,7 @@ func TestWaitsGrowAndTheServiceMayAskForMore(t *testing.T) {
 		{"fourth", 4, 1, nil, 8 * time.Second},
 		{"at most a minute", 40, 1, nil, time.Minute},
 		{"as the service asks", 1, 1, &apiclient.Error{RetryAfter: 90 * time.Second}, 90 * time.Second},
+		{"as nobody can mean it", 1, 1, &apiclient.Error{RetryAfter: 24 * time.Hour}, 15 * time.Minute},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
