@@ -114,9 +114,7 @@ func (s *shell) callQuery(text string) (query[callRow], error) {
 		keep: keepWords(t, search, more), says: t.says("status", "type", "person"),
 		changed: func(ctx context.Context, since apitype.Time) ([]callRow, error) {
 			o := o
-			if o.UpdatedAfter == nil || since.After(o.UpdatedAfter.Time) {
-				o.UpdatedAfter = &since
-			}
+			o.UpdatedAfter = later(o.UpdatedAfter, since)
 			return readNews(newCallRow, s.Client.Calls.All(ctx, o, apiclient.AllOptions{Limit: maxNews}))
 		},
 		fetch: func(ctx context.Context, after string) (batch[callRow], error) {

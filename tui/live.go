@@ -148,6 +148,14 @@ func (l *list[R]) merge(fresh []R) {
 	l.table.Shift(above, len(l.rows))
 }
 
+// later is the later of a filter's time, nil for none, and the time changes are read from.
+func later(filter *apitype.Time, since apitype.Time) *apitype.Time {
+	if filter == nil || since.After(filter.Time) {
+		return &since
+	}
+	return filter
+}
+
 // readNews makes rows of all records of a walk, up to maxNews.
 func readNews[T, R any](row func(T) R, walk iter.Seq2[apiclient.Record[T], error]) ([]R, error) {
 	var rows []R

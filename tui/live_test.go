@@ -276,6 +276,34 @@ func TestChangedRecordsLeaveTheFilter(t *testing.T) {
 	})
 }
 
+// A pledge that is released meanwhile was not updated, and comes in all the same.
+func TestReleasedPledgesComeIn(t *testing.T) {
+	t.Parallel()
+	const coolingOff = 336 * time.Hour
+	w := newWorld(t)
+	now := w.Clock.Now()
+	made := w.Do(w.Token(), http.MethodPost, "/api/v1/pledges", `{"personUuid":"`+personID(1).String()+`","createdAt":"`+apitype.NewTime(now).String()+`","startsAt":"`+apitype.NewTime(now).String()+
+		`","owningOrganizationUuid":"`+organizationID.String()+`","recruitingOrganizationUuid":"`+organizationID.String()+`","initialDonationInterval":"monthly","initialDonationAmount":5,"recruiterUserUuid":"`+ids(0xe0, 2).String()+`"}`)
+	if made.Status != http.StatusCreated {
+		t.Fatalf("create: got %d %s", made.Status, made.Body)
+	}
+	id, _ := made.Object()["uuid"].(string)
+	w.Clock.Advance(coolingOff - 5*time.Minute)
+	w.connect(t, t.TempDir())
+	d := newDriver(t, w.options)
+	d.press("4")
+	pledges := d.app.pages[pledgesPage].(*list[pledgeRow])
+	d.filter("releasedAfter=" + apitype.NewTime(now).String())
+	if got := rowIDs(pledges); len(got) != 0 {
+		t.Fatalf("pledges: got %v, want none that is released", got)
+	}
+	w.Clock.Advance(10 * time.Minute)
+	d.untilPoll(w)
+	if got := rowIDs(pledges); len(got) != 1 || got[0].String() != id {
+		t.Errorf("pledges: got %v, want %s, which was released", got, id)
+	}
+}
+
 // filter sets the filter of the list in front.
 func (d *driver) filter(text string) {
 	d.press("/")

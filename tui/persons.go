@@ -90,9 +90,7 @@ func (s *shell) personQuery(text string) (query[personRow], error) {
 		// The interface tells new persons only, not changed ones.
 		changed: func(ctx context.Context, since apitype.Time) ([]personRow, error) {
 			o := o
-			if o.CreatedAfter == nil || since.After(o.CreatedAfter.Time) {
-				o.CreatedAfter = &since
-			}
+			o.CreatedAfter = later(o.CreatedAfter, since)
 			return readNews(s.newPersonRow, s.Client.Persons.All(ctx, o, apiclient.AllOptions{Limit: maxNews}))
 		},
 		fetch: func(ctx context.Context, after string) (batch[personRow], error) {

@@ -136,12 +136,20 @@ func (s *shell) pledgeQuery(text string) (query[pledgeRow], error) {
 		keep: keepWords(t, search, nil), says: t.says(),
 		still: func(r pledgeRow) bool { return o.Status == nil || r.status.String() == string(*o.Status) },
 		changed: func(ctx context.Context, since apitype.Time) ([]pledgeRow, error) {
-			o := o
-			o.Status = nil // One that has left the status is a change, too.
-			if o.UpdatedAfter == nil || since.After(o.UpdatedAfter.Time) {
-				o.UpdatedAfter = &since
+			read := func(o apitype.PledgeListOptions) ([]pledgeRow, error) {
+				o.Status = nil // One that has left the status is a change, too.
+				return readNews(s.newPledgeRow, s.Client.Pledges.All(ctx, o, apiclient.AllOptions{Limit: maxNews}))
 			}
-			return readNews(s.newPledgeRow, s.Client.Pledges.All(ctx, o, apiclient.AllOptions{Limit: maxNews}))
+			updated, released := o, o
+			updated.UpdatedAfter = later(o.UpdatedAfter, since)
+			rows, err := read(updated)
+			if err != nil || o.ReleasedAfter == nil {
+				return rows, err
+			}
+			// A release is no update.
+			released.ReleasedAfter = later(o.ReleasedAfter, since)
+			more, err := read(released)
+			return append(rows, more...), err
 		},
 		fetch: func(ctx context.Context, after string) (batch[pledgeRow], error) {
 			o := o
