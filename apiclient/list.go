@@ -88,6 +88,9 @@ func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T
 		// own. More than that, and no cursor: that service does not page.
 		page.HasNextPage = n > 0 && (page.EndCursor != "" || err == nil && n == asked)
 	}
+	if !page.hasPreviousKnown && query.Has("last") {
+		page.HasPreviousPage = len(page.Records) > 0 && page.StartCursor != ""
+	}
 	return page, answer, nil
 }
 

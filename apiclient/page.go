@@ -18,7 +18,7 @@ type Page[T any] struct {
 	StartCursor, EndCursor       string // Empty when the service gave none.
 	HasPreviousPage, HasNextPage bool
 
-	hasNextKnown bool // The service said whether there is a next page.
+	hasNextKnown, hasPreviousKnown bool // The service said whether there is such a page.
 }
 
 // tolerant reads what no careful service would send, but a client can make sense of.

@@ -1,6 +1,9 @@
 package tui
 
 import (
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,5 +31,37 @@ func TestQueueKeepsNothingOfEndedCalls(t *testing.T) {
 	q.learn(ended(100))
 	if len(q.candidates) != 0 || len(q.known) != 0 {
 		t.Errorf("got %d candidates and %d known calls, want none", len(q.candidates), len(q.known))
+	}
+}
+
+// silent is a service that does not say whether there is another page.
+type silent struct{ http.RoundTripper }
+
+func (s silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := s.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(answer.Body)
+	_ = answer.Body.Close()
+	text := strings.NewReplacer(`"hasNextPage"`, `"next"`, `"hasPreviousPage"`, `"previous"`).Replace(string(body))
+	answer.Body, answer.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
+	answer.Header.Del("Content-Length")
+	return answer, err
+}
+
+// The queue is read to its end also where the service does not say where that is.
+func TestQueueOfAServiceWithoutPageFlags(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.loadRequested(queuePage+50, w.Clock.Now().Add(-time.Hour))
+	w.options.Client = w.clientOf(t, silent{w.Transport()}, w.Clock.Now)
+	d := newDriver(t, w.options)
+	for range 10 {
+		d.run(d.app.desk.walk(), 0)
+	}
+	q := d.app.desk.queue
+	if got, want := len(q.known), queuePage+50+5; got != want || !q.ended {
+		t.Errorf("queue: got %d calls (ended %v), want all %d", got, q.ended, want)
 	}
 }
