@@ -2,19 +2,12 @@ package commands
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
-	"strings"
-	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -25,10 +18,6 @@ import (
 	"fundesk/commands/profile"
 	"fundesk/render"
 )
-
-// pullOverlap is how far the next pull begins before this one did: clocks differ, and a
-// record may become visible a little after its time.
-const pullOverlap = 120 * time.Second
 
 func pullCommand(s *session) *cobra.Command {
 	return group(s, "pull", "Retrieve what is new since the last pull, as NDJSON. A pull that fails is repeated whole by the next\n"+
@@ -126,63 +115,6 @@ func (p *pullFlags) prepare(s *session, cmd *cobra.Command) error {
 	return nil
 }
 
-// position is what a pull leaves for the next one.
-type position struct {
-	Service string           `json:"service"`
-	Query   string           `json:"query"` // The filters: another pull must not go on here.
-	After   apitype.Time     `json:"after"`
-	Written map[string]stamp `json:"written"` // What the next pull will see again, by uuid.
-}
-
-// stamp is the version of a record that was written.
-type stamp struct {
-	Time    apitype.Time `json:"time"` // By which the service filters.
-	Version string       `json:"version"`
-}
-
-// stamped are the times of any record, and what else tells two of its versions apart where
-// a service keeps times in whole seconds.
-type stamped struct {
-	UUID          apitype.UUID   `json:"uuid"`
-	Status        jsontext.Value `json:"status"`
-	AttemptsCount jsontext.Value `json:"attemptsCount"`
-	CreatedAt     *apitype.Time  `json:"createdAt"`
-	RequestedAt   *apitype.Time  `json:"requestedAt"`
-	LastUpdatedAt *apitype.Time  `json:"lastUpdatedAt"`
-	UpdatedAt     *apitype.Time  `json:"updatedAt"`
-	ReleasedAt    *apitype.Time  `json:"releasedAt"`
-}
-
-// filteredAt is the time of a record by which the service filters, zero for none.
-func (p *puller) filteredAt(r stamped) apitype.Time {
-	at := r.CreatedAt
-	switch {
-	case p.after == "requestedAfter":
-		at = r.RequestedAt
-	case p.after == "releasedAfter":
-		at = r.ReleasedAt
-	case p.after == "updatedAfter" && r.LastUpdatedAt != nil:
-		at = r.LastUpdatedAt
-	case p.after == "updatedAfter":
-		at = r.UpdatedAt
-	}
-	if at == nil {
-		return apitype.Time{}
-	}
-	return *at
-}
-
-// version tells a record that changed from the same one.
-func (r stamped) version() string {
-	parts := []string{string(r.Status), string(r.AttemptsCount)}
-	for _, t := range []*apitype.Time{r.LastUpdatedAt, r.UpdatedAt, r.ReleasedAt} {
-		if t != nil {
-			parts = append(parts, t.String())
-		}
-	}
-	return strings.Join(parts, " ")
-}
-
 func (p *pullFlags) run(s *session, cmd *cobra.Command) error {
 	options, err := s.output()
 	if err != nil {
@@ -224,45 +156,6 @@ func (p *pullFlags) run(s *session, cmd *cobra.Command) error {
 		return fmt.Errorf("keep the position: %w", err)
 	}
 	s.note("%s; the next pull begins at %s", count(list.Count(), "record"), next.After)
-	return nil
-}
-
-// positionPath is the file of a position: that which was named, or one for each profile,
-// service and set of filters. A token of the environment may be that of any account, whose
-// position is one of its own: another one sees other records.
-func (p *puller) positionPath(ctx context.Context, client *apiclient.Client, t *target, stateDir string, last position) (string, error) {
-	if p.state != "" {
-		return p.state, nil
-	}
-	key := last.Service + " " + last.Query
-	if t.envToken != "" && !t.isEmbedded() {
-		account, err := client.Identity(ctx)
-		if err != nil {
-			return "", err
-		}
-		key += " " + account
-	}
-	sum := sha256.Sum256([]byte(key))
-	return filepath.Join(stateDir, "pull", t.name+"-"+string(p.entity)+"-"+hex.EncodeToString(sum[:6])+".json"), nil
-}
-
-// load reads the position of the last pull, if there is one.
-func (p *position) load(path string) error {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return failure(apiclient.KindFailure, "read the position: %s", err)
-	}
-	var last position
-	if err := json.Unmarshal(data, &last); err != nil {
-		return withHint(failure(apiclient.KindFailure, "the file %s holds no position of a pull", path), "remove it to begin from the start")
-	}
-	if last.Service != p.Service || last.Query != p.Query {
-		return usageError("the file " + path + " belongs to a pull with another service or other filters")
-	}
-	*p = last
 	return nil
 }
 
@@ -315,32 +208,6 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 	}
 	next.forget(last)
 	return next, out.list.Close()
-}
-
-// maxAhead is how far a service's clock may be ahead of this machine's. A time beyond that,
-// of whatever stands in between, would hide all that comes until then.
-const maxAhead = 24 * time.Hour
-
-// began is the service's own time of the first answer: its clock sets the times that
-// it filters by.
-func began(header http.Header, now time.Time) time.Time {
-	if at, err := http.ParseTime(header.Get("Date")); err == nil && at.Before(now.Add(maxAhead)) {
-		return at
-	}
-	return now
-}
-
-// forget keeps only what the next pull will see again of what earlier ones wrote.
-// Without a first answer's time the position stays.
-func (p *position) forget(last position) {
-	if p.After.IsZero() {
-		p.After = last.After
-	}
-	for id, version := range last.Written {
-		if _, again := p.Written[id]; !again && version.Time.After(p.After.Time) {
-			p.Written[id] = version
-		}
-	}
 }
 
 // pullOutput is where a pull writes, page by page.
