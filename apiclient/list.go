@@ -81,7 +81,11 @@ func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T
 	if err != nil {
 		return nil, nil, broken(answer, err.Error())
 	}
-	if !page.hasNextKnown { // Spec gap: L3. Read on while there is something, and a way on.
+	switch {
+	case page.hasNextKnown:
+	case query.Has("last"): // What the page lies before is a next one.
+		page.HasNextPage = query.Has("before")
+	default: // Spec gap: L3. Read on while there is something, and a way on.
 		asked, err := strconv.Atoi(query.Get("first"))
 		n := len(page.Records)
 		// A page may hold less than was asked for because the service has a bound of its

@@ -141,9 +141,9 @@ func (d *desk) walk() tea.Cmd {
 		return nil
 	}
 	d.queue.walking = true
-	before, size, bare := d.queue.before, d.queue.size, d.queue.bare
+	from := d.queue.place
 	return d.load(deskPage, 0, func(ctx context.Context) (any, error) {
-		return walkPage(ctx, d.Client, before, size, bare)
+		return walkPage(ctx, d.Client, from)
 	})
 }
 
@@ -181,6 +181,9 @@ func (d *desk) next() tea.Cmd {
 
 // serve gives the waiting agent a call, if one is ready.
 func (d *desk) serve() tea.Cmd {
+	if !d.queue.isInOrder() {
+		return d.walk()
+	}
 	if !d.wanted || !d.draftsRead {
 		return d.ahead() // A call comes with its draft, or typing would write over that.
 	}

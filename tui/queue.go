@@ -59,9 +59,7 @@ type queue struct {
 	away       map[apitype.UUID]bool // Worked on or skipped by the agent in this session.
 	skipped    []passedOver
 
-	before  string // Cursor: everything older was read.
-	size    int
-	bare    bool // The account may not read persons.
+	place
 	walking bool
 	ended   bool
 	since   apitype.Time // Changes up to then are known.
@@ -72,7 +70,7 @@ func newQueue(now time.Time) *queue {
 	return &queue{
 		known: map[apitype.UUID]bool{}, ready: map[apitype.UUID]apitype.Call{},
 		fetching: map[apitype.UUID]bool{}, away: map[apitype.UUID]bool{}, codes: map[string]int{},
-		size: queuePage, since: apitype.NewTime(now),
+		place: place{size: queuePage}, since: apitype.NewTime(now),
 	}
 }
 
@@ -102,23 +100,43 @@ func newListed(call apitype.Call) listed {
 	return l
 }
 
-// walked is one page of the walk.
-type walked struct {
-	calls  []listed // The oldest first.
-	from   string   // The cursor it was read before.
-	before string
-	more   bool
-	size   int
-	bare   bool // Persons are not shown to the account.
+// place is where the walk stands, and how it goes on.
+type place struct {
+	cursor  string // Up to there everything was read.
+	size    int
+	bare    bool // The account may not read persons.
+	forward bool // From the newest call on: the service does not begin at the oldest.
 }
 
-// walkPage reads the page of calls before a cursor, from the oldest end of the list:
-// last without before gives the oldest ones. Spec gaps: L1, L2.
-func walkPage(ctx context.Context, client *apiclient.Client, before string, size int, bare bool) (walked, error) {
-	page, err := listWithPersons(ctx, client, apitype.CallListOptions{Paging: apitype.Paging{Before: before, Last: &size}}, &bare)
-	if apiclient.KindOf(err) == apiclient.KindRejected && size > queueSmall {
-		size = queueSmall
-		page, err = listWithPersons(ctx, client, apitype.CallListOptions{Paging: apitype.Paging{Before: before, Last: &size}}, &bare)
+// read reads the page at a place.
+func (p *place) read(ctx context.Context, client *apiclient.Client) (apiclient.Page[apitype.Call], error) {
+	o := apitype.CallListOptions{Paging: apitype.Paging{Before: p.cursor, Last: &p.size}}
+	if p.forward {
+		o.Paging = apitype.Paging{After: p.cursor, First: &p.size}
+	}
+	return listWithPersons(ctx, client, o, &p.bare)
+}
+
+// walked is one page of the walk.
+type walked struct {
+	calls      []listed // The oldest first.
+	from, next place
+	more       bool
+}
+
+// walkPage reads the page of calls at a place, from the oldest end of the list: last
+// without before gives the oldest ones. A service that refuses that, or begins at the
+// newest all the same, is walked from there. Spec gaps: L1, L2.
+func walkPage(ctx context.Context, client *apiclient.Client, from place) (walked, error) {
+	at := from
+	page, err := at.read(ctx, client)
+	if apiclient.KindOf(err) == apiclient.KindRejected && at.size > queueSmall {
+		at.size = queueSmall
+		page, err = at.read(ctx, client)
+	}
+	if from.cursor == "" && !at.forward && (apiclient.KindOf(err) == apiclient.KindRejected || err == nil && page.HasNextPage) {
+		at.forward = true
+		page, err = at.read(ctx, client)
 	}
 	if err != nil {
 		return walked{}, err
@@ -128,9 +146,12 @@ func walkPage(ctx context.Context, client *apiclient.Client, before string, size
 		return walked{}, err
 	}
 	slices.Reverse(calls)
+	more := page.HasPreviousPage
+	if at.cursor = page.StartCursor; at.forward {
+		at.cursor, more = page.EndCursor, page.HasNextPage
+	}
 	// A cursor that stands still would be walked for ever.
-	more := page.HasPreviousPage && page.StartCursor != "" && page.StartCursor != before
-	return walked{calls: calls, from: before, before: page.StartCursor, more: more, size: size, bare: bare}, nil
+	return walked{calls: calls, from: from, next: at, more: more && at.cursor != "" && at.cursor != from.cursor}, nil
 }
 
 // listWithPersons lists calls with their persons, and without where the account may
@@ -150,20 +171,25 @@ func listWithPersons(ctx context.Context, client *apiclient.Client, o apitype.Ca
 // add takes a page of the walk in.
 func (q *queue) add(w walked) {
 	q.walking = false
-	q.size, q.bare = w.size, w.bare
-	if w.from == q.before { // Else the walk has begun anew.
+	stands := q.cursor
+	if w.from.cursor == stands { // Else the walk has begun anew.
 		q.ended = !w.more
 		if w.more {
-			q.before = w.before
+			stands = w.next.cursor
 		}
 	}
+	q.place = w.next
+	q.cursor = stands
 	for _, call := range w.calls {
 		q.take(call)
 	}
 }
 
 // rewalk begins the walk anew: what it knows stays, and what it missed comes in.
-func (q *queue) rewalk() { q.before, q.ended = "", false }
+func (q *queue) rewalk() { q.cursor, q.ended = "", false }
+
+// isInOrder reports whether the oldest call that waits is among those that are known.
+func (q *queue) isInOrder() bool { return !q.forward || q.ended }
 
 // learn takes one call in, as it is now.
 func (q *queue) learn(call apitype.Call) { q.take(newListed(call)) }

@@ -65,3 +65,61 @@ func TestQueueOfAServiceWithoutPageFlags(t *testing.T) {
 		t.Errorf("queue: got %d calls (ended %v), want all %d", got, q.ended, want)
 	}
 }
+
+// altered is a service that does something else with some requests.
+type altered struct {
+	http.RoundTripper
+	by func(r *http.Request) *http.Response // Its answer; nil: as the service answers the request as it is then.
+}
+
+func (a altered) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	if answer := a.by(r); answer != nil {
+		return answer, nil
+	}
+	return a.RoundTripper.RoundTrip(r)
+}
+
+// The oldest call is the next one also where the service cannot begin at that end.
+func TestQueueOfAServiceThatBeginsAtTheNewest(t *testing.T) {
+	t.Parallel()
+	fromTheEnd := func(r *http.Request) bool { return r.URL.Query().Has("last") && !r.URL.Query().Has("before") }
+	tests := []struct {
+		name string
+		by   func(r *http.Request) *http.Response
+	}{
+		{"and refuses anything else", func(r *http.Request) *http.Response {
+			if !fromTheEnd(r) {
+				return nil
+			}
+			refused, _ := answer(http.StatusBadRequest, "application/json", `{"message":"last needs before"}`)()
+			return refused
+		}},
+		{"whatever it is asked for", func(r *http.Request) *http.Response {
+			if fromTheEnd(r) {
+				query := r.URL.Query()
+				query.Set("first", query.Get("last"))
+				query.Del("last")
+				r.URL.RawQuery = query.Encode()
+			}
+			return nil
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.loadRequested(queuePage+50, w.Clock.Now().Add(-time.Hour))
+			w.options.Client = w.clientOf(t, altered{w.Transport(), test.by}, w.Clock.Now)
+			d := newDriver(t, w.options)
+			d.press("n")
+			q := d.app.desk.queue
+			if got, want := len(q.known), queuePage+50+5; got != want || !q.ended {
+				t.Errorf("queue: got %d calls (ended %v), want all %d; errors %v", got, q.ended, want, d.app.errors)
+			}
+			if call := d.app.desk.call; call == nil || call.UUID != callID(1) {
+				t.Errorf("desk: got %+v, want the oldest call", call)
+			}
+		})
+	}
+}
