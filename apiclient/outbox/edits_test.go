@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"fundesk/apiclient/apitype"
 )
@@ -150,5 +151,33 @@ func TestRescueSetsTornEditsAside(t *testing.T) {
 	}
 	if text, err := os.ReadFile(filepath.Join(damaged[0].Path, editNotes)); err != nil || string(text) != "precious\n" {
 		t.Errorf("got %q, %v, want what was saved", text, err)
+	}
+}
+
+// What a writer that died left behind does not stay, in no folder that holds notes.
+func TestSweepTakesWhatWritersLeft(t *testing.T) {
+	t.Parallel()
+	dir, call := t.TempDir(), apitype.NewUUID()
+	box := open(t, dir, "https://a.example")
+	e := edit(t, box, Draft{Call: call, Notes: "before"})
+	defer func() { _ = e.Close(true) }()
+	long := time.Now().Add(-time.Hour)
+	for _, folder := range []string{filepath.Join(dir, dirDrafts), filepath.Join(dir, dirQueued), filepath.Dir(e.Path)} {
+		left, young := filepath.Join(folder, ".new-1"), filepath.Join(folder, ".new-2")
+		saveFile(t, left, "precious")
+		saveFile(t, young, "precious")
+		if err := os.Chtimes(left, long, long); err != nil {
+			t.Fatal(err)
+		}
+		box.sweep()
+		if _, err := os.Stat(left); !os.IsNotExist(err) {
+			t.Errorf("%s: got %v of what was left an hour ago, want nothing", folder, err)
+		}
+		if _, err := os.Stat(young); err != nil {
+			t.Errorf("%s: got %v of what is being written, want it", folder, err)
+		}
+	}
+	if _, err := os.Stat(e.Path); err != nil {
+		t.Errorf("the notes: got %v, want them", err)
 	}
 }

@@ -263,7 +263,7 @@ func (o *Outbox) setAside(damaged []Damaged) {
 // sweep erases what writers that died left behind before it was an entry. The folder
 // lock does not cover the writers of drafts, so that only old ones go.
 func (o *Outbox) sweep() {
-	for _, folder := range append([]string{dirDrafts}, precedence...) {
+	for _, folder := range append([]string{dirDrafts, filepath.Join(dirEditing, "*")}, precedence...) {
 		left, _ := filepath.Glob(filepath.Join(o.dir, folder, ".new-*"))
 		for _, path := range left {
 			if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > time.Minute {
