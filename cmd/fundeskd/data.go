@@ -131,6 +131,9 @@ func (p *program) sampleCommand() *cobra.Command {
 			counts := counter{}
 			progress := p.newProgress(0)
 			err := p.fill(c.Context(), func(s *service.Service) error { return sample(c.Context(), s, o, counts, progress) })
+			if refused, ok := errors.AsType[*service.Error](err); ok && refused.Kind == service.Conflict {
+				return fmt.Errorf("sample: the records of seed %d are there already; another --seed makes others", o.Seed)
+			}
 			if err != nil {
 				return fmt.Errorf("sample: %w", err)
 			}

@@ -52,3 +52,44 @@ func checkExample(t *testing.T, c *cobra.Command, line string) {
 		t.Errorf("%s: the example %q has other arguments: %v", c.CommandPath(), line, err)
 	}
 }
+
+// A mistake in a command line is told in words of this program: what it is, and what was
+// given.
+func TestMistakesAreNamed(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		args []string
+		want string
+	}{
+		{[]string{"token", "issue"}, "missing ACCOUNT-UUID"},
+		{[]string{"check", "x"}, `unexpected argument "x"`},
+		{[]string{"load", "-", "more"}, `unexpected argument "more"`},
+		{[]string{"sample", "--persons", "1.5"}, `--persons must be a whole number, not "1.5"`},
+		{[]string{"sample", "--seed", "-5"}, `--seed must be a whole number, 0 at least, not "-5"`},
+		{[]string{"serve", "--rate", "many"}, `--rate must be a number, not "many"`},
+		{[]string{"account", "add", "a", "--ttl", "90d"}, `--ttl must be a duration such as 30s or 336h, not "90d"`},
+		{[]string{"check", "--no-migrate=maybe"}, `--no-migrate must be true or false, not "maybe"`},
+		{[]string{"check", "--deep"}, "unknown flag: --deep"},
+	}
+	for _, test := range tests {
+		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
+			t.Parallel()
+			code, _, errs := newEnvironment(t).run("", test.args...)
+			if code != exitUsage || !strings.Contains(errs, test.want) {
+				t.Errorf("got code %d, %q, want %q", code, errs, test.want)
+			}
+		})
+	}
+}
+
+func TestSampleTwice(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	var made map[string]int
+	e.must(&made, "", "sample", "--persons", "1", "--seed", "7")
+	code, _, errs := e.run("", "sample", "--persons", "2", "--seed", "7")
+	if code != exitFailure || !strings.Contains(errs, "seed 7") || !strings.Contains(errs, "another --seed") {
+		t.Errorf("got code %d, %q, want that the seed is there and the way out", code, errs)
+	}
+	e.must(&made, "", "sample", "--persons", "1", "--seed", "8")
+}

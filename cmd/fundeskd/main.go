@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"fundesk/service"
 	"fundesk/service/sqlstore"
@@ -147,7 +148,7 @@ func (p *program) root() *cobra.Command {
 	flags.StringVar(&p.database, "database", "", "`sqlite:PATH` or postgres://… (default: fundeskd.db in the data folder; also FUNDESKD_DATABASE)")
 	flags.StringVarP(&p.output, "output", "o", "", "`FORMAT`: json for one machine-readable answer")
 	flags.BoolVar(&p.noMigrate, "no-migrate", false, "do not bring the schema up to date first")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		if p.output != "" && p.output != "json" {
 			return usage("unknown output format %q; known is json", p.output)
@@ -171,11 +172,34 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	return nil
 }
 
+// flagError is a flag that is not there, or has a value that it cannot have: told in words
+// of this program, not in those of the library that reads numbers.
+func flagError(err error) error {
+	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return usageError{err}
+	}
+	wants := map[string]string{
+		"int":      "must be a whole number",
+		"uint64":   "must be a whole number, 0 at least",
+		"float64":  "must be a number",
+		"duration": "must be a duration such as 30s or 336h",
+		"bool":     "must be true or false",
+	}[invalid.GetFlag().Value.Type()]
+	if wants == "" {
+		return usageError{err}
+	}
+	return usage("--%s %s, not %q", invalid.GetFlag().Name, wants, invalid.GetValue())
+}
+
 // exactly wants a number of arguments, named for the message.
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if len(args) != len(names) {
-			return usage("%s takes %d arguments %v, not %d; see: %s --help", c.CommandPath(), len(names), names, len(args), c.CommandPath())
+		switch {
+		case len(args) < len(names):
+			return usage("missing %s; see: %s --help", names[len(args)], c.CommandPath())
+		case len(args) > len(names):
+			return usage("unexpected argument %q; see: %s --help", args[len(names)], c.CommandPath())
 		}
 		for i, arg := range args {
 			if arg == "" { // A variable without a value.
