@@ -51,7 +51,7 @@ func isSimple(text string) bool {
 }
 
 // IsSimple reports whether a code point above ASCII is a character of its own wherever it
-// stands, and has one cell outside East Asia: Latin letters, punctuation, currencies,
+// stands, and has one cell outside East Asia, by both ways of counting: Latin letters, punctuation, currencies,
 // pictures of control characters, and what frames and marks are drawn with.
 func IsSimple(r rune) bool {
 	return r >= 0xa0 && r < 0x300 && r != '\u00ad' || r >= '\u2500' && r <= '\u25fc' || r >= '\u2010' && r <= '\u2027' ||

@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"fundesk/render"
 )
 
 // Method is how the cells of a text are counted: over its code points. A text of letters
@@ -13,7 +15,7 @@ import (
 // time that it counts a code point above the Latin ones.
 func Method(text string) ansi.Method {
 	for _, r := range text {
-		if r >= utf8.RuneSelf && !isSimple(r) {
+		if r >= utf8.RuneSelf && !render.IsSimple(r) {
 			return ansi.WcWidth
 		}
 	}
@@ -44,7 +46,7 @@ func simpleWidth(text string) (width int, ok bool) {
 			width++
 		default:
 			r, n := utf8.DecodeRuneInString(text[i:])
-			if !isSimple(r) {
+			if !render.IsSimple(r) {
 				return 0, false
 			}
 			i += n
@@ -69,14 +71,6 @@ func styleLength(text string) int {
 		}
 	}
 	return 0
-}
-
-// isSimple reports whether a code point above ASCII is a character of its own wherever it
-// stands, and has one cell by both ways of counting: Latin letters, punctuation,
-// currencies, pictures of control characters, and what frames and marks are drawn with.
-func isSimple(r rune) bool {
-	return r >= 0xa0 && r < 0x300 && r != '\u00ad' || r >= '\u2500' && r <= '\u25fc' || r >= '\u2010' && r <= '\u2027' ||
-		r >= '\u20a0' && r <= '\u20bf' || r >= '\u2400' && r <= '\u2426' || r == '✓'
 }
 
 // isNarrow reports that letters of ambiguous width have one cell. Where RUNEWIDTH_EASTASIAN

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"fundesk/render"
 )
 
 // What is counted without the large tables has the same width as with them, and makes no
@@ -16,7 +18,7 @@ func TestMethodsAgreeWhereEitherIsUsed(t *testing.T) {
 	t.Parallel()
 	simple := 0
 	for r := rune(' '); r <= utf8.MaxRune; r++ {
-		if r > '~' && !isSimple(r) {
+		if r > '~' && !render.IsSimple(r) {
 			continue
 		}
 		simple++
