@@ -87,12 +87,13 @@ func (s *session) login(cmd *cobra.Command, withToken, insecure bool) error {
 		return withHint(failure(apiclient.KindFailure, "the token is good, but it was not stored: %s", err),
 			"use FUNDESK_TOKEN, a token_command in the profile (fundesk profile add "+name+" --token-command …), or --insecure-storage for a file")
 	}
-	p.TokenStorage = storage
-	config.Profiles[name] = p
-	if config.Current == "" {
-		config.Current = name
-	}
-	if err := s.store().Save(config); err != nil {
+	err = s.store().Change(func(config *profile.Config) error {
+		kept := config.Profiles[name] // Somebody may have changed it while the token was typed.
+		kept.BaseURL, kept.TokenStorage = p.BaseURL, storage
+		config.Keep(name, kept)
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	s.note("logged in to %s as profile %s; the token is in the %s", p.BaseURL, name, storage)
@@ -187,9 +188,14 @@ func authLogout(s *session) *cobra.Command {
 			if err := s.tokens().Delete(name, p); err != nil {
 				return failure(apiclient.KindFailure, "the token was not removed: %s", err)
 			}
-			p.TokenStorage = ""
-			config.Profiles[name] = p
-			if err := s.store().Save(config); err != nil {
+			err = s.store().Change(func(config *profile.Config) error {
+				if kept, ok := config.Profiles[name]; ok {
+					kept.TokenStorage = ""
+					config.Profiles[name] = kept
+				}
+				return nil
+			})
+			if err != nil {
 				return err
 			}
 			s.note("logged out of profile %s", name)

@@ -186,11 +186,11 @@ func profileAdd(s *session) *cobra.Command {
 			if err := s.dropToken(name, was, p); err != nil {
 				return err
 			}
-			config.Profiles[name] = p
-			if config.Current == "" {
-				config.Current = name
-			}
-			if err := s.store().Save(config); err != nil {
+			err = s.store().Change(func(config *profile.Config) error {
+				config.Keep(name, p)
+				return nil
+			})
+			if err != nil {
 				return err
 			}
 			s.note("profile %s is in %s", name, s.store().Path())
@@ -228,15 +228,16 @@ func profileUse(s *session) *cobra.Command {
 		Long:    "Make a profile the one that commands use without --profile.",
 		Example: "  fundesk profile use prod\n  fundesk profile use demo",
 		RunE: func(_ *cobra.Command, args []string) error {
-			config, err := s.store().Load()
-			if err != nil {
+			if _, err := s.store().Load(); err != nil {
 				return usageError(err.Error())
 			}
-			if _, ok := config.Profiles[args[0]]; !ok && args[0] != profile.Demo {
-				return noProfile(args[0])
-			}
-			config.Current = args[0]
-			return s.store().Save(config)
+			return s.store().Change(func(config *profile.Config) error {
+				if _, ok := config.Profiles[args[0]]; !ok && args[0] != profile.Demo {
+					return noProfile(args[0])
+				}
+				config.Current = args[0]
+				return nil
+			})
 		},
 	}
 }
@@ -310,11 +311,13 @@ func profileRemove(s *session) *cobra.Command {
 			if err := s.tokens().Delete(args[0], p); err != nil {
 				return failure(apiclient.KindFailure, "the token was not removed: %s", err)
 			}
-			delete(config.Profiles, args[0])
-			if config.Current == args[0] {
-				config.Current = ""
-			}
-			return s.store().Save(config)
+			return s.store().Change(func(config *profile.Config) error {
+				delete(config.Profiles, args[0])
+				if config.Current == args[0] {
+					config.Current = ""
+				}
+				return nil
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")

@@ -40,6 +40,14 @@ type Config struct {
 	Profiles map[string]Profile `toml:"profiles,omitempty"`
 }
 
+// Keep puts a profile in. The first one becomes the current one.
+func (c *Config) Keep(name string, p Profile) {
+	c.Profiles[name] = p
+	if c.Current == "" {
+		c.Current = name
+	}
+}
+
 // Profile is one service and account, and how its user works with it.
 type Profile struct {
 	BaseURL                string   `toml:"base_url,omitempty" json:"base_url"`
@@ -101,8 +109,27 @@ func (s Store) Load() (Config, error) {
 	return config, nil
 }
 
-// Save writes the configuration.
-func (s Store) Save(config Config) error {
+// Change changes the configuration as it is now, one program after the other; when change
+// fails it stays as it was.
+func (s Store) Change(change func(*Config) error) error {
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return fmt.Errorf("make the folder: %w", err)
+	}
+	// A file system without locks hides the others; nothing is worse than without.
+	if unlock, err := lockFolder(s.Dir); err == nil {
+		defer unlock()
+	}
+	config, err := s.Load()
+	if err == nil {
+		err = change(&config)
+	}
+	if err != nil {
+		return err
+	}
+	return s.save(config)
+}
+
+func (s Store) save(config Config) error {
 	var text bytes.Buffer
 	if err := toml.NewEncoder(&text).Encode(config); err != nil {
 		return fmt.Errorf("write the configuration: %w", err)

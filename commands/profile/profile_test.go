@@ -2,9 +2,11 @@ package profile_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,8 +30,8 @@ func TestStore(t *testing.T) {
 		},
 		"demo2": {BaseURL: "embedded:demo2"},
 	}}
-	if err := store.Save(want); err != nil {
-		t.Fatalf("Save: %v", err)
+	if err := store.Change(to(want)); err != nil {
+		t.Fatalf("Change: %v", err)
 	}
 	got, err := store.Load()
 	if err != nil {
@@ -59,8 +61,8 @@ func TestSaveFollowsALink(t *testing.T) {
 	if err := os.Symlink(kept, store.Path()); err != nil {
 		t.Skipf("no links here: %v", err)
 	}
-	if err := store.Save(profile.Config{Current: "new"}); err != nil {
-		t.Fatalf("Save: %v", err)
+	if err := store.Change(to(profile.Config{Current: "new"})); err != nil {
+		t.Fatalf("Change: %v", err)
 	}
 	if text, err := os.ReadFile(kept); err != nil || !strings.Contains(string(text), "new") {
 		t.Errorf("got %q, %v, want the new configuration", text, err)
@@ -242,7 +244,7 @@ func FuzzConfig(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := store.Save(config); err != nil {
+		if err := store.Change(to(config)); err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
 		again, err := store.Load()
@@ -250,4 +252,54 @@ func FuzzConfig(f *testing.F) {
 			t.Errorf("%q: got another configuration: %v\n%s", text, err, diff)
 		}
 	})
+}
+
+// to is the change to a configuration.
+func to(want profile.Config) func(*profile.Config) error {
+	return func(config *profile.Config) error {
+		*config = want
+		return nil
+	}
+}
+
+// Programs that change the configuration at once lose none of what the others did.
+func TestChangesAtOnce(t *testing.T) {
+	t.Parallel()
+	store := profile.Store{Dir: filepath.Join(t.TempDir(), "fundesk")}
+	const programs = 20
+	var group sync.WaitGroup
+	for i := range programs {
+		group.Go(func() {
+			err := store.Change(func(config *profile.Config) error {
+				config.Keep(fmt.Sprintf("p%d", i), profile.Profile{BaseURL: "https://a.example"})
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	config, err := store.Load()
+	if _, named := config.Profiles[config.Current]; err != nil || len(config.Profiles) != programs || !named {
+		t.Errorf("got %d profiles, the current one %q, %v, want all %d", len(config.Profiles), config.Current, err, programs)
+	}
+}
+
+// A configuration that cannot be read, or a change that fails, stays as it is.
+func TestChangeThatFails(t *testing.T) {
+	t.Parallel()
+	store := profile.Store{Dir: t.TempDir()}
+	for _, text := range []string{"current = ", "current = \"prod\"\n"} {
+		if err := os.WriteFile(store.Path(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := store.Change(func(config *profile.Config) error {
+			config.Current = "other"
+			return errors.New("no")
+		})
+		if kept, _ := os.ReadFile(store.Path()); err == nil || string(kept) != text {
+			t.Errorf("got %q, %v, want %q as it was", kept, err, text)
+		}
+	}
 }
