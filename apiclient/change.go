@@ -1,6 +1,7 @@
 package apiclient
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -166,7 +167,7 @@ func (s *sending) marked(answer *Response) (*Response, *Error) {
 	switch {
 	case answer.Status == http.StatusNoContent:
 		return answer, nil
-	case !answer.isJSON() && len(trimSpace(answer.Body)) > 0:
+	case !answer.isJSON() && len(bytes.TrimSpace(answer.Body)) > 0:
 		return nil, retryable(broken(answer, "it is not JSON"))
 	case s.odd:
 		return answer, nil

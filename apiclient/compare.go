@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,7 +69,7 @@ func visit(op string, sent map[string]any, f func(path, shown string, value any)
 }
 
 func visitObject(op, prefix string, object map[string]any, f func(path, shown string, value any)) {
-	for _, name := range sortedKeys(object) {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
 		path, value := prefix+name, object[name]
 		shown, moved := answerPaths[path]
 		switch {

@@ -3,7 +3,9 @@ package apiclient
 import (
 	"encoding/json"
 	"html"
+	"maps"
 	"mime"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -96,7 +98,7 @@ func (e *Error) readDetails(list []any) {
 
 // readFields reads an object of field names with one or several sentences each.
 func (e *Error) readFields(fields map[string]any) {
-	for _, name := range sortedKeys(fields) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		switch v := fields[name].(type) {
 		case string:
 			e.Detail = append(e.Detail, name+": "+sentence(v))

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"maps"
-	"slices"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -53,16 +51,6 @@ func openPage[T any](data []byte, space []Record[T]) (*pageReader[T], error) {
 	}
 	r.place()
 	return r, nil
-}
-
-// readPage reads a page whole.
-func readPage[T any](data []byte) (Page[T], error) {
-	r, err := openPage[T](data, nil)
-	if err != nil {
-		return Page[T]{}, err
-	}
-	err = r.readWhole()
-	return r.Page, err
 }
 
 var (
@@ -294,11 +282,3 @@ func (r *pageReader[T]) skip(whole error) error {
 	}
 	return whole
 }
-
-func asSemantic(err error) (*jsonv2.SemanticError, bool) {
-	return errors.AsType[*jsonv2.SemanticError](err)
-}
-
-func trimSpace(data []byte) []byte { return bytes.TrimSpace(data) }
-
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

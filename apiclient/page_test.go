@@ -135,3 +135,13 @@ func FuzzMaskBody(f *testing.F) {
 		}
 	})
 }
+
+// readPage reads a page whole.
+func readPage[T any](data []byte) (Page[T], error) {
+	r, err := openPage[T](data, nil)
+	if err != nil {
+		return Page[T]{}, err
+	}
+	err = r.readWhole()
+	return r.Page, err
+}

@@ -3,6 +3,7 @@ package apiclient
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -41,7 +42,7 @@ func (r Record[T]) name() string {
 
 // decodeProblem names the place of a wrong value and never the value.
 func decodeProblem(err error) string {
-	if semantic, ok := asSemantic(err); ok && semantic.JSONPointer != "" {
+	if semantic, ok := errors.AsType[*jsonv2.SemanticError](err); ok && semantic.JSONPointer != "" {
 		return "the field " + string(semantic.JSONPointer) + " is of another kind"
 	}
 	return "it cannot be decoded"
@@ -64,7 +65,7 @@ func checkObject(answer *Response) error {
 	case bytes.Count(value, []byte{','}) > maxValues && countValues(value) > maxValues:
 		return broken(answer, "it holds too many values")
 	}
-	answer.Body = trimSpace(answer.Body)
+	answer.Body = bytes.TrimSpace(answer.Body)
 	return nil
 }
 
