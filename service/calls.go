@@ -28,7 +28,8 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 	var more func(r Reader, rows []CallRow) error
 	if parts.transactions {
 		more = func(r Reader, rows []CallRow) (err error) {
-			transactions, err = transactionsOf(r, rows, func(row CallRow) *PledgeRow { return row.PledgeRow })
+			transactions, err = transactionsOf(r, rows, func(row CallRow) *PledgeRow { return row.PledgeRow },
+				func(CallRow) bool { return c.May(PersonsRead) }) // Who may see the call may see its person.
 			return err
 		}
 	}

@@ -78,10 +78,10 @@ func (l *loader) transaction(t LoadedTransaction) error {
 	if !ok {
 		return refused("/pledgeUuid", "names no pledge")
 	}
-	if t.PersonUUID.IsZero() {
-		t.PersonUUID = person
+	if t.PersonUUID == nil {
+		t.PersonUUID = &person
 	}
-	if t.PersonUUID != person {
+	if *t.PersonUUID != person {
 		return refused("/personUuid", "must be the person of the pledge")
 	}
 	row := TransactionRow{UUID: t.UUID, Pledge: t.PledgeUUID, CreatedAt: t.CreatedAt}

@@ -31,11 +31,13 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 		filter.Status = *o.Status
 	}
 	parts := includes{transactions: slices.Contains(o.Include, apitype.IncludeTransactions)}
+	filter.WithPersonOwner = parts.transactions
 	var transactions map[int64][]TransactionRow
 	var more func(r Reader, rows []PledgeRow) error
 	if parts.transactions {
 		more = func(r Reader, rows []PledgeRow) (err error) {
-			transactions, err = transactionsOf(r, rows, func(row PledgeRow) *PledgeRow { return &row })
+			transactions, err = transactionsOf(r, rows, func(row PledgeRow) *PledgeRow { return &row },
+				func(row PledgeRow) bool { return viewer.mayReadPerson(row.PersonOwner) })
 			return err
 		}
 	}

@@ -153,6 +153,7 @@ type PledgeRow struct {
 	Owner         apitype.UUID // Owning organization.
 	Recruiting    apitype.UUID // Recruiting organization.
 	Person        apitype.UUID
+	PersonOwner   apitype.UUID // Owning organization of the person, read when a filter asks for it.
 	Recruiter     apitype.UUID
 	Status        apitype.PledgeStatus
 	CreatedAt     apitype.Time
@@ -276,4 +277,6 @@ type PledgeFilter struct {
 	UpdatedAfter  *apitype.Time
 	ReleasedAfter *apitype.Time
 	ReleasedBy    apitype.Time // The present, with ReleasedAfter.
+
+	WithPersonOwner bool // Read PersonOwner.
 }

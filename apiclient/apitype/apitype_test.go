@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,6 +67,10 @@ func readFields(t *testing.T, record string) []specField {
 	return fields
 }
 
+// widened are the fields that may be null though the interface says nothing of it, by
+// record. Spec gap: A3.
+var widened = map[string][]string{"transaction": {"personUuid"}}
+
 func TestFieldsFollowTheInterface(t *testing.T) {
 	t.Parallel()
 	for name, record := range records {
@@ -81,6 +86,7 @@ func TestFieldsFollowTheInterface(t *testing.T) {
 				if !want[i].required && i < len(got) {
 					want[i].nullable = got[i].nullable
 				}
+				want[i].nullable = want[i].nullable || slices.Contains(widened[name], want[i].name)
 			}
 			if diff := cmp.Diff(want, got, cmp.AllowUnexported(specField{})); diff != "" {
 				t.Errorf("fields of %s (-interface +type):\n%s", name, diff)

@@ -107,7 +107,7 @@ const PaymentQRMethod = "payment_qr"
 // Transaction is a payment, embedded in calls and pledges.
 type Transaction struct {
 	UUID             UUID            `json:"uuid"`
-	PersonUUID       UUID            `json:"personUuid"`
+	PersonUUID       *UUID           `json:"personUuid"` // Nil when the account may not see the person. Spec gap: A3.
 	Origin           *ExternalSource `json:"origin"`
 	Amount           Amount          `json:"amount"` // Euros.
 	Name             *string         `json:"name"`

@@ -112,7 +112,7 @@ func (s *sampler) transactions(person service.LoadedPerson, pledge service.Loade
 	at := pledge.CreatedAt.Time
 	for i := range count {
 		t := service.LoadedTransaction{PledgeUUID: pledge.UUID}
-		t.UUID, t.PersonUUID = s.uuid(), person.UUID
+		t.UUID, t.PersonUUID = s.uuid(), &person.UUID
 		t.Origin = &apitype.ExternalSource{Name: "collection-run", Identifier: "C-" + s.digits(6)}
 		t.Amount = pledge.DonationAmount
 		t.Name = new(strings.TrimSpace(*person.Initials + " " + *person.LastName))

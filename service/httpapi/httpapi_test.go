@@ -32,7 +32,12 @@ const user = "5d0c1f7e-9f5b-4b5e-8a38-0f7a3a1d9b11"
 
 func newWorld(t testing.TB, options ...servicetest.Option) *world {
 	t.Helper()
-	w := &world{Harness: servicetest.New(t, options...)}
+	return newWorldOn(t, servicetest.New(t, options...))
+}
+
+func newWorldOn(t testing.TB, h *servicetest.Harness) *world {
+	t.Helper()
+	w := &world{Harness: h}
 	w.account = w.Account(servicetest.Sources("crm"))
 	w.all = w.TokenOf(w.account)
 	w.a, w.b = w.owned("A"), w.owned("B")
@@ -58,7 +63,7 @@ func (w *world) owned(name string) owned {
 	w.Load(service.LoadRecord{Kind: service.LoadTransaction, Data: service.LoadedTransaction{
 		PledgeUUID: o.pledge,
 		Transaction: apitype.Transaction{
-			UUID: o.transaction, PersonUUID: o.person, Amount: apitype.Cents(1250), Method: new(apitype.PaymentQRMethod),
+			UUID: o.transaction, PersonUUID: &o.person, Amount: apitype.Cents(1250), Method: new(apitype.PaymentQRMethod),
 			Status: "paid", CreatedAt: apitype.NewTime(servicetest.Start), UpdatedAt: apitype.NewTime(servicetest.Start),
 		},
 	}})

@@ -186,6 +186,72 @@ func TestRecruitedPledge(t *testing.T) {
 	}
 }
 
+// TestCoveredTransactions shows that transactions do not name who paid to an account that may
+// not see the person, who is of another organization than the pledge, or not read persons.
+// They keep what books need. Spec gaps: A3, S30.
+func TestCoveredTransactions(t *testing.T) {
+	t.Parallel()
+	databases := map[string]func(t *testing.T) *world{"sqlite": func(t *testing.T) *world { return newWorld(t) }}
+	databases["postgres"] = func(t *testing.T) *world {
+		servicetest.NeedPostgres(t)
+		return newWorldOn(t, servicetest.NewOn(t, servicetest.Clusters("", servicetest.NewServer(t))))
+	}
+	for name, open := range databases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testCoveredTransactions(t, open(t))
+		})
+	}
+}
+
+func testCoveredTransactions(t *testing.T, w *world) {
+	body := strings.Replace(w.pledgeBody(w.a), `"recruitingOrganizationUuid":"`+w.a.organization.String(), `"recruitingOrganizationUuid":"`+w.b.organization.String(), 1)
+	pledge := w.create("/api/v1/pledges", body)
+	call := w.create("/api/v1/calls", strings.Replace(w.callBody(w.a), w.a.pledge.String(), pledge.String(), 1))
+	at := apitype.NewTime(servicetest.Start)
+	w.Load(service.LoadRecord{Kind: service.LoadTransaction, Data: service.LoadedTransaction{
+		PledgeUUID: pledge,
+		Transaction: apitype.Transaction{
+			UUID: apitype.NewUUID(), PersonUUID: &w.a.person, Amount: apitype.Cents(4321), Name: new("A. Jansen"), IBAN: new("NL91ABNA0417164300"),
+			Description: new("gift of Ada Jansen"), Method: new(apitype.PaymentQRMethod), ReferenceID: new("R-7"), Status: "paid",
+			ProviderMetadata: new(apitype.Object(`{"payer":"Ada Jansen"}`)), CreatedAt: at, UpdatedAt: at,
+		},
+	}})
+	reads := []string{
+		"/api/v1/pledges/" + pledge.String(), "/api/v1/pledges?include=transactions&first=500",
+		"/api/v1/calls/" + call.String(), "/api/v1/calls?include=transactions&first=500", "/api/v1/calls?include=pledge,transactions&first=500",
+	}
+	tests := []struct {
+		name, token string
+		sees        bool
+		reads       []string
+	}{
+		{"the owner", w.a.token, true, reads},
+		{"everybody's", w.all, true, reads},
+		{"the recruiter", w.b.token, false, reads[:2]},
+		{"the owner without persons:read", w.Token(servicetest.For(w.a.organization), servicetest.MayNot(service.PersonsRead)), false, reads},
+		{"everybody's without persons:read", w.Token(servicetest.MayNot(service.PersonsRead)), false, reads},
+	}
+	for _, test := range tests {
+		for _, path := range test.reads {
+			got := w.Do(test.token, "GET", path, "")
+			text := string(got.Body)
+			if got.Status != 200 || !strings.Contains(text, `"amount":43.21`) || !strings.Contains(text, `"referenceId":"R-7"`) || !strings.Contains(text, `"method":"payment_qr"`) {
+				t.Fatalf("%s: GET %s: got %d %s, want the transaction", test.name, path, got.Status, text)
+			}
+			for _, secret := range []string{`"name":"A. Jansen"`, "NL91", "gift of", "payer"} {
+				if strings.Contains(text, secret) != test.sees {
+					t.Errorf("%s: GET %s: got %q in %s: %v", test.name, path, secret, text, !test.sees)
+				}
+			}
+			covered := strings.Contains(text, `"personUuid":null,"origin":null,"amount":43.21,"name":null,"iban":null,"description":null`)
+			if covered == test.sees {
+				t.Errorf("%s: GET %s: got %s", test.name, path, text)
+			}
+		}
+	}
+}
+
 // TestRevocation shows that it works on the next request. Spec gap: A4.
 func TestRevocation(t *testing.T) {
 	t.Parallel()

@@ -102,12 +102,15 @@ func (r *reader) Pledges(f service.PledgeFilter, part service.Range) (rows []ser
 	if err != nil {
 		return nil, err
 	}
-	text := q.page(`t.number, t.uuid, t.created_at, t.released_at, t.external, t.has_signature, t.doc, u.doc`,
-		` LEFT JOIN users u ON u.uuid = t.recruiter`, part)
+	owner, joins := `NULL`, ` LEFT JOIN users u ON u.uuid = t.recruiter`
+	if f.WithPersonOwner {
+		owner, joins = `p.owner`, joins+` LEFT JOIN persons p ON p.number = t.person_number`
+	}
+	text := q.page(`t.number, t.uuid, t.created_at, t.released_at, t.external, t.has_signature, t.doc, u.doc, `+owner, joins, part)
 	err = r.each(text, q.args, func(result *sql.Rows) error {
 		var p service.PledgeRow
 		err := result.Scan(&p.Number, uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, nullTimeDest{&p.ReleasedAt},
-			&p.External, &p.HasSignature, docDest{&p.Doc}, docDest{&p.RecruiterUser})
+			&p.External, &p.HasSignature, docDest{&p.Doc}, docDest{&p.RecruiterUser}, joinedUUIDDest{&p.PersonOwner})
 		rows = append(rows, p)
 		return err
 	})
