@@ -20,8 +20,8 @@ type page interface {
 	scopes() []scope
 	// typing reports whether keys are text for the page's own field.
 	typing() bool
-	// text is handed what is typed or pasted; name is the key's name, "" for a paste.
-	text(name, typed string) tea.Cmd
+	// text is handed the key or the paste.
+	text(msg tea.Msg) tea.Cmd
 	do(act action) tea.Cmd
 	// why says why an action cannot run now, "" when it can.
 	why(act action) string
@@ -162,7 +162,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if a.holdAhead(msg) {
 			return a, nil
 		}
-		return a, a.paste(msg.Content)
+		return a, a.paste(msg)
 	case tea.BlurMsg:
 		a.focused = false
 		a.keeper.hurry()

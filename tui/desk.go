@@ -38,7 +38,7 @@ type desk struct {
 type form struct {
 	code   string
 	rating *int
-	notes  widget.Editor
+	notes  widget.TextArea
 }
 
 // tally is the agent's own session: what the service has accepted.
@@ -65,7 +65,6 @@ type (
 
 func newDesk(s *shell) *desk {
 	d := &desk{shell: s, queue: newQueue(s.Now()), day: tally{}}
-	d.form.notes.Multiline = true
 	s.heard = d.heardOf
 	return d
 }
@@ -91,16 +90,12 @@ func (d *desk) scopes() []scope {
 func (d *desk) typing() bool { return d.writing }
 
 // text types into the notes.
-func (d *desk) text(name, typed string) tea.Cmd {
-	handled, changed := d.form.notes.Key(name)
-	if !handled && typed != "" {
-		d.form.notes.Insert(typed)
-		changed = true
-	}
+func (d *desk) text(msg tea.Msg) tea.Cmd {
+	changed, cmd := d.form.notes.Update(msg)
 	if changed {
 		d.keep()
 	}
-	return nil
+	return cmd
 }
 
 // keep notes what was entered for the keeper of drafts.
@@ -205,7 +200,7 @@ func (d *desk) serve() tea.Cmd {
 // present puts a call on screen and reads it again.
 func (d *desk) present(call apitype.Call) tea.Cmd {
 	d.call, d.checked, d.taking, d.scroll = &call, false, false, 0
-	d.form = form{notes: widget.Editor{Multiline: true}}
+	d.form = form{}
 	for _, draft := range d.drafts {
 		if draft.Call == call.UUID {
 			d.fill(draft)
@@ -332,7 +327,7 @@ func (d *desk) onRead(read callRead, err error) tea.Cmd {
 	d.call, d.checked = &read.call, true
 	d.queue.learn(read.call)
 	if before == nil {
-		d.form = form{notes: widget.Editor{Multiline: true}}
+		d.form = form{}
 		d.pickScript()
 	}
 	if read.draft != nil && d.draft().IsEmpty() {

@@ -207,7 +207,7 @@ func (d *desk) formLines(width, notes int) []string {
 		s.dim(strings.Repeat(s.line, max(width, 0))),
 		s.key(d.keyOf(actResult)) + " result " + code + "   " + s.key(d.keyOf(actRating)) + " rating " + rating + "   " + s.key(d.keyOf(actNotes)) + " notes",
 	}
-	lines = append(lines, d.form.notes.Lines(width, notes, d.writing, clean, s.cursor)...)
+	lines = append(lines, d.form.notes.Lines(width, notes, d.writing, s.cursor)...)
 	return append(lines, widget.Fit(d.willSend(), width))
 }
 

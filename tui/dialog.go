@@ -60,7 +60,7 @@ type choose struct {
 	hint       string
 	hintNow    func() string // A hint that changes with time; nil: hint.
 	filterable bool
-	editor     widget.Editor
+	editor     widget.TextField
 	cursor     int
 }
 
@@ -126,9 +126,7 @@ func (c *choose) key(msg tea.KeyPressMsg) (bool, tea.Cmd) {
 		return false, nil
 	}
 	if c.filterable {
-		if handled, _ := c.editor.Key(name); !handled && msg.Text != "" {
-			c.editor.Insert(msg.Text)
-		}
+		c.editor.Update(msg)
 		c.cursor = 0
 		return false, nil
 	}
@@ -157,7 +155,7 @@ func (c *choose) view(s styles, width, height int) (string, []string) {
 	var lines []string
 	room := height
 	if c.filterable {
-		lines = append(lines, c.editor.Lines(min(width, 30), 1, true, clean, s.cursor)...)
+		lines = append(lines, c.editor.Line(min(width, 30), s.cursor))
 		room--
 	}
 	if c.hintNow != nil {
@@ -205,13 +203,13 @@ func (c *choose) view(s styles, width, height int) (string, []string) {
 type prompt struct {
 	title  string
 	hints  []string
-	editor widget.Editor
+	editor widget.TextField
 	done   func(text string) (problem string, cmd tea.Cmd)
 	wrong  string
 }
 
 func (p *prompt) key(msg tea.KeyPressMsg) (bool, tea.Cmd) {
-	switch name := msg.String(); name {
+	switch msg.String() {
 	case "esc", "ctrl+c":
 		return true, nil
 	case "enter":
@@ -219,9 +217,7 @@ func (p *prompt) key(msg tea.KeyPressMsg) (bool, tea.Cmd) {
 		p.wrong = problem
 		return problem == "", cmd
 	default:
-		if handled, _ := p.editor.Key(name); !handled && msg.Text != "" {
-			p.editor.Insert(msg.Text)
-		}
+		p.editor.Update(msg)
 		p.wrong = ""
 		return false, nil
 	}
@@ -230,7 +226,7 @@ func (p *prompt) key(msg tea.KeyPressMsg) (bool, tea.Cmd) {
 func (p *prompt) paste(text string) { p.editor.Insert(text) }
 
 func (p *prompt) view(s styles, width, _ int) (string, []string) {
-	lines := p.editor.Lines(width, 1, true, clean, s.cursor)
+	lines := []string{p.editor.Line(width, s.cursor)}
 	if p.wrong != "" {
 		for _, line := range widget.Wrap(p.wrong, width) {
 			lines = append(lines, s.bad(line))

@@ -163,7 +163,7 @@ func (l *list[R]) scopes() []scope { return append(slices.Clone(l.noun.scopes), 
 
 func (l *list[R]) typing() bool { return false }
 
-func (l *list[R]) text(string, string) tea.Cmd { return nil }
+func (l *list[R]) text(tea.Msg) tea.Cmd { return nil }
 
 // top is the record in front, nil when the list is.
 func (l *list[R]) top() *detail {

@@ -138,7 +138,7 @@ func (v *outboxView) scopes() []scope { return []scope{scopeOutbox, scopeLists} 
 
 func (v *outboxView) typing() bool { return false }
 
-func (v *outboxView) text(string, string) tea.Cmd { return nil }
+func (v *outboxView) text(tea.Msg) tea.Cmd { return nil }
 
 func (v *outboxView) receive(r result) tea.Cmd {
 	if r.err != nil {

@@ -30,7 +30,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	if current.typing() {
 		act, found := a.keys.find(name, append(current.scopes(), scopeEverywhere))
 		if !found || !slices.Contains(inText, act) || len(msg.Text) > 0 {
-			return current.text(name, msg.Text)
+			return current.text(msg)
 		}
 		return a.run(act)
 	}
@@ -66,7 +66,7 @@ func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	if a.dialog == nil && current.typing() && !strings.HasPrefix(msg.String(), "ctrl+") && msg.String() != "esc" {
-		return current.text(msg.String(), msg.Text)
+		return current.text(msg)
 	}
 	switch act, _ := a.keys.find(msg.String(), []scope{scopeEverywhere}); {
 	case act == actQuit && a.draftTrouble == nil && (len(msg.Text) == 0 || a.dialog == nil):
@@ -77,13 +77,13 @@ func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (a *app) paste(text string) tea.Cmd {
+func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
 	switch {
 	case a.dialog != nil:
-		a.dialog.paste(text)
+		a.dialog.paste(msg.Content)
 		return nil
 	case a.pages[a.current].typing():
-		return a.pages[a.current].text("", text)
+		return a.pages[a.current].text(msg)
 	default:
 		return nil // Pasted text must never run keys.
 	}

@@ -218,7 +218,7 @@ func (v *stats) scopes() []scope { return []scope{scopeStats, scopeLists} }
 
 func (v *stats) typing() bool { return false }
 
-func (v *stats) text(string, string) tea.Cmd { return nil }
+func (v *stats) text(tea.Msg) tea.Cmd { return nil }
 
 func (v *stats) why(act action) string {
 	switch act {

@@ -65,7 +65,7 @@ func (a *app) catchUp() tea.Cmd {
 	var commands []tea.Cmd
 	for i, msg := range presses {
 		if paste, isPaste := msg.(tea.PasteMsg); isPaste {
-			commands = append(commands, a.paste(paste.Content))
+			commands = append(commands, a.paste(paste))
 			continue
 		}
 		key, _ := msg.(tea.KeyPressMsg)

@@ -40,54 +40,6 @@ func TestWrapKeepsEveryCharacter(t *testing.T) {
 	}
 }
 
-func TestEditor(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name string
-		do   func(e *Editor)
-		want string
-	}{
-		{"types", func(e *Editor) { e.Insert("a"); e.Insert("b") }, "ab"},
-		{"types in the middle", func(e *Editor) { e.Insert("ac"); e.Key("left"); e.Insert("b") }, "abc"},
-		{"erases a whole character", func(e *Editor) { e.Insert("x👩‍👩‍👧"); e.Key("backspace") }, "x"},
-		{"an accent joins its letter", func(e *Editor) { e.Insert("e"); e.Insert("\u0301"); e.Key("backspace") }, ""},
-		{"erases a word", func(e *Editor) { e.Insert("one two  "); e.Key("ctrl+w") }, "one "},
-		{"erases to the start of the line", func(e *Editor) { e.Insert("one\ntwo"); e.Key("ctrl+u") }, "one\n"},
-		{"erases to the end of the line", func(e *Editor) { e.Insert("one\ntwo"); e.Key("up"); e.Key("home"); e.Key("ctrl+k") }, "\ntwo"},
-		{"moves by lines", func(e *Editor) { e.Insert("abc\nd\nefg"); e.Key("up"); e.Key("up"); e.Insert("!") }, "a!bc\nd\nefg"},
-		{"pastes no control characters", func(e *Editor) { e.Insert("a\x1b[31mb\x00\r\nc\td") }, "a[31mb\nc d"},
-		{"deletes ahead", func(e *Editor) { e.Insert("abc"); e.Key("home"); e.Key("delete") }, "bc"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			e := &Editor{Multiline: true}
-			test.do(e)
-			if e.Value() != test.want {
-				t.Errorf("got %q, want %q", e.Value(), test.want)
-			}
-		})
-	}
-}
-
-func TestEditorShowsItsCursor(t *testing.T) {
-	t.Parallel()
-	e := &Editor{Multiline: true}
-	e.SetValue(strings.Repeat("line 世界\n", 50) + "end")
-	mark := func(s string) string { return "\x1b[7m" + s + "\x1b[m" }
-	for _, width := range []int{2, 3, 9, 40} {
-		lines := e.Lines(width, 4, true, Unjoined, mark)
-		if !strings.Contains(strings.Join(lines, ""), "\x1b[7m") {
-			t.Errorf("width %d: the cursor is not in sight", width)
-		}
-		for _, line := range lines {
-			if Width(line) != width {
-				t.Errorf("width %d: got %d cells in %q", width, Width(line), line)
-			}
-		}
-	}
-}
-
 func TestTableDrawsItsWindow(t *testing.T) {
 	t.Parallel()
 	table := Table[int]{Columns: []Column[int]{

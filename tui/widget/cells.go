@@ -1,0 +1,216 @@
+package widget
+
+import (
+	"strings"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/rivo/uniseg"
+
+	"fundesk/render"
+)
+
+// cells stand between a text and the editors of the library, which move and erase by
+// code points and count cells in their own way. What a reader takes for one character
+// and is more than one code point, or is not drawn as it is stored, is interned: the
+// editor holds one code point for it, as wide as what is drawn. The zero value is ready.
+type cells struct {
+	texts []internedText
+	index map[string]rune
+}
+
+// internedText is a character that an editor holds under a code point of ours.
+type internedText struct {
+	text  string // What was typed.
+	drawn string // One or two cells.
+}
+
+// The code points of interned characters: nobody is given one of them, so that a text
+// with one in it has it interned like any other. The editors count one cell for the
+// first range and two for the second.
+const (
+	firstNarrow = '\U00100000'
+	firstWide   = '\U00033480' // Unassigned, and wide like its whole plane.
+	mostCells   = 0xc000       // In each range.
+)
+
+// lineSign is drawn for a line end that is more than the editor takes.
+const lineSign = "↵"
+
+func isInterned(r rune) bool {
+	return r >= firstNarrow && r < firstNarrow+mostCells || r >= firstWide && r < firstWide+mostCells
+}
+
+// encode is text as an editor holds it. Of its line ends only the first lines are kept
+// as such; those after them are characters.
+func (c *cells) encode(text string, lines int) string {
+	if isPlain(text) {
+		return text
+	}
+	var b strings.Builder
+	for cluster := range clusters(text) {
+		switch {
+		case cluster == "\n" && lines > 0:
+			lines--
+			b.WriteString(cluster)
+		case cluster == "\n":
+			b.WriteRune(c.intern(cluster, lineSign))
+		default:
+			drawn := draw(cluster)
+			runes := []rune(cluster)
+			if len(runes) == 1 && drawn == cluster && !isInterned(runes[0]) && uniseg.StringWidth(cluster) == Width(cluster) {
+				b.WriteString(cluster)
+				continue
+			}
+			b.WriteRune(c.intern(cluster, drawn))
+		}
+	}
+	return b.String()
+}
+
+// draw is a character as a terminal shows it, in one or two cells.
+func draw(cluster string) string {
+	text := render.Clean(Unjoined(cluster))
+	switch w := Width(text); {
+	case w == 0:
+		return " "
+	case w > 2:
+		return Method(text).Truncate(text, 2, "")
+	default:
+		return text
+	}
+}
+
+func (c *cells) intern(text, drawn string) rune {
+	if r, known := c.index[text]; known {
+		return r
+	}
+	if len(c.texts) == mostCells { // Nobody types so many; nothing is left out of the text.
+		return unicode.ReplacementChar
+	}
+	first := rune(firstNarrow)
+	if Width(drawn) == 2 {
+		first = firstWide
+	}
+	r := first + rune(len(c.texts))
+	c.texts = append(c.texts, internedText{text, drawn})
+	if c.index == nil {
+		c.index = map[string]rune{}
+	}
+	c.index[text] = r
+	return r
+}
+
+// of is the interned character of a code point, if it is one.
+func (c *cells) of(r rune) (internedText, bool) {
+	switch {
+	case r >= firstNarrow && int(r-firstNarrow) < len(c.texts):
+		return c.texts[r-firstNarrow], true
+	case r >= firstWide && r < firstNarrow && int(r-firstWide) < len(c.texts):
+		return c.texts[r-firstWide], true
+	default:
+		return internedText{}, false
+	}
+}
+
+// decode is what was typed of what an editor holds.
+func (c *cells) decode(held string) string {
+	if len(c.texts) == 0 {
+		return held
+	}
+	var b strings.Builder
+	for _, r := range held {
+		if cell, interned := c.of(r); interned {
+			b.WriteString(cell.text)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// line draws a line of an editor in width cells. The character at index cursor is drawn
+// by mark; none is where cursor is negative.
+func (c *cells) line(held string, width, cursor int, mark func(string) string) string {
+	if cursor < 0 && len(c.texts) == 0 {
+		return Fit(held, width)
+	}
+	var b strings.Builder
+	at, styled := 0, false
+	for _, r := range held {
+		if styled || r == '\x1b' { // The library styles what is selected.
+			styled = r != 'm'
+			b.WriteRune(r)
+			continue
+		}
+		text := string(r)
+		if cell, interned := c.of(r); interned {
+			text = cell.drawn
+		}
+		if at == cursor {
+			text = mark(text)
+		}
+		b.WriteString(text)
+		at++
+	}
+	if cursor >= at {
+		b.WriteString(mark(" "))
+	}
+	return Fit(b.String(), width)
+}
+
+// joined is typed with the character before it, where the two are one: a typed accent
+// may join the letter before it.
+func joined(before, typed string) (text string, joins bool) {
+	if before == "" || typed == "" || isPlain(typed) {
+		return typed, false
+	}
+	if first, _ := ansi.FirstGraphemeCluster(before+typed, ansi.GraphemeWidth); len(first) > len(before) {
+		return before + typed, true
+	}
+	return typed, false
+}
+
+// typed is the text that a key or a paste brings, "" for a key that types nothing.
+func typed(msg tea.Msg) string {
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		return msg.Text
+	case tea.PasteMsg:
+		return msg.Content
+	default:
+		return ""
+	}
+}
+
+// clusters are the characters of text, as a reader counts them.
+func clusters(text string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for text != "" {
+			cluster, _ := ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth) // Its width is not asked for.
+			if !yield(cluster) {
+				return
+			}
+			text = text[len(cluster):]
+		}
+	}
+}
+
+// sanitize keeps control characters out of a text: what was pasted must not be more than
+// what is seen. lines tells whether it may have several lines.
+func sanitize(text string, lines bool) string {
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' && lines:
+			return r
+		case r == '\n' || r == '\t':
+			return ' '
+		case unicode.IsControl(r) || r == unicode.ReplacementChar:
+			return -1
+		default:
+			return r
+		}
+	}, text)
+}

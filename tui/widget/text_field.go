@@ -1,0 +1,98 @@
+package widget
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// TextField is one line of text that is being written: the library's, in which a
+// character is what a reader takes for one and no key starts a clipboard program. The
+// zero value is an empty text; it must not be copied once it is in use.
+type TextField struct {
+	input *textinput.Model
+	cells cells
+}
+
+func (t *TextField) inner() *textinput.Model {
+	if t.input != nil {
+		return t.input
+	}
+	m := textinput.New()
+	m.Prompt = ""
+	m.SetStyles(textinput.Styles{}) // The cursor is reversed, and does not blink.
+	m.KeyMap.Paste.SetEnabled(false)
+	_ = m.Focus()
+	t.input = &m
+	return t.input
+}
+
+// Value is the text.
+func (t *TextField) Value() string {
+	if t.input == nil {
+		return ""
+	}
+	return t.cells.decode(t.input.Value())
+}
+
+// IsEmpty reports whether there is no text.
+func (t *TextField) IsEmpty() bool { return t.Value() == "" }
+
+// SetValue replaces the text and puts the cursor at its end.
+func (t *TextField) SetValue(text string) {
+	if t.input == nil && text == "" {
+		return
+	}
+	m := t.inner()
+	m.SetValue(t.cells.encode(sanitize(text, false), 0))
+	m.CursorEnd()
+}
+
+// Insert puts text, typed or pasted, at the cursor.
+func (t *TextField) Insert(text string) {
+	m := t.inner()
+	before := ""
+	if at := m.Position(); at > 0 {
+		before = t.cells.decode(string([]rune(m.Value())[at-1 : at]))
+	}
+	text, joins := joined(before, sanitize(text, false))
+	if joins {
+		t.update(tea.KeyPressMsg{Code: tea.KeyBackspace})
+	}
+	t.update(tea.PasteMsg{Content: t.cells.encode(text, 0)})
+}
+
+// Update handles a key or a paste and reports whether the text is another one.
+func (t *TextField) Update(msg tea.Msg) (changed bool) {
+	m := t.inner()
+	if text := typed(msg); text != "" {
+		t.Insert(text)
+		return true
+	}
+	before := m.Value()
+	t.update(msg)
+	return m.Value() != before
+}
+
+func (t *TextField) update(msg tea.Msg) { *t.input, _ = t.input.Update(msg) }
+
+// Line draws the text in width cells, scrolled so that the cursor is in sight, which is
+// drawn by mark.
+func (t *TextField) Line(width int, mark func(string) string) string {
+	if width < 2 {
+		return Fit("", width)
+	}
+	m := t.inner()
+	if m.Width() != width-1 { // The cursor may stand behind the last character.
+		m.SetWidth(width - 1)
+		m.SetCursor(m.Position())
+	}
+	before, after, _ := strings.Cut(m.View(), reversed)
+	return t.cells.line(before+ansi.Strip(after), width, utf8.RuneCountInString(before), mark)
+}
+
+// reversed is how the library begins to draw the cursor.
+const reversed = "\x1b[7m"
