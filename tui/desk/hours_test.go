@@ -1,0 +1,72 @@
+package desk
+
+import (
+	"testing"
+	"time"
+)
+
+func TestCallingHours(t *testing.T) {
+	t.Parallel()
+	own := CallingHours{"DE": {Weekday: Span{10 * 60, 20 * 60}}}
+	tests := []struct {
+		name    string
+		hours   CallingHours
+		now     string
+		country string
+		want    string
+	}{
+		{"a weekday in winter", nil, "2026-11-23T08:00:00Z", "NL", ""},
+		{"a minute too soon", nil, "2026-11-23T07:59:00Z", "NL", "it is 08:59 on Monday in NL: calls are made from 09:00 to 21:00"},
+		{"the last minute", nil, "2026-11-23T19:59:59Z", "NL", ""},
+		{"nine in the evening", nil, "2026-11-23T20:00:00Z", "NL", "it is 21:00 on Monday in NL: calls are made from 09:00 to 21:00"},
+		{"summer", nil, "2026-07-06T07:00:00Z", "nl", ""},
+		{"summer, a minute too soon", nil, "2026-07-06T06:59:00Z", "nl", "it is 08:59 on Monday in NL: calls are made from 09:00 to 21:00"},
+		{"Saturday morning", nil, "2026-11-21T08:30:00Z", "DE", "it is 09:30 on Saturday in DE: calls are made from 10:00 to 18:00"},
+		{"Saturday noon", nil, "2026-11-21T11:00:00Z", "DE", ""},
+		{"Sunday evening", nil, "2026-11-22T17:00:00Z", "DE", "it is 18:00 on Sunday in DE: calls are made from 10:00 to 18:00"},
+		{"another zone, another day", nil, "2026-11-22T23:30:00Z", "JP", "it is 08:30 on Monday in JP: calls are made from 09:00 to 21:00"},
+		{"an hour of one's own", own, "2026-11-23T08:30:00Z", "DE", "it is 09:30 on Monday in DE: calls are made from 10:00 to 20:00"},
+		{"a day without calls", own, "2026-11-22T12:00:00Z", "DE", "it is 13:00 on Sunday in DE: nobody is called on that day"},
+		{"an unknown country", nil, "2026-11-23T03:00:00Z", "XX", ""},
+		{"no country", nil, "2026-11-23T03:00:00Z", "", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			now, err := time.Parse(time.RFC3339, test.now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := test.hours.Against(now, test.country); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestParseSpan(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Span{"09:00-21:00": {540, 1260}, "9:30 - 12:15": {570, 735}, "-": {}} {
+		if got, err := ParseSpan(text); err != nil || got != want {
+			t.Errorf("%q: got %v %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "9-21", "21:00-09:00", "09:00-09:00", "09:00-24:00", "09:00"} {
+		if got, err := ParseSpan(text); err == nil {
+			t.Errorf("%q: got %v, want an error", text, got)
+		}
+	}
+}
+
+// Each zone of the table is one that the time zone database has.
+func TestZones(t *testing.T) {
+	t.Parallel()
+	if len(zones()) < 240 {
+		t.Errorf("got %d countries, want those of the world", len(zones()))
+	}
+	for country := range zones() {
+		if _, ok := Zone(country); !ok || len(country) != 2 {
+			t.Errorf("%s: no zone", country)
+		}
+	}
+}
