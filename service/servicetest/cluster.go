@@ -3,6 +3,7 @@ package servicetest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Cluster is a PostgreSQL server of one test, which is killed and promoted by it.
@@ -38,10 +41,29 @@ func NewCluster(t testing.TB) *Cluster {
 	return startCluster(t, newData(t), "synchronous_standby_names=*")
 }
 
-// NewServer starts a server by itself.
-func NewServer(t testing.TB) *Cluster {
+// NewServer starts a server by itself, with more settings.
+func NewServer(t testing.TB, settings ...string) *Cluster {
 	t.Helper()
-	return startCluster(t, newData(t), "wal_level=minimal", "max_wal_senders=0")
+	return startCluster(t, newData(t), append([]string{"wal_level=minimal", "max_wal_senders=0"}, settings...)...)
+}
+
+// Execute runs a statement at a server.
+func (c *Cluster) Execute(t testing.TB, text string) {
+	t.Helper()
+	connection, err := pgx.Connect(t.Context(), Clusters("", c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = connection.Exec(t.Context(), text)
+	if err := errors.Join(err, connection.Close(t.Context())); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+}
+
+// Stop ends a server at once, and is its log.
+func (c *Cluster) Stop() string {
+	c.end(syscall.SIGQUIT)
+	return c.log.String()
 }
 
 func newData(t testing.TB) func(data string) *exec.Cmd {

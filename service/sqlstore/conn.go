@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"fundesk/service"
@@ -17,7 +18,8 @@ type conn struct {
 	engine     engine
 	statements map[string]*sql.Stmt
 	parsed     map[accountLists]service.Account
-	broken     bool // A statement was refused by the database, not by a rule.
+	broken     bool         // A statement was refused by the database, not by a rule.
+	open       <-chan error // The outcome of a commit that is still under way; nil when none is.
 }
 
 // maxStatements bounds the prepared statements of a connection: lists make texts by
@@ -129,9 +131,10 @@ type pool struct {
 	idle    chan *conn
 	connect func() (*conn, error)
 	stop    chan struct{}
-	// patience is how long a free connection is waited for; 0: as long as the caller
-	// does.
+	// patience is how long a free connection is waited for, and a commit; 0: as long as the
+	// caller does.
 	patience time.Duration
+	open     atomic.Int64 // Connections that wait for a commit which nobody waits for any more.
 }
 
 func newPool(size int, connect func() (*conn, error)) *pool {
@@ -166,14 +169,32 @@ func (p *pool) with(ctx context.Context, run func(*conn) error) error {
 		}
 	}
 	defer func() {
-		if c.broken {
+		switch {
+		case c.open != nil:
+			p.leave(c)
+		case c.broken:
 			_ = c.close() // What it failed at is told already.
-			return
+		default:
+			p.idle <- c
 		}
-		p.idle <- c
 	}()
 	return run(c)
 }
+
+// leave keeps a connection until its commit has ended, beside those that are in use: what
+// reads needs those.
+func (p *pool) leave(c *conn) {
+	p.open.Add(1)
+	go func() {
+		defer p.open.Add(-1)
+		<-c.open
+		_ = c.close() // Whoever asked was told that the outcome is open.
+	}()
+}
+
+// manyOpen reports whether so many commits are under way that nobody waits for, that another
+// one would only be one more.
+func (p *pool) manyOpen() bool { return p.open.Load() >= int64(2*cap(p.permits)) }
 
 // permit waits until a connection may be used.
 func (p *pool) permit(ctx context.Context) error {

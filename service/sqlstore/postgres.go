@@ -30,6 +30,10 @@ type PostgresDriver interface {
 	Code(err error) string
 	// Lost reports whether err says that the server was not reached.
 	Lost(err error) bool
+	// Commit ends a transaction over a connection as sql.Conn.Raw hands it out. It takes any
+	// time, and nothing cancels it. An error that is no refusal of the server leaves open
+	// whether the transaction is kept.
+	Commit(connection any) error
 	// Copy writes n rows by COPY over a connection as sql.Conn.Raw hands it out. What row
 	// returns may be used again for the next one.
 	Copy(ctx context.Context, connection any, table string, columns []string, n int, row func(int) ([]any, error)) error
@@ -109,6 +113,9 @@ func (e *postgresEngine) ask(ctx context.Context, read func(*conn) error) error 
 // update changes the data. Of two transactions that change the same row, the later one
 // is refused by the database and run again, on what the first one left.
 func (e *postgresEngine) update(ctx context.Context, change func(*conn) error) error {
+	if e.pool.manyOpen() {
+		return errUnconfirmed
+	}
 	return e.transact(ctx, `BEGIN ISOLATION LEVEL REPEATABLE READ`, func(c *conn) error {
 		return guarded(func() error { return change(c) })
 	})
@@ -116,7 +123,7 @@ func (e *postgresEngine) update(ctx context.Context, change func(*conn) error) e
 
 // transact runs a function in a transaction, again when that is safe.
 func (e *postgresEngine) transact(ctx context.Context, begin string, run func(*conn) error) error {
-	return e.again(ctx, func(c *conn) error { return once(c, begin, run) })
+	return e.again(ctx, func(c *conn) error { return e.transactOnce(c, begin, run) })
 }
 
 // again runs a function on a connection, again when that is safe.
@@ -144,27 +151,55 @@ type errBegin struct{ error }
 // Unwrap is what happened to the connection.
 func (e errBegin) Unwrap() error { return e.error }
 
-// once runs a transaction one time.
-func once(c *conn, begin string, run func(*conn) error) (err error) {
+// transactOnce runs a transaction one time.
+func (e *postgresEngine) transactOnce(c *conn, begin string, run func(*conn) error) (err error) {
 	if _, err := c.raw.ExecContext(c.ctx, begin); err != nil {
 		return errBegin{c.fail(err)}
 	}
-	committed := false
+	ended := false
 	defer func() {
-		if !committed {
-			if _, end := c.raw.ExecContext(c.ctx, `ROLLBACK`); end != nil {
-				c.broken = true // The server rolls back what it no longer hears of.
-			}
+		// Of a connection that is given up, the server rolls back what it no longer hears of;
+		// one that broke would be waited for once more.
+		if !ended && (!c.broken || e.mayRepeat(err)) {
+			_, end := c.raw.ExecContext(c.ctx, `ROLLBACK`)
+			c.broken = end != nil
 		}
 	}()
 	if err := run(c); err != nil {
 		return err
 	}
-	if _, err := c.raw.ExecContext(c.ctx, `COMMIT`); err != nil {
-		return c.fail(err)
+	ended = true
+	return e.commit(c)
+}
+
+// errUnconfirmed is a change that the server took and has not told to be kept. It may be kept
+// later; it is never cancelled, since it would then be kept where a failover loses it.
+var errUnconfirmed = &service.Error{Kind: service.Unavailable, Detail: "the database has not confirmed changes in time; this one may be kept later"}
+
+// commit ends a transaction. One that takes longer than a caller waits goes on by itself, and
+// the connection with it. Spec gap: S31.
+func (e *postgresEngine) commit(c *conn) error {
+	end := func() error {
+		err := c.fail(c.raw.Raw(func(connection any) error { return e.driver.Commit(connection) }))
+		if err != nil && e.driver.Code(err) == "" {
+			return &service.Error{Kind: service.Unavailable, Detail: errUnconfirmed.Detail, Cause: err}
+		}
+		return err
 	}
-	committed = true
-	return nil
+	if e.pool.patience == 0 {
+		return end()
+	}
+	outcome := make(chan error, 1)
+	go func() { outcome <- end() }()
+	enough := time.NewTimer(e.pool.patience)
+	defer enough.Stop()
+	select {
+	case err := <-outcome:
+		return err
+	case <-enough.C:
+		c.open = outcome
+		return errUnconfirmed
+	}
 }
 
 // signingKey is the setting that holds the secret.

@@ -11,7 +11,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"net"
 	"strconv"
 	"time"
 
@@ -40,48 +39,13 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 		config.ConnectTimeout = defaultConnectTimeout
 	}
 	config.RuntimeParams["client_encoding"] = "UTF8" // As pgx sends text, whatever the role has set.
-	// A server that vanished without a word is noticed while an answer is waited for.
-	dialer := &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{
-		Enable: true, Idle: 2 * time.Second, Interval: 2 * time.Second, Count: 3,
-	}}
-	config.DialFunc = dialer.DialContext
-	if answerTimeout > 0 {
-		config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
-			connection, err := dialer.DialContext(ctx, network, address)
-			if err != nil {
-				return nil, err
-			}
-			return &impatient{Conn: connection, wait: answerTimeout}, nil
-		}
-		if config.RuntimeParams["statement_timeout"] == "" {
-			// So that the server does not go on with what nobody waits for.
-			config.RuntimeParams["statement_timeout"] = strconv.FormatInt(answerTimeout.Milliseconds(), 10)
-		}
+	config.DialFunc = dialer(answerTimeout)
+	config.OnNotice = noteWarning
+	if answerTimeout > 0 && config.RuntimeParams["statement_timeout"] == "" {
+		// So that the server does not go on with what nobody waits for.
+		config.RuntimeParams["statement_timeout"] = strconv.FormatInt(answerTimeout.Milliseconds(), 10)
 	}
-	return stdlib.OpenDB(*config), nil
-}
-
-// impatient is a connection whose peer may be silent for so long while it is read from: a
-// server that hangs keeps its connections open, and nothing else would notice it.
-type impatient struct {
-	net.Conn
-	wait time.Duration
-}
-
-// Read waits for so long, unless an earlier deadline was set for the time of connecting.
-func (c *impatient) Read(data []byte) (int, error) {
-	if err := c.SetReadDeadline(time.Now().Add(c.wait)); err != nil {
-		return 0, err
-	}
-	return c.Conn.Read(data)
-}
-
-// Write likewise: the buffers of a server that hangs fill up.
-func (c *impatient) Write(data []byte) (int, error) {
-	if err := c.SetWriteDeadline(time.Now().Add(c.wait)); err != nil {
-		return 0, err
-	}
-	return c.Conn.Write(data)
+	return sql.OpenDB(connector{stdlib.GetConnector(*config)}), nil
 }
 
 // Code is the SQLSTATE that the server refused with, "" when err is no refusal of it.

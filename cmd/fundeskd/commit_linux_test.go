@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
+)
+
+// awaiting is a service on a PostgreSQL server whose commits wait for a standby that is away.
+type awaiting struct {
+	*writing
+	t      *testing.T
+	server *servicetest.Cluster
+	url    string
+}
+
+const commitPatience = 300 * time.Millisecond
+
+func newAwaiting(t *testing.T, more ...string) awaiting {
+	t.Helper()
+	servicetest.NeedPostgres(t)
+	server := servicetest.NewServer(t, "wal_level=replica", "max_wal_senders=4")
+	e := newFileEnvironment(t)
+	e.database = servicetest.Clusters("", server)
+	w := newWriting(e)
+	s := e.serve(append([]string{"--database-answer-timeout", commitPatience.String()}, more...)...)
+	server.Execute(t, `ALTER SYSTEM SET synchronous_standby_names = 'away'`)
+	server.Execute(t, `SELECT pg_reload_conf()`)
+	return awaiting{writing: w, t: t, server: server, url: s.url}
+}
+
+// put creates a person, and is the status and how long it took.
+func (a awaiting) put(id string) (status int, took time.Duration) {
+	a.t.Helper()
+	begun := time.Now()
+	status, _ = send(a.t, http.MethodPost, a.url+"/api/v1/persons", a.token,
+		fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`, id, a.organization, a.organization))
+	return status, time.Since(begun)
+}
+
+func (a awaiting) read(id string) int {
+	a.t.Helper()
+	status, _ := get(a.t, http.DefaultClient, a.url+"/api/v1/persons/"+id, a.token)
+	return status
+}
+
+// TestCommitWaitsForItsStandby shows that nobody is told of a change whose commit waits for a
+// standby, nor sees it; that the commit is not cancelled, which would keep the change where a
+// failover loses it; and that it is there when the standby is.
+func TestCommitWaitsForItsStandby(t *testing.T) {
+	t.Parallel()
+	a := newAwaiting(t)
+	ids := []string{apitype.NewUUID().String(), apitype.NewUUID().String()}
+	for _, id := range ids {
+		status, took := a.put(id)
+		if status != http.StatusServiceUnavailable {
+			t.Errorf("got %d while the standby is away, want 503", status)
+		}
+		if took > 2*commitPatience {
+			t.Errorf("answered after %v, want little more than %v", took, commitPatience)
+		}
+		if status := a.read(id); status != http.StatusNotFound {
+			t.Errorf("got %d for a person that no standby has, want 404", status)
+		}
+	}
+	a.server.Execute(t, `ALTER SYSTEM RESET synchronous_standby_names`)
+	a.server.Execute(t, `SELECT pg_reload_conf()`)
+	for _, id := range ids {
+		for begun := time.Now(); a.read(id) != http.StatusOK; {
+			if time.Since(begun) > takeover {
+				t.Fatal("a change that was under way is not there")
+			}
+		}
+	}
+	if status, _ := a.put(apitype.NewUUID().String()); status != http.StatusCreated {
+		t.Errorf("got %d afterwards, want 201", status)
+	}
+	if log := a.server.Stop(); strings.Contains(log, "canceling") {
+		t.Errorf("a commit was cancelled: %s", log)
+	}
+}
+
+// TestCancelledCommit shows that a commit which an operator cancels is not told of as kept: the
+// server says that no standby may have it.
+func TestCancelledCommit(t *testing.T) {
+	t.Parallel()
+	a := newAwaiting(t, "--database-answer-timeout", "20s")
+	answered := make(chan int, 1)
+	go func() {
+		status, _ := a.put(apitype.NewUUID().String())
+		answered <- status
+	}()
+	for begun := time.Now(); ; {
+		a.server.Execute(t, `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
+		select {
+		case status := <-answered:
+			if status != http.StatusServiceUnavailable {
+				t.Errorf("got %d, want 503", status)
+			}
+			return
+		default:
+			if time.Since(begun) > takeover {
+				t.Fatal("not answered")
+			}
+		}
+	}
+}
+
+// TestManyOpenCommits shows that commits which wait for a standby do not take the connections
+// that reads need, and are bounded.
+func TestManyOpenCommits(t *testing.T) {
+	t.Parallel()
+	a := newAwaiting(t, "--database-connections", "2")
+	kept := apitype.NewUUID().String()
+	for range 8 {
+		if status, _ := a.put(apitype.NewUUID().String()); status != http.StatusServiceUnavailable {
+			t.Errorf("got %d, want 503", status)
+		}
+		if status := a.read(kept); status != http.StatusNotFound {
+			t.Errorf("got %d for a read, want 404", status)
+		}
+	}
+	if status, took := a.put(kept); status != http.StatusServiceUnavailable || took > commitPatience/2 {
+		t.Errorf("got %d after %v, want 503 at once: enough commits are open", status, took)
+	}
+	a.server.Execute(t, `ALTER SYSTEM RESET synchronous_standby_names`)
+	a.server.Execute(t, `SELECT pg_reload_conf()`)
+	for begun := time.Now(); ; {
+		if status, _ := a.put(apitype.NewUUID().String()); status == http.StatusCreated {
+			break
+		} else if time.Since(begun) > takeover {
+			t.Fatalf("got %d after the standby came back", status)
+		}
+	}
+}
