@@ -2,6 +2,9 @@ package commands
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -53,6 +56,13 @@ func demoCommand(s *session) *cobra.Command {
 	return cmd
 }
 
+// deskState is the file of what the desk remembers of a service: one for each profile and
+// address.
+func (s *session) deskState(t *target) string {
+	sum := sha256.Sum256([]byte(t.baseURL))
+	return filepath.Join(s.stateDir(), "desk", t.name+"-"+hex.EncodeToString(sum[:6])+".json")
+}
+
 // runTUI opens the terminal interface on the chosen service.
 func (s *session) runTUI(cmd *cobra.Command, page string, ascii bool) error {
 	if !isTerminal(s.app.Out) || !isTerminal(s.app.In) {
@@ -86,7 +96,7 @@ func (s *session) runTUI(cmd *cobra.Command, page string, ascii bool) error {
 	return tui.Run(context.WithoutCancel(cmd.Context()), tui.Options{
 		Client: client, Outbox: box, Profile: t.label(), Agent: agent,
 		ResultCodes: t.profile.ResultCodes, PledgeActions: actions, MaxAttempts: t.profile.MaxAttempts,
-		ExternalSourceName: t.profile.ExternalSourceName, Locale: s.locale(), ConfigDir: s.configDir(), Page: page, Now: s.app.Now,
+		ExternalSourceName: t.profile.ExternalSourceName, Locale: s.locale(), ConfigDir: s.configDir(), StateFile: s.deskState(t), Page: page, Now: s.app.Now,
 		NoColor: s.flags.noColor || s.app.Getenv("NO_COLOR") != "", ASCII: ascii,
 	})
 }

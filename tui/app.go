@@ -225,6 +225,9 @@ func (a *app) onRecalled(msg recalled) tea.Cmd {
 	}
 	a.lastBulk.isTakenBack(msg.id)
 	a.say("taken back: " + msg.change.label)
+	if msg.burst > 1 {
+		a.sayf("taken back: %d changes", msg.burst)
+	}
 	return tea.Batch(msg.change.restore(), a.readOutbox())
 }
 
@@ -316,8 +319,14 @@ func (a *app) tabNames(all bool) string {
 	return b.String()
 }
 
-// footer is the last line: the keys that matter here.
+// footer is the last line: the keys that work now.
 func (a *app) footer() string {
+	if a.dialog != nil {
+		return a.hintLine(a.dialog.hints())
+	}
+	if a.pages[a.current].typing() {
+		return a.hintLine(a.textHints())
+	}
 	scopes := append(a.pages[a.current].scopes(), scopeEverywhere)
 	key := footerKey{current: a.current, width: a.layout.width, scope: scopes[0]}
 	for i, binding := range a.keys.footer(scopes) {
@@ -350,6 +359,24 @@ func (a *app) footer() string {
 		}
 		return widget.Fit(b.String(), a.layout.width)
 	})
+}
+
+// textHints are the keys that work while text is typed.
+func (a *app) textHints() (hints []hint) {
+	for _, b := range a.keys.footer(a.pages[a.current].scopes()) {
+		if slices.Contains(inText, b.action) && a.whyNot(b.action) == "" {
+			hints = append(hints, hint{b.keys[0], b.footer})
+		}
+	}
+	return hints
+}
+
+func (a *app) hintLine(hints []hint) string {
+	items := make([]string, 0, len(hints))
+	for _, h := range hints {
+		items = append(items, a.styles.key(keyName(h.key))+" "+h.does)
+	}
+	return widget.Fit(strings.Join(items, "  "), a.layout.width)
 }
 
 // onTick keeps what depends on the time up to date.

@@ -62,6 +62,7 @@ type recalled struct {
 	change change
 	id     string
 	err    error
+	burst  int // How many were taken back with it, where it is the last of them.
 }
 
 // outboxEvent tells what became of an entry.
@@ -129,23 +130,41 @@ func (s *shell) hold(msg queued) {
 	s.held = append(s.held, heldChange{change: msg.change, id: msg.entry.ID, until: msg.entry.NotBefore})
 }
 
-// undo takes the latest held change back. Its draft is on disk before the change
-// leaves the outbox.
+// burstTime is how long a burst of changes takes: they are taken back together.
+const burstTime = 2 * time.Second
+
+// undo takes the latest held change back, with those that were sent in one burst with
+// it, the latest first.
 func (s *shell) undo() tea.Cmd {
-	last := s.held[len(s.held)-1]
-	s.held = s.held[:len(s.held)-1]
-	return s.inOrder(func() tea.Msg {
-		if last.change.draft != nil {
-			if err := s.keeper.save(*last.change.draft); err != nil {
-				return recalled{change: last.change, id: last.id, err: err}
-			}
+	last := s.held[len(s.held)-1].until
+	burst := slices.DeleteFunc(slices.Clone(s.held), func(h heldChange) bool { return last.Sub(h.until) > burstTime })
+	s.held = s.held[:len(s.held)-len(burst)]
+	var commands []tea.Cmd
+	for i, h := range slices.Backward(burst) {
+		n := 0
+		if i == 0 {
+			n = len(burst)
 		}
-		_, err := s.Outbox.Recall(last.id)
-		if err != nil && last.change.draft != nil {
-			err = errors.Join(err, s.keeper.forget(last.change.UUID))
+		commands = append(commands, s.inOrder(func() tea.Msg {
+			return recalled{change: h.change, id: h.id, err: s.recall(h), burst: n}
+		}))
+	}
+	return tea.Sequence(commands...)
+}
+
+// recall takes a held change back. Its draft is on disk before the change leaves the
+// outbox.
+func (s *shell) recall(h heldChange) error {
+	if h.change.draft != nil {
+		if err := s.keeper.save(*h.change.draft); err != nil {
+			return err
 		}
-		return recalled{change: last.change, id: last.id, err: err}
-	})
+	}
+	_, err := s.Outbox.Recall(h.id)
+	if err != nil && h.change.draft != nil {
+		err = errors.Join(err, s.keeper.forget(h.change.UUID))
+	}
+	return err
 }
 
 // dropReleased forgets held changes whose time is over: they are on their way.

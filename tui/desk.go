@@ -11,6 +11,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
+	deskday "fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
 
@@ -32,6 +33,7 @@ type desk struct {
 	day      tally
 	layout   layout
 	complete bool // The queue was asked for a call and had none.
+	guard    deskday.Guard
 }
 
 // form is what the agent has entered for the call on screen.
@@ -61,10 +63,15 @@ type (
 		until apitype.Time
 	}
 	scriptsRead map[string][]string
+	codesSaved  struct{}
 )
 
 func newDesk(s *shell) *desk {
-	d := &desk{shell: s, queue: newQueue(s.Now()), day: tally{}}
+	codes, err := deskday.OpenCodes(s.ResultCodes, s.StateFile)
+	if err != nil {
+		s.fail("the results have another order than before", err)
+	}
+	d := &desk{shell: s, queue: newQueue(s.Now(), codes), day: tally{}}
 	s.heard = d.heardOf
 	return d
 }
@@ -184,7 +191,7 @@ func (d *desk) serve() tea.Cmd {
 	}
 	offers := d.queue.offers(d.Now(), d.MaxAttempts, 1, d.pending)
 	if len(offers) == 0 {
-		if d.queue.ended && !d.queue.walking {
+		if d.isDone() {
 			d.wanted, d.complete = false, true
 		}
 		return d.walk()
@@ -197,9 +204,15 @@ func (d *desk) serve() tea.Cmd {
 	return d.present(call)
 }
 
+// isDone reports whether all calls were looked at and none may be rung now.
+func (d *desk) isDone() bool {
+	return d.queue.ended && !d.queue.walking && len(d.queue.offers(d.Now(), d.MaxAttempts, 1, d.pending)) == 0
+}
+
 // present puts a call on screen and reads it again.
 func (d *desk) present(call apitype.Call) tea.Cmd {
 	d.call, d.checked, d.taking, d.scroll = &call, false, false, 0
+	d.guard.Show(d.Now())
 	d.form = form{}
 	for _, draft := range d.drafts {
 		if draft.Call == call.UUID {
@@ -252,6 +265,16 @@ func (d *desk) leave() {
 
 // receive takes in what was read.
 func (d *desk) receive(r result) tea.Cmd {
+	cmd := d.takeIn(r)
+	if !d.queue.unsaved {
+		return cmd
+	}
+	d.queue.unsaved = false
+	save := d.queue.codes.Save()
+	return tea.Batch(cmd, d.load(deskPage, 0, func(context.Context) (any, error) { return codesSaved{}, save() }))
+}
+
+func (d *desk) takeIn(r result) tea.Cmd {
 	switch value := r.value.(type) {
 	case callRead:
 		if r.seq != d.seq {
@@ -297,6 +320,10 @@ func (d *desk) receive(r result) tea.Cmd {
 		d.pickScript()
 	case editedNotes:
 		return d.onEdited(value, r.err)
+	case codesSaved:
+		if r.err != nil {
+			d.fail("the order of the results is not kept", r.err)
+		}
 	case nil:
 		d.failRead("cannot read", r.err)
 	}
@@ -329,6 +356,7 @@ func (d *desk) onRead(read callRead, err error) tea.Cmd {
 	if before == nil {
 		d.form = form{}
 		d.pickScript()
+		d.guard.Show(d.Now())
 	}
 	if read.draft != nil && d.draft().IsEmpty() {
 		d.fill(*read.draft)

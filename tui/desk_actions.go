@@ -28,6 +28,10 @@ func (d *desk) why(act action) string {
 		if d.form.code == "" {
 			return "choose the result first: " + d.keyOf(actResult)
 		}
+	case actNext:
+		if d.call == nil && d.isDone() {
+			return "no requested call is left that may be rung now: " + d.keyOf(actRefresh) + " asks again"
+		}
 	case actResume:
 		if len(d.drafts) == 0 {
 			return "there is no draft"
@@ -194,28 +198,9 @@ func (d *desk) askEnd(title, verb string) {
 	}}
 }
 
-// codes are the result codes to choose from: the profile's, else those seen at the
-// service, the most frequent first.
-func (d *desk) codes() []string {
-	if len(d.ResultCodes) > 0 {
-		return d.ResultCodes
-	}
-	var seen []string
-	for code := range d.queue.codes {
-		seen = append(seen, code)
-	}
-	slices.SortFunc(seen, func(a, b string) int {
-		if n := d.queue.codes[b] - d.queue.codes[a]; n != 0 {
-			return n
-		}
-		return strings.Compare(a, b)
-	})
-	return seen
-}
-
 // askResult offers the known result codes, or a field where there are none.
 func (d *desk) askResult() {
-	codes := d.codes()
+	codes := d.queue.codes.All()
 	if len(codes) == 0 {
 		d.typeResult()
 		return
@@ -223,8 +208,7 @@ func (d *desk) askResult() {
 	options := make([]option, 0, len(codes)+1)
 	for _, code := range codes {
 		options = append(options, option{label: clean(code), run: func() tea.Cmd {
-			d.form.code = code
-			d.keep()
+			d.setResult(code)
 			return nil
 		}})
 	}
@@ -236,7 +220,7 @@ func (d *desk) askResult() {
 }
 
 func (d *desk) typeResult() {
-	p := &prompt{title: "Result code", hints: []string{"Enter takes it, esc leaves it as it was"}}
+	p := &prompt{title: "Result code"}
 	p.editor.SetValue(d.form.code)
 	p.done = func(code string) (string, tea.Cmd) {
 		code = strings.TrimSpace(code)
@@ -244,30 +228,32 @@ func (d *desk) typeResult() {
 		if problems := request.Validate(); len(problems) > 0 {
 			return problems[0].Message, nil
 		}
-		d.form.code = code
-		d.keep()
+		if d.queue.codes.Has(code) {
+			d.setResult(code)
+			return "", nil
+		}
+		d.dialog = &confirm{title: "A new result code", lines: []string{"No call has had the result " + strconv.Quote(clean(code)) + " so far. Use it all the same?"}, yes: func() tea.Cmd {
+			d.setResult(code)
+			return nil
+		}, no: func() { d.dialog = p }}
 		return "", nil
 	}
 	d.dialog = p
 }
 
-// askRating offers 0 to 10, each on one key.
+// setResult takes a result code, and asks for the rating in its place.
+func (d *desk) setResult(code string) {
+	d.form.code = code
+	d.keep()
+	d.askRating()
+}
+
+// askRating asks for the rating, each on one key, ten on two.
 func (d *desk) askRating() {
-	var options []option
-	set := func(rating *int) func() tea.Cmd {
-		return func() tea.Cmd {
-			d.form.rating = rating
-			d.keep()
-			return nil
-		}
-	}
-	for n := range 10 {
-		options = append(options, option{key: strconv.Itoa(n), label: strconv.Itoa(n), run: set(new(n))})
-	}
-	options = append(options,
-		option{key: "t", label: "10", run: set(new(10))},
-		option{key: "-", label: "no rating", run: set(nil)})
-	d.dialog = newChoice("Retention rating", "0 lowest, t is 10, - is none", options)
+	d.dialog = &askedRating{now: d.form.rating, set: func(n *int) {
+		d.form.rating = n
+		d.keep()
+	}}
 }
 
 // askCopy offers what an agent copies of a call.

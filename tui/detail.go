@@ -131,20 +131,24 @@ func (l *list[R]) doDetail(d *detail, act action) tea.Cmd {
 	case actBottom:
 		d.move(len(fields), fields)
 	case actOpen:
-		if d.cursor < len(fields) && fields[d.cursor].to != nil {
-			return l.show(*fields[d.cursor].to)
-		}
-		l.say("this line points to no other record")
+		f, _ := d.chosen(fields)
+		return l.show(*f.to)
 	case actCopy:
-		if d.cursor < len(fields) && !fields[d.cursor].head {
-			f := fields[d.cursor]
-			if f.copy == "" {
-				return copyOwn(f.label, strings.Join(cleanLines(f.text), "\n"))
-			}
-			return copyText(f.label, f.copy)
+		f, _ := d.chosen(fields)
+		if f.copy == "" {
+			return copyOwn(f.label, strings.Join(cleanLines(f.text), "\n"))
 		}
+		return copyText(f.label, f.copy)
 	}
 	return nil
+}
+
+// chosen is the field under the cursor.
+func (d *detail) chosen(fields []field) (f field, ok bool) {
+	if d.cursor >= len(fields) {
+		return field{}, false
+	}
+	return fields[d.cursor], true
 }
 
 // move moves the cursor over fields, not over headings.

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -11,11 +12,25 @@ import (
 
 // dialog takes all keys until it closes.
 type dialog interface {
-	key(msg tea.KeyPressMsg) (closed bool, cmd tea.Cmd)
+	key(msg tea.KeyPressMsg) (fate, tea.Cmd)
+	// hints are the keys that work in it, for the footer.
+	hints() []hint
 	paste(text string)
 	// view draws within at most width by height cells, its frame not included.
 	view(s styles, width, height int) (title string, lines []string)
 }
+
+// fate is what becomes of a dialog with a key.
+type fate int
+
+const (
+	stays  fate = iota
+	closes      // The key was its last.
+	passes      // It closes, and the key is for who is below it.
+)
+
+// hint is a key and what it does, in a word.
+type hint struct{ key, does string }
 
 // confirm asks before something that cannot be taken back lightly: y does it, n and
 // esc do not, Enter does nothing.
@@ -23,17 +38,23 @@ type confirm struct {
 	title string
 	lines []string
 	yes   func() tea.Cmd
+	no    func() // Nil: it closes.
 }
 
-func (c *confirm) key(msg tea.KeyPressMsg) (bool, tea.Cmd) {
+func (c *confirm) key(msg tea.KeyPressMsg) (fate, tea.Cmd) {
 	switch msg.String() {
 	case "y":
-		return true, c.yes()
+		return closes, c.yes()
 	case "n", "esc", "ctrl+c":
-		return true, nil
+		if c.no != nil {
+			c.no()
+		}
+		return closes, nil
 	}
-	return false, nil
+	return stays, nil
 }
+
+func (c *confirm) hints() []hint { return []hint{{"y", "yes"}, {"n", "no"}} }
 
 func (c *confirm) paste(string) {}
 
@@ -107,42 +128,50 @@ func (c *choose) matching() []option {
 	return found
 }
 
-func (c *choose) key(msg tea.KeyPressMsg) (bool, tea.Cmd) {
+func (c *choose) hints() []hint {
+	all := []hint{{"esc", "close"}}
+	if found := c.matching(); c.cursor < len(found) && found[c.cursor].run != nil && found[c.cursor].why == "" {
+		all = append([]hint{{"enter", "choose"}}, all...)
+	}
+	return all
+}
+
+func (c *choose) key(msg tea.KeyPressMsg) (fate, tea.Cmd) {
 	found := c.matching()
 	name := msg.String()
 	switch name {
 	case "esc", "ctrl+c":
-		return true, nil
+		return closes, nil
 	case "up", "ctrl+p":
 		c.cursor = max(c.cursor-1, 0)
-		return false, nil
+		return stays, nil
 	case "down", "ctrl+n":
 		c.cursor = min(c.cursor+1, max(len(found)-1, 0))
-		return false, nil
+		return stays, nil
 	case "enter":
 		if c.cursor < len(found) {
 			return c.pick(found[c.cursor])
 		}
-		return false, nil
+		return stays, nil
 	}
 	if c.filterable {
 		c.editor.Update(msg)
 		c.cursor = 0
-		return false, nil
+		return stays, nil
 	}
 	for _, o := range found {
 		if o.key == name {
 			return c.pick(o)
 		}
 	}
-	return false, nil
+	return stays, nil
 }
 
-func (c *choose) pick(o option) (bool, tea.Cmd) {
+func (c *choose) pick(o option) (fate, tea.Cmd) {
 	if o.why != "" || o.run == nil {
-		return false, nil
+		return stays, nil
 	}
-	return true, o.run()
+	return closes, o.run()
 }
 
 func (c *choose) paste(text string) {
@@ -161,9 +190,8 @@ func (c *choose) view(s styles, width, height int) (string, []string) {
 	if c.hintNow != nil {
 		c.hint = c.hintNow()
 	}
-	if c.hint != "" {
-		room--
-	}
+	hint := strings.TrimPrefix(c.hint+"; esc closes", "; ")
+	room--
 	found := c.matching()
 	c.cursor = min(c.cursor, max(len(found)-1, 0))
 	longest := 0
@@ -191,35 +219,37 @@ func (c *choose) view(s styles, width, height int) (string, []string) {
 		lines = append(lines, line)
 	}
 	if len(found) == 0 {
-		lines = append(lines, s.dim("nothing of that name works here; esc closes"))
+		lines = append(lines, s.dim("nothing of that name works here"))
 	}
-	if c.hint != "" {
-		lines = append(lines, s.dim(c.hint))
-	}
+	lines = append(lines, s.dim(hint))
 	return c.title, lines
 }
 
 // prompt asks for a line of text.
 type prompt struct {
 	title  string
-	hints  []string
+	help   []string
 	editor widget.TextField
 	done   func(text string) (problem string, cmd tea.Cmd)
 	wrong  string
 }
 
-func (p *prompt) key(msg tea.KeyPressMsg) (bool, tea.Cmd) {
+func (p *prompt) hints() []hint { return []hint{{"enter", "take it"}, {"esc", "close"}} }
+
+func (p *prompt) key(msg tea.KeyPressMsg) (fate, tea.Cmd) {
 	switch msg.String() {
 	case "esc", "ctrl+c":
-		return true, nil
+		return closes, nil
 	case "enter":
 		problem, cmd := p.done(p.editor.Value())
-		p.wrong = problem
-		return problem == "", cmd
+		if p.wrong = problem; problem != "" {
+			return stays, cmd
+		}
+		return closes, cmd
 	default:
 		p.editor.Update(msg)
 		p.wrong = ""
-		return false, nil
+		return stays, nil
 	}
 }
 
@@ -232,7 +262,7 @@ func (p *prompt) view(s styles, width, _ int) (string, []string) {
 			lines = append(lines, s.bad(line))
 		}
 	}
-	for _, hint := range p.hints {
+	for _, hint := range append(slices.Clone(p.help), "Enter takes it, esc closes") {
 		for _, line := range widget.Wrap(hint, width) {
 			lines = append(lines, s.dim(line))
 		}
@@ -247,16 +277,18 @@ type text struct {
 	top   int
 }
 
-func (t *text) key(msg tea.KeyPressMsg) (bool, tea.Cmd) {
+func (t *text) hints() []hint { return []hint{{"esc", "close"}} }
+
+func (t *text) key(msg tea.KeyPressMsg) (fate, tea.Cmd) {
 	switch msg.String() {
 	case "j", "down":
 		t.top++
 	case "k", "up":
 		t.top = max(t.top-1, 0)
 	case "esc", "q", "n", "enter", "ctrl+c":
-		return true, nil
+		return closes, nil
 	}
-	return false, nil
+	return stays, nil
 }
 
 func (t *text) paste(string) {}
@@ -272,6 +304,60 @@ func (t *text) view(s styles, width, height int) (string, []string) {
 		shown = shown[:max(height-1, 0)]
 	}
 	return t.title, append(append([]string(nil), shown...), s.dim("j/k scroll, esc closes"))
+}
+
+// askedRating asks for a rating from 0 to 10. It never stands in the way: what is no
+// rating is for the call.
+type askedRating struct {
+	now *int // As it is so far; nil for none.
+	one bool // A 1 was pressed: with a 0 it is ten.
+	set func(*int)
+}
+
+func (r *askedRating) key(msg tea.KeyPressMsg) (fate, tea.Cmd) {
+	name := msg.String()
+	switch {
+	case r.one && name == "0":
+		r.set(new(10))
+		return closes, nil
+	case name == "esc":
+		return closes, nil
+	case r.one, name == "ctrl+c":
+		return passes, nil
+	case name == "-":
+		r.set(nil)
+		return closes, nil
+	case name == "r":
+		return stays, nil // As in c 1 r 8.
+	case len(name) != 1 || name[0] < '0' || name[0] > '9':
+		return passes, nil
+	}
+	n := int(name[0] - '0')
+	r.now, r.one = &n, n == 1
+	if r.set(&n); r.one {
+		return stays, nil
+	}
+	return closes, nil
+}
+
+func (r *askedRating) hints() []hint {
+	if r.one {
+		return []hint{{"0", "ten"}, {"esc", "one"}}
+	}
+	return []hint{{"0", "to 9"}, {"-", "none"}, {"esc", "close"}}
+}
+
+func (r *askedRating) paste(string) {}
+
+func (r *askedRating) view(s styles, _, _ int) (string, []string) {
+	line := "none"
+	if r.now != nil {
+		line = strconv.Itoa(*r.now)
+	}
+	if r.one {
+		return "Retention rating", []string{s.accent("1"), s.dim("0 makes it 10, any other key goes on with 1")}
+	}
+	return "Retention rating", []string{s.accent(line), s.dim("0 to 9, 1 and 0 is 10, - is none; any other key goes on")}
 }
 
 // drawDialog lays a dialog over the screen.

@@ -61,6 +61,7 @@ func TestChangeThatCannotBeSavedGivesTheTextBack(t *testing.T) {
 	m.press("ctrl+s")
 	m.see("not saved", callID(1).String(), "precious", "result reached")
 	back()
+	w.seen()
 	m.press("ctrl+s")
 	m.see(callID(4).String())
 	m.press("q")

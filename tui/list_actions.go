@@ -24,6 +24,9 @@ func (l *list[R]) why(act action) string {
 		if act == actBulk && l.bulk == nil {
 			return "there are no actions on several " + l.name
 		}
+		if act != actFilter && len(l.rows) == 0 {
+			return "there is no record to mark"
+		}
 	case actOpen, actCopy, actStatus, actSignature, actWork:
 		ref, ok := l.target()
 		if !ok {
@@ -35,6 +38,24 @@ func (l *list[R]) why(act action) string {
 		if act == actWork && ref.kind != kindCall {
 			return "only a call can be worked"
 		}
+		return l.whyNotField(act)
+	}
+	return ""
+}
+
+// whyNotField is what speaks against an action on the chosen line of the record in
+// front, "" where there is none.
+func (l *list[R]) whyNotField(act action) string {
+	d := l.top()
+	if d == nil || (act != actOpen && act != actCopy) {
+		return ""
+	}
+	f, ok := d.chosen(d.fields(l.shell))
+	switch {
+	case act == actOpen && (!ok || f.to == nil):
+		return "this line points to no other record"
+	case act == actCopy && (!ok || f.head):
+		return "there is nothing to copy on this line"
 	}
 	return ""
 }
@@ -114,7 +135,7 @@ func (l *list[R]) toggle(id apitype.UUID) {
 
 // askFilter opens the field for the filter.
 func (l *list[R]) askFilter() {
-	p := &prompt{title: "Filter " + l.name, hints: l.hint}
+	p := &prompt{title: "Filter " + l.name, help: l.hint}
 	p.editor.SetValue(l.filter)
 	p.done = func(text string) (string, tea.Cmd) {
 		if _, err := l.parse(text); err != nil {

@@ -43,6 +43,7 @@ func deeds() []deed {
 		m.press("n")
 		m.see("Anna Jansen", callID(1).String())
 		m.gone("checking")
+		m.press("j") // The call was seen.
 	}
 	status := func(want apitype.CallStatus) func(*testing.T, *world) int {
 		return func(t *testing.T, w *world) int { t.Helper(); return count(w.call(t, callID(1)).Status == want) }

@@ -19,23 +19,43 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	if a.dialog != nil {
 		open := a.dialog
-		closed, cmd := open.key(msg)
+		becomes, cmd := open.key(msg)
 		// The choice may have opened the next dialog already.
-		if closed && a.dialog == open {
+		if becomes != stays && a.dialog == open {
 			a.dialog = nil
 		}
+		if becomes == passes {
+			return a.press(msg)
+		}
+		a.desk.guard.Press(name, msg.IsRepeat, false, a.Now())
 		return cmd
 	}
 	current := a.pages[a.current]
 	if current.typing() {
 		act, found := a.keys.find(name, append(current.scopes(), scopeEverywhere))
 		if !found || !slices.Contains(inText, act) || len(msg.Text) > 0 {
+			a.desk.guard.Press(name, msg.IsRepeat, false, a.Now())
 			return current.text(msg)
 		}
-		return a.run(act)
+		return a.runKey(act, msg)
 	}
 	act, found := a.keys.find(name, append(current.scopes(), scopeEverywhere))
 	if !found {
+		a.desk.guard.Press(name, msg.IsRepeat, false, a.Now())
+		return nil
+	}
+	return a.runKey(act, msg)
+}
+
+// endsCall are the actions that end a call, whatever page they are on.
+var endsCall = []action{actNotReach, actComplete, actCancel, actExpire}
+
+// runKey is run for an action that a key asked for: one that ends a call must have been
+// meant for the call on screen.
+func (a *app) runKey(act action, msg tea.KeyPressMsg) tea.Cmd {
+	name := msg.String()
+	if a.desk.guard.Press(name, msg.IsRepeat, slices.Contains(endsCall, act), a.Now()) && a.whyNot(act) == "" {
+		a.refuse(keyName(name) + " came too soon after this call did: press it again")
 		return nil
 	}
 	return a.run(act)

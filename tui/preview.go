@@ -51,6 +51,7 @@ func (l *list[R]) onRecord(seq int, r record, err error) tea.Cmd {
 		d.failed, d.beside = err, nil
 		if l.noteConnection(err); err == nil {
 			d.record, d.ready = r, true
+			d.move(0, d.fields(l.shell)) // Off the heading.
 		}
 	}
 	return nil

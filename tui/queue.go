@@ -10,6 +10,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	deskday "fundesk/tui/desk"
 )
 
 // How the queue reads the service.
@@ -63,13 +64,14 @@ type queue struct {
 	walking bool
 	ended   bool
 	since   apitype.Time // Changes up to then are known.
-	codes   map[string]int
+	codes   *deskday.Codes
+	unsaved bool // A code is new.
 }
 
-func newQueue(now time.Time) *queue {
+func newQueue(now time.Time, codes *deskday.Codes) *queue {
 	return &queue{
 		known: map[apitype.UUID]bool{}, ready: map[apitype.UUID]apitype.Call{},
-		fetching: map[apitype.UUID]bool{}, away: map[apitype.UUID]bool{}, codes: map[string]int{},
+		fetching: map[apitype.UUID]bool{}, away: map[apitype.UUID]bool{}, codes: codes,
 		place: place{size: queuePage}, since: apitype.NewTime(now),
 	}
 }
@@ -195,8 +197,8 @@ func (q *queue) isInOrder() bool { return !q.forward || q.ended }
 func (q *queue) learn(call apitype.Call) { q.take(newListed(call)) }
 
 func (q *queue) take(l listed) {
-	if l.code != "" {
-		q.codes[l.code]++
+	if q.codes.See(l.code) {
+		q.unsaved = true
 	}
 	c := l.candidate
 	if !l.requested {

@@ -3,14 +3,16 @@ package tui
 import (
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"fundesk/apiclient/apitype"
+	deskday "fundesk/tui/desk"
 )
 
-// A list is mostly calls that ended: the queue counts their results and keeps nothing
+// A list is mostly calls that ended: the queue learns their results and keeps nothing
 // else of them, also when they end while they wait.
 func TestQueueKeepsNothingOfEndedCalls(t *testing.T) {
 	t.Parallel()
@@ -20,13 +22,14 @@ func TestQueueKeepsNothingOfEndedCalls(t *testing.T) {
 		c.Result = apitype.Embed(apitype.CallResult{ResultCode: &code})
 		return c
 	}
-	q := newQueue(time.Now())
+	codes := new(deskday.Codes)
+	q := newQueue(time.Now(), codes)
 	for n := range 100 {
 		q.learn(ended(n))
 	}
 	q.learn(apitype.Call{UUID: callID(100), Status: apitype.CallRequested})
-	if len(q.candidates) != 1 || len(q.known) != 1 || q.codes[code] != 100 {
-		t.Errorf("got %d candidates, %d known calls and %v, want one, one, and 100 results", len(q.candidates), len(q.known), q.codes)
+	if len(q.candidates) != 1 || len(q.known) != 1 || !slices.Equal(codes.All(), []string{code}) {
+		t.Errorf("got %d candidates, %d known calls and %v, want one, one, and one result", len(q.candidates), len(q.known), codes.All())
 	}
 	q.learn(ended(100))
 	if len(q.candidates) != 0 || len(q.known) != 0 {

@@ -44,6 +44,7 @@ type Options struct {
 	ExternalSourceName string                 // Sent with processed marks.
 	Locale             render.Locale          // Amounts, dates and phone numbers as they are shown; what is copied stays exact.
 	ConfigDir          string                 // Holds scripts/ and keys.toml; "" for none.
+	StateFile          string                 // Keeps what the desk remembers of this service; "" for nothing.
 	Page               string                 // The first page: desk, calls, persons, pledges, outbox or stats.
 	QuitWait           time.Duration          // How long quitting waits for what is still to be sent; 0: 5 s.
 	Now                func() time.Time

@@ -210,6 +210,9 @@ func (d *crowdDesk) choose() bool {
 		return false
 	}
 	d.write("\x15reached\r")
+	if d.see("sends reached", "A new result code") == "A new result code" {
+		d.write("y")
+	}
 	return d.see("sends reached") != ""
 }
 

@@ -40,8 +40,8 @@ func TestDemoWorksACallInTheTerminal(t *testing.T) {
 	first := term.take()
 	term.send("c")
 	term.waitFor("another code")
-	term.send("1", "r")
-	term.waitFor("no rating")
+	term.send("1")
+	term.waitFor("Retention rating")
 	term.send("4", "i")
 	term.write("Größe geprüft, 木村さん war erfreut.")
 	term.waitFor("war erfreut")
@@ -51,7 +51,7 @@ func TestDemoWorksACallInTheTerminal(t *testing.T) {
 	}))
 
 	before := len(h.getCall(t, second).Attempts.Value())
-	term.send("a") // Not reached: one key, and the next call is there.
+	term.send("j", "a") // The call was seen. Not reached: one key, and the next call is there.
 	term.wait("a third call", func(screen string) bool {
 		return callOnScreen.MatchString(screen) && !strings.Contains(screen, second)
 	})
@@ -98,7 +98,7 @@ func TestDemoTakesBackAHeldSend(t *testing.T) {
 	for taken := false; !taken; {
 		id = term.take()
 		before = h.getCall(t, id).AttemptsCount
-		term.send("a")
+		term.send("j", "a")
 		term.waitFor("takes it back")
 		term.send("u")
 		// It is held for five seconds: a machine may stand still for longer, and send it.

@@ -1,0 +1,318 @@
+package tui
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/service"
+)
+
+// seen lets the call on screen be visible for as long as a key that ends it needs.
+func (w *world) seen() { w.Clock.Advance(600 * time.Millisecond) }
+
+// loadResults adds completed calls for person 6 with a result code each, the oldest first.
+func (w *world) loadResults(requested time.Duration, codes ...string) {
+	for i, code := range codes {
+		w.Load(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: apitype.Call{
+			UUID: apitype.NewUUID(), Status: apitype.CallCompleted, RequestedAt: w.ago(requested - time.Duration(i)*time.Minute), LastUpdatedAt: w.ago(0),
+			PersonUUID: personID(6), Type: apitype.CallHappy, CompletedAt: new(w.ago(time.Minute)),
+			Result: apitype.Embed(apitype.CallResult{ResultCode: new(code), CompletedAt: new(w.ago(time.Minute))}),
+		}}})
+	}
+}
+
+// text is the screen without styles.
+func (d *driver) text() string { return ansi.Strip(strings.Join(d.app.screen(), "\n")) }
+
+func (d *driver) enter(keys ...string) {
+	for _, key := range keys {
+		d.press(key)
+	}
+}
+
+// entries are the changes in the outbox, as operation and call.
+func (w *world) entries(t *testing.T) (all []string) {
+	t.Helper()
+	entries, _, err := w.box.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		all = append(all, e.Op+" "+shortID(e.UUID))
+	}
+	return all
+}
+
+// The digit of a result is learnt by heart: it never becomes another one, whatever is
+// counted, polled or started anew.
+func TestResultCodesKeepTheirDigits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.options.ResultCodes, w.options.StateFile = nil, t.TempDir()+"/desk/test.json"
+	digits := func(d *driver, want ...string) {
+		t.Helper()
+		d.press("c")
+		defer d.press("esc")
+		for i, code := range want {
+			if line := fmt.Sprintf("%d  %s ", i+1, code); !strings.Contains(d.text(), line) {
+				t.Errorf("got:\n%s\nwant %q", d.text(), line)
+			}
+		}
+	}
+	d := newDriver(t, w.options)
+	d.press("n")
+	digits(d, "reached")
+	w.loadResults(2*time.Hour, "early", "moved", "moved", "moved")
+	d.untilPoll(w)
+	digits(d, "reached", "moved", "early")
+	// The next start reads the oldest call first, and counts most of another code.
+	w.loadResults(2000*time.Hour, "ancient", "ancient", "ancient", "ancient", "ancient")
+	d = newDriver(t, w.options)
+	d.press("n")
+	digits(d, "reached", "moved", "early", "ancient")
+	w.options.ResultCodes = []string{"b", "a"}
+	d = newDriver(t, w.options)
+	d.press("n")
+	digits(d, "b", "a")
+}
+
+// A result code that nobody has used yet is asked back: it may be a slip.
+func TestUnknownResultCodeIsAskedBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	d.enter("n", "c", "/", "m", "o", "w", "e", "d", "enter")
+	if text := d.text(); !strings.Contains(text, "mowed") || d.app.desk.form.code != "" {
+		t.Fatalf("got %q and:\n%s\nwant a question", d.app.desk.form.code, text)
+	}
+	d.enter("n")
+	if d.app.desk.form.code != "" {
+		t.Errorf("after n: got %q, want none", d.app.desk.form.code)
+	}
+	d.enter("esc", "c", "/", "m", "o", "w", "e", "d", "enter", "y")
+	if got := d.app.desk.form.code; got != "mowed" {
+		t.Errorf("after y: got %q, want mowed", got)
+	}
+	d.enter("esc", "c", "/", "ctrl+u", "m", "o", "v", "e", "d", "enter")
+	if got := d.app.desk.form.code; got != "moved" {
+		t.Errorf("a known one: got %q, want moved", got)
+	}
+}
+
+// The rating is on one key, ten on two, and nothing is saved that was not chosen.
+func TestRatingKeys(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ keys, want string }{
+		{"r 1 0", "10"}, {"r 1 i", "1 notes"}, {"r 1 esc", "1"}, {"r 8", "8"}, {"r 0", "0"}, {"r esc", "none"}, {"r z", "none"}, {"r 8 r -", "none"},
+		{"c 1 8", "8"}, {"c 1 1 0", "10"}, {"c 1 1 r 7", "7"}, {"c 1 r 4", "4"}, {"c 1 i", "none notes"}, {"c 1 esc", "none"}, {"r 8 c 1 esc", "8"},
+	}
+	for _, test := range tests {
+		t.Run(test.keys, func(t *testing.T) {
+			t.Parallel()
+			d := newDriver(t, newWorld(t).options)
+			d.enter("n")
+			d.enter(strings.Fields(test.keys)...)
+			got := "none"
+			if d.app.desk.form.rating != nil {
+				got = fmt.Sprint(*d.app.desk.form.rating)
+			}
+			if d.app.desk.writing {
+				got += " notes"
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// A whole call in four keys, and in five; a rating of one or ten is what was pressed.
+func TestWholeCallInFourKeys(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ keys, rating string }{{"c 1 8 ctrl+s", "8"}, {"c 1 r 8 ctrl+s", "8"}, {"c 1 1 ctrl+s", "1"}, {"c 1 1 0 ctrl+s", "10"}, {"c 1 ctrl+s", "<nil>"}}
+	for _, test := range tests {
+		t.Run(test.keys, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			d := newDriver(t, w.options)
+			d.enter("n")
+			d.enter(strings.Fields(test.keys)...)
+			if err := w.box.Release(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.box.Sender(w.client, outbox.SenderOptions{}).SendDue(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			call := w.call(t, callID(1))
+			if got := fmt.Sprint(call.Result.Value().DonorRetentionRating); call.Status != apitype.CallCompleted || got != test.rating {
+				t.Errorf("got %s with rating %s, want completed with %s", call.Status, got, test.rating)
+			}
+			if d.app.desk.call == nil || d.app.desk.call.UUID != callID(4) {
+				t.Error("the next call is not on the desk")
+			}
+		})
+	}
+}
+
+// A key that is held down, or pressed twice by mistake, ends no call that nobody saw.
+func TestHeldKeyEndsOneCall(t *testing.T) {
+	t.Parallel()
+	held := func(keys ...string) func(d *driver, w *world) {
+		return func(d *driver, w *world) {
+			for range 40 { // As a keyboard repeats them.
+				w.Clock.Advance(33 * time.Millisecond)
+				d.enter(keys...)
+			}
+		}
+	}
+	late := func(key string) func(d *driver, w *world) {
+		return func(d *driver, w *world) {
+			w.Clock.Advance(599 * time.Millisecond)
+			d.press(key)
+		}
+	}
+	tests := []struct {
+		name string
+		then func(d *driver, w *world)
+		want []string
+	}{
+		{"not reached, held", held("a"), []string{"call.attempt c0010000"}},
+		{"not reached, twice", late("a"), []string{"call.attempt c0010000"}},
+		{"another key that ends a call", late("X"), []string{"call.attempt c0010000"}},
+		{"expire", late("e"), []string{"call.attempt c0010000"}},
+		{"after a while", func(d *driver, w *world) { w.seen(); d.press("a") }, []string{"call.attempt c0010000", "call.attempt c0040000"}},
+		{"after another key", func(d *driver, _ *world) { d.enter("j", "a") }, []string{"call.attempt c0010000", "call.attempt c0040000"}},
+		{"a repeat that the terminal tells", func(d *driver, w *world) {
+			w.Clock.Advance(time.Minute)
+			d.send(tea.KeyPressMsg{Code: 'a', Text: "a", IsRepeat: true})
+		}, []string{"call.attempt c0010000"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			d := newDriver(t, w.options)
+			d.press("n")
+			w.seen()
+			d.press("a")
+			test.then(d, w)
+			if got := w.entries(t); !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if d.app.dialog != nil {
+				t.Error("a question is open, want none")
+			}
+			if len(test.want) == 1 && !strings.Contains(d.app.status(), "press it again") {
+				t.Errorf("status: got %q, want why the key did nothing", d.app.status())
+			}
+		})
+	}
+}
+
+// One u takes back what was sent in one go, and no more than that.
+func TestUndoTakesBackABurst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	end := func(after time.Duration) {
+		w.Clock.Advance(after)
+		d.enter("j", "a")
+	}
+	d.press("n")
+	end(0)
+	end(2100 * time.Millisecond)
+	end(1900 * time.Millisecond)
+	if got := len(w.entries(t)); got != 3 {
+		t.Fatalf("got %d changes, want 3", got)
+	}
+	d.press("u")
+	if got := w.entries(t); !slices.Equal(got, []string{"call.attempt c0010000"}) {
+		t.Errorf("after one u: got %q, want the first alone", got)
+	}
+	if call := d.app.desk.call; call == nil || call.UUID != callID(4) {
+		t.Errorf("on the desk: got %v, want the first of the burst", call)
+	}
+	if !strings.Contains(d.app.status(), "2 changes") {
+		t.Errorf("status: got %q, want how many were taken back", d.app.status())
+	}
+	d.press("u")
+	if got := w.entries(t); len(got) != 0 {
+		t.Errorf("after another u: got %q, want none", got)
+	}
+}
+
+// footerKeys are the keys that the last line offers, by the word beside them.
+func footerKeys(d *driver) (keys []string) {
+	for item := range strings.SplitSeq(strings.TrimSpace(ansi.Strip(d.app.footer())), "  ") {
+		if name, _, ok := strings.Cut(strings.TrimSpace(item), " "); ok {
+			keys = append(keys, strings.Replace(name, "^", "ctrl+", 1))
+		}
+	}
+	return keys
+}
+
+// entered is all text that keys could have gone into.
+func (d *driver) entered() string {
+	text := d.app.desk.form.notes.Value()
+	switch open := d.app.dialog.(type) {
+	case *prompt:
+		text += open.editor.Value()
+	case *choose:
+		text += open.editor.Value()
+	}
+	return text
+}
+
+// What the footer offers works: it changes the screen, is not refused, and is not typed
+// into the text that has the keys.
+func TestFooterOffersWhatWorks(t *testing.T) {
+	t.Parallel()
+	keys := []string{"n", "s", "i", "i", "c", "1", "r", "X", "esc", "?", ":", "/", "2", "3", "4", "5", "6", "1", "space", "A", "enter", "j", "x", "K", "W", "y", "t", "D"}
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(seed, 4))
+			w := newWorld(t)
+			w.refusedEntry(t)
+			d := newDriver(t, w.options)
+			var path []string
+			for range 150 {
+				key := keys[random.IntN(len(keys))]
+				path = append(path, key)
+				d.press(key)
+				w.Clock.Advance(time.Second)
+				offered := footerKeys(d)
+				if len(offered) == 0 {
+					t.Fatalf("%q: the footer is empty:\n%s", path, d.text())
+				}
+				pick := offered[random.IntN(len(offered))]
+				d.app.message = message{}
+				before, entered := d.text(), d.entered()
+				path = append(path, "footer "+pick)
+				_, done := d.app.Update(keyPress(pick))
+				if d.app.message.reply {
+					t.Errorf("%q: refused: %s", path, d.app.message.text)
+				}
+				if d.entered() != entered && strings.Contains(d.entered(), pick) && len(d.entered()) > len(entered) {
+					t.Errorf("%q: typed into the text: %q, before %q", path, d.entered(), entered)
+				}
+				if done == nil && d.text() == before {
+					t.Errorf("%q: nothing happens:\n%s", path, before)
+				}
+				d.run(done, 0)
+				if t.Failed() {
+					return
+				}
+			}
+		})
+	}
+}
