@@ -112,8 +112,21 @@ func TestUnknownResultCodeIsAskedBack(t *testing.T) {
 func TestRatingKeys(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ keys, want string }{
-		{"r 1 0", "10"}, {"r 1 i", "1 notes"}, {"r 1 esc", "1"}, {"r 8", "8"}, {"r 0", "0"}, {"r esc", "none"}, {"r z", "none"}, {"r 8 r -", "none"},
-		{"c 1 8", "8"}, {"c 1 1 0", "10"}, {"c 1 1 r 7", "7"}, {"c 1 r 4", "4"}, {"c 1 i", "none notes"}, {"c 1 esc", "none"}, {"r 8 c 1 esc", "8"},
+		{"r 1 0", "10"},
+		{"r 1 i", "1 notes"},
+		{"r 1 esc", "1"},
+		{"r 8", "8"},
+		{"r 0", "0"},
+		{"r esc", "none"},
+		{"r z", "none"},
+		{"r 8 r -", "none"},
+		{"c 1 8", "8"},
+		{"c 1 1 0", "10"},
+		{"c 1 1 r 7", "7"},
+		{"c 1 r 4", "4"},
+		{"c 1 i", "none notes"},
+		{"c 1 esc", "none"},
+		{"r 8 c 1 esc", "8"},
 	}
 	for _, test := range tests {
 		t.Run(test.keys, func(t *testing.T) {
