@@ -1,13 +1,93 @@
 package main
 
 import (
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
+
+// execute runs a statement on an SQLite file, beside the program.
+func execute(t *testing.T, file, text string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), text)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fileBytes are the digests of a database's file and of what lies beside it; one that is not
+// there is absent.
+func fileBytes(t *testing.T, file string) map[string]string {
+	t.Helper()
+	digests := map[string]string{}
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal", ".key"} {
+		data, err := os.ReadFile(file + suffix)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(data)
+		digests[suffix] = hex.EncodeToString(sum[:])
+	}
+	return digests
+}
+
+// TestCheckOnlyReads shows that no byte changes of a database, of its log or of its key: of one
+// that was closed, of one that was killed, of one that is served, and of a backup.
+func TestCheckOnlyReads(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	var counts map[string]int
+	e.must(&counts, "", "sample", "--persons", "50")
+	file := filepath.Join(e.folder, "fundeskd.db")
+	check := func(state, file string, want ...string) {
+		t.Helper()
+		before := fileBytes(t, file)
+		for _, suffix := range want {
+			if before[suffix] == "" {
+				t.Fatalf("%s: there is no %s", state, suffix)
+			}
+		}
+		if code, out, errs := e.run("", "check", "--database", "sqlite:"+file); code != exitDone {
+			t.Errorf("%s: got code %d, %s%s", state, code, out, errs)
+		}
+		if diff := cmp.Diff(before, fileBytes(t, file)); diff != "" {
+			t.Errorf("%s: bytes changed: %s", state, diff)
+		}
+	}
+	check("closed", file, ".key")
+	copied := filepath.Join(e.folder, "copy.db")
+	if code, _, errs := e.run("", "backup", copied); code != exitDone {
+		t.Fatal(errs)
+	}
+	check("backup", copied, ".key")
+	var organization struct{ UUID string }
+	running := e.child()
+	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
+	check("served", file, "-wal", "-shm")
+	_ = running.command.Process.Kill()
+	_ = running.command.Wait()
+	check("killed", file, "-wal", "-shm")
+	var organizations []any
+	if e.must(&organizations, "", "organization", "list"); len(organizations) != 3 {
+		t.Errorf("got %d organizations, want what the log held", len(organizations))
+	}
+}
 
 // TestCheckOfDamage shows that a file which cannot be read as a database is told of like
 // any other damage, for programs too.
@@ -62,20 +142,28 @@ func TestNotOurDatabase(t *testing.T) {
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("sqlite", foreign)
-	if err != nil {
+	execute(t, foreign, `CREATE TABLE cookies (name TEXT)`)
+	blank, versioned, keyless := filepath.Join(e.folder, "blank.db"), filepath.Join(e.folder, "versioned.db"), filepath.Join(e.folder, "keyless.db")
+	old := filepath.Join(e.folder, "old.db")
+	execute(t, blank, `PRAGMA user_version = 0; VACUUM`)
+	execute(t, versioned, `CREATE TABLE settings (name TEXT); PRAGMA user_version = 2`)
+	for _, file := range []string{keyless, old} {
+		if code, _, errs := e.run("", "migrate", "--database", "sqlite:"+file); code != exitDone {
+			t.Fatal(errs)
+		}
+	}
+	if err := os.Remove(keyless + ".key"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.ExecContext(t.Context(), `CREATE TABLE cookies (name TEXT)`); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	execute(t, old, `PRAGMA user_version = 1`)
 	tests := []struct {
 		name, file, want string
 		args             []string
 	}{
+		{"check of a file without tables", blank, "no tables", []string{"check"}},
+		{"check of another program's of our version", versioned, "another program", []string{"check"}},
+		{"check without the key", keyless, keyless + ".key is missing", []string{"check"}},
+		{"check of an older schema", old, "run fundeskd migrate", []string{"check"}},
 		{"check of an empty file", empty, "the file is empty", []string{"check"}},
 		{"backup of an empty file", empty, "the file is empty", []string{"backup", filepath.Join(e.folder, "copy.db")}},
 		{"copy of an empty file", empty, "the file is empty", []string{"copy", "--from", "sqlite:" + empty, "--to", "sqlite:" + filepath.Join(e.folder, "to.db")}},
@@ -85,17 +173,13 @@ func TestNotOurDatabase(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			before, err := os.ReadFile(test.file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			before := fileBytes(t, test.file)
 			code, out, errs := e.run("", append(test.args, "--database", "sqlite:"+test.file)...)
 			if code != exitFailure || out != "" || !strings.Contains(errs, test.want) || !strings.Contains(errs, test.file) {
 				t.Errorf("got code %d, %s%s, want %q of %s", code, out, errs, test.want, test.file)
 			}
-			after, err := os.ReadFile(test.file)
-			if err != nil || test.file == empty && len(after) > len(before) {
-				t.Errorf("got %d bytes and %v afterwards, want %d", len(after), err, len(before))
+			if diff := cmp.Diff(before, fileBytes(t, test.file)); diff != "" {
+				t.Errorf("the file or what lies beside it changed: %s", diff)
 			}
 		})
 	}

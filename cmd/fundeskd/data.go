@@ -174,6 +174,9 @@ func (p *program) migrateCommand() *cobra.Command {
 				return err
 			}
 			version, err := store.Version(c.Context())
+			if err == nil {
+				_, err = store.SigningSeed(c.Context()) // A database is whole with its key.
+			}
 			if err := errors.Join(err, store.Close()); err != nil {
 				return err
 			}
@@ -189,7 +192,8 @@ func (p *program) backupCommand() *cobra.Command {
 		Use:   "backup FILE",
 		Short: "Copy the database to a new file while it is used",
 		Long: "Backup writes a whole copy of the database to FILE, and the signing key beside it to FILE.key, so that\n" +
-			"tokens are still good after it was put back. Both hold secrets. A file that exists is not touched.",
+			"tokens are still good after it was put back. Both hold secrets. A file that exists is not touched.\n" +
+			"FILE is there only when it is whole; what a killed backup left ends with .unfinished and may be erased.",
 		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db",
 		Args:    exactly("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -208,8 +212,10 @@ func (p *program) backupCommand() *cobra.Command {
 
 func (p *program) checkCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "check",
-		Short:   "Check the database: its file and the references between its records",
+		Use:   "check",
+		Short: "Check the database: its file and the references between its records",
+		Long: "Check only reads: no byte of the database, of its log or of its key changes. It refuses an empty file, a\n" +
+			"database of another program or of another version, and one without its key.",
 		Example: "  fundeskd check",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -242,7 +248,7 @@ func (p *program) checkCommand() *cobra.Command {
 // check is what is wrong with the database. One that cannot even be read as one is
 // damaged like any other.
 func (p *program) check(ctx context.Context) (found []string, err error) {
-	p.existing = true // A mistyped path would make an empty database, and all would be well with it.
+	p.inspect = true
 	store, err := p.openStore(ctx)
 	if err == nil {
 		found, err = store.Check(ctx)

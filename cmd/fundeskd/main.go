@@ -69,6 +69,7 @@ type program struct {
 	noMigrate bool
 	bulk      bool     // The command writes much.
 	existing  bool     // The command is about a database that is there.
+	inspect   bool     // The command only reads.
 	kept      string   // What is left of the command when it is interrupted.
 	timeouts  timeouts // Of serve; zero: the defaults.
 	persons   int      // Of serve --sandbox; 0: as many as a sample has by itself.
@@ -251,7 +252,7 @@ func (p *program) openStore(ctx context.Context) (*sqlstore.Store, error) {
 		return nil, err
 	}
 	return sqlstore.Open(ctx, sqlstore.Options{
-		Database: name, Postgres: pgdriver.Driver{}, NoMigrate: p.noMigrate, Bulk: p.bulk, Existing: p.existing, Observe: p.observe,
+		Database: name, Postgres: pgdriver.Driver{}, NoMigrate: p.noMigrate, Bulk: p.bulk, Existing: p.existing, Inspect: p.inspect, Observe: p.observe,
 		Connections: p.connections, ConnectTimeout: p.connectTimeout, AnswerTimeout: p.answerTimeout,
 	})
 }

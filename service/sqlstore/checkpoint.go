@@ -5,86 +5,86 @@ import (
 	"time"
 )
 
-// The writer's log is folded into the file by a connection of its own, so that nobody
-// who waits for a commit waits for that: after so many changes, or so long after the
-// last fold.
+// The writer's log is brought into the file by a connection of its own, the checkpointer, so
+// that nobody who waits for a commit waits for that: after so many changes, or so long after
+// the last checkpoint.
 const (
-	foldChanges = 500
-	foldPause   = time.Second
-	foldNow     = `PRAGMA wal_checkpoint(PASSIVE)`
+	checkpointChanges = 500
+	checkpointPause   = time.Second
+	checkpointPassive = `PRAGMA wal_checkpoint(PASSIVE)`
 )
 
-// folder folds the log while the writer goes on.
-type folder struct {
-	changes atomic.Int64  // Since the last fold.
-	wake    chan struct{} // There are changes; holds one.
-	enough  chan struct{} // There are many; holds one.
-	rest    atomic.Bool   // All but the last changes are folded.
+// checkpointer is what the writer and the connection that makes checkpoints tell each other.
+type checkpointer struct {
+	changes atomic.Int64  // Since the last checkpoint.
+	some    chan struct{} // There are changes; holds one.
+	many    chan struct{} // There are many; holds one.
+	made    atomic.Bool   // One was made; only what came meanwhile is left in the log.
 }
 
-func newFolder() *folder {
-	return &folder{wake: make(chan struct{}, 1), enough: make(chan struct{}, 1)}
+func newCheckpointer() *checkpointer {
+	return &checkpointer{some: make(chan struct{}, 1), many: make(chan struct{}, 1)}
 }
 
 // committed tells of changes that are durable.
-func (f *folder) committed(changes int) {
-	if f.changes.Add(int64(changes)) >= foldChanges {
+func (p *checkpointer) committed(changes int) {
+	if p.changes.Add(int64(changes)) >= checkpointChanges {
 		select {
-		case f.enough <- struct{}{}:
+		case p.many <- struct{}{}:
 		default:
 		}
 	}
 	select {
-	case f.wake <- struct{}{}:
+	case p.some <- struct{}{}:
 	default:
 	}
 }
 
-// fold folds the log until the engine is closed. A fold that fails loses nothing: the
-// log holds what it held.
-func (e *sqliteEngine) fold() {
+// makeCheckpoints makes checkpoints until the engine is closed. One that fails loses nothing:
+// the log holds what it held.
+func (e *sqliteEngine) makeCheckpoints() {
 	var c *conn
 	defer func() {
 		if c != nil {
 			_ = c.close()
 		}
 	}()
-	timer := time.NewTimer(foldPause)
+	timer := time.NewTimer(checkpointPause)
 	defer timer.Stop()
 	for {
 		select {
-		case <-e.folder.wake:
+		case <-e.checkpointer.some:
 		case <-e.stop:
 			return
 		}
-		timer.Reset(foldPause)
+		timer.Reset(checkpointPause)
 		select {
-		case <-e.folder.enough:
+		case <-e.checkpointer.many:
 		case <-timer.C:
 		case <-e.stop:
 			return
 		}
-		e.folder.changes.Store(0)
+		e.checkpointer.changes.Store(0)
 		if c == nil {
 			c, _ = e.connect() // Without one, the next change tries again.
 		}
 		if c != nil && c.checkpoint() == nil {
-			e.folder.rest.Store(true)
+			e.checkpointer.made.Store(true)
 		}
 	}
 }
 
-// foldRest folds what came while the log was folded: little. It is done by the writer,
-// so that nothing comes meanwhile and the log can begin anew; otherwise it would grow as
-// long as anybody writes.
-func (e *sqliteEngine) foldRest(c *conn) {
-	if e.folder.rest.CompareAndSwap(true, false) {
+// finishCheckpoint brings in what came while a checkpoint was made: little. It is done by the
+// writer, so that nothing comes meanwhile and the log can begin anew; otherwise it would grow
+// as long as anybody writes.
+func (e *sqliteEngine) finishCheckpoint(c *conn) {
+	if e.checkpointer.made.CompareAndSwap(true, false) {
 		_ = c.checkpoint()
 	}
 }
 
-// checkpoint folds what of the log nobody reads any more.
+// checkpoint brings in what of the log nobody reads any more.
 func (c *conn) checkpoint() error {
-	var busy, log, folded int
-	return c.raw.QueryRowContext(c.ctx, foldNow).Scan(&busy, &log, &folded)
+	var busy, log, moved int
+	return c.raw.QueryRowContext(c.ctx, checkpointPassive).Scan(&busy, &log, &moved)
 }

@@ -43,7 +43,7 @@ func (e *sqliteEngine) setSeed(_ context.Context, seed []byte) error {
 	if known, err := readKey(path); err == nil && bytes.Equal(known, seed) {
 		return nil
 	}
-	return makeKey(path, seed, os.Rename)
+	return makeKey(path, seed, replace)
 }
 
 // readKey is the seed in a key file.
@@ -66,9 +66,7 @@ func readKey(path string) ([]byte, error) {
 
 // writeKey makes a key file, whole or not at all; one that exists is left alone.
 func writeKey(path string, seed []byte) error {
-	return makeKey(path, seed, func(from, to string) error {
-		return errors.Join(os.Link(from, to), os.Remove(from))
-	})
+	return makeKey(path, seed, publish)
 }
 
 // makeKey writes a key beside its place, and puts it there when it is whole and on the
@@ -78,18 +76,18 @@ func makeKey(path string, seed []byte, place func(from, to string) error) (err e
 	if err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // 0600
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+unfinished) // 0600
 	if err != nil {
 		return err
 	}
 	err = pem.Encode(file, &pem.Block{Type: "PRIVATE KEY", Bytes: der})
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = place(file.Name(), path)
 	}
-	if err := place(file.Name(), path); err != nil {
-		return err
+	if err != nil {
+		_ = os.Remove(file.Name()) // The first error is the one to tell.
 	}
-	return syncFolder(filepath.Dir(path))
+	return err
 }
 
 // syncFolder keeps the names of a folder over a power loss. Not every system can.

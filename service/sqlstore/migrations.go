@@ -105,12 +105,14 @@ func (e *sqliteEngine) migrate(ctx context.Context, refuse bool) (err error) {
 	return err
 }
 
+var errAnotherProgram = errors.New("it is a database of another program")
+
 // empty refuses a file that another program keeps its data in.
 func (c *conn) empty(ctx context.Context) error {
 	var tables int
 	err := c.raw.QueryRowContext(ctx, `SELECT COUNT(*) FROM sqlite_schema`).Scan(&tables)
 	if err == nil && tables > 0 {
-		err = errors.New("it is a database of another program")
+		err = errAnotherProgram
 	}
 	return err
 }

@@ -52,6 +52,7 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	if o.Postgres == nil {
 		return nil, errors.New("this program serves SQLite only; fundeskd serves PostgreSQL")
 	}
+	o.NoMigrate = o.NoMigrate || o.Inspect
 	if err := migratePostgres(ctx, o); err != nil {
 		return nil, err
 	}
@@ -67,6 +68,11 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	e.db.SetMaxIdleConns(size)
 	e.pool = newPool(size, e.connect)
 	e.pool.patience = o.AnswerTimeout
+	if o.Inspect {
+		if err := e.keyThere(ctx); err != nil {
+			return nil, errors.Join(err, e.close())
+		}
+	}
 	return e, nil
 }
 
@@ -220,6 +226,17 @@ func (e *postgresEngine) seed(ctx context.Context) (seed []byte, err error) {
 		return nil, err
 	}
 	return hex.DecodeString(text)
+}
+
+// keyThere refuses a database without its key.
+func (e *postgresEngine) keyThere(ctx context.Context) error {
+	return e.ask(ctx, func(c *conn) error {
+		_, err := (&reader{c}).Setting(signingKey)
+		if errors.Is(err, service.ErrNoRow) {
+			return errors.New("its key is missing from the table settings: without it no token is good; put it back from where the database came from")
+		}
+		return err
+	})
 }
 
 // makeSeed makes the secret. Processes that race for it get the same.

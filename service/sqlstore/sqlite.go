@@ -28,15 +28,15 @@ const maxBatch = 256
 // sqliteEngine is an SQLite file: many readers, and one writer that commits together
 // what waits together.
 type sqliteEngine struct {
-	path    string
-	db      *sql.DB
-	readers *pool
-	cache   int // Of the writer, in KiB.
-	writes  chan *write
-	folder  *folder
-	stop    chan struct{}
-	done    sync.WaitGroup
-	once    sync.Once
+	path         string
+	db           *sql.DB
+	readers      *pool
+	cache        int // Of the writer, in KiB.
+	writes       chan *write
+	checkpointer *checkpointer
+	stop         chan struct{}
+	done         sync.WaitGroup
+	once         sync.Once
 }
 
 // write is one change that waits for the writer.
@@ -51,13 +51,15 @@ func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, err
 	if err := makeFile(path, o.Existing); err != nil {
 		return nil, err
 	}
-	source := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: sqliteSettings}
-	db, err := sql.Open("sqlite", source.String())
+	if err := foreign(ctx, path); err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", sqliteName(path, sqliteSettings))
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxIdleConns(64)
-	e := &sqliteEngine{path: path, db: db, cache: writerCache, writes: make(chan *write), folder: newFolder(), stop: make(chan struct{})}
+	e := &sqliteEngine{path: path, db: db, cache: writerCache, writes: make(chan *write), checkpointer: newCheckpointer(), stop: make(chan struct{})}
 	if o.Bulk {
 		e.cache = bulkCache
 	}
@@ -70,9 +72,17 @@ func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, err
 	}
 	e.readers = newPool(readers, e.connect)
 	e.done.Go(e.writer)
-	e.done.Go(e.fold)
+	e.done.Go(e.makeCheckpoints)
 	return e, nil
 }
+
+// sqliteName names a file and settings for the driver.
+func sqliteName(path, settings string) string {
+	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: settings}
+	return name.String()
+}
+
+var errEmptyFile = errors.New("the file is empty; no database was ever written to it")
 
 // makeFile makes a database's file where there is none, unless it has to be there.
 func makeFile(path string, existing bool) error {
@@ -89,7 +99,7 @@ func makeFile(path string, existing bool) error {
 	}
 	about, err := file.Stat()
 	if err == nil && existing && about.Size() == 0 {
-		err = errors.New("the file is empty; no database was ever written to it")
+		err = errEmptyFile
 	}
 	return errors.Join(err, file.Close())
 }
@@ -140,7 +150,7 @@ func (e *sqliteEngine) enlarge(raw *sql.Conn) error {
 
 // writerSettings are those of the writer's connection alone. Its cache, in KiB, holds the
 // pages of the indexes that it changes all over: with the small one a load writes them
-// to the log again and again. The log is folded by the folder.
+// to the log again and again. The log is brought into the file by the checkpointer.
 const (
 	writerSettings = `PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -%d`
 	writerCache    = 32_000
@@ -232,8 +242,8 @@ func (e *sqliteEngine) writer() {
 			w.answer(err)
 		}
 		if err == nil {
-			e.folder.committed(len(batch))
-			e.foldRest(c)
+			e.checkpointer.committed(len(batch))
+			e.finishCheckpoint(c)
 		}
 	}
 }
@@ -327,7 +337,7 @@ func guarded(run func() error) (err error) {
 func (e *sqliteEngine) connections() (used, most int) { return e.readers.connections() }
 
 // close waits for the writer and ends all connections. The last one of the last process
-// folds the log into the file.
+// brings the log into the file.
 func (e *sqliteEngine) close() (err error) {
 	e.once.Do(func() {
 		close(e.stop)
@@ -384,31 +394,6 @@ func (e *sqliteEngine) amongNumbers(column string, numbers []int64) (cond string
 
 // analyze does nothing: every index was chosen without statistics.
 func (e *sqliteEngine) analyze(context.Context) error { return nil }
-
-// backup copies the database and its key into new files.
-func (e *sqliteEngine) backup(ctx context.Context, file string) (err error) {
-	key, err := e.seed(ctx)
-	if err != nil {
-		return err
-	}
-	made, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		err = errors.Join(err, made.Close())
-		if err != nil {
-			_ = os.Remove(file)
-		}
-	}()
-	if _, err := e.db.ExecContext(ctx, `VACUUM INTO $1`, file); err != nil {
-		return sqliteError(err)
-	}
-	if err := made.Sync(); err != nil {
-		return err
-	}
-	return writeKey(keyPath(file), key)
-}
 
 // integrity is what SQLite finds wrong with its file.
 func (e *sqliteEngine) integrity(ctx context.Context) (found []string, err error) {

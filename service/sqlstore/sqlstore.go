@@ -25,6 +25,7 @@ type Options struct {
 	Database  string         // sqlite:PATH or postgres://….
 	Postgres  PostgresDriver // Needed for postgres://….
 	NoMigrate bool           // Refuse an older schema instead of bringing it up to date.
+	Inspect   bool           // Change nothing, and refuse what is no whole database of this version, with its key.
 	Existing  bool           // Refuse an SQLite file that is not there, or empty, instead of making it.
 	Bulk      bool           // Much is written at once, by a program that may take memory for it.
 	// Connections is how many connections may be in use at once; of SQLite, those that
@@ -92,7 +93,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if !ok || path == "" {
 		return nil, errors.New("the database is named as sqlite:PATH or postgres://…")
 	}
-	e, err := openSQLite(ctx, path, o)
+	open := openSQLite
+	if o.Inspect {
+		open = func(ctx context.Context, path string, _ Options) (*sqliteEngine, error) {
+			return inspectSQLite(ctx, path)
+		}
+	}
+	e, err := open(ctx, path, o)
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", path, wayOut(err))
 	}

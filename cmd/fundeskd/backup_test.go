@@ -1,0 +1,118 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestKilledBackup kills backups at each of their steps: what has the name of the backup is
+// whole, with its key, and whatever is left does not keep the next one from its name.
+func TestKilledBackup(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	var counts map[string]int
+	e.must(&counts, "", "sample", "--persons", "3000")
+	database, err := os.Stat(filepath.Join(e.folder, "fundeskd.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := func(size int64) func(folder string) bool {
+		return func(folder string) bool {
+			return slices.ContainsFunc(listing(folder), func(file os.FileInfo) bool { return file.Size() >= size && !strings.HasSuffix(file.Name(), ".key") })
+		}
+	}
+	named := func(suffix string) func(string) bool {
+		return func(folder string) bool {
+			return slices.ContainsFunc(listing(folder), func(file os.FileInfo) bool { return strings.HasSuffix(file.Name(), suffix) })
+		}
+	}
+	steps := []struct {
+		name string
+		when func(folder string) bool
+	}{
+		{"begun", begun(0)},
+		{"a page", begun(1)},
+		{"half", begun(database.Size() / 2)},
+		{"most", begun(database.Size() * 9 / 10)},
+		{"key", named(".key")},
+		{"named", named("backup.db")},
+	}
+	killed := 0
+	for _, step := range steps {
+		folder := t.TempDir()
+		file := filepath.Join(folder, "backup.db")
+		command := exec.CommandContext(t.Context(), os.Args[0], "backup", file)
+		command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE="+e.database)
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- command.Wait() }()
+		for limit := time.Now().Add(time.Minute); !step.when(folder) && time.Now().Before(limit); {
+			continue
+		}
+		_ = command.Process.Kill()
+		if <-ended != nil {
+			killed++
+		}
+		if _, err := os.Stat(file); err == nil {
+			wantWhole(t, e, step.name, file, counts)
+		}
+		if err := os.Remove(file); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		if code, _, errs := e.run("", "backup", file); code != exitDone {
+			t.Errorf("%s: the next backup: got code %d, %s", step.name, code, errs)
+		}
+		wantWhole(t, e, step.name+", again", file, counts)
+	}
+	if killed < 4 {
+		t.Errorf("got %d backups killed, want most of %d", killed, len(steps))
+	}
+}
+
+func listing(folder string) (files []os.FileInfo) {
+	entries, _ := os.ReadDir(folder)
+	for _, entry := range entries {
+		if file, err := entry.Info(); err == nil { // One that is gone is not there.
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// wantWhole wants a database to be sound and to hold all that was loaded.
+func wantWhole(t *testing.T, e environment, step, file string, counts map[string]int) {
+	t.Helper()
+	if code, out, errs := e.run("", "check", "--database", "sqlite:"+file); code != exitDone {
+		t.Errorf("%s: check: got code %d, %s%s", step, code, out, errs)
+	}
+	copied := file + ".copy"
+	code, out, errs := e.run("", "copy", "--from", "sqlite:"+file, "--to", "sqlite:"+copied, "-o", "json")
+	if code != exitDone {
+		t.Fatalf("%s: copy: got code %d, %s", step, code, errs)
+	}
+	var result struct {
+		Tables []struct {
+			Table string
+			Rows  int
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &result); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range result.Tables {
+		if want, ok := counts[strings.TrimSuffix(table.Table, "s")]; ok && table.Rows != want {
+			t.Errorf("%s: got %d %s, want %d", step, table.Rows, table.Table, want)
+		}
+	}
+	if err := os.Remove(copied); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,120 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+)
+
+// inspectSQLite opens a file to look at it: no byte of it, of its log or of its key changes.
+func inspectSQLite(ctx context.Context, path string) (_ *sqliteEngine, err error) {
+	switch file, err := os.Stat(path); {
+	case err != nil:
+		return nil, err
+	case file.Size() == 0:
+		return nil, errEmptyFile
+	}
+	settings, err := inspectSettings(path)
+	if err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", sqliteName(path, settings))
+	if err != nil {
+		return nil, err
+	}
+	e := &sqliteEngine{path: path, db: db, checkpointer: newCheckpointer(), stop: make(chan struct{})}
+	e.readers = newPool(max(2, runtime.GOMAXPROCS(0)), e.connect)
+	if err := errors.Join(e.ours(ctx), e.keyThere()); err != nil {
+		return nil, errors.Join(err, e.close())
+	}
+	return e, nil
+}
+
+// inspectSettings are those of a connection that changes nothing. Who reads a log needs its
+// index, the file beside it, which is only read too. Without a log nobody has the file open, and
+// it is read as one that nobody changes: SQLite would make a log and an index otherwise.
+func inspectSettings(path string) (string, error) {
+	const always = "mode=ro&_pragma=busy_timeout(10000)&_pragma=mmap_size(2147483648)&_pragma=temp_store(MEMORY)"
+	log, err := os.Stat(path + "-wal")
+	if errors.Is(err, fs.ErrNotExist) {
+		return always + "&immutable=1", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	switch _, err := os.Stat(path + "-shm"); {
+	case err == nil:
+		return always + "&readonly_shm=1", nil
+	case errors.Is(err, fs.ErrNotExist) && log.Size() == 0:
+		return always + "&immutable=1", nil
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("its log %s-wal is there without the index %s-shm; fundeskd migrate brings the log into the file", path, path)
+	default:
+		return "", err
+	}
+}
+
+// foreign refuses another program's file before it is opened to be written: opening turns on
+// the log, which a file of ours has on already.
+func foreign(ctx context.Context, path string) (err error) {
+	header := make([]byte, 19)
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	n, _ := io.ReadFull(file, header)
+	if err := file.Close(); err != nil || n < len(header) || header[18] == 2 {
+		return err
+	}
+	db, err := sql.Open("sqlite", sqliteName(path, "mode=ro&immutable=1"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var version, tables int
+	err = db.QueryRowContext(ctx, `SELECT user_version, (SELECT COUNT(*) FROM sqlite_schema) FROM pragma_user_version`).Scan(&version, &tables)
+	if err == nil && version == 0 && tables > 0 {
+		err = errAnotherProgram
+	}
+	return err
+}
+
+// ours refuses a file that is not a database of this program and of its version.
+func (e *sqliteEngine) ours(ctx context.Context) error {
+	texts, err := migrationTexts()
+	if err != nil {
+		return err
+	}
+	return e.view(ctx, func(c *conn) error {
+		version, err := c.version()
+		if err != nil {
+			return err
+		}
+		if version == 0 {
+			if err := c.empty(ctx); err != nil {
+				return err
+			}
+			return errors.New("it holds no tables; no fundeskd ever wrote to it")
+		}
+		var found int
+		err = c.raw.QueryRowContext(ctx, `SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('settings', 'accounts', 'persons', 'pledges', 'calls')`).Scan(&found)
+		if err == nil && found < 5 {
+			err = errAnotherProgram
+		}
+		return errors.Join(err, mayMigrate(version, len(texts), true))
+	})
+}
+
+// keyThere refuses a file without its key.
+func (e *sqliteEngine) keyThere() error {
+	_, err := readKey(keyPath(e.path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("its key %s is missing: without it no token is good; put it back from where the database came from", keyPath(e.path))
+	}
+	return err
+}
