@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,14 +104,12 @@ func (s *session) login(cmd *cobra.Command, withToken, insecure bool) error {
 	return nil
 }
 
-// loginURL is where a login goes: flag, environment, profile.
+// loginURL is where a login goes: flag, the profile that was named, environment, profile.
 func (s *session) loginURL(p profile.Profile) string {
-	for _, url := range []string{s.flags.baseURL, s.app.Getenv("FUNDESK_BASE_URL"), p.BaseURL} {
-		if url != "" {
-			return url
-		}
+	if s.flags.profile != "" && s.flags.baseURL == "" && p.BaseURL != "" {
+		return p.BaseURL
 	}
-	return ""
+	return cmp.Or(s.flags.baseURL, s.app.Getenv("FUNDESK_BASE_URL"), p.BaseURL)
 }
 
 // maxToken is more than any token has, in bytes.
@@ -175,13 +174,20 @@ func authLogout(s *session) *cobra.Command {
 			"  fundesk auth logout",
 		RunE: func(_ *cobra.Command, _ []string) error {
 			completions.Forget(s.runtimeDir())
-			config, err := s.store().Load()
+			config, err := s.config()
 			if err != nil {
-				return usageError(err.Error())
+				return err
 			}
 			name := s.profileName(config)
-			p, ok := config.Profiles[name]
-			if !ok || p.TokenStorage == "" || p.TokenStorage == profile.StorageCommand {
+			if name == "" {
+				s.note("no profile is chosen, so that no token is stored")
+				return nil
+			}
+			p, err := findProfile(config, name)
+			if err != nil {
+				return err
+			}
+			if storage := p.Storage(); storage == "" || storage == profile.StorageCommand {
 				s.note("no token is stored for %s", quote(name))
 				return nil
 			}
@@ -207,6 +213,7 @@ func authLogout(s *session) *cobra.Command {
 // authState is what auth status shows.
 type authState struct {
 	Profile   string  `json:"profile"`
+	Service   string  `json:"service"`
 	BaseURL   string  `json:"baseUrl"`
 	Source    string  `json:"tokenSource"`
 	Subject   *string `json:"subject"`
@@ -229,7 +236,7 @@ func authStatus(s *session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			state := authState{Profile: t.name, BaseURL: t.baseURL, Source: t.tokenSource()}
+			state := authState{Profile: t.name, Service: t.service(), BaseURL: t.baseURL, Source: t.tokenSource()}
 			token, err := s.currentToken(cmd, t)
 			if err != nil {
 				return err
@@ -257,10 +264,8 @@ func (t *target) tokenSource() string {
 		return "embedded"
 	case t.envToken != "":
 		return "FUNDESK_TOKEN"
-	case t.profile.TokenStorage != "":
-		return t.profile.TokenStorage
 	default:
-		return "none"
+		return cmp.Or(t.profile.Storage(), "none")
 	}
 }
 
@@ -287,7 +292,7 @@ func (a *authState) readToken(token string) {
 }
 
 func (a *authState) fields(now time.Time) []pair {
-	fields := []pair{{"profile", a.Profile}, {"service", a.BaseURL}, {"token from", a.Source}}
+	fields := []pair{{"profile", a.Profile}, {"service", a.Service}, {"token from", a.Source}}
 	if a.Subject != nil {
 		fields = append(fields, pair{"subject", *a.Subject})
 	}

@@ -40,26 +40,49 @@ func (c *changeFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// printChange prints a request that is not sent.
-func printChange(s *session, ch apiclient.Change) error {
+// serviceName is the service that changes go to, "" where none is chosen.
+func (s *session) serviceName() (string, error) {
+	t, err := s.resolve()
+	switch {
+	case err == nil:
+		return t.service(), nil
+	case apiclient.KindOf(err) == apiclient.KindUnauthenticated: // What would be sent can be seen without.
+		return "", nil
+	default:
+		return "", err
+	}
+}
+
+// printChanges prints requests that are not sent.
+func printChanges(s *session, changes ...apiclient.Change) error {
 	format, err := s.format()
 	if err != nil {
 		return err
 	}
-	if format.IsJSON() {
-		line, err := json.Marshal(struct {
-			Method string          `json:"method"`
-			Path   string          `json:"path"`
-			Body   json.RawMessage `json:"body"`
-		}{ch.Method, ch.Path, ch.Body})
-		if err != nil {
-			return fmt.Errorf("write the request: %w", err)
-		}
-		_, err = fmt.Fprintf(s.app.Out, "%s\n", line)
+	service, err := s.serviceName()
+	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.app.Out, "%s %s\n%s\n", ch.Method, ch.Path, ch.Body)
-	return err
+	for _, ch := range changes {
+		line := fmt.Appendf(nil, "%s %s\n%s", ch.Method, ch.Path, ch.Body)
+		if format.IsJSON() {
+			if line, err = json.Marshal(struct {
+				Method  string          `json:"method"`
+				Path    string          `json:"path"`
+				Body    json.RawMessage `json:"body"`
+				Service string          `json:"service,omitempty"`
+			}{ch.Method, ch.Path, ch.Body, service}); err != nil {
+				return fmt.Errorf("write the request: %w", err)
+			}
+		}
+		if _, err := fmt.Fprintf(s.app.Out, "%s\n", line); err != nil {
+			return err
+		}
+	}
+	if service != "" && !format.IsJSON() {
+		s.note("not sent to %s", service)
+	}
+	return nil
 }
 
 // runChange sends one change and prints the record that the service answers.
@@ -72,7 +95,7 @@ func runChange[T any](s *session, cmd *cobra.Command, flags *changeFlags, column
 		return usageError(err.Error())
 	}
 	if flags.dryRun {
-		return printChange(s, ch)
+		return printChanges(s, ch)
 	}
 	client, err := s.connect(cmd.Context())
 	if err != nil {
@@ -207,15 +230,10 @@ func runTargets[T any](s *session, cmd *cobra.Command, flags *changeFlags, args 
 	}
 	bulk := len(args) > 1 || args[0] == "-"
 	if flags.dryRun {
-		for _, ch := range changes {
-			if err := printChange(s, ch); err != nil {
-				return err
-			}
-		}
-		return nil
+		return printChanges(s, changes...)
 	}
 	if question != "" || bulk {
-		if err := s.ask(cmd.Context(), flags.yes, bulkQuestion(cmd, question, len(ids))); err != nil {
+		if err := s.askChange(cmd.Context(), flags.yes, bulkQuestion(cmd, question, len(ids))); err != nil {
 			return err
 		}
 	}

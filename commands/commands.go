@@ -50,6 +50,10 @@ type App struct {
 	// Sleep waits between two tries of a request; nil: a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
 
+	// HomeDir is the user's folder as the system knows it, asked where HOME says nothing;
+	// nil: os/user.
+	HomeDir func() (string, error)
+
 	// CompletionPatience is how long values for completion may take; zero: a second.
 	CompletionPatience time.Duration
 }
@@ -286,12 +290,22 @@ func chosenVerb(args []string, verbs []verb) string {
 // unknownVerb is the usage error of a command that does not exist.
 func unknownVerb(cmd *cobra.Command, word string) error {
 	text := "unknown command " + quote(word) + " for " + quote(cmd.CommandPath())
-	if cmd.SuggestionsMinimumDistance <= 0 {
-		cmd.SuggestionsMinimumDistance = 2
-	}
+	cmd.SuggestionsMinimumDistance = maxTypos
 	hint := "see: " + cmd.CommandPath() + " --help"
 	if similar := cmd.SuggestionsFor(word); len(similar) > 0 {
 		hint = "did you mean " + strings.Join(similar, " or ") + "?"
 	}
 	return withHint(usageError(text), hint)
+}
+
+// maxTypos is how many letters a name that was meant may differ by.
+const maxTypos = 2
+
+// nearest are the names that may have been meant.
+func nearest(word string, names []string) []string {
+	known := &cobra.Command{SuggestionsMinimumDistance: maxTypos}
+	for _, name := range names {
+		known.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	return known.SuggestionsFor(word)
 }

@@ -18,9 +18,10 @@ import (
 
 // checkup is one thing that doctor looked at.
 type checkup struct {
-	Check  string `json:"check"`
-	OK     bool   `json:"ok"`
-	Detail string `json:"detail"`
+	Check   string `json:"check"`
+	OK      bool   `json:"ok"`
+	Detail  string `json:"detail"`
+	Service string `json:"service,omitempty"` // That which is looked at, once it is known.
 }
 
 func doctorCommand(s *session) *cobra.Command {
@@ -61,7 +62,11 @@ func (s *session) examine(cmd *cobra.Command) (checks []checkup, problem error) 
 				problem = err
 			}
 		}
-		checks = append(checks, checkup{Check: name, OK: err == nil, Detail: detail})
+		row := checkup{Check: name, OK: err == nil, Detail: detail}
+		if s.target != nil {
+			row.Service = s.target.service()
+		}
+		checks = append(checks, row)
 		return err == nil
 	}
 	add("configuration", s.store().Path(), s.checkConfig())
@@ -71,7 +76,7 @@ func (s *session) examine(cmd *cobra.Command) (checks []checkup, problem error) 
 		add("profile", "", err)
 		return checks, problem
 	}
-	add("profile", t.place(), nil)
+	add("profile", t.service(), nil)
 	client, err := s.connect(cmd.Context())
 	if err != nil {
 		add("service", "", err)

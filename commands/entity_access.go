@@ -164,19 +164,18 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 		return usageError("the file names no entry; nothing was marked")
 	}
 	if m.dryRun {
+		var changes []apiclient.Change
 		for chunk := range slices.Chunk(entries, apitype.ChunkEntries) {
 			ch, err := apiclient.MarkProcessedChange(chunk)
-			if err == nil {
-				err = printChange(s, ch)
-			}
 			if err != nil {
 				return err
 			}
+			changes = append(changes, ch)
 		}
-		return nil
+		return printChanges(s, changes...)
 	}
 	if len(entries) > 1 {
-		if err := s.ask(cmd.Context(), m.yes, "mark "+count(len(entries), "record")+" as processed"); err != nil {
+		if err := s.askChange(cmd.Context(), m.yes, "mark "+count(len(entries), "record")+" as processed"); err != nil {
 			return err
 		}
 	}

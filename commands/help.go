@@ -83,8 +83,9 @@ const environmentTopic = `Environment
                       phone numbers; C or unset: 2026-11-20, 1234.50, +31…
   ACCESSIBLE          1: tui and demo ask line by line, and no line is written over
 
-FUNDESK_BASE_URL with FUNDESK_TOKEN is enough without a profile. --profile demo
-needs neither and wins over both.
+FUNDESK_BASE_URL with FUNDESK_TOKEN is enough without a profile. --profile NAME
+names the service whole: FUNDESK_BASE_URL is then not used, and FUNDESK_TOKEN only
+where FUNDESK_BASE_URL is unset or the address of that profile.
 `
 
 const outputTopic = `Output

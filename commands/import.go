@@ -76,12 +76,11 @@ func (f *importFlags) run(s *session, cmd *cobra.Command, i importer, name strin
 		return err
 	}
 	if f.dryRun {
-		for _, line := range lines {
-			if err := printChange(s, line.change); err != nil {
-				return err
-			}
+		changes := make([]apiclient.Change, len(lines))
+		for n, line := range lines {
+			changes[n] = line.change
 		}
-		return nil
+		return printChanges(s, changes...)
 	}
 	todo := slices.DeleteFunc(slices.Clone(lines), func(l importLine) bool { return known[l.number].OK })
 	if done := len(lines) - len(todo); done > 0 {
@@ -93,7 +92,7 @@ func (f *importFlags) run(s *session, cmd *cobra.Command, i importer, name strin
 		}
 		return nil
 	}
-	if err := s.ask(cmd.Context(), f.yes, "create "+count(len(todo), i.noun)); err != nil {
+	if err := s.askChange(cmd.Context(), f.yes, "create "+count(len(todo), i.noun)); err != nil {
 		return err
 	}
 	client, err := s.connect(cmd.Context())

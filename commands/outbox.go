@@ -42,7 +42,11 @@ func (s *session) anyOutbox() (*outbox.Outbox, error) {
 }
 
 func (s *session) openOutbox(o outbox.Options) (*outbox.Outbox, error) {
-	box, err := outbox.Open(filepath.Join(s.stateDir(), "outbox"), o)
+	dir, err := s.stateDir()
+	if err != nil {
+		return nil, err
+	}
+	box, err := outbox.Open(filepath.Join(dir, "outbox"), o)
 	if err != nil {
 		return nil, withHint(failure(apiclient.KindFailure, "open the outbox: %s", err), "FUNDESK_STATE_DIR names another folder for it")
 	}
@@ -270,10 +274,12 @@ func outboxDrop(s *session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, err := box.Show(args[0]); err != nil {
+			entry, err := box.Show(args[0])
+			if err != nil {
 				return aboutEntry(args[0], err)
 			}
-			if err := s.ask(cmd.Context(), yes, "throw away entry "+args[0]); err != nil {
+			of := &target{baseURL: entry.BaseURL}
+			if err := s.ask(cmd.Context(), yes, "throw away entry "+args[0]+", "+entry.Op+" at "+of.service()); err != nil {
 				return err
 			}
 			if err := box.Drop(args[0]); err != nil {

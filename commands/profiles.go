@@ -24,6 +24,7 @@ func profileCommand(s *session) *cobra.Command {
 type shownProfile struct {
 	Name    string `json:"name"`
 	Current bool   `json:"current"`
+	Service string `json:"service,omitempty"` // Of the one that is shown alone.
 	profile.Profile
 }
 
@@ -61,18 +62,6 @@ func profileColumns() []render.Column[shownProfile] {
 		{Name: "base_url", Default: true, Value: func(p shownProfile) string { return p.BaseURL }},
 		{Name: "token_storage", Default: true, Value: func(p shownProfile) string { return p.TokenStorage }},
 	}
-}
-
-// config is the configuration with the profile that is always there.
-func (s *session) config() (profile.Config, error) {
-	config, err := s.store().Load()
-	if err != nil {
-		return config, usageError(err.Error())
-	}
-	if _, ok := config.Profiles[profile.Demo]; !ok {
-		config.Profiles[profile.Demo] = profile.Profile{BaseURL: profile.DemoURL}
-	}
-	return config, nil
 }
 
 // profileFlags are a flag for each setting of a profile.
@@ -228,13 +217,14 @@ func profileUse(s *session) *cobra.Command {
 		Long:    "Make a profile the one that commands use without --profile.",
 		Example: "  fundesk profile use prod\n  fundesk profile use demo",
 		RunE: func(_ *cobra.Command, args []string) error {
-			if _, err := s.store().Load(); err != nil {
-				return usageError(err.Error())
+			config, err := s.config()
+			if err != nil {
+				return err
+			}
+			if _, err := findProfile(config, args[0]); err != nil {
+				return err
 			}
 			return s.store().Change(func(config *profile.Config) error {
-				if _, ok := config.Profiles[args[0]]; !ok && args[0] != profile.Demo {
-					return noProfile(args[0])
-				}
 				config.Current = args[0]
 				return nil
 			})
@@ -242,29 +232,26 @@ func profileUse(s *session) *cobra.Command {
 	}
 }
 
-func noProfile(name string) error {
-	return withHint(failure(apiclient.KindNotFound, "there is no profile %s", quote(name)), "see: fundesk profile list")
-}
-
 func profileShow(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "show [NAME]", ValidArgsFunction: s.profileNames, Short: "Show the settings of a profile", Args: atMost(1),
-		Long:    "Show the settings of a profile, the current one by default. Tokens are never shown.",
+		Long: "Show the settings of a profile, by default of the one that commands use here, and the service that they\n" +
+			"reach. Tokens are never shown.",
 		Example: "  fundesk profile show\n  fundesk profile show prod -o json",
 		RunE: func(_ *cobra.Command, args []string) error {
-			config, err := s.config()
+			if len(args) > 0 {
+				s.flags.profile = args[0]
+			}
+			t, err := s.resolve()
 			if err != nil {
 				return err
 			}
-			name := s.profileName(config)
-			if len(args) > 0 {
-				name = args[0]
+			config, err := s.config()
+			if err != nil && t.name != profile.Demo {
+				return err
 			}
-			p, ok := config.Profiles[name]
-			if !ok {
-				return noProfile(name)
-			}
-			shown := newShownProfile(name, s.profileName(config), p)
+			shown := newShownProfile(t.name, config.Current, t.profile)
+			shown.Service = t.service()
 			return showOne(s, shown, profileFields(shown))
 		},
 	}
@@ -273,6 +260,7 @@ func profileShow(s *session) *cobra.Command {
 func profileFields(p shownProfile) []pair {
 	all := []pair{
 		{"name", p.Name},
+		{"service", p.Service},
 		{"base_url", p.BaseURL},
 		{"agent", p.Agent},
 		{"owning_organization", p.OwningOrganization},
@@ -300,11 +288,12 @@ func profileRemove(s *session) *cobra.Command {
 			if err != nil {
 				return usageError(err.Error())
 			}
-			p, ok := config.Profiles[args[0]]
-			if !ok {
-				return noProfile(args[0])
+			p, err := findProfile(config, args[0])
+			if err != nil {
+				return err
 			}
-			if err := s.ask(cmd.Context(), yes, "remove profile "+args[0]+" and its token"); err != nil {
+			named := &target{name: args[0], profile: p, baseURL: p.BaseURL, fromProfile: true}
+			if err := s.ask(cmd.Context(), yes, "remove the profile and its token for "+named.service()); err != nil {
 				return err
 			}
 			completions.Forget(s.runtimeDir())

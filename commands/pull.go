@@ -130,7 +130,7 @@ func (p *pullFlags) run(s *session, cmd *cobra.Command) error {
 		return err
 	}
 	last := position{Service: t.baseURL, Query: p.after + "?" + p.query.Encode()}
-	path, err := p.positionPath(cmd.Context(), client, t, s.stateDir(), last)
+	path, err := p.positionPath(cmd.Context(), client, t, s.stateDir, last)
 	if err != nil {
 		return err
 	}

@@ -83,9 +83,13 @@ func (r stamped) version() string {
 // positionPath is the file of a position: that which was named, or one for each profile,
 // service and set of filters. A token of the environment may be that of any account, whose
 // position is one of its own: another one sees other records.
-func (p *puller) positionPath(ctx context.Context, client *apiclient.Client, t *target, stateDir string, last position) (string, error) {
+func (p *puller) positionPath(ctx context.Context, client *apiclient.Client, t *target, stateDir func() (string, error), last position) (string, error) {
 	if p.state != "" {
 		return p.state, nil
+	}
+	dir, err := stateDir()
+	if err != nil {
+		return "", err
 	}
 	key := last.Service + " " + last.Query
 	if t.envToken != "" && !t.isEmbedded() {
@@ -96,7 +100,7 @@ func (p *puller) positionPath(ctx context.Context, client *apiclient.Client, t *
 		key += " " + account
 	}
 	sum := sha256.Sum256([]byte(key))
-	return filepath.Join(stateDir, "pull", t.name+"-"+string(p.entity)+"-"+hex.EncodeToString(sum[:6])+".json"), nil
+	return filepath.Join(dir, "pull", t.name+"-"+string(p.entity)+"-"+hex.EncodeToString(sum[:6])+".json"), nil
 }
 
 // load reads the position of the last pull, if there is one.

@@ -73,7 +73,8 @@ func (s *session) close() {
 	}
 }
 
-// dir is a folder of ours: the named variable, else the XDG one, else the platform's.
+// dir is a folder of ours: the named variable, else the XDG one, else the platform's; ""
+// where none of them says where that is.
 func (s *session) dir(variable, xdg, fallback string) string {
 	if dir := s.app.Getenv(variable); dir != "" {
 		return dir
@@ -81,39 +82,58 @@ func (s *session) dir(variable, xdg, fallback string) string {
 	if dir := s.app.Getenv(xdg); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "fundesk")
 	}
-	home := s.home()
-	switch runtime.GOOS {
-	case "windows":
-		return filepath.Join(s.app.Getenv("LOCALAPPDATA"), "fundesk", strings.TrimPrefix(filepath.Base(fallback), "."))
-	case "darwin":
-		if xdg == "XDG_CONFIG_HOME" {
-			return filepath.Join(home, "Library", "Application Support", "fundesk")
-		}
+	base, below := s.home(), []string{filepath.FromSlash(fallback), "fundesk"}
+	switch {
+	case runtime.GOOS == "windows":
+		base, below = s.app.Getenv("LOCALAPPDATA"), []string{"fundesk", strings.TrimPrefix(filepath.Base(fallback), ".")}
+	case runtime.GOOS == "darwin" && xdg == "XDG_CONFIG_HOME":
+		below = []string{"Library", "Application Support", "fundesk"}
 	}
-	return filepath.Join(home, filepath.FromSlash(fallback), "fundesk")
+	if !filepath.IsAbs(base) {
+		return ""
+	}
+	return filepath.Join(base, filepath.Join(below...))
 }
 
-// home is the folder of the user. Where a job of the system runs without the variable, what
-// belongs there must not land in whatever folder it runs in, nor be read from it.
+// home is the folder of the user, "" where nobody knows it. What belongs there must not
+// land in whatever folder a command runs in, nor be read from it.
 func (s *session) home() string {
-	if home := s.app.Getenv("HOME"); home != "" {
-		return home
+	home := s.app.Getenv("HOME")
+	if home == "" {
+		find := s.app.HomeDir
+		if find == nil {
+			find = func() (string, error) {
+				account, err := user.Current()
+				if err != nil {
+					return "", err
+				}
+				return account.HomeDir, nil
+			}
+		}
+		home, _ = find()
 	}
-	if account, err := user.Current(); err == nil {
-		return account.HomeDir
+	return home
+}
+
+// wantDir is a folder that a command cannot do without.
+func wantDir(dir, variable string) (string, error) {
+	if dir == "" {
+		return "", usageError("no home folder: set HOME or " + variable)
 	}
-	return ""
+	return dir, nil
 }
 
 func (s *session) configDir() string {
 	return s.dir("FUNDESK_CONFIG_DIR", "XDG_CONFIG_HOME", ".config")
 }
 
-func (s *session) stateDir() string {
-	return s.dir("FUNDESK_STATE_DIR", "XDG_STATE_HOME", ".local/state")
+func (s *session) stateDir() (string, error) {
+	return wantDir(s.dir("FUNDESK_STATE_DIR", "XDG_STATE_HOME", ".local/state"), "FUNDESK_STATE_DIR")
 }
 
-func (s *session) dataDir() string { return s.dir("FUNDESK_DATA_DIR", "XDG_DATA_HOME", ".local/share") }
+func (s *session) dataDir() (string, error) {
+	return wantDir(s.dir("FUNDESK_DATA_DIR", "XDG_DATA_HOME", ".local/share"), "FUNDESK_DATA_DIR")
+}
 
 // runtimeDir is a folder in memory that ends with the login, "" where the system has none.
 func (s *session) runtimeDir() string {

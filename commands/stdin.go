@@ -79,6 +79,18 @@ func (s *session) ask(ctx context.Context, yes bool, question string) error {
 	}
 }
 
+// askChange asks whether to change something at the service, which it names.
+func (s *session) askChange(ctx context.Context, yes bool, question string) error {
+	service, err := s.serviceName()
+	if err != nil {
+		return err
+	}
+	if service != "" {
+		question += " at " + service
+	}
+	return s.ask(ctx, yes, question)
+}
+
 // answer asks for one line. The end of the input is io.EOF, with what stood before it.
 func (s *session) answer(ctx context.Context, prompt string) (string, error) {
 	fmt.Fprint(s.app.Err, render.Clean(prompt))

@@ -204,7 +204,7 @@ func TestTypedNotes(t *testing.T) {
 func TestInterruptWhileAsking(t *testing.T) {
 	t.Parallel()
 	for line, prompt := range map[string]string{
-		"call cancel " + testID:       "cancel 1 record? [y/N] ",
+		"call cancel " + testID:       "? [y/N] ",
 		"auth login --profile prompt": "Token: ",
 	} {
 		t.Run(line, func(t *testing.T) {

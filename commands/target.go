@@ -1,8 +1,12 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"net/url"
+	"slices"
 	"strings"
 
 	"fundesk/apiclient"
@@ -34,12 +38,25 @@ func (t *target) label() string {
 	return shownURL(t.baseURL)
 }
 
-// place is the target with its address.
-func (t *target) place() string {
-	if t.name == "" {
-		return t.label()
+// service names the target in one way everywhere: its address with the port, and the
+// profile.
+func (t *target) service() string {
+	address := shownURL(t.baseURL)
+	if u, err := url.Parse(address); err == nil && u.Host != "" && u.Port() == "" {
+		port := "443"
+		if u.Scheme == "http" {
+			port = "80"
+		}
+		address = strings.Replace(address, u.Host, u.Host+":"+port, 1)
 	}
-	return t.name + " at " + shownURL(t.baseURL)
+	switch {
+	case t.name == "":
+		return address
+	case t.fromProfile:
+		return address + " (profile " + t.name + ")"
+	default:
+		return address + " (settings of profile " + t.name + ")"
+	}
 }
 
 // shownURL is an address as it may be shown: a user, a query and a fragment may hold what
@@ -59,72 +76,74 @@ func shownURL(text string) string {
 	return shown
 }
 
-// resolve finds the target: flag, environment, profile, in this order.
+// resolve finds the target: --base-url, else --profile, which names the target whole, else
+// the environment's address, else its profile, else the current one.
 func (s *session) resolve() (*target, error) {
 	if s.target != nil {
 		return s.target, nil
 	}
-	t, err := s.findProfile()
-	if err != nil {
-		return nil, err
+	config, err := s.config()
+	if err != nil && (s.flags.profile != profile.Demo || s.store().Dir == "") {
+		return nil, err // --profile demo works even beside a broken configuration.
 	}
+	t := &target{name: s.profileName(config)}
+	if t.name != "" {
+		if t.profile, err = findProfile(config, t.name); err != nil {
+			return nil, err
+		}
+	}
+	fromEnv := s.app.Getenv("FUNDESK_BASE_URL")
 	switch {
 	case s.flags.baseURL != "":
 		t.baseURL = s.flags.baseURL
-	case t.profile.IsEmbedded() && s.flags.profile != "": // --profile demo wins over the environment.
-		t.baseURL = t.profile.BaseURL
-	case s.app.Getenv("FUNDESK_BASE_URL") != "":
-		t.baseURL = s.app.Getenv("FUNDESK_BASE_URL")
+	case s.flags.profile == "" && fromEnv != "":
+		t.baseURL = fromEnv
 	default:
 		t.baseURL = t.profile.BaseURL
 	}
 	if t.baseURL == "" {
 		return nil, noTarget("no service is chosen")
 	}
-	t.fromProfile = strings.TrimRight(t.baseURL, "/") == strings.TrimRight(t.profile.BaseURL, "/")
-	t.envToken = s.app.Getenv("FUNDESK_TOKEN")
+	t.fromProfile = isSameURL(t.baseURL, t.profile.BaseURL)
+	isNamed := s.flags.profile != "" && s.flags.baseURL == ""
+	if !isNamed || fromEnv == "" || isSameURL(t.baseURL, fromEnv) { // Else it is the token of another service.
+		t.envToken = s.app.Getenv("FUNDESK_TOKEN")
+	}
 	s.target = t
 	return t, nil
 }
 
+func isSameURL(a, b string) bool { return strings.TrimRight(a, "/") == strings.TrimRight(b, "/") }
+
 // profileName is the name of the profile that is asked for, "" when none is.
 func (s *session) profileName(config profile.Config) string {
-	for _, name := range []string{s.flags.profile, s.app.Getenv("FUNDESK_PROFILE"), config.Current} {
-		if name != "" {
-			return name
-		}
-	}
-	return ""
+	return cmp.Or(s.flags.profile, s.app.Getenv("FUNDESK_PROFILE"), config.Current)
 }
 
-// findProfile finds the profile; without one everything may come from the environment.
-func (s *session) findProfile() (*target, error) {
-	if s.flags.profile == profile.Demo { // Works even beside a broken configuration.
-		if config, err := s.store().Load(); err == nil {
-			if p, ok := config.Profiles[profile.Demo]; ok {
-				return &target{name: profile.Demo, profile: p}, nil
-			}
-		}
-		return &target{name: profile.Demo, profile: profile.Profile{BaseURL: profile.DemoURL}}, nil
-	}
+// config is the configuration with the profile that is always there.
+func (s *session) config() (profile.Config, error) {
 	config, err := s.store().Load()
+	if _, ok := config.Profiles[profile.Demo]; !ok {
+		config.Profiles[profile.Demo] = profile.Profile{BaseURL: profile.DemoURL}
+	}
 	if err != nil {
-		return nil, usageError(err.Error())
+		err = usageError(err.Error())
 	}
-	name := s.profileName(config)
-	if name == "" {
-		return &target{}, nil
-	}
+	return config, err
+}
+
+// findProfile is the profile of a name; without one the error tells the nearest.
+func findProfile(config profile.Config, name string) (profile.Profile, error) {
 	p, ok := config.Profiles[name]
-	switch {
-	case ok:
-	case name == profile.Demo:
-		p = profile.Profile{BaseURL: profile.DemoURL}
-	case s.flags.baseURL != "" || s.app.Getenv("FUNDESK_BASE_URL") != "":
-	default:
-		return nil, noTarget("there is no profile " + quote(name))
+	if ok {
+		return p, nil
 	}
-	return &target{name: name, profile: p}, nil
+	names := slices.Sorted(maps.Keys(config.Profiles))
+	hint := "there are " + strings.Join(names, ", ") + "; another one: fundesk profile add NAME --base-url https://…"
+	if near := nearest(name, names); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return p, withHint(usageError("there is no profile "+quote(name)), hint)
 }
 
 func noTarget(message string) error {
@@ -137,8 +156,7 @@ func (s *session) token(ctx context.Context, t *target) (string, error) {
 	if t.envToken != "" {
 		return t.envToken, nil
 	}
-	stored := t.profile.TokenStorage != ""
-	if stored && !t.fromProfile {
+	if t.profile.Storage() != "" && !t.fromProfile {
 		return "", withHint(failure(apiclient.KindUnauthenticated, "the stored token of profile %s belongs to %s and is not sent to %s", quote(t.name), shownURL(t.profile.BaseURL), shownURL(t.baseURL)),
 			"set FUNDESK_TOKEN, or log in there: fundesk auth login --profile NAME --base-url "+shownURL(t.baseURL))
 	}
@@ -186,13 +204,17 @@ func (s *session) openEmbedded(ctx context.Context, t *target) error {
 	if s.app.OpenEmbedded == nil {
 		return failure(apiclient.KindUsage, "this program has no embedded service")
 	}
+	dir, err := s.dataDir()
+	if err != nil {
+		return err
+	}
 	name := strings.TrimPrefix(t.baseURL, profile.EmbeddedPrefix)
-	embedded, err := s.app.OpenEmbedded(ctx, name, s.dataDir())
+	embedded, err := s.app.OpenEmbedded(ctx, name, dir)
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.Canceled):
 		return failure(apiclient.KindInterrupted, "interrupted")
 	case err != nil:
-		return withHint(failure(apiclient.KindFailure, "open the embedded service: %s", err), "its data is in "+s.dataDir()+"; FUNDESK_DATA_DIR names another folder")
+		return withHint(failure(apiclient.KindFailure, "open the embedded service: %s", err), "its data is in "+dir+"; FUNDESK_DATA_DIR names another folder")
 	}
 	s.embedded = embedded
 	return nil

@@ -58,9 +58,13 @@ func demoCommand(s *session) *cobra.Command {
 
 // deskState is the file of what the desk remembers of a service: one for each profile and
 // address.
-func (s *session) deskState(t *target) string {
+func (s *session) deskState(t *target) (string, error) {
+	dir, err := s.stateDir()
+	if err != nil {
+		return "", err
+	}
 	sum := sha256.Sum256([]byte(t.baseURL))
-	return filepath.Join(s.stateDir(), "desk", t.name+"-"+hex.EncodeToString(sum[:6])+".json")
+	return filepath.Join(dir, "desk", t.name+"-"+hex.EncodeToString(sum[:6])+".json"), nil
 }
 
 // runTUI opens the terminal interface on the chosen service.
@@ -83,6 +87,10 @@ func (s *session) runTUI(cmd *cobra.Command, page string, ascii bool) error {
 	if err != nil {
 		return err
 	}
+	state, err := s.deskState(t)
+	if err != nil {
+		return err
+	}
 	var agent *apitype.UUID
 	if err := s.agent(&agent); err != nil {
 		return err
@@ -96,7 +104,7 @@ func (s *session) runTUI(cmd *cobra.Command, page string, ascii bool) error {
 	return tui.Run(context.WithoutCancel(cmd.Context()), tui.Options{
 		Client: client, Outbox: box, Profile: t.label(), Agent: agent,
 		ResultCodes: t.profile.ResultCodes, PledgeActions: actions, MaxAttempts: t.profile.MaxAttempts,
-		ExternalSourceName: t.profile.ExternalSourceName, Locale: s.locale(), ConfigDir: s.configDir(), StateFile: s.deskState(t), Page: page, Now: s.app.Now,
+		ExternalSourceName: t.profile.ExternalSourceName, Locale: s.locale(), ConfigDir: s.configDir(), StateFile: state, Page: page, Now: s.app.Now,
 		NoColor: s.flags.noColor || s.app.Getenv("NO_COLOR") != "", ASCII: ascii,
 	})
 }

@@ -55,7 +55,7 @@ func (s *session) stand(ctx context.Context) standing {
 	if t.isEmbedded() {
 		return standing{
 			"Profile " + t.label() + " is a service on this machine; nothing needs to be set up.",
-			[]pair{{"fundesk tui --profile " + t.label(), "work calls in the terminal"}, {"fundesk --profile " + t.label() + " call list", "the same data for scripts"}},
+			[]pair{{"fundesk tui" + profileFlag(t), "work calls in the terminal"}, {"fundesk --profile " + t.label() + " call list", "the same data for scripts"}},
 		}
 	}
 	login := pair{"fundesk auth login" + profileFlag(t), "log in again"}
@@ -83,13 +83,13 @@ func (s *session) standWith(ctx context.Context, t *target, login pair) standing
 	}
 	switch apiclient.KindOf(err) {
 	case "", apiclient.KindForbidden:
-		return standing{"Logged in to " + t.place() + "; the service answers.", []pair{
+		return standing{"Logged in to " + t.service() + "; the service answers.", []pair{
 			{"fundesk tui" + profileFlag(t), "work calls in the terminal"},
 			{"fundesk call list --status requested" + profileFlag(t), "the calls that wait"},
 			waiting,
 		}}
 	case apiclient.KindUnauthenticated:
-		return standing{"The service " + t.place() + " does not accept the token.", []pair{login, doctor}}
+		return standing{"The service " + t.service() + " does not accept the token.", []pair{login, doctor}}
 	case apiclient.KindUnavailable:
 		if _, reached := errors.AsType[hinted](err); reached {
 			return standing{err.Error() + ".", []pair{doctor, {"fundesk profile show", "look at the base URL"}}}

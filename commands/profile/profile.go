@@ -66,8 +66,19 @@ type Profile struct {
 // IsEmbedded reports whether the service runs inside the program.
 func (p Profile) IsEmbedded() bool { return strings.HasPrefix(p.BaseURL, EmbeddedPrefix) }
 
-// Store is the configuration folder.
+// Storage is where the token of the profile is, "" for nowhere: a command that is named
+// needs no more than its name.
+func (p Profile) Storage() string {
+	if p.TokenStorage == "" && len(p.TokenCommand) > 0 {
+		return StorageCommand
+	}
+	return p.TokenStorage
+}
+
+// Store is the configuration folder. Without one nothing is read or written.
 type Store struct{ Dir string }
+
+var errNoFolder = errors.New("no home folder: set HOME or FUNDESK_CONFIG_DIR")
 
 // Path is where the configuration is.
 func (s Store) Path() string { return filepath.Join(s.Dir, "config.toml") }
@@ -89,6 +100,9 @@ func CheckName(name string) error {
 // Load reads the configuration; without one it is empty.
 func (s Store) Load() (Config, error) {
 	config := Config{Profiles: map[string]Profile{}}
+	if s.Dir == "" {
+		return config, errNoFolder
+	}
 	data, err := os.ReadFile(s.Path())
 	if errors.Is(err, fs.ErrNotExist) {
 		return config, nil
@@ -112,6 +126,9 @@ func (s Store) Load() (Config, error) {
 // Change changes the configuration as it is now, one program after the other; when change
 // fails it stays as it was.
 func (s Store) Change(change func(*Config) error) error {
+	if s.Dir == "" {
+		return errNoFolder
+	}
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return fmt.Errorf("make the folder: %w", err)
 	}

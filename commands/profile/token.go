@@ -54,10 +54,10 @@ func (e *OriginError) Error() string {
 // Get finds the token of a profile where its settings say, and nowhere else. One that is
 // stored goes to the service that it was stored for.
 func (t Tokens) Get(ctx context.Context, name string, p Profile) (string, error) {
-	if p.TokenStorage == StorageCommand {
+	if p.Storage() == StorageCommand {
 		return runCommand(ctx, p.TokenCommand)
 	}
-	token, err := t.read(name, p.TokenStorage)
+	token, err := t.read(name, p.Storage())
 	if err != nil {
 		return "", err
 	}
@@ -162,7 +162,7 @@ func fitsKeyring(system, token string) error {
 
 // Delete removes the token of a profile from where it is; a missing one is fine.
 func (t Tokens) Delete(name string, p Profile) error {
-	switch p.TokenStorage {
+	switch p.Storage() {
 	case StorageFile:
 		if err := os.Remove(t.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove the token file: %w", err)

@@ -1,0 +1,254 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// line is one command line in an environment of its own.
+type line struct {
+	environment map[string]string
+	homeless    bool // The system knows no home folder either.
+	stdin       string
+}
+
+// run runs the command line.
+func (l line) run(t *testing.T, args ...string) (out, errs string, code int) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	app := App{
+		In: strings.NewReader(l.stdin), Out: &stdout, Err: &stderr, Now: time.Now,
+		Getenv: func(name string) string { return l.environment[name] },
+		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	}
+	if l.homeless {
+		app.OpenEmbedded = func(context.Context, string, string) (Embedded, error) { return nil, errors.New("opened") }
+		app.HomeDir = func() (string, error) { return "", errors.New("unknown userid") }
+	}
+	code = Run(t.Context(), args, app)
+	return stdout.String(), stderr.String(), code
+}
+
+// counted is a service with one call, which counts the requests with a token.
+type counted struct {
+	*httptest.Server
+	requests atomic.Int64
+	token    atomic.Pointer[string]
+}
+
+func newCounted(t *testing.T) *counted {
+	c := &counted{}
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.requests.Add(1)
+		c.token.Store(new(r.Header.Get("Authorization")))
+		w.Header().Set("Content-Type", "application/json")
+		body := `{"uuid":"` + testID + `","status":"cancelled","cancelledAt":null}`
+		if strings.HasSuffix(r.URL.Path, "/calls") {
+			body = `{"pageInfo":{"hasNextPage":false},"edges":[]}`
+		}
+		_, _ = io.WriteString(w, body)
+	}))
+	t.Cleanup(c.Close)
+	return c
+}
+
+// writeConfig writes a configuration of named addresses; the first one is current. Each
+// one's token is that name in capitals.
+func writeConfig(t *testing.T, addresses ...string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	text := "current = \"" + addresses[0] + "\"\n"
+	for i := 0; i < len(addresses); i += 2 {
+		name, address := addresses[i], addresses[i+1]
+		text += "[profiles." + name + "]\nbase_url = \"" + address + "\"\ntoken_command = [\"echo\", \"" + strings.ToUpper(name) + "\"]\n"
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestWhichServiceAChangeReaches(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		env   map[string]string // An address in it is that of the profile of this name, "" none.
+		flags map[string]string
+		want  string // "" for none.
+		token string
+		code  int
+	}{
+		{"the current profile", nil, nil, "prod", "PROD", 0},
+		{"a named profile", nil, map[string]string{"--profile": "test"}, "test", "TEST", 0},
+		{"a named profile, beside an address of the environment", map[string]string{"FUNDESK_BASE_URL": "prod"}, map[string]string{"--profile": "test"}, "test", "TEST", 0},
+		{"a named profile, beside an address and a token", map[string]string{"FUNDESK_BASE_URL": "prod", "FUNDESK_TOKEN": "SECRET"}, map[string]string{"--profile": "test"}, "test", "TEST", 0},
+		{"a named profile, beside its own address and a token", map[string]string{"FUNDESK_BASE_URL": "test", "FUNDESK_TOKEN": "SECRET"}, map[string]string{"--profile": "test"}, "test", "SECRET", 0},
+		{"a named profile, beside a token", map[string]string{"FUNDESK_TOKEN": "SECRET"}, map[string]string{"--profile": "test"}, "test", "SECRET", 0},
+		{"an address and a token of the environment", map[string]string{"FUNDESK_BASE_URL": "test", "FUNDESK_TOKEN": "SECRET"}, nil, "test", "SECRET", 0},
+		{"an address of the environment, beside a profile of it", map[string]string{"FUNDESK_BASE_URL": "test", "FUNDESK_TOKEN": "SECRET", "FUNDESK_PROFILE": "prod"}, nil, "test", "SECRET", 0},
+		{"a profile of the environment", map[string]string{"FUNDESK_PROFILE": "test"}, nil, "test", "TEST", 0},
+		{"a named address and profile", map[string]string{"FUNDESK_TOKEN": "SECRET"}, map[string]string{"--base-url": "test", "--profile": "prod"}, "test", "SECRET", 0},
+		{"a named address, beside another one with its token", map[string]string{"FUNDESK_BASE_URL": "prod", "FUNDESK_TOKEN": "SECRET"}, map[string]string{"--base-url": "test"}, "test", "SECRET", 0},
+		{"a named profile that is none", nil, map[string]string{"--profile": "tset"}, "", "", 2},
+		{"a profile of the environment that is none", map[string]string{"FUNDESK_PROFILE": "tset"}, nil, "", "", 2},
+		{"a profile that is none, beside an address", map[string]string{"FUNDESK_BASE_URL": "prod", "FUNDESK_TOKEN": "SECRET"}, map[string]string{"--profile": "tset"}, "", "", 2},
+		{"a profile that is none, with a named address", map[string]string{"FUNDESK_TOKEN": "SECRET"}, map[string]string{"--base-url": "prod", "--profile": "tset"}, "", "", 2},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			services := map[string]*counted{"prod": newCounted(t), "test": newCounted(t)}
+			l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_CONFIG_DIR": writeConfig(t, "prod", services["prod"].URL, "test", services["test"].URL)}}
+			for name, value := range test.env {
+				if name == "FUNDESK_BASE_URL" {
+					value = services[value].URL
+				}
+				l.environment[name] = value
+			}
+			args := []string{"call", "cancel", testID, "--yes"}
+			for name, value := range test.flags {
+				if name == "--base-url" {
+					value = services[value].URL
+				}
+				args = append(args, name, value)
+			}
+			_, errs, code := l.run(t, args...)
+			if code != test.code {
+				t.Errorf("got exit code %d, want %d: %s", code, test.code, errs)
+			}
+			for name, service := range services {
+				if reached := service.requests.Load() > 0; reached != (name == test.want) {
+					t.Errorf("the service of %s was reached: %t", name, reached)
+				}
+				if token := service.token.Load(); token != nil && *token != "Bearer "+test.token {
+					t.Errorf("got %q, want the token %s", *token, test.token)
+				}
+			}
+			if code == 2 && !strings.Contains(errs, "did you mean test?") {
+				t.Errorf("got %q, want the nearest name", errs)
+			}
+		})
+	}
+}
+
+func TestAProfileThatIsNoneIsAUsageErrorWhereverItIsNamed(t *testing.T) {
+	t.Parallel()
+	dir := writeConfig(t, "prod", "https://api.example.org")
+	for _, args := range [][]string{
+		{"profile", "use", "prdo"},
+		{"profile", "show", "prdo"},
+		{"profile", "remove", "prdo", "--yes"},
+		{"auth", "logout", "--profile", "prdo"},
+		{"auth", "status", "--profile", "prdo"},
+		{"outbox", "send", "--profile", "prdo"},
+		{"call", "attempt", testID, "--dry-run", "--profile", "prdo"},
+		{"doctor", "--profile", "prdo"},
+	} {
+		_, errs, code := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_CONFIG_DIR": dir}}.run(t, args...)
+		if code != 2 || !strings.Contains(errs, "prdo") || !strings.Contains(errs, "did you mean prod?") {
+			t.Errorf("%v: got exit code %d, %q, want 2 and the nearest name", args, code, errs)
+		}
+	}
+}
+
+func TestOneServiceIsNamedEverywhere(t *testing.T) {
+	t.Parallel()
+	service, other := newCounted(t), newCounted(t)
+	u, err := url.Parse(service.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := service.URL + " (profile test)"
+	l := line{environment: map[string]string{
+		"HOME": t.TempDir(), "FUNDESK_CONFIG_DIR": writeConfig(t, "prod", other.URL, "test", service.URL),
+		"FUNDESK_BASE_URL": other.URL, "FUNDESK_TOKEN": "SECRET",
+	}}
+	for _, args := range [][]string{
+		{"profile", "show"},
+		{"auth", "status"},
+		{"doctor"},
+		{"call", "attempt", testID, "--dry-run"},
+		{"person", "import", "-", "--dry-run"},
+		{"processed", "mark", "call", testID, "--dry-run"},
+	} {
+		l.stdin = `{"owningOrganizationUuid":"` + testID + `","recruitingOrganizationUuid":"` + testID + `"}`
+		args = append(args, "--profile", "test")
+		out, errs, _ := l.run(t, append(args, "-o", "json")...)
+		text := strings.TrimSpace(out)
+		var value struct {
+			Service string `json:"service"`
+		}
+		err := json.Unmarshal([]byte(text), &value)
+		if strings.HasPrefix(text, "[") {
+			var all []json.RawMessage
+			if err = json.Unmarshal([]byte(text), &all); err == nil {
+				err = json.Unmarshal(all[len(all)-1], &value)
+			}
+		}
+		if err != nil || value.Service != want {
+			t.Errorf("%v: got the service %q, want %q: %s%s", args, value.Service, want, out, errs)
+		}
+		out, errs, _ = l.run(t, args...)
+		if !strings.Contains(out+errs, want) || strings.Contains(out+errs, other.URL) {
+			t.Errorf("%v: got %q and %q, want %s named (%s)", args, out, errs, want, u.Host)
+		}
+	}
+	_, errs, _ := l.run(t, "call", "cancel", testID, "--profile", "test")
+	if !strings.Contains(errs, "cancel 1 record at "+want) {
+		t.Errorf("got the question %q, want the service %s", errs, want)
+	}
+}
+
+// A folder of ours that depends on the one a command runs in would be anybody's.
+func TestWithoutAHomeFolderNothingIsReadFromTheCurrentOne(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	ran := filepath.Join(dir, "ran")
+	config := "current = \"planted\"\n[profiles.planted]\nbase_url = \"https://planted.example\"\ntoken_command = [\"touch\", \"" + ran + "\"]\n"
+	if err := os.MkdirAll(filepath.Join(dir, ".config", "fundesk"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".config", "fundesk", "config.toml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	complete := map[string]string{"FUNDESK_CONFIG_DIR": t.TempDir(), "FUNDESK_BASE_URL": "https://api.example.org", "FUNDESK_TOKEN": "t"}
+	tests := []struct {
+		environment map[string]string
+		args        []string
+		variable    string
+	}{
+		{nil, []string{"call", "list"}, "FUNDESK_CONFIG_DIR"},
+		{nil, []string{"profile", "list"}, "FUNDESK_CONFIG_DIR"},
+		{nil, []string{"profile", "add", "x", "--base-url", "https://api.example.org"}, "FUNDESK_CONFIG_DIR"},
+		{nil, []string{"auth", "token"}, "FUNDESK_CONFIG_DIR"},
+		{nil, []string{"call", "list", "--profile", "demo"}, "FUNDESK_CONFIG_DIR"},
+		{map[string]string{"HOME": "."}, []string{"auth", "token"}, "FUNDESK_CONFIG_DIR"},
+		{nil, []string{"outbox", "list"}, "FUNDESK_STATE_DIR"},
+		{complete, []string{"outbox", "send"}, "FUNDESK_STATE_DIR"},
+		{complete, []string{"pull", "call"}, "FUNDESK_STATE_DIR"},
+		{complete, []string{"call", "attempt", testID, "--queue"}, "FUNDESK_STATE_DIR"},
+		{complete, []string{"call", "list", "--profile", "demo"}, "FUNDESK_DATA_DIR"},
+	}
+	for _, test := range tests {
+		_, errs, code := line{environment: test.environment, homeless: true}.run(t, test.args...)
+		if want := "no home folder: set HOME or " + test.variable; code != 2 || !strings.Contains(errs, want) {
+			t.Errorf("%v: got exit code %d, %q, want 2 and %q", test.args, code, errs, want)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(left) != 1 {
+		t.Errorf("the current folder holds %v, want its .config alone", left)
+	}
+}
