@@ -116,6 +116,9 @@ type CallListOptions struct {
 	RequestedAfter          *Time
 	UpdatedAfter            *Time // Compares LastUpdatedAt.
 	Include                 []string
+	// Statuses is empty for all. Only where the extension ExtensionStatus is announced: the
+	// interface does not have it.
+	Statuses []CallStatus
 }
 
 // Query is the options as query parameters.
@@ -130,6 +133,9 @@ func (o CallListOptions) Query() url.Values {
 	q.time("requestedAfter", o.RequestedAfter)
 	q.time("updatedAfter", o.UpdatedAfter)
 	q.text("include", strings.Join(o.Include, ","))
+	for _, status := range o.Statuses {
+		q.values.Add("status", string(status))
+	}
 	o.encode(q)
 	return q.values
 }
@@ -159,6 +165,11 @@ func (o CallListOptions) Validate() Violations {
 	for _, name := range o.Include {
 		if !slices.Contains(CallIncludes, name) {
 			v.addParameter("include", "must be one of %s", strings.Join(CallIncludes, ", "))
+		}
+	}
+	for _, status := range o.Statuses {
+		if !slices.Contains(CallStatuses, status) {
+			v.addParameter("status", "must be one of requested, completed, cancelled, expired")
 		}
 	}
 	if (o.RequestedFrom == nil) != (o.RequestedUntil == nil) { // Spec gap: L6

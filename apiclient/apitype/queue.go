@@ -1,0 +1,311 @@
+package apitype
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The queue is an extension of our service, under /fundesk/v1: the interface does not know
+// it, and nobody who uses the interface needs it.
+
+// ExtensionsHeader stands on every answer of a service with extensions: their names, with a
+// comma and a space between them.
+const ExtensionsHeader = "Fundesk-Extensions"
+
+// The extensions of our service.
+const (
+	ExtensionQueue  = "queue"  // What is under /fundesk/v1/queue.
+	ExtensionStatus = "status" // The status parameter of the call list.
+)
+
+// Extensions is what a service has beside the interface.
+// GET /fundesk/v1
+type Extensions struct {
+	Extensions []string `json:"extensions"`
+	Version    string   `json:"version"` // Of the service.
+}
+
+// The bounds of the queue.
+const (
+	DefaultLease = 15 * time.Minute
+	MinLease     = 30 * time.Second
+	MaxLease     = time.Hour
+	MaxTake      = 10                   // Calls of one request.
+	MaxDeferral  = 400 * 24 * time.Hour // From the time of the request.
+	MaxWaiting   = 1_000                // How far a take counts what waits.
+	maxNarrowing = 200                  // Values of one filter.
+)
+
+// QueueFilter narrows the queue; an empty list does not. A person without a language matches
+// all languages.
+type QueueFilter struct {
+	Types                   []CallType `json:"types,omitzero"`
+	Languages               []string   `json:"languages,omitzero"` // ISO 639-1.
+	OwningOrganizationUUIDs []UUID     `json:"owningOrganizationUuids,omitzero"`
+}
+
+// Validate checks the values, and puts languages into the form that is compared.
+func (f *QueueFilter) Validate() Violations {
+	var v Violations
+	for i, t := range f.Types {
+		if !slices.Contains(CallTypes, t) {
+			v.Add("/types/"+strconv.Itoa(i), "must be one of verification, happy_call, winback")
+		}
+	}
+	for i, language := range f.Languages {
+		stored, problem := checkLanguage(language)
+		if problem != "" {
+			v.Add("/languages/"+strconv.Itoa(i), "%s", problem)
+			continue
+		}
+		f.Languages[i] = stored
+	}
+	atMost(&v, "/types", len(f.Types))
+	atMost(&v, "/languages", len(f.Languages))
+	atMost(&v, "/owningOrganizationUuids", len(f.OwningOrganizationUUIDs))
+	return v
+}
+
+func atMost(v *Violations, pointer string, values int) {
+	if values > maxNarrowing {
+		v.Add(pointer, "must have %d items at most", maxNarrowing)
+	}
+}
+
+// TakeRequest asks for the calls that a user is about to ring.
+// POST /fundesk/v1/queue/take
+type TakeRequest struct {
+	RequestUUID  UUID `json:"requestUuid"` // The same again, within 24 hours, gives the same leases.
+	UserUUID     UUID `json:"userUuid"`
+	Count        *int `json:"count,omitzero"`        // 1 to MaxTake; 1 when omitted.
+	LeaseSeconds *int `json:"leaseSeconds,omitzero"` // DefaultLease when omitted.
+	QueueFilter
+}
+
+// Validate checks the values.
+func (r *TakeRequest) Validate() Violations {
+	var v Violations
+	requireUUID(&v, "/requestUuid", r.RequestUUID)
+	requireUUID(&v, "/userUuid", r.UserUUID)
+	if r.Count != nil && (*r.Count < 1 || *r.Count > MaxTake) {
+		v.Add("/count", "must be a whole number from 1 to %d", MaxTake)
+	}
+	validateLease(&v, r.LeaseSeconds)
+	return append(v, r.QueueFilter.Validate()...)
+}
+
+// Number is how many calls are asked for.
+func (r *TakeRequest) Number() int {
+	if r.Count == nil {
+		return 1
+	}
+	return *r.Count
+}
+
+// Lease is how long the calls are asked for.
+func (r *TakeRequest) Lease() time.Duration { return leaseOf(r.LeaseSeconds) }
+
+// ExtendRequest asks to keep a lease so long from now.
+// POST /fundesk/v1/queue/leases/{leaseUuid}/extend
+type ExtendRequest struct {
+	LeaseSeconds *int `json:"leaseSeconds,omitzero"` // DefaultLease when omitted.
+}
+
+// Validate checks the value.
+func (r *ExtendRequest) Validate() Violations {
+	var v Violations
+	validateLease(&v, r.LeaseSeconds)
+	return v
+}
+
+// Lease is how long the lease is asked for.
+func (r *ExtendRequest) Lease() time.Duration { return leaseOf(r.LeaseSeconds) }
+
+func validateLease(v *Violations, seconds *int) {
+	low, high := int(MinLease/time.Second), int(MaxLease/time.Second)
+	if seconds != nil && (*seconds < low || *seconds > high) {
+		v.Add("/leaseSeconds", "must be a whole number from %d to %d", low, high)
+	}
+}
+
+func leaseOf(seconds *int) time.Duration {
+	if seconds == nil {
+		return DefaultLease
+	}
+	return time.Duration(*seconds) * time.Second
+}
+
+// DeferRequest puts a call off: to a time, for a user alone when one is named. Without a time
+// the call is where its request time has it.
+// POST /fundesk/v1/queue/leases/{leaseUuid}/release
+// PUT /fundesk/v1/queue/calls/{callUuid}/later
+type DeferRequest struct {
+	NotBefore *Time `json:"notBefore"`
+	UserUUID  *UUID `json:"userUuid"` // Means nothing without NotBefore.
+}
+
+// Validate checks the time against the present.
+func (r *DeferRequest) Validate(now time.Time) Violations {
+	var v Violations
+	switch {
+	case r.NotBefore == nil:
+	case r.NotBefore.Before(now):
+		v.Add("/notBefore", "must not lie in the past")
+	case r.NotBefore.After(now.Add(MaxDeferral)):
+		v.Add("/notBefore", "must lie within %d days", int(MaxDeferral/(24*time.Hour)))
+	}
+	return v
+}
+
+// Lease says who is about to ring the person of a call. It blocks nobody.
+type Lease struct {
+	LeaseUUID UUID           `json:"leaseUuid"`
+	CallUUID  UUID           `json:"callUuid"`
+	UserUUID  UUID           `json:"userUuid"`
+	TakenAt   Time           `json:"takenAt"`
+	ExpiresAt Time           `json:"expiresAt"`
+	DueAt     *Time          `json:"dueAt"`         // When the call was due that had been deferred.
+	Call      Embedded[Call] `json:"call,omitzero"` // In the answer to a take.
+}
+
+// Taken is the answer to a take.
+type Taken struct {
+	Leases    []Lease `json:"leases"`    // Empty: there is nothing to do.
+	Waiting   int     `json:"waiting"`   // Beside them, up to MaxWaiting.
+	NextDueAt *Time   `json:"nextDueAt"` // When the next deferred call is due.
+}
+
+// Leases are the leases of all users that the account may see, without calls.
+// GET /fundesk/v1/queue/leases
+type Leases struct {
+	Leases []Lease `json:"leases"`
+}
+
+// QueueState is how many calls there are, exactly.
+// GET /fundesk/v1/queue
+type QueueState struct {
+	Waiting           int              `json:"waiting"`  // Could be given now.
+	Due               int              `json:"due"`      // Those of them that were deferred.
+	Deferred          int              `json:"deferred"` // Not due, whoever they are kept for.
+	Leased            int              `json:"leased"`
+	OldestRequestedAt *Time            `json:"oldestRequestedAt"` // Of those that wait.
+	ByType            map[CallType]int `json:"byType"`            // Of those that wait.
+	ByLanguage        map[string]int   `json:"byLanguage"`        // Likewise; "" is without a language.
+}
+
+// QueueAgents are the users who worked.
+// GET /fundesk/v1/queue/agents
+type QueueAgents struct {
+	Agents []QueueAgent `json:"agents"`
+}
+
+// QueueAgent is what a user does and did. It holds nothing of a donor.
+type QueueAgent struct {
+	UserUUID   UUID           `json:"userUuid"`
+	CallUUID   *UUID          `json:"callUuid"` // With Type and TakenAt: of the lease that was taken last; nil without one.
+	Type       *CallType      `json:"type"`
+	TakenAt    *Time          `json:"takenAt"`
+	LastSeenAt Time           `json:"lastSeenAt"`
+	Taken      int            `json:"taken"`
+	Attempts   int            `json:"attempts"`
+	Completed  int            `json:"completed"`
+	Cancelled  int            `json:"cancelled"` // By the lease that it ended, as expired.
+	Expired    int            `json:"expired"`
+	Released   int            `json:"released"`
+	ByResult   map[string]int `json:"byResult"` // Of the completed, by result code.
+}
+
+// QueueOptions are the parameters of the state of the queue.
+// GET /fundesk/v1/queue
+type QueueOptions struct {
+	QueueFilter
+	UserUUID *UUID // For whom the calls wait; nil: for anybody.
+}
+
+// QueueCallListOptions are the parameters of the list of calls that wait.
+// GET /fundesk/v1/queue/calls
+type QueueCallListOptions struct {
+	QueueOptions
+	First *int // 0 to MaxPageSize; DefaultPageSize when nil.
+	After string
+}
+
+// QueueAgentsOptions are the parameters of the list of agents.
+// GET /fundesk/v1/queue/agents
+type QueueAgentsOptions struct {
+	Since *Time // 24 hours ago when nil.
+}
+
+// Query is the options as query parameters.
+func (o QueueOptions) Query() url.Values {
+	q := &queryWriter{values: url.Values{}}
+	o.encode(q)
+	return q.values
+}
+
+func (o QueueOptions) encode(q *queryWriter) {
+	types := make([]string, len(o.Types))
+	for i, t := range o.Types {
+		types[i] = string(t)
+	}
+	q.text("types", strings.Join(types, ","))
+	q.text("languages", strings.Join(o.Languages, ","))
+	for _, id := range o.OwningOrganizationUUIDs {
+		q.values.Add("owningOrganizationUuids", id.String())
+	}
+	q.uuid("userUuid", o.UserUUID)
+}
+
+// ParseQueueOptions reads query parameters.
+func ParseQueueOptions(values url.Values) (QueueOptions, Violations) {
+	q := &queryReader{values: values}
+	o := decodeQueueOptions(q)
+	return o, q.finish()
+}
+
+func decodeQueueOptions(q *queryReader) QueueOptions {
+	o := QueueOptions{UserUUID: q.uuid("userUuid")}
+	for _, name := range q.list("types") {
+		o.Types = append(o.Types, CallType(name))
+	}
+	o.Languages = q.list("languages")
+	o.OwningOrganizationUUIDs = q.uuids("owningOrganizationUuids")
+	for _, violation := range o.QueueFilter.Validate() {
+		name, _, _ := strings.Cut(strings.TrimPrefix(violation.Pointer, "/"), "/")
+		q.violations.addParameter(name, "%s", violation.Message)
+	}
+	return o
+}
+
+// Query is the options as query parameters.
+func (o QueueCallListOptions) Query() url.Values {
+	q := &queryWriter{values: url.Values{}}
+	o.encode(q)
+	q.number("first", o.First)
+	q.text("after", o.After)
+	return q.values
+}
+
+// ParseQueueCallListOptions reads query parameters.
+func ParseQueueCallListOptions(values url.Values) (QueueCallListOptions, Violations) {
+	q := &queryReader{values: values}
+	o := QueueCallListOptions{QueueOptions: decodeQueueOptions(q), First: q.pageSize("first"), After: q.text("after")}
+	return o, q.finish()
+}
+
+// Query is the options as query parameters.
+func (o QueueAgentsOptions) Query() url.Values {
+	q := &queryWriter{values: url.Values{}}
+	q.time("since", o.Since)
+	return q.values
+}
+
+// ParseQueueAgentsOptions reads query parameters.
+func ParseQueueAgentsOptions(values url.Values) (QueueAgentsOptions, Violations) {
+	q := &queryReader{values: values}
+	o := QueueAgentsOptions{Since: q.time("since")}
+	return o, q.finish()
+}

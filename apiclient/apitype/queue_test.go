@@ -1,0 +1,63 @@
+package apitype
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTakeRequestBounds(t *testing.T) {
+	t.Parallel()
+	id := MustParseUUID("5d0c1f7e-9f5b-4b5e-8a38-0f7a3a1d9b11")
+	tests := []struct {
+		name string
+		r    TakeRequest
+		want string // Pointers.
+	}{
+		{"least", TakeRequest{RequestUUID: id, UserUUID: id, Count: new(1), LeaseSeconds: new(30)}, ""},
+		{"most", TakeRequest{RequestUUID: id, UserUUID: id, Count: new(10), LeaseSeconds: new(3600)}, ""},
+		{"nothing", TakeRequest{}, "/requestUuid /userUuid"},
+		{"below", TakeRequest{RequestUUID: id, UserUUID: id, Count: new(0), LeaseSeconds: new(29)}, "/count /leaseSeconds"},
+		{"above", TakeRequest{RequestUUID: id, UserUUID: id, Count: new(11), LeaseSeconds: new(3601)}, "/count /leaseSeconds"},
+		{"filters", TakeRequest{RequestUUID: id, UserUUID: id, QueueFilter: QueueFilter{Types: []CallType{CallHappy, "x"}, Languages: []string{"NL", "zz"}}}, "/types/1 /languages/1"},
+	}
+	for _, test := range tests {
+		var got []string
+		for _, violation := range test.r.Validate() {
+			got = append(got, violation.Pointer)
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%s: got %v, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+func TestDeferRequestBounds(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
+	for after, want := range map[time.Duration]int{-time.Millisecond: 1, 0: 0, 400 * 24 * time.Hour: 0, 400*24*time.Hour + time.Millisecond: 1} {
+		r := DeferRequest{NotBefore: new(NewTime(now.Add(after)))}
+		if got := r.Validate(now); len(got) != want {
+			t.Errorf("%v: got %v, want %d violations", after, got, want)
+		}
+	}
+	if got := new(DeferRequest).Validate(now); len(got) > 0 {
+		t.Errorf("got %v without a time", got)
+	}
+}
+
+// TestQueueOptionsComeBack writes options as parameters and reads them.
+func TestQueueOptionsComeBack(t *testing.T) {
+	t.Parallel()
+	id := MustParseUUID("5d0c1f7e-9f5b-4b5e-8a38-0f7a3a1d9b11")
+	want := QueueCallListOptions{
+		QueueOptions: QueueOptions{UserUUID: &id, QueueFilter: QueueFilter{Types: CallTypes, Languages: []string{"de", "nl"}, OwningOrganizationUUIDs: []UUID{id, id}}},
+		First:        new(7), After: "abc",
+	}
+	got, violations := ParseQueueCallListOptions(want.Query())
+	if diff := cmp.Diff(want, got); diff != "" || len(violations) > 0 {
+		t.Errorf("%s %v", diff, violations)
+	}
+}
