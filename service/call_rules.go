@@ -118,8 +118,8 @@ func attemptCall(call *apitype.Call, external bool, maximum *int, r apitype.AddA
 	if !external && maximum != nil && call.AttemptsCount >= *maximum {
 		return conflict("the call is %s and has reached the maximum of %d attempts", call.Status, *maximum)
 	}
-	if call.AttemptsCount >= maxAllAttempts {
-		return conflict("the call is %s and takes no more than %d attempts", call.Status, maxAllAttempts)
+	if call.AttemptsCount >= apitype.MaxCallAttempts {
+		return conflict("the call is %s and takes no more than %d attempts", call.Status, apitype.MaxCallAttempts)
 	}
 	attempt := apitype.CallAttempt{UserUUID: r.UserUUID, AttemptAt: now, CreatedAt: now}
 	if r.AttemptAt != nil {

@@ -2,31 +2,21 @@ package service
 
 import "fundesk/apiclient/apitype"
 
-// What one record may hold of what the interface leaves without a bound. Lists carry
-// whole records, so that a page of 500 stays within tens of megabytes whatever was sent
-// before. Spec gap: R8.
-const (
-	maxObject      = 64 << 10 // Bytes of external metadata.
-	maxAttempts    = 1_000    // Of one creation.
-	maxAllAttempts = 10_000   // Of one call.
-	maxFocusAreas  = 100
-)
-
 // sizesOfCall refuses a creation that holds too much.
 func sizesOfCall(r apitype.CreateCallRequest) (v apitype.Violations) {
-	if m := r.ExternalMetadata; m != nil && len(m.AdditionalProperties) > maxObject {
-		v.Add("/externalMetadata/additionalProperties", "must have %d bytes at most", maxObject)
+	if m := r.ExternalMetadata; m != nil && len(m.AdditionalProperties) > apitype.MaxObject {
+		v.Add("/externalMetadata/additionalProperties", "must have %d bytes at most", apitype.MaxObject)
 	}
-	if len(r.Attempts) > maxAttempts {
-		v.Add("/attempts", "must have %d items at most", maxAttempts)
+	if len(r.Attempts) > apitype.MaxCallAttempts {
+		v.Add("/attempts", "must have %d items at most", apitype.MaxCallAttempts)
 	}
 	return v
 }
 
 // sizesOfPledge refuses a creation that holds too much.
 func sizesOfPledge(r apitype.CreatePledgeRequest) (v apitype.Violations) {
-	if len(r.FocusAreaUUIDs) > maxFocusAreas {
-		v.Add("/focusAreaUuids", "must have %d items at most", maxFocusAreas)
+	if len(r.FocusAreaUUIDs) > apitype.MaxFocusAreas {
+		v.Add("/focusAreaUuids", "must have %d items at most", apitype.MaxFocusAreas)
 	}
 	if r.ExternalMetadata != nil {
 		sizeOfMetadata(&v, *r.ExternalMetadata)
@@ -35,7 +25,7 @@ func sizesOfPledge(r apitype.CreatePledgeRequest) (v apitype.Violations) {
 }
 
 func sizeOfMetadata(v *apitype.Violations, o apitype.Object) {
-	if len(o) > maxObject {
-		v.Add("/externalMetadata", "must have %d bytes at most", maxObject)
+	if len(o) > apitype.MaxObject {
+		v.Add("/externalMetadata", "must have %d bytes at most", apitype.MaxObject)
 	}
 }

@@ -14,12 +14,8 @@ const (
 // EntityNames are all kinds of records that can be marked.
 var EntityNames = []EntityName{EntityPerson, EntityPledge, EntityCall, EntityTransaction}
 
-// MaxEntries is how many entries one request may carry at our service, and
-// ChunkEntries how many the client sends at a time. Spec gap: E3.
-const (
-	MaxEntries   = 1000
-	ChunkEntries = 500
-)
+// ChunkEntries is how many entries the client sends at a time. Spec gap: E3.
+const ChunkEntries = 500
 
 // ProcessedEntry marks one entity as processed.
 type ProcessedEntry struct {
@@ -86,6 +82,9 @@ func (u UncheckedEntry) Failure(message string) ProcessedError {
 	}
 	if u.EntityUUID != nil {
 		failure.EntityUUID = *u.EntityUUID
+		if id, err := ParseUUID(*u.EntityUUID); err == nil {
+			failure.EntityUUID = id.String() // In lower case. Spec gap: R4
+		}
 	}
 	return failure
 }
@@ -95,8 +94,8 @@ type ProcessedErrors struct {
 	Errors []ProcessedError `json:"errors"`
 }
 
-// ProcessedError says why one entry could not be marked; its identifiers are as they
-// were sent.
+// ProcessedError says why one entry could not be marked. What is no identifier is as it was
+// sent.
 type ProcessedError struct {
 	EntityName         string  `json:"entityName"`
 	EntityUUID         string  `json:"entityUuid"`

@@ -87,6 +87,10 @@ func WriteProblem(w http.ResponseWriter, status int, detail string) {
 // writeProblem answers with problem+json. The request id is in the header already.
 func writeProblem(w http.ResponseWriter, status int, detail string, violations apitype.Violations) {
 	known := problemTypes[status]
+	if more := len(violations) - apitype.MaxProblems; more > 0 {
+		violations = violations[:apitype.MaxProblems]
+		detail += fmt.Sprintf("; %d more are not listed", more)
+	}
 	body, err := json.Marshal(apitype.Problem{
 		Type:     "urn:fundesk:problem:" + known.name,
 		Title:    known.title,

@@ -39,7 +39,7 @@ func (a *api) createCall(w http.ResponseWriter, r *http.Request, c service.Calle
 	if err := invalid(noParameters(r)); err != nil {
 		return err
 	}
-	request, err := decode[apitype.CreateCallRequest](w, r, maxBody)
+	request, err := decode[apitype.CreateCallRequest](w, r)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func (a *api) markProcessed(w http.ResponseWriter, r *http.Request, c service.Ca
 	if err := invalid(noParameters(r)); err != nil {
 		return err
 	}
-	request, err := decode[markRequest](w, r, maxEntriesBody)
+	request, err := decode[markRequest](w, r)
 	if err != nil {
 		return err
 	}

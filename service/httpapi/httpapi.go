@@ -53,6 +53,7 @@ type api struct {
 	logger  *slog.Logger
 	baseURL string
 	rates   *rates
+	bodies  *flight
 	observe func(Observation)
 	mux     *http.ServeMux
 }
@@ -65,6 +66,7 @@ func New(o Options) http.Handler {
 		logger:  o.Logger,
 		baseURL: strings.TrimSuffix(o.BaseURL, "/"),
 		observe: o.Observe,
+		bodies:  newFlight(),
 		mux:     http.NewServeMux(),
 	}
 	if a.logger == nil {
@@ -276,6 +278,12 @@ func (a *api) authenticated(route route) http.Handler {
 			if err := caller.Require(route.permission); err != nil {
 				return err
 			}
+			leave, err := a.bodies.enter(account.UUID, r)
+			if err != nil {
+				drain(w, r)
+				return err
+			}
+			defer leave()
 			return route.handle(w, r, caller)
 		}()
 		if err != nil {

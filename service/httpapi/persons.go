@@ -33,7 +33,7 @@ func (a *api) createPerson(w http.ResponseWriter, r *http.Request, c service.Cal
 	if err := invalid(noParameters(r)); err != nil {
 		return err
 	}
-	request, err := decode[apitype.CreatePersonRequest](w, r, maxBody)
+	request, err := decode[apitype.CreatePersonRequest](w, r)
 	if err != nil {
 		return err
 	}

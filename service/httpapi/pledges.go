@@ -34,7 +34,7 @@ func (a *api) createPledge(w http.ResponseWriter, r *http.Request, c service.Cal
 	if err := invalid(noParameters(r)); err != nil {
 		return err
 	}
-	request, err := decode[apitype.CreatePledgeRequest](w, r, maxBody)
+	request, err := decode[apitype.CreatePledgeRequest](w, r)
 	if err != nil {
 		return err
 	}

@@ -12,34 +12,31 @@ import (
 	"fundesk/service"
 )
 
-// The largest bodies, in bytes. Spec gap: R2.
-const (
-	maxBody        = 1 << 20
-	maxEntriesBody = 8 << 20
-)
-
 // maxDrain is how much of a body that is too large is read all the same.
 const maxDrain = 16 << 20
 
 // decode reads a body strictly. No body is {}. Spec gap: R13.
-func decode[T any](w http.ResponseWriter, r *http.Request, limit int64) (request T, err error) {
-	data, err := body(w, r, limit)
+func decode[T any](w http.ResponseWriter, r *http.Request) (request T, err error) {
+	data, err := body(w, r)
 	if err != nil || len(data) == 0 {
+		return request, err
+	}
+	if err := invalid(service.CountItems(data)); err != nil {
 		return request, err
 	}
 	return request, invalid(service.DecodeStrict(data, &request))
 }
 
 // body is the whole body, whose type must be JSON when there is one.
-func body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
 	}
-	if r.ContentLength > limit {
+	if r.ContentLength > apitype.MaxBody {
 		return nil, tooLarge(w, r)
 	}
-	data, err := readAll(io.LimitReader(r.Body, limit+1), r.ContentLength)
-	if int64(len(data)) > limit {
+	data, err := readAll(io.LimitReader(r.Body, apitype.MaxBody+1), r.ContentLength)
+	if len(data) > apitype.MaxBody {
 		return nil, tooLarge(w, r)
 	}
 	if err != nil {
@@ -51,15 +48,20 @@ func body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// tooLarge is the refusal of a body. The rest of it is read first, within bounds: a
-// caller that sends all before it reads would get a broken connection for an answer.
+// tooLarge is the refusal of a body.
 func tooLarge(w http.ResponseWriter, r *http.Request) error {
+	drain(w, r)
+	return &statusError{http.StatusRequestEntityTooLarge, "the body is larger than this operation takes"}
+}
+
+// drain reads what is left of a refused body, within bounds, and keeps nothing of it: a
+// caller that sends all before it reads would get a broken connection for an answer.
+func drain(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Expect") != "" || r.ContentLength > maxDrain {
 		w.Header().Set("Connection", "close") // Nothing more is read.
 	} else if _, err := io.CopyN(io.Discard, r.Body, maxDrain); err == nil {
 		w.Header().Set("Connection", "close")
 	}
-	return &statusError{http.StatusRequestEntityTooLarge, "the body is larger than this operation takes"}
 }
 
 // readAll is io.ReadAll with the size known beforehand, as it mostly is.
@@ -134,6 +136,6 @@ func change[T any](w http.ResponseWriter, r *http.Request) (id apitype.UUID, m s
 	if id, err = pathUUID(r); err != nil {
 		return id, nil, request, err
 	}
-	request, err = decode[T](w, r, maxBody)
+	request, err = decode[T](w, r)
 	return id, match(r), request, err
 }

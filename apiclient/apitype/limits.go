@@ -1,0 +1,27 @@
+package apitype
+
+// The bounds of requests and answers: the service keeps them, the client knows them, and
+// openapi.json and service/DESIGN.md say them. Spec gaps: R2, R8, E3, S32.
+const (
+	MaxBody         = 1 << 20  // Bytes of a request body.
+	MaxPageBytes    = 4 << 20  // Bytes of JSON of a page of a list that has more than one edge.
+	MaxPledgeCalls  = 100      // Calls shown inside a pledge, the newest.
+	MaxCallAttempts = 1_000    // Of one call.
+	MaxFocusAreas   = 100      // Of one pledge.
+	MaxEntries      = 1_000    // Of one mark-processed request.
+	MaxObject       = 64 << 10 // Bytes of external metadata.
+	MaxProblems     = 100      // Violations that one refusal lists.
+
+	MaxBodiesInFlight    = 64 << 20 // Bytes of bodies that are read or worked on at once.
+	MaxBodiesOfOneCaller = 16 << 20 // Of them those of one account.
+)
+
+// maxItems are the longest arrays of request bodies, by the member that holds them.
+var maxItems = map[string]int{"entries": MaxEntries, "attempts": MaxCallAttempts, "focusAreaUuids": MaxFocusAreas}
+
+// MaxItems is how many elements an array of a request body may have; ok is false for a
+// member that is no array.
+func MaxItems(member string) (n int, ok bool) {
+	n, ok = maxItems[member]
+	return n, ok
+}
