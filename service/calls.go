@@ -43,19 +43,12 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 	if err != nil {
 		return Answer{}, err
 	}
-	size := 0
-	for _, row := range page.rows {
-		size += len(row.Doc) + 96
-		if parts.person {
-			size += row.PersonRow.size()
+	size := page.cut(w.backward, func(row CallRow) int {
+		if row.PledgeRow == nil {
+			return row.Size()
 		}
-		if parts.pledge {
-			size += row.PledgeRow.size()
-		}
-	}
-	for _, rows := range transactions {
-		size += 2 * sizeOf(rows)
-	}
+		return row.Size() + len(c.BaseURL) + 2*sizeOf(transactions[row.PledgeRow.Number])
+	})
 	viewer := s.viewer(c)
 	node := func(dst []byte, row CallRow) []byte { return viewer.appendCallNode(dst, row, parts, transactions) }
 	return Answer{JSON: envelope(cursors, page, callPosition, size, node)}, nil
@@ -93,7 +86,7 @@ func (s *Service) GetCall(ctx context.Context, c Caller, id apitype.UUID) (answe
 		return Answer{}, err
 	}
 	err = s.ask(ctx, "read the call", func(r Reader) (err error) {
-		answer, err = s.viewer(c).call(r, id)
+		answer, err = s.viewer(c).call(r.WholeCall(id, c.Scope))
 		return err
 	})
 	return answer, err
@@ -122,12 +115,13 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 		return Answer{}, err
 	}
 	now, id := s.present(), s.chosenUUID(request.UUID)
+	var row CallRow
 	err = s.update(ctx, "create the call", func(tx Tx) error {
 		person, err := callReferences(tx, c, request)
 		if err != nil {
 			return err
 		}
-		row := CallRow{Owner: person.Owner, External: request.IsExternal(), Rev: 1}
+		row = CallRow{Owner: person.Owner, External: request.IsExternal(), Rev: 1}
 		row.Private, err = encode("call", callPrivate{RequestedBy: request.RequestedByUserUUID, ExternalSource: request.ExternalSource})
 		if err != nil {
 			return err
@@ -135,15 +129,15 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 		if err := row.write(newCall(id, request, now)); err != nil {
 			return err
 		}
-		if err := tx.InsertCall(row); errors.Is(err, ErrExists) {
+		if err = tx.InsertCall(row); errors.Is(err, ErrExists) {
 			return taken("call")
-		} else if err != nil {
-			return err
 		}
-		answer, err = s.viewer(c).call(tx, id)
 		return err
 	})
-	return answer, err
+	if err != nil {
+		return Answer{}, err
+	}
+	return s.committedCall(ctx, c, row)
 }
 
 // callReferences checks what a creation names, and is the person. What is unknown reads
@@ -197,10 +191,10 @@ func (c *CallRow) write(call apitype.Call) (err error) {
 // changeCall runs a rule on a call and saves what comes of it.
 func (s *Service) changeCall(ctx context.Context, c Caller, id apitype.UUID, m Match, what string,
 	rule func(tx Tx, row *CallRow, call *apitype.Call) (changed bool, err error),
-) (answer Answer, err error) {
-	err = s.update(ctx, what, func(tx Tx) error {
-		row, err := visibleCall(tx, c, id)
-		if err != nil {
+) (Answer, error) {
+	var row CallRow
+	err := s.update(ctx, what, func(tx Tx) (err error) {
+		if row, err = visibleCall(tx, c, id); err != nil {
 			return err
 		}
 		if err := m.check(row.Rev); err != nil {
@@ -221,11 +215,14 @@ func (s *Service) changeCall(ctx context.Context, c Caller, id apitype.UUID, m M
 			if err := tx.UpdateCall(row); err != nil {
 				return err
 			}
+			row.Rev++
 		}
-		answer, err = s.viewer(c).call(tx, id)
-		return err
+		return nil
 	})
-	return answer, err
+	if err != nil {
+		return Answer{}, err
+	}
+	return s.committedCall(ctx, c, row)
 }
 
 // AddAttempt records that the person was rung.

@@ -51,7 +51,20 @@ func array[T any](dst []byte, name string, rows []T, node func(dst []byte, row T
 	return append(dst, ']')
 }
 
-// About how long parts of an answer get: a buffer that has to grow is copied.
+// How long parts of an answer get, at most: pages are cut by it, and a buffer that has to
+// grow is copied.
+
+// edgeSize is what stands around a node, with its cursor.
+const edgeSize = 96
+
+// Size is how long the edge of a call gets, with what was joined to it.
+func (c CallRow) Size() int { return len(c.Doc) + edgeSize + c.PersonRow.size() + c.PledgeRow.size() }
+
+// Size is how long the edge of a person gets.
+func (p PersonRow) Size() int { return p.size() + edgeSize }
+
+// Size is how long the edge of a pledge gets.
+func (p PledgeRow) Size() int { return p.size() + edgeSize }
 
 func (p *PersonRow) size() int {
 	if p == nil {

@@ -105,8 +105,11 @@ func (w window) crossed() bool {
 	return w.after != nil && w.before != nil && w.after.compare(*w.before) <= 0
 }
 
+// sized is a row that knows how long its part of a page gets, in bytes.
+type sized interface{ Size() int }
+
 // list reads pages of one kind of rows.
-type list[T any] struct {
+type list[T sized] struct {
 	rows     func(Range) ([]T, error)
 	any      func(Range) (bool, error)
 	position func(T) Position
@@ -117,7 +120,7 @@ var errSeveral = errors.New("the page takes several questions")
 
 // readPage is the page in a window, and more that belongs to its rows. Most pages are one
 // answer of the store; what takes several is read in one state of the data.
-func readPage[T any](ctx context.Context, s *Service, what string, w window, of func(Reader) list[T], more func(Reader, []T) error) (page pageOf[T], err error) {
+func readPage[T sized](ctx context.Context, s *Service, what string, w window, of func(Reader) list[T], more func(Reader, []T) error) (page pageOf[T], err error) {
 	if more == nil {
 		err = s.ask(ctx, what, func(r Reader) (err error) {
 			l := of(r)
@@ -144,6 +147,31 @@ type pageOf[T any] struct {
 	hasPrevious, next bool
 }
 
+// pageBytes is how long the edges of a page get: what stands around them is short.
+const pageBytes = apitype.MaxPageBytes - 1<<10
+
+// cut ends a page before it gets too long, where it would go on, and is how long it is. One
+// row it has in any case. size is how long the part of a row gets. Spec gap: S32.
+func (p *pageOf[T]) cut(backward bool, size func(T) int) (bytes int) {
+	for n := range p.rows {
+		at := n
+		if backward {
+			at = len(p.rows) - 1 - n
+		}
+		more := size(p.rows[at])
+		if n > 0 && bytes+more > pageBytes {
+			if backward {
+				p.rows, p.hasPrevious = p.rows[at+1:], true
+			} else {
+				p.rows, p.next = p.rows[:at], true
+			}
+			return bytes
+		}
+		bytes += more
+	}
+	return bytes
+}
+
 // read is the page in a window. Spec gap: L3.
 func (l list[T]) read(w window) (page pageOf[T], err error) {
 	if w.crossed() {
@@ -151,11 +179,11 @@ func (l list[T]) read(w window) (page pageOf[T], err error) {
 	}
 	more, beyond := false, false
 	if w.size > 0 {
-		if page.rows, beyond, err = l.from(w); err != nil {
+		if page.rows, beyond, more, err = l.from(w); err != nil {
 			return page, err
 		}
-		if more = len(page.rows) > w.size; more {
-			page.rows = page.rows[:w.size]
+		if len(page.rows) > w.size {
+			page.rows, more = page.rows[:w.size], true
 		}
 	}
 	if len(page.rows) == 0 {
@@ -182,29 +210,44 @@ func (l list[T]) read(w window) (page pageOf[T], err error) {
 }
 
 // from is the rows of a window from where it begins, one more than its size where there
-// are as many, and whether there is a row beyond that place. The cursor names a row that
-// was there: it is read along, and only when it passes the filters no more, or is of
-// another list, another question finds out.
-func (l list[T]) from(w window) (rows []T, beyond bool, err error) {
-	r := Range{Backward: w.backward, Limit: w.size + 1}
+// are as many, whether there is a row beyond that place, and whether there are more rows
+// than were read. The cursor names a row that was there: it is read along, and only when it
+// passes the filters no more, or is of another list, another question finds out.
+func (l list[T]) from(w window) (rows []T, beyond, more bool, err error) {
+	r := Range{Backward: w.backward, Limit: w.size + 1, Bytes: pageBytes}
 	r.Below, r.Above = bound(w.after, !w.backward), bound(w.before, w.backward)
 	start, other := w.after, Range{Above: bound(w.after, false)}
 	if w.backward {
 		start, other = w.before, Range{Below: bound(w.before, false)}
 	}
 	if start == nil {
-		rows, err = l.rows(r)
-		return rows, false, err
+		rows, more, err = l.within(r)
+		return rows, false, more, err
 	}
 	r.Limit++
+	if rows, more, err = l.within(r); err != nil || len(rows) == 0 {
+		return nil, false, false, err
+	}
+	if l.position(rows[0]).compare(*start) == 0 {
+		return rows[1:], true, more, nil
+	}
+	beyond, err = l.any(other)
+	return rows, beyond, more, err
+}
+
+// within is the rows of a range, and whether there are more that were left for their length.
+func (l list[T]) within(r Range) (rows []T, more bool, err error) {
 	if rows, err = l.rows(r); err != nil || len(rows) == 0 {
 		return nil, false, err
 	}
-	if l.position(rows[0]).compare(*start) == 0 {
-		return rows[1:], true, nil
+	bytes, last := 0, len(rows)-1
+	for _, row := range rows[:last] {
+		bytes += row.Size()
 	}
-	beyond, err = l.any(other)
-	return rows, beyond, err
+	if r.IsFull(last, bytes) {
+		return rows[:last], true, nil
+	}
+	return rows, false, nil
 }
 
 // around tells what lies before and after the place that an empty page has: after the

@@ -34,10 +34,7 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 	if err != nil {
 		return Answer{}, err
 	}
-	size := 0
-	for _, row := range page.rows {
-		size += len(row.Doc) + 96
-	}
+	size := page.cut(w.backward, PersonRow.Size)
 	node := func(dst []byte, row PersonRow) []byte { return append(dst, row.Doc...) }
 	return Answer{JSON: envelope(cursors, page, personPosition, size, node)}, nil
 }

@@ -51,10 +51,9 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 	if err != nil {
 		return Answer{}, err
 	}
-	size := 0
-	for _, row := range page.rows {
-		size += row.size() + 96
-	}
+	size := page.cut(w.backward, func(row PledgeRow) int {
+		return row.Size() + len(c.BaseURL) + sizeOf(transactions[row.Number])
+	})
 	node := func(dst []byte, row PledgeRow) []byte { return viewer.appendPledgeNode(dst, row, parts, transactions) }
 	return Answer{JSON: envelope(cursors, page, pledgePosition, size, node)}, nil
 }
@@ -68,7 +67,7 @@ func (s *Service) GetPledge(ctx context.Context, c Caller, id apitype.UUID) (ans
 		return Answer{}, err
 	}
 	err = s.ask(ctx, "read the pledge", func(r Reader) (err error) {
-		answer, err = s.viewer(c).pledge(r, id)
+		answer, err = s.viewer(c).pledge(r.WholePledge(id, c.Scope))
 		return err
 	})
 	return answer, err
@@ -95,12 +94,13 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 		return Answer{}, err
 	}
 	id := s.chosenUUID(request.UUID)
+	var row PledgeRow
 	err = s.update(ctx, "create the pledge", func(tx Tx) error {
 		refs, err := pledgeReferences(tx, c, request)
 		if err != nil {
 			return err
 		}
-		row := PledgeRow{Person: request.PersonUUID, External: request.IsExternal(), Rev: 1, ReleasedAt: request.ReleasedAt}
+		row = PledgeRow{Person: request.PersonUUID, External: request.IsExternal(), Rev: 1, ReleasedAt: request.ReleasedAt}
 		if !row.External {
 			row.ReleasedAt = new(apitype.NewTime(now.Add(refs.owner.CoolingOff))) // Spec gap: G2
 		}
@@ -111,15 +111,15 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 		if err := row.write(newPledge(id, request, refs, now)); err != nil {
 			return err
 		}
-		if err := tx.InsertPledge(row); errors.Is(err, ErrExists) {
+		if err = tx.InsertPledge(row); errors.Is(err, ErrExists) {
 			return taken("pledge")
-		} else if err != nil {
-			return err
 		}
-		answer, err = s.viewer(c).pledge(tx, id)
 		return err
 	})
-	return answer, err
+	if err != nil {
+		return Answer{}, err
+	}
+	return s.committedPledge(ctx, c, row)
 }
 
 // pledgeRefs is what a creation names.
@@ -235,10 +235,10 @@ func (s *Service) ActOnPledge(ctx context.Context, c Caller, id apitype.UUID, m 
 // owning organization may change a pledge. Spec gap: A3.
 func (s *Service) changePledge(ctx context.Context, c Caller, id apitype.UUID, what string,
 	rule func(row *PledgeRow, pledge *apitype.Pledge) error,
-) (answer Answer, err error) {
-	err = s.update(ctx, what, func(tx Tx) error {
-		row, err := visiblePledge(tx, c, id)
-		if err != nil {
+) (Answer, error) {
+	var row PledgeRow
+	err := s.update(ctx, what, func(tx Tx) (err error) {
+		if row, err = visiblePledge(tx, c, id); err != nil {
 			return err
 		}
 		if !c.Scope.Contains(row.Owner) {
@@ -259,11 +259,14 @@ func (s *Service) changePledge(ctx context.Context, c Caller, id apitype.UUID, w
 			if err := tx.UpdatePledge(row); err != nil {
 				return err
 			}
+			row.Rev++
 		}
-		answer, err = s.viewer(c).pledge(tx, id)
-		return err
+		return nil
 	})
-	return answer, err
+	if err != nil {
+		return Answer{}, err
+	}
+	return s.committedPledge(ctx, c, row)
 }
 
 // Signature is the signature file of a pledge, for who holds a link that this service

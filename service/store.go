@@ -241,7 +241,13 @@ type Range struct {
 	Below    *Bound // Only what comes after this place.
 	Backward bool   // Cut from the end; rows then come in reverse order.
 	Limit    int
+	Bytes    int // After so many bytes of rows, and two rows, only one more is read; 0: all are.
 }
+
+// IsFull reports whether rows of so many bytes are all that is read of the range, but for one
+// more that shows that there are others. Two are read in any case: the first may be that of
+// the cursor.
+func (r Range) IsFull(rows, bytes int) bool { return r.Bytes > 0 && rows >= 2 && bytes > r.Bytes }
 
 // PersonFilter chooses persons. Zero values do not filter.
 type PersonFilter struct {

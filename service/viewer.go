@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"errors"
 	"strconv"
 
@@ -20,9 +21,37 @@ func (s *Service) viewer(c Caller) viewer {
 	return viewer{caller: c, now: now, links: s.keys.links(c.BaseURL, expires)}
 }
 
+// answer is what the caller sees of a record that was just committed, with all that is known
+// of it: to gather that can take longer than the change, and nobody else's change waits for
+// it. Spec gap: S32.
+func (s *Service) answer(ctx context.Context, c Caller, see func(v viewer, r Reader) (Answer, error)) (answer Answer, err error) {
+	err = s.ask(ctx, "read what was committed", func(r Reader) (err error) {
+		answer, err = see(s.viewer(c), r)
+		return err
+	})
+	return answer, err
+}
+
+// committedCall is a call as it was committed, whatever came after.
+func (s *Service) committedCall(ctx context.Context, c Caller, row CallRow) (Answer, error) {
+	return s.answer(ctx, c, func(v viewer, r Reader) (Answer, error) {
+		whole, err := r.WholeCall(row.UUID, c.Scope)
+		whole.Doc, whole.Rev = row.Doc, row.Rev
+		return v.call(whole, err)
+	})
+}
+
+// committedPledge is a pledge as it was committed, whatever came after.
+func (s *Service) committedPledge(ctx context.Context, c Caller, row PledgeRow) (Answer, error) {
+	return s.answer(ctx, c, func(v viewer, r Reader) (Answer, error) {
+		whole, err := r.WholePledge(row.UUID, c.Scope)
+		whole.Doc, whole.Rev = row.Doc, row.Rev
+		return v.pledge(whole, err)
+	})
+}
+
 // call is a call with everything that is known of it.
-func (v viewer) call(r Reader, id apitype.UUID) (Answer, error) {
-	row, err := r.WholeCall(id, v.caller.Scope)
+func (v viewer) call(row WholeCall, err error) (Answer, error) {
 	if errors.Is(err, ErrNoRow) {
 		return Answer{}, notFound("call")
 	}
@@ -62,8 +91,7 @@ func (v viewer) call(r Reader, id apitype.UUID) (Answer, error) {
 }
 
 // pledge is a pledge with everything that is known of it.
-func (v viewer) pledge(r Reader, id apitype.UUID) (Answer, error) {
-	row, err := r.WholePledge(id, v.caller.Scope)
+func (v viewer) pledge(row WholePledge, err error) (Answer, error) {
 	if errors.Is(err, ErrNoRow) {
 		return Answer{}, notFound("pledge")
 	}

@@ -69,20 +69,14 @@ func (r *reader) callQuery(f service.CallFilter) (*listQuery, error) {
 }
 
 // Calls is a part of the call list.
-func (r *reader) Calls(f service.CallFilter, part service.Range) (rows []service.CallRow, err error) {
+func (r *reader) Calls(f service.CallFilter, part service.Range) ([]service.CallRow, error) {
 	q, err := r.callQuery(f)
 	if err != nil {
 		return nil, err
 	}
 	columns, joins := q.included(f)
 	text := q.page(columns, joins, part)
-	node := newCallNode(f)
-	err = r.each(text, q.args, func(result *sql.Rows) error {
-		c, err := node.scan(result)
-		rows = append(rows, c)
-		return err
-	})
-	return rows, err
+	return readPage(r, text, q.args, part, newCallNode(f).scan)
 }
 
 // included are the columns of a page of calls with what a filter asks for, and the joins

@@ -115,7 +115,9 @@ func (c *conn) each(text string, args []any, read func(*sql.Rows) error) (err er
 	}
 	defer func() { err = errors.Join(err, c.fail(rows.Close())) }()
 	for rows.Next() {
-		if err := read(rows); err != nil {
+		if err := read(rows); errors.Is(err, errFull) {
+			return nil
+		} else if err != nil {
 			return c.fail(err)
 		}
 	}

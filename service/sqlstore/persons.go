@@ -48,16 +48,13 @@ func personQuery(f service.PersonFilter) *listQuery {
 }
 
 // Persons is a part of the person list.
-func (r *reader) Persons(f service.PersonFilter, part service.Range) (rows []service.PersonRow, err error) {
+func (r *reader) Persons(f service.PersonFilter, part service.Range) ([]service.PersonRow, error) {
 	q := personQuery(f)
 	text := q.page(`t.uuid, t.created_at, t.doc`, ``, part)
-	err = r.each(text, q.args, func(result *sql.Rows) error {
-		var p service.PersonRow
-		err := result.Scan(uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, docDest{&p.Doc})
-		rows = append(rows, p)
-		return err
+	return readPage(r, text, q.args, part, func(result *sql.Rows) (p service.PersonRow, err error) {
+		err = result.Scan(uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, docDest{&p.Doc})
+		return p, err
 	})
-	return rows, err
 }
 
 // AnyPerson reports whether a part of the person list has a row.

@@ -97,7 +97,7 @@ func (q *listQuery) pledgeScope(scope service.Scope) {
 }
 
 // Pledges is a part of the pledge list.
-func (r *reader) Pledges(f service.PledgeFilter, part service.Range) (rows []service.PledgeRow, err error) {
+func (r *reader) Pledges(f service.PledgeFilter, part service.Range) ([]service.PledgeRow, error) {
 	q, err := r.pledgeQuery(f)
 	if err != nil {
 		return nil, err
@@ -107,14 +107,11 @@ func (r *reader) Pledges(f service.PledgeFilter, part service.Range) (rows []ser
 		owner, joins = `p.owner`, joins+` LEFT JOIN persons p ON p.number = t.person_number`
 	}
 	text := q.page(`t.number, t.uuid, t.created_at, t.released_at, t.external, t.has_signature, t.doc, u.doc, `+owner, joins, part)
-	err = r.each(text, q.args, func(result *sql.Rows) error {
-		var p service.PledgeRow
-		err := result.Scan(&p.Number, uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, nullTimeDest{&p.ReleasedAt},
+	return readPage(r, text, q.args, part, func(result *sql.Rows) (p service.PledgeRow, err error) {
+		err = result.Scan(&p.Number, uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, nullTimeDest{&p.ReleasedAt},
 			&p.External, &p.HasSignature, docDest{&p.Doc}, docDest{&p.RecruiterUser}, joinedUUIDDest{&p.PersonOwner})
-		rows = append(rows, p)
-		return err
+		return p, err
 	})
-	return rows, err
 }
 
 // AnyPledge reports whether a part of the pledge list has a row.

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"strconv"
@@ -169,6 +170,27 @@ func (q *listQuery) exists(r service.Range) string {
 		some[i] = `(SELECT 1 FROM ` + q.table + ` t` + q.condition(branch) + order + ` LIMIT 1) IS NOT NULL`
 	}
 	return strings.Join(some, ` OR `)
+}
+
+// errFull ends the reading of a range of which nothing more is wanted.
+var errFull = errors.New("the range is read as far as it is wanted")
+
+// readPage reads the rows of a range until they are all that is wanted of it.
+func readPage[T interface{ Size() int }](r *reader, text string, args []any, part service.Range, scan func(*sql.Rows) (T, error)) (rows []T, err error) {
+	bytes := 0
+	err = r.each(text, args, func(result *sql.Rows) error {
+		row, err := scan(result)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, row)
+		if part.IsFull(len(rows)-1, bytes) {
+			return errFull
+		}
+		bytes += row.Size()
+		return nil
+	})
+	return rows, err
 }
 
 // few is how many rows are rather sorted than looked for by walking the list.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"fundesk/apiclient/apitype"
@@ -86,7 +87,13 @@ func wholeText(record, table, pledge, cond string) string {
 		UNION ALL SELECT 1, x.uuid, t.uuid, x.created_at, x.doc, ` + nothingElse + `
 		FROM ` + table + ` t JOIN transactions x ON x.pledge_number = t.` + pledge + ` WHERE ` + cond + `
 		UNION ALL SELECT 2, k.uuid, k.owner, k.requested_at, k.doc, ` + nothingElse + `
-		FROM ` + table + ` t JOIN calls k ON k.pledge_number = t.` + pledge + ` WHERE ` + cond
+		FROM calls k WHERE k.number IN (
+			SELECT n.number
+			FROM calls n
+			WHERE n.pledge_number = (SELECT t.` + pledge + ` FROM ` + table + ` t WHERE ` + cond + `)
+			ORDER BY n.requested_at DESC, n.uuid DESC
+			LIMIT ` + strconv.Itoa(apitype.MaxPledgeCalls) + `
+		)`
 }
 
 // whole is what the statement found.

@@ -1,0 +1,146 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/httpapi"
+	"fundesk/service/servicetest"
+)
+
+// heavyCalls is a service whose calls have between nothing and 64 KiB of metadata and notes
+// of 80 kB, and their order in the list.
+func heavyCalls(t *testing.T, h *servicetest.Harness, n int, random *rand.Rand) (token string, order []string) {
+	t.Helper()
+	token = h.Token()
+	organization := h.Organization("A")
+	person := service.LoadedPerson{OwningOrganizationUUID: organization, RecruitingOrganizationUUID: organization}
+	person.UUID, person.CreatedAt = apitype.NewUUID(), apitype.NewTime(servicetest.Start)
+	records := []service.LoadRecord{{Kind: service.LoadPerson, Data: person}}
+	for i := range n {
+		var call service.LoadedCall
+		call.UUID, call.PersonUUID = apitype.NewUUID(), person.UUID
+		call.Status, call.Type = apitype.CallRequested, apitype.CallVerification
+		call.RequestedAt = apitype.NewTime(servicetest.Start.Add(-time.Duration(i) * time.Minute))
+		call.LastUpdatedAt, call.AttemptsCount = call.RequestedAt, 0
+		if random.IntN(3) > 0 {
+			call.Notes = new(strings.Repeat("世", 1+random.IntN(20_000)))
+			call.ExternalMetadata = apitype.Embed(apitype.CallExternalMetadata{
+				AdditionalProperties: apitype.Object(`{"transcript":"` + strings.Repeat("x", random.IntN(60_000)) + `"}`),
+			})
+		}
+		records = append(records, service.LoadRecord{Kind: service.LoadCall, Data: call})
+		order = append(order, call.UUID.String())
+	}
+	h.Load(records...)
+	return token, order
+}
+
+// A page ends before four mebibytes; whatever its size and direction, a walk meets every call
+// once, in order, and the flags are exact.
+func TestPagesOfHeavyRecords(t *testing.T) {
+	t.Parallel()
+	h := servicetest.New(t)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 1))
+	token, order := heavyCalls(t, h, 150, random)
+	h.Handler = httpapi.New(httpapi.Options{Service: h.Service, Now: h.Clock.Now})
+	for _, size := range []int{500, 60, 7} {
+		for _, backward := range []bool{false, true} {
+			for _, include := range []string{"", "person,pledge,transactions"} {
+				if diff := cmp.Diff(order, walkHeavy(t, h, token, order, size, backward, include)); diff != "" {
+					t.Errorf("pages of %d, backward %v: %s", size, backward, diff)
+				}
+			}
+		}
+	}
+}
+
+func walkHeavy(t *testing.T, h *servicetest.Harness, token string, order []string, size int, backward bool, include string) (met []string) {
+	t.Helper()
+	cursor := ""
+	for range 2 * len(order) {
+		values := url.Values{}
+		count, from := "first", "after"
+		if backward {
+			count, from = "last", "before"
+		}
+		values.Set(count, strconv.Itoa(size))
+		if cursor != "" {
+			values.Set(from, cursor)
+		}
+		if include != "" {
+			values.Set("include", include)
+		}
+		answer := h.Do(token, http.MethodGet, "/api/v1/calls?"+values.Encode(), "")
+		p := page(t, answer)
+		if len(answer.Body) >= 4<<20 || len(p.Edges) == 0 || len(p.Edges) > size {
+			t.Fatalf("got a page of %d calls and %d bytes", len(p.Edges), len(answer.Body))
+		}
+		var ids []string
+		for _, edge := range p.Edges {
+			ids = append(ids, edge.Node["uuid"].(string))
+		}
+		first, last := slices.Index(order, ids[0]), slices.Index(order, ids[len(ids)-1])
+		if p.PageInfo.HasPreviousPage != (first > 0) || p.PageInfo.HasNextPage != (last < len(order)-1) {
+			t.Errorf("calls %d to %d of %d: got previous %v, next %v", first, last, len(order), p.PageInfo.HasPreviousPage, p.PageInfo.HasNextPage)
+		}
+		if backward {
+			met = append(ids, met...)
+			if !p.PageInfo.HasPreviousPage {
+				return met
+			}
+			cursor = p.Edges[0].Cursor
+		} else {
+			met = append(met, ids...)
+			if !p.PageInfo.HasNextPage {
+				return met
+			}
+			cursor = p.Edges[len(p.Edges)-1].Cursor
+		}
+	}
+	t.Fatal("the walk does not end")
+	return nil
+}
+
+// A pledge shows the newest hundred of its calls, and a call of it is changed in one answer
+// that is no longer than that.
+func TestCallsOfOnePledge(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).unchecked()
+	var newest []string
+	for i := range 130 {
+		body := fmt.Sprintf(`{"personUuid":%q,"relatedCaseUuid":%q,"requestedAt":%q,"type":"happy_call"}`,
+			w.a.person, w.a.pledge, servicetest.Start.Add(time.Duration(i%65)*time.Minute).Format(time.RFC3339))
+		newest = append(newest, w.create("/api/v1/calls", body).String())
+	}
+	at := func(id string) int { return slices.Index(newest, id) % 65 }
+	for _, path := range []string{"/api/v1/pledges/" + w.a.pledge.String(), "/api/v1/calls/" + newest[3]} {
+		object := w.Do(w.all, http.MethodGet, path, "").Object()
+		if pledge, isCall := object["pledgeCase"].(map[string]any); isCall {
+			object = pledge
+		}
+		calls := object["calls"].([]any)
+		if len(calls) != 100 {
+			t.Fatalf("%s: got %d calls, want the newest hundred", path, len(calls))
+		}
+		for i, call := range calls {
+			id := call.(map[string]any)["uuid"].(string)
+			if i > 0 && at(id) > at(calls[i-1].(map[string]any)["uuid"].(string)) || at(id) < 15 {
+				t.Errorf("%s: call %d of minute %d is out of order, or none of the newest", path, i, at(id))
+			}
+		}
+	}
+}
