@@ -39,11 +39,12 @@ import (
 // DefaultTimeout is the time that one request may take.
 const DefaultTimeout = 30 * time.Second
 
-// What a service can make the client keep in memory is bounded: by the size of an
-// answer in bytes, the records of one page, and the values of one record. The largest
-// page of careful services has a tenth of it.
+// What a service can make the client keep in memory is bounded: by the size of a page and
+// of a single record in bytes, the records of one page, and the values of one record. The
+// largest page of careful services has a tenth of it.
 const (
-	maxBody    = 16 << 20
+	maxPage    = 16 << 20
+	maxRecord  = 64 << 20
 	maxRecords = 100_000
 	maxValues  = 200_000
 )
@@ -76,6 +77,8 @@ type Client struct {
 	own     bool // The transport is our own: it tells whether a connection was made.
 	behind  atomic.Int64
 
+	maxPage, maxRecord int // Bytes; constant but for tests.
+
 	mu    sync.Mutex
 	token string
 }
@@ -107,7 +110,7 @@ func New(o Options) (*Client, error) {
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}
-	c := &Client{options: o, base: base, own: own, trace: newTracer(o.Trace)}
+	c := &Client{options: o, base: base, own: own, trace: newTracer(o.Trace), maxPage: maxPage, maxRecord: maxRecord}
 	c.Persons = &PersonsService{endpoint[apitype.Person]{client: c, path: personsPath}}
 	c.Calls = &CallsService{endpoint[apitype.Call]{client: c, path: callsPath}}
 	c.Pledges = &PledgesService{endpoint[apitype.Pledge]{client: c, path: pledgesPath}}

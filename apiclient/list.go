@@ -61,7 +61,7 @@ func (e endpoint[T]) fetchWhole(ctx context.Context, query url.Values, space mem
 // fetch fetches one page, into space; early is told the cursor of the next one as soon as
 // it is known. The page lies in the answer.
 func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T], early func(cursor string)) (*pageReader[T], *Response, error) {
-	r := request{path: e.path, query: query, space: space.body}
+	r := request{path: e.path, query: query, space: space.body, isPage: query.Get("first") != "1" && query.Get("last") != "1"}
 	if early != nil {
 		told := false
 		r.early = func(prefix []byte) bool {

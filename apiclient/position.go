@@ -108,33 +108,56 @@ func (r *pageReader[T]) place() {
 // earlyCursor looks for the position at the beginning of a page. Cursor is set when
 // there is surely a next page; done is false when more must be read.
 func earlyCursor(prefix []byte) (cursor string, done bool) {
-	dec := jsontext.NewDecoder(bytes.NewReader(prefix), tolerant)
+	info, done := earlyPosition(jsontext.NewDecoder(bytes.NewReader(prefix), tolerant))
+	if info.hasNextPage == nil || !*info.hasNextPage {
+		return "", done
+	}
+	return info.endCursor, done
+}
+
+// earlyPosition reads the position where a page begins with it; done is false when more
+// must be read.
+func earlyPosition(dec *jsontext.Decoder) (info pageInfo, done bool) {
 	if dec.PeekKind() != '{' {
-		return "", true
+		return info, true
 	}
 	if _, err := dec.ReadToken(); err != nil {
-		return "", false
+		return info, false
 	}
 	token, err := dec.ReadToken()
 	if err != nil {
-		return "", false
+		return info, false
 	}
 	if token.Kind() != '"' || token.String() != "pageInfo" {
-		return "", true
+		return info, true
 	}
 	switch kind := dec.PeekKind(); kind {
 	case '{':
 	case 0:
-		return "", false
+		return info, false
 	default:
-		return "", true
+		return info, true
 	}
-	info, err := readPosition(dec)
+	info, err = readPosition(dec)
 	if err != nil {
-		return "", errors.Is(err, errPosition)
+		return pageInfo{}, errors.Is(err, errPosition)
 	}
-	if info.hasNextPage == nil || !*info.hasNextPage {
-		return "", true
+	return info, true
+}
+
+// beginning is what the beginning of a page of one record tells: its position, and the uuid
+// of the record, "" where it comes later.
+func beginning(prefix []byte) (info pageInfo, id string) {
+	dec := jsontext.NewDecoder(bytes.NewReader(prefix), tolerant)
+	info, _ = earlyPosition(dec)
+	for {
+		token, err := dec.ReadToken()
+		if err != nil {
+			return info, ""
+		}
+		if token.Kind() == '"' && token.String() == "node" && dec.PeekKind() == '{' {
+			after := prefix[dec.InputOffset():]
+			return info, identity(after[bytes.IndexByte(after, '{'):])
+		}
 	}
-	return info.endCursor, true
 }

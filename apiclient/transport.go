@@ -12,6 +12,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -27,7 +28,7 @@ type Response struct {
 // Do sends one request and returns whatever was answered: no retry, no
 // interpretation. The path lies below the base URL. Its errors are of type *Error.
 func (c *Client) Do(ctx context.Context, method, path string, query url.Values, body []byte, header http.Header) (*Response, error) {
-	return c.once(ctx, request{method: method, path: path, query: query, body: body, header: header})
+	return c.once(ctx, request{method: method, path: path, query: query, body: body, header: header, isPage: method == http.MethodGet})
 }
 
 // request is one request before it is sent.
@@ -39,7 +40,8 @@ type request struct {
 	// early sees the beginning of a 2xx body while the rest is still read; it returns
 	// false to see more.
 	early func(prefix []byte) bool
-	space []byte // For the answer's body, empty; one that needs more takes more.
+	space  []byte // For the answer's body, empty; one that needs more takes more.
+	isPage bool   // The answer may hold several records.
 }
 
 // once sends a request once.
@@ -77,7 +79,11 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 	if answer.StatusCode/100 != 2 {
 		early = nil
 	}
-	body, err := readBody(answer, r.space, early)
+	limit := c.maxRecord
+	if r.isPage {
+		limit = c.maxPage
+	}
+	body, err := readBody(answer, limit, r.space, early)
 	if err != nil {
 		return nil, c.fault(parent, err, true)
 	}
@@ -161,14 +167,22 @@ func unwrapURL(err error) error {
 	return err
 }
 
-var errTooLarge = &Error{Kind: KindUnavailable, Message: "the answer is larger than 16 MiB", Sent: true}
+var errTooLarge = errors.New("the answer is too large")
+
+// tooLarge is the error of an answer beyond a limit, in bytes; it keeps the beginning.
+func tooLarge(limit int, read []byte) *Error {
+	return &Error{
+		Kind: KindUnavailable, Message: "the answer is larger than " + strconv.Itoa(limit>>20) + " MiB", Sent: true, Err: errTooLarge,
+		body: bytes.Clone(read[:min(len(read), maxRefusal)]),
+	}
+}
 
 // maxEarly is how much is read before the beginning of a body is looked at, in bytes.
 const maxEarly = 1 << 10
 
-// readBody reads an answer whole, up to maxBody, into buffer as far as that holds it.
-func readBody(answer *http.Response, buffer []byte, early func([]byte) bool) ([]byte, error) {
-	if n := answer.ContentLength; n > 0 && n <= maxBody {
+// readBody reads an answer whole, up to limit, into buffer as far as that holds it.
+func readBody(answer *http.Response, limit int, buffer []byte, early func([]byte) bool) ([]byte, error) {
+	if n := answer.ContentLength; n > 0 && n <= int64(limit) {
 		buffer = slices.Grow(buffer, int(n)+1) // One more, so that the end is seen without growing.
 	}
 	for {
@@ -181,8 +195,8 @@ func readBody(answer *http.Response, buffer []byte, early func([]byte) bool) ([]
 		}
 		n, err := answer.Body.Read(buffer[len(buffer):end])
 		buffer = buffer[:len(buffer)+n]
-		if len(buffer) > maxBody {
-			return nil, errTooLarge
+		if len(buffer) > limit {
+			return nil, tooLarge(limit, buffer)
 		}
 		if early != nil && n > 0 && (early(buffer) || len(buffer) > 1<<16) {
 			early = nil

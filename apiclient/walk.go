@@ -15,7 +15,7 @@ import (
 
 // AllOptions say how a list is walked.
 type AllOptions struct {
-	PageSize int // Records asked for at a time; 0: 100.
+	PageSize int // Records asked for at a time; 0: 100. Fewer where so many are too large.
 	Fallback int // Asked for when the service refuses PageSize; 0: none.
 	Limit    int // Records wanted; 0: all. The page after the last wanted record is not asked for.
 	// More is called when the walk ended at Limit and the service has, or may have,
@@ -51,6 +51,7 @@ func (e endpoint[T]) all(ctx context.Context, query url.Values, o AllOptions) it
 		if w.options.PageSize <= 0 {
 			w.options.PageSize = defaultPageSize
 		}
+		w.asked = w.options.PageSize
 		w.run(ctx, yield)
 	}
 }
@@ -65,20 +66,25 @@ type walk[T any] struct {
 	endpoint[T]
 	query   url.Values
 	options AllOptions
+	asked   int             // Records to ask for at a time: fewer than PageSize after a page that was too large.
 	cursors map[string]bool // Cursors that were followed.
 	heads   map[string]bool // First records of the pages.
 	empty   int             // Pages without a record since the last with one.
 	yielded int
-	size    int       // Of the last page and a little more, in bytes; 0 before the first.
+	bytes   int       // Of the last page and a little more; 0 before the first.
 	spare   memory[T] // Of a page that was used up.
-	full    int       // Records of the first page, where the service says nothing of a next one.
+	full    int       // Records of the largest page, where the service says nothing of a next one.
+	unread  []string  // Records that were too large to be read.
+	stopped bool      // The caller wants no more, or was told an error.
 }
 
 // fetched is a page on its way.
 type fetched[T any] struct {
 	after  string
+	size   int // Records asked for.
 	done   chan struct{}
 	early  chan string // Cursor of the next page, once, before done.
+	cancel context.CancelFunc
 	page   *pageReader[T]
 	answer *Response
 	err    error
@@ -93,12 +99,13 @@ func (w *walk[T]) start(ctx context.Context, after string) *fetched[T] {
 	if len(w.cursors) == 0 {
 		fetch = w.fetch
 	}
-	f := &fetched[T]{after: after, done: make(chan struct{}), early: make(chan string, 1)}
-	query := cloneQuery(w.query)
-	size := w.options.PageSize
+	size := w.asked
 	if left := w.options.Limit - w.yielded; w.options.Limit > 0 && left < size && w.options.Limit <= w.options.PageSize {
 		size = left
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	f := &fetched[T]{after: after, size: size, done: make(chan struct{}), early: make(chan string, 1), cancel: cancel}
+	query := cloneQuery(w.query)
 	query.Set("first", strconv.Itoa(size))
 	if after != "" {
 		query.Set("after", after)
@@ -106,6 +113,7 @@ func (w *walk[T]) start(ctx context.Context, after string) *fetched[T] {
 	space := w.space(size)
 	go func() {
 		defer close(f.done)
+		defer cancel()
 		f.page, f.answer, f.err = fetch(ctx, query, space, func(cursor string) { f.early <- cursor })
 	}()
 	return f
@@ -114,7 +122,7 @@ func (w *walk[T]) start(ctx context.Context, after string) *fetched[T] {
 // space is memory for a page of some records: that of an earlier one, and as many bytes
 // as the last one took.
 func (w *walk[T]) space(records int) memory[T] {
-	space, size := w.spare, w.size
+	space, size := w.spare, w.bytes
 	if size == 0 {
 		size = min(records, apitype.MaxPageSize) * typicalRecord
 	}
@@ -130,29 +138,30 @@ func (w *walk[T]) run(ctx context.Context, yield func(Record[T], error) bool) {
 	for current != nil {
 		next := w.startEarly(ctx, current)
 		<-current.done
-		if current.err != nil && w.fallBack(current.err) {
-			current = w.start(ctx, current.after)
+		if current.err != nil {
+			w.abandon(next)
+			var err error
+			if current, err = w.recover(ctx, current); err != nil {
+				yield(Record[T]{}, err)
+				return
+			}
 			continue
 		}
-		if current.err != nil {
-			yield(Record[T]{}, current.err)
-			return
-		}
-		w.judge(&current.page.Page)
+		w.judge(current)
 		if next != nil && next.after != current.page.EndCursor {
-			next = nil // The page broke and was read again: what is new since moved its end.
+			w.abandon(next) // The page broke and was read again: what is new since moved its end.
+			next = nil
 		}
 		if next == nil {
 			next = w.startNext(ctx, current, w.coming(current.page))
 		}
-		size := len(current.answer.Body)
-		w.size = size + size/16
+		w.measure(len(current.answer.Body))
 		if w.options.Answered != nil {
 			w.options.Answered(current.answer.Header)
 		}
 		count, goOn := w.yieldPage(current, yield)
 		if !goOn {
-			return
+			break
 		}
 		if w.options.Yielded != nil {
 			w.options.Yielded()
@@ -169,24 +178,46 @@ func (w *walk[T]) run(ctx context.Context, yield func(Record[T], error) bool) {
 		}
 		current = next
 	}
+	if len(w.unread) > 0 && !w.stopped {
+		yield(Record[T]{}, unreadError(w.unread))
+	}
+}
+
+// abandon ends the fetch of a page that was asked for too early: its cursor was not
+// followed.
+func (w *walk[T]) abandon(f *fetched[T]) {
+	if f != nil {
+		delete(w.cursors, f.after)
+		f.cancel()
+	}
+}
+
+// measure notes the size of a page, in bytes, and asks for more records again after one
+// that leaves room for four times as many.
+func (w *walk[T]) measure(bytes int) {
+	w.bytes = bytes + bytes/16
+	if bytes < w.client.maxPage/4 {
+		w.asked = min(2*w.asked, w.options.PageSize)
+	}
 }
 
 // judge ends a list whose service says nothing of a next page: after a full page there
 // may be one, and full is what was asked for, or less where the service has a bound of its
 // own, as its first page shows. Spec gap: L3.
-func (w *walk[T]) judge(page *Page[T]) {
+func (w *walk[T]) judge(f *fetched[T]) {
+	page := f.page
 	if page.hasNextKnown {
 		return
 	}
 	w.full = max(w.full, len(page.Records))
-	page.HasNextPage = page.HasNextPage && len(page.Records) == w.full
+	page.HasNextPage = page.HasNextPage && len(page.Records) >= min(w.full, f.size)
 }
 
 // startEarly starts the next page as soon as the current one has told its cursor.
 func (w *walk[T]) startEarly(ctx context.Context, current *fetched[T]) *fetched[T] {
 	select {
 	case cursor := <-current.early:
-		if w.wantsMore(w.options.PageSize) && w.fresh(current.after, cursor) {
+		if w.wantsMore(current.size) && w.fresh(current.after, cursor) {
 			return w.start(ctx, cursor)
 		}
 	case <-current.done:
@@ -209,7 +240,7 @@ func (w *walk[T]) startNext(ctx context.Context, current *fetched[T], count int)
 		return nil
 	}
 	next := w.start(ctx, page.EndCursor)
-	next.guess = !page.hasNextKnown && len(page.Records) < w.options.PageSize
+	next.guess = !page.hasNextKnown && len(page.Records) < current.size
 	return next
 }
 
@@ -227,15 +258,55 @@ func (w *walk[T]) fresh(after, cursor string) bool {
 	return true
 }
 
-// fallBack reports whether the first page is to be asked for again, smaller.
-func (w *walk[T]) fallBack(err error) bool {
-	known := asError(err)
-	refused := known != nil && (known.Status == http.StatusBadRequest || known.Status == http.StatusUnprocessableEntity || errors.Is(err, errTooLarge))
-	if !refused || w.options.Fallback <= 0 || w.options.Fallback >= w.options.PageSize || w.yielded > 0 || len(w.heads) > 0 {
-		return false
+// recover goes on after a page that could not be read: with a smaller one in its place, or
+// behind a record that is too large by itself.
+func (w *walk[T]) recover(ctx context.Context, failed *fetched[T]) (*fetched[T], error) {
+	known := asError(failed.err)
+	switch refused := known != nil && (known.Status == http.StatusBadRequest || known.Status == http.StatusUnprocessableEntity); {
+	case errors.Is(failed.err, errTooLarge) && failed.size > 1:
+		w.asked = failed.size / 2
+	case errors.Is(failed.err, errTooLarge):
+		return w.passOver(ctx, failed, known)
+	case refused && w.options.Fallback > 0 && w.options.Fallback < w.asked && w.yielded == 0 && len(w.heads) == 0:
+		w.options.PageSize, w.options.Fallback = w.options.Fallback, 0
+		w.asked = w.options.PageSize
+	default:
+		return nil, failed.err
 	}
-	w.options.PageSize, w.options.Fallback = w.options.Fallback, 0
-	return true
+	return w.start(ctx, failed.after), nil
+}
+
+// passOver goes on behind a record that is too large, if the beginning of its page says
+// where that is. The walk ends with an error then, and not with the record.
+func (w *walk[T]) passOver(ctx context.Context, failed *fetched[T], cause *Error) (*fetched[T], error) {
+	info, name := beginning(cause.body)
+	if name == "" {
+		name = "one after the cursor " + strconv.Quote(failed.after)
+	}
+	hasNext := info.endCursor != "" && (info.hasNextPage == nil || *info.hasNextPage)
+	isLast := info.hasNextPage != nil && !*info.hasNextPage
+	w.unread = append(w.unread, name)
+	switch {
+	case isLast:
+		return nil, nil
+	case hasNext && w.fresh(failed.after, info.endCursor):
+		return w.start(ctx, info.endCursor), nil
+	default:
+		return nil, unreadError(w.unread)
+	}
+}
+
+// maxNamed is how many records that could not be read an error names.
+const maxNamed = 20
+
+// unreadError is the error of a list of which some records are too large to be read.
+func unreadError(names []string) error {
+	e := &Error{Kind: KindUnavailable, Detail: names[:min(len(names), maxNamed)], Err: errTooLarge}
+	e.Message = "a record is larger than 64 MiB and was not read: " + names[0]
+	if len(names) > 1 {
+		e.Message = strconv.Itoa(len(names)) + " records are larger than 64 MiB and were not read, the first of them " + names[0]
+	}
+	return e
 }
 
 // yieldPage hands out the records of a page and counts them; it is false when the walk
@@ -251,6 +322,7 @@ func (w *walk[T]) yieldPage(current *fetched[T], yield func(Record[T], error) bo
 			err = errRepeats
 		}
 		if err != nil {
+			w.stopped = true
 			yield(Record[T]{}, broken(current.answer, err.Error()))
 			return count, false
 		}
@@ -258,6 +330,7 @@ func (w *walk[T]) yieldPage(current *fetched[T], yield func(Record[T], error) bo
 			break
 		}
 		if !yield(record, nil) {
+			w.stopped = true
 			return count, false
 		}
 		count++

@@ -129,10 +129,14 @@ func printPage[T any](cmd *cobra.Command, client *apiclient.Client, flags *listF
 	if err != nil {
 		return "", err
 	}
+	var unread []error
 	for _, record := range page.Records {
-		if err := addRecord(list, l, record); err != nil {
+		if err := addRecord(list, l, record, &unread); err != nil {
 			return "", err
 		}
+	}
+	if len(unread) > 0 {
+		return "", unreadable(unread)
 	}
 	switch {
 	case page.HasNextPage && page.EndCursor != "" && !cmd.Flags().Changed("last"):
@@ -172,6 +176,7 @@ func collectingSooner[T any](records iter.Seq2[T, error]) iter.Seq2[T, error] {
 
 // printAll prints a list up to its limit; rest says when that was not everything.
 func printAll[T any](cmd *cobra.Command, client *apiclient.Client, flags *listFlags, l lister[T], list *render.List[T]) (rest string, err error) {
+	var unread []error
 	more := false
 	options := flags.walk(cmd, l.passes != nil)
 	options.More = func() { more = true }
@@ -179,13 +184,13 @@ func printAll[T any](cmd *cobra.Command, client *apiclient.Client, flags *listFl
 	options.Yielded = func() { flushed = list.Flush() }
 	for record, err := range collectingSooner(l.all(client, cmd.Context(), apitype.Paging{After: flags.after}, options)) {
 		if err != nil {
-			return "", err
+			return "", errors.Join(err, unreadable(unread))
 		}
 		if !flags.all && list.Count() >= flags.limit { // A filtered list that has enough.
 			more = true
 			break
 		}
-		if err := addRecord(list, l, record); err != nil {
+		if err := addRecord(list, l, record, &unread); err != nil {
 			return "", err
 		}
 		if flushed != nil {
@@ -193,6 +198,8 @@ func printAll[T any](cmd *cobra.Command, client *apiclient.Client, flags *listFl
 		}
 	}
 	switch {
+	case len(unread) > 0:
+		return "", unreadable(unread)
 	case !more:
 		return "", nil
 	case l.passes != nil:
@@ -214,20 +221,37 @@ func (l *listFlags) walk(cmd *cobra.Command, filtered bool) apiclient.AllOptions
 	return o
 }
 
-// addRecord prints a record that passes the filters.
-func addRecord[T any](list *render.List[T], l lister[T], record apiclient.Record[T]) error {
-	decode := record.Decode
-	if l.passes != nil {
-		value, err := record.Decode()
-		if err != nil {
-			return err
-		}
-		if !l.passes(value) {
-			return nil
-		}
-		decode = func() (T, error) { return value, nil }
+// addRecord prints a record that passes the filters. One that cannot be read is kept in
+// unread, and does not stand in the way of the others.
+func addRecord[T any](list *render.List[T], l lister[T], record apiclient.Record[T], unread *[]error) error {
+	var decoding error
+	decode := func() (value T, err error) {
+		value, decoding = record.Decode()
+		return value, decoding
 	}
-	return list.Add(record.Raw, decode)
+	var err error
+	if l.passes == nil {
+		err = list.Add(record.Raw, decode)
+	} else if value, failed := decode(); failed == nil && l.passes(value) {
+		err = list.Add(record.Raw, func() (T, error) { return value, nil })
+	}
+	if decoding != nil {
+		*unread = append(*unread, decoding)
+		return nil
+	}
+	return err
+}
+
+// unreadable is the error of a list of which some records could not be read.
+func unreadable(unread []error) error {
+	if len(unread) < 2 {
+		return errors.Join(unread...)
+	}
+	e := &apiclient.Error{Kind: apiclient.KindUnavailable, Message: fmt.Sprintf("%d records could not be read; %s", len(unread), unread[0])}
+	for _, err := range unread[:min(len(unread), 20)] {
+		e.Detail = append(e.Detail, err.Error())
+	}
+	return e
 }
 
 // runGet prints the named records: one as itself, several as a list.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -43,37 +44,46 @@ func (l *List[T]) Count() int { return l.count }
 // nothing of one.
 func (l *List[T]) Printed() int { return l.count - l.silent }
 
-// Add writes one record: raw is its JSON, decode reads it when the format needs that. The
-// first one is handed to the output at once, so that whoever reads it may begin.
+// Add writes one record: raw is its JSON, decode reads it when the format needs that; a
+// record that cannot be decoded is none of the list. The first one is handed to the output
+// at once, so that whoever reads it may begin.
 func (l *List[T]) Add(raw []byte, decode func() (T, error)) error {
+	var record T
+	if l.isTyped() {
+		var err error
+		if record, err = decode(); err != nil {
+			return err
+		}
+	}
 	l.count++
-	if err := l.add(raw, decode); err != nil || l.count > 1 {
+	if err := l.add(raw, record); err != nil || l.count > 1 {
 		return err
 	}
 	return l.Flush()
 }
 
-func (l *List[T]) add(raw []byte, decode func() (T, error)) error {
-	if l.options.Query != nil {
+// isTyped reports whether the format shows values, and not the record as it was sent.
+func (l *List[T]) isTyped() bool {
+	return l.options.Query == nil && slices.Contains([]Format{Table, TSV, CSV}, l.options.Format)
+}
+
+func (l *List[T]) add(raw []byte, record T) error {
+	switch {
+	case l.options.Query != nil:
 		return l.addQueried(raw)
-	}
-	switch l.options.Format {
-	case JSON:
+	case l.options.Format == JSON:
 		return l.addJSON(raw)
-	case NDJSON:
+	case l.options.Format == NDJSON:
 		return l.writeLine(compactLine(raw))
-	case ID:
+	case l.options.Format == ID:
 		id, err := identifier(raw)
 		if err != nil {
 			return err
 		}
 		return l.writeLine([]byte(l.clean(id)))
+	default:
+		return l.addRow(record)
 	}
-	record, err := decode()
-	if err != nil {
-		return err
-	}
-	return l.addRow(record)
 }
 
 func (l *List[T]) addRow(record T) error {

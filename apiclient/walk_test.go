@@ -1,0 +1,142 @@
+package apiclient
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"fundesk/apiclient/apitype"
+)
+
+// The bounds of the model, in bytes: those of the client would take its memory.
+const (
+	modelPage   = 4 << 10
+	modelRecord = 8 << 10
+)
+
+// modelList is a list of some service: what it holds, and how it cuts and tells its pages.
+type modelList struct {
+	records    []string // JSON.
+	tooLarge   []string // The uuids of those that no client reads.
+	most       int      // Records of a page; 0: as many as are asked for.
+	refuses    int      // Page sizes from here on are refused; 0: none.
+	tellsNext  bool
+	infoIsLast bool
+	hasLength  bool
+}
+
+func newModelList(random *rand.Rand) *modelList {
+	m := &modelList{
+		most: []int{0, 0, 1, 3, 17}[random.IntN(5)], refuses: []int{0, 0, 20}[random.IntN(3)],
+		tellsNext: random.IntN(3) > 0, infoIsLast: random.IntN(3) == 0, hasLength: random.IntN(2) == 0,
+	}
+	heavy := random.IntN(3)
+	for range random.IntN(60) {
+		id, size := apitype.NewUUID().String(), random.IntN(200)
+		switch dice := random.IntN(20); {
+		case heavy > 0 && dice < 4:
+			size = random.IntN(modelPage)
+		case heavy > 1 && dice == 5:
+			size = modelPage + random.IntN(modelRecord-modelPage-500)
+		case heavy > 1 && dice == 6:
+			size = modelRecord + random.IntN(modelRecord)
+			m.tooLarge = append(m.tooLarge, id)
+		}
+		m.records = append(m.records, `{"uuid":"`+id+`","notes":"`+strings.Repeat("x", size)+`"}`)
+	}
+	return m
+}
+
+// ServeHTTP answers a page. Its cursors are the positions of its records.
+func (m *modelList) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	first, _ := strconv.Atoi(r.URL.Query().Get("first"))
+	if m.refuses > 0 && first >= m.refuses {
+		http.Error(w, `{"detail":"too many"}`, http.StatusBadRequest)
+		return
+	}
+	start := 0
+	if after := r.URL.Query().Get("after"); after != "" {
+		at, _ := strconv.Atoi(after)
+		start = at + 1
+	}
+	if m.most > 0 {
+		first = min(first, m.most)
+	}
+	end := min(start+first, len(m.records))
+	var edges []string
+	for i := start; i < end; i++ {
+		edges = append(edges, fmt.Sprintf(`{"node":%s,"cursor":"%d"}`, m.records[i], i))
+	}
+	info := map[string]any{}
+	if len(edges) > 0 {
+		info["endCursor"] = strconv.Itoa(end - 1)
+	}
+	if m.tellsNext {
+		info["hasNextPage"] = end < len(m.records)
+	}
+	text, _ := json.Marshal(info)
+	body := `{"pageInfo":` + string(text) + `,"edges":[` + strings.Join(edges, ",") + `]}`
+	if m.infoIsLast {
+		body = `{"edges":[` + strings.Join(edges, ",") + `],"pageInfo":` + string(text) + `}`
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if m.hasLength {
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	}
+	_, _ = w.Write([]byte(body))
+}
+
+// A list is whole, or its end is an error that names what is missing.
+func TestAListIsWholeOrSaysSo(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(200) {
+		m := newModelList(rand.New(rand.NewPCG(seed, 8)))
+		server := httptest.NewServer(m)
+		client, err := New(Options{BaseURL: server.URL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		client.maxPage, client.maxRecord = modelPage, modelRecord
+		var got []string
+		var failed error
+		for record, err := range client.Walk(t.Context(), "/api/v1/calls", nil, AllOptions{PageSize: 50, Fallback: 10, Reuse: seed%2 == 0}) {
+			if err != nil {
+				failed = err
+				break
+			}
+			got = append(got, string(record.Raw))
+		}
+		server.Close()
+		readable := slices.DeleteFunc(slices.Clone(m.records), func(record string) bool {
+			return slices.ContainsFunc(m.tooLarge, func(id string) bool { return strings.Contains(record, id) })
+		})
+		switch {
+		case len(m.tooLarge) == 0 && (failed != nil || !slices.Equal(got, readable)):
+			t.Errorf("seed %d: got %d of %d records and %v, want them all: %+v", seed, len(got), len(readable), failed, describeModel(m))
+		case len(m.tooLarge) > 0 && KindOf(failed) != KindUnavailable:
+			t.Errorf("seed %d: got %v without %d records, want an error of kind unavailable: %s", seed, failed, len(m.tooLarge), describeModel(m))
+		case len(m.tooLarge) > 0 && !m.infoIsLast:
+			known := asError(failed)
+			if !slices.Equal(got, readable) || !slices.Equal(known.Detail, m.tooLarge) || !strings.Contains(known.Message, m.tooLarge[0]) {
+				t.Errorf("seed %d: got %d of %d records and %v, want the others and that %v are missing: %s", seed, len(got), len(readable), failed, m.tooLarge, describeModel(m))
+			}
+		case len(got) > len(readable) || !slices.Equal(got, readable[:len(got)]):
+			t.Errorf("seed %d: got other records than the first %d: %s", seed, len(got), describeModel(m))
+		}
+	}
+}
+
+// describeModel tells a model without its records.
+func describeModel(m *modelList) string {
+	sizes := make([]int, len(m.records))
+	for i, record := range m.records {
+		sizes[i] = len(record)
+	}
+	return fmt.Sprintf("at most %d, refuses %d, tells of the next page %t, position at the end %t, sizes %v", m.most, m.refuses, m.tellsNext, m.infoIsLast, sizes)
+}
