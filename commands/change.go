@@ -297,7 +297,7 @@ func sendAll(s *session, cmd *cobra.Command, flags *changeFlags, changes []apicl
 			continue // Not begun: there is no result to tell.
 		}
 		if printing == nil { // A closed pipe must not leave half of the changes unsent.
-			printing = printResult(list, r)
+			printing = printResult(list, options, r)
 		}
 	}
 	if printing == nil {
@@ -309,8 +309,11 @@ func sendAll(s *session, cmd *cobra.Command, flags *changeFlags, changes []apicl
 	return printing
 }
 
-// printResult prints one result line at once.
-func printResult(list *render.List[changeResult], r changeResult) error {
+// printResult prints one result line at once; as an identifier only what was changed.
+func printResult(list *render.List[changeResult], options render.Options, r changeResult) error {
+	if options.Format == render.ID && !r.OK {
+		return nil
+	}
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("write a result: %w", err)

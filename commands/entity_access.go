@@ -5,9 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -180,7 +178,7 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 		}
 	}
 	if m.queue {
-		return enqueueMarks(s, cmd, list, entries)
+		return enqueueMarks(s, cmd, list, options, entries)
 	}
 	client, err := s.connect(cmd.Context())
 	if err != nil {
@@ -191,7 +189,7 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 	if err != nil && !isMark {
 		return err
 	}
-	printing := errors.Join(addMarks(list, entries, refused), list.Close())
+	printing := errors.Join(addMarks(list, options, entries, refused), list.Close())
 	if refused != nil { // More than that nobody read the results.
 		return markFailure(refused, len(entries))
 	}
@@ -215,7 +213,7 @@ func markFailure(refused *apiclient.MarkError, of int) error {
 
 // enqueueMarks puts the entries into the outbox, a chunk at a time, and tries each at
 // once. What could not be sent, or was refused, stays there.
-func enqueueMarks(s *session, cmd *cobra.Command, list *render.List[changeResult], entries []apitype.ProcessedEntry) error {
+func enqueueMarks(s *session, cmd *cobra.Command, list *render.List[changeResult], options render.Options, entries []apitype.ProcessedEntry) error {
 	var failed, printing error // A closed pipe must not keep half of the entries out.
 	for chunk := range slices.Chunk(entries, apitype.ChunkEntries) {
 		ch, err := apiclient.MarkProcessedChange(chunk)
@@ -226,7 +224,7 @@ func enqueueMarks(s *session, cmd *cobra.Command, list *render.List[changeResult
 			failed = cmp.Or(failed, err)
 			continue
 		}
-		printing = cmp.Or(printing, addMarks(list, chunk, nil))
+		printing = cmp.Or(printing, addMarks(list, options, chunk, nil))
 	}
 	return cmp.Or(failed, printing, list.Close())
 }
@@ -241,7 +239,7 @@ func markDetail(refused *apiclient.MarkError) []string {
 }
 
 // addMarks prints one line for each entry.
-func addMarks(list *render.List[changeResult], entries []apitype.ProcessedEntry, refused *apiclient.MarkError) error {
+func addMarks(list *render.List[changeResult], options render.Options, entries []apitype.ProcessedEntry, refused *apiclient.MarkError) error {
 	for i, entry := range entries {
 		r := changeResult{UUID: entry.EntityUUID.String(), OK: true, Status: 204}
 		if refused != nil {
@@ -254,11 +252,7 @@ func addMarks(list *render.List[changeResult], entries []apitype.ProcessedEntry,
 				}
 			}
 		}
-		raw, err := json.Marshal(r)
-		if err != nil {
-			return fmt.Errorf("write a result: %w", err)
-		}
-		if err := list.Add(raw, func() (changeResult, error) { return r, nil }); err != nil {
+		if err := printResult(list, options, r); err != nil {
 			return err
 		}
 	}

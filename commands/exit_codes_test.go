@@ -330,3 +330,47 @@ func TestRefusedMarksIntoClosedPipe(t *testing.T) {
 type closedPipe struct{}
 
 func (closedPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+
+// What is piped on must be only what was done.
+func TestIdentifiersOfABulkChangeAreOfWhatWasChanged(t *testing.T) {
+	t.Parallel()
+	const refused = "11111111-1111-4111-8111-111111111111"
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.Contains(r.URL.Path, "mark-processed"):
+			body, _ := io.ReadAll(r.Body)
+			if strings.Contains(string(body), refused) {
+				status(400, "application/json", `{"errors":[{"entityName":"call","entityUuid":"`+refused+`","errorMessage":"unknown"}]}`)(w, r)
+				return
+			}
+			w.WriteHeader(http.StatusNoContent)
+		case strings.Contains(r.URL.Path, refused):
+			status(400, "application/problem+json", `{"detail":"no"}`)(w, r)
+		default:
+			status(200, "application/json", `{"uuid":"`+testID+`","status":"requested","attempts":[]}`)(w, r)
+		}
+	}
+	for _, args := range [][]string{
+		{"call", "attempt", refused, testID, "--yes", "-o", "id"},
+		{"processed", "mark", "call", refused, testID, "--yes", "-o", "id"},
+	} {
+		if out, errs, code := against(t, handler, args...); out != testID+"\n" || code != 9 {
+			t.Errorf("%v: got %q and exit code %d, want %s alone and 9: %s", args, out, code, testID, errs)
+		}
+	}
+}
+
+func TestAListPrintsTheRecordsBesideOneThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	const odd = "11111111-1111-4111-8111-111111111111"
+	page := `[{"uuid":"` + odd + `","attemptsCount":"7"},{"uuid":"` + testID + `","attemptsCount":7}]`
+	for _, args := range [][]string{
+		{"call", "list", "-o", "csv", "--columns", "uuid,attemptsCount"},
+		{"call", "list", "-o", "csv", "--columns", "uuid,attemptsCount", "--first", "2"},
+	} {
+		out, errs, code := against(t, status(200, "application/json", page), args...)
+		if out != "uuid,attemptsCount\r\n"+testID+",7\r\n" || code != 8 || !strings.Contains(errs, odd) {
+			t.Errorf("%v: got %q, %q and exit code %d, want %s, that %s is missing, and 8", args, out, errs, code, testID, odd)
+		}
+	}
+}
