@@ -93,6 +93,7 @@ func New(o Options) (*Client, error) {
 	if own {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
 		transport.MaxIdleConnsPerHost = 16
+		transport.DisableCompression = isLoopback(base.Hostname()) // There packing costs more than sending.
 		o.Transport = transport
 	}
 	if o.Timeout <= 0 {

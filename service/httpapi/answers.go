@@ -45,6 +45,8 @@ var problemTypes = map[int]struct{ name, title string }{
 var (
 	jsonType    = []string{"application/json"}
 	problemType = []string{"application/problem+json"}
+
+	varyByCoding = []string{"Accept-Encoding"}
 )
 
 // statusError is a refusal that only HTTP knows.
@@ -105,10 +107,17 @@ func writeProblem(w http.ResponseWriter, status int, detail string, violations a
 	write(w, status, problemType, body)
 }
 
-// write sends a whole body.
+// write sends a whole body, compressed where that is wanted and worth it. Spec gap: S32.
 func write(w http.ResponseWriter, status int, contentType []string, body []byte) {
 	header := w.Header()
 	header["Content-Type"] = contentType
+	if recorded, ok := w.(*recorder); ok && len(body) >= gzipFrom {
+		header["Vary"] = varyByCoding
+		if recorded.gzip {
+			header["Content-Encoding"] = gzipCoding
+			body = compress(body)
+		}
+	}
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // A caller that went away cannot be told.

@@ -131,7 +131,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header["Cache-Control"] = noStore
 	header["X-Content-Type-Options"] = noSniff
 	note := &requestNote{}
-	recorded := &recorder{ResponseWriter: w, status: http.StatusOK}
+	recorded := &recorder{ResponseWriter: w, status: http.StatusOK, gzip: acceptsGzip(r.Header)}
 	defer func() {
 		if p := recover(); p != nil {
 			a.panicked(recorded, r, id, note, p)
@@ -234,6 +234,7 @@ type recorder struct {
 	http.ResponseWriter
 	status int
 	wrote  bool
+	gzip   bool // The caller takes answers compressed.
 }
 
 // WriteHeader notes the status.

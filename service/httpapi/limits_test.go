@@ -1,10 +1,12 @@
 package httpapi_test
 
 import (
+	"compress/gzip"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -143,5 +145,54 @@ func TestAttemptsOfOneCall(t *testing.T) {
 	}
 	if got := w.Do(w.all, "PUT", path, "{}"); got.Status != http.StatusConflict {
 		t.Errorf("the next: got %d %s, want 409", got.Status, got.Body)
+	}
+}
+
+// An answer of a kilobyte and more is compressed for whoever says so, and for nobody else.
+func TestCompressedAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range 5 {
+		w.create("/api/v1/persons", w.personBody(w.a))
+	}
+	const page = "/api/v1/persons?first=5"
+	plain := w.Do(w.all, http.MethodGet, page, "")
+	if plain.Header.Get("Content-Encoding") != "" || plain.Header.Get("Vary") != "Accept-Encoding" {
+		t.Errorf("unasked: got encoding %q, vary %q", plain.Header.Get("Content-Encoding"), plain.Header.Get("Vary"))
+	}
+	ask := func(path, accepts string) *httptest.ResponseRecorder {
+		request := httptest.NewRequest(http.MethodGet, path, nil)
+		request.Header.Set("Authorization", "Bearer "+w.all)
+		request.Header.Set("Accept-Encoding", accepts)
+		answer := httptest.NewRecorder()
+		w.unchecked().Handler.ServeHTTP(answer, request)
+		return answer
+	}
+	for accepts, want := range map[string]bool{
+		"gzip": true, "br, gzip;q=0.5": true, "*": true, "GZIP": true, "gzip;q=0": false, "gzip;q=0, *": false, "*;q=0": false, "br": false, "identity": false, "gzip;q=x": false,
+	} {
+		answer := ask(page, accepts)
+		if got := answer.Header().Get("Content-Encoding") == "gzip"; got != want {
+			t.Errorf("%q: got compressed %v, want %v", accepts, got, want)
+		}
+		body := answer.Body.Bytes()
+		if want {
+			unpacked, err := gzip.NewReader(answer.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if length := answer.Header().Get("Content-Length"); length != strconv.Itoa(len(body)) || len(body)*2 > len(plain.Body) {
+				t.Errorf("%q: got %s for %d bytes of %d", accepts, length, len(body), len(plain.Body))
+			}
+			if body, err = io.ReadAll(unpacked); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if string(body) != string(plain.Body) {
+			t.Errorf("%q: got another page:\n%s\nwant\n%s", accepts, body, plain.Body)
+		}
+	}
+	if short := ask("/healthz", "gzip"); short.Header().Get("Content-Encoding") != "" {
+		t.Errorf("a short answer: got encoding %q", short.Header().Get("Content-Encoding"))
 	}
 }
