@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -197,9 +199,22 @@ func resultColumns() []render.Column[changeResult] {
 	}
 }
 
-func newResult(id apitype.UUID, status int, err error) changeResult {
-	r := changeResult{UUID: id.String(), OK: err == nil, Status: status}
-	if err != nil {
+// withAnswers gives the changes of the outbox the answers that they would have had.
+func withAnswers(queued []ordered[apiclient.Change, json.RawMessage]) iter.Seq[ordered[apiclient.Change, *apiclient.Response]] {
+	return func(yield func(ordered[apiclient.Change, *apiclient.Response]) bool) {
+		for _, q := range queued {
+			if !yield(ordered[apiclient.Change, *apiclient.Response]{id: q.id, value: &apiclient.Response{Status: http.StatusOK, Body: q.value}, err: q.err}) {
+				return
+			}
+		}
+	}
+}
+
+func newResult(id apitype.UUID, answer *apiclient.Response, err error) changeResult {
+	r := changeResult{UUID: id.String(), OK: err == nil}
+	if err == nil {
+		r.Status = answer.Status
+	} else {
 		r.Error = new(err.Error())
 		if known, ok := errors.AsType[*apiclient.Error](err); ok {
 			r.Status = known.Status
@@ -276,19 +291,17 @@ func sendAll(s *session, cmd *cobra.Command, flags *changeFlags, changes []apicl
 	if _, err := client.Identity(cmd.Context()); err != nil { // No token: nothing is sent.
 		return err
 	}
-	send := func(ctx context.Context, ch apiclient.Change) (int, error) {
-		answer, err := s.deliver(ctx, client, flags, ch)
-		if err != nil {
-			return 0, err
-		}
-		return answer.Status, nil
-	}
+	outcomes := inOrder(cmd.Context(), flags.concurrency, changes, client.Send)
 	if flags.queue {
-		flags.concurrency = 1 // The outbox keeps the order.
+		queued, err := s.queueChanges(cmd.Context(), changes)
+		if err != nil {
+			return err
+		}
+		outcomes = withAnswers(queued)
 	}
 	var failed []error
 	var printing error
-	for outcome := range inOrder(cmd.Context(), flags.concurrency, changes, send) {
+	for outcome := range outcomes {
 		r := newResult(outcome.id.UUID, outcome.value, outcome.err)
 		if outcome.err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", r.UUID, outcome.err))

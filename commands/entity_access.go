@@ -211,20 +211,27 @@ func markFailure(refused *apiclient.MarkError, of int) error {
 	}
 }
 
-// enqueueMarks puts the entries into the outbox, a chunk at a time, and tries each at
-// once. What could not be sent, or was refused, stays there.
+// enqueueMarks puts the entries into the outbox, in chunks, and tries them at once. What could not be sent, or was refused, stays there.
 func enqueueMarks(s *session, cmd *cobra.Command, list *render.List[changeResult], options render.Options, entries []apitype.ProcessedEntry) error {
-	var failed, printing error // A closed pipe must not keep half of the entries out.
-	for chunk := range slices.Chunk(entries, apitype.ChunkEntries) {
-		ch, err := apiclient.MarkProcessedChange(chunk)
-		if err != nil {
+	chunks := slices.Collect(slices.Chunk(entries, apitype.ChunkEntries))
+	changes := make([]apiclient.Change, len(chunks))
+	for i, chunk := range chunks {
+		var err error
+		if changes[i], err = apiclient.MarkProcessedChange(chunk); err != nil {
 			return err
 		}
-		if _, err := s.queueChange(cmd.Context(), ch); err != nil {
-			failed = cmp.Or(failed, err)
+	}
+	results, err := s.queueChanges(cmd.Context(), changes)
+	if err != nil {
+		return err
+	}
+	var failed, printing error // A closed pipe must not hide what failed.
+	for i, r := range results {
+		if r.err != nil {
+			failed = cmp.Or(failed, r.err)
 			continue
 		}
-		printing = cmp.Or(printing, addMarks(list, options, chunk, nil))
+		printing = cmp.Or(printing, addMarks(list, options, chunks[i], nil))
 	}
 	return cmp.Or(failed, printing, list.Close())
 }

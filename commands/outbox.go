@@ -295,34 +295,54 @@ func outboxDrop(s *session) *cobra.Command {
 // queueChange puts a change into the outbox and tries it at once. The record is nil
 // when it waits.
 func (s *session) queueChange(ctx context.Context, ch apiclient.Change) (json.RawMessage, error) {
+	results, err := s.queueChanges(ctx, []apiclient.Change{ch})
+	if err != nil {
+		return nil, err
+	}
+	return results[0].value, results[0].err
+}
+
+// queueChanges puts changes into the outbox and then tries all of them once.
+func (s *session) queueChanges(ctx context.Context, changes []apiclient.Change) ([]ordered[apiclient.Change, json.RawMessage], error) {
 	box, err := s.outbox(ctx)
 	if err != nil {
 		return nil, err
 	}
-	entry, err := box.Add(outbox.NewEntry(ch))
-	if err != nil {
-		return nil, failure(apiclient.KindFailure, "put the change into the outbox: %s", err)
-	}
-	var last *outbox.Event
-	sender := box.Sender(s.client, outbox.SenderOptions{Notify: func(e outbox.Event) {
-		if e.Entry.ID == entry.ID {
-			last = &e
+	results := make([]ordered[apiclient.Change, json.RawMessage], len(changes))
+	ids := make([]string, len(changes))
+	for i, ch := range changes {
+		results[i].id = ch
+		entry, err := box.Add(outbox.NewEntry(ch))
+		if err != nil {
+			results[i].err = failure(apiclient.KindFailure, "put the change into the outbox: %s", err)
 		}
-	}})
-	_, err = sender.SendDue(ctx)
-	switch {
-	case last != nil && last.Outcome == outbox.OutcomeAccepted:
-		return last.Record, nil
-	case last != nil && last.Outcome == outbox.OutcomeRejected && last.Err != nil:
-		return nil, withHint(last.Err, "it stays in the outbox: fundesk outbox show "+entry.ID)
+		ids[i] = entry.ID
 	}
+	events := map[string]outbox.Event{}
+	_, err = box.Sender(s.client, outbox.SenderOptions{Notify: func(e outbox.Event) { events[e.Entry.ID] = e }}).SendDue(ctx)
+	for i, id := range ids {
+		if results[i].err == nil {
+			event, tried := events[id]
+			results[i].value, results[i].err = queuedResult(id, event, tried, err)
+		}
+	}
+	return results, nil
+}
+
+// queuedResult is the record of an entry that was accepted, or why it is still in the
+// outbox.
+func queuedResult(id string, event outbox.Event, tried bool, spool error) (json.RawMessage, error) {
 	why := "it waits for its turn"
 	switch {
-	case last != nil && last.Err != nil:
-		why = last.Err.Error()
-	case err != nil:
-		why = err.Error()
+	case event.Outcome == outbox.OutcomeAccepted:
+		return event.Record, nil
+	case event.Outcome == outbox.OutcomeRejected && event.Err != nil:
+		return nil, withHint(event.Err, "it stays in the outbox: fundesk outbox show "+id)
+	case tried && event.Err != nil:
+		why = event.Err.Error()
+	case spool != nil:
+		why = spool.Error()
 	}
-	return nil, withHint(&apiclient.Error{Kind: apiclient.KindUnknownOutcome, Retryable: true, Message: fmt.Sprintf("the change waits in the outbox as %s: %s", entry.ID, why)},
+	return nil, withHint(&apiclient.Error{Kind: apiclient.KindUnknownOutcome, Retryable: true, Message: fmt.Sprintf("the change waits in the outbox as %s: %s", id, why)},
 		"send it: fundesk outbox send")
 }

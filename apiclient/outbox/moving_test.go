@@ -17,9 +17,9 @@ func TestListMissesNothingThatMoves(t *testing.T) {
 	go func() {
 		var err error
 		for n := 0; n < moves && err == nil; n++ {
-			var turns turns
-			if turns, err = other.choose(1, true, nil); err == nil {
-				err = other.settle(turns.claims[0], dirQueued)
+			var claims []*claim
+			if claims, err = (&turns{box: other, eager: true}).take(1); err == nil {
+				err = other.settle(claims[0], dirQueued)
 			}
 		}
 		moved <- err

@@ -136,6 +136,8 @@ type Outbox struct {
 	options Options
 	mu      sync.Mutex // The folder lock belongs to the process; this one orders its goroutines.
 	changed chan struct{}
+	// numbered says that the file of the last number is known to fit the entries.
+	numbered bool
 }
 
 // The folders of a spool.
@@ -371,16 +373,34 @@ func (o *Outbox) Release() error {
 	return nil
 }
 
-// nextSeq is one more than the highest number ever given. The names of the entries
-// tell it, and a file remembers it when they are erased. It needs the folder lock.
+// nextSeq is one more than the highest number ever given. A file tells it; the names of the
+// entries do once a process, since the file is not flushed, and where it cannot be read. It
+// needs the folder lock.
 func (o *Outbox) nextSeq() (uint64, error) {
-	var last uint64
 	path := filepath.Join(o.dir, "sequence")
 	data, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, fmt.Errorf("read the outbox: %w", err)
 	}
-	_, _ = fmt.Sscan(string(data), &last) // Empty after a power cut: the names remain.
+	last, err := strconv.ParseUint(strings.TrimSpace(string(data)), 10, 64)
+	if err != nil || !o.numbered {
+		named, err := o.lastNamed()
+		if err != nil {
+			return 0, err
+		}
+		last = max(last, named)
+	}
+	last++
+	// Not flushed: only the numbers of entries that are still there must not come again.
+	if err := os.WriteFile(path, fmt.Appendf(nil, "%d\n", last), 0o600); err != nil {
+		return 0, fmt.Errorf("save the change: %w", err)
+	}
+	o.numbered = true
+	return last, nil
+}
+
+// lastNamed is the highest number in the names of the entries.
+func (o *Outbox) lastNamed() (last uint64, err error) {
 	for _, folder := range precedence {
 		files, err := os.ReadDir(filepath.Join(o.dir, folder))
 		if err != nil {
@@ -392,11 +412,6 @@ func (o *Outbox) nextSeq() (uint64, error) {
 				last = max(last, seq)
 			}
 		}
-	}
-	last++
-	// Not flushed: only the numbers of entries that are still there must not come again.
-	if err := os.WriteFile(path, fmt.Appendf(nil, "%d\n", last), 0o600); err != nil {
-		return 0, fmt.Errorf("save the change: %w", err)
 	}
 	return last, nil
 }

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -85,12 +86,11 @@ func (o *Outbox) Sender(client *apiclient.Client, options SenderOptions) *Sender
 func (s *Sender) SendDue(ctx context.Context) (Report, error) {
 	s.rest(time.Time{})
 	var report Report
-	done := map[string]bool{}
+	turns := &turns{box: s.box, eager: true, done: map[string]bool{}}
 	for ctx.Err() == nil {
-		worked, t, err := s.round(ctx, true, done, &report)
-		report.Waiting = t.pending
+		worked, err := s.round(ctx, turns, &report)
 		if err != nil {
-			return report, err
+			return report, errors.Join(err, s.count(&report))
 		}
 		if !worked || s.isResting() {
 			break
@@ -118,9 +118,10 @@ func (s *Sender) count(report *Report) error {
 // failure of the spool or of the account, is told to Notify with an empty entry, and
 // tried again.
 func (s *Sender) Run(ctx context.Context) {
+	turns := &turns{box: s.box}
 	for ctx.Err() == nil {
 		var report Report
-		worked, t, err := s.round(ctx, false, nil, &report)
+		worked, err := s.round(ctx, turns, &report)
 		if err == nil && !worked {
 			err = report.Err // The account was refused before anything went out.
 		}
@@ -131,8 +132,8 @@ func (s *Sender) Run(ctx context.Context) {
 			continue
 		}
 		wait := s.options.Poll
-		if !t.next.IsZero() {
-			wait = min(wait, max(0, t.next.Sub(s.box.options.Now())))
+		if !turns.next.IsZero() {
+			wait = min(wait, max(0, turns.next.Sub(s.box.options.Now())))
 		}
 		timer := time.NewTimer(max(wait, 10*time.Millisecond))
 		select {
@@ -146,42 +147,45 @@ func (s *Sender) Run(ctx context.Context) {
 
 // round takes and sends what is due, at most InFlight at once; worked reports whether
 // there was anything.
-func (s *Sender) round(ctx context.Context, eager bool, done map[string]bool, report *Report) (worked bool, t turns, err error) {
+func (s *Sender) round(ctx context.Context, turns *turns, report *Report) (worked bool, err error) {
 	if s.isResting() {
-		return false, turns{}, nil
+		return false, nil
 	}
 	if err := s.checkAccount(ctx); err != nil {
 		s.restOn(err)
 		report.Err = err
-		return false, turns{}, nil
+		return false, nil
 	}
-	t, err = s.box.choose(s.options.InFlight, eager, done)
+	claims, err := turns.take(s.options.InFlight)
 	if err != nil {
-		return false, t, err
+		return false, err
 	}
 	type result struct {
 		event Event
 		err   error
 	}
-	results := make(chan result, len(t.claims))
-	for _, c := range t.claims {
-		if done != nil {
-			done[c.ID] = true
+	results := make(chan result, len(claims))
+	for _, c := range claims {
+		if turns.done != nil {
+			turns.done[c.ID] = true
 		}
 		go func() {
 			event, err := s.process(ctx, c)
 			results <- result{event, err}
 		}()
 	}
-	for range t.claims {
+	for range claims {
 		r := <-results
 		if r.err != nil {
 			err = r.err
 		}
+		if o := r.event.Outcome; o == OutcomeAccepted || o == OutcomeRejected {
+			turns.end(r.event.Entry)
+		}
 		report.add(r.event)
 		s.tell(r.event)
 	}
-	return len(t.claims) > 0, t, err
+	return len(claims) > 0, err
 }
 
 // checkAccount makes sure that nothing goes out with another account's token: somebody

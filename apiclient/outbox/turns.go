@@ -1,0 +1,130 @@
+package outbox
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+)
+
+// turns takes entries whose turn it is, from one look at the spool after the other: each
+// look is used up before the next, so that sending n entries reads each of them a few
+// times and not n times. The changes of one record go in order: an entry that waits, is on
+// its way or is unsure holds back the later ones.
+type turns struct {
+	box   *Outbox
+	eager bool            // Waits after failures count as over for the entries not in done.
+	done  map[string]bool // Nil: every entry is taken again when it is due.
+
+	records map[string][]Entry // Of each record, those that were not looked at, in order.
+	ready   []Entry            // The first ones of the records that nothing holds back, in order.
+	next    time.Time          // When the next entry becomes due; zero when none waits.
+}
+
+// take claims up to limit entries.
+func (t *turns) take(limit int) ([]*claim, error) {
+	if t.box.options.BaseURL == "" || t.box.options.Account == "" {
+		return nil, ErrAccount
+	}
+	unlock, err := t.box.lock()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	claims, err := t.takeReady(limit)
+	if err != nil || len(claims) > 0 {
+		return claims, err
+	}
+	if err := t.look(); err != nil {
+		return nil, err
+	}
+	return t.takeReady(limit)
+}
+
+// look reads the spool anew. It needs the folder lock: with it nothing moves.
+func (t *turns) look() error {
+	entries, damaged, err := t.box.list()
+	if err != nil {
+		return err
+	}
+	t.box.setAside(damaged)
+	t.box.sweep()
+	t.records, t.ready, t.next = map[string][]Entry{}, nil, time.Time{}
+	for _, e := range entries {
+		if e.State == StateRejected {
+			continue
+		}
+		key := e.record()
+		if _, known := t.records[key]; !known {
+			t.ready = append(t.ready, e)
+		}
+		t.records[key] = append(t.records[key], e)
+	}
+	return nil
+}
+
+// record is what the entry changes; one without a record stands alone.
+func (e Entry) record() string {
+	if e.UUID.IsZero() {
+		return e.ID
+	}
+	return e.UUID.String()
+}
+
+// takeReady claims what the last look found ready, as it is now. It needs the folder lock.
+func (t *turns) takeReady(limit int) ([]*claim, error) {
+	var claims []*claim
+	for len(t.ready) > 0 && len(claims) < limit {
+		e := t.ready[0]
+		t.ready = t.ready[1:]
+		now, err := t.box.Show(e.ID)
+		switch {
+		case errors.Is(err, ErrNotFound), err == nil && now.State == StateRejected:
+			t.end(e) // Sent, taken back or refused meanwhile.
+			continue
+		case err == nil:
+			var c *claim
+			if c, err = t.claim(now); c != nil {
+				claims = append(claims, c)
+			}
+		}
+		if err != nil {
+			for _, c := range claims {
+				c.release()
+			}
+			return nil, err
+		}
+	}
+	return claims, nil
+}
+
+// claim takes an entry if it may be sent now.
+func (t *turns) claim(e Entry) (*claim, error) {
+	if e.State == StateSending {
+		if t.box.inFlight(e) {
+			return nil, nil
+		}
+		e.State, e.LastError = StateUnsure, "the program that sent it ended before the answer came"
+	}
+	isDone := t.eager && t.done[e.ID]
+	skipsWait := t.eager && e.State != StateHeld
+	if isDone || e.waits(t.box.options.Now()) && !skipsWait {
+		if t.next.IsZero() || e.NotBefore.Before(t.next) {
+			t.next = e.NotBefore
+		}
+		return nil, nil
+	}
+	return t.box.take(e)
+}
+
+// end lets the next change of an entry's record have its turn.
+func (t *turns) end(e Entry) {
+	key := e.record()
+	queue := t.records[key]
+	if len(queue) < 2 || queue[0].ID != e.ID {
+		return
+	}
+	t.records[key] = queue[1:]
+	at, _ := slices.BinarySearchFunc(t.ready, queue[1], func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) })
+	t.ready = slices.Insert(t.ready, at, queue[1])
+}
