@@ -2,6 +2,7 @@ package servicetest
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -68,7 +69,7 @@ func checked(t testing.TB, inner http.Handler) http.Handler {
 		}
 		answered := &recorded{ResponseWriter: w, status: http.StatusOK}
 		inner.ServeHTTP(answered, r)
-		answer := Answer{Status: answered.status, Header: answered.Header(), Body: answered.body.Bytes()}
+		answer := Answer{Status: answered.status, Header: answered.Header(), Body: unpacked(answered)}
 		if sent.data.Len() > maxShape || len(answer.Body) > maxShape {
 			if err := Conforms(asked, sent.data.Bytes(), answer); err != nil {
 				t.Errorf("%s %s: answer %d is not as openapi.json says: %v", asked.Method, asked.URL.Path, answered.status, err)
@@ -85,6 +86,18 @@ func checked(t testing.TB, inner http.Handler) http.Handler {
 			t.Errorf("%s %s: answer %d is not as openapi.json says: %v", asked.Method, asked.URL.Path, answered.status, err)
 		}
 	})
+}
+
+// unpacked is the body of an answer, as it was before it was compressed.
+func unpacked(answered *recorded) []byte {
+	if answered.Header().Get("Content-Encoding") == "gzip" {
+		if z, err := gzip.NewReader(bytes.NewReader(answered.body.Bytes())); err == nil {
+			if body, err := io.ReadAll(z); err == nil {
+				return body
+			}
+		}
+	}
+	return answered.body.Bytes()
 }
 
 // Conforms compares one request and its answer with openapi.json. A request may be what
