@@ -12,6 +12,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/profile"
 	"fundesk/tui"
+	"fundesk/tui/desk"
 )
 
 // pages are the pages of the terminal interface.
@@ -102,9 +103,11 @@ func (s *session) runTUI(cmd *cobra.Command, page string, ascii bool) error {
 	// What asks the program to end is the interface's business from here on: a ctrl+c in
 	// an editor, say, must end neither.
 	return tui.Run(context.WithoutCancel(cmd.Context()), tui.Options{
-		Client: client, Outbox: box, Profile: t.label(), Agent: agent,
-		ResultCodes: t.profile.ResultCodes, PledgeActions: actions, MaxAttempts: t.profile.MaxAttempts,
-		ExternalSourceName: t.profile.ExternalSourceName, Locale: s.locale(), ConfigDir: s.configDir(), StateFile: state, Page: page, Now: s.app.Now,
+		Options: desk.Options{
+			Client: client, Outbox: box, Agent: agent, ResultCodes: t.profile.ResultCodes, MaxAttempts: t.profile.MaxAttempts,
+			ExternalSourceName: t.profile.ExternalSourceName, ConfigDir: s.configDir(), StateFile: state, Now: s.app.Now,
+		},
+		Profile: t.label(), PledgeActions: actions, Locale: s.locale(), Page: page,
 		NoColor: s.flags.noColor || s.app.Getenv("NO_COLOR") != "", ASCII: ascii,
 	})
 }

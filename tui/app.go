@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/tui/canvas"
+	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
 
@@ -61,7 +62,7 @@ type app struct {
 	pages   []page
 	current int
 	layout  layout
-	desk    *desk
+	desk    *deskView
 	canvas  *canvas.Canvas // Nil: the library draws.
 	// Drawn with every key, and the same most of the time.
 	drawnTabs   drawn[tabsKey]
@@ -112,6 +113,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	}
 	a := &app{shell: newShell(ctx, o, keys), current: current}
 	a.desk = newDesk(a.shell)
+	a.shell.follow = a.desk.follow
 	calls, persons, pledges := newCallsPage(a.shell), newPersonsPage(a.shell), newPledgesPage(a.shell)
 	a.pages = []page{a.desk, calls, persons, pledges, newOutboxPage(a.shell), newStatsPage(a.shell)}
 	a.shell.jump = func(r reference) tea.Cmd {
@@ -125,20 +127,21 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 		}
 	}
 	a.shell.turnTo = func(index int) tea.Cmd { return a.show(index, nil) }
-	a.shell.workOn = func(r reference) tea.Cmd { return a.show(deskPage, a.desk.take(r.id)) }
+	a.shell.workOn = func(r reference) tea.Cmd { return a.show(deskPage, a.perform(a.Take(r.id))) }
 	a.layout = newLayout(80, 24)
 	return a, nil
 }
 
 func (a *app) show(index int, then tea.Cmd) tea.Cmd {
 	a.current = index
-	a.keeper.hurry()
+	a.Autosave.FlushSoon()
 	return tea.Batch(a.pages[index].open(), then)
 }
 
 // Init reads the outbox and opens the first page.
 func (a *app) Init() tea.Cmd {
-	return tea.Batch(a.readOutbox(), a.pages[a.current].open(), a.desk.begin(), a.tick())
+	a.loads.begun++
+	return tea.Batch(a.perform(a.Begin()), a.pages[a.current].open(), a.tick())
 }
 
 // Update routes a message to whom it concerns.
@@ -165,31 +168,19 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, a.paste(msg)
 	case tea.BlurMsg:
 		a.focused = false
-		a.keeper.hurry()
+		a.Autosave.FlushSoon()
 		return a, nil
 	case tea.FocusMsg:
 		a.focused = true
-		return a, a.readOutbox()
+		return a, a.perform(a.ReadOutbox())
 	case tea.ResumeMsg:
-		return a, tea.Batch(a.readOutbox(), tea.ClearScreen)
+		return a, tea.Batch(a.perform(a.ReadOutbox()), tea.ClearScreen)
 	case result:
 		cmd := a.pages[msg.to].receive(msg)
 		return a, tea.Batch(cmd, a.catchUp())
-	case queued:
-		return a, a.onQueued(msg)
-	case recalled:
-		return a, a.onRecalled(msg)
-	case outboxEvent:
-		return a, a.onOutboxEvent(msg)
-	case outboxState:
-		cmd := a.onOutboxState(msg)
-		return a, tea.Batch(cmd, a.desk.serve(), a.catchUp())
-	case draftsKept:
-		a.draftTrouble = msg.err
-		return a, a.readOutbox()
-	case draftJoined:
-		a.desk.onJoined(msg)
-		return a, nil
+	case desk.Result:
+		cmd := a.perform(a.Receive(msg))
+		return a, tea.Batch(cmd, a.catchUp())
 	case ticked:
 		return a, a.onTick()
 	case finished:
@@ -201,48 +192,30 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return a, nil
 }
 
-// onQueued hears that a change is on disk, or is not.
-func (a *app) onQueued(msg queued) tea.Cmd {
-	if msg.change.queued != nil {
-		msg.change.queued(msg.entry, msg.err)
-	}
-	if msg.err != nil {
-		a.failFirst("not saved: "+cause(msg.err)+"; nothing was sent, the text is kept on screen", nil)
-		return msg.change.restore()
-	}
-	a.hold(msg)
-	if msg.left != nil {
-		a.failFirst(msg.change.label+" is in the outbox, but its draft could not be erased", msg.left)
-	}
-	return a.readOutbox()
-}
-
-// onRecalled hears that a held change was taken back.
-func (a *app) onRecalled(msg recalled) tea.Cmd {
-	if msg.err != nil {
-		a.fail("cannot undo "+msg.change.label, msg.err)
-		return a.readOutbox()
-	}
-	a.lastBulk.isTakenBack(msg.id)
-	a.say("taken back: " + msg.change.label)
-	if msg.burst > 1 {
-		a.sayf("taken back: %d changes", msg.burst)
-	}
-	return tea.Batch(msg.change.restore(), a.readOutbox())
-}
-
 // quit ends the program; with text that was not sent, or is not on disk, it asks first.
 func (a *app) quit() tea.Cmd {
 	line := "The call on the desk is not completed. What you typed is kept as a draft and offered next time."
 	switch {
-	case a.draftTrouble != nil:
-		line = "What you typed could not be saved and is lost then: " + cause(a.draftTrouble) + "."
-	case !a.desk.hasDraft():
+	case a.Trouble != nil:
+		line = "What you typed could not be saved and is lost then: " + desk.Cause(a.Trouble) + "."
+	case !a.HasDraft():
 		return a.finish()
 	}
 	a.dialog = &confirm{title: "Quit?", lines: []string{line}, yes: a.finish}
 	return nil
 }
+
+// finish sends what is held and ends the program.
+func (a *app) finish() tea.Cmd {
+	a.say("sending what is held…")
+	return func() tea.Msg {
+		a.Finish(a.ctx)
+		return finished{}
+	}
+}
+
+// finished ends the program.
+type finished struct{}
 
 // View draws the screen; what the canvas draws is not the library's.
 func (a *app) View() tea.View {
@@ -266,7 +239,7 @@ func (a *app) screen() []string {
 	l := a.layout
 	if l.tooSmall {
 		sentence := fmt.Sprintf("fundesk needs %d by %d cells; this terminal has %d by %d. ", leastWidth, leastHeight, l.width, l.height)
-		if a.draftTrouble == nil {
+		if a.Trouble == nil {
 			sentence += "What you typed is kept."
 		} else {
 			sentence += "What you typed is not saved."
@@ -292,7 +265,7 @@ func (a *app) screen() []string {
 // the connection. Where there is no room for all, only the current page has its name.
 func (a *app) tabs() string {
 	corner := a.corner()
-	return a.drawnTabs.of(tabsKey{a.current, a.layout.width, len(a.entries), corner}, func() string {
+	return a.drawnTabs.of(tabsKey{a.current, a.layout.width, len(a.Entries), corner}, func() string {
 		tabs := a.tabNames(true)
 		if widget.Width(tabs)+widget.Width(corner) > a.layout.width {
 			tabs = a.tabNames(false)
@@ -308,7 +281,7 @@ func (a *app) tabNames(all bool) string {
 		if all || i == a.current {
 			label += title + " "
 		}
-		if n := len(a.entries); i == outboxPage && n > 0 {
+		if n := len(a.Entries); i == outboxPage && n > 0 {
 			label += fmt.Sprintf("(%d) ", n)
 		}
 		if i == a.current {
@@ -382,23 +355,23 @@ func (a *app) hintLine(hints []hint) string {
 // onTick keeps what depends on the time up to date.
 func (a *app) onTick() tea.Cmd {
 	commands := []tea.Cmd{a.tick()}
-	a.dropReleased()
+	a.Release()
 	a.beats++
-	if a.loads.rest() {
-		commands = append(commands, giveBack)
+	if a.loads.areSettled() {
+		commands = append(commands, freeMemory)
 	}
 	if a.beats%5 == 0 {
-		commands = append(commands, a.readOutbox())
+		commands = append(commands, a.perform(a.ReadOutbox()))
 	}
 	every := pollFocused
 	switch {
 	case !a.focused:
 		every = pollAway
-	case a.offline != "":
+	case a.Offline != "":
 		every = pollOffline
 	}
 	if a.beats%every == 0 {
-		commands = append(commands, a.desk.poll())
+		commands = append(commands, a.perform(a.Poll()))
 		if live, ok := a.pages[a.current].(interface{ poll() tea.Cmd }); ok && a.current != deskPage {
 			commands = append(commands, live.poll())
 		}

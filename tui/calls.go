@@ -12,6 +12,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
 
@@ -41,7 +42,7 @@ func newCallsPage(s *shell) *list[callRow] {
 	n := noun[callRow]{
 		page: callsPage, name: "calls", kind: kindCall, scopes: []scope{scopeCalls},
 		columns: []widget.Column[callRow]{
-			{Title: " Call", Width: 9, Text: func(b []byte, r callRow) []byte { return appendShortID(append(b, ' '), r.id) }},
+			{Title: " Call", Width: 9, Text: func(b []byte, r callRow) []byte { return desk.AppendShortID(append(b, ' '), r.id) }},
 			{Title: "Status", Width: 9, Text: func(b []byte, r callRow) []byte { return append(b, clean(r.status.String())...) }},
 			{Title: "Person", Width: 14, Grow: true, Text: func(b []byte, r callRow) []byte { return append(b, r.name...) }},
 			{Title: "Type", Width: 12, Text: func(b []byte, r callRow) []byte { return append(b, clean(r.kind.String())...) }},
@@ -50,7 +51,7 @@ func newCallsPage(s *shell) *list[callRow] {
 			{Title: "Result", Width: 10, Grow: true, Text: func(b []byte, r callRow) []byte { return append(b, r.code.String()...) }},
 		},
 		id:    func(r callRow) apitype.UUID { return r.id },
-		row:   func(r callRow) string { return shortID(r.id) + "  " + r.name },
+		row:   func(r callRow) string { return desk.ShortID(r.id) + "  " + r.name },
 		order: func(r callRow) time.Time { return r.requestedAt.time() },
 		hint: []string{
 			"by the service: requestedAfter updatedAfter requestedFrom requestedUntil owningOrganizationUuid externalStatusCode externalApplicationName externalReferenceId",
@@ -115,7 +116,7 @@ func (s *shell) callQuery(text string) (query[callRow], error) {
 		changed: func(ctx context.Context, since apitype.Time) ([]callRow, error) {
 			o := o
 			o.UpdatedAfter = later(o.UpdatedAfter, since)
-			return readNews(newCallRow, s.Client.Calls.All(ctx, o, apiclient.AllOptions{Limit: maxNews}))
+			return readNews(newCallRow, s.Client.Calls.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
 		},
 		fetch: func(ctx context.Context, after string) (batch[callRow], error) {
 			o := o
@@ -127,20 +128,11 @@ func (s *shell) callQuery(text string) (query[callRow], error) {
 
 // callBulk are the actions on several calls.
 func (s *shell) callBulk(ids []apitype.UUID, names []string) []option {
-	now := func() *apitype.Time { return new(apitype.NewTime(s.Now())) }
 	return []option{
-		s.askEach("Record an attempt", ids, names, func(id apitype.UUID, name string) change {
-			return newChange("attempt: " + name)(apiclient.AddAttemptChange(id, apitype.AddAttemptRequest{UserUUID: s.Agent, AttemptAt: now()}))
-		}),
-		s.askEach("Cancel the calls", ids, names, func(id apitype.UUID, name string) change {
-			return newChange("cancel: " + name)(apiclient.CancelCallChange(id, apitype.CancelCallRequest{CancelledAt: now()}))
-		}),
-		s.askEach("Expire the calls", ids, names, func(id apitype.UUID, name string) change {
-			return newChange("expire: " + name)(apiclient.ExpireCallChange(id, apitype.ExpireCallRequest{ExpiredAt: now()}))
-		}),
-		s.askEach("Mark as processed", ids, names, func(id apitype.UUID, name string) change {
-			return s.markChange(apitype.EntityCall, id, "mark processed: "+name)
-		}),
+		s.askEach("Record an attempt", ids, names, func(id apitype.UUID, name string) desk.Change { return s.Attempt(id, "attempt: "+name) }),
+		s.askEach("Cancel the calls", ids, names, func(id apitype.UUID, name string) desk.Change { return s.Cancel(id, "cancel: "+name) }),
+		s.askEach("Expire the calls", ids, names, func(id apitype.UUID, name string) desk.Change { return s.Expire(id, "expire: "+name) }),
+		s.askMark(apitype.EntityCall, ids, names),
 	}
 }
 
@@ -156,7 +148,7 @@ func (s *shell) callFields(c apitype.Call) []field {
 	f.time("cancelled", c.CancelledAt)
 	f.time("expired", c.ExpiredAt)
 	f.text("notes", c.Notes)
-	f.add("person", callName(c))
+	f.add("person", desk.CallName(c))
 	f.last().to = &reference{kindPerson, c.PersonUUID}
 	if c.RelatedCaseUUID != nil {
 		f.add("pledge", c.RelatedCaseUUID.String())
@@ -168,7 +160,7 @@ func (s *shell) callFields(c apitype.Call) []field {
 	if c.RecordingDuration != nil {
 		f.add("recording", c.RecordingDuration.String()+" s")
 	}
-	f.head(plural(c.AttemptsCount, "attempt", "attempts"))
+	f.head(render.Plural(c.AttemptsCount, "attempt", "attempts"))
 	for _, a := range c.Attempts.Value() {
 		text := s.when(a.AttemptAt)
 		if a.UserUUID != nil {
@@ -208,7 +200,7 @@ func (f *fields) calls(calls []apitype.Call) {
 	if len(calls) == 0 {
 		return
 	}
-	f.head(plural(len(calls), "call", "calls"))
+	f.head(render.Plural(len(calls), "call", "calls"))
 	for _, c := range calls {
 		text := fmt.Sprintf("%s, %s, requested %s", c.Type, c.Status, f.ago(c.RequestedAt.Time))
 		if code := value(c.Result.Value().ResultCode); code != "" {

@@ -57,7 +57,7 @@ func TestCornerSaysWhyNothingComes(t *testing.T) {
 			w.options.Client = client
 			d := newDriver(t, w.options)
 			d.press("2")
-			if got := d.app.offline; got != test.corner {
+			if got := d.app.Offline; got != test.corner {
 				t.Errorf("corner: got %q, want %q", got, test.corner)
 			}
 			if got := strings.Join(d.app.errors, "\n"); (got != "") != (test.failed != "") || !strings.Contains(got, test.failed) {

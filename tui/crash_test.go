@@ -22,6 +22,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk"
 )
 
 // crashRole makes the test binary play the program that is ended: its value is the
@@ -60,7 +61,7 @@ func crashDesk() {
 	if err == nil {
 		var box *outbox.Outbox
 		if box, err = outbox.Open(dir, outbox.Options{BaseURL: base, Account: "agent"}); err == nil {
-			err = run(context.Background(), Options{Client: client, Outbox: box, Profile: "crash"}, tea.WithFilter(func(model tea.Model, msg tea.Msg) tea.Msg {
+			err = run(context.Background(), Options{Profile: "crash", Options: desk.Options{Client: client, Outbox: box}}, tea.WithFilter(func(model tea.Model, msg tea.Msg) tea.Msg {
 				if paste, ok := msg.(tea.PasteMsg); ok && paste.Content == panicText {
 					panic(panicText)
 				} else if ok && paste.Content == fillText {

@@ -1,466 +1,279 @@
 package tui
 
 import (
-	"context"
-	"fmt"
-	"slices"
+	"strconv"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/apiclient/outbox"
-	"fundesk/render"
-	deskday "fundesk/tui/desk"
+	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
 
-// desk is the page where an agent works one call after the other.
-type desk struct {
+// deskView is the page where an agent works one call after the other.
+type deskView struct {
 	*shell
-	queue *queue
-	// call is on screen; nil when none is.
-	call     *apitype.Call
-	checked  bool // It was read again since it was taken.
-	seq      int  // Of the reading of the call on screen.
-	wanted   bool // The agent waits for a call.
-	taking   bool // A certain call is being read for the agent.
-	form     form
-	writing  bool // The notes have the focus.
-	scroll   int
-	script   []string
-	scripts  map[string][]string
-	day      tally
-	layout   layout
-	complete bool // The queue was asked for a call and had none.
-	guard    deskday.Guard
+	notes   widget.TextArea
+	writing bool         // The notes have the focus.
+	shown   apitype.UUID // The call on screen; zero when none is.
+	scroll  int
+	layout  layout
 }
 
-// form is what the agent has entered for the call on screen.
-type form struct {
-	code   string
-	rating *int
-	notes  widget.TextArea
-}
+func newDesk(s *shell) *deskView { return &deskView{shell: s} }
 
-// tally is the agent's own session: what the service has accepted.
-type tally map[string]int
+func (d *deskView) open() tea.Cmd { return nil }
 
-// What the desk's commands bring.
-type (
-	callRead struct {
-		call  apitype.Call
-		id    apitype.UUID
-		draft *outbox.Draft
-		torn  error // Why its draft could not be read.
-	}
-	callAhead struct {
-		id   apitype.UUID
-		call *apitype.Call // Nil when it could not be read.
-	}
-	changesRead struct {
-		calls []apitype.Call
-		until apitype.Time
-	}
-	scriptsRead map[string][]string
-	codesSaved  struct{}
-)
+func (d *deskView) resize(l layout) { d.layout = l }
 
-func newDesk(s *shell) *desk {
-	codes, err := deskday.OpenCodes(s.ResultCodes, s.StateFile)
-	if err != nil {
-		s.fail("the results have another order than before", err)
-	}
-	d := &desk{shell: s, queue: newQueue(s.Now(), codes), day: tally{}}
-	s.heard = d.heardOf
-	return d
-}
-
-// begin starts reading: the queue and the scripts.
-func (d *desk) begin() tea.Cmd {
-	return tea.Batch(d.walk(), d.load(deskPage, 0, func(context.Context) (any, error) {
-		return readScripts(d.ConfigDir)
-	}))
-}
-
-func (d *desk) open() tea.Cmd { return nil }
-
-func (d *desk) resize(l layout) { d.layout = l }
-
-func (d *desk) scopes() []scope {
+func (d *deskView) scopes() []scope {
 	if d.writing {
 		return []scope{scopeNotes}
 	}
 	return []scope{scopeDesk}
 }
 
-func (d *desk) typing() bool { return d.writing }
+func (d *deskView) typing() bool { return d.writing }
 
 // text types into the notes.
-func (d *desk) text(msg tea.Msg) tea.Cmd {
-	changed, cmd := d.form.notes.Update(msg)
+func (d *deskView) text(msg tea.Msg) tea.Cmd {
+	changed, cmd := d.notes.Update(msg)
 	if changed {
-		d.keep()
+		d.SetNotes(d.notes.Value())
 	}
 	return cmd
 }
 
-// keep notes what was entered for the keeper of drafts.
-func (d *desk) keep() {
-	if d.call != nil {
-		d.keeper.put(d.draft())
+// follow shows what the day has come to: another call, or other notes.
+func (d *deskView) follow() {
+	var id apitype.UUID
+	if d.Call != nil {
+		id = d.Call.UUID
+	}
+	if id != d.shown {
+		d.shown, d.writing, d.scroll = id, false, 0
+	}
+	if d.notes.Value() != d.Form.Notes {
+		d.notes.SetValue(d.Form.Notes)
 	}
 }
 
-func (d *desk) draft() outbox.Draft {
-	return outbox.Draft{Call: d.call.UUID, ResultCode: d.form.code, Rating: d.form.rating, Notes: d.form.notes.Value()}
-}
-
-// hasDraft reports whether something was entered and not sent.
-func (d *desk) hasDraft() bool { return d.call != nil && !d.draft().IsEmpty() }
-
-func (d *desk) fill(draft outbox.Draft) {
-	if draft.BaseURL != "" { // Read from disk.
-		d.keeper.knows(draft.Call, draft.Notes)
-	}
-	d.form.code, d.form.rating = draft.ResultCode, draft.Rating
-	d.form.notes.SetValue(draft.Notes)
-}
-
-// onJoined shows what another terminal has saved for the call on screen.
-func (d *desk) onJoined(joined draftJoined) {
-	if !d.isOnScreen(joined.call) {
-		return
-	}
-	d.form.notes.SetValue(outbox.JoinNotes(joined.written, d.form.notes.Value(), joined.notes))
-	d.keep()
-	d.sayf("another terminal has notes for %s, too: both are here", d.name())
-}
-
-// walk reads on in the queue, unless it knows enough.
-func (d *desk) walk() tea.Cmd {
-	if d.queue.walking || d.queue.ended {
+// receive shows what an editor saved. It is on disk already.
+func (d *deskView) receive(r result) tea.Cmd {
+	edited, ok := r.value.(editedNotes)
+	if !ok {
 		return nil
-	}
-	d.queue.walking = true
-	from := d.queue.place
-	return d.load(deskPage, 0, func(ctx context.Context) (any, error) {
-		return walkPage(ctx, d.Client, from)
-	})
-}
-
-// ahead reads the next calls before they are asked for.
-func (d *desk) ahead() tea.Cmd {
-	var commands []tea.Cmd
-	for _, c := range d.queue.offers(d.Now(), d.MaxAttempts, queuePrefetch+1, d.pending) {
-		if _, have := d.queue.ready[c.id]; have || d.queue.fetching[c.id] || d.isOnScreen(c.id) {
-			continue
-		}
-		if len(d.queue.fetching) >= queuePrefetch {
-			break
-		}
-		d.queue.fetching[c.id] = true
-		commands = append(commands, d.load(deskPage, 0, func(ctx context.Context) (any, error) {
-			call, err := apiclient.Decoded(d.Client.Calls.Get(ctx, c.id))
-			if err != nil {
-				return callAhead{id: c.id}, err
-			}
-			return callAhead{id: c.id, call: &call}, nil
-		}))
-	}
-	return tea.Batch(commands...)
-}
-
-func (d *desk) isOnScreen(id apitype.UUID) bool { return d.call != nil && d.call.UUID == id }
-
-// next shows the oldest requested call that passes, as soon as it is known.
-func (d *desk) next() tea.Cmd {
-	d.leave()
-	d.call = nil
-	d.wanted, d.taking, d.complete = true, false, false
-	return d.serve()
-}
-
-// serve gives the waiting agent a call, if one is ready.
-func (d *desk) serve() tea.Cmd {
-	if !d.queue.isInOrder() {
-		return d.walk()
-	}
-	if !d.wanted || !d.draftsRead {
-		return d.ahead() // A call comes with its draft, or typing would write over that.
-	}
-	offers := d.queue.offers(d.Now(), d.MaxAttempts, 1, d.pending)
-	if len(offers) == 0 {
-		if d.isDone() {
-			d.wanted, d.complete = false, true
-		}
-		return d.walk()
-	}
-	call, ready := d.queue.ready[offers[0].id]
-	if !ready {
-		return d.ahead()
-	}
-	d.wanted = false
-	return d.present(call)
-}
-
-// isDone reports whether all calls were looked at and none may be rung now.
-func (d *desk) isDone() bool {
-	return d.queue.ended && !d.queue.walking && len(d.queue.offers(d.Now(), d.MaxAttempts, 1, d.pending)) == 0
-}
-
-// present puts a call on screen and reads it again.
-func (d *desk) present(call apitype.Call) tea.Cmd {
-	d.call, d.checked, d.taking, d.scroll = &call, false, false, 0
-	d.guard.Show(d.Now())
-	d.form = form{}
-	for _, draft := range d.drafts {
-		if draft.Call == call.UUID {
-			d.fill(draft)
-		}
-	}
-	delete(d.queue.ready, call.UUID)
-	d.pickScript()
-	var more tea.Cmd
-	if len(d.queue.candidates) < queueEnough {
-		more = d.walk()
-	}
-	return tea.Batch(d.reread(call.UUID), d.ahead(), more)
-}
-
-// reread reads the call on screen, and its draft.
-func (d *desk) reread(id apitype.UUID) tea.Cmd {
-	d.seq++
-	return d.load(deskPage, d.seq, func(ctx context.Context) (any, error) {
-		draft, found, err := d.Outbox.Draft(id)
-		read := callRead{id: id, torn: err}
-		if found {
-			read.draft = &draft
-		}
-		read.call, err = apiclient.Decoded(d.Client.Calls.Get(ctx, id))
-		return read, err
-	})
-}
-
-// take puts a certain call on the desk.
-func (d *desk) take(id apitype.UUID) tea.Cmd {
-	d.leave()
-	d.call, d.wanted = nil, false
-	d.checked, d.taking = false, true
-	return d.reread(id)
-}
-
-// leave ends work on the call on screen; its draft stays.
-func (d *desk) leave() {
-	d.writing = false
-	d.keeper.hurry()
-	if d.hasDraft() {
-		// Until the disk is read again, the draft is known from here.
-		draft := d.draft()
-		draft.SavedAt = d.Now()
-		d.drafts = slices.DeleteFunc(d.drafts, func(x outbox.Draft) bool { return x.Call == draft.Call })
-		d.drafts = append([]outbox.Draft{draft}, d.drafts...)
-	}
-}
-
-// receive takes in what was read.
-func (d *desk) receive(r result) tea.Cmd {
-	cmd := d.takeIn(r)
-	if !d.queue.unsaved {
-		return cmd
-	}
-	d.queue.unsaved = false
-	save := d.queue.codes.Save()
-	return tea.Batch(cmd, d.load(deskPage, 0, func(context.Context) (any, error) { return codesSaved{}, save() }))
-}
-
-func (d *desk) takeIn(r result) tea.Cmd {
-	switch value := r.value.(type) {
-	case callRead:
-		if r.seq != d.seq {
-			return nil
-		}
-		return d.onRead(value, r.err)
-	case callAhead:
-		delete(d.queue.fetching, value.id)
-		if r.err != nil {
-			d.failRead("cannot read call "+shortID(value.id), r.err)
-			if apiclient.KindOf(r.err) == apiclient.KindNotFound {
-				d.queue.drop(value.id)
-				return d.serve()
-			}
-			return nil
-		}
-		d.queue.learn(*value.call)
-		if reason := d.against(*value.call); reason != "" {
-			d.queue.pass(value.id, reason)
-		} else {
-			d.queue.ready[value.id] = *value.call
-		}
-		return d.serve()
-	case walked:
-		if r.err != nil {
-			d.queue.walking = false
-			d.failRead("cannot read the calls", r.err)
-			return nil
-		}
-		d.noteConnection(nil)
-		d.queue.add(value)
-		if len(d.queue.offers(d.Now(), d.MaxAttempts, queueEnough, d.pending)) < queueEnough {
-			return tea.Batch(d.walk(), d.serve())
-		}
-		return d.serve()
-	case changesRead:
-		return d.onChanges(value, r.err)
-	case scriptsRead:
-		d.scripts = value
-		if r.err != nil {
-			d.fail("cannot read the scripts", r.err)
-		}
-		d.pickScript()
-	case editedNotes:
-		return d.onEdited(value, r.err)
-	case codesSaved:
-		if r.err != nil {
-			d.fail("the order of the results is not kept", r.err)
-		}
-	case nil:
-		d.failRead("cannot read", r.err)
-	}
-	return nil
-}
-
-// onRead shows the call as it is now. One that somebody else has ended is said so, and
-// the next one is offered.
-func (d *desk) onRead(read callRead, err error) tea.Cmd {
-	d.taking = false
-	if read.torn != nil {
-		d.fail("cannot read what was typed for call "+shortID(read.id), read.torn)
 	}
 	switch {
-	case apiclient.KindOf(err) == apiclient.KindNotFound:
-		d.queue.drop(read.id)
-		d.fail("call "+shortID(read.id)+" is no longer there", nil)
-		if d.hasDraft() || d.call == nil {
-			return nil
-		}
-		return d.next()
-	case err != nil:
-		d.failRead("cannot read call "+shortID(read.id), err)
-		return nil
+	case r.err != nil && edited.changed:
+		d.fail("the editor failed, and what it had saved was taken", r.err)
+	case r.err != nil:
+		d.fail("cannot edit the notes", r.err)
 	}
-	d.noteConnection(nil)
-	before := d.call
-	d.call, d.checked = &read.call, true
-	d.queue.learn(read.call)
-	if before == nil {
-		d.form = form{}
-		d.pickScript()
-		d.guard.Show(d.Now())
+	if edited.changed {
+		d.Edited(edited.draft)
 	}
-	if read.draft != nil && d.draft().IsEmpty() {
-		d.fill(*read.draft)
-	}
-	if before != nil && before.Status == apitype.CallRequested && read.call.Status != apitype.CallRequested && !d.pending(read.id) {
-		text := fmt.Sprintf("%s is %s: somebody else was faster", d.name(), read.call.Status)
-		if d.hasDraft() {
-			d.fail(text+"; what you typed stays here", nil)
-			return nil
-		}
-		d.queue.pass(read.id, "")
-		cmd := d.next()
-		d.sayf("%s; here is the next one", text)
-		return cmd
-	}
-	if before != nil && read.call.AttemptsCount > before.AttemptsCount && !d.pending(read.id) {
-		d.sayf("somebody else has rung %s since the call was listed", d.name())
-	}
-	return d.ahead()
+	return d.perform(nil)
 }
 
-// poll asks for what has changed since it last asked.
-func (d *desk) poll() tea.Cmd {
-	if d.queue.walking && !d.queue.ended {
-		return nil
-	}
-	until := apitype.NewTime(d.Now())
-	options := apitype.CallListOptions{UpdatedAfter: new(d.asOf(d.queue.since))}
-	if !d.queue.bare {
-		options.Include = []string{apitype.IncludePerson}
-	}
-	return d.load(deskPage, 0, func(ctx context.Context) (any, error) {
-		read := changesRead{until: until}
-		for record, err := range d.Client.Calls.All(ctx, options, apiclient.AllOptions{Limit: maxNews}) {
-			if err != nil {
-				return read, err
-			}
-			call, err := record.Decode()
-			if err != nil {
-				return read, err
-			}
-			read.calls = append(read.calls, call)
+// why says what speaks against an action on the desk.
+func (d *deskView) why(act action) string {
+	switch act {
+	case actNotReach, actResult, actRating, actNotes, actEditor, actComplete, actSkip, actCancel, actExpire, actProcessed, actPerson, actPledge, actCopy, actWarnings:
+		if d.Call == nil {
+			return "no call on the desk: " + d.keyOf(actNext) + " takes the next one"
 		}
-		return read, nil
-	})
+	case actNext:
+		if d.Call == nil && d.IsDone() {
+			return "no requested call is left that may be rung now: " + d.keyOf(actRefresh) + " asks again"
+		}
+	case actResume:
+		if len(d.Drafts) == 0 {
+			return "there is no draft"
+		}
+	}
+	switch act {
+	case actComplete:
+		if d.Form.Code == "" {
+			return "choose the result first: " + d.keyOf(actResult)
+		}
+		return d.Ended()
+	case actNotReach, actCancel, actExpire:
+		return d.Ended()
+	case actPledge:
+		if d.Call.RelatedCaseUUID == nil {
+			return "the call has no pledge"
+		}
+	}
+	return ""
 }
 
-// onChanges takes changes in without moving what the agent looks at.
-func (d *desk) onChanges(read changesRead, err error) tea.Cmd {
-	if err != nil {
-		d.failRead("cannot read what has changed", err)
-		return nil
-	}
-	d.noteConnection(nil)
-	d.queue.since = read.until
-	for _, call := range read.calls {
-		if d.isOnScreen(call.UUID) && d.checked && call.LastUpdatedAt.After(d.call.LastUpdatedAt.Time) && !d.pending(call.UUID) {
-			d.sayf("%s was changed by somebody else: %s, %s", d.name(), call.Status, plural(call.AttemptsCount, "attempt", "attempts"))
-			d.call.Status, d.call.AttemptsCount, d.call.LastUpdatedAt = call.Status, call.AttemptsCount, call.LastUpdatedAt
-			if !call.Attempts.IsZero() {
-				d.call.Attempts = call.Attempts
-			}
+func (s *shell) keyOf(act action) string {
+	for _, b := range s.keys.bindings {
+		if b.action == act && len(b.keys) > 0 {
+			return keyName(b.keys[0])
 		}
-		if ready, have := d.queue.ready[call.UUID]; have && !ready.LastUpdatedAt.Equal(call.LastUpdatedAt) {
-			delete(d.queue.ready, call.UUID)
-		}
-		d.queue.learn(call)
 	}
-	if len(read.calls) >= maxNews {
-		d.queue.rewalk()
-		return tea.Batch(d.walk(), d.serve())
-	}
-	return d.serve()
+	return string(act)
 }
 
-// heardOf counts what the service has accepted, and reads the call again where it is
-// on screen.
-func (d *desk) heardOf(e outbox.Event) tea.Cmd {
-	if e.Outcome == outbox.OutcomeAccepted {
-		d.day[e.Entry.Op]++
-	}
-	if d.isOnScreen(e.Entry.UUID) {
-		return d.reread(e.Entry.UUID)
-	}
-	if d.wanted && d.offline == "" {
-		return d.serve() // The service can be reached: so can the next call.
+// do runs an action of the desk.
+func (d *deskView) do(act action) tea.Cmd {
+	switch act {
+	case actNext:
+		return d.perform(d.Next())
+	case actSkip:
+		return d.perform(d.Skip())
+	case actNotReach:
+		return d.perform(d.NotReached())
+	case actResult:
+		d.askResult()
+	case actRating:
+		d.askRating()
+	case actNotes:
+		d.writing = true
+	case actBack:
+		d.writing = false
+		d.Autosave.FlushSoon()
+	case actEditor:
+		return d.editNotes()
+	case actComplete:
+		return d.perform(d.CompleteCall())
+	case actCancel:
+		d.askEnd("Cancel", d.CancelCall)
+	case actExpire:
+		d.askEnd("Expire", d.ExpireCall)
+	case actProcessed:
+		return d.perform(d.MarkProcessed())
+	case actPerson:
+		return d.jump(reference{kindPerson, d.Call.PersonUUID})
+	case actPledge:
+		return d.jump(reference{kindPledge, *d.Call.RelatedCaseUUID})
+	case actCopy:
+		d.askCopy()
+	case actResume:
+		return d.perform(d.Resume())
+	case actSkipped:
+		d.showSkipped()
+	case actWarnings:
+		d.showWarnings()
+	case actRefresh:
+		return d.perform(d.Refresh())
+	case actDown:
+		d.scroll++
+	case actUp:
+		d.scroll = max(d.scroll-1, 0)
+	case actPageDown:
+		d.scroll += max(d.layout.body/2, 1)
+	case actPageUp:
+		d.scroll = max(d.scroll-max(d.layout.body/2, 1), 0)
 	}
 	return nil
 }
 
-// name is who the call on screen is for.
-func (d *desk) name() string {
-	if d.call == nil {
-		return ""
+// askEnd asks before a call is ended without a result.
+func (d *deskView) askEnd(title string, end func() []desk.Event) {
+	call := d.Call
+	lines := []string{title + " the call to " + d.name() + ", requested " + d.ago(call.RequestedAt.Time) + "?"}
+	if d.HasDraft() {
+		lines = append(lines, "What you typed is not sent with it; it stays as a draft.")
 	}
-	return callName(*d.call)
+	d.dialog = &confirm{title: title + " the call", lines: lines, yes: func() tea.Cmd {
+		if !d.IsOn(call.UUID) {
+			return nil // The call went while the question stood.
+		}
+		return d.perform(end())
+	}}
 }
 
-// callName is the person of a call, or its identifier where the person is not shown.
-func callName(call apitype.Call) string {
-	if person := call.Person.Pointer(); person != nil {
-		if name := render.PersonName(*person); name != "" {
-			return clean(name)
+// askResult offers the known result codes, or a field where there are none.
+func (d *deskView) askResult() {
+	codes := d.Codes.All()
+	if len(codes) == 0 {
+		d.typeResult()
+		return
+	}
+	options := make([]option, 0, len(codes)+1)
+	for _, code := range codes {
+		options = append(options, option{label: clean(code), run: func() tea.Cmd { return d.setResult(code) }})
+	}
+	options = append(options, option{key: "/", label: "another code…", run: func() tea.Cmd {
+		d.typeResult()
+		return nil
+	}})
+	d.dialog = newChoice("Result", "", options)
+}
+
+func (d *deskView) typeResult() {
+	p := &prompt{title: "Result code"}
+	p.editor.SetValue(d.Form.Code)
+	p.done = func(code string) (string, tea.Cmd) {
+		code = strings.TrimSpace(code)
+		if problem := desk.CheckCode(code); problem != "" {
+			return problem, nil
+		}
+		if d.Codes.Has(code) {
+			return "", d.setResult(code)
+		}
+		d.dialog = &confirm{
+			title: "A new result code", lines: []string{"No call has had the result " + strconv.Quote(clean(code)) + " so far. Use it all the same?"},
+			yes: func() tea.Cmd { return d.setResult(code) }, no: func() { d.dialog = p },
+		}
+		return "", nil
+	}
+	d.dialog = p
+}
+
+// setResult takes a result code, and asks for the rating in its place.
+func (d *deskView) setResult(code string) tea.Cmd {
+	d.SetResult(code)
+	d.askRating()
+	return nil
+}
+
+// askRating asks for the rating, each on one key, ten on two.
+func (d *deskView) askRating() { d.dialog = &askedRating{now: d.Form.Rating, set: d.SetRating} }
+
+// askCopy offers what an agent copies of a call.
+func (d *deskView) askCopy() {
+	var options []option
+	add := func(what, text string) {
+		if text != "" {
+			options = append(options, option{label: what + "  " + clean(text), run: func() tea.Cmd { return copyText(what, text) }})
 		}
 	}
-	return "call " + shortID(call.UUID)
+	if p := d.Call.Person.Pointer(); p != nil {
+		add("mobile", value(p.MobilePhoneNumber))
+		add("phone", value(p.PhoneNumber))
+		add("e-mail", value(p.Email))
+	}
+	add("call", d.Call.UUID.String())
+	d.dialog = newChoice("Copy", "", options)
 }
+
+// value is a text that may be missing.
+func value[T ~string](text *T) string {
+	if text == nil {
+		return ""
+	}
+	return string(*text)
+}
+
+// skippedName is the column of names among the calls passed over, in cells.
+const skippedName = 22
+
+// showSkipped lists the calls that n passes over.
+func (d *deskView) showSkipped() {
+	var lines []string
+	for _, p := range d.PassedOver() {
+		lines = append(lines, desk.ShortID(p.ID)+"  "+widget.Fit(clean(p.Name), skippedName)+"  "+clean(p.Reason))
+	}
+	if len(lines) == 0 {
+		lines = []string{"No call was passed over so far."}
+	}
+	d.dialog = &text{title: "Passed over", lines: lines}
+}
+
+// name is who the call on the desk is for, as it may be drawn.
+func (d *deskView) name() string { return clean(d.Day.Name()) }

@@ -14,6 +14,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service"
+	"fundesk/tui/desk"
 )
 
 // seen lets the call on screen be visible for as long as a key that ends it needs.
@@ -47,7 +48,7 @@ func (w *world) entries(t *testing.T) (all []string) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		all = append(all, e.Op+" "+shortID(e.UUID))
+		all = append(all, e.Op+" "+desk.ShortID(e.UUID))
 	}
 	return all
 }
@@ -91,19 +92,19 @@ func TestUnknownResultCodeIsAskedBack(t *testing.T) {
 	w := newWorld(t)
 	d := newDriver(t, w.options)
 	d.enter("n", "c", "/", "m", "o", "w", "e", "d", "enter")
-	if text := d.text(); !strings.Contains(text, "mowed") || d.app.desk.form.code != "" {
-		t.Fatalf("got %q and:\n%s\nwant a question", d.app.desk.form.code, text)
+	if text := d.text(); !strings.Contains(text, "mowed") || d.app.Form.Code != "" {
+		t.Fatalf("got %q and:\n%s\nwant a question", d.app.Form.Code, text)
 	}
 	d.enter("n")
-	if d.app.desk.form.code != "" {
-		t.Errorf("after n: got %q, want none", d.app.desk.form.code)
+	if d.app.Form.Code != "" {
+		t.Errorf("after n: got %q, want none", d.app.Form.Code)
 	}
 	d.enter("esc", "c", "/", "m", "o", "w", "e", "d", "enter", "y")
-	if got := d.app.desk.form.code; got != "mowed" {
+	if got := d.app.Form.Code; got != "mowed" {
 		t.Errorf("after y: got %q, want mowed", got)
 	}
 	d.enter("esc", "c", "/", "ctrl+u", "m", "o", "v", "e", "d", "enter")
-	if got := d.app.desk.form.code; got != "moved" {
+	if got := d.app.Form.Code; got != "moved" {
 		t.Errorf("a known one: got %q, want moved", got)
 	}
 }
@@ -135,8 +136,8 @@ func TestRatingKeys(t *testing.T) {
 			d.enter("n")
 			d.enter(strings.Fields(test.keys)...)
 			got := "none"
-			if d.app.desk.form.rating != nil {
-				got = fmt.Sprint(*d.app.desk.form.rating)
+			if d.app.Form.Rating != nil {
+				got = fmt.Sprint(*d.app.Form.Rating)
 			}
 			if d.app.desk.writing {
 				got += " notes"
@@ -169,7 +170,7 @@ func TestWholeCallInFourKeys(t *testing.T) {
 			if got := fmt.Sprint(call.Result.Value().DonorRetentionRating); call.Status != apitype.CallCompleted || got != test.rating {
 				t.Errorf("got %s with rating %s, want completed with %s", call.Status, got, test.rating)
 			}
-			if d.app.desk.call == nil || d.app.desk.call.UUID != callID(4) {
+			if d.app.Call == nil || d.app.Call.UUID != callID(4) {
 				t.Error("the next call is not on the desk")
 			}
 		})
@@ -251,7 +252,7 @@ func TestUndoTakesBackABurst(t *testing.T) {
 	if got := w.entries(t); !slices.Equal(got, []string{"call.attempt c0010000"}) {
 		t.Errorf("after one u: got %q, want the first alone", got)
 	}
-	if call := d.app.desk.call; call == nil || call.UUID != callID(4) {
+	if call := d.app.Call; call == nil || call.UUID != callID(4) {
 		t.Errorf("on the desk: got %v, want the first of the burst", call)
 	}
 	if !strings.Contains(d.app.status(), "2 changes") {
@@ -275,7 +276,7 @@ func footerKeys(d *driver) (keys []string) {
 
 // entered is all text that keys could have gone into.
 func (d *driver) entered() string {
-	text := d.app.desk.form.notes.Value()
+	text := d.app.desk.notes.Value()
 	switch open := d.app.dialog.(type) {
 	case *prompt:
 		text += open.editor.Value()

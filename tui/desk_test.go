@@ -301,7 +301,7 @@ func TestSendingGoesOnAfterLogin(t *testing.T) {
 	m.press("a")
 	m.see("not reached: Anna Jansen, sent in")
 	network.token.Store(true)
-	w.Clock.Advance(holdTime)
+	w.Clock.Advance(5 * time.Second)
 	m.see("not logged in", "401")
 	m.press("O")
 	m.see("queued    attempt", "     1 401") // It was tried once.

@@ -9,12 +9,14 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
+	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
 
 // lines draws the desk: the call alone, with the queue from 100 columns, with script
 // and day from 120.
-func (d *desk) lines(l layout) []string {
+func (d *deskView) lines(l layout) []string {
 	call := d.callPane(l.middle, l.body)
 	switch l.panes {
 	case 3:
@@ -28,8 +30,8 @@ func (d *desk) lines(l layout) []string {
 
 // callPane is the call on screen: what is known of it above, what the agent enters
 // below.
-func (d *desk) callPane(width, height int) []string {
-	if d.call == nil {
+func (d *deskView) callPane(width, height int) []string {
+	if d.Call == nil {
 		return widget.Block(d.startLines(width), width, height)
 	}
 	formLines := d.formLines(width, max(4, height/4))
@@ -46,50 +48,50 @@ func (d *desk) callPane(width, height int) []string {
 }
 
 // startLines are what stands there without a call.
-func (d *desk) startLines(width int) []string {
+func (d *deskView) startLines(width int) []string {
 	s := d.styles
 	lines := []string{"", s.bold(" fundesk"), ""}
 	switch {
-	case d.wanted && d.offline != "":
-		lines = append(lines, " "+d.offline+": the next call comes as soon as the service answers")
-	case d.wanted:
+	case d.Wanted && d.Offline != "":
+		lines = append(lines, " "+d.Offline+": the next call comes as soon as the service answers")
+	case d.Wanted:
 		lines = append(lines, " looking for the oldest requested call…"+d.aheadText())
-	case d.complete:
+	case d.Complete:
 		lines = append(lines, " No requested call is left that may be rung now.", " "+s.key(d.keyOf(actSkipped))+" shows those that were passed over, and why.")
-	case d.taking && d.offline == "":
+	case d.Taking && d.Offline == "":
 		lines = append(lines, " reading…"+d.aheadText())
 	default:
 		lines = append(lines, " "+s.key(d.keyOf(actNext))+"  take the next call")
 	}
-	if n := len(d.drafts); n > 0 {
-		lines = append(lines, " "+s.key(d.keyOf(actResume))+"  go on with "+plural(n, "draft", "drafts")+" that you have not sent")
+	if n := len(d.Drafts); n > 0 {
+		lines = append(lines, " "+s.key(d.keyOf(actResume))+"  go on with "+render.Plural(n, "draft", "drafts")+" that you have not sent")
 	}
-	unsent := d.unsent()
+	unsent := d.Unsent()
 	if unsent > 0 {
-		lines = append(lines, " "+s.key(d.keyOf(actOutbox))+"  "+plural(unsent, "change is", "changes are")+" not sent yet")
+		lines = append(lines, " "+s.key(d.keyOf(actOutbox))+"  "+render.Plural(unsent, "change is", "changes are")+" not sent yet")
 	}
-	if n := len(d.entries) - unsent; n > 0 {
-		lines = append(lines, " "+s.key(d.keyOf(actOutbox))+"  "+plural(n, "change was", "changes were")+" refused by the service")
+	if n := len(d.Entries) - unsent; n > 0 {
+		lines = append(lines, " "+s.key(d.keyOf(actOutbox))+"  "+render.Plural(n, "change was", "changes were")+" refused by the service")
 	}
-	if n := len(d.damaged); n > 0 {
-		lines = append(lines, " "+s.key(d.keyOf(actOutbox))+"  "+plural(n, "damaged file was", "damaged files were")+" set aside")
+	if n := len(d.Damaged); n > 0 {
+		lines = append(lines, " "+s.key(d.keyOf(actOutbox))+"  "+render.Plural(n, "damaged file was", "damaged files were")+" set aside")
 	}
 	lines = append(lines, "", " "+s.key(d.keyOf(actHelp))+"  all keys", "")
-	if n := len(d.queue.candidates); n > 0 {
+	if n, all := d.Waiting(); n > 0 {
 		at := ""
-		if !d.queue.ended {
+		if !all {
 			at = " so far"
 		}
-		lines = append(lines, s.dim(widget.Fit(fmt.Sprintf(" %s%s", plural(n, "requested call", "requested calls"), at), width)))
+		lines = append(lines, s.dim(widget.Fit(fmt.Sprintf(" %s%s", render.Plural(n, "requested call", "requested calls"), at), width)))
 	}
 	return lines
 }
 
 // facts is everything known of the call, what matters most first.
-func (d *desk) facts(width int) []string {
-	s, call := d.styles, d.call
-	head := fmt.Sprintf("%s · requested %s · %s", clean(string(call.Type)), d.ago(call.RequestedAt.Time), plural(call.AttemptsCount, "attempt", "attempts"))
-	if !d.checked {
+func (d *deskView) facts(width int) []string {
+	s, call := d.styles, d.Call
+	head := fmt.Sprintf("%s · requested %s · %s", clean(string(call.Type)), d.ago(call.RequestedAt.Time), render.Plural(call.AttemptsCount, "attempt", "attempts"))
+	if !d.Checked {
 		head = "checking… · " + head // In front: the line may be cut.
 	}
 	lines := append(d.titleLines(width), s.dim(widget.Fit(head, width)))
@@ -114,8 +116,8 @@ func (d *desk) facts(width int) []string {
 
 // titleLines are who the call is for, whole, and its whole identifier: it is what
 // somebody else is told, and what scripts take. They share a line where both fit.
-func (d *desk) titleLines(width int) []string {
-	s, id := d.styles, d.call.UUID.String()
+func (d *deskView) titleLines(width int) []string {
+	s, id := d.styles, d.Call.UUID.String()
 	name := d.name()
 	if room := width - len(id) - 1; widget.Width(name) <= room {
 		return []string{s.bold(widget.Fit(name, room)) + " " + s.dim(id)}
@@ -131,12 +133,12 @@ func (d *desk) titleLines(width int) []string {
 const mostEarlier = 4
 
 // earlierCalls are the other calls of the pledge, the latest first.
-func (d *desk) earlierCalls() []field {
-	pledge := d.call.PledgeCase.Pointer()
+func (d *deskView) earlierCalls() []field {
+	pledge := d.Call.PledgeCase.Pointer()
 	if pledge == nil {
 		return nil
 	}
-	others := slices.DeleteFunc(slices.Clone(pledge.Calls.Value()), func(c apitype.Call) bool { return c.UUID == d.call.UUID })
+	others := slices.DeleteFunc(slices.Clone(pledge.Calls.Value()), func(c apitype.Call) bool { return c.UUID == d.Call.UUID })
 	slices.SortStableFunc(others, func(a, b apitype.Call) int { return b.RequestedAt.Compare(a.RequestedAt.Time) })
 	var fields []field
 	for _, c := range others[:min(len(others), mostEarlier)] {
@@ -150,7 +152,7 @@ func (d *desk) earlierCalls() []field {
 }
 
 // personFields are the person as an agent needs them.
-func (d *desk) personFields(p *apitype.Person) []field {
+func (d *deskView) personFields(p *apitype.Person) []field {
 	if p == nil {
 		return nil
 	}
@@ -178,7 +180,7 @@ func (d *desk) personFields(p *apitype.Person) []field {
 }
 
 // pledgeSummary is the pledge in two lines.
-func (d *desk) pledgeSummary(p *apitype.Pledge) []field {
+func (d *deskView) pledgeSummary(p *apitype.Pledge) []field {
 	if p == nil {
 		return nil
 	}
@@ -194,63 +196,64 @@ func (d *desk) pledgeSummary(p *apitype.Pledge) []field {
 }
 
 // formLines are the result, the rating and the notes, and what ctrl+s will send.
-func (d *desk) formLines(width, notes int) []string {
+func (d *deskView) formLines(width, notes int) []string {
 	s := d.styles
 	code, rating := s.dim("none"), s.dim("none")
-	if d.form.code != "" {
-		code = s.accent(clean(d.form.code))
+	if d.Form.Code != "" {
+		code = s.accent(clean(d.Form.Code))
 	}
-	if d.form.rating != nil {
-		rating = s.accent(fmt.Sprint(*d.form.rating))
+	if d.Form.Rating != nil {
+		rating = s.accent(fmt.Sprint(*d.Form.Rating))
 	}
 	lines := []string{
 		s.dim(strings.Repeat(s.line, max(width, 0))),
 		s.key(d.keyOf(actResult)) + " result " + code + "   " + s.key(d.keyOf(actRating)) + " rating " + rating + "   " + s.key(d.keyOf(actNotes)) + " notes",
 	}
-	lines = append(lines, d.form.notes.Lines(width, notes, d.writing, s.cursor)...)
+	lines = append(lines, d.notes.Lines(width, notes, d.writing, s.cursor)...)
 	return append(lines, widget.Fit(d.willSend(), width))
 }
 
 // willSend says what ctrl+s would send.
-func (d *desk) willSend() string {
-	if d.form.code == "" {
+func (d *deskView) willSend() string {
+	if d.Form.Code == "" {
 		return d.styles.dim(d.keyOf(actComplete) + " completes once there is a result")
 	}
-	text := d.keyOf(actComplete) + " sends " + clean(d.form.code)
-	if d.form.rating != nil {
-		text += fmt.Sprintf(", rating %d", *d.form.rating)
+	text := d.keyOf(actComplete) + " sends " + clean(d.Form.Code)
+	if d.Form.Rating != nil {
+		text += fmt.Sprintf(", rating %d", *d.Form.Rating)
 	}
-	if n := utf8.RuneCountInString(d.form.notes.Value()); n > 0 {
-		text += ", " + plural(n, "character", "characters")
+	if n := utf8.RuneCountInString(d.Form.Notes); n > 0 {
+		text += ", " + render.Plural(n, "character", "characters")
 	}
 	return d.styles.good(text)
 }
 
 // queuePane lists what comes next: who, what for, how long ago it was asked for, and
 // how often somebody has tried.
-func (d *desk) queuePane(width, height int) []string {
+func (d *deskView) queuePane(width, height int) []string {
 	s := d.styles
-	title := fmt.Sprintf("Queue: %d", len(d.queue.candidates))
-	if !d.queue.ended {
+	n, all := d.Waiting()
+	title := fmt.Sprintf("Queue: %d", n)
+	if !all {
 		title += "+"
 	}
-	kindWidth := queueKind
+	kindWidth := kindLetters
 	if width > queueWide {
-		kindWidth = queueKindWide
+		kindWidth = kindWide
 	}
 	room := max(width-kindWidth-queueNumbers, 0)
 	head := widget.Fit(title, room) + " " + widget.Fit("type", kindWidth) + widget.FitRight("age", 5) + " try"
 	lines := []string{s.head(widget.Fit(head, width))}
-	for _, c := range d.queue.offers(d.Now(), d.MaxAttempts, max(height-1, 1), d.pending) {
-		name := c.name
+	for _, c := range d.Offers(max(height-1, 1)) {
+		name := clean(c.Name)
 		if name == "" {
-			name = "call " + shortID(c.id)
+			name = "call " + desk.ShortID(c.ID)
 		}
-		text := widget.Fit(name, room) + " " + widget.Fit(firstLetters(clean(string(c.kind)), kindWidth), kindWidth) + widget.FitRight(shortAge(d.Now().Sub(c.requestedAt)), 5)
-		if c.attempts > 0 {
-			text += fmt.Sprintf("%4d", c.attempts)
+		text := widget.Fit(name, room) + " " + widget.Fit(firstLetters(clean(string(c.Type)), kindWidth), kindWidth) + widget.FitRight(shortAge(d.Now().Sub(c.RequestedAt)), 5)
+		if c.Attempts > 0 {
+			text += fmt.Sprintf("%4d", c.Attempts)
 		}
-		if d.isOnScreen(c.id) {
+		if d.IsOn(c.ID) {
 			text = s.chosen(widget.Fit(text, width))
 		}
 		lines = append(lines, text)
@@ -268,27 +271,82 @@ func firstLetters(word string, n int) string {
 
 // The columns of the queue, in cells.
 const (
-	queueKind     = 4
-	queueKindWide = 12
-	queueWide     = 36 // The width from which the type is written out.
-	queueNumbers  = 10 // Age, attempts and the blank before the type.
+	kindLetters  = 4
+	kindWide     = 12
+	queueWide    = 36 // The width from which the type is written out.
+	queueNumbers = 10 // Age, attempts and the blank before the type.
 )
 
 // sidePane is the script, and the agent's own day.
-func (d *desk) sidePane(width, height int) []string {
+func (d *deskView) sidePane(width, height int) []string {
 	s := d.styles
 	day := []string{
 		s.head(widget.Fit("This session", width)),
-		fmt.Sprintf("completed %d · attempts %d", d.day[apiclient.OpCompleteCall], d.day[apiclient.OpAddAttempt]),
-		fmt.Sprintf("cancelled %d · expired %d", d.day[apiclient.OpCancelCall], d.day[apiclient.OpExpireCall]),
+		fmt.Sprintf("completed %d · attempts %d", d.Accepted[apiclient.OpCompleteCall], d.Accepted[apiclient.OpAddAttempt]),
+		fmt.Sprintf("cancelled %d · expired %d", d.Accepted[apiclient.OpCancelCall], d.Accepted[apiclient.OpExpireCall]),
 	}
 	lines := []string{s.head(widget.Fit("Script", width))}
 	switch {
-	case d.call == nil:
-	case len(d.script) > 0:
-		lines = append(lines, markdown(s, d.script, width)...)
+	case d.Call == nil:
+	case len(d.Script) > 0:
+		lines = append(lines, markdown(s, d.Script, width)...)
 	case d.ConfigDir != "":
-		lines = append(lines, widget.Wrap("No script. Put one into scripts/"+clean(string(d.call.Type))+".md in the configuration folder.", width)...)
+		lines = append(lines, widget.Wrap("No script. Put one into scripts/"+clean(string(d.Call.Type))+".md in the configuration folder.", width)...)
 	}
 	return append(widget.Block(lines, width, max(height-len(day), 0)), widget.Block(day, width, min(len(day), height))...)
+}
+
+// mostWarnings is how many lines of warnings stand above a call; the rest is folded.
+const mostWarnings = 4
+
+// warningLines are the warnings above a call, folded where there are many.
+func (d *deskView) warningLines(call apitype.Call, wrap func(string) []string) []string {
+	all := d.Warnings(call)
+	var lines []string
+	for i, warning := range all {
+		parts := wrap(d.styles.warnSign + " " + clean(warning))
+		last := i == len(all)-1
+		if len(lines)+len(parts) > mostWarnings || (!last && len(lines)+len(parts) == mostWarnings) {
+			rest := render.Plural(len(all)-i, "more warning", "more warnings")
+			return append(lines, d.styles.warn(d.styles.warnSign+" "+rest+": "+d.keyOf(actWarnings)+" shows all"))
+		}
+		for _, part := range parts {
+			lines = append(lines, d.styles.warn(part))
+		}
+	}
+	return lines
+}
+
+// showWarnings lists all warnings in full.
+func (d *deskView) showWarnings() {
+	var lines []string
+	for _, warning := range d.Warnings(*d.Call) {
+		lines = append(lines, d.styles.warnSign+" "+clean(warning))
+	}
+	if len(lines) == 0 {
+		lines = []string{"Nothing speaks against ringing " + d.name() + " now."}
+	}
+	d.dialog = &text{title: "Before you dial", lines: lines}
+}
+
+// markdown draws the little of markdown that scripts need: headings, lists, emphasis.
+func markdown(s styles, lines []string, width int) []string {
+	var drawn []string
+	for _, line := range lines {
+		text := strings.TrimSpace(clean(line))
+		role := s.plain
+		switch {
+		case strings.HasPrefix(text, "#"):
+			text, role = strings.TrimSpace(strings.TrimLeft(text, "#")), s.bold
+		case strings.HasPrefix(text, ">"):
+			text, role = strings.TrimSpace(text[1:]), s.accent
+		case strings.HasPrefix(text, "* "), strings.HasPrefix(text, "- "):
+			text = "- " + strings.TrimSpace(text[2:])
+		}
+		text = strings.ReplaceAll(strings.ReplaceAll(text, "**", ""), "__", "")
+		for _, part := range widget.Wrap(text, width) {
+			drawn = append(drawn, role(part))
+		}
+	}
+	return drawn
 }

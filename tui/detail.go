@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -85,7 +86,7 @@ func readRecord(ctx context.Context, client *apiclient.Client, ref reference) (r
 			return r, err
 		}
 		r.morePledges = page.HasNextPage
-		r.pledges, err = rowsOf(page.Records, itself)
+		r.pledges, err = apiclient.Rows(page.Records, itself)
 		return r, err
 	}
 }
@@ -228,4 +229,16 @@ func (d *detail) lines(s *shell, width, height int, focus bool) []string {
 	}
 	d.top = max(min(d.top, len(all)-room), 0)
 	return widget.Block(append(lines, all[d.top:]...), width, height)
+}
+
+// describe is an error with its details, for a dialog.
+func describe(err error) []string {
+	lines := []string{err.Error()}
+	if failure, ok := errors.AsType[*apiclient.Error](err); ok {
+		lines = append(lines, failure.Detail...)
+		if failure.RequestID != "" {
+			lines = append(lines, fmt.Sprintf("request %s", failure.RequestID))
+		}
+	}
+	return lines
 }

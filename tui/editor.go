@@ -46,7 +46,7 @@ func (e *notesEditor) Run() error {
 	if err == nil && changed {
 		e.notes.draft.Notes, e.notes.changed = notes, true
 		if e.save(e.notes.draft) != nil {
-			return errors.Join(ended, edit.Leave()) // The keeper says why, and tries again.
+			return errors.Join(ended, edit.Leave()) // It says why, and tries again.
 		}
 	}
 	return errors.Join(ended, err, edit.Close(ended == nil))
@@ -64,7 +64,7 @@ func (e *notesEditor) SetStdout(io.Writer) {}
 func (e *notesEditor) SetStderr(io.Writer) {}
 
 // editNotes hands the notes to $EDITOR.
-func (d *desk) editNotes() tea.Cmd {
+func (d *deskView) editNotes() tea.Cmd {
 	command := os.Getenv("VISUAL")
 	if command == "" {
 		command = os.Getenv("EDITOR")
@@ -74,7 +74,7 @@ func (d *desk) editNotes() tea.Cmd {
 		d.sayf("set $EDITOR to write notes in an editor; %s writes them here", d.keyOf(actNotes))
 		return nil
 	}
-	e := &notesEditor{box: d.Outbox, save: d.keeper.save, notes: editedNotes{draft: d.draft()}, run: func(path string) error {
+	e := &notesEditor{box: d.Outbox, save: d.Autosave.Save, notes: editedNotes{draft: d.Draft()}, run: func(path string) error {
 		return d.runEditor(d.ctx, append(words, path))
 	}}
 	return tea.Exec(e, func(err error) tea.Msg { return result{to: deskPage, value: e.notes, err: err} })
@@ -143,19 +143,4 @@ func (r *runningEditor) end(by os.Signal) {
 		return
 	}
 	time.AfterFunc(editorPatience, func() { _ = process.Kill() })
-}
-
-// onEdited shows what the editor saved. It is with the keeper already.
-func (d *desk) onEdited(edited editedNotes, err error) tea.Cmd {
-	switch {
-	case err != nil && edited.changed:
-		d.fail("the editor failed, and what it had saved was taken", err)
-	case err != nil:
-		d.fail("cannot edit the notes", err)
-	}
-	if edited.changed && d.isOnScreen(edited.draft.Call) {
-		d.form.notes.SetValue(edited.draft.Notes)
-		d.keep()
-	}
-	return nil
 }

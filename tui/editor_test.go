@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk"
 )
 
 func openBox(t *testing.T, dir string) *outbox.Outbox {
@@ -42,11 +43,11 @@ func TestNotesOfTheEditor(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			box := openBox(t, t.TempDir())
-			k := newKeeper(box)
+			k := desk.NewAutosave(box)
 			draft := outbox.Draft{Call: callID(1), ResultCode: "reached", Notes: "as before"}
 			var folder string
 			e := &notesEditor{
-				box: box, save: k.save, notes: editedNotes{draft: draft},
+				box: box, save: k.Save, notes: editedNotes{draft: draft},
 				run: func(path string) error {
 					folder = filepath.Dir(path)
 					if text, err := os.ReadFile(path); err != nil || string(text) != "as before\n" {
@@ -78,10 +79,10 @@ func TestFailedEditorIsSaidAndItsTextShown(t *testing.T) {
 	w := newWorld(t)
 	d := newDriver(t, w.options)
 	d.press("n")
-	draft := d.app.desk.draft()
+	draft := d.app.Draft()
 	draft.Notes = "as saved"
 	d.send(result{to: deskPage, value: editedNotes{draft: draft, changed: true}, err: errors.New("exit status 1")})
-	if got := d.app.desk.form.notes.Value(); got != "as saved" {
+	if got := d.app.desk.notes.Value(); got != "as saved" {
 		t.Errorf("notes: got %q, want what was saved", got)
 	}
 	if len(d.app.errors) != 1 {

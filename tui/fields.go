@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
 	"fundesk/tui/widget"
 )
 
@@ -147,7 +148,7 @@ func (f *fields) transactions(all []apitype.Transaction) {
 	if len(all) == 0 {
 		return
 	}
-	f.head(plural(len(all), "transaction", "transactions"))
+	f.head(render.Plural(len(all), "transaction", "transactions"))
 	for _, t := range all {
 		parts := []string{f.euros(t.Amount) + " " + t.Status + " " + f.ago(t.CreatedAt.Time), value(t.Method), value(t.Provider), value(t.Description)}
 		if t.IBAN != nil {

@@ -12,6 +12,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/service"
 	"fundesk/service/servicetest"
+	"fundesk/tui/desk"
 )
 
 var (
@@ -88,10 +89,10 @@ func (w *world) connect(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.options = Options{
-		Client: w.client, Outbox: w.box, Profile: "test", Now: w.Clock.Now, QuitWait: patience,
+	w.options = Options{Profile: "test", Options: desk.Options{
+		Client: w.client, Outbox: w.box, Now: w.Clock.Now, QuitWait: patience,
 		Languages: []string{"nl"}, ResultCodes: []string{"reached", "refused", "moved"}, Agent: new(ids(0xe0, 1)),
-	}
+	}}
 }
 
 func (w *world) ago(d time.Duration) apitype.Time { return apitype.NewTime(w.Clock.Now().Add(-d)) }

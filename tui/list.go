@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
 	"fundesk/tui/widget"
 )
 
@@ -208,8 +209,8 @@ func (l *list[R]) receive(r result) tea.Cmd {
 		if r.seq == l.seq {
 			return l.onNews(value, r.err)
 		}
-	case rested:
-		return l.onRested(value)
+	case cursorPaused:
+		return l.onCursorPaused(value)
 	case signatureRead:
 		l.onSignature(value, r.err)
 	}
@@ -220,12 +221,12 @@ func (l *list[R]) onBatch(b batch[R], err error) tea.Cmd {
 	l.loading = false
 	if err != nil {
 		l.failRead("cannot read the "+l.name, err)
-		if l.offline != "" {
-			l.sayf("the %s could not be read: %s; %s tries again", l.name, l.offline, l.keyOf(actRefresh))
+		if l.Offline != "" {
+			l.sayf("the %s could not be read: %s; %s tries again", l.name, l.Offline, l.keyOf(actRefresh))
 		}
 		return nil
 	}
-	l.noteConnection(nil)
+	l.NoteConnection(nil)
 	l.loaded = true
 	l.read += len(b.rows)
 	l.more = b.more && b.cursor != "" && b.cursor != l.cursor
@@ -319,7 +320,7 @@ func (l *list[R]) lines(layout layout) []string {
 
 // summary says how much of the list is here, and what filters it.
 func (l *list[R]) summary(width int) string {
-	text := " " + plural(len(l.rows), strings.TrimSuffix(l.name, "s"), l.name)
+	text := " " + render.Plural(len(l.rows), strings.TrimSuffix(l.name, "s"), l.name)
 	if l.query.keep != nil {
 		text += fmt.Sprintf(" of %d read", l.read)
 	}

@@ -8,6 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
+	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
 
@@ -92,7 +94,7 @@ func (l *list[R]) do(act action) tea.Cmd {
 		return l.show(ref)
 	case actCopy:
 		ref, _ := l.target()
-		return copyText(l.kind.String()+" "+shortID(ref.id), ref.id.String())
+		return copyText(l.kind.String()+" "+desk.ShortID(ref.id), ref.id.String())
 	case actBack:
 		if len(l.marks) > 0 {
 			clear(l.marks)
@@ -176,4 +178,55 @@ func (l *list[R]) askBulk() {
 	}
 	l.sent = func() { clear(l.marks) }
 	l.dialog = newChoice(fmt.Sprintf("%d %s", len(ids), l.name), "asks again before it does anything", l.bulk(ids, names))
+}
+
+// mostNames is how many names a question before a bulk action lists.
+const mostNames = 9
+
+// askEach makes an option that asks with the count and the names, and then sends a
+// change for each record.
+func (s *shell) askEach(label string, ids []apitype.UUID, names []string, make func(id apitype.UUID, name string) desk.Change) option {
+	return option{label: label, run: func() tea.Cmd {
+		lines := []string{label + ": " + render.Plural(len(ids), "record", "records")}
+		for i, name := range names {
+			if i == mostNames-1 && len(names) > mostNames {
+				lines = append(lines, fmt.Sprintf("  and %d more", len(names)-i))
+				break
+			}
+			lines = append(lines, "  "+name)
+		}
+		s.dialog = &confirm{title: label, lines: lines, yes: func() tea.Cmd {
+			var changes []desk.Change
+			for i, id := range ids {
+				changes = append(changes, make(id, names[i]))
+			}
+			if s.sent != nil {
+				s.sent()
+			}
+			return s.perform(s.SubmitEach(label, names, changes))
+		}}
+		return nil
+	}}
+}
+
+func (s *shell) askMark(entity apitype.EntityName, ids []apitype.UUID, names []string) option {
+	return s.askEach("Mark as processed", ids, names, func(id apitype.UUID, name string) desk.Change {
+		return s.Mark(entity, id, "mark processed: "+name)
+	})
+}
+
+// showBatch lists what became of each record of the latest action on several.
+func (s *shell) showBatch() {
+	lines := []string{s.Batch.Summary(), ""}
+	for _, r := range s.Batch.Records {
+		sign := "  "
+		switch {
+		case r.Bad:
+			sign = s.styles.warnSign + " "
+		case r.Done:
+			sign = s.styles.okSign + " "
+		}
+		lines = append(lines, sign+r.Name+"  "+clean(r.State))
+	}
+	s.dialog = &text{title: s.Batch.Label, lines: lines}
 }

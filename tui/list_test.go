@@ -34,7 +34,7 @@ func TestReferencesAndBack(t *testing.T) {
 	}
 	d.press("esc")
 	d.press("esc")
-	if d.app.current != deskPage || d.app.desk.call.UUID != callID(1) {
+	if d.app.current != deskPage || d.app.Call.UUID != callID(1) {
 		t.Errorf("after esc, esc: got page %d, want the desk with its call", d.app.current)
 	}
 }
@@ -315,8 +315,8 @@ func TestLeftCallIsNotOfferedAgain(t *testing.T) {
 	var seen []apitype.UUID
 	for range 4 {
 		d.press("n")
-		if d.app.desk.call != nil {
-			seen = append(seen, d.app.desk.call.UUID)
+		if d.app.Call != nil {
+			seen = append(seen, d.app.Call.UUID)
 		}
 	}
 	if len(seen) != 3 || seen[0] != callID(1) || seen[1] != callID(4) || seen[2] != callID(5) {

@@ -4,31 +4,13 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk"
 )
-
-// clockLeeway is how far the service's clock and ours may differ unnoticed. What comes
-// twice does no harm.
-const clockLeeway = 2 * time.Minute
-
-// asOf is what to ask the service for where changes up to a time of ours are known: a
-// clock of ours that is ahead of the service's, or was set back meanwhile, must not keep
-// them out.
-func (s *shell) asOf(known apitype.Time) apitype.Time {
-	if now := s.Now(); known.After(now) {
-		known = apitype.NewTime(now)
-	}
-	return apitype.NewTime(known.Add(-clockLeeway - s.Client.Behind()))
-}
-
-// maxNews is how many changes are taken in at a time. They come newest first: where there
-// are more, those left out would never come again, and the records are read anew.
-const maxNews = 2000
 
 // news is what has changed since a list was read.
 type news[R any] struct {
@@ -44,7 +26,7 @@ func (l *list[R]) poll() tea.Cmd {
 	if l.query.changed == nil || l.loading {
 		return nil
 	}
-	since, until := l.asOf(l.since), apitype.NewTime(l.Now())
+	since, until := l.AsOf(l.since), apitype.NewTime(l.Now())
 	changed := l.query.changed
 	return l.load(l.page, l.seq, func(ctx context.Context) (any, error) {
 		rows, err := changed(ctx, since)
@@ -59,8 +41,8 @@ func (l *list[R]) onNews(n news[R], err error) tea.Cmd {
 		l.failRead("cannot read what has changed", err)
 		return nil
 	}
-	l.noteConnection(nil)
-	if len(n.rows) >= maxNews {
+	l.NoteConnection(nil)
+	if len(n.rows) >= desk.MostChanges {
 		return l.refresh()
 	}
 	l.since = n.until
@@ -156,7 +138,7 @@ func later(filter *apitype.Time, since apitype.Time) *apitype.Time {
 	return filter
 }
 
-// readNews makes rows of all records of a walk, up to maxNews.
+// readNews makes rows of all records of a walk, up to desk.MostChanges.
 func readNews[T, R any](row func(T) R, walk iter.Seq2[apiclient.Record[T], error]) ([]R, error) {
 	var rows []R
 	for record, err := range walk {

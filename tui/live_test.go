@@ -11,6 +11,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/tui/desk"
 )
 
 // loadRequested adds calls for person 1, all changed now, the first requested at that
@@ -39,6 +40,11 @@ func (w *world) clientOf(t *testing.T, transport http.RoundTripper, now func() t
 	return client
 }
 
+// offers reports whether the desk offers a call.
+func (d *driver) offers(id apitype.UUID) bool {
+	return slices.ContainsFunc(d.app.Offers(10_000), func(c desk.Candidate) bool { return c.ID == id })
+}
+
 // untilPoll lets the time go by until the interface asks for what has changed.
 func (d *driver) untilPoll(w *world) {
 	w.Clock.Advance(pollFocused * time.Second)
@@ -50,7 +56,7 @@ func (d *driver) untilPoll(w *world) {
 // The newest changes come first: the oldest of many must not stay out for ever.
 func TestMoreChangesThanAreTakenAtOnce(t *testing.T) {
 	t.Parallel()
-	const many = maxNews + 100
+	const many = desk.MostChanges + 100
 	t.Run("the list", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
@@ -74,12 +80,12 @@ func TestMoreChangesThanAreTakenAtOnce(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
 		d := newDriver(t, w.options)
-		if !d.app.desk.queue.ended {
+		if _, all := d.app.Waiting(); !all {
 			t.Fatal("the queue was not read to its end")
 		}
 		added := w.loadRequested(many, w.Clock.Now().Add(-time.Hour))
 		d.untilPoll(w)
-		if !d.app.desk.queue.known[added[0]] {
+		if !d.offers(added[0]) {
 			t.Error("the oldest of the new calls: got no candidate, want one")
 		}
 	})
@@ -224,7 +230,7 @@ func TestChangesComeInWhateverTheClockSays(t *testing.T) {
 				if got := calls.rows[0].id; got != added {
 					t.Errorf("first of the list: got %s, want the new call %s", got, added)
 				}
-				if d.press("1"); !d.app.desk.queue.known[added] {
+				if d.press("1"); !d.offers(added) {
 					t.Error("the queue: got nothing of the new call, want it")
 				}
 				d.untilPoll(w)

@@ -89,7 +89,7 @@ func (c *deedCase) queue(m *terminal) {
 		c.Fatal(err)
 	}
 	entry := outbox.NewEntry(change)
-	entry.NotBefore = c.w.Clock.Now().Add(holdTime)
+	entry.NotBefore = c.w.Clock.Now().Add(5 * time.Second)
 	if _, err = other.Add(entry); err != nil {
 		c.Fatal(err)
 	}

@@ -2,15 +2,15 @@ package tui
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/render"
+	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
 
@@ -56,9 +56,9 @@ func (r outboxRow) state() string {
 func (r outboxRow) what() string {
 	switch {
 	case r.entry != nil:
-		return opLabel(r.entry.Op)
+		return desk.OpLabel(r.entry.Op)
 	case r.draft != nil:
-		return plural(len([]rune(r.draft.Notes)), "character", "characters")
+		return render.Plural(len([]rune(r.draft.Notes)), "character", "characters")
 	default:
 		return "file"
 	}
@@ -67,9 +67,9 @@ func (r outboxRow) what() string {
 func (r outboxRow) record() string {
 	switch {
 	case r.entry != nil && !r.entry.UUID.IsZero():
-		return shortID(r.entry.UUID)
+		return desk.ShortID(r.entry.UUID)
 	case r.draft != nil:
-		return shortID(r.draft.Call)
+		return desk.ShortID(r.draft.Call)
 	default:
 		return ""
 	}
@@ -107,14 +107,14 @@ func (r outboxRow) answer() string {
 // rows are the entries, the drafts and the damaged files.
 func (v *outboxView) rows() []outboxRow {
 	var rows []outboxRow
-	for i := range v.entries {
-		rows = append(rows, outboxRow{entry: &v.entries[i]})
+	for i := range v.Entries {
+		rows = append(rows, outboxRow{entry: &v.Entries[i]})
 	}
-	for i := range v.drafts {
-		rows = append(rows, outboxRow{draft: &v.drafts[i]})
+	for i := range v.Drafts {
+		rows = append(rows, outboxRow{draft: &v.Drafts[i]})
 	}
-	for i := range v.damaged {
-		rows = append(rows, outboxRow{damaged: &v.damaged[i]})
+	for i := range v.Damaged {
+		rows = append(rows, outboxRow{damaged: &v.Damaged[i]})
 	}
 	return rows
 }
@@ -127,7 +127,7 @@ func (v *outboxView) chosen() (outboxRow, bool) {
 	return rows[v.table.Cursor()], true
 }
 
-func (v *outboxView) open() tea.Cmd { return v.readOutbox() }
+func (v *outboxView) open() tea.Cmd { return v.perform(v.ReadOutbox()) }
 
 func (v *outboxView) resize(l layout) {
 	v.layout = l
@@ -140,12 +140,7 @@ func (v *outboxView) typing() bool { return false }
 
 func (v *outboxView) text(tea.Msg) tea.Cmd { return nil }
 
-func (v *outboxView) receive(r result) tea.Cmd {
-	if r.err != nil {
-		v.fail("outbox", r.err)
-	}
-	return v.readOutbox()
-}
+func (v *outboxView) receive(result) tea.Cmd { return nil }
 
 func (v *outboxView) why(act action) string {
 	row, ok := v.chosen()
@@ -173,18 +168,14 @@ func (v *outboxView) do(act action) tea.Cmd {
 	row, _ := v.chosen()
 	switch act {
 	case actRefresh:
-		return v.readOutbox()
+		return v.perform(v.ReadOutbox())
 	case actSendNow:
-		v.say("trying all of them…")
-		return v.disk(func(ctx context.Context) error {
-			_, err := v.sender.SendDue(ctx)
-			return err
-		})
+		return v.perform(v.SendNow())
 	case actOpen:
 		if row.draft != nil {
 			return v.workOn(reference{kindCall, row.draft.Call})
 		}
-		v.dialog = &text{title: opLabel(row.entry.Op), lines: v.entryLines(*row.entry)}
+		v.dialog = &text{title: desk.OpLabel(row.entry.Op), lines: v.entryLines(*row.entry)}
 	case actCopy:
 		return copyOwn("text", row.copyText())
 	case actSendAgain:
@@ -193,11 +184,6 @@ func (v *outboxView) do(act action) tea.Cmd {
 		v.askDrop(row)
 	}
 	return nil
-}
-
-// disk does something with the spool beside the interface.
-func (v *outboxView) disk(f func(ctx context.Context) error) tea.Cmd {
-	return v.load(outboxPage, 0, func(ctx context.Context) (any, error) { return nil, f(ctx) })
 }
 
 // entryLines are all of an entry: what would be sent, and what the service said.
@@ -237,30 +223,29 @@ func (v *outboxView) askSendAgain(e outbox.Entry) {
 	if e.State == outbox.StateUnsure {
 		lines = []string{"Its answer was lost. If it took effect after all, this does it a second time. Look at the record first."}
 	}
-	v.dialog = &confirm{title: "Send the " + opLabel(e.Op) + " again?", lines: lines, yes: func() tea.Cmd {
-		return v.disk(func(context.Context) error { return v.Outbox.Requeue(e.ID) })
+	v.dialog = &confirm{title: "Send the " + desk.OpLabel(e.Op) + " again?", lines: lines, yes: func() tea.Cmd {
+		return v.perform(v.SendAgain(e.ID))
 	}}
 }
 
 func (v *outboxView) askDrop(row outboxRow) {
 	if row.draft != nil {
 		call := row.draft.Call
-		v.dialog = &confirm{title: "Drop the draft?", lines: []string{"What was typed for call " + shortID(call) + " is erased."}, yes: func() tea.Cmd {
-			v.shell.drafts = slices.DeleteFunc(v.shell.drafts, func(d outbox.Draft) bool { return d.Call == call })
-			return v.disk(func(context.Context) error { return v.keeper.forget(call) })
+		v.dialog = &confirm{title: "Drop the draft?", lines: []string{"What was typed for call " + desk.ShortID(call) + " is erased."}, yes: func() tea.Cmd {
+			return v.perform(v.DropDraft(call))
 		}}
 		return
 	}
 	e := *row.entry
-	v.dialog = &confirm{title: "Drop the " + opLabel(e.Op) + "?", lines: []string{"The service will not hear of it, and its text is erased."}, yes: func() tea.Cmd {
-		return v.disk(func(context.Context) error { return v.Outbox.Drop(e.ID) })
+	v.dialog = &confirm{title: "Drop the " + desk.OpLabel(e.Op) + "?", lines: []string{"The service will not hear of it, and its text is erased."}, yes: func() tea.Cmd {
+		return v.perform(v.Drop(e.ID))
 	}}
 }
 
 func (v *outboxView) lines(l layout) []string {
 	s := v.styles
 	rows := v.rows()
-	summary := fmt.Sprintf(" %s, %s", plural(len(v.entries), "change", "changes"), plural(len(v.drafts), "draft", "drafts"))
+	summary := fmt.Sprintf(" %s, %s", render.Plural(len(v.Entries), "change", "changes"), render.Plural(len(v.Drafts), "draft", "drafts"))
 	lines := []string{s.dim(widget.Fit(summary, l.width))}
 	lines = append(lines, v.table.Lines(rows, l.width, s.head, func(r outboxRow, chosen bool, line string) string {
 		switch {

@@ -9,6 +9,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
 
@@ -41,7 +42,7 @@ func newPersonsPage(s *shell) *list[personRow] {
 	return newList(s, noun[personRow]{
 		page: personsPage, name: "persons", kind: kindPerson,
 		columns: []widget.Column[personRow]{
-			{Title: " Person", Width: 9, Text: func(b []byte, r personRow) []byte { return appendShortID(append(b, ' '), r.id) }},
+			{Title: " Person", Width: 9, Text: func(b []byte, r personRow) []byte { return desk.AppendShortID(append(b, ' '), r.id) }},
 			{Title: "Name", Width: 18, Grow: true, Text: func(b []byte, r personRow) []byte { return append(b, r.name...) }},
 			{Title: "City", Width: 12, Text: func(b []byte, r personRow) []byte { return append(b, r.city.String()...) }},
 			{Title: "Phone", Width: 14, Text: func(b []byte, r personRow) []byte { return append(b, r.dialled...) }},
@@ -51,16 +52,14 @@ func newPersonsPage(s *shell) *list[personRow] {
 		},
 		id:    func(r personRow) apitype.UUID { return r.id },
 		order: func(r personRow) time.Time { return r.createdAt.time() },
-		row:   func(r personRow) string { return shortID(r.id) + "  " + r.name },
+		row:   func(r personRow) string { return desk.ShortID(r.id) + "  " + r.name },
 		hint: []string{
 			"by the service: createdAfter iban owningOrganizationUuids",
 			"local, over what is read: words; for example: createdAfter=30d jansen",
 		},
 		parse: s.personQuery,
 		bulk: func(ids []apitype.UUID, names []string) []option {
-			return []option{s.askEach("Mark as processed", ids, names, func(id apitype.UUID, name string) change {
-				return s.markChange(apitype.EntityPerson, id, "mark processed: "+name)
-			})}
+			return []option{s.askMark(apitype.EntityPerson, ids, names)}
 		},
 	})
 }
@@ -91,7 +90,7 @@ func (s *shell) personQuery(text string) (query[personRow], error) {
 		changed: func(ctx context.Context, since apitype.Time) ([]personRow, error) {
 			o := o
 			o.CreatedAfter = later(o.CreatedAfter, since)
-			return readNews(s.newPersonRow, s.Client.Persons.All(ctx, o, apiclient.AllOptions{Limit: maxNews}))
+			return readNews(s.newPersonRow, s.Client.Persons.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
 		},
 		fetch: func(ctx context.Context, after string) (batch[personRow], error) {
 			o := o
@@ -106,7 +105,7 @@ func (s *shell) personDetail(r record) []field {
 	f := &fields{shell: s}
 	f.person(*r.person)
 	if len(r.pledges) > 0 {
-		title := plural(len(r.pledges), "pledge", "pledges")
+		title := render.Plural(len(r.pledges), "pledge", "pledges")
 		if r.morePledges {
 			title += ", there are more"
 		}
@@ -162,7 +161,7 @@ func (f *fields) quality(q *apitype.QualityResult) {
 	f.head(fmt.Sprintf("Data quality %s %% (%s of %s)", q.Percentage, q.Score, q.MaxScore))
 	for _, gate := range q.GateResults {
 		f.add(gate.Identifier, fmt.Sprintf("%s %% %s", gate.Percentage, gate.Explanation))
-		if gate.Percentage.Float64() < lowQuality {
+		if desk.IsLow(gate) {
 			f.last().role = f.styles.warn
 			f.last().text = f.styles.warnSign + " " + f.last().text
 		}

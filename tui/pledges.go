@@ -14,6 +14,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
 
@@ -44,7 +45,7 @@ func newPledgesPage(s *shell) *list[pledgeRow] {
 	l := newList(s, noun[pledgeRow]{
 		page: pledgesPage, name: "pledges", kind: kindPledge, scopes: []scope{scopePledges},
 		columns: []widget.Column[pledgeRow]{
-			{Title: " Pledge", Width: 9, Text: func(b []byte, r pledgeRow) []byte { return appendShortID(append(b, ' '), r.id) }},
+			{Title: " Pledge", Width: 9, Text: func(b []byte, r pledgeRow) []byte { return desk.AppendShortID(append(b, ' '), r.id) }},
 			{Title: "Status", Width: 9, Text: func(b []byte, r pledgeRow) []byte { return append(b, r.status.String()...) }},
 			{Title: "Euros", Width: 9, Right: true, Text: func(b []byte, r pledgeRow) []byte { return append(b, r.amount.String()...) }},
 			{Title: "Interval", Width: 11, Text: func(b []byte, r pledgeRow) []byte { return append(b, r.interval.String()...) }},
@@ -57,7 +58,7 @@ func newPledgesPage(s *shell) *list[pledgeRow] {
 		},
 		id:    func(r pledgeRow) apitype.UUID { return r.id },
 		order: func(r pledgeRow) time.Time { return r.createdAt.time() },
-		row:   func(r pledgeRow) string { return shortID(r.id) + "  " + r.donation() },
+		row:   func(r pledgeRow) string { return desk.ShortID(r.id) + "  " + r.donation() },
 		hint: []string{
 			"by the service: status personUuid withPaymentQr updatedAfter releasedAfter",
 			"local, over what is read: words; for example: status=lead updatedAfter=7d",
@@ -69,7 +70,7 @@ func newPledgesPage(s *shell) *list[pledgeRow] {
 		ref, _ := l.target()
 		switch act {
 		case actStatus:
-			name := shortID(ref.id)
+			name := desk.ShortID(ref.id)
 			if row, ok := l.chosen(); ok && row.id == ref.id {
 				name = l.row(row)
 			}
@@ -88,17 +89,15 @@ func newPledgesPage(s *shell) *list[pledgeRow] {
 func (s *shell) pledgeActions(ids []apitype.UUID, names []string) []option {
 	var options []option
 	for _, act := range s.PledgeActions {
-		options = append(options, s.askEach(clean(string(act)), ids, names, func(id apitype.UUID, name string) change {
-			return newChange(string(act)+": "+name)(apiclient.PledgeActionChange(id, act), nil)
+		options = append(options, s.askEach(clean(string(act)), ids, names, func(id apitype.UUID, name string) desk.Change {
+			return s.Action(id, act, string(act)+": "+name)
 		}))
 	}
 	return options
 }
 
 func (s *shell) pledgeBulk(ids []apitype.UUID, names []string) []option {
-	return append(s.pledgeActions(ids, names), s.askEach("Mark as processed", ids, names, func(id apitype.UUID, name string) change {
-		return s.markChange(apitype.EntityPledge, id, "mark processed: "+name)
-	}))
+	return append(s.pledgeActions(ids, names), s.askMark(apitype.EntityPledge, ids, names))
 }
 
 // pledgeQuery understands a filter on pledges.
@@ -138,7 +137,7 @@ func (s *shell) pledgeQuery(text string) (query[pledgeRow], error) {
 		changed: func(ctx context.Context, since apitype.Time) ([]pledgeRow, error) {
 			read := func(o apitype.PledgeListOptions) ([]pledgeRow, error) {
 				o.Status = nil // One that has left the status is a change, too.
-				return readNews(s.newPledgeRow, s.Client.Pledges.All(ctx, o, apiclient.AllOptions{Limit: maxNews}))
+				return readNews(s.newPledgeRow, s.Client.Pledges.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
 			}
 			updated, released := o, o
 			updated.UpdatedAfter = later(o.UpdatedAfter, since)

@@ -3,6 +3,7 @@ package tui
 import (
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
@@ -27,21 +28,21 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		if becomes == passes {
 			return a.press(msg)
 		}
-		a.desk.guard.Press(name, msg.IsRepeat, false, a.Now())
+		a.Guard.Press(name, msg.IsRepeat, false, a.Now())
 		return cmd
 	}
 	current := a.pages[a.current]
 	if current.typing() {
 		act, found := a.keys.find(name, append(current.scopes(), scopeEverywhere))
 		if !found || !slices.Contains(inText, act) || len(msg.Text) > 0 {
-			a.desk.guard.Press(name, msg.IsRepeat, false, a.Now())
+			a.Guard.Press(name, msg.IsRepeat, false, a.Now())
 			return current.text(msg)
 		}
 		return a.runKey(act, msg)
 	}
 	act, found := a.keys.find(name, append(current.scopes(), scopeEverywhere))
 	if !found {
-		a.desk.guard.Press(name, msg.IsRepeat, false, a.Now())
+		a.Guard.Press(name, msg.IsRepeat, false, a.Now())
 		return nil
 	}
 	return a.runKey(act, msg)
@@ -54,7 +55,7 @@ var endsCall = []action{actNotReach, actComplete, actCancel, actExpire}
 // meant for the call on screen.
 func (a *app) runKey(act action, msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()
-	if a.desk.guard.Press(name, msg.IsRepeat, slices.Contains(endsCall, act), a.Now()) && a.whyNot(act) == "" {
+	if a.Guard.Press(name, msg.IsRepeat, slices.Contains(endsCall, act), a.Now()) && a.whyNot(act) == "" {
 		a.refuse(keyName(name) + " came too soon after this call did: press it again")
 		return nil
 	}
@@ -89,7 +90,7 @@ func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 		return current.text(msg)
 	}
 	switch act, _ := a.keys.find(msg.String(), []scope{scopeEverywhere}); {
-	case act == actQuit && a.draftTrouble == nil && (len(msg.Text) == 0 || a.dialog == nil):
+	case act == actQuit && a.Trouble == nil && (len(msg.Text) == 0 || a.dialog == nil):
 		return a.finish() // What was typed is kept as a draft.
 	case act == actRedraw, act == actSuspend:
 		return a.run(act)
@@ -108,6 +109,17 @@ func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
 		return nil // Pasted text must never run keys.
 	}
 }
+
+// flushDrafts saves what is typed, and leaves the outbox as it is until the program is
+// stopped.
+func (a *app) flushDrafts() tea.Msg {
+	_ = a.Autosave.Flush() // It is tried again, and told, when the program goes on.
+	a.Outbox.Still(suspendTime)
+	return nil
+}
+
+// suspendTime is how long the program may take to be stopped.
+const suspendTime = 2 * time.Second
 
 // run runs an action, unless something speaks against it: then it says what.
 func (a *app) run(act action) tea.Cmd {
@@ -130,15 +142,15 @@ func (a *app) run(act action) tea.Cmd {
 	case actPalette:
 		a.dialog = a.help("Run an action", true)
 	case actUndo:
-		return a.undo()
+		return a.perform(a.Undo())
 	case actResults:
-		a.showBulk()
+		a.showBatch()
 	case actReveal:
 		a.revealed = !a.revealed
 	case actDismiss:
 		a.errors = a.errors[min(1, len(a.errors)):]
 	case actSuspend:
-		return tea.Sequence(a.flushCmd(), a.rest, tea.Suspend)
+		return tea.Sequence(a.flushDrafts, tea.Suspend)
 	case actRedraw:
 		if a.canvas == nil {
 			return tea.ClearScreen
@@ -155,12 +167,12 @@ func (a *app) run(act action) tea.Cmd {
 func (a *app) whyNot(act action) string {
 	switch act {
 	case actUndo:
-		if len(a.held) == 0 {
+		if len(a.Held) == 0 {
 			return "nothing to undo: no change is held"
 		}
 		return ""
 	case actResults:
-		if a.lastBulk == nil {
+		if a.Batch == nil {
 			return "there was no action on several records"
 		}
 		return ""

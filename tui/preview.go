@@ -12,8 +12,8 @@ import (
 // over rows asks the service for nothing and leaves the pane alone.
 const previewRest = 120 * time.Millisecond
 
-// rested tells that the cursor may have rested; n is the move that it began with.
-type rested struct{ n int }
+// cursorPaused tells that the cursor may have cursorPaused; n is the move that it began with.
+type cursorPaused struct{ n int }
 
 // readPreview reads the row under the cursor for the pane beside the list, once the
 // cursor rests. Until then the pane shows what it showed.
@@ -25,12 +25,12 @@ func (l *list[R]) readPreview() tea.Cmd {
 	l.moves++
 	n := l.moves
 	if l.preview == nil || l.previewRest == 0 {
-		return l.onRested(rested{n})
+		return l.onCursorPaused(cursorPaused{n})
 	}
-	return tea.Tick(l.previewRest, func(time.Time) tea.Msg { return result{to: l.page, seq: l.seq, value: rested{n}} })
+	return tea.Tick(l.previewRest, func(time.Time) tea.Msg { return result{to: l.page, seq: l.seq, value: cursorPaused{n}} })
 }
 
-func (l *list[R]) onRested(r rested) tea.Cmd {
+func (l *list[R]) onCursorPaused(r cursorPaused) tea.Cmd {
 	row, ok := l.chosen()
 	if !ok || r.n != l.moves {
 		return nil
@@ -49,7 +49,7 @@ func (l *list[R]) onRecord(seq int, r record, err error) tea.Cmd {
 			l.preview = d
 		}
 		d.failed, d.beside = err, nil
-		if l.noteConnection(err); err == nil {
+		if l.NoteConnection(err); err == nil {
 			d.record, d.ready = r, true
 			d.move(0, d.fields(l.shell)) // Off the heading.
 		}

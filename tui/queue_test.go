@@ -3,39 +3,11 @@ package tui
 import (
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"fundesk/apiclient/apitype"
-	deskday "fundesk/tui/desk"
 )
-
-// A list is mostly calls that ended: the queue learns their results and keeps nothing
-// else of them, also when they end while they wait.
-func TestQueueKeepsNothingOfEndedCalls(t *testing.T) {
-	t.Parallel()
-	code := "confirmed"
-	ended := func(n int) apitype.Call {
-		c := apitype.Call{UUID: callID(n), Status: apitype.CallCompleted}
-		c.Result = apitype.Embed(apitype.CallResult{ResultCode: &code})
-		return c
-	}
-	codes := new(deskday.Codes)
-	q := newQueue(time.Now(), codes)
-	for n := range 100 {
-		q.learn(ended(n))
-	}
-	q.learn(apitype.Call{UUID: callID(100), Status: apitype.CallRequested})
-	if len(q.candidates) != 1 || len(q.known) != 1 || !slices.Equal(codes.All(), []string{code}) {
-		t.Errorf("got %d candidates, %d known calls and %v, want one, one, and one result", len(q.candidates), len(q.known), codes.All())
-	}
-	q.learn(ended(100))
-	if len(q.candidates) != 0 || len(q.known) != 0 {
-		t.Errorf("got %d candidates and %d known calls, want none", len(q.candidates), len(q.known))
-	}
-}
 
 // silent is a service that does not say whether there is another page.
 type silent struct{ http.RoundTripper }
@@ -57,15 +29,14 @@ func (s silent) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestQueueOfAServiceWithoutPageFlags(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.loadRequested(queuePage+50, w.Clock.Now().Add(-time.Hour))
+	w.loadRequested(550, w.Clock.Now().Add(-time.Hour))
 	w.options.Client = w.clientOf(t, silent{w.Transport()}, w.Clock.Now)
 	d := newDriver(t, w.options)
-	for range 10 {
-		d.run(d.app.desk.walk(), 0)
+	for range 600 {
+		d.press("n")
 	}
-	q := d.app.desk.queue
-	if got, want := len(q.known), queuePage+50+5; got != want || !q.ended {
-		t.Errorf("queue: got %d calls (ended %v), want all %d", got, q.ended, want)
+	if got, all := d.app.Waiting(); got != 555 || !all {
+		t.Errorf("queue: got %d calls (all %v), want 555 and no others", got, all)
 	}
 }
 
@@ -112,15 +83,14 @@ func TestQueueOfAServiceThatBeginsAtTheNewest(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.loadRequested(queuePage+50, w.Clock.Now().Add(-time.Hour))
+			w.loadRequested(550, w.Clock.Now().Add(-time.Hour))
 			w.options.Client = w.clientOf(t, altered{w.Transport(), test.by}, w.Clock.Now)
 			d := newDriver(t, w.options)
 			d.press("n")
-			q := d.app.desk.queue
-			if got, want := len(q.known), queuePage+50+5; got != want || !q.ended {
-				t.Errorf("queue: got %d calls (ended %v), want all %d; errors %v", got, q.ended, want, d.app.errors)
+			if got, all := d.app.Waiting(); got != 555 || !all {
+				t.Errorf("queue: got %d calls (all %v), want 555 and no others; errors %v", got, all, d.app.errors)
 			}
-			if call := d.app.desk.call; call == nil || call.UUID != callID(1) {
+			if call := d.app.Call; call == nil || call.UUID != callID(1) {
 				t.Errorf("desk: got %+v, want the oldest call", call)
 			}
 		})

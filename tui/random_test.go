@@ -16,6 +16,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
 
@@ -33,7 +34,7 @@ func newDriver(t *testing.T, o Options) *driver {
 	}
 	a.tick = func() tea.Cmd { return nil }
 	a.previewRest = 0
-	a.sender = o.Outbox.Sender(o.Client, outbox.SenderOptions{})
+	a.Sender = o.Outbox.Sender(o.Client, outbox.SenderOptions{})
 	d := &driver{t: t, app: a}
 	d.run(a.Init(), 0)
 	return d
@@ -180,18 +181,6 @@ func TestPastedTextRunsNoKeys(t *testing.T) {
 	}
 }
 
-func TestStaleResultsAreDropped(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	d := newDriver(t, w.options)
-	d.press("n")
-	call := w.call(t, callID(6))
-	d.send(result{to: deskPage, seq: d.app.desk.seq - 1, value: callRead{call: call, id: call.UUID}})
-	if got := d.app.desk.call.UUID; got != callID(1) {
-		t.Errorf("call on the desk: got %s, want %s", got, callID(1))
-	}
-}
-
 // Why a key does nothing is seen although an error waits to be dismissed, and does not
 // hide the next error.
 func TestReasonIsSeenBesideAnError(t *testing.T) {
@@ -210,7 +199,7 @@ func TestReasonIsSeenBesideAnError(t *testing.T) {
 	d.app.fail("the second went wrong", nil)
 	status("the first went wrong")
 	d.press("ctrl+s")
-	d.app.failFirst("the third went wrong", nil)
+	d.app.notice(desk.Notice{Level: desk.Urgent, Text: "the third went wrong"})
 	status("the third went wrong")
 }
 
@@ -238,11 +227,11 @@ func TestBulkAsksWithCountAndNames(t *testing.T) {
 		t.Errorf("after y: got %d entries, want 3", len(entries))
 	}
 	// The first of the three is completed already.
-	d.app.sender = w.box.Sender(w.options.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { d.send(outboxEvent{e}) }})
+	d.app.Sender = w.box.Sender(w.options.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { d.run(d.app.perform(d.app.Receive(desk.Told(e))), 0) }})
 	if err := w.box.Release(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.app.sender.SendDue(t.Context()); err != nil {
+	if _, err := d.app.Sender.SendDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	d.press("B")
@@ -258,7 +247,7 @@ func TestBulkAsksWithCountAndNames(t *testing.T) {
 func BenchmarkListFrame(b *testing.B) {
 	for _, rows := range []int{100, 100_000} {
 		b.Run(fmt.Sprint(rows), func(b *testing.B) {
-			s := newShell(context.Background(), Options{Now: time.Now}, keymap{bindings: registry()})
+			s := newShell(context.Background(), Options{Options: desk.Options{Now: time.Now, Outbox: new(outbox.Outbox)}}, keymap{bindings: registry()})
 			l := newCallsPage(s)
 			for i := range rows {
 				l.rows = append(l.rows, callRow{id: ids(1, i), status: newWord("requested"), kind: newWord("verification"), name: "Anna Jansen", requestedAt: newMoment(time.Now()), attempts: int32(i % 4)})
@@ -286,7 +275,7 @@ func windowedFrame(rows []callRow, cursor int) string {
 	line := make([]byte, 0, width)
 	top := cursor / height * height
 	for i := top; i < min(top+height, len(rows)); i++ {
-		line = appendShortID(line[:0], rows[i].id)
+		line = desk.AppendShortID(line[:0], rows[i].id)
 		for _, cell := range []string{rows[i].status.String(), rows[i].name, rows[i].kind.String()} {
 			line = append(append(line, ' '), cell...)
 		}
@@ -303,9 +292,9 @@ func windowedFrame(rows []callRow, cursor int) string {
 // What a key costs until its frame is handed to the terminal, and in turn with it what
 // the floor costs.
 func BenchmarkScreen(b *testing.B) {
-	a, err := newApp(b.Context(), Options{
-		Client: new(apiclient.Client), Outbox: new(outbox.Outbox), Profile: "bench", Page: "calls", Now: time.Now, Languages: []string{"nl"},
-	})
+	a, err := newApp(b.Context(), Options{Profile: "bench", Page: "calls", Options: desk.Options{
+		Client: new(apiclient.Client), Outbox: new(outbox.Outbox), Now: time.Now, Languages: []string{"nl"},
+	}})
 	if err != nil {
 		b.Fatal(err)
 	}

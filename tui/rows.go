@@ -40,26 +40,12 @@ func readBatch[T, R any](row func(T) R) func(apiclient.Page[T], error) (batch[R]
 		if err != nil {
 			return batch[R]{}, err
 		}
-		rows, err := rowsOf(page.Records, row)
+		rows, err := apiclient.Rows(page.Records, row)
 		if err != nil {
 			return batch[R]{}, err
 		}
 		return batch[R]{rows: rows, cursor: page.EndCursor, more: page.HasNextPage}, nil
 	}
-}
-
-// rowsOf makes a row of each record of a page, one after the other: a page of decoded
-// records takes several times the memory of its text.
-func rowsOf[T, R any](records []apiclient.Record[T], row func(T) R) ([]R, error) {
-	rows := make([]R, 0, len(records))
-	for _, r := range records {
-		value, err := r.Decode()
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, row(value))
-	}
-	return rows, nil
 }
 
 // itself is the row of what is kept whole.

@@ -2,21 +2,16 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
-	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/apiclient/outbox"
 	"fundesk/render"
+	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
 
@@ -69,60 +64,74 @@ type shell struct {
 	ctx    context.Context // The program's life: a tea.Cmd is run without a context.
 	styles styles
 	keys   keymap
-	keeper *keeper
-	sender *outbox.Sender
+	*desk.Day
 	editor runningEditor
 
-	dialog       dialog
-	message      message
-	errors       []string // Until they are dismissed; the first is in sight.
-	revealed     bool
-	focused      bool
-	offline      string // Why nothing reaches the service; "" when it does.
-	turnedAway   bool   // The service did not take the token, and has answered nothing since.
-	draftTrouble error
-	beats        int
-	loads        loads
-	early        typeahead
-
-	written            chan struct{} // Closed when all changes so far are on disk; nil when there is none.
-	held               []heldChange
-	entries            []outbox.Entry
-	reading, readAgain bool // The outbox is being read; something has changed since.
-	damaged            []outbox.Damaged
-	drafts             []outbox.Draft
-	draftsRead         bool // At least once, or it cannot be.
-
-	lastBulk    *bulkRun // The latest action on several records; nil: none.
-	sent        func()   // After an action on several records; nil: nothing.
+	dialog      dialog
+	message     message
+	errors      []string // Until they are dismissed; the first is in sight.
+	revealed    bool
+	focused     bool
+	beats       int
+	loads       loads
+	ahead       typeahead
+	sent        func() // After an action on several records; nil: nothing.
 	jump        func(reference) tea.Cmd
 	turnTo      func(page int) tea.Cmd
 	workOn      func(reference) tea.Cmd
 	tick        func() tea.Cmd // The next second.
 	previewRest time.Duration
-	// heard is told what became of a change.
-	heard func(outbox.Event) tea.Cmd
+	follow      func() // Shows what the day has come to.
 }
 
 func newShell(ctx context.Context, o Options, keys keymap) *shell {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.QuitWait == 0 {
-		o.QuitWait = quitWait
-	}
 	if len(o.PledgeActions) == 0 {
 		o.PledgeActions = apitype.PledgeActions
 	}
-	if o.Languages == nil {
-		o.Languages = localeLanguages(os.Getenv)
-	}
+	day := desk.New(o.Options)
+	o.Options = day.Options
 	return &shell{
 		Options: o, ctx: ctx, keys: keys, focused: true,
 		styles: newStyles(o.NoColor, o.ASCII),
-		keeper: newKeeper(o.Outbox),
-		tick:   everySecond, previewRest: previewRest,
-		heard: func(outbox.Event) tea.Cmd { return nil },
+		Day:    day,
+		tick:   everySecond, previewRest: previewRest, follow: func() {},
+	}
+}
+
+// perform does what the day asks for.
+func (s *shell) perform(events []desk.Event) tea.Cmd {
+	var commands []tea.Cmd
+	for _, e := range events {
+		switch e := e.(type) {
+		case desk.Job:
+			commands = append(commands, func() tea.Msg { return e(s.ctx) })
+		case desk.Notice:
+			s.notice(e)
+		}
+	}
+	s.follow()
+	return tea.Batch(commands...)
+}
+
+// notice shows a line of the day.
+func (s *shell) notice(n desk.Notice) {
+	switch n.See {
+	case desk.SeeOutbox:
+		n.Text += " (" + s.keyOf(actOutbox) + " shows it)"
+	case desk.SeeResults:
+		n.Text += ", " + s.keyOf(actResults) + " shows each"
+	}
+	switch n.Level {
+	case desk.Said:
+		s.say(n.Text)
+	case desk.Done:
+		s.say(s.styles.okSign + " " + n.Text)
+		s.message.aside = true
+	case desk.Failed:
+		s.fail(n.Text, nil)
+	case desk.Urgent:
+		s.errors = slices.Insert(s.errors, 0, n.Text)
+		s.message.reply = false
 	}
 }
 
@@ -150,73 +159,19 @@ func (s *shell) sayf(format string, args ...any) { s.say(fmt.Sprintf(format, arg
 
 // fail shows an error until it is dismissed, after those that are not yet.
 func (s *shell) fail(what string, err error) {
-	if text := errorText(what, err); !slices.Contains(s.errors, text) {
+	if text := desk.ErrorText(what, err); !slices.Contains(s.errors, text) {
 		s.errors = append(s.errors, text)
 		s.errors = s.errors[max(len(s.errors)-maxErrors, 0):]
 		s.message.reply = false
 	}
 }
 
-// failFirst is fail for what the user must not miss: it comes before other errors.
-func (s *shell) failFirst(what string, err error) {
-	s.errors = slices.Insert(s.errors, 0, errorText(what, err))
-	s.message.reply = false
-}
-
-func errorText(what string, err error) string {
-	if err == nil {
-		return what
-	}
-	return what + ": " + err.Error()
-}
-
-// cause is why the disk did not take something, without the paths and steps before it:
-// the line that says it is short.
-func cause(err error) string {
-	if number, ok := errors.AsType[syscall.Errno](err); ok {
-		return number.Error()
-	}
-	return err.Error()
-}
-
 // failRead tells that something could not be read.
 func (s *shell) failRead(what string, err error) {
-	if s.noteConnection(err) {
+	if s.NoteConnection(err) {
 		return
 	}
 	s.fail(what, err)
-}
-
-// noteConnection keeps the corner true; it reports whether err is the connection's and
-// passes by itself.
-func (s *shell) noteConnection(err error) bool {
-	failure, known := errors.AsType[*apiclient.Error](err)
-	switch apiclient.KindOf(err) {
-	case "":
-		s.offline = ""
-		if s.turnedAway {
-			s.turnedAway = false
-			s.sender.Resume() // Somebody has logged in again.
-		}
-		return false
-	case apiclient.KindUnavailable:
-		switch {
-		case !failure.Retryable:
-			s.offline = "wrong answers"
-		case failure.Status != 0:
-			s.offline = fmt.Sprintf("service %d", failure.Status)
-		default:
-			s.offline = "offline"
-		}
-		return failure.Retryable
-	case apiclient.KindUnauthenticated:
-		s.offline = "not logged in"
-		s.turnedAway = known && failure.Status == http.StatusUnauthorized
-		return false
-	default:
-		s.offline = ""
-		return false
-	}
 }
 
 // clean is text from the service as it may be drawn, on one line.
@@ -264,16 +219,16 @@ const mostProfile = 20
 // corner says which service, and whether it can be reached.
 func (s *shell) corner() string {
 	text := ""
-	if s.draftTrouble != nil {
+	if s.Trouble != nil {
 		text += s.styles.bad("draft not saved") + " "
 	}
 	switch {
-	case s.offline != "":
-		text += s.styles.bad(s.offline) + " "
-	case s.unsent() > 0:
-		text += s.styles.warn(fmt.Sprintf("%d unsent", s.unsent())) + " "
+	case s.Offline != "":
+		text += s.styles.bad(s.Offline) + " "
+	case s.Unsent() > 0:
+		text += s.styles.warn(fmt.Sprintf("%d unsent", s.Unsent())) + " "
 	}
-	if n := len(s.entries) - s.unsent(); n > 0 {
+	if n := len(s.Entries) - s.Unsent(); n > 0 {
 		text += s.styles.bad(fmt.Sprintf("%d refused", n)) + " "
 	}
 	name := clean(s.Profile)
@@ -295,20 +250,14 @@ func (a *app) status() string {
 		text := a.styles.warnSign + " " + clean(a.errors[0])
 		return a.styles.bad(widget.Fit(text, width-widget.Width(suffix))) + a.styles.dim(suffix)
 	}
-	if said && (len(a.held) == 0 || !a.message.aside) {
+	if said && (len(a.Held) == 0 || !a.message.aside) {
 		return widget.Fit(clean(a.message.text), width)
 	}
-	if n := len(a.held); n > 0 {
-		last := a.held[n-1]
-		left := max(last.until.Sub(a.Now()).Round(time.Second), 0)
-		text := fmt.Sprintf("%s %s, sent in %d s, u takes it back", a.styles.okSign, clean(last.change.label), int(left.Seconds()))
-		if n > 1 {
-			text += fmt.Sprintf(" (%d held)", n)
-		}
-		return a.styles.good(widget.Fit(text, width))
+	if held := a.HeldText(); held != "" {
+		return a.styles.good(widget.Fit(a.styles.okSign+" "+clean(held), width))
 	}
-	if a.draftTrouble != nil {
-		return a.styles.bad(widget.Fit("the draft is not saved: "+clean(cause(a.draftTrouble)), width))
+	if a.Trouble != nil {
+		return a.styles.bad(widget.Fit("the draft is not saved: "+clean(desk.Cause(a.Trouble)), width))
 	}
 	return widget.Fit("", width)
 }

@@ -73,6 +73,12 @@ func newStatsPage(s *shell) *stats {
 	return &stats{shell: s, counts: newCounts(), layout: newLayout(80, 24)}
 }
 
+// How many records are asked for at a time, and how many where the service refuses that.
+const (
+	statsPageSize  = 500
+	statsPageSmall = 100
+)
+
 // counted is one page of the walk.
 type counted struct {
 	calls   []apitype.Call
@@ -92,7 +98,7 @@ func (v *stats) open() tea.Cmd {
 func (v *stats) restart() tea.Cmd {
 	v.seq++
 	v.counts, v.running, v.stopped, v.started = newCounts(), true, false, v.Now()
-	return v.readCalls("", queuePage)
+	return v.readCalls("", statsPageSize)
 }
 
 func (v *stats) readCalls(after string, size int) tea.Cmd {
@@ -114,14 +120,14 @@ func (v *stats) readPledges(after string, size int) tea.Cmd {
 // countPage reads one page, smaller when the service refuses so many.
 func countPage[T any](after string, size int, list func(apitype.Paging) (apiclient.Page[T], error), into func(*counted, []T)) (counted, error) {
 	page, err := list(apitype.Paging{After: after, First: new(size)})
-	if apiclient.KindOf(err) == apiclient.KindRejected && size > queueSmall {
-		size = queueSmall
+	if apiclient.KindOf(err) == apiclient.KindRejected && size > statsPageSmall {
+		size = statsPageSmall
 		page, err = list(apitype.Paging{After: after, First: new(size)})
 	}
 	if err != nil {
 		return counted{}, err
 	}
-	all, err := rowsOf(page.Records, itself)
+	all, err := apiclient.Rows(page.Records, itself)
 	c := counted{cursor: page.EndCursor, more: page.HasNextPage && page.EndCursor != "" && page.EndCursor != after, size: size}
 	into(&c, all)
 	return c, err

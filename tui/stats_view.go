@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
 	"fundesk/tui/widget"
 )
 
@@ -68,7 +69,7 @@ func (v *stats) bar(label string, n, most, width int, more string) string {
 func kinds(counts map[apitype.CallType]int) string {
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%s %d", firstLetters(clean(string(kind)), queueKind), counts[kind]))
+		parts = append(parts, fmt.Sprintf("%s %d", firstLetters(clean(string(kind)), kindLetters), counts[kind]))
 	}
 	return strings.Join(parts, " ")
 }
@@ -167,7 +168,7 @@ func (v *stats) otherTables(width int) []string {
 	lines = append(lines, "", v.styles.bold("Retention rating by type"))
 	for _, kind := range slices.Sorted(maps.Keys(c.ratings)) {
 		r := c.ratings[kind]
-		lines = append(lines, widget.Fit(" "+clean(string(kind)), barLabel)+fmt.Sprintf("%*.1f  of %s", barNumber, r.mean(), plural(r.n, "call", "calls")))
+		lines = append(lines, widget.Fit(" "+clean(string(kind)), barLabel)+fmt.Sprintf("%*.1f  of %s", barNumber, r.mean(), render.Plural(r.n, "call", "calls")))
 	}
 	lines = append(lines, "", v.styles.bold("Pledges by status"))
 	most, widest = 0, 0

@@ -7,7 +7,7 @@
 // Update or View: that happens in commands, whose results carry the address of their
 // page and a sequence number, so that a stale one is dropped.
 //
-//	err := tui.Run(ctx, tui.Options{Client: client, Outbox: box, Profile: "demo", Page: "desk"})
+//	err := tui.Run(ctx, tui.Options{Options: desk.Options{Client: client, Outbox: box}, Profile: "demo"})
 package tui
 
 import (
@@ -18,49 +18,32 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"sync"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/apiclient/outbox"
 	"fundesk/render"
 	"fundesk/tui/canvas"
+	"fundesk/tui/desk"
 )
 
-// Options of the interface. Client and Outbox are required.
+// Options of the interface; those of the desk are required.
 type Options struct {
-	Client             *apiclient.Client
-	Outbox             *outbox.Outbox         // The spool for this service and account.
-	Profile            string                 // Name shown in the corner.
-	Agent              *apitype.UUID          // Sent with attempts and results.
-	ResultCodes        []string               // From the profile; nil: those seen at the service.
-	PledgeActions      []apitype.PledgeAction // Nil: apitype.PledgeActions.
-	MaxAttempts        int                    // Of a call; 0: not known.
-	Languages          []string               // ISO 639-1 codes that the agent speaks; nil: those of the locale.
-	ExternalSourceName string                 // Sent with processed marks.
-	Locale             render.Locale          // Amounts, dates and phone numbers as they are shown; what is copied stays exact.
-	ConfigDir          string                 // Holds scripts/ and keys.toml; "" for none.
-	StateFile          string                 // Keeps what the desk remembers of this service; "" for nothing.
-	Page               string                 // The first page: desk, calls, persons, pledges, outbox or stats.
-	QuitWait           time.Duration          // How long quitting waits for what is still to be sent; 0: 5 s.
-	Now                func() time.Time
-	In                 io.Reader // Nil: the terminal.
-	Out                io.Writer // Nil: the terminal.
-	NoColor, ASCII     bool
+	desk.Options
+	Profile        string                 // Name shown in the corner.
+	PledgeActions  []apitype.PledgeAction // Nil: apitype.PledgeActions.
+	Locale         render.Locale          // Amounts, dates and phone numbers as they are shown; what is copied stays exact.
+	Page           string                 // The first page: desk, calls, persons, pledges, outbox or stats.
+	In             io.Reader              // Nil: the terminal.
+	Out            io.Writer              // Nil: the terminal.
+	NoColor, ASCII bool
 }
 
 // ticksASecond is how often the library looks what it has to set of the terminal. The
 // first screen waits for that, what the canvas draws later does not; and each tick costs
 // a little when nothing happens.
 const ticksASecond = 90
-
-// quitWait is how long quitting waits for what is still to be sent, where the options do
-// not say.
-const quitWait = 5 * time.Second
 
 // Run shows the interface until the user quits or ctx ends. Changes that could not be
 // sent stay in the outbox, and are said on Out.
@@ -79,11 +62,12 @@ const collectAt = 25
 // loads counts what was read from the service.
 type loads struct {
 	begun         int
-	seen, settled int // At the last look; at the last rest.
+	seen, settled int // At the last look; when nothing was being read.
 }
 
-// rest reports, once, that nothing was read since the last look, and something before.
-func (l *loads) rest() bool {
+// areSettled reports, once, that nothing was read since the last look, and something
+// before.
+func (l *loads) areSettled() bool {
 	quiet := l.begun == l.seen && l.begun != l.settled
 	if l.seen = l.begun; quiet {
 		l.settled = l.begun
@@ -91,9 +75,9 @@ func (l *loads) rest() bool {
 	return quiet
 }
 
-// giveBack returns to the system what reading took and no longer needs: the library
+// freeMemory returns to the system what reading took and no longer needs: the library
 // would keep it for minutes. It works beside the interface.
-func giveBack() tea.Msg {
+func freeMemory() tea.Msg {
 	debug.FreeOSMemory()
 	return nil
 }
@@ -116,15 +100,15 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	a.canvas = canvas.New(o.Out, isCooked(o.In))
 	options = append(options, tea.WithOutput(a.canvas.Output()))
 	program := tea.NewProgram(a, append(options, more...)...)
-	background := a.start(ctx, program.Send)
+	// While an editor runs nobody receives: who tells something must not wait for that.
+	background := a.Start(ctx, func(r desk.Result) { go program.Send(r) })
+	background.Go(func() { a.canvas.Run(ctx) })
 	stop := a.endOnSignal(ctx, program.Quit, cancel)
 
 	_, runErr := program.Run()
 	// Whatever ended the program, what was done and typed reaches the disk.
-	if a.written != nil {
-		<-a.written
-	}
-	flushErr := a.keeper.flush()
+	a.Written()
+	flushErr := a.Autosave.Flush()
 	stop()
 	cancel()
 	background.Wait()
@@ -147,18 +131,6 @@ func oneWidth(_ tea.Model, msg tea.Msg) tea.Msg {
 	return msg
 }
 
-// start runs what works beside the interface: the sender and the keeper of drafts.
-func (a *app) start(ctx context.Context, send func(tea.Msg)) *sync.WaitGroup {
-	a.sender = a.Outbox.Sender(a.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { send(outboxEvent{e}) }})
-	a.keeper.notify = func(err error) { send(draftsKept{err}) }
-	a.keeper.joined = func(j draftJoined) { go send(j) } // While an editor runs nobody hears.
-	var group sync.WaitGroup
-	group.Go(func() { a.sender.Run(ctx) })
-	group.Go(func() { a.keeper.run(ctx) })
-	group.Go(func() { a.canvas.Run(ctx) })
-	return &group
-}
-
 // endOnSignal saves drafts and ends the program when the terminal closes or somebody
 // asks the process to end; the second time without waiting for anything.
 func (a *app) endOnSignal(ctx context.Context, quit, kill func()) (stop func()) {
@@ -177,7 +149,7 @@ func (a *app) endOnSignal(ctx context.Context, quit, kill func()) (stop func()) 
 					return
 				}
 				asked = true
-				_ = a.keeper.flush() // Run flushes again and reports.
+				_ = a.Autosave.Flush() // Run flushes again and reports.
 				a.editor.end(by)
 				go quit() // It is heard when the editor has ended.
 			case <-ctx.Done():
@@ -195,31 +167,11 @@ func (a *app) endOnSignal(ctx context.Context, quit, kill func()) (stop func()) 
 
 // farewell says what stays behind.
 func (a *app) farewell(out io.Writer) error {
-	entries, _, err := a.Outbox.List()
-	if err != nil {
-		return err
-	}
-	waiting, refused := 0, 0
-	for _, e := range entries {
-		if e.State == outbox.StateRejected {
-			refused++
-		} else {
-			waiting++
+	lines, err := a.Remaining()
+	for _, line := range lines {
+		if _, failed := fmt.Fprintln(out, line); err == nil {
+			err = failed
 		}
 	}
-	if waiting > 0 {
-		_, err = fmt.Fprintf(out, "%s in the outbox; to send: fundesk outbox send\n", plural(waiting, "change stays", "changes stay"))
-	}
-	if refused > 0 && err == nil {
-		_, err = fmt.Fprintf(out, "%s by the service; see: fundesk outbox list\n", plural(refused, "change was refused", "changes were refused"))
-	}
 	return err
-}
-
-// plural is a count with the noun that fits.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

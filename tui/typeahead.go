@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"fundesk/render"
 )
 
 // typeahead is what was pressed while the agent's next call was still being read: it
@@ -13,9 +15,9 @@ import (
 type typeahead struct{ presses []tea.Msg }
 
 // aheadText says how much waits for the call.
-func (d *desk) aheadText() string {
-	if n := len(d.early.presses); n > 0 {
-		return " " + plural(n, "key waits", "keys wait") + " for it"
+func (d *deskView) aheadText() string {
+	if n := len(d.ahead.presses); n > 0 {
+		return " " + render.Plural(n, "key waits", "keys wait") + " for it"
 	}
 	return ""
 }
@@ -30,10 +32,10 @@ var notUnseen = []action{actNotReach, actComplete, actCancel, actExpire, actSkip
 // holdAhead keeps a key or a paste for the call that is being read; it reports whether
 // it did.
 func (a *app) holdAhead(msg tea.Msg) bool {
-	if a.current != deskPage || a.dialog != nil || !a.desk.isReading() {
+	if a.current != deskPage || a.dialog != nil || !a.IsReading() {
 		return false
 	}
-	if len(a.early.presses) == 0 {
+	if len(a.ahead.presses) == 0 {
 		key, isKey := msg.(tea.KeyPressMsg)
 		if !isKey {
 			return false
@@ -46,19 +48,19 @@ func (a *app) holdAhead(msg tea.Msg) bool {
 	if key, isKey := msg.(tea.KeyPressMsg); isKey && key.String() == "ctrl+c" {
 		return false
 	}
-	a.early.presses = append(a.early.presses, msg)
+	a.ahead.presses = append(a.ahead.presses, msg)
 	return true
 }
 
 // catchUp hands over what was typed ahead once the call is there. Where none comes, the
 // text is said, so that it can be used elsewhere.
 func (a *app) catchUp() tea.Cmd {
-	if len(a.early.presses) == 0 || (a.desk.isReading() && a.current == deskPage) {
+	if len(a.ahead.presses) == 0 || (a.IsReading() && a.current == deskPage) {
 		return nil
 	}
-	presses := a.early.presses
-	a.early.presses = nil
-	if a.desk.call == nil || a.current != deskPage {
+	presses := a.ahead.presses
+	a.ahead.presses = nil
+	if a.Call == nil || a.current != deskPage {
 		a.fail("no call came for what you typed: "+typedText(presses), nil)
 		return nil
 	}
@@ -95,9 +97,4 @@ func typedText(presses []tea.Msg) string {
 		}
 	}
 	return b.String()
-}
-
-// isReading reports whether the agent waits for a call that may come at any moment.
-func (d *desk) isReading() bool {
-	return d.call == nil && d.offline == "" && (d.wanted || d.taking)
 }

@@ -34,10 +34,10 @@ func TestWhatIsTypedAheadWaitsForTheCall(t *testing.T) {
 		t.Errorf("screen: got no word of what was typed:\n%s", screen)
 	}
 	answer()
-	if call := d.app.desk.call; call == nil || call.UUID != callID(1) {
+	if call := d.app.Call; call == nil || call.UUID != callID(1) {
 		t.Fatalf("call: got %v, want the first", call)
 	}
-	if got, want := d.app.desk.form.notes.Value(), "aXs世 pasted"; got != want {
+	if got, want := d.app.desk.notes.Value(), "aXs世 pasted"; got != want {
 		t.Errorf("notes: got %q, want %q", got, want)
 	}
 	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
@@ -58,13 +58,13 @@ func TestTypingWaitsForTheDraft(t *testing.T) {
 	}
 	a.tick = func() tea.Cmd { return nil }
 	d := &driver{t: t, app: a}
-	drafts := a.readOutbox()
-	d.run(a.desk.begin(), 0)
+	drafts := a.perform(a.ReadOutbox())
+	d.run(a.perform(a.Begin()), 0)
 	for _, key := range []string{"n", "i", "!"} {
 		d.press(key)
 	}
 	d.run(drafts, 0)
-	if got, want := a.desk.form.notes.Value(), "of yesterday!"; got != want {
+	if got, want := a.desk.notes.Value(), "of yesterday!"; got != want {
 		t.Errorf("notes: got %q, want %q", got, want)
 	}
 }
@@ -78,11 +78,11 @@ func TestTypedAheadNeverEndsACall(t *testing.T) {
 		d.press(key)
 	}
 	answer()
-	if call := d.app.desk.call; call == nil || call.UUID != callID(1) {
+	if call := d.app.Call; call == nil || call.UUID != callID(1) {
 		t.Fatalf("call: got %v, want the first, still there", call)
 	}
-	if got := d.app.desk.form; got.code != "reached" || got.notes.Value() != "x" {
-		t.Errorf("form: got %q %q, want what was typed before ctrl+s", got.code, got.notes.Value())
+	if got := d.app.Form; got.Code != "reached" || got.Notes != "x" {
+		t.Errorf("form: got %q %q, want what was typed before ctrl+s", got.Code, got.Notes)
 	}
 	if len(d.app.errors) != 1 || !strings.Contains(d.app.errors[0], "not used: y") {
 		t.Errorf("errors: got %q, want the text that was not used", d.app.errors)
@@ -119,8 +119,8 @@ func TestTooSmallRunsNoKeys(t *testing.T) {
 	for _, key := range []string{"a", "X", "y", "s", "2", "c", "1", "ctrl+s"} {
 		d.press(key)
 	}
-	if d.app.current != deskPage || d.app.dialog != nil || d.app.desk.call.UUID != callID(1) {
-		t.Errorf("got page %d with %v and call %s, want nothing changed", d.app.current, d.app.dialog, d.app.desk.call.UUID)
+	if d.app.current != deskPage || d.app.dialog != nil || d.app.Call.UUID != callID(1) {
+		t.Errorf("got page %d with %v and call %s, want nothing changed", d.app.current, d.app.dialog, d.app.Call.UUID)
 	}
 	d.send(large)
 	d.press("c")
@@ -131,7 +131,7 @@ func TestTooSmallRunsNoKeys(t *testing.T) {
 		d.press(key)
 	}
 	d.send(large)
-	if got := d.app.desk.form.notes.Value(); got != "hi" {
+	if got := d.app.desk.notes.Value(); got != "hi" {
 		t.Errorf("notes: got %q, want hi", got)
 	}
 	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {

@@ -18,6 +18,7 @@ var forbidden = map[string][]string{
 	"fundesk/apiclient/outbox":          {"fundesk/service/...", "fundesk/render", "fundesk/commands/...", "fundesk/tui/..."},
 	"fundesk/render":                    {"fundesk/apiclient", "fundesk/service/...", "fundesk/commands/...", "fundesk/tui/...", "github.com/spf13/...", "charm.land/...", "net/http"},
 	"fundesk/tui":                       {"fundesk/commands/...", "fundesk/service/...", "fundesk/completions"},
+	"fundesk/tui/desk":                  {"fundesk/commands/...", "fundesk/service/...", "fundesk/completions", "fundesk/tui", "fundesk/tui/widget", "github.com/spf13/...", "charm.land/..."},
 	"fundesk/completions":               {"fundesk/commands/...", "fundesk/service/...", "fundesk/tui/..."},
 	"fundesk/commands":                  {"fundesk/service/...", "database/sql"},
 	"fundesk/commands/profile":          {"fundesk/apiclient/...", "fundesk/service/...", "fundesk/render", "fundesk/tui/...", "github.com/spf13/..."},

@@ -17,6 +17,8 @@ type Codes struct {
 	all   []string
 	fixed bool   // By the profile.
 	path  string // Where the order is kept; "" for nowhere.
+	// unsaved says that a code is new.
+	unsaved bool
 }
 
 // codesFile is the order on disk.
@@ -57,13 +59,11 @@ func (c *Codes) All() []string { return c.all }
 // Has reports whether a code is known.
 func (c *Codes) Has(code string) bool { return slices.Contains(c.all, code) }
 
-// See notes a code that a call has; isNew reports that the order is to be saved.
-func (c *Codes) See(code string) (isNew bool) {
-	if code == "" || c.fixed || c.Has(code) {
-		return false
+// See notes a code that a call has.
+func (c *Codes) See(code string) {
+	if code != "" && !c.fixed && !c.Has(code) {
+		c.all, c.unsaved = append(c.all, code), true
 	}
-	c.all = append(c.all, code)
-	return true
 }
 
 // Save makes what keeps the order as it is now on disk, after what other programs have

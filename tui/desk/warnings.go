@@ -1,4 +1,4 @@
-package tui
+package desk
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
 )
 
 // Spec gap: C5, for the maximum of attempts: the profile says it, the interface does not.
@@ -18,8 +19,8 @@ const lowQuality = 60
 const reasonOptedOut = "opted out of phone calls"
 
 // against says why a call is not offered in this session, "" when it may be. What the
-// attempts say changes with the time: see queue.offers.
-func (d *desk) against(call apitype.Call) string {
+// attempts say changes with the time: see Day.Offers.
+func (d *Day) against(call apitype.Call) string {
 	if p := call.Person.Pointer(); p != nil && p.OptInPhone != nil && !*p.OptInPhone {
 		return reasonOptedOut
 	}
@@ -29,8 +30,8 @@ func (d *desk) against(call apitype.Call) string {
 	return ""
 }
 
-// warnings are what an agent should know before dialling.
-func (d *desk) warnings(call apitype.Call) []string {
+// Warnings are what an agent should know before dialling.
+func (d *Day) Warnings(call apitype.Call) []string {
 	var found []string
 	add := func(text string) {
 		if text != "" {
@@ -47,10 +48,10 @@ func (d *desk) warnings(call apitype.Call) []string {
 	add(attemptsReason(d.Now(), call.AttemptsCount, lastAttempt(call), d.MaxAttempts))
 	ofPerson, ofNumber := d.otherOpenCalls(call)
 	if ofPerson > 0 {
-		add(plural(ofPerson, "other open call", "other open calls") + " for this person")
+		add(render.Plural(ofPerson, "other open call", "other open calls") + " for this person")
 	}
 	if ofNumber > 0 {
-		add(plural(ofNumber, "open call", "open calls") + " of somebody else to the same number")
+		add(render.Plural(ofNumber, "open call", "open calls") + " of somebody else to the same number")
 	}
 	if pledge := call.PledgeCase.Pointer(); pledge != nil && call.Type != apitype.CallWinback {
 		if pledge.Status == apitype.PledgeCancelled || pledge.Status == apitype.PledgeDropped {
@@ -66,7 +67,7 @@ func (d *desk) warnings(call apitype.Call) []string {
 
 // otherOpenCalls counts the requested calls of the same person and of the same number,
 // as far as they are known: those of the queue and those of the pledge.
-func (d *desk) otherOpenCalls(call apitype.Call) (ofPerson, ofNumber int) {
+func (d *Day) otherOpenCalls(call apitype.Call) (ofPerson, ofNumber int) {
 	ofPerson, ofNumber = d.queue.others(call)
 	if pledge := call.PledgeCase.Pointer(); pledge != nil {
 		for _, other := range pledge.Calls.Value() {
@@ -79,12 +80,12 @@ func (d *desk) otherOpenCalls(call apitype.Call) (ofPerson, ofNumber int) {
 }
 
 // languageWarning says that a person speaks none of the agent's languages.
-func (d *desk) languageWarning(language string) string {
+func (d *Day) languageWarning(language string) string {
 	language = strings.ToLower(language)
 	if language == "" || len(d.Languages) == 0 || slices.Contains(d.Languages, language) {
 		return ""
 	}
-	return fmt.Sprintf("speaks %s; yours: %s", clean(language), strings.Join(d.Languages, " "))
+	return fmt.Sprintf("speaks %s; yours: %s", language, strings.Join(d.Languages, " "))
 }
 
 // localeLanguages are the languages of the environment, as LANGUAGE or the locale say
@@ -117,42 +118,12 @@ func qualityWarnings(q *apitype.QualityResult) []string {
 		found = append(found, fmt.Sprintf("low data quality: %s %%", q.Percentage))
 	}
 	for _, gate := range q.GateResults {
-		if gate.Percentage.Float64() < lowQuality && gate.Explanation != "" {
-			found = append(found, clean(gate.Identifier+": "+gate.Explanation))
+		if IsLow(gate) && gate.Explanation != "" {
+			found = append(found, gate.Identifier+": "+gate.Explanation)
 		}
 	}
 	return found
 }
 
-// mostWarnings is how many lines of warnings stand above a call; the rest is folded.
-const mostWarnings = 4
-
-// warningLines are the warnings above a call, folded where there are many.
-func (d *desk) warningLines(call apitype.Call, wrap func(string) []string) []string {
-	all := d.warnings(call)
-	var lines []string
-	for i, warning := range all {
-		parts := wrap(d.styles.warnSign + " " + warning)
-		last := i == len(all)-1
-		if len(lines)+len(parts) > mostWarnings || (!last && len(lines)+len(parts) == mostWarnings) {
-			rest := plural(len(all)-i, "more warning", "more warnings")
-			return append(lines, d.styles.warn(d.styles.warnSign+" "+rest+": "+d.keyOf(actWarnings)+" shows all"))
-		}
-		for _, part := range parts {
-			lines = append(lines, d.styles.warn(part))
-		}
-	}
-	return lines
-}
-
-// showWarnings lists all warnings in full.
-func (d *desk) showWarnings() {
-	var lines []string
-	for _, warning := range d.warnings(*d.call) {
-		lines = append(lines, d.styles.warnSign+" "+warning)
-	}
-	if len(lines) == 0 {
-		lines = []string{"Nothing speaks against ringing " + d.name() + " now."}
-	}
-	d.dialog = &text{title: "Before you dial", lines: lines}
-}
+// IsLow reports whether the agent is warned of a gate.
+func IsLow(gate apitype.GateResult) bool { return gate.Percentage.Float64() < lowQuality }

@@ -1,4 +1,4 @@
-package tui
+package desk
 
 import (
 	"context"
@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unique"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
-	deskday "fundesk/tui/desk"
 )
 
 // How the queue reads the service.
@@ -19,66 +19,66 @@ const (
 	queueSmall    = 100 // When the service refuses that many.
 	queueEnough   = 60  // Candidates that are enough for now.
 	queuePrefetch = 3   // Calls read ahead of the agent.
-	attemptRest   = 4 * time.Hour
+	attemptPause  = 4 * time.Hour
 )
 
-// candidate is a requested call as the list shows it: what choosing needs, and no more.
-type candidate struct {
-	id, person  apitype.UUID
-	kind        apitype.CallType
-	requestedAt time.Time
-	attempts    int
+// Candidate is a requested call as the list shows it: what choosing needs, and no more.
+type Candidate struct {
+	ID          apitype.UUID
+	Type        apitype.CallType
+	RequestedAt time.Time
+	Attempts    int
+	person      apitype.UUID
 	lastAttempt time.Time
 	// Of the person, where the list shows it.
-	name     string    // Cleaned.
+	Name     string
 	numbers  [2]string // Phone numbers, digits only.
 	optedOut bool
 }
 
 // against says why the call should not be rung now, "" when it may be.
-func (c candidate) against(now time.Time, maxAttempts int) string {
+func (c Candidate) against(now time.Time, maxAttempts int) string {
 	if c.optedOut {
 		return reasonOptedOut
 	}
-	return attemptsReason(now, c.attempts, c.lastAttempt, maxAttempts)
+	return attemptsReason(now, c.Attempts, c.lastAttempt, maxAttempts)
 }
 
-// passedOver is a call that was not offered.
-type passedOver struct {
-	id     apitype.UUID
-	name   string
-	reason string
+// PassedOver is a call that is not offered, and why.
+type PassedOver struct {
+	ID     apitype.UUID
+	Name   string
+	Reason string
 }
 
-// queue knows the requested calls, the oldest first. The interface has no filter for
-// a call's status: the queue walks the list from its oldest end and keeps what it read.
+// queue has the requested calls, the oldest first. The interface has no filter for a
+// call's status: the queue walks the list from its oldest end and keeps what it read.
 type queue struct {
-	candidates []candidate
+	candidates []Candidate
 	known      map[apitype.UUID]bool         // The candidates.
-	ready      map[apitype.UUID]apitype.Call // Read ahead.
+	prefetched map[apitype.UUID]apitype.Call // Read before they are asked for.
 	fetching   map[apitype.UUID]bool
-	away       map[apitype.UUID]bool // Worked on or skipped by the agent in this session.
-	skipped    []passedOver
+	dismissed  map[apitype.UUID]bool // Worked on or skipped by the agent in this session.
+	skipped    []PassedOver
 
-	place
+	position
 	walking bool
 	ended   bool
 	since   apitype.Time // Changes up to then are known.
-	codes   *deskday.Codes
-	unsaved bool // A code is new.
+	codes   *Codes
 }
 
-func newQueue(now time.Time, codes *deskday.Codes) *queue {
+func newQueue(now time.Time, codes *Codes) *queue {
 	return &queue{
-		known: map[apitype.UUID]bool{}, ready: map[apitype.UUID]apitype.Call{},
-		fetching: map[apitype.UUID]bool{}, away: map[apitype.UUID]bool{}, codes: codes,
-		place: place{size: queuePage}, since: apitype.NewTime(now),
+		known: map[apitype.UUID]bool{}, prefetched: map[apitype.UUID]apitype.Call{},
+		fetching: map[apitype.UUID]bool{}, dismissed: map[apitype.UUID]bool{}, codes: codes,
+		position: position{size: queuePage}, since: apitype.NewTime(now),
 	}
 }
 
 // listed is what the queue takes of a call, as the service shows it now.
 type listed struct {
-	candidate
+	Candidate
 	requested  bool
 	withPerson bool   // The person was shown.
 	code       string // Of the result; "" for none.
@@ -86,32 +86,32 @@ type listed struct {
 
 func newListed(call apitype.Call) listed {
 	l := listed{
-		candidate: candidate{
-			id: call.UUID, person: call.PersonUUID, kind: apitype.CallType(newWord(string(call.Type)).String()), requestedAt: call.RequestedAt.Time,
-			attempts: call.AttemptsCount, lastAttempt: lastAttempt(call),
+		Candidate: Candidate{
+			ID: call.UUID, person: call.PersonUUID, Type: unique.Make(call.Type).Value(), RequestedAt: call.RequestedAt.Time,
+			Attempts: call.AttemptsCount, lastAttempt: lastAttempt(call),
 		},
 		requested: call.Status == apitype.CallRequested,
-		code:      newWord(value(call.Result.Value().ResultCode)).String(),
+		code:      value(call.Result.Value().ResultCode),
 	}
 	if p := call.Person.Pointer(); p != nil {
 		l.withPerson = true
-		l.name = clean(render.PersonName(*p))
+		l.Name = render.PersonName(*p)
 		l.numbers = phoneNumbers(*p)
 		l.optedOut = p.OptInPhone != nil && !*p.OptInPhone
 	}
 	return l
 }
 
-// place is where the walk stands, and how it goes on.
-type place struct {
+// position is where the walk stands, and how it goes on.
+type position struct {
 	cursor  string // Up to there everything was read.
 	size    int
 	bare    bool // The account may not read persons.
 	forward bool // From the newest call on: the service does not begin at the oldest.
 }
 
-// read reads the page at a place.
-func (p *place) read(ctx context.Context, client *apiclient.Client) (apiclient.Page[apitype.Call], error) {
+// read reads the page at a position.
+func (p *position) read(ctx context.Context, client *apiclient.Client) (apiclient.Page[apitype.Call], error) {
 	o := apitype.CallListOptions{Paging: apitype.Paging{Before: p.cursor, Last: &p.size}}
 	if p.forward {
 		o.Paging = apitype.Paging{After: p.cursor, First: &p.size}
@@ -122,14 +122,14 @@ func (p *place) read(ctx context.Context, client *apiclient.Client) (apiclient.P
 // walked is one page of the walk.
 type walked struct {
 	calls      []listed // The oldest first.
-	from, next place
+	from, next position
 	more       bool
 }
 
-// walkPage reads the page of calls at a place, from the oldest end of the list: last
+// walkPage reads the page of calls at a position, from the oldest end of the list: last
 // without before gives the oldest ones. A service that refuses that, or begins at the
 // newest all the same, is walked from there. Spec gaps: L1, L2.
-func walkPage(ctx context.Context, client *apiclient.Client, from place) (walked, error) {
+func walkPage(ctx context.Context, client *apiclient.Client, from position) (walked, error) {
 	at := from
 	page, err := at.read(ctx, client)
 	if apiclient.KindOf(err) == apiclient.KindRejected && at.size > queueSmall {
@@ -143,7 +143,7 @@ func walkPage(ctx context.Context, client *apiclient.Client, from place) (walked
 	if err != nil {
 		return walked{}, err
 	}
-	calls, err := rowsOf(page.Records, newListed)
+	calls, err := apiclient.Rows(page.Records, newListed)
 	if err != nil {
 		return walked{}, err
 	}
@@ -173,15 +173,15 @@ func listWithPersons(ctx context.Context, client *apiclient.Client, o apitype.Ca
 // add takes a page of the walk in.
 func (q *queue) add(w walked) {
 	q.walking = false
-	stands := q.cursor
-	if w.from.cursor == stands { // Else the walk has begun anew.
+	cursor := q.cursor
+	if w.from.cursor == cursor { // Else the walk has begun anew.
 		q.ended = !w.more
 		if w.more {
-			stands = w.next.cursor
+			cursor = w.next.cursor
 		}
 	}
-	q.place = w.next
-	q.cursor = stands
+	q.position = w.next
+	q.cursor = cursor
 	for _, call := range w.calls {
 		q.take(call)
 	}
@@ -197,38 +197,36 @@ func (q *queue) isInOrder() bool { return !q.forward || q.ended }
 func (q *queue) learn(call apitype.Call) { q.take(newListed(call)) }
 
 func (q *queue) take(l listed) {
-	if q.codes.See(l.code) {
-		q.unsaved = true
-	}
-	c := l.candidate
+	q.codes.See(l.code)
+	c := l.Candidate
 	if !l.requested {
-		q.drop(c.id)
+		q.drop(c.ID)
 		return
 	}
-	if q.known[c.id] {
-		if i := q.index(c.id); i >= 0 {
+	if q.known[c.ID] {
+		if i := q.index(c.ID); i >= 0 {
 			if !l.withPerson {
-				c.name, c.numbers, c.optedOut = q.candidates[i].name, q.candidates[i].numbers, q.candidates[i].optedOut
+				c.Name, c.numbers, c.optedOut = q.candidates[i].Name, q.candidates[i].numbers, q.candidates[i].optedOut
 			}
 			q.candidates[i] = c
 		}
 		return
 	}
-	q.known[c.id] = true
-	i, _ := slices.BinarySearchFunc(q.candidates, c, func(a, b candidate) int { return a.requestedAt.Compare(b.requestedAt) })
-	for i < len(q.candidates) && q.candidates[i].requestedAt.Equal(c.requestedAt) {
+	q.known[c.ID] = true
+	i, _ := slices.BinarySearchFunc(q.candidates, c, func(a, b Candidate) int { return a.RequestedAt.Compare(b.RequestedAt) })
+	for i < len(q.candidates) && q.candidates[i].RequestedAt.Equal(c.RequestedAt) {
 		i++
 	}
 	q.candidates = slices.Insert(q.candidates, i, c)
 }
 
 func (q *queue) index(id apitype.UUID) int {
-	return slices.IndexFunc(q.candidates, func(c candidate) bool { return c.id == id })
+	return slices.IndexFunc(q.candidates, func(c Candidate) bool { return c.ID == id })
 }
 
 // drop forgets a call that is no longer requested.
 func (q *queue) drop(id apitype.UUID) {
-	delete(q.ready, id)
+	delete(q.prefetched, id)
 	if !q.known[id] { // Most calls of a list ended long ago: nothing is kept of them.
 		return
 	}
@@ -247,7 +245,7 @@ func (q *queue) others(call apitype.Call) (ofPerson, ofNumber int) {
 	}
 	for _, c := range q.candidates {
 		switch {
-		case c.id == call.UUID:
+		case c.ID == call.UUID:
 		case c.person == call.PersonUUID:
 			ofPerson++
 		case sameNumber(c.numbers, numbers):
@@ -278,10 +276,10 @@ func sameNumber(a, b [2]string) bool {
 }
 
 // offers are the candidates that pass what the list tells, in order, up to limit.
-func (q *queue) offers(now time.Time, maxAttempts, limit int, pending func(apitype.UUID) bool) []candidate {
-	var found []candidate
+func (q *queue) offers(now time.Time, maxAttempts, limit int, pending func(apitype.UUID) bool) []Candidate {
+	var found []Candidate
 	for _, c := range q.candidates {
-		if q.away[c.id] || c.against(now, maxAttempts) != "" || pending(c.id) {
+		if q.dismissed[c.ID] || c.against(now, maxAttempts) != "" || pending(c.ID) {
 			continue
 		}
 		if found = append(found, c); len(found) == limit {
@@ -292,11 +290,11 @@ func (q *queue) offers(now time.Time, maxAttempts, limit int, pending func(apity
 }
 
 // reasons are why the known calls are passed over now, for the agent to see.
-func (q *queue) reasons(now time.Time, maxAttempts int) []passedOver {
+func (q *queue) reasons(now time.Time, maxAttempts int) []PassedOver {
 	all := slices.Clone(q.skipped)
 	for _, c := range q.candidates {
-		if reason := c.against(now, maxAttempts); reason != "" && !q.away[c.id] {
-			all = append(all, passedOver{id: c.id, name: c.name, reason: reason})
+		if reason := c.against(now, maxAttempts); reason != "" && !q.dismissed[c.ID] {
+			all = append(all, PassedOver{ID: c.ID, Name: c.Name, Reason: reason})
 		}
 	}
 	return all
@@ -304,14 +302,14 @@ func (q *queue) reasons(now time.Time, maxAttempts int) []passedOver {
 
 // pass notes that a call is not offered again in this session, and why.
 func (q *queue) pass(id apitype.UUID, reason string) {
-	q.away[id] = true
-	delete(q.ready, id)
+	q.dismissed[id] = true
+	delete(q.prefetched, id)
 	if reason == "" {
 		return
 	}
-	over := passedOver{id: id, reason: reason}
+	over := PassedOver{ID: id, Reason: reason}
 	if i := q.index(id); i >= 0 {
-		over.name = q.candidates[i].name
+		over.Name = q.candidates[i].Name
 	}
 	q.skipped = append(q.skipped, over)
 }
@@ -320,8 +318,8 @@ func (q *queue) pass(id apitype.UUID, reason string) {
 func attemptsReason(now time.Time, attempts int, last time.Time, maxAttempts int) string {
 	switch {
 	case maxAttempts > 0 && attempts >= maxAttempts:
-		return fmt.Sprintf("%s, the maximum is %d", plural(attempts, "attempt", "attempts"), maxAttempts)
-	case !last.IsZero() && now.Sub(last) < attemptRest:
+		return fmt.Sprintf("%s, the maximum is %d", render.Plural(attempts, "attempt", "attempts"), maxAttempts)
+	case !last.IsZero() && now.Sub(last) < attemptPause:
 		return "an attempt " + durationText(now.Sub(last)) + " ago, less than 4 hours"
 	default:
 		return ""

@@ -1,0 +1,244 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+)
+
+// How soon what is typed is on disk: after a pause, and while typing goes on.
+const (
+	draftPause = 150 * time.Millisecond
+	draftMost  = 1500 * time.Millisecond
+)
+
+// draftsSaved tells that drafts were written, or why not.
+type draftsSaved struct{}
+
+// draftJoined tells that another terminal has saved notes for the same call, and that
+// they were saved together with what was written here.
+type draftJoined struct {
+	call           apitype.UUID
+	written, notes string
+}
+
+// Autosave writes drafts to disk beside the desk. Put and FlushSoon are cheap; what
+// touches the disk runs elsewhere. It is safe for concurrent use.
+type Autosave struct {
+	box  *outbox.Outbox
+	tell func(Result) // What is told of it; without a lock, as it may take its time.
+
+	mu      sync.Mutex
+	pending map[apitype.UUID]pendingDraft
+	base    map[apitype.UUID]string // The notes of a draft as this program last saw them on disk.
+	wake    chan struct{}
+	writing sync.Mutex // Writes and erasures of drafts go one after the other.
+}
+
+type pendingDraft struct {
+	draft       outbox.Draft
+	first, last time.Time
+}
+
+// NewAutosave makes what saves drafts to a spool.
+func NewAutosave(box *outbox.Outbox) *Autosave {
+	return &Autosave{
+		box: box, tell: func(Result) {},
+		pending: map[apitype.UUID]pendingDraft{}, base: map[apitype.UUID]string{}, wake: make(chan struct{}, 1),
+	}
+}
+
+// Put notes the newest state of a draft.
+func (a *Autosave) Put(d outbox.Draft) {
+	now := time.Now()
+	a.mu.Lock()
+	p, found := a.pending[d.Call]
+	if !found {
+		p.first = now
+	}
+	p.draft, p.last = d, now
+	a.pending[d.Call] = p
+	a.mu.Unlock()
+	a.notify()
+}
+
+// FlushSoon makes all drafts due at once: the focus moved.
+func (a *Autosave) FlushSoon() {
+	a.mu.Lock()
+	for call, p := range a.pending {
+		p.first, p.last = time.Time{}, time.Time{}
+		a.pending[call] = p
+	}
+	a.mu.Unlock()
+	a.notify()
+}
+
+func (a *Autosave) notify() {
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run writes drafts as they become due until ctx ends.
+func (a *Autosave) run(ctx context.Context) {
+	for {
+		wait := a.untilDue()
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-a.wake:
+			timer.Stop()
+			if a.untilDue() > 0 {
+				continue
+			}
+		case <-timer.C:
+		}
+		if written, err := a.write(false); written > 0 {
+			a.tell(Result{value: draftsSaved{}, err: err})
+		}
+	}
+}
+
+// untilDue is the time to the next write, an hour when there is none.
+func (a *Autosave) untilDue() time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	wait := time.Hour
+	for _, p := range a.pending {
+		wait = min(wait, max(0, time.Until(p.due())))
+	}
+	return wait
+}
+
+func (p pendingDraft) due() time.Time {
+	quiet, most := p.last.Add(draftPause), p.first.Add(draftMost)
+	if most.Before(quiet) {
+		return most
+	}
+	return quiet
+}
+
+// due removes and returns the drafts that are due, or all.
+func (a *Autosave) due(all bool) []outbox.Draft {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var due []outbox.Draft
+	for call, p := range a.pending {
+		if all || !time.Now().Before(p.due()) {
+			due = append(due, p.draft)
+			delete(a.pending, call)
+		}
+	}
+	return due
+}
+
+// write saves the drafts that are due, or all; one that could not be saved is kept for
+// the next time, unless a newer one has come.
+func (a *Autosave) write(all bool) (written int, err error) {
+	joined, written, err := a.writeTaken(all)
+	for _, j := range joined {
+		a.tell(Result{value: j})
+	}
+	return written, err
+}
+
+// writeTaken takes and saves drafts. One taken later is saved later.
+func (a *Autosave) writeTaken(all bool) (joined []draftJoined, written int, err error) {
+	a.writing.Lock()
+	defer a.writing.Unlock()
+	taken := a.due(all)
+	for _, d := range taken {
+		notes, failure := a.writeOne(d)
+		switch {
+		case failure != nil:
+			err = errors.Join(err, failure)
+			a.retry(d)
+		case notes != d.Notes:
+			joined = append(joined, draftJoined{call: d.Call, written: d.Notes, notes: notes})
+		}
+	}
+	return joined, len(taken), err
+}
+
+func (a *Autosave) retry(d outbox.Draft) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, newer := a.pending[d.Call]; !newer {
+		now := time.Now()
+		a.pending[d.Call] = pendingDraft{draft: d, first: now, last: now}
+	}
+}
+
+// writeOne saves a draft, together with what another terminal has saved for the call. It
+// returns the notes that are on disk now.
+func (a *Autosave) writeOne(d outbox.Draft) (notes string, err error) {
+	unlock, err := a.box.LockDrafts()
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	there, _, err := a.box.Draft(d.Call)
+	if err != nil {
+		there = outbox.Draft{} // What cannot be read is written over.
+	}
+	d.Notes = outbox.JoinNotes(a.baseOf(d.Call), d.Notes, there.Notes)
+	if err := a.box.SaveDraft(d.Call, d); err != nil {
+		return "", err
+	}
+	a.Loaded(d.Call, d.Notes)
+	return d.Notes, nil
+}
+
+// Loaded notes what the notes of a draft on disk are.
+func (a *Autosave) Loaded(call apitype.UUID, notes string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.base[call] = notes
+}
+
+func (a *Autosave) baseOf(call apitype.UUID) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.base[call]
+}
+
+// Flush writes all drafts now.
+func (a *Autosave) Flush() error {
+	_, err := a.write(true)
+	return err
+}
+
+// Save writes a draft now, and what else there is.
+func (a *Autosave) Save(d outbox.Draft) error {
+	a.Put(d)
+	return a.Flush()
+}
+
+// Delete erases the draft of a call: what it held is in the outbox.
+func (a *Autosave) Delete(call apitype.UUID) error {
+	a.writing.Lock()
+	defer a.writing.Unlock()
+	a.mu.Lock()
+	delete(a.pending, call)
+	a.mu.Unlock()
+	unlock, err := a.box.LockDrafts()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	there, _, err := a.box.Draft(call)
+	if err == nil && there.Notes != "" && there.Notes != a.baseOf(call) {
+		return nil // Another terminal wrote it, and nobody has sent it.
+	}
+	a.mu.Lock()
+	delete(a.base, call)
+	a.mu.Unlock()
+	return a.box.DeleteDraft(call)
+}

@@ -1,0 +1,137 @@
+package desk
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+)
+
+// What is typed is on disk soon after a pause, and no later than that while typing goes
+// on.
+func TestDraftsAreOnDiskInTime(t *testing.T) {
+	t.Parallel()
+	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const key, pause, most = 100 * time.Millisecond, 200 * time.Millisecond, 1600 * time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		k := NewAutosave(box)
+		go k.run(t.Context())
+		saved := func() int {
+			synctest.Wait()
+			draft, _, err := box.Draft(callID(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, _ := strconv.Atoi(draft.Notes)
+			return n
+		}
+		const keys = 100
+		for n := range keys {
+			k.Put(outbox.Draft{Call: callID(1), Notes: strconv.Itoa(n + 1)})
+			time.Sleep(key) // Of the test's clock.
+			if late := time.Duration(n+1-saved()) * key; late > most {
+				t.Fatalf("key %d: got the draft of %s before, want of %s at most", n+1, late, most)
+			}
+		}
+		time.Sleep(pause)
+		if got := saved(); got != keys {
+			t.Errorf("after a pause: got key %d, want the last, %d", got, keys)
+		}
+	})
+}
+
+// Two terminals that write notes for one call: the text of neither is lost, on the disk
+// or on the screen of the one that wrote last, and sending one leaves the other's.
+func TestTwoTerminalsWriteForOneCall(t *testing.T) {
+	t.Parallel()
+	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told draftJoined
+	a, b := NewAutosave(box), NewAutosave(box)
+	b.tell = func(r Result) {
+		if j, ok := r.value.(draftJoined); ok {
+			told = j
+		}
+	}
+	steps := []struct {
+		name  string
+		by    *Autosave
+		types string
+		want  string
+	}{
+		{"one alone", a, "from A", "from A"},
+		{"one goes on", a, "from A,", "from A,"},
+		{"the other", b, "from B", "from B\nfrom A,"},
+		{"the first goes on", a, "from A, more", "from B\nfrom A, more"},
+	}
+	for _, step := range steps {
+		if err := step.by.Save(outbox.Draft{Call: callID(1), Notes: step.types}); err != nil {
+			t.Fatal(err)
+		}
+		if draft, _, _ := box.Draft(callID(1)); draft.Notes != step.want {
+			t.Fatalf("%s: got %q, want %q", step.name, draft.Notes, step.want)
+		}
+	}
+	if want := (draftJoined{callID(1), "from B", "from B\nfrom A,"}); told != want {
+		t.Errorf("told: got %+v, want %+v", told, want)
+	}
+	if err := b.Delete(callID(1)); err != nil {
+		t.Fatal(err)
+	}
+	if draft, found, _ := box.Draft(callID(1)); !found {
+		t.Errorf("what the other sent and did not know: got %+v, want it kept", draft)
+	}
+	if err := a.Delete(callID(1)); err != nil {
+		t.Fatal(err)
+	}
+	if draft, found, _ := box.Draft(callID(1)); found {
+		t.Errorf("what was sent: got %+v, want none", draft)
+	}
+}
+
+// Nor is it lost when both save in the same moment.
+func TestTwoTerminalsSaveAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const calls = 100
+	var group sync.WaitGroup
+	for _, notes := range []string{"of the first", "of the second", "of the third"} {
+		box, err := outbox.Open(dir, outbox.Options{BaseURL: "https://a.example", Account: "agent"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := NewAutosave(box)
+		group.Go(func() {
+			for n := range calls {
+				if err := k.Save(outbox.Draft{Call: callID(n), Notes: notes}); err != nil {
+					t.Errorf("save: %v", err)
+				}
+			}
+		})
+		defer func() {
+			for n := range calls {
+				if draft, _, err := box.Draft(callID(n)); err != nil || !strings.Contains(draft.Notes, notes) {
+					t.Errorf("call %d: got %q, %v, want what was written %s", n, draft.Notes, err, notes)
+				}
+			}
+		}()
+	}
+	group.Wait()
+}
+
+// callID is an identifier that a reader can tell apart.
+func callID(n int) apitype.UUID {
+	id := apitype.MustParseUUID("c0000000-0000-4000-8000-000000000000")
+	id[1], id[15] = byte(n), byte(n)
+	return id
+}

@@ -1,0 +1,102 @@
+package desk
+
+import (
+	"fmt"
+
+	"fundesk/apiclient/outbox"
+)
+
+// Batch is an action on several records, and what became of each.
+type Batch struct {
+	Label   string
+	Records []BatchRecord
+}
+
+// BatchRecord is one record of a batch.
+type BatchRecord struct {
+	Name  string
+	State string // What became of it, in words.
+	Done  bool
+	Bad   bool
+	entry string // Its id in the outbox; "" until it is there, or when it never was.
+}
+
+// SubmitEach submits changes as one batch, when they are several; names are those of
+// their records.
+func (c *Changes) SubmitEach(label string, names []string, changes []Change) []Event {
+	b := &Batch{Label: label}
+	for i := range changes {
+		b.Records = append(b.Records, BatchRecord{Name: names[i], State: "held"})
+		changes[i].batch, changes[i].index = b, i
+	}
+	if len(changes) > 1 {
+		c.Batch = b
+	}
+	return c.Submit(changes...)
+}
+
+func (b *Batch) isQueued(q queued) {
+	if b == nil {
+		return
+	}
+	r := &b.Records[q.change.index]
+	if r.entry = q.entry.ID; q.err != nil {
+		r.State, r.Bad = ErrorText("not saved", q.err), true
+	}
+}
+
+// isTakenBack notes that a record's change was undone.
+func (b *Batch) isTakenBack(entry string) {
+	if r := b.find(entry); r != nil {
+		r.State = "taken back"
+	}
+}
+
+func (b *Batch) find(entry string) *BatchRecord {
+	if b == nil || entry == "" {
+		return nil
+	}
+	for i := range b.Records {
+		if b.Records[i].entry == entry {
+			return &b.Records[i]
+		}
+	}
+	return nil
+}
+
+// hear notes what became of an entry; it reports whether it was one of this batch.
+func (b *Batch) hear(e outbox.Event) bool {
+	r := b.find(e.Entry.ID)
+	if r == nil {
+		return false
+	}
+	r.Done = e.Outcome == outbox.OutcomeAccepted
+	r.Bad = !r.Done
+	switch e.Outcome {
+	case outbox.OutcomeAccepted:
+		r.State = "done"
+	case outbox.OutcomeRejected:
+		r.State = ErrorText("refused", e.Err)
+	default:
+		r.State = ErrorText("waits", e.Err)
+	}
+	return true
+}
+
+// Summary is how far the batch has come, in one line.
+func (b *Batch) Summary() string {
+	done, bad := 0, 0
+	for _, r := range b.Records {
+		switch {
+		case r.Bad:
+			bad++
+		case r.Done:
+			done++
+		}
+	}
+	text := fmt.Sprintf("%s: %d of %d done", b.Label, done, len(b.Records))
+	if bad > 0 {
+		text += fmt.Sprintf(", %d not", bad)
+	}
+	return text
+}

@@ -1,0 +1,467 @@
+package desk
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/render"
+)
+
+// How long a change can be taken back before it is sent, and how long a burst of changes
+// takes: they are taken back together.
+const (
+	holdTime  = 5 * time.Second
+	burstTime = 2 * time.Second
+)
+
+// Change is something the agent did that the service must hear of.
+type Change struct {
+	apiclient.Change
+	Label string // What it is, as it is shown: "complete: A. Jansen".
+	err   error  // Why it cannot be sent at all.
+	from  *worked
+	batch *Batch // The action on several that it is part of; nil: none.
+	index int    // Of its record there.
+}
+
+// worked is a call as it was when the agent ended it, to give back.
+type worked struct {
+	call  apitype.Call
+	draft outbox.Draft
+	goes  bool // The text goes with the change: its draft is erased.
+}
+
+// Held is a change that can still be taken back.
+type Held struct {
+	Change
+	Until time.Time
+	id    string
+}
+
+// Changes are what the service must hear of: held, in the outbox, and what became of it.
+type Changes struct {
+	events
+	Connection
+	Options
+	Autosave *Autosave
+	Sender   *outbox.Sender
+
+	Held    []Held
+	Entries []outbox.Entry
+	Damaged []outbox.Damaged
+	Drafts  []outbox.Draft
+	Trouble error  // Why drafts are not on disk; nil when they are.
+	Batch   *Batch // The latest action on several records; nil: none.
+
+	draftsRead         bool          // At least once, or it cannot be.
+	reading, readAgain bool          // The outbox is being read; something has changed since.
+	written            chan struct{} // Closed when all changes so far are on disk; nil when there is none.
+	answers            []chan any    // Of work on the disk, in its order.
+}
+
+// What work on the disk brings.
+type (
+	// ordered is the answer of the work that was begun first.
+	ordered struct{ value any }
+	// queued tells that a change is durable in the outbox, or why not.
+	queued struct {
+		change Change
+		entry  outbox.Entry
+		err    error
+		left   error // Why the draft that it came from could not be erased.
+	}
+	// recalled tells that a held change was taken back.
+	recalled struct {
+		change Held
+		err    error
+		burst  int // How many were taken back with it, where it is the last of them.
+	}
+	// outboxRead is the content of the outbox.
+	outboxRead struct {
+		entries []outbox.Entry
+		damaged []outbox.Damaged
+		drafts  []outbox.Draft
+		rescued error // Why what editors saved is not among the drafts.
+	}
+	// diskWork is something done to the outbox at the agent's word.
+	diskWork struct{}
+)
+
+// Attempt is an attempt that was made now.
+func (c *Changes) Attempt(call apitype.UUID, label string) Change {
+	change, err := apiclient.AddAttemptChange(call, apitype.AddAttemptRequest{UserUUID: c.Agent, AttemptAt: c.now()})
+	return Change{Change: change, Label: label, err: err}
+}
+
+// Cancel ends a call without a result.
+func (c *Changes) Cancel(call apitype.UUID, label string) Change {
+	change, err := apiclient.CancelCallChange(call, apitype.CancelCallRequest{CancelledAt: c.now()})
+	return Change{Change: change, Label: label, err: err}
+}
+
+// Expire ends a call whose person was not reached.
+func (c *Changes) Expire(call apitype.UUID, label string) Change {
+	change, err := apiclient.ExpireCallChange(call, apitype.ExpireCallRequest{ExpiredAt: c.now()})
+	return Change{Change: change, Label: label, err: err}
+}
+
+// Action is a status action on a pledge.
+func (c *Changes) Action(pledge apitype.UUID, act apitype.PledgeAction, label string) Change {
+	return Change{Change: apiclient.PledgeActionChange(pledge, act), Label: label}
+}
+
+// Mark marks a record as processed.
+func (c *Changes) Mark(entity apitype.EntityName, id apitype.UUID, label string) Change {
+	entry := apitype.ProcessedEntry{EntityName: entity, EntityUUID: id, ProcessedAt: *c.now()}
+	if c.ExternalSourceName != "" {
+		entry.ExternalSourceName = new(c.ExternalSourceName)
+	}
+	change, err := apiclient.MarkProcessedChange([]apitype.ProcessedEntry{entry})
+	return Change{Change: change, Label: label, err: err}
+}
+
+func (c *Changes) now() *apitype.Time { return new(apitype.NewTime(c.Now())) }
+
+// Submit puts changes in the outbox, held for a few seconds.
+func (c *Changes) Submit(changes ...Change) []Event {
+	for _, change := range changes {
+		c.submit(change)
+	}
+	return c.take()
+}
+
+func (c *Changes) submit(change Change) {
+	until := c.Now().Add(holdTime)
+	c.inOrder(func() any {
+		if change.err != nil {
+			return queued{change: change, err: change.err}
+		}
+		entry := outbox.NewEntry(change.Change)
+		entry.NotBefore = until
+		entry, err := c.Outbox.Add(entry)
+		q := queued{change: change, entry: entry, err: err}
+		if err == nil && change.from != nil && change.from.goes {
+			q.left = c.Autosave.Delete(change.UUID)
+		}
+		return q
+	})
+}
+
+// inOrder starts work on the disk at once, after all that was started before, and
+// whether or not the program lives to hear of it: a change that the agent has made must
+// not depend on the key pressed next. What it brings is told in the same order.
+func (c *Changes) inOrder(work func() any) {
+	before, done, answer := c.written, make(chan struct{}), make(chan any, 1)
+	c.written = done
+	go func() {
+		defer close(done)
+		if before != nil {
+			<-before
+		}
+		answer <- work()
+	}()
+	if c.answers = append(c.answers, answer); len(c.answers) == 1 {
+		c.nextAnswer()
+	}
+}
+
+func (c *Changes) nextAnswer() {
+	answer := c.answers[0]
+	c.do(0, func(context.Context) (any, error) { return ordered{<-answer}, nil })
+}
+
+// Written waits until all changes so far are on disk.
+func (c *Changes) Written() {
+	if written := c.written; written != nil {
+		<-written
+	}
+}
+
+// onQueued hears that a change is on disk, or is not; it reports whether it is.
+func (c *Changes) onQueued(q queued) bool {
+	q.change.batch.isQueued(q)
+	if q.err != nil {
+		c.notify(Notice{Level: Urgent, Text: "not saved: " + Cause(q.err) + "; nothing was sent, the text is kept on screen"})
+		return false
+	}
+	c.Held = append(c.Held, Held{Change: q.change, id: q.entry.ID, Until: q.entry.NotBefore})
+	c.notify(Notice{}) // What was said before is over.
+	if q.left != nil {
+		c.notify(Notice{Level: Urgent, Text: ErrorText(q.change.Label+" is in the outbox, but its draft could not be erased", q.left)})
+	}
+	c.readOutbox()
+	return true
+}
+
+// Undo takes the latest held change back, with those that were sent in one burst with
+// it, the latest first.
+func (c *Changes) Undo() []Event {
+	last := c.Held[len(c.Held)-1].Until
+	burst := slices.DeleteFunc(slices.Clone(c.Held), func(h Held) bool { return last.Sub(h.Until) > burstTime })
+	c.Held = c.Held[:len(c.Held)-len(burst)]
+	for i, h := range slices.Backward(burst) {
+		n := 0
+		if i == 0 {
+			n = len(burst)
+		}
+		c.inOrder(func() any { return recalled{change: h, err: c.recall(h), burst: n} })
+	}
+	return c.take()
+}
+
+// recall takes a held change back. Its draft is on disk before the change leaves the
+// outbox.
+func (c *Changes) recall(h Held) error {
+	textGoes := h.from != nil && h.from.goes && !h.from.draft.IsEmpty()
+	if textGoes {
+		if err := c.Autosave.Save(h.from.draft); err != nil {
+			return err
+		}
+	}
+	_, err := c.Outbox.Recall(h.id)
+	if err != nil && textGoes {
+		err = errors.Join(err, c.Autosave.Delete(h.UUID))
+	}
+	return err
+}
+
+// onRecalled hears that a held change was taken back; it reports whether it was.
+func (c *Changes) onRecalled(r recalled) bool {
+	c.readOutbox()
+	if r.err != nil {
+		c.fail("cannot undo "+r.change.Label, r.err)
+		return false
+	}
+	c.Batch.isTakenBack(r.change.id)
+	if r.burst > 1 {
+		c.sayf("taken back: %d changes", r.burst)
+	} else {
+		c.sayf("taken back: %s", r.change.Label)
+	}
+	return true
+}
+
+// Release forgets held changes whose time is over: they are on their way.
+func (c *Changes) Release() {
+	now := c.Now()
+	c.Held = slices.DeleteFunc(c.Held, func(h Held) bool { return !h.Until.After(now) })
+}
+
+// ReadOutbox reads the outbox and the drafts from disk. One reading at a time is enough:
+// what is asked for meanwhile is read after it.
+func (c *Changes) ReadOutbox() []Event {
+	c.readOutbox()
+	return c.take()
+}
+
+func (c *Changes) readOutbox() {
+	if c.reading {
+		c.readAgain = true
+		return
+	}
+	c.reading = true
+	c.do(0, func(context.Context) (any, error) {
+		entries, damaged, err := c.Outbox.List()
+		if err != nil {
+			return outboxRead{}, err
+		}
+		rescued := c.Outbox.RescueEdits()
+		drafts, err := c.Outbox.Drafts()
+		return outboxRead{entries: entries, damaged: damaged, drafts: drafts, rescued: rescued}, err
+	})
+}
+
+func (c *Changes) onOutbox(read outboxRead, err error) {
+	again := c.readAgain
+	c.reading, c.readAgain, c.draftsRead = false, false, true
+	if err != nil {
+		c.fail("cannot read the outbox", err)
+		return
+	}
+	if read.rescued != nil {
+		c.fail("cannot take in what an editor saved", read.rescued)
+	}
+	c.Entries, c.Damaged, c.Drafts = read.entries, read.damaged, read.drafts
+	if again {
+		c.readOutbox()
+	}
+}
+
+// Unsent is how many changes wait, those refused not counted.
+func (c *Changes) Unsent() int {
+	n := 0
+	for _, e := range c.Entries {
+		if e.State != outbox.StateRejected {
+			n++
+		}
+	}
+	return n
+}
+
+// isPending reports whether a record has a change that was not sent yet.
+func (c *Changes) isPending(id apitype.UUID) bool {
+	return slices.ContainsFunc(c.Entries, func(e outbox.Entry) bool {
+		return e.UUID == id && e.State != outbox.StateRejected
+	})
+}
+
+// onSender takes in what became of an entry.
+func (c *Changes) onSender(e outbox.Event) {
+	if e.Entry.ID == "" {
+		c.NoteConnection(e.Err)
+		c.fail("nothing is sent", e.Err)
+		return
+	}
+	c.Held = slices.DeleteFunc(c.Held, func(h Held) bool { return h.id == e.Entry.ID })
+	ofBatch := c.Batch.hear(e)
+	what := OpLabel(e.Entry.Op) + " " + ShortID(e.Entry.UUID)
+	switch e.Outcome {
+	case outbox.OutcomeAccepted:
+		c.NoteConnection(nil)
+		done := Notice{Level: Done, Text: what + ": the service has it"}
+		if ofBatch {
+			done.Text, done.See = c.Batch.Summary(), SeeResults
+		}
+		c.notify(done)
+	case outbox.OutcomeRejected:
+		c.notify(Notice{Level: Failed, Text: ErrorText(what+" was refused, its text is kept", e.Err), See: SeeOutbox})
+	case outbox.OutcomeUnsure:
+		if c.NoteConnection(e.Err); errors.Is(e.Err, outbox.ErrCannotTell) {
+			c.notify(Notice{Level: Failed, Text: ErrorText(what, e.Err), See: SeeOutbox})
+		}
+	case outbox.OutcomeWaiting:
+		if !c.NoteConnection(e.Err) && e.Err != nil {
+			c.fail(what+" waits in the outbox", e.Err)
+		}
+	}
+	c.readOutbox()
+}
+
+// SendAgain puts what was refused or is unsure back among what is sent.
+func (c *Changes) SendAgain(id string) []Event {
+	return c.onDisk(func(context.Context) error { return c.Outbox.Requeue(id) })
+}
+
+// Drop erases an entry: the service will not hear of it.
+func (c *Changes) Drop(id string) []Event {
+	return c.onDisk(func(context.Context) error { return c.Outbox.Drop(id) })
+}
+
+// DropDraft erases what was typed for a call.
+func (c *Changes) DropDraft(call apitype.UUID) []Event {
+	c.Drafts = slices.DeleteFunc(c.Drafts, func(d outbox.Draft) bool { return d.Call == call })
+	return c.onDisk(func(context.Context) error { return c.Autosave.Delete(call) })
+}
+
+// SendNow tries all that waits.
+func (c *Changes) SendNow() []Event {
+	c.sayf("trying all of them…")
+	return c.onDisk(func(ctx context.Context) error {
+		_, err := c.Sender.SendDue(ctx)
+		return err
+	})
+}
+
+func (c *Changes) onDisk(work func(context.Context) error) []Event {
+	c.do(0, func(ctx context.Context) (any, error) { return diskWork{}, work(ctx) })
+	return c.take()
+}
+
+// Finish sends what is held, for a few seconds. What is not sent in that time stays in
+// the outbox.
+func (c *Changes) Finish(ctx context.Context) {
+	c.Written()
+	ctx, cancel := context.WithTimeout(ctx, c.QuitWait)
+	defer cancel()
+	_ = c.Autosave.Flush() // Whoever ends the program flushes again and reports.
+	if c.Outbox.Release() != nil {
+		return
+	}
+	for ctx.Err() == nil && !c.isQuiet() {
+		report, err := c.Sender.SendDue(ctx)
+		if err != nil || report.Err != nil {
+			return
+		}
+		// The other sender of this program may have the rest in hand.
+		select {
+		case <-ctx.Done():
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// isQuiet reports whether nothing is left that waiting a little would send.
+func (c *Changes) isQuiet() bool {
+	entries, _, err := c.Outbox.List()
+	return err != nil || !slices.ContainsFunc(entries, func(e outbox.Entry) bool {
+		return e.State == outbox.StateSending || (e.State == outbox.StateQueued && e.Tries == 0)
+	})
+}
+
+// Remaining says what stays in the outbox, a line for each kind.
+func (c *Changes) Remaining() (lines []string, err error) {
+	entries, _, err := c.Outbox.List()
+	waiting, refused := 0, 0
+	for _, e := range entries {
+		if e.State == outbox.StateRejected {
+			refused++
+		} else {
+			waiting++
+		}
+	}
+	if waiting > 0 {
+		lines = append(lines, render.Plural(waiting, "change stays", "changes stay")+" in the outbox; to send: fundesk outbox send")
+	}
+	if refused > 0 {
+		lines = append(lines, render.Plural(refused, "change was refused", "changes were refused")+" by the service; see: fundesk outbox list")
+	}
+	return lines, err
+}
+
+// HeldText says what is held last, and for how long.
+func (c *Changes) HeldText() string {
+	n := len(c.Held)
+	if n == 0 {
+		return ""
+	}
+	last := c.Held[n-1]
+	left := max(last.Until.Sub(c.Now()).Round(time.Second), 0)
+	text := fmt.Sprintf("%s, sent in %d s, u takes it back", last.Label, int(left.Seconds()))
+	if n > 1 {
+		text += fmt.Sprintf(" (%d held)", n)
+	}
+	return text
+}
+
+// OpLabel is an operation as a person says it.
+func OpLabel(op string) string {
+	switch op {
+	case apiclient.OpAddAttempt:
+		return "attempt"
+	case apiclient.OpCompleteCall:
+		return "completion"
+	case apiclient.OpCancelCall:
+		return "cancellation"
+	case apiclient.OpExpireCall:
+		return "expiry"
+	case apiclient.OpPledgeAction:
+		return "status action"
+	case apiclient.OpMarkProcessed:
+		return "processed mark"
+	default:
+		return op
+	}
+}
+
+// ShortID is enough of an identifier to tell records on a screen apart.
+func ShortID(id apitype.UUID) string { return string(AppendShortID(nil, id)) }
+
+// AppendShortID is ShortID for a line that is being put together.
+func AppendShortID(b []byte, id apitype.UUID) []byte { return hex.AppendEncode(b, id[:4]) }

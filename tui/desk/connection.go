@@ -1,0 +1,63 @@
+package desk
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"syscall"
+
+	"fundesk/apiclient"
+)
+
+// Connection is what the answers of the service say of it.
+type Connection struct {
+	Offline      string // Why nothing reaches the service; "" when it does.
+	unauthorized bool   // The service did not take the token, and has answered nothing since.
+}
+
+// note takes in how a request ended; it reports whether err passes by itself, and whether
+// the service takes the token again.
+func (c *Connection) note(err error) (passes, again bool) {
+	failure, known := errors.AsType[*apiclient.Error](err)
+	switch apiclient.KindOf(err) {
+	case "":
+		again = c.unauthorized
+		c.Offline, c.unauthorized = "", false
+		return false, again
+	case apiclient.KindUnavailable:
+		switch {
+		case !failure.Retryable:
+			c.Offline = "wrong answers"
+		case failure.Status != 0:
+			c.Offline = fmt.Sprintf("service %d", failure.Status)
+		default:
+			c.Offline = "offline"
+		}
+		return failure.Retryable, false
+	case apiclient.KindUnauthenticated:
+		c.Offline = "not logged in"
+		c.unauthorized = known && failure.Status == http.StatusUnauthorized
+	default:
+		c.Offline = ""
+	}
+	return false, false
+}
+
+// NoteConnection keeps what is known of the connection true; it reports whether err is
+// the connection's and passes by itself.
+func (c *Changes) NoteConnection(err error) (passes bool) {
+	passes, again := c.note(err)
+	if again {
+		c.Sender.Resume() // Somebody has logged in again.
+	}
+	return passes
+}
+
+// Cause is why the disk did not take something, without the paths and steps before it:
+// the line that says it is short.
+func Cause(err error) string {
+	if number, ok := errors.AsType[syscall.Errno](err); ok {
+		return number.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,87 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+)
+
+// Event is what a method asks of whoever shows the desk: a Job or a Notice.
+type Event interface{ isEvent() }
+
+// Job is work beside whoever shows the desk; its result goes to Day.Receive.
+type Job func(ctx context.Context) Result
+
+// Result is what a Job has brought, or what is told from beside the desk.
+type Result struct {
+	seq   int // Of what was asked for: a stale result is dropped.
+	value any
+	err   error
+}
+
+// Level is how much a notice matters.
+type Level int
+
+// The levels of a notice.
+const (
+	Said   Level = iota // Goes by itself.
+	Done                // Success: gives way to what still waits.
+	Failed              // Stays until it was seen.
+	Urgent              // Failed, before others.
+)
+
+// Notice is a line for the agent. Its text may hold text of the service.
+type Notice struct {
+	Level Level
+	Text  string
+	See   See
+}
+
+// See is where more is to be found than a notice says.
+type See int
+
+// The places that a notice points to.
+const (
+	Nowhere    See = iota
+	SeeOutbox      // The entry is in the outbox.
+	SeeResults     // What became of each record of an action on several.
+)
+
+func (Job) isEvent()    {}
+func (Notice) isEvent() {}
+
+// events collects what a method asks for.
+type events struct{ pending []Event }
+
+// take hands over what was collected.
+func (e *events) take() []Event {
+	taken := e.pending
+	e.pending = nil
+	return taken
+}
+
+func (e *events) sayf(format string, args ...any) {
+	e.notify(Notice{Text: fmt.Sprintf(format, args...)})
+}
+
+func (e *events) notify(n Notice) { e.pending = append(e.pending, n) }
+
+// fail tells an error; err may be nil where what says all.
+func (e *events) fail(what string, err error) {
+	e.notify(Notice{Level: Failed, Text: ErrorText(what, err)})
+}
+
+// do asks for work; seq comes back with its result.
+func (e *events) do(seq int, work func(ctx context.Context) (any, error)) {
+	e.pending = append(e.pending, Job(func(ctx context.Context) Result {
+		value, err := work(ctx)
+		return Result{seq: seq, value: value, err: err}
+	}))
+}
+
+// ErrorText is what failed, and why where that is known.
+func ErrorText(what string, err error) string {
+	if err == nil {
+		return what
+	}
+	return what + ": " + err.Error()
+}

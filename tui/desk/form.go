@@ -1,0 +1,152 @@
+package desk
+
+import (
+	"strings"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+)
+
+// SetNotes takes what was typed; it is on disk soon.
+func (d *Day) SetNotes(notes string) {
+	d.Form.Notes = notes
+	d.autosave()
+}
+
+// SetResult takes a result code.
+func (d *Day) SetResult(code string) {
+	d.Form.Code = code
+	d.autosave()
+}
+
+// SetRating takes a rating, nil for none.
+func (d *Day) SetRating(rating *int) {
+	d.Form.Rating = rating
+	d.autosave()
+}
+
+func (d *Day) autosave() {
+	if d.Call != nil {
+		d.Autosave.Put(d.Draft())
+	}
+}
+
+// Draft is what was entered for the call on the desk.
+func (d *Day) Draft() outbox.Draft {
+	return outbox.Draft{Call: d.Call.UUID, ResultCode: d.Form.Code, Rating: d.Form.Rating, Notes: d.Form.Notes}
+}
+
+// HasDraft reports whether something was entered and not sent.
+func (d *Day) HasDraft() bool { return d.Call != nil && !d.Draft().IsEmpty() }
+
+func (d *Day) fill(draft outbox.Draft) {
+	if draft.BaseURL != "" { // Read from disk.
+		d.Autosave.Loaded(draft.Call, draft.Notes)
+	}
+	d.Form = Form{Code: draft.ResultCode, Rating: draft.Rating, Notes: draft.Notes}
+}
+
+// Edited takes notes that were edited elsewhere and are on disk already.
+func (d *Day) Edited(draft outbox.Draft) {
+	if d.IsOn(draft.Call) {
+		d.SetNotes(draft.Notes)
+	}
+}
+
+// onJoined shows what another terminal has saved for the call on the desk.
+func (d *Day) onJoined(joined draftJoined) {
+	if !d.IsOn(joined.call) {
+		return
+	}
+	d.SetNotes(outbox.JoinNotes(joined.written, d.Form.Notes, joined.notes))
+	d.sayf("another terminal has notes for %s, too: both are here", d.Name())
+}
+
+// CheckCode says what is wrong with a result code, "" for nothing.
+func CheckCode(code string) string {
+	request := apitype.CompleteCallRequest{Result: &apitype.CallResultRequest{ResultCode: &code}}
+	if problems := request.Validate(); len(problems) > 0 {
+		return problems[0].Message
+	}
+	return ""
+}
+
+// Ended says how the call on the desk has ended, where it can end no more; "" when it can.
+func (d *Day) Ended() string {
+	if d.Call.Status != apitype.CallRequested && d.Call.ExternalMetadata.Pointer() == nil {
+		return "the call is " + string(d.Call.Status) + " already"
+	}
+	return ""
+}
+
+// NotReached records an attempt and takes the next call.
+func (d *Day) NotReached() []Event {
+	d.finish(d.Attempt(d.Call.UUID, "not reached: "+d.Name()), false)
+	return d.take()
+}
+
+// CompleteCall sends the result and takes the next call.
+func (d *Day) CompleteCall() []Event {
+	result := &apitype.CallResultRequest{CompletedAt: d.now(), ResultCode: new(d.Form.Code)}
+	if notes := d.Form.Notes; strings.TrimSpace(notes) != "" {
+		result.Notes = &notes
+	}
+	if d.Form.Rating != nil {
+		result.DonorRetentionRating = new(apitype.NumberFromInt(*d.Form.Rating))
+	}
+	request := apitype.CompleteCallRequest{UserUUID: d.Agent, Result: result}
+	if problems := request.Validate(); len(problems) > 0 {
+		d.fail("not sent", problems)
+		return d.take()
+	}
+	change, err := apiclient.CompleteCallChange(d.Call.UUID, request)
+	d.finish(Change{Change: change, Label: "complete: " + d.Name() + ", " + d.Form.Code, err: err}, true)
+	return d.take()
+}
+
+// CancelCall ends the call without a result and takes the next one.
+func (d *Day) CancelCall() []Event {
+	d.finish(d.Cancel(d.Call.UUID, "cancel: "+d.Name()), false)
+	return d.take()
+}
+
+// ExpireCall ends the call as not reached and takes the next one.
+func (d *Day) ExpireCall() []Event {
+	d.finish(d.Expire(d.Call.UUID, "expire: "+d.Name()), false)
+	return d.take()
+}
+
+// MarkProcessed marks the call as processed.
+func (d *Day) MarkProcessed() []Event {
+	return d.Submit(d.Mark(apitype.EntityCall, d.Call.UUID, "mark processed: "+d.Name()))
+}
+
+// finish sends a change that ends work on the call, and takes the next one. The text of a
+// completion goes with it; any other change leaves it as a draft.
+func (d *Day) finish(c Change, textGoes bool) {
+	id := d.Call.UUID
+	c.from = &worked{call: *d.Call, draft: d.Draft(), goes: textGoes}
+	d.queue.pass(id, "")
+	if textGoes {
+		d.forgetDraft(id)
+		d.Form = Form{}
+	}
+	d.submit(c)
+	d.next()
+}
+
+// restore puts a call and its text back on the desk, as they were before a change.
+func (d *Day) restore(c Change) {
+	if c.from == nil {
+		return
+	}
+	call := c.from.call
+	d.queue.dismissed[call.UUID] = false
+	d.leave()
+	d.forgetDraft(call.UUID)
+	d.Wanted = false
+	d.present(call)
+	d.fill(c.from.draft)
+	d.autosave()
+}
