@@ -12,8 +12,8 @@ const (
 	MaxObject       = 64 << 10 // Bytes of external metadata.
 	MaxProblems     = 100      // Violations that one refusal lists.
 
-	MaxBodiesInFlight    = 64 << 20 // Bytes of bodies that are read or worked on at once.
-	MaxBodiesOfOneCaller = 16 << 20 // Of them those of one account.
+	MaxInFlight      = 64 << 20 // Bytes of bodies that are worked on at once, and of answers that are sent.
+	MaxInFlightOfOne = 16 << 20 // Of them those of one account.
 )
 
 // maxItems are the longest arrays of request bodies, by the member that holds them.

@@ -107,17 +107,32 @@ func writeProblem(w http.ResponseWriter, status int, detail string, violations a
 	write(w, status, problemType, body)
 }
 
+// heavyFrom is how long an answer is that is weighed while it is sent, in bytes: a shorter one
+// is with the system at once, however slowly it is read.
+const heavyFrom = 64 << 10
+
 // write sends a whole body, compressed where that is wanted and worth it. Spec gap: S32.
 func write(w http.ResponseWriter, status int, contentType []string, body []byte) {
 	header := w.Header()
-	header["Content-Type"] = contentType
-	if recorded, ok := w.(*recorder); ok && len(body) >= gzipFrom {
+	recorded, ok := w.(*recorder)
+	if ok && len(body) >= gzipFrom {
 		header["Vary"] = varyByCoding
 		if recorded.gzip {
 			header["Content-Encoding"] = gzipCoding
 			body = compress(body)
 		}
 	}
+	if ok && recorded.answers != nil && len(body) >= heavyFrom {
+		leave, err := recorded.answers.enter(recorded.account, int64(len(body)), !recorded.isRead)
+		if err != nil {
+			delete(header, "Content-Encoding")
+			delete(header, "Etag")
+			_ = writeError(w, err)
+			return
+		}
+		defer leave()
+	}
+	header["Content-Type"] = contentType
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // A caller that went away cannot be told.

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -142,5 +144,60 @@ func TestCallsOfOnePledge(t *testing.T) {
 				t.Errorf("%s: call %d of minute %d is out of order, or none of the newest", path, i, at(id))
 			}
 		}
+	}
+}
+
+// slowReader takes nothing of its answer until let is closed.
+type slowReader struct {
+	*httptest.ResponseRecorder
+	sending chan<- struct{}
+	let     <-chan struct{}
+}
+
+func (s *slowReader) Write(data []byte) (int, error) {
+	s.sending <- struct{}{}
+	<-s.let
+	return s.ResponseRecorder.Write(data)
+}
+
+// Sixteen mebibytes of answers are sent to one account at once: who reads slowly is told to
+// come again, and others are answered.
+func TestSlowReadersOfHeavyPages(t *testing.T) {
+	t.Parallel()
+	h := servicetest.New(t)
+	token, _ := heavyCalls(t, h, 150, rand.New(rand.NewPCG(1, 2)))
+	h.Handler = httpapi.New(httpapi.Options{Service: h.Service, Now: h.Clock.Now})
+	const heavy = "/api/v1/calls?first=500"
+	sending, let := make(chan struct{}), make(chan struct{})
+	var answered sync.WaitGroup
+	statuses := make(chan int, 5)
+	for range 4 {
+		request := httptest.NewRequest(http.MethodGet, heavy, nil)
+		request.Header.Set("Authorization", "Bearer "+token)
+		slow := &slowReader{httptest.NewRecorder(), sending, let}
+		answered.Go(func() {
+			h.Handler.ServeHTTP(slow, request)
+			statuses <- slow.Code
+		})
+		<-sending
+	}
+	if got := h.Do(token, http.MethodGet, heavy, ""); got.Status != http.StatusServiceUnavailable || got.Header.Get("Retry-After") != "1" {
+		t.Errorf("a fifth page: got %d, want 503 and Retry-After: 1", got.Status)
+	}
+	if got := h.Do(token, http.MethodGet, "/api/v1/calls?first=0", ""); got.Status != http.StatusOK {
+		t.Errorf("a short answer: got %d %s", got.Status, got.Body)
+	}
+	if got := h.Do(h.Token(), http.MethodGet, heavy, ""); got.Status != http.StatusOK {
+		t.Errorf("another account: got %d", got.Status)
+	}
+	close(let)
+	answered.Wait()
+	for range 4 {
+		if status := <-statuses; status != http.StatusOK {
+			t.Errorf("a slow reader: got %d, want its page", status)
+		}
+	}
+	if got := h.Do(token, http.MethodGet, heavy, ""); got.Status != http.StatusOK {
+		t.Errorf("afterwards: got %d", got.Status)
 	}
 }

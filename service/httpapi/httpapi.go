@@ -54,6 +54,7 @@ type api struct {
 	baseURL string
 	rates   *rates
 	bodies  *flight
+	answers *flight
 	observe func(Observation)
 	mux     *http.ServeMux
 }
@@ -67,6 +68,7 @@ func New(o Options) http.Handler {
 		baseURL: strings.TrimSuffix(o.BaseURL, "/"),
 		observe: o.Observe,
 		bodies:  newFlight(),
+		answers: newFlight(),
 		mux:     http.NewServeMux(),
 	}
 	if a.logger == nil {
@@ -235,6 +237,10 @@ type recorder struct {
 	status int
 	wrote  bool
 	gzip   bool // The caller takes answers compressed.
+
+	answers *flight // Nil before the account is known.
+	account apitype.UUID
+	isRead  bool // Nothing was changed: the answer may be refused.
 }
 
 // WriteHeader notes the status.
@@ -279,7 +285,14 @@ func (a *api) authenticated(route route) http.Handler {
 			if err := caller.Require(route.permission); err != nil {
 				return err
 			}
-			leave, err := a.bodies.enter(account.UUID, r)
+			if recorded, ok := w.(*recorder); ok {
+				recorded.answers, recorded.account, recorded.isRead = a.answers, account.UUID, route.method == http.MethodGet
+			}
+			leave, err := a.bodies.enter(account.UUID, bodyWeight(r), false)
+			if err == nil && a.answers.isFull(account.UUID) {
+				leave()
+				err = errFlight
+			}
 			if err != nil {
 				drain(w, r)
 				return err
