@@ -74,28 +74,6 @@ func flagError(err error) error {
 	}
 }
 
-// filled is the value of a filter. An empty one, of a variable that is not set, would let
-// everything through, and into whatever comes after a pipe.
-type filled struct{ pflag.Value }
-
-var errEmpty = errors.New("must not be empty; leave it out for everything")
-
-// Set refuses what is empty.
-func (f filled) Set(text string) error {
-	if text == "" {
-		return errEmpty
-	}
-	return f.Value.Set(text)
-}
-
-// wantFilled has filters that were declared refuse empty values.
-func wantFilled(cmd *cobra.Command, names ...string) {
-	for _, name := range names {
-		flag := cmd.Flags().Lookup(name)
-		flag.Value, flag.DefValue = filled{flag.Value}, "" // Help would show that of a list.
-	}
-}
-
 // defaults is the profile in use, empty when there is none: what it says of the user
 // must not stand in the way of a --dry-run.
 func (s *session) defaults() profile.Profile {

@@ -166,7 +166,7 @@ func (s *session) fieldJSON(field bodyField, texts []string) (any, error) {
 			}
 			return day.String(), nil
 		}
-		t, err := parseMoment(text, s.app.Now())
+		t, err := apitype.ParseTypedTime(text, s.app.Now())
 		if err != nil {
 			return nil, err
 		}

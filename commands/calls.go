@@ -26,32 +26,17 @@ func callCommand(s *session) *cobra.Command {
 // look at what was retrieved.
 type callFilters struct {
 	options    apitype.CallListOptions
+	selection  apitype.CallSelection
 	noExternal bool
-	status     []string
-	callType   []string
-	person     *apitype.UUID
 }
 
 func (c *callFilters) register(s *session, cmd *cobra.Command) {
-	f, o := cmd.Flags(), &c.options
-	f.Var(uuidValue{&o.OwningOrganizationUUID}, "owning-organization", "only calls to persons of this organization")
-	f.StringVar(&o.ExternalStatusCode, "external-status-code", "", "only calls with this status code in the external system")
-	f.StringVar(&o.ExternalReferenceID, "external-reference-id", "", "only this call of the external system; with --external-application-name")
-	f.StringVar(&o.ExternalApplicationName, "external-application-name", "", "name of the external system; with --external-reference-id")
-	f.BoolVar(&c.noExternal, "no-external-reference", false, "only calls without an external reference")
-	f.Var(momentValue{s.app.Now, &o.RequestedFrom}, "requested-from", "only calls requested at or after this time; with --requested-until")
-	f.Var(momentValue{s.app.Now, &o.RequestedUntil}, "requested-until", "only calls requested at or before this time; with --requested-from")
-	f.Var(momentValue{s.app.Now, &o.RequestedAfter}, "requested-after", "only calls requested after this time")
-	f.Var(momentValue{s.app.Now, &o.UpdatedAfter}, "updated-after", "only calls updated after this time")
-	f.StringSliceVar(&o.Include, "include", nil, "embed "+strings.Join(apitype.CallIncludes[:4], ", "))
-	f.StringSliceVar(&c.status, "status", nil, "filter what was retrieved: requested, completed, cancelled, expired")
-	f.StringSliceVar(&c.callType, "type", nil, "filter what was retrieved: verification, happy_call, winback")
-	f.Var(uuidValue{&c.person}, "person", "filter what was retrieved: calls to this person")
-	wantFilled(cmd, "external-status-code", "external-reference-id", "external-application-name", "status", "type")
+	registerFilters(s, cmd, apitype.CallFilters(), &c.options)
+	registerFilters(s, cmd, apitype.CallSelections(), &c.selection)
+	cmd.Flags().BoolVar(&c.noExternal, "no-external-reference", false, "only calls without an external reference")
 }
 
-// check refuses filters that do not go together. The values of the interface's own
-// enumerations are checked by the service, which may know more of them.
+// check refuses filters that do not go together.
 func (c *callFilters) check() error {
 	if c.noExternal {
 		if c.options.ExternalReferenceID != "" || c.options.ExternalApplicationName != "" {
@@ -59,29 +44,15 @@ func (c *callFilters) check() error {
 		}
 		c.options.ExternalReferenceID, c.options.ExternalApplicationName = apitype.NoExternalReference, apitype.NoExternalReference
 	}
-	for _, status := range c.status {
-		if !knownWord(status, apitype.CallStatuses) {
-			return usageError("--status " + quote(status) + " is not requested, completed, cancelled or expired")
-		}
-	}
-	for _, kind := range c.callType {
-		if !knownWord(kind, apitype.CallTypes) {
-			return usageError("--type " + quote(kind) + " is not verification, happy_call or winback")
-		}
-	}
 	return refuseParameters(c.options.Validate())
 }
 
 // passes is the filter of what was retrieved, nil when there is none.
 func (c *callFilters) passes() func(apitype.Call) bool {
-	if len(c.status) == 0 && len(c.callType) == 0 && c.person == nil {
+	if c.selection.IsEmpty() {
 		return nil
 	}
-	return func(call apitype.Call) bool {
-		return (len(c.status) == 0 || oneOf(string(call.Status), c.status)) &&
-			(len(c.callType) == 0 || oneOf(string(call.Type), c.callType)) &&
-			(c.person == nil || call.PersonUUID == *c.person)
-	}
+	return func(call apitype.Call) bool { return c.selection.Passes(call.Status, call.Type, call.PersonUUID) }
 }
 
 func (c *callFilters) lister() lister[apitype.Call] {
@@ -197,29 +168,5 @@ func refuseParameters(violations apitype.Violations) error {
 	}
 	v := violations[0]
 	partner := strings.NewReplacer("requestedUntil", "--requested-until", "externalReferenceId", "--external-reference-id")
-	return usageError("--" + kebab(v.Parameter) + " " + partner.Replace(v.Message))
+	return usageError("--" + apitype.Kebab(v.Parameter) + " " + partner.Replace(v.Message))
 }
-
-// kebab is a name of the interface as a flag.
-func kebab(name string) string {
-	var b strings.Builder
-	for _, r := range name {
-		if r >= 'A' && r <= 'Z' {
-			b.WriteByte('-')
-			r += 'a' - 'A'
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-func knownWord[T ~string](word string, known []T) bool {
-	for _, k := range known {
-		if string(k) == word {
-			return true
-		}
-	}
-	return false
-}
-
-func oneOf(word string, words []string) bool { return knownWord(word, words) }

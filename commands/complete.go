@@ -80,14 +80,17 @@ func (s *session) addCompletions(root *cobra.Command) {
 	}
 	arguments["outbox"] = s.outboxEntries
 	statuses := map[string]completer{"call": values(apitype.CallStatuses), "pledge": values(apitype.PledgeStatuses)}
-	includes := map[string]completer{"call": values(apitype.CallIncludes[:4]), "pledge": values([]string{apitype.IncludeTransactions})}
 	walkCommands(root, func(cmd *cobra.Command) {
 		noun := nounOfCommand(cmd)
 		for name, complete := range flags {
 			registerFlag(cmd, name, complete)
 		}
 		registerFlag(cmd, "status", statuses[noun])
-		registerFlag(cmd, "include", includes[noun])
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+			if filter, ok := flag.Value.(interface{ Values() []string }); ok && filter.Values() != nil {
+				registerFlag(cmd, flag.Name, values(filter.Values()))
+			}
+		})
 		keepFilesOut(cmd)
 		takesIDs := (strings.Contains(cmd.Use, "UUID") || strings.HasSuffix(cmd.Use, " ID")) && cmd.Name() != "action" && cmd.Name() != "mark"
 		if complete := arguments[noun]; complete != nil && takesIDs && cmd.ValidArgsFunction == nil {

@@ -13,25 +13,6 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-func FuzzMoment(f *testing.F) {
-	for _, seed := range []string{"now", "today", "yesterday", "7d", "90m", "2026-11-20", "2026-11-20T09:15:00+02:00", "9999999999999w", "-1h"} {
-		f.Add(seed)
-	}
-	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
-	f.Fuzz(func(t *testing.T, text string) {
-		at, err := parseMoment(text, now)
-		if err != nil {
-			return
-		}
-		if age, ok := parseAge(text); ok && (age < 0 || at.Time.After(now)) {
-			t.Errorf("%q: got an age of %s, want one in the past", text, age)
-		}
-		if again, err := apitype.ParseTime(at.String()); err != nil || !again.Equal(at) {
-			t.Errorf("%q: got %s, which reads as %v, %v", text, at, again, err)
-		}
-	})
-}
-
 func FuzzTargets(f *testing.F) {
 	for _, seed := range []string{testID, testID + "\r\n\n" + testID, `{"uuid":"` + testID + `"}`, `"` + testID + `"`, "{", "\xff", `{"uuid":7}`} {
 		f.Add([]byte(seed))

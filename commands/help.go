@@ -107,7 +107,8 @@ stdout carries data only. A list that was cut short says so on stderr.
 const filtersTopic = `Filters
 
 Times are RFC 3339 (2026-11-20T09:15:00Z), a local day (2026-11-20, today,
-yesterday), now, or an age (90m, 36h, 7d, 2w): that long ago.
+yesterday), now, or an age (90s, 90m, 36h, 7d, 2w): that long ago. What databases,
+mails and date print is read, too (2026-11-20 09:15:00+01).
 
 The service filters persons by --owning-organization, --created-after and --iban;
 calls by --owning-organization, the --external-… flags, --requested-… and

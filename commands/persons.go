@@ -42,11 +42,7 @@ func personList(s *session) *cobra.Command {
 		},
 	}
 	flags.register(cmd)
-	f := cmd.Flags()
-	f.Var(uuidsValue{&o.OwningOrganizationUUIDs}, "owning-organization", "only persons of this organization (repeatable)")
-	f.Var(momentValue{s.app.Now, &o.CreatedAfter}, "created-after", "only persons created after this time")
-	f.StringVar(&o.IBAN, "iban", "", "only persons with this IBAN")
-	wantFilled(cmd, "iban")
+	registerFilters(s, cmd, apitype.PersonFilters(), &o)
 	return cmd
 }
 

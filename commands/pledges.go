@@ -22,69 +22,32 @@ func pledgeCommand(s *session) *cobra.Command {
 		}})
 }
 
-// pledgeFilters are the filters of the pledge list.
-type pledgeFilters struct {
-	options apitype.PledgeListOptions
-	status  string
-	withQR  bool
-}
-
-func (p *pledgeFilters) register(s *session, cmd *cobra.Command) {
-	f, o := cmd.Flags(), &p.options
-	f.Var(uuidValue{&o.PersonUUID}, "person", "only pledges of this person")
-	f.StringVar(&p.status, "status", "", "only pledges in this state: lead, active, dropped, cancelled, fulfilled")
-	f.BoolVar(&p.withQR, "with-payment-qr", false, "only pledges with a payment by QR code (=false: only those without)")
-	f.Var(momentValue{s.app.Now, &o.UpdatedAfter}, "updated-after", "only pledges updated after this time")
-	f.Var(momentValue{s.app.Now, &o.ReleasedAfter}, "released-after", "only pledges released after this time")
-	f.StringSliceVar(&o.Include, "include", nil, "embed transactions")
-	wantFilled(cmd, "status")
-}
-
-func (p *pledgeFilters) check(cmd *cobra.Command) error {
-	if p.status != "" {
-		if !knownWord(p.status, apitype.PledgeStatuses) {
-			return usageError("--status " + quote(p.status) + " is not lead, active, dropped, cancelled or fulfilled")
-		}
-		p.options.Status = new(apitype.PledgeStatus(p.status))
-	}
-	if cmd.Flags().Changed("with-payment-qr") {
-		p.options.WithPaymentQR = &p.withQR
-	}
-	return refuseParameters(p.options.Validate())
-}
-
-func (p *pledgeFilters) lister() lister[apitype.Pledge] {
-	return lister[apitype.Pledge]{
-		columns: render.PledgeColumns(),
-		page: func(client *apiclient.Client, ctx context.Context, paging apitype.Paging) (apiclient.Page[apitype.Pledge], error) {
-			o := p.options
-			o.Paging = paging
-			return client.Pledges.List(ctx, o)
-		},
-		all: func(client *apiclient.Client, ctx context.Context, paging apitype.Paging, all apiclient.AllOptions) iter.Seq2[apiclient.Record[apitype.Pledge], error] {
-			o := p.options
-			o.Paging = paging
-			return client.Pledges.All(ctx, o, all)
-		},
-	}
-}
-
 func pledgeList(s *session) *cobra.Command {
-	flags, filters := &listFlags{}, &pledgeFilters{}
+	flags, o := &listFlags{}, apitype.PledgeListOptions{}
 	cmd := &cobra.Command{
 		Use: "list", Short: "List pledges, newest first", Args: noArgs,
 		Long: "List pledges. The filters are those of the service; a list that ends at its limit says so on stderr.",
 		Example: "  fundesk pledge list --status active\n  fundesk pledge list --released-after 7d --all -o csv > released.csv\n" +
 			"  fundesk pledge list --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --include transactions -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := filters.check(cmd); err != nil {
+			if err := refuseParameters(o.Validate()); err != nil {
 				return err
 			}
-			return runList(s, cmd, flags, filters.lister())
+			return runList(s, cmd, flags, lister[apitype.Pledge]{
+				columns: render.PledgeColumns(),
+				page: func(c *apiclient.Client, ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Pledge], error) {
+					o.Paging = p
+					return c.Pledges.List(ctx, o)
+				},
+				all: func(c *apiclient.Client, ctx context.Context, p apitype.Paging, all apiclient.AllOptions) iter.Seq2[apiclient.Record[apitype.Pledge], error] {
+					o.Paging = p
+					return c.Pledges.All(ctx, o, all)
+				},
+			})
 		},
 	}
 	flags.register(cmd)
-	filters.register(s, cmd)
+	registerFilters(s, cmd, apitype.PledgeFilters(), &o)
 	return cmd
 }
 

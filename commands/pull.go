@@ -47,7 +47,7 @@ type pullFlags struct {
 	puller
 	persons apitype.PersonListOptions
 	calls   callFilters
-	pledges pledgeFilters
+	pledges apitype.PledgeListOptions
 }
 
 func pullNoun(s *session, entity apitype.EntityName) *cobra.Command {
@@ -66,17 +66,17 @@ func pullNoun(s *session, entity apitype.EntityName) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.Var(momentValue{s.app.Now, &p.since}, "since", "begin here (default: where the last pull ended)")
+	f.Var(timeValue{s.app.Now, &p.since}, "since", "begin here (default: where the last pull ended)")
 	f.Var(keptFile{&p.state}, "state", "file that keeps the position (default: in the state folder)")
 	f.BoolVar(&p.mark, "mark-processed", false, "mark what was written as processed")
 	switch entity {
 	case apitype.EntityPerson:
-		f.Var(uuidsValue{&p.persons.OwningOrganizationUUIDs}, "owning-organization", "only persons of this organization (repeatable)")
+		registerFilters(s, cmd, apitype.PersonFilters()[:1], &p.persons) // The others are no filter of what is new.
 	case apitype.EntityCall:
 		p.calls.register(s, cmd)
 		f.BoolVar(&p.updated, "updated", false, "calls that changed, not only new ones")
 	default:
-		p.pledges.register(s, cmd)
+		registerFilters(s, cmd, apitype.PledgeFilters(), &p.pledges)
 		f.BoolVar(&p.updated, "updated", false, "pledges that changed, not only released ones")
 	}
 	return cmd
@@ -104,10 +104,10 @@ func (p *pullFlags) prepare(s *session, cmd *cobra.Command) error {
 		}
 		p.after, p.query = "requestedAfter", p.calls.options.Query()
 	default:
-		if err := p.pledges.check(cmd); err != nil {
+		if err := refuseParameters(p.pledges.Validate()); err != nil {
 			return err
 		}
-		p.after, p.query = "releasedAfter", p.pledges.options.Query()
+		p.after, p.query = "releasedAfter", p.pledges.Query()
 	}
 	if p.updated {
 		p.after = "updatedAfter"

@@ -186,36 +186,3 @@ func runIn(t *testing.T, home, in string, args ...string) (out, errs string, cod
 	})
 	return stdout.String(), stderr.String(), code
 }
-
-func TestParseMoment(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 11, 20, 9, 15, 30, 0, time.Local)
-	tests := []struct {
-		name, text string
-		want       time.Time
-		wrong      bool
-	}{
-		{"RFC 3339", "2026-01-02T03:04:05+02:00", time.Date(2026, 1, 2, 1, 4, 5, 0, time.UTC), false},
-		{"a local day", "2026-01-02", time.Date(2026, 1, 2, 0, 0, 0, 0, time.Local), false},
-		{"now", "now", now, false},
-		{"today", "today", time.Date(2026, 11, 20, 0, 0, 0, 0, time.Local), false},
-		{"yesterday", "yesterday", time.Date(2026, 11, 19, 0, 0, 0, 0, time.Local), false},
-		{"minutes", "90m", now.Add(-90 * time.Minute), false},
-		{"hours", "36h", now.Add(-36 * time.Hour), false},
-		{"days", "7d", now.Add(-7 * 24 * time.Hour), false},
-		{"weeks", "2w", now.Add(-14 * 24 * time.Hour), false},
-		{"a negative age", "-7d", time.Time{}, true},
-		{"a number", "7", time.Time{}, true},
-		{"nothing", "", time.Time{}, true},
-		{"a word", "tomorrow", time.Time{}, true},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			got, err := parseMoment(test.text, now)
-			if (err != nil) != test.wrong || err == nil && !got.Time.Equal(test.want) {
-				t.Errorf("got %v, %v, want %v", got, err, test.want)
-			}
-		})
-	}
-}

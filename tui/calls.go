@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -54,8 +55,8 @@ func newCallsPage(s *shell) *list[callRow] {
 		row:   func(r callRow) string { return desk.ShortID(r.id) + "  " + r.name },
 		order: func(r callRow) time.Time { return r.requestedAt.time() },
 		hint: []string{
-			"by the service: requestedAfter updatedAfter requestedFrom requestedUntil owningOrganizationUuid externalStatusCode externalApplicationName externalReferenceId",
-			"local, over what is read: status type person, and words; for example: status=requested type=winback requestedAfter=7d",
+			"by the service: " + strings.Join(filterNames(apitype.CallFilters()), " "),
+			"local, over what is read: " + strings.Join(filterNames(apitype.CallSelections()), " ") + ", and words; for example: status=requested type=winback requestedAfter=7d",
 		},
 		parse: s.callQuery,
 		bulk:  s.callBulk,
@@ -74,45 +75,32 @@ func newCallsPage(s *shell) *list[callRow] {
 // callQuery understands a filter on calls. The interface has no filter for status, type
 // and person: they look through what was read.
 func (s *shell) callQuery(text string) (query[callRow], error) {
-	t, err := parseTerms(text, s.Now(), "requestedAfter", "updatedAfter", "requestedFrom", "requestedUntil", "owningOrganizationUuid",
-		"externalStatusCode", "externalApplicationName", "externalReferenceId", "status", "type", "person")
+	local := filterNames(apitype.CallSelections())
+	t, err := parseTerms(text, s.Now(), append(filterNames(apitype.CallFilters()), local...)...)
 	if err != nil {
 		return query[callRow]{}, err
 	}
-	o := apitype.CallListOptions{
-		Include: []string{apitype.IncludePerson}, ExternalStatusCode: t.values["externalStatusCode"],
-		ExternalApplicationName: t.values["externalApplicationName"], ExternalReferenceID: t.values["externalReferenceId"],
-	}
-	for name, target := range map[string]**apitype.Time{
-		"requestedAfter": &o.RequestedAfter, "updatedAfter": &o.UpdatedAfter,
-		"requestedFrom": &o.RequestedFrom, "requestedUntil": &o.RequestedUntil,
-	} {
-		if *target, err = t.time(name); err != nil {
-			return query[callRow]{}, err
-		}
-	}
-	if o.OwningOrganizationUUID, err = t.uuid("owningOrganizationUuid"); err != nil {
+	o, selection := apitype.CallListOptions{Include: []string{apitype.IncludePerson}}, apitype.CallSelection{}
+	if err := setFilters(t, apitype.CallFilters(), &o); err != nil {
 		return query[callRow]{}, err
 	}
-	person, err := t.uuid("person")
-	if err != nil {
+	if err := setFilters(t, apitype.CallSelections(), &selection); err != nil {
 		return query[callRow]{}, err
 	}
 	if err := o.Validate().Err(); err != nil {
 		return query[callRow]{}, err
 	}
-	status, kind := t.values["status"], t.values["type"]
 	var more func(callRow) bool
-	if status != "" || kind != "" || person != nil {
+	if !selection.IsEmpty() {
 		more = func(r callRow) bool {
-			return (status == "" || r.status.String() == status) && (kind == "" || r.kind.String() == kind) && (person == nil || r.person == *person)
+			return selection.Passes(apitype.CallStatus(r.status.String()), apitype.CallType(r.kind.String()), r.person)
 		}
 	}
 	search := func(r callRow) string {
 		return r.id.String() + " " + r.name + " " + r.code.String() + " " + r.kind.String() + " " + r.status.String()
 	}
 	return query[callRow]{
-		keep: keepWords(t, search, more), says: t.says("status", "type", "person"),
+		keep: keepWords(t, search, more), says: t.says(local...),
 		changed: func(ctx context.Context, since apitype.Time) ([]callRow, error) {
 			o := o
 			o.UpdatedAfter = later(o.UpdatedAfter, since)

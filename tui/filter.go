@@ -1,10 +1,8 @@
 package tui
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -62,60 +60,28 @@ func keepWords[R any](t terms, search func(R) string, more func(R) bool) func(R)
 	}
 }
 
-func (t terms) uuid(name string) (*apitype.UUID, error) {
-	text, given := t.values[name]
-	if !given {
-		return nil, nil
+// filterNames are the names of filters that the terminal offers: what a list embeds is its
+// own choice.
+func filterNames[O any](filters []apitype.Filter[O]) []string {
+	var names []string
+	for _, f := range filters {
+		if f.Name != "include" {
+			names = append(names, f.Name)
+		}
 	}
-	id, err := apitype.ParseUUID(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s %w", name, err)
-	}
-	return &id, nil
+	return names
 }
 
-var errFilterTime = errors.New("needs a date, an RFC 3339 time, or an age such as 36h or 7d")
-
-// time reads a time: RFC 3339, a local day, now, today, yesterday, or an age.
-func (t terms) time(name string) (*apitype.Time, error) {
-	text, given := t.values[name]
-	if !given {
-		return nil, nil
+// setFilters sets the options that the terms name.
+func setFilters[O any](t terms, filters []apitype.Filter[O], o *O) error {
+	for _, f := range filters {
+		if text, given := t.values[f.Name]; given {
+			if err := f.Set(o, text, t.now); err != nil {
+				return fmt.Errorf("%s %w", f.Name, err)
+			}
+		}
 	}
-	at, err := parseWhen(text, t.now)
-	if err != nil {
-		return nil, fmt.Errorf("%s %w", name, err)
-	}
-	return new(apitype.NewTime(at)), nil
-}
-
-func parseWhen(text string, now time.Time) (time.Time, error) {
-	local := now.Local()
-	today := time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, time.Local)
-	switch text {
-	case "now":
-		return now, nil
-	case "today":
-		return today, nil
-	case "yesterday":
-		return today.AddDate(0, 0, -1), nil
-	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at, nil
-	}
-	if at, err := time.ParseInLocation(time.DateOnly, text, time.Local); err == nil {
-		return at, nil
-	}
-	units := map[byte]time.Duration{'m': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
-	if len(text) < 2 {
-		return time.Time{}, errFilterTime
-	}
-	unit, known := units[text[len(text)-1]]
-	n, err := strconv.Atoi(text[:len(text)-1])
-	if !known || err != nil || n < 0 || n > 100000 {
-		return time.Time{}, errFilterTime
-	}
-	return now.Add(-time.Duration(n) * unit), nil
+	return nil
 }
 
 // says tells which parts of a filter the service does, and which are done here.

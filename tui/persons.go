@@ -54,7 +54,7 @@ func newPersonsPage(s *shell) *list[personRow] {
 		order: func(r personRow) time.Time { return r.createdAt.time() },
 		row:   func(r personRow) string { return desk.ShortID(r.id) + "  " + r.name },
 		hint: []string{
-			"by the service: createdAfter iban owningOrganizationUuids",
+			"by the service: " + strings.Join(filterNames(apitype.PersonFilters()), " "),
 			"local, over what is read: words; for example: createdAfter=30d jansen",
 		},
 		parse: s.personQuery,
@@ -66,20 +66,13 @@ func newPersonsPage(s *shell) *list[personRow] {
 
 // personQuery understands a filter on persons.
 func (s *shell) personQuery(text string) (query[personRow], error) {
-	t, err := parseTerms(text, s.Now(), "createdAfter", "iban", "owningOrganizationUuids")
+	t, err := parseTerms(text, s.Now(), filterNames(apitype.PersonFilters())...)
 	if err != nil {
 		return query[personRow]{}, err
 	}
-	o := apitype.PersonListOptions{IBAN: t.values["iban"]}
-	if o.CreatedAfter, err = t.time("createdAfter"); err != nil {
+	var o apitype.PersonListOptions
+	if err := setFilters(t, apitype.PersonFilters(), &o); err != nil {
 		return query[personRow]{}, err
-	}
-	organization, err := t.uuid("owningOrganizationUuids")
-	if err != nil {
-		return query[personRow]{}, err
-	}
-	if organization != nil {
-		o.OwningOrganizationUUIDs = []apitype.UUID{*organization}
 	}
 	search := func(r personRow) string {
 		return r.id.String() + " " + r.name + " " + r.city.String() + " " + r.phone + " " + r.dialled + " " + r.email

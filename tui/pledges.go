@@ -2,11 +2,9 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -60,7 +58,7 @@ func newPledgesPage(s *shell) *list[pledgeRow] {
 		order: func(r pledgeRow) time.Time { return r.createdAt.time() },
 		row:   func(r pledgeRow) string { return desk.ShortID(r.id) + "  " + r.donation() },
 		hint: []string{
-			"by the service: status personUuid withPaymentQr updatedAfter releasedAfter",
+			"by the service: " + strings.Join(filterNames(apitype.PledgeFilters()), " "),
 			"local, over what is read: words; for example: status=lead updatedAfter=7d",
 		},
 		parse: s.pledgeQuery,
@@ -102,31 +100,13 @@ func (s *shell) pledgeBulk(ids []apitype.UUID, names []string) []option {
 
 // pledgeQuery understands a filter on pledges.
 func (s *shell) pledgeQuery(text string) (query[pledgeRow], error) {
-	t, err := parseTerms(text, s.Now(), "status", "personUuid", "withPaymentQr", "updatedAfter", "releasedAfter")
+	t, err := parseTerms(text, s.Now(), filterNames(apitype.PledgeFilters())...)
 	if err != nil {
 		return query[pledgeRow]{}, err
 	}
 	var o apitype.PledgeListOptions
-	if o.PersonUUID, err = t.uuid("personUuid"); err != nil {
+	if err := setFilters(t, apitype.PledgeFilters(), &o); err != nil {
 		return query[pledgeRow]{}, err
-	}
-	if o.UpdatedAfter, err = t.time("updatedAfter"); err != nil {
-		return query[pledgeRow]{}, err
-	}
-	if o.ReleasedAfter, err = t.time("releasedAfter"); err != nil {
-		return query[pledgeRow]{}, err
-	}
-	if status, given := t.values["status"]; given {
-		o.Status = new(apitype.PledgeStatus(status))
-		if !slices.Contains(apitype.PledgeStatuses, *o.Status) {
-			return query[pledgeRow]{}, errors.New("status must be one of lead, active, dropped, cancelled, fulfilled")
-		}
-	}
-	if qr, given := t.values["withPaymentQr"]; given {
-		if qr != "true" && qr != "false" {
-			return query[pledgeRow]{}, errors.New("withPaymentQr must be true or false")
-		}
-		o.WithPaymentQR = new(qr == "true")
 	}
 	search := func(r pledgeRow) string {
 		return strings.Join([]string{r.id.String(), r.donation(), r.campaign.String(), r.recruited.String()}, " ")

@@ -121,40 +121,69 @@ type CallListOptions struct {
 	Statuses []CallStatus
 }
 
+// CallFilters are the filters of the call list.
+func CallFilters() []Filter[CallListOptions] {
+	return []Filter[CallListOptions]{
+		{"owningOrganizationUuid", "owning-organization", "only calls to persons of this organization", func(o *CallListOptions) field { return uuidField{&o.OwningOrganizationUUID} }},
+		{"externalStatusCode", "", "only calls with this status code in the external system", func(o *CallListOptions) field { return textField{&o.ExternalStatusCode} }},
+		{"externalReferenceId", "", "only this call of the external system; with --external-application-name", func(o *CallListOptions) field { return textField{&o.ExternalReferenceID} }},
+		{"externalApplicationName", "", "name of the external system; with --external-reference-id", func(o *CallListOptions) field { return textField{&o.ExternalApplicationName} }},
+		{"requestedFrom", "", "only calls requested at or after this time; with --requested-until", func(o *CallListOptions) field { return timeField{&o.RequestedFrom} }},
+		{"requestedUntil", "", "only calls requested at or before this time; with --requested-from", func(o *CallListOptions) field { return timeField{&o.RequestedUntil} }},
+		{"requestedAfter", "", "only calls requested after this time", func(o *CallListOptions) field { return timeField{&o.RequestedAfter} }},
+		{"updatedAfter", "", "only calls updated after this time", func(o *CallListOptions) field { return timeField{&o.UpdatedAfter} }},
+		{"include", "", "embed person, personQualityResult, pledge, transactions", func(o *CallListOptions) field {
+			return listField[string]{value: &o.Include, known: CallIncludes[:4]}
+		}},
+	}
+}
+
+// CallSelection chooses among calls that were retrieved: the interface has no filter for
+// these.
+type CallSelection struct {
+	Statuses   []CallStatus
+	Types      []CallType
+	PersonUUID *UUID
+}
+
+// CallSelections are the filters that look at what was retrieved.
+func CallSelections() []Filter[CallSelection] {
+	return []Filter[CallSelection]{
+		{"status", "", "filter what was retrieved: requested, completed, cancelled, expired", func(o *CallSelection) field {
+			return listField[CallStatus]{&o.Statuses, CallStatuses, true}
+		}},
+		{"type", "", "filter what was retrieved: verification, happy_call, winback", func(o *CallSelection) field {
+			return listField[CallType]{&o.Types, CallTypes, true}
+		}},
+		{"person", "", "filter what was retrieved: calls to this person", func(o *CallSelection) field { return uuidField{&o.PersonUUID} }},
+	}
+}
+
+// IsEmpty reports whether every call passes.
+func (s CallSelection) IsEmpty() bool {
+	return len(s.Statuses) == 0 && len(s.Types) == 0 && s.PersonUUID == nil
+}
+
+// Passes reports whether a call of such a status and type, to such a person, is chosen.
+func (s CallSelection) Passes(status CallStatus, kind CallType, person UUID) bool {
+	return (len(s.Statuses) == 0 || slices.Contains(s.Statuses, status)) &&
+		(len(s.Types) == 0 || slices.Contains(s.Types, kind)) &&
+		(s.PersonUUID == nil || person == *s.PersonUUID)
+}
+
 // Query is the options as query parameters.
 func (o CallListOptions) Query() url.Values {
 	q := &queryWriter{values: url.Values{}}
-	q.uuid("owningOrganizationUuid", o.OwningOrganizationUUID)
-	q.text("externalStatusCode", o.ExternalStatusCode)
-	q.text("externalReferenceId", o.ExternalReferenceID)
-	q.text("externalApplicationName", o.ExternalApplicationName)
-	q.time("requestedFrom", o.RequestedFrom)
-	q.time("requestedUntil", o.RequestedUntil)
-	q.time("requestedAfter", o.RequestedAfter)
-	q.time("updatedAfter", o.UpdatedAfter)
-	q.text("include", strings.Join(o.Include, ","))
-	for _, status := range o.Statuses {
-		q.values.Add("status", string(status))
-	}
+	writeFilters(CallFilters(), &o, q)
 	o.encode(q)
 	return q.values
 }
 
 // ParseCallListOptions reads query parameters.
-func ParseCallListOptions(values url.Values) (CallListOptions, Violations) {
+func ParseCallListOptions(values url.Values) (o CallListOptions, v Violations) {
 	q := &queryReader{values: values}
-	o := CallListOptions{
-		OwningOrganizationUUID:  q.uuid("owningOrganizationUuid"),
-		ExternalStatusCode:      q.text("externalStatusCode"),
-		ExternalReferenceID:     q.text("externalReferenceId"),
-		ExternalApplicationName: q.text("externalApplicationName"),
-		RequestedFrom:           q.time("requestedFrom"),
-		RequestedUntil:          q.time("requestedUntil"),
-		RequestedAfter:          q.time("requestedAfter"),
-		UpdatedAfter:            q.time("updatedAfter"),
-		Include:                 q.list("include"),
-		Paging:                  decodePaging(q),
-	}
+	readFilters(CallFilters(), &o, q)
+	o.Paging = decodePaging(q)
 	q.violations = append(q.violations, o.Validate()...)
 	return o, q.finish()
 }

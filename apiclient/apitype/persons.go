@@ -85,27 +85,31 @@ type PersonListOptions struct {
 	IBAN                    string
 }
 
+// PersonFilters are the filters of the person list.
+func PersonFilters() []Filter[PersonListOptions] {
+	return []Filter[PersonListOptions]{
+		{"owningOrganizationUuids", "owning-organization", "only persons of this organization (repeatable)", func(o *PersonListOptions) field {
+			return uuidsField{&o.OwningOrganizationUUIDs}
+		}},
+		{"createdAfter", "", "only persons created after this time", func(o *PersonListOptions) field { return timeField{&o.CreatedAfter} }},
+		{"iban", "", "only persons with this IBAN", func(o *PersonListOptions) field { return textField{&o.IBAN} }},
+	}
+}
+
 // Query is the options as query parameters.
 func (o PersonListOptions) Query() url.Values {
 	q := &queryWriter{values: url.Values{}}
-	for _, id := range o.OwningOrganizationUUIDs {
-		q.values.Add("owningOrganizationUuids", id.String())
-	}
-	q.time("createdAfter", o.CreatedAfter)
-	q.text("iban", o.IBAN)
+	writeFilters(PersonFilters(), &o, q)
 	o.encode(q)
 	return q.values
 }
 
 // ParsePersonListOptions reads query parameters.
-func ParsePersonListOptions(values url.Values) (PersonListOptions, Violations) {
+func ParsePersonListOptions(values url.Values) (o PersonListOptions, v Violations) {
 	q := &queryReader{values: values}
-	o := PersonListOptions{
-		OwningOrganizationUUIDs: q.uuids("owningOrganizationUuids"),
-		CreatedAfter:            q.time("createdAfter"),
-		IBAN:                    NormalizeIBAN(q.text("iban")),
-		Paging:                  decodePaging(q),
-	}
+	readFilters(PersonFilters(), &o, q)
+	o.IBAN = NormalizeIBAN(o.IBAN)
+	o.Paging = decodePaging(q)
 	return o, q.finish()
 }
 

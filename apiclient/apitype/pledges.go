@@ -2,7 +2,6 @@ package apitype
 
 import (
 	"net/url"
-	"strings"
 	"time"
 )
 
@@ -139,35 +138,37 @@ type PledgeListOptions struct {
 // service names it after a payment scheme.
 const PaymentQRParameter = "withPaymentQr"
 
+// PledgeFilters are the filters of the pledge list.
+func PledgeFilters() []Filter[PledgeListOptions] {
+	return []Filter[PledgeListOptions]{
+		{"include", "", "embed transactions", func(o *PledgeListOptions) field {
+			return listField[string]{value: &o.Include, known: []string{IncludeTransactions}}
+		}},
+		{"personUuid", "person", "only pledges of this person", func(o *PledgeListOptions) field { return uuidField{&o.PersonUUID} }},
+		{PaymentQRParameter, "", "only pledges with a payment by QR code (=false: only those without)", func(o *PledgeListOptions) field {
+			return boolField{&o.WithPaymentQR}
+		}},
+		{"status", "", "only pledges in this state: lead, active, dropped, cancelled, fulfilled", func(o *PledgeListOptions) field {
+			return enumField[PledgeStatus]{&o.Status, PledgeStatuses}
+		}},
+		{"updatedAfter", "", "only pledges updated after this time", func(o *PledgeListOptions) field { return timeField{&o.UpdatedAfter} }},
+		{"releasedAfter", "", "only pledges released after this time", func(o *PledgeListOptions) field { return timeField{&o.ReleasedAfter} }},
+	}
+}
+
 // Query is the options as query parameters.
 func (o PledgeListOptions) Query() url.Values {
 	q := &queryWriter{values: url.Values{}}
-	q.text("include", strings.Join(o.Include, ","))
-	q.uuid("personUuid", o.PersonUUID)
-	if o.WithPaymentQR != nil {
-		q.text(PaymentQRParameter, map[bool]string{true: "true", false: "false"}[*o.WithPaymentQR])
-	}
-	if o.Status != nil {
-		q.text("status", string(*o.Status))
-	}
-	q.time("updatedAfter", o.UpdatedAfter)
-	q.time("releasedAfter", o.ReleasedAfter)
+	writeFilters(PledgeFilters(), &o, q)
 	o.encode(q)
 	return q.values
 }
 
 // ParsePledgeListOptions reads query parameters.
-func ParsePledgeListOptions(values url.Values) (PledgeListOptions, Violations) {
+func ParsePledgeListOptions(values url.Values) (o PledgeListOptions, v Violations) {
 	q := &queryReader{values: values}
-	o := PledgeListOptions{
-		Include:       q.list("include"),
-		PersonUUID:    q.uuid("personUuid"),
-		WithPaymentQR: parsed(q, PaymentQRParameter, parseBool),
-		Status:        parsed(q, "status", parsePledgeStatus),
-		UpdatedAfter:  q.time("updatedAfter"),
-		ReleasedAfter: q.time("releasedAfter"),
-		Paging:        decodePaging(q),
-	}
+	readFilters(PledgeFilters(), &o, q)
+	o.Paging = decodePaging(q)
 	q.violations = append(q.violations, o.Validate()...)
 	return o, q.finish()
 }

@@ -150,10 +150,3 @@ func parseBool(text string) (bool, error) {
 	}
 	return text == "true", nil
 }
-
-func parsePledgeStatus(text string) (PledgeStatus, error) {
-	if !slices.Contains(PledgeStatuses, PledgeStatus(text)) {
-		return "", errors.New("must be one of lead, active, dropped, cancelled, fulfilled")
-	}
-	return PledgeStatus(text), nil
-}

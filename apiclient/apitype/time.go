@@ -203,10 +203,14 @@ func parseISO(text string) (Time, error) {
 	if t, err := ParseTime(text); err == nil {
 		return t, nil
 	}
+	if t, err := parseMailTime(text); err == nil {
+		return t, nil
+	}
 	datePart, timePart, hasTime := strings.Cut(strings.ToUpper(strings.TrimSpace(text)), "T")
 	if !hasTime {
 		datePart, timePart, hasTime = strings.Cut(datePart, " ")
 	}
+	timePart = strings.ReplaceAll(timePart, " ", "") // Between the time and its offset.
 	day, err := parseISODate(datePart)
 	if err != nil || !hasTime {
 		return NewTime(day), err
@@ -220,6 +224,24 @@ func parseISO(text string) (Time, error) {
 		return Time{}, err
 	}
 	return NewTime(day.Add(since - offset)), nil
+}
+
+// parseMailTime reads what mails, date and servers print. A zone by its name is read where
+// the name has one meaning.
+func parseMailTime(text string) (Time, error) {
+	text, _, _ = strings.Cut(text, " (") // The name of the zone, behind its offset.
+	for _, layout := range []string{"Mon, _2 Jan 2006 15:04:05 ", "_2 Jan 2006 15:04:05 ", "Mon, _2 Jan 2006 15:04 ", "Mon Jan _2 15:04:05 "} {
+		year := ""
+		if !strings.Contains(layout, "2006") {
+			year = " 2006"
+		}
+		for _, zone := range []string{"-0700", "UTC", "GMT"} {
+			if t, err := time.Parse(layout+zone+year, text); err == nil {
+				return NewTime(t), nil
+			}
+		}
+	}
+	return Time{}, errTime
 }
 
 // parseISODate reads a date as midnight UTC.

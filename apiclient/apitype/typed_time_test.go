@@ -1,0 +1,71 @@
+package apitype
+
+import (
+	"testing"
+	"time"
+)
+
+func TestParseTypedTime(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 9, 15, 30, 0, time.Local)
+	tests := []struct {
+		name, text string
+		want       time.Time
+		wrong      bool
+	}{
+		{"RFC 3339", "2026-01-02T03:04:05+02:00", time.Date(2026, 1, 2, 1, 4, 5, 0, time.UTC), false},
+		{"a local day", "2026-01-02", time.Date(2026, 1, 2, 0, 0, 0, 0, time.Local), false},
+		{"now", "now", now, false},
+		{"today", "today", time.Date(2026, 11, 20, 0, 0, 0, 0, time.Local), false},
+		{"yesterday", "yesterday", time.Date(2026, 11, 19, 0, 0, 0, 0, time.Local), false},
+		{"seconds", "90s", now.Add(-90 * time.Second), false},
+		{"minutes", "90m", now.Add(-90 * time.Minute), false},
+		{"hours", "36h", now.Add(-36 * time.Hour), false},
+		{"days", "7d", now.Add(-7 * 24 * time.Hour), false},
+		{"weeks", "2w", now.Add(-14 * 24 * time.Hour), false},
+		{"as PostgreSQL prints it", "2026-11-20 09:15:00+01", time.Date(2026, 11, 20, 8, 15, 0, 0, time.UTC), false},
+		{"with a fraction", "2026-11-20 09:15:00.123456+0130", time.Date(2026, 11, 20, 7, 45, 0, 123e6, time.UTC), false},
+		{"as Go prints it", "2026-11-20 09:15:00 +0100", time.Date(2026, 11, 20, 8, 15, 0, 0, time.UTC), false},
+		{"basic", "20261120T091500Z", time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC), false},
+		{"a basic day", "20261120", time.Date(2026, 11, 20, 0, 0, 0, 0, time.Local), false},
+		{"a week date", "2026-W47-5", time.Date(2026, 11, 20, 0, 0, 0, 0, time.Local), false},
+		{"as mails print it", "Fri, 20 Nov 2026 09:15:00 +0100", time.Date(2026, 11, 20, 8, 15, 0, 0, time.UTC), false},
+		{"a mail with the zone's name behind", "Fri, 20 Nov 2026 09:15:00 +0100 (CET)", time.Date(2026, 11, 20, 8, 15, 0, 0, time.UTC), false},
+		{"a mail without the day", "6 Nov 2026 09:15:00 GMT", time.Date(2026, 11, 6, 9, 15, 0, 0, time.UTC), false},
+		{"as date prints it", "Fri Nov 20 09:15:00 UTC 2026", time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC), false},
+		{"a zone of several meanings", "Fri Nov 20 09:15:00 CET 2026", time.Time{}, true},
+		{"a year beyond all", "12026-11-20T09:15:00Z", time.Time{}, true},
+		{"a negative age", "-7d", time.Time{}, true},
+		{"a number", "7", time.Time{}, true},
+		{"nothing", "", time.Time{}, true},
+		{"a word", "tomorrow", time.Time{}, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := ParseTypedTime(test.text, now)
+			if (err != nil) != test.wrong || err == nil && !got.Time.Equal(test.want) {
+				t.Errorf("got %v, %v, want %v", got, err, test.want)
+			}
+		})
+	}
+}
+
+func FuzzTypedTime(f *testing.F) {
+	for _, seed := range []string{"now", "today", "yesterday", "7d", "90m", "2026-11-20", "2026-11-20T09:15:00+02:00", "9999999999999w", "-1h"} {
+		f.Add(seed)
+	}
+	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, text string) {
+		at, err := ParseTypedTime(text, now)
+		if err != nil {
+			return
+		}
+		if age, ok := parseAge(text); ok && (age < 0 || at.Time.After(now)) {
+			t.Errorf("%q: got an age of %s, want one in the past", text, age)
+		}
+		if again, err := ParseTime(at.String()); err != nil || !again.Equal(at) {
+			t.Errorf("%q: got %s, which reads as %v, %v", text, at, again, err)
+		}
+	})
+}
