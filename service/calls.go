@@ -325,4 +325,6 @@ func (i includes) allowed(c Caller) error {
 
 // AllowCallIncludes refuses a list of calls whose parts the account may not read. It
 // comes before the values of a request are looked at. Spec gap: R3.
-func AllowCallIncludes(c Caller, names []string) error { return callParts(names).allowed(c) }
+func AllowCallIncludes(c Caller, o apitype.CallListOptions) error {
+	return callParts(o.Include).allowed(c)
+}

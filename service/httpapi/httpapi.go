@@ -119,8 +119,7 @@ func (a *api) elsewhere(w http.ResponseWriter, r *http.Request) {
 type route struct {
 	method, path string
 	permission   service.Permission
-	// handle answers; what it returns is written as a problem.
-	handle func(w http.ResponseWriter, r *http.Request, c service.Caller) error
+	handle       handler
 }
 
 // ServeHTTP answers one request, and writes one line about it that holds no value of

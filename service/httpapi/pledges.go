@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 
 	"fundesk/apiclient/apitype"
@@ -8,64 +9,20 @@ import (
 )
 
 func (a *api) pledgeRoutes() []route {
+	s := a.service
 	return []route{
-		{http.MethodGet, "/api/v1/pledges", service.PledgesRead, a.listPledges},
-		{http.MethodPost, "/api/v1/pledges", service.PledgesCreate, a.createPledge},
-		{http.MethodGet, "/api/v1/pledges/{uuid}", service.PledgesRead, a.getPledge},
-		{http.MethodPut, "/api/v1/pledges/{uuid}/actions/update", service.PledgesUpdate, a.updatePledge},
+		{http.MethodGet, "/api/v1/pledges", service.PledgesRead, list(apitype.ParsePledgeListOptions, s.ListPledges)},
+		{http.MethodPost, "/api/v1/pledges", service.PledgesCreate, create(s.CreatePledge)},
+		{http.MethodGet, "/api/v1/pledges/{uuid}", service.PledgesRead, get(s.GetPledge)},
+		{http.MethodPut, "/api/v1/pledges/{uuid}/actions/update", service.PledgesUpdate, change(s.UpdatePledge)},
 		{http.MethodPut, "/api/v1/pledges/{uuid}/actions/{statusUpdateAction}", service.PledgesAct, a.actOnPledge},
 	}
 }
 
-func (a *api) listPledges(w http.ResponseWriter, r *http.Request, c service.Caller) error {
-	values, err := query(r)
-	if err != nil {
-		return err
-	}
-	options, violations := apitype.ParsePledgeListOptions(values)
-	if err := invalid(violations); err != nil {
-		return err
-	}
-	answer, err := a.service.ListPledges(r.Context(), c, options)
-	return writePage(w, answer, err)
-}
-
-func (a *api) createPledge(w http.ResponseWriter, r *http.Request, c service.Caller) error {
-	if err := invalid(noParameters(r)); err != nil {
-		return err
-	}
-	request, err := decode[apitype.CreatePledgeRequest](w, r)
-	if err != nil {
-		return err
-	}
-	answer, err := a.service.CreatePledge(r.Context(), c, request)
-	return writeRecord(w, http.StatusCreated, answer, err)
-}
-
-func (a *api) getPledge(w http.ResponseWriter, r *http.Request, c service.Caller) error {
-	id, err := pathUUID(r)
-	if err != nil {
-		return err
-	}
-	answer, err := a.service.GetPledge(r.Context(), c, id)
-	return writeRecord(w, http.StatusOK, answer, err)
-}
-
-func (a *api) updatePledge(w http.ResponseWriter, r *http.Request, c service.Caller) error {
-	id, m, request, err := change[apitype.UpdatePledgeRequest](w, r)
-	if err != nil {
-		return err
-	}
-	answer, err := a.service.UpdatePledge(r.Context(), c, id, m, request)
-	return writeRecord(w, http.StatusOK, answer, err)
-}
-
 // actOnPledge takes no body, or {}. Spec gap: R13.
 func (a *api) actOnPledge(w http.ResponseWriter, r *http.Request, c service.Caller) error {
-	id, m, _, err := change[struct{}](w, r)
-	if err != nil {
-		return err
-	}
-	answer, err := a.service.ActOnPledge(r.Context(), c, id, m, apitype.PledgeAction(r.PathValue("statusUpdateAction")))
-	return writeRecord(w, http.StatusOK, answer, err)
+	action := apitype.PledgeAction(r.PathValue("statusUpdateAction"))
+	return change(func(ctx context.Context, c service.Caller, id apitype.UUID, m service.Match, _ struct{}) (service.Answer, error) {
+		return a.service.ActOnPledge(ctx, c, id, m, action)
+	})(w, r, c)
 }

@@ -129,13 +129,3 @@ func noParameters(r *http.Request) (v apitype.Violations) {
 	}
 	return v
 }
-
-// change reads what every update and move takes: the record, the revision that it is
-// meant for, and a body.
-func change[T any](w http.ResponseWriter, r *http.Request) (id apitype.UUID, m service.Match, request T, err error) {
-	if id, err = pathUUID(r); err != nil {
-		return id, nil, request, err
-	}
-	request, err = decode[T](w, r)
-	return id, match(r), request, err
-}

@@ -1,0 +1,79 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// A handler answers for one operation; what it returns is written as a problem.
+type handler func(w http.ResponseWriter, r *http.Request, c service.Caller) error
+
+// list answers with a page: parse reads the options from the query, and what refuses them to a
+// caller comes before what is wrong with them. Spec gap: R3.
+func list[O any](parse func(url.Values) (O, apitype.Violations), page func(context.Context, service.Caller, O) (service.Answer, error), allow ...func(service.Caller, O) error) handler {
+	return func(w http.ResponseWriter, r *http.Request, c service.Caller) error {
+		values, err := query(r)
+		if err != nil {
+			return err
+		}
+		options, violations := parse(values)
+		for _, allow := range allow {
+			if err := allow(c, options); err != nil {
+				return err
+			}
+		}
+		if err := invalid(violations); err != nil {
+			return err
+		}
+		answer, err := page(r.Context(), c, options)
+		return writePage(w, answer, err)
+	}
+}
+
+// get answers with the record of the path.
+func get(one func(context.Context, service.Caller, apitype.UUID) (service.Answer, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request, c service.Caller) error {
+		id, err := pathUUID(r)
+		if err != nil {
+			return err
+		}
+		answer, err := one(r.Context(), c, id)
+		return writeRecord(w, http.StatusOK, answer, err)
+	}
+}
+
+// create answers with the record that the body describes.
+func create[T any](save func(context.Context, service.Caller, T) (service.Answer, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request, c service.Caller) error {
+		if err := invalid(noParameters(r)); err != nil {
+			return err
+		}
+		request, err := decode[T](w, r)
+		if err != nil {
+			return err
+		}
+		answer, err := save(r.Context(), c, request)
+		return writeRecord(w, http.StatusCreated, answer, err)
+	}
+}
+
+// change answers with the record of the path as the body has changed it, where it has a
+// revision that the change is meant for.
+func change[T any](save func(context.Context, service.Caller, apitype.UUID, service.Match, T) (service.Answer, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request, c service.Caller) error {
+		id, err := pathUUID(r)
+		if err != nil {
+			return err
+		}
+		request, err := decode[T](w, r)
+		if err != nil {
+			return err
+		}
+		answer, err := save(r.Context(), c, id, match(r), request)
+		return writeRecord(w, http.StatusOK, answer, err)
+	}
+}
