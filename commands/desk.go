@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"sync"
+	"time"
 
-	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/apiclient/outbox"
 	"fundesk/render"
+	"fundesk/tui/desk"
 )
 
 // isAccessible reports whether everything is to be said line by line: for screen readers
@@ -23,70 +25,148 @@ func (s *session) isAccessible() bool {
 // errLeave ends the desk.
 var errLeave = errors.New("leave")
 
-// lineDesk works calls by questions and answers, without a drawn screen. Every change
-// goes through the outbox, as on the screen.
-func (s *session) lineDesk(ctx context.Context) error {
-	client, err := s.connect(ctx)
-	if err != nil {
-		return err
+// pollEvery is how old what is known of the calls may be when the next question is asked.
+const pollEvery = 15 * time.Second
+
+// lineDesk is the desk by questions and answers: the day of the screen, read line by line.
+type lineDesk struct {
+	*session
+	*desk.Day
+	told   inbox
+	shown  int          // Calls so far.
+	call   apitype.UUID // The call that was told last.
+	polled time.Time
+}
+
+// inbox keeps what is told from beside the desk until the next question.
+type inbox struct {
+	mu      sync.Mutex
+	results []desk.Result
+}
+
+func (i *inbox) put(r desk.Result) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.results = append(i.results, r)
+}
+
+func (i *inbox) take() []desk.Result {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	taken := i.results
+	i.results = nil
+	return taken
+}
+
+// deskOptions are what both faces of the desk are made with.
+func (s *session) deskOptions(ctx context.Context) (desk.Options, error) {
+	o := desk.Options{ConfigDir: s.configDir(), Now: s.app.Now}
+	var err error
+	if o.Client, err = s.connect(ctx); err != nil {
+		return o, err
 	}
 	// First: what cannot be kept must not be asked for.
-	box, err := s.outbox(ctx)
+	if o.Outbox, err = s.outbox(ctx); err != nil {
+		return o, err
+	}
+	t, err := s.resolve()
+	if err != nil {
+		return o, err
+	}
+	if o.StateFile, err = s.deskState(t); err != nil {
+		return o, err
+	}
+	o.ResultCodes, o.MaxAttempts, o.ExternalSourceName = t.profile.ResultCodes, t.profile.MaxAttempts, t.profile.ExternalSourceName
+	return o, s.agent(&o.Agent)
+}
+
+// lineDesk works calls without a drawn screen. Every change goes through the outbox and
+// is held for a few seconds, as on the screen.
+func (s *session) lineDesk(ctx context.Context) error {
+	options, err := s.deskOptions(ctx)
 	if err != nil {
 		return err
 	}
-	s.say("Work calls line by line. An empty answer skips; q ends.")
-	shown := 0
-	seen := map[apitype.UUID]bool{} // A service may list a call on two pages.
-	calls := client.Calls.All(ctx, apitype.CallListOptions{Include: []string{apitype.IncludePerson}}, apiclient.AllOptions{})
-	for record, err := range calls {
-		call, err := apiclient.Decoded(record, err)
-		if err != nil {
-			return err
+	l := &lineDesk{session: s, Day: desk.New(options), polled: s.app.Now()}
+	beside, stop := context.WithCancel(ctx)
+	group := l.Start(beside, l.told.put)
+	err = l.work(ctx)
+	l.Written()
+	if saved := l.Autosave.Flush(); err == nil && saved != nil {
+		err = fmt.Errorf("save the draft: %w", saved)
+	}
+	if err == nil {
+		l.Finish(ctx)
+		l.listen(ctx)
+	}
+	stop()
+	group.Wait()
+	lines, remaining := l.Remaining()
+	for _, line := range lines {
+		s.say("%s", line)
+	}
+	return errors.Join(err, remaining)
+}
+
+// work asks until the agent leaves or no call waits.
+func (l *lineDesk) work(ctx context.Context) error {
+	l.say("Work calls line by line. An empty answer skips; q ends.")
+	l.perform(ctx, l.Begin())
+	if n := len(l.Drafts); n > 0 {
+		l.say("%s not sent yet; d goes on with the latest", render.Plural(n, "draft is", "drafts are"))
+	}
+	l.perform(ctx, l.Next())
+	for ctx.Err() == nil {
+		l.listen(ctx)
+		if l.Release(); l.app.Now().Sub(l.polled) >= pollEvery {
+			l.polled = l.app.Now()
+			l.perform(ctx, l.Poll())
 		}
-		if call.Status != apitype.CallRequested || seen[call.UUID] {
-			continue
+		if l.Call == nil && l.Complete && len(l.Held) == 0 {
+			l.say("No further call waits; %s shown.", count(l.shown, "call"))
+			return nil
 		}
-		seen[call.UUID] = true
-		call, free, err := stillRequested(ctx, client, box, call)
-		if err != nil {
-			return err
+		l.tellCall()
+		answer, err := l.question(ctx, l.choices())
+		if err == nil {
+			err = l.answerTo(ctx, answer)
 		}
-		if !free {
-			continue
-		}
-		shown++
-		switch err := s.workCall(ctx, call); {
+		switch {
 		case errors.Is(err, errLeave):
 			return nil
 		case err != nil:
 			return err
 		}
 	}
-	s.say("No further call waits; %s shown.", count(shown, "call"))
-	return nil
+	return ctx.Err()
 }
 
-// stillRequested reads a call again, which may have been listed long ago. It is not free
-// where somebody has ended it, or where a change of it waits in the outbox.
-func stillRequested(ctx context.Context, client *apiclient.Client, box *outbox.Outbox, listed apitype.Call) (call apitype.Call, free bool, err error) {
-	entries, _, err := box.List()
-	if err != nil {
-		return listed, false, err
-	}
-	for _, e := range entries {
-		if e.UUID == listed.UUID && e.State != outbox.StateRejected {
-			return listed, false, nil
+// perform does what the day asks for, one after the other.
+func (l *lineDesk) perform(ctx context.Context, events []desk.Event) {
+	for _, e := range events {
+		switch e := e.(type) {
+		case desk.Job:
+			l.perform(ctx, l.Receive(e(ctx)))
+		case desk.Notice:
+			l.tell(e)
 		}
 	}
-	call, err = apiclient.Decoded(client.Calls.Get(ctx, listed.UUID))
-	if apiclient.KindOf(err) == apiclient.KindNotFound {
-		return listed, false, nil
+}
+
+// listen takes in what was told from beside the desk.
+func (l *lineDesk) listen(ctx context.Context) {
+	for _, r := range l.told.take() {
+		l.perform(ctx, l.Receive(r))
 	}
-	if call.Person.Pointer() == nil {
-		call.Person = listed.Person
+}
+
+func (l *lineDesk) tell(n desk.Notice) {
+	if n.See == desk.SeeOutbox {
+		n.Text += "; see: fundesk outbox list"
 	}
-	return call, call.Status == apitype.CallRequested, err
+	if n.Text != "" {
+		l.say("%s", n.Text)
+	}
 }
 
 // say writes one line.
@@ -110,139 +190,211 @@ func (s *session) question(ctx context.Context, text string) (string, error) {
 	return answer, nil
 }
 
-// tellCall says what is to be known before the number is dialled.
-func (s *session) tellCall(call apitype.Call) {
-	person := call.Person.Value()
-	s.say("")
-	s.say("%s call for %s, requested %s, %s so far", call.Type, render.PersonName(person), s.locale().Relative(call.RequestedAt.Time, s.app.Now()), count(call.AttemptsCount, "attempt"))
+// tellCall says what is to be known before the number is dialled, once for each call, and
+// what can be taken back.
+func (l *lineDesk) tellCall() {
+	if held := l.HeldText(); held != "" {
+		l.say("%s", held)
+	}
+	if l.Call == nil {
+		if l.call = (apitype.UUID{}); l.Offline != "" {
+			l.say("no call can be read: %s", l.Offline)
+		}
+		return
+	}
+	if l.call == l.Call.UUID {
+		return
+	}
+	call, person := l.Call, l.Call.Person.Value()
+	l.call = call.UUID
+	l.shown++
+	l.say("")
+	l.say("%s call for %s, requested %s, %s so far", call.Type, l.Name(), l.locale().Relative(call.RequestedAt.Time, l.app.Now()), count(call.AttemptsCount, "attempt"))
 	for _, number := range []*string{person.MobilePhoneNumber, person.PhoneNumber} {
 		if number != nil {
-			s.say("number: %s", s.locale().Phone(*number))
+			l.say("number: %s", l.locale().Phone(*number))
 		}
 	}
-	if person.OptInPhone != nil && !*person.OptInPhone {
-		s.say("warning: this person does not want to be called")
+	for _, warning := range l.Warnings(*call) {
+		l.say("warning: %s", warning)
 	}
 	if call.Notes != nil {
-		s.say("notes: %s", *call.Notes)
+		l.say("notes: %s", *call.Notes)
+	}
+	if l.HasDraft() {
+		l.say("entered before and not sent: %s", l.entered())
 	}
 }
 
-// workCall tells a call and asks what came of it.
-func (s *session) workCall(ctx context.Context, call apitype.Call) error {
-	s.tellCall(call)
-	var change apiclient.Change
-	ask := "a not reached, c completed, empty to skip, q to end"
-	again := "" // The answer that tries again what the disk did not take.
-	for {
-		answer, err := s.question(ctx, again+ask)
-		if err != nil || answer == "" {
-			return err
-		}
-		switch answer {
-		case "r":
-			if again == "" {
-				s.say("there is nothing to try again")
-				continue
-			}
-		case "a":
-			change, err = s.attemptOf(call)
-		case "c":
-			change, err = s.completionOf(ctx, call)
-		default:
-			s.say("there is no %s", quote(answer))
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		switch _, err := s.queueChange(ctx, change); apiclient.KindOf(err) {
-		case "":
-			s.say("done")
-			return nil
-		case apiclient.KindUnknownOutcome: // It goes out with the next one: asked for again, it would be made twice.
-			s.say("kept: %s", err)
-			return nil
-		case apiclient.KindInterrupted:
-			return err
-		case apiclient.KindFailure:
-			again = "r to try again what you entered, "
-			s.say("not done: %s", err)
-		default:
-			again = ""
-			s.say("not done: %s", err)
-		}
+// entered is what is in the form, in a line.
+func (l *lineDesk) entered() string {
+	parts := []string{"result " + l.Form.Code}
+	if l.Form.Code == "" {
+		parts[0] = "no result"
 	}
+	if l.Form.Rating != nil {
+		parts = append(parts, "rating "+strconv.Itoa(*l.Form.Rating))
+	}
+	if l.Form.Notes != "" {
+		parts = append(parts, "notes: "+l.Form.Notes)
+	}
+	return strings.Join(parts, ", ")
 }
 
-func (s *session) attemptOf(call apitype.Call) (apiclient.Change, error) {
-	r := apitype.AddAttemptRequest{}
-	s.setNow(&r.AttemptAt)
-	if err := s.agent(&r.UserUUID); err != nil {
-		return apiclient.Change{}, err
+// choices are the answers that do something now.
+func (l *lineDesk) choices() string {
+	var all []string
+	add := func(can bool, text string) {
+		if can {
+			all = append(all, text)
+		}
 	}
-	return apiclient.AddAttemptChange(call.UUID, r)
+	has := l.Call != nil
+	add(has && l.Form.Code != "", "r to send what you entered")
+	add(has, "a not reached, c completed, x cancel, e expire")
+	add(has && len(l.Script) > 0, "s script")
+	add(len(l.Held) > 0, "u to take the last one back")
+	add(len(l.Drafts) > 0, "d latest draft")
+	add(len(l.PassedOver()) > 0, "k passed over")
+	add(has, "empty to skip")
+	add(!has && !l.Complete, "empty to look again")
+	return strings.Join(append(all, "q to end"), ", ")
 }
 
-// completionOf asks for the result. What cannot be sent is asked for again at once, before
-// anything else is typed.
-func (s *session) completionOf(ctx context.Context, call apitype.Call) (apiclient.Change, error) {
-	result := &apitype.CallResultRequest{}
-	s.setNow(&result.CompletedAt)
-	r := apitype.CompleteCallRequest{Result: result}
-	if err := s.agent(&r.UserUUID); err != nil {
-		return apiclient.Change{}, err
+// answerTo does what an answer asks for.
+func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
+	var events []desk.Event
+	switch has := l.Call != nil; {
+	case answer == "u" && len(l.Held) > 0:
+		events = l.Undo()
+		l.call = apitype.UUID{} // It is told again.
+	case answer == "d" && len(l.Drafts) > 0:
+		events = l.Resume()
+	case answer == "k":
+		for _, p := range l.PassedOver() {
+			l.say("%s: %s", p.Name, p.Reason)
+		}
+	case answer == "" && has:
+		events = l.Skip()
+	case answer == "" && !l.Complete:
+		events = l.Next()
+	case answer == "":
+		return errLeave
+	case answer == "s" && has && len(l.Script) > 0:
+		for _, line := range l.Script {
+			l.say("%s", line)
+		}
+	case has && strings.Contains("a c r x e", answer) && l.Ended() != "":
+		l.say("%s", l.Ended())
+	case answer == "a" && has:
+		events = l.NotReached()
+	case answer == "c" && has:
+		if err := l.askForm(ctx); err != nil {
+			return err
+		}
+		events = l.CompleteCall()
+	case answer == "r" && has && l.Form.Code != "":
+		events = l.CompleteCall()
+	case answer == "r" && has:
+		l.say("there is nothing to send again")
+	case answer == "x" && has:
+		return l.askEnd(ctx, "cancel", l.CancelCall)
+	case answer == "e" && has:
+		return l.askEnd(ctx, "expire", l.ExpireCall)
+	default:
+		l.say("there is no %s", quote(answer))
+	}
+	l.perform(ctx, events)
+	return nil
+}
+
+// askEnd asks before a call is ended without a result.
+func (l *lineDesk) askEnd(ctx context.Context, verb string, end func() []desk.Event) error {
+	answer, err := l.question(ctx, verb+" the call to "+l.Name()+"? y or n")
+	if err == nil && answer == "y" {
+		l.perform(ctx, end())
+	}
+	return err
+}
+
+// askForm asks for the result. What cannot be sent is asked for again at once, before
+// anything else is typed; what was entered before stands where the answer is empty.
+func (l *lineDesk) askForm(ctx context.Context) error {
+	for i, code := range l.Codes.All() {
+		l.say("%d %s", i+1, code)
 	}
 	questions := []struct {
 		text string
-		set  func(answer string) error
+		set  func(ctx context.Context, answer string) (wrong string, err error)
 	}{
-		{"result code", func(answer string) error {
-			result.ResultCode = optional(answer)
-			return nil
-		}},
-		{"rating from 0 to 10, empty for none", func(answer string) (err error) {
-			result.DonorRetentionRating, err = ratingOf(answer)
-			return err
-		}},
-		{"notes, empty for none", func(answer string) error {
-			result.Notes = optional(answer)
-			return nil
-		}},
+		{"result code", l.setCode},
+		{"rating from 0 to 10, empty for none", l.setRating},
+		{"notes, empty for none", l.setNotes},
 	}
 	for i := 0; i < len(questions); {
-		answer, err := s.question(ctx, questions[i].text)
-		if err != nil {
-			return apiclient.Change{}, err
+		text := questions[i].text
+		if l.HasDraft() {
+			text += ", or as entered"
 		}
-		if err = questions[i].set(answer); err == nil {
-			err = refuse(r.Validate())
-		}
+		answer, err := l.question(ctx, text)
 		if err != nil {
-			s.say("%s", err)
+			return err
+		}
+		wrong, err := questions[i].set(ctx, answer)
+		if err != nil {
+			return err
+		}
+		if wrong == "" {
+			i++
 			continue
 		}
-		i++
+		l.say("%s", wrong)
 	}
-	return apiclient.CompleteCallChange(call.UUID, r)
+	return nil
 }
 
-// optional is an answer, nil when it is empty.
-func optional(answer string) *string {
-	if answer == "" {
-		return nil
+// setCode takes a result code or its number. One that no call has had is asked back.
+func (l *lineDesk) setCode(ctx context.Context, answer string) (wrong string, err error) {
+	codes := l.Codes.All()
+	switch n, _ := strconv.Atoi(answer); {
+	case answer == "" && l.Form.Code != "":
+		return "", nil
+	case answer == "":
+		return "a result is needed", nil
+	case n >= 1 && n <= len(codes):
+		answer = codes[n-1]
+	default:
+		if wrong := desk.CheckCode(answer); wrong != "" {
+			return wrong, nil
+		}
 	}
-	return &answer
+	if len(codes) > 0 && !l.Codes.Has(answer) {
+		sure, err := l.question(ctx, "no call has had the result "+quote(answer)+" so far; use it? y or n")
+		if err != nil || sure != "y" {
+			return "not taken", err
+		}
+	}
+	l.SetResult(answer)
+	return "", nil
 }
 
-// ratingOf reads a rating, nil for none.
-func ratingOf(answer string) (*apitype.Number, error) {
-	if answer == "" {
-		return nil, nil
+func (l *lineDesk) setRating(_ context.Context, answer string) (wrong string, err error) {
+	n, err := strconv.Atoi(answer)
+	switch {
+	case answer == "":
+	case err != nil:
+		return "the rating must be a number", nil
+	case n < 0 || n > 10:
+		return "the rating must be from 0 to 10", nil
+	default:
+		l.SetRating(&n)
 	}
-	number, err := apitype.ParseNumber(answer)
-	if err != nil {
-		return nil, errors.New("the rating must be a number")
+	return "", nil
+}
+
+func (l *lineDesk) setNotes(_ context.Context, answer string) (wrong string, err error) {
+	if answer != "" {
+		l.SetNotes(answer)
 	}
-	return &number, nil
+	return "", nil
 }

@@ -43,7 +43,7 @@ func TestLineDesk(t *testing.T) {
 	}
 	// One is not reached; of the other the rating is wrong twice; nonsense is asked again.
 	said := desk("nonsense\na\nc\nreached\nmany\n11\n8\nwas glad\n")
-	if strings.Count(said, "done\n") != 2 || !strings.Contains(said, "there is no \"nonsense\"") || !strings.Contains(said, "the rating must be a number") {
+	if strings.Count(said, ": the service has it\n") != 2 || !strings.Contains(said, "there is no \"nonsense\"") || !strings.Contains(said, "the rating must be a number") {
 		t.Errorf("got:\n%s", said)
 	}
 	attempts, completed := 0, 0
@@ -57,8 +57,46 @@ func TestLineDesk(t *testing.T) {
 	}
 	c.load()
 	for _, answers := range []string{"", "q\n", "c\nq\n"} {
-		if said := desk(answers); !strings.Contains(said, "a not reached") || strings.Contains(said, "done") {
+		if said := desk(answers); !strings.Contains(said, "a not reached") || strings.Contains(said, "the service has it") {
 			t.Errorf("%q: got %q, want a question and an end", answers, said)
+		}
+	}
+}
+
+// What was done can be taken back, and what was entered is there again, as on the screen.
+func TestLineDeskTakesBackAndKeepsDrafts(t *testing.T) {
+	t.Parallel()
+	h := servicetest.New(t)
+	c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}
+	c.load()
+	id := c.names.Replace("$CALL")
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
+	steps := []struct {
+		name, answers string
+		want          []string
+		attempts      int
+	}{
+		{"taken back", "a\nu\nq\n", []string{"sent in 5 s, u takes it back", "taken back: not reached"}, 0},
+		{"left in the middle", "c\nreached\n7\nq\n", []string{"notes, empty for none"}, 0},
+		{"taken up again", "d\nq\n", []string{"1 draft is not sent yet", "entered before and not sent: result reached, rating 7"}, 0},
+		{"asked before it ends", "x\nn\nq\n", []string{"cancel the call to"}, 0},
+		{"sent", "a\nq\n", []string{": the service has it"}, 1},
+	}
+	for _, step := range steps {
+		var said bytes.Buffer
+		s := newSession(App{In: strings.NewReader(step.answers), Out: &bytes.Buffer{}, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
+		s.flags.timeout = time.Minute
+		if err := s.lineDesk(t.Context()); err != nil {
+			t.Fatalf("%s: %v\n%s", step.name, err, said.String())
+		}
+		for _, want := range step.want {
+			if !strings.Contains(said.String(), want) {
+				t.Errorf("%s: got no %q:\n%s", step.name, want, said.String())
+			}
+		}
+		call := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+id, "").Object()
+		if got := len(call["attempts"].([]any)); got != step.attempts || is("status", "requested")(call) != 1 {
+			t.Errorf("%s: got %d attempts and %v, want %d and requested", step.name, got, call["status"], step.attempts)
 		}
 	}
 }
@@ -97,7 +135,7 @@ func TestLineDeskWithoutService(t *testing.T) {
 		t.Fatal(err)
 	}
 	entries, _, err := box.List()
-	if err != nil || len(entries) != 2 || entries[0].UUID == entries[1].UUID || strings.Count(said.String(), "kept: ") != 2 {
+	if err != nil || len(entries) != 2 || entries[0].UUID == entries[1].UUID || !strings.Contains(said.String(), "2 changes stay in the outbox") {
 		t.Errorf("got %d entries, %v and:\n%s\nwant one for each call", len(entries), err, said.String())
 	}
 }
@@ -109,9 +147,10 @@ func TestLineDeskOffersACallOnce(t *testing.T) {
 	call := func(id, state, person string) string {
 		return `{"uuid":"` + id + `","status":"` + state + `","type":"winback","attempts":[]` + person + `}`
 	}
+	person := func(id string) string { return `,"person":{"uuid":"` + id + `","firstName":"Name of ` + id[35:] + `"}` }
 	var edges []string
 	for _, id := range []string{twice, ended, waits, gone, twice} {
-		edges = append(edges, `{"node":`+call(id, "requested", `,"person":{"uuid":"`+id+`","firstName":"Name of `+id[35:]+`"}`)+`}`)
+		edges = append(edges, `{"node":`+call(id, "requested", person(id))+`}`)
 	}
 	attempts := map[string]int{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -131,7 +170,7 @@ func TestLineDeskOffersACallOnce(t *testing.T) {
 		case gone:
 			status(404, "application/json", `{}`)(w, r)
 		default:
-			status(200, "application/json", call(id, "requested", ""))(w, r)
+			status(200, "application/json", call(id, "requested", person(id)))(w, r)
 		}
 	}))
 	defer server.Close()
@@ -197,12 +236,12 @@ func TestLineDeskWithoutADisk(t *testing.T) {
 			must(os.Rename(queued, queued+".away"))
 			must(os.WriteFile(queued, nil, 0o600))
 		},
-		"not done": func() {
+		"not saved": func() {
 			must(os.Remove(queued))
 			must(os.Rename(queued+".away", queued))
 		},
 	}}
-	if err := desk("r\nc\nreached\n8\nprecious\nr\n", said); err != nil || !strings.Contains(said.String(), "nothing to try again") || !strings.Contains(said.String(), "r to try again what you entered") {
+	if err := desk("r\nc\nreached\n8\nprecious\nr\n", said); err != nil || !strings.Contains(said.String(), "nothing to send again") || !strings.Contains(said.String(), "r to send what you entered") {
 		t.Errorf("got %v and:\n%s", err, said.String())
 	}
 	call := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+id, "").Object()

@@ -12,7 +12,6 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/profile"
 	"fundesk/tui"
-	"fundesk/tui/desk"
 )
 
 // pages are the pages of the terminal interface.
@@ -76,24 +75,12 @@ func (s *session) runTUI(cmd *cobra.Command, page string, ascii bool) error {
 	if s.isAccessible() {
 		return s.lineDesk(cmd.Context())
 	}
-	client, err := s.connect(cmd.Context())
-	if err != nil {
-		return err
-	}
-	box, err := s.outbox(cmd.Context())
+	options, err := s.deskOptions(cmd.Context())
 	if err != nil {
 		return err
 	}
 	t, err := s.resolve()
 	if err != nil {
-		return err
-	}
-	state, err := s.deskState(t)
-	if err != nil {
-		return err
-	}
-	var agent *apitype.UUID
-	if err := s.agent(&agent); err != nil {
 		return err
 	}
 	var actions []apitype.PledgeAction
@@ -103,11 +90,7 @@ func (s *session) runTUI(cmd *cobra.Command, page string, ascii bool) error {
 	// What asks the program to end is the interface's business from here on: a ctrl+c in
 	// an editor, say, must end neither.
 	return tui.Run(context.WithoutCancel(cmd.Context()), tui.Options{
-		Options: desk.Options{
-			Client: client, Outbox: box, Agent: agent, ResultCodes: t.profile.ResultCodes, MaxAttempts: t.profile.MaxAttempts,
-			ExternalSourceName: t.profile.ExternalSourceName, ConfigDir: s.configDir(), StateFile: state, Now: s.app.Now,
-		},
-		Profile: t.label(), PledgeActions: actions, Locale: s.locale(), Page: page,
+		Options: options, Profile: t.label(), PledgeActions: actions, Locale: s.locale(), Page: page,
 		NoColor: s.flags.noColor || s.app.Getenv("NO_COLOR") != "", ASCII: ascii,
 	})
 }

@@ -132,3 +132,62 @@ func TestPipelineRecordsThreeAttempts(t *testing.T) {
 		}
 	}
 }
+
+// What the desk of ACCESSIBLE=1 offers is what the drawn one does: the same calls in the
+// same order, with the same warnings.
+func TestBothFacesOfTheDeskOfferTheSame(t *testing.T) {
+	t.Parallel()
+	const calls = 8
+	h := newHome(t)
+	h.must(t, "fundesk --profile demo call list --limit 1") // The sample data.
+	lines := h.openTerminal(t, 200, 200)
+	lines.write("ACCESSIBLE=1 fundesk demo")
+	lines.send("Enter")
+	asked := func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "q to end:") }
+	var told []string
+	for n := range calls {
+		screen := lines.wait("a question", func(screen string) bool {
+			return asked(screen) && strings.Count(screen, " call for ") == n+1
+		})
+		_, last, _ := strings.Cut(screen[strings.LastIndex(screen, " call for "):], " call for ")
+		name, rest, _ := strings.Cut(last, ", requested")
+		var warnings []string
+		for line := range strings.SplitSeq(rest, "\n") {
+			if text, isWarning := strings.CutPrefix(line, "warning: "); isWarning {
+				warnings = append(warnings, strings.TrimSpace(text))
+			}
+		}
+		told = append(told, name+": "+strings.Join(warnings, "; "))
+		lines.send("Enter")
+	}
+	drawn := h.openTerminal(t, 200, 60)
+	drawn.write("fundesk demo")
+	drawn.send("Enter")
+	drawn.waitFor("take the next call")
+	for i, before := 0, ""; i < calls; i++ {
+		drawn.send("n")
+		screen := drawn.wait("another call", func(screen string) bool {
+			id := callOnScreen.FindString(screen)
+			return id != "" && id != before && !strings.Contains(screen, "checking…")
+		})
+		before = callOnScreen.FindString(screen)
+		name, warnings, _ := strings.Cut(told[i], ": ")
+		if !strings.Contains(screen, "│ "+name+" ") {
+			t.Errorf("call %d: got %q, want the call of the screen:\n%s", i+1, told[i], screen)
+		}
+		if len(warnings) > 0 {
+			drawn.send("W")
+			screen = drawn.waitFor("Before you dial")
+			drawn.send("Escape")
+			drawn.wait("the call alone", func(screen string) bool { return !strings.Contains(screen, "Before you dial") })
+		}
+		for warning := range strings.SplitSeq(warnings, "; ") {
+			if warning != "" && !strings.Contains(screen, warning) {
+				t.Errorf("call %d: got the warning %q, want that of the screen:\n%s", i+1, warning, screen)
+			}
+		}
+		if signs := strings.Count(screen, "▲"); warnings == "" && signs > 0 {
+			t.Errorf("call %d: got no warning, want those of the screen:\n%s", i+1, screen)
+		}
+	}
+}
