@@ -70,12 +70,15 @@ type Client struct {
 	Calls        *CallsService
 	Pledges      *PledgesService
 	EntityAccess *EntityAccessService
+	Queue        *QueueService
 
 	options Options
 	base    *url.URL
 	trace   *tracer
 	own     bool // The transport is our own: it tells whether a connection was made.
 	behind  atomic.Int64
+
+	extensions extensions
 
 	maxPage, maxRecord int // Bytes; constant but for tests.
 
@@ -116,6 +119,7 @@ func New(o Options) (*Client, error) {
 	c.Calls = &CallsService{endpoint[apitype.Call]{client: c, path: callsPath}}
 	c.Pledges = &PledgesService{endpoint[apitype.Pledge]{client: c, path: pledgesPath}}
 	c.EntityAccess = &EntityAccessService{client: c}
+	c.Queue = &QueueService{client: c}
 	return c, nil
 }
 

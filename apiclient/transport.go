@@ -39,7 +39,7 @@ type request struct {
 	header       http.Header
 	// early sees the beginning of a 2xx body while the rest is still read; it returns
 	// false to see more.
-	early func(prefix []byte) bool
+	early  func(prefix []byte) bool
 	space  []byte // For the answer's body, empty; one that needs more takes more.
 	isPage bool   // The answer may hold several records.
 }
@@ -75,6 +75,7 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 	}
 	defer answer.Body.Close()
 	c.noteClock(answer.Header, started)
+	c.extensions.heard(answer.Header)
 	early := r.early
 	if answer.StatusCode/100 != 2 {
 		early = nil
@@ -229,9 +230,14 @@ const (
 	maxRetryAfter = time.Minute
 )
 
-// read sends a GET until it is answered, at most maxTries times.
+// read sends a GET until it is answered.
 func (c *Client) read(ctx context.Context, r request) (*Response, error) {
 	r.method = http.MethodGet
+	return c.repeat(ctx, r)
+}
+
+// repeat sends a request that may be repeated until it is answered, at most maxTries times.
+func (c *Client) repeat(ctx context.Context, r request) (*Response, error) {
 	for try := 1; ; try++ {
 		answer, err := c.once(ctx, r)
 		if err == nil {
@@ -253,7 +259,7 @@ func (c *Client) checkRead(r *Response) error {
 		e.Sent = false // A read changes nothing.
 		return e
 	}
-	if !r.isJSON() {
+	if r.Status != http.StatusNoContent && !r.isJSON() {
 		return broken(r, "it is not JSON")
 	}
 	return nil

@@ -104,4 +104,3 @@ func (o *Outbox) settle(c *claim, folder string) error {
 	}
 	return o.move(folder, c.Entry)
 }
-

@@ -1,0 +1,154 @@
+package apiclient
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"fundesk/apiclient/apitype"
+)
+
+// The paths of the extensions, which a service of the interface need not have.
+const (
+	extensionsPath = "/fundesk/v1"
+	queuePath      = extensionsPath + "/queue"
+)
+
+// QueueService takes calls for users, where the service has a queue: an extension beside the
+// interface. Every request of it may be repeated, and is after a lost answer. Where there is
+// no queue, its errors are of kind rejected.
+type QueueService struct{ client *Client }
+
+// Take leases the next calls for a user. The leases of a request are given again for its
+// requestUuid, so that none is lost with an answer.
+// POST /fundesk/v1/queue/take
+func (s *QueueService) Take(ctx context.Context, r apitype.TakeRequest) (Record[apitype.Taken], error) {
+	return ask[apitype.Taken](ctx, s, http.MethodPost, "/take", nil, r)
+}
+
+// Extend keeps a lease from now on; one that has ended is not found.
+// POST /fundesk/v1/queue/leases/{leaseUuid}/extend
+func (s *QueueService) Extend(ctx context.Context, lease apitype.UUID, r apitype.ExtendRequest) (Record[apitype.Lease], error) {
+	return ask[apitype.Lease](ctx, s, http.MethodPost, "/leases/"+lease.String()+"/extend", nil, r)
+}
+
+// Release gives a call back, to its place or to a later time. A lease that has ended is no
+// error.
+// POST /fundesk/v1/queue/leases/{leaseUuid}/release
+func (s *QueueService) Release(ctx context.Context, lease apitype.UUID, r apitype.DeferRequest) error {
+	_, err := ask[struct{}](ctx, s, http.MethodPost, "/leases/"+lease.String()+"/release", nil, r)
+	return err
+}
+
+// Later defers a call that nobody has leased.
+// PUT /fundesk/v1/queue/calls/{callUuid}/later
+func (s *QueueService) Later(ctx context.Context, call apitype.UUID, r apitype.DeferRequest) error {
+	_, err := ask[struct{}](ctx, s, http.MethodPut, "/calls/"+call.String()+"/later", nil, r)
+	return err
+}
+
+// State counts what waits.
+// GET /fundesk/v1/queue
+func (s *QueueService) State(ctx context.Context, o apitype.QueueOptions) (Record[apitype.QueueState], error) {
+	return ask[apitype.QueueState](ctx, s, http.MethodGet, "", o.Query(), nil)
+}
+
+// Calls is a page of the calls that wait, in the order in which they would be taken.
+// GET /fundesk/v1/queue/calls
+func (s *QueueService) Calls(ctx context.Context, o apitype.QueueCallListOptions) (Page[apitype.Call], error) {
+	if err := s.required(ctx); err != nil {
+		return Page[apitype.Call]{}, err
+	}
+	return endpoint[apitype.Call]{client: s.client, path: queuePath + "/calls"}.list(ctx, o.Query())
+}
+
+// Leases are those of all users that the account may see, without calls.
+// GET /fundesk/v1/queue/leases
+func (s *QueueService) Leases(ctx context.Context) (Record[apitype.Leases], error) {
+	return ask[apitype.Leases](ctx, s, http.MethodGet, "/leases", nil, nil)
+}
+
+// Agents are what users do and did.
+// GET /fundesk/v1/queue/agents
+func (s *QueueService) Agents(ctx context.Context, o apitype.QueueAgentsOptions) (Record[apitype.QueueAgents], error) {
+	return ask[apitype.QueueAgents](ctx, s, http.MethodGet, "/agents", o.Query(), nil)
+}
+
+// ask sends a request of the queue until it is answered; body is nil for none.
+func ask[T any](ctx context.Context, s *QueueService, method, path string, query url.Values, body any) (r Record[T], err error) {
+	if err := s.required(ctx); err != nil {
+		return r, err
+	}
+	send := request{method: method, path: queuePath + path, query: query}
+	if body != nil {
+		if send.body, err = json.Marshal(body); err != nil {
+			return r, &Error{Kind: KindUsage, Message: "the request cannot be written", Err: err}
+		}
+	}
+	answer, err := s.client.repeat(ctx, send)
+	if err != nil || answer.Status == http.StatusNoContent {
+		return r, err
+	}
+	return record[T](answer), checkObject(answer)
+}
+
+// required refuses a service without a queue.
+func (s *QueueService) required(ctx context.Context) error {
+	has, err := s.client.Has(ctx, apitype.ExtensionQueue)
+	if err == nil && !has {
+		err = &Error{Kind: KindRejected, Message: "the service has no queue"}
+	}
+	return err
+}
+
+// extensions are what is known of what the service has beside the interface. It is safe for
+// concurrent use.
+type extensions struct {
+	mu    sync.Mutex
+	known bool
+	names []string
+}
+
+func (e *extensions) set(names []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.known, e.names = true, names
+}
+
+// heard notes what an answer says of extensions.
+func (e *extensions) heard(h http.Header) {
+	if names := h.Get(apitype.ExtensionsHeader); names != "" {
+		e.set(strings.Split(strings.ReplaceAll(names, " ", ""), ","))
+	}
+}
+
+// Has reports whether the service has an extension. It is asked once, where no answer has
+// said it yet; an error is that nothing is known.
+func (c *Client) Has(ctx context.Context, extension string) (bool, error) {
+	e := &c.extensions
+	e.mu.Lock()
+	known, names := e.known, e.names
+	e.mu.Unlock()
+	if known {
+		return slices.Contains(names, extension), nil
+	}
+	answer, err := c.read(ctx, request{path: extensionsPath})
+	switch failure := asError(err); {
+	case failure == nil:
+	case failure.Retryable || failure.Kind == KindUnauthenticated || failure.Kind == KindInterrupted || failure.Kind == KindUsage:
+		return false, err
+	default: // Not found, or whatever else a service says of a path that it does not know.
+		e.set(nil)
+		return false, nil
+	}
+	var said apitype.Extensions
+	if json.Unmarshal(answer.Body, &said) != nil {
+		said.Extensions = nil
+	}
+	e.set(said.Extensions)
+	return slices.Contains(said.Extensions, extension), nil
+}
