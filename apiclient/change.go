@@ -3,95 +3,23 @@ package apiclient
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
-	"strings"
 
 	"fundesk/apiclient/apitype"
 )
-
-// The operations that change something, as the outbox names them.
-const (
-	OpCreatePerson  = "person.create"
-	OpUpdatePerson  = "person.update"
-	OpCreateCall    = "call.create"
-	OpAddAttempt    = "call.attempt"
-	OpCompleteCall  = "call.complete"
-	OpCancelCall    = "call.cancel"
-	OpExpireCall    = "call.expire"
-	OpCreatePledge  = "pledge.create"
-	OpUpdatePledge  = "pledge.update"
-	OpPledgeAction  = "pledge.action"
-	OpMarkProcessed = "processed.mark"
-)
-
-// Change is one change as it is sent: the exact bytes, and what is needed to recognise
-// it at the service when its answer was lost.
-type Change struct {
-	Op     string
-	UUID   apitype.UUID // The record that is changed or created; zero for processed.mark.
-	Method string
-	Path   string
-	Body   []byte // Nil: no body.
-	// Seen is the record before the change, if it is known: it tells an update that
-	// did not land from one that somebody else overtook.
-	Seen json.RawMessage
-	// Generated says that nobody but the sender can know the new record's UUID: a 409
-	// then comes from an own request that arrived twice.
-	Generated bool
-}
-
-// newChange writes the body of a change.
-func newChange(op string, id apitype.UUID, method, path string, request any) (Change, error) {
-	body, err := json.Marshal(request)
-	if err != nil {
-		return Change{}, &Error{Kind: KindUsage, Message: "the request cannot be written as JSON: " + err.Error(), Err: err}
-	}
-	return Change{Op: op, UUID: id, Method: method, Path: path, Body: body}, nil
-}
-
-// newCreation writes the body of a creation; a missing uuid is chosen here, so that
-// the creation can be repeated.
-func newCreation(op, path string, id **apitype.UUID, request func() any) (Change, error) {
-	generated := *id == nil
-	if generated {
-		*id = new(apitype.NewUUID())
-	}
-	change, err := newChange(op, **id, http.MethodPost, path, request())
-	change.Generated = generated
-	return change, err
-}
-
-// recordPath is where the changed record is read; "" when there is none.
-func (ch Change) recordPath() string {
-	noun, _, _ := strings.Cut(ch.Op, ".")
-	path := map[string]string{"person": personsPath, "call": callsPath, "pledge": pledgesPath}[noun]
-	if path == "" {
-		return ""
-	}
-	return path + "/" + ch.UUID.String()
-}
-
-func (ch Change) isCreate() bool { return strings.HasSuffix(ch.Op, ".create") }
-func (ch Change) isUpdate() bool { return strings.HasSuffix(ch.Op, ".update") }
-
-// isMove reports whether the change ends a call: it carries its own time, by which it
-// is recognised.
-func (ch Change) isMove() bool {
-	return ch.Op == OpCompleteCall || ch.Op == OpCancelCall || ch.Op == OpExpireCall
-}
 
 // Send sends a change until its outcome is known. An answer that was lost is settled by
 // reading the record; only what certainly did not take effect is sent again. When it
 // cannot be told, the error is of kind unknown_outcome.
 func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
-	if ch.isUpdate() && ch.Seen == nil {
+	op := ch.Operation()
+	if op.updates() && ch.Seen == nil {
 		// One try: it only sharpens the message of a rare case.
-		if answer, err := c.Do(ctx, http.MethodGet, ch.recordPath(), nil, nil, nil); err == nil && answer.Err() == nil && checkRecord(answer, ch.UUID) == nil {
+		if answer, err := c.Do(ctx, http.MethodGet, op.recordPath(ch.UUID), nil, nil, nil); err == nil && answer.Err() == nil && checkRecord(answer, ch.UUID) == nil {
 			ch.Seen = answer.Body
 		}
 	}
-	s := &sending{client: c, change: ch}
+	s := &sending{client: c, change: ch, op: op}
 	return s.run(ctx)
 }
 
@@ -99,9 +27,10 @@ func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
 type sending struct {
 	client *Client
 	change Change
+	op     Operation
 	etag   string // Revision that the change must find; known after a settlement.
 	lost   bool   // An earlier try may have reached the service.
-	odd    bool   // An earlier answer to processed marks was 2xx, but not 204.
+	other  bool   // An earlier answer to processed marks was 2xx, but not 204.
 }
 
 func (s *sending) run(ctx context.Context) (*Response, error) {
@@ -113,7 +42,7 @@ func (s *sending) run(ctx context.Context) (*Response, error) {
 		switch {
 		case failed.Kind == KindInterrupted:
 			return nil, s.interrupted(failed)
-		case failed.Kind == KindConflict && (s.lost || s.change.Generated || s.change.isMove()):
+		case failed.Kind == KindConflict && (s.lost || s.change.Generated || s.op.Moves != ""):
 			return s.afterConflict(ctx, failed)
 		case !failed.Sent && s.lost && try >= maxTries:
 			return nil, s.unknown(failed)
@@ -139,21 +68,21 @@ func (s *sending) try(ctx context.Context) (*Response, *Error) {
 	if answer.Status/100 != 2 {
 		return nil, answer.failure(s.client.options.Now())
 	}
-	if s.change.Op == OpMarkProcessed {
+	if s.op.Repeatable {
 		return s.marked(answer)
 	}
-	if err := s.change.checkAnswer(answer); err != nil {
+	if err := s.change.CheckAnswer(answer); err != nil {
 		return nil, retryable(asError(err))
 	}
 	return answer, nil
 }
 
-// checkAnswer wants the record that was changed. A creation may have got another uuid
+// CheckAnswer wants the record that was changed. A creation may have got another uuid
 // from a service that chooses it itself: sent again, it would make one more record.
-func (ch Change) checkAnswer(answer *Response) error {
+func (ch Change) CheckAnswer(answer *Response) error {
 	id := ch.UUID
-	if ch.isCreate() && answer.Status == http.StatusCreated {
-		if chosen, err := apitype.ParseUUID(identity(answer.Body)); err == nil {
+	if ch.Operation().Creates && answer.Status == http.StatusCreated {
+		if chosen, err := apitype.RecordUUID(answer.Body); err == nil {
 			id = chosen
 		}
 	}
@@ -169,10 +98,10 @@ func (s *sending) marked(answer *Response) (*Response, *Error) {
 		return answer, nil
 	case !answer.isJSON() && len(bytes.TrimSpace(answer.Body)) > 0:
 		return nil, retryable(broken(answer, "it is not JSON"))
-	case s.odd:
+	case s.other:
 		return answer, nil
 	default:
-		s.odd = true
+		s.other = true
 		return nil, retryable(broken(answer, "processed marks are answered with 204"))
 	}
 }
@@ -187,7 +116,7 @@ func retryable(e *Error) *Error {
 // when it did not take effect and may be sent again.
 func (s *sending) settle(ctx context.Context, failed *Error, try int) (*Response, error) {
 	s.lost = true
-	if s.change.Op == OpMarkProcessed { // Marking again changes nothing.
+	if s.op.Repeatable {
 		failed.Retryable = true
 		if try >= maxTries {
 			return nil, s.unknown(failed)
@@ -206,13 +135,13 @@ func (s *sending) settle(ctx context.Context, failed *Error, try int) (*Response
 		return nil, s.unknown(failed)
 	}
 	failed.Retryable = true
-	if answer != nil && s.change.isUpdate() {
+	if answer != nil && s.op.updates() {
 		s.etag = answer.Header.Get("ETag")
 	}
 	// An attempt is never de-duplicated by the service: only a refusal by the service
 	// itself is certain enough to send it again.
 	certain := failed.Status == http.StatusServiceUnavailable || failed.Status == http.StatusInternalServerError
-	if s.change.Op == OpAddAttempt && !certain {
+	if s.op.Name == OpAddAttempt && !certain {
 		return nil, s.unknown(failed)
 	}
 	if try >= maxTries && !certain {

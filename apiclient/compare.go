@@ -3,7 +3,6 @@ package apiclient
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -38,8 +37,8 @@ var groups = map[string][]string{
 
 // compareSent counts the sent values that the record shows, and those of which it
 // shows something else. What it does not show at all counts as neither.
-func compareSent(op string, sent, record map[string]any) (equal, differ int) {
-	visit(op, sent, func(path, shown string, value any) {
+func (o Operation) compareSent(sent, record map[string]any) (equal, differ int) {
+	o.visit("", sent, func(path, shown string, value any) {
 		got, there := lookup(record, shown)
 		switch {
 		case !there:
@@ -53,9 +52,9 @@ func compareSent(op string, sent, record map[string]any) (equal, differ int) {
 }
 
 // unchanged reports whether all that a request names is in record as it was in seen.
-func unchanged(op string, sent, seen, record map[string]any) bool {
+func (o Operation) unchanged(sent, seen, record map[string]any) bool {
 	same := true
-	visit(op, sent, func(path, shown string, _ any) {
+	o.visit("", sent, func(path, shown string, _ any) {
 		before, _ := lookup(seen, shown)
 		now, _ := lookup(record, shown)
 		same = same && sameValue(path, before, now)
@@ -64,16 +63,12 @@ func unchanged(op string, sent, seen, record map[string]any) bool {
 }
 
 // visit calls f for each value of a request with the place where answers show it.
-func visit(op string, sent map[string]any, f func(path, shown string, value any)) {
-	visitObject(op, "", sent, f)
-}
-
-func visitObject(op, prefix string, object map[string]any, f func(path, shown string, value any)) {
+func (o Operation) visit(prefix string, object map[string]any, f func(path, shown string, value any)) {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		path, value := prefix+name, object[name]
 		shown, moved := answerPaths[path]
 		switch {
-		case shown == "-", op == OpCompleteCall && path == "userUuid", strings.HasSuffix(op, ".update") && path == "externalMetadata" && value == nil:
+		case shown == "-", slices.Contains(o.hidden, path), o.updates() && path == "externalMetadata" && value == nil:
 			continue
 		case !moved:
 			shown = path
@@ -84,8 +79,8 @@ func visitObject(op, prefix string, object map[string]any, f func(path, shown st
 			}
 			continue
 		}
-		if inner, ok := value.(map[string]any); ok && path != "externalMetadata" || ok && op == OpCreateCall {
-			visitObject(op, path+".", inner, f)
+		if inner, ok := value.(map[string]any); ok && (path != "externalMetadata" || o.descends) {
+			o.visit(path+".", inner, f)
 			continue
 		}
 		f(path, shown, value)
@@ -164,5 +159,3 @@ func sameText(path, sent, shown string) bool {
 }
 
 func lastSegment(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
-
-func newReader(data []byte) io.Reader { return bytes.NewReader(data) }

@@ -3,15 +3,12 @@ package apiclient
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
 	"fundesk/apiclient/apitype"
 )
-
-const markPath = "/api/v1/entity-access/actions/mark-processed"
 
 // EntityAccessService marks retrieved records as processed.
 type EntityAccessService struct{ client *Client }
@@ -98,7 +95,7 @@ func (s *EntityAccessService) mark(ctx context.Context, entries []apitype.Proces
 	if err != nil {
 		return nil, err
 	}
-	sender := &sending{client: s.client, change: ch}
+	sender := &sending{client: s.client, change: ch, op: ch.Operation()}
 	_, err = sender.run(ctx)
 	known := asError(err)
 	if known == nil || known.Kind != KindRejected {
@@ -124,5 +121,5 @@ func sameEntry(entry apitype.ProcessedEntry, failed apitype.ProcessedError) bool
 
 // MarkProcessedChange is one request that marks entries, as it is sent.
 func MarkProcessedChange(entries []apitype.ProcessedEntry) (Change, error) {
-	return newChange(OpMarkProcessed, apitype.UUID{}, http.MethodPost, markPath, apitype.MarkProcessedRequest{Entries: entries})
+	return newChange(OpMarkProcessed, apitype.UUID{}, apitype.MarkProcessedRequest{Entries: entries})
 }

@@ -46,14 +46,19 @@ func ExamplePersonsService_All() {
 	// Output: Jansen
 }
 
-func ExampleCallsService_AddAttempt() {
+func ExampleClient_Send() {
 	client, stop := exampleClient()
 	defer stop()
 	id := apitype.MustParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10")
 	at := apitype.TimeFromMilli(1795166100000) // Its own time: a repeat is recognised by it.
-	call, err := apiclient.Decoded(client.Calls.AddAttempt(context.Background(), id, apitype.AddAttemptRequest{AttemptAt: &at}))
-	fmt.Println(call.Status, call.AttemptsCount, err)
-	// Output: requested 1 <nil>
+	change, err := apiclient.AddAttemptChange(id, apitype.AddAttemptRequest{AttemptAt: &at})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	answer, err := client.Send(context.Background(), change)
+	fmt.Println(answer.Status, err)
+	// Output: 200 <nil>
 }
 
 func ExamplePledgesService_Get() {

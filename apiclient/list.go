@@ -1,13 +1,9 @@
 package apiclient
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"net/url"
 	"strconv"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"fundesk/apiclient/apitype"
 )
@@ -96,29 +92,4 @@ func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T
 		page.HasPreviousPage = len(page.Records) > 0 && page.StartCursor != ""
 	}
 	return page, answer, nil
-}
-
-// identity is the uuid of a record, "" when it has none.
-func identity(raw json.RawMessage) string {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), tolerant)
-	if token, err := dec.ReadToken(); err != nil || token.Kind() != '{' {
-		return ""
-	}
-	for dec.PeekKind() == '"' {
-		name, err := dec.ReadToken()
-		if err != nil {
-			return ""
-		}
-		if name.String() == "uuid" && dec.PeekKind() == '"' {
-			id, err := dec.ReadToken()
-			if err != nil {
-				return ""
-			}
-			return id.String()
-		}
-		if dec.SkipValue() != nil {
-			return ""
-		}
-	}
-	return ""
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
@@ -104,13 +106,13 @@ func TestCompareSent(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var sent, record map[string]any
-			if err := decodeExact([]byte(test.sent), &sent); err != nil {
+			if err := apitype.DecodeExact([]byte(test.sent), &sent); err != nil {
 				t.Fatal(err)
 			}
-			if err := decodeExact([]byte(test.record), &record); err != nil {
+			if err := apitype.DecodeExact([]byte(test.record), &record); err != nil {
 				t.Fatal(err)
 			}
-			equal, differ := compareSent(test.op, sent, record)
+			equal, differ := OperationOf(test.op).compareSent(sent, record)
 			if diff := cmp.Diff([2]int{test.equal, test.differ}, [2]int{equal, differ}); diff != "" {
 				t.Errorf("equal and differing values (-want +got):\n%s", diff)
 			}

@@ -229,32 +229,35 @@ func exercise(t *testing.T, s *stage, client *apiclient.Client) {
 	}{
 		{"read the call", func() error { _, err := apiclient.Decoded(client.Calls.Get(ctx, s.call)); return err }},
 		{"read the pledge", func() error { _, err := apiclient.Decoded(client.Pledges.Get(ctx, s.pledge)); return err }},
-		{"create a person", func() error { _, err := apiclient.Decoded(client.Persons.Create(ctx, s.newPerson())); return err }},
+		{"create a person", func() error {
+			_, err := client.Send(ctx, must(apiclient.CreatePersonChange(s.newPerson())))
+			return err
+		}},
 		{"update the person", func() error {
-			_, err := apiclient.Decoded(client.Persons.Update(ctx, s.person, apitype.UpdatePersonRequest{Email: apitype.Set("a@example.org")}))
+			_, err := client.Send(ctx, must(apiclient.UpdatePersonChange(s.person, apitype.UpdatePersonRequest{Email: apitype.Set("a@example.org")})))
 			return err
 		}},
 		{"attempt", func() error {
-			_, err := apiclient.Decoded(client.Calls.AddAttempt(ctx, s.call, apitype.AddAttemptRequest{AttemptAt: s.at()}))
+			_, err := client.Send(ctx, must(apiclient.AddAttemptChange(s.call, apitype.AddAttemptRequest{AttemptAt: s.at()})))
 			return err
 		}},
 		{"complete", func() error {
-			_, err := apiclient.Decoded(client.Calls.Complete(ctx, s.call, apitype.CompleteCallRequest{Result: &apitype.CallResultRequest{CompletedAt: s.at()}}))
+			_, err := client.Send(ctx, must(apiclient.CompleteCallChange(s.call, apitype.CompleteCallRequest{Result: &apitype.CallResultRequest{CompletedAt: s.at()}})))
 			return err
 		}},
 		{"drop", func() error {
-			_, err := apiclient.Decoded(client.Pledges.Act(ctx, s.pledge, apitype.ActionDrop))
+			_, err := client.Send(ctx, apiclient.PledgeActionChange(s.pledge, apitype.ActionDrop))
 			return err
 		}},
 		{"a refusal", func() error {
-			_, err := client.Persons.Update(ctx, s.person, apitype.UpdatePersonRequest{Email: apitype.Set("nonsense")})
+			_, err := client.Send(ctx, must(apiclient.UpdatePersonChange(s.person, apitype.UpdatePersonRequest{Email: apitype.Set("nonsense")})))
 			if kind := apiclient.KindOf(err); kind != apiclient.KindRejected {
 				return fmt.Errorf("got kind %q, want rejected: %w", kind, err)
 			}
 			return nil
 		}},
 		{"a conflict", func() error {
-			_, err := client.Calls.Cancel(ctx, s.call, apitype.CancelCallRequest{CancelledAt: s.at()})
+			_, err := client.Send(ctx, must(apiclient.CancelCallChange(s.call, apitype.CancelCallRequest{CancelledAt: s.at()})))
 			if kind := apiclient.KindOf(err); kind != apiclient.KindConflict {
 				return fmt.Errorf("got kind %q, want a conflict: %w", kind, err)
 			}
@@ -266,4 +269,20 @@ func exercise(t *testing.T, s *stage, client *apiclient.Client) {
 			t.Errorf("%s: %v", step.name, err)
 		}
 	}
+}
+
+// must is a change that can be written.
+func must(ch apiclient.Change, err error) apiclient.Change {
+	if err != nil {
+		panic(err)
+	}
+	return ch
+}
+
+// answered is the record that a change was answered with.
+func answered[T any](answer *apiclient.Response, err error) (record T, _ error) {
+	if err != nil {
+		return record, err
+	}
+	return record, json.Unmarshal(answer.Body, &record)
 }

@@ -3,14 +3,13 @@ package apiclient
 import (
 	"context"
 	"iter"
-	"net/http"
 
 	"fundesk/apiclient/apitype"
 )
 
 const personsPath = "/api/v1/persons"
 
-// PersonsService is the operations on persons.
+// PersonsService reads persons. What changes them is a Change, for Client.Send.
 type PersonsService struct{ endpoint[apitype.Person] }
 
 // List fetches one page.
@@ -30,38 +29,12 @@ func (s *PersonsService) Get(ctx context.Context, id apitype.UUID) (Record[apity
 	return s.get(ctx, id)
 }
 
-// Create creates a person under the uuid of the request, or a new one.
-// POST /api/v1/persons (interface: Persons)
-func (s *PersonsService) Create(ctx context.Context, r apitype.CreatePersonRequest) (Record[apitype.Person], error) {
-	return s.send(ctx)(CreatePersonChange(r))
-}
-
-// Update changes the fields that the request names.
-// PUT /api/v1/persons/{uuid}/actions/update (interface: Persons)
-func (s *PersonsService) Update(ctx context.Context, id apitype.UUID, r apitype.UpdatePersonRequest) (Record[apitype.Person], error) {
-	return s.send(ctx)(UpdatePersonChange(id, r))
-}
-
 // CreatePersonChange is a person's creation as it is sent.
 func CreatePersonChange(r apitype.CreatePersonRequest) (Change, error) {
-	return newCreation(OpCreatePerson, personsPath, &r.UUID, func() any { return r })
+	return newCreation(OpCreatePerson, &r.UUID, &r)
 }
 
 // UpdatePersonChange is a person's update as it is sent.
 func UpdatePersonChange(id apitype.UUID, r apitype.UpdatePersonRequest) (Change, error) {
-	return newChange(OpUpdatePerson, id, http.MethodPut, personsPath+"/"+id.String()+"/actions/update", r)
-}
-
-// send returns a function that sends a change and reads the record it answers.
-func (e endpoint[T]) send(ctx context.Context) func(Change, error) (Record[T], error) {
-	return func(ch Change, err error) (Record[T], error) {
-		if err != nil {
-			return Record[T]{}, err
-		}
-		answer, err := e.client.Send(ctx, ch)
-		if err != nil {
-			return Record[T]{}, err
-		}
-		return record[T](answer), nil
-	}
+	return newChange(OpUpdatePerson, id, r)
 }

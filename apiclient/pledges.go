@@ -3,15 +3,15 @@ package apiclient
 import (
 	"context"
 	"iter"
-	"net/http"
 	"net/url"
+	"strings"
 
 	"fundesk/apiclient/apitype"
 )
 
 const pledgesPath = "/api/v1/pledges"
 
-// PledgesService is the operations on pledges.
+// PledgesService reads pledges. What changes them is a Change, for Client.Send.
 type PledgesService struct{ endpoint[apitype.Pledge] }
 
 // List fetches one page.
@@ -41,38 +41,19 @@ func (s *PledgesService) Get(ctx context.Context, id apitype.UUID) (Record[apity
 	return s.get(ctx, id)
 }
 
-// Create creates a pledge under the uuid of the request, or a new one.
-// POST /api/v1/pledges (interface: Pledges)
-func (s *PledgesService) Create(ctx context.Context, r apitype.CreatePledgeRequest) (Record[apitype.Pledge], error) {
-	return s.send(ctx)(CreatePledgeChange(r))
-}
-
-// Update changes the fields that the request names.
-// PUT /api/v1/pledges/{uuid}/actions/update (interface: Pledges)
-func (s *PledgesService) Update(ctx context.Context, id apitype.UUID, r apitype.UpdatePledgeRequest) (Record[apitype.Pledge], error) {
-	return s.send(ctx)(UpdatePledgeChange(id, r))
-}
-
-// Act executes a status action; any name is sent.
-// PUT /api/v1/pledges/{uuid}/actions/{statusUpdateAction} (interface: Pledges)
-func (s *PledgesService) Act(ctx context.Context, id apitype.UUID, action apitype.PledgeAction) (Record[apitype.Pledge], error) {
-	return s.send(ctx)(PledgeActionChange(id, action), nil)
-}
-
 // CreatePledgeChange is a pledge's creation as it is sent.
 func CreatePledgeChange(r apitype.CreatePledgeRequest) (Change, error) {
-	return newCreation(OpCreatePledge, pledgesPath, &r.UUID, func() any { return r })
+	return newCreation(OpCreatePledge, &r.UUID, &r)
 }
 
 // UpdatePledgeChange is a pledge's update as it is sent.
 func UpdatePledgeChange(id apitype.UUID, r apitype.UpdatePledgeRequest) (Change, error) {
-	return newChange(OpUpdatePledge, id, http.MethodPut, pledgesPath+"/"+id.String()+"/actions/update", r)
+	return newChange(OpUpdatePledge, id, r)
 }
 
 // PledgeActionChange is a status action as it is sent: without a body.
 func PledgeActionChange(id apitype.UUID, action apitype.PledgeAction) Change {
-	return Change{
-		Op: OpPledgeAction, UUID: id, Method: http.MethodPut,
-		Path: pledgesPath + "/" + id.String() + "/actions/" + url.PathEscape(string(action)),
-	}
+	ch, _ := newChange(OpPledgeAction, id, nil) // Only a body can fail.
+	ch.Path = strings.Replace(ch.Path, "{action}", url.PathEscape(string(action)), 1)
+	return ch
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"fundesk/apiclient/apitype"
 )
 
 // pageInfo is the position of a page; every part may be absent, or null. Spec gap: L3.
@@ -157,7 +159,10 @@ func beginning(prefix []byte) (info pageInfo, id string) {
 		}
 		if token.Kind() == '"' && token.String() == "node" && dec.PeekKind() == '{' {
 			after := prefix[dec.InputOffset():]
-			return info, identity(after[bytes.IndexByte(after, '{'):])
+			if found, err := apitype.RecordUUID(after[bytes.IndexByte(after, '{'):]); err == nil {
+				id = found.String()
+			}
+			return info, id
 		}
 	}
 }

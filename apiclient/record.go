@@ -33,7 +33,7 @@ func (r Record[T]) Decode() (T, error) {
 
 // name is the record in a message.
 func (r Record[T]) name() string {
-	id, err := apitype.ParseUUID(identity(r.Raw))
+	id, err := apitype.RecordUUID(r.Raw)
 	if err != nil {
 		return "a record"
 	}
@@ -75,7 +75,7 @@ func checkRecord(answer *Response, id apitype.UUID) error {
 	if err := checkObject(answer); err != nil {
 		return err
 	}
-	if got, err := apitype.ParseUUID(identity(answer.Body)); err != nil || got != id {
+	if got, err := apitype.RecordUUID(answer.Body); err != nil || got != id {
 		return broken(answer, "it is not the record that was asked for")
 	}
 	return nil

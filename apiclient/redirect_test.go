@@ -48,11 +48,11 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 			return err
 		},
 		"an update": func(ctx context.Context, c *apiclient.Client) error {
-			_, err := c.Persons.Update(ctx, apitype.NewUUID(), apitype.UpdatePersonRequest{IBAN: apitype.Set("NL91ABNA0417164300")})
+			_, err := c.Send(ctx, must(apiclient.UpdatePersonChange(apitype.NewUUID(), apitype.UpdatePersonRequest{IBAN: apitype.Set("NL91ABNA0417164300")})))
 			return err
 		},
 		"a creation": func(ctx context.Context, c *apiclient.Client) error {
-			_, err := c.Persons.Create(ctx, apitype.CreatePersonRequest{OwningOrganizationUUID: apitype.NewUUID(), RecruitingOrganizationUUID: apitype.NewUUID()})
+			_, err := c.Send(ctx, must(apiclient.CreatePersonChange(apitype.CreatePersonRequest{OwningOrganizationUUID: apitype.NewUUID(), RecruitingOrganizationUUID: apitype.NewUUID()})))
 			return err
 		},
 	}

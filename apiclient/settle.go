@@ -2,7 +2,6 @@ package apiclient
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"fundesk/apiclient/apitype"
@@ -33,13 +32,14 @@ func (c *Client) Settle(ctx context.Context, ch Change) (Outcome, error) {
 
 // settle is Settle with the record that was read.
 func (c *Client) settle(ctx context.Context, ch Change) (Outcome, *Response, error) {
-	path := ch.recordPath()
+	op := ch.Operation()
+	path := op.recordPath(ch.UUID)
 	if path == "" {
 		return Unknown, nil, nil
 	}
 	answer, err := c.read(ctx, request{path: path})
 	if err != nil {
-		if ch.isCreate() && asError(err).Status == http.StatusNotFound {
+		if op.Creates && asError(err).Status == http.StatusNotFound {
 			return NotLanded, nil, nil
 		}
 		return Unknown, nil, err
@@ -47,63 +47,52 @@ func (c *Client) settle(ctx context.Context, ch Change) (Outcome, *Response, err
 	if err := checkRecord(answer, ch.UUID); err != nil {
 		return Unknown, nil, err
 	}
-	return judge(ch, answer.Body), answer, nil
+	return judgeChange(ch, op, answer.Body), answer, nil
 }
 
 // judge compares a change with the record that was read after it.
-func judge(ch Change, got []byte) Outcome {
-	var record map[string]any
-	if decodeExact(got, &record) != nil {
-		return Unknown
-	}
-	var sent map[string]any
-	if len(ch.Body) > 0 && decodeExact(ch.Body, &sent) != nil {
-		return Unknown
-	}
-	switch {
-	case ch.isCreate():
-		return judgeCreation(ch, sent, record)
-	case ch.isUpdate():
-		return judgeUpdate(ch, sent, record)
-	case ch.Op == OpAddAttempt:
-		return judgeAttempt(sent, record)
-	case ch.isMove():
-		return judgeMove(ch, sent, record)
-	case ch.Op == OpPledgeAction:
-		return judgeAction(ch, record)
-	default:
-		return Unknown
-	}
+type judge struct {
+	change       Change
+	op           Operation
+	sent, record map[string]any
 }
 
-func judgeCreation(ch Change, sent, record map[string]any) Outcome {
-	if _, differ := compareSent(ch.Op, sent, record); differ > 0 {
+func judgeChange(ch Change, op Operation, got []byte) Outcome {
+	j := &judge{change: ch, op: op}
+	if apitype.DecodeExact(got, &j.record) != nil {
+		return Unknown
+	}
+	if len(ch.Body) > 0 && apitype.DecodeExact(ch.Body, &j.sent) != nil {
+		return Unknown
+	}
+	return op.settle(j)
+}
+
+func (j *judge) creation() Outcome {
+	if _, differ := j.op.compareSent(j.sent, j.record); differ > 0 {
 		return Conflict
 	}
 	return Landed
 }
 
-func judgeUpdate(ch Change, sent, record map[string]any) Outcome {
-	equal, differ := compareSent(ch.Op, sent, record)
+func (j *judge) update() Outcome {
+	equal, differ := j.op.compareSent(j.sent, j.record)
 	if differ == 0 {
-		if equal == 0 && len(sent) > 0 {
+		if equal == 0 && len(j.sent) > 0 {
 			return Unknown // Nothing of what was sent is shown in answers.
 		}
 		return Landed
 	}
 	var seen map[string]any
-	if ch.Seen == nil || decodeExact(ch.Seen, &seen) != nil {
-		return NotLanded
-	}
-	if unchanged(ch.Op, sent, seen, record) {
+	if j.change.Seen == nil || apitype.DecodeExact(j.change.Seen, &seen) != nil || j.op.unchanged(j.sent, seen, j.record) {
 		return NotLanded
 	}
 	return Conflict
 }
 
-func judgeAttempt(sent, record map[string]any) Outcome {
-	attempts, ok := record["attempts"].([]any)
-	at, timed := sent["attemptAt"].(string)
+func (j *judge) attempt() Outcome {
+	attempts, ok := j.record["attempts"].([]any)
+	at, timed := j.sent["attemptAt"].(string)
 	if !ok || !timed {
 		return Unknown
 	}
@@ -112,33 +101,23 @@ func judgeAttempt(sent, record map[string]any) Outcome {
 		if !isShown("attemptAt", at, attempt["attemptAt"]) {
 			continue
 		}
-		if user, given := sent["userUuid"]; !given || sameValue("userUuid", user, attempt["userUuid"]) {
+		if user, given := j.sent["userUuid"]; !given || sameValue("userUuid", user, attempt["userUuid"]) {
 			return Landed
 		}
 	}
 	return NotLanded
 }
 
-// moves are the state and the time that a move of a call leaves behind.
-var moves = map[string]struct {
-	status apitype.CallStatus
-	time   string
-}{
-	OpCompleteCall: {apitype.CallCompleted, ""},
-	OpCancelCall:   {apitype.CallCancelled, "cancelledAt"},
-	OpExpireCall:   {apitype.CallExpired, "expiredAt"},
-}
-
-func judgeMove(ch Change, sent, record map[string]any) Outcome {
-	move := moves[ch.Op]
-	switch status, _ := record["status"].(string); apitype.CallStatus(status) {
-	case move.status:
+// move judges what ends a call: it carries its own time, by which it is recognised.
+func (j *judge) move() Outcome {
+	switch status, _ := j.record["status"].(string); apitype.CallStatus(status) {
+	case j.op.Moves:
 	case apitype.CallRequested:
 		return NotLanded
 	default:
 		return Conflict
 	}
-	equal, differ := compareSent(ch.Op, sent, record)
+	equal, differ := j.op.compareSent(j.sent, j.record)
 	switch {
 	case differ > 0:
 		return Conflict
@@ -157,9 +136,9 @@ var actionTargets = map[apitype.PledgeAction]apitype.PledgeStatus{
 	apitype.ActionFulfill:  apitype.PledgeFulfilled,
 }
 
-func judgeAction(ch Change, record map[string]any) Outcome {
-	target, known := actionTargets[apitype.PledgeAction(lastSegment(ch.Path))]
-	switch status, _ := record["status"].(string); {
+func (j *judge) action() Outcome {
+	target, known := actionTargets[apitype.PledgeAction(lastSegment(j.change.Path))]
+	switch status, _ := j.record["status"].(string); {
 	case !known:
 		return Unknown
 	case status == string(target):
@@ -167,11 +146,4 @@ func judgeAction(ch Change, record map[string]any) Outcome {
 	default:
 		return NotLanded
 	}
-}
-
-// decodeExact decodes JSON with every digit of its numbers.
-func decodeExact(data []byte, into any) error {
-	dec := json.NewDecoder(newReader(data))
-	dec.UseNumber()
-	return dec.Decode(into)
 }

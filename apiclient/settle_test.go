@@ -155,17 +155,17 @@ func newStage(t *testing.T) *stage {
 	h := plain(t)
 	s := &stage{h: h, organization: h.Organization("AID")}
 	s.setup = faulty(t, h, faults()[0])
-	person, err := apiclient.Decoded(s.setup.Persons.Create(t.Context(), s.newPerson()))
+	person, err := answered[apitype.Person](s.setup.Send(t.Context(), must(apiclient.CreatePersonChange(s.newPerson()))))
 	if err != nil {
 		t.Fatalf("create the person: %v", err)
 	}
 	s.person = person.UUID
-	call, err := apiclient.Decoded(s.setup.Calls.Create(t.Context(), s.newCall()))
+	call, err := answered[apitype.Call](s.setup.Send(t.Context(), must(apiclient.CreateCallChange(s.newCall()))))
 	if err != nil {
 		t.Fatalf("create the call: %v", err)
 	}
 	s.call = call.UUID
-	pledge, err := apiclient.Decoded(s.setup.Pledges.Create(t.Context(), s.newPledge()))
+	pledge, err := answered[apitype.Pledge](s.setup.Send(t.Context(), must(apiclient.CreatePledgeChange(s.newPledge()))))
 	if err != nil {
 		t.Fatalf("create the pledge: %v", err)
 	}
@@ -239,19 +239,19 @@ func operations() []operation {
 	}
 	return []operation{
 		{name: "create person", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Persons.Create(ctx, s.newPerson())
+			_, err := c.Send(ctx, must(apiclient.CreatePersonChange(s.newPerson())))
 			return err
 		}, effect: total(persons, 1)},
 		{name: "create call", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Calls.Create(ctx, s.newCall())
+			_, err := c.Send(ctx, must(apiclient.CreateCallChange(s.newCall())))
 			return err
 		}, effect: total(calls, 1)},
 		{name: "create pledge", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Pledges.Create(ctx, s.newPledge())
+			_, err := c.Send(ctx, must(apiclient.CreatePledgeChange(s.newPledge())))
 			return err
 		}, effect: total(pledges, 1)},
 		{name: "update person", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Persons.Update(ctx, s.person, apitype.UpdatePersonRequest{Email: apitype.Set("a@example.org"), IBAN: apitype.Clear[string]()})
+			_, err := c.Send(ctx, must(apiclient.UpdatePersonChange(s.person, apitype.UpdatePersonRequest{Email: apitype.Set("a@example.org"), IBAN: apitype.Clear[string]()})))
 			return err
 		}, effect: func(t *testing.T, s *stage) int {
 			person, err := apiclient.Decoded(s.setup.Persons.Get(t.Context(), s.person))
@@ -261,7 +261,7 @@ func operations() []operation {
 			return map[bool]int{true: 1}[person.Email != nil && *person.Email == "a@example.org" && person.IBAN == nil]
 		}},
 		{name: "update pledge", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Pledges.Update(ctx, s.pledge, apitype.UpdatePledgeRequest{DonationAmount: apitype.Set(apitype.Cents(1510))})
+			_, err := c.Send(ctx, must(apiclient.UpdatePledgeChange(s.pledge, apitype.UpdatePledgeRequest{DonationAmount: apitype.Set(apitype.Cents(1510))})))
 			return err
 		}, effect: func(t *testing.T, s *stage) int {
 			pledge, err := apiclient.Decoded(s.setup.Pledges.Get(t.Context(), s.pledge))
@@ -271,7 +271,7 @@ func operations() []operation {
 			return map[bool]int{true: 1}[pledge.DonationAmount == apitype.Cents(1510)]
 		}},
 		{name: "attempt", twice: true, run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Calls.AddAttempt(ctx, s.call, apitype.AddAttemptRequest{AttemptAt: s.at(), UserUUID: &s.person})
+			_, err := c.Send(ctx, must(apiclient.AddAttemptChange(s.call, apitype.AddAttemptRequest{AttemptAt: s.at(), UserUUID: &s.person})))
 			return err
 		}, effect: func(t *testing.T, s *stage) int {
 			call, err := apiclient.Decoded(s.setup.Calls.Get(t.Context(), s.call))
@@ -281,19 +281,19 @@ func operations() []operation {
 			return call.AttemptsCount
 		}},
 		{name: "complete", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Calls.Complete(ctx, s.call, apitype.CompleteCallRequest{UserUUID: &s.person, Result: &apitype.CallResultRequest{CompletedAt: s.at(), ResultCode: new("ok")}})
+			_, err := c.Send(ctx, must(apiclient.CompleteCallChange(s.call, apitype.CompleteCallRequest{UserUUID: &s.person, Result: &apitype.CallResultRequest{CompletedAt: s.at(), ResultCode: new("ok")}})))
 			return err
 		}, effect: callIs(apitype.CallCompleted)},
 		{name: "cancel", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Calls.Cancel(ctx, s.call, apitype.CancelCallRequest{CancelledAt: s.at()})
+			_, err := c.Send(ctx, must(apiclient.CancelCallChange(s.call, apitype.CancelCallRequest{CancelledAt: s.at()})))
 			return err
 		}, effect: callIs(apitype.CallCancelled)},
 		{name: "expire", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Calls.Expire(ctx, s.call, apitype.ExpireCallRequest{ExpiredAt: s.at()})
+			_, err := c.Send(ctx, must(apiclient.ExpireCallChange(s.call, apitype.ExpireCallRequest{ExpiredAt: s.at()})))
 			return err
 		}, effect: callIs(apitype.CallExpired)},
 		{name: "action", run: func(ctx context.Context, s *stage, c *apiclient.Client) error {
-			_, err := c.Pledges.Act(ctx, s.pledge, apitype.ActionDrop)
+			_, err := c.Send(ctx, apiclient.PledgeActionChange(s.pledge, apitype.ActionDrop))
 			return err
 		}, effect: func(t *testing.T, s *stage) int {
 			pledge, err := apiclient.Decoded(s.setup.Pledges.Get(t.Context(), s.pledge))
@@ -340,12 +340,12 @@ func TestLostAnswerThenSomebodyElse(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	other := fault{spoil: func(w http.ResponseWriter, _ *http.Request, _ func() *httptest.ResponseRecorder) {
-		if _, err := s.setup.Calls.Cancel(context.Background(), s.call, apitype.CancelCallRequest{}); err != nil {
+		if _, err := s.setup.Send(context.Background(), must(apiclient.CancelCallChange(s.call, apitype.CancelCallRequest{}))); err != nil {
 			t.Errorf("cancel: %v", err)
 		}
 		hang(w)
 	}}
-	_, err := faulty(t, s.h, other).Calls.Complete(t.Context(), s.call, apitype.CompleteCallRequest{Result: &apitype.CallResultRequest{CompletedAt: s.at()}})
+	_, err := faulty(t, s.h, other).Send(t.Context(), must(apiclient.CompleteCallChange(s.call, apitype.CompleteCallRequest{Result: &apitype.CallResultRequest{CompletedAt: s.at()}})))
 	if apiclient.KindOf(err) != apiclient.KindConflict {
 		t.Errorf("got %v, want a conflict", err)
 	}
@@ -355,12 +355,12 @@ func TestUpdateOvertaken(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	other := fault{spoil: func(w http.ResponseWriter, _ *http.Request, _ func() *httptest.ResponseRecorder) {
-		if _, err := s.setup.Persons.Update(context.Background(), s.person, apitype.UpdatePersonRequest{Email: apitype.Set("third@example.org")}); err != nil {
+		if _, err := s.setup.Send(context.Background(), must(apiclient.UpdatePersonChange(s.person, apitype.UpdatePersonRequest{Email: apitype.Set("third@example.org")}))); err != nil {
 			t.Errorf("update: %v", err)
 		}
 		hang(w)
 	}}
-	_, err := faulty(t, s.h, other).Persons.Update(t.Context(), s.person, apitype.UpdatePersonRequest{Email: apitype.Set("mine@example.org")})
+	_, err := faulty(t, s.h, other).Send(t.Context(), must(apiclient.UpdatePersonChange(s.person, apitype.UpdatePersonRequest{Email: apitype.Set("mine@example.org")})))
 	if apiclient.KindOf(err) != apiclient.KindConflict {
 		t.Errorf("got %v, want a conflict", err)
 	}
@@ -372,7 +372,7 @@ func TestChosenUUIDIsTaken(t *testing.T) {
 	s := newStage(t)
 	r := s.newPerson()
 	r.UUID = &s.person
-	if _, err := s.setup.Persons.Create(t.Context(), r); apiclient.KindOf(err) != apiclient.KindConflict {
+	if _, err := s.setup.Send(t.Context(), must(apiclient.CreatePersonChange(r))); apiclient.KindOf(err) != apiclient.KindConflict {
 		t.Errorf("got %v, want a conflict", err)
 	}
 }
@@ -438,9 +438,9 @@ func TestCreationWithAnotherUUID(t *testing.T) {
 		creations.Add(1)
 		answer(w, http.StatusCreated, `{"uuid":"`+chosen+`"}`)
 	})
-	record, err := client.Persons.Create(t.Context(), apitype.CreatePersonRequest{OwningOrganizationUUID: apitype.NewUUID(), RecruitingOrganizationUUID: apitype.NewUUID()})
-	if err != nil || !bytes.Contains(record.Raw, []byte(chosen)) {
-		t.Errorf("got %s, %v, want the record of the service", record.Raw, err)
+	record, err := client.Send(t.Context(), must(apiclient.CreatePersonChange(apitype.CreatePersonRequest{OwningOrganizationUUID: apitype.NewUUID(), RecruitingOrganizationUUID: apitype.NewUUID()})))
+	if err != nil || !bytes.Contains(record.Body, []byte(chosen)) {
+		t.Fatalf("got %v, %v, want the record of the service", record, err)
 	}
 	if got := creations.Load(); got != 1 {
 		t.Errorf("got %d creations, want 1", got)
@@ -469,7 +469,7 @@ func TestAttemptKeptInSeconds(t *testing.T) {
 				w.WriteHeader(http.StatusServiceUnavailable)
 			})
 			at := apitype.NewTime(servicetest.Start.Add(700 * time.Millisecond))
-			if _, err := client.Calls.AddAttempt(t.Context(), id, apitype.AddAttemptRequest{AttemptAt: &at}); err != nil || len(attempts) != 1 {
+			if _, err := client.Send(t.Context(), must(apiclient.AddAttemptChange(id, apitype.AddAttemptRequest{AttemptAt: &at}))); err != nil || len(attempts) != 1 {
 				t.Errorf("got %v and %d attempts, want one", err, len(attempts))
 			}
 		})

@@ -133,7 +133,7 @@ func maskBody(body []byte) string {
 	switch {
 	case len(body) > maxMasked: // Masking needs the whole of it in memory.
 		return fmt.Sprintf("(%d bytes)", len(body))
-	case decodeExact(body, &value) != nil:
+	case apitype.DecodeExact(body, &value) != nil:
 		return fmt.Sprintf("(%d bytes that are not JSON)", len(body))
 	}
 	text, err := json.Marshal(maskValue("", value))

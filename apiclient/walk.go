@@ -47,7 +47,7 @@ func (e endpoint[T]) all(ctx context.Context, query url.Values, o AllOptions) it
 	return func(yield func(Record[T], error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		w := &walk[T]{endpoint: e, query: query, options: o, cursors: map[string]bool{}, heads: map[string]bool{}}
+		w := &walk[T]{endpoint: e, query: query, options: o, cursors: map[string]bool{}, heads: map[apitype.UUID]bool{}}
 		if w.options.PageSize <= 0 {
 			w.options.PageSize = defaultPageSize
 		}
@@ -66,10 +66,10 @@ type walk[T any] struct {
 	endpoint[T]
 	query   url.Values
 	options AllOptions
-	asked   int             // Records to ask for at a time: fewer than PageSize after a page that was too large.
-	cursors map[string]bool // Cursors that were followed.
-	heads   map[string]bool // First records of the pages.
-	empty   int             // Pages without a record since the last with one.
+	asked   int                   // Records to ask for at a time: fewer than PageSize after a page that was too large.
+	cursors map[string]bool       // Cursors that were followed.
+	heads   map[apitype.UUID]bool // First records of the pages.
+	empty   int                   // Pages without a record since the last with one.
 	yielded int
 	bytes   int       // Of the last page and a little more; 0 before the first.
 	spare   memory[T] // Of a page that was used up.
@@ -350,8 +350,8 @@ var errRepeats = errors.New("the pages of the list repeat")
 // repeats reports whether a page begins with a record that an earlier one began with,
 // and notes it.
 func (w *walk[T]) repeats(first Record[T]) bool {
-	head := identity(first.Raw)
-	if head == "" {
+	head, err := apitype.RecordUUID(first.Raw)
+	if err != nil {
 		return false
 	}
 	known := w.heads[head]

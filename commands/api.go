@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
 	"fundesk/render"
 )
 
@@ -147,7 +148,7 @@ func fieldValueOf(text string) any {
 	switch jsontext.Value(text).Kind() {
 	case 't', 'f', 'n', '0', '{', '[':
 		var value any
-		if jsontext.Value(text).IsValid() && decodeExact([]byte(text), &value) == nil {
+		if jsontext.Value(text).IsValid() && apitype.DecodeExact([]byte(text), &value) == nil {
 			return value
 		}
 	}

@@ -252,19 +252,12 @@ func decodeObject(data []byte) (map[string]any, error) {
 			continue
 		}
 		var value any
-		if decodeExact(raw, &value) != nil {
+		if apitype.DecodeExact(raw, &value) != nil {
 			return nil, errObject
 		}
 		object[name] = value
 	}
 	return object, nil
-}
-
-// decodeExact decodes JSON with every digit of its numbers.
-func decodeExact(data []byte, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	return dec.Decode(into)
 }
 
 // decodeRequest reads a body into a request type as strictly as the service would.

@@ -99,13 +99,10 @@ func lineTarget(line []byte) (apitype.UUID, error) {
 	text := string(line)
 	switch line[0] {
 	case '{':
-		var record struct {
-			UUID string `json:"uuid"`
-		}
-		if json.Unmarshal(line, &record) != nil {
+		if !json.Valid(line) {
 			return apitype.UUID{}, errJSON
 		}
-		text = record.UUID
+		return apitype.RecordUUID(line)
 	case '"':
 		if json.Unmarshal(line, &text) != nil {
 			return apitype.UUID{}, errJSON

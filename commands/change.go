@@ -154,8 +154,7 @@ func (s *session) deliver(ctx context.Context, client *apiclient.Client, flags *
 
 // aboutChange says what to look at after a change failed.
 func aboutChange(ch apiclient.Change, err error) error {
-	noun := nounOf(ch.Op)
-	see := "fundesk " + noun + " get " + ch.UUID.String()
+	see := "fundesk " + ch.Operation().Noun() + " get " + ch.UUID.String()
 	known, _ := errorAs(err)
 	switch kind := apiclient.KindOf(err); {
 	case kind == apiclient.KindUnknownOutcome, kind == apiclient.KindConflict, kind == apiclient.KindInterrupted && known != nil && known.Sent:
@@ -335,14 +334,4 @@ func printResult(list *render.List[changeResult], options render.Options, r chan
 		return err
 	}
 	return list.Flush()
-}
-
-// nounOf is the command of an operation's records.
-func nounOf(op string) string {
-	for i := range op {
-		if op[i] == '.' {
-			return op[:i]
-		}
-	}
-	return op
 }

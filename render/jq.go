@@ -3,13 +3,14 @@ package render
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/itchyny/gojq"
+
+	"fundesk/apiclient/apitype"
 )
 
 // Query is a jq expression. Numbers keep their text; the environment and other files
@@ -93,15 +94,12 @@ const maxQueried = 500_000
 
 var errTooLarge = errors.New("the answer holds too many values for --jq")
 
-// decodeExact decodes JSON with every digit of its numbers.
-func decodeExact(raw []byte) (any, error) {
+// queryable is a record as a query sees it.
+func queryable(raw []byte) (value any, err error) {
 	if bytes.Count(raw, []byte{','}) > maxQueried {
 		return nil, errTooLarge
 	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var value any
-	if err := dec.Decode(&value); err != nil {
+	if err := apitype.DecodeExact(raw, &value); err != nil {
 		return nil, fmt.Errorf("read a record: %w", err)
 	}
 	return value, nil
@@ -109,7 +107,7 @@ func decodeExact(raw []byte) (any, error) {
 
 // Print runs the query over one JSON document.
 func (q *Query) Print(out io.Writer, o Options, raw []byte) error {
-	value, err := decodeExact(raw)
+	value, err := queryable(raw)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package render
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"io"
 	"slices"
 
@@ -123,7 +122,7 @@ func (l *List[T]) addJSON(raw []byte) error {
 }
 
 func (l *List[T]) addQueried(raw []byte) error {
-	value, err := decodeExact(raw)
+	value, err := queryable(raw)
 	if err != nil {
 		return err
 	}
@@ -213,17 +212,12 @@ func indent(raw []byte) []byte {
 	return CleanJSON(value)
 }
 
-// identifier is the uuid of a record.
+// identifier is the uuid of a record. Another command reads one a line: whatever else a
+// service calls one must not pass for several.
 func identifier(raw []byte) (string, error) {
-	var record struct {
-		UUID string `json:"uuid"`
-	}
-	if json.Unmarshal(raw, &record) != nil {
+	id, err := apitype.RecordUUID(raw)
+	if err != nil {
 		return "", ErrNoIdentifier
 	}
-	// Another command reads one a line: whatever else it is must not pass for several.
-	if _, err := apitype.ParseUUID(record.UUID); err != nil {
-		return "", ErrNoIdentifier
-	}
-	return record.UUID, nil
+	return id.String(), nil
 }

@@ -6,17 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"fundesk/apiclient"
-	"fundesk/apiclient/apitype"
 )
 
 // lookUp settles an entry whose answer was lost. When it is certain that it did not
 // take effect, the entry becomes one to send.
 func (s *Sender) lookUp(ctx context.Context, c *claim) Event {
-	if c.Op == apiclient.OpMarkProcessed {
+	if c.Change().Operation().Repeatable {
 		c.State = StateQueued // It may be repeated, and there is no record to look at.
 		return Event{}
 	}
@@ -47,7 +45,7 @@ func (s *Sender) lookUp(ctx context.Context, c *claim) Event {
 // a repeat cannot apply twice need no wait; attempts are never recognised as repeats.
 // Spec gap: C4.
 func (s *Sender) believes(c *claim) bool {
-	if c.Op != apiclient.OpAddAttempt && c.Op != apiclient.OpPledgeAction {
+	if !c.Change().Operation().AddsUp {
 		return true
 	}
 	now := s.box.options.Now().UTC()
@@ -115,34 +113,17 @@ func (s *Sender) refused(ctx context.Context, c *claim, failure *apiclient.Error
 // isAnswer reports whether a 2xx answer is one of the service: the changed record, or
 // nothing where there is none to show.
 func isAnswer(c *claim, r *apiclient.Response) bool {
-	if len(r.Body) == 0 {
-		return r.Status == http.StatusNoContent || c.Op == apiclient.OpMarkProcessed
+	if !c.Change().Operation().Repeatable {
+		return r.Status == http.StatusNoContent && len(r.Body) == 0 || c.Change().CheckAnswer(r) == nil
 	}
-	if !strings.Contains(r.Header.Get("Content-Type"), "json") {
-		return false
-	}
-	if c.Op == apiclient.OpMarkProcessed {
-		// Marks may be repeated: JSON that comes again is how this service says yes.
-		return c.repeated && json.Valid(r.Body)
-	}
-	var record struct {
-		UUID apitype.UUID `json:"uuid"`
-	}
-	if json.Unmarshal(r.Body, &record) != nil {
-		return false
-	}
-	return record.UUID == c.UUID
+	// JSON that comes again is how this service says yes.
+	return len(r.Body) == 0 || c.repeated && json.Valid(r.Body)
 }
 
 // mayBeOurs reports whether a conflict may be with this very change: it went out
 // before, somebody on the way has doubled it, or nobody else can know its record.
 func mayBeOurs(c *claim) bool {
-	switch c.Op {
-	case apiclient.OpCompleteCall, apiclient.OpCancelCall, apiclient.OpExpireCall:
-		return true
-	default:
-		return c.repeated || c.Generated
-	}
+	return c.repeated || c.Generated || c.Change().Operation().Moves != ""
 }
 
 // afterConflict looks whether the change has taken effect although it was refused.

@@ -441,24 +441,7 @@ func (c *Changes) HeldText() string {
 }
 
 // OpLabel is an operation as a person says it.
-func OpLabel(op string) string {
-	switch op {
-	case apiclient.OpAddAttempt:
-		return "attempt"
-	case apiclient.OpCompleteCall:
-		return "completion"
-	case apiclient.OpCancelCall:
-		return "cancellation"
-	case apiclient.OpExpireCall:
-		return "expiry"
-	case apiclient.OpPledgeAction:
-		return "status action"
-	case apiclient.OpMarkProcessed:
-		return "processed mark"
-	default:
-		return op
-	}
-}
+func OpLabel(op string) string { return apiclient.OperationOf(op).Label }
 
 // ShortID is enough of an identifier to tell records on a screen apart.
 func ShortID(id apitype.UUID) string { return string(AppendShortID(nil, id)) }

@@ -1,0 +1,134 @@
+package apiclient
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+)
+
+// The operations that change something, as the outbox names them.
+const (
+	OpCreatePerson  = "person.create"
+	OpUpdatePerson  = "person.update"
+	OpCreateCall    = "call.create"
+	OpAddAttempt    = "call.attempt"
+	OpCompleteCall  = "call.complete"
+	OpCancelCall    = "call.cancel"
+	OpExpireCall    = "call.expire"
+	OpCreatePledge  = "pledge.create"
+	OpUpdatePledge  = "pledge.update"
+	OpPledgeAction  = "pledge.action"
+	OpMarkProcessed = "processed.mark"
+)
+
+// Operation is one way to change something: how it is sent, and what is known of it when
+// its answer was lost.
+type Operation struct {
+	Name   string // One of the constants.
+	Label  string // As a person says it.
+	Method string
+	Path   string // {uuid} is the record, {action} a status action.
+
+	Creates    bool                 // The record is a new one.
+	Repeatable bool                 // Sent again it changes nothing, whatever became of it.
+	AddsUp     bool                 // The service may take a repeat for another change.
+	Moves      apitype.CallStatus   // The state that the call is in afterwards.
+	hidden     []string             // Fields of the request that no answer shows.
+	descends   bool                 // Answers show the external metadata field by field.
+	settle     func(*judge) Outcome // Nil: there is no record to look at.
+}
+
+// operations has a row for each operation.
+func operations() []Operation {
+	const persons, calls, pledges = personsPath + "/{uuid}/actions/", callsPath + "/{uuid}/actions/", pledgesPath + "/{uuid}/actions/"
+	return []Operation{
+		{Name: OpCreatePerson, Label: "new person", Method: http.MethodPost, Path: personsPath, Creates: true, settle: (*judge).creation},
+		{Name: OpUpdatePerson, Label: "change of a person", Method: http.MethodPut, Path: persons + "update", settle: (*judge).update},
+		{Name: OpCreateCall, Label: "new call", Method: http.MethodPost, Path: callsPath, Creates: true, descends: true, settle: (*judge).creation},
+		{Name: OpAddAttempt, Label: "attempt", Method: http.MethodPut, Path: calls + "add-attempt", AddsUp: true, settle: (*judge).attempt},
+		{Name: OpCompleteCall, Label: "completion", Method: http.MethodPut, Path: calls + "complete", Moves: apitype.CallCompleted, hidden: []string{"userUuid"}, settle: (*judge).move},
+		{Name: OpCancelCall, Label: "cancellation", Method: http.MethodPut, Path: calls + "cancel", Moves: apitype.CallCancelled, settle: (*judge).move},
+		{Name: OpExpireCall, Label: "expiry", Method: http.MethodPut, Path: calls + "expire", Moves: apitype.CallExpired, settle: (*judge).move},
+		{Name: OpCreatePledge, Label: "new pledge", Method: http.MethodPost, Path: pledgesPath, Creates: true, settle: (*judge).creation},
+		{Name: OpUpdatePledge, Label: "change of a pledge", Method: http.MethodPut, Path: pledges + "update", settle: (*judge).update},
+		{Name: OpPledgeAction, Label: "status action", Method: http.MethodPut, Path: pledges + "{action}", AddsUp: true, settle: (*judge).action},
+		{Name: OpMarkProcessed, Label: "processed mark", Method: http.MethodPost, Path: "/api/v1/entity-access/actions/mark-processed", Repeatable: true},
+	}
+}
+
+// OperationOf is the operation of a name. Of one that is not known, as another version may
+// have put it into the outbox, nothing is known but its name.
+func OperationOf(name string) Operation {
+	all := operations()
+	if i := slices.IndexFunc(all, func(o Operation) bool { return o.Name == name }); i >= 0 {
+		return all[i]
+	}
+	return Operation{Name: name, Label: name, AddsUp: true}
+}
+
+// Noun is what the operation changes: person, call, pledge or processed.
+func (o Operation) Noun() string {
+	noun, _, _ := strings.Cut(o.Name, ".")
+	return noun
+}
+
+// updates reports whether the operation changes fields of a record, and nothing else.
+func (o Operation) updates() bool { return strings.HasSuffix(o.Path, "/update") }
+
+// recordPath is where the record of a change is read; "" when there is none.
+func (o Operation) recordPath(id apitype.UUID) string {
+	if o.settle == nil {
+		return ""
+	}
+	path, _, _ := strings.Cut(o.Path, "/{uuid}")
+	return path + "/" + id.String()
+}
+
+// Change is one change as it is sent: the exact bytes, and what is needed to recognise
+// it at the service when its answer was lost.
+type Change struct {
+	Op     string
+	UUID   apitype.UUID // The record that is changed or created; zero for processed.mark.
+	Method string
+	Path   string
+	Body   []byte // Nil: no body.
+	// Seen is the record before the change, if it is known: it tells an update that
+	// did not land from one that somebody else overtook.
+	Seen json.RawMessage
+	// Generated says that nobody but the sender can know the new record's UUID: a 409
+	// then comes from an own request that arrived twice.
+	Generated bool
+}
+
+// Operation is what the change does.
+func (ch Change) Operation() Operation { return OperationOf(ch.Op) }
+
+// newChange writes a change of a record; a nil request has no body.
+func newChange(op string, id apitype.UUID, request any) (Change, error) {
+	o := OperationOf(op)
+	ch := Change{Op: op, UUID: id, Method: o.Method, Path: strings.Replace(o.Path, "{uuid}", id.String(), 1)}
+	if request == nil {
+		return ch, nil
+	}
+	body, err := json.Marshal(request)
+	if err != nil {
+		return Change{}, &Error{Kind: KindUsage, Message: "the request cannot be written as JSON: " + err.Error(), Err: err}
+	}
+	ch.Body = body
+	return ch, nil
+}
+
+// newCreation writes the body of a creation; a missing uuid is chosen here, so that
+// the creation can be repeated.
+func newCreation[R any](op string, id **apitype.UUID, request *R) (Change, error) {
+	generated := *id == nil
+	if generated {
+		*id = new(apitype.NewUUID())
+	}
+	change, err := newChange(op, **id, request)
+	change.Generated = generated
+	return change, err
+}
