@@ -23,9 +23,8 @@ type page interface {
 	typing() bool
 	// text is handed the key or the paste.
 	text(msg tea.Msg) tea.Cmd
-	do(act action) tea.Cmd
-	// why says why an action cannot run now, "" when it can.
-	why(act action) string
+	scroll(by step) tea.Cmd
+	refresh() tea.Cmd
 	// receive is handed a result of this page's own commands.
 	receive(r result) tea.Cmd
 	lines(l layout) []string
@@ -33,9 +32,8 @@ type page interface {
 
 // The pages, in the order of their tabs.
 var (
-	pageNames   = []string{"desk", "calls", "persons", "pledges", "outbox", "stats"}
-	pageTitles  = []string{"Desk", "Calls", "Persons", "Pledges", "Outbox", "Stats"}
-	pageActions = []action{actPageDesk, actPageCalls, actPagePeople, actPagePledge, actPageOutbox, actPageStats}
+	pageNames  = []string{"desk", "calls", "persons", "pledges", "outbox", "stats"}
+	pageTitles = []string{"Desk", "Calls", "Persons", "Pledges", "Outbox", "Stats"}
 )
 
 // How often changes are asked for, in seconds: when somebody looks, and when nobody
@@ -302,23 +300,23 @@ func (a *app) footer() string {
 	}
 	scopes := append(a.pages[a.current].scopes(), scopeEverywhere)
 	key := footerKey{current: a.current, width: a.layout.width, scope: scopes[0]}
-	for i, binding := range a.keys.footer(scopes) {
-		if a.whyNot(binding.action) == "" {
+	for i, act := range a.keys.footer(scopes) {
+		if a.whyNot(act) == "" {
 			key.allowed |= 1 << i
 		}
 	}
 	return a.drawnFooter.of(key, func() string {
 		var b strings.Builder
 		used := 0
-		reserved := widget.Width(a.keyOf(actHelp)+" "+string(actHelp)) + 2 // The way to all the others is always there.
-		for i, binding := range a.keys.footer(scopes) {
+		reserved := widget.Width(a.keys.keyOf(actHelp)+" "+actHelp) + 2 // The way to all the others is always there.
+		for i, act := range a.keys.footer(scopes) {
 			if key.allowed&(1<<i) == 0 {
 				continue
 			}
-			if binding.action == actHelp {
+			if act.id == actHelp {
 				reserved = 0
 			}
-			item := a.styles.key(keyName(binding.keys[0])) + " " + binding.footer
+			item := a.styles.key(keyName(act.Keys()[0])) + " " + act.footer
 			w := widget.Width(item)
 			if used+w+2+reserved > a.layout.width {
 				continue
@@ -336,9 +334,9 @@ func (a *app) footer() string {
 
 // textHints are the keys that work while text is typed.
 func (a *app) textHints() (hints []hint) {
-	for _, b := range a.keys.footer(a.pages[a.current].scopes()) {
-		if slices.Contains(inText, b.action) && a.whyNot(b.action) == "" {
-			hints = append(hints, hint{b.keys[0], b.footer})
+	for _, act := range a.keys.footer(a.pages[a.current].scopes()) {
+		if act.is(inText) && a.whyNot(act) == "" {
+			hints = append(hints, hint{act.Keys()[0], act.footer})
 		}
 	}
 	return hints

@@ -38,8 +38,10 @@ func newCallRow(c apitype.Call) callRow {
 	return row
 }
 
-// newCallsPage is the list of calls.
-func newCallsPage(s *shell) *list[callRow] {
+// callsView is the list of calls.
+type callsView struct{ *list[callRow] }
+
+func newCallsPage(s *shell) *callsView {
 	n := noun[callRow]{
 		page: callsPage, name: "calls", kind: kindCall, scopes: []scope{scopeCalls},
 		columns: []widget.Column[callRow]{
@@ -61,15 +63,15 @@ func newCallsPage(s *shell) *list[callRow] {
 		parse: s.callQuery,
 		bulk:  s.callBulk,
 	}
-	l := newList(s, n)
-	l.extra = func(l *list[callRow], act action) (tea.Cmd, bool) {
-		if act != actWork {
-			return nil, false
-		}
-		ref, _ := l.target()
-		return s.workOn(ref), true
-	}
-	return l
+	return &callsView{newList(s, n)}
+}
+
+func (v *callsView) whyNotWork() string { return v.whyNotOf(kindCall, "only a call can be worked") }
+
+// work takes the call to the desk.
+func (v *callsView) work() tea.Cmd {
+	ref, _ := v.target()
+	return v.workOn(ref)
 }
 
 // callQuery understands a filter on calls. The interface has no filter for status, type

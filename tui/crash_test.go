@@ -39,7 +39,7 @@ const (
 )
 
 // fill gives a list many rows of those that it has.
-func fill(l *list[callRow]) {
+func fill(l *callsView) {
 	few := len(l.rows)
 	for i := few; i < fillRows; i++ {
 		row := l.rows[i%few]
@@ -65,7 +65,7 @@ func crashDesk() {
 				if paste, ok := msg.(tea.PasteMsg); ok && paste.Content == panicText {
 					panic(panicText)
 				} else if ok && paste.Content == fillText {
-					fill(model.(*app).pages[callsPage].(*list[callRow]))
+					fill(model.(*app).pages[callsPage].(*callsView))
 				}
 				return msg
 			}))

@@ -17,7 +17,7 @@ type deskView struct {
 	notes   widget.TextArea
 	writing bool         // The notes have the focus.
 	shown   apitype.UUID // The call on screen; zero when none is.
-	scroll  int
+	top     int          // The first line in sight.
 	layout  layout
 }
 
@@ -52,7 +52,7 @@ func (d *deskView) follow() {
 		id = d.Call.UUID
 	}
 	if id != d.shown {
-		d.shown, d.writing, d.scroll = id, false, 0
+		d.shown, d.writing, d.top = id, false, 0
 	}
 	if d.notes.Value() != d.Form.Notes {
 		d.notes.SetValue(d.Form.Notes)
@@ -77,103 +77,79 @@ func (d *deskView) receive(r result) tea.Cmd {
 	return d.perform(nil)
 }
 
-// why says what speaks against an action on the desk.
-func (d *deskView) why(act action) string {
-	switch act {
-	case actNotReach, actResult, actRating, actNotes, actEditor, actComplete, actSkip, actCancel, actExpire, actProcessed, actPerson, actPledge, actCopy, actWarnings:
-		if d.Call == nil {
-			return "no call on the desk: " + d.keyOf(actNext) + " takes the next one"
-		}
-	case actNext:
-		if d.Call == nil && d.IsDone() {
-			return "no requested call is left that may be rung now: " + d.keyOf(actRefresh) + " asks again"
-		}
-	case actResume:
-		if len(d.Drafts) == 0 {
-			return "there is no draft"
-		}
-	}
-	switch act {
-	case actComplete:
-		if d.Form.Code == "" {
-			return "choose the result first: " + d.keyOf(actResult)
-		}
-		return d.Ended()
-	case actNotReach, actCancel, actExpire:
-		return d.Ended()
-	case actPledge:
-		if d.Call.RelatedCaseUUID == nil {
-			return "the call has no pledge"
-		}
+// whyNoCall is what speaks against all that is about the call on the desk.
+func (d *deskView) whyNoCall() string {
+	if d.Call == nil {
+		return "no call on the desk: " + d.keys.keyOf(actNext) + " takes the next one"
 	}
 	return ""
 }
 
-func (s *shell) keyOf(act action) string {
-	for _, b := range s.keys.bindings {
-		if b.action == act && len(b.keys) > 0 {
-			return keyName(b.keys[0])
-		}
+func (d *deskView) whyNotNext() string {
+	if d.Call == nil && d.IsDone() {
+		return "no requested call is left that may be rung now: " + d.keys.keyOf(actRefresh) + " asks again"
 	}
-	return string(act)
+	return ""
 }
 
-// do runs an action of the desk.
-func (d *deskView) do(act action) tea.Cmd {
-	switch act {
-	case actNext:
-		return d.perform(d.Next())
-	case actSkip:
-		return d.perform(d.Skip())
-	case actNotReach:
-		return d.perform(d.NotReached())
-	case actResult:
-		d.askResult()
-	case actRating:
-		d.askRating()
-	case actNotes:
-		d.writing = true
-	case actBack:
-		d.writing = false
-		d.Autosave.FlushSoon()
-	case actEditor:
-		return d.editNotes()
-	case actComplete:
-		return d.perform(d.CompleteCall())
-	case actCancel:
-		d.askEnd("Cancel", d.CancelCall)
-	case actExpire:
-		d.askEnd("Expire", d.ExpireCall)
-	case actProcessed:
-		return d.perform(d.MarkProcessed())
-	case actPerson:
-		return d.jump(reference{kindPerson, d.Call.PersonUUID})
-	case actPledge:
-		return d.jump(reference{kindPledge, *d.Call.RelatedCaseUUID})
-	case actCopy:
-		d.askCopy()
-	case actResume:
-		return d.perform(d.Resume())
-	case actSkipped:
-		d.showSkipped()
-	case actWarnings:
-		d.showWarnings()
-	case actRefresh:
-		return d.perform(d.Refresh())
-	case actDown:
-		d.scroll++
-	case actUp:
-		d.scroll = max(d.scroll-1, 0)
-	case actPageDown:
-		d.scroll += max(d.layout.body/2, 1)
-	case actPageUp:
-		d.scroll = max(d.scroll-max(d.layout.body/2, 1), 0)
+func (d *deskView) whyNotEnd() string {
+	if why := d.whyNoCall(); why != "" {
+		return why
 	}
+	return d.Ended()
+}
+
+func (d *deskView) whyNotComplete() string {
+	if d.Call != nil && d.Form.Code == "" {
+		return "choose the result first: " + d.keys.keyOf(actResult)
+	}
+	return d.whyNotEnd()
+}
+
+func (d *deskView) whyNoPledge() string {
+	if d.Call != nil && d.Call.RelatedCaseUUID == nil {
+		return "the call has no pledge"
+	}
+	return d.whyNoCall()
+}
+
+func (d *deskView) whyNoDraft() string {
+	if len(d.Drafts) == 0 {
+		return "there is no draft"
+	}
+	return ""
+}
+
+func (d *deskView) refresh() tea.Cmd { return d.perform(d.Refresh()) }
+
+func (d *deskView) write() tea.Cmd {
+	d.writing = true
 	return nil
 }
 
+func (d *deskView) leaveNotes() tea.Cmd {
+	d.writing = false
+	d.Autosave.FlushSoon()
+	return nil
+}
+
+func (d *deskView) openPerson() tea.Cmd { return d.jump(reference{kindPerson, d.Call.PersonUUID}) }
+
+func (d *deskView) openPledge() tea.Cmd {
+	return d.jump(reference{kindPledge, *d.Call.RelatedCaseUUID})
+}
+
+func (d *deskView) scroll(by step) tea.Cmd {
+	d.top = max(d.top+rowsOf(by, max(d.layout.body/2, 1), 0), 0)
+	return nil
+}
+
+func (d *deskView) askCancel() tea.Cmd { return d.askEnd("Cancel", d.CancelCall) }
+
+func (d *deskView) askExpire() tea.Cmd { return d.askEnd("Expire", d.ExpireCall) }
+
 // askEnd asks before a call is ended without a result.
-func (d *deskView) askEnd(title string, end func() []desk.Event) {
+func (d *deskView) askEnd(title string, end func() []desk.Event) tea.Cmd {
 	call := d.Call
 	lines := []string{title + " the call to " + d.name() + ", requested " + d.ago(call.RequestedAt.Time) + "?"}
 	if d.HasDraft() {
@@ -185,27 +161,25 @@ func (d *deskView) askEnd(title string, end func() []desk.Event) {
 		}
 		return d.perform(end())
 	}}
+	return nil
 }
 
 // askResult offers the known result codes, or a field where there are none.
-func (d *deskView) askResult() {
+func (d *deskView) askResult() tea.Cmd {
 	codes := d.Codes.All()
 	if len(codes) == 0 {
-		d.typeResult()
-		return
+		return d.typeResult()
 	}
 	options := make([]option, 0, len(codes)+1)
 	for _, code := range codes {
 		options = append(options, option{label: clean(code), run: func() tea.Cmd { return d.setResult(code) }})
 	}
-	options = append(options, option{key: "/", label: "another code…", run: func() tea.Cmd {
-		d.typeResult()
-		return nil
-	}})
+	options = append(options, option{key: "/", label: "another code…", run: d.typeResult})
 	d.dialog = newChoice("Result", "", options)
+	return nil
 }
 
-func (d *deskView) typeResult() {
+func (d *deskView) typeResult() tea.Cmd {
 	p := &prompt{title: "Result code"}
 	p.editor.SetValue(d.Form.Code)
 	p.done = func(code string) (string, tea.Cmd) {
@@ -223,20 +197,23 @@ func (d *deskView) typeResult() {
 		return "", nil
 	}
 	d.dialog = p
+	return nil
 }
 
 // setResult takes a result code, and asks for the rating in its place.
 func (d *deskView) setResult(code string) tea.Cmd {
 	d.SetResult(code)
-	d.askRating()
-	return nil
+	return d.askRating()
 }
 
 // askRating asks for the rating, each on one key, ten on two.
-func (d *deskView) askRating() { d.dialog = &askedRating{now: d.Form.Rating, set: d.SetRating} }
+func (d *deskView) askRating() tea.Cmd {
+	d.dialog = &askedRating{now: d.Form.Rating, set: d.SetRating}
+	return nil
+}
 
 // askCopy offers what an agent copies of a call.
-func (d *deskView) askCopy() {
+func (d *deskView) askCopy() tea.Cmd {
 	var options []option
 	add := func(what, text string) {
 		if text != "" {
@@ -250,6 +227,7 @@ func (d *deskView) askCopy() {
 	}
 	add("call", d.Call.UUID.String())
 	d.dialog = newChoice("Copy", "", options)
+	return nil
 }
 
 // value is a text that may be missing.
@@ -264,7 +242,7 @@ func value[T ~string](text *T) string {
 const skippedName = 22
 
 // showSkipped lists the calls that n passes over.
-func (d *deskView) showSkipped() {
+func (d *deskView) showSkipped() tea.Cmd {
 	var lines []string
 	for _, p := range d.PassedOver() {
 		lines = append(lines, desk.ShortID(p.ID)+"  "+widget.Fit(clean(p.Name), skippedName)+"  "+clean(p.Reason))
@@ -273,6 +251,7 @@ func (d *deskView) showSkipped() {
 		lines = []string{"No call was passed over so far."}
 	}
 	d.dialog = &text{title: "Passed over", lines: lines}
+	return nil
 }
 
 // name is who the call on the desk is for, as it may be drawn.

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	tea "charm.land/bubbletea/v2"
+
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
@@ -37,8 +39,8 @@ func (d *deskView) callPane(width, height int) []string {
 	formLines := d.formLines(width, max(4, height/4))
 	facts := d.facts(width)
 	room := max(height-len(formLines), 0)
-	d.scroll = min(d.scroll, max(len(facts)-room, 0))
-	shown := facts[d.scroll:]
+	d.top = min(d.top, max(len(facts)-room, 0))
+	shown := facts[d.top:]
 	lines := widget.Block(shown, width, room)
 	if len(shown) > room && room > 0 {
 		more := fmt.Sprintf("… %d more, j scrolls", len(shown)-room+1)
@@ -57,26 +59,26 @@ func (d *deskView) startLines(width int) []string {
 	case d.Wanted:
 		lines = append(lines, " looking for the oldest requested call…"+d.aheadText())
 	case d.Complete:
-		lines = append(lines, " No requested call is left that may be rung now.", " "+s.key(d.keyOf(actSkipped))+" shows those that were passed over, and why.")
+		lines = append(lines, " No requested call is left that may be rung now.", " "+s.key(d.keys.keyOf(actSkipped))+" shows those that were passed over, and why.")
 	case d.Taking && d.Offline == "":
 		lines = append(lines, " reading…"+d.aheadText())
 	default:
-		lines = append(lines, " "+s.key(d.keyOf(actNext))+"  take the next call")
+		lines = append(lines, " "+s.key(d.keys.keyOf(actNext))+"  take the next call")
 	}
 	if n := len(d.Drafts); n > 0 {
-		lines = append(lines, " "+s.key(d.keyOf(actResume))+"  go on with "+render.Plural(n, "draft", "drafts")+" that you have not sent")
+		lines = append(lines, " "+s.key(d.keys.keyOf(actResume))+"  go on with "+render.Plural(n, "draft", "drafts")+" that you have not sent")
 	}
 	unsent := d.Unsent()
 	if unsent > 0 {
-		lines = append(lines, " "+s.key(d.keyOf(actOutbox))+"  "+render.Plural(unsent, "change is", "changes are")+" not sent yet")
+		lines = append(lines, " "+s.key(d.keys.keyOf(actOutbox))+"  "+render.Plural(unsent, "change is", "changes are")+" not sent yet")
 	}
 	if n := len(d.Entries) - unsent; n > 0 {
-		lines = append(lines, " "+s.key(d.keyOf(actOutbox))+"  "+render.Plural(n, "change was", "changes were")+" refused by the service")
+		lines = append(lines, " "+s.key(d.keys.keyOf(actOutbox))+"  "+render.Plural(n, "change was", "changes were")+" refused by the service")
 	}
 	if n := len(d.Damaged); n > 0 {
-		lines = append(lines, " "+s.key(d.keyOf(actOutbox))+"  "+render.Plural(n, "damaged file was", "damaged files were")+" set aside")
+		lines = append(lines, " "+s.key(d.keys.keyOf(actOutbox))+"  "+render.Plural(n, "damaged file was", "damaged files were")+" set aside")
 	}
-	lines = append(lines, "", " "+s.key(d.keyOf(actHelp))+"  all keys", "")
+	lines = append(lines, "", " "+s.key(d.keys.keyOf(actHelp))+"  all keys", "")
 	if n, all := d.Waiting(); n > 0 {
 		at := ""
 		if !all {
@@ -207,7 +209,7 @@ func (d *deskView) formLines(width, notes int) []string {
 	}
 	lines := []string{
 		s.dim(strings.Repeat(s.line, max(width, 0))),
-		s.key(d.keyOf(actResult)) + " result " + code + "   " + s.key(d.keyOf(actRating)) + " rating " + rating + "   " + s.key(d.keyOf(actNotes)) + " notes",
+		s.key(d.keys.keyOf(actResult)) + " result " + code + "   " + s.key(d.keys.keyOf(actRating)) + " rating " + rating + "   " + s.key(d.keys.keyOf(actNotes)) + " notes",
 	}
 	lines = append(lines, d.notes.Lines(width, notes, d.writing, s.cursor)...)
 	return append(lines, widget.Fit(d.willSend(), width))
@@ -216,9 +218,9 @@ func (d *deskView) formLines(width, notes int) []string {
 // willSend says what ctrl+s would send.
 func (d *deskView) willSend() string {
 	if d.Form.Code == "" {
-		return d.styles.dim(d.keyOf(actComplete) + " completes once there is a result")
+		return d.styles.dim(d.keys.keyOf(actComplete) + " completes once there is a result")
 	}
-	text := d.keyOf(actComplete) + " sends " + clean(d.Form.Code)
+	text := d.keys.keyOf(actComplete) + " sends " + clean(d.Form.Code)
 	if d.Form.Rating != nil {
 		text += fmt.Sprintf(", rating %d", *d.Form.Rating)
 	}
@@ -308,7 +310,7 @@ func (d *deskView) warningLines(call apitype.Call, wrap func(string) []string) [
 		last := i == len(all)-1
 		if len(lines)+len(parts) > mostWarnings || (!last && len(lines)+len(parts) == mostWarnings) {
 			rest := render.Plural(len(all)-i, "more warning", "more warnings")
-			return append(lines, d.styles.warn(d.styles.warnSign+" "+rest+": "+d.keyOf(actWarnings)+" shows all"))
+			return append(lines, d.styles.warn(d.styles.warnSign+" "+rest+": "+d.keys.keyOf(actWarnings)+" shows all"))
 		}
 		for _, part := range parts {
 			lines = append(lines, d.styles.warn(part))
@@ -318,7 +320,7 @@ func (d *deskView) warningLines(call apitype.Call, wrap func(string) []string) [
 }
 
 // showWarnings lists all warnings in full.
-func (d *deskView) showWarnings() {
+func (d *deskView) showWarnings() tea.Cmd {
 	var lines []string
 	for _, warning := range d.Warnings(*d.Call) {
 		lines = append(lines, d.styles.warnSign+" "+clean(warning))
@@ -327,6 +329,7 @@ func (d *deskView) showWarnings() {
 		lines = []string{"Nothing speaks against ringing " + d.name() + " now."}
 	}
 	d.dialog = &text{title: "Before you dial", lines: lines}
+	return nil
 }
 
 // markdown draws the little of markdown that scripts need: headings, lists, emphasis.

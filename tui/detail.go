@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -105,43 +104,6 @@ func (l *list[R]) readDetail(d *detail) tea.Cmd {
 	l.detailSeq++
 	d.seq = l.detailSeq
 	return l.load(l.page, d.seq, func(ctx context.Context) (any, error) { return readRecord(ctx, l.Client, d.ref) })
-}
-
-// doDetail runs an action on the record in front.
-func (l *list[R]) doDetail(d *detail, act action) tea.Cmd {
-	fields := d.fields(l.shell)
-	switch act {
-	case actBack:
-		l.stack = l.stack[:len(l.stack)-1]
-		if d.from != noPage {
-			return l.turnTo(d.from)
-		}
-		return l.readPreview()
-	case actRefresh:
-		return l.readDetail(d)
-	case actDown:
-		d.move(1, fields)
-	case actUp:
-		d.move(-1, fields)
-	case actPageDown:
-		d.move(max(l.layout.body-2, 1), fields)
-	case actPageUp:
-		d.move(-max(l.layout.body-2, 1), fields)
-	case actTop:
-		d.move(-len(fields), fields)
-	case actBottom:
-		d.move(len(fields), fields)
-	case actOpen:
-		f, _ := d.chosen(fields)
-		return l.show(*f.to)
-	case actCopy:
-		f, _ := d.chosen(fields)
-		if f.copy == "" {
-			return copyOwn(f.label, strings.Join(cleanLines(f.text), "\n"))
-		}
-		return copyText(f.label, f.copy)
-	}
-	return nil
 }
 
 // chosen is the field under the cursor.

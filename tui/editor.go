@@ -71,7 +71,7 @@ func (d *deskView) editNotes() tea.Cmd {
 	}
 	words := strings.Fields(command)
 	if len(words) == 0 {
-		d.sayf("set $EDITOR to write notes in an editor; %s writes them here", d.keyOf(actNotes))
+		d.sayf("set $EDITOR to write notes in an editor; %s writes them here", d.keys.keyOf(actNotes))
 		return nil
 	}
 	e := &notesEditor{box: d.Outbox, save: d.Autosave.Save, notes: editedNotes{draft: d.Draft()}, run: func(path string) error {

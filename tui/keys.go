@@ -9,11 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
 	"github.com/BurntSushi/toml"
-)
 
-// action is what a key does, by the name that keys.toml uses.
-type action string
+	"fundesk/tui/desk"
+)
 
 // scope is where a key works.
 type scope string
@@ -29,162 +30,185 @@ const (
 	scopeStats      scope = "stats"
 )
 
-const (
-	actHelp       action = "help"
-	actPalette    action = "palette"
-	actPageDesk   action = "page-desk"
-	actPageCalls  action = "page-calls"
-	actPagePeople action = "page-persons"
-	actPagePledge action = "page-pledges"
-	actPageOutbox action = "page-outbox"
-	actPageStats  action = "page-stats"
-	actPrevPage   action = "page-previous"
-	actNextPage   action = "page-next"
-	actOutbox     action = "outbox"
-	actUndo       action = "undo"
-	actRefresh    action = "refresh"
-	actReveal     action = "reveal"
-	actResults    action = "results"
-	actDismiss    action = "dismiss"
-	actSuspend    action = "suspend"
-	actRedraw     action = "redraw"
-	actQuit       action = "quit"
-
-	actDown     action = "down"
-	actUp       action = "up"
-	actPageDown action = "page-down"
-	actPageUp   action = "page-up"
-	actTop      action = "top"
-	actBottom   action = "bottom"
-	actOpen     action = "open"
-	actBack     action = "back"
-	actCopy     action = "copy"
-	actMark     action = "mark"
-	actBulk     action = "actions"
-	actFilter   action = "filter"
-	actWork     action = "work"
-
-	actNext      action = "next-call"
-	actSkip      action = "skip"
-	actNotReach  action = "not-reached"
-	actResult    action = "result"
-	actRating    action = "rating"
-	actNotes     action = "notes"
-	actEditor    action = "editor"
-	actComplete  action = "complete"
-	actCancel    action = "cancel"
-	actExpire    action = "expire"
-	actProcessed action = "mark-processed"
-	actPerson    action = "person"
-	actPledge    action = "pledge"
-	actResume    action = "resume-draft"
-	actSkipped   action = "skipped"
-	actWarnings  action = "warnings"
-
-	actStatus    action = "status-action"
-	actSignature action = "signature"
-
-	actSendAgain action = "send-again"
-	actDrop      action = "drop"
-	actSendNow   action = "send-now"
-	actStop      action = "stop"
-)
-
-// binding is one row of the registry.
-type binding struct {
-	action action
+// action is something that a key does: all that there is to say of it. The footer, the
+// help, the palette, keys.toml and the manual are drawn from it.
+type action struct {
+	id     string // By which keys.toml and the palette name it.
 	scope  scope
-	keys   []string
 	help   string
 	footer string // Short word for the footer; "" keeps it out.
+	traits trait
+	run    func(*app) tea.Cmd
+	why    func(*app) string // Why it cannot run now, "" when it can; nil: it always can.
+	key.Binding
 }
 
-// registry is every key there is. The footer, the help, the palette, keys.toml and
-// the manual are drawn from it.
-func registry() []binding {
-	return slices.Concat(deskKeys(), listKeys(), everywhereKeys())
+// trait says when a key works besides.
+type trait int
+
+const (
+	inText    trait = 1 << iota // While text is being typed.
+	endsCall                    // It ends the call: only one that was seen.
+	notAhead                    // Not on a call that was not there when it was pressed.
+	forCall                     // Pressed while the call is being read, it waits for that.
+	whenSmall                   // Where the terminal is too small to show anything.
+)
+
+func (a *action) is(t trait) bool { return a.traits&t != 0 }
+
+// row is an action of the table; keys are separated by blanks.
+func row(id string, s scope, keys, help, footer string, run func(*app) tea.Cmd, why func(*app) string, traits ...trait) *action {
+	a := &action{id: id, scope: s, help: help, footer: footer, run: run, why: why, Binding: key.NewBinding(key.WithKeys(strings.Fields(keys)...))}
+	for _, t := range traits {
+		a.traits |= t
+	}
+	return a
 }
 
-func deskKeys() []binding {
-	return []binding{
-		{actNext, scopeDesk, []string{"n"}, "take the next call", "next"},
-		{actNotReach, scopeDesk, []string{"a"}, "not reached: record an attempt, take the next call", "not reached"},
-		{actResult, scopeDesk, []string{"c"}, "choose the result code", "result"},
-		{actRating, scopeDesk, []string{"r"}, "rate the donor's retention, 0 to 10", "rating"},
-		{actNotes, scopeDesk, []string{"i"}, "write notes (esc leaves them)", "notes"},
-		{actEditor, scopeDesk, []string{"E"}, "write notes in $EDITOR", ""},
-		{actComplete, scopeDesk, []string{"ctrl+s"}, "complete the call, take the next one", "complete"},
-		{actSkip, scopeDesk, []string{"s"}, "skip the call for now", "skip"},
-		{actCancel, scopeDesk, []string{"X"}, "cancel the call…", "cancel"},
-		{actExpire, scopeDesk, []string{"e"}, "expire the call…", "expire"},
-		{actProcessed, scopeDesk, []string{"m"}, "mark the call as processed", ""},
-		{actPerson, scopeDesk, []string{"o"}, "open the person", ""},
-		{actPledge, scopeDesk, []string{"p"}, "open the pledge", ""},
-		{actCopy, scopeDesk, []string{"y"}, "copy a phone number or the UUID…", "copy"},
-		{actResume, scopeDesk, []string{"d"}, "go on with the latest draft", ""},
-		{actSkipped, scopeDesk, []string{"K"}, "show the calls that were passed over, and why", ""},
-		{actWarnings, scopeDesk, []string{"W"}, "show all that speaks against ringing now", ""},
-		{actComplete, scopeNotes, []string{"ctrl+s"}, "complete the call, take the next one", "complete"},
-		{actBack, scopeNotes, []string{"esc"}, "leave the notes", "leave notes"},
-		{actDown, scopeDesk, []string{"j", "down"}, "scroll down", ""},
-		{actUp, scopeDesk, []string{"k", "up"}, "scroll up", ""},
-		{actPageDown, scopeDesk, []string{"pgdown", "ctrl+d"}, "a page down", ""},
-		{actPageUp, scopeDesk, []string{"pgup", "ctrl+u"}, "a page up", ""},
+// registry is every action there is.
+func registry() []*action {
+	return slices.Concat(deskActions(), listActions(), everywhereActions())
+}
+
+// The actions that texts of the interface name the key of.
+const (
+	actNext     = "next-call"
+	actResult   = "result"
+	actRating   = "rating"
+	actNotes    = "notes"
+	actComplete = "complete"
+	actResume   = "resume-draft"
+	actSkipped  = "skipped"
+	actWarnings = "warnings"
+	actSign     = "signature"
+	actStop     = "stop"
+	actHelp     = "help"
+	actOutbox   = "outbox"
+	actRefresh  = "refresh"
+	actResults  = "results"
+	actDismiss  = "dismiss"
+)
+
+func deskActions() []*action {
+	return []*action{
+		row(actNext, scopeDesk, "n", "take the next call", "next", ofDay((*desk.Day).Next), onWhy((*deskView).whyNotNext), notAhead),
+		row("not-reached", scopeDesk, "a", "not reached: record an attempt, take the next call", "not reached", ofDay((*desk.Day).NotReached), onWhy((*deskView).whyNotEnd), endsCall, notAhead),
+		row(actResult, scopeDesk, "c", "choose the result code, then the rating", "result", on((*deskView).askResult), onWhy((*deskView).whyNoCall), forCall),
+		row(actRating, scopeDesk, "r", "rate the donor's retention, 0 to 10", "rating", on((*deskView).askRating), onWhy((*deskView).whyNoCall), forCall),
+		row(actNotes, scopeDesk, "i", "write notes (esc leaves them)", "notes", on((*deskView).write), onWhy((*deskView).whyNoCall), forCall),
+		row("editor", scopeDesk, "E", "write notes in $EDITOR", "", on((*deskView).editNotes), onWhy((*deskView).whyNoCall)),
+		row(actComplete, scopeDesk, "ctrl+s", "complete the call, take the next one", "complete", ofDay((*desk.Day).CompleteCall), onWhy((*deskView).whyNotComplete), endsCall, notAhead),
+		row("skip", scopeDesk, "s", "skip the call for now", "skip", ofDay((*desk.Day).Skip), onWhy((*deskView).whyNoCall), notAhead),
+		row("cancel", scopeDesk, "X", "cancel the call…", "cancel", on((*deskView).askCancel), onWhy((*deskView).whyNotEnd), endsCall, notAhead),
+		row("expire", scopeDesk, "e", "expire the call…", "expire", on((*deskView).askExpire), onWhy((*deskView).whyNotEnd), endsCall, notAhead),
+		row("mark-processed", scopeDesk, "m", "mark the call as processed", "", ofDay((*desk.Day).MarkProcessed), onWhy((*deskView).whyNoCall), notAhead),
+		row("person", scopeDesk, "o", "open the person", "", on((*deskView).openPerson), onWhy((*deskView).whyNoCall)),
+		row("pledge", scopeDesk, "p", "open the pledge", "", on((*deskView).openPledge), onWhy((*deskView).whyNoPledge)),
+		row("copy", scopeDesk, "y", "copy a phone number or the UUID…", "copy", on((*deskView).askCopy), onWhy((*deskView).whyNoCall)),
+		row(actResume, scopeDesk, "d", "go on with the latest draft", "", ofDay((*desk.Day).Resume), onWhy((*deskView).whyNoDraft)),
+		row(actSkipped, scopeDesk, "K", "show the calls that were passed over, and why", "", on((*deskView).showSkipped), nil),
+		row(actWarnings, scopeDesk, "W", "show all that speaks against ringing now", "", on((*deskView).showWarnings), onWhy((*deskView).whyNoCall)),
+		row(actComplete, scopeNotes, "ctrl+s", "complete the call, take the next one", "complete", ofDay((*desk.Day).CompleteCall), onWhy((*deskView).whyNotComplete), inText, endsCall, notAhead),
+		row("back", scopeNotes, "esc", "leave the notes", "leave notes", on((*deskView).leaveNotes), nil, inText),
+		row("down", scopeDesk, "j down", "scroll down", "", scroll(down), nil),
+		row("up", scopeDesk, "k up", "scroll up", "", scroll(up), nil),
+		row("page-down", scopeDesk, "pgdown ctrl+d", "a page down", "", scroll(pageDown), nil),
+		row("page-up", scopeDesk, "pgup ctrl+u", "a page up", "", scroll(pageUp), nil),
 	}
 }
 
-func listKeys() []binding {
-	return []binding{
-		{actOpen, scopeLists, []string{"enter"}, "open", "open"},
-		{actBack, scopeLists, []string{"esc", "backspace"}, "back", "back"},
-		{actFilter, scopeLists, []string{"/"}, "filter", "filter"},
-		{actMark, scopeLists, []string{"space"}, "mark", "mark"},
-		{actBulk, scopeLists, []string{"A"}, "actions on the marked…", "actions"},
-		{actCopy, scopeLists, []string{"y"}, "copy the UUID, in a record the value", "copy"},
-		{actDown, scopeLists, []string{"j", "down"}, "down", ""},
-		{actUp, scopeLists, []string{"k", "up"}, "up", ""},
-		{actTop, scopeLists, []string{"g", "home"}, "to the top", ""},
-		{actBottom, scopeLists, []string{"G", "end"}, "to the bottom of what is loaded", ""},
-		{actPageDown, scopeLists, []string{"pgdown", "ctrl+d", "ctrl+f"}, "a page down", ""},
-		{actPageUp, scopeLists, []string{"pgup", "ctrl+u", "ctrl+b"}, "a page up", ""},
+func listActions() []*action {
+	return []*action{
+		row("open", scopeLists, "enter", "open", "open", on(opener.openRecord), onWhy(opener.whyNotOpen)),
+		row("back", scopeLists, "esc backspace", "back", "back", on(lister.back), onWhy(lister.whyNotBack)),
+		row("filter", scopeLists, "/", "filter", "filter", on(lister.askFilter), onWhy(lister.whyNotFilter)),
+		row("mark", scopeLists, "space", "mark", "mark", on(lister.mark), onWhy(lister.whyNotMark)),
+		row("actions", scopeLists, "A", "actions on the marked…", "actions", on(lister.askBulk), onWhy(lister.whyNotMark)),
+		row("copy", scopeLists, "y", "copy the UUID, in a record the value", "copy", on(opener.copyRecord), onWhy(opener.whyNotCopy)),
+		row("down", scopeLists, "j down", "down", "", scroll(down), nil),
+		row("up", scopeLists, "k up", "up", "", scroll(up), nil),
+		row("top", scopeLists, "g home", "to the top", "", scroll(top), nil),
+		row("bottom", scopeLists, "G end", "to the bottom of what is loaded", "", scroll(bottom), nil),
+		row("page-down", scopeLists, "pgdown ctrl+d ctrl+f", "a page down", "", scroll(pageDown), nil),
+		row("page-up", scopeLists, "pgup ctrl+u ctrl+b", "a page up", "", scroll(pageUp), nil),
 
-		{actWork, scopeCalls, []string{"w"}, "work the call at the desk", "work"},
-		{actStatus, scopePledges, []string{"t"}, "status action on the pledge…", "status"},
-		{actSignature, scopePledges, []string{"S"}, "link to the signature", "signature"},
+		row("work", scopeCalls, "w", "work the call at the desk", "work", on((*callsView).work), onWhy((*callsView).whyNotWork)),
+		row("status-action", scopePledges, "t", "status action on the pledge…", "status", on((*pledgesView).askStatus), onWhy((*pledgesView).whyNotStatus)),
+		row(actSign, scopePledges, "S", "link to the signature", "signature", on((*pledgesView).askSignature), onWhy((*pledgesView).whyNotStatus)),
 
-		{actSendAgain, scopeOutbox, []string{"s"}, "send again what was refused or is unsure…", "send again"},
-		{actDrop, scopeOutbox, []string{"D"}, "drop the entry…", "drop"},
-		{actSendNow, scopeOutbox, []string{"ctrl+r"}, "try all of them now", "try now"},
-		{actStop, scopeStats, []string{"esc"}, "stop counting", "stop"},
+		row("send-again", scopeOutbox, "s", "send again what was refused or is unsure…", "send again", on((*outboxView).askSendAgain), onWhy((*outboxView).whyNotSendAgain)),
+		row("drop", scopeOutbox, "D", "drop the entry…", "drop", on((*outboxView).askDrop), onWhy((*outboxView).whyNotOpen)),
+		row("send-now", scopeOutbox, "ctrl+r", "try all of them now", "try now", ofDay((*desk.Day).SendNow), nil),
+		row(actStop, scopeStats, "esc", "stop counting", "stop", on((*stats).stop), onWhy((*stats).whyNotStop)),
 	}
 }
 
-func everywhereKeys() []binding {
-	return []binding{
-		{actUndo, scopeEverywhere, []string{"u"}, "undo the last change, while it is held", "undo"},
-		{actHelp, scopeEverywhere, []string{"?"}, "help", "help"},
-		{actPalette, scopeEverywhere, []string{":"}, "run an action by its name", ""},
-		{actPageDesk, scopeEverywhere, []string{"1"}, "Desk", ""},
-		{actPageCalls, scopeEverywhere, []string{"2"}, "Calls", ""},
-		{actPagePeople, scopeEverywhere, []string{"3"}, "Persons", ""},
-		{actPagePledge, scopeEverywhere, []string{"4"}, "Pledges", ""},
-		{actPageOutbox, scopeEverywhere, []string{"5"}, "Outbox", ""},
-		{actPageStats, scopeEverywhere, []string{"6"}, "Stats", ""},
-		{actPrevPage, scopeEverywhere, []string{"["}, "the tab before", ""},
-		{actNextPage, scopeEverywhere, []string{"]"}, "the next tab", ""},
-		{actOutbox, scopeEverywhere, []string{"O"}, "what is not sent yet", ""},
-		{actRefresh, scopeEverywhere, []string{"R"}, "read again", ""},
-		{actReveal, scopeEverywhere, []string{"v"}, "show or mask IBAN and social security number", ""},
-		{actResults, scopeEverywhere, []string{"B"}, "what became of each record of the last action on several", ""},
-		{actDismiss, scopeEverywhere, []string{"x"}, "dismiss the message", ""},
-		{actSuspend, scopeEverywhere, []string{"ctrl+z"}, "suspend", ""},
-		{actRedraw, scopeEverywhere, []string{"ctrl+l"}, "draw the screen again", ""},
-		{actQuit, scopeEverywhere, []string{"q", "ctrl+c"}, "quit", "quit"},
+// pageActions turn to the pages, in the order of their tabs.
+func pageActions() []*action {
+	var all []*action
+	for i, title := range pageTitles {
+		all = append(all, row("page-"+pageNames[i], scopeEverywhere, fmt.Sprint(i+1), title, "", func(a *app) tea.Cmd { return a.show(i, nil) }, nil))
+	}
+	return all
+}
+
+func everywhereActions() []*action {
+	return slices.Concat([]*action{
+		row("undo", scopeEverywhere, "u", "undo the last change, while it is held", "undo", ofDay((*desk.Day).Undo), (*app).whyNotUndo),
+		row(actHelp, scopeEverywhere, "?", "help", "help", (*app).askHelp, nil),
+		row("palette", scopeEverywhere, ":", "run an action by its name", "", (*app).askPalette, nil),
+	}, pageActions(), []*action{
+		row("page-previous", scopeEverywhere, "[", "the tab before", "", func(a *app) tea.Cmd { return a.show((a.current+len(a.pages)-1)%len(a.pages), nil) }, nil),
+		row("page-next", scopeEverywhere, "]", "the next tab", "", func(a *app) tea.Cmd { return a.show((a.current+1)%len(a.pages), nil) }, nil),
+		row(actOutbox, scopeEverywhere, "O", "what is not sent yet", "", func(a *app) tea.Cmd { return a.show(outboxPage, nil) }, nil),
+		row(actRefresh, scopeEverywhere, "R", "read again", "", on(page.refresh), nil),
+		row("reveal", scopeEverywhere, "v", "show or mask IBAN and social security number", "", (*app).reveal, nil),
+		row(actResults, scopeEverywhere, "B", "what became of each record of the last action on several", "", (*app).showBatch, (*app).whyNoBatch),
+		row(actDismiss, scopeEverywhere, "x", "dismiss the message", "", (*app).dismiss, (*app).whyNotDismiss),
+		row("suspend", scopeEverywhere, "ctrl+z", "suspend", "", (*app).suspend, nil, inText, whenSmall),
+		row("redraw", scopeEverywhere, "ctrl+l", "draw the screen again", "", (*app).redraw, nil, inText, whenSmall),
+		row("quit", scopeEverywhere, "q ctrl+c", "quit", "quit", (*app).quit, nil),
+	})
+}
+
+// on runs a method of the page in front, or of the desk.
+func on[P any](run func(P) tea.Cmd) func(*app) tea.Cmd {
+	return func(a *app) tea.Cmd {
+		p, _ := a.pages[a.current].(P)
+		return run(p)
 	}
 }
 
-// inText are the actions that work while text is being typed.
-var inText = []action{actComplete, actBack, actSuspend, actRedraw}
+// onWhy asks a method of the page in front what speaks against an action.
+func onWhy[P any](why func(P) string) func(*app) string {
+	return func(a *app) string {
+		if p, ok := a.pages[a.current].(P); ok {
+			return why(p)
+		}
+		return "not on this page"
+	}
+}
+
+// ofDay does something of the agent's day.
+func ofDay(run func(*desk.Day) []desk.Event) func(*app) tea.Cmd {
+	return func(a *app) tea.Cmd { return a.perform(run(a.Day)) }
+}
+
+// step is a move over a page.
+type step int
+
+const (
+	down step = iota
+	up
+	pageDown
+	pageUp
+	top
+	bottom
+)
+
+func scroll(by step) func(*app) tea.Cmd {
+	return func(a *app) tea.Cmd { return a.pages[a.current].scroll(by) }
+}
 
 // KeyHelp is one key for the manual.
 type KeyHelp struct {
@@ -196,53 +220,62 @@ type KeyHelp struct {
 
 // Keys are all keys of the interface, scope by scope.
 func Keys() []KeyHelp {
-	bindings := registry()
-	help := make([]KeyHelp, 0, len(bindings))
-	for _, b := range bindings {
-		help = append(help, KeyHelp{Scope: string(b.scope), Keys: b.keys, Action: string(b.action), Help: b.help})
+	actions := registry()
+	help := make([]KeyHelp, 0, len(actions))
+	for _, a := range actions {
+		help = append(help, KeyHelp{Scope: string(a.scope), Keys: a.Keys(), Action: a.id, Help: a.help})
 	}
 	return help
 }
 
 // keymap finds actions by keys.
-type keymap struct{ bindings []binding }
+type keymap []*action
 
-// find is the action of a key in the first of the scopes that has it.
-func (k keymap) find(key string, scopes []scope) (action, bool) {
+// find is the action of a key in the first of the scopes that has it, nil for none.
+func (k keymap) find(name string, scopes []scope) *action {
 	for _, s := range scopes {
-		for _, b := range k.bindings {
-			if b.scope == s && slices.Contains(b.keys, key) {
-				return b.action, true
+		for _, a := range k {
+			if a.scope == s && slices.Contains(a.Keys(), name) {
+				return a
 			}
 		}
 	}
-	return "", false
+	return nil
 }
 
-// in are the bindings of the scopes, in their order.
-func (k keymap) in(scopes []scope) []binding {
-	var found []binding
+// in are the actions of the scopes, in their order.
+func (k keymap) in(scopes []scope) []*action {
+	var found []*action
 	for _, s := range scopes {
-		for _, b := range k.bindings {
-			if b.scope == s {
-				found = append(found, b)
+		for _, a := range k {
+			if a.scope == s {
+				found = append(found, a)
 			}
 		}
 	}
 	return found
 }
 
-// footer are the bindings of the scopes that the footer may show, with their number.
-func (k keymap) footer(scopes []scope) iter.Seq2[int, *binding] {
-	return func(yield func(int, *binding) bool) {
+// keyOf is the key of an action as it is shown.
+func (k keymap) keyOf(id string) string {
+	for _, a := range k {
+		if keys := a.Keys(); a.id == id && len(keys) > 0 {
+			return keyName(keys[0])
+		}
+	}
+	return id
+}
+
+// footer are the actions of the scopes that the footer may show, with their number.
+func (k keymap) footer(scopes []scope) iter.Seq2[int, *action] {
+	return func(yield func(int, *action) bool) {
 		n := 0
 		for _, s := range scopes {
-			for i := range k.bindings {
-				b := &k.bindings[i]
-				if b.scope != s || b.footer == "" || len(b.keys) == 0 {
+			for _, a := range k {
+				if a.scope != s || a.footer == "" || len(a.Keys()) == 0 {
 					continue
 				}
-				if !yield(n, b) {
+				if !yield(n, a) {
 					return
 				}
 				n++
@@ -252,7 +285,7 @@ func (k keymap) footer(scopes []scope) iter.Seq2[int, *binding] {
 }
 
 // keyName is a key as it is shown.
-func keyName(key string) string { return keySigns.Replace(key) }
+func keyName(name string) string { return keySigns.Replace(name) }
 
 var keySigns = strings.NewReplacer("ctrl+", "^", "pgdown", "PgDn", "pgup", "PgUp")
 
@@ -262,7 +295,7 @@ var keySigns = strings.NewReplacer("ctrl+", "^", "pgdown", "PgDn", "pgup", "PgUp
 //	[desk]
 //	not-reached = ["a", "f2"]
 func loadKeymap(configDir string) (keymap, error) {
-	k := keymap{bindings: registry()}
+	k := keymap(registry())
 	if configDir == "" {
 		return k, nil
 	}
@@ -271,43 +304,35 @@ func loadKeymap(configDir string) (keymap, error) {
 	if os.IsNotExist(err) {
 		return k, nil
 	}
+	var custom map[scope]map[string][]string
+	if err == nil {
+		err = toml.Unmarshal(text, &custom)
+	}
 	if err != nil {
 		return k, fmt.Errorf("read %s: %w", path, err)
 	}
-	var custom map[scope]map[action][]string
-	if err := toml.Unmarshal(text, &custom); err != nil {
-		return k, fmt.Errorf("read %s: %w", path, err)
-	}
 	for _, s := range slices.Sorted(maps.Keys(custom)) {
-		for _, name := range slices.Sorted(maps.Keys(custom[s])) {
-			if !k.rebind(s, name, custom[s][name]) {
-				return k, fmt.Errorf("read %s: there is no action %q in %q; see: fundesk help keys", path, name, s)
+		for _, id := range slices.Sorted(maps.Keys(custom[s])) {
+			i := slices.IndexFunc(k, func(a *action) bool { return a.scope == s && a.id == id })
+			if i < 0 {
+				return k, fmt.Errorf("read %s: there is no action %q in %q; see: fundesk help keys", path, id, s)
 			}
+			k[i].SetKeys(custom[s][id]...)
 		}
 	}
 	return k, k.clash(path)
 }
 
-func (k keymap) rebind(s scope, name action, keys []string) bool {
-	for i, b := range k.bindings {
-		if b.scope == s && b.action == name {
-			k.bindings[i].keys = keys
-			return true
-		}
-	}
-	return false
-}
-
 // clash refuses a key that does two things in one scope.
 func (k keymap) clash(path string) error {
-	seen := map[string]action{}
-	for _, b := range k.bindings {
-		for _, key := range b.keys {
-			id := string(b.scope) + " " + key
-			if other, taken := seen[id]; taken && other != b.action {
-				return fmt.Errorf("read %s: the key %s of %q does both %s and %s", path, key, b.scope, other, b.action)
+	seen := map[string]string{}
+	for _, a := range k {
+		for _, name := range a.Keys() {
+			in := string(a.scope) + " " + name
+			if other, taken := seen[in]; taken && other != a.id {
+				return fmt.Errorf("read %s: the key %s of %q does both %s and %s", path, name, a.scope, other, a.id)
 			}
-			seen[id] = b.action
+			seen[in] = a.id
 		}
 	}
 	return nil

@@ -91,7 +91,6 @@ type list[R any] struct {
 	coming    *detail   // The next preview, which may still be read.
 	moves     int       // Of the cursor, for the next preview.
 	detailSeq int
-	extra     func(l *list[R], act action) (tea.Cmd, bool)
 	layout    layout
 }
 
@@ -123,9 +122,9 @@ func (l *list[R]) restart() tea.Cmd {
 	return l.reread()
 }
 
-// refresh is restart that keeps the rows until the new ones are there, and the cursor
+// reload is restart that keeps the rows until the new ones are there, and the cursor
 // on its record.
-func (l *list[R]) refresh() tea.Cmd {
+func (l *list[R]) reload() tea.Cmd {
 	l.refreshed = refreshed{old: true, depth: -1}
 	return l.reread()
 }
@@ -166,8 +165,8 @@ func (l *list[R]) typing() bool { return false }
 
 func (l *list[R]) text(tea.Msg) tea.Cmd { return nil }
 
-// top is the record in front, nil when the list is.
-func (l *list[R]) top() *detail {
+// front is the record in front, nil when the list is.
+func (l *list[R]) front() *detail {
 	if len(l.stack) == 0 {
 		return nil
 	}
@@ -185,7 +184,7 @@ func (l *list[R]) chosen() (R, bool) {
 
 // target is the record that an action is about: the one in front, or the row.
 func (l *list[R]) target() (reference, bool) {
-	if d := l.top(); d != nil {
+	if d := l.front(); d != nil {
 		return d.ref, true
 	}
 	row, ok := l.chosen()
@@ -211,8 +210,6 @@ func (l *list[R]) receive(r result) tea.Cmd {
 		}
 	case cursorPaused:
 		return l.onCursorPaused(value)
-	case signatureRead:
-		l.onSignature(value, r.err)
 	}
 	return nil
 }
@@ -222,7 +219,7 @@ func (l *list[R]) onBatch(b batch[R], err error) tea.Cmd {
 	if err != nil {
 		l.failRead("cannot read the "+l.name, err)
 		if l.Offline != "" {
-			l.sayf("the %s could not be read: %s; %s tries again", l.name, l.Offline, l.keyOf(actRefresh))
+			l.sayf("the %s could not be read: %s; %s tries again", l.name, l.Offline, l.keys.keyOf(actRefresh))
 		}
 		return nil
 	}
@@ -286,7 +283,7 @@ func (l *list[R]) findCursor() bool {
 
 // lines draws the record in front, or the list, from 100 columns with a preview.
 func (l *list[R]) lines(layout layout) []string {
-	if d := l.top(); d != nil {
+	if d := l.front(); d != nil {
 		return d.lines(l.shell, layout.width, layout.body, true)
 	}
 	width := layout.width

@@ -10,121 +10,161 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
-	"fundesk/tui/widget"
 )
 
-func (l *list[R]) why(act action) string {
-	switch act {
-	case actBack:
-		if len(l.stack) == 0 && len(l.marks) == 0 && l.filter == "" {
-			return "this is the list already"
-		}
-	case actMark, actFilter, actBulk:
-		if len(l.stack) > 0 {
-			return "go back to the list first: esc"
-		}
-		if act == actBulk && l.bulk == nil {
-			return "there are no actions on several " + l.name
-		}
-		if act != actFilter && len(l.rows) == 0 {
-			return "there is no record to mark"
-		}
-	case actOpen, actCopy, actStatus, actSignature, actWork:
-		ref, ok := l.target()
-		if !ok {
-			return "no record is chosen"
-		}
-		if (act == actStatus || act == actSignature) && ref.kind != kindPledge {
-			return "only a pledge has that"
-		}
-		if act == actWork && ref.kind != kindCall {
-			return "only a call can be worked"
-		}
-		return l.whyNotField(act)
+// opener is a page whose records can be opened and copied.
+type opener interface {
+	openRecord() tea.Cmd
+	whyNotOpen() string
+	copyRecord() tea.Cmd
+	whyNotCopy() string
+}
+
+// lister is a page that is a list of records.
+type lister interface {
+	back() tea.Cmd
+	whyNotBack() string
+	askFilter() tea.Cmd
+	whyNotFilter() string
+	mark() tea.Cmd
+	askBulk() tea.Cmd
+	whyNotMark() string
+}
+
+func (l *list[R]) whyNotBack() string {
+	if len(l.stack) == 0 && len(l.marks) == 0 && l.filter == "" {
+		return "this is the list already"
 	}
 	return ""
 }
 
-// whyNotField is what speaks against an action on the chosen line of the record in
-// front, "" where there is none.
-func (l *list[R]) whyNotField(act action) string {
-	d := l.top()
-	if d == nil || (act != actOpen && act != actCopy) {
-		return ""
-	}
-	f, ok := d.chosen(d.fields(l.shell))
-	switch {
-	case act == actOpen && (!ok || f.to == nil):
-		return "this line points to no other record"
-	case act == actCopy && (!ok || f.head):
-		return "there is nothing to copy on this line"
+func (l *list[R]) whyNotFilter() string {
+	if len(l.stack) > 0 {
+		return "go back to the list first: esc"
 	}
 	return ""
 }
 
-func (l *list[R]) do(act action) tea.Cmd {
-	if l.extra != nil {
-		if cmd, done := l.extra(l, act); done {
-			return cmd
+func (l *list[R]) whyNotMark() string {
+	if len(l.rows) == 0 {
+		return "there is no record to mark"
+	}
+	return l.whyNotFilter()
+}
+
+func (l *list[R]) whyNotOpen() string {
+	if d := l.front(); d != nil {
+		if f, ok := d.chosen(d.fields(l.shell)); !ok || f.to == nil {
+			return "this line points to no other record"
 		}
 	}
-	if d := l.top(); d != nil {
-		return l.doDetail(d, act)
-	}
-	if moveTable(&l.table, act, len(l.rows)) {
-		l.refreshed.depth = -1
-		return tea.Batch(l.wantsMore(), l.readPreview())
-	}
-	switch act {
-	case actMark:
-		if row, ok := l.chosen(); ok {
-			l.toggle(l.id(row))
-			l.table.Move(1, len(l.rows))
+	return l.whyNoRecord()
+}
+
+func (l *list[R]) whyNotCopy() string {
+	if d := l.front(); d != nil {
+		if f, ok := d.chosen(d.fields(l.shell)); !ok || f.head {
+			return "there is nothing to copy on this line"
 		}
-	case actBulk:
-		l.askBulk()
+	}
+	return l.whyNoRecord()
+}
+
+func (l *list[R]) whyNoRecord() string {
+	if _, ok := l.target(); !ok {
+		return "no record is chosen"
+	}
+	return ""
+}
+
+// whyNotOf is what speaks against an action on records of one kind alone.
+func (l *list[R]) whyNotOf(only kind, why string) string {
+	if ref, ok := l.target(); ok && ref.kind != only {
+		return why
+	}
+	return l.whyNoRecord()
+}
+
+func (l *list[R]) refresh() tea.Cmd {
+	if d := l.front(); d != nil {
+		return l.readDetail(d)
+	}
+	return l.reload()
+}
+
+func (l *list[R]) scroll(by step) tea.Cmd {
+	if d := l.front(); d != nil {
+		fields := d.fields(l.shell)
+		d.move(rowsOf(by, max(l.layout.body-2, 1), len(fields)), fields)
 		return nil
-	case actFilter:
-		l.askFilter()
-		return nil
-	case actRefresh:
-		return l.refresh()
-	case actOpen:
-		ref, _ := l.target()
-		return l.show(ref)
-	case actCopy:
-		ref, _ := l.target()
-		return copyText(l.kind.String()+" "+desk.ShortID(ref.id), ref.id.String())
-	case actBack:
-		if len(l.marks) > 0 {
-			clear(l.marks)
-			return nil
-		}
-		return l.setFilter("")
 	}
+	l.table.Move(rowsOf(by, l.table.Height(), len(l.rows)), len(l.rows))
+	l.refreshed.depth = -1
 	return tea.Batch(l.wantsMore(), l.readPreview())
 }
 
-// moveTable moves the cursor of a table of count rows; it reports whether the action
-// was one that does.
-func moveTable[R any](t *widget.Table[R], act action, count int) bool {
-	switch act {
-	case actDown:
-		t.Move(1, count)
-	case actUp:
-		t.Move(-1, count)
-	case actPageDown:
-		t.Move(t.Height(), count)
-	case actPageUp:
-		t.Move(-t.Height(), count)
-	case actTop:
-		t.Place(0, count)
-	case actBottom:
-		t.Place(count-1, count)
+// rowsOf is how far a step goes over count rows, of which a page has some.
+func rowsOf(by step, page, count int) int {
+	switch by {
+	case down:
+		return 1
+	case up:
+		return -1
+	case pageDown:
+		return page
+	case pageUp:
+		return -page
+	case top:
+		return -count
 	default:
-		return false
+		return count
 	}
-	return true
+}
+
+func (l *list[R]) openRecord() tea.Cmd {
+	if d := l.front(); d != nil {
+		f, _ := d.chosen(d.fields(l.shell))
+		return l.show(*f.to)
+	}
+	ref, _ := l.target()
+	return l.show(ref)
+}
+
+func (l *list[R]) copyRecord() tea.Cmd {
+	if d := l.front(); d != nil {
+		f, _ := d.chosen(d.fields(l.shell))
+		if f.copy == "" {
+			return copyOwn(f.label, strings.Join(cleanLines(f.text), "\n"))
+		}
+		return copyText(f.label, f.copy)
+	}
+	ref, _ := l.target()
+	return copyText(l.kind.String()+" "+desk.ShortID(ref.id), ref.id.String())
+}
+
+// back leaves the record in front, the marks or the filter.
+func (l *list[R]) back() tea.Cmd {
+	switch d := l.front(); {
+	case d != nil:
+		l.stack = l.stack[:len(l.stack)-1]
+		if d.from != noPage {
+			return l.turnTo(d.from)
+		}
+		return l.readPreview()
+	case len(l.marks) > 0:
+		clear(l.marks)
+		return nil
+	default:
+		return l.setFilter("")
+	}
+}
+
+func (l *list[R]) mark() tea.Cmd {
+	if row, ok := l.chosen(); ok {
+		l.toggle(l.id(row))
+		l.table.Move(1, len(l.rows))
+	}
+	return tea.Batch(l.wantsMore(), l.readPreview())
 }
 
 func (l *list[R]) toggle(id apitype.UUID) {
@@ -136,7 +176,7 @@ func (l *list[R]) toggle(id apitype.UUID) {
 }
 
 // askFilter opens the field for the filter.
-func (l *list[R]) askFilter() {
+func (l *list[R]) askFilter() tea.Cmd {
 	p := &prompt{title: "Filter " + l.name, help: l.hint}
 	p.editor.SetValue(l.filter)
 	p.done = func(text string) (string, tea.Cmd) {
@@ -146,6 +186,7 @@ func (l *list[R]) askFilter() {
 		return "", l.setFilter(text)
 	}
 	l.dialog = p
+	return nil
 }
 
 func (l *list[R]) setFilter(text string) tea.Cmd {
@@ -160,7 +201,7 @@ func (l *list[R]) setFilter(text string) tea.Cmd {
 }
 
 // askBulk offers the actions on the marked records, or the one under the cursor.
-func (l *list[R]) askBulk() {
+func (l *list[R]) askBulk() tea.Cmd {
 	var ids []apitype.UUID
 	var names []string
 	for _, row := range l.rows { // A service may list a record on two pages: once is enough.
@@ -172,12 +213,9 @@ func (l *list[R]) askBulk() {
 	if row, ok := l.chosen(); ok && len(ids) == 0 {
 		ids, names = []apitype.UUID{l.id(row)}, []string{l.row(row)}
 	}
-	if len(ids) == 0 {
-		l.say("no record is marked")
-		return
-	}
 	l.sent = func() { clear(l.marks) }
 	l.dialog = newChoice(fmt.Sprintf("%d %s", len(ids), l.name), "asks again before it does anything", l.bulk(ids, names))
+	return nil
 }
 
 // mostNames is how many names a question before a bulk action lists.
@@ -215,18 +253,26 @@ func (s *shell) askMark(entity apitype.EntityName, ids []apitype.UUID, names []s
 	})
 }
 
+func (a *app) whyNoBatch() string {
+	if a.Batch == nil {
+		return "there was no action on several records"
+	}
+	return ""
+}
+
 // showBatch lists what became of each record of the latest action on several.
-func (s *shell) showBatch() {
-	lines := []string{s.Batch.Summary(), ""}
-	for _, r := range s.Batch.Records {
+func (a *app) showBatch() tea.Cmd {
+	lines := []string{a.Batch.Summary(), ""}
+	for _, r := range a.Batch.Records {
 		sign := "  "
 		switch {
 		case r.Bad:
-			sign = s.styles.warnSign + " "
+			sign = a.styles.warnSign + " "
 		case r.Done:
-			sign = s.styles.okSign + " "
+			sign = a.styles.okSign + " "
 		}
 		lines = append(lines, sign+r.Name+"  "+clean(r.State))
 	}
-	s.dialog = &text{title: s.Batch.Label, lines: lines}
+	a.dialog = &text{title: a.Batch.Label, lines: lines}
+	return nil
 }

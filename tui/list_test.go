@@ -24,12 +24,12 @@ func TestReferencesAndBack(t *testing.T) {
 		t.Fatalf("page after o: got %d, want persons", d.app.current)
 	}
 	persons := d.app.pages[personsPage].(*list[personRow])
-	if got := persons.top().ref; got != (reference{kindPerson, personID(1)}) {
+	if got := persons.front().ref; got != (reference{kindPerson, personID(1)}) {
 		t.Fatalf("record: got %v, want person 1", got)
 	}
 	d.press("G") // The last line is the person's pledge.
 	d.press("enter")
-	if got := persons.top().ref; got != (reference{kindPledge, pledgeID(1)}) {
+	if got := persons.front().ref; got != (reference{kindPledge, pledgeID(1)}) {
 		t.Fatalf("record: got %v, want pledge 1", got)
 	}
 	d.press("esc")
@@ -44,7 +44,7 @@ func TestListsStayLive(t *testing.T) {
 	w := newWorld(t)
 	d := newDriver(t, w.options)
 	d.press("2")
-	calls := d.app.pages[callsPage].(*list[callRow])
+	calls := d.app.pages[callsPage].(*callsView)
 	d.press("j")
 	d.press("space") // Marks call 5 and moves to call 4.
 	chosen, _ := calls.chosen()
@@ -86,7 +86,7 @@ func TestRefreshKeepsTheCursor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := newDriver(t, w.options)
-	calls := d.app.pages[callsPage].(*list[callRow])
+	calls := d.app.pages[callsPage].(*callsView)
 	for _, key := range []string{"2", "j", "space", "j"} {
 		d.press(key)
 	}
@@ -142,7 +142,7 @@ func TestFilters(t *testing.T) {
 	w := newWorld(t)
 	d := newDriver(t, w.options)
 	d.press("2")
-	calls := d.app.pages[callsPage].(*list[callRow])
+	calls := d.app.pages[callsPage].(*callsView)
 	for _, test := range tests {
 		d.press("/")
 		d.app.dialog.(*prompt).editor.SetValue(test.filter)
@@ -253,10 +253,10 @@ func TestKeysFile(t *testing.T) {
 				}
 				return
 			}
-			if act, found := keys.find("b", []scope{scopeDesk}); err != nil || !found || act != actNotReach {
-				t.Errorf("key b: got %s %v %v, want %s", act, found, err, actNotReach)
+			if act := keys.find("b", []scope{scopeDesk}); err != nil || act == nil || act.id != "not-reached" {
+				t.Errorf("key b: got %v %v, want not-reached", act, err)
 			}
-			if _, found := keys.find("a", []scope{scopeDesk}); found {
+			if act := keys.find("a", []scope{scopeDesk}); act != nil {
 				t.Error("key a: got an action, want none")
 			}
 		})

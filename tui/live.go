@@ -43,7 +43,7 @@ func (l *list[R]) onNews(n news[R], err error) tea.Cmd {
 	}
 	l.NoteConnection(nil)
 	if len(n.rows) >= desk.MostChanges {
-		return l.refresh()
+		return l.reload()
 	}
 	l.since = n.until
 	changed := make(map[apitype.UUID]R, len(n.rows)) // Few, where the list may be long.

@@ -62,7 +62,7 @@ func TestMoreChangesThanAreTakenAtOnce(t *testing.T) {
 		w := newWorld(t)
 		d := newDriver(t, w.options)
 		d.press("2")
-		calls := d.app.pages[callsPage].(*list[callRow])
+		calls := d.app.pages[callsPage].(*callsView)
 		w.loadRequested(many, w.Clock.Now().Add(-time.Hour))
 		d.untilPoll(w)
 		for calls.more {
@@ -98,7 +98,7 @@ func TestChangesComeInWhereTheyBelong(t *testing.T) {
 	w := newWorld(t)
 	d := newDriver(t, w.options)
 	d.press("2")
-	calls := d.app.pages[callsPage].(*list[callRow])
+	calls := d.app.pages[callsPage].(*callsView)
 	d.press("G")
 	chosen, _ := calls.chosen()
 	between := w.loadRequested(1, w.Clock.Now().Add(-97*time.Hour-time.Minute))[0] // Calls 3 and 2 were requested 97 and 98 hours ago.
@@ -124,7 +124,7 @@ func TestChangesBeyondWhatIsReadComeWithTheirPage(t *testing.T) {
 	w.loadRequested(2*listPage, w.Clock.Now().Add(-time.Hour))
 	d := newDriver(t, w.options)
 	d.press("2")
-	calls := d.app.pages[callsPage].(*list[callRow])
+	calls := d.app.pages[callsPage].(*callsView)
 	if !calls.more {
 		t.Fatal("the list was read to its end")
 	}
@@ -151,7 +151,7 @@ func TestChangesOfOneTimeAroundTheEndOfWhatIsRead(t *testing.T) {
 	same(listPage + 20)
 	d := newDriver(t, w.options)
 	d.press("2")
-	calls := d.app.pages[callsPage].(*list[callRow])
+	calls := d.app.pages[callsPage].(*callsView)
 	if !calls.more {
 		t.Fatal("the list was read to its end")
 	}
@@ -161,7 +161,7 @@ func TestChangesOfOneTimeAroundTheEndOfWhatIsRead(t *testing.T) {
 		d.press("G")
 	}
 	seen := map[apitype.UUID]bool{}
-	for _, id := range rowIDs(calls) {
+	for _, id := range rowIDs(calls.list) {
 		seen[id] = true
 	}
 	if got, want := len(calls.rows), listPage+20+40+6; got != want || len(seen) != want {
@@ -175,7 +175,7 @@ func TestBulkChangesARecordOnce(t *testing.T) {
 	w := newWorld(t)
 	d := newDriver(t, w.options)
 	d.press("2")
-	calls := d.app.pages[callsPage].(*list[callRow])
+	calls := d.app.pages[callsPage].(*callsView)
 	calls.rows = append(calls.rows, calls.rows...)
 	for _, key := range []string{"space", "space", "A", "1", "y"} {
 		d.press(key)
@@ -222,7 +222,7 @@ func TestChangesComeInWhateverTheClockSays(t *testing.T) {
 			d := newDriver(t, w.options)
 			d.press("2")
 			ahead = test.later
-			calls := d.app.pages[callsPage].(*list[callRow])
+			calls := d.app.pages[callsPage].(*callsView)
 			for range 3 {
 				w.Clock.Advance(time.Minute)
 				added := w.loadRequested(1, w.Clock.Now())[0]
@@ -248,7 +248,7 @@ func TestChangedRecordsLeaveTheFilter(t *testing.T) {
 		w := newWorld(t)
 		d := newDriver(t, w.options)
 		d.press("2")
-		calls := d.app.pages[callsPage].(*list[callRow])
+		calls := d.app.pages[callsPage].(*callsView)
 		d.filter("status=requested")
 		d.press("space") // Call 5.
 		d.press("space") // Call 4.
@@ -256,7 +256,7 @@ func TestChangedRecordsLeaveTheFilter(t *testing.T) {
 		w.change(t, "/api/v1/calls/"+callID(4).String()+"/actions/cancel")
 		d.untilPoll(w)
 		want := []apitype.UUID{callID(5), callID(3), callID(2), callID(1)}
-		if got := rowIDs(calls); !slices.Equal(got, want) {
+		if got := rowIDs(calls.list); !slices.Equal(got, want) {
 			t.Errorf("calls: got %v, want %v", got, want)
 		}
 		if now, _ := calls.chosen(); now.id != chosen.id || chosen.id != callID(3) {
@@ -271,12 +271,12 @@ func TestChangedRecordsLeaveTheFilter(t *testing.T) {
 		w := newWorld(t)
 		d := newDriver(t, w.options)
 		d.press("4")
-		pledges := d.app.pages[pledgesPage].(*list[pledgeRow])
+		pledges := d.app.pages[pledgesPage].(*pledgesView)
 		d.filter("status=lead")
-		first := rowIDs(pledges)
+		first := rowIDs(pledges.list)
 		w.change(t, "/api/v1/pledges/"+first[0].String()+"/actions/cancel")
 		d.untilPoll(w)
-		if got := rowIDs(pledges); !slices.Equal(got, first[1:]) {
+		if got := rowIDs(pledges.list); !slices.Equal(got, first[1:]) {
 			t.Errorf("pledges: got %v, want %v", got, first[1:])
 		}
 	})
@@ -298,14 +298,14 @@ func TestReleasedPledgesComeIn(t *testing.T) {
 	w.connect(t, t.TempDir())
 	d := newDriver(t, w.options)
 	d.press("4")
-	pledges := d.app.pages[pledgesPage].(*list[pledgeRow])
+	pledges := d.app.pages[pledgesPage].(*pledgesView)
 	d.filter("releasedAfter=" + apitype.NewTime(now).String())
-	if got := rowIDs(pledges); len(got) != 0 {
+	if got := rowIDs(pledges.list); len(got) != 0 {
 		t.Fatalf("pledges: got %v, want none that is released", got)
 	}
 	w.Clock.Advance(10 * time.Minute)
 	d.untilPoll(w)
-	if got := rowIDs(pledges); len(got) != 1 || got[0].String() != id {
+	if got := rowIDs(pledges.list); len(got) != 1 || got[0].String() != id {
 		t.Errorf("pledges: got %v, want %s, which was released", got, id)
 	}
 }

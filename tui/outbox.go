@@ -142,48 +142,48 @@ func (v *outboxView) text(tea.Msg) tea.Cmd { return nil }
 
 func (v *outboxView) receive(result) tea.Cmd { return nil }
 
-func (v *outboxView) why(act action) string {
-	row, ok := v.chosen()
-	switch act {
-	case actMark, actBulk, actFilter, actBack:
-		return "not in the outbox"
-	case actOpen, actCopy, actDrop, actSendAgain:
-		if !ok {
-			return "the outbox is empty"
-		}
-		if act == actSendAgain && (row.entry == nil || (row.entry.State != outbox.StateRejected && row.entry.State != outbox.StateUnsure)) {
-			return "only what was refused or is unsure is sent again by hand; the rest goes by itself"
-		}
-		if row.damaged != nil && act != actCopy {
-			return "a damaged file is left for you to look at: " + row.damaged.Path
-		}
+func (v *outboxView) refresh() tea.Cmd { return v.perform(v.ReadOutbox()) }
+
+func (v *outboxView) scroll(by step) tea.Cmd {
+	count := len(v.rows())
+	v.table.Move(rowsOf(by, v.table.Height(), count), count)
+	return nil
+}
+
+func (v *outboxView) whyNotCopy() string {
+	if _, ok := v.chosen(); !ok {
+		return "the outbox is empty"
 	}
 	return ""
 }
 
-func (v *outboxView) do(act action) tea.Cmd {
-	if moveTable(&v.table, act, len(v.rows())) {
-		return nil
+func (v *outboxView) whyNotOpen() string {
+	if row, ok := v.chosen(); ok && row.damaged != nil {
+		return "a damaged file is left for you to look at: " + row.damaged.Path
 	}
+	return v.whyNotCopy()
+}
+
+func (v *outboxView) whyNotSendAgain() string {
+	row, ok := v.chosen()
+	if ok && (row.entry == nil || (row.entry.State != outbox.StateRejected && row.entry.State != outbox.StateUnsure)) {
+		return "only what was refused or is unsure is sent again by hand; the rest is sent by itself"
+	}
+	return v.whyNotOpen()
+}
+
+func (v *outboxView) openRecord() tea.Cmd {
 	row, _ := v.chosen()
-	switch act {
-	case actRefresh:
-		return v.perform(v.ReadOutbox())
-	case actSendNow:
-		return v.perform(v.SendNow())
-	case actOpen:
-		if row.draft != nil {
-			return v.workOn(reference{kindCall, row.draft.Call})
-		}
-		v.dialog = &text{title: desk.OpLabel(row.entry.Op), lines: v.entryLines(*row.entry)}
-	case actCopy:
-		return copyOwn("text", row.copyText())
-	case actSendAgain:
-		v.askSendAgain(*row.entry)
-	case actDrop:
-		v.askDrop(row)
+	if row.draft != nil {
+		return v.workOn(reference{kindCall, row.draft.Call})
 	}
+	v.dialog = &text{title: desk.OpLabel(row.entry.Op), lines: v.entryLines(*row.entry)}
 	return nil
+}
+
+func (v *outboxView) copyRecord() tea.Cmd {
+	row, _ := v.chosen()
+	return copyOwn("text", row.copyText())
 }
 
 // entryLines are all of an entry: what would be sent, and what the service said.
@@ -218,7 +218,9 @@ func (r outboxRow) copyText() string {
 	return string(r.entry.Body)
 }
 
-func (v *outboxView) askSendAgain(e outbox.Entry) {
+func (v *outboxView) askSendAgain() tea.Cmd {
+	row, _ := v.chosen()
+	e := *row.entry
 	lines := []string{"It was refused: " + clean(e.LastError)}
 	if e.State == outbox.StateUnsure {
 		lines = []string{"Its answer was lost. If it took effect after all, this does it a second time. Look at the record first."}
@@ -226,20 +228,23 @@ func (v *outboxView) askSendAgain(e outbox.Entry) {
 	v.dialog = &confirm{title: "Send the " + desk.OpLabel(e.Op) + " again?", lines: lines, yes: func() tea.Cmd {
 		return v.perform(v.SendAgain(e.ID))
 	}}
+	return nil
 }
 
-func (v *outboxView) askDrop(row outboxRow) {
+func (v *outboxView) askDrop() tea.Cmd {
+	row, _ := v.chosen()
 	if row.draft != nil {
 		call := row.draft.Call
 		v.dialog = &confirm{title: "Drop the draft?", lines: []string{"What was typed for call " + desk.ShortID(call) + " is erased."}, yes: func() tea.Cmd {
 			return v.perform(v.DropDraft(call))
 		}}
-		return
+		return nil
 	}
 	e := *row.entry
 	v.dialog = &confirm{title: "Drop the " + desk.OpLabel(e.Op) + "?", lines: []string{"The service will not hear of it, and its text is erased."}, yes: func() tea.Cmd {
 		return v.perform(v.Drop(e.ID))
 	}}
+	return nil
 }
 
 func (v *outboxView) lines(l layout) []string {

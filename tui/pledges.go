@@ -38,8 +38,10 @@ func (r pledgeRow) donation() string {
 	return r.status.String() + " " + r.amount.String() + " " + r.interval.String()
 }
 
-// newPledgesPage is the list of pledges.
-func newPledgesPage(s *shell) *list[pledgeRow] {
+// pledgesView is the list of pledges.
+type pledgesView struct{ *list[pledgeRow] }
+
+func newPledgesPage(s *shell) *pledgesView {
 	l := newList(s, noun[pledgeRow]{
 		page: pledgesPage, name: "pledges", kind: kindPledge, scopes: []scope{scopePledges},
 		columns: []widget.Column[pledgeRow]{
@@ -64,23 +66,30 @@ func newPledgesPage(s *shell) *list[pledgeRow] {
 		parse: s.pledgeQuery,
 	})
 	l.bulk = s.pledgeBulk
-	l.extra = func(l *list[pledgeRow], act action) (tea.Cmd, bool) {
-		ref, _ := l.target()
-		switch act {
-		case actStatus:
-			name := desk.ShortID(ref.id)
-			if row, ok := l.chosen(); ok && row.id == ref.id {
-				name = l.row(row)
-			}
-			s.sent = nil
-			s.dialog = newChoice("Status action", "asks again before it does anything", s.pledgeActions([]apitype.UUID{ref.id}, []string{name}))
-			return nil, true
-		case actSignature:
-			return l.askSignature(ref.id), true
-		}
-		return nil, false
+	return &pledgesView{l}
+}
+
+func (v *pledgesView) whyNotStatus() string { return v.whyNotOf(kindPledge, "only a pledge has that") }
+
+// askStatus offers the status actions on the pledge.
+func (v *pledgesView) askStatus() tea.Cmd {
+	ref, _ := v.target()
+	name := desk.ShortID(ref.id)
+	if row, ok := v.chosen(); ok && row.id == ref.id {
+		name = v.row(row)
 	}
-	return l
+	v.sent = nil
+	v.dialog = newChoice("Status action", "asks again before it does anything", v.pledgeActions([]apitype.UUID{ref.id}, []string{name}))
+	return nil
+}
+
+// receive takes in a link to a signature, or what a list takes in.
+func (v *pledgesView) receive(r result) tea.Cmd {
+	if read, ok := r.value.(signatureRead); ok {
+		v.onSignature(read, r.err)
+		return nil
+	}
+	return v.list.receive(r)
 }
 
 // pledgeActions are the status actions of the profile, else of our service. Spec gap: G1.
@@ -143,7 +152,7 @@ func (s *shell) pledgeFields(p apitype.Pledge) []field {
 	f := &fields{shell: s}
 	f.pledge(&p)
 	if p.SignatureSignedURL != nil {
-		f.add("signature", "there is one: "+s.keyOf(actSignature)+" gives the link")
+		f.add("signature", "there is one: "+s.keys.keyOf(actSign)+" gives the link")
 	}
 	f.transactions(p.Transactions.Value())
 	f.calls(p.Calls.Value())
@@ -205,11 +214,16 @@ type signatureRead struct {
 }
 
 // askSignature reads the pledge again for a link that is valid now.
-func (l *list[R]) askSignature(id apitype.UUID) tea.Cmd {
-	l.say("asking for a link…")
-	return l.load(l.page, l.seq, func(ctx context.Context) (any, error) {
-		asked := l.Now()
-		pledge, err := apiclient.Decoded(l.Client.Pledges.Get(ctx, id))
+func (v *pledgesView) askSignature() tea.Cmd {
+	ref, _ := v.target()
+	return v.readSignature(ref.id)
+}
+
+func (v *pledgesView) readSignature(id apitype.UUID) tea.Cmd {
+	v.say("asking for a link…")
+	return v.load(v.page, v.seq, func(ctx context.Context) (any, error) {
+		asked := v.Now()
+		pledge, err := apiclient.Decoded(v.Client.Pledges.Get(ctx, id))
 		if err != nil || pledge.SignatureSignedURL == nil {
 			return signatureRead{}, err
 		}
@@ -219,36 +233,36 @@ func (l *list[R]) askSignature(id apitype.UUID) tea.Cmd {
 }
 
 // onSignature offers the link.
-func (l *list[R]) onSignature(read signatureRead, err error) {
+func (v *pledgesView) onSignature(read signatureRead, err error) {
 	if err != nil {
-		l.fail("cannot read the pledge", err)
+		v.fail("cannot read the pledge", err)
 		return
 	}
 	switch {
 	case read.link == "":
-		l.say("this pledge has no signature")
+		v.say("this pledge has no signature")
 		return
 	case !isWebLink(read.link):
-		l.fail("the signature's link is no https address, and not offered", nil)
+		v.fail("the signature's link is no https address, and not offered", nil)
 		return
 	}
-	l.message = message{}
+	v.message = message{}
 	dialog := newChoice("Signature", "", []option{
 		{key: "y", label: "copy the link: " + clean(read.link), run: func() tea.Cmd {
-			if !l.Now().Before(read.till) {
-				return l.askSignature(read.id) // It is over: there is a new one.
+			if !v.Now().Before(read.till) {
+				return v.readSignature(read.id) // It is over: there is a new one.
 			}
 			return copyText("signature link", read.link)
 		}},
 	})
 	dialog.hintNow = func() string {
-		left := read.till.Sub(l.Now())
+		left := read.till.Sub(v.Now())
 		if left <= 0 {
 			return "no longer valid: y asks for a new one"
 		}
 		return fmt.Sprintf("valid for %d more minutes", int(left.Minutes()))
 	}
-	l.dialog = dialog
+	v.dialog = dialog
 }
 
 // isWebLink reports whether a link may be given to a browser: https, or http of this

@@ -32,30 +32,26 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		return cmd
 	}
 	current := a.pages[a.current]
+	act := a.keys.find(name, append(current.scopes(), scopeEverywhere))
 	if current.typing() {
-		act, found := a.keys.find(name, append(current.scopes(), scopeEverywhere))
-		if !found || !slices.Contains(inText, act) || len(msg.Text) > 0 {
+		if act == nil || !act.is(inText) || len(msg.Text) > 0 {
 			a.Guard.Press(name, msg.IsRepeat, false, a.Now())
 			return current.text(msg)
 		}
 		return a.runKey(act, msg)
 	}
-	act, found := a.keys.find(name, append(current.scopes(), scopeEverywhere))
-	if !found {
+	if act == nil {
 		a.Guard.Press(name, msg.IsRepeat, false, a.Now())
 		return nil
 	}
 	return a.runKey(act, msg)
 }
 
-// endsCall are the actions that end a call, whatever page they are on.
-var endsCall = []action{actNotReach, actComplete, actCancel, actExpire}
-
 // runKey is run for an action that a key asked for: one that ends a call must have been
 // meant for the call on screen.
-func (a *app) runKey(act action, msg tea.KeyPressMsg) tea.Cmd {
+func (a *app) runKey(act *action, msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()
-	if a.Guard.Press(name, msg.IsRepeat, slices.Contains(endsCall, act), a.Now()) && a.whyNot(act) == "" {
+	if a.Guard.Press(name, msg.IsRepeat, act.is(endsCall), a.Now()) && a.whyNot(act) == "" {
 		a.refuse(keyName(name) + " came too soon after this call did: press it again")
 		return nil
 	}
@@ -89,10 +85,12 @@ func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 	if a.dialog == nil && current.typing() && !strings.HasPrefix(msg.String(), "ctrl+") && msg.String() != "esc" {
 		return current.text(msg)
 	}
-	switch act, _ := a.keys.find(msg.String(), []scope{scopeEverywhere}); {
-	case act == actQuit && a.Trouble == nil && (len(msg.Text) == 0 || a.dialog == nil):
+	switch act := a.keys.find(msg.String(), []scope{scopeEverywhere}); {
+	case act == nil:
+		return nil
+	case act.id == "quit" && a.Trouble == nil && (len(msg.Text) == 0 || a.dialog == nil):
 		return a.finish() // What was typed is kept as a draft.
-	case act == actRedraw, act == actSuspend:
+	case act.is(whenSmall):
 		return a.run(act)
 	}
 	return nil
@@ -122,86 +120,77 @@ func (a *app) flushDrafts() tea.Msg {
 const suspendTime = 2 * time.Second
 
 // run runs an action, unless something speaks against it: then it says what.
-func (a *app) run(act action) tea.Cmd {
+func (a *app) run(act *action) tea.Cmd {
 	if why := a.whyNot(act); why != "" {
 		a.refuse(why)
 		return nil
 	}
-	if index := slices.Index(pageActions, act); index >= 0 {
-		return a.show(index, nil)
+	return act.run(a)
+}
+
+func (a *app) whyNot(act *action) string {
+	if act.why == nil {
+		return ""
 	}
-	switch act {
-	case actPrevPage:
-		return a.show((a.current+len(a.pages)-1)%len(a.pages), nil)
-	case actNextPage:
-		return a.show((a.current+1)%len(a.pages), nil)
-	case actOutbox:
-		return a.show(outboxPage, nil)
-	case actHelp:
-		a.dialog = a.help("Help: type to filter, Enter runs", false)
-	case actPalette:
-		a.dialog = a.help("Run an action", true)
-	case actUndo:
-		return a.perform(a.Undo())
-	case actResults:
-		a.showBatch()
-	case actReveal:
-		a.revealed = !a.revealed
-	case actDismiss:
-		a.errors = a.errors[min(1, len(a.errors)):]
-	case actSuspend:
-		return tea.Sequence(a.flushDrafts, tea.Suspend)
-	case actRedraw:
-		if a.canvas == nil {
-			return tea.ClearScreen
-		}
-		a.canvas.Redraw()
-	case actQuit:
-		return a.quit()
-	default:
-		return a.pages[a.current].do(act)
+	return act.why(a)
+}
+
+func (a *app) whyNotUndo() string {
+	if len(a.Held) == 0 {
+		return "nothing to undo: no change is held"
 	}
+	return ""
+}
+
+func (a *app) whyNotDismiss() string {
+	if len(a.errors) == 0 {
+		return "there is no error to dismiss"
+	}
+	return ""
+}
+
+func (a *app) dismiss() tea.Cmd {
+	a.errors = a.errors[1:]
 	return nil
 }
 
-func (a *app) whyNot(act action) string {
-	switch act {
-	case actUndo:
-		if len(a.Held) == 0 {
-			return "nothing to undo: no change is held"
-		}
-		return ""
-	case actResults:
-		if a.Batch == nil {
-			return "there was no action on several records"
-		}
-		return ""
-	case actDismiss:
-		if len(a.errors) == 0 {
-			return "there is no error to dismiss"
-		}
-		return ""
-	default:
-		return a.pages[a.current].why(act)
-	}
+func (a *app) reveal() tea.Cmd {
+	a.revealed = !a.revealed
+	return nil
 }
 
-// help lists the actions that work here; picking one runs it.
-func (a *app) help(title string, everything bool) dialog {
+func (a *app) suspend() tea.Cmd { return tea.Sequence(a.flushDrafts, tea.Suspend) }
+
+func (a *app) redraw() tea.Cmd {
+	if a.canvas == nil {
+		return tea.ClearScreen
+	}
+	a.canvas.Redraw()
+	return nil
+}
+
+func (a *app) askHelp() tea.Cmd { return a.askAction("Help: type to filter, Enter runs", false) }
+
+func (a *app) askPalette() tea.Cmd { return a.askAction("Run an action", true) }
+
+// askAction lists the actions that work here; picking one runs it.
+func (a *app) askAction(title string, byName bool) tea.Cmd {
 	scopes := append(slices.Clone(a.pages[a.current].scopes()), scopeEverywhere)
 	var options []option
-	for _, b := range a.keys.in(scopes) {
-		label := b.help
-		if everything {
-			label = string(b.action) + ": " + b.help
+	for _, act := range a.keys.in(scopes) {
+		label := act.help
+		if byName {
+			label = act.id + ": " + act.help
 		}
+		keys := act.Keys()
 		options = append(options, option{
-			key: strings.Join(b.keys[:min(len(b.keys), 2)], " "), label: label, why: a.whyNot(b.action),
+			key: strings.Join(keys[:min(len(keys), 2)], " "), label: label, why: a.whyNot(act),
 			run: func() tea.Cmd {
 				a.dialog = nil
-				return a.run(b.action)
+				return a.run(act)
 			},
 		})
 	}
-	return &choose{title: title, options: options, filterable: true}
+	a.dialog = &choose{title: title, options: options, filterable: true}
+	return nil
 }

@@ -112,7 +112,7 @@ func TestRandomKeysAndSizes(t *testing.T) {
 	t.Parallel()
 	var keys []string
 	for _, b := range registry() {
-		keys = append(keys, b.keys...)
+		keys = append(keys, b.Keys()...)
 	}
 	keys = append(keys, "y", "0", "t", "-", "left", "right", "delete", "é", "世", "\u0301", "z")
 	for seed := range 6 {
@@ -165,7 +165,7 @@ func TestEverySizeIsFilled(t *testing.T) {
 
 func TestKeysOfOneScopeDoNotClash(t *testing.T) {
 	t.Parallel()
-	if err := (keymap{bindings: registry()}).clash("the registry"); err != nil {
+	if err := keymap(registry()).clash("the registry"); err != nil {
 		t.Error(err)
 	}
 }
@@ -247,7 +247,7 @@ func TestBulkAsksWithCountAndNames(t *testing.T) {
 func BenchmarkListFrame(b *testing.B) {
 	for _, rows := range []int{100, 100_000} {
 		b.Run(fmt.Sprint(rows), func(b *testing.B) {
-			s := newShell(context.Background(), Options{Options: desk.Options{Now: time.Now, Outbox: new(outbox.Outbox)}}, keymap{bindings: registry()})
+			s := newShell(context.Background(), Options{Options: desk.Options{Now: time.Now, Outbox: new(outbox.Outbox)}}, keymap(registry()))
 			l := newCallsPage(s)
 			for i := range rows {
 				l.rows = append(l.rows, callRow{id: ids(1, i), status: newWord("requested"), kind: newWord("verification"), name: "Anna Jansen", requestedAt: newMoment(time.Now()), attempts: int32(i % 4)})
@@ -300,7 +300,7 @@ func BenchmarkScreen(b *testing.B) {
 	}
 	a.tick = func() tea.Cmd { return nil }
 	const rows = 100_000
-	l := a.pages[callsPage].(*list[callRow])
+	l := a.pages[callsPage].(*callsView)
 	for i := range rows {
 		l.rows = append(l.rows, callRow{id: ids(1, i), status: newWord("requested"), kind: newWord("verification"), name: "Anna Jansen", requestedAt: newMoment(time.Now()), attempts: int32(i % 4)})
 	}

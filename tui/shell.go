@@ -117,9 +117,9 @@ func (s *shell) perform(events []desk.Event) tea.Cmd {
 func (s *shell) notice(n desk.Notice) {
 	switch n.See {
 	case desk.SeeOutbox:
-		n.Text += " (" + s.keyOf(actOutbox) + " shows it)"
+		n.Text += " (" + s.keys.keyOf(actOutbox) + " shows it)"
 	case desk.SeeResults:
-		n.Text += ", " + s.keyOf(actResults) + " shows each"
+		n.Text += ", " + s.keys.keyOf(actResults) + " shows each"
 	}
 	switch n.Level {
 	case desk.Said:
@@ -240,9 +240,9 @@ func (a *app) status() string {
 	width := a.layout.width
 	said := a.message.text != "" && a.message.until.After(a.Now())
 	if n := len(a.errors); n > 0 {
-		suffix := "  (" + a.keyOf(actDismiss) + " dismisses)"
+		suffix := "  (" + a.keys.keyOf(actDismiss) + " dismisses)"
 		if n > 1 {
-			suffix = fmt.Sprintf("  (%d errors, %s dismisses)", n, a.keyOf(actDismiss))
+			suffix = fmt.Sprintf("  (%d errors, %s dismisses)", n, a.keys.keyOf(actDismiss))
 		}
 		if said && a.message.reply {
 			return widget.Fit(clean(a.message.text), width-widget.Width(suffix)) + a.styles.dim(suffix)

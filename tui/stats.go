@@ -19,7 +19,7 @@ type stats struct {
 	running bool
 	stopped bool
 	started time.Time
-	scroll  int
+	top     int // The first line in sight.
 	layout  layout
 }
 
@@ -226,37 +226,22 @@ func (v *stats) typing() bool { return false }
 
 func (v *stats) text(tea.Msg) tea.Cmd { return nil }
 
-func (v *stats) why(act action) string {
-	switch act {
-	case actStop:
-		if !v.running {
-			return "nothing is being counted"
-		}
-	case actOpen, actCopy, actMark, actBulk, actFilter, actBack:
-		return "not on this page"
+func (v *stats) whyNotStop() string {
+	if !v.running {
+		return "nothing is being counted"
 	}
 	return ""
 }
 
-func (v *stats) do(act action) tea.Cmd {
-	switch act {
-	case actStop:
-		v.seq++
-		v.running, v.stopped = false, true
-	case actRefresh:
-		return v.restart()
-	case actDown:
-		v.scroll++
-	case actUp:
-		v.scroll--
-	case actPageDown:
-		v.scroll += v.layout.body / 2
-	case actPageUp:
-		v.scroll -= v.layout.body / 2
-	case actTop:
-		v.scroll = 0
-	case actBottom:
-		v.scroll = 1 << 20
-	}
+func (v *stats) stop() tea.Cmd {
+	v.seq++
+	v.running, v.stopped = false, true
+	return nil
+}
+
+func (v *stats) refresh() tea.Cmd { return v.restart() }
+
+func (v *stats) scroll(by step) tea.Cmd {
+	v.top += rowsOf(by, v.layout.body/2, 1<<20)
 	return nil
 }

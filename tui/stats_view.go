@@ -18,11 +18,11 @@ func (v *stats) lines(l layout) []string {
 	state := fmt.Sprintf(" counted %d calls and %d pledges", v.counts.calls, v.counts.pledges)
 	switch {
 	case v.running:
-		state += "…  " + v.keyOf(actStop) + " stops"
+		state += "…  " + v.keys.keyOf(actStop) + " stops"
 	case v.stopped:
-		state += ", stopped; these numbers are not complete. " + v.keyOf(actRefresh) + " counts anew"
+		state += ", stopped; these numbers are not complete. " + v.keys.keyOf(actRefresh) + " counts anew"
 	default:
-		state += ", " + v.keyOf(actRefresh) + " counts anew"
+		state += ", " + v.keys.keyOf(actRefresh) + " counts anew"
 	}
 	var all []string
 	width := l.width
@@ -35,11 +35,11 @@ func (v *stats) lines(l layout) []string {
 		all = append(v.callTables(width), v.otherTables(width)...)
 	}
 	room := l.body - 1
-	v.scroll = max(min(v.scroll, len(all)-room), 0)
-	if below := len(all) - room - v.scroll; below > 0 {
+	v.top = max(min(v.top, len(all)-room), 0)
+	if below := len(all) - room - v.top; below > 0 {
 		state += fmt.Sprintf("  (%d more lines, j scrolls)", below)
 	}
-	return widget.Block(append([]string{v.styles.dim(widget.Fit(state, width))}, all[v.scroll:]...), width, l.body)
+	return widget.Block(append([]string{v.styles.dim(widget.Fit(state, width))}, all[v.top:]...), width, l.body)
 }
 
 // The columns of a chart, in cells.

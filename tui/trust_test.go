@@ -59,7 +59,7 @@ func TestSignatureLinkIsFetchedAnewWhenItIsOver(t *testing.T) {
 	d := newDriver(t, w.options)
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
 	d.press("4")
-	l := d.app.pages[pledgesPage].(*list[pledgeRow])
+	l := d.app.pages[pledgesPage].(*pledgesView)
 	screen := func() string { return strings.Join(d.app.screen(), "\n") }
 	l.onSignature(signatureRead{id: pledgeID(1), link: "https://files.example/s", till: w.Clock.Now().Add(time.Hour)}, nil)
 	if !strings.Contains(screen(), "valid for 60 more minutes") {

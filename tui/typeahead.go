@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -22,13 +21,6 @@ func (d *deskView) aheadText() string {
 	return ""
 }
 
-// beginsAhead are the actions that type or choose something for a call.
-var beginsAhead = []action{actNotes, actResult, actRating}
-
-// notUnseen are the actions that end work on a call: not on one that the agent had not
-// seen when the key was pressed.
-var notUnseen = []action{actNotReach, actComplete, actCancel, actExpire, actSkip, actNext, actProcessed}
-
 // holdAhead keeps a key or a paste for the call that is being read; it reports whether
 // it did.
 func (a *app) holdAhead(msg tea.Msg) bool {
@@ -40,8 +32,7 @@ func (a *app) holdAhead(msg tea.Msg) bool {
 		if !isKey {
 			return false
 		}
-		act, found := a.keys.find(key.String(), a.desk.scopes())
-		if !found || !slices.Contains(beginsAhead, act) {
+		if act := a.keys.find(key.String(), a.desk.scopes()); act == nil || !act.is(forCall) {
 			return false
 		}
 	}
@@ -71,10 +62,10 @@ func (a *app) catchUp() tea.Cmd {
 			continue
 		}
 		key, _ := msg.(tea.KeyPressMsg)
-		act, found := a.keys.find(key.String(), append(a.desk.scopes(), scopeEverywhere))
+		act := a.keys.find(key.String(), append(a.desk.scopes(), scopeEverywhere))
 		isCommand := a.dialog == nil && (!a.desk.typing() || len(key.Text) == 0)
-		if found && isCommand && slices.Contains(notUnseen, act) {
-			a.say(string(act) + " was pressed before the call was there; press it again")
+		if act != nil && isCommand && act.is(notAhead) {
+			a.say(act.id + " was pressed before the call was there; press it again")
 			if rest := typedText(presses[i+1:]); rest != "" {
 				a.fail("not used: "+rest, nil)
 			}
