@@ -61,6 +61,7 @@ func callPosition(c CallRow) Position { return Position{At: c.RequestedAt, UUID:
 func callFilter(c Caller, o apitype.CallListOptions, parts includes) (f CallFilter, ok bool) {
 	f = CallFilter{
 		Viewer:         c.Scope,
+		Statuses:       o.Statuses,
 		ExternalStatus: o.ExternalStatusCode,
 		RequestedFrom:  o.RequestedFrom, RequestedUntil: o.RequestedUntil,
 		RequestedAfter: o.RequestedAfter, UpdatedAfter: o.UpdatedAfter,
@@ -126,11 +127,15 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 		if err != nil {
 			return err
 		}
-		if err := row.write(newCall(id, request, now)); err != nil {
+		call := newCall(id, request, now)
+		if err := row.write(call); err != nil {
 			return err
 		}
 		if err = tx.InsertCall(row); errors.Is(err, ErrExists) {
 			return taken("call")
+		}
+		if err == nil {
+			err = enqueue(tx, row, call, person, now)
 		}
 		return err
 	})
@@ -179,7 +184,7 @@ type callPrivate struct {
 // write puts a call into its row: the document and the columns that lists filter by.
 func (c *CallRow) write(call apitype.Call) (err error) {
 	c.UUID, c.Person, c.Case = call.UUID, call.PersonUUID, call.RelatedCaseUUID
-	c.RequestedAt, c.UpdatedAt = call.RequestedAt, call.LastUpdatedAt
+	c.Status, c.RequestedAt, c.UpdatedAt = call.Status, call.RequestedAt, call.LastUpdatedAt
 	c.ExternalApplication, c.ExternalReference, c.ExternalStatus = nil, nil, nil
 	if m := call.ExternalMetadata.Pointer(); m != nil {
 		c.ExternalApplication, c.ExternalReference, c.ExternalStatus = m.ApplicationName, m.ReferenceID, m.StatusCode
@@ -191,6 +196,7 @@ func (c *CallRow) write(call apitype.Call) (err error) {
 // changeCall runs a rule on a call and saves what comes of it.
 func (s *Service) changeCall(ctx context.Context, c Caller, id apitype.UUID, m Match, what string,
 	rule func(tx Tx, row *CallRow, call *apitype.Call) (changed bool, err error),
+	queue func(tx Tx, row CallRow, call apitype.Call) error,
 ) (Answer, error) {
 	var row CallRow
 	err := s.update(ctx, what, func(tx Tx) (err error) {
@@ -212,7 +218,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, id apitype.UUID, m M
 			if err := row.write(call); err != nil {
 				return err
 			}
-			if err := tx.UpdateCall(row); err != nil {
+			if err := errors.Join(tx.UpdateCall(row), queue(tx, row, call)); err != nil {
 				return err
 			}
 			row.Rev++
@@ -244,6 +250,8 @@ func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m M
 			return false, err
 		}
 		return true, nil
+	}, func(tx Tx, row CallRow, call apitype.Call) error {
+		return attempted(tx, row, call, request.UserUUID, now)
 	})
 }
 
@@ -269,7 +277,7 @@ func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m
 		private.CompletedBy = request.UserUUID
 		row.Private, err = encode("call", private)
 		return true, err
-	})
+	}, func(tx Tx, row CallRow, call apitype.Call) error { return ended(tx, row, call, request.UserUUID, now) })
 }
 
 // CancelCall cancels a call.
@@ -294,7 +302,7 @@ func (s *Service) endCall(ctx context.Context, c Caller, id apitype.UUID, m Matc
 	now := s.present()
 	return s.changeCall(ctx, c, id, m, "move the call", func(_ Tx, row *CallRow, call *apitype.Call) (bool, error) {
 		return moveCall(call, row.External, move, now)
-	})
+	}, func(tx Tx, row CallRow, call apitype.Call) error { return ended(tx, row, call, nil, now) })
 }
 
 // includes are the parts that a list was asked for. Spec gaps: L10, L11.

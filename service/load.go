@@ -70,6 +70,8 @@ type LoadedPledge struct {
 type LoadedCall struct {
 	apitype.Call
 	ExternalSource *apitype.ExternalSource `json:"externalSource,omitzero"`
+	DeferredUntil  *apitype.Time           `json:"deferredUntil,omitzero"` // In the queue.
+	DeferredFor    *apitype.UUID           `json:"deferredForUserUuid,omitzero"`
 }
 
 // LoadedTransaction is a transaction with its pledge.

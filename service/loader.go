@@ -93,6 +93,7 @@ type checked struct {
 	rows    Rows
 	owners  map[apitype.UUID]apitype.UUID // Of the persons that it names or holds.
 	persons map[apitype.UUID]apitype.UUID // Of the pledges that it names or holds.
+	donors  map[apitype.UUID]donor        // What the queue knows of the persons that it holds, or that its calls wait for.
 	lines   map[Taken]int                 // Where its new rows came from.
 }
 
@@ -152,7 +153,7 @@ func (l *loader) send() {
 		return
 	}
 	l.saving = make(chan error, 1)
-	go func(saved chan error, rows Rows, lines map[Taken]int) { saved <- insertRows(l.tx, rows, lines) }(l.saving, l.rows, l.lines)
+	go func(saved chan error, rows Rows, lines map[Taken]int) { saved <- insertRows(l.tx, rows, lines, l.now) }(l.saving, l.rows, l.lines)
 	l.rows, l.lines = Rows{}, nil
 }
 
@@ -177,12 +178,13 @@ func (l *loader) save() error {
 	if err := l.saved(); err != nil || len(batch) == 0 {
 		return err
 	}
-	owners, persons, err := l.lookUp(batch)
+	next, err := l.lookUp(batch)
 	if err != nil {
 		return err
 	}
 	l.send()
-	l.checked = checked{owners: owners, persons: persons, lines: make(map[Taken]int, len(batch))}
+	next.lines = make(map[Taken]int, len(batch))
+	l.checked = next
 	for _, record := range batch {
 		if err := l.check(record); err != nil {
 			// Of what came before a refused record, one may be taken: then that is the first.
@@ -193,10 +195,13 @@ func (l *loader) save() error {
 }
 
 // insertRows saves the rows of a batch, which came from some lines.
-func insertRows(tx Tx, rows Rows, lines map[Taken]int) error {
+func insertRows(tx Tx, rows Rows, lines map[Taken]int, now apitype.Time) error {
 	taken, err := tx.InsertRows(rows)
-	if err != nil || len(taken) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(taken) == 0 {
+		return lookAtLoaded(tx, rows.Queue, now)
 	}
 	first := slices.MinFunc(taken, func(a, b Taken) int { return cmp.Compare(lines[a], lines[b]) })
 	return atLine(lines[first], alreadyThere(first.Kind))
@@ -214,18 +219,22 @@ func atLine(line int, err error) error {
 func alreadyThere(kind LoadKind) error { return taken(string(kind)) }
 
 // lookUp reads what the records of a batch name and neither they nor those of the batch
-// before hold: the owners of persons, and the persons of pledges.
-func (l *loader) lookUp(batch []LoadRecord) (owners, personsOf map[apitype.UUID]apitype.UUID, err error) {
-	persons, pledges := map[apitype.UUID]bool{}, map[apitype.UUID]bool{}
+// before hold: the owners of persons, the persons of pledges, and what the queue knows of
+// persons.
+func (l *loader) lookUp(batch []LoadRecord) (found checked, err error) {
+	persons, pledges, donors := map[apitype.UUID]bool{}, map[apitype.UUID]bool{}, map[apitype.UUID]bool{}
 	for _, record := range batch {
 		switch data := record.Data.(type) {
 		case LoadedPerson:
-			persons[data.UUID] = false
+			persons[data.UUID], donors[data.UUID] = false, false
 		case LoadedPledge:
 			pledges[data.UUID] = false
 			name(persons, data.person())
 		case LoadedCall:
 			name(persons, data.PersonUUID)
+			if data.Status == apitype.CallRequested {
+				name(donors, data.PersonUUID)
+			}
 			if data.RelatedCaseUUID != nil {
 				name(pledges, *data.RelatedCaseUUID)
 			}
@@ -233,16 +242,42 @@ func (l *loader) lookUp(batch []LoadRecord) (owners, personsOf map[apitype.UUID]
 			name(pledges, data.PledgeUUID)
 		}
 	}
-	if owners, err = linked(persons, l.owners, l.tx.OwnersOfPersons); err != nil {
-		return nil, nil, err
+	if found.owners, err = linked(persons, l.owners, l.tx.OwnersOfPersons); err != nil {
+		return found, err
 	}
-	personsOf, err = linked(pledges, l.persons, l.tx.PersonsOfPledges)
-	return owners, personsOf, err
+	if found.persons, err = linked(pledges, l.persons, l.tx.PersonsOfPledges); err != nil {
+		return found, err
+	}
+	found.donors, err = linked(donors, l.donors, l.readDonors)
+	return found, err
+}
+
+// donor is what the queue knows of a person.
+type donor struct {
+	language string
+	optedOut bool
+}
+
+// readDonors reads what the queue knows of some persons.
+func (l *loader) readDonors(ids []apitype.UUID) (map[apitype.UUID]donor, error) {
+	donors := map[apitype.UUID]donor{}
+	if len(ids) == 0 {
+		return donors, nil
+	}
+	docs, err := l.tx.PersonDocs(ids)
+	for id, doc := range docs {
+		var person apitype.Person
+		if err := decode("person", doc, &person); err != nil {
+			return nil, err
+		}
+		donors[id] = donor{languageOf(person), optedOut(person)}
+	}
+	return donors, err
 }
 
 // linked is what named records are linked to: by those that are known, else by the store.
-func linked(records map[apitype.UUID]bool, known map[apitype.UUID]apitype.UUID, read func([]apitype.UUID) (map[apitype.UUID]apitype.UUID, error)) (map[apitype.UUID]apitype.UUID, error) {
-	links := map[apitype.UUID]apitype.UUID{}
+func linked[V any](records map[apitype.UUID]bool, known map[apitype.UUID]V, read func([]apitype.UUID) (map[apitype.UUID]V, error)) (map[apitype.UUID]V, error) {
+	links := map[apitype.UUID]V{}
 	var ids []apitype.UUID
 	for id, named := range records {
 		if link, ok := known[id]; ok && named {

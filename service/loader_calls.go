@@ -42,6 +42,46 @@ func (l *loader) call(c LoadedCall) error {
 		return err
 	}
 	l.rows.Calls = append(l.rows.Calls, row)
+	return l.enqueue(c, row, call, owner)
+}
+
+// lookAtLoaded decides anew about loaded calls whose persons were rung or are in a lease.
+func lookAtLoaded(tx Tx, rows []QueueRow, now apitype.Time) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	ids := make([]apitype.UUID, len(rows))
+	for i, row := range rows {
+		ids[i] = row.Person
+	}
+	busy, err := tx.BusyPersons(ids)
+	for _, id := range busy {
+		err = errors.Join(err, lookAgain(tx, id, now, nil))
+	}
+	return err
+}
+
+// enqueue lets a loaded call wait; whether the person was rung or is in a lease is looked at
+// when it is there.
+func (l *loader) enqueue(c LoadedCall, row CallRow, call apitype.Call, owner apitype.UUID) error {
+	if at := lastRing(call, l.now); at != nil {
+		l.rows.Rings = append(l.rows.Rings, Ring{Person: call.PersonUUID, At: *at})
+	}
+	if call.Status != apitype.CallRequested {
+		return nil
+	}
+	organization, err := l.known("/personUuid", owner)
+	if err != nil {
+		return err
+	}
+	donor := l.donors[call.PersonUUID]
+	waiting := QueueRow{
+		Call: call.UUID, Person: call.PersonUUID, Owner: owner, Type: call.Type, Language: donor.language,
+		RequestedAt: call.RequestedAt, Attempts: call.AttemptsCount, External: row.External, OptedOut: donor.optedOut,
+		DueAt: c.DeferredUntil, KeptFor: c.DeferredFor, RungAt: lastRing(call, l.now), MaxAttempts: organization.MaxCallAttempts,
+	}
+	waiting.look(l.now)
+	l.rows.Queue = append(l.rows.Queue, waiting)
 	return nil
 }
 
@@ -59,6 +99,12 @@ func (c *LoadedCall) check() error {
 	}
 	if c.LastUpdatedAt.IsZero() {
 		c.LastUpdatedAt = c.RequestedAt
+	}
+	if c.DeferredUntil != nil && c.Status != apitype.CallRequested {
+		v.Add("/deferredUntil", "is only for a call that is requested")
+	}
+	if c.DeferredFor != nil && c.DeferredUntil == nil {
+		v.Add("/deferredForUserUuid", "needs deferredUntil")
 	}
 	return invalid(v)
 }

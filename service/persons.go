@@ -198,7 +198,7 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 			return err
 		}
 		if !slices.Equal(row.Doc, before.Doc) || !equal(row.MandateID, before.MandateID) {
-			if err := tx.UpdatePerson(row); err != nil {
+			if err := errors.Join(tx.UpdatePerson(row), personChanged(tx, person, now)); err != nil {
 				return err
 			}
 			row.Rev++

@@ -25,6 +25,8 @@ type Options struct {
 	Store   Store
 	Now     func() time.Time    // Nil: the system's clock.
 	NewUUID func() apitype.UUID // Nil: random version 4.
+	// Count is told of what happens in the queue; nil: nobody is.
+	Count func(event QueueEvent, n int)
 }
 
 // Service answers the operations of the interface. It is safe for concurrent use, and
@@ -33,6 +35,7 @@ type Service struct {
 	store    Store
 	now      func() time.Time
 	newUUID  func() apitype.UUID
+	count    func(event QueueEvent, n int)
 	keys     keys
 	verified verifiedTokens
 }
@@ -47,7 +50,7 @@ func New(ctx context.Context, o Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{store: o.Store, now: o.Now, newUUID: o.NewUUID, keys: keys}
+	s := &Service{store: o.Store, now: o.Now, newUUID: o.NewUUID, count: o.Count, keys: keys}
 	if s.now == nil {
 		s.now = time.Now
 	}

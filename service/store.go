@@ -18,6 +18,9 @@ var (
 // kept.
 var ErrBusy = &Error{Kind: Unavailable, Detail: "the database is busy"}
 
+// ErrAgain is what a change returns that has to run again, on what others did meanwhile.
+var ErrAgain = errors.New("run the transaction again")
+
 // Store keeps the records. It holds no rule: rules run in the functions that it is
 // given, inside the transaction.
 type Store interface {
@@ -30,6 +33,12 @@ type Store interface {
 	// and durable when Update does. change may be run again after a failed try, so it
 	// must not have effects but through tx.
 	Update(ctx context.Context, change func(tx Tx) error) error
+	// UpdateShared is Update for a change that many make at the same place: each of its
+	// statements sees what others have committed, and it passes over what they hold.
+	UpdateShared(ctx context.Context, change func(tx Tx) error) error
+	// ClockAhead is how far the store's clock, which all processes share, is ahead of the
+	// system's.
+	ClockAhead(ctx context.Context) (time.Duration, error)
 	// SigningSeed is the secret of this database, 32 bytes, made when there is none.
 	SigningSeed(ctx context.Context) ([]byte, error)
 	// Ping reports whether the store answers.
@@ -64,6 +73,17 @@ type Reader interface {
 	// Transactions are those of the pledges of some numbers, by number, the newest first.
 	Transactions(pledges []int64) (map[int64][]TransactionRow, error)
 	Transaction(id apitype.UUID, scope Scope) (TransactionRow, error)
+
+	QueuePlaces(q QueueQuery) ([]QueuePlace, error)
+	QueueRest(q QueueQuery) (waiting int, nextDue *apitype.Time, err error)
+	QueueState(q QueueQuery) (QueueState, error)
+	QueueOldest(q QueueQuery) (*apitype.Time, error)
+	CallNodes(ids []apitype.UUID) (map[apitype.UUID]CallRow, error)
+	Lease(id apitype.UUID, scope Scope) (LeaseRow, error)
+	LeaseOfPerson(person apitype.UUID) (LeaseRow, error)
+	Leases(scope Scope, now apitype.Time) ([]LeaseRow, error)
+	LeasesSeen(scope Scope, since, now apitype.Time, each func(l LeaseRow, seen apitype.Time, by LeaseEnd)) error
+	WorkDone(scope Scope, since apitype.Time, each func(Work)) error
 }
 
 // Tx reads and writes in one transaction. Inserting a row that exists is ErrExists,
@@ -86,9 +106,27 @@ type Tx interface {
 	// that they name; one that is not there is absent.
 	OwnersOfPersons(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
 	PersonsOfPledges(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
+	BusyPersons(ids []apitype.UUID) ([]apitype.UUID, error) // Those that were rung or are in a lease.
+	PersonDocs(ids []apitype.UUID) (map[apitype.UUID][]byte, error)
 	// InsertRows saves many rows, the way that the store has for many, and tells which
 	// of them are there already. Then the transaction must not be kept.
 	InsertRows(rows Rows) (taken []Taken, err error)
+	InsertQueueRow(q QueueRow) error
+	UpdateQueueRow(q QueueRow) error
+	DeleteQueueRow(call apitype.UUID) error
+	QueueOfPerson(person apitype.UUID) ([]QueueRow, error)
+	// LockQueue is the next n calls of some places that still wait, and how many places were
+	// passed for them: nobody else takes these calls before the transaction ends.
+	LockQueue(places []QueuePlace, n int) (rows []QueueRow, passed int, err error)
+	LeaseQueue(person, call apitype.UUID, until apitype.Time) error
+	WakeQueue(now apitype.Time) error
+	Rang(person apitype.UUID, at apitype.Time) error
+	QueueRequest(account, request apitype.UUID, now apitype.Time) (QueueRequest, error)
+	InsertLease(l LeaseRow) error
+	ExtendLease(id apitype.UUID, until, now apitype.Time) error
+	EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by LeaseEnd) (ended bool, err error)
+	EndLeasesByTime(now apitype.Time) (ended int, err error)
+	Work(w Work) error
 	// Mark keeps an entry; one of the same account, source and entity is replaced.
 	Mark(account apitype.UUID, entry apitype.ProcessedEntry) error
 }
@@ -127,9 +165,10 @@ type PersonRow struct {
 // nothing is included.
 type CallRow struct {
 	UUID                apitype.UUID
-	Owner               apitype.UUID  // Owning organization of the person.
-	Person              apitype.UUID  // Of a new row; it does not change, and the document has it.
-	Case                *apitype.UUID // Likewise.
+	Owner               apitype.UUID       // Owning organization of the person.
+	Person              apitype.UUID       // Of a new row; it does not change, and the document has it.
+	Case                *apitype.UUID      // Likewise.
+	Status              apitype.CallStatus // Written; the document has it.
 	RequestedAt         apitype.Time
 	UpdatedAt           apitype.Time
 	External            bool
@@ -200,6 +239,8 @@ type Rows struct {
 	Signatures   []SignatureRow // Of these pledges.
 	Calls        []CallRow
 	Transactions []TransactionRow
+	Queue        []QueueRow // Of these calls, those that wait.
+	Rings        []Ring
 }
 
 // SignatureRow is the signature file of a pledge.
@@ -259,6 +300,7 @@ type PersonFilter struct {
 // CallFilter chooses calls. Zero values do not filter.
 type CallFilter struct {
 	Scope               Scope
+	Statuses            []apitype.CallStatus
 	ExternalStatus      string
 	ExternalApplication string
 	ExternalReference   string

@@ -175,6 +175,9 @@ func (s CallSelection) Passes(status CallStatus, kind CallType, person UUID) boo
 func (o CallListOptions) Query() url.Values {
 	q := &queryWriter{values: url.Values{}}
 	writeFilters(CallFilters(), &o, q)
+	for _, status := range o.Statuses {
+		q.values.Add("status", string(status))
+	}
 	o.encode(q)
 	return q.values
 }
@@ -184,6 +187,9 @@ func ParseCallListOptions(values url.Values) (o CallListOptions, v Violations) {
 	q := &queryReader{values: values}
 	readFilters(CallFilters(), &o, q)
 	o.Paging = decodePaging(q)
+	for _, status := range q.list("status") {
+		o.Statuses = append(o.Statuses, CallStatus(status))
+	}
 	q.violations = append(q.violations, o.Validate()...)
 	return o, q.finish()
 }

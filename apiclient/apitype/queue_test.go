@@ -60,4 +60,11 @@ func TestQueueOptionsComeBack(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || len(violations) > 0 {
 		t.Errorf("%s %v", diff, violations)
 	}
+	calls := CallListOptions{Statuses: []CallStatus{CallRequested, CallExpired}}
+	if got, violations := ParseCallListOptions(calls.Query()); len(violations) > 0 || !cmp.Equal(got.Statuses, calls.Statuses) {
+		t.Errorf("got %v %v", got, violations)
+	}
+	if _, violations := ParseCallListOptions(map[string][]string{"status": {"requested,open"}}); len(violations) != 1 || violations[0].Parameter != "status" {
+		t.Errorf("got %v", violations)
+	}
 }

@@ -136,7 +136,7 @@ func (p *program) newServer(ctx context.Context, o serveOptions) (_ *server, err
 	}
 	metrics.pool(store)
 	api := httpapi.New(httpapi.Options{
-		Service: s, Logger: logger, BaseURL: o.publicURL, Rate: o.rate, Now: p.Now, Observe: metrics.observe,
+		Service: s, Logger: logger, BaseURL: o.publicURL, Rate: o.rate, Now: p.Now, Version: version(), Observe: metrics.observe,
 	})
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.listen)
 	if err != nil {

@@ -7,6 +7,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"log/slog"
@@ -35,7 +36,9 @@ type Options struct {
 	BaseURL string
 	// Rate is how many requests a second one account may make; 0: any number.
 	Rate float64
-	Now  func() time.Time // Nil: the system's clock. Only the rate hangs on it.
+	// Version is the program's, for GET /fundesk/v1; empty: "devel".
+	Version string
+	Now     func() time.Time // Nil: the system's clock. Only the rate hangs on it.
 	// Observe is told of each request when it has been answered; nil: nobody is.
 	Observe func(Observation)
 }
@@ -52,6 +55,7 @@ type api struct {
 	service *service.Service
 	logger  *slog.Logger
 	baseURL string
+	version string
 	rates   *rates
 	bodies  *flight
 	answers *flight
@@ -66,6 +70,7 @@ func New(o Options) http.Handler {
 		service: o.Service,
 		logger:  o.Logger,
 		baseURL: strings.TrimSuffix(o.BaseURL, "/"),
+		version: cmp.Or(o.Version, "devel"),
 		observe: o.Observe,
 		bodies:  newFlight(),
 		answers: newFlight(),
@@ -83,7 +88,7 @@ func New(o Options) http.Handler {
 
 // routes mounts every operation.
 func (a *api) routes() {
-	for _, group := range [][]route{a.personRoutes(), a.callRoutes(), a.pledgeRoutes(), a.entityAccessRoutes()} {
+	for _, group := range [][]route{a.personRoutes(), a.callRoutes(), a.pledgeRoutes(), a.entityAccessRoutes(), a.queueRoutes()} {
 		for _, r := range group {
 			a.mux.Handle(r.method+" "+r.path, a.authenticated(r))
 		}
@@ -118,7 +123,7 @@ func (a *api) elsewhere(w http.ResponseWriter, r *http.Request) {
 // route is one operation of the interface.
 type route struct {
 	method, path string
-	permission   service.Permission
+	permission   service.Permission // Empty: any account may.
 	handle       handler
 }
 
@@ -131,6 +136,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header["X-Request-Id"] = []string{id}
 	header["Cache-Control"] = noStore
 	header["X-Content-Type-Options"] = noSniff
+	announce(header, r.URL.Path)
 	note := &requestNote{}
 	recorded := &recorder{ResponseWriter: w, status: http.StatusOK, gzip: acceptsGzip(r.Header)}
 	defer func() {
@@ -281,8 +287,10 @@ func (a *api) authenticated(route route) http.Handler {
 				return nil
 			}
 			caller := service.Caller{Account: account, BaseURL: a.base(r)}
-			if err := caller.Require(route.permission); err != nil {
-				return err
+			if route.permission != "" {
+				if err := caller.Require(route.permission); err != nil {
+					return err
+				}
 			}
 			if recorded, ok := w.(*recorder); ok {
 				recorded.answers, recorded.account, recorded.isRead = a.answers, account.UUID, route.method == http.MethodGet

@@ -35,7 +35,7 @@ func TestRefusals(t *testing.T) {
 		{"parameter that is not text", "GET", calls + "?%b6=1", "", 400, []string{"\ufffd"}},
 		{"parameter of a creation that is not text", "POST", calls + "?%b6", "0", 400, []string{"\ufffd"}},
 		{"malformed query", "GET", calls + "?first=%zz", "", 400, nil},
-		{"unknown parameter", "GET", calls + "?status=requested", "", 400, []string{"status"}},
+		{"unknown parameter", "GET", calls + "?state=requested", "", 400, []string{"state"}},
 		{"parameter twice", "GET", calls + "?first=1&first=2", "", 400, []string{"first"}},
 		{"empty parameter", "GET", calls + "?first=", "", 400, []string{"first"}},
 		{"negative page", "GET", calls + "?first=-1", "", 400, []string{"first"}},

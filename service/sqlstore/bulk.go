@@ -83,6 +83,7 @@ func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
 		collect(service.LoadPledge, "pledges", pledgeColumns, rows.Pledges, pledgeValues, func(r service.PledgeRow) apitype.UUID { return r.UUID }),
 		collect("", "signatures", signatureColumns, rows.Signatures, signatureValues, func(r service.SignatureRow) apitype.UUID { return r.Pledge }),
 		collect(service.LoadCall, "calls", callColumns, rows.Calls, callValues, func(r service.CallRow) apitype.UUID { return r.UUID }),
+		collect("", "queue_calls", queueColumns, rows.Queue, queueValues, func(r service.QueueRow) apitype.UUID { return r.Call }),
 		collect(service.LoadTransaction, "transactions", transactionColumns, rows.Transactions, transactionValues, func(r service.TransactionRow) apitype.UUID { return r.UUID }),
 	} {
 		if len(n.values) == 0 || (n.kind == "" && len(taken) > 0) {
@@ -102,6 +103,11 @@ func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
 		}
 		for _, id := range found {
 			taken = append(taken, service.Taken{Kind: n.kind, UUID: id})
+		}
+	}
+	for _, ring := range rows.Rings {
+		if err := t.Rang(ring.Person, ring.At); err != nil {
+			return nil, err
 		}
 	}
 	if len(elsewhere) == 0 {

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"database/sql"
+	"strings"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -43,6 +44,13 @@ func (r *reader) Call(id apitype.UUID, scope service.Scope) (c service.CallRow, 
 func (r *reader) callQuery(f service.CallFilter) (*listQuery, error) {
 	q := &listQuery{table: "calls", time: "requested_at"}
 	q.scope(f.Scope, `t.owner`)
+	if len(f.Statuses) > 0 {
+		places := make([]string, len(f.Statuses))
+		for i, status := range f.Statuses {
+			places[i] = q.arg(string(status))
+		}
+		q.conds = append(q.conds, `t.status IN (`+strings.Join(places, `, `)+`)`)
+	}
 	if f.ExternalStatus != "" {
 		q.where(`t.external_status = %s`, f.ExternalStatus)
 	}
@@ -166,7 +174,7 @@ func (r *reader) AnyCall(f service.CallFilter, part service.Range) (bool, error)
 // others by identifier.
 var callColumns = []string{
 	"uuid", "owner", "person_number", "pledge_number", "requested_at", "updated_at", "external", "external_application",
-	"external_reference", "external_status", "private", "rev", "doc",
+	"external_reference", "external_status", "private", "rev", "doc", "status",
 }
 
 var insertCall = insertText("calls", callColumns)
@@ -186,6 +194,7 @@ func callValues(c service.CallRow) []any {
 		c.Private,
 		c.Rev,
 		c.Doc,
+		string(c.Status),
 	}
 }
 
@@ -196,6 +205,6 @@ func (t *tx) InsertCall(c service.CallRow) error {
 
 // UpdateCall saves a changed call.
 func (t *tx) UpdateCall(c service.CallRow) error {
-	return t.change(`UPDATE calls SET updated_at = $3, private = $4, doc = $5, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
-		identifier(c.UUID), c.Rev, c.UpdatedAt.UnixMilli(), c.Private, c.Doc)
+	return t.change(`UPDATE calls SET updated_at = $3, private = $4, doc = $5, status = $6, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
+		identifier(c.UUID), c.Rev, c.UpdatedAt.UnixMilli(), c.Private, c.Doc, string(c.Status))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 
 	"fundesk/service"
@@ -42,6 +43,25 @@ func mayMigrate(version, known int, refuse bool) error {
 	default:
 		return nil
 	}
+}
+
+// stored is a value out of a stored document in a migration: json(column, member); and
+// identifierText the text of an identifier: text(column).
+var (
+	stored         = regexp.MustCompile(`json\(([\w.]+), (\w+)\)`)
+	identifierText = regexp.MustCompile(`text\(([\w.]+)\)`)
+)
+
+// sqliteText is a migration for SQLite, which reads text, and not bytes, as JSON.
+func sqliteText(text string) string {
+	text = stored.ReplaceAllString(text, `json_extract(CAST($1 AS TEXT), '$$.$2')`)
+	return sqliteWords.Replace(identifierText.ReplaceAllString(text, `lower(hex($1))`))
+}
+
+// postgresText is a migration for PostgreSQL.
+func postgresText(text string) string {
+	text = stored.ReplaceAllString(postgresWords.Replace(text), `(convert_from($1, 'UTF8')::json ->> '$2')`)
+	return identifierText.ReplaceAllString(text, `replace(CAST($1 AS VARCHAR), '-', '')`)
 }
 
 // sqliteWords are SQLite's for those that stand for them in migrations. A number is that of
@@ -94,7 +114,7 @@ func (e *sqliteEngine) migrate(ctx context.Context, refuse bool) (err error) {
 		}
 	}
 	for ; version < len(texts); version++ {
-		if _, err := c.raw.ExecContext(ctx, sqliteWords.Replace(texts[version])); err != nil {
+		if _, err := c.raw.ExecContext(ctx, sqliteText(texts[version])); err != nil {
 			return fmt.Errorf("migrate to version %d: %w", version+1, err)
 		}
 	}
@@ -172,7 +192,7 @@ func (e *postgresEngine) migrate(ctx context.Context, refuse bool) error {
 		}
 		filled := version > 0
 		for ; version < len(texts); version++ {
-			if _, err := c.raw.ExecContext(ctx, postgresWords.Replace(texts[version])); err != nil {
+			if _, err := c.raw.ExecContext(ctx, postgresText(texts[version])); err != nil {
 				return c.fail(fmt.Errorf("migrate to version %d: %w", version+1, err))
 			}
 		}

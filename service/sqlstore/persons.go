@@ -91,6 +91,20 @@ func (t *tx) OwnersOfPersons(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID,
 	return t.links("persons", `SELECT t.uuid, t.number, t.owner FROM persons t WHERE `, ids)
 }
 
+// PersonDocs are the documents of some persons.
+func (t *tx) PersonDocs(ids []apitype.UUID) (map[apitype.UUID][]byte, error) {
+	docs := make(map[apitype.UUID][]byte, len(ids))
+	cond, arg := t.engine.among("uuid", ids)
+	err := t.each(`SELECT uuid, doc FROM persons WHERE `+cond, []any{arg}, func(result *sql.Rows) error {
+		var id apitype.UUID
+		var doc []byte
+		err := result.Scan(uuidDest{&id}, docDest{&doc})
+		docs[id] = doc
+		return err
+	})
+	return docs, err
+}
+
 // UpdatePerson saves a changed person.
 func (t *tx) UpdatePerson(p service.PersonRow) error {
 	return t.change(`UPDATE persons SET iban = $3, mandate_id = $4, doc = $5, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,

@@ -45,6 +45,7 @@ type postgresEngine struct {
 	driver PostgresDriver
 	db     *sql.DB
 	pool   *pool
+	clock  sharedClock
 	once   sync.Once
 }
 

@@ -68,6 +68,9 @@ func (e *postgresEngine) mayRepeat(err error) bool {
 		network, ok := errors.AsType[net.Error](err)
 		return !ok || !network.Timeout()
 	}
+	if errors.Is(err, service.ErrAgain) {
+		return true
+	}
 	code := e.driver.Code(err)
 	return code == "40001" || code == "40P01" // Serialization, deadlock.
 }

@@ -55,6 +55,15 @@ type engine interface {
 	view(ctx context.Context, read func(*conn) error) error
 	ask(ctx context.Context, read func(*conn) error) error
 	update(ctx context.Context, change func(*conn) error) error
+	updateShared(ctx context.Context, change func(*conn) error) error
+	clockAhead(ctx context.Context) (time.Duration, error)
+	// sharesQueue reports whether several take from the queue at one time; lockQueue is then
+	// the statement that passes over what others hold, else the one that reads the first n.
+	sharesQueue() bool
+	lockQueue(facts string, ids []apitype.UUID, n int) (text string, args []any)
+	// skipLocked and forUpdate end a query of rows that are about to be changed.
+	skipLocked() string
+	forUpdate() string
 	seed(ctx context.Context) ([]byte, error)
 	// setSeed gives a database another signing key: what its own had signed is void.
 	setSeed(ctx context.Context, seed []byte) error
@@ -125,6 +134,17 @@ func (s *Store) Ask(ctx context.Context, read func(service.Reader) error) error 
 func (s *Store) Update(ctx context.Context, change func(service.Tx) error) error {
 	defer s.timed(true, time.Now())
 	return s.engine.update(ctx, func(c *conn) error { return change(&tx{reader: reader{c}}) })
+}
+
+// UpdateShared is Update for a change that many make at the same place.
+func (s *Store) UpdateShared(ctx context.Context, change func(service.Tx) error) error {
+	defer s.timed(true, time.Now())
+	return s.engine.updateShared(ctx, func(c *conn) error { return change(&tx{reader: reader{c}}) })
+}
+
+// ClockAhead is how far the clock of the database is ahead of the system's.
+func (s *Store) ClockAhead(ctx context.Context) (time.Duration, error) {
+	return s.engine.clockAhead(ctx)
 }
 
 // timed tells the observer of a transaction that ends now.

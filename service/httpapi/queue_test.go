@@ -1,0 +1,439 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+)
+
+// floor is a service with an organization whose calls wait.
+type floor struct {
+	*servicetest.Harness
+	t            *testing.T
+	organization apitype.UUID
+	token        string
+	users        []apitype.UUID
+	base         time.Time
+}
+
+func newFloor(t *testing.T, h *servicetest.Harness) *floor {
+	t.Helper()
+	f := &floor{Harness: h, t: t, users: []apitype.UUID{apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()}, base: h.Clock.Now()}
+	f.organization = f.OrganizationWith(service.Organization{OrganizationReference: apitype.OrganizationReference{Name: "A", Abbreviation: "A"}, MaxCallAttempts: new(3)})
+	f.token = f.Token()
+	return f
+}
+
+// onEngines runs a test of the queue on both engines.
+func onEngines(t *testing.T, test func(t *testing.T, f *floor)) {
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, newFloor(t, servicetest.New(t)))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		servicetest.NeedPostgres(t)
+		test(t, newFloor(t, servicetest.NewOn(t, servicetest.Clusters("", servicetest.NewServer(t)))))
+	})
+}
+
+// person makes a person who speaks a language.
+func (f *floor) person(language string) apitype.UUID {
+	return f.created("/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"language":%s}`, f.organization, f.organization, language))
+}
+
+// call makes a call that was requested so long ago.
+func (f *floor) call(person apitype.UUID, age time.Duration, kind string) apitype.UUID {
+	return f.created("/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,"type":%q}`, person, apitype.NewTime(f.Clock.Now().Add(-age)), kind))
+}
+
+func (f *floor) created(path, body string) apitype.UUID {
+	f.t.Helper()
+	answer := f.Do(f.token, http.MethodPost, path, body)
+	if answer.Status != http.StatusCreated {
+		f.t.Fatalf("create at %s: %d %s", path, answer.Status, answer.Body)
+	}
+	return apitype.MustParseUUID(answer.Object()["uuid"].(string))
+}
+
+// take takes calls for a user.
+func (f *floor) take(user apitype.UUID, more string) (taken apitype.Taken) {
+	f.t.Helper()
+	return f.takeAs(apitype.NewUUID(), user, more)
+}
+
+func (f *floor) takeAs(request, user apitype.UUID, more string) (taken apitype.Taken) {
+	f.t.Helper()
+	answer := f.Do(f.token, http.MethodPost, "/fundesk/v1/queue/take", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q%s}`, request, user, more))
+	if answer.Status != http.StatusOK {
+		f.t.Fatalf("take: %d %s", answer.Status, answer.Body)
+	}
+	answer.Decode(&taken)
+	return taken
+}
+
+// want wants a change to have a status.
+func (f *floor) want(status int, method, path, body string) {
+	f.t.Helper()
+	if answer := f.Do(f.token, method, path, body); answer.Status != status {
+		f.t.Errorf("%s %s %s: got %d %s, want %d", method, path, body, answer.Status, answer.Body, status)
+	}
+}
+
+// state is the queue as it is counted.
+func (f *floor) state(query string) (state apitype.QueueState) {
+	f.t.Helper()
+	f.Do(f.token, http.MethodGet, "/fundesk/v1/queue"+query, "").Decode(&state)
+	return state
+}
+
+// order is the calls in the order of the queue, read by pages of two.
+func (f *floor) order(query string) (ids []apitype.UUID) {
+	f.t.Helper()
+	after := ""
+	for {
+		e := page(f.t, f.Do(f.token, http.MethodGet, "/fundesk/v1/queue/calls?first=2"+query+after, ""))
+		for _, edge := range e.Edges {
+			ids = append(ids, apitype.MustParseUUID(edge.Node["uuid"].(string)))
+		}
+		if !e.PageInfo.HasNextPage {
+			return ids
+		}
+		after = "&after=" + *e.PageInfo.EndCursor
+	}
+}
+
+func callsOf(taken apitype.Taken) (ids []apitype.UUID) {
+	for _, lease := range taken.Leases {
+		ids = append(ids, lease.CallUUID)
+	}
+	return ids
+}
+
+// TestQueueOrder shows who is next: what is due for the user, what is due for anybody, then the
+// oldest; and that the list, the counts and a take agree.
+func TestQueueOrder(t *testing.T) { onEngines(t, testQueueOrder) }
+
+func testQueueOrder(t *testing.T, f *floor) {
+	var calls []apitype.UUID
+	for i := range 6 {
+		calls = append(calls, f.call(f.person("null"), time.Duration(10-i)*time.Hour, "happy_call"))
+	}
+	me, other := f.users[0], f.users[1]
+	later := func(call apitype.UUID, in time.Duration, user string) {
+		f.want(204, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/later", fmt.Sprintf(`{"notBefore":%q,"userUuid":%s}`, apitype.NewTime(f.Clock.Now().Add(in)), user))
+	}
+	later(calls[5], 20*time.Minute, `"`+me.String()+`"`)
+	later(calls[4], 10*time.Minute, "null")
+	later(calls[3], 15*time.Minute, `"`+other.String()+`"`)
+	if got := f.state(""); got.Waiting != 3 || got.Deferred != 3 || got.Due != 0 || got.ByType["happy_call"] != 3 || got.ByLanguage[""] != 3 {
+		t.Errorf("got %+v", got)
+	}
+	if next := f.take(f.users[2], `,"types":["winback"]`); len(next.Leases) != 0 || next.Waiting != 0 {
+		t.Errorf("got %+v of another type", next)
+	}
+	f.Clock.Advance(25 * time.Minute)
+	query := "&userUuid=" + me.String()
+	if diff := cmp.Diff([]apitype.UUID{calls[5], calls[4], calls[0], calls[1], calls[2]}, f.order(query)); diff != "" {
+		t.Errorf("the order: %s", diff)
+	}
+	if got := f.state("?userUuid=" + me.String()); got.Waiting != 5 || got.Due != 2 {
+		t.Errorf("got %+v, want 5 that wait and 2 due", got)
+	}
+	f.Clock.Advance(21 * time.Minute) // 46 minutes: what was kept for the other is overdue by 31.
+	want := []apitype.UUID{calls[5], calls[4], calls[3], calls[0], calls[1], calls[2]}
+	if diff := cmp.Diff(want, f.order(query)); diff != "" {
+		t.Errorf("the order later: %s", diff)
+	}
+	taken := f.take(me, `,"count":10`)
+	if diff := cmp.Diff(want, callsOf(taken)); diff != "" {
+		t.Errorf("taken: %s", diff)
+	}
+	if taken.Leases[0].DueAt == nil || taken.Leases[3].DueAt != nil || taken.Waiting != 0 {
+		t.Errorf("got %v, %v and %d waiting", taken.Leases[0].DueAt, taken.Leases[3].DueAt, taken.Waiting)
+	}
+	if got := f.state(""); got.Waiting != 0 || got.Leased != 6 {
+		t.Errorf("got %+v, want 6 leased", got)
+	}
+}
+
+// TestQueueGivesNot goes through what is never given.
+func TestQueueGivesNot(t *testing.T) { onEngines(t, testQueueGivesNot) }
+
+func testQueueGivesNot(t *testing.T, f *floor) {
+	me := f.users[0]
+	wants := func(what string, want ...apitype.UUID) {
+		t.Helper()
+		if diff := cmp.Diff(want, f.order("")); diff != "" {
+			t.Errorf("%s: %s", what, diff)
+		}
+		if got := f.state("").Waiting; got != len(want) {
+			t.Errorf("%s: got %d waiting, want %d", what, got, len(want))
+		}
+	}
+	person := f.person("null")
+	first, second := f.call(person, 3*time.Hour, "happy_call"), f.call(person, 2*time.Hour, "winback")
+	wants("both", first, second)
+	f.want(200, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", `{"optIns":{"phone":false}}`)
+	wants("opted out")
+	if got := f.take(me, ""); len(got.Leases) != 0 {
+		t.Errorf("got %v of a person who opted out", got)
+	}
+	f.want(200, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", `{"optIns":{"phone":true}}`)
+	wants("opted in", first, second)
+	lease := f.take(me, `,"count":2`)
+	if diff := cmp.Diff([]apitype.UUID{first}, callsOf(lease)); diff != "" {
+		t.Errorf("two calls of one person: %s", diff)
+	}
+	wants("leased")
+	f.want(200, "PUT", "/api/v1/calls/"+second.String()+"/actions/add-attempt", `{}`)
+	if got := f.state(""); got.Leased != 1 {
+		t.Errorf("got %d leases after an attempt on another call, want 1", got.Leased)
+	}
+	f.Clock.Advance(20 * time.Minute)
+	wants("rung on another call")
+	f.Clock.Advance(3*time.Hour + 39*time.Minute)
+	wants("rung less than 4 hours ago")
+	f.Clock.Advance(time.Minute)
+	wants("rung 4 hours ago", first, second)
+	for range 3 {
+		f.want(200, "PUT", "/api/v1/calls/"+first.String()+"/actions/add-attempt", `{}`)
+	}
+	f.Clock.Advance(4 * time.Hour)
+	wants("the maximum of attempts", second)
+	f.call(f.person("null"), -time.Hour, "happy_call")
+	wants("requested ahead", second)
+	for _, action := range []string{"complete", "cancel", "expire"} {
+		call := f.call(f.person("null"), 19*time.Hour, "happy_call")
+		wants(action, call, second)
+		f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/"+action, `{}`)
+		wants(action+" done", second)
+	}
+}
+
+// TestLeases goes through the life of a lease.
+func TestLeases(t *testing.T) { onEngines(t, testLeases) }
+
+func testLeases(t *testing.T, f *floor) {
+	me, other := f.users[0], f.users[1]
+	call := f.call(f.person("null"), time.Hour, "happy_call")
+	request := apitype.NewUUID()
+	lease := f.takeAs(request, me, "").Leases[0]
+	if again := f.takeAs(request, other, `,"count":9`); len(again.Leases) != 1 || again.Leases[0].LeaseUUID != lease.LeaseUUID || again.Leases[0].UserUUID != me {
+		t.Errorf("the same request: got %+v", again)
+	}
+	if got := f.take(other, ""); len(got.Leases) != 0 {
+		t.Errorf("got %v for another", got)
+	}
+	path := "/fundesk/v1/queue/leases/" + lease.LeaseUUID.String()
+	f.want(409, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/later", `{"notBefore":"2026-12-01T00:00:00Z"}`)
+	f.Clock.Advance(10 * time.Minute)
+	f.want(200, "POST", path+"/extend", `{"leaseSeconds":900}`)
+	f.Clock.Advance(14 * time.Minute)
+	if got := f.take(other, ""); len(got.Leases) != 0 {
+		t.Errorf("got %v of a lease that was extended", got)
+	}
+	f.Clock.Advance(time.Minute)
+	f.want(404, "POST", path+"/extend", `{}`)
+	f.want(204, "POST", path+"/release", `{}`)
+	if again := f.takeAs(request, me, ""); len(again.Leases) != 0 {
+		t.Errorf("the same request after its lease: got %+v", again)
+	}
+	second := f.take(other, "").Leases[0]
+	f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", fmt.Sprintf(`{"userUuid":%q,"result":{"resultCode":"ok"}}`, other))
+	f.want(404, "POST", "/fundesk/v1/queue/leases/"+second.LeaseUUID.String()+"/extend", `{}`)
+	var agents apitype.QueueAgents
+	f.Do(f.token, "GET", "/fundesk/v1/queue/agents", "").Decode(&agents)
+	for _, agent := range agents.Agents {
+		if agent.UserUUID == other && (agent.Taken != 1 || agent.Completed != 1 || agent.ByResult["ok"] != 1 || agent.CallUUID != nil) {
+			t.Errorf("got %+v", agent)
+		}
+	}
+	if len(agents.Agents) != 2 {
+		t.Errorf("got %d agents, want 2", len(agents.Agents))
+	}
+}
+
+// TestReturned shows that what a user gave back comes to them again last, and to others in its
+// place.
+func TestReturned(t *testing.T) { onEngines(t, testReturned) }
+
+func testReturned(t *testing.T, f *floor) {
+	me, other := f.users[0], f.users[1]
+	var calls []apitype.UUID
+	for i := range 3 {
+		calls = append(calls, f.call(f.person("null"), time.Duration(9-i)*time.Hour, "happy_call"))
+	}
+	lease := f.take(me, "").Leases[0]
+	f.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.LeaseUUID.String()+"/release", "")
+	if diff := cmp.Diff([]apitype.UUID{calls[1], calls[2], calls[0]}, f.order("&userUuid="+me.String())); diff != "" {
+		t.Errorf("to the same user: %s", diff)
+	}
+	if diff := cmp.Diff(calls, f.order("&userUuid="+other.String())); diff != "" {
+		t.Errorf("to another: %s", diff)
+	}
+	if diff := cmp.Diff([]apitype.UUID{calls[1], calls[2], calls[0]}, callsOf(f.take(me, `,"count":3`))); diff != "" {
+		t.Errorf("taken: %s", diff)
+	}
+	if got := f.state(""); got.Leased != 3 || got.Waiting != 0 {
+		t.Errorf("got %+v", got)
+	}
+	f.Clock.Advance(16 * time.Minute)
+	if diff := cmp.Diff(calls, f.order("&userUuid="+me.String())); diff != "" {
+		t.Errorf("10 minutes later: %s", diff)
+	}
+}
+
+// TestQueueNarrowed shows that types, languages and organizations narrow the queue, for the
+// list, the counts and a take alike.
+func TestQueueNarrowed(t *testing.T) { onEngines(t, testQueueNarrowed) }
+
+func testQueueNarrowed(t *testing.T, f *floor) {
+	nl := f.call(f.person(`"nl"`), 9*time.Hour, "happy_call")
+	de := f.call(f.person(`"de"`), 8*time.Hour, "winback")
+	none := f.call(f.person(`null`), 7*time.Hour, "verification")
+	foreign := f.Organization("B")
+	narrow := f.Token(servicetest.For(foreign))
+	for query, want := range map[string][]apitype.UUID{
+		"":                                {nl, de, none},
+		"&languages=de":                   {de, none},
+		"&languages=DE&languages=fr":      {de, none},
+		"&languages=nl&languages=de":      {nl, de, none},
+		"&types=winback&types=happy_call": {nl, de},
+		"&types=winback&languages=nl":     nil,
+		"&owningOrganizationUuids=" + f.organization.String(): {nl, de, none},
+		"&owningOrganizationUuids=" + foreign.String():        nil,
+	} {
+		if diff := cmp.Diff(want, f.order(query)); diff != "" {
+			t.Errorf("%s: %s", query, diff)
+		}
+		if got := f.state("?" + query[min(1, len(query)):]); got.Waiting != len(want) {
+			t.Errorf("%s: got %d waiting, want %d", query, got.Waiting, len(want))
+		}
+	}
+	if got := page(t, f.Do(narrow, "GET", "/fundesk/v1/queue/calls", "")); len(got.Edges) != 0 {
+		t.Errorf("got %d calls of another organization", len(got.Edges))
+	}
+	taken := f.take(f.users[0], `,"languages":["de"],"types":["winback","happy_call"],"owningOrganizationUuids":[]`)
+	if diff := cmp.Diff([]apitype.UUID{de}, callsOf(taken)); diff != "" {
+		t.Error(diff)
+	}
+	foreignLease := "/fundesk/v1/queue/leases/" + taken.Leases[0].LeaseUUID.String()
+	for _, action := range []string{"/extend", "/release"} {
+		if got := f.Do(narrow, "POST", foreignLease+action, ""); got.Status != 404 {
+			t.Errorf("%s of another organization's lease: got %d, want 404", action, got.Status)
+		}
+	}
+	if got := f.Do(narrow, "PUT", "/fundesk/v1/queue/calls/"+nl.String()+"/later", ""); got.Status != 404 {
+		t.Errorf("later of another organization's call: got %d, want 404", got.Status)
+	}
+}
+
+// TestQueueRefusals shows what the queue refuses, and where it points.
+func TestQueueRefusals(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, servicetest.New(t))
+	call := f.call(f.person("null"), time.Hour, "happy_call")
+	take, later, lease := "/fundesk/v1/queue/take", "/fundesk/v1/queue/calls/"+call.String()+"/later", "/fundesk/v1/queue/leases/"+apitype.NewUUID().String()
+	id := apitype.NewUUID().String()
+	tests := []struct {
+		name, method, path, body string
+		status                   int
+		places                   []string
+	}{
+		{"nothing", "POST", take, `{}`, 400, []string{"/requestUuid", "/userUuid"}},
+		{"bounds", "POST", take, `{"requestUuid":"` + id + `","userUuid":"` + id + `","count":11,"leaseSeconds":29,"types":["x"],"languages":["xx"]}`, 400, []string{"/count", "/leaseSeconds", "/types/0", "/languages/0"}},
+		{"unknown field", "POST", take, `{"requestUuid":"` + id + `","userUuid":"` + id + `","n":1}`, 400, []string{"/n"}},
+		{"past", "PUT", later, `{"notBefore":"2026-11-20T09:14:59.999Z"}`, 400, []string{"/notBefore"}},
+		{"beyond 400 days", "PUT", later, `{"notBefore":"2027-12-25T09:15:00.001Z"}`, 400, []string{"/notBefore"}},
+		{"400 days", "PUT", later, `{"notBefore":"2027-12-25T09:15:00Z"}`, 204, nil},
+		{"unknown call", "PUT", "/fundesk/v1/queue/calls/" + id + "/later", `{}`, 404, nil},
+		{"unknown lease", "POST", lease + "/extend", `{}`, 404, nil},
+		{"unknown lease released", "POST", lease + "/release", `{}`, 404, nil},
+		{"malformed lease", "POST", "/fundesk/v1/queue/leases/x/release", `{}`, 400, []string{"uuid"}},
+		{"lease too long", "POST", lease + "/extend", `{"leaseSeconds":3601}`, 400, []string{"/leaseSeconds"}},
+		{"past release", "POST", lease + "/release", `{"notBefore":"2026-11-20T09:14:59Z"}`, 400, []string{"/notBefore"}},
+		{"unknown parameter", "GET", "/fundesk/v1/queue?first=1", "", 400, []string{"first"}},
+		{"before", "GET", "/fundesk/v1/queue/calls?before=x", "", 400, []string{"before"}},
+		{"cursor", "GET", "/fundesk/v1/queue/calls?after=x", "", 400, []string{"after"}},
+		{"since", "GET", "/fundesk/v1/queue/agents?since=x", "", 400, []string{"since"}},
+		{"type", "GET", "/fundesk/v1/queue?types=x", "", 400, []string{"types"}},
+		{"no such path", "GET", "/fundesk/v1/x", "", 404, nil},
+		{"method", "GET", take, "", 405, nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			answer := f.Do(f.token, test.method, test.path, test.body)
+			if answer.Status != test.status {
+				t.Fatalf("got %d %s, want %d", answer.Status, answer.Body, test.status)
+			}
+			if got := answer.Header.Get("Fundesk-Extensions"); got != "queue, status" {
+				t.Errorf("got the extensions %q", got)
+			}
+			if test.status >= 400 {
+				if _, places := problemOf(t, answer); !cmp.Equal(places, test.places) {
+					t.Errorf("got %v, want %v", places, test.places)
+				}
+			}
+		})
+	}
+	f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", `{}`)
+	f.want(409, "PUT", later, `{}`)
+	for permission, paths := range map[service.Permission][]string{service.CallsAttempt: {"POST " + take, "POST " + lease + "/release"}, service.CallsRead: {"POST " + take, "GET /fundesk/v1/queue", "GET /fundesk/v1/queue/agents"}} {
+		token := f.Token(servicetest.MayNot(permission))
+		for _, path := range paths {
+			var method, target string
+			fmt.Sscan(path, &method, &target)
+			if got := f.Do(token, method, target+"?x=1", ""); got.Status != 403 {
+				t.Errorf("%s without %s: got %d, want 403", path, permission, got.Status)
+			}
+		}
+	}
+	if got := f.Do("", "GET", "/fundesk/v1", ""); got.Status != 401 {
+		t.Errorf("got %d without a token, want 401", got.Status)
+	}
+	if got := string(f.Do(f.token, "GET", "/fundesk/v1", "").Body); got != `{"extensions":["queue","status"],"version":"devel"}` {
+		t.Errorf("got %s", got)
+	}
+	if got := f.Do(f.token, "GET", "/healthz", "").Header.Get("Fundesk-Extensions"); got != "" {
+		t.Errorf("got the extensions %q beside the interface", got)
+	}
+}
+
+// TestCallsByStatus filters the call list by status. Spec gap: none; the extension "status".
+func TestCallsByStatus(t *testing.T) { onEngines(t, testCallsByStatus) }
+
+func testCallsByStatus(t *testing.T, f *floor) {
+	ids := map[string]apitype.UUID{}
+	for i, action := range []string{"", "complete", "cancel", "expire"} {
+		ids[action] = f.call(f.person("null"), time.Duration(i)*time.Hour, "happy_call")
+		if action != "" {
+			f.want(200, "PUT", "/api/v1/calls/"+ids[action].String()+"/actions/"+action, `{}`)
+		}
+	}
+	for query, want := range map[string][]apitype.UUID{
+		"status=requested":                  {ids[""]},
+		"status=completed&status=cancelled": {ids["complete"], ids["cancel"]},
+		"status=expired&status=requested":   {ids[""], ids["expire"]},
+		"":                                  {ids[""], ids["complete"], ids["cancel"], ids["expire"]},
+	} {
+		var got []apitype.UUID
+		for _, edge := range page(t, f.Do(f.token, "GET", "/api/v1/calls?"+query, "")).Edges {
+			got = append(got, apitype.MustParseUUID(edge.Node["uuid"].(string)))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", query, diff)
+		}
+	}
+	if got := f.Do(f.token, "GET", "/api/v1/calls?status=open", ""); got.Status != 400 {
+		t.Errorf("got %d for an unknown status", got.Status)
+	}
+}

@@ -1,0 +1,291 @@
+package service
+
+import (
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// The queue says who is about to ring whom. It is beside the interface: a lease keeps nobody
+// from any operation, and whoever does not know of the queue loses nothing by it.
+
+// The times of the queue.
+const (
+	restAfterRing = 4 * time.Hour    // Between two calls to a person.
+	keptPastDue   = 30 * time.Minute // How long a call that is due waits for its user alone.
+	returnPause   = 10 * time.Minute // How long a user's release has them offered all else first.
+	requestLife   = 24 * time.Hour   // How long a take is recognised when it is repeated.
+)
+
+// QueueRow is a call that waits, with what decides from when it may be given.
+type QueueRow struct {
+	Call        apitype.UUID
+	Person      apitype.UUID
+	Owner       apitype.UUID // Owning organization of the person.
+	Type        apitype.CallType
+	Language    string // Of the person; empty when none is known.
+	RequestedAt apitype.Time
+	Attempts    int
+	External    bool
+	OptedOut    bool          // Of the phone.
+	DueAt       *apitype.Time // Deferred until then.
+	KeptFor     *apitype.UUID // For this user alone.
+	EligibleAt  *apitype.Time // What eligibleAt said last.
+	Ready       bool          // Whether that time was seen to have come.
+
+	RungAt      *apitype.Time // Read along: when the person was last rung, on any call.
+	MaxAttempts *int          // Likewise: of the organization.
+	LeasedUntil *apitype.Time // Likewise: the end of the person's lease.
+}
+
+// eligibleAt is from when a call may be given to somebody; nil: not as things are. It is the
+// one place that decides: what the store looks for is kept as it says, in the transaction of
+// each change of what it reads.
+func (q QueueRow) eligibleAt() *apitype.Time {
+	if q.OptedOut || (!q.External && q.MaxAttempts != nil && q.Attempts >= *q.MaxAttempts) { // Spec gap: C5
+		return nil
+	}
+	at := q.RequestedAt
+	later := func(t *apitype.Time, by time.Duration) {
+		if t != nil && t.Add(by).After(at.Time) {
+			at = apitype.NewTime(t.Add(by))
+		}
+	}
+	later(q.RungAt, restAfterRing)
+	later(q.DueAt, 0)
+	later(q.LeasedUntil, 0)
+	return &at
+}
+
+// look sets from when the call may be given, and reports whether that changed.
+func (q *QueueRow) look(now apitype.Time) (changed bool) {
+	at := q.eligibleAt()
+	ready := at != nil && !at.After(now.Time)
+	changed = ready != q.Ready || (at == nil) != (q.EligibleAt == nil) || (at != nil && !at.Equal(*q.EligibleAt))
+	q.EligibleAt, q.Ready = at, ready
+	return changed
+}
+
+// newQueueRow is the row of a call that waits.
+func newQueueRow(row CallRow, call apitype.Call, person apitype.Person) QueueRow {
+	return QueueRow{
+		Call: call.UUID, Person: call.PersonUUID, Owner: row.Owner, Type: call.Type, Language: languageOf(person),
+		RequestedAt: call.RequestedAt, Attempts: call.AttemptsCount, External: row.External, OptedOut: optedOut(person),
+	}
+}
+
+func languageOf(p apitype.Person) string {
+	if p.Language == nil {
+		return ""
+	}
+	return *p.Language
+}
+
+func optedOut(p apitype.Person) bool { return p.OptInPhone != nil && !*p.OptInPhone }
+
+// lookAgain decides anew from when the calls of a person may be given.
+func lookAgain(tx Tx, person apitype.UUID, now apitype.Time, change func(*QueueRow) bool) error {
+	rows, err := tx.QueueOfPerson(person)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		changed := change != nil && change(&row)
+		if row.look(now) || changed {
+			if err := tx.UpdateQueueRow(row); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// enqueue lets a new call wait.
+func enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRow, now apitype.Time) error {
+	if err := rang(tx, call, now); err != nil {
+		return err
+	}
+	if call.Status != apitype.CallRequested {
+		return nil
+	}
+	var known apitype.Person
+	if err := decode("person", person.Doc, &known); err != nil {
+		return err
+	}
+	if err := tx.InsertQueueRow(newQueueRow(row, call, known)); err != nil {
+		return err
+	}
+	return lookAgain(tx, call.PersonUUID, now, nil)
+}
+
+// rang notes when a person was last rung.
+func rang(tx Tx, call apitype.Call, now apitype.Time) error {
+	at := lastRing(call, now)
+	if at == nil {
+		return nil
+	}
+	return tx.Rang(call.PersonUUID, *at)
+}
+
+// lastRing is when a person was last rung on a call; nil: too long ago to matter. A time that
+// lies ahead is not believed: it would keep the person from being rung.
+func lastRing(call apitype.Call, now apitype.Time) (last *apitype.Time) {
+	for _, attempt := range call.Attempts.Value() {
+		at := attempt.AttemptAt
+		if at.After(now.Time) {
+			at = now
+		}
+		if last == nil || at.After(last.Time) {
+			last = &at
+		}
+	}
+	if last == nil || last.Add(restAfterRing).Before(now.Time) {
+		return nil
+	}
+	return last
+}
+
+// personChanged carries over to the queue what it knows of a person.
+func personChanged(tx Tx, person apitype.Person, now apitype.Time) error {
+	return lookAgain(tx, person.UUID, now, func(row *QueueRow) bool {
+		changed := row.Language != languageOf(person) || row.OptedOut != optedOut(person)
+		row.Language, row.OptedOut = languageOf(person), optedOut(person)
+		return changed
+	})
+}
+
+// attempted is what an attempt means to the queue: it ends the lease of the call, and uses up
+// its deferral.
+func attempted(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {
+	if err := rang(tx, call, now); err != nil {
+		return err
+	}
+	if _, err := tx.EndLeaseOfCall(call.PersonUUID, call.UUID, now, EndedByAttempt); err != nil {
+		return err
+	}
+	err := lookAgain(tx, call.PersonUUID, now, func(q *QueueRow) bool {
+		if q.Call != call.UUID {
+			return false
+		}
+		q.Attempts, q.DueAt, q.KeptFor = call.AttemptsCount, nil, nil
+		return true
+	})
+	if err != nil || user == nil {
+		return err
+	}
+	return tx.Work(Work{At: now, User: *user, Owner: row.Owner, Work: WorkAttempt})
+}
+
+// ended is what the end of a call means to the queue.
+func ended(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {
+	if err := tx.DeleteQueueRow(call.UUID); err != nil {
+		return err
+	}
+	by := map[apitype.CallStatus]LeaseEnd{
+		apitype.CallCompleted: EndedByComplete, apitype.CallCancelled: EndedByCancel, apitype.CallExpired: EndedByExpiry,
+	}[call.Status]
+	leased, err := tx.EndLeaseOfCall(call.PersonUUID, call.UUID, now, by)
+	if err == nil && leased {
+		err = lookAgain(tx, call.PersonUUID, now, nil)
+	}
+	if err != nil || user == nil || call.Status != apitype.CallCompleted {
+		return err
+	}
+	work := Work{At: now, User: *user, Owner: row.Owner, Work: WorkComplete}
+	if result := call.Result.Pointer(); result != nil {
+		work.Code = result.ResultCode
+	}
+	return tx.Work(work)
+}
+
+// LeaseEnd is what ended a lease.
+type LeaseEnd string
+
+// The ends of a lease.
+const (
+	EndedByAttempt  LeaseEnd = "attempt"
+	EndedByComplete LeaseEnd = "complete"
+	EndedByCancel   LeaseEnd = "cancel"
+	EndedByExpiry   LeaseEnd = "expire"   // Of the call.
+	EndedByReturn   LeaseEnd = "returned" // Released without a time.
+	EndedByDeferral LeaseEnd = "deferred" // Released with one.
+	EndedByTime     LeaseEnd = "time"     // Nothing came of it.
+)
+
+// LeaseRow is a lease as it is kept.
+type LeaseRow struct {
+	apitype.Lease
+	Account  apitype.UUID
+	Request  apitype.UUID
+	Ordinal  int // Among those of the request.
+	Person   apitype.UUID
+	Owner    apitype.UUID
+	Type     apitype.CallType
+	Language string
+	EndedAt  *apitype.Time
+}
+
+// live reports whether the lease holds.
+func (l LeaseRow) live(now apitype.Time) bool { return l.EndedAt == nil && l.ExpiresAt.After(now.Time) }
+
+// Work is what was done with the name of a user.
+type Work struct {
+	At    apitype.Time
+	User  apitype.UUID
+	Owner apitype.UUID
+	Work  string
+	Code  *string // Of a result.
+}
+
+// The kinds of work that are counted.
+const (
+	WorkAttempt  = "attempt"
+	WorkComplete = "complete"
+)
+
+// QueueQuery chooses calls that wait.
+type QueueQuery struct {
+	Scope     Scope
+	Types     []apitype.CallType
+	Languages []string
+	User      *apitype.UUID // Nil: anybody.
+	Now       apitype.Time
+	KeptUntil apitype.Time // A call kept for another user is anybody's when it was due before.
+	Returned  apitype.Time // What the user released later is offered after all else.
+	// Asleep looks among those too that were not seen to be ready: what only reads cannot
+	// wake them.
+	Asleep bool
+	After  *QueuePlace
+	Limit  int
+}
+
+// QueuePlace is a call's place in the queue of a user.
+type QueuePlace struct {
+	Rank int // What was deferred for the user, for anybody, not at all, and what the user gave back.
+	Position
+}
+
+// queueQuery is what a caller asks of the queue; ok is false when nothing can be found.
+func (s *Service) queueQuery(c Caller, f apitype.QueueFilter, user *apitype.UUID, now apitype.Time) (q QueueQuery, ok bool) {
+	q = QueueQuery{
+		Types: f.Types, Languages: f.Languages, User: user, Now: now,
+		KeptUntil: apitype.NewTime(now.Add(-keptPastDue)), Returned: apitype.NewTime(now.Add(-returnPause)),
+	}
+	q.Scope, ok = c.Scope.narrow(f.OwningOrganizationUUIDs) // Spec gap: L8
+	return q, ok
+}
+
+// QueueState is how many calls there are.
+type QueueState = apitype.QueueState
+
+// QueueRequest is what came of a take before.
+type QueueRequest struct {
+	Leases []LeaseRow
+	Asleep bool // Calls sleep whose time has come.
+}
+
+// Ring is when a person was last rung.
+type Ring struct {
+	Person apitype.UUID
+	At     apitype.Time
+}

@@ -1,0 +1,304 @@
+package service
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"fundesk/apiclient/apitype"
+)
+
+// queueTime is the present by the clock that all processes share.
+func (s *Service) queueTime(ctx context.Context) (apitype.Time, error) {
+	ahead, err := s.store.ClockAhead(ctx)
+	return apitype.NewTime(s.now().Add(ahead)), described("read the clock", err)
+}
+
+// QueueState is how many calls wait.
+// GET /fundesk/v1/queue
+func (s *Service) QueueState(ctx context.Context, c Caller, o apitype.QueueOptions) (Answer, error) {
+	if err := c.Require(CallsRead); err != nil {
+		return Answer{}, err
+	}
+	now, err := s.queueTime(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	state := QueueState{}
+	if query, ok := s.queueQuery(c, o.QueueFilter, o.UserUUID, now); ok {
+		err = s.view(ctx, "count the queue", func(r Reader) (err error) {
+			state, err = r.QueueState(query)
+			return err
+		})
+		if err != nil {
+			return Answer{}, err
+		}
+	}
+	if state.ByType == nil {
+		state.ByType = map[apitype.CallType]int{}
+	}
+	if state.ByLanguage == nil {
+		state.ByLanguage = map[string]int{}
+	}
+	return answered(state)
+}
+
+// answered is an answer that is no record.
+func answered(value any) (answer Answer, err error) {
+	answer.JSON, err = json.Marshal(value, json.Deterministic(true))
+	return answer, err
+}
+
+// QueueCalls is a page of the calls that wait, in the order in which they would be taken.
+// GET /fundesk/v1/queue/calls
+func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallListOptions) (Answer, error) {
+	if err := c.Require(CallsRead); err != nil {
+		return Answer{}, err
+	}
+	size := apitype.DefaultPageSize
+	if o.First != nil {
+		size = *o.First
+	}
+	cursors := queueCursors{mac: s.keys.cursor}
+	var after *QueuePlace
+	if o.After != "" {
+		place, ok := cursors.parse(o.After)
+		if !ok {
+			return Answer{}, invalid(apitype.Violations{{Parameter: "after", Message: "is not a cursor of this list"}})
+		}
+		after = &place
+	}
+	now, err := s.queueTime(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	page := queuePage{cursors: cursors}
+	if query, ok := s.queueQuery(c, o.QueueFilter, o.UserUUID, now); ok {
+		query.Asleep, query.After, query.Limit = true, after, size+1
+		err = s.view(ctx, "list the queue", func(r Reader) error { return page.read(r, query, size) })
+		if err != nil {
+			return Answer{}, err
+		}
+	}
+	page.previous = page.previous || after != nil && len(page.places) > 0
+	return Answer{JSON: page.append(c)}, nil
+}
+
+// queuePage is one page of the queue.
+type queuePage struct {
+	cursors        queueCursors
+	places         []QueuePlace
+	calls          map[apitype.UUID]CallRow
+	previous, next bool
+}
+
+// read reads the page after a place.
+func (p *queuePage) read(r Reader, query QueueQuery, size int) (err error) {
+	if p.places, err = r.QueuePlaces(query); err != nil {
+		return err
+	}
+	if p.next = len(p.places) > size; p.next {
+		p.places = p.places[:size]
+	}
+	if len(p.places) == 0 {
+		p.previous = query.After != nil // There was one: the cursor names it.
+		return nil
+	}
+	ids := make([]apitype.UUID, len(p.places))
+	for i, place := range p.places {
+		ids[i] = place.UUID
+	}
+	p.calls, err = r.CallNodes(ids)
+	return err
+}
+
+// append writes the page as lists are written. Spec gap: L15.
+func (p *queuePage) append(c Caller) []byte {
+	dst := []byte(`{"pageInfo":{"startCursor":`)
+	if len(p.places) == 0 {
+		dst = append(dst, `null,"endCursor":null`...)
+	} else {
+		dst = p.cursors.append(dst, p.places[0])
+		dst = p.cursors.append(append(dst, `,"endCursor":`...), p.places[len(p.places)-1])
+	}
+	dst = strconv.AppendBool(append(dst, `,"hasPreviousPage":`...), p.previous)
+	dst = strconv.AppendBool(append(dst, `,"hasNextPage":`...), p.next)
+	dst = append(dst, `},"edges":[`...)
+	for i, place := range p.places {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		call := p.calls[place.UUID]
+		dst = open(append(dst, `{"node":`...), call.Doc)
+		var person []byte
+		if call.PersonRow != nil && c.May(PersonsRead) {
+			person = call.PersonRow.Doc
+		}
+		dst = append(member(dst, "person", person), '}')
+		dst = append(p.cursors.append(append(dst, `,"cursor":`...), place), '}')
+	}
+	return append(dst, `]}`...)
+}
+
+// queueCursor is the kind of cursors of the queue. Spec gap: L4.
+const queueCursor = 'q'
+
+// queueCursors writes and reads the cursors of the queue: kind, rank, milliseconds, uuid, MAC.
+type queueCursors struct{ mac []byte }
+
+func (q queueCursors) append(dst []byte, p QueuePlace) []byte {
+	raw := binary.BigEndian.AppendUint64([]byte{queueCursor, byte(p.Rank)}, uint64(p.At.UnixMilli()))
+	raw = append(raw, p.UUID[:]...)
+	raw = append(raw, q.sign(raw)...)
+	return append(base64.RawURLEncoding.AppendEncode(append(dst, '"'), raw), '"')
+}
+
+func (q queueCursors) parse(text string) (p QueuePlace, ok bool) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	const body = 2 + 8 + 16
+	if err != nil || len(raw) != body+16 || raw[0] != queueCursor || !hmac.Equal(q.sign(raw[:body]), raw[body:]) {
+		return p, false
+	}
+	p.Rank, p.At = int(raw[1]), apitype.TimeFromMilli(int64(binary.BigEndian.Uint64(raw[2:])))
+	copy(p.UUID[:], raw[10:])
+	return p, true
+}
+
+func (q queueCursors) sign(raw []byte) []byte {
+	mac := hmac.New(sha256.New, q.mac)
+	mac.Write(raw)
+	return mac.Sum(nil)[:16]
+}
+
+// QueueLeases are the leases that hold.
+// GET /fundesk/v1/queue/leases
+func (s *Service) QueueLeases(ctx context.Context, c Caller) (Answer, error) {
+	if err := c.Require(CallsRead); err != nil {
+		return Answer{}, err
+	}
+	now, err := s.queueTime(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	leases := apitype.Leases{Leases: []apitype.Lease{}}
+	err = s.ask(ctx, "list the leases", func(r Reader) error {
+		rows, err := r.Leases(c.Scope, now)
+		leases.Leases = make([]apitype.Lease, len(rows))
+		for i, row := range rows {
+			leases.Leases[i] = row.Lease
+		}
+		return err
+	})
+	if err != nil {
+		return Answer{}, err
+	}
+	return answered(leases)
+}
+
+// QueueAgents are what users do and did.
+// GET /fundesk/v1/queue/agents
+func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgentsOptions) (Answer, error) {
+	if err := c.Require(CallsRead); err != nil {
+		return Answer{}, err
+	}
+	now, err := s.queueTime(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	since := apitype.NewTime(now.Add(-24 * time.Hour))
+	if o.Since != nil {
+		since = *o.Since
+	}
+	var agents agentCounts
+	err = s.view(ctx, "count the agents", func(r Reader) error {
+		agents = agentCounts{}
+		if err := r.LeasesSeen(c.Scope, since, now, func(lease LeaseRow, seen apitype.Time, by LeaseEnd) { agents.lease(lease, seen, by, since, now) }); err != nil {
+			return err
+		}
+		return r.WorkDone(c.Scope, since, agents.work)
+	})
+	if err != nil {
+		return Answer{}, err
+	}
+	return answered(agents.answer())
+}
+
+// agentCounts are the agents by user.
+type agentCounts map[apitype.UUID]*apitype.QueueAgent
+
+func (a agentCounts) of(user apitype.UUID, seen apitype.Time) *apitype.QueueAgent {
+	agent, ok := a[user]
+	if !ok {
+		agent = &apitype.QueueAgent{UserUUID: user, LastSeenAt: seen, ByResult: map[string]int{}}
+		a[user] = agent
+	}
+	if seen.After(agent.LastSeenAt.Time) {
+		agent.LastSeenAt = seen
+	}
+	return agent
+}
+
+// lease counts what became of a lease.
+func (a agentCounts) lease(lease LeaseRow, seen apitype.Time, by LeaseEnd, since, now apitype.Time) {
+	agent := a.of(lease.UserUUID, seen)
+	if !lease.TakenAt.Before(since.Time) {
+		agent.Taken++
+	}
+	if lease.live(now) && (agent.TakenAt == nil || lease.TakenAt.After(agent.TakenAt.Time)) {
+		agent.CallUUID, agent.Type, agent.TakenAt = &lease.CallUUID, &lease.Type, &lease.TakenAt
+	}
+	if lease.EndedAt == nil || lease.EndedAt.Before(since.Time) {
+		return
+	}
+	switch by {
+	case EndedByCancel:
+		agent.Cancelled++
+	case EndedByExpiry:
+		agent.Expired++
+	case EndedByReturn, EndedByDeferral:
+		agent.Released++
+	}
+}
+
+// work counts what was done with the name of a user.
+func (a agentCounts) work(w Work) {
+	agent := a.of(w.User, w.At)
+	switch w.Work {
+	case WorkAttempt:
+		agent.Attempts++
+	case WorkComplete:
+		agent.Completed++
+		if w.Code != nil {
+			agent.ByResult[*w.Code]++
+		}
+	}
+}
+
+func (a agentCounts) answer() apitype.QueueAgents {
+	all := apitype.QueueAgents{Agents: make([]apitype.QueueAgent, 0, len(a))}
+	for _, agent := range a {
+		all.Agents = append(all.Agents, *agent)
+	}
+	slices.SortFunc(all.Agents, func(x, y apitype.QueueAgent) int { return x.UserUUID.Compare(y.UserUUID) })
+	return all
+}
+
+// OldestWaiting is when the oldest call was requested that waits now; nil: none does.
+func (s *Service) OldestWaiting(ctx context.Context) (oldest *apitype.Time, now apitype.Time, err error) {
+	if now, err = s.queueTime(ctx); err != nil {
+		return nil, now, err
+	}
+	query := QueueQuery{Scope: Scope{All: true}, Now: now, KeptUntil: now, Returned: now, Asleep: true, Limit: 1}
+	err = s.ask(ctx, "look at the queue", func(r Reader) (err error) {
+		oldest, err = r.QueueOldest(query)
+		return err
+	})
+	return oldest, now, err
+}

@@ -1,0 +1,354 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"fundesk/apiclient/apitype"
+)
+
+// QueueEvent is something that is counted of the queue.
+type QueueEvent string
+
+// What is counted.
+const (
+	LeasesTaken    QueueEvent = "taken"
+	LeasesExpired  QueueEvent = "expired"
+	LeasesReleased QueueEvent = "released"
+	LeasesRefused  QueueEvent = "refused" // There is no such lease any more, or the call is in one.
+)
+
+// RequireQueue refuses an account that may not take calls. It comes before the values of a
+// request are looked at. Spec gap: R3.
+func RequireQueue(c Caller) error { return errors.Join(c.Require(CallsRead), c.Require(CallsAttempt)) }
+
+// TakeCalls gives a user the calls that are next, each in a lease.
+// POST /fundesk/v1/queue/take
+func (s *Service) TakeCalls(ctx context.Context, c Caller, request apitype.TakeRequest) (Answer, error) {
+	if err := RequireQueue(c); err != nil {
+		return Answer{}, err
+	}
+	if err := invalid(request.Validate()); err != nil {
+		return Answer{}, err
+	}
+	now, err := s.queueTime(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	query, ok := s.queueQuery(c, request.QueueFilter, &request.UserUUID, now)
+	t := &taking{s: s, c: c, request: request, query: query, now: now, nothing: !ok}
+	err = described("take calls", s.store.UpdateShared(ctx, t.take))
+	if err != nil {
+		return Answer{}, err
+	}
+	s.counted(LeasesTaken, t.taken)
+	s.counted(LeasesExpired, t.expired)
+	return s.takeAnswer(ctx, t)
+}
+
+// taking is one take.
+type taking struct {
+	s       *Service
+	c       Caller
+	request apitype.TakeRequest
+	query   QueueQuery
+	now     apitype.Time
+	nothing bool // Nothing can be found.
+
+	leases         []LeaseRow
+	taken, expired int
+}
+
+// take runs in a transaction, perhaps several times.
+func (t *taking) take(tx Tx) error {
+	t.leases, t.taken, t.expired = nil, 0, 0
+	before, err := tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.now)
+	if err != nil {
+		return err
+	}
+	first := 0
+	for _, lease := range before.Leases {
+		first = max(first, lease.Ordinal+1)
+		if lease.TakenAt.Add(requestLife).After(t.now.Time) {
+			t.nothing = true
+			if lease.live(t.now) {
+				t.leases = append(t.leases, lease)
+			}
+		}
+	}
+	if t.nothing {
+		return nil
+	}
+	if before.Asleep {
+		if t.expired, err = tx.EndLeasesByTime(t.now); err != nil {
+			return err
+		}
+		if err := tx.WakeQueue(t.now); err != nil {
+			return err
+		}
+	}
+	return t.fill(tx, first)
+}
+
+// candidates is how many calls are looked at for each that is asked for: others may be at the
+// first of them.
+const candidates = 64
+
+// fill takes as many calls as are asked for, in the order of the queue.
+func (t *taking) fill(tx Tx, ordinal int) error {
+	want := t.request.Number()
+	t.query.Limit = want + candidates
+	for passed := 0; ; t.query.Limit *= 4 {
+		places, err := tx.QueuePlaces(t.query)
+		if err != nil {
+			return err
+		}
+		for first := passed; first < len(places) && len(t.leases) < want; {
+			rows, next, err := tx.LockQueue(places[first:], want-len(t.leases))
+			if err != nil {
+				return err
+			}
+			first += next
+			for _, row := range rows {
+				if err := t.lease(tx, row, ordinal+len(t.leases)); err != nil {
+					return err
+				}
+			}
+		}
+		if len(t.leases) == want || len(places) < t.query.Limit {
+			return nil
+		}
+		// What was taken is in the queue no more; what others hold is passed over again.
+		passed = 0
+	}
+}
+
+// lease takes one call, unless its person is in a lease that could not be seen.
+func (t *taking) lease(tx Tx, row QueueRow, ordinal int) error {
+	if !row.look(t.now) && !row.Ready {
+		return nil
+	}
+	if !row.Ready {
+		return tx.UpdateQueueRow(row)
+	}
+	lease := LeaseRow{
+		Lease: apitype.Lease{
+			LeaseUUID: t.s.newUUID(), CallUUID: row.Call, UserUUID: t.request.UserUUID,
+			TakenAt: t.now, ExpiresAt: apitype.NewTime(t.now.Add(t.request.Lease())), DueAt: row.DueAt,
+		},
+		Account: t.c.UUID, Request: t.request.RequestUUID, Ordinal: ordinal,
+		Person: row.Person, Owner: row.Owner, Type: row.Type, Language: row.Language,
+	}
+	err := tx.InsertLease(lease)
+	if errors.Is(err, ErrExists) {
+		err = t.insertAgain(tx, lease)
+	}
+	if errors.Is(err, ErrExists) {
+		return lookAgain(tx, row.Person, t.now, nil)
+	}
+	if err != nil {
+		return err
+	}
+	row.DueAt, row.KeptFor = nil, nil
+	t.leases = append(t.leases, lease)
+	t.taken++
+	return tx.LeaseQueue(row.Person, row.Call, lease.ExpiresAt)
+}
+
+// insertAgain saves a lease whose place another one had, which may have ended by itself.
+func (t *taking) insertAgain(tx Tx, lease LeaseRow) error {
+	expired, err := tx.EndLeasesByTime(t.now)
+	if err != nil {
+		return err
+	}
+	if expired > 0 {
+		t.expired += expired
+		return tx.InsertLease(lease)
+	}
+	same, err := tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.now)
+	if err == nil && slices.ContainsFunc(same.Leases, func(l LeaseRow) bool { return l.Ordinal == lease.Ordinal }) {
+		return ErrAgain // The same request came twice at the same time; the other one was first.
+	}
+	return cmp.Or(err, ErrExists)
+}
+
+// takeAnswer writes the leases with their calls, and what waits beside them.
+func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err error) {
+	query := t.query
+	query.Limit, query.Asleep = apitype.MaxWaiting, false
+	err = s.ask(ctx, "read what was taken", func(r Reader) error {
+		viewer := s.viewer(t.c)
+		dst := []byte(`{"leases":[`)
+		for i, lease := range t.leases {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			head, err := json.Marshal(lease.Lease)
+			if err != nil {
+				return err
+			}
+			call, err := viewer.call(r.WholeCall(lease.CallUUID, t.c.Scope))
+			if err != nil {
+				return err
+			}
+			dst = append(member(open(dst, head), "call", call.JSON), '}')
+		}
+		rest := queueRest{}
+		if query.Scope.All || len(query.Scope.Organizations) > 0 {
+			if rest.Waiting, rest.NextDueAt, err = r.QueueRest(query); err != nil {
+				return err
+			}
+		}
+		tail, err := json.Marshal(rest)
+		answer.JSON = append(append(dst, `],`...), tail[1:]...)
+		return err
+	})
+	return answer, err
+}
+
+// queueRest is what an answer to a take says of the queue.
+type queueRest struct {
+	Waiting   int           `json:"waiting"`
+	NextDueAt *apitype.Time `json:"nextDueAt"`
+}
+
+// ExtendLease keeps a lease so long from now.
+// POST /fundesk/v1/queue/leases/{leaseUuid}/extend
+func (s *Service) ExtendLease(ctx context.Context, c Caller, id apitype.UUID, request apitype.ExtendRequest) (answer Answer, err error) {
+	if err := RequireQueue(c); err != nil {
+		return Answer{}, err
+	}
+	if err := invalid(request.Validate()); err != nil {
+		return Answer{}, err
+	}
+	now, err := s.queueTime(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	err = s.update(ctx, "extend the lease", func(tx Tx) error {
+		lease, err := tx.Lease(id, c.Scope)
+		if errors.Is(err, ErrNoRow) || (err == nil && !lease.live(now)) {
+			return notFound("lease, or it has ended")
+		}
+		if err != nil {
+			return err
+		}
+		lease.ExpiresAt = apitype.NewTime(now.Add(request.Lease()))
+		if err := tx.ExtendLease(id, lease.ExpiresAt, now); err != nil {
+			return err
+		}
+		if answer.JSON, err = json.Marshal(lease.Lease); err != nil {
+			return err
+		}
+		return lookAgain(tx, lease.Person, now, nil)
+	})
+	s.countRefused(err)
+	return answer, err
+}
+
+// ReleaseLease gives a call back: to its place, or deferred. A lease that has ended is
+// released already.
+// POST /fundesk/v1/queue/leases/{leaseUuid}/release
+func (s *Service) ReleaseLease(ctx context.Context, c Caller, id apitype.UUID, request apitype.DeferRequest) error {
+	if err := RequireQueue(c); err != nil {
+		return err
+	}
+	now, err := s.queueTime(ctx)
+	if err != nil {
+		return err
+	}
+	if err := invalid(request.Validate(now.Time)); err != nil {
+		return err
+	}
+	released := 0
+	err = s.update(ctx, "release the lease", func(tx Tx) error {
+		released = 0
+		lease, err := tx.Lease(id, c.Scope)
+		if errors.Is(err, ErrNoRow) {
+			return notFound("lease")
+		}
+		if err != nil || !lease.live(now) {
+			return err
+		}
+		by := EndedByReturn
+		if request.NotBefore != nil {
+			by = EndedByDeferral
+		}
+		if _, err := tx.EndLeaseOfCall(lease.Person, lease.CallUUID, now, by); err != nil {
+			return err
+		}
+		released = 1
+		return lookAgain(tx, lease.Person, now, deferral(lease.CallUUID, request))
+	})
+	s.counted(LeasesReleased, released)
+	s.countRefused(err)
+	return err
+}
+
+// deferral puts off one of a person's calls.
+func deferral(call apitype.UUID, request apitype.DeferRequest) func(*QueueRow) bool {
+	return func(row *QueueRow) bool {
+		if row.Call != call {
+			return false
+		}
+		row.DueAt, row.KeptFor = request.NotBefore, nil
+		if row.DueAt != nil {
+			row.KeptFor = request.UserUUID
+		}
+		return true
+	}
+}
+
+// DeferCall puts a call off, or back to its place.
+// PUT /fundesk/v1/queue/calls/{callUuid}/later
+func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, request apitype.DeferRequest) error {
+	if err := RequireQueue(c); err != nil {
+		return err
+	}
+	now, err := s.queueTime(ctx)
+	if err != nil {
+		return err
+	}
+	if err := invalid(request.Validate(now.Time)); err != nil {
+		return err
+	}
+	err = s.update(ctx, "defer the call", func(tx Tx) error {
+		row, err := visibleCall(tx, c, id)
+		if err != nil {
+			return err
+		}
+		var call apitype.Call
+		if err := decode("call", row.Doc, &call); err != nil {
+			return err
+		}
+		if call.Status != apitype.CallRequested {
+			return conflict("the call is %s and waits no more", call.Status)
+		}
+		lease, err := tx.LeaseOfPerson(call.PersonUUID)
+		if err == nil && lease.CallUUID == id && lease.live(now) {
+			return conflict("the call is leased; who holds the lease releases it")
+		}
+		if err != nil && !errors.Is(err, ErrNoRow) {
+			return err
+		}
+		return lookAgain(tx, call.PersonUUID, now, deferral(id, request))
+	})
+	s.countRefused(err)
+	return err
+}
+
+func (s *Service) counted(event QueueEvent, n int) {
+	if n > 0 && s.count != nil {
+		s.count(event, n)
+	}
+}
+
+func (s *Service) countRefused(err error) {
+	if kind := KindOf(err); err != nil && (kind == NotFound || kind == Conflict) {
+		s.counted(LeasesRefused, 1)
+	}
+}

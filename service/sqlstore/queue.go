@@ -1,0 +1,472 @@
+package sqlstore
+
+import (
+	"cmp"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// queueColumns are the columns of a call that waits, in the order of queueValues.
+var queueColumns = []string{
+	"call_uuid", "person_uuid", "owner", "type", "language", "kind", "requested_at", "attempts", "external", "opted_out",
+	"due_at", "kept_for", "eligible_at", "ready",
+}
+
+func queueValues(q service.QueueRow) []any {
+	return []any{
+		identifier(q.Call),
+		identifier(q.Person),
+		identifier(q.Owner),
+		string(q.Type),
+		q.Language,
+		queueKind(q.Owner, string(q.Type), q.Language),
+		q.RequestedAt.UnixMilli(),
+		int64(q.Attempts),
+		bit(q.External),
+		bit(q.OptedOut),
+		nullTime(q.DueAt),
+		nullUUID(q.KeptFor),
+		nullTime(q.EligibleAt),
+		bit(q.Ready),
+	}
+}
+
+// queueKind is what calls are narrowed by, as one value: what waits of a kind is found in
+// order without passing over the others.
+func queueKind(owner apitype.UUID, callType, language string) string {
+	return strings.ReplaceAll(owner.String(), "-", "") + " " + callType + " " + language
+}
+
+var insertQueueRow = insertAsRead("queue_calls", queueColumns)
+
+// InsertQueueRow lets a call wait.
+func (t *tx) InsertQueueRow(q service.QueueRow) error {
+	return t.insert(insertQueueRow, queueValues(q)...)
+}
+
+// DeleteQueueRow lets a call wait no more.
+func (t *tx) DeleteQueueRow(call apitype.UUID) error {
+	_, err := t.exec(`DELETE FROM queue_calls WHERE call_uuid = $1`, identifier(call))
+	return err
+}
+
+// UpdateQueueRow saves what can change of a call that waits.
+func (t *tx) UpdateQueueRow(q service.QueueRow) error {
+	return t.change(`UPDATE queue_calls SET
+			language = $2,
+			kind = $3,
+			attempts = $4,
+			opted_out = $5,
+			due_at = $6,
+			kept_for = $7,
+			eligible_at = $8,
+			ready = $9
+		WHERE call_uuid = $1`,
+		identifier(q.Call),
+		q.Language,
+		queueKind(q.Owner, string(q.Type), q.Language),
+		int64(q.Attempts),
+		bit(q.OptedOut),
+		nullTime(q.DueAt),
+		nullUUID(q.KeptFor),
+		nullTime(q.EligibleAt),
+		bit(q.Ready),
+	)
+}
+
+// queueFacts is a call that waits with what decides from when it may be given.
+const queueFacts = `SELECT
+		c.call_uuid,
+		c.person_uuid,
+		c.owner,
+		c.type,
+		c.language,
+		c.requested_at,
+		c.attempts,
+		c.external,
+		c.opted_out,
+		c.due_at,
+		c.kept_for,
+		c.eligible_at,
+		c.ready,
+		(SELECT r.rung_at FROM queue_rings r WHERE r.person_uuid = c.person_uuid),
+		(SELECT o.max_call_attempts FROM organizations o WHERE o.uuid = c.owner),
+		(SELECT l.expires_at FROM queue_leases l WHERE l.person_uuid = c.person_uuid AND l.ended_at IS NULL)
+	FROM queue_calls c`
+
+func (r *reader) queueRows(text string, args []any) (rows []service.QueueRow, err error) {
+	err = r.each(text, args, func(result *sql.Rows) error {
+		var q service.QueueRow
+		err := result.Scan(
+			uuidDest{&q.Call},
+			uuidDest{&q.Person},
+			uuidDest{&q.Owner},
+			&q.Type,
+			&q.Language,
+			timeDest{&q.RequestedAt},
+			&q.Attempts,
+			&q.External,
+			&q.OptedOut,
+			nullTimeDest{&q.DueAt},
+			nullUUIDDest{&q.KeptFor},
+			nullTimeDest{&q.EligibleAt},
+			&q.Ready,
+			nullTimeDest{&q.RungAt},
+			&q.MaxAttempts,
+			nullTimeDest{&q.LeasedUntil},
+		)
+		rows = append(rows, q)
+		return err
+	})
+	return rows, err
+}
+
+// QueueOfPerson is what waits of a person.
+func (t *tx) QueueOfPerson(person apitype.UUID) ([]service.QueueRow, error) {
+	return t.queueRows(queueFacts+` WHERE c.person_uuid = $1`, []any{identifier(person)})
+}
+
+// LockQueue is the next n calls of some places that wait still, and how many places that
+// passed: nobody else takes them before the transaction ends.
+func (t *tx) LockQueue(places []service.QueuePlace, n int) (rows []service.QueueRow, passed int, err error) {
+	ids := make([]apitype.UUID, len(places))
+	for i, place := range places {
+		ids[i] = place.UUID
+	}
+	text, args := t.engine.lockQueue(queueFacts, ids, n)
+	if rows, err = t.queueRows(text, args); err != nil {
+		return nil, 0, err
+	}
+	slices.SortFunc(rows, func(a, b service.QueueRow) int {
+		return cmp.Compare(slices.Index(ids, a.Call), slices.Index(ids, b.Call))
+	})
+	if t.engine.sharesQueue() && len(rows) < n {
+		return rows, len(places), nil
+	}
+	if t.engine.sharesQueue() {
+		return rows, slices.Index(ids, rows[n-1].Call) + 1, nil
+	}
+	return rows, min(n, len(places)), nil
+}
+
+// LeaseQueue lets all calls of a person sleep until a lease ends, and uses the deferral of the
+// leased one up. A lease is one more bound below the others.
+func (t *tx) LeaseQueue(person, call apitype.UUID, until apitype.Time) error {
+	_, err := t.exec(`UPDATE queue_calls SET
+			due_at = CASE WHEN call_uuid = $2 THEN NULL ELSE due_at END,
+			kept_for = CASE WHEN call_uuid = $2 THEN NULL ELSE kept_for END,
+			eligible_at = CASE WHEN eligible_at < $3 THEN $3 ELSE eligible_at END,
+			ready = 0
+		WHERE call_uuid IN (SELECT call_uuid FROM queue_calls WHERE person_uuid = $1`+t.engine.skipLocked()+`)`,
+		identifier(person), identifier(call), until.UnixMilli())
+	return err
+}
+
+// WakeQueue notes of the calls whose time has come that it has.
+func (t *tx) WakeQueue(now apitype.Time) error {
+	_, err := t.exec(`UPDATE queue_calls SET ready = 1 WHERE call_uuid IN (
+		SELECT call_uuid FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at`+t.engine.forUpdate()+`)`, now.UnixMilli())
+	return err
+}
+
+// Rang notes that a person was rung, unless it is known that they were later.
+func (t *tx) Rang(person apitype.UUID, at apitype.Time) error {
+	_, err := t.exec(`INSERT INTO queue_rings (person_uuid, rung_at) VALUES ($1, $2)
+		ON CONFLICT (person_uuid) DO UPDATE SET rung_at = excluded.rung_at WHERE queue_rings.rung_at < excluded.rung_at`,
+		identifier(person), at.UnixMilli())
+	return err
+}
+
+// BusyPersons are those of some persons that were rung or are in a lease.
+func (t *tx) BusyPersons(ids []apitype.UUID) (busy []apitype.UUID, err error) {
+	cond, arg := t.engine.among("person_uuid", ids)
+	err = t.each(`SELECT person_uuid FROM queue_rings WHERE `+cond+` UNION SELECT person_uuid FROM queue_leases WHERE ended_at IS NULL AND `+cond,
+		[]any{arg}, func(rows *sql.Rows) error {
+			var id apitype.UUID
+			err := rows.Scan(uuidDest{&id})
+			busy = append(busy, id)
+			return err
+		})
+	return busy, err
+}
+
+// queueParts makes the queries of the queue. Each part of one is a rank and a source of calls
+// in order; they are disjoint.
+type queueParts struct {
+	listQuery
+	query service.QueueQuery
+	kinds []string // What is narrowed to, where that are few kinds; nil: look at the conditions.
+	parts []string
+}
+
+// maxKinds is how many kinds are looked up one by one and merged.
+const maxKinds = 32
+
+// newQueueParts looks which kinds there are when the query is narrowed.
+func (r *reader) newQueueParts(query service.QueueQuery) (*queueParts, error) {
+	p := &queueParts{query: query}
+	if query.Scope.All && len(query.Types) == 0 && len(query.Languages) == 0 {
+		return p, nil
+	}
+	narrow := p.narrow()
+	found := []string{}
+	err := r.each(`WITH RECURSIVE k (kind) AS (
+			SELECT MIN(kind) FROM queue_calls WHERE ready = 1 AND due_at IS NULL
+			UNION ALL
+			SELECT (SELECT MIN(q.kind) FROM queue_calls q WHERE q.ready = 1 AND q.due_at IS NULL AND q.kind > k.kind) FROM k WHERE k.kind IS NOT NULL
+		) SELECT kind FROM k WHERE kind IS NOT NULL`, nil, func(rows *sql.Rows) error {
+		var kind string
+		err := rows.Scan(&kind)
+		if narrow(kind) {
+			found = append(found, kind)
+		}
+		return err
+	})
+	if len(found) <= maxKinds {
+		p.kinds = found
+	}
+	return p, err
+}
+
+// narrow reports whether a kind is asked for.
+func (p *queueParts) narrow() func(kind string) bool {
+	owners := map[string]bool{}
+	for _, id := range p.query.Scope.Organizations {
+		owners[strings.ReplaceAll(id.String(), "-", "")] = true
+	}
+	return func(kind string) bool {
+		owner, rest, _ := strings.Cut(kind, " ")
+		callType, language, _ := strings.Cut(rest, " ")
+		return (p.query.Scope.All || owners[owner]) &&
+			(len(p.query.Types) == 0 || slices.Contains(p.query.Types, apitype.CallType(callType))) &&
+			(len(p.query.Languages) == 0 || language == "" || slices.Contains(p.query.Languages, language))
+	}
+}
+
+// narrowed are the conditions that the query is narrowed by.
+func (p *queueParts) narrowed() (conds []string) {
+	in := func(column string, values ...any) {
+		places := make([]string, len(values))
+		for i, value := range values {
+			places[i] = p.arg(value)
+		}
+		conds = append(conds, column+` IN (`+strings.Join(places, `, `)+`)`)
+	}
+	if !p.query.Scope.All {
+		values := []any{}
+		for _, id := range p.query.Scope.Organizations {
+			values = append(values, identifier(id))
+		}
+		in(`owner`, values...)
+	}
+	if len(p.query.Types) > 0 {
+		values := []any{}
+		for _, t := range p.query.Types {
+			values = append(values, string(t))
+		}
+		in(`type`, values...)
+	}
+	if len(p.query.Languages) > 0 {
+		values := []any{``}
+		for _, language := range p.query.Languages {
+			values = append(values, language)
+		}
+		in(`language`, values...)
+	}
+	return conds
+}
+
+// returned is the condition that the user gave a call back a moment ago.
+func (p *queueParts) returned() string {
+	return `call_uuid IN (SELECT r.call_uuid FROM queue_leases r WHERE r.user_uuid = ` + p.arg(identifier(*p.query.User)) +
+		` AND r.ended_at > ` + p.arg(p.query.Returned.UnixMilli()) + ` AND r.ended_by = 'returned')`
+}
+
+// forUser is the condition that a deferral does not keep a call from the user.
+func (p *queueParts) forUser(alone bool) string {
+	if alone {
+		return `kept_for = ` + p.arg(identifier(*p.query.User))
+	}
+	overdue := `due_at <= ` + p.arg(p.query.KeptUntil.UnixMilli())
+	if p.query.User == nil {
+		return `(kept_for IS NULL OR ` + overdue + `)`
+	}
+	return `(kept_for IS NULL OR (kept_for <> ` + p.arg(identifier(*p.query.User)) + ` AND ` + overdue + `))`
+}
+
+// add adds a part: a rank, sorted by a column, under conditions. They are made only when the
+// part is not passed: PostgreSQL wants every argument to have a place.
+func (p *queueParts) add(rank int, column string, under func() []string) {
+	after := p.query.After
+	if after != nil && rank < after.Rank {
+		return
+	}
+	conds := append(under(), `eligible_at <= `+p.arg(p.query.Now.UnixMilli()))
+	if after != nil && rank == after.Rank {
+		conds = append(conds, `(`+column+`, call_uuid) > (`+p.arg(after.At.UnixMilli())+`, `+p.arg(identifier(after.UUID))+`)`)
+	}
+	p.parts = append(p.parts, `SELECT * FROM (SELECT `+string(rune('0'+rank))+` AS place_rank, `+column+` AS place_at, call_uuid FROM queue_calls WHERE `+
+		strings.Join(conds, ` AND `)+` ORDER BY `+column+`, call_uuid LIMIT `+p.arg(p.query.Limit)+`) AS part`+string(rune('a'+len(p.parts)%26))+string(rune('a'+len(p.parts)/26)))
+}
+
+// The ranks of the queue.
+const (
+	rankKept = iota
+	rankDue
+	rankRequested
+	rankReturned
+)
+
+// all adds every part of the query.
+func (p *queueParts) all() {
+	states := []string{`ready = 1`}
+	if p.query.Asleep {
+		states = append(states, `ready = 0`)
+	}
+	free := func(conds ...string) []string {
+		if p.query.User == nil {
+			return conds
+		}
+		return append(conds, `NOT `+p.returned())
+	}
+	deferred := func(state string, alone bool) func() []string {
+		return func() []string {
+			return append(p.narrowed(), free(state, `due_at IS NOT NULL`, p.forUser(alone))...)
+		}
+	}
+	for _, state := range states {
+		if p.query.User != nil {
+			p.add(rankKept, `due_at`, deferred(state, true))
+		}
+		p.add(rankDue, `due_at`, deferred(state, false))
+		if p.kinds == nil || state == `ready = 0` {
+			p.add(rankRequested, `requested_at`, func() []string { return append(p.narrowed(), free(state, `due_at IS NULL`)...) })
+			continue
+		}
+		for _, kind := range p.kinds {
+			p.add(rankRequested, `requested_at`, func() []string { return free(`kind = `+p.arg(kind), state, `due_at IS NULL`) })
+		}
+	}
+	if p.query.User != nil {
+		p.add(rankReturned, `requested_at`, func() []string {
+			kept := `(kept_for IS NULL OR kept_for = ` + p.arg(identifier(*p.query.User)) + ` OR due_at <= ` + p.arg(p.query.KeptUntil.UnixMilli()) + `)`
+			return append(p.narrowed(), kept, p.returned())
+		})
+	}
+}
+
+// text is the query of the places, or of columns of what is found.
+func (p *queueParts) text(columns, more string) string {
+	return `SELECT ` + columns + ` FROM (` + strings.Join(p.parts, ` UNION ALL `) + `) AS places` + more
+}
+
+// QueuePlaces are the calls that wait, in the order in which they are taken.
+func (r *reader) QueuePlaces(query service.QueueQuery) (places []service.QueuePlace, err error) {
+	p, err := r.newQueueParts(query)
+	if err != nil || query.Limit == 0 {
+		return nil, err
+	}
+	p.all()
+	text := p.text(`place_rank, place_at, call_uuid`, ` ORDER BY place_rank, place_at, call_uuid LIMIT `+p.arg(query.Limit))
+	err = r.each(text, p.args, func(rows *sql.Rows) error {
+		var place service.QueuePlace
+		err := rows.Scan(&place.Rank, timeDest{&place.At}, uuidDest{&place.UUID})
+		places = append(places, place)
+		return err
+	})
+	return places, err
+}
+
+// QueueRest is how many calls wait, up to the limit, and when the next deferred one is due.
+func (r *reader) QueueRest(query service.QueueQuery) (waiting int, next *apitype.Time, err error) {
+	p, err := r.newQueueParts(query)
+	if err != nil {
+		return 0, nil, err
+	}
+	p.all()
+	counted := `SELECT COUNT(*) FROM (SELECT 1 AS one FROM (` + strings.Join(p.parts, ` UNION ALL `) + `) AS places LIMIT ` + p.arg(query.Limit) + `) AS counted`
+	conds := append(p.narrowed(), `due_at > `+p.arg(query.Now.UnixMilli()))
+	if query.User != nil {
+		conds = append(conds, `(kept_for IS NULL OR kept_for = `+p.arg(identifier(*query.User))+`)`)
+	}
+	text := `SELECT (` + counted + `), (SELECT MIN(due_at) FROM queue_calls WHERE due_at IS NOT NULL AND ` + strings.Join(conds, ` AND `) + `)`
+	err = r.row(text, p.args...).scan(&waiting, nullTimeDest{&next})
+	return waiting, next, err
+}
+
+// QueueOldest is when the oldest call was requested that waits.
+func (r *reader) QueueOldest(query service.QueueQuery) (oldest *apitype.Time, err error) {
+	err = r.row(`SELECT MIN(requested_at) FROM (
+			SELECT requested_at FROM (SELECT requested_at FROM queue_calls WHERE ready = 1 AND due_at IS NULL ORDER BY requested_at, call_uuid LIMIT 1) AS a
+			UNION ALL SELECT MIN(requested_at) FROM queue_calls WHERE due_at <= $1 AND eligible_at <= $1
+			UNION ALL SELECT MIN(requested_at) FROM queue_calls WHERE ready = 0 AND eligible_at <= $1
+		) AS b`, query.Now.UnixMilli()).scan(nullTimeDest{&oldest})
+	return oldest, err
+}
+
+// QueueState counts the calls that wait.
+func (r *reader) QueueState(query service.QueueQuery) (s service.QueueState, err error) {
+	p := &queueParts{query: query}
+	now := p.arg(query.Now.UnixMilli())
+	conds := p.narrowed()
+	kept := `(due_at IS NULL OR ` + p.forUser(false)
+	if query.User != nil {
+		kept += ` OR ` + p.forUser(true)
+	}
+	kept += `)`
+	s.ByType, s.ByLanguage = map[apitype.CallType]int{}, map[string]int{}
+	where := ``
+	if len(conds) > 0 {
+		where = ` WHERE ` + strings.Join(conds, ` AND `)
+	}
+	text := `SELECT type, language, SUM(waits), SUM(CASE WHEN due_at IS NULL THEN 0 ELSE waits END), SUM(deferred), MIN(CASE WHEN waits = 1 THEN requested_at END) FROM (
+			SELECT type, language, due_at, requested_at,
+				CASE WHEN eligible_at <= ` + now + ` AND ` + kept + ` THEN 1 ELSE 0 END AS waits,
+				CASE WHEN due_at > ` + now + ` THEN 1 ELSE 0 END AS deferred
+			FROM queue_calls` + where + `
+		) AS counted GROUP BY type, language`
+	err = r.each(text, p.args, func(rows *sql.Rows) error {
+		var callType apitype.CallType
+		var language string
+		var waits, due, deferred int
+		var oldest *apitype.Time
+		err := rows.Scan(&callType, &language, &waits, &due, &deferred, nullTimeDest{&oldest})
+		s.Waiting, s.Due, s.Deferred = s.Waiting+waits, s.Due+due, s.Deferred+deferred
+		if waits > 0 {
+			s.ByType[callType] += waits
+			s.ByLanguage[language] += waits
+			if s.OldestRequestedAt == nil || oldest.Before(s.OldestRequestedAt.Time) {
+				s.OldestRequestedAt = oldest
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return s, err
+	}
+	l := &queueParts{query: query}
+	leased := append(l.narrowed(), `ended_at IS NULL AND expires_at > `+l.arg(query.Now.UnixMilli()))
+	err = r.row(`SELECT COUNT(*) FROM queue_leases WHERE `+strings.Join(leased, ` AND `), l.args...).scan(&s.Leased)
+	return s, err
+}
+
+// CallNodes are some calls with their persons, as lists send them.
+func (r *reader) CallNodes(ids []apitype.UUID) (map[apitype.UUID]service.CallRow, error) {
+	calls := make(map[apitype.UUID]service.CallRow, len(ids))
+	cond, arg := r.engine.among("t.uuid", ids)
+	err := r.each(`SELECT t.uuid, t.doc, p.doc FROM calls t LEFT JOIN persons p ON p.number = t.person_number WHERE `+cond, []any{arg}, func(rows *sql.Rows) error {
+		var call service.CallRow
+		var person service.PersonRow
+		err := rows.Scan(uuidDest{&call.UUID}, docDest{&call.Doc}, docDest{&person.Doc})
+		if person.Doc != nil {
+			call.PersonRow = &person
+		}
+		calls[call.UUID] = call
+		return err
+	})
+	return calls, err
+}
