@@ -99,6 +99,13 @@ func everything(t *testing.T, store *sqlstore.Store) map[string]string {
 	keep("persons", answer, err)
 	answer, err = s.ListPledges(t.Context(), caller, apitype.PledgeListOptions{Paging: paging, Include: []string{apitype.IncludeTransactions}})
 	keep("pledges", answer, err)
+	// What a migration reads out of stored documents.
+	answer, err = s.ListCalls(t.Context(), caller, apitype.CallListOptions{Paging: paging, Statuses: []apitype.CallStatus{apitype.CallExpired}})
+	keep("expired calls", answer, err)
+	answer, err = s.QueueState(t.Context(), caller, apitype.QueueOptions{})
+	keep("queue", answer, err)
+	answer, err = s.QueueCalls(t.Context(), caller, apitype.QueueCallListOptions{First: paging.First, QueueOptions: apitype.QueueOptions{QueueFilter: apitype.QueueFilter{Languages: []string{"de"}}}})
+	keep("queue by language", answer, err)
 	err = store.View(t.Context(), func(r service.Reader) error {
 		part := service.Range{Limit: 10_000}
 		persons, e := r.Persons(service.PersonFilter{Scope: all}, part)
