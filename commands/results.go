@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/durable"
 )
 
 // lineResult is one line of the results file. The uuids of all lines are written before
@@ -101,7 +102,7 @@ func openResults(path string, size int64) (*resultsFile, error) {
 	if err != nil {
 		return nil, usageError(err.Error())
 	}
-	if isTaken(file) {
+	if errors.Is(durable.TryLock(file), durable.ErrHeld) { // A file system without locks hides it.
 		return nil, errors.Join(withHint(usageError("another import is using the results file "+path+"; nothing was sent"),
 			"wait until it has ended, then run the same command again"), file.Close())
 	}
@@ -142,11 +143,7 @@ func (r *resultsFile) plan(lines []importLine, known map[int]lineResult) error {
 	if err := r.sync(); err != nil {
 		return err
 	}
-	if folder, err := os.Open(filepath.Dir(r.file.Name())); err == nil {
-		// Not every system can sync a folder.
-		_ = folder.Sync()
-		_ = folder.Close()
-	}
+	_ = durable.SyncFolder(filepath.Dir(r.file.Name())) // Not every file system can.
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"fundesk/apiclient"
+	"fundesk/apiclient/durable"
 )
 
 // freshness is how long answers are kept: long enough for the tabs of one line.
@@ -80,14 +81,8 @@ func (s Source) save(path string, values []Value) {
 	if err := os.Mkdir(s.Dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return
 	}
-	file, err := os.CreateTemp(s.Dir, keptAs+"*")
-	if err != nil {
-		return
-	}
-	defer os.Remove(file.Name())
-	_, err = file.Write(data)
-	now := s.Now()
-	if errors.Join(err, file.Close(), os.Chtimes(file.Name(), now, now)) == nil {
-		_ = os.Rename(file.Name(), path)
+	if durable.WriteFile(path, data) == nil {
+		now := s.Now()
+		_ = os.Chtimes(path, now, now)
 	}
 }

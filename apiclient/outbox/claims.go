@@ -7,24 +7,21 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"fundesk/apiclient/durable"
 )
 
 // lock takes the folder lock, which orders all changes of folder over processes. It is
 // held for local file work only, never over the network.
 func (o *Outbox) lock() (unlock func(), err error) {
 	o.mu.Lock()
-	file, err := os.OpenFile(filepath.Join(o.dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	release, err := durable.Lock(filepath.Join(o.dir, "lock"))
 	if err != nil {
 		o.mu.Unlock()
 		return nil, fmt.Errorf("lock the outbox: %w", err)
 	}
-	if err := lockFile(file, true); err != nil {
-		_ = file.Close()
-		o.mu.Unlock()
-		return nil, fmt.Errorf("lock the outbox: %w", err)
-	}
 	return func() {
-		_ = file.Close() // Closing gives the lock back.
+		release()
 		o.mu.Unlock()
 	}, nil
 }
@@ -61,12 +58,12 @@ func (o *Outbox) take(e Entry) (*claim, error) {
 	}
 	// Nobody asks for the file's lock without the folder lock, so that it is on the file
 	// before anybody can miss it.
-	file, err := openNoFollow(o.path(dirSending, e.ID))
+	file, err := durable.OpenNoFollow(o.path(dirSending, e.ID))
 	if err != nil {
 		return nil, fmt.Errorf("claim %s: %w", e.ID, err)
 	}
 	c.lock = file
-	if err := lockFile(file, false); err != nil {
+	if err := durable.TryLock(file); err != nil {
 		c.release()
 		return nil, fmt.Errorf("claim %s: %w", e.ID, err)
 	}
@@ -81,12 +78,12 @@ func (o *Outbox) take(e Entry) (*claim, error) {
 
 // inFlight reports whether a living sender holds the entry's file.
 func (o *Outbox) inFlight(e Entry) bool {
-	file, err := openNoFollow(o.path(dirSending, e.ID))
+	file, err := durable.OpenNoFollow(o.path(dirSending, e.ID))
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
 	defer func() { _ = file.Close() }()
-	return lockFile(file, false) != nil
+	return durable.TryLock(file) != nil
 }
 
 // settle ends a claim: the entry goes to folder, or is erased when folder is "".

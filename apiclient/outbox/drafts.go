@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/durable"
 )
 
 // Draft is what an agent has chosen and typed for a call and not sent yet.
@@ -61,7 +62,7 @@ func (o *Outbox) SaveDraft(call apitype.UUID, d Draft) error {
 	if err != nil {
 		return fmt.Errorf("save the draft: %w", err)
 	}
-	if err := writeFile(o.draftPath(call), content); err != nil {
+	if err := durable.WriteFile(o.draftPath(call), content); err != nil {
 		return fmt.Errorf("save the draft: %w", err)
 	}
 	return nil
@@ -111,7 +112,7 @@ func (o *Outbox) scanDrafts() ([]Draft, []Damaged, error) {
 	var drafts []Draft
 	var damaged []Damaged
 	for _, file := range files {
-		if strings.HasPrefix(file.Name(), ".new-") {
+		if strings.HasPrefix(file.Name(), durable.NewPrefix) {
 			continue
 		}
 		path := filepath.Join(folder, file.Name())
@@ -130,14 +131,14 @@ func (o *Outbox) scanDrafts() ([]Draft, []Damaged, error) {
 
 // DeleteDraft erases the draft of a call, if there is one.
 func (o *Outbox) DeleteDraft(call apitype.UUID) error {
-	err := remove(o.draftPath(call))
+	err := durable.Remove(o.draftPath(call))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("erase the draft: %w", err)
 	}
-	return syncFolder(filepath.Join(o.dir, dirDrafts))
+	return durable.SyncFolder(filepath.Join(o.dir, dirDrafts))
 }
 
 // draftPath tells apart the same call at two services or in two accounts.

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"fundesk/apiclient/durable"
 )
 
 // The files of an edit. The copies are what editors save when they are made to end: nano
@@ -54,10 +56,10 @@ func (o *Outbox) Edit(d Draft) (*Edit, error) {
 	e.Path = filepath.Join(e.folder, editNotes)
 	content, err := seal(d)
 	if err == nil {
-		err = writeFile(filepath.Join(e.folder, editDraft), content)
+		err = durable.WriteFile(filepath.Join(e.folder, editDraft), content)
 	}
 	if err == nil {
-		err = writeFile(e.Path, []byte(fileOfNotes(d.Notes)))
+		err = durable.WriteFile(e.Path, []byte(fileOfNotes(d.Notes)))
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("write the notes for the editor: %w", err), e.Leave())
@@ -71,7 +73,7 @@ func (o *Outbox) claimEdit(e *Edit) error {
 	if e.lock, err = os.OpenFile(filepath.Join(e.folder, editLock), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 		return fmt.Errorf("lock the notes: %w", err)
 	}
-	if lockFile(e.lock, false) != nil {
+	if durable.TryLock(e.lock) != nil {
 		_ = e.lock.Close()
 		return ErrEdited
 	}
@@ -138,11 +140,11 @@ func eraseEdit(folder string, all bool) error {
 		return os.RemoveAll(folder)
 	}
 	for _, name := range append([]string{editNotes, editDraft, editLock}, editCopies...) {
-		if err := remove(filepath.Join(folder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := durable.Remove(filepath.Join(folder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	_ = remove(folder) // Unless something is left.
+	_ = durable.Remove(folder) // Unless something is left.
 	return nil
 }
 
@@ -183,7 +185,7 @@ func (o *Outbox) rescue(folder string) error {
 	case errors.Is(err, fs.ErrNotExist), err == nil && !o.owns(before.BaseURL, before.Account):
 		return nil
 	case errors.Is(err, errTorn): // Whose notes they are is not known any more: List shows where they are.
-		return rename(folder, filepath.Join(o.dir, dirDamaged, dirEditing+"-"+filepath.Base(folder)))
+		return durable.Rename(folder, filepath.Join(o.dir, dirDamaged, dirEditing+"-"+filepath.Base(folder)))
 	case err != nil:
 		return fmt.Errorf("read the notes of an editor: %w", err)
 	}

@@ -7,13 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"fundesk/apiclient/durable"
 )
 
 // maxFile bounds what is read of one file, in bytes.
@@ -34,7 +35,7 @@ func ensureFolder(path string) error {
 	if !info.IsDir() {
 		return fmt.Errorf("%s is not a folder (a link is refused)", path)
 	}
-	if !ownedByUs(info) {
+	if !durable.OwnedByUs(info) {
 		return fmt.Errorf("%s belongs to another user", path)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
@@ -76,61 +77,7 @@ func unseal(content []byte, value any) error {
 	return json.Unmarshal(data, value)
 }
 
-// writeFile writes a file so that it is there whole or not at all, also after a power
-// cut: temporary file, flush, rename, flush of the folder. The file is closed before it
-// is renamed: Windows renames no open one.
-func writeFile(path string, content []byte) (err error) {
-	folder := filepath.Dir(path)
-	file, err := os.CreateTemp(folder, ".new-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(file.Name())
-		}
-	}()
-	_, err = file.Write(content)
-	if err == nil {
-		err = file.Sync()
-	}
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return err
-	}
-	if err = rename(file.Name(), path); err != nil {
-		return err
-	}
-	return syncFolder(folder)
-}
-
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = folder.Close() }()
-	return ignoreUnsupported(folder.Sync())
-}
-
-// readFile reads a regular file of ours; links are not followed.
-func readFile(path string) ([]byte, error) {
-	file, err := openNoFollow(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || !ownedByUs(info) {
-		return nil, errors.New("is not a file of ours")
-	}
-	return io.ReadAll(io.LimitReader(file, maxFile))
-}
+func readFile(path string) ([]byte, error) { return durable.ReadFile(path, maxFile) }
 
 // write puts an entry into a folder, durably.
 func (o *Outbox) write(folder string, e Entry) error {
@@ -138,7 +85,7 @@ func (o *Outbox) write(folder string, e Entry) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(o.path(folder, e.ID), content)
+	return durable.WriteFile(o.path(folder, e.ID), content)
 }
 
 // move writes an entry to a folder and erases it from the others. A crash between the
@@ -171,14 +118,14 @@ func (o *Outbox) erase(id string) error {
 }
 
 func (o *Outbox) unlink(folder, id string) error {
-	err := remove(o.path(folder, id))
+	err := durable.Remove(o.path(folder, id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("erase from the outbox: %w", err)
 	}
-	return syncFolder(filepath.Join(o.dir, folder))
+	return durable.SyncFolder(filepath.Join(o.dir, folder))
 }
 
 // listing is what stands in the folders at this moment: a change of an entry is a new
@@ -210,7 +157,7 @@ func (o *Outbox) scan(folder string) ([]Entry, []Damaged, error) {
 	var damaged []Damaged
 	for _, file := range files {
 		name := file.Name()
-		if strings.HasPrefix(name, ".new-") {
+		if strings.HasPrefix(name, durable.NewPrefix) {
 			continue // Somebody is writing it, or died before it was one.
 		}
 		path := filepath.Join(o.dir, folder, name)
@@ -256,7 +203,7 @@ func (o *Outbox) setAside(damaged []Damaged) {
 		}
 		name := filepath.Base(filepath.Dir(d.Path)) + "-" + filepath.Base(d.Path)
 		// One that cannot be moved stays where it is and is reported again.
-		_ = rename(d.Path, filepath.Join(o.dir, dirDamaged, name))
+		_ = durable.Rename(d.Path, filepath.Join(o.dir, dirDamaged, name))
 	}
 }
 
@@ -264,7 +211,7 @@ func (o *Outbox) setAside(damaged []Damaged) {
 // lock does not cover the writers of drafts, so that only old ones go.
 func (o *Outbox) sweep() {
 	for _, folder := range append([]string{dirDrafts, filepath.Join(dirEditing, "*")}, precedence...) {
-		left, _ := filepath.Glob(filepath.Join(o.dir, folder, ".new-*"))
+		left, _ := filepath.Glob(filepath.Join(o.dir, folder, durable.NewPrefix+"*"))
 		for _, path := range left {
 			if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > time.Minute {
 				_ = os.Remove(path)

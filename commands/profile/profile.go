@@ -23,6 +23,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"fundesk/apiclient/durable"
 )
 
 // Demo is the profile that exists without being configured, and DemoURL its base URL.
@@ -133,7 +135,7 @@ func (s Store) Change(change func(*Config) error) error {
 		return fmt.Errorf("make the folder: %w", err)
 	}
 	// A file system without locks hides the others; nothing is worse than without.
-	if unlock, err := lockFolder(s.Dir); err == nil {
+	if unlock, err := durable.Lock(filepath.Join(s.Dir, "config.lock")); err == nil {
 		defer unlock()
 	}
 	config, err := s.Load()
@@ -164,23 +166,8 @@ func WriteFile(path string, data []byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the folder: %w", err)
 	}
-	file, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*") // Mode 0600.
-	if err != nil {
+	if err := durable.WriteFile(path, data); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
-	}
-	defer os.Remove(file.Name())
-	_, err = file.Write(data)
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	if folder, err := os.Open(dir); err == nil {
-		// Not every system can sync a folder.
-		_ = folder.Sync()
-		_ = folder.Close()
 	}
 	return nil
 }

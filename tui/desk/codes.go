@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"fundesk/apiclient/durable"
 )
 
 // Codes are the result codes to choose from. Their order is learnt by heart, digit by
@@ -85,30 +87,11 @@ func (c *Codes) Save() func() error {
 		}
 		content, err := json.Marshal(codesFile{kept})
 		if err == nil {
-			err = writeFile(path, content)
+			err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), durable.WriteFile(path, content))
 		}
 		if err != nil {
 			return fmt.Errorf("keep the order of the result codes: %w", err)
 		}
 		return nil
 	}
-}
-
-// writeFile replaces a file as a whole.
-func writeFile(path string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(file.Name())
-	}
-	return err
 }

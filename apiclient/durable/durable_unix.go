@@ -1,6 +1,6 @@
 //go:build unix
 
-package outbox
+package durable
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile locks an open file for this process; without wait it fails when another
-// one has it. The lock ends when the file is closed, or the process dies.
+// lockFile locks an open file for this process; without wait it fails when another one has
+// it.
 func lockFile(file *os.File, wait bool) error {
 	how := unix.LOCK_EX
 	if !wait {
@@ -26,19 +26,24 @@ func lockFile(file *os.File, wait bool) error {
 	}
 }
 
-// ownedByUs reports whether the file belongs to the user of this process.
-func ownedByUs(info fs.FileInfo) bool {
+func isHeld(err error) bool { return errors.Is(err, unix.EWOULDBLOCK) }
+
+// OwnedByUs reports whether the file belongs to the user of this process.
+func OwnedByUs(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Geteuid()
 }
 
-func openNoFollow(path string) (*os.File, error) {
+// OpenNoFollow opens a file to be read, and no link to one.
+func OpenNoFollow(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 }
 
-func rename(from, to string) error { return os.Rename(from, to) }
+// Rename is os.Rename that waits for readers where the system makes it.
+func Rename(from, to string) error { return os.Rename(from, to) }
 
-func remove(path string) error { return os.Remove(path) }
+// Remove is os.Remove that waits for readers where the system makes it.
+func Remove(path string) error { return os.Remove(path) }
 
 // ignoreUnsupported drops the error of a file system that cannot flush a folder.
 func ignoreUnsupported(err error) error {

@@ -1,0 +1,104 @@
+// Package durable keeps files that must survive a crash: written whole or not at all, and
+// locked against other processes.
+//
+// It must not know what is in the files; it imports nothing of this module.
+//
+//	unlock, err := durable.Lock(filepath.Join(dir, "lock"))
+//	if err != nil {
+//		return err
+//	}
+//	defer unlock()
+//	err = durable.WriteFile(path, content)
+package durable
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// NewPrefix begins the names of files that are being written. One that is older than a
+// minute is what a writer that died has left.
+const NewPrefix = ".new-"
+
+// WriteFile writes a file of its owner's so that it is there whole or not at all, also
+// after a power cut: temporary file, flush, rename, flush of the folder. The file is closed
+// before it is renamed: Windows renames no open one.
+func WriteFile(path string, content []byte) (err error) {
+	folder := filepath.Dir(path)
+	file, err := os.CreateTemp(folder, NewPrefix+"*") // Mode 0600.
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(file.Name())
+		}
+	}()
+	_, err = file.Write(content)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	if err = Rename(file.Name(), path); err != nil {
+		return err
+	}
+	return SyncFolder(folder)
+}
+
+// SyncFolder puts the names in a folder on disk, where the system can.
+func SyncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = folder.Close() }()
+	return ignoreUnsupported(folder.Sync())
+}
+
+var errNotOurs = errors.New("is not a file of ours")
+
+// ReadFile reads up to most bytes of a regular file of ours; links are not followed.
+func ReadFile(path string, most int64) ([]byte, error) {
+	file, err := OpenNoFollow(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || !OwnedByUs(info) {
+		return nil, errNotOurs
+	}
+	return io.ReadAll(io.LimitReader(file, most))
+}
+
+// ErrHeld is a lock that another process has.
+var ErrHeld = errors.New("another process has locked it")
+
+// TryLock locks an open file for this process, or says ErrHeld. The lock ends when the file
+// is closed, or the process dies.
+func TryLock(file *os.File) error {
+	err := lockFile(file, false)
+	if err != nil && isHeld(err) {
+		return ErrHeld
+	}
+	return err
+}
+
+// Lock waits for the lock on the file of a name, which it makes, and keeps it until unlock.
+func Lock(path string) (unlock func(), err error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := lockFile(file, true); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return func() { _ = file.Close() }, nil
+}

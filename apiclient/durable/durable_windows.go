@@ -1,0 +1,58 @@
+package durable
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+// lockFile locks one byte far beyond the end of an open file, so that reading it stays
+// possible; without wait it fails when another process has it.
+func lockFile(file *os.File, wait bool) error {
+	flags := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK)
+	if !wait {
+		flags |= windows.LOCKFILE_FAIL_IMMEDIATELY
+	}
+	return windows.LockFileEx(windows.Handle(file.Fd()), flags, 0, 1, 0, &windows.Overlapped{OffsetHigh: 1 << 30})
+}
+
+func isHeld(err error) bool {
+	return errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING)
+}
+
+// OwnedByUs is true: the folders of a Windows profile are closed to others.
+func OwnedByUs(fs.FileInfo) bool { return true }
+
+// OpenNoFollow opens a file to be read.
+func OpenNoFollow(path string) (*os.File, error) { return os.Open(path) }
+
+// heldTries and heldPause are how long a file may be held by somebody who reads it: a
+// scanner, or another of these programs.
+const (
+	heldTries = 50
+	heldPause = 10 * time.Millisecond
+)
+
+// whenFree tries again while somebody has the file open.
+func whenFree(try func() error) (err error) {
+	for range heldTries {
+		err = try()
+		if !errors.Is(err, windows.ERROR_SHARING_VIOLATION) && !errors.Is(err, windows.ERROR_ACCESS_DENIED) {
+			return err
+		}
+		time.Sleep(heldPause)
+	}
+	return err
+}
+
+// Rename is os.Rename that waits for readers.
+func Rename(from, to string) error { return whenFree(func() error { return os.Rename(from, to) }) }
+
+// Remove is os.Remove that waits for readers.
+func Remove(path string) error { return whenFree(func() error { return os.Remove(path) }) }
+
+// ignoreUnsupported drops the error of flushing a folder, which Windows cannot.
+func ignoreUnsupported(error) error { return nil }
