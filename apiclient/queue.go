@@ -3,6 +3,7 @@ package apiclient
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"net/http"
 	"net/url"
 	"slices"
@@ -64,6 +65,17 @@ func (s *QueueService) Calls(ctx context.Context, o apitype.QueueCallListOptions
 		return Page[apitype.Call]{}, err
 	}
 	return endpoint[apitype.Call]{client: s.client, path: queuePath + "/calls"}.list(ctx, o.Query())
+}
+
+// AllCalls walks the calls that wait, in the order in which they would be taken.
+func (s *QueueService) AllCalls(ctx context.Context, o apitype.QueueCallListOptions, all AllOptions) iter.Seq2[Record[apitype.Call], error] {
+	return func(yield func(Record[apitype.Call], error) bool) {
+		if err := s.required(ctx); err != nil {
+			yield(Record[apitype.Call]{}, err)
+			return
+		}
+		endpoint[apitype.Call]{client: s.client, path: queuePath + "/calls"}.all(ctx, o.Query(), all)(yield)
+	}
 }
 
 // Leases are those of all users that the account may see, without calls.

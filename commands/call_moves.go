@@ -133,7 +133,7 @@ func (c *completion) readNotes(s *session, cmd *cobra.Command, r apitype.Complet
 			}
 		}
 		s.note("type the notes; ctrl+d on a line of its own ends them")
-		flags.queue = true
+		flags.outbox = true
 	}
 	data, err := s.readAll(cmd.Context(), s.app.In)
 	if err != nil {

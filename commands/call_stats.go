@@ -30,6 +30,7 @@ func callStats(s *session) *cobra.Command {
 			if err := filters.check(); err != nil {
 				return err
 			}
+			filters.leaveToService(cmd.Context(), s)
 			return s.stats(cmd, filters)
 		},
 	}
@@ -70,7 +71,7 @@ func (s *session) stats(cmd *cobra.Command, filters *callFilters) error {
 			rows = append(rows, statRow{group, value, counts[group][value]})
 		}
 	}
-	return showList(s, []render.Column[statRow]{
+	return showList(s, "", []render.Column[statRow]{
 		{Name: "group", Default: true, Value: func(r statRow) string { return r.Group }},
 		{Name: "value", Default: true, Flexible: true, Value: func(r statRow) string { return r.Value }},
 		{Name: "count", Default: true, Right: true, Value: func(r statRow) string { return strconv.Itoa(r.Count) }},

@@ -47,6 +47,18 @@ func (c *callFilters) check() error {
 	return refuseParameters(c.options.Validate())
 }
 
+// leaveToService lets a service that can choose by status do so.
+func (c *callFilters) leaveToService(ctx context.Context, s *session) {
+	client, err := s.connect(ctx)
+	if err != nil || len(c.selection.Statuses) == 0 {
+		return
+	}
+	// Where that cannot be known, the list says why.
+	if has, err := client.Has(ctx, apitype.ExtensionStatus); err == nil && has {
+		c.options.Statuses, c.selection.Statuses = c.selection.Statuses, nil
+	}
+}
+
 // passes is the filter of what was retrieved, nil when there is none.
 func (c *callFilters) passes() func(apitype.Call) bool {
 	if c.selection.IsEmpty() {
@@ -76,18 +88,24 @@ func callList(s *session) *cobra.Command {
 	flags, filters := &listFlags{}, &callFilters{}
 	cmd := &cobra.Command{
 		Use: "list", Short: "List calls, most recently requested first", Args: noArgs,
-		Long: "List calls. The service has no filter for status, type and person: --status, --type and --person\n" +
-			"filter what was retrieved, and --limit counts what passes.",
+		Long: "List calls. The interface has no filter for status, type and person: --status, --type and --person\n" +
+			"filter what was retrieved, and --limit counts what passes. A service that offers a filter on the status\n" +
+			"is asked for that.",
 		Example: "  fundesk call list --status requested\n  fundesk call list --updated-after 36h --all -o ndjson\n" +
 			"  fundesk call list --include person --columns uuid,status,person.lastName",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := filters.check(); err != nil {
 				return err
 			}
+			if err := flags.check(cmd); err != nil {
+				return err
+			}
+			filters.leaveToService(cmd.Context(), s)
 			return runList(s, cmd, flags, filters.lister())
 		},
 	}
 	flags.register(cmd)
+	flags.registerBackwards(cmd)
 	filters.register(s, cmd)
 	return cmd
 }

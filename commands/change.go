@@ -21,14 +21,16 @@ import (
 type changeFlags struct {
 	yes         bool
 	dryRun      bool
-	queue       bool
+	outbox      bool
 	concurrency int
 }
 
 func (c *changeFlags) register(cmd *cobra.Command, bulk bool) {
 	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "print the request and send nothing")
-	cmd.Flags().BoolVar(&c.queue, "queue", false, "put the change into the outbox first; it waits there while the service is away")
+	cmd.Flags().BoolVar(&c.outbox, "outbox", false, "put the change into the outbox first; it waits there while the service is away")
+	cmd.Flags().BoolVar(&c.outbox, "queue", false, "an earlier name of --outbox")
+	_ = cmd.Flags().MarkHidden("queue") // It was declared just now.
 	if bulk {
 		cmd.Flags().IntVar(&c.concurrency, "concurrency", defaultConcurrency, "changes at a time")
 	}
@@ -142,7 +144,7 @@ func creation[T any](s *session, cmd *cobra.Command, fields []bodyField, columns
 
 // deliver sends a change, through the outbox when that was asked for.
 func (s *session) deliver(ctx context.Context, client *apiclient.Client, flags *changeFlags, ch apiclient.Change) (*apiclient.Response, error) {
-	if !flags.queue {
+	if !flags.outbox {
 		return client.Send(ctx, ch)
 	}
 	raw, err := s.queueChange(ctx, ch)
@@ -189,12 +191,7 @@ func resultColumns() []render.Column[changeResult] {
 			},
 		},
 		{Name: "status", Default: true, Value: func(r changeResult) string { return strconv.Itoa(r.Status) }},
-		{Name: "error", Default: true, Flexible: true, Value: func(r changeResult) string {
-			if r.Error == nil {
-				return ""
-			}
-			return *r.Error
-		}},
+		{Name: "error", Default: true, Flexible: true, Value: func(r changeResult) string { return orNone(r.Error) }},
 	}
 }
 
@@ -291,7 +288,7 @@ func sendAll(s *session, cmd *cobra.Command, flags *changeFlags, changes []apicl
 		return err
 	}
 	outcomes := inOrder(cmd.Context(), flags.concurrency, changes, client.Send)
-	if flags.queue {
+	if flags.outbox {
 		queued, err := s.queueChanges(cmd.Context(), changes)
 		if err != nil {
 			return err

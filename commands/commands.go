@@ -73,6 +73,7 @@ func entries() []entry {
 		{"person", []string{"persons"}, "List, read, create and change persons", personCommand},
 		{"call", []string{"calls"}, "List, read, create and work calls", callCommand},
 		{"pledge", []string{"pledges"}, "List, read, create and change pledges", pledgeCommand},
+		{"queue", nil, "Share the calls that wait among many agents", queueCommand},
 		{"processed", nil, "Mark retrieved records as processed", processedCommand},
 		{"pull", nil, "Retrieve what is new since the last time", pullCommand},
 		{"outbox", nil, "Look after changes that are not sent yet", outboxCommand},

@@ -31,7 +31,7 @@ func doctorCommand(s *session) *cobra.Command {
 		Example: "  fundesk doctor\n  fundesk doctor --profile prod -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			checks, problem := s.examine(cmd)
-			if err := showList(s, checkupColumns(), checks); err != nil {
+			if err := showList(s, "", checkupColumns(), checks); err != nil {
 				return err
 			}
 			return problem
@@ -88,7 +88,7 @@ func (s *session) examine(cmd *cobra.Command) (checks []checkup, problem error) 
 	started := s.app.Now()
 	answer, err := knock(cmd.Context(), client)
 	if apiclient.KindOf(err) == apiclient.KindUnavailable {
-		err = withHint(err, "look at the base URL (fundesk profile show) and at your network; changes sent with --queue wait in the outbox")
+		err = withHint(err, "look at the base URL (fundesk profile show) and at your network; changes sent with --outbox wait in the outbox")
 	}
 	took := s.app.Now().Sub(started).Round(time.Millisecond)
 	if apiclient.KindOf(err) == apiclient.KindForbidden {

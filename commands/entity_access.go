@@ -177,7 +177,7 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 			return err
 		}
 	}
-	if m.queue {
+	if m.outbox {
 		return enqueueMarks(s, cmd, list, options, entries)
 	}
 	client, err := s.connect(cmd.Context())

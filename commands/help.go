@@ -115,8 +115,9 @@ calls by --owning-organization, the --external-… flags, --requested-… and
 --updated-after; pledges by --person, --status, --with-payment-qr, --updated-after
 and --released-after.
 
-It has no filter for a call's status, type or person: call list --status, --type
-and --person filter what was retrieved, and --limit counts what passes.
+The interface has no filter for a call's status, type or person: call list --status,
+--type and --person filter what was retrieved, and --limit counts what passes. A
+service that offers a filter on the status is asked for that.
 `
 
 const scriptingTopic = `Scripting

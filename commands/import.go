@@ -82,7 +82,7 @@ func (f *importFlags) run(s *session, cmd *cobra.Command, i importer, name strin
 		}
 		return printChanges(s, changes...)
 	}
-	todo := slices.DeleteFunc(slices.Clone(lines), func(l importLine) bool { return known[l.number].OK })
+	todo := slices.DeleteFunc(slices.Clone(lines), func(l importLine) bool { return isDone(known[l.number]) })
 	if done := len(lines) - len(todo); done > 0 {
 		s.note("%d of %d lines are done already", done, len(lines))
 	}
@@ -213,7 +213,7 @@ func (i importer) line(number int, text []byte, object map[string]any, known map
 	seen[change.UUID] = number
 	change.Generated = started || !given // A 409 may come from the run that was interrupted.
 	line := importLine{number: number, sum: sumOf(change.UUID, text), change: change}
-	if earlier.OK && earlier.Sum != "" && earlier.Sum != line.sum {
+	if isDone(earlier) && earlier.Sum != "" && earlier.Sum != line.sum {
 		return importLine{}, errors.New("was created with other values than it has now; import what is new as another file, with another results file")
 	}
 	return line, nil
@@ -323,9 +323,9 @@ func (f *importFlags) send(s *session, cmd *cobra.Command, client *apiclient.Cli
 		if kind := apiclient.KindOf(outcome.err); kind == apiclient.KindInterrupted || errors.Is(outcome.err, context.Canceled) {
 			continue // The next run looks after it.
 		}
-		r := lineResult{Line: outcome.id.number, UUID: outcome.id.change.UUID.String(), Sum: outcome.id.sum, State: "done", OK: true, Status: outcome.value}
+		r := lineResult{Line: outcome.id.number, UUID: outcome.id.change.UUID.String(), Sum: outcome.id.sum, State: "done", OK: new(true), Status: outcome.value}
 		if outcome.err != nil {
-			r.State, r.OK, r.Error = "failed", false, new(lineProblem(outcome.err))
+			r.State, r.OK, r.Error = "failed", new(false), new(lineProblem(outcome.err))
 			failed = append(failed, fmt.Errorf("line %d: %w", r.Line, outcome.err))
 		}
 		if err := out.write(r); err != nil {

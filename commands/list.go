@@ -37,8 +37,12 @@ func (l *listFlags) register(cmd *cobra.Command) {
 	f.IntVar(&l.pageSize, "page-size", defaultPageSize, "records to ask for at a time (500 with --all)")
 	f.IntVar(&l.first, "first", 0, "one page: records from the start, or after --after")
 	f.StringVar(&l.after, "after", "", "cursor after which to begin")
-	f.IntVar(&l.last, "last", 0, "one page: records from the end, or before --before")
-	f.StringVar(&l.before, "before", "", "cursor before which to end")
+}
+
+// registerBackwards declares the flags of a list that can be read from its end.
+func (l *listFlags) registerBackwards(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&l.last, "last", 0, "one page: records from the end, or before --before")
+	cmd.Flags().StringVar(&l.before, "before", "", "cursor before which to end")
 }
 
 // check refuses flags that exclude each other and fills in what depends on others.

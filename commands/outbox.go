@@ -18,7 +18,7 @@ import (
 )
 
 func outboxCommand(s *session) *cobra.Command {
-	return group(s, "outbox", "Changes that were not sent yet, or were refused. The terminal interface and --queue put them here;\nthey are on disk before they go out.",
+	return group(s, "outbox", "Changes that were not sent yet, or were refused. The terminal interface and --outbox put them here;\nthey are on disk before they go out.",
 		"  fundesk outbox list\n  fundesk outbox send",
 		verb{"list", outboxList}, verb{"show", outboxShow}, verb{"send", outboxSend}, verb{"drop", outboxDrop})
 }
@@ -58,7 +58,7 @@ type shownEntry struct {
 	ID        string          `json:"id"`
 	State     outbox.State    `json:"state"`
 	Op        string          `json:"op"`
-	UUID      string          `json:"uuid"`
+	UUID      *string         `json:"uuid"` // Nil: of no single record.
 	Method    string          `json:"method"`
 	Path      string          `json:"path"`
 	CreatedAt string          `json:"createdAt"`
@@ -70,13 +70,24 @@ type shownEntry struct {
 
 func newShownEntry(e outbox.Entry) shownEntry {
 	shown := shownEntry{
-		ID: e.ID, State: e.State, Op: e.Op, UUID: e.UUID.String(), Method: e.Method, Path: e.Path,
+		ID: e.ID, State: e.State, Op: e.Op, Method: e.Method, Path: e.Path,
 		CreatedAt: apitype.NewTime(e.CreatedAt).String(), Tries: e.Tries, Service: e.BaseURL,
+	}
+	if !e.UUID.IsZero() {
+		shown.UUID = new(e.UUID.String())
 	}
 	if e.LastError != "" {
 		shown.LastError = &e.LastError
 	}
 	return shown
+}
+
+// orNone is a text, "" for nil.
+func orNone(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
 }
 
 func entryColumns() []render.Column[shownEntry] {
@@ -92,18 +103,13 @@ func entryColumns() []render.Column[shownEntry] {
 		}
 		return render.Text{Text: v.Locale.Relative(t, v.Now)}
 	}
-	problem := text("lastError", func(e shownEntry) string {
-		if e.LastError == nil {
-			return ""
-		}
-		return *e.LastError
-	})
+	problem := text("lastError", func(e shownEntry) string { return orNone(e.LastError) })
 	problem.Flexible = true
 	return []render.Column[shownEntry]{
 		text("id", func(e shownEntry) string { return e.ID }),
 		text("state", func(e shownEntry) string { return string(e.State) }),
 		text("op", func(e shownEntry) string { return e.Op }),
-		text("uuid", func(e shownEntry) string { return e.UUID }),
+		text("uuid", func(e shownEntry) string { return orNone(e.UUID) }),
 		created,
 		text("tries", func(e shownEntry) string { return strconv.Itoa(e.Tries) }),
 		problem,
@@ -135,7 +141,7 @@ func outboxList(s *session) *cobra.Command {
 			for _, d := range damaged {
 				s.note("a damaged file was set aside: %s (%s)", d.Path, d.Reason)
 			}
-			return showList(s, entryColumns(), shown)
+			return showList(s, "id", entryColumns(), shown)
 		},
 	}
 }
@@ -169,7 +175,7 @@ func entryFields(e shownEntry) []pair {
 		{"id", e.ID},
 		{"state", string(e.State)},
 		{"op", e.Op},
-		{"uuid", e.UUID},
+		{"uuid", orNone(e.UUID)},
 		{"service", e.Service},
 		{"request", e.Method + " " + e.Path},
 		{"body", string(e.Body)},

@@ -110,8 +110,8 @@ func (a *actedService) changes() {
 		{"call create --person $PERSON --type winback --jq .type", "", `"winback"`},
 		{"processed mark call $CALL -o ndjson", "", `"ok":true`},
 		{"person import - --yes -q", `{"owningOrganizationUuid":"$OWNER","recruitingOrganizationUuid":"$OWNER"}` + "\n", ""},
-		{"call attempt $CALL --queue --dry-run", "", "PUT /api/v1/calls/"},
-		{"person update $PERSON --last-name Queued --queue --jq .lastName", "", `"Queued"`},
+		{"call attempt $CALL --outbox --dry-run", "", "PUT /api/v1/calls/"},
+		{"person update $PERSON --last-name Queued --outbox --jq .lastName", "", `"Queued"`},
 	} {
 		if out, errs, code := a.runWith(step.stdin, step.line); code != 0 || !strings.Contains(out, step.want) {
 			a.Errorf("%s: got exit code %d, %q and %q, want %s", step.line, code, out, errs, step.want)

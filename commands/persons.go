@@ -42,6 +42,7 @@ func personList(s *session) *cobra.Command {
 		},
 	}
 	flags.register(cmd)
+	flags.registerBackwards(cmd)
 	registerFilters(s, cmd, apitype.PersonFilters(), &o)
 	return cmd
 }

@@ -47,6 +47,7 @@ func pledgeList(s *session) *cobra.Command {
 		},
 	}
 	flags.register(cmd)
+	flags.registerBackwards(cmd)
 	registerFilters(s, cmd, apitype.PledgeFilters(), &o)
 	return cmd
 }

@@ -50,7 +50,7 @@ func profileList(s *session) *cobra.Command {
 			for _, name := range slices.Sorted(maps.Keys(config.Profiles)) {
 				all = append(all, newShownProfile(name, current, config.Profiles[name]))
 			}
-			return showList(s, profileColumns(), all)
+			return showList(s, "name", profileColumns(), all)
 		},
 	}
 }

@@ -24,7 +24,7 @@ type lineResult struct {
 	UUID   string  `json:"uuid"`
 	Sum    string  `json:"sum,omitempty"`
 	State  string  `json:"state"` // planned, done or failed.
-	OK     bool    `json:"ok"`
+	OK     *bool   `json:"ok,omitempty"` // Nil: only planned.
 	Status int     `json:"status,omitempty"`
 	Error  *string `json:"error,omitempty"`
 }
@@ -180,3 +180,6 @@ func (r *resultsFile) close() error {
 	}
 	return r.file.Close()
 }
+
+// isDone reports whether the record of a line was created.
+func isDone(r lineResult) bool { return r.OK != nil && *r.OK }

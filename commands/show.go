@@ -20,6 +20,9 @@ func showOne(s *session, value any, lines []pair) error {
 	if err != nil {
 		return err
 	}
+	if options.Format == render.CSV || options.Format == render.ID {
+		return usageError("what is printed here is no list; use -o table, tsv, json or ndjson")
+	}
 	if options.Format.IsJSON() || options.Query != nil {
 		raw, err := json.Marshal(value)
 		if err != nil {
@@ -50,24 +53,43 @@ func showOne(s *session, value any, lines []pair) error {
 	return nil
 }
 
-// showList prints values of our own as a list.
-func showList[T any](s *session, columns []render.Column[T], values []T) error {
+// showList prints values of our own as a list; identifier is the member that -o id prints,
+// "" where they have none.
+func showList[T any](s *session, identifier string, columns []render.Column[T], values []T) error {
+	raws := make([]json.RawMessage, len(values))
+	for i, value := range values {
+		var err error
+		if raws[i], err = json.Marshal(value); err != nil {
+			return fmt.Errorf("write the answer: %w", err)
+		}
+	}
+	return showRaw(s, identifier, columns, raws)
+}
+
+// showRaw prints JSON objects as a list.
+func showRaw[T any](s *session, identifier string, columns []render.Column[T], raws []json.RawMessage) error {
 	options, err := s.output()
 	if err != nil {
 		return err
 	}
+	if options.Format == render.ID && identifier == "" {
+		return errNoIdentifiers()
+	}
+	options.Identifier = identifier
 	list, err := render.NewList(s.app.Out, columns, options)
 	if err != nil {
 		return usageError(err.Error())
 	}
-	for _, value := range values {
-		raw, err := json.Marshal(value)
+	for _, raw := range raws {
+		err := list.Add(raw, func() (value T, err error) { return value, json.Unmarshal(raw, &value) })
 		if err != nil {
-			return fmt.Errorf("write the answer: %w", err)
-		}
-		if err := list.Add(raw, func() (T, error) { return value, nil }); err != nil {
 			return err
 		}
 	}
 	return list.Close()
+}
+
+// errNoIdentifiers refuses -o id of what has none.
+func errNoIdentifiers() error {
+	return usageError("what is printed here has no identifiers; use -o table, tsv, csv, json or ndjson")
 }

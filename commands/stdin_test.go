@@ -103,7 +103,7 @@ func TestInterruptWhileSending(t *testing.T) {
 				})
 			}
 			if line == "outbox send" {
-				run(t.Context(), "call attempt "+testID+" --queue")
+				run(t.Context(), "call attempt "+testID+" --outbox")
 			}
 			held.Store(true)
 			if code := run(ctx, line); code != 130 || !strings.Contains(errs.String(), want+"\n") {

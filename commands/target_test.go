@@ -238,7 +238,7 @@ func TestWithoutAHomeFolderNothingIsReadFromTheCurrentOne(t *testing.T) {
 		{nil, []string{"outbox", "list"}, "FUNDESK_STATE_DIR"},
 		{complete, []string{"outbox", "send"}, "FUNDESK_STATE_DIR"},
 		{complete, []string{"pull", "call"}, "FUNDESK_STATE_DIR"},
-		{complete, []string{"call", "attempt", testID, "--queue"}, "FUNDESK_STATE_DIR"},
+		{complete, []string{"call", "attempt", testID, "--outbox"}, "FUNDESK_STATE_DIR"},
 		{complete, []string{"call", "list", "--profile", "demo"}, "FUNDESK_DATA_DIR"},
 	}
 	for _, test := range tests {

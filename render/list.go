@@ -3,6 +3,7 @@ package render
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"io"
 	"slices"
 
@@ -75,7 +76,7 @@ func (l *List[T]) add(raw []byte, record T) error {
 	case l.options.Format == NDJSON:
 		return l.writeLine(compactLine(raw))
 	case l.options.Format == ID:
-		id, err := identifier(raw)
+		id, err := identifier(raw, l.options.Identifier)
 		if err != nil {
 			return err
 		}
@@ -212,9 +213,21 @@ func indent(raw []byte) []byte {
 	return CleanJSON(value)
 }
 
-// identifier is the uuid of a record. Another command reads one a line: whatever else a
-// service calls one must not pass for several.
-func identifier(raw []byte) (string, error) {
+// identifier is the member of a record that identifies it, its uuid where none is named.
+// Another command reads one a line: whatever else a service calls a uuid must not pass for
+// several.
+func identifier(raw []byte, member string) (string, error) {
+	if member != "" {
+		var record map[string]any
+		id, ok := "", false
+		if json.Unmarshal(raw, &record) == nil {
+			id, ok = record[member].(string)
+		}
+		if !ok {
+			return "", ErrNoIdentifier
+		}
+		return id, nil
+	}
 	id, err := apitype.RecordUUID(raw)
 	if err != nil {
 		return "", ErrNoIdentifier

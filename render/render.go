@@ -57,6 +57,7 @@ func (f Format) IsJSON() bool { return f == JSON || f == NDJSON }
 type Options struct {
 	Format          Format
 	Columns         []string // Names of columns; empty: those of the noun.
+	Identifier      string   // The member that the format id prints; empty: uuid.
 	NoHeader        bool
 	Query           *Query // Nil: none. It runs over the whole list, with NDJSON over each record.
 	Endless         bool   // The list has no end: a query runs over each record in any format.

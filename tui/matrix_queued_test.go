@@ -13,7 +13,7 @@ import (
 // newID is of what a deed creates.
 var newID = ids(0xd0, 1)
 
-// queuedDeeds are the changes that have no screen: another shell's `fundesk … --queue`
+// queuedDeeds are the changes that have no screen: another shell's `fundesk … --outbox`
 // has put them into the outbox that all share, and this terminal sends them.
 func queuedDeeds() []deed {
 	generated := func(change apiclient.Change, err error) (apiclient.Change, error) {

@@ -203,7 +203,12 @@ type listField[T ~string] struct {
 }
 
 func (f listField[T]) kind() string     { return "strings" }
-func (f listField[T]) values() []string { return stringsOf(f.known) }
+func (f listField[T]) values() []string {
+	if f.known == nil {
+		return nil
+	}
+	return stringsOf(f.known)
+}
 
 func (f listField[T]) set(text string, _ time.Time) error {
 	for part := range strings.SplitSeq(text, ",") {

@@ -246,17 +246,22 @@ func (o QueueOptions) Query() url.Values {
 	return q.values
 }
 
-func (o QueueOptions) encode(q *queryWriter) {
-	types := make([]string, len(o.Types))
-	for i, t := range o.Types {
-		types[i] = string(t)
+func (o QueueOptions) encode(q *queryWriter) { writeFilters(QueueFilters(), &o, q) }
+
+// QueueFilters narrow the queue.
+func QueueFilters() []Filter[QueueOptions] {
+	return []Filter[QueueOptions]{
+		{"types", "type", "only calls of this type (repeatable): verification, happy_call, winback", func(o *QueueOptions) field {
+			return listField[CallType]{value: &o.Types, known: CallTypes, strict: true}
+		}},
+		{"languages", "language", "only persons with this language, or none (repeatable)", func(o *QueueOptions) field {
+			return listField[string]{value: &o.Languages}
+		}},
+		{"owningOrganizationUuids", "owning-organization", "only persons of this organization (repeatable)", func(o *QueueOptions) field {
+			return uuidsField{&o.OwningOrganizationUUIDs}
+		}},
+		{"userUuid", "user", "calls that this user could take (default: anybody)", func(o *QueueOptions) field { return uuidField{&o.UserUUID} }},
 	}
-	q.text("types", strings.Join(types, ","))
-	q.text("languages", strings.Join(o.Languages, ","))
-	for _, id := range o.OwningOrganizationUUIDs {
-		q.values.Add("owningOrganizationUuids", id.String())
-	}
-	q.uuid("userUuid", o.UserUUID)
 }
 
 // ParseQueueOptions reads query parameters.
@@ -267,12 +272,8 @@ func ParseQueueOptions(values url.Values) (QueueOptions, Violations) {
 }
 
 func decodeQueueOptions(q *queryReader) QueueOptions {
-	o := QueueOptions{UserUUID: q.uuid("userUuid")}
-	for _, name := range q.list("types") {
-		o.Types = append(o.Types, CallType(name))
-	}
-	o.Languages = q.list("languages")
-	o.OwningOrganizationUUIDs = q.uuids("owningOrganizationUuids")
+	var o QueueOptions
+	readFilters(QueueFilters(), &o, q)
 	for _, violation := range o.QueueFilter.Validate() {
 		name, _, _ := strings.Cut(strings.TrimPrefix(violation.Pointer, "/"), "/")
 		q.violations.addParameter(name, "%s", violation.Message)

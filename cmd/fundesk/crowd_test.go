@@ -178,8 +178,8 @@ func hangUp(w http.ResponseWriter) {
 
 // workCall records an attempt and then completes the call, each by a program of its own.
 func (c *crowd) workCall(id string) {
-	c.command(id+" add-attempt", "call", "attempt", id, "--attempted-at", "now", "--queue")
-	c.command(id+" complete", "call", "complete", id, "--result-code", "reached", "--notes", "spoke with "+id, "--queue")
+	c.command(id+" add-attempt", "call", "attempt", id, "--attempted-at", "now", "--outbox")
+	c.command(id+" complete", "call", "complete", id, "--result-code", "reached", "--notes", "spoke with "+id, "--outbox")
 }
 
 // command runs fundesk, and now and then kills it.

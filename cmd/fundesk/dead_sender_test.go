@@ -54,7 +54,7 @@ func TestCrowdTakesUpTheWorkOfTheDead(t *testing.T) {
 	h := newHome(t)
 	h.env = append(h.env, "FUNDESK_BASE_URL="+server.URL, "FUNDESK_TOKEN="+s.Token())
 
-	sender := h.program(t, "call", "complete", id.String(), "--result-code", "reached", "--notes", "precious", "--queue")
+	sender := h.program(t, "call", "complete", id.String(), "--result-code", "reached", "--notes", "precious", "--outbox")
 	if err := sender.Start(); err != nil {
 		t.Fatal(err)
 	}

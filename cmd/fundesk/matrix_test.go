@@ -107,7 +107,7 @@ func (c *queuedCase) play(variant int) {
 		out, errOut, code := home.run(c.T, "fundesk --timeout 5s "+line)
 		return out + errOut, code
 	}
-	said, code := run(c.names.Replace(c.command.line) + " --queue")
+	said, code := run(c.names.Replace(c.command.line) + " --outbox")
 	if c.fault == servicetest.FaultRefused {
 		if code != 7 || !strings.Contains(said, "not today") {
 			c.Errorf("%s: got exit %d, want 7 with the reason:\n%s", c.command.line, code, said)

@@ -1,0 +1,267 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+	"fundesk/tui/desk"
+)
+
+func queueCommand(s *session) *cobra.Command {
+	return group(s, "queue", "The calls that wait, shared by many agents: a lease says who is about to ring a donor, so that nobody\n"+
+		"else does. It is an extension that a service may not have.",
+		"  fundesk queue status\n  fundesk queue take --count 3 -o json",
+		verb{"status", queueStatus}, verb{"list", queueList}, verb{"take", queueTake}, verb{"extend", queueExtend},
+		verb{"release", queueRelease}, verb{"later", queueLater}, verb{"agents", queueAgents})
+}
+
+func queueStatus(s *session) *cobra.Command {
+	var o apitype.QueueOptions
+	cmd := &cobra.Command{
+		Use: "status", Short: "Count the calls that wait", Args: noArgs,
+		Long: "Count the calls that wait now, those of them whose time has come, those that are put off, and those that\n" +
+			"agents hold.",
+		Example: "  fundesk queue status\n  fundesk queue status --language nl -o json --jq .waiting",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, options, err := s.toPrint(cmd.Context(), "")
+			if err != nil {
+				return err
+			}
+			state, err := client.Queue.State(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			return render.Record(s.app.Out, render.QueueStateColumns(), options, state.Raw, state.Decode)
+		},
+	}
+	registerFilters(s, cmd, apitype.QueueFilters(), &o)
+	return cmd
+}
+
+// toPrint is the client, and how records are written; identifier is the member that -o id
+// prints, "" where they have none.
+func (s *session) toPrint(ctx context.Context, identifier string) (*apiclient.Client, render.Options, error) {
+	options, err := s.output()
+	if err != nil {
+		return nil, options, err
+	}
+	if options.Identifier = identifier; options.Format == render.ID && identifier == "" {
+		return nil, options, errNoIdentifiers()
+	}
+	client, err := s.connect(ctx)
+	return client, options, err
+}
+
+func queueList(s *session) *cobra.Command {
+	flags, o := &listFlags{}, apitype.QueueCallListOptions{}
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the calls that wait, the next one first", Args: noArgs,
+		Long:    "List the calls that wait, in the order in which they would be taken.",
+		Example: "  fundesk queue list --limit 10\n  fundesk queue list --type winback --all -o ndjson",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runList(s, cmd, flags, lister[apitype.Call]{
+				columns: render.CallColumns(),
+				page: func(c *apiclient.Client, ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Call], error) {
+					o.First, o.After = p.First, p.After
+					return c.Queue.Calls(ctx, o)
+				},
+				all: func(c *apiclient.Client, ctx context.Context, p apitype.Paging, all apiclient.AllOptions) iter.Seq2[apiclient.Record[apitype.Call], error] {
+					o.First, o.After = p.First, p.After
+					return c.Queue.AllCalls(ctx, o, all)
+				},
+			})
+		},
+	}
+	flags.register(cmd)
+	registerFilters(s, cmd, apitype.QueueFilters(), &o.QueueOptions)
+	return cmd
+}
+
+func queueTake(s *session) *cobra.Command {
+	o, number, lease := apitype.QueueOptions{}, 1, apitype.DefaultLease
+	cmd := &cobra.Command{
+		Use: "take", Short: "Take the next calls to ring", Args: noArgs,
+		Long: "Take the next calls, for dialers and scripts: their persons are nobody else's until the lease ends. What\n" +
+			"ends a call, or an attempt, ends its lease. An empty list says that nothing waits.",
+		Example: "  fundesk queue take -o json\n" +
+			"  fundesk queue take --count 5 --language nl --lease 30m -o ndjson --jq '{leaseUuid, callUuid}'",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			seconds, err := leaseSeconds(lease)
+			if err != nil {
+				return err
+			}
+			if err := s.agent(&o.UserUUID); err != nil {
+				return err
+			}
+			if o.UserUUID == nil {
+				return withHint(usageError("nobody is named to take calls"), "add --user UUID, or give the profile an agent: fundesk profile add NAME --agent UUID")
+			}
+			r := apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: *o.UserUUID, Count: &number, LeaseSeconds: seconds, QueueFilter: o.QueueFilter}
+			if err := refuse(r.Validate()); err != nil {
+				return err
+			}
+			client, err := s.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			taken, err := client.Queue.Take(cmd.Context(), r)
+			if err != nil {
+				return err
+			}
+			return showMembers(s, "leaseUuid", render.LeaseColumns(), taken.Raw, "leases")
+		},
+	}
+	registerFilters(s, cmd, apitype.QueueFilters(), &o)
+	cmd.Flags().Lookup("user").Usage = "user who will ring (default: the profile's agent)"
+	cmd.Flags().IntVar(&number, "count", 1, "calls to take, 1 to 10")
+	cmd.Flags().DurationVar(&lease, "lease", apitype.DefaultLease, "how long they are kept, 30s to 1h")
+	return cmd
+}
+
+// leaseSeconds is a duration as leases are asked for.
+func leaseSeconds(lease time.Duration) (*int, error) {
+	if lease%time.Second != 0 || lease < apitype.MinLease || lease > apitype.MaxLease {
+		return nil, usageError("--lease must be whole seconds, from 30s to 1h")
+	}
+	return new(int(lease / time.Second)), nil
+}
+
+// showMembers prints the objects of one member of an answer as a list.
+func showMembers[T any](s *session, identifier string, columns []render.Column[T], raw json.RawMessage, member string) error {
+	var answer map[string]json.RawMessage
+	var raws []json.RawMessage
+	err := json.Unmarshal(raw, &answer)
+	if err == nil {
+		err = json.Unmarshal(answer[member], &raws)
+	}
+	if err != nil {
+		return failure(apiclient.KindUnavailable, "the answer is not what the queue promises: it has no %s", member)
+	}
+	return showRaw(s, identifier, columns, raws)
+}
+
+func queueExtend(s *session) *cobra.Command {
+	lease := apitype.DefaultLease
+	cmd := &cobra.Command{
+		Use: "extend LEASE", Short: "Keep a call longer", Args: needExactly(1),
+		Long:    "Keep a lease for so long from now on. One that has ended is not found: exit code 3.",
+		Example: "  fundesk queue extend 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n  fundesk queue extend 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b --lease 30m",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := parseID(args[0])
+			if err != nil {
+				return err
+			}
+			seconds, err := leaseSeconds(lease)
+			if err != nil {
+				return err
+			}
+			client, options, err := s.toPrint(cmd.Context(), "leaseUuid")
+			if err != nil {
+				return err
+			}
+			extended, err := client.Queue.Extend(cmd.Context(), id, apitype.ExtendRequest{LeaseSeconds: seconds})
+			if err != nil {
+				return err
+			}
+			return render.Record(s.app.Out, render.LeaseColumns(), options, extended.Raw, extended.Decode)
+		},
+	}
+	cmd.Flags().DurationVar(&lease, "lease", apitype.DefaultLease, "how long it is kept from now on, 30s to 1h")
+	return cmd
+}
+
+// deferral is the flags that put a call off.
+type deferral struct {
+	at     string
+	user   *apitype.UUID
+	anyone bool
+}
+
+func (d *deferral) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&d.at, "at", "", "when it is due: RFC 3339, 2026-11-24 14:00, tomorrow 18:00, fri 10:30, in 2 hours")
+	f.Var(uuidValue{&d.user}, "user", "keep it for this user (default: the profile's agent)")
+	f.BoolVar(&d.anyone, "anyone", false, "keep it for nobody")
+}
+
+// request is what is asked of the service.
+func (d *deferral) request(s *session) (r apitype.DeferRequest, err error) {
+	if d.anyone && d.user != nil {
+		return r, usageError("--user and --anyone exclude each other")
+	}
+	if d.at == "" {
+		if d.anyone || d.user != nil {
+			return r, usageError("--user and --anyone go with --at")
+		}
+		return r, nil
+	}
+	at, err := desk.ParseLater(d.at, s.app.Now(), time.Local)
+	if err != nil {
+		return r, usageError("--at " + err.Error())
+	}
+	r.NotBefore, r.UserUUID = new(apitype.NewTime(at)), d.user
+	if !d.anyone {
+		err = s.agent(&r.UserUUID)
+	}
+	return r, err
+}
+
+func queueRelease(s *session) *cobra.Command {
+	d := &deferral{}
+	cmd := &cobra.Command{
+		Use: "release LEASE", Short: "Give a call back", Args: needExactly(1),
+		Long:    "Give a call back to the queue: to its place, or to a later time with --at. A lease that has ended is fine.",
+		Example: "  fundesk queue release 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n  fundesk queue release 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b --at 'tomorrow 18:00' --anyone",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, r, client, err := s.deferring(cmd.Context(), args[0], d)
+			if err != nil {
+				return err
+			}
+			return client.Queue.Release(cmd.Context(), id, r)
+		},
+	}
+	d.register(cmd)
+	return cmd
+}
+
+func queueLater(s *session) *cobra.Command {
+	d := &deferral{}
+	cmd := &cobra.Command{
+		Use: "later UUID", Short: "Put a call off", Args: needExactly(1),
+		Long: "Put a call off that nobody has taken: it is given to nobody before its time. It is kept for the profile's\n" +
+			"agent, or for --user; 30 minutes after it was due it is anybody's.",
+		Example: "  fundesk queue later 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --at 'tomorrow 18:00'\n" +
+			"  fundesk queue later 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --at 2026-12-01T10:00:00Z --anyone",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if d.at == "" {
+				return usageError("--at is missing: the time before which the call is given to nobody")
+			}
+			id, r, client, err := s.deferring(cmd.Context(), args[0], d)
+			if err != nil {
+				return err
+			}
+			return client.Queue.Later(cmd.Context(), id, r)
+		},
+	}
+	d.register(cmd)
+	return cmd
+}
+
+// deferring reads what is to be put off, and until when.
+func (s *session) deferring(ctx context.Context, name string, d *deferral) (id apitype.UUID, r apitype.DeferRequest, client *apiclient.Client, err error) {
+	if id, err = parseID(name); err != nil {
+		return id, r, nil, err
+	}
+	if r, err = d.request(s); err != nil {
+		return id, r, nil, err
+	}
+	client, err = s.connect(ctx)
+	return id, r, client, err
+}
