@@ -129,11 +129,8 @@ func (t *taking) fill(tx Tx, ordinal int) error {
 
 // lease takes one call, unless its person is in a lease that could not be seen.
 func (t *taking) lease(tx Tx, row QueueRow, ordinal int) error {
-	if !row.look(t.now) && !row.Ready {
-		return nil
-	}
-	if !row.Ready {
-		return tx.UpdateQueueRow(row)
+	if row.look(t.now); !row.Ready {
+		return lookAgain(tx, row.Person, t.now, nil)
 	}
 	lease := LeaseRow{
 		Lease: apitype.Lease{

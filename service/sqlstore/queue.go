@@ -125,9 +125,26 @@ func (r *reader) queueRows(text string, args []any) (rows []service.QueueRow, er
 	return rows, err
 }
 
-// QueueOfPerson is what waits of a person.
+// QueueOfPerson is what waits of a person, locked: two who decide about a call at one time would
+// not see what the other one knows. A transaction that sees what others commit reads when it has
+// the lock, since what decides lies in other tables; it leaves out what others hold, who decide
+// after it.
 func (t *tx) QueueOfPerson(person apitype.UUID) ([]service.QueueRow, error) {
-	return t.queueRows(queueFacts+` WHERE c.person_uuid = $1`, []any{identifier(person)})
+	if !t.shared {
+		return t.queueRows(queueFacts+` WHERE c.person_uuid = $1`+t.engine.forUpdate(`c`), []any{identifier(person)})
+	}
+	var ids []apitype.UUID
+	err := t.each(`SELECT call_uuid FROM queue_calls WHERE person_uuid = $1`+t.engine.skipLocked(), []any{identifier(person)}, func(rows *sql.Rows) error {
+		var id apitype.UUID
+		err := rows.Scan(uuidDest{&id})
+		ids = append(ids, id)
+		return err
+	})
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	cond, arg := t.engine.among("c.call_uuid", ids)
+	return t.queueRows(queueFacts+` WHERE `+cond, []any{arg})
 }
 
 // LockQueue is the next n calls of some places that wait still, and how many places that
@@ -169,7 +186,7 @@ func (t *tx) LeaseQueue(person, call apitype.UUID, until apitype.Time) error {
 // WakeQueue notes of the calls whose time has come that it has.
 func (t *tx) WakeQueue(now apitype.Time) error {
 	_, err := t.exec(`UPDATE queue_calls SET ready = 1 WHERE call_uuid IN (
-		SELECT call_uuid FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at`+t.engine.forUpdate()+`)`, now.UnixMilli())
+		SELECT call_uuid FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at`+t.engine.forUpdate(`queue_calls`)+`)`, now.UnixMilli())
 	return err
 }
 

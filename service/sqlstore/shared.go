@@ -27,7 +27,7 @@ func (e *sqliteEngine) lockQueue(facts string, ids []apitype.UUID, n int) (text 
 
 func (e *sqliteEngine) skipLocked() string { return `` }
 
-func (e *sqliteEngine) forUpdate() string { return `` }
+func (e *sqliteEngine) forUpdate(string) string { return `` }
 
 // updateShared runs in READ COMMITTED: in a stricter state of the data, whoever finds a row
 // that another one took meanwhile has to begin anew.
@@ -49,7 +49,7 @@ func (e *postgresEngine) lockQueue(facts string, ids []apitype.UUID, n int) (tex
 
 func (e *postgresEngine) skipLocked() string { return ` FOR UPDATE SKIP LOCKED` }
 
-func (e *postgresEngine) forUpdate() string { return ` FOR UPDATE` }
+func (e *postgresEngine) forUpdate(of string) string { return ` FOR UPDATE OF ` + of }
 
 // clockLife is how long the difference of two clocks is taken to stay the same, and clockSame
 // what is no difference.

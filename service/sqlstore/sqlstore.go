@@ -63,7 +63,7 @@ type engine interface {
 	lockQueue(facts string, ids []apitype.UUID, n int) (text string, args []any)
 	// skipLocked and forUpdate end a query of rows that are about to be changed.
 	skipLocked() string
-	forUpdate() string
+	forUpdate(of string) string
 	seed(ctx context.Context) ([]byte, error)
 	// setSeed gives a database another signing key: what its own had signed is void.
 	setSeed(ctx context.Context, seed []byte) error
@@ -139,7 +139,7 @@ func (s *Store) Update(ctx context.Context, change func(service.Tx) error) error
 // UpdateShared is Update for a change that many make at the same place.
 func (s *Store) UpdateShared(ctx context.Context, change func(service.Tx) error) error {
 	defer s.timed(true, time.Now())
-	return s.engine.updateShared(ctx, func(c *conn) error { return change(&tx{reader: reader{c}}) })
+	return s.engine.updateShared(ctx, func(c *conn) error { return change(&tx{reader: reader{c}, shared: s.engine.sharesQueue()}) })
 }
 
 // ClockAhead is how far the clock of the database is ahead of the system's.
@@ -224,6 +224,7 @@ type reader struct{ *conn }
 // tx reads and writes in one transaction.
 type tx struct {
 	reader
+	shared  bool                              // It sees what others commit meanwhile.
 	numbers map[string]map[apitype.UUID]int64 // Of rows that were named, by table.
 }
 

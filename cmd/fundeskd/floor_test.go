@@ -1,0 +1,215 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
+)
+
+// floorCalls is how many calls wait for the agents of TestFloor; the long form is -floor 20000.
+var floorCalls = flag.Int("floor", 2000, "how many calls 50 agents work through")
+
+// TestFloor lets 50 agents work through calls of persons who mostly have two, against one
+// process on SQLite and against three on PostgreSQL of which two are killed: nobody is held by
+// two agents at one time, and every call is given in the end.
+func TestFloor(t *testing.T) {
+	t.Parallel()
+	t.Run("one process on SQLite", func(t *testing.T) {
+		t.Parallel()
+		f := newFloor(t, newFileEnvironment(t))
+		f.start(1)
+		f.work(0)
+	})
+	t.Run("three processes on PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		servicetest.NeedPostgres(t)
+		e := newFileEnvironment(t)
+		e.database = servicetest.Clusters("", servicetest.NewServer(t))
+		f := newFloor(t, e)
+		f.start(3)
+		f.work(2)
+	})
+}
+
+// floor is a call centre.
+type floor struct {
+	environment
+	organization, token string
+	programs            []child
+
+	mu    sync.Mutex
+	alive []string                      // URLs.
+	held  map[apitype.UUID]apitype.UUID // Persons, and by whom.
+	given map[apitype.UUID]int          // Calls that were completed by who held them.
+	took  []time.Duration               // Of takes.
+	of    map[apitype.UUID]apitype.UUID // The person of each call.
+}
+
+func newFloor(t *testing.T, e environment) *floor {
+	t.Helper()
+	e.t = t
+	f := &floor{environment: e, held: map[apitype.UUID]apitype.UUID{}, given: map[apitype.UUID]int{}, of: map[apitype.UUID]apitype.UUID{}}
+	var organization, account struct{ UUID, Token string }
+	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
+	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	f.organization, f.token = organization.UUID, account.Token
+	var lines strings.Builder
+	var person apitype.UUID
+	for i := range *floorCalls {
+		if i%9 < 5 {
+			person = apitype.NewUUID()
+			fmt.Fprintf(&lines, `{"kind":"person","data":{"uuid":%q,"createdAt":"2026-01-01","owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}}`+"\n", person, f.organization, f.organization)
+		}
+		call := apitype.NewUUID()
+		f.of[call] = person
+		fmt.Fprintf(&lines, `{"kind":"call","data":{"uuid":%q,"personUuid":%q,"status":"requested","type":"happy_call","requestedAt":%q}}`+"\n",
+			call, person, apitype.NewTime(time.Now().Add(-time.Duration(i)*time.Minute)))
+	}
+	if code, _, errs := e.run(lines.String(), "load", "-"); code != exitDone {
+		t.Fatal(errs)
+	}
+	return f
+}
+
+// start starts programs.
+func (f *floor) start(n int) {
+	f.t.Helper()
+	for range n {
+		program := f.child()
+		f.programs = append(f.programs, program)
+		f.alive = append(f.alive, program.url)
+	}
+}
+
+// work lets the agents work; some programs are killed meanwhile.
+func (f *floor) work(kills int) {
+	f.t.Helper()
+	begun := time.Now()
+	var agents sync.WaitGroup
+	for range 50 {
+		agents.Go(f.agent)
+	}
+	for i := range kills {
+		for f.completed() < len(f.of)*(i+1)/(kills+2) && !f.t.Failed() {
+			runtime.Gosched() // The agents work.
+		}
+		f.mu.Lock()
+		f.alive = f.alive[1:]
+		f.mu.Unlock()
+		_ = f.programs[i].command.Process.Kill()
+		_ = f.programs[i].command.Wait()
+	}
+	agents.Wait()
+	for _, program := range f.programs[kills:] {
+		_ = program.command.Process.Signal(os.Interrupt)
+		_ = program.command.Wait()
+	}
+	for call := range f.of {
+		if f.given[call] != 1 {
+			f.t.Errorf("call %s was given %d times", call, f.given[call])
+		}
+	}
+	slices.Sort(f.took)
+	f.t.Logf("%d calls in %v; takes: median %v, p99 %v", len(f.of), time.Since(begun).Round(time.Millisecond), f.took[len(f.took)/2], f.took[len(f.took)*99/100])
+}
+
+func (f *floor) completed() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.given)
+}
+
+// agent takes, rings and completes until nothing is left.
+func (f *floor) agent() {
+	user := apitype.NewUUID()
+	for limit := time.Now().Add(2 * time.Minute); !f.t.Failed(); {
+		if time.Now().After(limit) {
+			f.t.Errorf("after two minutes, %d of %d calls were given", f.completed(), len(f.of))
+		}
+		call, ok := f.take(user)
+		if !ok {
+			if f.completed() == len(f.of) {
+				return
+			}
+			continue // Others hold the last ones.
+		}
+		person := f.of[call]
+		f.mu.Lock()
+		if other, twice := f.held[person]; twice {
+			f.t.Errorf("%s is held by %s and by %s", person, other, user)
+		}
+		f.held[person] = user
+		f.mu.Unlock()
+		f.mu.Lock()
+		delete(f.held, person)
+		f.given[call]++
+		f.mu.Unlock()
+		f.until("PUT", "/api/v1/calls/"+call.String()+"/actions/complete", fmt.Sprintf(`{"userUuid":%q}`, user), http.StatusOK)
+	}
+}
+
+// take takes one call; a request without an answer is repeated as it is.
+func (f *floor) take(user apitype.UUID) (call apitype.UUID, ok bool) {
+	begun := time.Now()
+	answer := f.until("POST", "/fundesk/v1/queue/take", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":3600}`, apitype.NewUUID(), user), http.StatusOK)
+	took := time.Since(begun)
+	var taken apitype.Taken
+	if err := json.Unmarshal([]byte(answer), &taken); err != nil {
+		f.t.Errorf("take: %v", err)
+		return call, false
+	}
+	f.mu.Lock()
+	f.took = append(f.took, took)
+	f.mu.Unlock()
+	if len(taken.Leases) == 0 {
+		return call, false
+	}
+	return taken.Leases[0].CallUUID, true
+}
+
+// until sends a request to any program until one answers as it should.
+func (f *floor) until(method, path, body string, want int) (answer string) {
+	for deadline := time.Now().Add(2 * time.Minute); ; {
+		f.mu.Lock()
+		url := f.alive[rand.IntN(len(f.alive))]
+		f.mu.Unlock()
+		status, answer, err := f.try(method, url+path, body)
+		if err == nil && status == want {
+			return answer
+		}
+		if err == nil && status != http.StatusServiceUnavailable || time.Now().After(deadline) {
+			f.t.Errorf("%s %s: got %d %s", method, path, status, answer)
+			return answer
+		}
+	}
+}
+
+// try sends a request; an error is a program that was killed.
+func (f *floor) try(method, url, body string) (status int, answer string, err error) {
+	request, err := http.NewRequestWithContext(f.t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	request.Header.Set("Authorization", "Bearer "+f.token)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	data, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(data), errors.Join(err, response.Body.Close())
+}
