@@ -70,6 +70,11 @@ func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T
 		}
 	}
 	answer, err := e.client.read(ctx, r)
+	if known := asError(err); known != nil && known.Kind == KindNotFound { // A list is always there.
+		missing := *known
+		missing.Kind, missing.Message = KindUnavailable, "there is no list at "+e.client.BaseURL()+e.path+"; check the base URL"
+		return nil, nil, &missing
+	}
 	if err != nil {
 		return nil, nil, err
 	}

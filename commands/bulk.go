@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"fundesk/apiclient/apitype"
 )
 
@@ -24,18 +26,23 @@ const maxConcurrency = 64
 // maxLine is the longest line of bulk input, in bytes.
 const maxLine = 16 << 20
 
+// allowEmptyFlag declares the flag of a command that reads identifiers from stdin.
+func allowEmptyFlag(cmd *cobra.Command, allow *bool) {
+	cmd.Flags().BoolVar(allow, "allow-empty", false, "with -: stdin may name nothing")
+}
+
 // targets are the identifiers of the arguments, or of stdin for "-". All are checked
 // before the first request.
-func (s *session) targets(ctx context.Context, args []string) ([]apitype.UUID, error) {
+func (s *session) targets(ctx context.Context, args []string, allowEmpty bool) ([]apitype.UUID, error) {
 	if len(args) == 0 {
 		return nil, usageError("no UUID is given")
 	}
 	if len(args) == 1 && args[0] == "-" {
 		ids, err := unlessInterrupted(ctx, func() ([]apitype.UUID, error) { return readTargets(s.app.In) })
-		if err == nil && len(ids) == 0 {
+		if err == nil && len(ids) == 0 && !allowEmpty {
 			// As kubectl does: an empty pipe is more often a command that failed before than
 			// a wish to change nothing.
-			err = usageError("stdin named no record; nothing was done")
+			err = withHint(usageError("stdin named no record; nothing was done"), "add --allow-empty where that is fine")
 		}
 		return ids, err
 	}

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"iter"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -68,20 +67,11 @@ func (c *callFilters) passes() func(apitype.Call) bool {
 }
 
 func (c *callFilters) lister() lister[apitype.Call] {
-	return lister[apitype.Call]{
-		columns: render.CallColumns(),
-		page: func(client *apiclient.Client, ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Call], error) {
-			o := c.options
-			o.Paging = p
-			return client.Calls.List(ctx, o)
-		},
-		all: func(client *apiclient.Client, ctx context.Context, p apitype.Paging, all apiclient.AllOptions) iter.Seq2[apiclient.Record[apitype.Call], error] {
-			o := c.options
-			o.Paging = p
-			return client.Calls.All(ctx, o, all)
-		},
-		passes: c.passes(),
-	}
+	l := listerOf(render.CallColumns(), &c.options, func(o *apitype.CallListOptions) *apitype.Paging { return &o.Paging },
+		func(c *apiclient.Client) listOf[apitype.Call, apitype.CallListOptions] { return c.Calls.List },
+		func(c *apiclient.Client) allOf[apitype.Call, apitype.CallListOptions] { return c.Calls.All })
+	l.passes = c.passes()
+	return l
 }
 
 func callList(s *session) *cobra.Command {
@@ -111,17 +101,10 @@ func callList(s *session) *cobra.Command {
 }
 
 func callGet(s *session) *cobra.Command {
-	return &cobra.Command{
-		Use: "get UUID… | -", Short: "Show calls", Args: needArgs(1),
-		Long: "Show calls with everything that the service knows: person, pledge, attempts and result. One call is one\n" +
-			"object, several are a list; - reads UUIDs or NDJSON from stdin.",
-		Example: "  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 -o json --jq .result",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runGet(s, cmd, args, render.CallColumns(), func(c *apiclient.Client, ctx context.Context, id apitype.UUID) (apiclient.Record[apitype.Call], error) {
-				return c.Calls.Get(ctx, id)
-			})
-		},
-	}
+	return getCommand(s, "calls", "Show calls with everything that the service knows: person, pledge, attempts and result. One call is one\n"+
+		"object, several are a list; - reads UUIDs or NDJSON from stdin.",
+		"  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 -o json --jq .result",
+		render.CallColumns(), func(c *apiclient.Client) getter[apitype.Call] { return c.Calls.Get })
 }
 
 // callFields are the fields of a call's creation.

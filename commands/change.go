@@ -23,6 +23,7 @@ type changeFlags struct {
 	dryRun      bool
 	outbox      bool
 	concurrency int
+	allowEmpty  bool
 }
 
 func (c *changeFlags) register(cmd *cobra.Command, bulk bool) {
@@ -32,6 +33,7 @@ func (c *changeFlags) register(cmd *cobra.Command, bulk bool) {
 	cmd.Flags().BoolVar(&c.outbox, "queue", false, "an earlier name of --outbox")
 	_ = cmd.Flags().MarkHidden("queue") // It was declared just now.
 	if bulk {
+		allowEmptyFlag(cmd, &c.allowEmpty)
 		cmd.Flags().IntVar(&c.concurrency, "concurrency", defaultConcurrency, "changes at a time")
 	}
 }
@@ -225,7 +227,7 @@ func runTargets[T any](s *session, cmd *cobra.Command, flags *changeFlags, args 
 	if err := flags.check(cmd); err != nil {
 		return err
 	}
-	named, err := s.targets(cmd.Context(), args)
+	named, err := s.targets(cmd.Context(), args, flags.allowEmpty)
 	if err != nil {
 		return err
 	}
@@ -243,7 +245,7 @@ func runTargets[T any](s *session, cmd *cobra.Command, flags *changeFlags, args 
 	if flags.dryRun {
 		return printChanges(s, changes...)
 	}
-	if question != "" || bulk {
+	if (question != "" || bulk) && len(ids) > 0 {
 		if err := s.askChange(cmd.Context(), flags.yes, bulkQuestion(cmd, question, len(ids))); err != nil {
 			return err
 		}

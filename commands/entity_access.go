@@ -52,6 +52,7 @@ func processedMark(s *session) *cobra.Command {
 		},
 	}
 	m.register(cmd, false)
+	allowEmptyFlag(cmd, &m.allowEmpty)
 	f := cmd.Flags()
 	f.StringVar(&m.file, "file", "", "NDJSON of processed entries, - for stdin")
 	f.Var(timeValue{s.app.Now, &m.processedAt}, "processed-at", "time of the processing (default: now)")
@@ -85,7 +86,7 @@ func (m *markFlags) entries(ctx context.Context, s *session, args []string) ([]a
 	if !slices.Contains(apitype.EntityNames, apitype.EntityName(args[0])) {
 		return nil, usageError(quote(args[0]) + " is not person, pledge, call or transaction")
 	}
-	ids, err := s.targets(ctx, args[1:])
+	ids, err := s.targets(ctx, args[1:], m.allowEmpty)
 	if err != nil {
 		return nil, err
 	}
@@ -157,6 +158,9 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 	list, err := render.NewList(s.app.Out, resultColumns(), options)
 	if err != nil {
 		return usageError(err.Error())
+	}
+	if len(entries) == 0 && m.allowEmpty {
+		return list.Close()
 	}
 	if len(entries) == 0 {
 		return usageError("the file names no entry; nothing was marked")

@@ -105,6 +105,7 @@ func TestExitCodes(t *testing.T) {
 		{"a move while the service is down", readsThen(problem(503)), cancel, 8, "unavailable"},
 		{"a move that nobody can look up", reset, cancel, 10, "unknown_outcome"},
 		{"a bulk change of which all fail", problem(403), []string{"call", "attempt", testID, testID, "--yes"}, 9, "partial"},
+		{"a list that is not there", problem(404), []string{"call", "list"}, 8, "unavailable"},
 		{"a list that fails", problem(500), []string{"person", "list", "--all"}, 8, "unavailable"},
 		{"plain http elsewhere", problem(500), []string{"call", "list", "--base-url", "http://api.example.org"}, 2, "usage"},
 		{"a malformed UUID", problem(500), []string{"call", "get", "nonsense"}, 2, "usage"},

@@ -75,6 +75,9 @@ func (f *importFlags) run(s *session, cmd *cobra.Command, i importer, name strin
 	if err != nil {
 		return err
 	}
+	if len(lines) == 0 && name == "-" && !f.allowEmpty {
+		return withHint(usageError("stdin held no line; nothing was done"), "add --allow-empty where that is fine")
+	}
 	if f.dryRun {
 		changes := make([]apiclient.Change, len(lines))
 		for n, line := range lines {

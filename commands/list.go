@@ -121,7 +121,7 @@ func runList[T any](s *session, cmd *cobra.Command, flags *listFlags, l lister[T
 		return err
 	}
 	if rest != "" {
-		s.note("%s", rest)
+		s.warn("%s", rest)
 	}
 	return nil
 }
@@ -258,41 +258,76 @@ func unreadable(unread []error) error {
 	return e
 }
 
-// runGet prints the named records: one as itself, several as a list.
-func runGet[T any](s *session, cmd *cobra.Command, args []string, columns []render.Column[T], get func(*apiclient.Client, context.Context, apitype.UUID) (apiclient.Record[T], error)) error {
-	ids, err := s.targets(cmd.Context(), args)
-	if err != nil {
-		return err
+// listOf and allOf fetch a page, and walk a list, by options of type O.
+type (
+	listOf[T, O any] = func(context.Context, O) (apiclient.Page[T], error)
+	allOf[T, O any]  = func(context.Context, O, apiclient.AllOptions) iter.Seq2[apiclient.Record[T], error]
+)
+
+// listerOf is the list of a noun whose options are O.
+func listerOf[T, O any](columns []render.Column[T], o *O, paging func(*O) *apitype.Paging,
+	list func(*apiclient.Client) listOf[T, O], all func(*apiclient.Client) allOf[T, O],
+) lister[T] {
+	placed := func(p apitype.Paging) O {
+		placed := *o
+		*paging(&placed) = p
+		return placed
 	}
-	options, err := s.output()
-	if err != nil {
-		return err
+	return lister[T]{
+		columns: columns,
+		page: func(c *apiclient.Client, ctx context.Context, p apitype.Paging) (apiclient.Page[T], error) {
+			return list(c)(ctx, placed(p))
+		},
+		all: func(c *apiclient.Client, ctx context.Context, p apitype.Paging, options apiclient.AllOptions) iter.Seq2[apiclient.Record[T], error] {
+			return all(c)(ctx, placed(p), options)
+		},
 	}
-	list, err := render.NewList(s.app.Out, columns, options)
-	if err != nil {
-		return usageError(err.Error())
+}
+
+// getter fetches one record.
+type getter[T any] = func(context.Context, apitype.UUID) (apiclient.Record[T], error)
+
+// getCommand is the verb get of a noun.
+func getCommand[T any](s *session, nouns, long, example string, columns []render.Column[T], get func(*apiclient.Client) getter[T]) *cobra.Command {
+	allowEmpty := false
+	cmd := &cobra.Command{
+		Use: "get UUID… | -", Short: "Show " + nouns, Args: needArgs(1), Long: long, Example: example,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ids, err := s.targets(cmd.Context(), args, allowEmpty)
+			if err != nil {
+				return err
+			}
+			options, err := s.output()
+			if err != nil {
+				return err
+			}
+			list, err := render.NewList(s.app.Out, columns, options)
+			if err != nil {
+				return usageError(err.Error())
+			}
+			client, err := s.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if len(ids) != 1 || args[0] == "-" {
+				return getAll(cmd.Context(), ids, list, get(client))
+			}
+			record, err := get(client)(cmd.Context(), ids[0])
+			if err != nil {
+				return err
+			}
+			return render.Record(s.app.Out, columns, options, record.Raw, record.Decode)
+		},
 	}
-	client, err := s.connect(cmd.Context())
-	if err != nil {
-		return err
-	}
-	if len(ids) == 1 && args[0] != "-" {
-		record, err := get(client, cmd.Context(), ids[0])
-		if err != nil {
-			return err
-		}
-		return render.Record(s.app.Out, columns, options, record.Raw, record.Decode)
-	}
-	return getAll(cmd.Context(), client, ids, list, get)
+	allowEmptyFlag(cmd, &allowEmpty)
+	return cmd
 }
 
 // getAll prints the named records as a list. One that is missing does not stand in the way
 // of the others; an account that is refused is, for all of them.
-func getAll[T any](ctx context.Context, client *apiclient.Client, ids []apitype.UUID, list *render.List[T], get func(*apiclient.Client, context.Context, apitype.UUID) (apiclient.Record[T], error)) error {
+func getAll[T any](ctx context.Context, ids []apitype.UUID, list *render.List[T], get getter[T]) error {
 	var failed []error
-	for outcome := range inOrder(ctx, defaultConcurrency, ids, func(ctx context.Context, id apitype.UUID) (apiclient.Record[T], error) {
-		return get(client, ctx, id)
-	}) {
+	for outcome := range inOrder(ctx, defaultConcurrency, ids, get) {
 		err := outcome.err
 		if err == nil {
 			err = list.Add(outcome.value.Raw, outcome.value.Decode)
@@ -308,7 +343,7 @@ func getAll[T any](ctx context.Context, client *apiclient.Client, ids []apitype.
 		}
 	}
 	end := list.Close
-	if list.Count() == 0 {
+	if list.Count() == 0 && len(failed) > 0 {
 		end = list.Abort
 	}
 	if err := end(); err != nil {

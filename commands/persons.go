@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"iter"
 
 	"github.com/spf13/cobra"
 
@@ -28,17 +27,9 @@ func personList(s *session) *cobra.Command {
 		Example: "  fundesk person list --created-after yesterday\n  fundesk person list --all -o ndjson\n" +
 			"  fundesk person list --iban \"$IBAN\" -o json --jq '.[].uuid'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runList(s, cmd, flags, lister[apitype.Person]{
-				columns: render.PersonColumns(),
-				page: func(c *apiclient.Client, ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Person], error) {
-					o.Paging = p
-					return c.Persons.List(ctx, o)
-				},
-				all: func(c *apiclient.Client, ctx context.Context, p apitype.Paging, all apiclient.AllOptions) iter.Seq2[apiclient.Record[apitype.Person], error] {
-					o.Paging = p
-					return c.Persons.All(ctx, o, all)
-				},
-			})
+			return runList(s, cmd, flags, listerOf(render.PersonColumns(), &o, func(o *apitype.PersonListOptions) *apitype.Paging { return &o.Paging },
+				func(c *apiclient.Client) listOf[apitype.Person, apitype.PersonListOptions] { return c.Persons.List },
+				func(c *apiclient.Client) allOf[apitype.Person, apitype.PersonListOptions] { return c.Persons.All }))
 		},
 	}
 	flags.register(cmd)
@@ -48,17 +39,10 @@ func personList(s *session) *cobra.Command {
 }
 
 func personGet(s *session) *cobra.Command {
-	return &cobra.Command{
-		Use: "get UUID… | -", Short: "Show persons", Args: needArgs(1),
-		Long: "Show persons with everything that the service knows. One person is one object, several are a list; - reads\n" +
-			"UUIDs or NDJSON from stdin.",
-		Example: "  fundesk person get 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11\n  fundesk call list --jq '.[].personUuid' | fundesk person get - -o ndjson",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runGet(s, cmd, args, render.PersonColumns(), func(c *apiclient.Client, ctx context.Context, id apitype.UUID) (apiclient.Record[apitype.Person], error) {
-				return c.Persons.Get(ctx, id)
-			})
-		},
-	}
+	return getCommand(s, "persons", "Show persons with everything that the service knows. One person is one object, several are a list; - reads\n"+
+		"UUIDs or NDJSON from stdin.",
+		"  fundesk person get 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11\n  fundesk call list --jq '.[].personUuid' | fundesk person get - -o ndjson",
+		render.PersonColumns(), func(c *apiclient.Client) getter[apitype.Person] { return c.Persons.Get })
 }
 
 // personFields are the fields that both a creation and an update take.

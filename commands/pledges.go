@@ -1,8 +1,6 @@
 package commands
 
 import (
-	"context"
-	"iter"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,17 +31,9 @@ func pledgeList(s *session) *cobra.Command {
 			if err := refuseParameters(o.Validate()); err != nil {
 				return err
 			}
-			return runList(s, cmd, flags, lister[apitype.Pledge]{
-				columns: render.PledgeColumns(),
-				page: func(c *apiclient.Client, ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Pledge], error) {
-					o.Paging = p
-					return c.Pledges.List(ctx, o)
-				},
-				all: func(c *apiclient.Client, ctx context.Context, p apitype.Paging, all apiclient.AllOptions) iter.Seq2[apiclient.Record[apitype.Pledge], error] {
-					o.Paging = p
-					return c.Pledges.All(ctx, o, all)
-				},
-			})
+			return runList(s, cmd, flags, listerOf(render.PledgeColumns(), &o, func(o *apitype.PledgeListOptions) *apitype.Paging { return &o.Paging },
+				func(c *apiclient.Client) listOf[apitype.Pledge, apitype.PledgeListOptions] { return c.Pledges.List },
+				func(c *apiclient.Client) allOf[apitype.Pledge, apitype.PledgeListOptions] { return c.Pledges.All }))
 		},
 	}
 	flags.register(cmd)
@@ -53,17 +43,10 @@ func pledgeList(s *session) *cobra.Command {
 }
 
 func pledgeGet(s *session) *cobra.Command {
-	return &cobra.Command{
-		Use: "get UUID… | -", Short: "Show pledges", Args: needArgs(1),
-		Long: "Show pledges with everything that the service knows: person, calls, transactions and a link to the\n" +
-			"signature. One pledge is one object, several are a list; - reads UUIDs or NDJSON from stdin.",
-		Example: "  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90\n  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 -o json --jq .signatureSignedUrl",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runGet(s, cmd, args, render.PledgeColumns(), func(c *apiclient.Client, ctx context.Context, id apitype.UUID) (apiclient.Record[apitype.Pledge], error) {
-				return c.Pledges.Get(ctx, id)
-			})
-		},
-	}
+	return getCommand(s, "pledges", "Show pledges with everything that the service knows: person, calls, transactions and a link to the\n"+
+		"signature. One pledge is one object, several are a list; - reads UUIDs or NDJSON from stdin.",
+		"  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90\n  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 -o json --jq .signatureSignedUrl",
+		render.PledgeColumns(), func(c *apiclient.Client) getter[apitype.Pledge] { return c.Pledges.Get })
 }
 
 // pledgeFields are the fields of a pledge's creation.

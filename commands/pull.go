@@ -170,14 +170,15 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 		if next.After.IsZero() {
 			next.After = apitype.NewTime(began(header, out.session.app.Now()).Add(-pullOverlap))
 		}
-		out.pageBegins = true
 	}}
+	var flushed error
+	options.Yielded = func() { flushed = out.endPage(ctx) } // Not when the next page answers: that may take long.
 	for record, err := range collectingSooner(client.Walk(ctx, p.path, query, options)) {
 		if err != nil {
 			return next, errors.Join(err, out.list.Abort())
 		}
-		if err := out.startPage(ctx); err != nil {
-			return next, err
+		if flushed != nil {
+			return next, flushed
 		}
 		var r stamped
 		if err := jsonv2.Unmarshal(record.Raw, &r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
@@ -202,9 +203,8 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 			out.page = append(out.page, r.UUID)
 		}
 	}
-	out.pageBegins = true
-	if err := out.startPage(ctx); err != nil {
-		return next, err
+	if flushed != nil {
+		return next, flushed
 	}
 	next.forget(last)
 	return next, out.list.Close()
@@ -212,20 +212,15 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 
 // pullOutput is where a pull writes, page by page.
 type pullOutput struct {
-	session    *session
-	puller     *puller
-	client     *apiclient.Client
-	list       *render.List[json.RawMessage]
-	page       []apitype.UUID // Written, and still to be marked.
-	pageBegins bool
+	session *session
+	puller  *puller
+	client  *apiclient.Client
+	list    *render.List[json.RawMessage]
+	page    []apitype.UUID // Written, and still to be marked.
 }
 
-// startPage flushes and marks the page before the one that begins.
-func (o *pullOutput) startPage(ctx context.Context) error {
-	if !o.pageBegins {
-		return nil
-	}
-	o.pageBegins = false
+// endPage flushes and marks a page.
+func (o *pullOutput) endPage(ctx context.Context) error {
 	if err := o.list.Flush(); err != nil {
 		return err
 	}

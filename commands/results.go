@@ -23,7 +23,7 @@ type lineResult struct {
 	Line   int     `json:"line"`
 	UUID   string  `json:"uuid"`
 	Sum    string  `json:"sum,omitempty"`
-	State  string  `json:"state"` // planned, done or failed.
+	State  string  `json:"state"`        // planned, done or failed.
 	OK     *bool   `json:"ok,omitempty"` // Nil: only planned.
 	Status int     `json:"status,omitempty"`
 	Error  *string `json:"error,omitempty"`

@@ -207,12 +207,16 @@ func (s *session) width() int {
 	return 80
 }
 
-// note tells a person something that is no error. Where errors are told as JSON it waits
-// for the end: an error is the only line then.
+// note tells a person something that is no error, unless --quiet.
 func (s *session) note(format string, args ...any) {
-	if s.flags.quiet {
-		return
+	if !s.flags.quiet {
+		s.warn(format, args...)
 	}
+}
+
+// warn tells what --quiet must not hide: that a list is short. Where errors are told as
+// JSON it waits for the end: an error is the only line then.
+func (s *session) warn(format string, args ...any) {
 	s.notes = append(s.notes, "fundesk: "+render.Clean(fmt.Sprintf(format, args...)))
 	if !wantsJSON(s.args) {
 		s.tellNotes()
