@@ -10,25 +10,9 @@ import (
 
 	"fundesk/tui/canvas"
 	"fundesk/tui/desk"
+	"fundesk/tui/page"
 	"fundesk/tui/widget"
 )
-
-// page is what the root asks of each tab.
-type page interface {
-	// open is called each time the page comes to the front.
-	open() tea.Cmd
-	resize(l layout)
-	scopes() []scope
-	// typing reports whether keys are text for the page's own field.
-	typing() bool
-	// text is handed the key or the paste.
-	text(msg tea.Msg) tea.Cmd
-	scroll(by step) tea.Cmd
-	refresh() tea.Cmd
-	// receive is handed a result of this page's own commands.
-	receive(r result) tea.Cmd
-	lines(l layout) []string
-}
 
 // The pages, in the order of their tabs.
 var (
@@ -44,23 +28,20 @@ const (
 	pollOffline = 5 // Nobody waits longer than needed for the network to be back.
 )
 
-// The indices of pages that others turn to.
-const (
-	deskPage = iota
-	callsPage
-	personsPage
-	pledgesPage
-	outboxPage
-	statsPage
-)
-
 // app is the root model: it routes messages, and knows nothing of what pages do.
 type app struct {
-	*shell
-	pages   []page
+	*page.Env
+	keys    keymap
+	pages   []page.Page
 	current int
-	layout  layout
-	desk    *deskView
+	layout  page.Layout
+	desk    *page.Desk
+	profile string // Name shown in the corner.
+	focused bool
+	beats   int            // Seconds so far.
+	reading loads          // Of what was read from the service.
+	ahead   []tea.Msg      // Pressed while the call was being read; see holdAhead.
+	tick    func() tea.Cmd // The next second.
 	canvas  *canvas.Canvas // Nil: the library draws.
 	// Drawn with every key, and the same most of the time.
 	drawnTabs   drawn[tabsKey]
@@ -91,7 +72,7 @@ type tabsKey struct {
 // the footer.
 type footerKey struct {
 	current, width int
-	scope          scope
+	scope          page.Scope
 	allowed        uint64
 }
 
@@ -109,37 +90,83 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &app{shell: newShell(ctx, o, keys), current: current}
-	a.desk = newDesk(a.shell)
-	a.shell.follow = a.desk.follow
-	calls, persons, pledges := newCallsPage(a.shell), newPersonsPage(a.shell), newPledgesPage(a.shell)
-	a.pages = []page{a.desk, calls, persons, pledges, newOutboxPage(a.shell), newStatsPage(a.shell)}
-	a.shell.jump = func(r reference) tea.Cmd {
-		switch r.kind {
-		case kindCall:
-			return a.show(callsPage, calls.showFrom(r, a.current))
-		case kindPerson:
-			return a.show(personsPage, persons.showFrom(r, a.current))
-		default:
-			return a.show(pledgesPage, pledges.showFrom(r, a.current))
+	a := &app{keys: keys, current: current, profile: o.Profile, focused: true, tick: everySecond, layout: page.NewLayout(80, 24)}
+	a.Env = page.NewEnv(ctx, a, desk.New(o.Options), page.NewStyles(o.NoColor, o.ASCII))
+	a.Locale, a.ASCII, a.In, a.Out = o.Locale, o.ASCII, o.In, o.Out
+	if len(o.PledgeActions) > 0 {
+		a.PledgeActions = o.PledgeActions
+	}
+	a.desk = page.NewDesk(a.Env)
+	a.pages = []page.Page{a.desk, page.NewCalls(a.Env), page.NewPersons(a.Env), page.NewPledges(a.Env), page.NewOutbox(a.Env), page.NewStats(a.Env)}
+	return a, nil
+}
+
+// Perform does what the agent's day asks for.
+func (a *app) Perform(events []desk.Event) tea.Cmd {
+	var commands []tea.Cmd
+	for _, e := range events {
+		switch e := e.(type) {
+		case desk.Job:
+			commands = append(commands, a.Job(e))
+		case desk.Notice:
+			a.notice(e)
 		}
 	}
-	a.shell.turnTo = func(index int) tea.Cmd { return a.show(index, nil) }
-	a.shell.workOn = func(r reference) tea.Cmd { return a.show(deskPage, a.perform(a.Take(r.id))) }
-	a.layout = newLayout(80, 24)
-	return a, nil
+	a.desk.Follow()
+	return tea.Batch(commands...)
+}
+
+// notice shows a line of the day.
+func (a *app) notice(n desk.Notice) {
+	switch n.See {
+	case desk.SeeOutbox:
+		n.Text += " (" + a.KeyOf(page.ActOutbox) + " shows it)"
+	case desk.SeeResults:
+		n.Text += ", " + a.KeyOf(page.ActResults) + " shows each"
+	}
+	switch n.Level {
+	case desk.Said:
+		a.Say(n.Text)
+	case desk.Done:
+		a.Say(a.Styles.OKSign + " " + n.Text)
+		a.Aside = true
+	case desk.Failed:
+		a.Fail(n.Text, nil)
+	case desk.Urgent:
+		a.FailFirst(n.Text)
+	}
+}
+
+// KeyOf is the key of an action as it is shown.
+func (a *app) KeyOf(id string) string { return a.keys.keyOf(id) }
+
+// Jump opens a record on the page of its kind; the way back leads here.
+func (a *app) Jump(to page.Reference) tea.Cmd {
+	index := map[page.Kind]int{page.KindCall: page.CallsPage, page.KindPerson: page.PersonsPage, page.KindPledge: page.PledgesPage}[to.Kind]
+	records, _ := a.pages[index].(interface {
+		ShowFrom(r page.Reference, from int) tea.Cmd
+	})
+	return a.show(index, records.ShowFrom(to, a.current))
+}
+
+// Turn turns to a page.
+func (a *app) Turn(index int) tea.Cmd { return a.show(index, nil) }
+
+// WorkOn takes a call to the desk.
+func (a *app) WorkOn(call page.Reference) tea.Cmd {
+	return a.show(page.DeskPage, a.Perform(a.Take(call.ID)))
 }
 
 func (a *app) show(index int, then tea.Cmd) tea.Cmd {
 	a.current = index
 	a.Autosave.FlushSoon()
-	return tea.Batch(a.pages[index].open(), then)
+	return tea.Batch(a.pages[index].Open(), then)
 }
 
 // Init reads the outbox and opens the first page.
 func (a *app) Init() tea.Cmd {
-	a.loads.begun++
-	return tea.Batch(a.perform(a.Begin()), a.pages[a.current].open(), a.tick())
+	a.Loads++
+	return tea.Batch(a.Perform(a.Begin()), a.pages[a.current].Open(), a.tick())
 }
 
 // Update routes a message to whom it concerns.
@@ -149,9 +176,9 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	}
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		a.layout = newLayout(msg.Width, msg.Height)
+		a.layout = page.NewLayout(msg.Width, msg.Height)
 		for _, p := range a.pages {
-			p.resize(a.layout)
+			p.Resize(a.layout)
 		}
 		return a, nil
 	case tea.KeyPressMsg:
@@ -170,22 +197,22 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, nil
 	case tea.FocusMsg:
 		a.focused = true
-		return a, a.perform(a.ReadOutbox())
+		return a, a.Perform(a.ReadOutbox())
 	case tea.ResumeMsg:
-		return a, tea.Batch(a.perform(a.ReadOutbox()), tea.ClearScreen)
-	case result:
-		cmd := a.pages[msg.to].receive(msg)
+		return a, tea.Batch(a.Perform(a.ReadOutbox()), tea.ClearScreen)
+	case page.Result:
+		cmd := a.pages[msg.To].Receive(msg)
 		return a, tea.Batch(cmd, a.catchUp())
 	case desk.Result:
-		cmd := a.perform(a.Receive(msg))
+		cmd := a.Perform(a.Receive(msg))
 		return a, tea.Batch(cmd, a.catchUp())
 	case ticked:
 		return a, a.onTick()
 	case finished:
 		return a, tea.Quit
-	case copied:
-		a.say(msg.what + " copied")
-		return a, tea.SetClipboard(msg.text)
+	case page.Copied:
+		a.Say(msg.What + " copied")
+		return a, tea.SetClipboard(msg.Text)
 	}
 	return a, nil
 }
@@ -199,15 +226,15 @@ func (a *app) quit() tea.Cmd {
 	case !a.HasDraft():
 		return a.finish()
 	}
-	a.dialog = &confirm{title: "Quit?", lines: []string{line}, yes: a.finish}
+	a.Dialog = &page.Confirm{Title: "Quit?", Lines: []string{line}, Yes: a.finish}
 	return nil
 }
 
 // finish sends what is held and ends the program.
 func (a *app) finish() tea.Cmd {
-	a.say("sending what is held…")
+	a.Say("sending what is held…")
 	return func() tea.Msg {
-		a.Finish(a.ctx)
+		a.Finish(a.Ctx)
 		return finished{}
 	}
 }
@@ -225,7 +252,7 @@ func (a *app) View() tea.View {
 	view := tea.NewView(content)
 	view.AltScreen = true
 	view.ReportFocus = true
-	view.WindowTitle = "fundesk " + clean(a.Profile)
+	view.WindowTitle = "fundesk " + page.Clean(a.profile)
 	return view
 }
 
@@ -235,21 +262,21 @@ var asciiSigns = strings.NewReplacer("…", "~", "·", "-", "•", "*")
 // screen is exactly the lines of the terminal.
 func (a *app) screen() []string {
 	l := a.layout
-	if l.tooSmall {
-		sentence := fmt.Sprintf("fundesk needs %d by %d cells; this terminal has %d by %d. ", leastWidth, leastHeight, l.width, l.height)
+	if l.TooSmall {
+		sentence := fmt.Sprintf("fundesk needs %d by %d cells; this terminal has %d by %d. ", page.LeastWidth, page.LeastHeight, l.Width, l.Height)
 		if a.Trouble == nil {
 			sentence += "What you typed is kept."
 		} else {
 			sentence += "What you typed is not saved."
 		}
-		return widget.Block(widget.Wrap(sentence, max(l.width, 1)), l.width, l.height)
+		return widget.Block(widget.Wrap(sentence, max(l.Width, 1)), l.Width, l.Height)
 	}
-	screen := make([]string, 0, l.height)
+	screen := make([]string, 0, l.Height)
 	screen = append(screen, a.tabs())
-	screen = append(screen, widget.Block(a.pages[a.current].lines(l), l.width, l.body)...)
+	screen = append(screen, widget.Block(a.pages[a.current].Lines(l), l.Width, l.Body)...)
 	screen = append(screen, a.status(), a.footer())
-	if a.dialog != nil {
-		screen = drawDialog(a.dialog, a.styles, screen, l.width)
+	if a.Dialog != nil {
+		screen = page.DrawDialog(a.Dialog, a.Styles, screen, l.Width)
 	}
 	if a.ASCII {
 		for i, line := range screen {
@@ -263,12 +290,12 @@ func (a *app) screen() []string {
 // the connection. Where there is no room for all, only the current page has its name.
 func (a *app) tabs() string {
 	corner := a.corner()
-	return a.drawnTabs.of(tabsKey{a.current, a.layout.width, len(a.Entries), corner}, func() string {
+	return a.drawnTabs.of(tabsKey{a.current, a.layout.Width, len(a.Entries), corner}, func() string {
 		tabs := a.tabNames(true)
-		if widget.Width(tabs)+widget.Width(corner) > a.layout.width {
+		if widget.Width(tabs)+widget.Width(corner) > a.layout.Width {
 			tabs = a.tabNames(false)
 		}
-		return widget.Fit(tabs, max(a.layout.width-widget.Width(corner), 0)) + corner
+		return widget.Fit(tabs, max(a.layout.Width-widget.Width(corner), 0)) + corner
 	})
 }
 
@@ -279,11 +306,11 @@ func (a *app) tabNames(all bool) string {
 		if all || i == a.current {
 			label += title + " "
 		}
-		if n := len(a.Entries); i == outboxPage && n > 0 {
+		if n := len(a.Entries); i == page.OutboxPage && n > 0 {
 			label += fmt.Sprintf("(%d) ", n)
 		}
 		if i == a.current {
-			label = a.styles.tab(label)
+			label = a.Styles.Tab(label)
 		}
 		b.WriteString(label)
 	}
@@ -292,14 +319,14 @@ func (a *app) tabNames(all bool) string {
 
 // footer is the last line: the keys that work now.
 func (a *app) footer() string {
-	if a.dialog != nil {
-		return a.hintLine(a.dialog.hints())
+	if a.Dialog != nil {
+		return a.hintLine(a.Dialog.Hints())
 	}
-	if a.pages[a.current].typing() {
+	if a.pages[a.current].Typing() {
 		return a.hintLine(a.textHints())
 	}
-	scopes := append(a.pages[a.current].scopes(), scopeEverywhere)
-	key := footerKey{current: a.current, width: a.layout.width, scope: scopes[0]}
+	scopes := append(a.pages[a.current].Scopes(), page.ScopeEverywhere)
+	key := footerKey{current: a.current, width: a.layout.Width, scope: scopes[0]}
 	for i, act := range a.keys.footer(scopes) {
 		if a.whyNot(act) == "" {
 			key.allowed |= 1 << i
@@ -308,17 +335,17 @@ func (a *app) footer() string {
 	return a.drawnFooter.of(key, func() string {
 		var b strings.Builder
 		used := 0
-		reserved := widget.Width(a.keys.keyOf(actHelp)+" "+actHelp) + 2 // The way to all the others is always there.
+		reserved := widget.Width(a.KeyOf(page.ActHelp)+" "+page.ActHelp) + 2 // The way to all the others is always there.
 		for i, act := range a.keys.footer(scopes) {
 			if key.allowed&(1<<i) == 0 {
 				continue
 			}
-			if act.id == actHelp {
+			if act.id == page.ActHelp {
 				reserved = 0
 			}
-			item := a.styles.key(keyName(act.Keys()[0])) + " " + act.footer
+			item := a.Styles.Key(page.KeyName(act.Keys()[0])) + " " + act.footer
 			w := widget.Width(item)
-			if used+w+2+reserved > a.layout.width {
+			if used+w+2+reserved > a.layout.Width {
 				continue
 			}
 			if used > 0 {
@@ -328,26 +355,26 @@ func (a *app) footer() string {
 			b.WriteString(item)
 			used += w
 		}
-		return widget.Fit(b.String(), a.layout.width)
+		return widget.Fit(b.String(), a.layout.Width)
 	})
 }
 
 // textHints are the keys that work while text is typed.
-func (a *app) textHints() (hints []hint) {
-	for _, act := range a.keys.footer(a.pages[a.current].scopes()) {
+func (a *app) textHints() (hints []page.Hint) {
+	for _, act := range a.keys.footer(a.pages[a.current].Scopes()) {
 		if act.is(inText) && a.whyNot(act) == "" {
-			hints = append(hints, hint{act.Keys()[0], act.footer})
+			hints = append(hints, page.Hint{Key: act.Keys()[0], Does: act.footer})
 		}
 	}
 	return hints
 }
 
-func (a *app) hintLine(hints []hint) string {
+func (a *app) hintLine(hints []page.Hint) string {
 	items := make([]string, 0, len(hints))
 	for _, h := range hints {
-		items = append(items, a.styles.key(keyName(h.key))+" "+h.does)
+		items = append(items, a.Styles.Key(page.KeyName(h.Key))+" "+h.Does)
 	}
-	return widget.Fit(strings.Join(items, "  "), a.layout.width)
+	return widget.Fit(strings.Join(items, "  "), a.layout.Width)
 }
 
 // onTick keeps what depends on the time up to date.
@@ -355,11 +382,11 @@ func (a *app) onTick() tea.Cmd {
 	commands := []tea.Cmd{a.tick()}
 	a.Release()
 	a.beats++
-	if a.loads.areSettled() {
+	if a.reading.areSettled(a.Loads) {
 		commands = append(commands, freeMemory)
 	}
 	if a.beats%5 == 0 {
-		commands = append(commands, a.perform(a.ReadOutbox()))
+		commands = append(commands, a.Perform(a.ReadOutbox()))
 	}
 	every := pollFocused
 	switch {
@@ -369,9 +396,9 @@ func (a *app) onTick() tea.Cmd {
 		every = pollOffline
 	}
 	if a.beats%every == 0 {
-		commands = append(commands, a.perform(a.Poll()))
-		if live, ok := a.pages[a.current].(interface{ poll() tea.Cmd }); ok && a.current != deskPage {
-			commands = append(commands, live.poll())
+		commands = append(commands, a.Perform(a.Poll()))
+		if live, ok := a.pages[a.current].(interface{ Poll() tea.Cmd }); ok && a.current != page.DeskPage {
+			commands = append(commands, live.Poll())
 		}
 	}
 	return tea.Batch(commands...)

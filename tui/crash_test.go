@@ -23,6 +23,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/outbox"
 	"fundesk/tui/desk"
+	"fundesk/tui/page"
 )
 
 // crashRole makes the test binary play the program that is ended: its value is the
@@ -39,14 +40,14 @@ const (
 )
 
 // fill gives a list many rows of those that it has.
-func fill(l *callsView) {
-	few := len(l.rows)
+func fill(l *page.Calls) {
+	few := len(l.Rows)
 	for i := few; i < fillRows; i++ {
-		row := l.rows[i%few]
-		row.id = ids(byte(i>>8), i)
-		l.rows = append(l.rows, row)
+		row := l.Rows[i%few]
+		row.ID = ids(byte(i>>8), i)
+		l.Rows = append(l.Rows, row)
 	}
-	l.more = false
+	l.More = false
 }
 
 // crashDesk runs the desk in the terminal that it was given.
@@ -65,7 +66,7 @@ func crashDesk() {
 				if paste, ok := msg.(tea.PasteMsg); ok && paste.Content == panicText {
 					panic(panicText)
 				} else if ok && paste.Content == fillText {
-					fill(model.(*app).pages[callsPage].(*callsView))
+					fill(model.(*app).pages[page.CallsPage].(*page.Calls))
 				}
 				return msg
 			}))

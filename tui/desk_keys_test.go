@@ -15,6 +15,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/service"
 	"fundesk/tui/desk"
+	"fundesk/tui/page"
 )
 
 // seen lets the call on screen be visible for as long as a key that ends it needs.
@@ -139,7 +140,7 @@ func TestRatingKeys(t *testing.T) {
 			if d.app.Form.Rating != nil {
 				got = fmt.Sprint(*d.app.Form.Rating)
 			}
-			if d.app.desk.writing {
+			if d.app.desk.Typing() {
 				got += " notes"
 			}
 			if got != test.want {
@@ -222,7 +223,7 @@ func TestHeldKeyEndsOneCall(t *testing.T) {
 			if got := w.entries(t); !slices.Equal(got, test.want) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
-			if d.app.dialog != nil {
+			if d.app.Dialog != nil {
 				t.Error("a question is open, want none")
 			}
 			if len(test.want) == 1 && !strings.Contains(d.app.status(), "press it again") {
@@ -276,12 +277,12 @@ func footerKeys(d *driver) (keys []string) {
 
 // entered is all text that keys could have gone into.
 func (d *driver) entered() string {
-	text := d.app.desk.notes.Value()
-	switch open := d.app.dialog.(type) {
-	case *prompt:
-		text += open.editor.Value()
-	case *choose:
-		text += open.editor.Value()
+	text := d.app.Form.Notes
+	switch open := d.app.Dialog.(type) {
+	case *page.Prompt:
+		text += open.Editor.Value()
+	case *page.Choose:
+		text += open.Editor.Value()
 	}
 	return text
 }
@@ -309,12 +310,12 @@ func TestFooterOffersWhatWorks(t *testing.T) {
 					t.Fatalf("%q: the footer is empty:\n%s", path, d.text())
 				}
 				pick := offered[random.IntN(len(offered))]
-				d.app.message = message{}
+				d.app.Say("")
 				before, entered := d.text(), d.entered()
 				path = append(path, "footer "+pick)
 				_, done := d.app.Update(keyPress(pick))
-				if d.app.message.reply {
-					t.Errorf("%q: refused: %s", path, d.app.message.text)
+				if d.app.Reply {
+					t.Errorf("%q: refused: %s", path, d.app.Text)
 				}
 				if d.entered() != entered && strings.Contains(d.entered(), pick) && len(d.entered()) > len(entered) {
 					t.Errorf("%q: typed into the text: %q, before %q", path, d.entered(), entered)

@@ -62,7 +62,7 @@ func TestReachedIsFourKeys(t *testing.T) {
 		t.Fatalf("status: got %s, want completed", call.Status)
 	}
 	result := call.Result.Value()
-	if value(result.ResultCode) != "reached" || result.DonorRetentionRating.String() != "4" {
+	if deref(result.ResultCode) != "reached" || result.DonorRetentionRating.String() != "4" {
 		t.Errorf("result: got %+v, want reached and 4", result)
 	}
 }
@@ -78,7 +78,7 @@ func TestQuitAtOnceSendsWhatWasDone(t *testing.T) {
 		m.press("c1r4i" + "typed ahead" + "\x13q")
 		m.ended()
 		call := w.call(t, callID(1))
-		if call.Status != apitype.CallCompleted || value(call.Result.Value().Notes) != "typed ahead" {
+		if call.Status != apitype.CallCompleted || deref(call.Result.Value().Notes) != "typed ahead" {
 			t.Fatalf("call: got %s %+v, want completed with the notes", call.Status, call.Result.Value())
 		}
 	}
@@ -102,7 +102,7 @@ func TestNotesReachTheServiceAsTyped(t *testing.T) {
 	m.see("complete: Anna Jansen")
 	m.press("q")
 	m.ended()
-	if got, want := value(w.call(t, callID(1)).Result.Value().Notes), "Grüße, 世界! q1?\nsecond line"; got != want {
+	if got, want := deref(w.call(t, callID(1)).Result.Value().Notes), "Grüße, 世界! q1?\nsecond line"; got != want {
 		t.Errorf("notes: got %q, want %q", got, want)
 	}
 	if drafts, err := w.box.Drafts(); err != nil || len(drafts) != 0 {
@@ -342,7 +342,7 @@ func TestOfflineChangesStayInTheOutbox(t *testing.T) {
 	if _, err := w.box.Sender(w.options.Client, outbox.SenderOptions{}).SendDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.call(t, callID(1)); got.Status != apitype.CallCompleted || value(got.Result.Value().Notes) != "kept" {
+	if got := w.call(t, callID(1)); got.Status != apitype.CallCompleted || deref(got.Result.Value().Notes) != "kept" {
 		t.Errorf("call: got %s %v, want completed with the notes", got.Status, got.Result)
 	}
 }

@@ -90,7 +90,7 @@ func TestFullDisk(t *testing.T) {
 	w.Clock.Advance(6 * time.Second)
 	m.press("q")
 	m.ended()
-	if call := w.call(t, callID(1)); call.Status != apitype.CallCompleted || value(call.Result.Value().Notes) != "precious" {
+	if call := w.call(t, callID(1)); call.Status != apitype.CallCompleted || deref(call.Result.Value().Notes) != "precious" {
 		t.Errorf("call: got %s %+v, want completed with the notes", call.Status, call.Result.Value())
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "outbox", "*", ".new-*"))

@@ -66,7 +66,7 @@ func TestChangeThatCannotBeSavedGivesTheTextBack(t *testing.T) {
 	m.see(callID(4).String())
 	m.press("q")
 	m.ended()
-	if call := w.call(t, callID(1)); call.Status != apitype.CallCompleted || value(call.Result.Value().Notes) != "precious" {
+	if call := w.call(t, callID(1)); call.Status != apitype.CallCompleted || deref(call.Result.Value().Notes) != "precious" {
 		t.Errorf("call: got %s %+v, want completed with the notes", call.Status, call.Result.Value())
 	}
 }

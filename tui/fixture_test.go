@@ -154,3 +154,11 @@ func (w *world) call(t *testing.T, id apitype.UUID) apitype.Call {
 	}
 	return call
 }
+
+// deref is a text that may be missing.
+func deref(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}

@@ -14,27 +14,14 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"fundesk/tui/desk"
-)
-
-// scope is where a key works.
-type scope string
-
-const (
-	scopeEverywhere scope = "everywhere"
-	scopeDesk       scope = "desk"
-	scopeNotes      scope = "notes"
-	scopeLists      scope = "lists"
-	scopeCalls      scope = "calls"
-	scopePledges    scope = "pledges"
-	scopeOutbox     scope = "outbox"
-	scopeStats      scope = "stats"
+	"fundesk/tui/page"
 )
 
 // action is something that a key does: all that there is to say of it. The footer, the
 // help, the palette, keys.toml and the manual are drawn from it.
 type action struct {
 	id     string // By which keys.toml and the palette name it.
-	scope  scope
+	scope  page.Scope
 	help   string
 	footer string // Short word for the footer; "" keeps it out.
 	traits trait
@@ -57,7 +44,7 @@ const (
 func (a *action) is(t trait) bool { return a.traits&t != 0 }
 
 // row is an action of the table; keys are separated by blanks.
-func row(id string, s scope, keys, help, footer string, run func(*app) tea.Cmd, why func(*app) string, traits ...trait) *action {
+func row(id string, s page.Scope, keys, help, footer string, run func(*app) tea.Cmd, why func(*app) string, traits ...trait) *action {
 	a := &action{id: id, scope: s, help: help, footer: footer, run: run, why: why, Binding: key.NewBinding(key.WithKeys(strings.Fields(keys)...))}
 	for _, t := range traits {
 		a.traits |= t
@@ -70,76 +57,57 @@ func registry() []*action {
 	return slices.Concat(deskActions(), listActions(), everywhereActions())
 }
 
-// The actions that texts of the interface name the key of.
-const (
-	actNext     = "next-call"
-	actResult   = "result"
-	actRating   = "rating"
-	actNotes    = "notes"
-	actComplete = "complete"
-	actResume   = "resume-draft"
-	actSkipped  = "skipped"
-	actWarnings = "warnings"
-	actSign     = "signature"
-	actStop     = "stop"
-	actHelp     = "help"
-	actOutbox   = "outbox"
-	actRefresh  = "refresh"
-	actResults  = "results"
-	actDismiss  = "dismiss"
-)
-
 func deskActions() []*action {
 	return []*action{
-		row(actNext, scopeDesk, "n", "take the next call", "next", ofDay((*desk.Day).Next), onWhy((*deskView).whyNotNext), notAhead),
-		row("not-reached", scopeDesk, "a", "not reached: record an attempt, take the next call", "not reached", ofDay((*desk.Day).NotReached), onWhy((*deskView).whyNotEnd), endsCall, notAhead),
-		row(actResult, scopeDesk, "c", "choose the result code, then the rating", "result", on((*deskView).askResult), onWhy((*deskView).whyNoCall), forCall),
-		row(actRating, scopeDesk, "r", "rate the donor's retention, 0 to 10", "rating", on((*deskView).askRating), onWhy((*deskView).whyNoCall), forCall),
-		row(actNotes, scopeDesk, "i", "write notes (esc leaves them)", "notes", on((*deskView).write), onWhy((*deskView).whyNoCall), forCall),
-		row("editor", scopeDesk, "E", "write notes in $EDITOR", "", on((*deskView).editNotes), onWhy((*deskView).whyNoCall)),
-		row(actComplete, scopeDesk, "ctrl+s", "complete the call, take the next one", "complete", ofDay((*desk.Day).CompleteCall), onWhy((*deskView).whyNotComplete), endsCall, notAhead),
-		row("skip", scopeDesk, "s", "skip the call for now", "skip", ofDay((*desk.Day).Skip), onWhy((*deskView).whyNoCall), notAhead),
-		row("cancel", scopeDesk, "X", "cancel the call…", "cancel", on((*deskView).askCancel), onWhy((*deskView).whyNotEnd), endsCall, notAhead),
-		row("expire", scopeDesk, "e", "expire the call…", "expire", on((*deskView).askExpire), onWhy((*deskView).whyNotEnd), endsCall, notAhead),
-		row("mark-processed", scopeDesk, "m", "mark the call as processed", "", ofDay((*desk.Day).MarkProcessed), onWhy((*deskView).whyNoCall), notAhead),
-		row("person", scopeDesk, "o", "open the person", "", on((*deskView).openPerson), onWhy((*deskView).whyNoCall)),
-		row("pledge", scopeDesk, "p", "open the pledge", "", on((*deskView).openPledge), onWhy((*deskView).whyNoPledge)),
-		row("copy", scopeDesk, "y", "copy a phone number or the UUID…", "copy", on((*deskView).askCopy), onWhy((*deskView).whyNoCall)),
-		row(actResume, scopeDesk, "d", "go on with the latest draft", "", ofDay((*desk.Day).Resume), onWhy((*deskView).whyNoDraft)),
-		row(actSkipped, scopeDesk, "K", "show the calls that were passed over, and why", "", on((*deskView).showSkipped), nil),
-		row(actWarnings, scopeDesk, "W", "show all that speaks against ringing now", "", on((*deskView).showWarnings), onWhy((*deskView).whyNoCall)),
-		row(actComplete, scopeNotes, "ctrl+s", "complete the call, take the next one", "complete", ofDay((*desk.Day).CompleteCall), onWhy((*deskView).whyNotComplete), inText, endsCall, notAhead),
-		row("back", scopeNotes, "esc", "leave the notes", "leave notes", on((*deskView).leaveNotes), nil, inText),
-		row("down", scopeDesk, "j down", "scroll down", "", scroll(down), nil),
-		row("up", scopeDesk, "k up", "scroll up", "", scroll(up), nil),
-		row("page-down", scopeDesk, "pgdown ctrl+d", "a page down", "", scroll(pageDown), nil),
-		row("page-up", scopeDesk, "pgup ctrl+u", "a page up", "", scroll(pageUp), nil),
+		row(page.ActNext, page.ScopeDesk, "n", "take the next call", "next", ofDay((*desk.Day).Next), onWhy((*page.Desk).WhyNotNext), notAhead),
+		row("not-reached", page.ScopeDesk, "a", "not reached: record an attempt, take the next call", "not reached", ofDay((*desk.Day).NotReached), onWhy((*page.Desk).WhyNotEnd), endsCall, notAhead),
+		row(page.ActResult, page.ScopeDesk, "c", "choose the result code, then the rating", "result", on((*page.Desk).AskResult), onWhy((*page.Desk).WhyNoCall), forCall),
+		row(page.ActRating, page.ScopeDesk, "r", "rate the donor's retention, 0 to 10", "rating", on((*page.Desk).AskRating), onWhy((*page.Desk).WhyNoCall), forCall),
+		row(page.ActNotes, page.ScopeDesk, "i", "write notes (esc leaves them)", "notes", on((*page.Desk).Write), onWhy((*page.Desk).WhyNoCall), forCall),
+		row("editor", page.ScopeDesk, "E", "write notes in $EDITOR", "", on((*page.Desk).EditNotes), onWhy((*page.Desk).WhyNoCall)),
+		row(page.ActComplete, page.ScopeDesk, "ctrl+s", "complete the call, take the next one", "complete", ofDay((*desk.Day).CompleteCall), onWhy((*page.Desk).WhyNotComplete), endsCall, notAhead),
+		row("skip", page.ScopeDesk, "s", "skip the call for now", "skip", ofDay((*desk.Day).Skip), onWhy((*page.Desk).WhyNoCall), notAhead),
+		row("cancel", page.ScopeDesk, "X", "cancel the call…", "cancel", on((*page.Desk).AskCancel), onWhy((*page.Desk).WhyNotEnd), endsCall, notAhead),
+		row("expire", page.ScopeDesk, "e", "expire the call…", "expire", on((*page.Desk).AskExpire), onWhy((*page.Desk).WhyNotEnd), endsCall, notAhead),
+		row("mark-processed", page.ScopeDesk, "m", "mark the call as processed", "", ofDay((*desk.Day).MarkProcessed), onWhy((*page.Desk).WhyNoCall), notAhead),
+		row("person", page.ScopeDesk, "o", "open the person", "", on((*page.Desk).OpenPerson), onWhy((*page.Desk).WhyNoCall)),
+		row("pledge", page.ScopeDesk, "p", "open the pledge", "", on((*page.Desk).OpenPledge), onWhy((*page.Desk).WhyNoPledge)),
+		row("copy", page.ScopeDesk, "y", "copy a phone number or the UUID…", "copy", on((*page.Desk).AskCopy), onWhy((*page.Desk).WhyNoCall)),
+		row(page.ActResume, page.ScopeDesk, "d", "go on with the latest draft", "", ofDay((*desk.Day).Resume), onWhy((*page.Desk).WhyNoDraft)),
+		row(page.ActSkipped, page.ScopeDesk, "K", "show the calls that were passed over, and why", "", on((*page.Desk).ShowSkipped), nil),
+		row(page.ActWarnings, page.ScopeDesk, "W", "show all that speaks against ringing now", "", on((*page.Desk).ShowWarnings), onWhy((*page.Desk).WhyNoCall)),
+		row(page.ActComplete, page.ScopeNotes, "ctrl+s", "complete the call, take the next one", "complete", ofDay((*desk.Day).CompleteCall), onWhy((*page.Desk).WhyNotComplete), inText, endsCall, notAhead),
+		row("back", page.ScopeNotes, "esc", "leave the notes", "leave notes", on((*page.Desk).LeaveNotes), nil, inText),
+		row("down", page.ScopeDesk, "j down", "scroll down", "", scroll(page.Down), nil),
+		row("up", page.ScopeDesk, "k up", "scroll up", "", scroll(page.Up), nil),
+		row("page-down", page.ScopeDesk, "pgdown ctrl+d", "a page down", "", scroll(page.PageDown), nil),
+		row("page-up", page.ScopeDesk, "pgup ctrl+u", "a page up", "", scroll(page.PageUp), nil),
 	}
 }
 
 func listActions() []*action {
 	return []*action{
-		row("open", scopeLists, "enter", "open", "open", on(opener.openRecord), onWhy(opener.whyNotOpen)),
-		row("back", scopeLists, "esc backspace", "back", "back", on(lister.back), onWhy(lister.whyNotBack)),
-		row("filter", scopeLists, "/", "filter", "filter", on(lister.askFilter), onWhy(lister.whyNotFilter)),
-		row("mark", scopeLists, "space", "mark", "mark", on(lister.mark), onWhy(lister.whyNotMark)),
-		row("actions", scopeLists, "A", "actions on the marked…", "actions", on(lister.askBulk), onWhy(lister.whyNotMark)),
-		row("copy", scopeLists, "y", "copy the UUID, in a record the value", "copy", on(opener.copyRecord), onWhy(opener.whyNotCopy)),
-		row("down", scopeLists, "j down", "down", "", scroll(down), nil),
-		row("up", scopeLists, "k up", "up", "", scroll(up), nil),
-		row("top", scopeLists, "g home", "to the top", "", scroll(top), nil),
-		row("bottom", scopeLists, "G end", "to the bottom of what is loaded", "", scroll(bottom), nil),
-		row("page-down", scopeLists, "pgdown ctrl+d ctrl+f", "a page down", "", scroll(pageDown), nil),
-		row("page-up", scopeLists, "pgup ctrl+u ctrl+b", "a page up", "", scroll(pageUp), nil),
+		row("open", page.ScopeLists, "enter", "open", "open", on(page.Opener.OpenRecord), onWhy(page.Opener.WhyNotOpen)),
+		row("back", page.ScopeLists, "esc backspace", "back", "back", on(page.Lister.Back), onWhy(page.Lister.WhyNotBack)),
+		row("filter", page.ScopeLists, "/", "filter", "filter", on(page.Lister.AskFilter), onWhy(page.Lister.WhyNotFilter)),
+		row("mark", page.ScopeLists, "space", "mark", "mark", on(page.Lister.MarkRow), onWhy(page.Lister.WhyNotMark)),
+		row("actions", page.ScopeLists, "A", "actions on the marked…", "actions", on(page.Lister.AskBulk), onWhy(page.Lister.WhyNotMark)),
+		row("copy", page.ScopeLists, "y", "copy the UUID, in a record the value", "copy", on(page.Opener.CopyRecord), onWhy(page.Opener.WhyNotCopy)),
+		row("down", page.ScopeLists, "j down", "down", "", scroll(page.Down), nil),
+		row("up", page.ScopeLists, "k up", "up", "", scroll(page.Up), nil),
+		row("top", page.ScopeLists, "g home", "to the top", "", scroll(page.Top), nil),
+		row("bottom", page.ScopeLists, "G end", "to the bottom of what is loaded", "", scroll(page.Bottom), nil),
+		row("page-down", page.ScopeLists, "pgdown ctrl+d ctrl+f", "a page down", "", scroll(page.PageDown), nil),
+		row("page-up", page.ScopeLists, "pgup ctrl+u ctrl+b", "a page up", "", scroll(page.PageUp), nil),
 
-		row("work", scopeCalls, "w", "work the call at the desk", "work", on((*callsView).work), onWhy((*callsView).whyNotWork)),
-		row("status-action", scopePledges, "t", "status action on the pledge…", "status", on((*pledgesView).askStatus), onWhy((*pledgesView).whyNotStatus)),
-		row(actSign, scopePledges, "S", "link to the signature", "signature", on((*pledgesView).askSignature), onWhy((*pledgesView).whyNotStatus)),
+		row("work", page.ScopeCalls, "w", "work the call at the desk", "work", on((*page.Calls).Work), onWhy((*page.Calls).WhyNotWork)),
+		row("status-action", page.ScopePledges, "t", "status action on the pledge…", "status", on((*page.Pledges).AskStatus), onWhy((*page.Pledges).WhyNotStatus)),
+		row(page.ActSign, page.ScopePledges, "S", "link to the signature", "signature", on((*page.Pledges).AskSignature), onWhy((*page.Pledges).WhyNotStatus)),
 
-		row("send-again", scopeOutbox, "s", "send again what was refused or is unsure…", "send again", on((*outboxView).askSendAgain), onWhy((*outboxView).whyNotSendAgain)),
-		row("drop", scopeOutbox, "D", "drop the entry…", "drop", on((*outboxView).askDrop), onWhy((*outboxView).whyNotOpen)),
-		row("send-now", scopeOutbox, "ctrl+r", "try all of them now", "try now", ofDay((*desk.Day).SendNow), nil),
-		row(actStop, scopeStats, "esc", "stop counting", "stop", on((*stats).stop), onWhy((*stats).whyNotStop)),
+		row("send-again", page.ScopeOutbox, "s", "send again what was refused or is unsure…", "send again", on((*page.Outbox).AskSendAgain), onWhy((*page.Outbox).WhyNotSendAgain)),
+		row("drop", page.ScopeOutbox, "D", "drop the entry…", "drop", on((*page.Outbox).AskDrop), onWhy((*page.Outbox).WhyNotOpen)),
+		row("send-now", page.ScopeOutbox, "ctrl+r", "try all of them now", "try now", ofDay((*desk.Day).SendNow), nil),
+		row(page.ActStop, page.ScopeStats, "esc", "stop counting", "stop", on((*page.Stats).Stop), onWhy((*page.Stats).WhyNotStop)),
 	}
 }
 
@@ -147,27 +115,27 @@ func listActions() []*action {
 func pageActions() []*action {
 	var all []*action
 	for i, title := range pageTitles {
-		all = append(all, row("page-"+pageNames[i], scopeEverywhere, fmt.Sprint(i+1), title, "", func(a *app) tea.Cmd { return a.show(i, nil) }, nil))
+		all = append(all, row("page-"+pageNames[i], page.ScopeEverywhere, fmt.Sprint(i+1), title, "", func(a *app) tea.Cmd { return a.show(i, nil) }, nil))
 	}
 	return all
 }
 
 func everywhereActions() []*action {
 	return slices.Concat([]*action{
-		row("undo", scopeEverywhere, "u", "undo the last change, while it is held", "undo", ofDay((*desk.Day).Undo), (*app).whyNotUndo),
-		row(actHelp, scopeEverywhere, "?", "help", "help", (*app).askHelp, nil),
-		row("palette", scopeEverywhere, ":", "run an action by its name", "", (*app).askPalette, nil),
+		row("undo", page.ScopeEverywhere, "u", "undo the last change, while it is held", "undo", ofDay((*desk.Day).Undo), (*app).whyNotUndo),
+		row(page.ActHelp, page.ScopeEverywhere, "?", "help", "help", (*app).askHelp, nil),
+		row("palette", page.ScopeEverywhere, ":", "run an action by its name", "", (*app).askPalette, nil),
 	}, pageActions(), []*action{
-		row("page-previous", scopeEverywhere, "[", "the tab before", "", func(a *app) tea.Cmd { return a.show((a.current+len(a.pages)-1)%len(a.pages), nil) }, nil),
-		row("page-next", scopeEverywhere, "]", "the next tab", "", func(a *app) tea.Cmd { return a.show((a.current+1)%len(a.pages), nil) }, nil),
-		row(actOutbox, scopeEverywhere, "O", "what is not sent yet", "", func(a *app) tea.Cmd { return a.show(outboxPage, nil) }, nil),
-		row(actRefresh, scopeEverywhere, "R", "read again", "", on(page.refresh), nil),
-		row("reveal", scopeEverywhere, "v", "show or mask IBAN and social security number", "", (*app).reveal, nil),
-		row(actResults, scopeEverywhere, "B", "what became of each record of the last action on several", "", (*app).showBatch, (*app).whyNoBatch),
-		row(actDismiss, scopeEverywhere, "x", "dismiss the message", "", (*app).dismiss, (*app).whyNotDismiss),
-		row("suspend", scopeEverywhere, "ctrl+z", "suspend", "", (*app).suspend, nil, inText, whenSmall),
-		row("redraw", scopeEverywhere, "ctrl+l", "draw the screen again", "", (*app).redraw, nil, inText, whenSmall),
-		row("quit", scopeEverywhere, "q ctrl+c", "quit", "quit", (*app).quit, nil),
+		row("page-previous", page.ScopeEverywhere, "[", "the tab before", "", func(a *app) tea.Cmd { return a.show((a.current+len(a.pages)-1)%len(a.pages), nil) }, nil),
+		row("page-next", page.ScopeEverywhere, "]", "the next tab", "", func(a *app) tea.Cmd { return a.show((a.current+1)%len(a.pages), nil) }, nil),
+		row(page.ActOutbox, page.ScopeEverywhere, "O", "what is not sent yet", "", func(a *app) tea.Cmd { return a.show(page.OutboxPage, nil) }, nil),
+		row(page.ActRefresh, page.ScopeEverywhere, "R", "read again", "", on(page.Page.Refresh), nil),
+		row("reveal", page.ScopeEverywhere, "v", "show or mask IBAN and social security number", "", (*app).reveal, nil),
+		row(page.ActResults, page.ScopeEverywhere, "B", "what became of each record of the last action on several", "", (*app).showBatch, (*app).whyNoBatch),
+		row(page.ActDismiss, page.ScopeEverywhere, "x", "dismiss the message", "", (*app).dismiss, (*app).whyNotDismiss),
+		row("suspend", page.ScopeEverywhere, "ctrl+z", "suspend", "", (*app).suspend, nil, inText, whenSmall),
+		row("redraw", page.ScopeEverywhere, "ctrl+l", "draw the screen again", "", (*app).redraw, nil, inText, whenSmall),
+		row("quit", page.ScopeEverywhere, "q ctrl+c", "quit", "quit", (*app).quit, nil),
 	})
 }
 
@@ -191,23 +159,11 @@ func onWhy[P any](why func(P) string) func(*app) string {
 
 // ofDay does something of the agent's day.
 func ofDay(run func(*desk.Day) []desk.Event) func(*app) tea.Cmd {
-	return func(a *app) tea.Cmd { return a.perform(run(a.Day)) }
+	return func(a *app) tea.Cmd { return a.Perform(run(a.Day)) }
 }
 
-// step is a move over a page.
-type step int
-
-const (
-	down step = iota
-	up
-	pageDown
-	pageUp
-	top
-	bottom
-)
-
-func scroll(by step) func(*app) tea.Cmd {
-	return func(a *app) tea.Cmd { return a.pages[a.current].scroll(by) }
+func scroll(by page.Step) func(*app) tea.Cmd {
+	return func(a *app) tea.Cmd { return a.pages[a.current].Scroll(by) }
 }
 
 // KeyHelp is one key for the manual.
@@ -232,7 +188,7 @@ func Keys() []KeyHelp {
 type keymap []*action
 
 // find is the action of a key in the first of the scopes that has it, nil for none.
-func (k keymap) find(name string, scopes []scope) *action {
+func (k keymap) find(name string, scopes []page.Scope) *action {
 	for _, s := range scopes {
 		for _, a := range k {
 			if a.scope == s && slices.Contains(a.Keys(), name) {
@@ -244,7 +200,7 @@ func (k keymap) find(name string, scopes []scope) *action {
 }
 
 // in are the actions of the scopes, in their order.
-func (k keymap) in(scopes []scope) []*action {
+func (k keymap) in(scopes []page.Scope) []*action {
 	var found []*action
 	for _, s := range scopes {
 		for _, a := range k {
@@ -260,14 +216,14 @@ func (k keymap) in(scopes []scope) []*action {
 func (k keymap) keyOf(id string) string {
 	for _, a := range k {
 		if keys := a.Keys(); a.id == id && len(keys) > 0 {
-			return keyName(keys[0])
+			return page.KeyName(keys[0])
 		}
 	}
 	return id
 }
 
 // footer are the actions of the scopes that the footer may show, with their number.
-func (k keymap) footer(scopes []scope) iter.Seq2[int, *action] {
+func (k keymap) footer(scopes []page.Scope) iter.Seq2[int, *action] {
 	return func(yield func(int, *action) bool) {
 		n := 0
 		for _, s := range scopes {
@@ -284,11 +240,6 @@ func (k keymap) footer(scopes []scope) iter.Seq2[int, *action] {
 	}
 }
 
-// keyName is a key as it is shown.
-func keyName(name string) string { return keySigns.Replace(name) }
-
-var keySigns = strings.NewReplacer("ctrl+", "^", "pgdown", "PgDn", "pgup", "PgUp")
-
 // loadKeymap reads the registry, changed by keys.toml where there is one: lines such
 // as
 //
@@ -304,7 +255,7 @@ func loadKeymap(configDir string) (keymap, error) {
 	if os.IsNotExist(err) {
 		return k, nil
 	}
-	var custom map[scope]map[string][]string
+	var custom map[page.Scope]map[string][]string
 	if err == nil {
 		err = toml.Unmarshal(text, &custom)
 	}

@@ -12,6 +12,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/tui/desk"
+	"fundesk/tui/page"
 )
 
 // loadRequested adds calls for person 1, all changed now, the first requested at that
@@ -62,18 +63,18 @@ func TestMoreChangesThanAreTakenAtOnce(t *testing.T) {
 		w := newWorld(t)
 		d := newDriver(t, w.options)
 		d.press("2")
-		calls := d.app.pages[callsPage].(*callsView)
+		calls := d.app.pages[page.CallsPage].(*page.Calls)
 		w.loadRequested(many, w.Clock.Now().Add(-time.Hour))
 		d.untilPoll(w)
-		for calls.more {
+		for calls.More {
 			d.press("G")
 		}
 		seen := map[apitype.UUID]bool{}
-		for _, row := range calls.rows {
-			seen[row.id] = true
+		for _, row := range calls.Rows {
+			seen[row.ID] = true
 		}
-		if got, want := len(seen), many+6; got != want || len(calls.rows) != want {
-			t.Errorf("calls: got %d of %d rows, want %d, each once", got, len(calls.rows), want)
+		if got, want := len(seen), many+6; got != want || len(calls.Rows) != want {
+			t.Errorf("calls: got %d of %d rows, want %d, each once", got, len(calls.Rows), want)
 		}
 	})
 	t.Run("the queue of the desk", func(t *testing.T) {
@@ -98,22 +99,22 @@ func TestChangesComeInWhereTheyBelong(t *testing.T) {
 	w := newWorld(t)
 	d := newDriver(t, w.options)
 	d.press("2")
-	calls := d.app.pages[callsPage].(*callsView)
+	calls := d.app.pages[page.CallsPage].(*page.Calls)
 	d.press("G")
-	chosen, _ := calls.chosen()
+	chosen, _ := calls.Chosen()
 	between := w.loadRequested(1, w.Clock.Now().Add(-97*time.Hour-time.Minute))[0] // Calls 3 and 2 were requested 97 and 98 hours ago.
 	last := w.loadRequested(1, w.Clock.Now().Add(-200*time.Hour))[0]
 	d.untilPoll(w)
 	var got []apitype.UUID
-	for _, row := range calls.rows {
-		got = append(got, row.id)
+	for _, row := range calls.Rows {
+		got = append(got, row.ID)
 	}
 	want := []apitype.UUID{callID(6), callID(5), callID(4), callID(3), between, callID(2), callID(1), last}
 	if !slices.Equal(got, want) {
 		t.Errorf("calls: got %v, want %v", got, want)
 	}
-	if now, _ := calls.chosen(); now.id != chosen.id {
-		t.Errorf("cursor: got %s, want %s as before", now.id, chosen.id)
+	if now, _ := calls.Chosen(); now.ID != chosen.ID {
+		t.Errorf("cursor: got %s, want %s as before", now.ID, chosen.ID)
 	}
 }
 
@@ -121,20 +122,20 @@ func TestChangesComeInWhereTheyBelong(t *testing.T) {
 func TestChangesBeyondWhatIsReadComeWithTheirPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.loadRequested(2*listPage, w.Clock.Now().Add(-time.Hour))
+	w.loadRequested(2*page.ListPage, w.Clock.Now().Add(-time.Hour))
 	d := newDriver(t, w.options)
 	d.press("2")
-	calls := d.app.pages[callsPage].(*callsView)
-	if !calls.more {
+	calls := d.app.pages[page.CallsPage].(*page.Calls)
+	if !calls.More {
 		t.Fatal("the list was read to its end")
 	}
 	late := w.loadRequested(1, w.Clock.Now().Add(-200*time.Hour))[0]
 	d.untilPoll(w)
-	for calls.more {
+	for calls.More {
 		d.press("G")
 	}
-	if n := len(calls.rows); n != 2*listPage+7 || calls.rows[n-1].id != late {
-		t.Errorf("calls: got %d with %s last, want %d with %s", n, calls.rows[n-1].id, 2*listPage+7, late)
+	if n := len(calls.Rows); n != 2*page.ListPage+7 || calls.Rows[n-1].ID != late {
+		t.Errorf("calls: got %d with %s last, want %d with %s", n, calls.Rows[n-1].ID, 2*page.ListPage+7, late)
 	}
 }
 
@@ -148,23 +149,23 @@ func TestChangesOfOneTimeAroundTheEndOfWhatIsRead(t *testing.T) {
 			w.loadRequested(1, at)
 		}
 	}
-	same(listPage + 20)
+	same(page.ListPage + 20)
 	d := newDriver(t, w.options)
 	d.press("2")
-	calls := d.app.pages[callsPage].(*callsView)
-	if !calls.more {
+	calls := d.app.pages[page.CallsPage].(*page.Calls)
+	if !calls.More {
 		t.Fatal("the list was read to its end")
 	}
 	same(40)
 	d.untilPoll(w)
-	for calls.more {
+	for calls.More {
 		d.press("G")
 	}
 	seen := map[apitype.UUID]bool{}
-	for _, id := range rowIDs(calls.list) {
+	for _, id := range rowIDs(calls.List) {
 		seen[id] = true
 	}
-	if got, want := len(calls.rows), listPage+20+40+6; got != want || len(seen) != want {
+	if got, want := len(calls.Rows), page.ListPage+20+40+6; got != want || len(seen) != want {
 		t.Errorf("calls: got %d rows of %d calls, want %d, each once", got, len(seen), want)
 	}
 }
@@ -175,8 +176,8 @@ func TestBulkChangesARecordOnce(t *testing.T) {
 	w := newWorld(t)
 	d := newDriver(t, w.options)
 	d.press("2")
-	calls := d.app.pages[callsPage].(*callsView)
-	calls.rows = append(calls.rows, calls.rows...)
+	calls := d.app.pages[page.CallsPage].(*page.Calls)
+	calls.Rows = append(calls.Rows, calls.Rows...)
 	for _, key := range []string{"space", "space", "A", "1", "y"} {
 		d.press(key)
 	}
@@ -222,12 +223,12 @@ func TestChangesComeInWhateverTheClockSays(t *testing.T) {
 			d := newDriver(t, w.options)
 			d.press("2")
 			ahead = test.later
-			calls := d.app.pages[callsPage].(*callsView)
+			calls := d.app.pages[page.CallsPage].(*page.Calls)
 			for range 3 {
 				w.Clock.Advance(time.Minute)
 				added := w.loadRequested(1, w.Clock.Now())[0]
 				d.untilPoll(w)
-				if got := calls.rows[0].id; got != added {
+				if got := calls.Rows[0].ID; got != added {
 					t.Errorf("first of the list: got %s, want the new call %s", got, added)
 				}
 				if d.press("1"); !d.offers(added) {
@@ -248,22 +249,22 @@ func TestChangedRecordsLeaveTheFilter(t *testing.T) {
 		w := newWorld(t)
 		d := newDriver(t, w.options)
 		d.press("2")
-		calls := d.app.pages[callsPage].(*callsView)
+		calls := d.app.pages[page.CallsPage].(*page.Calls)
 		d.filter("status=requested")
 		d.press("space") // Call 5.
 		d.press("space") // Call 4.
-		chosen, _ := calls.chosen()
+		chosen, _ := calls.Chosen()
 		w.change(t, "/api/v1/calls/"+callID(4).String()+"/actions/cancel")
 		d.untilPoll(w)
 		want := []apitype.UUID{callID(5), callID(3), callID(2), callID(1)}
-		if got := rowIDs(calls.list); !slices.Equal(got, want) {
+		if got := rowIDs(calls.List); !slices.Equal(got, want) {
 			t.Errorf("calls: got %v, want %v", got, want)
 		}
-		if now, _ := calls.chosen(); now.id != chosen.id || chosen.id != callID(3) {
-			t.Errorf("cursor: got %s, want call 3 as before", now.id)
+		if now, _ := calls.Chosen(); now.ID != chosen.ID || chosen.ID != callID(3) {
+			t.Errorf("cursor: got %s, want call 3 as before", now.ID)
 		}
-		if len(calls.marks) != 1 || !calls.marks[callID(5)] {
-			t.Errorf("marks: got %v, want call 5 alone", calls.marks)
+		if len(calls.Marks) != 1 || !calls.Marks[callID(5)] {
+			t.Errorf("marks: got %v, want call 5 alone", calls.Marks)
 		}
 	})
 	t.Run("pledges, by the service", func(t *testing.T) {
@@ -271,12 +272,12 @@ func TestChangedRecordsLeaveTheFilter(t *testing.T) {
 		w := newWorld(t)
 		d := newDriver(t, w.options)
 		d.press("4")
-		pledges := d.app.pages[pledgesPage].(*pledgesView)
+		pledges := d.app.pages[page.PledgesPage].(*page.Pledges)
 		d.filter("status=lead")
-		first := rowIDs(pledges.list)
+		first := rowIDs(pledges.List)
 		w.change(t, "/api/v1/pledges/"+first[0].String()+"/actions/cancel")
 		d.untilPoll(w)
-		if got := rowIDs(pledges.list); !slices.Equal(got, first[1:]) {
+		if got := rowIDs(pledges.List); !slices.Equal(got, first[1:]) {
 			t.Errorf("pledges: got %v, want %v", got, first[1:])
 		}
 	})
@@ -298,14 +299,14 @@ func TestReleasedPledgesComeIn(t *testing.T) {
 	w.connect(t, t.TempDir())
 	d := newDriver(t, w.options)
 	d.press("4")
-	pledges := d.app.pages[pledgesPage].(*pledgesView)
+	pledges := d.app.pages[page.PledgesPage].(*page.Pledges)
 	d.filter("releasedAfter=" + apitype.NewTime(now).String())
-	if got := rowIDs(pledges.list); len(got) != 0 {
+	if got := rowIDs(pledges.List); len(got) != 0 {
 		t.Fatalf("pledges: got %v, want none that is released", got)
 	}
 	w.Clock.Advance(10 * time.Minute)
 	d.untilPoll(w)
-	if got := rowIDs(pledges.list); len(got) != 1 || got[0].String() != id {
+	if got := rowIDs(pledges.List); len(got) != 1 || got[0].String() != id {
 		t.Errorf("pledges: got %v, want %s, which was released", got, id)
 	}
 }
@@ -325,10 +326,10 @@ func (w *world) change(t *testing.T, path string) {
 	}
 }
 
-func rowIDs[R any](l *list[R]) []apitype.UUID {
-	ids := make([]apitype.UUID, len(l.rows))
-	for i, row := range l.rows {
-		ids[i] = l.id(row)
+func rowIDs[R any](l *page.List[R]) []apitype.UUID {
+	ids := make([]apitype.UUID, len(l.Rows))
+	for i, row := range l.Rows {
+		ids[i] = l.ID(row)
 	}
 	return ids
 }

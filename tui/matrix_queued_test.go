@@ -8,6 +8,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk"
 )
 
 // newID is of what a deed creates.
@@ -27,13 +28,13 @@ func queuedDeeds() []deed {
 			}))
 		}, effects: func(t *testing.T, w *world) int {
 			t.Helper()
-			return shows(t, w.client.Persons.Get, newID, func(p apitype.Person) bool { return value(p.Email) == "new@example.org" })
+			return shows(t, w.client.Persons.Get, newID, func(p apitype.Person) bool { return deref(p.Email) == "new@example.org" })
 		}},
 		{name: "update person", queue: func(*world) (apiclient.Change, error) {
 			return apiclient.UpdatePersonChange(personID(1), apitype.UpdatePersonRequest{Email: apitype.Set("changed@example.org")})
 		}, effects: func(t *testing.T, w *world) int {
 			t.Helper()
-			return shows(t, w.client.Persons.Get, personID(1), func(p apitype.Person) bool { return value(p.Email) == "changed@example.org" })
+			return shows(t, w.client.Persons.Get, personID(1), func(p apitype.Person) bool { return deref(p.Email) == "changed@example.org" })
 		}},
 		{name: "create call", queue: func(w *world) (apiclient.Change, error) {
 			return generated(apiclient.CreateCallChange(apitype.CreateCallRequest{
@@ -41,7 +42,7 @@ func queuedDeeds() []deed {
 			}))
 		}, effects: func(t *testing.T, w *world) int {
 			t.Helper()
-			return shows(t, w.client.Calls.Get, newID, func(c apitype.Call) bool { return value(c.Notes) == "Ask again." })
+			return shows(t, w.client.Calls.Get, newID, func(c apitype.Call) bool { return deref(c.Notes) == "Ask again." })
 		}},
 		{name: "create pledge", queue: func(w *world) (apiclient.Change, error) {
 			return generated(apiclient.CreatePledgeChange(apitype.CreatePledgeRequest{
@@ -94,5 +95,5 @@ func (c *deedCase) queue(m *terminal) {
 		c.Fatal(err)
 	}
 	m.press("O", "R")
-	m.see("Last answer", change.Op)
+	m.see("Last answer", desk.OpLabel(change.Op))
 }

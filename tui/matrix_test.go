@@ -56,7 +56,7 @@ func deeds() []deed {
 			m.press("ctrl+s")
 		}, effects: func(t *testing.T, w *world) int {
 			t.Helper()
-			return count(value(w.call(t, callID(1)).Result.Value().Notes) == preciousNotes)
+			return count(deref(w.call(t, callID(1)).Result.Value().Notes) == preciousNotes)
 		}, notes: true},
 		{name: "not reached", press: func(m *terminal) { next(m); m.press("a") }, effects: func(t *testing.T, w *world) int {
 			t.Helper()

@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
+
+	"fundesk/tui/page"
 )
 
 // press runs what a key is bound to, or hands it to whoever is being typed at.
@@ -15,28 +17,28 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	if esc, then, both := escThen(msg); both {
 		return tea.Batch(a.press(esc), a.press(then))
 	}
-	if a.layout.tooSmall {
+	if a.layout.TooSmall {
 		return a.pressUnseen(msg)
 	}
-	if a.dialog != nil {
-		open := a.dialog
-		becomes, cmd := open.key(msg)
+	if a.Dialog != nil {
+		open := a.Dialog
+		becomes, cmd := open.Key(msg)
 		// The choice may have opened the next dialog already.
-		if becomes != stays && a.dialog == open {
-			a.dialog = nil
+		if becomes != page.Stays && a.Dialog == open {
+			a.Dialog = nil
 		}
-		if becomes == passes {
+		if becomes == page.Passes {
 			return a.press(msg)
 		}
 		a.Guard.Press(name, msg.IsRepeat, false, a.Now())
 		return cmd
 	}
 	current := a.pages[a.current]
-	act := a.keys.find(name, append(current.scopes(), scopeEverywhere))
-	if current.typing() {
+	act := a.keys.find(name, append(current.Scopes(), page.ScopeEverywhere))
+	if current.Typing() {
 		if act == nil || !act.is(inText) || len(msg.Text) > 0 {
 			a.Guard.Press(name, msg.IsRepeat, false, a.Now())
-			return current.text(msg)
+			return current.Text(msg)
 		}
 		return a.runKey(act, msg)
 	}
@@ -52,7 +54,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 func (a *app) runKey(act *action, msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()
 	if a.Guard.Press(name, msg.IsRepeat, act.is(endsCall), a.Now()) && a.whyNot(act) == "" {
-		a.refuse(keyName(name) + " came too soon after this call did: press it again")
+		a.Refuse(page.KeyName(name) + " came too soon after this call did: press it again")
 		return nil
 	}
 	return a.run(act)
@@ -78,17 +80,17 @@ func escThen(msg tea.KeyPressMsg) (esc, then tea.KeyPressMsg, both bool) {
 // to where it is typed, and nothing is done that the user cannot see.
 func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 	current := a.pages[a.current]
-	if p, asks := a.dialog.(*prompt); asks && len(msg.Text) > 0 {
-		p.paste(msg.Text)
+	if p, asks := a.Dialog.(*page.Prompt); asks && len(msg.Text) > 0 {
+		p.Paste(msg.Text)
 		return nil
 	}
-	if a.dialog == nil && current.typing() && !strings.HasPrefix(msg.String(), "ctrl+") && msg.String() != "esc" {
-		return current.text(msg)
+	if a.Dialog == nil && current.Typing() && !strings.HasPrefix(msg.String(), "ctrl+") && msg.String() != "esc" {
+		return current.Text(msg)
 	}
-	switch act := a.keys.find(msg.String(), []scope{scopeEverywhere}); {
+	switch act := a.keys.find(msg.String(), []page.Scope{page.ScopeEverywhere}); {
 	case act == nil:
 		return nil
-	case act.id == "quit" && a.Trouble == nil && (len(msg.Text) == 0 || a.dialog == nil):
+	case act.id == "quit" && a.Trouble == nil && (len(msg.Text) == 0 || a.Dialog == nil):
 		return a.finish() // What was typed is kept as a draft.
 	case act.is(whenSmall):
 		return a.run(act)
@@ -98,11 +100,11 @@ func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 
 func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
 	switch {
-	case a.dialog != nil:
-		a.dialog.paste(msg.Content)
+	case a.Dialog != nil:
+		a.Dialog.Paste(msg.Content)
 		return nil
-	case a.pages[a.current].typing():
-		return a.pages[a.current].text(msg)
+	case a.pages[a.current].Typing():
+		return a.pages[a.current].Text(msg)
 	default:
 		return nil // Pasted text must never run keys.
 	}
@@ -122,7 +124,7 @@ const suspendTime = 2 * time.Second
 // run runs an action, unless something speaks against it: then it says what.
 func (a *app) run(act *action) tea.Cmd {
 	if why := a.whyNot(act); why != "" {
-		a.refuse(why)
+		a.Refuse(why)
 		return nil
 	}
 	return act.run(a)
@@ -143,19 +145,19 @@ func (a *app) whyNotUndo() string {
 }
 
 func (a *app) whyNotDismiss() string {
-	if len(a.errors) == 0 {
+	if len(a.Errors) == 0 {
 		return "there is no error to dismiss"
 	}
 	return ""
 }
 
 func (a *app) dismiss() tea.Cmd {
-	a.errors = a.errors[1:]
+	a.Errors = a.Errors[1:]
 	return nil
 }
 
 func (a *app) reveal() tea.Cmd {
-	a.revealed = !a.revealed
+	a.Revealed = !a.Revealed
 	return nil
 }
 
@@ -175,22 +177,46 @@ func (a *app) askPalette() tea.Cmd { return a.askAction("Run an action", true) }
 
 // askAction lists the actions that work here; picking one runs it.
 func (a *app) askAction(title string, byName bool) tea.Cmd {
-	scopes := append(slices.Clone(a.pages[a.current].scopes()), scopeEverywhere)
-	var options []option
+	scopes := append(slices.Clone(a.pages[a.current].Scopes()), page.ScopeEverywhere)
+	var options []page.Option
 	for _, act := range a.keys.in(scopes) {
 		label := act.help
 		if byName {
 			label = act.id + ": " + act.help
 		}
 		keys := act.Keys()
-		options = append(options, option{
-			key: strings.Join(keys[:min(len(keys), 2)], " "), label: label, why: a.whyNot(act),
-			run: func() tea.Cmd {
-				a.dialog = nil
+		options = append(options, page.Option{
+			Key: strings.Join(keys[:min(len(keys), 2)], " "), Label: label, Why: a.whyNot(act),
+			Run: func() tea.Cmd {
+				a.Dialog = nil
 				return a.run(act)
 			},
 		})
 	}
-	a.dialog = &choose{title: title, options: options, filterable: true}
+	a.Dialog = &page.Choose{Title: title, Options: options, Filterable: true}
+	return nil
+}
+
+func (a *app) whyNoBatch() string {
+	if a.Batch == nil {
+		return "there was no action on several records"
+	}
+	return ""
+}
+
+// showBatch lists what became of each record of the latest action on several.
+func (a *app) showBatch() tea.Cmd {
+	lines := []string{a.Batch.Summary(), ""}
+	for _, r := range a.Batch.Records {
+		sign := "  "
+		switch {
+		case r.Bad:
+			sign = a.Styles.WarnSign + " "
+		case r.Done:
+			sign = a.Styles.OKSign + " "
+		}
+		lines = append(lines, sign+r.Name+"  "+page.Clean(r.State))
+	}
+	a.Dialog = &page.Text{Title: a.Batch.Label, Lines: lines}
 	return nil
 }

@@ -87,7 +87,7 @@ func TestQueueOfAServiceThatBeginsAtTheNewest(t *testing.T) {
 			d := newDriver(t, w.options)
 			d.press("n")
 			if got, all := d.app.Waiting(); got != 555 || !all {
-				t.Errorf("queue: got %d calls (all %v), want 555 and no others; errors %v", got, all, d.app.errors)
+				t.Errorf("queue: got %d calls (all %v), want 555 and no others; errors %v", got, all, d.app.Errors)
 			}
 			if call := d.app.Call; call == nil || call.UUID != callID(1) {
 				t.Errorf("desk: got %+v, want the oldest call", call)

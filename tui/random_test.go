@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -17,6 +16,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/tui/desk"
+	"fundesk/tui/page"
 	"fundesk/tui/widget"
 )
 
@@ -33,7 +33,7 @@ func newDriver(t *testing.T, o Options) *driver {
 		t.Fatal(err)
 	}
 	a.tick = func() tea.Cmd { return nil }
-	a.previewRest = 0
+	a.PreviewPause = 0
 	a.Sender = o.Outbox.Sender(o.Client, outbox.SenderOptions{})
 	d := &driver{t: t, app: a}
 	d.run(a.Init(), 0)
@@ -97,12 +97,12 @@ func (d *driver) check(what string) {
 	d.t.Helper()
 	screen := d.app.screen()
 	l := d.app.layout
-	if len(screen) != max(l.height, 0) {
-		d.t.Fatalf("%s: got %d lines, want %d", what, len(screen), l.height)
+	if len(screen) != max(l.Height, 0) {
+		d.t.Fatalf("%s: got %d lines, want %d", what, len(screen), l.Height)
 	}
 	for i, line := range screen {
-		if w := widget.Width(line); w != l.width {
-			d.t.Fatalf("%s: line %d has %d cells, want %d: %q", what, i, w, l.width, line)
+		if w := widget.Width(line); w != l.Width {
+			d.t.Fatalf("%s: line %d has %d cells, want %d: %q", what, i, w, l.Width, line)
 		}
 	}
 }
@@ -192,11 +192,11 @@ func TestReasonIsSeenBesideAnError(t *testing.T) {
 			t.Errorf("status: got %q, want %q and how errors are dismissed", got, want)
 		}
 	}
-	d.app.fail("the first went wrong", nil)
+	d.app.Fail("the first went wrong", nil)
 	status("the first went wrong")
 	d.press("ctrl+s")
 	status("no call on the desk")
-	d.app.fail("the second went wrong", nil)
+	d.app.Fail("the second went wrong", nil)
 	status("the first went wrong")
 	d.press("ctrl+s")
 	d.app.notice(desk.Notice{Level: desk.Urgent, Text: "the third went wrong"})
@@ -214,9 +214,9 @@ func TestBulkAsksWithCountAndNames(t *testing.T) {
 	d.press("A")
 	d.press("2")
 	d.check("the question")
-	question, ok := d.app.dialog.(*confirm)
-	if !ok || len(question.lines) != 4 || question.lines[0] != "Cancel the calls: 3 records" {
-		t.Fatalf("dialog: got %+v, want a question with three names", d.app.dialog)
+	question, ok := d.app.Dialog.(*page.Confirm)
+	if !ok || len(question.Lines) != 4 || question.Lines[0] != "Cancel the calls: 3 records" {
+		t.Fatalf("dialog: got %+v, want a question with three names", d.app.Dialog)
 	}
 	d.press("enter")
 	if entries, _, _ := w.box.List(); len(entries) != 0 {
@@ -227,7 +227,7 @@ func TestBulkAsksWithCountAndNames(t *testing.T) {
 		t.Errorf("after y: got %d entries, want 3", len(entries))
 	}
 	// The first of the three is completed already.
-	d.app.Sender = w.box.Sender(w.options.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { d.run(d.app.perform(d.app.Receive(desk.Told(e))), 0) }})
+	d.app.Sender = w.box.Sender(w.options.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { d.run(d.app.Perform(d.app.Receive(desk.Told(e))), 0) }})
 	if err := w.box.Release(); err != nil {
 		t.Fatal(err)
 	}
@@ -243,40 +243,17 @@ func TestBulkAsksWithCountAndNames(t *testing.T) {
 	}
 }
 
-// The cost of a frame does not depend on the number of rows.
-func BenchmarkListFrame(b *testing.B) {
-	for _, rows := range []int{100, 100_000} {
-		b.Run(fmt.Sprint(rows), func(b *testing.B) {
-			s := newShell(context.Background(), Options{Options: desk.Options{Now: time.Now, Outbox: new(outbox.Outbox)}}, keymap(registry()))
-			l := newCallsPage(s)
-			for i := range rows {
-				l.rows = append(l.rows, callRow{id: ids(1, i), status: newWord("requested"), kind: newWord("verification"), name: "Anna Jansen", requestedAt: newMoment(time.Now()), attempts: int32(i % 4)})
-			}
-			layout := newLayout(120, 40)
-			l.resize(layout)
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				l.table.Move(1+i%3, rows)
-				if l.table.Cursor() == rows-1 {
-					l.table.Place(0, rows)
-				}
-				_ = l.lines(layout)
-			}
-		})
-	}
-}
-
 // windowedFrame is the floor of a frame: the rows in sight in one piece, and nothing
 // else of a program.
-func windowedFrame(rows []callRow, cursor int) string {
+func windowedFrame(rows []page.CallRow, cursor int) string {
 	const width, height = 120, 40
 	var b strings.Builder
 	b.Grow((width + 8) * height)
 	line := make([]byte, 0, width)
 	top := cursor / height * height
 	for i := top; i < min(top+height, len(rows)); i++ {
-		line = desk.AppendShortID(line[:0], rows[i].id)
-		for _, cell := range []string{rows[i].status.String(), rows[i].name, rows[i].kind.String()} {
+		line = desk.AppendShortID(line[:0], rows[i].ID)
+		for _, cell := range []string{"requested", "Anna Jansen", "verification"} {
 			line = append(append(line, ' '), cell...)
 		}
 		line = append(line, strings.Repeat(" ", width-len(line))...)
@@ -300,11 +277,10 @@ func BenchmarkScreen(b *testing.B) {
 	}
 	a.tick = func() tea.Cmd { return nil }
 	const rows = 100_000
-	l := a.pages[callsPage].(*callsView)
+	l := a.pages[page.CallsPage].(*page.Calls)
 	for i := range rows {
-		l.rows = append(l.rows, callRow{id: ids(1, i), status: newWord("requested"), kind: newWord("verification"), name: "Anna Jansen", requestedAt: newMoment(time.Now()), attempts: int32(i % 4)})
+		l.Rows = append(l.Rows, benchRow(i))
 	}
-	l.preview = &detail{ref: reference{kindCall, callID(1)}, ready: true, record: record{call: &apitype.Call{UUID: callID(1), Status: "requested", Type: "winback"}}}
 	a.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
 	keys := []tea.KeyPressMsg{keyPress("j"), keyPress("j"), keyPress("k")}
 	var ours, floors time.Duration
@@ -313,7 +289,7 @@ func BenchmarkScreen(b *testing.B) {
 		a.Update(keys[i%len(keys)])
 		_ = a.View()
 		between := time.Now()
-		_ = windowedFrame(l.rows, l.table.Cursor())
+		_ = windowedFrame(l.Rows, l.Cursor())
 		ours, floors = ours+between.Sub(began), floors+time.Since(between)
 	}
 	b.ReportMetric(float64(ours.Nanoseconds())/float64(b.N), "frame-ns")
@@ -322,4 +298,13 @@ func BenchmarkScreen(b *testing.B) {
 		a.Update(keys[0])
 		_ = a.View()
 	}), "frame-allocs")
+}
+
+// benchRow is a row of a long list.
+func benchRow(i int) page.CallRow {
+	person := apitype.Person{FirstName: new("Anna"), LastName: new("Jansen")}
+	return page.NewCallRow(apitype.Call{
+		UUID: ids(1, i), Status: apitype.CallRequested, Type: apitype.CallVerification, Person: apitype.Embed(person),
+		RequestedAt: apitype.NewTime(time.Now()), AttemptsCount: i % 4,
+	})
 }

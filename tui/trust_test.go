@@ -6,51 +6,12 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
-	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/page"
 )
-
-func TestOnlyWebLinksAreOffered(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		link string
-		want bool
-	}{
-		{"https://files.example/s/1?sig=a%2Fb", true},
-		{"HTTPS://files.example/s", true},
-		{"http://127.0.0.1:8080/signatures/1", true},
-		{"http://[::1]:8080/s", true},
-		{"http://localhost/s", true},
-		{"http://embedded.localhost/signatures/1?expires=2", true}, // Of the demo.
-		{"http://evillocalhost/s", false},
-		{"http://files.example/s", false},
-		{"http://127.0.0.1.example/s", false},
-		{"http://localhost@files.example/s", false},
-		{"https://files.example@evil.example/s", false},
-		{"file:///etc/passwd", false},
-		{"/etc/passwd", false},
-		{"--help", false},
-		{"-oProxyCommand=sh", false},
-		{"https:files.example", false},
-		{"https://", false},
-		{"javascript:alert(1)", false},
-		{"https://files.example/\u202egpj.exe", false},
-		{"https://files.example/\u200b", false},
-		{"https://files.example/\x1b]0;title\a", false},
-		{"https://files.example/\n--help", false},
-		{"https://files.example/$(id) x", false},
-		{"https://files.example/`id`", false},
-	}
-	for _, test := range tests {
-		if got := isWebLink(test.link); got != test.want {
-			t.Errorf("%q: got %v, want %v", test.link, got, test.want)
-		}
-	}
-}
 
 // The dialog counts down, and fetches a new link in place of one that is over.
 func TestSignatureLinkIsFetchedAnewWhenItIsOver(t *testing.T) {
@@ -59,9 +20,9 @@ func TestSignatureLinkIsFetchedAnewWhenItIsOver(t *testing.T) {
 	d := newDriver(t, w.options)
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
 	d.press("4")
-	l := d.app.pages[pledgesPage].(*pledgesView)
+	l := d.app.pages[page.PledgesPage].(*page.Pledges)
 	screen := func() string { return strings.Join(d.app.screen(), "\n") }
-	l.onSignature(signatureRead{id: pledgeID(1), link: "https://files.example/s", till: w.Clock.Now().Add(time.Hour)}, nil)
+	l.OfferSignature(page.SignatureRead{ID: pledgeID(1), Link: "https://files.example/s", Till: w.Clock.Now().Add(time.Hour)})
 	if !strings.Contains(screen(), "valid for 60 more minutes") {
 		t.Errorf("screen: got no 60 minutes:\n%s", screen())
 	}
@@ -77,21 +38,9 @@ func TestSignatureLinkIsFetchedAnewWhenItIsOver(t *testing.T) {
 	if !strings.Contains(screen(), "this pledge has no signature") {
 		t.Errorf("screen: got the old link, want the pledge read again:\n%s", screen())
 	}
-	l.onSignature(signatureRead{id: pledgeID(1), link: "file:///etc/passwd", till: w.Clock.Now()}, nil)
-	if d.app.dialog != nil || !strings.Contains(screen(), "is no https address") {
+	l.OfferSignature(page.SignatureRead{ID: pledgeID(1), Link: "file:///etc/passwd", Till: w.Clock.Now()})
+	if d.app.Dialog != nil || !strings.Contains(screen(), "is no https address") {
 		t.Errorf("screen: got a file offered, want a refusal:\n%s", screen())
-	}
-}
-
-// What is copied from a record has no line that a shell would run, and nothing unseen.
-func TestCopiedValuesAreClean(t *testing.T) {
-	t.Parallel()
-	got := copyText("phone", "+31612345678\nrm -rf ~\x1b]52;c;x\a\u202e\u009b")().(copied).text
-	if strings.ContainsFunc(got, func(r rune) bool { return r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) || r == 0x202e }) || !utf8.ValidString(got) {
-		t.Errorf("copied: got %q, want one visible line", got)
-	}
-	if exact := "my own\nnotes"; copyOwn("text", exact)().(copied).text != exact {
-		t.Error("own text: got it changed, want it exact")
 	}
 }
 
@@ -162,7 +111,7 @@ func TestTerminalGetsNoMoreThanItDraws(t *testing.T) {
 	}
 }
 
-// Amounts, dates and numbers are shown as at home; what is copied works everywhere.
+// Amounts, dates and numbers are shown as at home.
 func TestLocaleIsForTheEye(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -186,14 +135,4 @@ func TestLocaleIsForTheEye(t *testing.T) {
 	see("12,50")
 	d.press("3")
 	see("06 12345671")
-	s := d.app.shell
-	f := &fields{shell: s}
-	f.person(apitype.Person{MobilePhoneNumber: new("+31612345671"), DateOfBirth: &apitype.Date{Year: 1980, Month: 5, Day: 17}})
-	copies := map[string]string{}
-	for _, x := range f.all {
-		copies[x.label] = x.copy
-	}
-	if copies["mobile"] != "+31612345671" || copies["born"] != "1980-05-17" {
-		t.Errorf("copied: got %q, want the number and the date as the service has them", copies)
-	}
 }

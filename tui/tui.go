@@ -59,18 +59,16 @@ func Run(ctx context.Context, o Options) error {
 // used.
 const collectAt = 25
 
-// loads counts what was read from the service.
-type loads struct {
-	begun         int
-	seen, settled int // At the last look; when nothing was being read.
-}
+// loads is how often something was read from the service: at the last look, and when
+// nothing was being read.
+type loads struct{ seen, settled int }
 
 // areSettled reports, once, that nothing was read since the last look, and something
 // before.
-func (l *loads) areSettled() bool {
-	quiet := l.begun == l.seen && l.begun != l.settled
-	if l.seen = l.begun; quiet {
-		l.settled = l.begun
+func (l *loads) areSettled(now int) bool {
+	quiet := now == l.seen && now != l.settled
+	if l.seen = now; quiet {
+		l.settled = now
 	}
 	return quiet
 }
@@ -141,7 +139,7 @@ func (a *app) endOnSignal(ctx context.Context, quit, kill func()) (stop func()) 
 		for asked := false; ; {
 			select {
 			case by := <-signals:
-				if by == os.Interrupt && a.editor.isRunning() {
+				if by == os.Interrupt && a.Editor.IsRunning() {
 					continue // ctrl+c is meant for the editor, or for what that runs.
 				}
 				if asked {
@@ -150,7 +148,7 @@ func (a *app) endOnSignal(ctx context.Context, quit, kill func()) (stop func()) 
 				}
 				asked = true
 				_ = a.Autosave.Flush() // Run flushes again and reports.
-				a.editor.end(by)
+				a.Editor.End(by)
 				go quit() // It is heard when the editor has ended.
 			case <-ctx.Done():
 				return

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/outbox"
+	"fundesk/tui/page"
 )
 
 // slowDesk is a desk whose first reading has not come back; answer lets it.
@@ -37,7 +38,7 @@ func TestWhatIsTypedAheadWaitsForTheCall(t *testing.T) {
 	if call := d.app.Call; call == nil || call.UUID != callID(1) {
 		t.Fatalf("call: got %v, want the first", call)
 	}
-	if got, want := d.app.desk.notes.Value(), "aXs世 pasted"; got != want {
+	if got, want := d.app.Form.Notes, "aXs世 pasted"; got != want {
 		t.Errorf("notes: got %q, want %q", got, want)
 	}
 	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
@@ -58,13 +59,13 @@ func TestTypingWaitsForTheDraft(t *testing.T) {
 	}
 	a.tick = func() tea.Cmd { return nil }
 	d := &driver{t: t, app: a}
-	drafts := a.perform(a.ReadOutbox())
-	d.run(a.perform(a.Begin()), 0)
+	drafts := a.Perform(a.ReadOutbox())
+	d.run(a.Perform(a.Begin()), 0)
 	for _, key := range []string{"n", "i", "!"} {
 		d.press(key)
 	}
 	d.run(drafts, 0)
-	if got, want := a.desk.notes.Value(), "of yesterday!"; got != want {
+	if got, want := a.Form.Notes, "of yesterday!"; got != want {
 		t.Errorf("notes: got %q, want %q", got, want)
 	}
 }
@@ -84,8 +85,8 @@ func TestTypedAheadNeverEndsACall(t *testing.T) {
 	if got := d.app.Form; got.Code != "reached" || got.Notes != "x" {
 		t.Errorf("form: got %q %q, want what was typed before ctrl+s", got.Code, got.Notes)
 	}
-	if len(d.app.errors) != 1 || !strings.Contains(d.app.errors[0], "not used: y") {
-		t.Errorf("errors: got %q, want the text that was not used", d.app.errors)
+	if len(d.app.Errors) != 1 || !strings.Contains(d.app.Errors[0], "not used: y") {
+		t.Errorf("errors: got %q, want the text that was not used", d.app.Errors)
 	}
 	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
 		t.Errorf("outbox: got %v %v, want nothing", entries, err)
@@ -103,8 +104,8 @@ func TestTypedAheadWithoutACallIsSaid(t *testing.T) {
 		d.press(key)
 	}
 	answer()
-	if len(d.app.errors) != 1 || !strings.Contains(d.app.errors[0], "ok") {
-		t.Errorf("errors: got %q, want the text that no call came for", d.app.errors)
+	if len(d.app.Errors) != 1 || !strings.Contains(d.app.Errors[0], "ok") {
+		t.Errorf("errors: got %q, want the text that no call came for", d.app.Errors)
 	}
 }
 
@@ -119,8 +120,8 @@ func TestTooSmallRunsNoKeys(t *testing.T) {
 	for _, key := range []string{"a", "X", "y", "s", "2", "c", "1", "ctrl+s"} {
 		d.press(key)
 	}
-	if d.app.current != deskPage || d.app.dialog != nil || d.app.Call.UUID != callID(1) {
-		t.Errorf("got page %d with %v and call %s, want nothing changed", d.app.current, d.app.dialog, d.app.Call.UUID)
+	if d.app.current != page.DeskPage || d.app.Dialog != nil || d.app.Call.UUID != callID(1) {
+		t.Errorf("got page %d with %v and call %s, want nothing changed", d.app.current, d.app.Dialog, d.app.Call.UUID)
 	}
 	d.send(large)
 	d.press("c")
@@ -131,7 +132,7 @@ func TestTooSmallRunsNoKeys(t *testing.T) {
 		d.press(key)
 	}
 	d.send(large)
-	if got := d.app.desk.notes.Value(); got != "hi" {
+	if got := d.app.Form.Notes; got != "hi" {
 		t.Errorf("notes: got %q, want hi", got)
 	}
 	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {

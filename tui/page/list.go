@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 
 // How lists read.
 const (
-	listPage      = 100 // Records asked for at a time.
+	ListPage      = 100 // Records asked for at a time.
 	listAhead     = 70  // Percent of what is loaded after which the next page is asked for.
 	listSearchMax = 200 // Pages that a local filter reads in one go.
 )
@@ -26,20 +26,20 @@ const (
 type noun[R any] struct {
 	page    int
 	name    string // Plural, for messages.
-	kind    kind
+	kind    Kind
 	columns []widget.Column[R]
 	id      func(R) apitype.UUID
 	// parse reads a filter; its error says what is wrong with it.
 	parse func(text string) (query[R], error)
 	// hint says in the interface's terms what can be filtered, and who does it.
-	hint []string
+	Hint []string
 	// bulk are the actions on marked records.
-	bulk func(ids []apitype.UUID, names []string) []option
+	bulk func(t targets) []Option
 	// row names a record in a question.
 	row func(R) string
 	// order is the time that the list is sorted by.
 	order  func(R) time.Time
-	scopes []scope
+	scopes []Scope
 }
 
 // query is a filter that was understood.
@@ -67,15 +67,15 @@ type batch[R any] struct {
 
 // list is a page of records: a window on what was read so far, a filter, marks, and the
 // records opened from it.
-type list[R any] struct {
-	*shell
+type List[R any] struct {
+	*Env
 	noun[R]
 	table     widget.Table[R]
-	rows      []R
+	Rows      []R // Read so far, those that the filter passes.
 	query     query[R]
 	filter    string
 	cursor    string
-	more      bool
+	More      bool // Records follow.
 	loading   bool
 	loaded    bool
 	seq       int
@@ -85,24 +85,24 @@ type list[R any] struct {
 	since     apitype.Time          // Changes up to then are here.
 	searchN   int                   // Pages read in this go for the local filter.
 	refreshed refreshed
-	marks     map[apitype.UUID]bool
+	Marks     map[apitype.UUID]bool
 	stack     []*detail // Opened records, the latest last.
 	preview   *detail   // Beside the list.
 	coming    *detail   // The next preview, which may still be read.
 	moves     int       // Of the cursor, for the next preview.
 	detailSeq int
-	layout    layout
+	layout    Layout
 }
 
-func newList[R any](s *shell, n noun[R]) *list[R] {
-	l := &list[R]{shell: s, noun: n, marks: map[apitype.UUID]bool{}, layout: newLayout(80, 24)}
+func newList[R any](s *Env, n noun[R]) *List[R] {
+	l := &List[R]{Env: s, noun: n, Marks: map[apitype.UUID]bool{}, layout: NewLayout(80, 24)}
 	l.table.Columns = n.columns
-	l.table.SetHeight(l.layout.body - 2)
+	l.table.SetHeight(l.layout.Body - 2)
 	l.query, _ = n.parse("")
 	return l
 }
 
-func (l *list[R]) open() tea.Cmd {
+func (l *List[R]) Open() tea.Cmd {
 	if l.loaded || l.loading {
 		return nil
 	}
@@ -117,27 +117,27 @@ type refreshed struct {
 }
 
 // restart reads the list from its beginning.
-func (l *list[R]) restart() tea.Cmd {
-	l.rows, l.preview, l.refreshed = nil, nil, refreshed{depth: -1}
+func (l *List[R]) restart() tea.Cmd {
+	l.Rows, l.preview, l.refreshed = nil, nil, refreshed{depth: -1}
 	return l.reread()
 }
 
 // reload is restart that keeps the rows until the new ones are there, and the cursor
 // on its record.
-func (l *list[R]) reload() tea.Cmd {
+func (l *List[R]) reload() tea.Cmd {
 	l.refreshed = refreshed{old: true, depth: -1}
 	return l.reread()
 }
 
-func (l *list[R]) reread() tea.Cmd {
+func (l *List[R]) reread() tea.Cmd {
 	l.seq++
-	l.cursor, l.more, l.loading, l.read, l.searchN = "", true, false, 0, 0
+	l.cursor, l.More, l.loading, l.read, l.searchN = "", true, false, 0, 0
 	l.coming, l.since, l.lastRead, l.early = nil, apitype.NewTime(l.Now()), time.Time{}, map[apitype.UUID]bool{}
 	return l.fetchMore()
 }
 
-func (l *list[R]) fetchMore() tea.Cmd {
-	if l.loading || !l.more {
+func (l *List[R]) fetchMore() tea.Cmd {
+	if l.loading || !l.More {
 		return nil
 	}
 	l.loading = true
@@ -146,56 +146,56 @@ func (l *list[R]) fetchMore() tea.Cmd {
 }
 
 // wantsMore reads on when the cursor comes near the end of what is loaded.
-func (l *list[R]) wantsMore() tea.Cmd {
-	if (l.table.Cursor()+l.table.Height())*100 >= len(l.rows)*listAhead {
+func (l *List[R]) wantsMore() tea.Cmd {
+	if (l.table.Cursor()+l.table.Height())*100 >= len(l.Rows)*listAhead {
 		return l.fetchMore()
 	}
 	return nil
 }
 
-func (l *list[R]) resize(layout layout) {
+func (l *List[R]) Resize(layout Layout) {
 	l.layout = layout
-	l.table.SetHeight(layout.body - 2)
-	l.table.Place(l.table.Cursor(), len(l.rows))
+	l.table.SetHeight(layout.Body - 2)
+	l.table.Place(l.table.Cursor(), len(l.Rows))
 }
 
-func (l *list[R]) scopes() []scope { return append(slices.Clone(l.noun.scopes), scopeLists) }
+func (l *List[R]) Scopes() []Scope { return append(slices.Clone(l.noun.scopes), ScopeLists) }
 
-func (l *list[R]) typing() bool { return false }
+func (l *List[R]) Typing() bool { return false }
 
-func (l *list[R]) text(tea.Msg) tea.Cmd { return nil }
+func (l *List[R]) Text(tea.Msg) tea.Cmd { return nil }
 
-// front is the record in front, nil when the list is.
-func (l *list[R]) front() *detail {
+// Front is the record in front, nil when the list is.
+func (l *List[R]) Front() *detail {
 	if len(l.stack) == 0 {
 		return nil
 	}
 	return l.stack[len(l.stack)-1]
 }
 
-// chosen is the row under the cursor.
-func (l *list[R]) chosen() (R, bool) {
+// Chosen is the row under the cursor.
+func (l *List[R]) Chosen() (R, bool) {
 	var none R
-	if l.table.Cursor() >= len(l.rows) {
+	if l.table.Cursor() >= len(l.Rows) {
 		return none, false
 	}
-	return l.rows[l.table.Cursor()], true
+	return l.Rows[l.table.Cursor()], true
 }
 
-// target is the record that an action is about: the one in front, or the row.
-func (l *list[R]) target() (reference, bool) {
-	if d := l.front(); d != nil {
+// Target is the record that an action is about: the one in front, or the row.
+func (l *List[R]) Target() (Reference, bool) {
+	if d := l.Front(); d != nil {
 		return d.ref, true
 	}
-	row, ok := l.chosen()
+	row, ok := l.Chosen()
 	if !ok {
-		return reference{}, false
+		return Reference{}, false
 	}
-	return reference{l.kind, l.id(row)}, true
+	return Reference{l.kind, l.id(row)}, true
 }
 
 // receive takes in a page, or a record.
-func (l *list[R]) receive(r result) tea.Cmd {
+func (l *List[R]) Receive(r Result) tea.Cmd {
 	switch value := r.value.(type) {
 	case batch[R]:
 		if r.seq != l.seq {
@@ -214,44 +214,44 @@ func (l *list[R]) receive(r result) tea.Cmd {
 	return nil
 }
 
-func (l *list[R]) onBatch(b batch[R], err error) tea.Cmd {
+func (l *List[R]) onBatch(b batch[R], err error) tea.Cmd {
 	l.loading = false
 	if err != nil {
-		l.failRead("cannot read the "+l.name, err)
+		l.FailRead("cannot read the "+l.name, err)
 		if l.Offline != "" {
-			l.sayf("the %s could not be read: %s; %s tries again", l.name, l.Offline, l.keys.keyOf(actRefresh))
+			l.Sayf("the %s could not be read: %s; %s tries again", l.name, l.Offline, l.KeyOf(ActRefresh))
 		}
 		return nil
 	}
 	l.NoteConnection(nil)
 	l.loaded = true
 	l.read += len(b.rows)
-	l.more = b.more && b.cursor != "" && b.cursor != l.cursor
+	l.More = b.more && b.cursor != "" && b.cursor != l.cursor
 	l.cursor = b.cursor
 	if l.refreshed.old {
 		l.refreshed = refreshed{depth: l.table.Cursor()}
-		if row, ok := l.chosen(); ok {
+		if row, ok := l.Chosen(); ok {
 			l.refreshed.id = l.id(row)
 		}
-		l.rows = nil
+		l.Rows = nil
 	}
 	if n := len(b.rows); n > 0 {
 		l.lastRead = l.order(b.rows[n-1])
 	}
-	before := len(l.rows)
+	before := len(l.Rows)
 	for _, row := range b.rows {
 		if (l.query.keep == nil || l.query.keep(row)) && !l.early[l.id(row)] {
-			l.rows = append(l.rows, row)
+			l.Rows = append(l.Rows, row)
 		}
 	}
 	if l.findCursor() {
 		return l.fetchMore()
 	}
-	if len(l.rows)-before > l.table.Height() {
+	if len(l.Rows)-before > l.table.Height() {
 		l.searchN = 0
 	}
 	// A local filter reads on until the screen is full, within reason.
-	if l.query.keep != nil && l.more && l.searchN < listSearchMax && len(l.rows) < l.table.Cursor()+2*l.table.Height() {
+	if l.query.keep != nil && l.More && l.searchN < listSearchMax && len(l.Rows) < l.table.Cursor()+2*l.table.Height() {
 		l.searchN++
 		return tea.Batch(l.fetchMore(), l.readPreview())
 	}
@@ -261,39 +261,39 @@ func (l *list[R]) onBatch(b batch[R], err error) tea.Cmd {
 
 // findCursor puts the cursor back on its record after a refresh; it reports whether
 // more has to be read for that.
-func (l *list[R]) findCursor() bool {
+func (l *List[R]) findCursor() bool {
 	r := &l.refreshed
 	if r.depth < 0 {
 		return false
 	}
-	for i, row := range l.rows {
+	for i, row := range l.Rows {
 		if l.id(row) == r.id {
-			l.table.Place(i, len(l.rows))
+			l.table.Place(i, len(l.Rows))
 			r.depth = -1
 			return false
 		}
 	}
-	if l.more && len(l.rows) <= r.depth {
+	if l.More && len(l.Rows) <= r.depth {
 		return true
 	}
-	l.table.Place(r.depth, len(l.rows)) // It is no longer there.
+	l.table.Place(r.depth, len(l.Rows)) // It is no longer there.
 	r.depth = -1
 	return false
 }
 
 // lines draws the record in front, or the list, from 100 columns with a preview.
-func (l *list[R]) lines(layout layout) []string {
-	if d := l.front(); d != nil {
-		return d.lines(l.shell, layout.width, layout.body, true)
+func (l *List[R]) Lines(layout Layout) []string {
+	if d := l.Front(); d != nil {
+		return d.lines(l.Env, layout.Width, layout.Body, true)
 	}
-	width := layout.width
-	if layout.panes > 1 {
-		width = layout.width*3/5 - ruleWidth
+	width := layout.Width
+	if layout.Panes > 1 {
+		width = layout.Width*3/5 - ruleWidth
 	}
 	lines := []string{l.summary(width)}
-	s := l.styles
-	lines = append(lines, l.table.Lines(l.rows, width, s.head, func(row R, chosen bool, line string) string {
-		if l.marks[l.id(row)] {
+	s := l.Styles
+	lines = append(lines, l.table.Lines(l.Rows, width, s.head, func(row R, chosen bool, line string) string {
+		if l.Marks[l.id(row)] {
 			line = s.mark + widget.Fit(strings.TrimPrefix(line, " "), width-1)
 			if !chosen {
 				return s.marked(line)
@@ -304,34 +304,43 @@ func (l *list[R]) lines(layout layout) []string {
 		}
 		return line
 	})...)
-	if len(l.rows) == 0 && !l.loading {
-		lines = append(lines, s.dim(" nothing here"))
+	if len(l.Rows) == 0 && !l.loading {
+		lines = append(lines, s.Dim(" nothing here"))
 	}
-	lines = widget.Block(lines, width, layout.body)
-	if layout.panes == 1 {
+	lines = widget.Block(lines, width, layout.Body)
+	if layout.Panes == 1 {
 		return lines
 	}
-	rest := layout.width - width - ruleWidth
-	return widget.Beside(s.dim(s.rule), lines, l.previewLines(rest, layout.body))
+	rest := layout.Width - width - ruleWidth
+	return widget.Beside(s.Dim(s.rule), lines, l.previewLines(rest, layout.Body))
 }
 
 // summary says how much of the list is here, and what filters it.
-func (l *list[R]) summary(width int) string {
-	text := " " + render.Plural(len(l.rows), strings.TrimSuffix(l.name, "s"), l.name)
+func (l *List[R]) summary(width int) string {
+	text := " " + render.Plural(len(l.Rows), strings.TrimSuffix(l.name, "s"), l.name)
 	if l.query.keep != nil {
 		text += fmt.Sprintf(" of %d read", l.read)
 	}
 	switch {
 	case l.loading:
 		text += ", reading…"
-	case l.more:
+	case l.More:
 		text += ", more follow"
 	}
-	if len(l.marks) > 0 {
-		text += fmt.Sprintf(", %d marked", len(l.marks))
+	if len(l.Marks) > 0 {
+		text += fmt.Sprintf(", %d marked", len(l.Marks))
 	}
 	if l.filter != "" {
-		text += "  / " + clean(l.filter) + "  [" + l.query.says + "]"
+		text += "  / " + Clean(l.filter) + "  [" + l.query.says + "]"
 	}
-	return l.styles.dim(widget.Fit(text, width))
+	return l.Styles.Dim(widget.Fit(text, width))
 }
+
+// Says tells which part of the filter the service does, and which is local.
+func (l *List[R]) Says() string { return l.query.says }
+
+// Cursor is the index of the chosen row.
+func (l *List[R]) Cursor() int { return l.table.Cursor() }
+
+// ID is the identifier of a row's record.
+func (l *List[R]) ID(row R) apitype.UUID { return l.id(row) }

@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"bytes"
@@ -21,24 +21,24 @@ type outboxRow struct {
 	damaged *outbox.Damaged
 }
 
-// outboxView is the page of what the service does not have yet.
-type outboxView struct {
-	*shell
+// Outbox is the page of what the service does not have yet.
+type Outbox struct {
+	*Env
 	table  widget.Table[outboxRow]
-	layout layout
+	layout Layout
 }
 
-func newOutboxPage(s *shell) *outboxView {
-	v := &outboxView{shell: s, layout: newLayout(80, 24)}
+func NewOutbox(s *Env) *Outbox {
+	v := &Outbox{Env: s, layout: NewLayout(80, 24)}
 	v.table.Columns = []widget.Column[outboxRow]{
 		{Title: " State", Width: 10, Text: func(b []byte, r outboxRow) []byte { return append(append(b, ' '), r.state()...) }},
-		{Title: "What", Width: 14, Text: func(b []byte, r outboxRow) []byte { return append(b, r.what()...) }},
+		{Title: "What", Width: 19, Text: func(b []byte, r outboxRow) []byte { return append(b, r.what()...) }},
 		{Title: "Record", Width: 8, Text: func(b []byte, r outboxRow) []byte { return append(b, r.record()...) }},
 		{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r outboxRow) []byte { return append(b, r.age(s)...) }},
 		{Title: "Tries", Width: 5, Right: true, Text: func(b []byte, r outboxRow) []byte { return append(b, r.tries()...) }},
 		{Title: "Last answer", Width: 10, Grow: true, Text: func(b []byte, r outboxRow) []byte { return append(b, r.answer()...) }},
 	}
-	v.resize(v.layout)
+	v.Resize(v.layout)
 	return v
 }
 
@@ -75,7 +75,7 @@ func (r outboxRow) record() string {
 	}
 }
 
-func (r outboxRow) age(s *shell) string {
+func (r outboxRow) age(s *Env) string {
 	switch {
 	case r.entry != nil:
 		return shortAge(s.Now().Sub(r.entry.CreatedAt))
@@ -96,16 +96,16 @@ func (r outboxRow) tries() string {
 func (r outboxRow) answer() string {
 	switch {
 	case r.entry != nil:
-		return clean(r.entry.LastError)
+		return Clean(r.entry.LastError)
 	case r.draft != nil:
-		return clean(r.draft.ResultCode)
+		return Clean(r.draft.ResultCode)
 	default:
-		return clean(r.damaged.Reason)
+		return Clean(r.damaged.Reason)
 	}
 }
 
 // rows are the entries, the drafts and the damaged files.
-func (v *outboxView) rows() []outboxRow {
+func (v *Outbox) rows() []outboxRow {
 	var rows []outboxRow
 	for i := range v.Entries {
 		rows = append(rows, outboxRow{entry: &v.Entries[i]})
@@ -119,7 +119,7 @@ func (v *outboxView) rows() []outboxRow {
 	return rows
 }
 
-func (v *outboxView) chosen() (outboxRow, bool) {
+func (v *Outbox) Chosen() (outboxRow, bool) {
 	rows := v.rows()
 	if v.table.Cursor() >= len(rows) {
 		return outboxRow{}, false
@@ -127,73 +127,73 @@ func (v *outboxView) chosen() (outboxRow, bool) {
 	return rows[v.table.Cursor()], true
 }
 
-func (v *outboxView) open() tea.Cmd { return v.perform(v.ReadOutbox()) }
+func (v *Outbox) Open() tea.Cmd { return v.Perform(v.ReadOutbox()) }
 
-func (v *outboxView) resize(l layout) {
+func (v *Outbox) Resize(l Layout) {
 	v.layout = l
-	v.table.SetHeight(max(l.body-2, 1))
+	v.table.SetHeight(max(l.Body-2, 1))
 }
 
-func (v *outboxView) scopes() []scope { return []scope{scopeOutbox, scopeLists} }
+func (v *Outbox) Scopes() []Scope { return []Scope{ScopeOutbox, ScopeLists} }
 
-func (v *outboxView) typing() bool { return false }
+func (v *Outbox) Typing() bool { return false }
 
-func (v *outboxView) text(tea.Msg) tea.Cmd { return nil }
+func (v *Outbox) Text(tea.Msg) tea.Cmd { return nil }
 
-func (v *outboxView) receive(result) tea.Cmd { return nil }
+func (v *Outbox) Receive(Result) tea.Cmd { return nil }
 
-func (v *outboxView) refresh() tea.Cmd { return v.perform(v.ReadOutbox()) }
+func (v *Outbox) Refresh() tea.Cmd { return v.Perform(v.ReadOutbox()) }
 
-func (v *outboxView) scroll(by step) tea.Cmd {
+func (v *Outbox) Scroll(by Step) tea.Cmd {
 	count := len(v.rows())
 	v.table.Move(rowsOf(by, v.table.Height(), count), count)
 	return nil
 }
 
-func (v *outboxView) whyNotCopy() string {
-	if _, ok := v.chosen(); !ok {
+func (v *Outbox) WhyNotCopy() string {
+	if _, ok := v.Chosen(); !ok {
 		return "the outbox is empty"
 	}
 	return ""
 }
 
-func (v *outboxView) whyNotOpen() string {
-	if row, ok := v.chosen(); ok && row.damaged != nil {
+func (v *Outbox) WhyNotOpen() string {
+	if row, ok := v.Chosen(); ok && row.damaged != nil {
 		return "a damaged file is left for you to look at: " + row.damaged.Path
 	}
-	return v.whyNotCopy()
+	return v.WhyNotCopy()
 }
 
-func (v *outboxView) whyNotSendAgain() string {
-	row, ok := v.chosen()
+func (v *Outbox) WhyNotSendAgain() string {
+	row, ok := v.Chosen()
 	if ok && (row.entry == nil || (row.entry.State != outbox.StateRejected && row.entry.State != outbox.StateUnsure)) {
 		return "only what was refused or is unsure is sent again by hand; the rest is sent by itself"
 	}
-	return v.whyNotOpen()
+	return v.WhyNotOpen()
 }
 
-func (v *outboxView) openRecord() tea.Cmd {
-	row, _ := v.chosen()
+func (v *Outbox) OpenRecord() tea.Cmd {
+	row, _ := v.Chosen()
 	if row.draft != nil {
-		return v.workOn(reference{kindCall, row.draft.Call})
+		return v.WorkOn(Reference{KindCall, row.draft.Call})
 	}
-	v.dialog = &text{title: desk.OpLabel(row.entry.Op), lines: v.entryLines(*row.entry)}
+	v.Dialog = &Text{Title: desk.OpLabel(row.entry.Op), Lines: v.entryLines(*row.entry)}
 	return nil
 }
 
-func (v *outboxView) copyRecord() tea.Cmd {
-	row, _ := v.chosen()
+func (v *Outbox) CopyRecord() tea.Cmd {
+	row, _ := v.Chosen()
 	return copyOwn("text", row.copyText())
 }
 
 // entryLines are all of an entry: what would be sent, and what the service said.
-func (s *shell) entryLines(e outbox.Entry) []string {
+func (s *Env) entryLines(e outbox.Entry) []string {
 	lines := []string{
 		"state: " + string(e.State), e.Method + " " + e.Path,
 		"made: " + s.Locale.DateTime(e.CreatedAt.Local(), "2 Jan 2006 15:04:05") + ", tries: " + fmt.Sprint(e.Tries),
 	}
 	if e.LastError != "" {
-		lines = append(lines, "last answer: "+clean(e.LastError))
+		lines = append(lines, "last answer: "+Clean(e.LastError))
 	}
 	var body bytes.Buffer
 	if json.Indent(&body, e.Body, "", "  ") == nil {
@@ -218,54 +218,54 @@ func (r outboxRow) copyText() string {
 	return string(r.entry.Body)
 }
 
-func (v *outboxView) askSendAgain() tea.Cmd {
-	row, _ := v.chosen()
+func (v *Outbox) AskSendAgain() tea.Cmd {
+	row, _ := v.Chosen()
 	e := *row.entry
-	lines := []string{"It was refused: " + clean(e.LastError)}
+	lines := []string{"It was refused: " + Clean(e.LastError)}
 	if e.State == outbox.StateUnsure {
 		lines = []string{"Its answer was lost. If it took effect after all, this does it a second time. Look at the record first."}
 	}
-	v.dialog = &confirm{title: "Send the " + desk.OpLabel(e.Op) + " again?", lines: lines, yes: func() tea.Cmd {
-		return v.perform(v.SendAgain(e.ID))
+	v.Dialog = &Confirm{Title: "Send the " + desk.OpLabel(e.Op) + " again?", Lines: lines, Yes: func() tea.Cmd {
+		return v.Perform(v.SendAgain(e.ID))
 	}}
 	return nil
 }
 
-func (v *outboxView) askDrop() tea.Cmd {
-	row, _ := v.chosen()
+func (v *Outbox) AskDrop() tea.Cmd {
+	row, _ := v.Chosen()
 	if row.draft != nil {
 		call := row.draft.Call
-		v.dialog = &confirm{title: "Drop the draft?", lines: []string{"What was typed for call " + desk.ShortID(call) + " is erased."}, yes: func() tea.Cmd {
-			return v.perform(v.DropDraft(call))
+		v.Dialog = &Confirm{Title: "Drop the draft?", Lines: []string{"What was typed for call " + desk.ShortID(call) + " is erased."}, Yes: func() tea.Cmd {
+			return v.Perform(v.DropDraft(call))
 		}}
 		return nil
 	}
 	e := *row.entry
-	v.dialog = &confirm{title: "Drop the " + desk.OpLabel(e.Op) + "?", lines: []string{"The service will not hear of it, and its text is erased."}, yes: func() tea.Cmd {
-		return v.perform(v.Drop(e.ID))
+	v.Dialog = &Confirm{Title: "Drop the " + desk.OpLabel(e.Op) + "?", Lines: []string{"The service will not hear of it, and its text is erased."}, Yes: func() tea.Cmd {
+		return v.Perform(v.Drop(e.ID))
 	}}
 	return nil
 }
 
-func (v *outboxView) lines(l layout) []string {
-	s := v.styles
+func (v *Outbox) Lines(l Layout) []string {
+	s := v.Styles
 	rows := v.rows()
 	summary := fmt.Sprintf(" %s, %s", render.Plural(len(v.Entries), "change", "changes"), render.Plural(len(v.Drafts), "draft", "drafts"))
-	lines := []string{s.dim(widget.Fit(summary, l.width))}
-	lines = append(lines, v.table.Lines(rows, l.width, s.head, func(r outboxRow, chosen bool, line string) string {
+	lines := []string{s.Dim(widget.Fit(summary, l.Width))}
+	lines = append(lines, v.table.Lines(rows, l.Width, s.head, func(r outboxRow, chosen bool, line string) string {
 		switch {
 		case chosen:
 			return s.chosen(line)
 		case r.state() == string(outbox.StateRejected):
-			return s.bad(line)
+			return s.Bad(line)
 		case r.state() == string(outbox.StateUnsure):
-			return s.warn(line)
+			return s.Warn(line)
 		default:
 			return line
 		}
 	})...)
 	if len(rows) == 0 {
-		lines = append(lines, s.dim(" Everything you did has reached the service."))
+		lines = append(lines, s.Dim(" Everything you did has reached the service."))
 	}
-	return widget.Block(lines, l.width, l.body)
+	return widget.Block(lines, l.Width, l.Body)
 }

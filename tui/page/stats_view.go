@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"cmp"
@@ -14,32 +14,32 @@ import (
 )
 
 // lines draws what was counted so far.
-func (v *stats) lines(l layout) []string {
+func (v *Stats) Lines(l Layout) []string {
 	state := fmt.Sprintf(" counted %d calls and %d pledges", v.counts.calls, v.counts.pledges)
 	switch {
 	case v.running:
-		state += "…  " + v.keys.keyOf(actStop) + " stops"
+		state += "…  " + v.KeyOf(ActStop) + " stops"
 	case v.stopped:
-		state += ", stopped; these numbers are not complete. " + v.keys.keyOf(actRefresh) + " counts anew"
+		state += ", stopped; these numbers are not complete. " + v.KeyOf(ActRefresh) + " counts anew"
 	default:
-		state += ", " + v.keys.keyOf(actRefresh) + " counts anew"
+		state += ", " + v.KeyOf(ActRefresh) + " counts anew"
 	}
 	var all []string
-	width := l.width
-	if l.panes > 1 {
-		half := (l.width - ruleWidth) / 2
+	width := l.Width
+	if l.Panes > 1 {
+		half := (l.Width - ruleWidth) / 2
 		left, right := v.callTables(half), v.otherTables(half)
 		height := max(len(left), len(right))
 		all = widget.Beside("   ", widget.Block(left, half, height), widget.Block(right, half, height))
 	} else {
 		all = append(v.callTables(width), v.otherTables(width)...)
 	}
-	room := l.body - 1
+	room := l.Body - 1
 	v.top = max(min(v.top, len(all)-room), 0)
 	if below := len(all) - room - v.top; below > 0 {
 		state += fmt.Sprintf("  (%d more lines, j scrolls)", below)
 	}
-	return widget.Block(append([]string{v.styles.dim(widget.Fit(state, width))}, all[v.top:]...), width, l.body)
+	return widget.Block(append([]string{v.Styles.Dim(widget.Fit(state, width))}, all[v.top:]...), width, l.Body)
 }
 
 // The columns of a chart, in cells.
@@ -49,7 +49,7 @@ const (
 )
 
 // bar is one line of a chart: a label, the number, a bar, and what it is made of.
-func (v *stats) bar(label string, n, most, width int, more string) string {
+func (v *Stats) bar(label string, n, most, width int, more string) string {
 	if most := max(width-barLabel-barNumber-2, 0); widget.Width(more) > most {
 		more = widget.Fit(more, most)
 	}
@@ -58,9 +58,9 @@ func (v *stats) bar(label string, n, most, width int, more string) string {
 	if most > 0 {
 		length = (n*room + most - 1) / most
 	}
-	line := widget.Fit(" "+clean(label), barLabel) + widget.FitRight(fmt.Sprint(n), barNumber) + " " + v.styles.accent(strings.Repeat(v.styles.bar, length))
+	line := widget.Fit(" "+Clean(label), barLabel) + widget.FitRight(fmt.Sprint(n), barNumber) + " " + v.Styles.accent(strings.Repeat(v.Styles.bar, length))
 	if more != "" {
-		line = widget.Fit(line, width-widget.Width(more)-1) + " " + v.styles.dim(more)
+		line = widget.Fit(line, width-widget.Width(more)-1) + " " + v.Styles.Dim(more)
 	}
 	return line
 }
@@ -69,7 +69,7 @@ func (v *stats) bar(label string, n, most, width int, more string) string {
 func kinds(counts map[apitype.CallType]int) string {
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%s %d", firstLetters(clean(string(kind)), kindLetters), counts[kind]))
+		parts = append(parts, fmt.Sprintf("%s %d", firstLetters(Clean(string(kind)), kindLetters), counts[kind]))
 	}
 	return strings.Join(parts, " ")
 }
@@ -82,9 +82,9 @@ func sum[K comparable](counts map[K]int) int {
 	return n
 }
 
-func (v *stats) callTables(width int) []string {
+func (v *Stats) callTables(width int) []string {
 	c := v.counts
-	lines := []string{v.styles.bold("Requested calls by age and type")}
+	lines := []string{v.Styles.bold("Requested calls by age and type")}
 	most, widest := 0, 0
 	for _, byKind := range c.requestedAge {
 		most, widest = max(most, sum(byKind)), max(widest, len(kinds(byKind)))
@@ -93,7 +93,7 @@ func (v *stats) callTables(width int) []string {
 		byKind := c.requestedAge[group.title]
 		lines = append(lines, v.bar(group.title, sum(byKind), most, width, widget.Fit(kinds(byKind), widest)))
 	}
-	lines = append(lines, "", v.styles.bold("Attempts before a result"))
+	lines = append(lines, "", v.Styles.bold("Attempts before a result"))
 	most = 0
 	for _, n := range c.attempts {
 		most = max(most, n)
@@ -113,7 +113,7 @@ const statsDays = 14
 
 // dayLines are the completions of the last days: a line over them, and a bar for each
 // with its types and its mean rating.
-func (v *stats) dayLines(width int) []string {
+func (v *Stats) dayLines(width int) []string {
 	today := v.Now().Local()
 	days := make([]day, statsDays)
 	most, widest := 0, 0
@@ -126,7 +126,7 @@ func (v *stats) dayLines(width int) []string {
 		most, widest = max(most, days[i].calls), max(widest, len(kinds(days[i].kinds)))
 	}
 	lines := []string{
-		v.styles.bold("Completed by day and type, mean rating"),
+		v.Styles.bold("Completed by day and type, mean rating"),
 		v.line("calls a day", counts, fmt.Sprintf("up to %d", most)),
 		v.line("mean rating", ratings, fmt.Sprintf("up to %.1f", slices.Max(ratings))),
 	}
@@ -142,19 +142,19 @@ func (v *stats) dayLines(width int) []string {
 }
 
 // line draws values as one line of steps, the oldest first.
-func (v *stats) line(label string, values []float64, more string) string {
+func (v *Stats) line(label string, values []float64, more string) string {
 	highest := max(slices.Max(values), 1e-9)
 	var b strings.Builder
 	for _, value := range values {
-		step := int(value/highest*float64(len(v.styles.steps)-1) + 0.5)
-		b.WriteString(v.styles.steps[step])
+		Step := int(value/highest*float64(len(v.Styles.steps)-1) + 0.5)
+		b.WriteString(v.Styles.steps[Step])
 	}
-	return widget.Fit(" "+label, barLabel+barNumber) + " " + v.styles.accent(b.String()) + " " + v.styles.dim(more)
+	return widget.Fit(" "+label, barLabel+barNumber) + " " + v.Styles.accent(b.String()) + " " + v.Styles.Dim(more)
 }
 
-func (v *stats) otherTables(width int) []string {
+func (v *Stats) otherTables(width int) []string {
 	c := v.counts
-	lines := []string{v.styles.bold("Results by type")}
+	lines := []string{v.Styles.bold("Results by type")}
 	codes := slices.SortedFunc(maps.Keys(c.results), func(a, b string) int {
 		return cmp.Or(cmp.Compare(sum(c.results[b]), sum(c.results[a])), strings.Compare(a, b))
 	})
@@ -165,12 +165,12 @@ func (v *stats) otherTables(width int) []string {
 	for _, code := range codes {
 		lines = append(lines, v.bar(code, sum(c.results[code]), most, width, widget.Fit(kinds(c.results[code]), widest)))
 	}
-	lines = append(lines, "", v.styles.bold("Retention rating by type"))
+	lines = append(lines, "", v.Styles.bold("Retention rating by type"))
 	for _, kind := range slices.Sorted(maps.Keys(c.ratings)) {
 		r := c.ratings[kind]
-		lines = append(lines, widget.Fit(" "+clean(string(kind)), barLabel)+fmt.Sprintf("%*.1f  of %s", barNumber, r.mean(), render.Plural(r.n, "call", "calls")))
+		lines = append(lines, widget.Fit(" "+Clean(string(kind)), barLabel)+fmt.Sprintf("%*.1f  of %s", barNumber, r.mean(), render.Plural(r.n, "call", "calls")))
 	}
-	lines = append(lines, "", v.styles.bold("Pledges by status"))
+	lines = append(lines, "", v.Styles.bold("Pledges by status"))
 	most, widest = 0, 0
 	for status, n := range c.statuses {
 		most, widest = max(most, n), max(widest, widget.Width(v.euros(apitype.Cents(c.amounts[status]))))

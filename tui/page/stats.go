@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"context"
@@ -12,15 +12,15 @@ import (
 
 // stats is the page of what a supervisor asks: it walks all calls and pledges, shows
 // what it has counted so far, and can be stopped.
-type stats struct {
-	*shell
+type Stats struct {
+	*Env
 	counts  counts
 	seq     int
 	running bool
 	stopped bool
 	started time.Time
 	top     int // The first line in sight.
-	layout  layout
+	layout  Layout
 }
 
 // counts are what was counted so far.
@@ -69,8 +69,8 @@ func newCounts() counts {
 	}
 }
 
-func newStatsPage(s *shell) *stats {
-	return &stats{shell: s, counts: newCounts(), layout: newLayout(80, 24)}
+func NewStats(s *Env) *Stats {
+	return &Stats{Env: s, counts: newCounts(), layout: NewLayout(80, 24)}
 }
 
 // How many records are asked for at a time, and how many where the service refuses that.
@@ -88,29 +88,29 @@ type counted struct {
 	size    int
 }
 
-func (v *stats) open() tea.Cmd {
+func (v *Stats) Open() tea.Cmd {
 	if v.running || v.counts.calls > 0 {
 		return nil
 	}
 	return v.restart()
 }
 
-func (v *stats) restart() tea.Cmd {
+func (v *Stats) restart() tea.Cmd {
 	v.seq++
 	v.counts, v.running, v.stopped, v.started = newCounts(), true, false, v.Now()
 	return v.readCalls("", statsPageSize)
 }
 
-func (v *stats) readCalls(after string, size int) tea.Cmd {
-	return v.load(statsPage, v.seq, func(ctx context.Context) (any, error) {
+func (v *Stats) readCalls(after string, size int) tea.Cmd {
+	return v.load(StatsPage, v.seq, func(ctx context.Context) (any, error) {
 		return countPage(after, size, func(p apitype.Paging) (apiclient.Page[apitype.Call], error) {
 			return v.Client.Calls.List(ctx, apitype.CallListOptions{Paging: p})
 		}, func(c *counted, all []apitype.Call) { c.calls = all })
 	})
 }
 
-func (v *stats) readPledges(after string, size int) tea.Cmd {
-	return v.load(statsPage, v.seq, func(ctx context.Context) (any, error) {
+func (v *Stats) readPledges(after string, size int) tea.Cmd {
+	return v.load(StatsPage, v.seq, func(ctx context.Context) (any, error) {
 		return countPage(after, size, func(p apitype.Paging) (apiclient.Page[apitype.Pledge], error) {
 			return v.Client.Pledges.List(ctx, apitype.PledgeListOptions{Paging: p})
 		}, func(c *counted, all []apitype.Pledge) { c.pledges = all })
@@ -133,14 +133,14 @@ func countPage[T any](after string, size int, list func(apitype.Paging) (apiclie
 	return c, err
 }
 
-func (v *stats) receive(r result) tea.Cmd {
+func (v *Stats) Receive(r Result) tea.Cmd {
 	if r.seq != v.seq || v.stopped {
 		return nil
 	}
 	page, ok := r.value.(counted)
 	if r.err != nil || !ok {
 		v.running, v.stopped = false, true
-		v.failRead("cannot count", r.err)
+		v.FailRead("cannot count", r.err)
 		return nil
 	}
 	for _, c := range page.calls {
@@ -218,30 +218,30 @@ func (c *counts) addPledge(p apitype.Pledge) {
 	}
 }
 
-func (v *stats) resize(l layout) { v.layout = l }
+func (v *Stats) Resize(l Layout) { v.layout = l }
 
-func (v *stats) scopes() []scope { return []scope{scopeStats, scopeLists} }
+func (v *Stats) Scopes() []Scope { return []Scope{ScopeStats, ScopeLists} }
 
-func (v *stats) typing() bool { return false }
+func (v *Stats) Typing() bool { return false }
 
-func (v *stats) text(tea.Msg) tea.Cmd { return nil }
+func (v *Stats) Text(tea.Msg) tea.Cmd { return nil }
 
-func (v *stats) whyNotStop() string {
+func (v *Stats) WhyNotStop() string {
 	if !v.running {
 		return "nothing is being counted"
 	}
 	return ""
 }
 
-func (v *stats) stop() tea.Cmd {
+func (v *Stats) Stop() tea.Cmd {
 	v.seq++
 	v.running, v.stopped = false, true
 	return nil
 }
 
-func (v *stats) refresh() tea.Cmd { return v.restart() }
+func (v *Stats) Refresh() tea.Cmd { return v.restart() }
 
-func (v *stats) scroll(by step) tea.Cmd {
-	v.top += rowsOf(by, v.layout.body/2, 1<<20)
+func (v *Stats) Scroll(by Step) tea.Cmd {
+	v.top += rowsOf(by, v.layout.Body/2, 1<<20)
 	return nil
 }

@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"context"
@@ -63,24 +63,29 @@ func (e *notesEditor) SetStdout(io.Writer) {}
 // SetStderr implements tea.ExecCommand.
 func (e *notesEditor) SetStderr(io.Writer) {}
 
-// editNotes hands the notes to $EDITOR.
-func (d *deskView) editNotes() tea.Cmd {
+// Edited is what came back from an editor.
+func Edited(draft outbox.Draft, changed bool, err error) Result {
+	return Result{To: DeskPage, value: editedNotes{draft: draft, changed: changed}, err: err}
+}
+
+// EditNotes hands the notes to $EDITOR.
+func (d *Desk) EditNotes() tea.Cmd {
 	command := os.Getenv("VISUAL")
 	if command == "" {
 		command = os.Getenv("EDITOR")
 	}
 	words := strings.Fields(command)
 	if len(words) == 0 {
-		d.sayf("set $EDITOR to write notes in an editor; %s writes them here", d.keys.keyOf(actNotes))
+		d.Sayf("set $EDITOR to write notes in an editor; %s writes them here", d.KeyOf(ActNotes))
 		return nil
 	}
 	e := &notesEditor{box: d.Outbox, save: d.Autosave.Save, notes: editedNotes{draft: d.Draft()}, run: func(path string) error {
-		return d.runEditor(d.ctx, append(words, path))
+		return d.runEditor(d.Ctx, append(words, path))
 	}}
-	return tea.Exec(e, func(err error) tea.Msg { return result{to: deskPage, value: e.notes, err: err} })
+	return tea.Exec(e, func(err error) tea.Msg { return Edited(e.notes.draft, e.notes.changed, err) })
 }
 
-func (s *shell) runEditor(ctx context.Context, words []string) error {
+func (s *Env) runEditor(ctx context.Context, words []string) error {
 	command := exec.CommandContext(ctx, words[0], words[1:]...)
 	command.Stdin, command.Stdout, command.Stderr = s.In, s.Out, os.Stderr
 	if s.In == nil {
@@ -91,22 +96,22 @@ func (s *shell) runEditor(ctx context.Context, words []string) error {
 	}
 	// An editor loads plugins: the token is none of their business.
 	command.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "FUNDESK_TOKEN=") })
-	if err := s.editor.start(command); err != nil {
+	if err := s.Editor.start(command); err != nil {
 		return err
 	}
-	defer s.editor.ended()
+	defer s.Editor.ended()
 	return command.Wait()
 }
 
-// runningEditor is the editor that has the terminal, if one has. It is safe for
+// RunningEditor is the editor that has the terminal, if one has. It is safe for
 // concurrent use.
-type runningEditor struct {
+type RunningEditor struct {
 	mu      sync.Mutex
 	process *os.Process // Nil: none has.
 }
 
 // start starts the editor; a signal that comes meanwhile waits.
-func (r *runningEditor) start(command *exec.Cmd) error {
+func (r *RunningEditor) start(command *exec.Cmd) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := command.Start(); err != nil {
@@ -116,22 +121,22 @@ func (r *runningEditor) start(command *exec.Cmd) error {
 	return nil
 }
 
-func (r *runningEditor) ended() {
+func (r *RunningEditor) ended() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.process = nil
 }
 
-// isRunning reports whether an editor has the terminal.
-func (r *runningEditor) isRunning() bool {
+// IsRunning reports whether an editor has the terminal.
+func (r *RunningEditor) IsRunning() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.process != nil
 }
 
-// end asks the editor to end as this program was asked: it may save what it has. One that
+// End asks the editor to end as this program was asked: it may save what it has. One that
 // does not end is killed.
-func (r *runningEditor) end(by os.Signal) {
+func (r *RunningEditor) End(by os.Signal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	process := r.process

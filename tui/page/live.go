@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"context"
@@ -19,7 +19,7 @@ type news[R any] struct {
 }
 
 // poll asks for what has changed since it last asked.
-func (l *list[R]) poll() tea.Cmd {
+func (l *List[R]) Poll() tea.Cmd {
 	if !l.loaded && !l.loading {
 		return l.restart() // It could not be read so far.
 	}
@@ -36,9 +36,9 @@ func (l *list[R]) poll() tea.Cmd {
 
 // onNews merges changes: a row that is here is replaced, another one comes where it
 // belongs, and the cursor stays on its record.
-func (l *list[R]) onNews(n news[R], err error) tea.Cmd {
+func (l *List[R]) onNews(n news[R], err error) tea.Cmd {
 	if err != nil {
-		l.failRead("cannot read what has changed", err)
+		l.FailRead("cannot read what has changed", err)
 		return nil
 	}
 	l.NoteConnection(nil)
@@ -59,10 +59,10 @@ func (l *list[R]) onNews(n news[R], err error) tea.Cmd {
 		delete(changed, l.id(row)) // Once is enough.
 		// What lies beyond the last record read comes with its page. One of the same time
 		// may lie on either side.
-		if l.more && l.order(row).Before(l.lastRead) || !l.query.passes(row) {
+		if l.More && l.order(row).Before(l.lastRead) || !l.query.passes(row) {
 			continue
 		}
-		if l.more && l.order(row).Equal(l.lastRead) {
+		if l.More && l.order(row).Equal(l.lastRead) {
 			l.early[l.id(row)] = true
 		}
 		fresh = append(fresh, row)
@@ -73,24 +73,24 @@ func (l *list[R]) onNews(n news[R], err error) tea.Cmd {
 
 // replace puts changed rows in the place of those that are here, and takes out those
 // that no longer pass the filter. What is left in changed is not here.
-func (l *list[R]) replace(changed map[apitype.UUID]R) tea.Cmd {
+func (l *List[R]) replace(changed map[apitype.UUID]R) tea.Cmd {
 	var reading []tea.Cmd
 	gone := map[apitype.UUID]bool{}
 	above := 0
-	for i := 0; i < len(l.rows) && len(changed) > 0; i++ {
-		id := l.id(l.rows[i])
+	for i := 0; i < len(l.Rows) && len(changed) > 0; i++ {
+		id := l.id(l.Rows[i])
 		row, here := changed[id]
 		if !here {
 			continue
 		}
-		l.rows[i] = row
+		l.Rows[i] = row
 		delete(changed, id)
-		if l.coming != nil && l.coming.ref.id == id {
+		if l.coming != nil && l.coming.ref.ID == id {
 			reading = append(reading, l.readDetail(l.coming))
 		}
 		if !l.query.passes(row) {
 			gone[id] = true
-			delete(l.marks, id)
+			delete(l.Marks, id)
 			if i < l.table.Cursor() {
 				above++
 			}
@@ -99,25 +99,25 @@ func (l *list[R]) replace(changed map[apitype.UUID]R) tea.Cmd {
 	if len(gone) == 0 {
 		return tea.Batch(reading...)
 	}
-	l.rows = slices.DeleteFunc(l.rows, func(row R) bool { return gone[l.id(row)] })
-	if len(l.rows) == 0 {
+	l.Rows = slices.DeleteFunc(l.Rows, func(row R) bool { return gone[l.id(row)] })
+	if len(l.Rows) == 0 {
 		l.preview, l.coming = nil, nil
 	}
-	l.table.Shift(-above, len(l.rows))
+	l.table.Shift(-above, len(l.Rows))
 	return tea.Batch(append(reading, l.wantsMore(), l.readPreview())...)
 }
 
 // merge puts rows where they belong: a pledge, say, comes in below those that were made
 // after it, when it is released.
-func (l *list[R]) merge(fresh []R) {
+func (l *List[R]) merge(fresh []R) {
 	if len(fresh) == 0 {
 		return
 	}
 	slices.SortStableFunc(fresh, func(a, b R) int { return l.order(b).Compare(l.order(a)) })
 	l.read += len(fresh)
 	cursor, above := l.table.Cursor(), 0
-	rows := make([]R, 0, len(l.rows)+len(fresh))
-	for i, row := range l.rows {
+	rows := make([]R, 0, len(l.Rows)+len(fresh))
+	for i, row := range l.Rows {
 		for len(fresh) > 0 && !l.order(fresh[0]).Before(l.order(row)) {
 			rows, fresh = append(rows, fresh[0]), fresh[1:]
 			if i <= cursor {
@@ -126,8 +126,8 @@ func (l *list[R]) merge(fresh []R) {
 		}
 		rows = append(rows, row)
 	}
-	l.rows = append(rows, fresh...)
-	l.table.Shift(above, len(l.rows))
+	l.Rows = append(rows, fresh...)
+	l.table.Shift(above, len(l.Rows))
 }
 
 // later is the later of a filter's time, nil for none, and the time changes are read from.

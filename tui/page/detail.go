@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 // record is one record read whole, by what it is.
 type record struct {
-	ref    reference
+	ref    Reference
 	call   *apitype.Call
 	person *apitype.Person
 	pledge *apitype.Pledge
@@ -26,7 +26,7 @@ type record struct {
 // detail is a record on screen. Its fields are made when it is drawn, so that masking
 // and times are always right.
 type detail struct {
-	ref    reference
+	ref    Reference
 	record record
 	seq    int
 	ready  bool
@@ -48,36 +48,33 @@ type besideState struct {
 }
 
 // besideLines draws the record beside its list.
-func (d *detail) besideLines(s *shell, width, height int) []string {
-	state := besideState{d.seq, width, height, d.ready, s.revealed, d.failed, s.Now().Unix() / 60}
+func (d *detail) besideLines(s *Env, width, height int) []string {
+	state := besideState{d.seq, width, height, d.ready, s.Revealed, d.failed, s.Now().Unix() / 60}
 	if d.beside == nil || d.besideState != state {
 		d.besideState, d.beside = state, d.lines(s, width, height, false)
 	}
 	return d.beside
 }
 
-// noPage is no page's index.
-const noPage = -1
-
 // readRecord reads a record of any kind.
-func readRecord(ctx context.Context, client *apiclient.Client, ref reference) (record, error) {
+func readRecord(ctx context.Context, client *apiclient.Client, ref Reference) (record, error) {
 	r := record{ref: ref}
-	switch ref.kind {
-	case kindCall:
-		call, err := apiclient.Decoded(client.Calls.Get(ctx, ref.id))
+	switch ref.Kind {
+	case KindCall:
+		call, err := apiclient.Decoded(client.Calls.Get(ctx, ref.ID))
 		r.call = &call
 		return r, err
-	case kindPledge:
-		pledge, err := apiclient.Decoded(client.Pledges.Get(ctx, ref.id))
+	case KindPledge:
+		pledge, err := apiclient.Decoded(client.Pledges.Get(ctx, ref.ID))
 		r.pledge = &pledge
 		return r, err
 	default:
-		person, err := apiclient.Decoded(client.Persons.Get(ctx, ref.id))
+		person, err := apiclient.Decoded(client.Persons.Get(ctx, ref.ID))
 		r.person = &person
 		if err != nil {
 			return r, err
 		}
-		page, err := client.Pledges.List(ctx, apitype.PledgeListOptions{PersonUUID: &ref.id, Paging: apitype.Paging{First: new(50)}})
+		page, err := client.Pledges.List(ctx, apitype.PledgeListOptions{PersonUUID: &ref.ID, Paging: apitype.Paging{First: new(50)}})
 		if apiclient.KindOf(err) == apiclient.KindForbidden {
 			return r, nil // The account may read persons and no pledges.
 		}
@@ -91,16 +88,16 @@ func readRecord(ctx context.Context, client *apiclient.Client, ref reference) (r
 }
 
 // show opens a record above the list.
-func (l *list[R]) show(ref reference) tea.Cmd { return l.showFrom(ref, noPage) }
+func (l *List[R]) show(ref Reference) tea.Cmd { return l.ShowFrom(ref, NoPage) }
 
-// showFrom is show for a record that another page has asked for.
-func (l *list[R]) showFrom(ref reference, from int) tea.Cmd {
+// ShowFrom is show for a record that another page has asked for.
+func (l *List[R]) ShowFrom(ref Reference, from int) tea.Cmd {
 	d := &detail{ref: ref, from: from}
 	l.stack = append(l.stack, d)
 	return l.readDetail(d)
 }
 
-func (l *list[R]) readDetail(d *detail) tea.Cmd {
+func (l *List[R]) readDetail(d *detail) tea.Cmd {
 	l.detailSeq++
 	d.seq = l.detailSeq
 	return l.load(l.page, d.seq, func(ctx context.Context) (any, error) { return readRecord(ctx, l.Client, d.ref) })
@@ -120,17 +117,17 @@ func (d *detail) move(by int, fields []field) {
 		return
 	}
 	d.cursor = min(max(d.cursor+by, 0), len(fields)-1)
-	step := 1
+	Step := 1
 	if by < 0 {
-		step = -1
+		Step = -1
 	}
-	for d.cursor+step >= 0 && d.cursor+step < len(fields) && fields[d.cursor].head {
-		d.cursor += step
+	for d.cursor+Step >= 0 && d.cursor+Step < len(fields) && fields[d.cursor].head {
+		d.cursor += Step
 	}
 }
 
 // fields are all of the record; none points to the record itself.
-func (d *detail) fields(s *shell) []field {
+func (d *detail) fields(s *Env) []field {
 	var all []field
 	switch {
 	case d.record.call != nil:
@@ -149,36 +146,36 @@ func (d *detail) fields(s *shell) []field {
 }
 
 // lines draws the record; with focus its chosen field is shown and kept in sight.
-func (d *detail) lines(s *shell, width, height int, focus bool) []string {
-	title := fmt.Sprintf("%s %s", d.ref.kind, d.ref.id)
-	lines := []string{s.styles.head(widget.Fit(title, width))}
+func (d *detail) lines(s *Env, width, height int, focus bool) []string {
+	title := fmt.Sprintf("%s %s", d.ref.Kind, d.ref.ID)
+	lines := []string{s.Styles.head(widget.Fit(title, width))}
 	switch {
 	case d.failed != nil:
 		for _, text := range describe(d.failed) {
-			for _, part := range widget.Wrap(clean(text), width) {
-				lines = append(lines, s.styles.bad(part))
+			for _, part := range widget.Wrap(Clean(text), width) {
+				lines = append(lines, s.Styles.Bad(part))
 			}
 		}
 		return widget.Block(lines, width, height)
 	case !d.ready:
-		return widget.Block(append(lines, s.styles.dim("reading…")), width, height)
+		return widget.Block(append(lines, s.Styles.Dim("reading…")), width, height)
 	}
 	var all []string
 	first, last := 0, 0
 	for i, f := range d.fields(s) {
-		drawn := f.draw(s.styles, width-2)
+		drawn := f.draw(s.Styles, width-2)
 		if i == d.cursor {
 			first, last = len(all), len(all)+len(drawn)
 		}
 		for j, line := range drawn {
 			sign := "  "
 			if f.to != nil && j == 0 {
-				sign = s.styles.key("> ")
+				sign = s.Styles.Key("> ")
 			}
 			if focus && i == d.cursor {
-				sign = s.styles.chosen("> ")
+				sign = s.Styles.chosen("> ")
 				if f.to == nil {
-					sign = s.styles.chosen("  ")
+					sign = s.Styles.chosen("  ")
 				}
 			}
 			all = append(all, sign+line)

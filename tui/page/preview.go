@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"time"
@@ -10,37 +10,37 @@ import (
 
 // previewRest is how long the cursor rests on a row before its record is read: running
 // over rows asks the service for nothing and leaves the pane alone.
-const previewRest = 120 * time.Millisecond
+const PreviewPause = 120 * time.Millisecond
 
 // cursorPaused tells that the cursor may have cursorPaused; n is the move that it began with.
 type cursorPaused struct{ n int }
 
 // readPreview reads the row under the cursor for the pane beside the list, once the
 // cursor rests. Until then the pane shows what it showed.
-func (l *list[R]) readPreview() tea.Cmd {
-	row, ok := l.chosen()
-	if !ok || l.layout.panes == 1 || (l.coming != nil && l.coming.ref.id == l.id(row)) {
+func (l *List[R]) readPreview() tea.Cmd {
+	row, ok := l.Chosen()
+	if !ok || l.layout.Panes == 1 || (l.coming != nil && l.coming.ref.ID == l.id(row)) {
 		return nil
 	}
 	l.moves++
 	n := l.moves
-	if l.preview == nil || l.previewRest == 0 {
+	if l.preview == nil || l.PreviewPause == 0 {
 		return l.onCursorPaused(cursorPaused{n})
 	}
-	return tea.Tick(l.previewRest, func(time.Time) tea.Msg { return result{to: l.page, seq: l.seq, value: cursorPaused{n}} })
+	return tea.Tick(l.PreviewPause, func(time.Time) tea.Msg { return Result{To: l.page, seq: l.seq, value: cursorPaused{n}} })
 }
 
-func (l *list[R]) onCursorPaused(r cursorPaused) tea.Cmd {
-	row, ok := l.chosen()
+func (l *List[R]) onCursorPaused(r cursorPaused) tea.Cmd {
+	row, ok := l.Chosen()
 	if !ok || r.n != l.moves {
 		return nil
 	}
-	l.coming = &detail{ref: reference{l.kind, l.id(row)}, from: noPage}
+	l.coming = &detail{ref: Reference{l.kind, l.id(row)}, from: NoPage}
 	return l.readDetail(l.coming)
 }
 
 // onRecord takes a record in that was read.
-func (l *list[R]) onRecord(seq int, r record, err error) tea.Cmd {
+func (l *List[R]) onRecord(seq int, r record, err error) tea.Cmd {
 	for _, d := range append([]*detail{l.coming, l.preview}, l.stack...) {
 		if d == nil || d.seq != seq {
 			continue
@@ -51,16 +51,16 @@ func (l *list[R]) onRecord(seq int, r record, err error) tea.Cmd {
 		d.failed, d.beside = err, nil
 		if l.NoteConnection(err); err == nil {
 			d.record, d.ready = r, true
-			d.move(0, d.fields(l.shell)) // Off the heading.
+			d.move(0, d.fields(l.Env)) // Off the heading.
 		}
 	}
 	return nil
 }
 
 // previewLines is the pane beside the list.
-func (l *list[R]) previewLines(width, height int) []string {
+func (l *List[R]) previewLines(width, height int) []string {
 	if l.preview == nil {
 		return widget.Block(nil, width, height)
 	}
-	return l.preview.besideLines(l.shell, width, height)
+	return l.preview.besideLines(l.Env, width, height)
 }

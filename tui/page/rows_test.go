@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"strconv"
@@ -12,7 +12,7 @@ import (
 func TestRowsAreSmall(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string]uintptr{
-		"call": unsafe.Sizeof(callRow{}), "person": unsafe.Sizeof(personRow{}), "pledge": unsafe.Sizeof(pledgeRow{}),
+		"call": unsafe.Sizeof(CallRow{}), "person": unsafe.Sizeof(PersonRow{}), "pledge": unsafe.Sizeof(PledgeRow{}),
 	} {
 		if size > 112 {
 			t.Errorf("a %s takes %d bytes, want at most 112", name, size)

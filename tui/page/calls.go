@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"context"
@@ -17,9 +17,9 @@ import (
 	"fundesk/tui/widget"
 )
 
-// callRow is what the list of calls keeps of a call.
-type callRow struct {
-	id, person   apitype.UUID
+// CallRow is what the list of calls keeps of a call.
+type CallRow struct {
+	ID, person   apitype.UUID
 	status, kind word
 	requestedAt  moment
 	name         string // Cleaned.
@@ -27,108 +27,109 @@ type callRow struct {
 	attempts     int32
 }
 
-func newCallRow(c apitype.Call) callRow {
-	row := callRow{
-		id: c.UUID, person: c.PersonUUID, status: newWord(string(c.Status)), kind: newWord(string(c.Type)), requestedAt: newMoment(c.RequestedAt.Time),
-		attempts: int32(min(c.AttemptsCount, math.MaxInt32)), code: newWord(clean(value(c.Result.Value().ResultCode))),
+// NewCallRow is what the list keeps of a call.
+func NewCallRow(c apitype.Call) CallRow {
+	row := CallRow{
+		ID: c.UUID, person: c.PersonUUID, status: newWord(string(c.Status)), kind: newWord(string(c.Type)), requestedAt: newMoment(c.RequestedAt.Time),
+		attempts: int32(min(c.AttemptsCount, math.MaxInt32)), code: newWord(Clean(value(c.Result.Value().ResultCode))),
 	}
 	if p := c.Person.Pointer(); p != nil {
-		row.name = clean(render.PersonName(*p))
+		row.name = Clean(render.PersonName(*p))
 	}
 	return row
 }
 
-// callsView is the list of calls.
-type callsView struct{ *list[callRow] }
+// Calls is the list of calls.
+type Calls struct{ *List[CallRow] }
 
-func newCallsPage(s *shell) *callsView {
-	n := noun[callRow]{
-		page: callsPage, name: "calls", kind: kindCall, scopes: []scope{scopeCalls},
-		columns: []widget.Column[callRow]{
-			{Title: " Call", Width: 9, Text: func(b []byte, r callRow) []byte { return desk.AppendShortID(append(b, ' '), r.id) }},
-			{Title: "Status", Width: 9, Text: func(b []byte, r callRow) []byte { return append(b, clean(r.status.String())...) }},
-			{Title: "Person", Width: 14, Grow: true, Text: func(b []byte, r callRow) []byte { return append(b, r.name...) }},
-			{Title: "Type", Width: 12, Text: func(b []byte, r callRow) []byte { return append(b, clean(r.kind.String())...) }},
-			{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r callRow) []byte { return appendAge(b, s.Now().Sub(r.requestedAt.time())) }},
-			{Title: "Tries", Width: 5, Right: true, Text: func(b []byte, r callRow) []byte { return strconv.AppendInt(b, int64(r.attempts), 10) }},
-			{Title: "Result", Width: 10, Grow: true, Text: func(b []byte, r callRow) []byte { return append(b, r.code.String()...) }},
+func NewCalls(s *Env) *Calls {
+	n := noun[CallRow]{
+		page: CallsPage, name: "calls", kind: KindCall, scopes: []Scope{ScopeCalls},
+		columns: []widget.Column[CallRow]{
+			{Title: " Call", Width: 9, Text: func(b []byte, r CallRow) []byte { return desk.AppendShortID(append(b, ' '), r.ID) }},
+			{Title: "Status", Width: 9, Text: func(b []byte, r CallRow) []byte { return append(b, Clean(r.status.String())...) }},
+			{Title: "Person", Width: 14, Grow: true, Text: func(b []byte, r CallRow) []byte { return append(b, r.name...) }},
+			{Title: "Type", Width: 12, Text: func(b []byte, r CallRow) []byte { return append(b, Clean(r.kind.String())...) }},
+			{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r CallRow) []byte { return appendAge(b, s.Now().Sub(r.requestedAt.time())) }},
+			{Title: "Tries", Width: 5, Right: true, Text: func(b []byte, r CallRow) []byte { return strconv.AppendInt(b, int64(r.attempts), 10) }},
+			{Title: "Result", Width: 10, Grow: true, Text: func(b []byte, r CallRow) []byte { return append(b, r.code.String()...) }},
 		},
-		id:    func(r callRow) apitype.UUID { return r.id },
-		row:   func(r callRow) string { return desk.ShortID(r.id) + "  " + r.name },
-		order: func(r callRow) time.Time { return r.requestedAt.time() },
-		hint: []string{
+		id:    func(r CallRow) apitype.UUID { return r.ID },
+		row:   func(r CallRow) string { return desk.ShortID(r.ID) + "  " + r.name },
+		order: func(r CallRow) time.Time { return r.requestedAt.time() },
+		Hint: []string{
 			"by the service: " + strings.Join(filterNames(apitype.CallFilters()), " "),
 			"local, over what is read: " + strings.Join(filterNames(apitype.CallSelections()), " ") + ", and words; for example: status=requested type=winback requestedAfter=7d",
 		},
 		parse: s.callQuery,
 		bulk:  s.callBulk,
 	}
-	return &callsView{newList(s, n)}
+	return &Calls{newList(s, n)}
 }
 
-func (v *callsView) whyNotWork() string { return v.whyNotOf(kindCall, "only a call can be worked") }
+func (v *Calls) WhyNotWork() string { return v.whyNotOf(KindCall, "only a call can be worked") }
 
 // work takes the call to the desk.
-func (v *callsView) work() tea.Cmd {
-	ref, _ := v.target()
-	return v.workOn(ref)
+func (v *Calls) Work() tea.Cmd {
+	ref, _ := v.Target()
+	return v.WorkOn(ref)
 }
 
 // callQuery understands a filter on calls. The interface has no filter for status, type
 // and person: they look through what was read.
-func (s *shell) callQuery(text string) (query[callRow], error) {
+func (s *Env) callQuery(text string) (query[CallRow], error) {
 	local := filterNames(apitype.CallSelections())
 	t, err := parseTerms(text, s.Now(), append(filterNames(apitype.CallFilters()), local...)...)
 	if err != nil {
-		return query[callRow]{}, err
+		return query[CallRow]{}, err
 	}
 	o, selection := apitype.CallListOptions{Include: []string{apitype.IncludePerson}}, apitype.CallSelection{}
 	if err := setFilters(t, apitype.CallFilters(), &o); err != nil {
-		return query[callRow]{}, err
+		return query[CallRow]{}, err
 	}
 	if err := setFilters(t, apitype.CallSelections(), &selection); err != nil {
-		return query[callRow]{}, err
+		return query[CallRow]{}, err
 	}
 	if err := o.Validate().Err(); err != nil {
-		return query[callRow]{}, err
+		return query[CallRow]{}, err
 	}
-	var more func(callRow) bool
+	var more func(CallRow) bool
 	if !selection.IsEmpty() {
-		more = func(r callRow) bool {
+		more = func(r CallRow) bool {
 			return selection.Passes(apitype.CallStatus(r.status.String()), apitype.CallType(r.kind.String()), r.person)
 		}
 	}
-	search := func(r callRow) string {
-		return r.id.String() + " " + r.name + " " + r.code.String() + " " + r.kind.String() + " " + r.status.String()
+	search := func(r CallRow) string {
+		return r.ID.String() + " " + r.name + " " + r.code.String() + " " + r.kind.String() + " " + r.status.String()
 	}
-	return query[callRow]{
+	return query[CallRow]{
 		keep: keepWords(t, search, more), says: t.says(local...),
-		changed: func(ctx context.Context, since apitype.Time) ([]callRow, error) {
+		changed: func(ctx context.Context, since apitype.Time) ([]CallRow, error) {
 			o := o
 			o.UpdatedAfter = later(o.UpdatedAfter, since)
-			return readNews(newCallRow, s.Client.Calls.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
+			return readNews(NewCallRow, s.Client.Calls.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
 		},
-		fetch: func(ctx context.Context, after string) (batch[callRow], error) {
+		fetch: func(ctx context.Context, after string) (batch[CallRow], error) {
 			o := o
-			o.Paging = apitype.Paging{First: new(listPage), After: after}
-			return readBatch(newCallRow)(s.Client.Calls.List(ctx, o))
+			o.Paging = apitype.Paging{First: new(ListPage), After: after}
+			return readBatch(NewCallRow)(s.Client.Calls.List(ctx, o))
 		},
 	}, nil
 }
 
 // callBulk are the actions on several calls.
-func (s *shell) callBulk(ids []apitype.UUID, names []string) []option {
-	return []option{
-		s.askEach("Record an attempt", ids, names, func(id apitype.UUID, name string) desk.Change { return s.Attempt(id, "attempt: "+name) }),
-		s.askEach("Cancel the calls", ids, names, func(id apitype.UUID, name string) desk.Change { return s.Cancel(id, "cancel: "+name) }),
-		s.askEach("Expire the calls", ids, names, func(id apitype.UUID, name string) desk.Change { return s.Expire(id, "expire: "+name) }),
-		s.askMark(apitype.EntityCall, ids, names),
+func (s *Env) callBulk(t targets) []Option {
+	return []Option{
+		s.askEach("Record an attempt", t, func(id apitype.UUID, name string) desk.Change { return s.Attempt(id, "attempt: "+name) }),
+		s.askEach("Cancel the calls", t, func(id apitype.UUID, name string) desk.Change { return s.Cancel(id, "cancel: "+name) }),
+		s.askEach("Expire the calls", t, func(id apitype.UUID, name string) desk.Change { return s.Expire(id, "expire: "+name) }),
+		s.askMark(apitype.EntityCall, t),
 	}
 }
 
 // callFields are all of a call.
-func (s *shell) callFields(c apitype.Call) []field {
-	f := &fields{shell: s}
+func (s *Env) callFields(c apitype.Call) []field {
+	f := &fields{Env: s}
 	f.head("Call")
 	f.add("status", string(c.Status))
 	f.add("type", string(c.Type))
@@ -139,10 +140,10 @@ func (s *shell) callFields(c apitype.Call) []field {
 	f.time("expired", c.ExpiredAt)
 	f.text("notes", c.Notes)
 	f.add("person", desk.CallName(c))
-	f.last().to = &reference{kindPerson, c.PersonUUID}
+	f.last().to = &Reference{KindPerson, c.PersonUUID}
 	if c.RelatedCaseUUID != nil {
 		f.add("pledge", c.RelatedCaseUUID.String())
-		f.last().to = &reference{kindPledge, *c.RelatedCaseUUID}
+		f.last().to = &Reference{KindPledge, *c.RelatedCaseUUID}
 	}
 	if c.CallingOrganizationUUID != nil {
 		f.add("calling org.", c.CallingOrganizationUUID.String())
@@ -197,6 +198,6 @@ func (f *fields) calls(calls []apitype.Call) {
 			text += ", " + code
 		}
 		f.add("call", text)
-		f.last().to, f.last().copy = &reference{kindCall, c.UUID}, c.UUID.String()
+		f.last().to, f.last().copy = &Reference{KindCall, c.UUID}, c.UUID.String()
 	}
 }

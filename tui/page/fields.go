@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"slices"
@@ -16,7 +16,7 @@ type field struct {
 	label string
 	text  string
 	role  paint      // Nil: plain.
-	to    *reference // Enter goes there.
+	to    *Reference // Enter goes there.
 	copy  string     // What y copies; "" copies the text.
 	head  bool       // A heading: the label alone.
 }
@@ -25,7 +25,7 @@ type field struct {
 const labelWidth = 13
 
 // draw is the field in lines of at most width cells.
-func (f field) draw(s styles, width int) []string {
+func (f field) draw(s Styles, width int) []string {
 	if f.head {
 		return []string{s.bold(widget.Fit(f.label, width))}
 	}
@@ -41,7 +41,7 @@ func (f field) draw(s styles, width int) []string {
 			if len(lines) == 0 {
 				label = f.label
 			}
-			lines = append(lines, s.dim(widget.Fit(label, labelWidth-1))+" "+role(part))
+			lines = append(lines, s.Dim(widget.Fit(label, labelWidth-1))+" "+role(part))
 		}
 	}
 	return lines
@@ -81,8 +81,8 @@ func appendAge(b []byte, d time.Duration) []byte {
 }
 
 // resultFields are what came of a call.
-func (s *shell) resultFields(r apitype.CallResult) []field {
-	fields := []field{{label: "result", text: value(r.ResultCode), role: s.styles.accent}}
+func (s *Env) resultFields(r apitype.CallResult) []field {
+	fields := []field{{label: "result", text: value(r.ResultCode), role: s.Styles.accent}}
 	if r.CompletedAt != nil {
 		fields = append(fields, field{label: "completed", text: s.when(*r.CompletedAt)})
 	}
@@ -97,7 +97,7 @@ func (s *shell) resultFields(r apitype.CallResult) []field {
 
 // fields collects the lines of a record; what is missing leaves no line.
 type fields struct {
-	*shell
+	*Env
 	all []field
 }
 
@@ -136,7 +136,7 @@ func (f *fields) object(label string, o apitype.Object) {
 }
 
 // euros is an amount with its currency.
-func (s *shell) euros(a apitype.Amount) string {
+func (s *Env) euros(a apitype.Amount) string {
 	if s.ASCII {
 		return "EUR " + s.Locale.Amount(a)
 	}

@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"context"
@@ -13,89 +13,89 @@ import (
 	"fundesk/tui/widget"
 )
 
-// personRow is what the list of persons keeps of a person.
-type personRow struct {
-	id                 apitype.UUID
+// PersonRow is what the list of persons keeps of a person.
+type PersonRow struct {
+	ID                 apitype.UUID
 	name, phone, email string // Cleaned.
 	dialled            string // The phone number as it is dialled here.
 	city, language     word   // Cleaned.
 	createdAt          moment
 }
 
-func (s *shell) newPersonRow(p apitype.Person) personRow {
-	row := personRow{
-		id: p.UUID, name: clean(render.PersonName(p)), email: clean(value(p.Email)),
-		language: newWord(clean(value(p.Language))), createdAt: newMoment(p.CreatedAt.Time), phone: clean(value(p.MobilePhoneNumber)),
+func (s *Env) newPersonRow(p apitype.Person) PersonRow {
+	row := PersonRow{
+		ID: p.UUID, name: Clean(render.PersonName(p)), email: Clean(value(p.Email)),
+		language: newWord(Clean(value(p.Language))), createdAt: newMoment(p.CreatedAt.Time), phone: Clean(value(p.MobilePhoneNumber)),
 	}
 	if row.phone == "" {
-		row.phone = clean(value(p.PhoneNumber))
+		row.phone = Clean(value(p.PhoneNumber))
 	}
 	row.dialled = s.Locale.Phone(row.phone)
 	if a := p.Address.Pointer(); a != nil {
-		row.city = newWord(clean(a.City))
+		row.city = newWord(Clean(a.City))
 	}
 	return row
 }
 
-// newPersonsPage is the list of persons.
-func newPersonsPage(s *shell) *list[personRow] {
-	return newList(s, noun[personRow]{
-		page: personsPage, name: "persons", kind: kindPerson,
-		columns: []widget.Column[personRow]{
-			{Title: " Person", Width: 9, Text: func(b []byte, r personRow) []byte { return desk.AppendShortID(append(b, ' '), r.id) }},
-			{Title: "Name", Width: 18, Grow: true, Text: func(b []byte, r personRow) []byte { return append(b, r.name...) }},
-			{Title: "City", Width: 12, Text: func(b []byte, r personRow) []byte { return append(b, r.city.String()...) }},
-			{Title: "Phone", Width: 14, Text: func(b []byte, r personRow) []byte { return append(b, r.dialled...) }},
-			{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r personRow) []byte { return appendAge(b, s.Now().Sub(r.createdAt.time())) }},
-			{Title: "Lang", Width: 4, Text: func(b []byte, r personRow) []byte { return append(b, r.language.String()...) }},
-			{Title: "E-mail", Width: 16, Grow: true, Text: func(b []byte, r personRow) []byte { return append(b, r.email...) }},
+// NewPersons is the list of persons.
+func NewPersons(s *Env) *List[PersonRow] {
+	return newList(s, noun[PersonRow]{
+		page: PersonsPage, name: "persons", kind: KindPerson,
+		columns: []widget.Column[PersonRow]{
+			{Title: " Person", Width: 9, Text: func(b []byte, r PersonRow) []byte { return desk.AppendShortID(append(b, ' '), r.ID) }},
+			{Title: "Name", Width: 18, Grow: true, Text: func(b []byte, r PersonRow) []byte { return append(b, r.name...) }},
+			{Title: "City", Width: 12, Text: func(b []byte, r PersonRow) []byte { return append(b, r.city.String()...) }},
+			{Title: "Phone", Width: 14, Text: func(b []byte, r PersonRow) []byte { return append(b, r.dialled...) }},
+			{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r PersonRow) []byte { return appendAge(b, s.Now().Sub(r.createdAt.time())) }},
+			{Title: "Lang", Width: 4, Text: func(b []byte, r PersonRow) []byte { return append(b, r.language.String()...) }},
+			{Title: "E-mail", Width: 16, Grow: true, Text: func(b []byte, r PersonRow) []byte { return append(b, r.email...) }},
 		},
-		id:    func(r personRow) apitype.UUID { return r.id },
-		order: func(r personRow) time.Time { return r.createdAt.time() },
-		row:   func(r personRow) string { return desk.ShortID(r.id) + "  " + r.name },
-		hint: []string{
+		id:    func(r PersonRow) apitype.UUID { return r.ID },
+		order: func(r PersonRow) time.Time { return r.createdAt.time() },
+		row:   func(r PersonRow) string { return desk.ShortID(r.ID) + "  " + r.name },
+		Hint: []string{
 			"by the service: " + strings.Join(filterNames(apitype.PersonFilters()), " "),
 			"local, over what is read: words; for example: createdAfter=30d jansen",
 		},
 		parse: s.personQuery,
-		bulk: func(ids []apitype.UUID, names []string) []option {
-			return []option{s.askMark(apitype.EntityPerson, ids, names)}
+		bulk: func(t targets) []Option {
+			return []Option{s.askMark(apitype.EntityPerson, t)}
 		},
 	})
 }
 
 // personQuery understands a filter on persons.
-func (s *shell) personQuery(text string) (query[personRow], error) {
+func (s *Env) personQuery(text string) (query[PersonRow], error) {
 	t, err := parseTerms(text, s.Now(), filterNames(apitype.PersonFilters())...)
 	if err != nil {
-		return query[personRow]{}, err
+		return query[PersonRow]{}, err
 	}
 	var o apitype.PersonListOptions
 	if err := setFilters(t, apitype.PersonFilters(), &o); err != nil {
-		return query[personRow]{}, err
+		return query[PersonRow]{}, err
 	}
-	search := func(r personRow) string {
-		return r.id.String() + " " + r.name + " " + r.city.String() + " " + r.phone + " " + r.dialled + " " + r.email
+	search := func(r PersonRow) string {
+		return r.ID.String() + " " + r.name + " " + r.city.String() + " " + r.phone + " " + r.dialled + " " + r.email
 	}
-	return query[personRow]{
+	return query[PersonRow]{
 		keep: keepWords(t, search, nil), says: t.says(),
 		// The interface tells new persons only, not changed ones.
-		changed: func(ctx context.Context, since apitype.Time) ([]personRow, error) {
+		changed: func(ctx context.Context, since apitype.Time) ([]PersonRow, error) {
 			o := o
 			o.CreatedAfter = later(o.CreatedAfter, since)
 			return readNews(s.newPersonRow, s.Client.Persons.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
 		},
-		fetch: func(ctx context.Context, after string) (batch[personRow], error) {
+		fetch: func(ctx context.Context, after string) (batch[PersonRow], error) {
 			o := o
-			o.Paging = apitype.Paging{First: new(listPage), After: after}
+			o.Paging = apitype.Paging{First: new(ListPage), After: after}
 			return readBatch(s.newPersonRow)(s.Client.Persons.List(ctx, o))
 		},
 	}, nil
 }
 
 // personDetail are all of a person, with its pledges.
-func (s *shell) personDetail(r record) []field {
-	f := &fields{shell: s}
+func (s *Env) personDetail(r record) []field {
+	f := &fields{Env: s}
 	f.person(*r.person)
 	if len(r.pledges) > 0 {
 		title := render.Plural(len(r.pledges), "pledge", "pledges")
@@ -106,7 +106,7 @@ func (s *shell) personDetail(r record) []field {
 	}
 	for _, p := range r.pledges {
 		f.add("pledge", fmt.Sprintf("%s, %s %s, created %s", p.Status, f.euros(p.DonationAmount), p.DonationInterval, f.ago(p.CreatedAt.Time)))
-		f.last().to, f.last().copy = &reference{kindPledge, p.UUID}, p.UUID.String()
+		f.last().to, f.last().copy = &Reference{KindPledge, p.UUID}, p.UUID.String()
 	}
 	return f.all
 }
@@ -115,7 +115,7 @@ func (s *shell) personDetail(r record) []field {
 func (f *fields) person(p apitype.Person) {
 	f.head("Person")
 	f.add("name", render.PersonName(p))
-	f.last().to, f.last().copy = &reference{kindPerson, p.UUID}, p.UUID.String()
+	f.last().to, f.last().copy = &Reference{KindPerson, p.UUID}, p.UUID.String()
 	f.text("title", p.AcademicTitle)
 	if p.DateOfBirth != nil {
 		f.add("born", f.Locale.Date(p.DateOfBirth.Midnight(), time.DateOnly))
@@ -155,8 +155,8 @@ func (f *fields) quality(q *apitype.QualityResult) {
 	for _, gate := range q.GateResults {
 		f.add(gate.Identifier, fmt.Sprintf("%s %% %s", gate.Percentage, gate.Explanation))
 		if desk.IsLow(gate) {
-			f.last().role = f.styles.warn
-			f.last().text = f.styles.warnSign + " " + f.last().text
+			f.last().role = f.Styles.Warn
+			f.last().text = f.Styles.WarnSign + " " + f.last().text
 		}
 		if len(gate.Metadata) > 2 {
 			f.object("", gate.Metadata)

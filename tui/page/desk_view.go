@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"fmt"
@@ -18,13 +18,13 @@ import (
 
 // lines draws the desk: the call alone, with the queue from 100 columns, with script
 // and day from 120.
-func (d *deskView) lines(l layout) []string {
-	call := d.callPane(l.middle, l.body)
-	switch l.panes {
+func (d *Desk) Lines(l Layout) []string {
+	call := d.callPane(l.Middle, l.Body)
+	switch l.Panes {
 	case 3:
-		return widget.Beside(d.styles.dim(d.styles.rule), d.queuePane(l.left, l.body), call, d.sidePane(l.right, l.body))
+		return widget.Beside(d.Styles.Dim(d.Styles.rule), d.queuePane(l.Left, l.Body), call, d.sidePane(l.Right, l.Body))
 	case 2:
-		return widget.Beside(d.styles.dim(d.styles.rule), d.queuePane(l.left, l.body), call)
+		return widget.Beside(d.Styles.Dim(d.Styles.rule), d.queuePane(l.Left, l.Body), call)
 	default:
 		return call
 	}
@@ -32,7 +32,7 @@ func (d *deskView) lines(l layout) []string {
 
 // callPane is the call on screen: what is known of it above, what the agent enters
 // below.
-func (d *deskView) callPane(width, height int) []string {
+func (d *Desk) callPane(width, height int) []string {
 	if d.Call == nil {
 		return widget.Block(d.startLines(width), width, height)
 	}
@@ -44,14 +44,14 @@ func (d *deskView) callPane(width, height int) []string {
 	lines := widget.Block(shown, width, room)
 	if len(shown) > room && room > 0 {
 		more := fmt.Sprintf("… %d more, j scrolls", len(shown)-room+1)
-		lines[room-1] = d.styles.dim(widget.Fit(more, width))
+		lines[room-1] = d.Styles.Dim(widget.Fit(more, width))
 	}
 	return append(lines, widget.Block(formLines, width, height-room)...)
 }
 
 // startLines are what stands there without a call.
-func (d *deskView) startLines(width int) []string {
-	s := d.styles
+func (d *Desk) startLines(width int) []string {
+	s := d.Styles
 	lines := []string{"", s.bold(" fundesk"), ""}
 	switch {
 	case d.Wanted && d.Offline != "":
@@ -59,44 +59,44 @@ func (d *deskView) startLines(width int) []string {
 	case d.Wanted:
 		lines = append(lines, " looking for the oldest requested call…"+d.aheadText())
 	case d.Complete:
-		lines = append(lines, " No requested call is left that may be rung now.", " "+s.key(d.keys.keyOf(actSkipped))+" shows those that were passed over, and why.")
+		lines = append(lines, " No requested call is left that may be rung now.", " "+s.Key(d.KeyOf(ActSkipped))+" shows those that were passed over, and why.")
 	case d.Taking && d.Offline == "":
 		lines = append(lines, " reading…"+d.aheadText())
 	default:
-		lines = append(lines, " "+s.key(d.keys.keyOf(actNext))+"  take the next call")
+		lines = append(lines, " "+s.Key(d.KeyOf(ActNext))+"  take the next call")
 	}
 	if n := len(d.Drafts); n > 0 {
-		lines = append(lines, " "+s.key(d.keys.keyOf(actResume))+"  go on with "+render.Plural(n, "draft", "drafts")+" that you have not sent")
+		lines = append(lines, " "+s.Key(d.KeyOf(ActResume))+"  go on with "+render.Plural(n, "draft", "drafts")+" that you have not sent")
 	}
 	unsent := d.Unsent()
 	if unsent > 0 {
-		lines = append(lines, " "+s.key(d.keys.keyOf(actOutbox))+"  "+render.Plural(unsent, "change is", "changes are")+" not sent yet")
+		lines = append(lines, " "+s.Key(d.KeyOf(ActOutbox))+"  "+render.Plural(unsent, "change is", "changes are")+" not sent yet")
 	}
 	if n := len(d.Entries) - unsent; n > 0 {
-		lines = append(lines, " "+s.key(d.keys.keyOf(actOutbox))+"  "+render.Plural(n, "change was", "changes were")+" refused by the service")
+		lines = append(lines, " "+s.Key(d.KeyOf(ActOutbox))+"  "+render.Plural(n, "change was", "changes were")+" refused by the service")
 	}
 	if n := len(d.Damaged); n > 0 {
-		lines = append(lines, " "+s.key(d.keys.keyOf(actOutbox))+"  "+render.Plural(n, "damaged file was", "damaged files were")+" set aside")
+		lines = append(lines, " "+s.Key(d.KeyOf(ActOutbox))+"  "+render.Plural(n, "damaged file was", "damaged files were")+" set aside")
 	}
-	lines = append(lines, "", " "+s.key(d.keys.keyOf(actHelp))+"  all keys", "")
+	lines = append(lines, "", " "+s.Key(d.KeyOf(ActHelp))+"  all keys", "")
 	if n, all := d.Waiting(); n > 0 {
 		at := ""
 		if !all {
 			at = " so far"
 		}
-		lines = append(lines, s.dim(widget.Fit(fmt.Sprintf(" %s%s", render.Plural(n, "requested call", "requested calls"), at), width)))
+		lines = append(lines, s.Dim(widget.Fit(fmt.Sprintf(" %s%s", render.Plural(n, "requested call", "requested calls"), at), width)))
 	}
 	return lines
 }
 
 // facts is everything known of the call, what matters most first.
-func (d *deskView) facts(width int) []string {
-	s, call := d.styles, d.Call
-	head := fmt.Sprintf("%s · requested %s · %s", clean(string(call.Type)), d.ago(call.RequestedAt.Time), render.Plural(call.AttemptsCount, "attempt", "attempts"))
+func (d *Desk) facts(width int) []string {
+	s, call := d.Styles, d.Call
+	head := fmt.Sprintf("%s · requested %s · %s", Clean(string(call.Type)), d.ago(call.RequestedAt.Time), render.Plural(call.AttemptsCount, "attempt", "attempts"))
 	if !d.Checked {
 		head = "checking… · " + head // In front: the line may be cut.
 	}
-	lines := append(d.titleLines(width), s.dim(widget.Fit(head, width)))
+	lines := append(d.titleLines(width), s.Dim(widget.Fit(head, width)))
 	lines = append(lines, d.warningLines(*call, func(text string) []string { return widget.Wrap(text, width) })...)
 	fields := d.personFields(call.Person.Pointer())
 	if notes := value(call.Notes); notes != "" {
@@ -118,24 +118,24 @@ func (d *deskView) facts(width int) []string {
 
 // titleLines are who the call is for, whole, and its whole identifier: it is what
 // somebody else is told, and what scripts take. They share a line where both fit.
-func (d *deskView) titleLines(width int) []string {
-	s, id := d.styles, d.Call.UUID.String()
+func (d *Desk) titleLines(width int) []string {
+	s, id := d.Styles, d.Call.UUID.String()
 	name := d.name()
 	if room := width - len(id) - 1; widget.Width(name) <= room {
-		return []string{s.bold(widget.Fit(name, room)) + " " + s.dim(id)}
+		return []string{s.bold(widget.Fit(name, room)) + " " + s.Dim(id)}
 	}
 	var lines []string
 	for _, part := range widget.Wrap(name, width) {
 		lines = append(lines, s.bold(part))
 	}
-	return append(lines, s.dim(id))
+	return append(lines, s.Dim(id))
 }
 
 // mostEarlier is how many of the pledge's other calls the desk shows.
 const mostEarlier = 4
 
 // earlierCalls are the other calls of the pledge, the latest first.
-func (d *deskView) earlierCalls() []field {
+func (d *Desk) earlierCalls() []field {
 	pledge := d.Call.PledgeCase.Pointer()
 	if pledge == nil {
 		return nil
@@ -154,7 +154,7 @@ func (d *deskView) earlierCalls() []field {
 }
 
 // personFields are the person as an agent needs them.
-func (d *deskView) personFields(p *apitype.Person) []field {
+func (d *Desk) personFields(p *apitype.Person) []field {
 	if p == nil {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (d *deskView) personFields(p *apitype.Person) []field {
 }
 
 // pledgeSummary is the pledge in two lines.
-func (d *deskView) pledgeSummary(p *apitype.Pledge) []field {
+func (d *Desk) pledgeSummary(p *apitype.Pledge) []field {
 	if p == nil {
 		return nil
 	}
@@ -198,42 +198,42 @@ func (d *deskView) pledgeSummary(p *apitype.Pledge) []field {
 }
 
 // formLines are the result, the rating and the notes, and what ctrl+s will send.
-func (d *deskView) formLines(width, notes int) []string {
-	s := d.styles
-	code, rating := s.dim("none"), s.dim("none")
+func (d *Desk) formLines(width, notes int) []string {
+	s := d.Styles
+	code, rating := s.Dim("none"), s.Dim("none")
 	if d.Form.Code != "" {
-		code = s.accent(clean(d.Form.Code))
+		code = s.accent(Clean(d.Form.Code))
 	}
 	if d.Form.Rating != nil {
 		rating = s.accent(fmt.Sprint(*d.Form.Rating))
 	}
 	lines := []string{
-		s.dim(strings.Repeat(s.line, max(width, 0))),
-		s.key(d.keys.keyOf(actResult)) + " result " + code + "   " + s.key(d.keys.keyOf(actRating)) + " rating " + rating + "   " + s.key(d.keys.keyOf(actNotes)) + " notes",
+		s.Dim(strings.Repeat(s.line, max(width, 0))),
+		s.Key(d.KeyOf(ActResult)) + " result " + code + "   " + s.Key(d.KeyOf(ActRating)) + " rating " + rating + "   " + s.Key(d.KeyOf(ActNotes)) + " notes",
 	}
 	lines = append(lines, d.notes.Lines(width, notes, d.writing, s.cursor)...)
 	return append(lines, widget.Fit(d.willSend(), width))
 }
 
 // willSend says what ctrl+s would send.
-func (d *deskView) willSend() string {
+func (d *Desk) willSend() string {
 	if d.Form.Code == "" {
-		return d.styles.dim(d.keys.keyOf(actComplete) + " completes once there is a result")
+		return d.Styles.Dim(d.KeyOf(ActComplete) + " completes once there is a result")
 	}
-	text := d.keys.keyOf(actComplete) + " sends " + clean(d.Form.Code)
+	text := d.KeyOf(ActComplete) + " sends " + Clean(d.Form.Code)
 	if d.Form.Rating != nil {
 		text += fmt.Sprintf(", rating %d", *d.Form.Rating)
 	}
 	if n := utf8.RuneCountInString(d.Form.Notes); n > 0 {
 		text += ", " + render.Plural(n, "character", "characters")
 	}
-	return d.styles.good(text)
+	return d.Styles.Good(text)
 }
 
 // queuePane lists what comes next: who, what for, how long ago it was asked for, and
 // how often somebody has tried.
-func (d *deskView) queuePane(width, height int) []string {
-	s := d.styles
+func (d *Desk) queuePane(width, height int) []string {
+	s := d.Styles
 	n, all := d.Waiting()
 	title := fmt.Sprintf("Queue: %d", n)
 	if !all {
@@ -247,11 +247,11 @@ func (d *deskView) queuePane(width, height int) []string {
 	head := widget.Fit(title, room) + " " + widget.Fit("type", kindWidth) + widget.FitRight("age", 5) + " try"
 	lines := []string{s.head(widget.Fit(head, width))}
 	for _, c := range d.Offers(max(height-1, 1)) {
-		name := clean(c.Name)
+		name := Clean(c.Name)
 		if name == "" {
 			name = "call " + desk.ShortID(c.ID)
 		}
-		text := widget.Fit(name, room) + " " + widget.Fit(firstLetters(clean(string(c.Type)), kindWidth), kindWidth) + widget.FitRight(shortAge(d.Now().Sub(c.RequestedAt)), 5)
+		text := widget.Fit(name, room) + " " + widget.Fit(firstLetters(Clean(string(c.Type)), kindWidth), kindWidth) + widget.FitRight(shortAge(d.Now().Sub(c.RequestedAt)), 5)
 		if c.Attempts > 0 {
 			text += fmt.Sprintf("%4d", c.Attempts)
 		}
@@ -280,8 +280,8 @@ const (
 )
 
 // sidePane is the script, and the agent's own day.
-func (d *deskView) sidePane(width, height int) []string {
-	s := d.styles
+func (d *Desk) sidePane(width, height int) []string {
+	s := d.Styles
 	day := []string{
 		s.head(widget.Fit("This session", width)),
 		fmt.Sprintf("completed %d · attempts %d", d.Accepted[apiclient.OpCompleteCall], d.Accepted[apiclient.OpAddAttempt]),
@@ -293,7 +293,7 @@ func (d *deskView) sidePane(width, height int) []string {
 	case len(d.Script) > 0:
 		lines = append(lines, markdown(s, d.Script, width)...)
 	case d.ConfigDir != "":
-		lines = append(lines, widget.Wrap("No script. Put one into scripts/"+clean(string(d.Call.Type))+".md in the configuration folder.", width)...)
+		lines = append(lines, widget.Wrap("No script. Put one into scripts/"+Clean(string(d.Call.Type))+".md in the configuration folder.", width)...)
 	}
 	return append(widget.Block(lines, width, max(height-len(day), 0)), widget.Block(day, width, min(len(day), height))...)
 }
@@ -302,41 +302,41 @@ func (d *deskView) sidePane(width, height int) []string {
 const mostWarnings = 4
 
 // warningLines are the warnings above a call, folded where there are many.
-func (d *deskView) warningLines(call apitype.Call, wrap func(string) []string) []string {
+func (d *Desk) warningLines(call apitype.Call, wrap func(string) []string) []string {
 	all := d.Warnings(call)
 	var lines []string
 	for i, warning := range all {
-		parts := wrap(d.styles.warnSign + " " + clean(warning))
+		parts := wrap(d.Styles.WarnSign + " " + Clean(warning))
 		last := i == len(all)-1
 		if len(lines)+len(parts) > mostWarnings || (!last && len(lines)+len(parts) == mostWarnings) {
 			rest := render.Plural(len(all)-i, "more warning", "more warnings")
-			return append(lines, d.styles.warn(d.styles.warnSign+" "+rest+": "+d.keys.keyOf(actWarnings)+" shows all"))
+			return append(lines, d.Styles.Warn(d.Styles.WarnSign+" "+rest+": "+d.KeyOf(ActWarnings)+" shows all"))
 		}
 		for _, part := range parts {
-			lines = append(lines, d.styles.warn(part))
+			lines = append(lines, d.Styles.Warn(part))
 		}
 	}
 	return lines
 }
 
-// showWarnings lists all warnings in full.
-func (d *deskView) showWarnings() tea.Cmd {
+// ShowWarnings lists all warnings in full.
+func (d *Desk) ShowWarnings() tea.Cmd {
 	var lines []string
 	for _, warning := range d.Warnings(*d.Call) {
-		lines = append(lines, d.styles.warnSign+" "+clean(warning))
+		lines = append(lines, d.Styles.WarnSign+" "+Clean(warning))
 	}
 	if len(lines) == 0 {
 		lines = []string{"Nothing speaks against ringing " + d.name() + " now."}
 	}
-	d.dialog = &text{title: "Before you dial", lines: lines}
+	d.Dialog = &Text{Title: "Before you dial", Lines: lines}
 	return nil
 }
 
 // markdown draws the little of markdown that scripts need: headings, lists, emphasis.
-func markdown(s styles, lines []string, width int) []string {
+func markdown(s Styles, lines []string, width int) []string {
 	var drawn []string
 	for _, line := range lines {
-		text := strings.TrimSpace(clean(line))
+		text := strings.TrimSpace(Clean(line))
 		role := s.plain
 		switch {
 		case strings.HasPrefix(text, "#"):
@@ -352,4 +352,14 @@ func markdown(s styles, lines []string, width int) []string {
 		}
 	}
 	return drawn
+}
+
+// SetAhead tells how many keys wait for the call that is being read.
+func (d *Desk) SetAhead(keys int) { d.ahead = keys }
+
+func (d *Desk) aheadText() string {
+	if d.ahead == 0 {
+		return ""
+	}
+	return " " + render.Plural(d.ahead, "key waits", "keys wait") + " for it"
 }

@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"strings"
@@ -11,22 +11,23 @@ import (
 // paint draws text in a role.
 type paint func(string) string
 
-// styles are the roles that text is drawn in. They use the terminal's own sixteen
+// Styles are the roles that text is drawn in. They use the terminal's own sixteen
 // colours, and each is told by more than its colour: a word, a sign or a weight.
-type styles struct {
-	plain, bold, dim, accent, good, warn, bad paint
-	chosen, marked, head, tab, key, cursor    paint
-	border                                    widget.Border
-	rule                                      string // Between panes.
-	line                                      string // One character of a horizontal rule.
-	mark, warnSign, okSign, bar               string
-	steps                                     []string // Heights of a line over days.
-	ascii                                     bool
+type Styles struct {
+	Dim, Good, Warn, Bad, Tab, Key                    paint
+	plain, bold, accent, chosen, marked, head, cursor paint
+	border                                            widget.Border
+	rule                                              string // Between panes.
+	line                                              string // One character of a horizontal rule.
+	WarnSign, OKSign                                  string
+	mark, bar                                         string
+	steps                                             []string // Heights of a line over days.
+	ascii                                             bool
 }
 
-// newStyles makes the roles. Without colour only weight, reverse and underline
+// NewStyles makes the roles. Without colour only weight, reverse and underline
 // remain; with ascii the signs are letters.
-func newStyles(noColor, ascii bool) styles {
+func NewStyles(noColor, ascii bool) Styles {
 	base := lipgloss.NewStyle()
 	color := func(s lipgloss.Style, c lipgloss.Style) paint {
 		if noColor {
@@ -34,33 +35,33 @@ func newStyles(noColor, ascii bool) styles {
 		}
 		return painter(c)
 	}
-	s := styles{
+	s := Styles{
 		plain:    func(text string) string { return text },
 		bold:     painter(base.Bold(true)),
-		dim:      color(base, base.Faint(true)),
+		Dim:      color(base, base.Faint(true)),
 		accent:   color(base.Bold(true), base.Foreground(lipgloss.Cyan).Bold(true)),
-		good:     color(base, base.Foreground(lipgloss.Green)),
-		warn:     color(base.Bold(true), base.Foreground(lipgloss.Yellow).Bold(true)),
-		bad:      color(base.Bold(true), base.Foreground(lipgloss.Red).Bold(true)),
+		Good:     color(base, base.Foreground(lipgloss.Green)),
+		Warn:     color(base.Bold(true), base.Foreground(lipgloss.Yellow).Bold(true)),
+		Bad:      color(base.Bold(true), base.Foreground(lipgloss.Red).Bold(true)),
 		chosen:   painter(base.Reverse(true)),
 		marked:   color(base.Bold(true), base.Foreground(lipgloss.Magenta).Bold(true)),
 		head:     painter(base.Underline(true)),
-		tab:      painter(base.Reverse(true).Bold(true)),
-		key:      color(base.Bold(true), base.Foreground(lipgloss.Blue).Bold(true)),
+		Tab:      painter(base.Reverse(true).Bold(true)),
+		Key:      color(base.Bold(true), base.Foreground(lipgloss.Blue).Bold(true)),
 		cursor:   painter(base.Reverse(true)),
 		border:   widget.LineBorder,
 		rule:     " │ ",
 		line:     "─",
 		mark:     "●",
-		warnSign: "▲",
-		okSign:   "✓",
+		WarnSign: "▲",
+		OKSign:   "✓",
 		bar:      "█",
 		steps:    strings.Split("▁▂▃▄▅▆▇█", ""),
 		ascii:    ascii,
 	}
 	if ascii {
 		s.border, s.rule, s.line = widget.ASCIIBorder, " | ", "-"
-		s.mark, s.warnSign, s.okSign, s.bar = "*", "!", "ok", "#"
+		s.mark, s.WarnSign, s.OKSign, s.bar = "*", "!", "ok", "#"
 		s.steps = strings.Split("_.,-~=+#", "")
 	}
 	return s

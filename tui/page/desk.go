@@ -1,0 +1,260 @@
+package page
+
+import (
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk"
+	"fundesk/tui/widget"
+)
+
+// Desk is the page where an agent works one call after the other.
+type Desk struct {
+	*Env
+	notes   widget.TextArea
+	writing bool         // The notes have the focus.
+	shown   apitype.UUID // The call on screen; zero when none is.
+	top     int          // The first line in sight.
+	layout  Layout
+	ahead   int // Keys that wait for the call that is being read.
+}
+
+func NewDesk(s *Env) *Desk { return &Desk{Env: s} }
+
+func (d *Desk) Open() tea.Cmd { return nil }
+
+func (d *Desk) Resize(l Layout) { d.layout = l }
+
+func (d *Desk) Scopes() []Scope {
+	if d.writing {
+		return []Scope{ScopeNotes}
+	}
+	return []Scope{ScopeDesk}
+}
+
+func (d *Desk) Typing() bool { return d.writing }
+
+// text types into the notes.
+func (d *Desk) Text(msg tea.Msg) tea.Cmd {
+	changed, cmd := d.notes.Update(msg)
+	if changed {
+		d.SetNotes(d.notes.Value())
+	}
+	return cmd
+}
+
+// Follow shows what the day has come to: another call, or other notes.
+func (d *Desk) Follow() {
+	var id apitype.UUID
+	if d.Call != nil {
+		id = d.Call.UUID
+	}
+	if id != d.shown {
+		d.shown, d.writing, d.top = id, false, 0
+	}
+	if d.notes.Value() != d.Form.Notes {
+		d.notes.SetValue(d.Form.Notes)
+	}
+}
+
+// receive shows what an editor saved. It is on disk already.
+func (d *Desk) Receive(r Result) tea.Cmd {
+	edited, ok := r.value.(editedNotes)
+	if !ok {
+		return nil
+	}
+	switch {
+	case r.err != nil && edited.changed:
+		d.Fail("the editor failed, and what it had saved was taken", r.err)
+	case r.err != nil:
+		d.Fail("cannot edit the notes", r.err)
+	}
+	if edited.changed {
+		d.Edited(edited.draft)
+	}
+	return d.Perform(nil)
+}
+
+// WhyNoCall is what speaks against all that is about the call on the desk.
+func (d *Desk) WhyNoCall() string {
+	if d.Call == nil {
+		return "no call on the desk: " + d.KeyOf(ActNext) + " takes the next one"
+	}
+	return ""
+}
+
+func (d *Desk) WhyNotNext() string {
+	if d.Call == nil && d.IsDone() {
+		return "no requested call is left that may be rung now: " + d.KeyOf(ActRefresh) + " asks again"
+	}
+	return ""
+}
+
+func (d *Desk) WhyNotEnd() string {
+	if why := d.WhyNoCall(); why != "" {
+		return why
+	}
+	return d.Ended()
+}
+
+func (d *Desk) WhyNotComplete() string {
+	if d.Call != nil && d.Form.Code == "" {
+		return "choose the result first: " + d.KeyOf(ActResult)
+	}
+	return d.WhyNotEnd()
+}
+
+func (d *Desk) WhyNoPledge() string {
+	if d.Call != nil && d.Call.RelatedCaseUUID == nil {
+		return "the call has no pledge"
+	}
+	return d.WhyNoCall()
+}
+
+func (d *Desk) WhyNoDraft() string {
+	if len(d.Drafts) == 0 {
+		return "there is no draft"
+	}
+	return ""
+}
+
+// Refresh implements Page.
+func (d *Desk) Refresh() tea.Cmd { return d.Perform(d.Day.Refresh()) }
+
+func (d *Desk) Write() tea.Cmd {
+	d.writing = true
+	return nil
+}
+
+func (d *Desk) LeaveNotes() tea.Cmd {
+	d.writing = false
+	d.Autosave.FlushSoon()
+	return nil
+}
+
+func (d *Desk) OpenPerson() tea.Cmd { return d.Jump(Reference{KindPerson, d.Call.PersonUUID}) }
+
+func (d *Desk) OpenPledge() tea.Cmd {
+	return d.Jump(Reference{KindPledge, *d.Call.RelatedCaseUUID})
+}
+
+func (d *Desk) Scroll(by Step) tea.Cmd {
+	d.top = max(d.top+rowsOf(by, max(d.layout.Body/2, 1), 0), 0)
+	return nil
+}
+
+func (d *Desk) AskCancel() tea.Cmd { return d.askEnd("Cancel", d.CancelCall) }
+
+func (d *Desk) AskExpire() tea.Cmd { return d.askEnd("Expire", d.ExpireCall) }
+
+// askEnd asks before a call is ended without a result.
+func (d *Desk) askEnd(title string, end func() []desk.Event) tea.Cmd {
+	call := d.Call
+	lines := []string{title + " the call to " + d.name() + ", requested " + d.ago(call.RequestedAt.Time) + "?"}
+	if d.HasDraft() {
+		lines = append(lines, "What you typed is not sent with it; it stays as a draft.")
+	}
+	d.Dialog = &Confirm{Title: title + " the call", Lines: lines, Yes: func() tea.Cmd {
+		if !d.IsOn(call.UUID) {
+			return nil // The call went while the question stood.
+		}
+		return d.Perform(end())
+	}}
+	return nil
+}
+
+// AskResult offers the known result codes, or a field where there are none.
+func (d *Desk) AskResult() tea.Cmd {
+	codes := d.Codes.All()
+	if len(codes) == 0 {
+		return d.typeResult()
+	}
+	options := make([]Option, 0, len(codes)+1)
+	for _, code := range codes {
+		options = append(options, Option{Label: Clean(code), Run: func() tea.Cmd { return d.setResult(code) }})
+	}
+	options = append(options, Option{Key: "/", Label: "another code…", Run: d.typeResult})
+	d.Dialog = NewChoice("Result", "", options)
+	return nil
+}
+
+func (d *Desk) typeResult() tea.Cmd {
+	p := &Prompt{Title: "Result code"}
+	p.Editor.SetValue(d.Form.Code)
+	p.done = func(code string) (string, tea.Cmd) {
+		code = strings.TrimSpace(code)
+		if problem := desk.CheckCode(code); problem != "" {
+			return problem, nil
+		}
+		if d.Codes.Has(code) {
+			return "", d.setResult(code)
+		}
+		d.Dialog = &Confirm{
+			Title: "A new result code", Lines: []string{"No call has had the result " + strconv.Quote(Clean(code)) + " so far. Use it all the same?"},
+			Yes: func() tea.Cmd { return d.setResult(code) }, No: func() { d.Dialog = p },
+		}
+		return "", nil
+	}
+	d.Dialog = p
+	return nil
+}
+
+// setResult takes a result code, and asks for the rating in its place.
+func (d *Desk) setResult(code string) tea.Cmd {
+	d.SetResult(code)
+	return d.AskRating()
+}
+
+// AskRating asks for the rating, each on one key, ten on two.
+func (d *Desk) AskRating() tea.Cmd {
+	d.Dialog = &askedRating{now: d.Form.Rating, set: d.SetRating}
+	return nil
+}
+
+// AskCopy offers what an agent copies of a call.
+func (d *Desk) AskCopy() tea.Cmd {
+	var options []Option
+	add := func(what, text string) {
+		if text != "" {
+			options = append(options, Option{Label: what + "  " + Clean(text), Run: func() tea.Cmd { return copyText(what, text) }})
+		}
+	}
+	if p := d.Call.Person.Pointer(); p != nil {
+		add("mobile", value(p.MobilePhoneNumber))
+		add("phone", value(p.PhoneNumber))
+		add("e-mail", value(p.Email))
+	}
+	add("call", d.Call.UUID.String())
+	d.Dialog = NewChoice("Copy", "", options)
+	return nil
+}
+
+// value is a text that may be missing.
+func value[T ~string](text *T) string {
+	if text == nil {
+		return ""
+	}
+	return string(*text)
+}
+
+// skippedName is the column of names among the calls passed over, in cells.
+const skippedName = 22
+
+// ShowSkipped lists the calls that n passes over.
+func (d *Desk) ShowSkipped() tea.Cmd {
+	var lines []string
+	for _, p := range d.PassedOver() {
+		lines = append(lines, desk.ShortID(p.ID)+"  "+widget.Fit(Clean(p.Name), skippedName)+"  "+Clean(p.Reason))
+	}
+	if len(lines) == 0 {
+		lines = []string{"No call was passed over so far."}
+	}
+	d.Dialog = &Text{Title: "Passed over", Lines: lines}
+	return nil
+}
+
+// name is who the call on the desk is for, as it may be drawn.
+func (d *Desk) name() string { return Clean(d.Day.Name()) }

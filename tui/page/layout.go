@@ -1,0 +1,39 @@
+package page
+
+// The least terminal that the interface fits.
+const (
+	LeastWidth  = 60
+	LeastHeight = 16
+)
+
+// Layout is where things stand: a pure function of the size.
+type Layout struct {
+	TooSmall      bool
+	Width, Height int // Of the terminal.
+	Body          int // Lines between the tabs and the status line.
+	Panes         int // 1, 2 or 3 beside each other.
+	Left          int // Cells of the left pane; 0 when there is one pane.
+	Middle        int // Cells of the main pane.
+	Right         int // Cells of the right pane; 0 unless there are three.
+}
+
+// ruleWidth is what stands between two panes.
+const ruleWidth = 3
+
+// NewLayout places things in width by height cells.
+func NewLayout(width, height int) Layout {
+	l := Layout{Width: width, Height: height, TooSmall: width < LeastWidth || height < LeastHeight, Panes: 1, Middle: width}
+	l.Body = max(height-3, 1) // Tabs, status and footer take a line each.
+	switch {
+	case width >= 120:
+		l.Panes = 3
+		l.Left = min(width/4, 40)
+		l.Right = min(width/4, 48)
+		l.Middle = width - l.Left - l.Right - 2*ruleWidth
+	case width >= 100:
+		l.Panes = 2
+		l.Left = width / 3
+		l.Middle = width - l.Left - ruleWidth
+	}
+	return l
+}

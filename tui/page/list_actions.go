@@ -1,0 +1,242 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+	"fundesk/tui/desk"
+)
+
+// Opener is a page whose records can be opened and copied.
+type Opener interface {
+	OpenRecord() tea.Cmd
+	WhyNotOpen() string
+	CopyRecord() tea.Cmd
+	WhyNotCopy() string
+}
+
+// Lister is a page that is a list of records.
+type Lister interface {
+	Back() tea.Cmd
+	WhyNotBack() string
+	AskFilter() tea.Cmd
+	WhyNotFilter() string
+	MarkRow() tea.Cmd
+	AskBulk() tea.Cmd
+	WhyNotMark() string
+}
+
+func (l *List[R]) WhyNotBack() string {
+	if len(l.stack) == 0 && len(l.Marks) == 0 && l.filter == "" {
+		return "this is the list already"
+	}
+	return ""
+}
+
+func (l *List[R]) WhyNotFilter() string {
+	if len(l.stack) > 0 {
+		return "go back to the list first: esc"
+	}
+	return ""
+}
+
+func (l *List[R]) WhyNotMark() string {
+	if len(l.Rows) == 0 {
+		return "there is no record to mark"
+	}
+	return l.WhyNotFilter()
+}
+
+func (l *List[R]) WhyNotOpen() string {
+	if d := l.Front(); d != nil {
+		if f, ok := d.chosen(d.fields(l.Env)); !ok || f.to == nil {
+			return "this line points to no other record"
+		}
+	}
+	return l.whyNoRecord()
+}
+
+func (l *List[R]) WhyNotCopy() string {
+	if d := l.Front(); d != nil {
+		if f, ok := d.chosen(d.fields(l.Env)); !ok || f.head {
+			return "there is nothing to copy on this line"
+		}
+	}
+	return l.whyNoRecord()
+}
+
+func (l *List[R]) whyNoRecord() string {
+	if _, ok := l.Target(); !ok {
+		return "no record is chosen"
+	}
+	return ""
+}
+
+// whyNotOf is what speaks against an action on records of one kind alone.
+func (l *List[R]) whyNotOf(only Kind, why string) string {
+	if ref, ok := l.Target(); ok && ref.Kind != only {
+		return why
+	}
+	return l.whyNoRecord()
+}
+
+func (l *List[R]) Refresh() tea.Cmd {
+	if d := l.Front(); d != nil {
+		return l.readDetail(d)
+	}
+	return l.reload()
+}
+
+func (l *List[R]) Scroll(by Step) tea.Cmd {
+	if d := l.Front(); d != nil {
+		fields := d.fields(l.Env)
+		d.move(rowsOf(by, max(l.layout.Body-2, 1), len(fields)), fields)
+		return nil
+	}
+	l.table.Move(rowsOf(by, l.table.Height(), len(l.Rows)), len(l.Rows))
+	l.refreshed.depth = -1
+	return tea.Batch(l.wantsMore(), l.readPreview())
+}
+
+func (l *List[R]) OpenRecord() tea.Cmd {
+	if d := l.Front(); d != nil {
+		f, _ := d.chosen(d.fields(l.Env))
+		return l.show(*f.to)
+	}
+	ref, _ := l.Target()
+	return l.show(ref)
+}
+
+func (l *List[R]) CopyRecord() tea.Cmd {
+	if d := l.Front(); d != nil {
+		f, _ := d.chosen(d.fields(l.Env))
+		if f.copy == "" {
+			return copyOwn(f.label, strings.Join(cleanLines(f.text), "\n"))
+		}
+		return copyText(f.label, f.copy)
+	}
+	ref, _ := l.Target()
+	return copyText(l.kind.String()+" "+desk.ShortID(ref.ID), ref.ID.String())
+}
+
+// back leaves the record in front, the marks or the filter.
+func (l *List[R]) Back() tea.Cmd {
+	switch d := l.Front(); {
+	case d != nil:
+		l.stack = l.stack[:len(l.stack)-1]
+		if d.from != NoPage {
+			return l.Turn(d.from)
+		}
+		return l.readPreview()
+	case len(l.Marks) > 0:
+		clear(l.Marks)
+		return nil
+	default:
+		return l.setFilter("")
+	}
+}
+
+func (l *List[R]) MarkRow() tea.Cmd {
+	if row, ok := l.Chosen(); ok {
+		l.toggle(l.id(row))
+		l.table.Move(1, len(l.Rows))
+	}
+	return tea.Batch(l.wantsMore(), l.readPreview())
+}
+
+func (l *List[R]) toggle(id apitype.UUID) {
+	if l.Marks[id] {
+		delete(l.Marks, id)
+	} else {
+		l.Marks[id] = true
+	}
+}
+
+// AskFilter opens the field for the filter.
+func (l *List[R]) AskFilter() tea.Cmd {
+	p := &Prompt{Title: "Filter " + l.name, help: l.Hint}
+	p.Editor.SetValue(l.filter)
+	p.done = func(text string) (string, tea.Cmd) {
+		if _, err := l.parse(text); err != nil {
+			return err.Error(), nil
+		}
+		return "", l.setFilter(text)
+	}
+	l.Dialog = p
+	return nil
+}
+
+func (l *List[R]) setFilter(text string) tea.Cmd {
+	q, err := l.parse(text)
+	if err != nil {
+		l.Fail("cannot filter", err)
+		return nil
+	}
+	l.query, l.filter = q, strings.TrimSpace(text)
+	l.table.Place(0, 0)
+	return l.restart()
+}
+
+// AskBulk offers the actions on the marked records, or the one under the cursor.
+func (l *List[R]) AskBulk() tea.Cmd {
+	var ids []apitype.UUID
+	var names []string
+	for _, row := range l.Rows { // A service may list a record on two pages: once is enough.
+		if l.Marks[l.id(row)] && !slices.Contains(ids, l.id(row)) {
+			ids = append(ids, l.id(row))
+			names = append(names, l.row(row))
+		}
+	}
+	if row, ok := l.Chosen(); ok && len(ids) == 0 {
+		ids, names = []apitype.UUID{l.id(row)}, []string{l.row(row)}
+	}
+	l.Dialog = NewChoice(fmt.Sprintf("%d %s", len(ids), l.name), "asks again before it does anything", l.bulk(targets{ids, names, func() { clear(l.Marks) }}))
+	return nil
+}
+
+// mostNames is how many names a question before a bulk action lists.
+const mostNames = 9
+
+// targets are the records of an action on several.
+type targets struct {
+	ids   []apitype.UUID
+	names []string
+	sent  func() // Told when the action was confirmed; nil: nobody asks.
+}
+
+// askEach makes an option that asks with the count and the names, and then sends a
+// change for each record.
+func (s *Env) askEach(label string, t targets, change func(id apitype.UUID, name string) desk.Change) Option {
+	return Option{Label: label, Run: func() tea.Cmd {
+		lines := []string{label + ": " + render.Plural(len(t.ids), "record", "records")}
+		for i, name := range t.names {
+			if i == mostNames-1 && len(t.names) > mostNames {
+				lines = append(lines, fmt.Sprintf("  and %d more", len(t.names)-i))
+				break
+			}
+			lines = append(lines, "  "+name)
+		}
+		s.Dialog = &Confirm{Title: label, Lines: lines, Yes: func() tea.Cmd {
+			var changes []desk.Change
+			for i, id := range t.ids {
+				changes = append(changes, change(id, t.names[i]))
+			}
+			if t.sent != nil {
+				t.sent()
+			}
+			return s.Perform(s.SubmitEach(label, t.names, changes))
+		}}
+		return nil
+	}}
+}
+
+func (s *Env) askMark(entity apitype.EntityName, t targets) Option {
+	return s.askEach("Mark as processed", t, func(id apitype.UUID, name string) desk.Change {
+		return s.Mark(entity, id, "mark processed: "+name)
+	})
+}

@@ -1,0 +1,312 @@
+// Package page holds the pages of the terminal interface: the Desk, the lists of calls,
+// persons and pledges with their records, the outbox, and the statistics.
+//
+// A page is a plain struct that the root model sizes, feeds and draws; its actions are
+// methods that the table of keys names. It is handed an Env, and must not know which keys
+// there are, nor the other pages: what concerns those goes through the Host.
+//
+//	calls := page.NewCalls(env)
+//	cmd := calls.Open()
+//	lines := calls.Lines(page.NewLayout(80, 24))
+package page
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+	"fundesk/tui/desk"
+	"fundesk/tui/widget"
+)
+
+// Page is what the root asks of each tab.
+type Page interface {
+	// Open is called each time the page comes to the front.
+	Open() tea.Cmd
+	Resize(l Layout)
+	Scopes() []Scope
+	// Typing reports whether keys are text for the page's own field.
+	Typing() bool
+	// Text is handed a key or a paste.
+	Text(msg tea.Msg) tea.Cmd
+	Scroll(by Step) tea.Cmd
+	// Refresh reads again what is shown.
+	Refresh() tea.Cmd
+	// Receive is handed a result of this page's own commands.
+	Receive(r Result) tea.Cmd
+	Lines(l Layout) []string
+}
+
+// The indices of the pages, in the order of their tabs.
+const (
+	DeskPage = iota
+	CallsPage
+	PersonsPage
+	PledgesPage
+	OutboxPage
+	StatsPage
+	NoPage = -1
+)
+
+// Scope is where a key works.
+type Scope string
+
+// The scopes; a page has one of its own, or several.
+const (
+	ScopeEverywhere Scope = "everywhere"
+	ScopeDesk       Scope = "desk"
+	ScopeNotes      Scope = "notes"
+	ScopeLists      Scope = "lists"
+	ScopeCalls      Scope = "calls"
+	ScopePledges    Scope = "pledges"
+	ScopeOutbox     Scope = "outbox"
+	ScopeStats      Scope = "stats"
+)
+
+// The actions that texts of the interface name the key of.
+const (
+	ActNext     = "next-call"
+	ActResult   = "result"
+	ActRating   = "rating"
+	ActNotes    = "notes"
+	ActComplete = "complete"
+	ActResume   = "resume-draft"
+	ActSkipped  = "skipped"
+	ActWarnings = "warnings"
+	ActSign     = "signature"
+	ActStop     = "stop"
+	ActHelp     = "help"
+	ActOutbox   = "outbox"
+	ActRefresh  = "refresh"
+	ActResults  = "results"
+	ActDismiss  = "dismiss"
+)
+
+// Step is a move over a page.
+type Step int
+
+// The steps.
+const (
+	Down Step = iota
+	Up
+	PageDown
+	PageUp
+	Top
+	Bottom
+)
+
+// rowsOf is how far a step goes over count rows, of which a page has some.
+func rowsOf(by Step, page, count int) int {
+	switch by {
+	case Down:
+		return 1
+	case Up:
+		return -1
+	case PageDown:
+		return page
+	case PageUp:
+		return -page
+	case Top:
+		return -count
+	default:
+		return count
+	}
+}
+
+// Kind of a record.
+type Kind int
+
+// The kinds of records.
+const (
+	KindCall Kind = iota
+	KindPerson
+	KindPledge
+)
+
+// String is the kind in a word.
+func (k Kind) String() string { return []string{"call", "person", "pledge"}[k] }
+
+// Reference is a record that something points to.
+type Reference struct {
+	Kind Kind
+	ID   apitype.UUID
+}
+
+// Result is what a page's own command brought; the page drops it when seq is not what
+// it waits for.
+type Result struct {
+	To    int // Index of the page.
+	seq   int
+	value any
+	err   error
+}
+
+// Host is who shows the pages.
+type Host interface {
+	// Perform does what the agent's day asks for.
+	Perform(events []desk.Event) tea.Cmd
+	// KeyOf is the key of an action as it is shown.
+	KeyOf(id string) string
+	// Jump opens a record on the page of its kind, Turn a page, WorkOn a call on the desk.
+	Jump(to Reference) tea.Cmd
+	Turn(page int) tea.Cmd
+	WorkOn(call Reference) tea.Cmd
+}
+
+// Env is what every page is handed.
+type Env struct {
+	Host
+	*desk.Day
+	Messages
+	Styles        Styles
+	Locale        render.Locale
+	PledgeActions []apitype.PledgeAction
+	ASCII         bool
+	In            io.Reader // Nil: the terminal.
+	Out           io.Writer // Nil: the terminal.
+	Dialog        Dialog    // Takes all keys; nil: none is open.
+	Revealed      bool      // What is masked is shown.
+	Editor        RunningEditor
+	PreviewPause  time.Duration // How long the cursor pauses on a row before its record is read.
+	Loads         int           // How often something was read from the service.
+
+	Ctx context.Context // The program's life: a tea.Cmd is run without a context.
+}
+
+// NewEnv is an environment for a host; ctx is the program's life.
+func NewEnv(ctx context.Context, host Host, day *desk.Day, s Styles) *Env {
+	return &Env{
+		Host: host, Day: day, Styles: s, Ctx: ctx, Messages: Messages{now: day.Now},
+		PledgeActions: apitype.PledgeActions, PreviewPause: PreviewPause,
+	}
+}
+
+// Job is work of the day as a command.
+func (e *Env) Job(job desk.Job) tea.Cmd { return func() tea.Msg { return job(e.Ctx) } }
+
+// load runs f beside the interface; what it brings goes to a page.
+func (e *Env) load(to, seq int, f func(ctx context.Context) (any, error)) tea.Cmd {
+	e.Loads++
+	return func() tea.Msg {
+		value, err := f(e.Ctx)
+		return Result{To: to, seq: seq, value: value, err: err}
+	}
+}
+
+// FailRead tells that something could not be read.
+func (e *Env) FailRead(what string, err error) {
+	if !e.NoteConnection(err) {
+		e.Fail(what, err)
+	}
+}
+
+// Clean is text from the service as it may be drawn, on one line.
+func Clean(text string) string { return render.Clean(widget.Unjoined(text)) }
+
+// cleanLines is text from the service of several lines.
+func cleanLines(text string) []string {
+	return strings.Split(render.CleanLines(widget.Unjoined(text)), "\n")
+}
+
+// ago is a time as a person says it.
+func (e *Env) ago(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return e.Locale.Relative(t, e.Now())
+}
+
+// when is the local date and time, with the time ago where that says more.
+func (e *Env) when(t apitype.Time) string {
+	text := e.Locale.DateTime(t.Local(), "2 Jan 2006 15:04")
+	if age := e.Now().Sub(t.Time).Abs(); age < 30*24*time.Hour {
+		text = e.ago(t.Time) + " (" + text + ")"
+	}
+	return text
+}
+
+func (e *Env) iban(text string) string {
+	if e.Revealed {
+		return Clean(text)
+	}
+	return render.MaskIBAN(text)
+}
+
+func (e *Env) digits(text string) string {
+	if e.Revealed {
+		return Clean(text)
+	}
+	return render.MaskDigits(text)
+}
+
+// Copied asks the terminal to take a text.
+type Copied struct{ What, Text string }
+
+// copyText copies a value from the service as it may be drawn, on one line: whoever
+// pastes it into a shell must not run what a donor's record says.
+func copyText(what, text string) tea.Cmd { return copyOwn(what, Clean(text)) }
+
+// copyOwn copies what the user wrote, exactly.
+func copyOwn(what, text string) tea.Cmd {
+	return func() tea.Msg { return Copied{What: what, Text: text} }
+}
+
+// Messages are the lines for the user: errors wait until they are dismissed, the rest
+// goes by itself.
+type Messages struct {
+	Text   string // The latest that is no error.
+	Aside  bool   // It gives way to the count-down of a held change.
+	Reply  bool   // It says why a key did nothing: it comes before errors that were there already.
+	Errors []string
+	until  time.Time
+	now    func() time.Time
+}
+
+// The oldest errors go where there are more than maxErrors; a message that is no error is
+// shown for messageTime.
+const (
+	maxErrors   = 20
+	messageTime = 6 * time.Second
+)
+
+// IsSaid reports whether the latest message is still to be shown.
+func (m *Messages) IsSaid() bool { return m.Text != "" && m.until.After(m.now()) }
+
+// Say shows a message for a while.
+func (m *Messages) Say(text string) {
+	m.Text, m.Aside, m.Reply, m.until = text, false, false, m.now().Add(messageTime)
+}
+
+// Sayf is Say with a format.
+func (m *Messages) Sayf(format string, args ...any) { m.Say(fmt.Sprintf(format, args...)) }
+
+// Refuse says why a key does nothing.
+func (m *Messages) Refuse(why string) {
+	m.Say(why)
+	m.Reply = true
+}
+
+// Fail shows an error until it is dismissed, after those that are not yet.
+func (m *Messages) Fail(what string, err error) {
+	text := desk.ErrorText(what, err)
+	for _, shown := range m.Errors {
+		if shown == text {
+			return
+		}
+	}
+	m.Errors = append(m.Errors, text)
+	m.Errors = m.Errors[max(len(m.Errors)-maxErrors, 0):]
+	m.Reply = false
+}
+
+// FailFirst is Fail for what the user must not miss: it comes before other errors.
+func (m *Messages) FailFirst(text string) {
+	m.Errors = append([]string{text}, m.Errors...)
+	m.Reply = false
+}

@@ -1,0 +1,173 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/render"
+	"fundesk/tui/desk"
+)
+
+func TestOnlyWebLinksAreOffered(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		link string
+		want bool
+	}{
+		{"https://files.example/s/1?sig=a%2Fb", true},
+		{"HTTPS://files.example/s", true},
+		{"http://127.0.0.1:8080/signatures/1", true},
+		{"http://[::1]:8080/s", true},
+		{"http://localhost/s", true},
+		{"http://embedded.localhost/signatures/1?expires=2", true}, // Of the demo.
+		{"http://evillocalhost/s", false},
+		{"http://files.example/s", false},
+		{"http://127.0.0.1.example/s", false},
+		{"http://localhost@files.example/s", false},
+		{"https://files.example@evil.example/s", false},
+		{"file:///etc/passwd", false},
+		{"/etc/passwd", false},
+		{"--help", false},
+		{"-oProxyCommand=sh", false},
+		{"https:files.example", false},
+		{"https://", false},
+		{"javascript:alert(1)", false},
+		{"https://files.example/\u202egpj.exe", false},
+		{"https://files.example/\u200b", false},
+		{"https://files.example/\x1b]0;title\a", false},
+		{"https://files.example/\n--help", false},
+		{"https://files.example/$(id) x", false},
+		{"https://files.example/`id`", false},
+	}
+	for _, test := range tests {
+		if got := isWebLink(test.link); got != test.want {
+			t.Errorf("%q: got %v, want %v", test.link, got, test.want)
+		}
+	}
+}
+
+// What is copied from a record has no line that a shell would run, and nothing unseen.
+func TestCopiedValuesAreClean(t *testing.T) {
+	t.Parallel()
+	got := copyText("phone", "+31612345678\nrm -rf ~\x1b]52;c;x\a\u202e\u009b")().(Copied).Text
+	if strings.ContainsFunc(got, func(r rune) bool { return r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) || r == 0x202e }) || !utf8.ValidString(got) {
+		t.Errorf("copied: got %q, want one visible line", got)
+	}
+	if exact := "my own\nnotes"; copyOwn("text", exact)().(Copied).Text != exact {
+		t.Error("own text: got it changed, want it exact")
+	}
+}
+
+// What an editor saved is kept however it ended, and what it left alone stays.
+func TestNotesOfTheEditor(t *testing.T) {
+	t.Parallel()
+	errEnded := errors.New("signal: hangup")
+	write := func(text string) func(string) error {
+		return func(path string) error { return os.WriteFile(path, []byte(text), 0o600) }
+	}
+	for _, test := range []struct {
+		name string
+		edit func(path string) error
+		ends error
+		want string // The notes kept; "" where none are to be told of.
+	}{
+		{"saved", write("as saved\n"), nil, "as saved"},
+		{"saved nothing", func(string) error { return nil }, nil, ""},
+		{"stopped after saving", write("as saved\n"), errEnded, "as saved"},
+		{"stopped before saving", func(string) error { return nil }, errEnded, ""},
+		{"stopped while saving", write(""), errEnded, ""},
+		{"stopped with a copy beside it", func(path string) error { return os.WriteFile(path+".save", []byte("typed\n"), 0o600) }, errEnded, "typed"},
+		{"saved in another encoding", write("M\xfcller\n"), nil, "M?ller"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			k := desk.NewAutosave(box)
+			draft := outbox.Draft{Call: callID(1), ResultCode: "reached", Notes: "as before"}
+			var folder string
+			e := &notesEditor{
+				box: box, save: k.Save, notes: editedNotes{draft: draft},
+				run: func(path string) error {
+					folder = filepath.Dir(path)
+					if text, err := os.ReadFile(path); err != nil || string(text) != "as before\n" {
+						t.Errorf("the editor's file: got %q, %v, want the notes", text, err)
+					}
+					return errors.Join(test.edit(path), test.ends)
+				},
+			}
+			if err := e.Run(); !errors.Is(err, test.ends) {
+				t.Errorf("got %v, want %v", err, test.ends)
+			}
+			kept, found, err := box.Draft(callID(1))
+			if err != nil || found != (test.want != "") || e.notes.changed != found {
+				t.Errorf("kept: got %v (changed %v, %v), want %v", found, e.notes.changed, err, test.want != "")
+			}
+			if found && (kept.Notes != test.want || kept.ResultCode != "reached") {
+				t.Errorf("kept: got %s: %q, want %q", kept.ResultCode, kept.Notes, test.want)
+			}
+			if _, err := os.Stat(folder); !os.IsNotExist(err) {
+				t.Errorf("the folder of the notes: got %v, want none", err)
+			}
+		})
+	}
+}
+
+// The cost of a frame does not depend on the number of rows.
+func BenchmarkListFrame(b *testing.B) {
+	for _, rows := range []int{100, 100_000} {
+		b.Run(fmt.Sprint(rows), func(b *testing.B) {
+			s := NewEnv(b.Context(), nil, desk.New(desk.Options{Outbox: new(outbox.Outbox)}), NewStyles(false, false))
+			l := NewCalls(s)
+			for i := range rows {
+				l.Rows = append(l.Rows, CallRow{status: newWord("requested"), kind: newWord("verification"), name: "Anna Jansen", requestedAt: newMoment(time.Now()), attempts: int32(i % 4)})
+			}
+			layout := NewLayout(120, 40)
+			l.Resize(layout)
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				l.table.Move(1+i%3, rows)
+				if l.table.Cursor() == rows-1 {
+					l.table.Place(0, rows)
+				}
+				_ = l.Lines(layout)
+			}
+		})
+	}
+}
+
+// callID is an identifier that a reader can tell apart.
+func callID(n int) apitype.UUID {
+	id := apitype.MustParseUUID("c0000000-0000-4000-8000-000000000000")
+	id[1], id[15] = byte(n), byte(n)
+	return id
+}
+
+// Numbers and dates are shown as at home; what is copied works everywhere.
+func TestCopiedValuesWorkEverywhere(t *testing.T) {
+	t.Parallel()
+	e := NewEnv(t.Context(), nil, desk.New(desk.Options{Outbox: new(outbox.Outbox)}), NewStyles(false, false))
+	e.Locale = render.LocaleFrom(func(name string) string { return map[string]string{"LANG": "nl_NL.UTF-8"}[name] })
+	f := &fields{Env: e}
+	f.person(apitype.Person{MobilePhoneNumber: new("+31612345671"), DateOfBirth: &apitype.Date{Year: 1980, Month: 5, Day: 17}})
+	shown, copies := map[string]string{}, map[string]string{}
+	for _, x := range f.all {
+		shown[x.label], copies[x.label] = x.text, x.copy
+	}
+	if shown["mobile"] != "06 12345671" || shown["born"] != "17-05-1980" {
+		t.Errorf("shown: got %q, want the number and the date as at home", shown)
+	}
+	if copies["mobile"] != "+31612345671" || copies["born"] != "1980-05-17" {
+		t.Errorf("copied: got %q, want the number and the date as the service has them", copies)
+	}
+}

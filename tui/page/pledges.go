@@ -1,0 +1,280 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk"
+	"fundesk/tui/widget"
+)
+
+// PledgeRow is what the list of pledges keeps of a pledge.
+type PledgeRow struct {
+	ID                       apitype.UUID
+	status, amount, interval word // Cleaned, like the others.
+	campaign, recruited      word
+	createdAt                moment
+	released                 bool
+}
+
+func (s *Env) newPledgeRow(p apitype.Pledge) PledgeRow {
+	return PledgeRow{
+		ID: p.UUID, status: newWord(Clean(string(p.Status))), amount: newWord(s.Locale.Amount(p.DonationAmount)), interval: newWord(Clean(string(p.DonationInterval))),
+		campaign: newWord(Clean(value(p.CampaignCode))), recruited: newWord(Clean(value(p.RecruitmentType))), createdAt: newMoment(p.CreatedAt.Time),
+		released: p.ReleasedAt.Pointer() != nil,
+	}
+}
+
+// donation is what tells pledges of a person apart.
+func (r PledgeRow) donation() string {
+	return r.status.String() + " " + r.amount.String() + " " + r.interval.String()
+}
+
+// Pledges is the list of pledges.
+type Pledges struct{ *List[PledgeRow] }
+
+func NewPledges(s *Env) *Pledges {
+	l := newList(s, noun[PledgeRow]{
+		page: PledgesPage, name: "pledges", kind: KindPledge, scopes: []Scope{ScopePledges},
+		columns: []widget.Column[PledgeRow]{
+			{Title: " Pledge", Width: 9, Text: func(b []byte, r PledgeRow) []byte { return desk.AppendShortID(append(b, ' '), r.ID) }},
+			{Title: "Status", Width: 9, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.status.String()...) }},
+			{Title: "Euros", Width: 9, Right: true, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.amount.String()...) }},
+			{Title: "Interval", Width: 11, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.interval.String()...) }},
+			{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r PledgeRow) []byte { return appendAge(b, s.Now().Sub(r.createdAt.time())) }},
+			{Title: "Released", Width: 8, Text: func(b []byte, r PledgeRow) []byte {
+				return append(b, map[bool]string{true: "yes", false: "no"}[r.released]...)
+			}},
+			{Title: "Won", Width: 6, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.recruited.String()...) }},
+			{Title: "Campaign", Width: 8, Grow: true, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.campaign.String()...) }},
+		},
+		id:    func(r PledgeRow) apitype.UUID { return r.ID },
+		order: func(r PledgeRow) time.Time { return r.createdAt.time() },
+		row:   func(r PledgeRow) string { return desk.ShortID(r.ID) + "  " + r.donation() },
+		Hint: []string{
+			"by the service: " + strings.Join(filterNames(apitype.PledgeFilters()), " "),
+			"local, over what is read: words; for example: status=lead updatedAfter=7d",
+		},
+		parse: s.pledgeQuery,
+	})
+	l.bulk = s.pledgeBulk
+	return &Pledges{l}
+}
+
+func (v *Pledges) WhyNotStatus() string { return v.whyNotOf(KindPledge, "only a pledge has that") }
+
+// AskStatus offers the status actions on the pledge.
+func (v *Pledges) AskStatus() tea.Cmd {
+	ref, _ := v.Target()
+	name := desk.ShortID(ref.ID)
+	if row, ok := v.Chosen(); ok && row.ID == ref.ID {
+		name = v.row(row)
+	}
+	v.Dialog = NewChoice("Status action", "asks again before it does anything", v.pledgeActions(targets{ids: []apitype.UUID{ref.ID}, names: []string{name}}))
+	return nil
+}
+
+// receive takes in a link to a signature, or what a list takes in.
+func (v *Pledges) Receive(r Result) tea.Cmd {
+	if read, ok := r.value.(SignatureRead); ok {
+		if r.err != nil {
+			v.Fail("cannot read the pledge", r.err)
+		} else {
+			v.OfferSignature(read)
+		}
+		return nil
+	}
+	return v.List.Receive(r)
+}
+
+// pledgeActions are the status actions of the profile, else of our service. Spec gap: G1.
+func (s *Env) pledgeActions(t targets) []Option {
+	var options []Option
+	for _, act := range s.PledgeActions {
+		options = append(options, s.askEach(Clean(string(act)), t, func(id apitype.UUID, name string) desk.Change {
+			return s.Action(id, act, string(act)+": "+name)
+		}))
+	}
+	return options
+}
+
+func (s *Env) pledgeBulk(t targets) []Option {
+	return append(s.pledgeActions(t), s.askMark(apitype.EntityPledge, t))
+}
+
+// pledgeQuery understands a filter on pledges.
+func (s *Env) pledgeQuery(text string) (query[PledgeRow], error) {
+	t, err := parseTerms(text, s.Now(), filterNames(apitype.PledgeFilters())...)
+	if err != nil {
+		return query[PledgeRow]{}, err
+	}
+	var o apitype.PledgeListOptions
+	if err := setFilters(t, apitype.PledgeFilters(), &o); err != nil {
+		return query[PledgeRow]{}, err
+	}
+	search := func(r PledgeRow) string {
+		return strings.Join([]string{r.ID.String(), r.donation(), r.campaign.String(), r.recruited.String()}, " ")
+	}
+	return query[PledgeRow]{
+		keep: keepWords(t, search, nil), says: t.says(),
+		still: func(r PledgeRow) bool { return o.Status == nil || r.status.String() == string(*o.Status) },
+		changed: func(ctx context.Context, since apitype.Time) ([]PledgeRow, error) {
+			read := func(o apitype.PledgeListOptions) ([]PledgeRow, error) {
+				o.Status = nil // One that has left the status is a change, too.
+				return readNews(s.newPledgeRow, s.Client.Pledges.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
+			}
+			updated, released := o, o
+			updated.UpdatedAfter = later(o.UpdatedAfter, since)
+			rows, err := read(updated)
+			if err != nil || o.ReleasedAfter == nil {
+				return rows, err
+			}
+			// A release is no update.
+			released.ReleasedAfter = later(o.ReleasedAfter, since)
+			more, err := read(released)
+			return append(rows, more...), err
+		},
+		fetch: func(ctx context.Context, after string) (batch[PledgeRow], error) {
+			o := o
+			o.Paging = apitype.Paging{First: new(ListPage), After: after}
+			return readBatch(s.newPledgeRow)(s.Client.Pledges.List(ctx, o))
+		},
+	}, nil
+}
+
+// pledgeFields are all of a pledge.
+func (s *Env) pledgeFields(p apitype.Pledge) []field {
+	f := &fields{Env: s}
+	f.pledge(&p)
+	if p.SignatureSignedURL != nil {
+		f.add("signature", "there is one: "+s.KeyOf(ActSign)+" gives the link")
+	}
+	f.transactions(p.Transactions.Value())
+	f.calls(p.Calls.Value())
+	if person := p.Person.Pointer(); person != nil {
+		f.person(*person)
+	}
+	return f.all
+}
+
+// pledge adds all of a pledge but what is embedded in it.
+func (f *fields) pledge(p *apitype.Pledge) {
+	if p == nil {
+		return
+	}
+	f.head("Pledge")
+	f.add("status", string(p.Status))
+	f.last().to, f.last().copy = &Reference{KindPledge, p.UUID}, p.UUID.String()
+	f.add("donation", f.euros(p.DonationAmount)+" "+string(p.DonationInterval))
+	if p.InitialDonationAmount != p.DonationAmount || p.InitialDonationInterval != p.DonationInterval {
+		f.add("initially", f.euros(p.InitialDonationAmount)+" "+string(p.InitialDonationInterval))
+	}
+	f.time("starts", &p.StartsAt)
+	f.time("ends", p.EndsAt)
+	f.time("created", &p.CreatedAt)
+	f.time("updated", &p.UpdatedAt)
+	f.time("released", p.ReleasedAt.Pointer())
+	if p.PreferredPaymentDay != nil {
+		f.add("payment day", fmt.Sprint(*p.PreferredPaymentDay))
+	}
+	f.add("won by", value(p.RecruitmentType))
+	f.text("location", p.RecruitingLocationLabel)
+	f.text("campaign", p.CampaignCode)
+	f.time("collection", p.CollectionDate)
+	if o := p.OwningOrganization.Pointer(); o != nil {
+		f.add("owned by", o.Name)
+	}
+	if o := p.RecruitingOrganization.Pointer(); o != nil {
+		f.add("recruited by", o.Name)
+	}
+	if u := p.RecruiterUser.Pointer(); u != nil {
+		f.add("recruiter", u.Name+" ("+u.Identifier+")")
+	}
+	for _, area := range p.FocusAreas.Value() {
+		f.add("focus area", area.Name)
+	}
+	if source := p.ExternalSource.Pointer(); source != nil {
+		f.add("external", source.Name+" "+source.Identifier)
+	}
+	if p.ExternalMetadata != nil {
+		f.object("metadata", *p.ExternalMetadata)
+	}
+}
+
+// SignatureRead is a fresh link to a signature.
+type SignatureRead struct {
+	ID   apitype.UUID
+	Link string // "" for none.
+	Till time.Time
+}
+
+// AskSignature reads the pledge again for a link that is valid now.
+func (v *Pledges) AskSignature() tea.Cmd {
+	ref, _ := v.Target()
+	return v.readSignature(ref.ID)
+}
+
+func (v *Pledges) readSignature(id apitype.UUID) tea.Cmd {
+	v.Say("asking for a link…")
+	return v.load(v.page, v.seq, func(ctx context.Context) (any, error) {
+		asked := v.Now()
+		pledge, err := apiclient.Decoded(v.Client.Pledges.Get(ctx, id))
+		if err != nil || pledge.SignatureSignedURL == nil {
+			return SignatureRead{}, err
+		}
+		// Valid for one hour (interface: Limits). Spec gap: G10.
+		return SignatureRead{ID: id, Link: *pledge.SignatureSignedURL, Till: asked.Add(time.Hour)}, nil
+	})
+}
+
+// OfferSignature offers the link.
+func (v *Pledges) OfferSignature(read SignatureRead) {
+	switch {
+	case read.Link == "":
+		v.Say("this pledge has no signature")
+		return
+	case !isWebLink(read.Link):
+		v.Fail("the signature's link is no https address, and not offered", nil)
+		return
+	}
+	v.Say("")
+	Dialog := NewChoice("Signature", "", []Option{
+		{Key: "y", Label: "copy the link: " + Clean(read.Link), Run: func() tea.Cmd {
+			if !v.Now().Before(read.Till) {
+				return v.readSignature(read.ID) // It is over: there is a new one.
+			}
+			return copyText("signature link", read.Link)
+		}},
+	})
+	Dialog.hintNow = func() string {
+		left := read.Till.Sub(v.Now())
+		if left <= 0 {
+			return "no longer valid: y asks for a new one"
+		}
+		return fmt.Sprintf("valid for %d more minutes", int(left.Minutes()))
+	}
+	v.Dialog = Dialog
+}
+
+// isWebLink reports whether a link may be given to a browser: https, or http of this
+// machine, on which a service may be tried; and no character that is not seen.
+func isWebLink(link string) bool {
+	parsed, err := url.Parse(link)
+	if err != nil || parsed.Host == "" || parsed.User != nil || Clean(link) != link || strings.ContainsAny(link, " \"'<>\\`") {
+		return false
+	}
+	if parsed.Scheme == "http" {
+		host := parsed.Hostname()
+		address := net.ParseIP(host)
+		return host == "localhost" || strings.HasSuffix(host, ".localhost") || (address != nil && address.IsLoopback())
+	}
+	return parsed.Scheme == "https"
+}

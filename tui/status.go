@@ -1,0 +1,68 @@
+package tui
+
+import (
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/tui/desk"
+	"fundesk/tui/page"
+	"fundesk/tui/widget"
+)
+
+// mostProfile is how many cells a profile's name gets.
+const mostProfile = 20
+
+// corner says which service, and whether it can be reached.
+func (a *app) corner() string {
+	text := ""
+	if a.Trouble != nil {
+		text += a.Styles.Bad("draft not saved") + " "
+	}
+	switch {
+	case a.Offline != "":
+		text += a.Styles.Bad(a.Offline) + " "
+	case a.Unsent() > 0:
+		text += a.Styles.Warn(fmt.Sprintf("%d unsent", a.Unsent())) + " "
+	}
+	if n := len(a.Entries) - a.Unsent(); n > 0 {
+		text += a.Styles.Bad(fmt.Sprintf("%d refused", n)) + " "
+	}
+	name := page.Clean(a.profile)
+	return text + a.Styles.Dim(widget.Fit(name, min(widget.Width(name), mostProfile))) + " "
+}
+
+// status is the line above the footer: an error, what is held, or the latest message.
+func (a *app) status() string {
+	width := a.layout.Width
+	said := a.IsSaid()
+	if n := len(a.Errors); n > 0 {
+		suffix := "  (" + a.KeyOf(page.ActDismiss) + " dismisses)"
+		if n > 1 {
+			suffix = fmt.Sprintf("  (%d errors, %s dismisses)", n, a.KeyOf(page.ActDismiss))
+		}
+		if said && a.Reply {
+			return widget.Fit(page.Clean(a.Text), width-widget.Width(suffix)) + a.Styles.Dim(suffix)
+		}
+		text := a.Styles.WarnSign + " " + page.Clean(a.Errors[0])
+		return a.Styles.Bad(widget.Fit(text, width-widget.Width(suffix))) + a.Styles.Dim(suffix)
+	}
+	if said && (len(a.Held) == 0 || !a.Aside) {
+		return widget.Fit(page.Clean(a.Text), width)
+	}
+	if held := a.HeldText(); held != "" {
+		return a.Styles.Good(widget.Fit(a.Styles.OKSign+" "+page.Clean(held), width))
+	}
+	if a.Trouble != nil {
+		return a.Styles.Bad(widget.Fit("the draft is not saved: "+page.Clean(desk.Cause(a.Trouble)), width))
+	}
+	return widget.Fit("", width)
+}
+
+// ticked comes once a second.
+type ticked struct{}
+
+func everySecond() tea.Cmd {
+	return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} })
+}
