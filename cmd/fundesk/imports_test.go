@@ -19,6 +19,8 @@ var forbidden = map[string][]string{
 	"fundesk/apiclient/durable":         {"fundesk/..."},
 	"fundesk/render":                    {"fundesk/apiclient", "fundesk/service/...", "fundesk/commands/...", "fundesk/tui/...", "github.com/spf13/...", "charm.land/...", "net/http"},
 	"fundesk/tui":                       {"fundesk/commands/...", "fundesk/service/...", "fundesk/completions"},
+	"fundesk/tui/page":                  {"fundesk/commands/...", "fundesk/service/...", "fundesk/completions", "fundesk/tui", "github.com/spf13/..."},
+	"fundesk/tui/widget":                {"fundesk/apiclient/outbox", "fundesk/commands/...", "fundesk/service/...", "fundesk/tui", "fundesk/tui/desk", "fundesk/tui/page"},
 	"fundesk/tui/desk":                  {"fundesk/commands/...", "fundesk/service/...", "fundesk/completions", "fundesk/tui", "fundesk/tui/widget", "github.com/spf13/...", "charm.land/..."},
 	"fundesk/completions":               {"fundesk/commands/...", "fundesk/service/...", "fundesk/tui/..."},
 	"fundesk/commands":                  {"fundesk/service/...", "database/sql"},
