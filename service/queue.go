@@ -255,8 +255,11 @@ type QueueQuery struct {
 	// Asleep looks among those too that were not seen to be ready: what only reads cannot
 	// wake them.
 	Asleep bool
-	After  *QueuePlace
-	Limit  int
+	// Without Asleep: whether there is something to look at among those that are due, and
+	// whether the user gave something back.
+	Due, GaveBack bool
+	After         *QueuePlace
+	Limit         int
 }
 
 // QueuePlace is a call's place in the queue of a user.
@@ -282,6 +285,10 @@ type QueueState = apitype.QueueState
 type QueueRequest struct {
 	Leases []LeaseRow
 	Asleep bool // Calls sleep whose time has come.
+	Due    bool // Calls are due that were deferred.
+	// GaveBack: the user gave a call back a moment ago.
+	GaveBack bool
+	Shared   bool // Others take at the same time.
 }
 
 // Ring is when a person was last rung.

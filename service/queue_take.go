@@ -66,7 +66,7 @@ type taking struct {
 // take runs in a transaction, perhaps several times.
 func (t *taking) take(tx Tx) error {
 	t.leases, t.taken, t.expired = nil, 0, 0
-	before, err := tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.now)
+	before, err := tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.query)
 	if err != nil {
 		return err
 	}
@@ -83,6 +83,11 @@ func (t *taking) take(tx Tx) error {
 	if t.nothing {
 		return nil
 	}
+	t.query.Due, t.query.GaveBack = before.Due, before.GaveBack
+	t.query.Limit = t.request.Number() + spare
+	if before.Shared {
+		t.query.Limit += candidates
+	}
 	if before.Asleep {
 		if t.expired, err = tx.EndLeasesByTime(t.now); err != nil {
 			return err
@@ -94,20 +99,22 @@ func (t *taking) take(tx Tx) error {
 	return t.fill(tx, first)
 }
 
-// candidates is how many calls are looked at for each that is asked for: others may be at the
-// first of them.
-const candidates = 64
+// How many more calls are looked at than are asked for: several may be of one person, and
+// where others take at the same time, they are at the first of them.
+const (
+	spare      = 4
+	candidates = 64
+)
 
 // fill takes as many calls as are asked for, in the order of the queue.
 func (t *taking) fill(tx Tx, ordinal int) error {
 	want := t.request.Number()
-	t.query.Limit = want + candidates
-	for passed := 0; ; t.query.Limit *= 4 {
+	for ; ; t.query.Limit *= 4 {
 		places, err := tx.QueuePlaces(t.query)
 		if err != nil {
 			return err
 		}
-		for first := passed; first < len(places) && len(t.leases) < want; {
+		for first := 0; first < len(places) && len(t.leases) < want; {
 			rows, next, err := tx.LockQueue(places[first:], want-len(t.leases))
 			if err != nil {
 				return err
@@ -123,7 +130,6 @@ func (t *taking) fill(tx Tx, ordinal int) error {
 			return nil
 		}
 		// What was taken is in the queue no more; what others hold is passed over again.
-		passed = 0
 	}
 }
 
@@ -166,7 +172,7 @@ func (t *taking) insertAgain(tx Tx, lease LeaseRow) error {
 		t.expired += expired
 		return tx.InsertLease(lease)
 	}
-	same, err := tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.now)
+	same, err := tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.query)
 	if err == nil && slices.ContainsFunc(same.Leases, func(l LeaseRow) bool { return l.Ordinal == lease.Ordinal }) {
 		return ErrAgain // The same request came twice at the same time; the other one was first.
 	}
@@ -176,7 +182,7 @@ func (t *taking) insertAgain(tx Tx, lease LeaseRow) error {
 // takeAnswer writes the leases with their calls, and what waits beside them.
 func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err error) {
 	query := t.query
-	query.Limit, query.Asleep = apitype.MaxWaiting, false
+	query.Limit = apitype.MaxWaiting
 	err = s.ask(ctx, "read what was taken", func(r Reader) error {
 		viewer := s.viewer(t.c)
 		dst := []byte(`{"leases":[`)

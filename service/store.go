@@ -121,7 +121,7 @@ type Tx interface {
 	LeaseQueue(person, call apitype.UUID, until apitype.Time) error
 	WakeQueue(now apitype.Time) error
 	Rang(person apitype.UUID, at apitype.Time) error
-	QueueRequest(account, request apitype.UUID, now apitype.Time) (QueueRequest, error)
+	QueueRequest(account, request apitype.UUID, q QueueQuery) (QueueRequest, error)
 	InsertLease(l LeaseRow) error
 	ExtendLease(id apitype.UUID, until, now apitype.Time) error
 	EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by LeaseEnd) (ended bool, err error)

@@ -74,10 +74,15 @@ func scanLease(scan func(...any) error) (l service.LeaseRow, seen apitype.Time, 
 	return l, seen, service.LeaseEnd(ended.String), err
 }
 
-// QueueRequest is the leases that a request was given, and whether calls sleep whose time has
-// come.
-func (t *tx) QueueRequest(account, request apitype.UUID, now apitype.Time) (q service.QueueRequest, err error) {
-	err = t.row(`SELECT EXISTS (SELECT 1 FROM queue_calls WHERE ready = 0 AND eligible_at <= $1)`, now.UnixMilli()).scan(&q.Asleep)
+// QueueRequest is the leases that a request was given, what there is to look at
+// for another one.
+func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuery) (q service.QueueRequest, err error) {
+	q.Shared = t.shared
+	err = t.row(`SELECT
+			EXISTS (SELECT 1 FROM queue_calls WHERE ready = 0 AND eligible_at <= $1),
+			EXISTS (SELECT 1 FROM queue_calls WHERE due_at <= $1),
+			EXISTS (SELECT 1 FROM queue_leases WHERE user_uuid = $2 AND ended_at > $3 AND ended_by = 'returned')`,
+		query.Now.UnixMilli(), nullUUID(query.User), query.Returned.UnixMilli()).scan(&q.Asleep, &q.Due, &q.GaveBack)
 	if err != nil {
 		return q, err
 	}

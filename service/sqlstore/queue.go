@@ -338,81 +338,148 @@ const (
 	rankReturned
 )
 
-// all adds every part of the query.
-func (p *queueParts) all() {
-	states := []string{`ready = 1`}
-	if p.query.Asleep {
-		states = append(states, `ready = 0`)
+// free adds to conditions that the user did not give the call back a moment ago.
+func (p *queueParts) free(conds ...string) []string {
+	if p.query.User == nil || !(p.query.Asleep || p.query.GaveBack) {
+		return conds
 	}
-	free := func(conds ...string) []string {
-		if p.query.User == nil {
-			return conds
-		}
-		return append(conds, `NOT `+p.returned())
-	}
-	deferred := func(state string, alone bool) func() []string {
+	return append(conds, `NOT `+p.returned())
+}
+
+// deferred adds what is due.
+func (p *queueParts) deferred(state string) {
+	under := func(alone bool) func() []string {
 		return func() []string {
-			return append(p.narrowed(), free(state, `due_at IS NOT NULL`, p.forUser(alone))...)
-		}
-	}
-	for _, state := range states {
-		if p.query.User != nil {
-			p.add(rankKept, `due_at`, deferred(state, true))
-		}
-		p.add(rankDue, `due_at`, deferred(state, false))
-		if p.kinds == nil || state == `ready = 0` {
-			p.add(rankRequested, `requested_at`, func() []string { return append(p.narrowed(), free(state, `due_at IS NULL`)...) })
-			continue
-		}
-		for _, kind := range p.kinds {
-			p.add(rankRequested, `requested_at`, func() []string { return free(`kind = `+p.arg(kind), state, `due_at IS NULL`) })
+			return append(p.narrowed(), p.free(state, `due_at IS NOT NULL`, p.forUser(alone))...)
 		}
 	}
 	if p.query.User != nil {
-		p.add(rankReturned, `requested_at`, func() []string {
-			kept := `(kept_for IS NULL OR kept_for = ` + p.arg(identifier(*p.query.User)) + ` OR due_at <= ` + p.arg(p.query.KeptUntil.UnixMilli()) + `)`
-			return append(p.narrowed(), kept, p.returned())
-		})
+		p.add(rankKept, `due_at`, under(true))
+	}
+	p.add(rankDue, `due_at`, under(false))
+}
+
+// requested adds what was not deferred.
+func (p *queueParts) requested(state string) {
+	if p.kinds == nil || state == asleep {
+		p.add(rankRequested, `requested_at`, func() []string { return append(p.narrowed(), p.free(state, `due_at IS NULL`)...) })
+		return
+	}
+	for _, kind := range p.kinds {
+		p.add(rankRequested, `requested_at`, func() []string { return p.free(`kind = `+p.arg(kind), state, `due_at IS NULL`) })
 	}
 }
 
-// text is the query of the places, or of columns of what is found.
-func (p *queueParts) text(columns, more string) string {
-	return `SELECT ` + columns + ` FROM (` + strings.Join(p.parts, ` UNION ALL `) + `) AS places` + more
+// givenBack adds what the user gave back a moment ago.
+func (p *queueParts) givenBack() {
+	if p.query.User == nil {
+		return
+	}
+	p.add(rankReturned, `requested_at`, func() []string {
+		kept := `(kept_for IS NULL OR kept_for = ` + p.arg(identifier(*p.query.User)) + ` OR due_at <= ` + p.arg(p.query.KeptUntil.UnixMilli()) + `)`
+		return append(p.narrowed(), kept, p.returned())
+	})
 }
 
-// QueuePlaces are the calls that wait, in the order in which they are taken.
-func (r *reader) QueuePlaces(query service.QueueQuery) (places []service.QueuePlace, err error) {
-	p, err := r.newQueueParts(query)
-	if err != nil || query.Limit == 0 {
-		return nil, err
+// The states of what waits, as the indexes have them.
+const (
+	awake  = `ready = 1`
+	asleep = `ready = 0`
+)
+
+// places reads the places that the parts give; then there are none.
+func (r *reader) places(p *queueParts, limit int) (places []service.QueuePlace, err error) {
+	if len(p.parts) == 0 {
+		return nil, nil
 	}
-	p.all()
-	text := p.text(`place_rank, place_at, call_uuid`, ` ORDER BY place_rank, place_at, call_uuid LIMIT `+p.arg(query.Limit))
+	text := `SELECT place_rank, place_at, call_uuid FROM (` + strings.Join(p.parts, ` UNION ALL `) +
+		`) AS places ORDER BY place_rank, place_at, call_uuid LIMIT ` + p.arg(limit)
 	err = r.each(text, p.args, func(rows *sql.Rows) error {
 		var place service.QueuePlace
 		err := rows.Scan(&place.Rank, timeDest{&place.At}, uuidDest{&place.UUID})
 		places = append(places, place)
 		return err
 	})
+	p.parts, p.args = nil, nil
 	return places, err
 }
 
-// QueueRest is how many calls wait, up to the limit, and when the next deferred one is due.
+// QueuePlaces are the calls that wait, in the order in which they are taken. What takes calls
+// mostly needs those alone that were not deferred: they are read by themselves.
+func (r *reader) QueuePlaces(query service.QueueQuery) (places []service.QueuePlace, err error) {
+	p, err := r.newQueueParts(query)
+	if err != nil || query.Limit == 0 {
+		return nil, err
+	}
+	if query.Asleep {
+		for _, state := range []string{awake, asleep} {
+			p.deferred(state)
+			p.requested(state)
+		}
+		p.givenBack()
+		return r.places(p, query.Limit)
+	}
+	parts := []func(){func() { p.requested(awake) }}
+	if query.GaveBack {
+		parts = append(parts, p.givenBack)
+	}
+	if query.Due {
+		parts = slices.Insert(parts, 0, func() { p.deferred(awake) })
+	}
+	for _, part := range parts {
+		if len(places) >= query.Limit {
+			break
+		}
+		part()
+		more, err := r.places(p, query.Limit-len(places))
+		if err != nil {
+			return nil, err
+		}
+		places = append(places, more...)
+	}
+	return places, nil
+}
+
+// QueueRest is how many calls wait, up to the limit, and when the next deferred one is due. What
+// a user gave back waits like the others.
 func (r *reader) QueueRest(query service.QueueQuery) (waiting int, next *apitype.Time, err error) {
 	p, err := r.newQueueParts(query)
 	if err != nil {
 		return 0, nil, err
 	}
-	p.all()
-	counted := `SELECT COUNT(*) FROM (SELECT 1 AS one FROM (` + strings.Join(p.parts, ` UNION ALL `) + `) AS places LIMIT ` + p.arg(query.Limit) + `) AS counted`
-	conds := append(p.narrowed(), `due_at > `+p.arg(query.Now.UnixMilli()))
-	if query.User != nil {
-		conds = append(conds, `(kept_for IS NULL OR kept_for = `+p.arg(identifier(*query.User))+`)`)
+	var under []string
+	switch {
+	case p.kinds == nil:
+		under = p.narrowed()
+	case len(p.kinds) == 0:
+		under = []string{`1 = 0`}
+	default:
+		places := make([]string, len(p.kinds))
+		for i, kind := range p.kinds {
+			places[i] = p.arg(kind)
+		}
+		under = []string{`kind IN (` + strings.Join(places, `, `) + `)`}
 	}
-	text := `SELECT (` + counted + `), (SELECT MIN(due_at) FROM queue_calls WHERE due_at IS NOT NULL AND ` + strings.Join(conds, ` AND `) + `)`
-	err = r.row(text, p.args...).scan(&waiting, nullTimeDest{&next})
-	return waiting, next, err
+	requested := `SELECT 1 FROM queue_calls WHERE ` + strings.Join(append(under, awake, `due_at IS NULL`), ` AND `) + ` LIMIT ` + p.arg(query.Limit)
+	later := append(p.narrowed(), `due_at > `+p.arg(query.Now.UnixMilli()))
+	if query.User != nil {
+		later = append(later, `(kept_for IS NULL OR kept_for = `+p.arg(identifier(*query.User))+`)`)
+	}
+	text := `SELECT (SELECT COUNT(*) FROM (` + requested + `) AS counted), (SELECT MIN(due_at) FROM queue_calls WHERE ` + strings.Join(later, ` AND `) + `),
+		EXISTS (SELECT 1 FROM queue_calls WHERE due_at <= ` + p.arg(query.Now.UnixMilli()) + `)`
+	var due bool
+	if err := r.row(text, p.args...).scan(&waiting, nullTimeDest{&next}, &due); err != nil || !due {
+		return waiting, next, err
+	}
+	d := &queueParts{query: query}
+	conds := append(d.narrowed(), awake, `due_at <= `+d.arg(query.Now.UnixMilli()))
+	kept := `kept_for IS NULL OR due_at <= ` + d.arg(query.KeptUntil.UnixMilli())
+	if query.User != nil {
+		kept += ` OR kept_for = ` + d.arg(identifier(*query.User))
+	}
+	var overdue int
+	err = r.row(`SELECT COUNT(*) FROM queue_calls WHERE `+strings.Join(conds, ` AND `)+` AND (`+kept+`)`, d.args...).scan(&overdue)
+	return min(waiting+overdue, query.Limit), next, err
 }
 
 // QueueOldest is when the oldest call was requested that waits.

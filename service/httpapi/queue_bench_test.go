@@ -1,0 +1,143 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+)
+
+// BenchmarkTake lets 50 agents take calls, each with its own lease, of a queue where many
+// wait. FUNDESK_TEST_OLD_CALLS says how many calls lie in the history beside them.
+func BenchmarkTake(b *testing.B) {
+	f := newTakeBench(b, servicetest.New(b))
+	f.run(b, []*service.Service{f.Service})
+}
+
+// BenchmarkTakePostgres is BenchmarkTake with three services on one PostgreSQL server.
+func BenchmarkTakePostgres(b *testing.B) {
+	servicetest.NeedPostgres(b)
+	database := servicetest.Clusters("", servicetest.NewServer(b))
+	f := newTakeBench(b, servicetest.NewOn(b, database))
+	services := []*service.Service{f.Service}
+	for range 2 {
+		services = append(services, servicetest.NewOn(b, database).Service)
+	}
+	f.run(b, services)
+}
+
+// takeBench is a service whose calls wait.
+type takeBench struct {
+	*servicetest.Harness
+	caller service.Caller
+	held   map[apitype.UUID]bool
+}
+
+// oldCalls is how many calls lie in the history.
+func oldCalls() int {
+	n, err := strconv.Atoi(os.Getenv("FUNDESK_TEST_OLD_CALLS"))
+	if err != nil {
+		return 10_000
+	}
+	return n
+}
+
+// waitingCalls is how many calls wait beside them.
+const waitingCalls = 60_000
+
+func newTakeBench(b *testing.B, h *servicetest.Harness) *takeBench {
+	b.Helper()
+	f := &takeBench{Harness: h, caller: service.Caller{Account: h.Account()}, held: map[apitype.UUID]bool{}}
+	owner := h.Organization("A")
+	now := h.Clock.Now()
+	err := h.Service.Load(b.Context(), func(add func(service.LoadRecord) error) error {
+		for i := range waitingCalls + oldCalls() {
+			if err := f.load(add, owner, now, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := h.Store.Analyze(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	return f
+}
+
+// load adds a person with a call: the first ones wait, the others are long done.
+func (f *takeBench) load(add func(service.LoadRecord) error, owner apitype.UUID, now time.Time, i int) error {
+	person := apitype.NewUUID()
+	at := apitype.NewTime(now.Add(-time.Duration(i) * time.Minute))
+	call := apitype.Call{UUID: apitype.NewUUID(), Status: apitype.CallRequested, RequestedAt: at, LastUpdatedAt: at, PersonUUID: person, Type: apitype.CallHappy}
+	if i >= waitingCalls {
+		call.Status, call.CompletedAt = apitype.CallCompleted, &at
+	}
+	err := add(service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
+		Person: apitype.Person{UUID: person, PersonUUID: person, CreatedAt: at}, OwningOrganizationUUID: owner, RecruitingOrganizationUUID: owner,
+	}})
+	if err != nil {
+		return err
+	}
+	return add(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: call}})
+}
+
+func (f *takeBench) run(b *testing.B, services []*service.Service) {
+	b.Helper()
+	f.takes(b, services, 3000) // What the load left to do is done meanwhile.
+	b.ResetTimer()
+	took := f.takes(b, services, b.N)
+	b.StopTimer()
+	slices.Sort(took)
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "takes/s")
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+	b.ReportMetric(0, "ns/op")
+}
+
+// takes is how long each of n takes took, by 50 agents.
+func (f *takeBench) takes(b *testing.B, services []*service.Service, n int) (took []time.Duration) {
+	b.Helper()
+	var mu sync.Mutex
+	next := make(chan struct{}, n)
+	for range n {
+		next <- struct{}{}
+	}
+	close(next)
+	var agents sync.WaitGroup
+	for range 50 {
+		agents.Go(func() {
+			user, s := apitype.NewUUID(), services[rand.IntN(len(services))]
+			for range next {
+				begun := time.Now()
+				answer, err := s.TakeCalls(context.Background(), f.caller, apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: user})
+				duration := time.Since(begun)
+				var taken apitype.Taken
+				if err == nil {
+					err = json.Unmarshal(answer.JSON, &taken)
+				}
+				mu.Lock()
+				took = append(took, duration)
+				if err != nil || len(taken.Leases) != 1 || f.held[taken.Leases[0].CallUUID] {
+					b.Errorf("got %d leases, %v", len(taken.Leases), err)
+				} else {
+					f.held[taken.Leases[0].CallUUID] = true
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	agents.Wait()
+	return took
+}
