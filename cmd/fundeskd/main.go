@@ -85,6 +85,7 @@ type program struct {
 	connectTimeout time.Duration
 	answerTimeout  time.Duration
 	observe        func(change bool, took time.Duration) // Of the database; nil: nobody is told.
+	count          func(event service.QueueEvent, n int) // Of the queue; nil: nobody is told.
 }
 
 // The exit codes.
@@ -246,7 +247,7 @@ func (p *program) open(ctx context.Context) (*sqlstore.Store, *service.Service, 
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := service.New(ctx, service.Options{Store: store, Now: p.Now})
+	s, err := service.New(ctx, service.Options{Store: store, Now: p.Now, Count: p.count})
 	if err != nil {
 		return nil, nil, errors.Join(err, store.Close())
 	}

@@ -183,7 +183,9 @@ func TestServe(t *testing.T) {
 		`fundeskd_http_requests_total{route="GET /api/v1/calls",status="403"} 1`,
 		`fundeskd_http_request_duration_seconds_count{route="GET /healthz"} 1`,
 		`fundeskd_database_transaction_duration_seconds_count{kind="read"}`,
-		`fundeskd_database_connections_in_use 0`,
+		`fundeskd_database_connections_in_use `,
+		`fundeskd_queue_leases_total{event="taken"} 0`,
+		`fundeskd_queue_oldest_seconds `,
 	} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("the metrics lack %s", want)

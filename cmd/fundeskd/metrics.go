@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"fundesk/service"
 	"fundesk/service/httpapi"
 	"fundesk/service/sqlstore"
 )
@@ -21,6 +24,7 @@ type metrics struct {
 	duration *prometheus.HistogramVec
 	inFlight prometheus.Gauge
 	database *prometheus.HistogramVec
+	queue    *prometheus.CounterVec
 }
 
 // buckets are the bounds of the time histograms, in seconds.
@@ -44,7 +48,13 @@ func newMetrics() *metrics {
 			Buckets: buckets,
 		}, []string{"kind"}),
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.database,
+	m.queue = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "fundeskd_queue_leases_total", Help: "Leases of the queue, by what happened: taken, expired, released, or refused because the call or the lease was not to be had.",
+	}, []string{"event"})
+	for _, event := range []service.QueueEvent{service.LeasesTaken, service.LeasesExpired, service.LeasesReleased, service.LeasesRefused} {
+		m.queue.WithLabelValues(string(event))
+	}
+	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.database, m.queue,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -66,6 +76,33 @@ func (m *metrics) transaction(change bool, took time.Duration) {
 		kind = "change"
 	}
 	m.database.WithLabelValues(kind).Observe(took.Seconds())
+}
+
+// queueEvent counts what happens in the queue.
+func (m *metrics) queueEvent(event service.QueueEvent, n int) {
+	m.queue.WithLabelValues(string(event)).Add(float64(n))
+}
+
+// oldestPatience is how long a reading of the metrics waits for the database.
+const oldestPatience = 2 * time.Second
+
+// oldest reports how long the oldest call waits that could be given now.
+func (m *metrics) oldest(s *service.Service) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "fundeskd_queue_oldest_seconds", Help: "How long the oldest call of the queue has waited; 0: none waits; NaN: the database does not answer.",
+	}, func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), oldestPatience)
+		defer cancel()
+		requested, now, err := s.OldestWaiting(ctx)
+		switch {
+		case err != nil:
+			return math.NaN()
+		case requested == nil:
+			return 0
+		default:
+			return now.Sub(requested.Time).Seconds()
+		}
+	}))
 }
 
 // pool reports the connections of a store.

@@ -121,7 +121,7 @@ func (p *program) newServer(ctx context.Context, o serveOptions) (_ *server, err
 		return nil, usage("--database-connections, --database-connect-timeout and --database-answer-timeout must not be negative")
 	}
 	metrics := newMetrics()
-	p.observe, p.answerTimeout = metrics.transaction, o.answerTimeout
+	p.observe, p.count, p.answerTimeout = metrics.transaction, metrics.queueEvent, o.answerTimeout
 	store, s, err := p.open(ctx)
 	if err != nil {
 		return nil, err
@@ -135,6 +135,7 @@ func (p *program) newServer(ctx context.Context, o serveOptions) (_ *server, err
 		return nil, fmt.Errorf("serve the database: %w", err)
 	}
 	metrics.pool(store)
+	metrics.oldest(s)
 	api := httpapi.New(httpapi.Options{
 		Service: s, Logger: logger, BaseURL: o.publicURL, Rate: o.rate, Now: p.Now, Version: version(), Observe: metrics.observe,
 	})

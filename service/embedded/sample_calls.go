@@ -67,6 +67,7 @@ func (s *sampler) call(person service.LoadedPerson, pledge service.LoadedPledge,
 		s.external(&c)
 	}
 	s.progress(&c, s.now.Sub(requested))
+	s.putOff(&c)
 	s.send(service.LoadCall, c)
 }
 
@@ -120,6 +121,18 @@ func (s *sampler) progress(c *service.LoadedCall, age time.Duration) {
 		return
 	}
 	c.LastUpdatedAt = end
+}
+
+// putOff defers some of the calls that wait, to one of the next days, half of them for an agent
+// alone. The identifier chooses: drawing another number would make other records of a seed.
+func (s *sampler) putOff(c *service.LoadedCall) {
+	if c.Status != apitype.CallRequested || c.UUID[0]%8 != 0 {
+		return
+	}
+	c.DeferredUntil = new(apitype.NewTime(s.today.Add(time.Duration(33+24*int(c.UUID[1]%3)) * time.Hour)))
+	if c.UUID[2]%2 == 0 {
+		c.DeferredFor = &s.agents[int(c.UUID[3])%len(s.agents)]
+	}
 }
 
 // callStatus is a state that a call requested that long ago may have.

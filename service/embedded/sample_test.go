@@ -144,3 +144,25 @@ func TestSampleEndsAtTheFirstError(t *testing.T) {
 		t.Errorf("got %v after %d records, want %v after 40", err, calls, broken)
 	}
 }
+
+// TestSampleDefers shows that some calls of a sample are put off, for anybody and for agents.
+func TestSampleDefers(t *testing.T) {
+	t.Parallel()
+	deferred, kept := 0, 0
+	for _, record := range collect(t, SampleOptions{Now: sampleNow}) {
+		call, ok := record.Data.(service.LoadedCall)
+		if !ok || call.DeferredUntil == nil {
+			continue
+		}
+		deferred++
+		if call.DeferredFor != nil {
+			kept++
+		}
+		if call.Status != apitype.CallRequested || !call.DeferredUntil.After(sampleNow) {
+			t.Errorf("got a call that is %s, deferred until %v", call.Status, call.DeferredUntil)
+		}
+	}
+	if kept < 3 || deferred < kept+3 {
+		t.Errorf("got %d calls deferred, %d of them for a user, want some of each", deferred, kept)
+	}
+}
