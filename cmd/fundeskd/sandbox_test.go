@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"fundesk/apiclient/apitype"
 )
 
 // sandbox is a running fundeskd serve --sandbox.
@@ -214,3 +216,23 @@ func TestSandboxLeavesTheDatabaseOfTheEnvironment(t *testing.T) {
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+// TestSandboxMovesTheQueue shows that leases end and deferred calls come due by the sandbox's
+// clock.
+func TestSandboxMovesTheQueue(t *testing.T) {
+	t.Parallel()
+	s := serveSandbox(t)
+	var state apitype.QueueState
+	var taken apitype.Taken
+	s.must("POST", "/fundesk/v1/queue/take", `{"requestUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c02","userUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c03"}`, &taken)
+	s.must("GET", "/fundesk/v1/queue", "", &state)
+	if len(taken.Leases) != 1 || state.Leased != 1 || state.Deferred == 0 {
+		t.Fatalf("got %d leases and %+v", len(taken.Leases), state)
+	}
+	s.must("PUT", "/sandbox/clock", `{"move":"96h"}`, nil)
+	deferred := state.Deferred
+	s.must("GET", "/fundesk/v1/queue", "", &state)
+	if state.Leased != 0 || state.Deferred != 0 || state.Due == 0 || state.Due > deferred {
+		t.Errorf("got %+v four days later, want what was deferred due", state)
+	}
+}
