@@ -56,7 +56,7 @@ func (s sandboxed) do(method, path, body string, value any) (*http.Response, err
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if strings.HasPrefix(path, "/api/") {
+	if !strings.HasPrefix(path, "/sandbox/") {
 		request.Header.Set("Authorization", "Bearer "+s.token)
 		request.Header.Set("Content-Type", "application/json")
 	}
