@@ -140,7 +140,10 @@ func (s *sending) settle(ctx context.Context, failed *Error, try int) (*Response
 	}
 	// An attempt is never de-duplicated by the service: only a refusal by the service
 	// itself is certain enough to send it again.
-	certain := failed.Status == http.StatusServiceUnavailable || failed.Status == http.StatusInternalServerError
+	certain := failed.IsOwnFailure()
+	if s.op.Creates && failed.Status == http.StatusServiceUnavailable {
+		certain = false // It may be committed yet: that the record is not found proves nothing.
+	}
 	if s.op.Name == OpAddAttempt && !certain {
 		return nil, s.unknown(failed)
 	}

@@ -50,6 +50,12 @@ func (e *Error) Error() string {
 	return strconv.Itoa(e.Status) + " " + e.Message
 }
 
+// IsOwnFailure reports whether the service itself has answered that it failed, and not
+// something in between that gave up on it.
+func (e *Error) IsOwnFailure() bool {
+	return e.Status == http.StatusServiceUnavailable || e.Status == http.StatusInternalServerError
+}
+
 // Unwrap is the cause.
 func (e *Error) Unwrap() error { return e.Err }
 

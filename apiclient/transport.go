@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,7 +82,7 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 		early = nil
 	}
 	limit := c.maxRecord
-	if r.isPage {
+	if r.isPage || answer.StatusCode/100 != 2 || r.method != http.MethodGet {
 		limit = c.maxPage
 	}
 	body, err := readBody(answer, limit, r.space, early)
@@ -188,7 +189,7 @@ func readBody(answer *http.Response, limit int, buffer []byte, early func([]byte
 	}
 	for {
 		if len(buffer) == cap(buffer) {
-			buffer = slices.Grow(buffer, max(4096, len(buffer)+1)) // Twice as much.
+			buffer = grown(buffer, limit)
 		}
 		end := cap(buffer)
 		if early != nil { // A read waits for as much as it may have.
@@ -209,6 +210,17 @@ func readBody(answer *http.Response, limit int, buffer []byte, early func([]byte
 			return nil, err
 		}
 	}
+}
+
+// grown is a buffer with room for twice as much. What is larger than a page gets all the room
+// that it may have at once, and what was used before is given back first.
+func grown(buffer []byte, limit int) []byte {
+	room := max(4096, 2*len(buffer))
+	if room > maxPage {
+		room = limit + 1
+		debug.FreeOSMemory()
+	}
+	return append(make([]byte, 0, room), buffer...)
 }
 
 // isJSON reports whether an answer calls itself JSON; one without a type is taken for

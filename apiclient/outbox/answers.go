@@ -45,7 +45,7 @@ func (s *Sender) lookUp(ctx context.Context, c *claim) Event {
 // a repeat cannot apply twice need no wait; attempts are never recognised as repeats.
 // Spec gap: C4.
 func (s *Sender) believes(c *claim) bool {
-	if !c.Change().Operation().AddsUp {
+	if !c.Change().Operation().AddsUp || c.Answered {
 		return true
 	}
 	now := s.box.options.Now().UTC()
@@ -57,7 +57,7 @@ func (s *Sender) believes(c *claim) bool {
 
 // send sends the exact request and reads what its answer means.
 func (s *Sender) send(ctx context.Context, c *claim) Event {
-	c.NotBefore = time.Time{}
+	c.NotBefore, c.Answered = time.Time{}, false
 	header := http.Header{}
 	if len(c.Body) > 0 {
 		header.Set("Content-Type", "application/json")
@@ -92,6 +92,7 @@ func (s *Sender) refused(ctx context.Context, c *claim, failure *apiclient.Error
 		}
 		return Event{Outcome: OutcomeWaiting, Err: failure}
 	case failure.Sent:
+		c.Answered = failure.IsOwnFailure()
 		s.delay(c, failure)
 		return Event{Outcome: OutcomeUnsure, Err: failure}
 	case status == 0, status < 400, status == http.StatusTooManyRequests:

@@ -79,6 +79,9 @@ type Entry struct {
 	// personal data.
 	Seen      json.RawMessage `json:"seen,omitzero"`
 	Generated bool            `json:"generated,omitzero"` // See apiclient.Change.
+	// Answered says that the service itself has answered the last try with a failure: nothing
+	// is on its way any more.
+	Answered bool `json:"answered,omitzero"`
 }
 
 // NewEntry is an entry that will send a change.

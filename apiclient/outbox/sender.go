@@ -230,6 +230,9 @@ func (s *Sender) process(ctx context.Context, c *claim) (Event, error) {
 	}
 	if c.State != StateUnsure {
 		event = s.send(ctx, c)
+		if event.Outcome == OutcomeUnsure && c.Answered && c.Op == apiclient.OpAddAttempt && !c.repeated {
+			event = s.sendAgain(ctx, c, event)
+		}
 	}
 	folder := map[Outcome]string{OutcomeRejected: dirRejected, OutcomeUnsure: dirUnsure, OutcomeWaiting: dirQueued}[event.Outcome]
 	if event.Err != nil {
@@ -241,6 +244,21 @@ func (s *Sender) process(ctx context.Context, c *claim) (Event, error) {
 	event.Entry = c.Entry
 	event.Entry.State = s.box.state(folder, c.Entry)
 	return event, nil
+}
+
+// sendAgain looks an attempt up that the service has answered with a failure, and sends it
+// once more where it is not recorded.
+func (s *Sender) sendAgain(ctx context.Context, c *claim, failed Event) Event {
+	c.State, c.repeated = StateUnsure, true
+	found := s.lookUp(ctx, c)
+	switch {
+	case c.State == StateUnsure && found.Outcome == OutcomeUnsure:
+		return failed // It cannot be read either: later.
+	case c.State == StateUnsure:
+		return found
+	default:
+		return s.send(ctx, c)
+	}
 }
 
 // restOn lets everything rest for a minute when the account was refused: no entry
