@@ -42,6 +42,7 @@ func NewCallRow(c apitype.Call) CallRow {
 // Calls is the list of calls.
 type Calls struct{ *List[CallRow] }
 
+// NewCalls is the list of calls.
 func NewCalls(s *Env) *Calls {
 	n := noun[CallRow]{
 		page: CallsPage, name: "calls", kind: KindCall, scopes: []Scope{ScopeCalls},
@@ -67,9 +68,10 @@ func NewCalls(s *Env) *Calls {
 	return &Calls{newList(s, n)}
 }
 
+// WhyNotWork says why there is no call to work.
 func (v *Calls) WhyNotWork() string { return v.whyNotOf(KindCall, "only a call can be worked") }
 
-// work takes the call to the desk.
+// Work takes the call to the desk.
 func (v *Calls) Work() tea.Cmd {
 	ref, _ := v.Target()
 	return v.WorkOn(ref)
@@ -77,9 +79,9 @@ func (v *Calls) Work() tea.Cmd {
 
 // callQuery understands a filter on calls. The interface has no filter for status, type
 // and person: they look through what was read.
-func (s *Env) callQuery(text string) (query[CallRow], error) {
+func (e *Env) callQuery(text string) (query[CallRow], error) {
 	local := filterNames(apitype.CallSelections())
-	t, err := parseTerms(text, s.Now(), append(filterNames(apitype.CallFilters()), local...)...)
+	t, err := parseTerms(text, e.Now(), append(filterNames(apitype.CallFilters()), local...)...)
 	if err != nil {
 		return query[CallRow]{}, err
 	}
@@ -107,29 +109,29 @@ func (s *Env) callQuery(text string) (query[CallRow], error) {
 		changed: func(ctx context.Context, since apitype.Time) ([]CallRow, error) {
 			o := o
 			o.UpdatedAfter = later(o.UpdatedAfter, since)
-			return readNews(NewCallRow, s.Client.Calls.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
+			return readNews(NewCallRow, e.Client.Calls.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
 		},
 		fetch: func(ctx context.Context, after string) (batch[CallRow], error) {
 			o := o
 			o.Paging = apitype.Paging{First: new(ListPage), After: after}
-			return readBatch(NewCallRow)(s.Client.Calls.List(ctx, o))
+			return readBatch(NewCallRow)(e.Client.Calls.List(ctx, o))
 		},
 	}, nil
 }
 
 // callBulk are the actions on several calls.
-func (s *Env) callBulk(t targets) []Option {
+func (e *Env) callBulk(t targets) []Option {
 	return []Option{
-		s.askEach("Record an attempt", t, func(id apitype.UUID, name string) desk.Change { return s.Attempt(id, "attempt: "+name) }),
-		s.askEach("Cancel the calls", t, func(id apitype.UUID, name string) desk.Change { return s.Cancel(id, "cancel: "+name) }),
-		s.askEach("Expire the calls", t, func(id apitype.UUID, name string) desk.Change { return s.Expire(id, "expire: "+name) }),
-		s.askMark(apitype.EntityCall, t),
+		e.askEach("Record an attempt", t, func(id apitype.UUID, name string) desk.Change { return e.Attempt(id, "attempt: "+name) }),
+		e.askEach("Cancel the calls", t, func(id apitype.UUID, name string) desk.Change { return e.Cancel(id, "cancel: "+name) }),
+		e.askEach("Expire the calls", t, func(id apitype.UUID, name string) desk.Change { return e.Expire(id, "expire: "+name) }),
+		e.askMark(apitype.EntityCall, t),
 	}
 }
 
 // callFields are all of a call.
-func (s *Env) callFields(c apitype.Call) []field {
-	f := &fields{Env: s}
+func (e *Env) callFields(c apitype.Call) []field {
+	f := &fields{Env: e}
 	f.head("Call")
 	f.add("status", string(c.Status))
 	f.add("type", string(c.Type))
@@ -153,7 +155,7 @@ func (s *Env) callFields(c apitype.Call) []field {
 	}
 	f.head(render.Plural(c.AttemptsCount, "attempt", "attempts"))
 	for _, a := range c.Attempts.Value() {
-		text := s.when(a.AttemptAt)
+		text := e.when(a.AttemptAt)
 		if a.UserUUID != nil {
 			text += " by " + a.UserUUID.String()
 		}
@@ -161,7 +163,7 @@ func (s *Env) callFields(c apitype.Call) []field {
 	}
 	if r := c.Result.Pointer(); r != nil {
 		f.head("Result")
-		f.all = append(f.all, s.resultFields(*r)...)
+		f.all = append(f.all, e.resultFields(*r)...)
 	}
 	f.external(c.ExternalMetadata.Pointer())
 	f.pledge(c.PledgeCase.Pointer())

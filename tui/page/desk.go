@@ -22,12 +22,16 @@ type Desk struct {
 	ahead   int // Keys that wait for the call that is being read.
 }
 
+// NewDesk is the page of the Desk.
 func NewDesk(s *Env) *Desk { return &Desk{Env: s} }
 
+// Open implements Page.
 func (d *Desk) Open() tea.Cmd { return nil }
 
+// Resize implements Page.
 func (d *Desk) Resize(l Layout) { d.layout = l }
 
+// Scopes implements Page.
 func (d *Desk) Scopes() []Scope {
 	if d.writing {
 		return []Scope{ScopeNotes}
@@ -35,9 +39,10 @@ func (d *Desk) Scopes() []Scope {
 	return []Scope{ScopeDesk}
 }
 
+// Typing implements Page.
 func (d *Desk) Typing() bool { return d.writing }
 
-// text types into the notes.
+// Text types into the notes.
 func (d *Desk) Text(msg tea.Msg) tea.Cmd {
 	changed, cmd := d.notes.Update(msg)
 	if changed {
@@ -60,7 +65,7 @@ func (d *Desk) Follow() {
 	}
 }
 
-// receive shows what an editor saved. It is on disk already.
+// Receive shows what an editor saved. It is on disk already.
 func (d *Desk) Receive(r Result) tea.Cmd {
 	edited, ok := r.value.(editedNotes)
 	if !ok {
@@ -86,6 +91,7 @@ func (d *Desk) WhyNoCall() string {
 	return ""
 }
 
+// WhyNotNext says why there is no next call.
 func (d *Desk) WhyNotNext() string {
 	if d.Call == nil && d.IsDone() {
 		return "no requested call is left that may be rung now: " + d.KeyOf(ActRefresh) + " asks again"
@@ -93,6 +99,7 @@ func (d *Desk) WhyNotNext() string {
 	return ""
 }
 
+// WhyNotEnd says why the call cannot be ended.
 func (d *Desk) WhyNotEnd() string {
 	if why := d.WhyNoCall(); why != "" {
 		return why
@@ -100,6 +107,7 @@ func (d *Desk) WhyNotEnd() string {
 	return d.Ended()
 }
 
+// WhyNotComplete says why the call cannot be completed.
 func (d *Desk) WhyNotComplete() string {
 	if d.Call != nil && d.Form.Code == "" {
 		return "choose the result first: " + d.KeyOf(ActResult)
@@ -107,6 +115,7 @@ func (d *Desk) WhyNotComplete() string {
 	return d.WhyNotEnd()
 }
 
+// WhyNoPledge says why there is no pledge to open.
 func (d *Desk) WhyNoPledge() string {
 	if d.Call != nil && d.Call.RelatedCaseUUID == nil {
 		return "the call has no pledge"
@@ -114,6 +123,7 @@ func (d *Desk) WhyNoPledge() string {
 	return d.WhyNoCall()
 }
 
+// WhyNoDraft says why there is no draft to go on with.
 func (d *Desk) WhyNoDraft() string {
 	if len(d.Drafts) == 0 {
 		return "there is no draft"
@@ -124,30 +134,37 @@ func (d *Desk) WhyNoDraft() string {
 // Refresh implements Page.
 func (d *Desk) Refresh() tea.Cmd { return d.Perform(d.Day.Refresh()) }
 
+// Write gives the keys to the notes.
 func (d *Desk) Write() tea.Cmd {
 	d.writing = true
 	return nil
 }
 
+// LeaveNotes takes the keys back from the notes.
 func (d *Desk) LeaveNotes() tea.Cmd {
 	d.writing = false
 	d.Autosave.FlushSoon()
 	return nil
 }
 
+// OpenPerson opens the call's person.
 func (d *Desk) OpenPerson() tea.Cmd { return d.Jump(Reference{KindPerson, d.Call.PersonUUID}) }
 
+// OpenPledge opens the call's pledge.
 func (d *Desk) OpenPledge() tea.Cmd {
 	return d.Jump(Reference{KindPledge, *d.Call.RelatedCaseUUID})
 }
 
+// Scroll implements Page.
 func (d *Desk) Scroll(by Step) tea.Cmd {
 	d.top = max(d.top+rowsOf(by, max(d.layout.Body/2, 1), 0), 0)
 	return nil
 }
 
+// AskCancel asks before the call is cancelled.
 func (d *Desk) AskCancel() tea.Cmd { return d.askEnd("Cancel", d.CancelCall) }
 
+// AskExpire asks before the call is expired.
 func (d *Desk) AskExpire() tea.Cmd { return d.askEnd("Expire", d.ExpireCall) }
 
 // askEnd asks before a call is ended without a result.

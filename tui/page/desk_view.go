@@ -16,7 +16,7 @@ import (
 	"fundesk/tui/widget"
 )
 
-// lines draws the desk: the call alone, with the queue from 100 columns, with script
+// Lines draws the desk: the call alone, with the queue from 100 columns, with script
 // and day from 120.
 func (d *Desk) Lines(l Layout) []string {
 	call := d.callPane(l.Middle, l.Body)

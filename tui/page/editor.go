@@ -85,21 +85,21 @@ func (d *Desk) EditNotes() tea.Cmd {
 	return tea.Exec(e, func(err error) tea.Msg { return Edited(e.notes.draft, e.notes.changed, err) })
 }
 
-func (s *Env) runEditor(ctx context.Context, words []string) error {
+func (e *Env) runEditor(ctx context.Context, words []string) error {
 	command := exec.CommandContext(ctx, words[0], words[1:]...)
-	command.Stdin, command.Stdout, command.Stderr = s.In, s.Out, os.Stderr
-	if s.In == nil {
+	command.Stdin, command.Stdout, command.Stderr = e.In, e.Out, os.Stderr
+	if e.In == nil {
 		command.Stdin = os.Stdin
 	}
-	if s.Out == nil {
+	if e.Out == nil {
 		command.Stdout = os.Stdout
 	}
 	// An editor loads plugins: the token is none of their business.
 	command.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "FUNDESK_TOKEN=") })
-	if err := s.Editor.start(command); err != nil {
+	if err := e.Editor.start(command); err != nil {
 		return err
 	}
-	defer s.Editor.ended()
+	defer e.Editor.ended()
 	return command.Wait()
 }
 

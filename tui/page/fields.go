@@ -81,10 +81,10 @@ func appendAge(b []byte, d time.Duration) []byte {
 }
 
 // resultFields are what came of a call.
-func (s *Env) resultFields(r apitype.CallResult) []field {
-	fields := []field{{label: "result", text: value(r.ResultCode), role: s.Styles.accent}}
+func (e *Env) resultFields(r apitype.CallResult) []field {
+	fields := []field{{label: "result", text: value(r.ResultCode), role: e.Styles.accent}}
 	if r.CompletedAt != nil {
-		fields = append(fields, field{label: "completed", text: s.when(*r.CompletedAt)})
+		fields = append(fields, field{label: "completed", text: e.when(*r.CompletedAt)})
 	}
 	if r.DonorRetentionRating != nil {
 		fields = append(fields, field{label: "rating", text: r.DonorRetentionRating.String()})
@@ -136,11 +136,11 @@ func (f *fields) object(label string, o apitype.Object) {
 }
 
 // euros is an amount with its currency.
-func (s *Env) euros(a apitype.Amount) string {
-	if s.ASCII {
-		return "EUR " + s.Locale.Amount(a)
+func (e *Env) euros(a apitype.Amount) string {
+	if e.ASCII {
+		return "EUR " + e.Locale.Amount(a)
 	}
-	return "€ " + s.Locale.Amount(a)
+	return "€ " + e.Locale.Amount(a)
 }
 
 // transactions adds payments.

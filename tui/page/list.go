@@ -65,7 +65,7 @@ type batch[R any] struct {
 	more   bool
 }
 
-// list is a page of records: a window on what was read so far, a filter, marks, and the
+// List is a page of records: a window on what was read so far, a filter, marks, and the
 // records opened from it.
 type List[R any] struct {
 	*Env
@@ -102,6 +102,7 @@ func newList[R any](s *Env, n noun[R]) *List[R] {
 	return l
 }
 
+// Open implements Page.
 func (l *List[R]) Open() tea.Cmd {
 	if l.loaded || l.loading {
 		return nil
@@ -153,16 +154,20 @@ func (l *List[R]) wantsMore() tea.Cmd {
 	return nil
 }
 
+// Resize implements Page.
 func (l *List[R]) Resize(layout Layout) {
 	l.layout = layout
 	l.table.SetHeight(layout.Body - 2)
 	l.table.Place(l.table.Cursor(), len(l.Rows))
 }
 
+// Scopes implements Page.
 func (l *List[R]) Scopes() []Scope { return append(slices.Clone(l.noun.scopes), ScopeLists) }
 
+// Typing implements Page.
 func (l *List[R]) Typing() bool { return false }
 
+// Text implements Page.
 func (l *List[R]) Text(tea.Msg) tea.Cmd { return nil }
 
 // Front is the record in front, nil when the list is.
@@ -194,7 +199,7 @@ func (l *List[R]) Target() (Reference, bool) {
 	return Reference{l.kind, l.id(row)}, true
 }
 
-// receive takes in a page, or a record.
+// Receive takes in a page, or a record.
 func (l *List[R]) Receive(r Result) tea.Cmd {
 	switch value := r.value.(type) {
 	case batch[R]:
@@ -281,7 +286,7 @@ func (l *List[R]) findCursor() bool {
 	return false
 }
 
-// lines draws the record in front, or the list, from 100 columns with a preview.
+// Lines draws the record in front, or the list, from 100 columns with a preview.
 func (l *List[R]) Lines(layout Layout) []string {
 	if d := l.Front(); d != nil {
 		return d.lines(l.Env, layout.Width, layout.Body, true)

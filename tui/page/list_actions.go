@@ -31,6 +31,7 @@ type Lister interface {
 	WhyNotMark() string
 }
 
+// WhyNotBack says why there is nothing to go back from.
 func (l *List[R]) WhyNotBack() string {
 	if len(l.stack) == 0 && len(l.Marks) == 0 && l.filter == "" {
 		return "this is the list already"
@@ -38,6 +39,7 @@ func (l *List[R]) WhyNotBack() string {
 	return ""
 }
 
+// WhyNotFilter says why the list cannot be filtered now.
 func (l *List[R]) WhyNotFilter() string {
 	if len(l.stack) > 0 {
 		return "go back to the list first: esc"
@@ -45,6 +47,7 @@ func (l *List[R]) WhyNotFilter() string {
 	return ""
 }
 
+// WhyNotMark says why no record can be marked or acted on now.
 func (l *List[R]) WhyNotMark() string {
 	if len(l.Rows) == 0 {
 		return "there is no record to mark"
@@ -52,6 +55,7 @@ func (l *List[R]) WhyNotMark() string {
 	return l.WhyNotFilter()
 }
 
+// WhyNotOpen implements Opener.
 func (l *List[R]) WhyNotOpen() string {
 	if d := l.Front(); d != nil {
 		if f, ok := d.chosen(d.fields(l.Env)); !ok || f.to == nil {
@@ -61,6 +65,7 @@ func (l *List[R]) WhyNotOpen() string {
 	return l.whyNoRecord()
 }
 
+// WhyNotCopy implements Opener.
 func (l *List[R]) WhyNotCopy() string {
 	if d := l.Front(); d != nil {
 		if f, ok := d.chosen(d.fields(l.Env)); !ok || f.head {
@@ -85,6 +90,7 @@ func (l *List[R]) whyNotOf(only Kind, why string) string {
 	return l.whyNoRecord()
 }
 
+// Refresh implements Page.
 func (l *List[R]) Refresh() tea.Cmd {
 	if d := l.Front(); d != nil {
 		return l.readDetail(d)
@@ -92,6 +98,7 @@ func (l *List[R]) Refresh() tea.Cmd {
 	return l.reload()
 }
 
+// Scroll implements Page.
 func (l *List[R]) Scroll(by Step) tea.Cmd {
 	if d := l.Front(); d != nil {
 		fields := d.fields(l.Env)
@@ -103,6 +110,7 @@ func (l *List[R]) Scroll(by Step) tea.Cmd {
 	return tea.Batch(l.wantsMore(), l.readPreview())
 }
 
+// OpenRecord opens the record under the cursor, or the one that the chosen line points to.
 func (l *List[R]) OpenRecord() tea.Cmd {
 	if d := l.Front(); d != nil {
 		f, _ := d.chosen(d.fields(l.Env))
@@ -112,6 +120,7 @@ func (l *List[R]) OpenRecord() tea.Cmd {
 	return l.show(ref)
 }
 
+// CopyRecord copies the identifier of the record, or the chosen line.
 func (l *List[R]) CopyRecord() tea.Cmd {
 	if d := l.Front(); d != nil {
 		f, _ := d.chosen(d.fields(l.Env))
@@ -124,7 +133,7 @@ func (l *List[R]) CopyRecord() tea.Cmd {
 	return copyText(l.kind.String()+" "+desk.ShortID(ref.ID), ref.ID.String())
 }
 
-// back leaves the record in front, the marks or the filter.
+// Back leaves the record in front, the marks or the filter.
 func (l *List[R]) Back() tea.Cmd {
 	switch d := l.Front(); {
 	case d != nil:
@@ -141,6 +150,7 @@ func (l *List[R]) Back() tea.Cmd {
 	}
 }
 
+// MarkRow marks the row under the cursor and goes on.
 func (l *List[R]) MarkRow() tea.Cmd {
 	if row, ok := l.Chosen(); ok {
 		l.toggle(l.id(row))
@@ -211,7 +221,7 @@ type targets struct {
 
 // askEach makes an option that asks with the count and the names, and then sends a
 // change for each record.
-func (s *Env) askEach(label string, t targets, change func(id apitype.UUID, name string) desk.Change) Option {
+func (e *Env) askEach(label string, t targets, change func(id apitype.UUID, name string) desk.Change) Option {
 	return Option{Label: label, Run: func() tea.Cmd {
 		lines := []string{label + ": " + render.Plural(len(t.ids), "record", "records")}
 		for i, name := range t.names {
@@ -221,7 +231,7 @@ func (s *Env) askEach(label string, t targets, change func(id apitype.UUID, name
 			}
 			lines = append(lines, "  "+name)
 		}
-		s.Dialog = &Confirm{Title: label, Lines: lines, Yes: func() tea.Cmd {
+		e.Dialog = &Confirm{Title: label, Lines: lines, Yes: func() tea.Cmd {
 			var changes []desk.Change
 			for i, id := range t.ids {
 				changes = append(changes, change(id, t.names[i]))
@@ -229,14 +239,14 @@ func (s *Env) askEach(label string, t targets, change func(id apitype.UUID, name
 			if t.sent != nil {
 				t.sent()
 			}
-			return s.Perform(s.SubmitEach(label, t.names, changes))
+			return e.Perform(e.SubmitEach(label, t.names, changes))
 		}}
 		return nil
 	}}
 }
 
-func (s *Env) askMark(entity apitype.EntityName, t targets) Option {
-	return s.askEach("Mark as processed", t, func(id apitype.UUID, name string) desk.Change {
-		return s.Mark(entity, id, "mark processed: "+name)
+func (e *Env) askMark(entity apitype.EntityName, t targets) Option {
+	return e.askEach("Mark as processed", t, func(id apitype.UUID, name string) desk.Change {
+		return e.Mark(entity, id, "mark processed: "+name)
 	})
 }

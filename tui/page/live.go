@@ -18,7 +18,7 @@ type news[R any] struct {
 	until apitype.Time
 }
 
-// poll asks for what has changed since it last asked.
+// Poll asks for what has changed since it last asked.
 func (l *List[R]) Poll() tea.Cmd {
 	if !l.loaded && !l.loading {
 		return l.restart() // It could not be read so far.

@@ -28,6 +28,7 @@ type Outbox struct {
 	layout Layout
 }
 
+// NewOutbox is the page of the outbox.
 func NewOutbox(s *Env) *Outbox {
 	v := &Outbox{Env: s, layout: NewLayout(80, 24)}
 	v.table.Columns = []widget.Column[outboxRow]{
@@ -119,6 +120,7 @@ func (v *Outbox) rows() []outboxRow {
 	return rows
 }
 
+// Chosen is the row under the cursor.
 func (v *Outbox) Chosen() (outboxRow, bool) {
 	rows := v.rows()
 	if v.table.Cursor() >= len(rows) {
@@ -127,29 +129,38 @@ func (v *Outbox) Chosen() (outboxRow, bool) {
 	return rows[v.table.Cursor()], true
 }
 
+// Open implements Page.
 func (v *Outbox) Open() tea.Cmd { return v.Perform(v.ReadOutbox()) }
 
+// Resize implements Page.
 func (v *Outbox) Resize(l Layout) {
 	v.layout = l
 	v.table.SetHeight(max(l.Body-2, 1))
 }
 
+// Scopes implements Page.
 func (v *Outbox) Scopes() []Scope { return []Scope{ScopeOutbox, ScopeLists} }
 
+// Typing implements Page.
 func (v *Outbox) Typing() bool { return false }
 
+// Text implements Page.
 func (v *Outbox) Text(tea.Msg) tea.Cmd { return nil }
 
+// Receive implements Page.
 func (v *Outbox) Receive(Result) tea.Cmd { return nil }
 
+// Refresh implements Page.
 func (v *Outbox) Refresh() tea.Cmd { return v.Perform(v.ReadOutbox()) }
 
+// Scroll implements Page.
 func (v *Outbox) Scroll(by Step) tea.Cmd {
 	count := len(v.rows())
 	v.table.Move(rowsOf(by, v.table.Height(), count), count)
 	return nil
 }
 
+// WhyNotCopy implements Opener.
 func (v *Outbox) WhyNotCopy() string {
 	if _, ok := v.Chosen(); !ok {
 		return "the outbox is empty"
@@ -157,6 +168,7 @@ func (v *Outbox) WhyNotCopy() string {
 	return ""
 }
 
+// WhyNotOpen implements Opener.
 func (v *Outbox) WhyNotOpen() string {
 	if row, ok := v.Chosen(); ok && row.damaged != nil {
 		return "a damaged file is left for you to look at: " + row.damaged.Path
@@ -164,6 +176,7 @@ func (v *Outbox) WhyNotOpen() string {
 	return v.WhyNotCopy()
 }
 
+// WhyNotSendAgain says why the chosen entry is not sent again by hand.
 func (v *Outbox) WhyNotSendAgain() string {
 	row, ok := v.Chosen()
 	if ok && (row.entry == nil || (row.entry.State != outbox.StateRejected && row.entry.State != outbox.StateUnsure)) {
@@ -172,6 +185,7 @@ func (v *Outbox) WhyNotSendAgain() string {
 	return v.WhyNotOpen()
 }
 
+// OpenRecord implements Opener.
 func (v *Outbox) OpenRecord() tea.Cmd {
 	row, _ := v.Chosen()
 	if row.draft != nil {
@@ -181,16 +195,17 @@ func (v *Outbox) OpenRecord() tea.Cmd {
 	return nil
 }
 
+// CopyRecord implements Opener.
 func (v *Outbox) CopyRecord() tea.Cmd {
 	row, _ := v.Chosen()
 	return copyOwn("text", row.copyText())
 }
 
 // entryLines are all of an entry: what would be sent, and what the service said.
-func (s *Env) entryLines(e outbox.Entry) []string {
+func (v *Outbox) entryLines(e outbox.Entry) []string {
 	lines := []string{
 		"state: " + string(e.State), e.Method + " " + e.Path,
-		"made: " + s.Locale.DateTime(e.CreatedAt.Local(), "2 Jan 2006 15:04:05") + ", tries: " + fmt.Sprint(e.Tries),
+		"made: " + v.Locale.DateTime(e.CreatedAt.Local(), "2 Jan 2006 15:04:05") + ", tries: " + fmt.Sprint(e.Tries),
 	}
 	if e.LastError != "" {
 		lines = append(lines, "last answer: "+Clean(e.LastError))
@@ -218,6 +233,7 @@ func (r outboxRow) copyText() string {
 	return string(r.entry.Body)
 }
 
+// AskSendAgain asks before the chosen entry is sent again.
 func (v *Outbox) AskSendAgain() tea.Cmd {
 	row, _ := v.Chosen()
 	e := *row.entry
@@ -231,6 +247,7 @@ func (v *Outbox) AskSendAgain() tea.Cmd {
 	return nil
 }
 
+// AskDrop asks before the chosen entry or draft is erased.
 func (v *Outbox) AskDrop() tea.Cmd {
 	row, _ := v.Chosen()
 	if row.draft != nil {
@@ -247,6 +264,7 @@ func (v *Outbox) AskDrop() tea.Cmd {
 	return nil
 }
 
+// Lines implements Page.
 func (v *Outbox) Lines(l Layout) []string {
 	s := v.Styles
 	rows := v.rows()

@@ -14,6 +14,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -295,10 +296,8 @@ func (m *Messages) Refuse(why string) {
 // Fail shows an error until it is dismissed, after those that are not yet.
 func (m *Messages) Fail(what string, err error) {
 	text := desk.ErrorText(what, err)
-	for _, shown := range m.Errors {
-		if shown == text {
-			return
-		}
+	if slices.Contains(m.Errors, text) {
+		return
 	}
 	m.Errors = append(m.Errors, text)
 	m.Errors = m.Errors[max(len(m.Errors)-maxErrors, 0):]

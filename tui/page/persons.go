@@ -22,7 +22,7 @@ type PersonRow struct {
 	createdAt          moment
 }
 
-func (s *Env) newPersonRow(p apitype.Person) PersonRow {
+func (e *Env) newPersonRow(p apitype.Person) PersonRow {
 	row := PersonRow{
 		ID: p.UUID, name: Clean(render.PersonName(p)), email: Clean(value(p.Email)),
 		language: newWord(Clean(value(p.Language))), createdAt: newMoment(p.CreatedAt.Time), phone: Clean(value(p.MobilePhoneNumber)),
@@ -30,7 +30,7 @@ func (s *Env) newPersonRow(p apitype.Person) PersonRow {
 	if row.phone == "" {
 		row.phone = Clean(value(p.PhoneNumber))
 	}
-	row.dialled = s.Locale.Phone(row.phone)
+	row.dialled = e.Locale.Phone(row.phone)
 	if a := p.Address.Pointer(); a != nil {
 		row.city = newWord(Clean(a.City))
 	}
@@ -65,8 +65,8 @@ func NewPersons(s *Env) *List[PersonRow] {
 }
 
 // personQuery understands a filter on persons.
-func (s *Env) personQuery(text string) (query[PersonRow], error) {
-	t, err := parseTerms(text, s.Now(), filterNames(apitype.PersonFilters())...)
+func (e *Env) personQuery(text string) (query[PersonRow], error) {
+	t, err := parseTerms(text, e.Now(), filterNames(apitype.PersonFilters())...)
 	if err != nil {
 		return query[PersonRow]{}, err
 	}
@@ -83,19 +83,19 @@ func (s *Env) personQuery(text string) (query[PersonRow], error) {
 		changed: func(ctx context.Context, since apitype.Time) ([]PersonRow, error) {
 			o := o
 			o.CreatedAfter = later(o.CreatedAfter, since)
-			return readNews(s.newPersonRow, s.Client.Persons.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
+			return readNews(e.newPersonRow, e.Client.Persons.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
 		},
 		fetch: func(ctx context.Context, after string) (batch[PersonRow], error) {
 			o := o
 			o.Paging = apitype.Paging{First: new(ListPage), After: after}
-			return readBatch(s.newPersonRow)(s.Client.Persons.List(ctx, o))
+			return readBatch(e.newPersonRow)(e.Client.Persons.List(ctx, o))
 		},
 	}, nil
 }
 
 // personDetail are all of a person, with its pledges.
-func (s *Env) personDetail(r record) []field {
-	f := &fields{Env: s}
+func (e *Env) personDetail(r record) []field {
+	f := &fields{Env: e}
 	f.person(*r.person)
 	if len(r.pledges) > 0 {
 		title := render.Plural(len(r.pledges), "pledge", "pledges")

@@ -25,9 +25,9 @@ type PledgeRow struct {
 	released                 bool
 }
 
-func (s *Env) newPledgeRow(p apitype.Pledge) PledgeRow {
+func (e *Env) newPledgeRow(p apitype.Pledge) PledgeRow {
 	return PledgeRow{
-		ID: p.UUID, status: newWord(Clean(string(p.Status))), amount: newWord(s.Locale.Amount(p.DonationAmount)), interval: newWord(Clean(string(p.DonationInterval))),
+		ID: p.UUID, status: newWord(Clean(string(p.Status))), amount: newWord(e.Locale.Amount(p.DonationAmount)), interval: newWord(Clean(string(p.DonationInterval))),
 		campaign: newWord(Clean(value(p.CampaignCode))), recruited: newWord(Clean(value(p.RecruitmentType))), createdAt: newMoment(p.CreatedAt.Time),
 		released: p.ReleasedAt.Pointer() != nil,
 	}
@@ -41,6 +41,7 @@ func (r PledgeRow) donation() string {
 // Pledges is the list of pledges.
 type Pledges struct{ *List[PledgeRow] }
 
+// NewPledges is the list of pledges.
 func NewPledges(s *Env) *Pledges {
 	l := newList(s, noun[PledgeRow]{
 		page: PledgesPage, name: "pledges", kind: KindPledge, scopes: []Scope{ScopePledges},
@@ -69,6 +70,7 @@ func NewPledges(s *Env) *Pledges {
 	return &Pledges{l}
 }
 
+// WhyNotStatus says why there is no pledge to act on.
 func (v *Pledges) WhyNotStatus() string { return v.whyNotOf(KindPledge, "only a pledge has that") }
 
 // AskStatus offers the status actions on the pledge.
@@ -82,7 +84,7 @@ func (v *Pledges) AskStatus() tea.Cmd {
 	return nil
 }
 
-// receive takes in a link to a signature, or what a list takes in.
+// Receive takes in a link to a signature, or what a list takes in.
 func (v *Pledges) Receive(r Result) tea.Cmd {
 	if read, ok := r.value.(SignatureRead); ok {
 		if r.err != nil {
@@ -96,23 +98,23 @@ func (v *Pledges) Receive(r Result) tea.Cmd {
 }
 
 // pledgeActions are the status actions of the profile, else of our service. Spec gap: G1.
-func (s *Env) pledgeActions(t targets) []Option {
+func (e *Env) pledgeActions(t targets) []Option {
 	var options []Option
-	for _, act := range s.PledgeActions {
-		options = append(options, s.askEach(Clean(string(act)), t, func(id apitype.UUID, name string) desk.Change {
-			return s.Action(id, act, string(act)+": "+name)
+	for _, act := range e.PledgeActions {
+		options = append(options, e.askEach(Clean(string(act)), t, func(id apitype.UUID, name string) desk.Change {
+			return e.Action(id, act, string(act)+": "+name)
 		}))
 	}
 	return options
 }
 
-func (s *Env) pledgeBulk(t targets) []Option {
-	return append(s.pledgeActions(t), s.askMark(apitype.EntityPledge, t))
+func (e *Env) pledgeBulk(t targets) []Option {
+	return append(e.pledgeActions(t), e.askMark(apitype.EntityPledge, t))
 }
 
 // pledgeQuery understands a filter on pledges.
-func (s *Env) pledgeQuery(text string) (query[PledgeRow], error) {
-	t, err := parseTerms(text, s.Now(), filterNames(apitype.PledgeFilters())...)
+func (e *Env) pledgeQuery(text string) (query[PledgeRow], error) {
+	t, err := parseTerms(text, e.Now(), filterNames(apitype.PledgeFilters())...)
 	if err != nil {
 		return query[PledgeRow]{}, err
 	}
@@ -129,7 +131,7 @@ func (s *Env) pledgeQuery(text string) (query[PledgeRow], error) {
 		changed: func(ctx context.Context, since apitype.Time) ([]PledgeRow, error) {
 			read := func(o apitype.PledgeListOptions) ([]PledgeRow, error) {
 				o.Status = nil // One that has left the status is a change, too.
-				return readNews(s.newPledgeRow, s.Client.Pledges.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
+				return readNews(e.newPledgeRow, e.Client.Pledges.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
 			}
 			updated, released := o, o
 			updated.UpdatedAfter = later(o.UpdatedAfter, since)
@@ -145,17 +147,17 @@ func (s *Env) pledgeQuery(text string) (query[PledgeRow], error) {
 		fetch: func(ctx context.Context, after string) (batch[PledgeRow], error) {
 			o := o
 			o.Paging = apitype.Paging{First: new(ListPage), After: after}
-			return readBatch(s.newPledgeRow)(s.Client.Pledges.List(ctx, o))
+			return readBatch(e.newPledgeRow)(e.Client.Pledges.List(ctx, o))
 		},
 	}, nil
 }
 
 // pledgeFields are all of a pledge.
-func (s *Env) pledgeFields(p apitype.Pledge) []field {
-	f := &fields{Env: s}
+func (e *Env) pledgeFields(p apitype.Pledge) []field {
+	f := &fields{Env: e}
 	f.pledge(&p)
 	if p.SignatureSignedURL != nil {
-		f.add("signature", "there is one: "+s.KeyOf(ActSign)+" gives the link")
+		f.add("signature", "there is one: "+e.KeyOf(ActSign)+" gives the link")
 	}
 	f.transactions(p.Transactions.Value())
 	f.calls(p.Calls.Value())

@@ -8,7 +8,7 @@ import (
 	"fundesk/tui/widget"
 )
 
-// previewRest is how long the cursor rests on a row before its record is read: running
+// PreviewPause is how long the cursor rests on a row before its record is read: running
 // over rows asks the service for nothing and leaves the pane alone.
 const PreviewPause = 120 * time.Millisecond
 

@@ -10,7 +10,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// stats is the page of what a supervisor asks: it walks all calls and pledges, shows
+// Stats is the page of what a supervisor asks: it walks all calls and pledges, shows
 // what it has counted so far, and can be stopped.
 type Stats struct {
 	*Env
@@ -69,6 +69,7 @@ func newCounts() counts {
 	}
 }
 
+// NewStats is the page of statistics.
 func NewStats(s *Env) *Stats {
 	return &Stats{Env: s, counts: newCounts(), layout: NewLayout(80, 24)}
 }
@@ -88,6 +89,7 @@ type counted struct {
 	size    int
 }
 
+// Open implements Page.
 func (v *Stats) Open() tea.Cmd {
 	if v.running || v.counts.calls > 0 {
 		return nil
@@ -133,6 +135,7 @@ func countPage[T any](after string, size int, list func(apitype.Paging) (apiclie
 	return c, err
 }
 
+// Receive implements Page.
 func (v *Stats) Receive(r Result) tea.Cmd {
 	if r.seq != v.seq || v.stopped {
 		return nil
@@ -218,14 +221,19 @@ func (c *counts) addPledge(p apitype.Pledge) {
 	}
 }
 
+// Resize implements Page.
 func (v *Stats) Resize(l Layout) { v.layout = l }
 
+// Scopes implements Page.
 func (v *Stats) Scopes() []Scope { return []Scope{ScopeStats, ScopeLists} }
 
+// Typing implements Page.
 func (v *Stats) Typing() bool { return false }
 
+// Text implements Page.
 func (v *Stats) Text(tea.Msg) tea.Cmd { return nil }
 
+// WhyNotStop says why there is nothing to stop.
 func (v *Stats) WhyNotStop() string {
 	if !v.running {
 		return "nothing is being counted"
@@ -233,14 +241,17 @@ func (v *Stats) WhyNotStop() string {
 	return ""
 }
 
+// Stop stops counting.
 func (v *Stats) Stop() tea.Cmd {
 	v.seq++
 	v.running, v.stopped = false, true
 	return nil
 }
 
+// Refresh implements Page.
 func (v *Stats) Refresh() tea.Cmd { return v.restart() }
 
+// Scroll implements Page.
 func (v *Stats) Scroll(by Step) tea.Cmd {
 	v.top += rowsOf(by, v.layout.Body/2, 1<<20)
 	return nil

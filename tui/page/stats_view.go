@@ -13,7 +13,7 @@ import (
 	"fundesk/tui/widget"
 )
 
-// lines draws what was counted so far.
+// Lines draws what was counted so far.
 func (v *Stats) Lines(l Layout) []string {
 	state := fmt.Sprintf(" counted %d calls and %d pledges", v.counts.calls, v.counts.pledges)
 	switch {
