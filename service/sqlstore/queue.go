@@ -460,13 +460,18 @@ func (r *reader) QueueRest(query service.QueueQuery) (waiting int, next *apitype
 		}
 		under = []string{`kind IN (` + strings.Join(places, `, `) + `)`}
 	}
-	requested := `SELECT 1 FROM queue_calls WHERE ` + strings.Join(append(under, awake, `due_at IS NULL`), ` AND `) + ` LIMIT ` + p.arg(query.Limit)
+	// In the order of an index: PostgreSQL would read the table, and pass over all that sleep.
+	order := ` ORDER BY requested_at, call_uuid`
+	if p.kinds != nil {
+		order = ` ORDER BY kind, requested_at, call_uuid`
+	}
+	requested := `SELECT 1 FROM queue_calls WHERE ` + strings.Join(append(under, awake, `due_at IS NULL`), ` AND `) + order + ` LIMIT ` + p.arg(query.Limit)
 	later := append(p.narrowed(), `due_at > `+p.arg(query.Now.UnixMilli()))
 	if query.User != nil {
 		later = append(later, `(kept_for IS NULL OR kept_for = `+p.arg(identifier(*query.User))+`)`)
 	}
 	text := `SELECT (SELECT COUNT(*) FROM (` + requested + `) AS counted), (SELECT MIN(due_at) FROM queue_calls WHERE ` + strings.Join(later, ` AND `) + `),
-		EXISTS (SELECT 1 FROM queue_calls WHERE due_at <= ` + p.arg(query.Now.UnixMilli()) + `)`
+		(SELECT 1 FROM queue_calls WHERE due_at <= ` + p.arg(query.Now.UnixMilli()) + ` ORDER BY due_at, call_uuid LIMIT 1) IS NOT NULL`
 	var due bool
 	if err := r.row(text, p.args...).scan(&waiting, nullTimeDest{&next}, &due); err != nil || !due {
 		return waiting, next, err

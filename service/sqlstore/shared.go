@@ -42,9 +42,12 @@ func (e *postgresEngine) updateShared(ctx context.Context, change func(*conn) er
 
 func (e *postgresEngine) sharesQueue() bool { return true }
 
+// lockQueue looks for facts about the calls only that it got: many of the first are others'.
 func (e *postgresEngine) lockQueue(facts string, ids []apitype.UUID, n int) (text string, args []any) {
-	return facts + ` JOIN unnest($1::uuid[]) WITH ORDINALITY AS places (call_uuid, place) ON places.call_uuid = c.call_uuid
-		WHERE c.ready = 1 ORDER BY places.place LIMIT $2 FOR UPDATE OF c SKIP LOCKED`, []any{`{` + strings.Join(texts(ids), `,`) + `}`, n}
+	return `WITH locked AS MATERIALIZED (
+			SELECT c.* FROM queue_calls c JOIN unnest($1::uuid[]) WITH ORDINALITY AS places (call_uuid, place) ON places.call_uuid = c.call_uuid
+			WHERE c.ready = 1 ORDER BY places.place LIMIT $2 FOR UPDATE OF c SKIP LOCKED
+		) ` + strings.Replace(facts, `FROM queue_calls c`, `FROM locked c`, 1), []any{`{` + strings.Join(texts(ids), `,`) + `}`, n}
 }
 
 func (e *postgresEngine) skipLocked() string { return ` FOR UPDATE SKIP LOCKED` }
