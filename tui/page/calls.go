@@ -20,18 +20,18 @@ import (
 // CallRow is what the list of calls keeps of a call.
 type CallRow struct {
 	ID, person   apitype.UUID
-	status, kind word
-	requestedAt  moment
-	name         string // Cleaned.
-	code         word   // Of the result, cleaned.
+	status, kind interned
+	requestedAt  timestamp
+	name         string   // Cleaned.
+	code         interned // Of the result, cleaned.
 	attempts     int32
 }
 
 // NewCallRow is what the list keeps of a call.
 func NewCallRow(c apitype.Call) CallRow {
 	row := CallRow{
-		ID: c.UUID, person: c.PersonUUID, status: newWord(string(c.Status)), kind: newWord(string(c.Type)), requestedAt: newMoment(c.RequestedAt.Time),
-		attempts: int32(min(c.AttemptsCount, math.MaxInt32)), code: newWord(Clean(value(c.Result.Value().ResultCode))),
+		ID: c.UUID, person: c.PersonUUID, status: intern(string(c.Status)), kind: intern(string(c.Type)), requestedAt: newTimestamp(c.RequestedAt.Time),
+		attempts: int32(min(c.AttemptsCount, math.MaxInt32)), code: intern(Clean(value(c.Result.Value().ResultCode))),
 	}
 	if p := c.Person.Pointer(); p != nil {
 		row.name = Clean(render.PersonName(*p))
@@ -44,7 +44,7 @@ type Calls struct{ *List[CallRow] }
 
 // NewCalls is the list of calls.
 func NewCalls(s *Env) *Calls {
-	n := noun[CallRow]{
+	n := records[CallRow]{
 		page: CallsPage, name: "calls", kind: KindCall, scopes: []Scope{ScopeCalls},
 		columns: []widget.Column[CallRow]{
 			{Title: " Call", Width: 9, Text: func(b []byte, r CallRow) []byte { return desk.AppendShortID(append(b, ' '), r.ID) }},
@@ -109,7 +109,7 @@ func (e *Env) callQuery(text string) (query[CallRow], error) {
 		changed: func(ctx context.Context, since apitype.Time) ([]CallRow, error) {
 			o := o
 			o.UpdatedAfter = later(o.UpdatedAfter, since)
-			return readNews(NewCallRow, e.Client.Calls.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
+			return readUpdates(NewCallRow, e.Client.Calls.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
 		},
 		fetch: func(ctx context.Context, after string) (batch[CallRow], error) {
 			o := o

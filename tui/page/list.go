@@ -21,9 +21,9 @@ const (
 	listSearchMax = 200 // Pages that a local filter reads in one go.
 )
 
-// noun is what a list page must be told about its records; R is a row, as small as
+// records is what a list page must be told about its records; R is a row, as small as
 // its columns allow.
-type noun[R any] struct {
+type records[R any] struct {
 	page    int
 	name    string // Plural, for messages.
 	kind    Kind
@@ -69,7 +69,7 @@ type batch[R any] struct {
 // records opened from it.
 type List[R any] struct {
 	*Env
-	noun[R]
+	records[R]
 	table     widget.Table[R]
 	Rows      []R // Read so far, those that the filter passes.
 	query     query[R]
@@ -81,7 +81,7 @@ type List[R any] struct {
 	seq       int
 	read      int                   // Records read, those that the local filter dropped included.
 	lastRead  time.Time             // What the last record read is sorted by.
-	early     map[apitype.UUID]bool // Of that time, and here before their page.
+	polled    map[apitype.UUID]bool // Of that time, and here before their page.
 	since     apitype.Time          // Changes up to then are here.
 	searchN   int                   // Pages read in this go for the local filter.
 	refreshed refreshed
@@ -94,8 +94,8 @@ type List[R any] struct {
 	layout    Layout
 }
 
-func newList[R any](s *Env, n noun[R]) *List[R] {
-	l := &List[R]{Env: s, noun: n, Marks: map[apitype.UUID]bool{}, layout: NewLayout(80, 24)}
+func newList[R any](s *Env, n records[R]) *List[R] {
+	l := &List[R]{Env: s, records: n, Marks: map[apitype.UUID]bool{}, layout: NewLayout(80, 24)}
 	l.table.Columns = n.columns
 	l.table.SetHeight(l.layout.Body - 2)
 	l.query, _ = n.parse("")
@@ -133,7 +133,7 @@ func (l *List[R]) reload() tea.Cmd {
 func (l *List[R]) reread() tea.Cmd {
 	l.seq++
 	l.cursor, l.More, l.loading, l.read, l.searchN = "", true, false, 0, 0
-	l.coming, l.since, l.lastRead, l.early = nil, apitype.NewTime(l.Now()), time.Time{}, map[apitype.UUID]bool{}
+	l.coming, l.since, l.lastRead, l.polled = nil, apitype.NewTime(l.Now()), time.Time{}, map[apitype.UUID]bool{}
 	return l.fetchMore()
 }
 
@@ -162,7 +162,7 @@ func (l *List[R]) Resize(layout Layout) {
 }
 
 // Scopes implements Page.
-func (l *List[R]) Scopes() []Scope { return append(slices.Clone(l.noun.scopes), ScopeLists) }
+func (l *List[R]) Scopes() []Scope { return append(slices.Clone(l.records.scopes), ScopeLists) }
 
 // Typing implements Page.
 func (l *List[R]) Typing() bool { return false }
@@ -209,9 +209,9 @@ func (l *List[R]) Receive(r Result) tea.Cmd {
 		return l.onBatch(value, r.err)
 	case record:
 		return l.onRecord(r.seq, value, r.err)
-	case news[R]:
+	case updates[R]:
 		if r.seq == l.seq {
-			return l.onNews(value, r.err)
+			return l.onUpdates(value, r.err)
 		}
 	case cursorPaused:
 		return l.onCursorPaused(value)
@@ -245,7 +245,7 @@ func (l *List[R]) onBatch(b batch[R], err error) tea.Cmd {
 	}
 	before := len(l.Rows)
 	for _, row := range b.rows {
-		if (l.query.keep == nil || l.query.keep(row)) && !l.early[l.id(row)] {
+		if (l.query.keep == nil || l.query.keep(row)) && !l.polled[l.id(row)] {
 			l.Rows = append(l.Rows, row)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"fundesk/tui/desk"
 )
 
-// news is what has changed since a list was read.
-type news[R any] struct {
+// updates is what has changed since a list was read.
+type updates[R any] struct {
 	rows  []R
 	until apitype.Time
 }
@@ -30,13 +30,13 @@ func (l *List[R]) Poll() tea.Cmd {
 	changed := l.query.changed
 	return l.load(l.page, l.seq, func(ctx context.Context) (any, error) {
 		rows, err := changed(ctx, since)
-		return news[R]{rows: rows, until: until}, err
+		return updates[R]{rows: rows, until: until}, err
 	})
 }
 
-// onNews merges changes: a row that is here is replaced, another one comes where it
+// onUpdates merges changes: a row that is here is replaced, another one comes where it
 // belongs, and the cursor stays on its record.
-func (l *List[R]) onNews(n news[R], err error) tea.Cmd {
+func (l *List[R]) onUpdates(n updates[R], err error) tea.Cmd {
 	if err != nil {
 		l.FailRead("cannot read what has changed", err)
 		return nil
@@ -63,7 +63,7 @@ func (l *List[R]) onNews(n news[R], err error) tea.Cmd {
 			continue
 		}
 		if l.More && l.order(row).Equal(l.lastRead) {
-			l.early[l.id(row)] = true
+			l.polled[l.id(row)] = true
 		}
 		fresh = append(fresh, row)
 	}
@@ -138,8 +138,8 @@ func later(filter *apitype.Time, since apitype.Time) *apitype.Time {
 	return filter
 }
 
-// readNews makes rows of all records of a walk, up to desk.MostChanges.
-func readNews[T, R any](row func(T) R, walk iter.Seq2[apiclient.Record[T], error]) ([]R, error) {
+// readUpdates makes rows of all records of a walk, up to desk.MostChanges.
+func readUpdates[T, R any](row func(T) R, walk iter.Seq2[apiclient.Record[T], error]) ([]R, error) {
 	var rows []R
 	for record, err := range walk {
 		if err != nil {

@@ -130,7 +130,7 @@ func BenchmarkListFrame(b *testing.B) {
 			s := NewEnv(b.Context(), nil, desk.New(desk.Options{Outbox: new(outbox.Outbox)}), NewStyles(false, false))
 			l := NewCalls(s)
 			for i := range rows {
-				l.Rows = append(l.Rows, CallRow{status: newWord("requested"), kind: newWord("verification"), name: "Anna Jansen", requestedAt: newMoment(time.Now()), attempts: int32(i % 4)})
+				l.Rows = append(l.Rows, CallRow{status: intern("requested"), kind: intern("verification"), name: "Anna Jansen", requestedAt: newTimestamp(time.Now()), attempts: int32(i % 4)})
 			}
 			layout := NewLayout(120, 40)
 			l.Resize(layout)

@@ -16,30 +16,30 @@ import (
 // PersonRow is what the list of persons keeps of a person.
 type PersonRow struct {
 	ID                 apitype.UUID
-	name, phone, email string // Cleaned.
-	dialled            string // The phone number as it is dialled here.
-	city, language     word   // Cleaned.
-	createdAt          moment
+	name, phone, email string   // Cleaned.
+	dialled            string   // The phone number as it is dialled here.
+	city, language     interned // Cleaned.
+	createdAt          timestamp
 }
 
 func (e *Env) newPersonRow(p apitype.Person) PersonRow {
 	row := PersonRow{
 		ID: p.UUID, name: Clean(render.PersonName(p)), email: Clean(value(p.Email)),
-		language: newWord(Clean(value(p.Language))), createdAt: newMoment(p.CreatedAt.Time), phone: Clean(value(p.MobilePhoneNumber)),
+		language: intern(Clean(value(p.Language))), createdAt: newTimestamp(p.CreatedAt.Time), phone: Clean(value(p.MobilePhoneNumber)),
 	}
 	if row.phone == "" {
 		row.phone = Clean(value(p.PhoneNumber))
 	}
 	row.dialled = e.Locale.Phone(row.phone)
 	if a := p.Address.Pointer(); a != nil {
-		row.city = newWord(Clean(a.City))
+		row.city = intern(Clean(a.City))
 	}
 	return row
 }
 
 // NewPersons is the list of persons.
 func NewPersons(s *Env) *List[PersonRow] {
-	return newList(s, noun[PersonRow]{
+	return newList(s, records[PersonRow]{
 		page: PersonsPage, name: "persons", kind: KindPerson,
 		columns: []widget.Column[PersonRow]{
 			{Title: " Person", Width: 9, Text: func(b []byte, r PersonRow) []byte { return desk.AppendShortID(append(b, ' '), r.ID) }},
@@ -83,7 +83,7 @@ func (e *Env) personQuery(text string) (query[PersonRow], error) {
 		changed: func(ctx context.Context, since apitype.Time) ([]PersonRow, error) {
 			o := o
 			o.CreatedAfter = later(o.CreatedAfter, since)
-			return readNews(e.newPersonRow, e.Client.Persons.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
+			return readUpdates(e.newPersonRow, e.Client.Persons.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
 		},
 		fetch: func(ctx context.Context, after string) (batch[PersonRow], error) {
 			o := o
@@ -171,11 +171,15 @@ func optIns(p apitype.Person) string {
 		name string
 		in   *bool
 	}{{"phone", p.OptInPhone}, {"e-mail", p.OptInEmail}, {"mail", p.OptInMail}, {"sms", p.OptInSMS}} {
-		word := "unknown"
-		if o.in != nil {
-			word = map[bool]string{true: "yes", false: "no"}[*o.in]
+		answer := "unknown"
+		switch {
+		case o.in == nil:
+		case *o.in:
+			answer = "yes"
+		default:
+			answer = "no"
 		}
-		parts = append(parts, o.name+" "+word)
+		parts = append(parts, o.name+" "+answer)
 	}
 	return strings.Join(parts, ", ")
 }

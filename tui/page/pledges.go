@@ -19,16 +19,16 @@ import (
 // PledgeRow is what the list of pledges keeps of a pledge.
 type PledgeRow struct {
 	ID                       apitype.UUID
-	status, amount, interval word // Cleaned, like the others.
-	campaign, recruited      word
-	createdAt                moment
+	status, amount, interval interned // Cleaned, like the others.
+	campaign, recruited      interned
+	createdAt                timestamp
 	released                 bool
 }
 
 func (e *Env) newPledgeRow(p apitype.Pledge) PledgeRow {
 	return PledgeRow{
-		ID: p.UUID, status: newWord(Clean(string(p.Status))), amount: newWord(e.Locale.Amount(p.DonationAmount)), interval: newWord(Clean(string(p.DonationInterval))),
-		campaign: newWord(Clean(value(p.CampaignCode))), recruited: newWord(Clean(value(p.RecruitmentType))), createdAt: newMoment(p.CreatedAt.Time),
+		ID: p.UUID, status: intern(Clean(string(p.Status))), amount: intern(e.Locale.Amount(p.DonationAmount)), interval: intern(Clean(string(p.DonationInterval))),
+		campaign: intern(Clean(value(p.CampaignCode))), recruited: intern(Clean(value(p.RecruitmentType))), createdAt: newTimestamp(p.CreatedAt.Time),
 		released: p.ReleasedAt.Pointer() != nil,
 	}
 }
@@ -43,7 +43,7 @@ type Pledges struct{ *List[PledgeRow] }
 
 // NewPledges is the list of pledges.
 func NewPledges(s *Env) *Pledges {
-	l := newList(s, noun[PledgeRow]{
+	l := newList(s, records[PledgeRow]{
 		page: PledgesPage, name: "pledges", kind: KindPledge, scopes: []Scope{ScopePledges},
 		columns: []widget.Column[PledgeRow]{
 			{Title: " Pledge", Width: 9, Text: func(b []byte, r PledgeRow) []byte { return desk.AppendShortID(append(b, ' '), r.ID) }},
@@ -52,7 +52,10 @@ func NewPledges(s *Env) *Pledges {
 			{Title: "Interval", Width: 11, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.interval.String()...) }},
 			{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r PledgeRow) []byte { return appendAge(b, s.Now().Sub(r.createdAt.time())) }},
 			{Title: "Released", Width: 8, Text: func(b []byte, r PledgeRow) []byte {
-				return append(b, map[bool]string{true: "yes", false: "no"}[r.released]...)
+				if r.released {
+					return append(b, "yes"...)
+				}
+				return append(b, "no"...)
 			}},
 			{Title: "Won", Width: 6, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.recruited.String()...) }},
 			{Title: "Campaign", Width: 8, Grow: true, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.campaign.String()...) }},
@@ -131,7 +134,7 @@ func (e *Env) pledgeQuery(text string) (query[PledgeRow], error) {
 		changed: func(ctx context.Context, since apitype.Time) ([]PledgeRow, error) {
 			read := func(o apitype.PledgeListOptions) ([]PledgeRow, error) {
 				o.Status = nil // One that has left the status is a change, too.
-				return readNews(e.newPledgeRow, e.Client.Pledges.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
+				return readUpdates(e.newPledgeRow, e.Client.Pledges.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
 			}
 			updated, released := o, o
 			updated.UpdatedAfter = later(o.UpdatedAfter, since)

@@ -7,32 +7,32 @@ import (
 	"fundesk/apiclient"
 )
 
-// word is a text of which there are few and rows many: all that hold it share one copy,
-// at the price of one pointer. The zero word is empty.
-type word struct{ shared unique.Handle[string] }
+// interned is a text of which there are few and rows many: all that hold it share one copy,
+// at the price of one pointer. The zero value is empty.
+type interned struct{ shared unique.Handle[string] }
 
-func newWord(text string) word {
+func intern(text string) interned {
 	if text == "" {
-		return word{}
+		return interned{}
 	}
-	return word{unique.Make(text)}
+	return interned{unique.Make(text)}
 }
 
 // String is the text.
-func (w word) String() string {
-	if w == (word{}) {
+func (w interned) String() string {
+	if w == (interned{}) {
 		return ""
 	}
 	return w.shared.Value()
 }
 
-// moment is a time to the microsecond, finer than the interface's, in a third of the
+// timestamp is a time to the microsecond, finer than the interface's, in a third of the
 // space.
-type moment int64
+type timestamp int64
 
-func newMoment(t time.Time) moment { return moment(t.UnixMicro()) }
+func newTimestamp(t time.Time) timestamp { return timestamp(t.UnixMicro()) }
 
-func (m moment) time() time.Time { return time.UnixMicro(int64(m)) }
+func (m timestamp) time() time.Time { return time.UnixMicro(int64(m)) }
 
 // readBatch makes rows of a page.
 func readBatch[T, R any](row func(T) R) func(apiclient.Page[T], error) (batch[R], error) {

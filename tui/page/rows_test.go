@@ -22,14 +22,14 @@ func TestRowsAreSmall(t *testing.T) {
 
 func TestWordsAndMoments(t *testing.T) {
 	t.Parallel()
-	if text := (word{}).String(); text != "" || newWord("") != (word{}) {
+	if text := (interned{}).String(); text != "" || intern("") != (interned{}) {
 		t.Errorf("the zero word: got %q, want the empty one", text)
 	}
-	if a, b := newWord("requested"), newWord("reques"+strconv.Itoa(0)[:0]+"ted"); a != b || a.String() != "requested" {
+	if a, b := intern("requested"), intern("reques"+strconv.Itoa(0)[:0]+"ted"); a != b || a.String() != "requested" {
 		t.Errorf("got %q and %q, want one word", a, b)
 	}
 	for _, at := range []time.Time{{}, time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC), time.Date(1900, 1, 1, 0, 0, 0, 1000, time.UTC)} {
-		if got := newMoment(at).time(); !got.Equal(at) {
+		if got := newTimestamp(at).time(); !got.Equal(at) {
 			t.Errorf("got %s, want %s", got, at)
 		}
 	}

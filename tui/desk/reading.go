@@ -1,0 +1,225 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/render"
+)
+
+// walk reads on in the queue, unless enough of it is there.
+func (d *Day) walk() {
+	if d.queue.walking || d.queue.ended {
+		return
+	}
+	d.queue.walking = true
+	from := d.queue.position
+	d.do(0, func(ctx context.Context) (any, error) { return walkPage(ctx, d.Client, from) })
+}
+
+func (d *Day) onWalked(w walked, err error) {
+	if err != nil {
+		d.queue.walking = false
+		d.failRead("cannot read the calls", err)
+		return
+	}
+	d.NoteConnection(nil)
+	d.queue.add(w)
+	if len(d.Offers(queueEnough)) < queueEnough {
+		d.walk()
+	}
+	d.serve()
+}
+
+// prefetch reads the next calls before they are asked for.
+func (d *Day) prefetch() {
+	for _, c := range d.Offers(queuePrefetch + 1) {
+		if _, have := d.queue.prefetched[c.ID]; have || d.queue.fetching[c.ID] || d.IsOn(c.ID) {
+			continue
+		}
+		if len(d.queue.fetching) >= queuePrefetch {
+			break
+		}
+		d.queue.fetching[c.ID] = true
+		d.do(0, func(ctx context.Context) (any, error) {
+			call, err := apiclient.Decoded(d.Client.Calls.Get(ctx, c.ID))
+			return callPrefetched{id: c.ID, call: call}, err
+		})
+	}
+}
+
+func (d *Day) onPrefetched(p callPrefetched, err error) {
+	delete(d.queue.fetching, p.id)
+	if err != nil {
+		d.failRead("cannot read call "+ShortID(p.id), err)
+		if apiclient.KindOf(err) == apiclient.KindNotFound {
+			d.queue.drop(p.id)
+			d.serve()
+		}
+		return
+	}
+	d.queue.learn(p.call)
+	if reason := d.against(p.call); reason != "" {
+		d.queue.pass(p.id, reason)
+	} else {
+		d.queue.prefetched[p.id] = p.call
+	}
+	d.serve()
+}
+
+// reread reads the call on the desk, and its draft.
+func (d *Day) reread(id apitype.UUID) {
+	d.seq++
+	d.do(d.seq, func(ctx context.Context) (any, error) {
+		draft, found, err := d.Outbox.Draft(id)
+		read := callRead{id: id, torn: err}
+		if found {
+			read.draft = &draft
+		}
+		read.call, err = apiclient.Decoded(d.Client.Calls.Get(ctx, id))
+		return read, err
+	})
+}
+
+// onRead shows the call as it is now. One that somebody else has ended is said so, and
+// the next one is offered.
+func (d *Day) onRead(read callRead, err error) {
+	d.Taking = false
+	if read.torn != nil {
+		d.fail("cannot read what was typed for call "+ShortID(read.id), read.torn)
+	}
+	switch {
+	case apiclient.KindOf(err) == apiclient.KindNotFound:
+		d.queue.drop(read.id)
+		d.fail("call "+ShortID(read.id)+" is no longer there", nil)
+		if !d.HasDraft() && d.Call != nil {
+			d.next()
+		}
+		return
+	case err != nil:
+		d.failRead("cannot read call "+ShortID(read.id), err)
+		return
+	}
+	d.NoteConnection(nil)
+	before := d.Call
+	d.Call, d.Checked = &read.call, true
+	d.queue.learn(read.call)
+	if before == nil {
+		d.Form = Form{}
+		d.pickScript()
+		d.Guard.Show(d.Now())
+	}
+	if read.draft != nil && d.Draft().IsEmpty() {
+		d.fill(*read.draft)
+	}
+	d.compare(before)
+	d.prefetch()
+}
+
+// compare says what somebody else has done to the call on the desk since it was listed.
+func (d *Day) compare(before *apitype.Call) {
+	if before == nil || d.isPending(d.Call.UUID) {
+		return
+	}
+	switch now := d.Call; {
+	case before.Status == apitype.CallRequested && now.Status != apitype.CallRequested:
+		text := fmt.Sprintf("%s is %s: somebody else was faster", d.Name(), now.Status)
+		if d.HasDraft() {
+			d.fail(text+"; what you typed stays here", nil)
+			return
+		}
+		d.queue.pass(now.UUID, "")
+		d.next()
+		d.sayf("%s; here is the next one", text)
+	case now.AttemptsCount > before.AttemptsCount:
+		d.sayf("somebody else has rung %s since the call was listed", d.Name())
+	}
+}
+
+// Poll asks for what has changed since it last asked.
+func (d *Day) Poll() []Event {
+	if d.queue.walking && !d.queue.ended {
+		return d.take()
+	}
+	until := apitype.NewTime(d.Now())
+	options := apitype.CallListOptions{UpdatedAfter: new(d.AsOf(d.queue.since))}
+	if !d.queue.bare {
+		options.Include = []string{apitype.IncludePerson}
+	}
+	d.do(0, func(ctx context.Context) (any, error) {
+		read := changesRead{until: until}
+		for record, err := range d.Client.Calls.All(ctx, options, apiclient.AllOptions{Limit: MostChanges}) {
+			call, err := apiclient.Decoded(record, err)
+			if err != nil {
+				return read, err
+			}
+			read.calls = append(read.calls, call)
+		}
+		return read, nil
+	})
+	return d.take()
+}
+
+// clockLeeway is how far the service's clock and ours may differ unnoticed. What comes
+// twice does no harm.
+const clockLeeway = 2 * time.Minute
+
+// MostChanges is how many changes are taken in at a time. They come newest first: where
+// there are more, those left out would never come again, and the records are read anew.
+const MostChanges = 2000
+
+// AsOf is what to ask the service for where changes up to a time of ours are known: a
+// clock of ours that is ahead of the service's, or was set back meanwhile, must not keep
+// them out.
+func (c *Changes) AsOf(known apitype.Time) apitype.Time {
+	if now := c.Now(); known.After(now) {
+		known = apitype.NewTime(now)
+	}
+	return apitype.NewTime(known.Add(-clockLeeway - c.Client.Behind()))
+}
+
+// onChanges takes changes in without moving what the agent looks at.
+func (d *Day) onChanges(read changesRead, err error) {
+	if err != nil {
+		d.failRead("cannot read what has changed", err)
+		return
+	}
+	d.NoteConnection(nil)
+	d.queue.since = read.until
+	for _, call := range read.calls {
+		if d.IsOn(call.UUID) && d.Checked && call.LastUpdatedAt.After(d.Call.LastUpdatedAt.Time) && !d.isPending(call.UUID) {
+			d.sayf("%s was changed by somebody else: %s, %s", d.Name(), call.Status, render.Plural(call.AttemptsCount, "attempt", "attempts"))
+			d.Call.Status, d.Call.AttemptsCount, d.Call.LastUpdatedAt = call.Status, call.AttemptsCount, call.LastUpdatedAt
+			if !call.Attempts.IsZero() {
+				d.Call.Attempts = call.Attempts
+			}
+		}
+		if prefetched, have := d.queue.prefetched[call.UUID]; have && !prefetched.LastUpdatedAt.Equal(call.LastUpdatedAt) {
+			delete(d.queue.prefetched, call.UUID)
+		}
+		d.queue.learn(call)
+	}
+	if len(read.calls) >= MostChanges {
+		d.queue.rewalk()
+		d.walk()
+	}
+	d.serve()
+}
+
+// onOutcome counts what the service has accepted, and reads the call again where it is
+// on the desk.
+func (d *Day) onOutcome(e outbox.Event) {
+	if e.Outcome == outbox.OutcomeAccepted {
+		d.Accepted[e.Entry.Op]++
+	}
+	switch {
+	case d.IsOn(e.Entry.UUID):
+		d.reread(e.Entry.UUID)
+	case d.Wanted && d.Offline == "":
+		d.serve() // The service can be reached: so can the next call.
+	}
+}
