@@ -25,12 +25,12 @@ func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
 
 // sending is one change on its way.
 type sending struct {
-	client *Client
-	change Change
-	op     Operation
-	etag   string // Revision that the change must find; known after a settlement.
-	lost   bool   // An earlier try may have reached the service.
-	other  bool   // An earlier answer to processed marks was 2xx, but not 204.
+	client     *Client
+	change     Change
+	op         Operation
+	etag       string // Revision that the change must find; known after a settlement.
+	answerLost bool   // An earlier try may have reached the service.
+	other      bool   // An earlier answer to processed marks was 2xx, but not 204.
 }
 
 func (s *sending) run(ctx context.Context) (*Response, error) {
@@ -42,9 +42,9 @@ func (s *sending) run(ctx context.Context) (*Response, error) {
 		switch {
 		case failed.Kind == KindInterrupted:
 			return nil, s.interrupted(failed)
-		case failed.Kind == KindConflict && (s.lost || s.change.Generated || s.op.Moves != ""):
+		case failed.Kind == KindConflict && (s.answerLost || s.change.Generated || s.op.Moves != ""):
 			return s.afterConflict(ctx, failed)
-		case !failed.Sent && s.lost && try >= maxTries:
+		case !failed.Sent && s.answerLost && try >= maxTries:
 			return nil, s.unknown(failed)
 		case failed.Sent:
 			answer, err := s.settle(ctx, failed, try)
@@ -115,7 +115,7 @@ func retryable(e *Error) *Error {
 // settle finds out what became of a change with an unclear answer. Both results are nil
 // when it did not take effect and may be sent again.
 func (s *sending) settle(ctx context.Context, failed *Error, try int) (*Response, error) {
-	s.lost = true
+	s.answerLost = true
 	if s.op.Repeatable {
 		failed.Retryable = true
 		if try >= maxTries {
@@ -178,7 +178,7 @@ func (s *sending) unknown(cause *Error) *Error {
 
 func (s *sending) interrupted(cause *Error) *Error {
 	e := *cause
-	if e.Sent || s.lost {
+	if e.Sent || s.answerLost {
 		e.Sent = true
 		e.Message = "interrupted; the change may have reached the service"
 	}

@@ -16,10 +16,10 @@ type EntityAccessService struct{ client *Client }
 // MarkError says which entries were not marked; all others are.
 type MarkError struct {
 	Failed []apitype.ProcessedError // Refused by the service.
-	// Rest are the last entries, from those of a request that failed as a whole on: these
+	// Unconfirmed are the last entries, from those of a request that failed as a whole on: these
 	// may be marked, and what comes after them was not sent. Marking again is safe.
-	Rest  []apitype.ProcessedEntry
-	Cause *Error // The last refusal, or why the request failed.
+	Unconfirmed []apitype.ProcessedEntry
+	Cause       *Error // The last refusal, or why the request failed.
 }
 
 // Error says how many entries failed and why the first did.
@@ -32,7 +32,7 @@ func (e *MarkError) Error() string {
 	default:
 		parts = append(parts, strconv.Itoa(n)+" entries could not be marked: "+sentence(e.Failed[0].ErrorMessage))
 	}
-	switch n := len(e.Rest); n {
+	switch n := len(e.Unconfirmed); n {
 	case 0:
 	case 1:
 		parts = append(parts, "the last entry is perhaps not marked: "+e.Cause.Error())
@@ -59,7 +59,7 @@ func (s *EntityAccessService) MarkProcessed(ctx context.Context, entries []apity
 		case start == 0 && len(all.Failed) == 0:
 			return err
 		default:
-			all.Rest, all.Cause = rest, asError(err)
+			all.Unconfirmed, all.Cause = rest, asError(err)
 			return all
 		}
 	}

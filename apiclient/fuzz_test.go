@@ -41,7 +41,7 @@ func FuzzEarlyCursor(f *testing.F) {
 		if cut < 0 || cut > len(body) {
 			return
 		}
-		cursor, done := earlyCursor(body[:cut])
+		cursor, done := peekCursor(body[:cut])
 		if cursor != "" && !done {
 			t.Errorf("%q: got the cursor %q before the end was seen", body[:cut], cursor)
 		}

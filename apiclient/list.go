@@ -43,8 +43,8 @@ type memory[T any] struct {
 }
 
 // fetchWhole is fetch of a page whose records are all read.
-func (e endpoint[T]) fetchWhole(ctx context.Context, query url.Values, space memory[T], early func(cursor string)) (*pageReader[T], *Response, error) {
-	page, answer, err := e.fetch(ctx, query, space, early)
+func (e endpoint[T]) fetchWhole(ctx context.Context, query url.Values, space memory[T], next func(cursor string)) (*pageReader[T], *Response, error) {
+	page, answer, err := e.fetch(ctx, query, space, next)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -54,17 +54,17 @@ func (e endpoint[T]) fetchWhole(ctx context.Context, query url.Values, space mem
 	return page, answer, nil
 }
 
-// fetch fetches one page, into space; early is told the cursor of the next one as soon as
+// fetch fetches one page, into space; next is told the cursor of the next one as soon as
 // it is known. The page lies in the answer.
-func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T], early func(cursor string)) (*pageReader[T], *Response, error) {
+func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T], next func(cursor string)) (*pageReader[T], *Response, error) {
 	r := request{path: e.path, query: query, space: space.body, isPage: query.Get("first") != "1" && query.Get("last") != "1"}
-	if early != nil {
+	if next != nil {
 		told := false
-		r.early = func(prefix []byte) bool {
-			cursor, done := earlyCursor(prefix)
+		r.peek = func(prefix []byte) bool {
+			cursor, done := peekCursor(prefix)
 			if done && cursor != "" && !told {
 				told = true
-				early(cursor)
+				next(cursor)
 			}
 			return done
 		}

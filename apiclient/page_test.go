@@ -28,7 +28,7 @@ func FuzzReadPage(f *testing.F) {
 		if (err == nil) != (fault == nil) || err == nil && !cmp.Equal(page.Records, asked, cmpopts.EquateEmpty()) {
 			t.Errorf("got %d records and %v as they are asked for, want %d and %v", len(asked), fault, len(page.Records), err)
 		}
-		cursor, done := earlyCursor(data)
+		cursor, done := peekCursor(data)
 		if err != nil {
 			return
 		}

@@ -107,19 +107,19 @@ func (r *pageReader[T]) place() {
 	}
 }
 
-// earlyCursor looks for the position at the beginning of a page. Cursor is set when
+// peekCursor looks for the position at the beginning of a page. Cursor is set when
 // there is surely a next page; done is false when more must be read.
-func earlyCursor(prefix []byte) (cursor string, done bool) {
-	info, done := earlyPosition(jsontext.NewDecoder(bytes.NewReader(prefix), tolerant))
+func peekCursor(prefix []byte) (cursor string, done bool) {
+	info, done := peekPosition(jsontext.NewDecoder(bytes.NewReader(prefix), tolerant))
 	if info.hasNextPage == nil || !*info.hasNextPage {
 		return "", done
 	}
 	return info.endCursor, done
 }
 
-// earlyPosition reads the position where a page begins with it; done is false when more
+// peekPosition reads the position where a page begins with it; done is false when more
 // must be read.
-func earlyPosition(dec *jsontext.Decoder) (info pageInfo, done bool) {
+func peekPosition(dec *jsontext.Decoder) (info pageInfo, done bool) {
 	if dec.PeekKind() != '{' {
 		return info, true
 	}
@@ -151,7 +151,7 @@ func earlyPosition(dec *jsontext.Decoder) (info pageInfo, done bool) {
 // of the record, "" where it comes later.
 func beginning(prefix []byte) (info pageInfo, id string) {
 	dec := jsontext.NewDecoder(bytes.NewReader(prefix), tolerant)
-	info, _ = earlyPosition(dec)
+	info, _ = peekPosition(dec)
 	for {
 		token, err := dec.ReadToken()
 		if err != nil {

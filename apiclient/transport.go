@@ -38,9 +38,9 @@ type request struct {
 	query        url.Values
 	body         []byte // Nil: none.
 	header       http.Header
-	// early sees the beginning of a 2xx body while the rest is still read; it returns
+	// peek sees the beginning of a 2xx body while the rest is still read; it returns
 	// false to see more.
-	early  func(prefix []byte) bool
+	peek   func(prefix []byte) bool
 	space  []byte // For the answer's body, empty; one that needs more takes more.
 	isPage bool   // The answer may hold several records.
 }
@@ -77,15 +77,15 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 	defer answer.Body.Close()
 	c.noteClock(answer.Header, started)
 	c.extensions.heard(answer.Header)
-	early := r.early
+	peek := r.peek
 	if answer.StatusCode/100 != 2 {
-		early = nil
+		peek = nil
 	}
 	limit := c.maxRecord
 	if r.isPage || answer.StatusCode/100 != 2 || r.method != http.MethodGet {
 		limit = c.maxPage
 	}
-	body, err := readBody(answer, limit, r.space, early)
+	body, err := readBody(answer, limit, r.space, peek)
 	if err != nil {
 		return nil, c.fault(parent, err, true)
 	}
@@ -179,11 +179,11 @@ func tooLarge(limit int, read []byte) *Error {
 	}
 }
 
-// maxEarly is how much is read before the beginning of a body is looked at, in bytes.
-const maxEarly = 1 << 10
+// maxPeek is how much is read before the beginning of a body is looked at, in bytes.
+const maxPeek = 1 << 10
 
 // readBody reads an answer whole, up to limit, into buffer as far as that holds it.
-func readBody(answer *http.Response, limit int, buffer []byte, early func([]byte) bool) ([]byte, error) {
+func readBody(answer *http.Response, limit int, buffer []byte, peek func([]byte) bool) ([]byte, error) {
 	if n := answer.ContentLength; n > 0 && n <= int64(limit) {
 		buffer = slices.Grow(buffer, int(n)+1) // One more, so that the end is seen without growing.
 	}
@@ -192,16 +192,16 @@ func readBody(answer *http.Response, limit int, buffer []byte, early func([]byte
 			buffer = grown(buffer, limit)
 		}
 		end := cap(buffer)
-		if early != nil { // A read waits for as much as it may have.
-			end = min(end, len(buffer)+maxEarly)
+		if peek != nil { // A read waits for as much as it may have.
+			end = min(end, len(buffer)+maxPeek)
 		}
 		n, err := answer.Body.Read(buffer[len(buffer):end])
 		buffer = buffer[:len(buffer)+n]
 		if len(buffer) > limit {
 			return nil, tooLarge(limit, buffer)
 		}
-		if early != nil && n > 0 && (early(buffer) || len(buffer) > 1<<16) {
-			early = nil
+		if peek != nil && n > 0 && (peek(buffer) || len(buffer) > 1<<16) {
+			peek = nil
 		}
 		if errors.Is(err, io.EOF) {
 			return buffer, nil

@@ -83,7 +83,7 @@ type fetched[T any] struct {
 	after  string
 	size   int // Records asked for.
 	done   chan struct{}
-	early  chan string // Cursor of the next page, once, before done.
+	cursor chan string // Cursor of the next page, once, before done.
 	cancel context.CancelFunc
 	page   *pageReader[T]
 	answer *Response
@@ -104,7 +104,7 @@ func (w *walk[T]) start(ctx context.Context, after string) *fetched[T] {
 		size = left
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	f := &fetched[T]{after: after, size: size, done: make(chan struct{}), early: make(chan string, 1), cancel: cancel}
+	f := &fetched[T]{after: after, size: size, done: make(chan struct{}), cursor: make(chan string, 1), cancel: cancel}
 	query := cloneQuery(w.query)
 	query.Set("first", strconv.Itoa(size))
 	if after != "" {
@@ -114,7 +114,7 @@ func (w *walk[T]) start(ctx context.Context, after string) *fetched[T] {
 	go func() {
 		defer close(f.done)
 		defer cancel()
-		f.page, f.answer, f.err = fetch(ctx, query, space, func(cursor string) { f.early <- cursor })
+		f.page, f.answer, f.err = fetch(ctx, query, space, func(cursor string) { f.cursor <- cursor })
 	}()
 	return f
 }
@@ -136,7 +136,7 @@ func (w *walk[T]) space(records int) memory[T] {
 func (w *walk[T]) run(ctx context.Context, yield func(Record[T], error) bool) {
 	current := w.start(ctx, w.query.Get("after"))
 	for current != nil {
-		next := w.startEarly(ctx, current)
+		next := w.prefetch(ctx, current)
 		<-current.done
 		if current.err != nil {
 			w.abandon(next)
@@ -213,10 +213,10 @@ func (w *walk[T]) judge(f *fetched[T]) {
 	page.HasNextPage = page.HasNextPage && len(page.Records) >= min(w.full, f.size)
 }
 
-// startEarly starts the next page as soon as the current one has told its cursor.
-func (w *walk[T]) startEarly(ctx context.Context, current *fetched[T]) *fetched[T] {
+// prefetch starts the next page as soon as the current one has told its cursor.
+func (w *walk[T]) prefetch(ctx context.Context, current *fetched[T]) *fetched[T] {
 	select {
-	case cursor := <-current.early:
+	case cursor := <-current.cursor:
 		if w.wantsMore(current.size) && w.fresh(current.after, cursor) {
 			return w.start(ctx, cursor)
 		}

@@ -88,17 +88,17 @@ func (w *watchFlags) run(s *session, cmd *cobra.Command) error {
 
 // watcher is one watch: what it has printed, and where it asks from.
 type watcher struct {
-	flags   *watchFlags
-	session *session
-	options render.Options
-	client  *apiclient.Client
-	seen    map[apitype.UUID]callVersion
-	after   apitype.Time
-	fromNow bool // Now was meant, and the service has not told its own yet.
-	passes  func(apitype.Call) bool
-	printed int
-	reached bool // The service has answered.
-	away    bool // It did not the last time, and that was told.
+	flags      *watchFlags
+	session    *session
+	options    render.Options
+	client     *apiclient.Client
+	seen       map[apitype.UUID]callVersion
+	after      apitype.Time
+	fromNow    bool // Now was meant, and the service has not told its own yet.
+	passes     func(apitype.Call) bool
+	printed    int
+	reached    bool // The service has answered.
+	outageTold bool // It did not the last time, and that was told.
 }
 
 // outage is how long to wait for a service that went away, or the error that ends the
@@ -108,10 +108,10 @@ func (w *watcher) outage(err error) (time.Duration, error) {
 	if !w.reached || known == nil || known.Kind != apiclient.KindUnavailable || !known.Retryable {
 		return 0, err
 	}
-	if !w.away {
+	if !w.outageTold {
 		w.session.note("%s; trying on", known)
 	}
-	w.away = true
+	w.outageTold = true
 	return max(w.flags.interval, known.RetryAfter), nil
 }
 
@@ -142,7 +142,7 @@ func (w *watcher) poll(ctx context.Context) (done bool, err error) {
 			changed = append(changed, record)
 		}
 	}
-	w.reached, w.away = true, false
+	w.reached, w.outageTold = true, false
 	maps.Copy(w.seen, seen)
 	// A change may become visible after a later one: look back a little, and know what
 	// was printed.

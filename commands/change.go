@@ -265,12 +265,7 @@ func bulkQuestion(cmd *cobra.Command, question string, n int) string {
 }
 
 // count is a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
+func count(n int, noun string) string { return render.Plural(n, noun, noun+"s") }
 
 // sendAll sends changes, several at a time, and prints one result line each.
 func sendAll(s *session, cmd *cobra.Command, flags *changeFlags, changes []apiclient.Change) error {

@@ -81,7 +81,7 @@ func (s *session) addCompletions(root *cobra.Command) {
 	arguments["outbox"] = s.outboxEntries
 	statuses := map[string]completer{"call": values(apitype.CallStatuses), "pledge": values(apitype.PledgeStatuses)}
 	walkCommands(root, func(cmd *cobra.Command) {
-		noun := nounOfCommand(cmd)
+		noun := topCommand(cmd)
 		for name, complete := range flags {
 			registerFlag(cmd, name, complete)
 		}
@@ -103,7 +103,7 @@ func (s *session) addCompletions(root *cobra.Command) {
 // a comma are kept.
 func columnNames(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	var all []string
-	switch nounOfCommand(cmd) {
+	switch topCommand(cmd) {
 	case "person":
 		all = names(render.PersonColumns())
 	case "call":
@@ -150,8 +150,8 @@ func registerFlag(cmd *cobra.Command, name string, complete completer) {
 	}
 }
 
-// nounOfCommand is the top-level command that a command belongs to.
-func nounOfCommand(cmd *cobra.Command) string {
+// topCommand is the top-level command that a command belongs to.
+func topCommand(cmd *cobra.Command) string {
 	for cmd.HasParent() && cmd.Parent().HasParent() {
 		cmd = cmd.Parent()
 	}

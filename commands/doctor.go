@@ -40,13 +40,13 @@ func doctorCommand(s *session) *cobra.Command {
 }
 
 func checkupColumns() []render.Column[checkup] {
-	word := func(c checkup) string { return map[bool]string{true: "ok", false: "wrong"}[c.OK] }
+	label := func(c checkup) string { return map[bool]string{true: "ok", false: "wrong"}[c.OK] }
 	return []render.Column[checkup]{
 		{Name: "check", Default: true, Value: func(c checkup) string { return c.Check }},
 		{
-			Name: "ok", Default: true, Value: word,
+			Name: "ok", Default: true, Value: label,
 			Cell: func(c checkup, _ render.View) render.Text {
-				return render.Text{Text: word(c), Role: map[bool]render.Role{true: render.Good, false: render.Bad}[c.OK]}
+				return render.Text{Text: label(c), Role: map[bool]render.Role{true: render.Good, false: render.Bad}[c.OK]}
 			},
 		},
 		{Name: "detail", Default: true, Flexible: true, Value: func(c checkup) string { return c.Detail }},
@@ -86,7 +86,7 @@ func (s *session) examine(cmd *cobra.Command) (checks []checkup, problem error) 
 		return checks, problem
 	}
 	started := s.app.Now()
-	answer, err := knock(cmd.Context(), client)
+	answer, err := probe(cmd.Context(), client)
 	if apiclient.KindOf(err) == apiclient.KindUnavailable {
 		err = withHint(err, "look at the base URL (fundesk profile show) and at your network; changes sent with --outbox wait in the outbox")
 	}
@@ -117,9 +117,9 @@ func (s *session) checkToken(cmd *cobra.Command, t *target, client *apiclient.Cl
 	return nil
 }
 
-// knock asks the service for one call. What answers something else than the interface
+// probe asks the service for one call. What answers something else than the interface
 // in its version 1 is told apart from one that is away.
-func knock(ctx context.Context, client *apiclient.Client) (*apiclient.Response, error) {
+func probe(ctx context.Context, client *apiclient.Client) (*apiclient.Response, error) {
 	answer, err := client.Do(ctx, http.MethodGet, "/api/v1/calls", url.Values{"first": {"1"}}, nil, nil)
 	if err != nil {
 		return nil, err

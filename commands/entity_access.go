@@ -203,7 +203,7 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 // markFailure is the error of marks of which not all are known to be there.
 func markFailure(refused *apiclient.MarkError, of int) error {
 	switch {
-	case len(refused.Rest) > 0:
+	case len(refused.Unconfirmed) > 0:
 		return withHint(refused, "the others are marked; run it again: marking again changes nothing")
 	case len(refused.Failed) >= of:
 		return &apiclient.Error{
@@ -254,7 +254,7 @@ func addMarks(list *render.List[changeResult], options render.Options, entries [
 	for i, entry := range entries {
 		r := changeResult{UUID: entry.EntityUUID.String(), OK: true, Status: 204}
 		if refused != nil {
-			if i >= len(entries)-len(refused.Rest) {
+			if i >= len(entries)-len(refused.Unconfirmed) {
 				r.OK, r.Status, r.Error = false, refused.Cause.Status, new("perhaps not marked: "+refused.Cause.Error())
 			}
 			for _, failed := range refused.Failed {

@@ -38,7 +38,7 @@ func FuzzImport(f *testing.F) {
 		f.Add([]byte(seed), false)
 	}
 	s := newSession(App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Now: time.Now}, nil)
-	i := importer{noun: "person", fields: personCreateFields(), change: s.newPerson}
+	i := importer{record: "person", fields: personCreateFields(), change: s.newPerson}
 	f.Fuzz(func(t *testing.T, text []byte, csv bool) {
 		seen, number := map[apitype.UUID]int{}, 0
 		each := func(n int, line []byte, object map[string]any, err error) {

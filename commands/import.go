@@ -23,7 +23,7 @@ import (
 
 // importer is how the lines of a file become creations of one noun.
 type importer struct {
-	noun   string
+	record string
 	fields []bodyField
 	change func(map[string]any) (apiclient.Change, error)
 }
@@ -39,12 +39,12 @@ type importFlags struct {
 func importCommand(s *session, i importer) *cobra.Command {
 	f := &importFlags{}
 	cmd := &cobra.Command{
-		Use: "import FILE | -", Short: "Create many " + i.noun + "s from NDJSON or CSV", Args: needExactly(1),
+		Use: "import FILE | -", Short: "Create many " + i.record + "s from NDJSON or CSV", Args: needExactly(1),
 		Long: "Create records from a file: NDJSON of request bodies, or CSV with a header of dotted field names.\n" +
 			"Every line is checked before the first request. With --results FILE one result a line is kept; run\n" +
 			"again with the same file to go on where it ended, without creating anything twice.",
-		Example: "  fundesk " + i.noun + " import new.ndjson --results new.results --yes\n" +
-			"  fundesk " + i.noun + " import new.csv --results new.results --yes --concurrency 8",
+		Example: "  fundesk " + i.record + " import new.ndjson --results new.results --yes\n" +
+			"  fundesk " + i.record + " import new.csv --results new.results --yes --concurrency 8",
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(s, cmd, i, args[0]) },
 	}
 	f.register(cmd, true)
@@ -95,7 +95,7 @@ func (f *importFlags) run(s *session, cmd *cobra.Command, i importer, name strin
 		}
 		return nil
 	}
-	if err := s.askChange(cmd.Context(), f.yes, "create "+count(len(todo), i.noun)); err != nil {
+	if err := s.askChange(cmd.Context(), f.yes, "create "+count(len(todo), i.record)); err != nil {
 		return err
 	}
 	client, err := s.connect(cmd.Context())
@@ -370,9 +370,9 @@ const enough = 20
 
 // stopper decides when an import makes no sense any more. Several goroutines use it.
 type stopper struct {
-	mu   sync.Mutex
-	away int   // Lines in a row that found no service.
-	err  error // Why it stopped.
+	mu          sync.Mutex
+	unavailable int   // Lines in a row that found no service.
+	err         error // Why it stopped.
 }
 
 // watch looks at the result of one line; it returns true when the import is to stop.
@@ -383,13 +383,13 @@ func (s *stopper) watch(err error) bool {
 	case apiclient.KindUnauthenticated, apiclient.KindForbidden:
 		s.keep(err)
 		return true
-	case apiclient.KindUnavailable:
-		if s.away++; s.away >= enough {
+	case apiclient.KindUnavailable, apiclient.KindUnknownOutcome:
+		if s.unavailable++; s.unavailable >= enough {
 			s.keep(err)
 			return true
 		}
 	default:
-		s.away = 0
+		s.unavailable = 0
 	}
 	return false
 }

@@ -110,7 +110,7 @@ func runList[T any](s *session, cmd *cobra.Command, flags *listFlags, l lister[T
 	if flags.isPage(cmd) {
 		print = printPage[T]
 	}
-	rest, err := print(cmd, client, flags, l, list)
+	hint, err := print(cmd, client, flags, l, list)
 	if err != nil {
 		if abort := list.Abort(); abort != nil && !errors.Is(err, abort) { // Not told already.
 			return fmt.Errorf("%w (and the output: %w)", err, abort)
@@ -120,15 +120,15 @@ func runList[T any](s *session, cmd *cobra.Command, flags *listFlags, l lister[T
 	if err := list.Close(); err != nil {
 		return err
 	}
-	if rest != "" {
-		s.warn("%s", rest)
+	if hint != "" {
+		s.warn("%s", hint)
 	}
 	return nil
 }
 
-// printPage prints one page as the service sends it; rest says how to get what lies
+// printPage prints one page as the service sends it; hint says how to get what lies
 // beside it.
-func printPage[T any](cmd *cobra.Command, client *apiclient.Client, flags *listFlags, l lister[T], list *render.List[T]) (rest string, err error) {
+func printPage[T any](cmd *cobra.Command, client *apiclient.Client, flags *listFlags, l lister[T], list *render.List[T]) (hint string, err error) {
 	page, err := l.page(client, cmd.Context(), flags.paging(cmd))
 	if err != nil {
 		return "", err
@@ -144,11 +144,11 @@ func printPage[T any](cmd *cobra.Command, client *apiclient.Client, flags *listF
 	}
 	switch {
 	case page.HasNextPage && page.EndCursor != "" && !cmd.Flags().Changed("last"):
-		rest = "there are more; go on with --after " + page.EndCursor
+		hint = "there are more; go on with --after " + page.EndCursor
 	case page.HasPreviousPage && page.StartCursor != "" && cmd.Flags().Changed("last"):
-		rest = "there are more before these; go on with --before " + page.StartCursor
+		hint = "there are more before these; go on with --before " + page.StartCursor
 	}
-	return rest, nil
+	return hint, nil
 }
 
 // collectAt is how much may be let go of before it is collected while a list is walked,
@@ -178,8 +178,8 @@ func collectingSooner[T any](records iter.Seq2[T, error]) iter.Seq2[T, error] {
 	}
 }
 
-// printAll prints a list up to its limit; rest says when that was not everything.
-func printAll[T any](cmd *cobra.Command, client *apiclient.Client, flags *listFlags, l lister[T], list *render.List[T]) (rest string, err error) {
+// printAll prints a list up to its limit; hint says when that was not everything.
+func printAll[T any](cmd *cobra.Command, client *apiclient.Client, flags *listFlags, l lister[T], list *render.List[T]) (hint string, err error) {
 	var unread []error
 	more := false
 	options := flags.walk(cmd, l.passes != nil)

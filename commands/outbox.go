@@ -18,7 +18,7 @@ import (
 )
 
 func outboxCommand(s *session) *cobra.Command {
-	return group(s, "outbox", "Changes that were not sent yet, or were refused. The terminal interface and --outbox put them here;\nthey are on disk before they go out.",
+	return group(s, "outbox", "Changes that were not sent yet, or were refused. The terminal interface and --outbox put them here;\nthey are on disk before they are sent.",
 		"  fundesk outbox list\n  fundesk outbox send",
 		verb{"list", outboxList}, verb{"show", outboxShow}, verb{"send", outboxSend}, verb{"drop", outboxDrop})
 }

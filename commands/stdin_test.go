@@ -120,7 +120,7 @@ func TestTypedToken(t *testing.T) {
 		name, typed, want string
 		code              int
 	}{
-		{"a token", "secret-typed\r", "404", 3}, // It is tried at the service, which knows no calls.
+		{"a token", "secret-typed\r", "404", 8}, // It is tried at the service, which knows no calls.
 		{"ctrl+c", "secret\x03", "interrupted", 130},
 		{"one that is too long", strings.Repeat("secret", 1000) + "\r", "too long", 2},
 	}

@@ -114,7 +114,7 @@ func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
 // stopped.
 func (a *app) flushDrafts() tea.Msg {
 	_ = a.Autosave.Flush() // It is tried again, and told, when the program goes on.
-	a.Outbox.Still(suspendTime)
+	a.Outbox.Quiesce(suspendTime)
 	return nil
 }
 

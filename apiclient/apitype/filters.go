@@ -202,7 +202,7 @@ type listField[T ~string] struct {
 	strict bool
 }
 
-func (f listField[T]) kind() string     { return "strings" }
+func (f listField[T]) kind() string { return "strings" }
 func (f listField[T]) values() []string {
 	if f.known == nil {
 		return nil

@@ -21,7 +21,7 @@ func (s *Sender) lookUp(ctx context.Context, c *claim) Event {
 	outcome, err := s.client.Settle(ctx, c.Change())
 	switch {
 	case err != nil:
-		s.restOn(err)
+		s.pauseOn(err)
 		s.delay(c, err)
 		return Event{Outcome: OutcomeUnsure, Err: fmt.Errorf("the answer was lost, and looking it up: %w", err)}
 	case outcome == apiclient.Landed:
@@ -85,7 +85,7 @@ func (s *Sender) send(ctx context.Context, c *claim) Event {
 func (s *Sender) refused(ctx context.Context, c *claim, failure *apiclient.Error) Event {
 	switch status := failure.Status; {
 	case status == http.StatusUnauthorized, failure.Kind == apiclient.KindUnauthenticated:
-		s.restOn(failure)
+		s.pauseOn(failure)
 		s.delay(c, failure)
 		if !c.repeated {
 			c.SentAt = time.Time{}
@@ -131,7 +131,7 @@ func mayBeOurs(c *claim) bool {
 func (s *Sender) afterConflict(ctx context.Context, c *claim, failure *apiclient.Error) Event {
 	switch outcome, err := s.client.Settle(ctx, c.Change()); {
 	case err != nil:
-		s.restOn(err)
+		s.pauseOn(err)
 		s.delay(c, err)
 		return Event{Outcome: OutcomeUnsure, Err: fmt.Errorf("refused, and looking it up: %w", err)}
 	case outcome == apiclient.Landed:

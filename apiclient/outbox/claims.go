@@ -26,10 +26,10 @@ func (o *Outbox) lock() (unlock func(), err error) {
 	}, nil
 }
 
-// Still waits until this process does nothing with the folder, and lets it begin nothing
+// Quiesce waits until this process does nothing with the folder, and lets it begin nothing
 // for a while. It is for a process that is stopped within that time: in the middle of
 // something, it would keep the folder's lock from all others for as long as it rests.
-func (o *Outbox) Still(most time.Duration) {
+func (o *Outbox) Quiesce(most time.Duration) {
 	o.mu.Lock()
 	time.AfterFunc(most, o.mu.Unlock) // A stopped process has no timers, and goes on with them.
 }

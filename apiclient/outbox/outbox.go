@@ -347,7 +347,7 @@ func (o *Outbox) Requeue(id string) error {
 		return err
 	}
 	if e.State != StateRejected && e.State != StateUnsure {
-		return fmt.Errorf("%s: it is %s and goes out by itself", id, e.State)
+		return fmt.Errorf("%s: it is %s and is sent by itself", id, e.State)
 	}
 	e.NotBefore, e.Tries = time.Time{}, 0
 	return o.move(dirQueued, e)

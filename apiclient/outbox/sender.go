@@ -54,12 +54,12 @@ type Report struct {
 // Sender sends the entries of an outbox. Any number may run, in any number of
 // processes.
 type Sender struct {
-	box     *Outbox
-	client  *apiclient.Client
-	options SenderOptions
-	notify  sync.Mutex
-	mu      sync.Mutex
-	resting time.Time // Nothing goes out before this: the service refused the account.
+	box         *Outbox
+	client      *apiclient.Client
+	options     SenderOptions
+	notify      sync.Mutex
+	mu          sync.Mutex
+	pausedUntil time.Time // Nothing goes out before this: the service refused the account.
 }
 
 // Sender makes a sender that sends with client, whose base URL and account must be
@@ -84,7 +84,7 @@ func (o *Outbox) Sender(client *apiclient.Client, options SenderOptions) *Sender
 // failures notwithstanding. Its error is a failure of the spool itself; what the
 // service said is in the report.
 func (s *Sender) SendDue(ctx context.Context) (Report, error) {
-	s.rest(time.Time{})
+	s.pauseUntil(time.Time{})
 	var report Report
 	turns := &turns{box: s.box, eager: true, done: map[string]bool{}}
 	for ctx.Err() == nil {
@@ -92,7 +92,7 @@ func (s *Sender) SendDue(ctx context.Context) (Report, error) {
 		if err != nil {
 			return report, errors.Join(err, s.count(&report))
 		}
-		if !worked || s.isResting() {
+		if !worked || s.isPaused() {
 			break
 		}
 	}
@@ -148,11 +148,11 @@ func (s *Sender) Run(ctx context.Context) {
 // round takes and sends what is due, at most InFlight at once; worked reports whether
 // there was anything.
 func (s *Sender) round(ctx context.Context, turns *turns, report *Report) (worked bool, err error) {
-	if s.isResting() {
+	if s.isPaused() {
 		return false, nil
 	}
 	if err := s.checkAccount(ctx); err != nil {
-		s.restOn(err)
+		s.pauseOn(err)
 		report.Err = err
 		return false, nil
 	}
@@ -261,29 +261,29 @@ func (s *Sender) sendAgain(ctx context.Context, c *claim, failed Event) Event {
 	}
 }
 
-// restOn lets everything rest for a minute when the account was refused: no entry
+// pauseOn pauses everything for a minute when the account was refused: no entry
 // would fare better.
-func (s *Sender) restOn(err error) {
+func (s *Sender) pauseOn(err error) {
 	if apiclient.KindOf(err) == apiclient.KindUnauthenticated {
-		s.rest(s.box.options.Now().Add(time.Minute))
+		s.pauseUntil(s.box.options.Now().Add(time.Minute))
 	}
 }
 
-func (s *Sender) rest(until time.Time) {
+func (s *Sender) pauseUntil(until time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.resting = until
+	s.pausedUntil = until
 }
 
-func (s *Sender) isResting() bool {
+func (s *Sender) isPaused() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.box.options.Now().Before(s.resting)
+	return s.box.options.Now().Before(s.pausedUntil)
 }
 
-// Resume ends the rest after a refused account: somebody has logged in again.
+// Resume ends the pause after a refused account: somebody has logged in again.
 func (s *Sender) Resume() {
-	s.rest(time.Time{})
+	s.pauseUntil(time.Time{})
 	s.box.wake()
 }
 

@@ -8,11 +8,11 @@ import (
 )
 
 // A process that rests holds no lock that others wait for, and goes on afterwards.
-func TestStillLeavesTheFolderToOthers(t *testing.T) {
+func TestQuiesceLeavesTheFolderToOthers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	asleep, resting, other := open(t, dir, "http://127.0.0.1:1"), open(t, dir, "http://127.0.0.1:1"), open(t, dir, "http://127.0.0.1:1")
-	asleep.Still(time.Hour)
+	asleep.Quiesce(time.Hour)
 	change, added := attempt(t, apitype.NewUUID()), make(chan error, 1)
 	go func() {
 		_, err := other.Add(change)
@@ -29,7 +29,7 @@ func TestStillLeavesTheFolderToOthers(t *testing.T) {
 
 	const most = 50 * time.Millisecond
 	began := time.Now()
-	resting.Still(most)
+	resting.Quiesce(most)
 	add(t, resting, attempt(t, apitype.NewUUID()))
 	if waited := time.Since(began); waited < most {
 		t.Errorf("the resting process: wrote after %s, want nothing before %s", waited, most)
