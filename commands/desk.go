@@ -99,6 +99,7 @@ func (s *session) lineDesk(ctx context.Context) error {
 		l.Finish(ctx)
 		l.listen(ctx)
 	}
+	l.GiveBack()
 	stop()
 	group.Wait()
 	lines, remaining := l.Remaining()

@@ -154,7 +154,11 @@ func TestLineDeskOffersACallOnce(t *testing.T) {
 	}
 	attempts := map[string]int{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := strings.TrimPrefix(r.URL.Path, "/api/v1/calls/")
+		id, isCall := strings.CutPrefix(r.URL.Path, "/api/v1/calls")
+		if id = strings.TrimPrefix(id, "/"); !isCall {
+			status(404, "application/json", `{}`)(w, r)
+			return
+		}
 		if r.Method != http.MethodGet {
 			if id = strings.TrimSuffix(id, "/actions/add-attempt"); id == waits {
 				reset(w, r)
@@ -163,7 +167,7 @@ func TestLineDeskOffersACallOnce(t *testing.T) {
 			attempts[id]++
 		}
 		switch id {
-		case "/api/v1/calls":
+		case "":
 			status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[`+strings.Join(edges, ",")+`]}`)(w, r)
 		case ended:
 			status(200, "application/json", call(id, "completed", ""))(w, r)

@@ -59,6 +59,7 @@ var organizationID = ids(0x10, 1)
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{Harness: servicetest.New(t)}
+	w.InterfaceOnly() // What a queue changes has tests of its own.
 	w.Load(service.LoadRecord{Kind: service.LoadOrganization, Data: service.LoadedOrganization{
 		OrganizationReference: apitype.OrganizationReference{UUID: organizationID, Name: "Helder Water", Abbreviation: "SHW"},
 	}})

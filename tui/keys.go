@@ -67,6 +67,7 @@ func deskActions() []*action {
 		row("editor", page.ScopeDesk, "E", "write notes in $EDITOR", "", on((*page.Desk).EditNotes), onWhy((*page.Desk).WhyNoCall)),
 		row(page.ActComplete, page.ScopeDesk, "ctrl+s", "complete the call, take the next one", "complete", ofDay((*desk.Day).CompleteCall), onWhy((*page.Desk).WhyNotComplete), endsCall, notAhead),
 		row("skip", page.ScopeDesk, "s", "skip the call for now", "skip", ofDay((*desk.Day).Skip), onWhy((*page.Desk).WhyNoCall), notAhead),
+		row("later", page.ScopeDesk, "b", "later: put the call off to a day and time, for you or for anybody…", "later", on((*page.Desk).AskLater), onWhy((*page.Desk).WhyNotLater), notAhead),
 		row("cancel", page.ScopeDesk, "X", "cancel the call…", "cancel", on((*page.Desk).AskCancel), onWhy((*page.Desk).WhyNotEnd), endsCall, notAhead),
 		row("expire", page.ScopeDesk, "e", "expire the call…", "expire", on((*page.Desk).AskExpire), onWhy((*page.Desk).WhyNotEnd), endsCall, notAhead),
 		row("mark-processed", page.ScopeDesk, "m", "mark the call as processed", "", ofDay((*desk.Day).MarkProcessed), onWhy((*page.Desk).WhyNoCall), notAhead),

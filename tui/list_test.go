@@ -236,7 +236,7 @@ func TestKeysFile(t *testing.T) {
 	tests := []struct {
 		name, text, problem string
 	}{
-		{"another key", "[desk]\nnot-reached = [\"f2\", \"b\"]\n", ""},
+		{"another key", "[desk]\nnot-reached = [\"f2\", \"f3\"]\n", ""},
 		{"an unknown action", "[desk]\ndance = [\"b\"]\n", `there is no action "dance"`},
 		{"a key twice", "[desk]\nnot-reached = [\"s\"]\n", "does both"},
 		{"no TOML", "[desk\n", "keys.toml"},
@@ -255,8 +255,8 @@ func TestKeysFile(t *testing.T) {
 				}
 				return
 			}
-			if act := keys.find("b", []page.Scope{page.ScopeDesk}); err != nil || act == nil || act.id != "not-reached" {
-				t.Errorf("key b: got %v %v, want not-reached", act, err)
+			if act := keys.find("f2", []page.Scope{page.ScopeDesk}); err != nil || act == nil || act.id != "not-reached" {
+				t.Errorf("key f2: got %v %v, want not-reached", act, err)
 			}
 			if act := keys.find("a", []page.Scope{page.ScopeDesk}); act != nil {
 				t.Error("key a: got an action, want none")

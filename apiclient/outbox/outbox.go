@@ -152,6 +152,7 @@ const (
 	dirDamaged  = "damaged"
 	dirDrafts   = "drafts"
 	dirEditing  = "editing"
+	dirLeases   = "leases"
 )
 
 // precedence of an entry that a crash left in two folders: the one that promises
@@ -170,7 +171,7 @@ func Open(dir string, o Options) (*Outbox, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"", dirQueued, dirSending, dirUnsure, dirRejected, dirDamaged, dirDrafts, dirEditing} {
+	for _, name := range []string{"", dirQueued, dirSending, dirUnsure, dirRejected, dirDamaged, dirDrafts, dirEditing, dirLeases} {
 		if err := ensureFolder(filepath.Join(dir, name)); err != nil {
 			return nil, err
 		}

@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,7 +45,8 @@ type Harness struct {
 	Clock    *Clock
 	URL      string // Of a server on this machine, without a slash at the end.
 
-	t testing.TB
+	t             testing.TB
+	interfaceOnly *atomic.Bool
 }
 
 // Clock is a clock that only moves when it is told to. It is safe for concurrent use.
@@ -114,7 +116,7 @@ func New(t testing.TB, options ...Option) *Harness {
 // NewOn is [New] on a database that the test names.
 func NewOn(t testing.TB, database string, options ...Option) *Harness {
 	t.Helper()
-	h := &Harness{t: t, Clock: &Clock{now: Start}, Database: database}
+	h := &Harness{t: t, Clock: &Clock{now: Start}, Database: database, interfaceOnly: new(atomic.Bool)}
 	var err error
 	if h.Store, err = sqlstore.Open(t.Context(), sqlstore.Options{Database: h.Database, Postgres: pgdriver.Driver{}}); err != nil {
 		t.Fatal(err)
@@ -135,6 +137,7 @@ func NewOn(t testing.TB, database string, options ...Option) *Harness {
 	if _, test := t.(*testing.T); test { // Benchmarks and fuzzing have no time for it.
 		h.Handler = checked(t, h.Handler)
 	}
+	h.Handler = withoutExtensions(h.Handler, h.interfaceOnly)
 	server := httptest.NewServer(h.Handler)
 	t.Cleanup(server.Close)
 	h.URL = server.URL

@@ -189,7 +189,9 @@ func (p *pool) leave(c *conn) {
 	p.open.Add(1)
 	go func() {
 		defer p.open.Add(-1)
-		_ = <-c.open  // Nobody waits for it any more.
+		if err := <-c.open; err != nil { // Nobody waits for it any more: it is told to nobody.
+			c.broken = true
+		}
 		_ = c.close() // Whoever asked was told that the outcome is open.
 	}()
 }

@@ -29,15 +29,17 @@ import (
 // Options of a desk. Client and Outbox are required.
 type Options struct {
 	Client             *apiclient.Client
-	Outbox             *outbox.Outbox // The spool for this service and account.
-	Agent              *apitype.UUID  // Sent with attempts and results.
-	ResultCodes        []string       // From the profile; nil: those seen at the service.
-	MaxAttempts        int            // Of a call; 0: not known.
-	Languages          []string       // ISO 639-1 codes that the agent speaks; nil: those of the locale.
-	ExternalSourceName string         // Sent with processed marks.
-	ConfigDir          string         // Holds scripts/; "" for none.
-	StateFile          string         // Keeps what the desk remembers of this service; "" for nothing.
-	QuitWait           time.Duration  // How long quitting waits for what is still to be sent; 0: 5 s.
+	Outbox             *outbox.Outbox      // The spool for this service and account.
+	Agent              *apitype.UUID       // Sent with attempts and results.
+	ResultCodes        []string            // From the profile; nil: those seen at the service.
+	MaxAttempts        int                 // Of a call; 0: not known.
+	Languages          []string            // ISO 639-1 codes that the agent speaks; nil: those of the locale.
+	Filter             apitype.QueueFilter // What the agent takes from the queue of a service; zero: everything.
+	Hours              CallingHours        // Of the countries whose hours are not the default.
+	ExternalSourceName string              // Sent with processed marks.
+	ConfigDir          string              // Holds scripts/; "" for none.
+	StateFile          string              // Keeps what the desk remembers of this service; "" for nothing.
+	QuitWait           time.Duration       // How long quitting waits for what is still to be sent; 0: 5 s.
 	Now                func() time.Time
 }
 
@@ -67,6 +69,7 @@ type Day struct {
 	Complete bool           // A call was asked for and there was none.
 
 	queue   *queue
+	leases  leases
 	seq     int // Of the reading of the call.
 	scripts map[string][]string
 }
@@ -78,6 +81,7 @@ type (
 		id    apitype.UUID
 		draft *outbox.Draft
 		torn  error // Why its draft could not be read.
+		other bool  // Another terminal of the agent has it.
 	}
 	callPrefetched struct {
 		id   apitype.UUID
@@ -128,7 +132,7 @@ func Told(e outbox.Event) Result { return Result{value: e} }
 // Begin starts reading: the outbox, the queue and the scripts.
 func (d *Day) Begin() []Event {
 	d.readOutbox()
-	d.walk()
+	d.discover()
 	d.do(0, func(context.Context) (any, error) {
 		scripts, err := readScripts(d.ConfigDir)
 		return scriptsRead(scripts), err
@@ -191,6 +195,17 @@ func (d *Day) receive(r Result) {
 		d.onPrefetched(value, r.err)
 	case walked:
 		d.onWalked(value, r.err)
+	case discovered:
+		d.onDiscovered(value, r.err)
+	case taken:
+		d.onTaken(value, r.err)
+	case queueRead:
+		d.onQueueRead(value, r.err)
+	case extension:
+		d.onExtended(value, r.err)
+	case deferral:
+		d.onDeferred(value, r.err)
+	case givenBack: // A lease that cannot be given back expires.
 	case changesRead:
 		d.onChanges(value, r.err)
 	case scriptsRead:
@@ -222,11 +237,19 @@ func (d *Day) IsReading() bool {
 
 // Offers are the calls that come next, in their order, up to limit.
 func (d *Day) Offers(limit int) []Candidate {
+	if d.leases.usable {
+		return d.upcoming(limit)
+	}
 	return d.queue.offers(d.Now(), d.MaxAttempts, limit, d.isPending)
 }
 
 // Waiting is how many requested calls are known; all reports whether there are no others.
-func (d *Day) Waiting() (n int, all bool) { return len(d.queue.candidates), d.queue.ended }
+func (d *Day) Waiting() (n int, all bool) {
+	if state := d.leases.state; state != nil {
+		return state.Waiting, true
+	}
+	return len(d.queue.candidates), d.queue.ended
+}
 
 // PassedOver are the calls that Next passes over.
 func (d *Day) PassedOver() []PassedOver { return d.queue.reasons(d.Now(), d.MaxAttempts) }
@@ -241,6 +264,7 @@ func (d *Day) Skip() []Event { return d.leaveFor("skipped by you") }
 func (d *Day) leaveFor(reason string) []Event {
 	if d.Call != nil {
 		d.queue.pass(d.Call.UUID, reason)
+		d.giveBack(d.Call.UUID)
 	}
 	d.next()
 	return d.take()
@@ -255,6 +279,12 @@ func (d *Day) next() {
 
 // serve gives the waiting agent a call, if one was prefetched.
 func (d *Day) serve() {
+	if d.leases.usable || !d.leases.asked {
+		if d.leases.usable {
+			d.serveLease()
+		}
+		return
+	}
 	if !d.queue.isInOrder() {
 		d.walk()
 		return
@@ -281,7 +311,12 @@ func (d *Day) serve() {
 }
 
 // IsDone reports whether all calls were looked at and none may be rung now.
-func (d *Day) IsDone() bool { return d.queue.ended && !d.queue.walking && len(d.Offers(1)) == 0 }
+func (d *Day) IsDone() bool {
+	if d.leases.usable {
+		return d.leases.none && d.ahead() == nil
+	}
+	return d.queue.ended && !d.queue.walking && len(d.Offers(1)) == 0
+}
 
 // present puts a call on the desk and reads it again.
 func (d *Day) present(call apitype.Call) {
@@ -304,6 +339,9 @@ func (d *Day) present(call apitype.Call) {
 
 // Take puts a certain call on the desk.
 func (d *Day) Take(id apitype.UUID) []Event {
+	if d.Call != nil {
+		d.giveBack(d.Call.UUID)
+	}
 	d.leave()
 	d.Call, d.Wanted = nil, false
 	d.Checked, d.Taking = false, true

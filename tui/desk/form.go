@@ -126,6 +126,9 @@ func (d *Day) MarkProcessed() []Event {
 // completion goes with it; any other change leaves it as a draft.
 func (d *Day) finish(c Change, textGoes bool) {
 	id := d.Call.UUID
+	if l := d.leaseOf(id); l != nil {
+		l.done = true
+	}
 	c.from = &worked{call: *d.Call, draft: d.Draft(), goes: textGoes}
 	d.queue.pass(id, "")
 	if textGoes {
@@ -143,6 +146,9 @@ func (d *Day) restore(c Change) {
 	}
 	call := c.from.call
 	d.queue.dismissed[call.UUID] = false
+	if l := d.leaseOf(call.UUID); l != nil {
+		l.done = false
+	}
 	d.leave()
 	d.forgetDraft(call.UUID)
 	d.Wanted = false

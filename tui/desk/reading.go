@@ -13,7 +13,7 @@ import (
 
 // walk reads on in the queue, unless enough of it is there.
 func (d *Day) walk() {
-	if d.queue.walking || d.queue.ended {
+	if !d.leases.asked || d.leases.usable || d.queue.walking || d.queue.ended {
 		return
 	}
 	d.queue.walking = true
@@ -37,6 +37,9 @@ func (d *Day) onWalked(w walked, err error) {
 
 // prefetch reads the next calls before they are asked for.
 func (d *Day) prefetch() {
+	if d.leases.usable {
+		return
+	}
 	for _, c := range d.Offers(queuePrefetch + 1) {
 		if _, have := d.queue.prefetched[c.ID]; have || d.queue.fetching[c.ID] || d.IsOn(c.ID) {
 			continue
@@ -74,11 +77,15 @@ func (d *Day) onPrefetched(p callPrefetched, err error) {
 // reread reads the call on the desk, and its draft.
 func (d *Day) reread(id apitype.UUID) {
 	d.seq++
+	held := d.leaseOf(id) != nil
 	d.do(d.seq, func(ctx context.Context) (any, error) {
 		draft, found, err := d.Outbox.Draft(id)
 		read := callRead{id: id, torn: err}
 		if found {
 			read.draft = &draft
+		}
+		if !held {
+			read.other, _ = d.Outbox.IsLeased(id) // A note that cannot be read keeps nobody from working.
 		}
 		read.call, err = apiclient.Decoded(d.Client.Calls.Get(ctx, id))
 		return read, err
@@ -93,6 +100,9 @@ func (d *Day) onRead(read callRead, err error) {
 		d.fail("cannot read what was typed for call "+ShortID(read.id), read.torn)
 	}
 	switch {
+	case read.other && d.Call == nil:
+		d.fail("call "+ShortID(read.id)+" is open in another terminal of yours", nil)
+		return
 	case apiclient.KindOf(err) == apiclient.KindNotFound:
 		d.queue.drop(read.id)
 		d.fail("call "+ShortID(read.id)+" is no longer there", nil)
@@ -133,6 +143,7 @@ func (d *Day) compare(before *apitype.Call) {
 			return
 		}
 		d.queue.pass(now.UUID, "")
+		d.giveBack(now.UUID)
 		d.next()
 		d.sayf("%s; here is the next one", text)
 	case now.AttemptsCount > before.AttemptsCount:
@@ -142,6 +153,18 @@ func (d *Day) compare(before *apitype.Call) {
 
 // Poll asks for what has changed since it last asked.
 func (d *Day) Poll() []Event {
+	if !d.leases.asked {
+		d.discover()
+		return d.take()
+	}
+	if d.leases.usable {
+		d.tend()
+		if d.leases.polls%3 != 2 {
+			d.readQueue()
+			return d.take()
+		}
+		d.leases.polls = 0 // Now for the changes.
+	}
 	if d.queue.walking && !d.queue.ended {
 		return d.take()
 	}
@@ -203,7 +226,7 @@ func (d *Day) onChanges(read changesRead, err error) {
 		}
 		d.queue.learn(call)
 	}
-	if len(read.calls) >= MostChanges {
+	if len(read.calls) >= MostChanges && !d.leases.usable {
 		d.queue.rewalk()
 		d.walk()
 	}

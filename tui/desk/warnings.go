@@ -45,6 +45,9 @@ func (d *Day) Warnings(call apitype.Call) []string {
 	if p != nil && p.OptInPhone != nil && !*p.OptInPhone {
 		add(reasonOptedOut)
 	}
+	if p != nil {
+		add(d.Hours.Against(d.Now(), p.Address.Value().Country))
+	}
 	add(attemptsReason(d.Now(), call.AttemptsCount, lastAttempt(call), d.MaxAttempts))
 	ofPerson, ofNumber := d.otherOpenCalls(call)
 	if ofPerson > 0 {

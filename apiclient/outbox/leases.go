@@ -1,0 +1,150 @@
+package outbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/durable"
+)
+
+// Lease is a call of the service's queue that a terminal of this agent holds. Its file says
+// so to the agent's other terminals while the terminal lives, and lets the next one take it
+// over where that was killed.
+type Lease struct {
+	LeaseUUID apitype.UUID `json:"leaseUuid"`
+	CallUUID  apitype.UUID `json:"callUuid"`
+	ExpiresAt time.Time    `json:"expiresAt"`
+}
+
+// HeldLease is a lease that this process holds: its file is locked.
+type HeldLease struct {
+	Lease
+	box  *Outbox
+	lock *os.File
+}
+
+// HoldLease notes that this process holds a lease.
+func (o *Outbox) HoldLease(l Lease) (*HeldLease, error) {
+	unlock, err := o.lock()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	content, err := seal(l)
+	if err == nil {
+		err = durable.WriteFile(o.path(dirLeases, l.LeaseUUID.String()), content)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("note the lease: %w", err)
+	}
+	return o.claimLease(l)
+}
+
+// claimLease locks the file of a lease. It needs the folder lock.
+func (o *Outbox) claimLease(l Lease) (*HeldLease, error) {
+	file, err := durable.OpenNoFollow(o.path(dirLeases, l.LeaseUUID.String()))
+	if err != nil {
+		return nil, fmt.Errorf("note the lease: %w", err)
+	}
+	if err := durable.TryLock(file); err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("note the lease: %w", err)
+	}
+	return &HeldLease{Lease: l, box: o, lock: file}, nil
+}
+
+// Forget ends the note: the lease was given back, used up, or has ended.
+func (h *HeldLease) Forget() error {
+	unlock, err := h.box.lock()
+	_ = h.lock.Close()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return h.box.unlink(dirLeases, h.LeaseUUID.String())
+}
+
+// AdoptLeases takes over the leases of terminals that live no more. What has expired, or
+// cannot be read, is forgotten.
+func (o *Outbox) AdoptLeases() (adopted []*HeldLease, err error) {
+	err = o.eachLease(func(l Lease, free bool) error {
+		if !free {
+			return nil
+		}
+		if !l.ExpiresAt.After(o.options.Now()) {
+			return o.unlink(dirLeases, l.LeaseUUID.String())
+		}
+		held, err := o.claimLease(l)
+		if err == nil {
+			adopted = append(adopted, held)
+		}
+		return err
+	})
+	return adopted, err
+}
+
+// IsLeased reports whether a living terminal of this agent holds a call, this one included.
+func (o *Outbox) IsLeased(call apitype.UUID) (found bool, err error) {
+	err = o.eachLease(func(l Lease, free bool) error {
+		found = found || !free && l.CallUUID == call
+		return nil
+	})
+	return found, err
+}
+
+// eachLease reads the notes of all terminals under the folder lock; free reports that no
+// living one holds the lease. What cannot be read is erased: it says nothing to anybody.
+func (o *Outbox) eachLease(see func(l Lease, free bool) error) error {
+	unlock, err := o.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	files, err := os.ReadDir(filepath.Join(o.dir, dirLeases))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the leases: %w", err)
+	}
+	for _, file := range files {
+		id, isOurs := strings.CutSuffix(file.Name(), ".json")
+		if !isOurs || !validID(id) {
+			continue
+		}
+		l, free, err := o.readLease(id)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil && free:
+			err = o.unlink(dirLeases, id)
+		case err == nil:
+			err = see(l, free)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *Outbox) readLease(id string) (l Lease, free bool, err error) {
+	path := o.path(dirLeases, id)
+	file, err := durable.OpenNoFollow(path)
+	if err != nil {
+		return l, false, err
+	}
+	free = durable.TryLock(file) == nil
+	_ = file.Close()
+	content, err := readFile(path)
+	if err == nil {
+		err = unseal(content, &l)
+	}
+	return l, free, err
+}

@@ -1,0 +1,426 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+)
+
+// How the desk holds leases of the service's queue.
+const (
+	leaseTime  = 15 * time.Minute // Of a lease, from when it was taken or extended.
+	extendTime = 10 * time.Minute // What is left of one that is extended, if a key came since.
+	idleTime   = 15 * time.Minute // Without a key: what is held is given back.
+	queueShown = 40               // Calls of the queue that are shown.
+)
+
+// leases are the calls that this desk has taken from the queue of the service, where it has
+// one: the call on the desk, at most one for after it, and those whose change is not sent yet.
+type leases struct {
+	asked  bool // Whether the service has a queue is known.
+	usable bool // It has.
+	held   []lease
+	taking bool
+	// request is the take whose answer has not come: it is asked for under the same uuid
+	// again, so that no lease is lost with the answer.
+	request apitype.UUID
+	none    bool // The last take brought nothing.
+	user    apitype.UUID
+	polls   int
+
+	state    *apitype.QueueState // As last counted; nil before.
+	upcoming []Candidate         // In the order in which they would be taken.
+}
+
+// lease is a call that is held.
+type lease struct {
+	apitype.Lease
+	note     *outbox.HeldLease // For the agent's other terminals; nil where it cannot be kept.
+	call     apitype.Call
+	extended time.Time // When it was taken, or extended last.
+	done     bool      // The agent has worked on it: it ends with the change.
+}
+
+// What the work of leases brings.
+type (
+	discovered struct {
+		has     bool
+		adopted []lease
+	}
+	taken struct {
+		leases []lease
+	}
+	queueRead struct {
+		state *apitype.QueueState
+		calls []Candidate
+	}
+	extension struct {
+		lease apitype.UUID
+		until apitype.Time
+	}
+	givenBack struct{ lease apitype.UUID }
+	deferral  struct {
+		call apitype.UUID
+		text string
+	}
+)
+
+// discover asks whether the service has a queue, and takes over what a terminal of this
+// agent held that was killed.
+func (d *Day) discover() {
+	d.do(0, func(ctx context.Context) (any, error) {
+		has, err := d.Client.Has(ctx, apitype.ExtensionQueue)
+		if err != nil || !has {
+			return discovered{has: has}, err
+		}
+		found := discovered{has: true}
+		notes, _ := d.Outbox.AdoptLeases() // Others may have them; what is lost expires.
+		for _, note := range notes {
+			l, err := d.adopt(ctx, note)
+			if err != nil {
+				_ = note.Forget()
+				continue
+			}
+			found.adopted = append(found.adopted, l)
+		}
+		return found, nil
+	})
+}
+
+// adopt goes on with a lease of a terminal that was killed.
+func (d *Day) adopt(ctx context.Context, note *outbox.HeldLease) (lease, error) {
+	kept, err := apiclient.Decoded(d.Client.Queue.Extend(ctx, note.LeaseUUID, apitype.ExtendRequest{LeaseSeconds: new(int(leaseTime / time.Second))}))
+	if err != nil {
+		return lease{}, err
+	}
+	call, err := apiclient.Decoded(d.Client.Calls.Get(ctx, note.CallUUID))
+	return lease{Lease: kept, note: note, call: call, extended: d.Now()}, err
+}
+
+func (d *Day) onDiscovered(found discovered, err error) {
+	if err != nil {
+		d.failRead("cannot ask whether the service has a queue", err)
+		return
+	}
+	d.NoteConnection(nil)
+	d.leases.asked, d.leases.usable = true, found.has
+	d.leases.held = append(d.leases.held, found.adopted...)
+	if found.has {
+		d.readQueue()
+		d.readQueue()
+	} else {
+		d.walk()
+	}
+	d.serve()
+}
+
+// HasQueue reports whether the calls come from a queue of the service.
+func (d *Day) HasQueue() bool { return d.leases.usable }
+
+// QueueState is what the service counts, nil where it does not or has not yet.
+func (d *Day) QueueState() *apitype.QueueState { return d.leases.state }
+
+// ahead is the call that comes after the one on the desk, if one was taken.
+func (d *Day) ahead() *lease {
+	for i := range d.leases.held {
+		if l := &d.leases.held[i]; !l.done && !d.IsOn(l.CallUUID) && !d.isPending(l.CallUUID) {
+			return l
+		}
+	}
+	return nil
+}
+
+// upcoming are the calls that come next: what was taken, then the queue as the service has it.
+func (d *Day) upcoming(limit int) []Candidate {
+	var next []Candidate
+	if l := d.ahead(); l != nil {
+		next = append(next, newListed(l.call).Candidate)
+	}
+	for _, c := range d.leases.upcoming {
+		if len(next) < limit && d.leaseOf(c.ID) == nil && !d.isPending(c.ID) && !d.IsOn(c.ID) {
+			next = append(next, c)
+		}
+	}
+	return next[:min(len(next), limit)]
+}
+
+func (d *Day) leaseOf(call apitype.UUID) *lease {
+	i := slices.IndexFunc(d.leases.held, func(l lease) bool { return l.CallUUID == call })
+	if i < 0 {
+		return nil
+	}
+	return &d.leases.held[i]
+}
+
+// serveLease gives the waiting agent the call that was taken, and takes another one for
+// after it.
+func (d *Day) serveLease() {
+	if l := d.ahead(); l != nil {
+		if d.Wanted && d.draftsRead { // A call comes with its draft, or typing would write over that.
+			d.Wanted = false
+			d.present(l.call)
+		}
+		return
+	}
+	if d.leases.none {
+		if d.Wanted {
+			d.Wanted, d.Complete = false, true
+		}
+		return
+	}
+	if d.Wanted || d.Call != nil {
+		d.takeLease()
+	}
+}
+
+// takeLease asks the queue for the next call.
+func (d *Day) takeLease() {
+	if d.leases.taking {
+		return
+	}
+	d.leases.taking = true
+	if d.leases.request.IsZero() {
+		d.leases.request = apitype.NewUUID()
+	}
+	request := apitype.TakeRequest{
+		RequestUUID: d.leases.request, UserUUID: d.user(), LeaseSeconds: new(int(leaseTime / time.Second)), QueueFilter: d.Filter,
+	}
+	now := d.Now()
+	d.do(0, func(ctx context.Context) (any, error) {
+		answer, err := apiclient.Decoded(d.Client.Queue.Take(ctx, request))
+		brought := taken{}
+		for _, l := range answer.Leases {
+			// A note that cannot be kept costs another terminal's agent a look, and no lease.
+			note, _ := d.Outbox.HoldLease(outbox.Lease{LeaseUUID: l.LeaseUUID, CallUUID: l.CallUUID, ExpiresAt: l.ExpiresAt.Time})
+			brought.leases = append(brought.leases, lease{Lease: l, note: note, call: l.Call.Value(), extended: now})
+		}
+		return brought, err
+	})
+}
+
+// user is who takes calls: the agent, or somebody of this terminal's own.
+func (d *Day) user() apitype.UUID {
+	if d.Agent != nil {
+		return *d.Agent
+	}
+	if d.leases.user.IsZero() {
+		d.leases.user = apitype.NewUUID()
+	}
+	return d.leases.user
+}
+
+func (d *Day) onTaken(t taken, err error) {
+	d.leases.taking = false
+	if err != nil {
+		d.failRead("cannot take the next call", err)
+		return
+	}
+	d.NoteConnection(nil)
+	d.leases.request = apitype.UUID{}
+	d.leases.none = len(t.leases) == 0
+	for _, l := range t.leases {
+		if d.leaseOf(l.CallUUID) == nil {
+			d.leases.held = append(d.leases.held, l)
+		}
+		d.Codes.See(value(l.call.Result.Value().ResultCode))
+	}
+	d.serve()
+}
+
+// giveBack ends the lease of a call, if it has one: somebody else may have it.
+func (d *Day) giveBack(call apitype.UUID) {
+	l := d.leaseOf(call)
+	if l == nil {
+		return
+	}
+	id := l.LeaseUUID
+	d.endLease(id)
+	d.leases.none = false
+	d.do(0, func(ctx context.Context) (any, error) {
+		return givenBack{id}, d.Client.Queue.Release(ctx, id, apitype.DeferRequest{})
+	})
+}
+
+// endLease forgets a lease.
+func (d *Day) endLease(id apitype.UUID) {
+	d.leases.held = slices.DeleteFunc(d.leases.held, func(l lease) bool {
+		if l.LeaseUUID == id && l.note != nil {
+			_ = l.note.Forget() // It expires.
+		}
+		return l.LeaseUUID == id
+	})
+}
+
+// Later puts the call on the desk off, for the agent alone or for anybody, and takes the next
+// one. What was typed stays a draft.
+func (d *Day) Later(at time.Time, forMe bool) []Event {
+	call := d.Call.UUID
+	request := apitype.DeferRequest{NotBefore: new(apitype.NewTime(at))}
+	who := "anybody"
+	if forMe {
+		request.UserUUID, who = new(d.user()), "you"
+	}
+	l := d.leaseOf(call)
+	put := deferral{call: call, text: "later: " + d.Name() + ", for " + who}
+	d.do(0, func(ctx context.Context) (any, error) {
+		if l == nil {
+			return put, d.Client.Queue.Later(ctx, call, request)
+		}
+		return put, d.Client.Queue.Release(ctx, l.LeaseUUID, request)
+	})
+	return d.take()
+}
+
+func (d *Day) onDeferred(put deferral, err error) {
+	if err != nil {
+		d.NoteConnection(err)
+		d.fail("not put off", err)
+		return
+	}
+	d.NoteConnection(nil)
+	if l := d.leaseOf(put.call); l != nil {
+		d.endLease(l.LeaseUUID)
+	}
+	d.sayf("%s", put.text)
+	d.queue.pass(put.call, "put off")
+	if d.IsOn(put.call) {
+		d.next()
+	}
+}
+
+// tend keeps the leases of a desk that is worked at, and gives back those of one that is not.
+// It is called every few seconds.
+func (d *Day) tend() {
+	now := d.Now()
+	idle := now.Sub(d.Guard.at) >= idleTime
+	for _, l := range slices.Clone(d.leases.held) {
+		switch {
+		case d.isPending(l.CallUUID):
+		case l.done && !d.isHeld(l.CallUUID):
+			d.endLease(l.LeaseUUID) // Its change was sent, and has ended it.
+		case l.done:
+		case idle:
+			d.giveBack(l.CallUUID)
+			if d.IsOn(l.CallUUID) {
+				d.leave()
+				d.Call = nil
+				d.sayf("%s was given back: no key for 15 minutes", CallName(l.call))
+			}
+		case l.extended.Add(leaseTime).Sub(now) < extendTime && d.Guard.at.After(l.extended):
+			d.extend(l.LeaseUUID)
+		}
+	}
+}
+
+// isHeld reports whether a change of a call can still be taken back.
+func (d *Day) isHeld(call apitype.UUID) bool {
+	return slices.ContainsFunc(d.Held, func(h Held) bool { return h.UUID == call })
+}
+
+func (d *Day) extend(id apitype.UUID) {
+	d.do(0, func(ctx context.Context) (any, error) {
+		l, err := apiclient.Decoded(d.Client.Queue.Extend(ctx, id, apitype.ExtendRequest{LeaseSeconds: new(int(leaseTime / time.Second))}))
+		return extension{lease: id, until: l.ExpiresAt}, err
+	})
+}
+
+func (d *Day) onExtended(e extension, err error) {
+	i := slices.IndexFunc(d.leases.held, func(l lease) bool { return l.LeaseUUID == e.lease })
+	switch {
+	case i < 0:
+	case apiclient.KindOf(err) == apiclient.KindNotFound:
+		l := d.leases.held[i]
+		d.endLease(e.lease)
+		if d.IsOn(l.CallUUID) {
+			d.fail("the lease of "+CallName(l.call)+" has ended: somebody else may ring, too", nil)
+		}
+	case err != nil:
+		d.failRead("cannot keep the lease", err)
+	default:
+		d.leases.held[i].ExpiresAt, d.leases.held[i].extended = e.until, d.Now()
+	}
+}
+
+// readQueue asks for the queue as the service has it: one request each time, in turn for the
+// calls, the counts and what has changed.
+func (d *Day) readQueue() {
+	d.leases.polls++
+	options := apitype.QueueOptions{QueueFilter: d.Filter, UserUUID: new(d.user())}
+	if d.leases.polls%2 == 1 {
+		d.do(0, func(ctx context.Context) (any, error) {
+			page, err := d.Client.Queue.Calls(ctx, apitype.QueueCallListOptions{QueueOptions: options, First: new(queueShown)})
+			if err != nil {
+				return queueRead{}, err
+			}
+			calls, err := apiclient.Rows(page.Records, func(call apitype.Call) Candidate { return newListed(call).Candidate })
+			return queueRead{calls: calls}, err
+		})
+		return
+	}
+	d.do(0, func(ctx context.Context) (any, error) {
+		state, err := apiclient.Decoded(d.Client.Queue.State(ctx, options))
+		return queueRead{state: &state}, err
+	})
+}
+
+func (d *Day) onQueueRead(read queueRead, err error) {
+	if err != nil {
+		d.failRead("cannot read the queue", err)
+		return
+	}
+	d.NoteConnection(nil)
+	if read.state == nil {
+		d.leases.upcoming = read.calls
+		if len(read.calls) > 0 {
+			d.leases.none = false
+		}
+		d.serve()
+		return
+	}
+	before := d.leases.state
+	d.leases.state = read.state
+	if read.state.Due > 0 && (before == nil || read.state.Due > before.Due) {
+		d.callbackDue()
+	}
+	d.serve()
+}
+
+// callbackDue says that a donor is to be rung now who was put off. The call that was taken for
+// after this one goes back, so that the donor comes next.
+func (d *Day) callbackDue() {
+	d.leases.none = false
+	if l := d.ahead(); l != nil {
+		if l.DueAt != nil {
+			return
+		}
+		d.giveBack(l.CallUUID)
+	}
+	d.sayf("a donor who was put off is due: comes next")
+}
+
+// GiveBack ends the leases of a desk that ends, two seconds at most; what cannot be told
+// expires.
+func (d *Day) GiveBack() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	var group sync.WaitGroup
+	for _, l := range d.leases.held {
+		if l.done {
+			continue // It ends with the change.
+		}
+		group.Go(func() {
+			err := d.Client.Queue.Release(ctx, l.LeaseUUID, apitype.DeferRequest{})
+			if l.note != nil && (err == nil || !errors.Is(err, context.DeadlineExceeded)) {
+				_ = l.note.Forget()
+			}
+		})
+	}
+	group.Wait()
+	d.leases.held = nil
+}

@@ -1,0 +1,153 @@
+package desk_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+	"fundesk/tui/desk"
+)
+
+// floor is a service with a queue of n calls, and the agents who work there.
+type floor struct {
+	*servicetest.Harness
+	t     *testing.T
+	token string
+}
+
+func newFloor(t *testing.T, n int) *floor {
+	f := &floor{Harness: servicetest.New(t), t: t}
+	f.token = f.Token()
+	organization := f.Organization("A")
+	var records []service.LoadRecord
+	for i := range n {
+		person := service.LoadedPerson{OwningOrganizationUUID: organization, RecruitingOrganizationUUID: organization}
+		person.UUID, person.CreatedAt = apitype.NewUUID(), apitype.NewTime(f.Clock.Now())
+		var call service.LoadedCall
+		call.UUID, call.PersonUUID, call.Status, call.Type = apitype.NewUUID(), person.UUID, apitype.CallRequested, apitype.CallVerification
+		call.RequestedAt = apitype.NewTime(f.Clock.Now().Add(time.Duration(i-n) * time.Hour))
+		call.LastUpdatedAt = call.RequestedAt
+		records = append(records, service.LoadRecord{Kind: service.LoadPerson, Data: person}, service.LoadRecord{Kind: service.LoadCall, Data: call})
+	}
+	f.Load(records...)
+	return f
+}
+
+// agent is a desk whose work is done at once.
+type agent struct {
+	*desk.Day
+	told []string
+	f    *floor
+}
+
+func (f *floor) agent(dir string) *agent {
+	client, err := apiclient.New(apiclient.Options{
+		BaseURL: f.URL, Token: func(context.Context) (string, error) { return f.token, nil }, Transport: f.Transport(), Now: f.Clock.Now,
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	box, err := outbox.Open(dir, outbox.Options{BaseURL: f.URL, Account: "x", Now: f.Clock.Now})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	a := &agent{Day: desk.New(desk.Options{Client: client, Outbox: box, Now: f.Clock.Now, Languages: []string{"nl"}}), f: f}
+	a.Sender = box.Sender(client, outbox.SenderOptions{})
+	a.perform(a.Begin())
+	return a
+}
+
+func (a *agent) perform(events []desk.Event) {
+	for _, e := range events {
+		switch e := e.(type) {
+		case desk.Job:
+			a.perform(a.Receive(e(a.f.t.Context())))
+		case desk.Notice:
+			a.told = append(a.told, e.Text)
+		}
+	}
+}
+
+func TestAgentsOfOneFloorNeverHaveOneDonor(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 12)
+	var agents []*agent
+	seen := map[apitype.UUID]bool{}
+	for range 3 {
+		a := f.agent(t.TempDir())
+		if !a.HasQueue() {
+			t.Fatal("the desk found no queue")
+		}
+		a.perform(a.Next())
+		if a.Call == nil || seen[a.Call.UUID] {
+			t.Fatalf("got %+v (%q), want a call of its own", a.Call, a.told)
+		}
+		seen[a.Call.UUID] = true
+		agents = append(agents, a)
+	}
+	for range 2 {
+		for _, a := range agents {
+			f.Clock.Advance(time.Minute)
+			a.perform(a.NotReached())
+			if a.Call == nil || seen[a.Call.UUID] {
+				t.Fatalf("got %+v (%q), want a call that nobody had", a.Call, a.told)
+			}
+			seen[a.Call.UUID] = true
+		}
+	}
+}
+
+// A killed terminal's call is taken up by the next one; a desk that ends gives it back.
+func TestLeaseOfAKilledTerminal(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 5)
+	dir := t.TempDir()
+	first := f.agent(dir)
+	first.perform(first.Next())
+	call := first.Call.UUID
+	first.GiveBack()
+	second := f.agent(dir)
+	second.perform(second.Next())
+	if second.Call == nil || second.Call.UUID == call && len(second.told) > 0 {
+		t.Fatalf("got %+v %q", second.Call, second.told)
+	}
+	other := f.agent(t.TempDir())
+	other.perform(other.Next())
+	if other.Call == nil || other.Call.UUID == second.Call.UUID {
+		t.Errorf("two agents have %v", other.Call)
+	}
+}
+
+func TestSkippedCallIsGivenBack(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 4)
+	a, b := f.agent(t.TempDir()), f.agent(t.TempDir())
+	a.perform(a.Next())
+	skipped := a.Call.UUID
+	a.perform(a.Skip())
+	b.perform(b.Next())
+	if b.Call == nil || b.Call.UUID != skipped {
+		t.Errorf("got %+v, want the oldest call, which was given back", b.Call)
+	}
+}
+
+func TestLaterPutsACallOff(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 3)
+	a := f.agent(t.TempDir())
+	a.perform(a.Next())
+	put := a.Call.UUID
+	a.perform(a.Later(f.Clock.Now().Add(2*time.Hour), true))
+	if a.Call == nil || a.Call.UUID == put {
+		t.Fatalf("got %+v (%q), want the next call", a.Call, a.told)
+	}
+	state, err := apiclient.Decoded(a.Client.Queue.State(t.Context(), apitype.QueueOptions{}))
+	if err != nil || state.Deferred != 1 {
+		t.Errorf("got %+v %v, want one that is put off", state, err)
+	}
+}
