@@ -199,6 +199,8 @@ func (d *Day) receive(r Result) {
 		d.onDiscovered(value, r.err)
 	case taken:
 		d.onTaken(value, r.err)
+	case codesRead:
+		d.onCodes(value, r.err)
 	case queueRead:
 		d.onQueueRead(value, r.err)
 	case extension:
@@ -339,9 +341,7 @@ func (d *Day) present(call apitype.Call) {
 
 // Take puts a certain call on the desk.
 func (d *Day) Take(id apitype.UUID) []Event {
-	if d.Call != nil {
-		d.giveBack(d.Call.UUID)
-	}
+	d.giveBackAllBut(id)
 	d.leave()
 	d.Call, d.Wanted = nil, false
 	d.Checked, d.Taking = false, true

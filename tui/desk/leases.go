@@ -65,6 +65,7 @@ type (
 		until apitype.Time
 	}
 	givenBack struct{ lease apitype.UUID }
+	codesRead []string
 	deferral  struct {
 		call apitype.UUID
 		text string
@@ -114,10 +115,41 @@ func (d *Day) onDiscovered(found discovered, err error) {
 	if found.has {
 		d.readQueue()
 		d.readQueue()
+		d.readCodes()
 	} else {
 		d.walk()
 	}
 	d.serve()
+}
+
+// codesShown is how many of the latest completed calls are looked at for their results.
+const codesShown = 100
+
+// readCodes learns which results there are, where the profile does not say.
+func (d *Day) readCodes() {
+	if d.Codes.fixed {
+		return
+	}
+	options := apitype.CallListOptions{Statuses: []apitype.CallStatus{apitype.CallCompleted}, Paging: apitype.Paging{First: new(codesShown)}}
+	d.do(0, func(ctx context.Context) (any, error) {
+		page, err := d.Client.Calls.List(ctx, options)
+		if err != nil {
+			return codesRead(nil), err
+		}
+		codes, err := apiclient.Rows(page.Records, func(call apitype.Call) string { return value(call.Result.Value().ResultCode) })
+		return codesRead(codes), err
+	})
+}
+
+// onCodes takes the results in, those of the oldest call first.
+func (d *Day) onCodes(codes codesRead, err error) {
+	if err != nil {
+		d.failRead("cannot read the results", err)
+		return
+	}
+	for _, code := range slices.Backward(codes) {
+		d.Codes.See(code)
+	}
 }
 
 // HasQueue reports whether the calls come from a queue of the service.
@@ -174,7 +206,8 @@ func (d *Day) serveLease() {
 		}
 		return
 	}
-	if d.Wanted || d.Call != nil {
+	// Who opens calls by hand keeps none for later from others.
+	if d.Wanted || d.Call != nil && d.leaseOf(d.Call.UUID) != nil {
 		d.takeLease()
 	}
 }
@@ -245,6 +278,16 @@ func (d *Day) giveBack(call apitype.UUID) {
 	d.do(0, func(ctx context.Context) (any, error) {
 		return givenBack{id}, d.Client.Queue.Release(ctx, id, apitype.DeferRequest{})
 	})
+}
+
+// giveBackAllBut gives back what was taken and not worked on, for a call that was chosen by
+// hand.
+func (d *Day) giveBackAllBut(call apitype.UUID) {
+	for _, l := range slices.Clone(d.leases.held) {
+		if !l.done && l.CallUUID != call {
+			d.giveBack(l.CallUUID)
+		}
+	}
 }
 
 // endLease forgets a lease.

@@ -2,6 +2,7 @@ package desk_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -102,24 +103,45 @@ func TestAgentsOfOneFloorNeverHaveOneDonor(t *testing.T) {
 	}
 }
 
-// A killed terminal's call is taken up by the next one; a desk that ends gives it back.
-func TestLeaseOfAKilledTerminal(t *testing.T) {
+// A desk that ends gives its call back, and one that opens a call by hand keeps no other.
+func TestEndedDeskHoldsNothing(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 5)
+	first := f.agent(t.TempDir())
+	first.perform(first.Next())
+	call := first.Call.UUID
+	leased := func() int {
+		answer, err := apiclient.Decoded(first.Client.Queue.Leases(t.Context()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(answer.Leases)
+	}
+	if got := leased(); got != 2 {
+		t.Errorf("got %d leases, want the call on the desk and the one after it", got)
+	}
+	second := f.agent(t.TempDir())
+	second.perform(second.Next())
+	second.perform(second.Take(call))
+	if got := leased(); got != 2 {
+		t.Errorf("after a call was opened by hand: got %d leases, want those of the other desk", got)
+	}
+	first.GiveBack()
+	if got := leased(); got != 0 {
+		t.Errorf("got %d leases of desks that hold nothing, want none", got)
+	}
+}
+
+// A call on one screen is not opened on another one of the same agent.
+func TestOneScreenADonor(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 5)
 	dir := t.TempDir()
-	first := f.agent(dir)
+	first, second := f.agent(dir), f.agent(dir)
 	first.perform(first.Next())
-	call := first.Call.UUID
-	first.GiveBack()
-	second := f.agent(dir)
-	second.perform(second.Next())
-	if second.Call == nil || second.Call.UUID == call && len(second.told) > 0 {
-		t.Fatalf("got %+v %q", second.Call, second.told)
-	}
-	other := f.agent(t.TempDir())
-	other.perform(other.Next())
-	if other.Call == nil || other.Call.UUID == second.Call.UUID {
-		t.Errorf("two agents have %v", other.Call)
+	second.perform(second.Take(first.Call.UUID))
+	if second.Call != nil || !strings.Contains(strings.Join(second.told, "\n"), "open in another terminal") {
+		t.Errorf("got %+v and %q, want a refusal", second.Call, second.told)
 	}
 }
 

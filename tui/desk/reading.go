@@ -38,6 +38,7 @@ func (d *Day) onWalked(w walked, err error) {
 // prefetch reads the next calls before they are asked for.
 func (d *Day) prefetch() {
 	if d.leases.usable {
+		d.serveLease()
 		return
 	}
 	for _, c := range d.Offers(queuePrefetch + 1) {
