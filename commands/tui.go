@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,15 +15,13 @@ import (
 	"fundesk/tui"
 )
 
-// pages are the pages of the terminal interface.
-var pages = []string{"desk", "calls", "persons", "pledges", "outbox", "stats"}
-
 func tuiCommand(s *session) *cobra.Command {
 	var ascii bool
+	pages := tui.PageNames()
 	cmd := &cobra.Command{
 		Use: "tui [PAGE]", Args: atMost(1), ValidArgs: pages,
 		Long: "Work calls in the terminal: take the next call, record attempts and results, look up persons and\n" +
-			"pledges. PAGE is desk, calls, persons, pledges, outbox or stats. With ACCESSIBLE=1 calls are worked by\n" +
+			"pledges. PAGE is " + strings.Join(pages, ", ") + ". With ACCESSIBLE=1 calls are worked by\n" +
 			"questions and answers, line by line, without a drawn screen.",
 		Example: "  fundesk tui\n  fundesk tui calls --profile prod",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -31,7 +30,7 @@ func tuiCommand(s *session) *cobra.Command {
 				page = args[0]
 			}
 			if !slices.Contains(pages, page) {
-				return usageError("there is no page " + quote(page) + "; there are desk, calls, persons, pledges, outbox and stats")
+				return usageError("there is no page " + quote(page) + "; there are " + strings.Join(pages, ", "))
 			}
 			return s.runTUI(cmd, page, ascii)
 		},

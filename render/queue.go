@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -41,24 +42,48 @@ func QueueAgentColumns() []Column[apitype.QueueAgent] {
 	type agent = apitype.QueueAgent
 	return []Column[agent]{
 		shown(column("userUuid", func(a agent) string { return uuidText(a.UserUUID) }), "agent"),
-		shown(column("type", func(a agent) string { return text(a.Type) }), ""),
+		{
+			Name: "type", Title: "now", Default: true, Value: func(a agent) string { return text(a.Type) },
+			Cell: func(a agent, _ View) Text {
+				if a.CallUUID == nil {
+					return Text{Text: "idle", Role: Waiting}
+				}
+				return Text{Text: Words(text(a.Type))}
+			},
+		},
 		shown(timeColumn("takenAt", "", func(a agent) *apitype.Time { return a.TakenAt }), "since"),
 		shown(timeColumn("lastSeenAt", "", func(a agent) *apitype.Time { return &a.LastSeenAt }), "seen"),
 		numberColumn("taken", func(a agent) int { return a.Taken }),
 		numberColumn("attempts", func(a agent) int { return a.Attempts }),
-		numberColumn("completed", func(a agent) int { return a.Completed }),
+		titled(numberColumn("completed", func(a agent) int { return a.Completed }), "reached"),
 		numberColumn("cancelled", func(a agent) int { return a.Cancelled }),
 		numberColumn("expired", func(a agent) int { return a.Expired }),
-		numberColumn("released", func(a agent) int { return a.Released }),
+		titled(numberColumn("released", func(a agent) int { return a.Released }), "given back"),
 		column("callUuid", func(a agent) string { return text(a.CallUUID) }),
-		column("byResult", func(a agent) string {
-			var parts []string
-			for _, code := range slices.Sorted(maps.Keys(a.ByResult)) {
-				parts = append(parts, code+"="+strconv.Itoa(a.ByResult[code]))
-			}
-			return strings.Join(parts, " ")
-		}),
+		{
+			Name: "byResult", Title: "results", Flexible: true,
+			Value: func(a agent) string { return counted(a.ByResult, "=", " ") },
+			Cell:  func(a agent, _ View) Text { return Text{Text: Results(a.ByResult)} },
+		},
 	}
+}
+
+// Results are counts by result code as a person says them, the most frequent first.
+func Results(counts map[string]int) string { return Words(counted(counts, " ", ", ")) }
+
+func counted(counts map[string]int, is, and string) string {
+	codes := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	})
+	for i, code := range codes {
+		codes[i] = code + is + strconv.Itoa(counts[code])
+	}
+	return strings.Join(codes, and)
+}
+
+func titled[T any](c Column[T], title string) Column[T] {
+	c.Title = title
+	return c
 }
 
 // numberColumn is a count of a record.

@@ -81,6 +81,18 @@ type Column[T any] struct {
 	Right    bool               // Aligned to the right.
 }
 
+// In is the column's cell of a record in a table, as it may be drawn.
+func (c Column[T]) In(record T, v View) Text {
+	cell := Text{}
+	if c.Cell != nil {
+		cell = c.Cell(record, v)
+	} else {
+		cell.Text = c.Value(record)
+	}
+	cell.Text = Clean(cell.Text)
+	return cell
+}
+
 // View is what the cells of a table depend on beside the record.
 type View struct {
 	Now      time.Time

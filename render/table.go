@@ -29,14 +29,7 @@ func newTable[T any](out *bufio.Writer, columns []Column[T], o Options) *table[T
 func (t *table[T]) add(record T) error {
 	row := make([]Text, len(t.columns))
 	for i, column := range t.columns {
-		cell := Text{}
-		if column.Cell != nil {
-			cell = column.Cell(record, t.view)
-		} else {
-			cell.Text = column.Value(record)
-		}
-		cell.Text = Clean(cell.Text)
-		row[i] = cell
+		row[i] = column.In(record, t.view)
 	}
 	if t.widths != nil {
 		return t.write(row)

@@ -16,9 +16,12 @@ import (
 
 // The pages, in the order of their tabs.
 var (
-	pageNames  = []string{"desk", "calls", "persons", "pledges", "outbox", "stats"}
-	pageTitles = []string{"Desk", "Calls", "Persons", "Pledges", "Outbox", "Stats"}
+	pageNames  = []string{"desk", "calls", "persons", "pledges", "outbox", "stats", "floor"}
+	pageTitles = []string{"Desk", "Calls", "Persons", "Pledges", "Outbox", "Stats", "Floor"}
 )
+
+// PageNames are the names of the pages, in the order of their tabs.
+func PageNames() []string { return slices.Clone(pageNames) }
 
 // How often changes are asked for, in seconds: when somebody looks, and when nobody
 // does.
@@ -97,7 +100,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 		a.PledgeActions = o.PledgeActions
 	}
 	a.desk = page.NewDesk(a.Env)
-	a.pages = []page.Page{a.desk, page.NewCalls(a.Env), page.NewPersons(a.Env), page.NewPledges(a.Env), page.NewOutbox(a.Env), page.NewStats(a.Env)}
+	a.pages = []page.Page{a.desk, page.NewCalls(a.Env), page.NewPersons(a.Env), page.NewPledges(a.Env), page.NewOutbox(a.Env), page.NewStats(a.Env), page.NewFloor(a.Env)}
 	return a, nil
 }
 
@@ -287,29 +290,31 @@ func (a *app) screen() []string {
 }
 
 // tabs is the first line: the pages, and in the corner the profile and the state of
-// the connection. Where there is no room for all, only the current page has its name.
+// the connection. Where there is no room for all names, only the current page has one.
 func (a *app) tabs() string {
 	corner := a.corner()
 	return a.drawnTabs.of(tabsKey{a.current, a.layout.Width, len(a.Entries), corner}, func() string {
-		tabs := a.tabNames(true)
-		if widget.Width(tabs)+widget.Width(corner) > a.layout.Width {
-			tabs = a.tabNames(false)
+		tabs := a.tabNames(true, " ")
+		for _, narrow := range []bool{true, false} {
+			if widget.Width(tabs)+widget.Width(corner) > a.layout.Width {
+				tabs = a.tabNames(narrow, "")
+			}
 		}
 		return widget.Fit(tabs, max(a.layout.Width-widget.Width(corner), 0)) + corner
 	})
 }
 
-func (a *app) tabNames(all bool) string {
+func (a *app) tabNames(all bool, gap string) string {
 	var b strings.Builder
 	for i, title := range pageTitles {
-		label := fmt.Sprintf(" %d ", i+1)
+		label := fmt.Sprintf(" %d", i+1)
 		if all || i == a.current {
-			label += title + " "
+			label += " " + title
 		}
 		if n := len(a.Entries); i == page.OutboxPage && n > 0 {
-			label += fmt.Sprintf("(%d) ", n)
+			label += fmt.Sprintf(" (%d)", n)
 		}
-		if i == a.current {
+		if label += gap; i == a.current {
 			label = a.Styles.Tab(label)
 		}
 		b.WriteString(label)

@@ -54,12 +54,19 @@ type world struct {
 
 var organizationID = ids(0x10, 1)
 
-// newWorld has six persons with a call each, the first the oldest: person 2 has opted
-// out of calls, person 3 was rung an hour ago, call 6 is completed.
+// newWorld is newQueueWorld without the queue.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{Harness: servicetest.New(t)}
+	w := newQueueWorld(t)
 	w.InterfaceOnly() // What a queue changes has tests of its own.
+	return w
+}
+
+// newQueueWorld has six persons with a call each, the first the oldest: person 2 has opted
+// out of calls, person 3 was rung an hour ago, call 6 is completed.
+func newQueueWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{Harness: servicetest.New(t)}
 	w.Load(service.LoadRecord{Kind: service.LoadOrganization, Data: service.LoadedOrganization{
 		OrganizationReference: apitype.OrganizationReference{UUID: organizationID, Name: "Helder Water", Abbreviation: "SHW"},
 	}})

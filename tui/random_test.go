@@ -152,7 +152,7 @@ func TestEverySizeIsFilled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := newDriver(t, w.options)
-	for _, key := range []string{"", "n", "i", "esc", "?", "esc", "X", "n", "c", "esc", "2", "enter", "esc", "3", "4", "5", "6"} {
+	for _, key := range []string{"", "n", "i", "esc", "?", "esc", "X", "n", "c", "esc", "2", "enter", "esc", "3", "4", "5", "6", "7"} {
 		if key != "" {
 			d.press(key)
 		}

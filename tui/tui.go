@@ -1,5 +1,5 @@
 // Package tui is the terminal interface: the Desk, where an agent works calls, the
-// lists of calls, persons and pledges, the outbox and the statistics.
+// lists of calls, persons and pledges, the outbox, the statistics and the floor.
 //
 // It is handed a ready client, an outbox and a clock, and must not know commands,
 // profiles, flags or the service's insides. The root model routes messages; pages are
@@ -34,7 +34,7 @@ type Options struct {
 	Profile        string                 // Name shown in the corner.
 	PledgeActions  []apitype.PledgeAction // Nil: apitype.PledgeActions.
 	Locale         render.Locale          // Amounts, dates and phone numbers as they are shown; what is copied stays exact.
-	Page           string                 // The first page: desk, calls, persons, pledges, outbox or stats.
+	Page           string                 // The first page, one of PageNames.
 	In             io.Reader              // Nil: the terminal.
 	Out            io.Writer              // Nil: the terminal.
 	NoColor, ASCII bool

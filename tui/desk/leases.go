@@ -444,7 +444,7 @@ func (d *Day) callbackDue() {
 		}
 		d.giveBack(l.CallUUID)
 	}
-	d.sayf("a donor who was put off is due: comes next")
+	d.sayf("a callback is due: it comes next")
 }
 
 // GiveBack ends the leases of a desk that ends, two seconds at most; what cannot be told

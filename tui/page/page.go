@@ -1,5 +1,5 @@
 // Package page holds the pages of the terminal interface: the Desk, the lists of calls,
-// persons and pledges with their records, the outbox, and the statistics.
+// persons and pledges with their records, the outbox, the statistics, and the floor.
 //
 // A page is a plain struct that the root model sizes, feeds and draws; its actions are
 // methods that the table of keys names. It is handed an Env, and must not know which keys
@@ -52,6 +52,7 @@ const (
 	PledgesPage
 	OutboxPage
 	StatsPage
+	FloorPage
 	NoPage = -1
 )
 
@@ -68,6 +69,7 @@ const (
 	ScopePledges    Scope = "pledges"
 	ScopeOutbox     Scope = "outbox"
 	ScopeStats      Scope = "stats"
+	ScopeFloor      Scope = "floor"
 )
 
 // The actions that texts of the interface name the key of.

@@ -1,0 +1,64 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+)
+
+// The floor as a supervisor sees it, with an agent on a call, one who is idle, and a
+// callback that is due.
+func TestGoldenFloor(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	take := func(user apitype.UUID) apitype.Lease {
+		t.Helper()
+		answer, err := apiclient.Decoded(w.client.Queue.Take(t.Context(), apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: user}))
+		if err != nil || len(answer.Leases) != 1 {
+			t.Fatalf("take: got %+v %v, want a lease", answer, err)
+		}
+		return answer.Leases[0]
+	}
+	busy, idle := *w.options.Agent, ids(0xe0, 3)
+	reached := take(idle)
+	change, err := apiclient.CompleteCallChange(reached.CallUUID, apitype.CompleteCallRequest{
+		UserUUID: &idle, Result: &apitype.CallResultRequest{ResultCode: new("wants_to_stop")},
+	})
+	if err == nil {
+		_, err = w.client.Send(t.Context(), change)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := take(idle)
+	if err := w.client.Queue.Release(t.Context(), put.LeaseUUID, apitype.DeferRequest{NotBefore: new(w.ago(-time.Minute))}); err != nil {
+		t.Fatal(err)
+	}
+	take(busy) // The only other one.
+	w.Clock.Advance(4 * time.Minute)
+
+	w.options.Page = "floor"
+	d := newDriver(t, w.options)
+	screen := strings.Join(d.app.screen(), "\n")
+	for _, name := range []string{"Jansen", "Straaten"} {
+		if strings.Contains(screen, name) {
+			t.Errorf("the floor shows %s, a donor", name)
+		}
+	}
+	shot := start(t, w.options, 80, 24).see("wants to stop", "2 agents, 1 on a call", "a callback is due")
+	golden(t, "floor-80x24", shot)
+}
+
+// Where the service has no queue the floor says so, and asks for nothing of one.
+func TestFloorWithoutAQueue(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.options.Page = "floor"
+	d := newDriver(t, w.options)
+	if screen := strings.Join(d.app.screen(), "\n"); !strings.Contains(screen, "The service has no queue") {
+		t.Errorf("got %s, want that there is no queue", screen)
+	}
+}

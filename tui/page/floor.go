@@ -1,0 +1,308 @@
+package page
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+	"fundesk/tui/desk"
+	"fundesk/tui/widget"
+)
+
+// Floor is the page of a supervisor: who rings, since when, what was done today, and what
+// waits. It holds nothing of a donor.
+type Floor struct {
+	*Env
+	table   widget.Table[apitype.QueueAgent]
+	agents  []apitype.QueueAgent
+	waiting []waitingType
+	read    bool // Once at least.
+	reading bool
+	noQueue bool
+	seq     int
+	layout  Layout
+}
+
+// waitingType is what waits of one type of call.
+type waitingType struct {
+	kind  apitype.CallType
+	state apitype.QueueState
+}
+
+// floorRead is a reading of the floor.
+type floorRead struct {
+	noQueue bool
+	agents  []apitype.QueueAgent
+	waiting []waitingType
+}
+
+// floorColumns are the columns of the agents as the command shows them, with their cells.
+var floorColumns = []struct {
+	name  string
+	width int
+}{{"userUuid", 9}, {"type", 12}, {"takenAt", 8}, {"taken", 5}, {"completed", 7}, {"attempts", 8}, {"released", 10}, {"byResult", 12}}
+
+// NewFloor is the page of the floor.
+func NewFloor(s *Env) *Floor {
+	v := &Floor{Env: s, layout: NewLayout(80, 24)}
+	for _, shown := range floorColumns {
+		all := render.QueueAgentColumns()
+		c := all[slices.IndexFunc(all, func(c render.Column[apitype.QueueAgent]) bool { return c.Name == shown.name })]
+		title := cmp.Or(c.Title, c.Name)
+		column := widget.Column[apitype.QueueAgent]{Title: strings.ToUpper(title[:1]) + title[1:], Width: shown.width, Right: c.Right, Grow: c.Flexible && !c.Default}
+		column.Text = func(b []byte, a apitype.QueueAgent) []byte { return append(b, c.In(a, s.view()).Text...) }
+		if shown.name == "userUuid" {
+			column.Title = " " + column.Title
+			column.Text = func(b []byte, a apitype.QueueAgent) []byte { return append(append(b, ' '), s.agentName(a.UserUUID)...) }
+		}
+		v.table.Columns = append(v.table.Columns, column)
+	}
+	return v
+}
+
+// agentName is enough of an agent's identifier to tell agents apart: the service has no
+// names.
+func (e *Env) agentName(id apitype.UUID) string {
+	if e.Agent != nil && *e.Agent == id {
+		return "you"
+	}
+	return desk.ShortID(id)
+}
+
+// view is how values are shown here.
+func (e *Env) view() render.View {
+	return render.View{Now: e.Now(), Location: e.Now().Location(), Locale: e.Locale}
+}
+
+// Open implements Page.
+func (v *Floor) Open() tea.Cmd { return v.Refresh() }
+
+// Resize implements Page.
+func (v *Floor) Resize(l Layout) { v.layout = l }
+
+// Scopes implements Page.
+func (v *Floor) Scopes() []Scope { return []Scope{ScopeFloor, ScopeLists} }
+
+// Typing implements Page.
+func (v *Floor) Typing() bool { return false }
+
+// Text implements Page.
+func (v *Floor) Text(tea.Msg) tea.Cmd { return nil }
+
+// Scroll implements Page.
+func (v *Floor) Scroll(by Step) tea.Cmd {
+	v.table.Move(rowsOf(by, v.table.Height(), len(v.agents)), len(v.agents))
+	return nil
+}
+
+// Poll reads the floor as it is now.
+func (v *Floor) Poll() tea.Cmd { return v.Refresh() }
+
+// Refresh implements Page.
+func (v *Floor) Refresh() tea.Cmd {
+	if v.reading {
+		return nil
+	}
+	v.seq++
+	v.reading = true
+	now := v.Now()
+	return v.load(FloorPage, v.seq, func(ctx context.Context) (any, error) { return readFloor(ctx, v.Client, now) })
+}
+
+// readFloor asks who works, and for each type of call what waits.
+func readFloor(ctx context.Context, client *apiclient.Client, now time.Time) (floorRead, error) {
+	var read floorRead
+	has, err := client.Has(ctx, apitype.ExtensionQueue)
+	if err != nil || !has {
+		read.noQueue = err == nil
+		return read, err
+	}
+	today, err := apitype.ParseTypedTime("today", now)
+	if err != nil {
+		return read, err
+	}
+	answer, err := apiclient.Decoded(client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: &today}))
+	read.agents = answer.Agents
+	for _, kind := range apitype.CallTypes {
+		if err != nil {
+			break
+		}
+		options := apitype.QueueOptions{QueueFilter: apitype.QueueFilter{Types: []apitype.CallType{kind}}}
+		waiting := waitingType{kind: kind}
+		waiting.state, err = apiclient.Decoded(client.Queue.State(ctx, options))
+		read.waiting = append(read.waiting, waiting)
+	}
+	return read, err
+}
+
+// Receive takes the floor in.
+func (v *Floor) Receive(r Result) tea.Cmd {
+	if r.seq != v.seq {
+		return nil
+	}
+	v.reading = false
+	read, ok := r.value.(floorRead)
+	if r.err != nil || !ok {
+		v.FailRead("cannot read the floor", cmp.Or(r.err, errors.ErrUnsupported))
+		return nil
+	}
+	v.NoteConnection(nil)
+	chosen := apitype.UUID{}
+	if i := v.table.Cursor(); i < len(v.agents) {
+		chosen = v.agents[i].UserUUID
+	}
+	v.read, v.noQueue, v.agents, v.waiting = true, read.noQueue, read.agents, read.waiting
+	// Who rings comes first; the order among them does not change with the time.
+	slices.SortStableFunc(v.agents, func(a, b apitype.QueueAgent) int {
+		return cmp.Or(compareIdle(a, b), strings.Compare(v.agentName(a.UserUUID), v.agentName(b.UserUUID)))
+	})
+	if i := slices.IndexFunc(v.agents, func(a apitype.QueueAgent) bool { return a.UserUUID == chosen }); i >= 0 {
+		v.table.Place(i, len(v.agents))
+	}
+	return nil
+}
+
+func compareIdle(a, b apitype.QueueAgent) int {
+	switch idle, other := a.CallUUID == nil, b.CallUUID == nil; {
+	case idle == other:
+		return 0
+	case idle:
+		return 1
+	default:
+		return -1
+	}
+}
+
+// Lines implements Page.
+func (v *Floor) Lines(l Layout) []string {
+	s := v.Styles
+	switch {
+	case !v.read:
+		return []string{"", s.Dim(" reading the floor…")}
+	case v.noQueue:
+		return append([]string{""}, widget.Wrap(" The service has no queue: it does not know who rings, nor what waits. "+v.KeyOf("page-stats")+" counts what was done.", l.Width)...)
+	}
+	waiting := v.waitingLines(l.Width)
+	v.table.SetHeight(max(l.Body-len(waiting)-4, 1))
+	lines := []string{v.summary(l.Width)}
+	lines = append(lines, v.table.Lines(v.agents, l.Width, s.head, func(_ apitype.QueueAgent, chosen bool, line string) string {
+		if chosen {
+			return s.chosen(line)
+		}
+		return line
+	})...)
+	if len(v.agents) == 0 {
+		lines = append(lines, s.Dim(" nobody has taken a call today"))
+	}
+	lines = widget.Block(lines, l.Width, l.Body-len(waiting)-2)
+	return append(append(append(lines, v.chosenLine(l.Width)), ""), waiting...)
+}
+
+// summary is who works and how much waits, in one line.
+func (v *Floor) summary(width int) string {
+	onCall := 0
+	for _, a := range v.agents {
+		if a.CallUUID != nil {
+			onCall++
+		}
+	}
+	var all apitype.QueueState
+	for _, w := range v.waiting {
+		all.Waiting, all.Due, all.Deferred = all.Waiting+w.state.Waiting, all.Due+w.state.Due, all.Deferred+w.state.Deferred
+	}
+	left := fmt.Sprintf(" %s · %s, %d on a call", v.Now().Format("15:04"), render.Plural(len(v.agents), "agent", "agents"), onCall)
+	right := fmt.Sprintf("waiting %d · due %d · later %d ", all.Waiting, all.Due, all.Deferred)
+	return v.Styles.bold(widget.Fit(left, max(width-widget.Width(right), 0)) + right)
+}
+
+// chosenLine is all that came of the calls of the agent under the cursor.
+func (v *Floor) chosenLine(width int) string {
+	if v.table.Cursor() >= len(v.agents) {
+		return ""
+	}
+	a := v.agents[v.table.Cursor()]
+	parts := []string{v.agentName(a.UserUUID), "seen " + v.ago(a.LastSeenAt.Time)}
+	if a.Cancelled+a.Expired > 0 {
+		parts = append(parts, fmt.Sprintf("cancelled %d, expired %d", a.Cancelled, a.Expired))
+	}
+	if len(a.ByResult) > 0 {
+		parts = append(parts, Clean(render.Results(a.ByResult)))
+	}
+	return " " + widget.Fit(strings.Join(parts, " · "), width-1)
+}
+
+// The columns of what waits, in cells.
+const (
+	waitingName   = 14
+	waitingNumber = 10
+	mostLanguages = 3
+)
+
+// waitingLines are what waits by type and language, with its age and the callbacks that
+// are due.
+func (v *Floor) waitingLines(width int) []string {
+	languages := v.languages()
+	named := languages[:min(len(languages), mostLanguages)]
+	rest := len(languages) > len(named)
+	line := func(name string, cells []string, oldest string) string {
+		for i, cell := range cells {
+			cells[i] = widget.FitRight(cell, waitingNumber)
+		}
+		return widget.Fit(widget.Fit(" "+name, waitingName)+strings.Join(cells, "")+"   "+oldest, width)
+	}
+	var titles []string
+	for _, language := range named {
+		titles = append(titles, languageName(language))
+	}
+	if rest {
+		titles = append(titles, "others")
+	}
+	lines := []string{v.Styles.head(line("Waiting", append(titles, "due"), "oldest"))}
+	for _, w := range v.waiting {
+		left, oldest := w.state.Waiting, ""
+		var numbers []string
+		for _, language := range named {
+			numbers = append(numbers, fmt.Sprint(w.state.ByLanguage[language]))
+			left -= w.state.ByLanguage[language]
+		}
+		if rest {
+			numbers = append(numbers, fmt.Sprint(left))
+		}
+		if w.state.OldestRequestedAt != nil {
+			oldest = "asked for " + v.ago(w.state.OldestRequestedAt.Time)
+		}
+		lines = append(lines, line(render.Words(string(w.kind)), append(numbers, fmt.Sprint(w.state.Due)), oldest))
+	}
+	return lines
+}
+
+// languages are those of the calls that wait, the most frequent first.
+func (v *Floor) languages() []string {
+	counts := map[string]int{}
+	for _, w := range v.waiting {
+		for language, n := range w.state.ByLanguage {
+			counts[language] += n
+		}
+	}
+	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	})
+}
+
+// languageName is a language as a person says it.
+func languageName(code string) string {
+	if code == "" {
+		return "not known"
+	}
+	return Clean(render.Language(code))
+}
