@@ -66,9 +66,9 @@ type Options struct {
 
 // Client sends requests to one service on behalf of one account.
 type Client struct {
-	Persons      *PersonsService
-	Calls        *CallsService
-	Pledges      *PledgesService
+	Persons      *Collection[apitype.Person, apitype.PersonListOptions]
+	Calls        *Collection[apitype.Call, apitype.CallListOptions]
+	Pledges      *Collection[apitype.Pledge, apitype.PledgeListOptions]
 	EntityAccess *EntityAccessService
 	Queue        *QueueService
 
@@ -115,11 +115,11 @@ func New(o Options) (*Client, error) {
 		o.Sleep = sleep
 	}
 	c := &Client{options: o, base: base, own: own, trace: newTracer(o.Trace), maxPage: maxPage, maxRecord: maxRecord}
-	c.Persons = &PersonsService{endpoint[apitype.Person]{client: c, path: personsPath}}
-	c.Calls = &CallsService{endpoint[apitype.Call]{client: c, path: callsPath}}
-	c.Pledges = &PledgesService{endpoint[apitype.Pledge]{client: c, path: pledgesPath}}
+	c.Persons = &Collection[apitype.Person, apitype.PersonListOptions]{endpoint[apitype.Person]{client: c, path: personsPath}}
+	c.Calls = &Collection[apitype.Call, apitype.CallListOptions]{endpoint[apitype.Call]{client: c, path: callsPath}}
+	c.Pledges = &Collection[apitype.Pledge, apitype.PledgeListOptions]{endpoint[apitype.Pledge]{client: c, path: pledgesPath}}
 	c.EntityAccess = &EntityAccessService{client: c}
-	c.Queue = &QueueService{client: c}
+	c.Queue = newQueueService(c)
 	return c, nil
 }
 

@@ -89,7 +89,7 @@ func (o Operation) visit(prefix string, object map[string]any, f func(path, show
 
 // lookup finds a dotted path in a record. A parent that is null makes its fields null.
 func lookup(record map[string]any, path string) (value any, there bool) {
-	name, rest, nested := strings.Cut(path, ".")
+	name, below, nested := strings.Cut(path, ".")
 	value, there = record[name]
 	if !there || !nested {
 		return value, there
@@ -98,7 +98,7 @@ func lookup(record map[string]any, path string) (value any, there bool) {
 	if !ok {
 		return nil, value == nil
 	}
-	return lookup(inner, rest)
+	return lookup(inner, below)
 }
 
 // isShown reports whether a record shows what was sent. A service may keep times in whole

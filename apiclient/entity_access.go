@@ -52,14 +52,14 @@ func (e *MarkError) Unwrap() error { return e.Cause }
 func (s *EntityAccessService) MarkProcessed(ctx context.Context, entries []apitype.ProcessedEntry) error {
 	all := &MarkError{}
 	for start := 0; start < len(entries); start += apitype.ChunkEntries {
-		rest := entries[start:]
-		err := s.markChunk(ctx, rest[:min(len(rest), apitype.ChunkEntries)], all)
+		unsent := entries[start:]
+		err := s.markChunk(ctx, unsent[:min(len(unsent), apitype.ChunkEntries)], all)
 		switch {
 		case err == nil:
 		case start == 0 && len(all.Failed) == 0:
 			return err
 		default:
-			all.Unconfirmed, all.Cause = rest, asError(err)
+			all.Unconfirmed, all.Cause = unsent, asError(err)
 			return all
 		}
 	}
@@ -76,15 +76,15 @@ func (s *EntityAccessService) markChunk(ctx context.Context, entries []apitype.P
 		if err == nil {
 			return nil
 		}
-		rest := slices.DeleteFunc(slices.Clone(entries), func(entry apitype.ProcessedEntry) bool {
+		others := slices.DeleteFunc(slices.Clone(entries), func(entry apitype.ProcessedEntry) bool {
 			return slices.ContainsFunc(failed, func(f apitype.ProcessedError) bool { return sameEntry(entry, f) })
 		})
-		if len(rest) == len(entries) {
+		if len(others) == len(entries) {
 			return err // It names nothing of what was sent.
 		}
 		refused.Failed = append(refused.Failed, failed...)
 		refused.Cause = asError(err)
-		entries = rest
+		entries = others
 	}
 	return nil
 }

@@ -126,11 +126,11 @@ func htmlSentence(page string) string {
 	lower := strings.ToLower(page)
 	if len(lower) == len(page) {
 		for _, tag := range []string{"h1", "title"} {
-			_, rest, found := strings.Cut(lower, "<"+tag)
+			_, after, found := strings.Cut(lower, "<"+tag)
 			if !found {
 				continue
 			}
-			start := len(page) - len(rest)
+			start := len(page) - len(after)
 			if open := strings.IndexByte(page[start:], '>'); open >= 0 {
 				text, _, _ := strings.Cut(page[start+open+1:], "</")
 				if stripped := stripTags(text); stripped != "" {

@@ -32,7 +32,7 @@ func exampleClient() (*apiclient.Client, func()) {
 	return client, server.Close
 }
 
-func ExamplePersonsService_All() {
+func ExampleCollection_All() {
 	client, stop := exampleClient()
 	defer stop()
 	for record, err := range client.Persons.All(context.Background(), apitype.PersonListOptions{}, apiclient.AllOptions{}) {
@@ -61,7 +61,7 @@ func ExampleClient_Send() {
 	// Output: 200 <nil>
 }
 
-func ExamplePledgesService_Get() {
+func ExampleCollection_Get() {
 	client, stop := exampleClient()
 	defer stop()
 	id := apitype.MustParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10")

@@ -2,20 +2,52 @@ package apiclient
 
 import (
 	"context"
+	"iter"
 	"net/url"
 	"strconv"
 
 	"fundesk/apiclient/apitype"
 )
 
-// endpoint is a noun of the service: its path and the type of its records.
-type endpoint[T any] struct {
-	client *Client
-	path   string
+// ListOptions are what a list is asked for.
+type ListOptions interface{ Query() url.Values }
+
+// Collection reads the records of a noun, by options of type O. What changes them is a
+// Change, for Client.Send.
+type Collection[T any, O ListOptions] struct{ endpoint[T] }
+
+// List fetches one page.
+// GET /api/v1/persons, /api/v1/calls, /api/v1/pledges (interface: Endpoints)
+func (c *Collection[T, O]) List(ctx context.Context, o O) (Page[T], error) {
+	return c.list(ctx, c.query(o))
 }
 
-// get fetches one record.
-func (e endpoint[T]) get(ctx context.Context, id apitype.UUID) (Record[T], error) {
+// All walks the list from the place in o on, in the order of the service. A non-nil error
+// ends it.
+func (c *Collection[T, O]) All(ctx context.Context, o O, all AllOptions) iter.Seq2[Record[T], error] {
+	return c.all(ctx, c.query(o), all)
+}
+
+// query gives the payment filter of pledges the name that this service knows. Spec gap: L13.
+func (c *Collection[T, O]) query(o O) url.Values {
+	query := o.Query()
+	if name := c.client.options.PaymentQRParameter; name != apitype.PaymentQRParameter && query.Has(apitype.PaymentQRParameter) {
+		query.Set(name, query.Get(apitype.PaymentQRParameter))
+		query.Del(apitype.PaymentQRParameter)
+	}
+	return query
+}
+
+// endpoint is a noun of the service: its path and the type of its records.
+type endpoint[T any] struct {
+	client   *Client
+	path     string
+	required func(context.Context) error // Nil: it is part of the interface.
+}
+
+// Get fetches one record.
+// GET /api/v1/persons/{uuid}, /api/v1/calls/{uuid}, /api/v1/pledges/{uuid} (interface: Endpoints)
+func (e endpoint[T]) Get(ctx context.Context, id apitype.UUID) (Record[T], error) {
 	answer, err := e.client.read(ctx, request{path: e.path + "/" + id.String()})
 	if err != nil {
 		return Record[T]{}, err
@@ -57,6 +89,11 @@ func (e endpoint[T]) fetchWhole(ctx context.Context, query url.Values, space mem
 // fetch fetches one page, into space; next is told the cursor of the next one as soon as
 // it is known. The page lies in the answer.
 func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T], next func(cursor string)) (*pageReader[T], *Response, error) {
+	if e.required != nil {
+		if err := e.required(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
 	r := request{path: e.path, query: query, space: space.body, isPage: query.Get("first") != "1" && query.Get("last") != "1"}
 	if next != nil {
 		told := false

@@ -71,8 +71,8 @@ func OperationOf(name string) Operation {
 
 // Noun is what the operation changes: person, call, pledge or processed.
 func (o Operation) Noun() string {
-	noun, _, _ := strings.Cut(o.Name, ".")
-	return noun
+	before, _, _ := strings.Cut(o.Name, ".")
+	return before
 }
 
 // updates reports whether the operation changes fields of a record, and nothing else.

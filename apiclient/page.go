@@ -49,7 +49,7 @@ func openPage[T any](data []byte, space []Record[T]) (*pageReader[T], error) {
 	if err := r.open(); err != nil {
 		return nil, err
 	}
-	r.place()
+	r.locate()
 	return r, nil
 }
 
@@ -96,7 +96,7 @@ func (r *pageReader[T]) readWhole() error {
 	if err := r.readMembers(); err != nil {
 		return err
 	}
-	r.place()
+	r.locate()
 	return nil
 }
 

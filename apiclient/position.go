@@ -86,9 +86,9 @@ func (i pageInfo) isWhole() bool {
 	return i.hasNextPage != nil && (!*i.hasNextPage || i.endCursor != "")
 }
 
-// place says where the page stands in the list. What the position leaves out is taken
+// locate says where the page stands in the list. What the position leaves out is taken
 // from the records.
-func (r *pageReader[T]) place() {
+func (r *pageReader[T]) locate() {
 	p := &r.Page
 	if n := len(p.Records); n > 0 {
 		p.StartCursor, p.EndCursor = p.Records[0].Cursor, p.Records[n-1].Cursor

@@ -3,7 +3,6 @@ package apiclient
 import (
 	"context"
 	"encoding/json"
-	"iter"
 	"net/http"
 	"net/url"
 	"slices"
@@ -22,7 +21,19 @@ const (
 // QueueService takes calls for users, where the service has a queue: an extension beside the
 // interface. Every request of it may be repeated, and is after a lost answer. Where there is
 // no queue, its errors are of kind rejected.
-type QueueService struct{ client *Client }
+type QueueService struct {
+	// Calls are those that wait, in the order in which they would be taken.
+	// GET /fundesk/v1/queue/calls
+	Calls *Collection[apitype.Call, apitype.QueueCallListOptions]
+
+	client *Client
+}
+
+func newQueueService(c *Client) *QueueService {
+	s := &QueueService{client: c}
+	s.Calls = &Collection[apitype.Call, apitype.QueueCallListOptions]{endpoint[apitype.Call]{client: c, path: queuePath + "/calls", required: s.required}}
+	return s
+}
 
 // Take leases the next calls for a user. The leases of a request are given again for its
 // requestUuid, so that none is lost with an answer.
@@ -56,26 +67,6 @@ func (s *QueueService) Later(ctx context.Context, call apitype.UUID, r apitype.D
 // GET /fundesk/v1/queue
 func (s *QueueService) State(ctx context.Context, o apitype.QueueOptions) (Record[apitype.QueueState], error) {
 	return ask[apitype.QueueState](ctx, s, http.MethodGet, "", o.Query(), nil)
-}
-
-// Calls is a page of the calls that wait, in the order in which they would be taken.
-// GET /fundesk/v1/queue/calls
-func (s *QueueService) Calls(ctx context.Context, o apitype.QueueCallListOptions) (Page[apitype.Call], error) {
-	if err := s.required(ctx); err != nil {
-		return Page[apitype.Call]{}, err
-	}
-	return endpoint[apitype.Call]{client: s.client, path: queuePath + "/calls"}.list(ctx, o.Query())
-}
-
-// AllCalls walks the calls that wait, in the order in which they would be taken.
-func (s *QueueService) AllCalls(ctx context.Context, o apitype.QueueCallListOptions, all AllOptions) iter.Seq2[Record[apitype.Call], error] {
-	return func(yield func(Record[apitype.Call], error) bool) {
-		if err := s.required(ctx); err != nil {
-			yield(Record[apitype.Call]{}, err)
-			return
-		}
-		endpoint[apitype.Call]{client: s.client, path: queuePath + "/calls"}.all(ctx, o.Query(), all)(yield)
-	}
 }
 
 // Leases are those of all users that the account may see, without calls.

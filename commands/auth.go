@@ -305,7 +305,9 @@ func (a *authState) fields(now time.Time) []pair {
 	}
 	accepted := "not known: the service could not be asked"
 	if a.Accepted != nil {
-		accepted = map[bool]string{true: "yes", false: "no"}[*a.Accepted]
+		if accepted = "no"; *a.Accepted {
+			accepted = "yes"
+		}
 	}
 	return append(fields, pair{"accepted", accepted})
 }

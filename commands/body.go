@@ -108,7 +108,7 @@ func (b *body) object(ctx context.Context) (map[string]any, error) {
 		}
 	}
 	for _, name := range b.clear {
-		if !b.knows(name) {
+		if !b.hasField(name) {
 			return nil, usageError("--clear: there is no field "+quote(name), "fields: "+strings.Join(b.paths(), ", "))
 		}
 		setPath(object, name, nil)
@@ -130,8 +130,8 @@ func (b *body) object(ctx context.Context) (map[string]any, error) {
 	return object, nil
 }
 
-// knows reports whether a field or a group of fields can be cleared.
-func (b *body) knows(name string) bool {
+// hasField reports whether a field or a group of fields can be cleared.
+func (b *body) hasField(name string) bool {
 	return slices.ContainsFunc(b.fields, func(f bodyField) bool { return f.path == name || strings.HasPrefix(f.path, name+".") })
 }
 
@@ -203,7 +203,7 @@ func splitAll(texts []string) []string {
 
 // setPath sets a dotted field of an object.
 func setPath(object map[string]any, path string, value any) {
-	name, rest, nested := strings.Cut(path, ".")
+	name, below, nested := strings.Cut(path, ".")
 	if !nested {
 		object[name] = value
 		return
@@ -218,7 +218,7 @@ func setPath(object map[string]any, path string, value any) {
 		inner = map[string]any{}
 	}
 	object[name] = inner
-	setPath(inner, rest, value)
+	setPath(inner, below, value)
 }
 
 // setDefault sets a field that neither the flags nor the file gave.
@@ -260,7 +260,14 @@ func decodeObject(data []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// decodeRequest reads a body into a request type as strictly as the service would.
+// readRequest is a body as a request, read and checked as strictly as the service would.
+func readRequest[R any](object map[string]any, check func(*R) apitype.Violations) (r R, err error) {
+	if err := decodeRequest(object, &r); err != nil {
+		return r, err
+	}
+	return r, refuse(check(&r))
+}
+
 func decodeRequest(object map[string]any, request any) error {
 	data, err := json.Marshal(object)
 	if err != nil {

@@ -26,8 +26,8 @@ func callAttempt(s *session) *cobra.Command {
 		},
 	}
 	flags.register(cmd, true)
-	cmd.Flags().Var(timeValue{s.app.Now, &r.AttemptAt}, "attempted-at", "time of the attempt (default: now)")
-	cmd.Flags().Var(uuidValue{&r.UserUUID}, "user", "user who rang (default: the profile's agent)")
+	cmd.Flags().Var(timeValue(s.app.Now, &r.AttemptAt), "attempted-at", "time of the attempt (default: now)")
+	cmd.Flags().Var(uuidValue(&r.UserUUID), "user", "user who rang (default: the profile's agent)")
 	return cmd
 }
 
@@ -77,8 +77,8 @@ func callComplete(s *session) *cobra.Command {
 	f.StringVar(&c.resultCode, "result-code", "", "what came of the call")
 	f.StringVar(&c.notes, "notes", "", "notes of the result, - for stdin; typed ones go through the outbox")
 	f.StringVar(&c.rating, "rating", "", "how likely the donor stays, 0 to 10")
-	f.Var(timeValue{s.app.Now, &c.completedAt}, "completed-at", "time of the completion (default: now)")
-	f.Var(uuidValue{&c.user}, "user", "user who called (default: the profile's agent)")
+	f.Var(timeValue(s.app.Now, &c.completedAt), "completed-at", "time of the completion (default: now)")
+	f.Var(uuidValue(&c.user), "user", "user who called (default: the profile's agent)")
 	return cmd
 }
 
@@ -159,7 +159,7 @@ func callCancel(s *session) *cobra.Command {
 		},
 	}
 	flags.register(cmd, true)
-	cmd.Flags().Var(timeValue{s.app.Now, &r.CancelledAt}, "cancelled-at", "time of the cancellation (default: now)")
+	cmd.Flags().Var(timeValue(s.app.Now, &r.CancelledAt), "cancelled-at", "time of the cancellation (default: now)")
 	return cmd
 }
 
@@ -178,7 +178,7 @@ func callExpire(s *session) *cobra.Command {
 		},
 	}
 	flags.register(cmd, true)
-	cmd.Flags().Var(timeValue{s.app.Now, &r.ExpiredAt}, "expired-at", "time of the expiry (default: now)")
+	cmd.Flags().Var(timeValue(s.app.Now, &r.ExpiredAt), "expired-at", "time of the expiry (default: now)")
 	return cmd
 }
 

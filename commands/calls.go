@@ -66,12 +66,9 @@ func (c *callFilters) passes() func(apitype.Call) bool {
 	return func(call apitype.Call) bool { return c.selection.Passes(call.Status, call.Type, call.PersonUUID) }
 }
 
-func (c *callFilters) lister() lister[apitype.Call] {
-	l := listerOf(render.CallColumns(), &c.options, func(o *apitype.CallListOptions) *apitype.Paging { return &o.Paging },
-		func(c *apiclient.Client) listOf[apitype.Call, apitype.CallListOptions] { return c.Calls.List },
-		func(c *apiclient.Client) allOf[apitype.Call, apitype.CallListOptions] { return c.Calls.All })
-	l.passes = c.passes()
-	return l
+// callsOf are the calls of a service.
+func callsOf(c *apiclient.Client) *apiclient.Collection[apitype.Call, apitype.CallListOptions] {
+	return c.Calls
 }
 
 func callList(s *session) *cobra.Command {
@@ -91,7 +88,10 @@ func callList(s *session) *cobra.Command {
 				return err
 			}
 			filters.leaveToService(cmd.Context(), s)
-			return runList(s, cmd, flags, filters.lister())
+			o := &filters.options
+			return runList(s, cmd, flags, lister[apitype.Call, apitype.CallListOptions]{
+				columns: render.CallColumns(), options: o, at: func(p apitype.Paging) { o.Paging = p }, of: callsOf, passes: filters.passes(),
+			})
 		},
 	}
 	flags.register(cmd)
@@ -104,7 +104,7 @@ func callGet(s *session) *cobra.Command {
 	return getCommand(s, "calls", "Show calls with everything that the service knows: person, pledge, attempts and result. One call is one\n"+
 		"object, several are a list; - reads UUIDs or NDJSON from stdin.",
 		"  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 -o json --jq .result",
-		render.CallColumns(), func(c *apiclient.Client) getter[apitype.Call] { return c.Calls.Get })
+		render.CallColumns(), callsOf)
 }
 
 // callFields are the fields of a call's creation.
@@ -151,11 +151,8 @@ func callCreate(s *session) *cobra.Command {
 // newCall is the creation of a call from its body.
 func (s *session) newCall(object map[string]any) (apiclient.Change, error) {
 	setDefault(object, "requestedAt", apitype.NewTime(s.app.Now()).String())
-	var r apitype.CreateCallRequest
-	if err := decodeRequest(object, &r); err != nil {
-		return apiclient.Change{}, err
-	}
-	if err := refuse(r.Validate()); err != nil {
+	r, err := readRequest(object, (*apitype.CreateCallRequest).Validate)
+	if err != nil {
 		return apiclient.Change{}, err
 	}
 	return apiclient.CreateCallChange(r)

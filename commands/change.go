@@ -144,6 +144,32 @@ func creation[T any](s *session, cmd *cobra.Command, fields []bodyField, columns
 	return cmd
 }
 
+// updating lets a command change the fields of a record that its flags and its file name.
+func updating[T any](s *session, cmd *cobra.Command, fields []bodyField, columns []render.Column[T], change func(apitype.UUID, map[string]any) (apiclient.Change, error)) *cobra.Command {
+	flags := &changeFlags{}
+	b := newBody(s, cmd, true, fields)
+	flags.register(cmd, false)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		id, err := parseID(args[0])
+		if err != nil {
+			return err
+		}
+		object, err := b.object(cmd.Context())
+		if err != nil {
+			return err
+		}
+		if len(object) == 0 {
+			return withHint(usageError("there is nothing to change"), "name fields by flags, --clear or --file")
+		}
+		ch, err := change(id, object)
+		if err != nil {
+			return b.byFlags(err)
+		}
+		return runChange(s, cmd, flags, columns, ch)
+	}
+	return cmd
+}
+
 // deliver sends a change, through the outbox when that was asked for.
 func (s *session) deliver(ctx context.Context, client *apiclient.Client, flags *changeFlags, ch apiclient.Change) (*apiclient.Response, error) {
 	if !flags.outbox {
@@ -178,20 +204,9 @@ type changeResult struct {
 
 // resultColumns are the columns of bulk operations.
 func resultColumns() []render.Column[changeResult] {
-	word := func(r changeResult) string {
-		if r.OK {
-			return "ok"
-		}
-		return "failed"
-	}
 	return []render.Column[changeResult]{
 		{Name: "uuid", Default: true, Value: func(r changeResult) string { return r.UUID }},
-		{
-			Name: "ok", Default: true, Value: word,
-			Cell: func(r changeResult, _ render.View) render.Text {
-				return render.Text{Text: word(r), Role: map[bool]render.Role{true: render.Good, false: render.Bad}[r.OK]}
-			},
-		},
+		render.OutcomeColumn("failed", func(r changeResult) bool { return r.OK }),
 		{Name: "status", Default: true, Value: func(r changeResult) string { return strconv.Itoa(r.Status) }},
 		{Name: "error", Default: true, Flexible: true, Value: func(r changeResult) string { return orNone(r.Error) }},
 	}

@@ -183,18 +183,18 @@ func newRoot(s *session, args []string) *cobra.Command {
 // chosenEntry is the first argument that is no flag, when it names a top-level command;
 // "" has the whole tree built. For help and completion it is the argument after.
 func chosenEntry(args []string) string {
-	words := positional(args)
-	if len(words) > 0 && strings.HasPrefix(words[0], "__complete") {
-		words = words[1:]
-		if len(words) < 2 { // The word that is being typed may be any command.
+	names := positional(args)
+	if len(names) > 0 && strings.HasPrefix(names[0], "__complete") {
+		names = names[1:]
+		if len(names) < 2 { // The word that is being typed may be any command.
 			return ""
 		}
 	}
-	if len(words) == 0 {
+	if len(names) == 0 {
 		return ""
 	}
 	for _, e := range entries() {
-		if e.name == words[0] || slices.Contains(e.aliases, words[0]) {
+		if e.name == names[0] || slices.Contains(e.aliases, names[0]) {
 			return e.name
 		}
 	}
@@ -203,26 +203,26 @@ func chosenEntry(args []string) string {
 
 // isOverview reports whether only the names of the top-level commands are shown.
 func isOverview(args []string) bool {
-	words := positional(args)
-	return len(words) == 0 || len(words) == 1 && words[0] == "help"
+	names := positional(args)
+	return len(names) == 0 || len(names) == 1 && names[0] == "help"
 }
 
 // positional are the arguments that are neither flags nor values of the flags that
 // every command has.
 func positional(args []string) []string {
-	var words []string
+	var names []string
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
 		case arg == "--":
-			return append(words, args[i+1:]...)
+			return append(names, args[i+1:]...)
 		case takesValue(arg):
 			i++
 		case strings.HasPrefix(arg, "-") && arg != "-":
 		default:
-			words = append(words, arg)
+			names = append(names, arg)
 		}
 	}
-	return words
+	return names
 }
 
 // takesValue reports whether the next argument is the value of a flag that every
@@ -294,11 +294,11 @@ func chosenVerb(args []string, verbs []verb) string {
 }
 
 // unknownVerb is the usage error of a command that does not exist.
-func unknownVerb(cmd *cobra.Command, word string) error {
-	text := "unknown command " + quote(word) + " for " + quote(cmd.CommandPath())
+func unknownVerb(cmd *cobra.Command, name string) error {
+	text := "unknown command " + quote(name) + " for " + quote(cmd.CommandPath())
 	cmd.SuggestionsMinimumDistance = maxTypos
 	hint := "see: " + cmd.CommandPath() + " --help"
-	if similar := cmd.SuggestionsFor(word); len(similar) > 0 {
+	if similar := cmd.SuggestionsFor(name); len(similar) > 0 {
 		hint = "did you mean " + strings.Join(similar, " or ") + "?"
 	}
 	return withHint(usageError(text), hint)
@@ -308,10 +308,10 @@ func unknownVerb(cmd *cobra.Command, word string) error {
 const maxTypos = 2
 
 // nearest are the names that may have been meant.
-func nearest(word string, names []string) []string {
+func nearest(typed string, names []string) []string {
 	known := &cobra.Command{SuggestionsMinimumDistance: maxTypos}
 	for _, name := range names {
 		known.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
-	return known.SuggestionsFor(word)
+	return known.SuggestionsFor(typed)
 }

@@ -81,11 +81,11 @@ func (s *session) addCompletions(root *cobra.Command) {
 	arguments["outbox"] = s.outboxEntries
 	statuses := map[string]completer{"call": values(apitype.CallStatuses), "pledge": values(apitype.PledgeStatuses)}
 	walkCommands(root, func(cmd *cobra.Command) {
-		noun := topCommand(cmd)
+		top := topCommand(cmd)
 		for name, complete := range flags {
 			registerFlag(cmd, name, complete)
 		}
-		registerFlag(cmd, "status", statuses[noun])
+		registerFlag(cmd, "status", statuses[top])
 		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 			if filter, ok := flag.Value.(interface{ Values() []string }); ok && filter.Values() != nil {
 				registerFlag(cmd, flag.Name, values(filter.Values()))
@@ -93,7 +93,7 @@ func (s *session) addCompletions(root *cobra.Command) {
 		})
 		keepFilesOut(cmd)
 		takesIDs := (strings.Contains(cmd.Use, "UUID") || strings.HasSuffix(cmd.Use, " ID")) && cmd.Name() != "action" && cmd.Name() != "mark"
-		if complete := arguments[noun]; complete != nil && takesIDs && cmd.ValidArgsFunction == nil {
+		if complete := arguments[top]; complete != nil && takesIDs && cmd.ValidArgsFunction == nil {
 			cmd.ValidArgsFunction = complete
 		}
 	})

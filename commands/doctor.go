@@ -40,15 +40,9 @@ func doctorCommand(s *session) *cobra.Command {
 }
 
 func checkupColumns() []render.Column[checkup] {
-	label := func(c checkup) string { return map[bool]string{true: "ok", false: "wrong"}[c.OK] }
 	return []render.Column[checkup]{
 		{Name: "check", Default: true, Value: func(c checkup) string { return c.Check }},
-		{
-			Name: "ok", Default: true, Value: label,
-			Cell: func(c checkup, _ render.View) render.Text {
-				return render.Text{Text: label(c), Role: map[bool]render.Role{true: render.Good, false: render.Bad}[c.OK]}
-			},
-		},
+		render.OutcomeColumn("wrong", func(c checkup) bool { return c.OK }),
 		{Name: "detail", Default: true, Flexible: true, Value: func(c checkup) string { return c.Detail }},
 	}
 }

@@ -55,9 +55,9 @@ func processedMark(s *session) *cobra.Command {
 	allowEmptyFlag(cmd, &m.allowEmpty)
 	f := cmd.Flags()
 	f.StringVar(&m.file, "file", "", "NDJSON of processed entries, - for stdin")
-	f.Var(timeValue{s.app.Now, &m.processedAt}, "processed-at", "time of the processing (default: now)")
+	f.Var(timeValue(s.app.Now, &m.processedAt), "processed-at", "time of the processing (default: now)")
 	f.StringVar(&m.source, "external-source-name", "", "external source, for accounts with several (default: the profile's)")
-	f.Var(uuidValue{&m.consumer}, "consumer-identifier", "identifier of the record in your own system")
+	f.Var(uuidValue(&m.consumer), "consumer-identifier", "identifier of the record in your own system")
 	return cmd
 }
 

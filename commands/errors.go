@@ -184,8 +184,8 @@ func wantsJSON(args []string) bool {
 			break
 		}
 		short := "" // What follows -o, alone or behind others as in -qo.
-		if rest := strings.TrimLeft(strings.TrimPrefix(arg, "-"), "qh"); strings.HasPrefix(arg, "-") && strings.HasPrefix(rest, "o") {
-			short = rest
+		if letters := strings.TrimLeft(strings.TrimPrefix(arg, "-"), "qh"); strings.HasPrefix(arg, "-") && strings.HasPrefix(letters, "o") {
+			short = letters
 		}
 		switch {
 		case (short == "o" || arg == "--output") && i+1 < len(args):

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,54 +42,42 @@ func registerFilters[O any](s *session, cmd *cobra.Command, filters []apitype.Fi
 	}
 }
 
+// parsedValue is a flag of a value that is read from its text.
+type parsedValue[T fmt.Stringer] struct {
+	value **T
+	parse func(string) (T, error)
+	word  string // In the help.
+}
+
 // timeValue is a flag that holds a time.
-type timeValue struct {
-	now   func() time.Time
-	value **apitype.Time
+func timeValue(now func() time.Time, value **apitype.Time) parsedValue[apitype.Time] {
+	return parsedValue[apitype.Time]{value, func(text string) (apitype.Time, error) { return apitype.ParseTypedTime(text, now()) }, "time"}
 }
-
-func (t timeValue) String() string {
-	if t.value == nil || *t.value == nil {
-		return ""
-	}
-	return (*t.value).String()
-}
-
-// Set reads the flag.
-func (t timeValue) Set(text string) error {
-	at, err := apitype.ParseTypedTime(text, t.now())
-	if err != nil {
-		return err
-	}
-	*t.value = &at
-	return nil
-}
-
-// Type is the word in the help.
-func (t timeValue) Type() string { return "time" }
 
 // uuidValue is a flag that holds an identifier.
-type uuidValue struct{ value **apitype.UUID }
+func uuidValue(value **apitype.UUID) parsedValue[apitype.UUID] {
+	return parsedValue[apitype.UUID]{value, apitype.ParseUUID, "uuid"}
+}
 
-func (u uuidValue) String() string {
-	if u.value == nil || *u.value == nil {
+func (p parsedValue[T]) String() string {
+	if p.value == nil || *p.value == nil {
 		return ""
 	}
-	return (*u.value).String()
+	return (**p.value).String()
 }
 
 // Set reads the flag.
-func (u uuidValue) Set(text string) error {
-	id, err := apitype.ParseUUID(text)
+func (p parsedValue[T]) Set(text string) error {
+	value, err := p.parse(text)
 	if err != nil {
 		return err
 	}
-	*u.value = &id
+	*p.value = &value
 	return nil
 }
 
 // Type is the word in the help.
-func (u uuidValue) Type() string { return "uuid" }
+func (p parsedValue[T]) Type() string { return p.word }
 
 // parseID reads an identifier from the arguments.
 func parseID(text string) (apitype.UUID, error) {

@@ -38,8 +38,8 @@ func helpCommand(s *session) *cobra.Command {
 				_, err := fmt.Fprint(s.app.Out, topic())
 				return err
 			}
-			target, rest, err := cmd.Root().Find(args)
-			if err != nil || len(rest) > 0 || target == cmd.Root() {
+			target, unread, err := cmd.Root().Find(args)
+			if err != nil || len(unread) > 0 || target == cmd.Root() {
 				return withHint(usageError("there is no help on "+quote(strings.Join(args, " "))), "topics: "+strings.Join(names, ", "))
 			}
 			target.InitDefaultHelpFlag()

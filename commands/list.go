@@ -81,16 +81,17 @@ func (l *listFlags) paging(cmd *cobra.Command) apitype.Paging {
 	return p
 }
 
-// lister is a noun's list: how one page and the whole are fetched.
-type lister[T any] struct {
+// lister is the list of a noun.
+type lister[T any, O apiclient.ListOptions] struct {
 	columns []render.Column[T]
-	page    func(*apiclient.Client, context.Context, apitype.Paging) (apiclient.Page[T], error)
-	all     func(*apiclient.Client, context.Context, apitype.Paging, apiclient.AllOptions) iter.Seq2[apiclient.Record[T], error]
+	options *O
+	at      func(apitype.Paging) // Puts a place in the list into the options.
+	of      func(*apiclient.Client) *apiclient.Collection[T, O]
 	passes  func(T) bool // Filters what was retrieved; nil: everything passes.
 }
 
 // runList prints a list.
-func runList[T any](s *session, cmd *cobra.Command, flags *listFlags, l lister[T]) error {
+func runList[T any, O apiclient.ListOptions](s *session, cmd *cobra.Command, flags *listFlags, l lister[T, O]) error {
 	if err := flags.check(cmd); err != nil {
 		return err
 	}
@@ -106,9 +107,9 @@ func runList[T any](s *session, cmd *cobra.Command, flags *listFlags, l lister[T
 	if err != nil {
 		return err
 	}
-	print := printAll[T]
+	print := printAll[T, O]
 	if flags.isPage(cmd) {
-		print = printPage[T]
+		print = printPage[T, O]
 	}
 	hint, err := print(cmd, client, flags, l, list)
 	if err != nil {
@@ -128,14 +129,15 @@ func runList[T any](s *session, cmd *cobra.Command, flags *listFlags, l lister[T
 
 // printPage prints one page as the service sends it; hint says how to get what lies
 // beside it.
-func printPage[T any](cmd *cobra.Command, client *apiclient.Client, flags *listFlags, l lister[T], list *render.List[T]) (hint string, err error) {
-	page, err := l.page(client, cmd.Context(), flags.paging(cmd))
+func printPage[T any, O apiclient.ListOptions](cmd *cobra.Command, client *apiclient.Client, flags *listFlags, l lister[T, O], list *render.List[T]) (hint string, err error) {
+	l.at(flags.paging(cmd))
+	page, err := l.of(client).List(cmd.Context(), *l.options)
 	if err != nil {
 		return "", err
 	}
 	var unread []error
 	for _, record := range page.Records {
-		if err := addRecord(list, l, record, &unread); err != nil {
+		if err := addRecord(list, l.passes, record, &unread); err != nil {
 			return "", err
 		}
 	}
@@ -179,14 +181,15 @@ func collectingSooner[T any](records iter.Seq2[T, error]) iter.Seq2[T, error] {
 }
 
 // printAll prints a list up to its limit; hint says when that was not everything.
-func printAll[T any](cmd *cobra.Command, client *apiclient.Client, flags *listFlags, l lister[T], list *render.List[T]) (hint string, err error) {
+func printAll[T any, O apiclient.ListOptions](cmd *cobra.Command, client *apiclient.Client, flags *listFlags, l lister[T, O], list *render.List[T]) (hint string, err error) {
 	var unread []error
 	more := false
 	options := flags.walk(cmd, l.passes != nil)
 	options.More = func() { more = true }
 	var flushed error
 	options.Yielded = func() { flushed = list.Flush() }
-	for record, err := range collectingSooner(l.all(client, cmd.Context(), apitype.Paging{After: flags.after}, options)) {
+	l.at(apitype.Paging{After: flags.after})
+	for record, err := range collectingSooner(l.of(client).All(cmd.Context(), *l.options, options)) {
 		if err != nil {
 			return "", errors.Join(err, unreadable(unread))
 		}
@@ -194,7 +197,7 @@ func printAll[T any](cmd *cobra.Command, client *apiclient.Client, flags *listFl
 			more = true
 			break
 		}
-		if err := addRecord(list, l, record, &unread); err != nil {
+		if err := addRecord(list, l.passes, record, &unread); err != nil {
 			return "", err
 		}
 		if flushed != nil {
@@ -227,16 +230,16 @@ func (l *listFlags) walk(cmd *cobra.Command, filtered bool) apiclient.AllOptions
 
 // addRecord prints a record that passes the filters. One that cannot be read is kept in
 // unread, and does not stand in the way of the others.
-func addRecord[T any](list *render.List[T], l lister[T], record apiclient.Record[T], unread *[]error) error {
+func addRecord[T any](list *render.List[T], passes func(T) bool, record apiclient.Record[T], unread *[]error) error {
 	var decoding error
 	decode := func() (value T, err error) {
 		value, decoding = record.Decode()
 		return value, decoding
 	}
 	var err error
-	if l.passes == nil {
+	if passes == nil {
 		err = list.Add(record.Raw, decode)
-	} else if value, failed := decode(); failed == nil && l.passes(value) {
+	} else if value, failed := decode(); failed == nil && passes(value) {
 		err = list.Add(record.Raw, func() (T, error) { return value, nil })
 	}
 	if decoding != nil {
@@ -258,37 +261,8 @@ func unreadable(unread []error) error {
 	return e
 }
 
-// listOf and allOf fetch a page, and walk a list, by options of type O.
-type (
-	listOf[T, O any] = func(context.Context, O) (apiclient.Page[T], error)
-	allOf[T, O any]  = func(context.Context, O, apiclient.AllOptions) iter.Seq2[apiclient.Record[T], error]
-)
-
-// listerOf is the list of a noun whose options are O.
-func listerOf[T, O any](columns []render.Column[T], o *O, paging func(*O) *apitype.Paging,
-	list func(*apiclient.Client) listOf[T, O], all func(*apiclient.Client) allOf[T, O],
-) lister[T] {
-	placed := func(p apitype.Paging) O {
-		placed := *o
-		*paging(&placed) = p
-		return placed
-	}
-	return lister[T]{
-		columns: columns,
-		page: func(c *apiclient.Client, ctx context.Context, p apitype.Paging) (apiclient.Page[T], error) {
-			return list(c)(ctx, placed(p))
-		},
-		all: func(c *apiclient.Client, ctx context.Context, p apitype.Paging, options apiclient.AllOptions) iter.Seq2[apiclient.Record[T], error] {
-			return all(c)(ctx, placed(p), options)
-		},
-	}
-}
-
-// getter fetches one record.
-type getter[T any] = func(context.Context, apitype.UUID) (apiclient.Record[T], error)
-
 // getCommand is the verb get of a noun.
-func getCommand[T any](s *session, nouns, long, example string, columns []render.Column[T], get func(*apiclient.Client) getter[T]) *cobra.Command {
+func getCommand[T any, O apiclient.ListOptions](s *session, nouns, long, example string, columns []render.Column[T], of func(*apiclient.Client) *apiclient.Collection[T, O]) *cobra.Command {
 	allowEmpty := false
 	cmd := &cobra.Command{
 		Use: "get UUID… | -", Short: "Show " + nouns, Args: needArgs(1), Long: long, Example: example,
@@ -310,9 +284,9 @@ func getCommand[T any](s *session, nouns, long, example string, columns []render
 				return err
 			}
 			if len(ids) != 1 || args[0] == "-" {
-				return getAll(cmd.Context(), ids, list, get(client))
+				return getAll(cmd.Context(), ids, list, of(client).Get)
 			}
-			record, err := get(client)(cmd.Context(), ids[0])
+			record, err := of(client).Get(cmd.Context(), ids[0])
 			if err != nil {
 				return err
 			}
@@ -325,7 +299,7 @@ func getCommand[T any](s *session, nouns, long, example string, columns []render
 
 // getAll prints the named records as a list. One that is missing does not stand in the way
 // of the others; an account that is refused is, for all of them.
-func getAll[T any](ctx context.Context, ids []apitype.UUID, list *render.List[T], get getter[T]) error {
+func getAll[T any](ctx context.Context, ids []apitype.UUID, list *render.List[T], get func(context.Context, apitype.UUID) (apiclient.Record[T], error)) error {
 	var failed []error
 	for outcome := range inOrder(ctx, defaultConcurrency, ids, get) {
 		err := outcome.err

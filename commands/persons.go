@@ -1,8 +1,6 @@
 package commands
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
@@ -19,6 +17,11 @@ func personCommand(s *session) *cobra.Command {
 		}})
 }
 
+// personsOf are the persons of a service.
+func personsOf(c *apiclient.Client) *apiclient.Collection[apitype.Person, apitype.PersonListOptions] {
+	return c.Persons
+}
+
 func personList(s *session) *cobra.Command {
 	flags, o := &listFlags{}, apitype.PersonListOptions{}
 	cmd := &cobra.Command{
@@ -27,9 +30,9 @@ func personList(s *session) *cobra.Command {
 		Example: "  fundesk person list --created-after yesterday\n  fundesk person list --all -o ndjson\n" +
 			"  fundesk person list --iban \"$IBAN\" -o json --jq '.[].uuid'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runList(s, cmd, flags, listerOf(render.PersonColumns(), &o, func(o *apitype.PersonListOptions) *apitype.Paging { return &o.Paging },
-				func(c *apiclient.Client) listOf[apitype.Person, apitype.PersonListOptions] { return c.Persons.List },
-				func(c *apiclient.Client) allOf[apitype.Person, apitype.PersonListOptions] { return c.Persons.All }))
+			return runList(s, cmd, flags, lister[apitype.Person, apitype.PersonListOptions]{
+				columns: render.PersonColumns(), options: &o, at: func(p apitype.Paging) { o.Paging = p }, of: personsOf,
+			})
 		},
 	}
 	flags.register(cmd)
@@ -42,7 +45,7 @@ func personGet(s *session) *cobra.Command {
 	return getCommand(s, "persons", "Show persons with everything that the service knows. One person is one object, several are a list; - reads\n"+
 		"UUIDs or NDJSON from stdin.",
 		"  fundesk person get 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11\n  fundesk call list --jq '.[].personUuid' | fundesk person get - -o ndjson",
-		render.PersonColumns(), func(c *apiclient.Client) getter[apitype.Person] { return c.Persons.Get })
+		render.PersonColumns(), personsOf)
 }
 
 // personFields are the fields that both a creation and an update take.
@@ -99,56 +102,25 @@ func (s *session) newPerson(object map[string]any) (apiclient.Change, error) {
 	p := s.defaults()
 	setDefault(object, "owningOrganizationUuid", p.OwningOrganization)
 	setDefault(object, "recruitingOrganizationUuid", p.RecruitingOrganization)
-	var r apitype.CreatePersonRequest
-	if err := decodeRequest(object, &r); err != nil {
-		return apiclient.Change{}, err
-	}
-	if err := refuse(r.Validate(s.app.Now())); err != nil {
+	r, err := readRequest(object, func(r *apitype.CreatePersonRequest) apitype.Violations { return r.Validate(s.app.Now()) })
+	if err != nil {
 		return apiclient.Change{}, err
 	}
 	return apiclient.CreatePersonChange(r)
 }
 
 func personUpdate(s *session) *cobra.Command {
-	flags := &changeFlags{}
 	cmd := &cobra.Command{
 		Use: "update UUID", Short: "Change fields of a person", Args: needExactly(1),
 		Long: "Change the named fields of a person; all others stay as they are. --clear empties fields, and so\ndoes null in a file.",
 		Example: "  fundesk person update 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --email new@example.org\n" +
 			"  fundesk person update 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --clear iban,name.initials",
 	}
-	b := newBody(s, cmd, true, personFields)
-	flags.register(cmd, false)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		id, object, err := b.updateOf(cmd.Context(), args)
+	return updating(s, cmd, personFields, render.PersonColumns(), func(id apitype.UUID, object map[string]any) (apiclient.Change, error) {
+		r, err := readRequest(object, func(r *apitype.UpdatePersonRequest) apitype.Violations { return r.Validate(s.app.Now()) })
 		if err != nil {
-			return err
+			return apiclient.Change{}, err
 		}
-		var r apitype.UpdatePersonRequest
-		if err := decodeRequest(object, &r); err != nil {
-			return err
-		}
-		if err := refuse(r.Validate(s.app.Now())); err != nil {
-			return b.byFlags(err)
-		}
-		ch, err := apiclient.UpdatePersonChange(id, r)
-		if err != nil {
-			return err
-		}
-		return runChange(s, cmd, flags, render.PersonColumns(), ch)
-	}
-	return cmd
-}
-
-// updateOf reads the target and the body of an update.
-func (b *body) updateOf(ctx context.Context, args []string) (apitype.UUID, map[string]any, error) {
-	id, err := parseID(args[0])
-	if err != nil {
-		return id, nil, err
-	}
-	object, err := b.object(ctx)
-	if err == nil && len(object) == 0 {
-		err = withHint(usageError("there is nothing to change"), "name fields by flags, --clear or --file")
-	}
-	return id, object, err
+		return apiclient.UpdatePersonChange(id, r)
+	})
 }

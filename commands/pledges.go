@@ -20,6 +20,11 @@ func pledgeCommand(s *session) *cobra.Command {
 		}})
 }
 
+// pledgesOf are the pledges of a service.
+func pledgesOf(c *apiclient.Client) *apiclient.Collection[apitype.Pledge, apitype.PledgeListOptions] {
+	return c.Pledges
+}
+
 func pledgeList(s *session) *cobra.Command {
 	flags, o := &listFlags{}, apitype.PledgeListOptions{}
 	cmd := &cobra.Command{
@@ -31,9 +36,9 @@ func pledgeList(s *session) *cobra.Command {
 			if err := refuseParameters(o.Validate()); err != nil {
 				return err
 			}
-			return runList(s, cmd, flags, listerOf(render.PledgeColumns(), &o, func(o *apitype.PledgeListOptions) *apitype.Paging { return &o.Paging },
-				func(c *apiclient.Client) listOf[apitype.Pledge, apitype.PledgeListOptions] { return c.Pledges.List },
-				func(c *apiclient.Client) allOf[apitype.Pledge, apitype.PledgeListOptions] { return c.Pledges.All }))
+			return runList(s, cmd, flags, lister[apitype.Pledge, apitype.PledgeListOptions]{
+				columns: render.PledgeColumns(), options: &o, at: func(p apitype.Paging) { o.Paging = p }, of: pledgesOf,
+			})
 		},
 	}
 	flags.register(cmd)
@@ -46,7 +51,7 @@ func pledgeGet(s *session) *cobra.Command {
 	return getCommand(s, "pledges", "Show pledges with everything that the service knows: person, calls, transactions and a link to the\n"+
 		"signature. One pledge is one object, several are a list; - reads UUIDs or NDJSON from stdin.",
 		"  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90\n  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 -o json --jq .signatureSignedUrl",
-		render.PledgeColumns(), func(c *apiclient.Client) getter[apitype.Pledge] { return c.Pledges.Get })
+		render.PledgeColumns(), pledgesOf)
 }
 
 // pledgeFields are the fields of a pledge's creation.
@@ -96,18 +101,14 @@ func (s *session) newPledge(object map[string]any) (apiclient.Change, error) {
 	setDefault(object, "owningOrganizationUuid", p.OwningOrganization)
 	setDefault(object, "recruitingOrganizationUuid", p.RecruitingOrganization)
 	setDefault(object, "createdAt", apitype.NewTime(s.app.Now()).String())
-	var r apitype.CreatePledgeRequest
-	if err := decodeRequest(object, &r); err != nil {
-		return apiclient.Change{}, err
-	}
-	if err := refuse(r.Validate(s.app.Now())); err != nil {
+	r, err := readRequest(object, func(r *apitype.CreatePledgeRequest) apitype.Violations { return r.Validate(s.app.Now()) })
+	if err != nil {
 		return apiclient.Change{}, err
 	}
 	return apiclient.CreatePledgeChange(r)
 }
 
 func pledgeUpdate(s *session) *cobra.Command {
-	flags := &changeFlags{}
 	cmd := &cobra.Command{
 		Use: "update UUID", Short: "Change fields of a pledge", Args: needExactly(1),
 		Long: "Change the fields that are named; all others stay as they are. --clear empties a field. Amount, interval\n" +
@@ -115,7 +116,7 @@ func pledgeUpdate(s *session) *cobra.Command {
 		Example: "  fundesk pledge update 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --donation-amount 15\n" +
 			"  fundesk pledge update 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --clear endsAt",
 	}
-	b := newBody(s, cmd, true, []bodyField{
+	fields := []bodyField{
 		{"recruitingLocationLabel", "recruiting-location-label", textField, "where the donor was recruited"},
 		{"donationInterval", "donation-interval", textField, "once, monthly, quarterly, half-yearly or yearly"},
 		{"donationAmount", "donation-amount", numberField, "Euros"},
@@ -123,35 +124,22 @@ func pledgeUpdate(s *session) *cobra.Command {
 		{"startsAt", "starts-at", timeField, "start of the pledge"},
 		{"endsAt", "ends-at", timeField, "end of the pledge"},
 		{"externalMetadata", "external-metadata", objectField, "properties of an external system, a JSON object"},
-	})
-	flags.register(cmd, false)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		id, object, err := b.updateOf(cmd.Context(), args)
-		if err != nil {
-			return err
-		}
-		var r apitype.UpdatePledgeRequest
-		if err := decodeRequest(object, &r); err != nil {
-			return err
-		}
-		if err := refuse(r.Validate()); err != nil {
-			return b.byFlags(err)
-		}
-		ch, err := apiclient.UpdatePledgeChange(id, r)
-		if err != nil {
-			return err
-		}
-		return runChange(s, cmd, flags, render.PledgeColumns(), ch)
 	}
-	return cmd
+	return updating(s, cmd, fields, render.PledgeColumns(), func(id apitype.UUID, object map[string]any) (apiclient.Change, error) {
+		r, err := readRequest(object, (*apitype.UpdatePledgeRequest).Validate)
+		if err != nil {
+			return apiclient.Change{}, err
+		}
+		return apiclient.UpdatePledgeChange(id, r)
+	})
 }
 
-// isActionName reports whether a word can be an action's name: it stands in the path.
-func isActionName(word string) bool {
+// isActionName reports whether a text can be an action's name: it stands in the path.
+func isActionName(name string) bool {
 	other := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
 	}
-	return word != "" && !strings.ContainsFunc(word, other)
+	return name != "" && !strings.ContainsFunc(name, other)
 }
 
 func pledgeAction(s *session) *cobra.Command {

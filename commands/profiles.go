@@ -58,9 +58,60 @@ func profileList(s *session) *cobra.Command {
 func profileColumns() []render.Column[shownProfile] {
 	return []render.Column[shownProfile]{
 		{Name: "name", Default: true, Value: func(p shownProfile) string { return p.Name }},
-		{Name: "current", Default: true, Value: func(p shownProfile) string { return map[bool]string{true: "*"}[p.Current] }},
+		{Name: "current", Default: true, Value: currentMark},
 		{Name: "base_url", Default: true, Value: func(p shownProfile) string { return p.BaseURL }},
 		{Name: "token_storage", Default: true, Value: func(p shownProfile) string { return p.TokenStorage }},
+	}
+}
+
+// currentMark marks the profile that is in use.
+func currentMark(p shownProfile) string {
+	if p.Current {
+		return "*"
+	}
+	return ""
+}
+
+// setting is one key of a profile: its name in config.toml, of which its flag is made.
+type setting struct {
+	key, help string
+	value     func(*profile.Profile) any // A *string, *[]string or *int.
+}
+
+// settings are the keys of a profile but its address, in the order in which they are shown.
+func settings() []setting {
+	return []setting{
+		{"agent", "userUuid sent with attempts and results", func(p *profile.Profile) any { return &p.Agent }},
+		{"owning_organization", "owner of what you create", func(p *profile.Profile) any { return &p.OwningOrganization }},
+		{"recruiting_organization", "recruiter of what you create", func(p *profile.Profile) any { return &p.RecruitingOrganization }},
+		{"result_codes", "result codes to choose from", func(p *profile.Profile) any { return &p.ResultCodes }},
+		{"pledge_actions", "status actions of the service", func(p *profile.Profile) any { return &p.PledgeActions }},
+		{"max_attempts", "attempts after which a call is given up", func(p *profile.Profile) any { return &p.MaxAttempts }},
+		{"external_source_name", "external source of processed marks", func(p *profile.Profile) any { return &p.ExternalSourceName }},
+		{"payment_qr_parameter", "the service's name of the payment QR filter", func(p *profile.Profile) any { return &p.PaymentQRParameter }},
+		{"token_storage", "keyring, file or command", func(p *profile.Profile) any { return &p.TokenStorage }},
+		{"token_command", "program that prints the token; repeat for its arguments", func(p *profile.Profile) any { return &p.TokenCommand }},
+	}
+}
+
+func (t setting) flag() string { return strings.ReplaceAll(t.key, "_", "-") }
+
+// text is the setting of a profile as it is shown, "" for none.
+func (t setting) text(p profile.Profile) string {
+	switch value := t.value(&p).(type) {
+	case *[]string:
+		separator := ","
+		if t.key == "token_command" { // As it would be typed.
+			separator = " "
+		}
+		return strings.Join(*value, separator)
+	case *int:
+		if *value != 0 {
+			return strconv.Itoa(*value)
+		}
+		return ""
+	default:
+		return *value.(*string)
 	}
 }
 
@@ -69,45 +120,36 @@ type profileFlags struct{ p profile.Profile }
 
 func (f *profileFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.p.Agent, "agent", "", "userUuid sent with attempts and results")
-	flags.StringVar(&f.p.OwningOrganization, "owning-organization", "", "owner of what you create")
-	flags.StringVar(&f.p.RecruitingOrganization, "recruiting-organization", "", "recruiter of what you create")
-	flags.StringSliceVar(&f.p.ResultCodes, "result-codes", nil, "result codes to choose from")
-	flags.StringSliceVar(&f.p.PledgeActions, "pledge-actions", nil, "status actions of the service")
-	flags.IntVar(&f.p.MaxAttempts, "max-attempts", 0, "attempts after which a call is given up")
-	flags.StringVar(&f.p.ExternalSourceName, "external-source-name", "", "external source of processed marks")
-	flags.StringVar(&f.p.PaymentQRParameter, "payment-qr-parameter", "", "the service's name of the payment QR filter")
-	flags.StringVar(&f.p.TokenStorage, "token-storage", "", "keyring, file or command")
-	flags.StringArrayVar(&f.p.TokenCommand, "token-command", nil, "program that prints the token; repeat for its arguments")
+	for _, t := range settings() {
+		switch value := t.value(&f.p).(type) {
+		case *[]string:
+			if t.key == "token_command" { // Its arguments may hold commas.
+				flags.StringArrayVar(value, t.flag(), nil, t.help)
+			} else {
+				flags.StringSliceVar(value, t.flag(), nil, t.help)
+			}
+		case *int:
+			flags.IntVar(value, t.flag(), 0, t.help)
+		case *string:
+			flags.StringVar(value, t.flag(), "", t.help)
+		}
+	}
 }
 
 // apply writes the given settings over a profile.
 func (f *profileFlags) apply(cmd *cobra.Command, p *profile.Profile) {
-	text := map[string][2]*string{
-		"agent":                   {&p.Agent, &f.p.Agent},
-		"owning-organization":     {&p.OwningOrganization, &f.p.OwningOrganization},
-		"recruiting-organization": {&p.RecruitingOrganization, &f.p.RecruitingOrganization},
-		"external-source-name":    {&p.ExternalSourceName, &f.p.ExternalSourceName},
-		"payment-qr-parameter":    {&p.PaymentQRParameter, &f.p.PaymentQRParameter},
-		"token-storage":           {&p.TokenStorage, &f.p.TokenStorage},
-	}
-	for name, fields := range text {
-		if cmd.Flags().Changed(name) {
-			*fields[0] = *fields[1]
+	for _, t := range settings() {
+		if !cmd.Flags().Changed(t.flag()) {
+			continue
 		}
-	}
-	lists := map[string][2]*[]string{
-		"result-codes":   {&p.ResultCodes, &f.p.ResultCodes},
-		"pledge-actions": {&p.PledgeActions, &f.p.PledgeActions},
-		"token-command":  {&p.TokenCommand, &f.p.TokenCommand},
-	}
-	for name, fields := range lists {
-		if cmd.Flags().Changed(name) {
-			*fields[0] = *fields[1]
+		switch value := t.value(p).(type) {
+		case *[]string:
+			*value = *t.value(&f.p).(*[]string)
+		case *int:
+			*value = *t.value(&f.p).(*int)
+		case *string:
+			*value = *t.value(&f.p).(*string)
 		}
-	}
-	if cmd.Flags().Changed("max-attempts") {
-		p.MaxAttempts = f.p.MaxAttempts
 	}
 	if cmd.Flags().Changed("token-command") && !cmd.Flags().Changed("token-storage") {
 		p.TokenStorage = profile.StorageCommand
@@ -258,22 +300,11 @@ func profileShow(s *session) *cobra.Command {
 }
 
 func profileFields(p shownProfile) []pair {
-	all := []pair{
-		{"name", p.Name},
-		{"service", p.Service},
-		{"base_url", p.BaseURL},
-		{"agent", p.Agent},
-		{"owning_organization", p.OwningOrganization},
-		{"recruiting_organization", p.RecruitingOrganization},
-		{"result_codes", strings.Join(p.ResultCodes, ",")},
-		{"pledge_actions", strings.Join(p.PledgeActions, ",")},
-		{"max_attempts", strconv.Itoa(p.MaxAttempts)},
-		{"external_source_name", p.ExternalSourceName},
-		{"payment_qr_parameter", p.PaymentQRParameter},
-		{"token_storage", p.TokenStorage},
-		{"token_command", strings.Join(p.TokenCommand, " ")},
+	all := []pair{{"name", p.Name}, {"service", p.Service}, {"base_url", p.BaseURL}}
+	for _, t := range settings() {
+		all = append(all, pair{t.key, t.text(p.Profile)})
 	}
-	return slices.DeleteFunc(all, func(f pair) bool { return f.value == "" || f.value == "0" })
+	return slices.DeleteFunc(all, func(f pair) bool { return f.value == "" })
 }
 
 func profileRemove(s *session) *cobra.Command {

@@ -66,7 +66,7 @@ func pullNoun(s *session, entity apitype.EntityName) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.Var(timeValue{s.app.Now, &p.since}, "since", "begin here (default: where the last pull ended)")
+	f.Var(timeValue(s.app.Now, &p.since), "since", "begin here (default: where the last pull ended)")
 	f.Var(keptFile{&p.state}, "state", "file that keeps the position (default: in the state folder)")
 	f.BoolVar(&p.mark, "mark-processed", false, "mark what was written as processed")
 	switch entity {

@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"encoding/json"
-	"iter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -66,15 +65,10 @@ func queueList(s *session) *cobra.Command {
 		Long:    "List the calls that wait, in the order in which they would be taken.",
 		Example: "  fundesk queue list --limit 10\n  fundesk queue list --type winback --all -o ndjson",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runList(s, cmd, flags, lister[apitype.Call]{
-				columns: render.CallColumns(),
-				page: func(c *apiclient.Client, ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Call], error) {
-					o.First, o.After = p.First, p.After
-					return c.Queue.Calls(ctx, o)
-				},
-				all: func(c *apiclient.Client, ctx context.Context, p apitype.Paging, all apiclient.AllOptions) iter.Seq2[apiclient.Record[apitype.Call], error] {
-					o.First, o.After = p.First, p.After
-					return c.Queue.AllCalls(ctx, o, all)
+			return runList(s, cmd, flags, lister[apitype.Call, apitype.QueueCallListOptions]{
+				columns: render.CallColumns(), options: &o, at: func(p apitype.Paging) { o.First, o.After = p.First, p.After },
+				of: func(c *apiclient.Client) *apiclient.Collection[apitype.Call, apitype.QueueCallListOptions] {
+					return c.Queue.Calls
 				},
 			})
 		},
@@ -187,7 +181,7 @@ type deferral struct {
 func (d *deferral) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&d.at, "at", "", "when it is due: RFC 3339, 2026-11-24 14:00, tomorrow 18:00, fri 10:30, in 2 hours")
-	f.Var(uuidValue{&d.user}, "user", "keep it for this user (default: the profile's agent)")
+	f.Var(uuidValue(&d.user), "user", "keep it for this user (default: the profile's agent)")
 	f.BoolVar(&d.anyone, "anyone", false, "keep it for nobody")
 }
 

@@ -28,7 +28,7 @@ func queueAgents(s *session) *cobra.Command {
 		Example: "  fundesk queue agents\n  fundesk queue agents --watch\n  fundesk queue agents --since 7d -o csv",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.run(s, cmd) },
 	}
-	cmd.Flags().Var(timeValue{s.app.Now, &a.since}, "since", "count what was done after this time (default: today)")
+	cmd.Flags().Var(timeValue(s.app.Now, &a.since), "since", "count what was done after this time (default: today)")
 	cmd.Flags().BoolVar(&a.watch, "watch", false, "show it again and again")
 	cmd.Flags().DurationVar(&a.interval, "interval", 5*time.Second, "time between two requests of --watch, at least 1s")
 	return cmd

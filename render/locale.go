@@ -26,13 +26,13 @@ type Locale struct {
 // category (LC_MONETARY or LC_NUMERIC for amounts, LC_TIME for dates, LC_TELEPHONE for
 // phone numbers), else LANG. C, POSIX, unset and unknown languages change nothing.
 func LocaleFrom(getenv func(string) string) Locale {
-	of := func(categories ...string) place {
+	of := func(categories ...string) tag {
 		for _, name := range append([]string{"LC_ALL"}, append(categories, "LANG")...) {
 			if value := getenv(name); value != "" {
-				return parsePlace(value)
+				return parseTag(value)
 			}
 		}
-		return place{}
+		return tag{}
 	}
 	var l Locale
 	l.amounts = pick(amountForms, of("LC_MONETARY", "LC_NUMERIC"))
@@ -41,18 +41,18 @@ func LocaleFrom(getenv func(string) string) Locale {
 	return l
 }
 
-// place is a language and, where it is known, a region.
-type place struct{ language, region string }
+// tag is a language and, where it is known, a region.
+type tag struct{ language, region string }
 
-// parsePlace reads the name of a POSIX locale: nl_NL.UTF-8, de_CH@euro, en.
-func parsePlace(name string) place {
+// parseTag reads the name of a POSIX locale: nl_NL.UTF-8, de_CH@euro, en.
+func parseTag(name string) tag {
 	name, _, _ = strings.Cut(name, ".")
 	name, _, _ = strings.Cut(name, "@")
 	if name == "C" || name == "POSIX" {
-		return place{}
+		return tag{}
 	}
 	language, region, _ := strings.Cut(strings.ReplaceAll(name, "-", "_"), "_")
-	return place{strings.ToLower(language), strings.ToUpper(region)}
+	return tag{strings.ToLower(language), strings.ToUpper(region)}
 }
 
 // localized is a value of a table of languages; a region has its own or its language's.
@@ -61,12 +61,12 @@ type localized[T any] struct {
 	value T
 }
 
-// pick is the value of a place, the zero one where the table has none.
-func pick[T any](table []localized[T], p place) (value T) {
-	if p.language == "" {
+// pick is the value of a language, the zero one where the table has none.
+func pick[T any](table []localized[T], t tag) (value T) {
+	if t.language == "" {
 		return value
 	}
-	for _, name := range []string{p.language + "_" + p.region, p.language} {
+	for _, name := range []string{t.language + "_" + t.region, t.language} {
 		for _, row := range table {
 			if slices.Contains(strings.Fields(row.names), name) {
 				return row.value

@@ -75,6 +75,21 @@ func text[T any](value *T) string {
 	}
 }
 
+// OutcomeColumn tells whether something went well: ok, or the other word.
+func OutcomeColumn[T any](bad string, ok func(T) bool) Column[T] {
+	word := func(record T) Text {
+		if ok(record) {
+			return Text{Text: "ok", Role: Good}
+		}
+		return Text{Text: bad, Role: Bad}
+	}
+	return Column[T]{
+		Name: "ok", Default: true,
+		Value: func(record T) string { return word(record).Text },
+		Cell:  func(record T, _ View) Text { return word(record) },
+	}
+}
+
 // yesNo is a nullable truth value in a table; nobody said is empty.
 func yesNo(value *bool) Text {
 	switch {

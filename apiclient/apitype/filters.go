@@ -247,11 +247,11 @@ func stringsOf[T ~string](values []T) []string {
 	return texts
 }
 
-// Alternatives are words as a sentence names them: a, b or c.
-func Alternatives(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
+// Alternatives are values as a sentence names them: a, b or c.
+func Alternatives(values []string) string {
+	if len(values) < 2 {
+		return strings.Join(values, "")
 	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
+	last := len(values) - 1
+	return strings.Join(values[:last], ", ") + " or " + values[last]
 }

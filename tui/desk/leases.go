@@ -397,7 +397,7 @@ func (d *Day) readQueue() {
 	options := apitype.QueueOptions{QueueFilter: d.Filter, UserUUID: new(d.user())}
 	if d.leases.polls%2 == 1 {
 		d.do(0, func(ctx context.Context) (any, error) {
-			page, err := d.Client.Queue.Calls(ctx, apitype.QueueCallListOptions{QueueOptions: options, First: new(queueShown)})
+			page, err := d.Client.Queue.Calls.List(ctx, apitype.QueueCallListOptions{QueueOptions: options, First: new(queueShown)})
 			if err != nil {
 				return queueRead{}, err
 			}
