@@ -15,6 +15,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/commands/bulk"
 )
 
 // bodyKind is how the text of a flag becomes a JSON value.
@@ -234,7 +235,7 @@ func setDefault(object map[string]any, name string, value any) {
 // decodeObject reads one JSON object; repeated names are refused. Objects and arrays in
 // it stay as they were written: the order of their names and every digit.
 func decodeObject(data []byte) (map[string]any, error) {
-	data = bytes.TrimSpace(bytes.TrimPrefix(data, byteOrderMark))
+	data = bytes.TrimSpace(bulk.WithoutMark(data))
 	if !utf8.Valid(data) {
 		return nil, errUTF8
 	}

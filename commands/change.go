@@ -14,6 +14,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/commands/bulk"
 	"fundesk/render"
 )
 
@@ -26,22 +27,22 @@ type changeFlags struct {
 	allowEmpty  bool
 }
 
-func (c *changeFlags) register(cmd *cobra.Command, bulk bool) {
+func (c *changeFlags) register(cmd *cobra.Command, many bool) {
 	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "print the request and send nothing")
 	cmd.Flags().BoolVar(&c.outbox, "outbox", false, "put the change into the outbox first; it waits there while the service is away")
 	cmd.Flags().BoolVar(&c.outbox, "queue", false, "an earlier name of --outbox")
 	_ = cmd.Flags().MarkHidden("queue") // It was declared just now.
-	if bulk {
+	if many {
 		allowEmptyFlag(cmd, &c.allowEmpty)
-		cmd.Flags().IntVar(&c.concurrency, "concurrency", defaultConcurrency, "changes at a time")
+		cmd.Flags().IntVar(&c.concurrency, "concurrency", bulk.DefaultConcurrency, "changes at a time")
 	}
 }
 
 // check refuses flags without a meaning.
 func (c *changeFlags) check(cmd *cobra.Command) error {
-	if cmd.Flags().Changed("concurrency") && (c.concurrency < 1 || c.concurrency > maxConcurrency) {
-		return usageError("--concurrency must be 1 to " + strconv.Itoa(maxConcurrency))
+	if cmd.Flags().Changed("concurrency") && (c.concurrency < 1 || c.concurrency > bulk.MaxConcurrency) {
+		return usageError("--concurrency must be 1 to " + strconv.Itoa(bulk.MaxConcurrency))
 	}
 	return nil
 }
@@ -213,10 +214,10 @@ func resultColumns() []render.Column[changeResult] {
 }
 
 // withAnswers gives the changes of the outbox the answers that they would have had.
-func withAnswers(queued []ordered[apiclient.Change, json.RawMessage]) iter.Seq[ordered[apiclient.Change, *apiclient.Response]] {
-	return func(yield func(ordered[apiclient.Change, *apiclient.Response]) bool) {
+func withAnswers(queued []bulk.Outcome[apiclient.Change, json.RawMessage]) iter.Seq[bulk.Outcome[apiclient.Change, *apiclient.Response]] {
+	return func(yield func(bulk.Outcome[apiclient.Change, *apiclient.Response]) bool) {
 		for _, q := range queued {
-			if !yield(ordered[apiclient.Change, *apiclient.Response]{id: q.id, value: &apiclient.Response{Status: http.StatusOK, Body: q.value}, err: q.err}) {
+			if !yield(bulk.Outcome[apiclient.Change, *apiclient.Response]{Item: q.Item, Value: &apiclient.Response{Status: http.StatusOK, Body: q.Value}, Err: q.Err}) {
 				return
 			}
 		}
@@ -246,7 +247,7 @@ func runTargets[T any](s *session, cmd *cobra.Command, flags *changeFlags, args 
 	if err != nil {
 		return err
 	}
-	ids := distinct(named)
+	ids := bulk.Distinct(named)
 	if twice := len(named) - len(ids); twice > 0 {
 		s.note("%s named more than once, and changed once", count(twice, "record"))
 	}
@@ -256,16 +257,16 @@ func runTargets[T any](s *session, cmd *cobra.Command, flags *changeFlags, args 
 			return err
 		}
 	}
-	bulk := len(args) > 1 || args[0] == "-"
+	many := len(args) > 1 || args[0] == "-"
 	if flags.dryRun {
 		return printChanges(s, changes...)
 	}
-	if (question != "" || bulk) && len(ids) > 0 {
+	if (question != "" || many) && len(ids) > 0 {
 		if err := s.askChange(cmd.Context(), flags.yes, bulkQuestion(cmd, question, len(ids))); err != nil {
 			return err
 		}
 	}
-	if !bulk {
+	if !many {
 		return runChange(s, cmd, flags, columns, changes[0])
 	}
 	return sendAll(s, cmd, flags, changes)
@@ -299,7 +300,7 @@ func sendAll(s *session, cmd *cobra.Command, flags *changeFlags, changes []apicl
 	if _, err := client.Identity(cmd.Context()); err != nil { // No token: nothing is sent.
 		return err
 	}
-	outcomes := inOrder(cmd.Context(), flags.concurrency, changes, client.Send)
+	outcomes := bulk.InOrder(cmd.Context(), flags.concurrency, changes, client.Send)
 	if flags.outbox {
 		queued, err := s.queueChanges(cmd.Context(), changes)
 		if err != nil {
@@ -310,11 +311,11 @@ func sendAll(s *session, cmd *cobra.Command, flags *changeFlags, changes []apicl
 	var failed []error
 	var printing error
 	for outcome := range outcomes {
-		r := newResult(outcome.id.UUID, outcome.value, outcome.err)
-		if outcome.err != nil {
-			failed = append(failed, fmt.Errorf("%s: %w", r.UUID, outcome.err))
+		r := newResult(outcome.Item.UUID, outcome.Value, outcome.Err)
+		if outcome.Err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", r.UUID, outcome.Err))
 		}
-		if known, _ := errorAs(outcome.err); known != nil && known.Kind == apiclient.KindInterrupted && !known.Sent {
+		if known, _ := errorAs(outcome.Err); known != nil && known.Kind == apiclient.KindInterrupted && !known.Sent {
 			continue // Not begun: there is no result to tell.
 		}
 		if printing == nil { // A closed pipe must not leave half of the changes unsent.

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -16,6 +15,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/commands/bulk"
 	"fundesk/completions"
 	"fundesk/render"
 )
@@ -111,21 +111,16 @@ func (m *markFlags) addSource(entry *apitype.ProcessedEntry) {
 func (m *markFlags) parse(data []byte) ([]apitype.ProcessedEntry, error) {
 	var entries []apitype.ProcessedEntry
 	var wrong []string
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, maxLine)
-	for number := 1; lines.Scan(); number++ {
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
-			continue
-		}
-		entry, err := m.parseLine(lines.Bytes())
+	err := bulk.EachLine(bytes.NewReader(data), func(number int, line []byte) {
+		entry, err := m.parseLine(line)
 		if err != nil {
 			wrong = append(wrong, "line "+strconv.Itoa(number)+": "+err.Error())
-			continue
+			return
 		}
 		entries = append(entries, entry)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, usageError("read the entries: " + lineFault(err).Error())
+	})
+	if err != nil {
+		return nil, usageError("read the entries: " + err.Error())
 	}
 	if len(wrong) > 0 {
 		return nil, usageError(wrong[0], wrong[:min(len(wrong), 20)]...)
@@ -135,7 +130,7 @@ func (m *markFlags) parse(data []byte) ([]apitype.ProcessedEntry, error) {
 
 func (m *markFlags) parseLine(line []byte) (apitype.ProcessedEntry, error) {
 	var unchecked apitype.UncheckedEntry
-	if err := jsonv2.Unmarshal(bytes.TrimPrefix(line, byteOrderMark), &unchecked, jsonv2.RejectUnknownMembers(true)); err != nil {
+	if err := jsonv2.Unmarshal(line, &unchecked, jsonv2.RejectUnknownMembers(true)); err != nil {
 		return apitype.ProcessedEntry{}, errors.New("is not a processed entry: an object with entityName, entityUuid and processedAt")
 	}
 	if unchecked.ProcessedAt == nil {
@@ -231,8 +226,8 @@ func enqueueMarks(s *session, cmd *cobra.Command, list *render.List[changeResult
 	}
 	var failed, printing error // A closed pipe must not hide what failed.
 	for i, r := range results {
-		if r.err != nil {
-			failed = cmp.Or(failed, r.err)
+		if r.Err != nil {
+			failed = cmp.Or(failed, r.Err)
 			continue
 		}
 		printing = cmp.Or(printing, addMarks(list, options, chunks[i], nil))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/commands/bulk"
 )
 
 func FuzzTargets(f *testing.F) {
@@ -18,7 +19,7 @@ func FuzzTargets(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		ids, err := readTargets(bytes.NewReader(text))
+		ids, err := bulk.ReadTargets(bytes.NewReader(text))
 		if err == nil && len(ids) > 1+bytes.Count(text, []byte("\n")) {
 			t.Errorf("%q: got %d identifiers, want at most one a line", text, len(ids))
 		}
@@ -64,23 +65,6 @@ func FuzzImport(f *testing.F) {
 		}
 		if err := read(bytes.NewReader(text), each); err != nil && err.Error() == "" {
 			t.Errorf("%q: got an error without words", text)
-		}
-	})
-}
-
-// What an import left behind is read again, whatever a crash did to it.
-func FuzzResults(f *testing.F) {
-	f.Add([]byte(`{"line":1,"uuid":"` + testID + `","state":"done","ok":true}` + "\n{"))
-	f.Add([]byte(`{"line":-1,"uuid":""}`))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		known := map[int]lineResult{}
-		for line := range bytes.Lines(text) {
-			noteResult(known, line)
-		}
-		for number, r := range known {
-			if number < 1 || r.UUID == "" || r.Line != number {
-				t.Errorf("%q: got %+v for line %d", text, r, number)
-			}
 		}
 	})
 }

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -13,12 +12,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/commands/bulk"
 )
 
 // importer is how the lines of a file become creations of one noun.
@@ -64,12 +63,12 @@ func (f *importFlags) run(s *session, cmd *cobra.Command, i importer, name strin
 	if err := f.check(cmd); err != nil {
 		return err
 	}
-	if isSameFile(name, f.results) {
+	if bulk.IsSameFile(name, f.results) {
 		return usageError("--results names the file that is imported; the results need one of their own")
 	}
-	known, size, err := readResults(f.results)
+	known, size, err := bulk.ReadResults(f.results)
 	if err != nil {
-		return err
+		return refusedInput(err)
 	}
 	lines, err := unlessInterrupted(cmd.Context(), func() ([]importLine, error) { return f.read(s, i, name, known) })
 	if err != nil {
@@ -85,7 +84,7 @@ func (f *importFlags) run(s *session, cmd *cobra.Command, i importer, name strin
 		}
 		return printChanges(s, changes...)
 	}
-	todo := slices.DeleteFunc(slices.Clone(lines), func(l importLine) bool { return isDone(known[l.number]) })
+	todo := slices.DeleteFunc(slices.Clone(lines), func(l importLine) bool { return known[l.number].IsDone() })
 	if done := len(lines) - len(todo); done > 0 {
 		s.note("%d of %d lines are done already", done, len(lines))
 	}
@@ -105,19 +104,34 @@ func (f *importFlags) run(s *session, cmd *cobra.Command, i importer, name strin
 	if _, err := client.Identity(cmd.Context()); err != nil {
 		return err
 	}
-	out, err := openResults(f.results, size)
+	out, err := bulk.OpenResults(f.results, size)
 	if err != nil {
+		return refusedInput(err)
+	}
+	err = plan(out, todo, known)
+	if err == nil {
+		err = f.send(s, cmd, client, todo, out)
+	}
+	return errors.Join(err, out.Close())
+}
+
+// plan writes the uuids of the lines that have none in the file yet. They are on disk when
+// it returns.
+func plan(out *bulk.Results, lines []importLine, known bulk.Earlier) error {
+	var planned []bulk.Result
+	for _, line := range lines {
+		if _, before := known[line.number]; !before {
+			planned = append(planned, bulk.Result{Line: line.number, UUID: line.change.UUID.String(), State: bulk.StatePlanned})
+		}
+	}
+	if err := out.Write(planned...); err != nil {
 		return err
 	}
-	if err := out.plan(todo, known); err != nil {
-		return errors.Join(err, out.close())
-	}
-	err = f.send(s, cmd, client, todo, out)
-	return errors.Join(err, out.close())
+	return out.Sync()
 }
 
 // read reads and checks every line; nothing is sent when one is wrong.
-func (f *importFlags) read(s *session, i importer, name string, known map[int]lineResult) ([]importLine, error) {
+func (f *importFlags) read(s *session, i importer, name string, known bulk.Earlier) ([]importLine, error) {
 	var in io.Reader = s.app.In
 	if name != "-" {
 		file, err := os.Open(name)
@@ -193,7 +207,7 @@ func lineProblem(err error) string {
 
 // line makes the creation of one line. A line without a uuid gets the one of an earlier
 // run, or a new one.
-func (i importer) line(number int, text []byte, object map[string]any, known map[int]lineResult, seen map[apitype.UUID]int) (importLine, error) {
+func (i importer) line(number int, text []byte, object map[string]any, known bulk.Earlier, seen map[apitype.UUID]int) (importLine, error) {
 	earlier, started := known[number]
 	id, given := object["uuid"].(string)
 	switch {
@@ -215,8 +229,8 @@ func (i importer) line(number int, text []byte, object map[string]any, known map
 	}
 	seen[change.UUID] = number
 	change.Generated = started || !given // A 409 may come from the run that was interrupted.
-	line := importLine{number: number, sum: sumOf(change.UUID, text), change: change}
-	if isDone(earlier) && earlier.Sum != "" && earlier.Sum != line.sum {
+	line := importLine{number: number, sum: bulk.SumOf(change.UUID, text), change: change}
+	if earlier.IsDone() && earlier.Sum != "" && earlier.Sum != line.sum {
 		return importLine{}, errors.New("was created with other values than it has now; import what is new as another file, with another results file")
 	}
 	return line, nil
@@ -227,17 +241,12 @@ type eachLine func(number int, text []byte, object map[string]any, err error)
 
 // readNDJSON reads one JSON object a line.
 func readNDJSON(in io.Reader, each eachLine) error {
-	lines := bufio.NewScanner(in)
-	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
-	for number := 1; lines.Scan(); number++ {
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
-			continue
-		}
-		object, err := decodeObject(lines.Bytes())
-		each(number, lines.Bytes(), object, err)
-	}
-	if err := lines.Err(); err != nil {
-		return usageError("read the lines: " + lineFault(err).Error())
+	err := bulk.EachLine(in, func(number int, line []byte) {
+		object, err := decodeObject(line)
+		each(number, line, object, err)
+	})
+	if err != nil {
+		return usageError("read the lines: " + err.Error())
 	}
 	return nil
 }
@@ -303,17 +312,17 @@ func rowObject(s *session, columns []bodyField, row []string) (map[string]any, e
 
 // send creates the records and keeps the results. It stops early when the rest would
 // fail alike: the results cannot be kept, or the service takes nothing from this account.
-func (f *importFlags) send(s *session, cmd *cobra.Command, client *apiclient.Client, todo []importLine, out *resultsFile) error {
+func (f *importFlags) send(s *session, cmd *cobra.Command, client *apiclient.Client, todo []importLine, out *bulk.Results) error {
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
 	progress := newProgress(s, len(todo))
-	stop := &stopper{}
+	stop := &bulk.Stopper{}
 	create := func(ctx context.Context, line importLine) (int, error) {
 		if err := ctx.Err(); err != nil { // Not even begun.
 			return 0, err
 		}
 		answer, err := client.Send(ctx, line.change)
-		if stop.watch(err) { // Here, and not in the order of the lines: a slow one must not let many more go out.
+		if stop.Watch(err) { // Here, and not in the order of the lines: a slow one must not let many more go out.
 			cancel()
 		}
 		if err != nil {
@@ -322,30 +331,30 @@ func (f *importFlags) send(s *session, cmd *cobra.Command, client *apiclient.Cli
 		return answer.Status, nil
 	}
 	var failed []error
-	for outcome := range inOrder(ctx, f.concurrency, todo, create) {
-		if kind := apiclient.KindOf(outcome.err); kind == apiclient.KindInterrupted || errors.Is(outcome.err, context.Canceled) {
+	for outcome := range bulk.InOrder(ctx, f.concurrency, todo, create) {
+		if kind := apiclient.KindOf(outcome.Err); kind == apiclient.KindInterrupted || errors.Is(outcome.Err, context.Canceled) {
 			continue // The next run looks after it.
 		}
-		r := lineResult{Line: outcome.id.number, UUID: outcome.id.change.UUID.String(), Sum: outcome.id.sum, State: "done", OK: new(true), Status: outcome.value}
-		if outcome.err != nil {
-			r.State, r.OK, r.Error = "failed", new(false), new(lineProblem(outcome.err))
-			failed = append(failed, fmt.Errorf("line %d: %w", r.Line, outcome.err))
+		r := bulk.Result{Line: outcome.Item.number, UUID: outcome.Item.change.UUID.String(), Sum: outcome.Item.sum, State: bulk.StateDone, OK: new(true), Status: outcome.Value}
+		if outcome.Err != nil {
+			r.State, r.OK, r.Error = bulk.StateFailed, new(false), new(lineProblem(outcome.Err))
+			failed = append(failed, fmt.Errorf("line %d: %w", r.Line, outcome.Err))
 		}
-		if err := out.write(r); err != nil {
-			stop.fail(err)
+		if err := out.Write(r); err != nil {
+			stop.Fail(err)
 			cancel()
 		}
 		progress.step()
 	}
 	progress.end()
-	if err := out.sync(); err != nil {
-		stop.fail(err)
+	if err := out.Sync(); err != nil {
+		stop.Fail(err)
 	}
 	return f.conclude(s, cmd, failed, stop, progress)
 }
 
 // conclude says how an import ended.
-func (f *importFlags) conclude(s *session, cmd *cobra.Command, failed []error, stop *stopper, p *progress) error {
+func (f *importFlags) conclude(s *session, cmd *cobra.Command, failed []error, stop *bulk.Stopper, p *progress) error {
 	hint := "run it again with --results FILE to be able to go on"
 	if f.results != "" {
 		hint = "go on with the same command"
@@ -353,56 +362,13 @@ func (f *importFlags) conclude(s *session, cmd *cobra.Command, failed []error, s
 	if err := cmd.Context().Err(); err != nil {
 		return withHint(&apiclient.Error{Kind: apiclient.KindInterrupted, Message: fmt.Sprintf("interrupted after %d of %d lines", p.done, p.total), Err: err}, hint)
 	}
-	if stop.err != nil {
+	if why := stop.Err(); why != nil {
 		if p.done == len(failed) { // Nothing was created: it is not a part that failed.
-			return withHint(stop.err, hint)
+			return withHint(why, hint)
 		}
-		message := fmt.Sprintf("stopped after %d of %d lines, %d of them created: %s", p.done, p.total, p.done-len(failed), stop.err)
-		return withHint(&apiclient.Error{Kind: apiclient.KindPartial, Message: message, Err: stop.err}, hint)
+		message := fmt.Sprintf("stopped after %d of %d lines, %d of them created: %s", p.done, p.total, p.done-len(failed), why)
+		return withHint(&apiclient.Error{Kind: apiclient.KindPartial, Message: message, Err: why}, hint)
 	}
 	s.note("%d created, %d failed", p.total-len(failed), len(failed))
 	return partial(failed, p.total)
-}
-
-// enough is how many lines in a row may find no service before an import stops: each
-// has been tried several times already.
-const enough = 20
-
-// stopper decides when an import makes no sense any more. Several goroutines use it.
-type stopper struct {
-	mu          sync.Mutex
-	unavailable int   // Lines in a row that found no service.
-	err         error // Why it stopped.
-}
-
-// watch looks at the result of one line; it returns true when the import is to stop.
-func (s *stopper) watch(err error) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch apiclient.KindOf(err) {
-	case apiclient.KindUnauthenticated, apiclient.KindForbidden:
-		s.keep(err)
-		return true
-	case apiclient.KindUnavailable, apiclient.KindUnknownOutcome:
-		if s.unavailable++; s.unavailable >= enough {
-			s.keep(err)
-			return true
-		}
-	default:
-		s.unavailable = 0
-	}
-	return false
-}
-
-// fail is why the import stops, unless there is an earlier reason.
-func (s *stopper) fail(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.keep(err)
-}
-
-func (s *stopper) keep(err error) {
-	if s.err == nil {
-		s.err = err
-	}
 }

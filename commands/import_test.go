@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/commands/bulk"
 	"fundesk/service/servicetest"
 )
 
@@ -162,7 +163,7 @@ func TestImportPlansFirst(t *testing.T) {
 		t.Errorf("got %d planned lines, want 50", got)
 	}
 	for line := range bytes.Lines(data) {
-		var r lineResult
+		var r bulk.Result
 		if err := json.Unmarshal(line, &r); err != nil || r.UUID == "" {
 			t.Errorf("got %q, want a result: %v", line, err)
 		}
@@ -199,7 +200,7 @@ func TestImportStopsEarly(t *testing.T) {
 		{"not authenticated from the beginning", 401, 0, 4, 8},
 		{"a token that ends on the way", 401, 50, 9, 70},
 		{"forbidden", 403, 0, 5, 8},
-		{"a service that goes away", 503, 50, 9, 50 + maxTriesOfClient*(2*enough+8)},
+		{"a service that goes away", 503, 50, 9, 50 + maxTriesOfClient*(2*20+8)},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -241,11 +242,11 @@ func TestImportRefusesAResultsFileInUse(t *testing.T) {
 	t.Parallel()
 	i := newImporting(t, "ndjson", 3)
 	i.run(1)
-	_, size, err := readResults(i.results)
+	_, size, err := bulk.ReadResults(i.results)
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := openResults(i.results, size)
+	first, err := bulk.OpenResults(i.results, size)
 	if err != nil {
 		t.Fatalf("open the results file: %v", err)
 	}
@@ -253,10 +254,10 @@ func TestImportRefusesAResultsFileInUse(t *testing.T) {
 	if errs, code := i.run(0); code != 2 || !strings.Contains(errs, "another import is using") || len(i.names()) != before {
 		t.Errorf("beside another import: got exit code %d, %q and %d records, want 2, why, and %d", code, errs, len(i.names()), before)
 	}
-	if err := first.close(); err != nil {
+	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if second, err := openResults(i.results, size-1); err == nil {
+	if second, err := bulk.OpenResults(i.results, size-1); err == nil {
 		t.Errorf("a file that grew since it was read: got %v, want a refusal", second)
 	}
 	if errs, code := i.run(0); code != 0 || len(i.names()) != 3 {

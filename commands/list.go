@@ -11,6 +11,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/commands/bulk"
 	"fundesk/render"
 )
 
@@ -301,10 +302,10 @@ func getCommand[T any, O apiclient.ListOptions](s *session, nouns, long, example
 // of the others; an account that is refused is, for all of them.
 func getAll[T any](ctx context.Context, ids []apitype.UUID, list *render.List[T], get func(context.Context, apitype.UUID) (apiclient.Record[T], error)) error {
 	var failed []error
-	for outcome := range inOrder(ctx, defaultConcurrency, ids, get) {
-		err := outcome.err
+	for outcome := range bulk.InOrder(ctx, bulk.DefaultConcurrency, ids, get) {
+		err := outcome.Err
 		if err == nil {
-			err = list.Add(outcome.value.Raw, outcome.value.Decode)
+			err = list.Add(outcome.Value.Raw, outcome.Value.Decode)
 		}
 		switch {
 		case err == nil:
@@ -313,7 +314,7 @@ func getAll[T any](ctx context.Context, ids []apitype.UUID, list *render.List[T]
 		case apiclient.KindOf(err) == apiclient.KindUnauthenticated:
 			return errors.Join(err, list.Abort())
 		default:
-			failed = append(failed, fmt.Errorf("%s: %w", outcome.id, err))
+			failed = append(failed, fmt.Errorf("%s: %w", outcome.Item, err))
 		}
 	}
 	end := list.Close

@@ -14,6 +14,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/commands/bulk"
 	"fundesk/render"
 )
 
@@ -305,31 +306,31 @@ func (s *session) queueChange(ctx context.Context, ch apiclient.Change) (json.Ra
 	if err != nil {
 		return nil, err
 	}
-	return results[0].value, results[0].err
+	return results[0].Value, results[0].Err
 }
 
 // queueChanges puts changes into the outbox and then tries all of them once.
-func (s *session) queueChanges(ctx context.Context, changes []apiclient.Change) ([]ordered[apiclient.Change, json.RawMessage], error) {
+func (s *session) queueChanges(ctx context.Context, changes []apiclient.Change) ([]bulk.Outcome[apiclient.Change, json.RawMessage], error) {
 	box, err := s.outbox(ctx)
 	if err != nil {
 		return nil, err
 	}
-	results := make([]ordered[apiclient.Change, json.RawMessage], len(changes))
+	results := make([]bulk.Outcome[apiclient.Change, json.RawMessage], len(changes))
 	ids := make([]string, len(changes))
 	for i, ch := range changes {
-		results[i].id = ch
+		results[i].Item = ch
 		entry, err := box.Add(outbox.NewEntry(ch))
 		if err != nil {
-			results[i].err = failure(apiclient.KindFailure, "put the change into the outbox: %s", err)
+			results[i].Err = failure(apiclient.KindFailure, "put the change into the outbox: %s", err)
 		}
 		ids[i] = entry.ID
 	}
 	events := map[string]outbox.Event{}
 	_, err = box.Sender(s.client, outbox.SenderOptions{Notify: func(e outbox.Event) { events[e.Entry.ID] = e }}).SendDue(ctx)
 	for i, id := range ids {
-		if results[i].err == nil {
+		if results[i].Err == nil {
 			event, tried := events[id]
-			results[i].value, results[i].err = queuedResult(id, event, tried, err)
+			results[i].Value, results[i].Err = queuedResult(id, event, tried, err)
 		}
 	}
 	return results, nil

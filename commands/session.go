@@ -2,9 +2,6 @@ package commands
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"os"
 	"os/user"
 	"path/filepath"
 	"runtime"
@@ -12,11 +9,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"fundesk/apiclient"
 	"fundesk/commands/profile"
-	"fundesk/render"
 )
 
 // globals are the flags that every command has.
@@ -147,111 +142,6 @@ func (s *session) store() profile.Store { return profile.Store{Dir: s.configDir(
 
 func (s *session) tokens() profile.Tokens {
 	return profile.Tokens{Dir: s.configDir(), Getenv: s.app.Getenv}
-}
-
-// format is the chosen format, or what fits the output.
-func (s *session) format() (render.Format, error) {
-	switch {
-	case s.flags.output != "":
-		format, err := render.ParseFormat(s.flags.output)
-		if err != nil {
-			return "", usageError(err.Error())
-		}
-		if s.flags.jq != "" && (format == render.Table || format == render.CSV) {
-			return "", usageError("--jq goes with -o json, ndjson, tsv or id")
-		}
-		return format, nil
-	case s.flags.jq != "":
-		return render.JSON, nil
-	case isTerminal(s.app.Out):
-		return render.Table, nil
-	default:
-		return render.TSV, nil
-	}
-}
-
-// output is how records are written.
-func (s *session) output() (render.Options, error) {
-	format, err := s.format()
-	if err != nil {
-		return render.Options{}, err
-	}
-	o := render.Options{
-		Format: format, Columns: s.flags.columns, NoHeader: s.flags.noHeader, SpreadsheetSafe: s.flags.safeCells,
-		Terminal: isTerminal(s.app.Out), Now: s.app.Now(), Location: time.Local,
-	}
-	if s.flags.utc {
-		o.Location = time.UTC
-	}
-	if s.flags.jq != "" {
-		if o.Query, err = render.ParseQuery(s.flags.jq); err != nil {
-			return o, usageError(err.Error())
-		}
-	}
-	if o.Terminal {
-		o.Width, o.Locale = s.width(), s.locale()
-		o.Color = !s.flags.noColor && s.app.Getenv("NO_COLOR") == "" && s.app.Getenv("TERM") != "dumb"
-	}
-	return o, nil
-}
-
-// locale is how the person at the terminal writes amounts, dates and numbers.
-func (s *session) locale() render.Locale { return render.LocaleFrom(s.app.Getenv) }
-
-func (s *session) width() int {
-	if file, ok := s.app.Out.(*os.File); ok {
-		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
-			return width
-		}
-	}
-	return 80
-}
-
-// note tells a person something that is no error, unless --quiet.
-func (s *session) note(format string, args ...any) {
-	if !s.flags.quiet {
-		s.warn(format, args...)
-	}
-}
-
-// warn tells what --quiet must not hide: that a list is short. Where errors are told as
-// JSON it waits for the end: an error is the only line then.
-func (s *session) warn(format string, args ...any) {
-	s.notes = append(s.notes, "fundesk: "+render.Clean(fmt.Sprintf(format, args...)))
-	if !wantsJSON(s.args) {
-		s.tellNotes()
-	}
-}
-
-// tellNotes writes the notes that were kept.
-func (s *session) tellNotes() {
-	for _, note := range s.notes {
-		fmt.Fprintln(s.app.Err, note)
-	}
-	s.notes = nil
-}
-
-// cleanJSON is a line of JSON as stderr may show it.
-func (s *session) cleanJSON(line []byte) []byte {
-	if isTerminal(s.app.Err) {
-		return render.CleanJSON(line)
-	}
-	return line
-}
-
-// cleaned makes what is written safe for a terminal: field names are the service's.
-type cleaned struct{ io.Writer }
-
-func (c cleaned) Write(text []byte) (int, error) {
-	if _, err := c.Writer.Write(render.CleanJSON(text)); err != nil {
-		return 0, err
-	}
-	return len(text), nil
-}
-
-func isTerminal(stream any) bool {
-	file, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // connect is the client of the chosen service.

@@ -146,6 +146,16 @@ func findProfile(config profile.Config, name string) (profile.Profile, error) {
 	return p, withHint(usageError("there is no profile "+quote(name)), hint)
 }
 
+// defaults is the profile in use, empty when there is none: what it says of the user
+// must not stand in the way of a --dry-run.
+func (s *session) defaults() profile.Profile {
+	t, err := s.resolve()
+	if err != nil {
+		return profile.Profile{}
+	}
+	return t.profile
+}
+
 func noTarget(message string) error {
 	return withHint(failure(apiclient.KindUnauthenticated, "%s", message),
 		"log in: fundesk auth login --profile NAME --base-url https://…; or try the demo: fundesk demo, or any command with --profile demo")

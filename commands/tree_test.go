@@ -93,12 +93,12 @@ func TestOnlyTheChosenVerbIsBuilt(t *testing.T) {
 		}
 	})
 	for _, args := range [][]string{{"call"}, {"call", "lst"}, {"call", "--status", "list"}, {"help", "call"}, {"--profile", "list", "call"}, {"__complete", "call", "list"}, {"__complete"}, {"__complete", "list", "list", ""}} {
-		if got := chosenVerb(args, []verb{{name: "list"}}); got != "" {
+		if got := chosenVerb(args, "call", []verb{{name: "list"}}); got != "" {
 			t.Errorf("%v: got only %s built, want all", args, got)
 		}
 	}
 	for _, args := range [][]string{{"calls", "list"}, {"call", "list", "--status"}, {"__complete", "call", "list", "--st"}, {"__completeNoDesc", "call", "list", ""}} {
-		if got := chosenVerb(args, []verb{{name: "list"}, {name: "get"}}); got != "list" {
+		if got := chosenVerb(args, "call", []verb{{name: "list"}, {name: "get"}}); got != "list" {
 			t.Errorf("%v: got %q, want list alone", args, got)
 		}
 	}

@@ -24,6 +24,7 @@ var forbidden = map[string][]string{
 	"fundesk/tui/desk":                  {"fundesk/commands/...", "fundesk/service/...", "fundesk/completions", "fundesk/tui", "fundesk/tui/widget", "github.com/spf13/...", "charm.land/..."},
 	"fundesk/completions":               {"fundesk/commands/...", "fundesk/service/...", "fundesk/tui/..."},
 	"fundesk/commands":                  {"fundesk/service/...", "database/sql"},
+	"fundesk/commands/bulk":             {"fundesk/service/...", "fundesk/render", "fundesk/tui/...", "fundesk/commands", "fundesk/commands/profile", "github.com/spf13/...", "net/http"},
 	"fundesk/commands/profile":          {"fundesk/apiclient", "fundesk/apiclient/apitype", "fundesk/apiclient/outbox", "fundesk/service/...", "fundesk/render", "fundesk/tui/...", "github.com/spf13/..."},
 	"fundesk/service":                   {"fundesk/apiclient", "fundesk/render", "fundesk/commands/...", "net/http", "database/sql"},
 	"fundesk/service/httpapi":           {"fundesk/apiclient", "fundesk/service/sqlstore", "database/sql"},

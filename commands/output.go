@@ -3,10 +3,72 @@ package commands
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
+	"time"
+
+	"golang.org/x/term"
 
 	"fundesk/render"
 )
+
+// format is the chosen format, or what fits the output.
+func (s *session) format() (render.Format, error) {
+	switch {
+	case s.flags.output != "":
+		format, err := render.ParseFormat(s.flags.output)
+		if err != nil {
+			return "", usageError(err.Error())
+		}
+		if s.flags.jq != "" && (format == render.Table || format == render.CSV) {
+			return "", usageError("--jq goes with -o json, ndjson, tsv or id")
+		}
+		return format, nil
+	case s.flags.jq != "":
+		return render.JSON, nil
+	case isTerminal(s.app.Out):
+		return render.Table, nil
+	default:
+		return render.TSV, nil
+	}
+}
+
+// output is how records are written.
+func (s *session) output() (render.Options, error) {
+	format, err := s.format()
+	if err != nil {
+		return render.Options{}, err
+	}
+	o := render.Options{
+		Format: format, Columns: s.flags.columns, NoHeader: s.flags.noHeader, SpreadsheetSafe: s.flags.safeCells,
+		Terminal: isTerminal(s.app.Out), Now: s.app.Now(), Location: time.Local,
+	}
+	if s.flags.utc {
+		o.Location = time.UTC
+	}
+	if s.flags.jq != "" {
+		if o.Query, err = render.ParseQuery(s.flags.jq); err != nil {
+			return o, usageError(err.Error())
+		}
+	}
+	if o.Terminal {
+		o.Width, o.Locale = s.width(), s.locale()
+		o.Color = !s.flags.noColor && s.app.Getenv("NO_COLOR") == "" && s.app.Getenv("TERM") != "dumb"
+	}
+	return o, nil
+}
+
+// locale is how the person at the terminal writes amounts, dates and numbers.
+func (s *session) locale() render.Locale { return render.LocaleFrom(s.app.Getenv) }
+
+func (s *session) width() int {
+	if file, ok := s.app.Out.(*os.File); ok {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
+			return width
+		}
+	}
+	return 80
+}
 
 // pair is one line of what is not a record of the service: a name and a value.
 type pair struct{ name, value string }

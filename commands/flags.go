@@ -1,10 +1,14 @@
 package commands
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"fundesk/apiclient/apitype"
 )
@@ -79,11 +83,46 @@ func (p parsedValue[T]) Set(text string) error {
 // Type is the word in the help.
 func (p parsedValue[T]) Type() string { return p.word }
 
-// parseID reads an identifier from the arguments.
-func parseID(text string) (apitype.UUID, error) {
-	id, err := apitype.ParseUUID(text)
-	if err != nil {
-		return id, usageError(quote(text) + " " + err.Error())
+// keptFile is the flag value of a file that is read, and written again: never a stream.
+type keptFile struct{ name *string }
+
+func (f keptFile) String() string { return *f.name }
+
+func (f keptFile) Type() string { return "string" }
+
+func (f keptFile) Set(name string) error {
+	if name == "-" {
+		return errors.New("wants a file that can be read again (./- for one of that name)")
 	}
-	return id, nil
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return errors.New("wants a file that can be read again, which " + quote(name) + " is not")
+	}
+	*f.name = name
+	return nil
+}
+
+// flagError is a flag that is not there, or has a value that it cannot have: told in
+// words of this program, not in those of the library that reads numbers.
+func flagError(err error) error {
+	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return usageError(err.Error())
+	}
+	wants := map[string]string{
+		"int":      "must be a whole number",
+		"duration": "must be a duration such as 30s or 2m",
+		"bool":     "must be true or false",
+	}[invalid.GetFlag().Value.Type()]
+	if wants == "" {
+		wants = invalid.Unwrap().Error()
+	}
+	name, value := "--"+invalid.GetFlag().Name, invalid.GetValue()
+	switch {
+	case strings.HasPrefix(wants, "is not "):
+		return usageError(name + " " + quote(value) + " " + wants)
+	case value == "":
+		return usageError(name + " " + wants)
+	default:
+		return usageError(name + " " + wants + ", not " + quote(value))
+	}
 }

@@ -1,0 +1,126 @@
+// Package bulk is what commands on many records share: the identifiers and lines that they
+// read, how many requests run at a time, when it makes no sense to go on, and the results
+// that let a later run go on where this one ended.
+//
+// It must not know the command line, how anything is shown, nor which noun is changed.
+//
+//	ids, err := bulk.ReadTargets(os.Stdin)
+//	for outcome := range bulk.InOrder(ctx, bulk.DefaultConcurrency, ids, client.Calls.Get) {
+//		fmt.Println(outcome.Item, outcome.Err)
+//	}
+package bulk
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"fundesk/apiclient"
+)
+
+// DefaultConcurrency is how many requests of a bulk operation run at a time, and
+// MaxConcurrency keeps one user from taking a service down.
+const (
+	DefaultConcurrency = 4
+	MaxConcurrency     = 64
+)
+
+// Fault is input that is refused before any request, with the way out where there is one.
+type Fault struct{ Message, Hint string }
+
+// Error is the message.
+func (f *Fault) Error() string { return f.Message }
+
+// Outcome is the result for one item.
+type Outcome[I, V any] struct {
+	Item  I
+	Value V
+	Err   error
+}
+
+// InOrder runs do for each item, several at a time, and yields the results in the order of
+// the items. When the caller stops, or the context ends, no further one is started, and
+// those that run are waited for.
+func InOrder[I, V any](ctx context.Context, concurrency int, items []I, do func(context.Context, I) (V, error)) iter.Seq[Outcome[I, V]] {
+	return func(yield func(Outcome[I, V]) bool) {
+		slots := make(chan struct{}, max(1, concurrency))
+		pending := make(chan chan Outcome[I, V], len(items))
+		stop := make(chan struct{})
+		go func() {
+			defer close(pending)
+			for _, item := range items {
+				select {
+				case slots <- struct{}{}:
+				case <-stop:
+					return
+				}
+				answer := make(chan Outcome[I, V], 1)
+				pending <- answer
+				go func() {
+					defer func() { <-slots }()
+					value, err := do(ctx, item)
+					answer <- Outcome[I, V]{Item: item, Value: value, Err: err}
+				}()
+			}
+		}()
+		stopped := false
+		for answer := range pending {
+			outcome := <-answer
+			if !stopped && !yield(outcome) {
+				stopped = true
+				close(stop)
+			}
+		}
+	}
+}
+
+// maxUnavailable is how many items in a row may find no service before the operation
+// stops: each has been tried several times already.
+const maxUnavailable = 20
+
+// Stopper decides when an operation makes no sense any more. Several goroutines use it.
+type Stopper struct {
+	mu          sync.Mutex
+	unavailable int // Items in a row that found no service.
+	err         error
+}
+
+// Watch looks at the result of one item; it returns true when the operation is to stop: the
+// service takes nothing from this account, or is not there.
+func (s *Stopper) Watch(err error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch apiclient.KindOf(err) {
+	case apiclient.KindUnauthenticated, apiclient.KindForbidden:
+		s.keep(err)
+		return true
+	case apiclient.KindUnavailable, apiclient.KindUnknownOutcome:
+		if s.unavailable++; s.unavailable >= maxUnavailable {
+			s.keep(err)
+			return true
+		}
+	default:
+		s.unavailable = 0
+	}
+	return false
+}
+
+// Fail is why the operation stops, unless there is an earlier reason.
+func (s *Stopper) Fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keep(err)
+}
+
+func (s *Stopper) keep(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// Err is why the operation stopped, nil when it did not.
+func (s *Stopper) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}

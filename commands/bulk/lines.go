@@ -1,0 +1,89 @@
+package bulk
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+)
+
+// MaxLine is the longest line of bulk input, in bytes.
+const MaxLine = 16 << 20
+
+// byteOrderMark is what programs of Windows begin a file with.
+var byteOrderMark = []byte("\ufeff")
+
+// WithoutMark is a text without the byte order mark that it may begin with.
+func WithoutMark(text []byte) []byte { return bytes.TrimPrefix(text, byteOrderMark) }
+
+// EachLine tells each line that is not blank, with its number. Its error is why no further
+// line can be read.
+func EachLine(in io.Reader, each func(number int, line []byte)) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 0, 64<<10), MaxLine)
+	for number := 1; lines.Scan(); number++ {
+		if line := WithoutMark(lines.Bytes()); len(bytes.TrimSpace(line)) > 0 {
+			each(number, line)
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return errors.New("a line is longer than 16 MiB")
+	}
+	return lines.Err()
+}
+
+// ReadTargets reads one identifier a line from stdin: bare, as a JSON string, or as a JSON
+// object with a uuid.
+func ReadTargets(stdin io.Reader) (ids []apitype.UUID, err error) {
+	var wrong *Fault
+	err = EachLine(stdin, func(number int, line []byte) {
+		id, err := target(bytes.TrimSpace(line))
+		if err != nil && wrong == nil {
+			wrong = &Fault{Message: "stdin line " + strconv.Itoa(number) + " " + err.Error()}
+		}
+		ids = append(ids, id)
+	})
+	switch {
+	case wrong != nil:
+		return nil, wrong
+	case err != nil:
+		return nil, &Fault{Message: "read stdin: " + err.Error()}
+	default:
+		return ids, nil
+	}
+}
+
+var errJSON = errors.New("must be JSON")
+
+func target(line []byte) (apitype.UUID, error) {
+	text := string(line)
+	switch line[0] {
+	case '{':
+		if !json.Valid(line) {
+			return apitype.UUID{}, errJSON
+		}
+		return apitype.RecordUUID(line)
+	case '"':
+		if json.Unmarshal(line, &text) != nil {
+			return apitype.UUID{}, errJSON
+		}
+	}
+	return apitype.ParseUUID(strings.TrimSpace(text))
+}
+
+// Distinct is every identifier once, in the order of the first: a record that is named
+// twice, by a list that was put together from two, must not get two attempts.
+func Distinct(ids []apitype.UUID) []apitype.UUID {
+	seen := make(map[apitype.UUID]bool, len(ids))
+	return slices.DeleteFunc(slices.Clone(ids), func(id apitype.UUID) bool {
+		again := seen[id]
+		seen[id] = true
+		return again
+	})
+}

@@ -1,0 +1,67 @@
+package bulk_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/bulk"
+)
+
+const testID = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
+
+// What a killed import left behind, whatever a crash did to it, is read again or refused
+// whole; what is added to it afterwards is read too, and nothing that stood there is lost.
+func FuzzResults(f *testing.F) {
+	f.Add([]byte(`{"line":1,"uuid":"` + testID + `","state":"done","ok":true}` + "\n{"))
+	f.Add([]byte(`{"line":-1,"uuid":""}`))
+	f.Add([]byte(`{"line":1,"uuid":"` + testID + `","state":"planned"}` + "\n" + `{"line":1,"uuid":"`))
+	f.Add([]byte(`{"li`))
+	f.Add([]byte("a donor's letter\n"))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "results")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before, size, err := bulk.ReadResults(path)
+		if err != nil {
+			return // It is told, and not written to.
+		}
+		for number, r := range before {
+			if number < 1 || r.UUID == "" || r.Line != number {
+				t.Errorf("%q: got %+v for line %d", text, r, number)
+			}
+		}
+		results, err := bulk.OpenResults(path, size)
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		const added = 1 << 30
+		if err := results.Write(bulk.Result{Line: added, UUID: testID, State: bulk.StateDone, OK: new(true)}); err != nil {
+			t.Fatal(err)
+		}
+		if err := results.Close(); err != nil {
+			t.Fatal(err)
+		}
+		after, _, err := bulk.ReadResults(path)
+		if err != nil || !after[added].IsDone() {
+			t.Errorf("%q: got %+v, %v, want the result that was added", text, after[added], err)
+		}
+		for number, r := range before {
+			if got := after[number]; number != added && (got.UUID != r.UUID || got.State != r.State) {
+				t.Errorf("%q: got %+v, want %+v to stay", text, got, r)
+			}
+		}
+	})
+}
+
+// A record that two lists name is changed once.
+func TestDistinct(t *testing.T) {
+	t.Parallel()
+	a, b := apitype.NewUUID(), apitype.NewUUID()
+	if got := bulk.Distinct([]apitype.UUID{a, b, a, a, b}); len(got) != 2 || got[0] != a || got[1] != b {
+		t.Errorf("got %v, want each once in its order", got)
+	}
+}

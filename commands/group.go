@@ -1,0 +1,71 @@
+package commands
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// verb is a command below a noun. Only the chosen one is built, as of the nouns.
+type verb struct {
+	name  string
+	build func(*session) *cobra.Command
+}
+
+// group is a noun: it only holds verbs.
+func group(s *session, use, long, example string, verbs ...verb) *cobra.Command {
+	command := &cobra.Command{
+		Use: use, Long: long, Example: example,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownVerb(cmd, args[0])
+			}
+			return cmd.Help()
+		},
+	}
+	chosen := chosenVerb(s.args, use, verbs)
+	for _, v := range verbs {
+		if chosen == "" || v.name == chosen {
+			command.AddCommand(v.build(s))
+		}
+	}
+	return command
+}
+
+// chosenVerb is the second argument when it names a verb of the noun that is the first;
+// "" has all of them built. Of a line that begins with flags it is not asked: they may be
+// the verb's own. For completion both are looked for before the word that is being typed.
+func chosenVerb(args []string, noun string, verbs []verb) string {
+	if len(args) > 1 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		args = args[1 : len(args)-1]
+	}
+	if len(args) > 1 && strings.TrimSuffix(args[0], "s") == noun && slices.ContainsFunc(verbs, func(v verb) bool { return v.name == args[1] }) {
+		return args[1]
+	}
+	return ""
+}
+
+// unknownVerb is the usage error of a command that does not exist.
+func unknownVerb(cmd *cobra.Command, name string) error {
+	text := "unknown command " + quote(name) + " for " + quote(cmd.CommandPath())
+	cmd.SuggestionsMinimumDistance = maxTypos
+	hint := "see: " + cmd.CommandPath() + " --help"
+	if similar := cmd.SuggestionsFor(name); len(similar) > 0 {
+		hint = "did you mean " + strings.Join(similar, " or ") + "?"
+	}
+	return withHint(usageError(text), hint)
+}
+
+// maxTypos is how many letters a name that was meant may differ by.
+const maxTypos = 2
+
+// nearest are the names that may have been meant.
+func nearest(typed string, names []string) []string {
+	known := &cobra.Command{SuggestionsMinimumDistance: maxTypos}
+	for _, name := range names {
+		known.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	return known.SuggestionsFor(typed)
+}

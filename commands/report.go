@@ -1,0 +1,147 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/render"
+)
+
+// exitCodes are the contract with scripts.
+var exitCodes = map[apiclient.Kind]int{
+	apiclient.KindFailure:         1,
+	apiclient.KindUsage:           2,
+	apiclient.KindNotFound:        3,
+	apiclient.KindUnauthenticated: 4,
+	apiclient.KindForbidden:       5,
+	apiclient.KindConflict:        6,
+	apiclient.KindRejected:        7,
+	apiclient.KindUnavailable:     8,
+	apiclient.KindPartial:         9,
+	apiclient.KindUnknownOutcome:  10,
+	apiclient.KindInterrupted:     130,
+}
+
+// report is an error as it is told.
+type report struct {
+	Kind      apiclient.Kind `json:"kind"`
+	Status    int            `json:"status"`
+	Message   string         `json:"message"`
+	Detail    []string       `json:"detail"`
+	RequestID string         `json:"requestId"`
+	Hint      string         `json:"hint"`
+	Retryable bool           `json:"retryable"`
+}
+
+// newReport reads everything there is to tell; t is the target that was asked, if any.
+func newReport(err error, t *target) report {
+	r := report{Kind: apiclient.KindOf(err), Message: err.Error(), Detail: []string{}}
+	if known, ok := errors.AsType[*apiclient.Error](err); ok {
+		r.Status, r.RequestID, r.Retryable = known.Status, known.RequestID, known.Retryable
+		r.Message = strings.TrimPrefix(r.Message, strconv.Itoa(known.Status)+" ") // It has its own field.
+		if known.Detail != nil {
+			r.Detail = known.Detail
+		}
+	}
+	if mark, ok := errors.AsType[*apiclient.MarkError](err); ok {
+		r.Detail = markDetail(mark)
+		if r.Kind != apiclient.KindInterrupted {
+			r.Kind = apiclient.KindPartial
+		}
+	}
+	if with, ok := errors.AsType[hinted](err); ok {
+		r.Hint = with.hint
+	}
+	if r.Hint == "" {
+		r.Hint = defaultHint(r.Kind, t)
+	}
+	return r
+}
+
+// defaultHint is the way out of an error that said none.
+func defaultHint(kind apiclient.Kind, t *target) string {
+	switch kind {
+	case apiclient.KindUnauthenticated:
+		return loginHint(t)
+	case apiclient.KindForbidden:
+		return "this account may not do that; ask who operates the service for the permission"
+	case apiclient.KindUnknownOutcome:
+		return "read the record before you repeat the change"
+	default:
+		return ""
+	}
+}
+
+// finish tells an error and returns the exit code.
+func (s *session) finish(command *cobra.Command, err error) int {
+	if err == nil {
+		s.tellNotes()
+		return 0
+	}
+	if isClosedPipe(err) {
+		return 0
+	}
+	if known, _ := errorAs(err); known == nil && errors.Is(err, context.Canceled) {
+		err = &apiclient.Error{Kind: apiclient.KindInterrupted, Message: "interrupted", Err: err}
+	}
+	r := newReport(err, s.target)
+	if errors.Is(err, render.ErrNoIdentifier) {
+		r.Kind = apiclient.KindUnavailable
+	}
+	if query, ok := errors.AsType[*render.QueryError](err); ok {
+		r.Kind, r.Message = apiclient.KindFailure, query.Error()
+	}
+	if wantsJSON(s.args) {
+		line, marshalErr := json.Marshal(map[string]report{"error": r})
+		if marshalErr == nil {
+			fmt.Fprintf(s.app.Err, "%s\n", s.cleanJSON(line))
+		}
+	} else {
+		s.tell(command, r)
+	}
+	return exitCodes[r.Kind]
+}
+
+// tell writes an error for a person.
+func (s *session) tell(command *cobra.Command, r report) {
+	what := ""
+	if command != nil && command.HasParent() {
+		what = strings.TrimPrefix(command.CommandPath(), "fundesk ") + ": "
+	}
+	if r.Status != 0 {
+		what += strconv.Itoa(r.Status) + " "
+	}
+	fmt.Fprintf(s.app.Err, "fundesk: %s%s\n", what, render.Clean(r.Message))
+	for _, detail := range r.Detail {
+		_, why, found := strings.Cut(detail, ": ")
+		if said := found && len(r.Detail) == 1 && strings.Contains(r.Message, why); said && r.Kind == apiclient.KindUsage || strings.Contains(r.Message, detail) {
+			continue
+		}
+		fmt.Fprintf(s.app.Err, "  %s\n", render.Clean(detail))
+	}
+	if r.RequestID != "" && r.Kind != apiclient.KindNotFound {
+		fmt.Fprintf(s.app.Err, "  request: %s\n", render.Clean(r.RequestID))
+	}
+	if r.Hint != "" {
+		fmt.Fprintf(s.app.Err, "hint: %s\n", render.Clean(r.Hint))
+	}
+}
+
+// isClosedPipe reports whether the reader of the output went away. A connection to the
+// service may break with the same error, and that must not end quietly.
+func isClosedPipe(err error) bool {
+	if known, _ := errorAs(err); known != nil {
+		return false
+	}
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed)
+}
