@@ -257,18 +257,6 @@ func authStatus(s *session) *cobra.Command {
 	}
 }
 
-// tokenSource is where the token of a target comes from.
-func (t *target) tokenSource() string {
-	switch {
-	case t.isEmbedded():
-		return "embedded"
-	case t.envToken != "":
-		return "FUNDESK_TOKEN"
-	default:
-		return cmp.Or(t.profile.Storage(), "none")
-	}
-}
-
 // currentToken is the token that requests carry.
 func (s *session) currentToken(cmd *cobra.Command, t *target) (string, error) {
 	if t.isEmbedded() {
@@ -335,4 +323,18 @@ func authToken(s *session) *cobra.Command {
 			return showOne(s, map[string]string{"token": token}, []pair{{"", token}})
 		},
 	}
+}
+
+// expiry is when a token says that it ends; zero when it does not.
+func expiry(token string) time.Time {
+	var state authState
+	state.readToken(token)
+	if state.ExpiresAt == nil {
+		return time.Time{}
+	}
+	at, err := apitype.ParseTime(*state.ExpiresAt)
+	if err != nil {
+		return time.Time{}
+	}
+	return at.Time
 }

@@ -47,19 +47,6 @@ func (c *changeFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// serviceName is the service that changes go to, "" where none is chosen.
-func (s *session) serviceName() (string, error) {
-	t, err := s.resolve()
-	switch {
-	case err == nil:
-		return t.service(), nil
-	case apiclient.KindOf(err) == apiclient.KindUnauthenticated: // What would be sent can be seen without.
-		return "", nil
-	default:
-		return "", err
-	}
-}
-
 // printChanges prints requests that are not sent.
 func printChanges(s *session, changes ...apiclient.Change) error {
 	format, err := s.format()
@@ -279,9 +266,6 @@ func bulkQuestion(cmd *cobra.Command, question string, n int) string {
 	}
 	return question + " " + count(n, "record")
 }
-
-// count is a number with its noun.
-func count(n int, noun string) string { return render.Plural(n, noun, noun+"s") }
 
 // sendAll sends changes, several at a time, and prints one result line each.
 func sendAll(s *session, cmd *cobra.Command, flags *changeFlags, changes []apiclient.Change) error {

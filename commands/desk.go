@@ -2,61 +2,19 @@ package commands
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
 )
-
-// isAccessible reports whether everything is to be said line by line: for screen readers
-// and braille displays, which a drawn screen and a line that is written over confuse.
-func (s *session) isAccessible() bool {
-	value := s.app.Getenv("ACCESSIBLE")
-	return value != "" && value != "0"
-}
-
-// errLeave ends the desk.
-var errLeave = errors.New("leave")
-
-// pollEvery is how old what is known of the calls may be when the next question is asked.
-const pollEvery = 15 * time.Second
-
-// lineDesk is the desk by questions and answers: the day of the screen, read line by line.
-type lineDesk struct {
-	*session
-	*desk.Day
-	told   inbox
-	shown  int          // Calls so far.
-	call   apitype.UUID // The call that was told last.
-	polled time.Time
-}
-
-// inbox keeps what is told from beside the desk until the next question.
-type inbox struct {
-	mu      sync.Mutex
-	results []desk.Result
-}
-
-func (i *inbox) put(r desk.Result) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.results = append(i.results, r)
-}
-
-func (i *inbox) take() []desk.Result {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	taken := i.results
-	i.results = nil
-	return taken
-}
 
 // deskOptions are what both faces of the desk are made with.
 func (s *session) deskOptions(ctx context.Context) (desk.Options, error) {
@@ -398,4 +356,15 @@ func (l *lineDesk) setNotes(_ context.Context, answer string) (wrong string, err
 		l.SetNotes(answer)
 	}
 	return "", nil
+}
+
+// deskState is the file of what the desk remembers of a service: one for each profile and
+// address.
+func (s *session) deskState(t *target) (string, error) {
+	dir, err := s.stateDir()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(t.baseURL))
+	return filepath.Join(dir, "desk", t.name+"-"+hex.EncodeToString(sum[:6])+".json"), nil
 }

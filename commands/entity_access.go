@@ -235,15 +235,6 @@ func enqueueMarks(s *session, cmd *cobra.Command, list *render.List[changeResult
 	return cmp.Or(failed, printing, list.Close())
 }
 
-// markDetail names each refused entry and why.
-func markDetail(refused *apiclient.MarkError) []string {
-	detail := make([]string, len(refused.Failed))
-	for i, failed := range refused.Failed {
-		detail[i] = strings.TrimSpace(failed.EntityName+" "+failed.EntityUUID) + ": " + failed.ErrorMessage
-	}
-	return detail
-}
-
 // addMarks prints one line for each entry.
 func addMarks(list *render.List[changeResult], options render.Options, entries []apitype.ProcessedEntry, refused *apiclient.MarkError) error {
 	for i, entry := range entries {

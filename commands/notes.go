@@ -2,11 +2,7 @@ package commands
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"strings"
-
-	"golang.org/x/term"
 
 	"fundesk/render"
 )
@@ -41,21 +37,6 @@ func (s *session) cleanJSON(line []byte) []byte {
 		return render.CleanJSON(line)
 	}
 	return line
-}
-
-// cleaned makes what is written safe for a terminal: field names are the service's.
-type cleaned struct{ io.Writer }
-
-func (c cleaned) Write(text []byte) (int, error) {
-	if _, err := c.Writer.Write(render.CleanJSON(text)); err != nil {
-		return 0, err
-	}
-	return len(text), nil
-}
-
-func isTerminal(stream any) bool {
-	file, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // wantsJSON reports whether errors are to be told as JSON. It looks at the arguments

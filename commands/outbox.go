@@ -154,13 +154,9 @@ func outboxShow(s *session) *cobra.Command {
 		Example: "  fundesk outbox show 01k3f9c2\n" +
 			"  fundesk outbox show 01k3f9c2 -o json --jq .body",
 		RunE: func(_ *cobra.Command, args []string) error {
-			box, err := s.anyOutbox()
+			_, entry, err := s.entry(args[0])
 			if err != nil {
 				return err
-			}
-			entry, err := box.Show(args[0])
-			if err != nil {
-				return aboutEntry(args[0], err)
 			}
 			shown := newShownEntry(entry)
 			if json.Valid(entry.Body) {
@@ -189,8 +185,21 @@ func entryFields(e shownEntry) []pair {
 	return fields
 }
 
+// entry finds an entry of any service.
+func (s *session) entry(id string) (*outbox.Outbox, outbox.Entry, error) {
+	box, err := s.anyOutbox()
+	if err != nil {
+		return nil, outbox.Entry{}, err
+	}
+	entry, err := box.Show(id)
+	return box, entry, aboutEntry(id, err)
+}
+
 // aboutEntry is the error of an entry.
 func aboutEntry(id string, err error) error {
+	if err == nil {
+		return nil
+	}
 	if errors.Is(err, outbox.ErrNotFound) {
 		return withHint(failure(apiclient.KindNotFound, "there is no entry %s in the outbox", quote(id)), "see: fundesk outbox list")
 	}
@@ -277,22 +286,15 @@ func outboxDrop(s *session) *cobra.Command {
 		Example: "  fundesk outbox drop 01k3f9c2 --yes\n" +
 			"  fundesk outbox list -o tsv --columns id | head -1 | xargs fundesk outbox drop --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			box, err := s.anyOutbox()
+			box, entry, err := s.entry(args[0])
 			if err != nil {
 				return err
-			}
-			entry, err := box.Show(args[0])
-			if err != nil {
-				return aboutEntry(args[0], err)
 			}
 			of := &target{baseURL: entry.BaseURL}
 			if err := s.ask(cmd.Context(), yes, "throw away entry "+args[0]+", "+entry.Op+" at "+of.service()); err != nil {
 				return err
 			}
-			if err := box.Drop(args[0]); err != nil {
-				return aboutEntry(args[0], err)
-			}
-			return nil
+			return aboutEntry(args[0], box.Drop(args[0]))
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/term"
 
+	"fundesk/apiclient"
 	"fundesk/render"
 )
 
@@ -155,3 +156,20 @@ func showRaw[T any](s *session, identifier string, columns []render.Column[T], r
 func errNoIdentifiers() error {
 	return usageError("what is printed here has no identifiers; use -o table, tsv, csv, json or ndjson")
 }
+
+// showMembers prints the objects of one member of an answer as a list.
+func showMembers[T any](s *session, identifier string, columns []render.Column[T], raw json.RawMessage, member string) error {
+	var answer map[string]json.RawMessage
+	var raws []json.RawMessage
+	err := json.Unmarshal(raw, &answer)
+	if err == nil {
+		err = json.Unmarshal(answer[member], &raws)
+	}
+	if err != nil {
+		return failure(apiclient.KindUnavailable, "the answer is not what the queue promises: it has no %s", member)
+	}
+	return showRaw(s, identifier, columns, raws)
+}
+
+// count is a number with its noun.
+func count(n int, noun string) string { return render.Plural(n, noun, noun+"s") }

@@ -2,12 +2,15 @@ package commands
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
+	"path/filepath"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -240,4 +243,46 @@ func (o *pullOutput) endPage(ctx context.Context) error {
 		return err
 	}
 	return &apiclient.Error{Kind: apiclient.KindPartial, Message: "the records were written, but not all could be marked: " + err.Error(), Err: err}
+}
+
+// filteredAt is the time of a record by which the service filters, zero for none.
+func (p *puller) filteredAt(r stamped) apitype.Time {
+	at := r.CreatedAt
+	switch {
+	case p.after == "requestedAfter":
+		at = r.RequestedAt
+	case p.after == "releasedAfter":
+		at = r.ReleasedAt
+	case p.after == "updatedAfter" && r.LastUpdatedAt != nil:
+		at = r.LastUpdatedAt
+	case p.after == "updatedAfter":
+		at = r.UpdatedAt
+	}
+	if at == nil {
+		return apitype.Time{}
+	}
+	return *at
+}
+
+// positionPath is the file of a position: that which was named, or one for each profile,
+// service and set of filters. A token of the environment may be that of any account, whose
+// position is one of its own: another one sees other records.
+func (p *puller) positionPath(ctx context.Context, client *apiclient.Client, t *target, stateDir func() (string, error), last position) (string, error) {
+	if p.state != "" {
+		return p.state, nil
+	}
+	dir, err := stateDir()
+	if err != nil {
+		return "", err
+	}
+	key := last.Service + " " + last.Query
+	if t.envToken != "" && !t.isEmbedded() {
+		account, err := client.Identity(ctx)
+		if err != nil {
+			return "", err
+		}
+		key += " " + account
+	}
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(dir, "pull", t.name+"-"+string(p.entity)+"-"+hex.EncodeToString(sum[:6])+".json"), nil
 }

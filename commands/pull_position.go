@@ -1,15 +1,11 @@
 package commands
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -50,25 +46,6 @@ type stamped struct {
 	ReleasedAt    *apitype.Time  `json:"releasedAt"`
 }
 
-// filteredAt is the time of a record by which the service filters, zero for none.
-func (p *puller) filteredAt(r stamped) apitype.Time {
-	at := r.CreatedAt
-	switch {
-	case p.after == "requestedAfter":
-		at = r.RequestedAt
-	case p.after == "releasedAfter":
-		at = r.ReleasedAt
-	case p.after == "updatedAfter" && r.LastUpdatedAt != nil:
-		at = r.LastUpdatedAt
-	case p.after == "updatedAfter":
-		at = r.UpdatedAt
-	}
-	if at == nil {
-		return apitype.Time{}
-	}
-	return *at
-}
-
 // version tells a record that changed from the same one.
 func (r stamped) version() string {
 	parts := []string{string(r.Status), string(r.AttemptsCount)}
@@ -78,29 +55,6 @@ func (r stamped) version() string {
 		}
 	}
 	return strings.Join(parts, " ")
-}
-
-// positionPath is the file of a position: that which was named, or one for each profile,
-// service and set of filters. A token of the environment may be that of any account, whose
-// position is one of its own: another one sees other records.
-func (p *puller) positionPath(ctx context.Context, client *apiclient.Client, t *target, stateDir func() (string, error), last position) (string, error) {
-	if p.state != "" {
-		return p.state, nil
-	}
-	dir, err := stateDir()
-	if err != nil {
-		return "", err
-	}
-	key := last.Service + " " + last.Query
-	if t.envToken != "" && !t.isEmbedded() {
-		account, err := client.Identity(ctx)
-		if err != nil {
-			return "", err
-		}
-		key += " " + account
-	}
-	sum := sha256.Sum256([]byte(key))
-	return filepath.Join(dir, "pull", t.name+"-"+string(p.entity)+"-"+hex.EncodeToString(sum[:6])+".json"), nil
 }
 
 // load reads the position of the last pull, if there is one.

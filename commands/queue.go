@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -125,20 +124,6 @@ func leaseSeconds(lease time.Duration) (*int, error) {
 		return nil, usageError("--lease must be whole seconds, from 30s to 1h")
 	}
 	return new(int(lease / time.Second)), nil
-}
-
-// showMembers prints the objects of one member of an answer as a list.
-func showMembers[T any](s *session, identifier string, columns []render.Column[T], raw json.RawMessage, member string) error {
-	var answer map[string]json.RawMessage
-	var raws []json.RawMessage
-	err := json.Unmarshal(raw, &answer)
-	if err == nil {
-		err = json.Unmarshal(answer[member], &raws)
-	}
-	if err != nil {
-		return failure(apiclient.KindUnavailable, "the answer is not what the queue promises: it has no %s", member)
-	}
-	return showRaw(s, identifier, columns, raws)
 }
 
 func queueExtend(s *session) *cobra.Command {

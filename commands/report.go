@@ -145,3 +145,12 @@ func isClosedPipe(err error) bool {
 	}
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed)
 }
+
+// markDetail names each refused entry and why.
+func markDetail(refused *apiclient.MarkError) []string {
+	detail := make([]string, len(refused.Failed))
+	for i, failed := range refused.Failed {
+		detail[i] = strings.TrimSpace(failed.EntityName+" "+failed.EntityUUID) + ": " + failed.ErrorMessage
+	}
+	return detail
+}

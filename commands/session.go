@@ -1,17 +1,24 @@
 package commands
 
 import (
-	"context"
+	"errors"
+	"io"
+	"os"
 	"os/user"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
 	"fundesk/commands/profile"
+	"fundesk/render"
+	"fundesk/tui/desk"
 )
 
 // globals are the flags that every command has.
@@ -144,30 +151,68 @@ func (s *session) tokens() profile.Tokens {
 	return profile.Tokens{Dir: s.configDir(), Getenv: s.app.Getenv}
 }
 
-// connect is the client of the chosen service.
-func (s *session) connect(ctx context.Context) (*apiclient.Client, error) {
-	if s.client != nil {
-		return s.client, nil
+// cleaned makes what is written safe for a terminal: field names are the service's.
+type cleaned struct{ io.Writer }
+
+func (c cleaned) Write(text []byte) (int, error) {
+	if _, err := c.Writer.Write(render.CleanJSON(text)); err != nil {
+		return 0, err
 	}
-	t, err := s.resolve()
-	if err != nil {
-		return nil, err
+	return len(text), nil
+}
+
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// version is the program's own, "devel" when nobody knows.
+func (s *session) version() string {
+	if s.app.Version == nil {
+		return "devel"
 	}
-	options := apiclient.Options{
-		Timeout: s.flags.timeout, UserAgent: "fundesk/" + s.version(), Now: s.app.Now, Sleep: s.app.Sleep,
-		PaymentQRParameter: t.profile.PaymentQRParameter, BaseURL: t.baseURL,
-		Token: func(ctx context.Context) (string, error) { return s.token(ctx, t) },
-	}
-	if s.flags.debug {
-		options.Trace = cleaned{s.app.Err}
-	}
-	if t.isEmbedded() {
-		if err := s.openEmbedded(ctx, t); err != nil {
-			return nil, err
-		}
-		options.BaseURL, options.Transport = embeddedURL, s.embedded
-		options.Token = func(context.Context) (string, error) { return s.embedded.Token(), nil }
-	}
-	s.client, err = apiclient.New(options)
-	return s.client, err
+	return s.app.Version()
+}
+
+// isAccessible reports whether everything is to be said line by line: for screen readers
+// and braille displays, which a drawn screen and a line that is written over confuse.
+func (s *session) isAccessible() bool {
+	value := s.app.Getenv("ACCESSIBLE")
+	return value != "" && value != "0"
+}
+
+// errLeave ends the desk.
+var errLeave = errors.New("leave")
+
+// pollEvery is how old what is known of the calls may be when the next question is asked.
+const pollEvery = 15 * time.Second
+
+// lineDesk is the desk by questions and answers: the day of the screen, read line by line.
+type lineDesk struct {
+	*session
+	*desk.Day
+	told   inbox
+	shown  int          // Calls so far.
+	call   apitype.UUID // The call that was told last.
+	polled time.Time
+}
+
+// inbox keeps what is told from beside the desk until the next question.
+type inbox struct {
+	mu      sync.Mutex
+	results []desk.Result
+}
+
+func (i *inbox) put(r desk.Result) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.results = append(i.results, r)
+}
+
+func (i *inbox) take() []desk.Result {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	taken := i.results
+	i.results = nil
+	return taken
 }

@@ -2,14 +2,9 @@ package commands
 
 import (
 	"cmp"
-	"context"
-	"errors"
-	"maps"
 	"net/url"
-	"slices"
 	"strings"
 
-	"fundesk/apiclient"
 	"fundesk/commands/profile"
 )
 
@@ -76,116 +71,24 @@ func shownURL(text string) string {
 	return shown
 }
 
-// resolve finds the target: --base-url, else --profile, which names the target whole, else
-// the environment's address, else its profile, else the current one.
-func (s *session) resolve() (*target, error) {
-	if s.target != nil {
-		return s.target, nil
-	}
-	config, err := s.config()
-	if err != nil && (s.flags.profile != profile.Demo || s.store().Dir == "") {
-		return nil, err // --profile demo works even beside a broken configuration.
-	}
-	t := &target{name: s.profileName(config)}
-	if t.name != "" {
-		if t.profile, err = findProfile(config, t.name); err != nil {
-			return nil, err
-		}
-	}
-	fromEnv := s.app.Getenv("FUNDESK_BASE_URL")
+// tokenSource is where the token of a target comes from.
+func (t *target) tokenSource() string {
 	switch {
-	case s.flags.baseURL != "":
-		t.baseURL = s.flags.baseURL
-	case s.flags.profile == "" && fromEnv != "":
-		t.baseURL = fromEnv
+	case t.isEmbedded():
+		return "embedded"
+	case t.envToken != "":
+		return "FUNDESK_TOKEN"
 	default:
-		t.baseURL = t.profile.BaseURL
+		return cmp.Or(t.profile.Storage(), "none")
 	}
-	if t.baseURL == "" {
-		return nil, noTarget("no service is chosen")
-	}
-	t.fromProfile = isSameURL(t.baseURL, t.profile.BaseURL)
-	isNamed := s.flags.profile != "" && s.flags.baseURL == ""
-	if !isNamed || fromEnv == "" || isSameURL(t.baseURL, fromEnv) { // Else it is the token of another service.
-		t.envToken = s.app.Getenv("FUNDESK_TOKEN")
-	}
-	s.target = t
-	return t, nil
 }
 
-func isSameURL(a, b string) bool { return strings.TrimRight(a, "/") == strings.TrimRight(b, "/") }
-
-// profileName is the name of the profile that is asked for, "" when none is.
-func (s *session) profileName(config profile.Config) string {
-	return cmp.Or(s.flags.profile, s.app.Getenv("FUNDESK_PROFILE"), config.Current)
-}
-
-// config is the configuration with the profile that is always there.
-func (s *session) config() (profile.Config, error) {
-	config, err := s.store().Load()
-	if _, ok := config.Profiles[profile.Demo]; !ok {
-		config.Profiles[profile.Demo] = profile.Profile{BaseURL: profile.DemoURL}
+// profileFlag names a profile for a command that is to be typed.
+func profileFlag(t *target) string {
+	if t.name == "" {
+		return ""
 	}
-	if err != nil {
-		err = usageError(err.Error())
-	}
-	return config, err
-}
-
-// findProfile is the profile of a name; without one the error tells the nearest.
-func findProfile(config profile.Config, name string) (profile.Profile, error) {
-	p, ok := config.Profiles[name]
-	if ok {
-		return p, nil
-	}
-	names := slices.Sorted(maps.Keys(config.Profiles))
-	hint := "there are " + strings.Join(names, ", ") + "; another one: fundesk profile add NAME --base-url https://…"
-	if near := nearest(name, names); len(near) > 0 {
-		hint = "did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return p, withHint(usageError("there is no profile "+quote(name)), hint)
-}
-
-// defaults is the profile in use, empty when there is none: what it says of the user
-// must not stand in the way of a --dry-run.
-func (s *session) defaults() profile.Profile {
-	t, err := s.resolve()
-	if err != nil {
-		return profile.Profile{}
-	}
-	return t.profile
-}
-
-func noTarget(message string) error {
-	return withHint(failure(apiclient.KindUnauthenticated, "%s", message),
-		"log in: fundesk auth login --profile NAME --base-url https://…; or try the demo: fundesk demo, or any command with --profile demo")
-}
-
-// token finds the token of a target.
-func (s *session) token(ctx context.Context, t *target) (string, error) {
-	if t.envToken != "" {
-		return t.envToken, nil
-	}
-	if t.profile.Storage() != "" && !t.fromProfile {
-		return "", withHint(failure(apiclient.KindUnauthenticated, "the stored token of profile %s belongs to %s and is not sent to %s", quote(t.name), shownURL(t.profile.BaseURL), shownURL(t.baseURL)),
-			"set FUNDESK_TOKEN, or log in there: fundesk auth login --profile NAME --base-url "+shownURL(t.baseURL))
-	}
-	token, err := s.tokens().Get(ctx, t.name, t.profile)
-	elsewhere, isElsewhere := errors.AsType[*profile.OriginError](err)
-	switch {
-	case err == nil:
-		return token, nil
-	case isElsewhere:
-		return "", withHint(failure(apiclient.KindUnauthenticated, "the base URL of profile %s was changed: %s", quote(t.name), elsewhere),
-			"log in to "+elsewhere.Named+": fundesk auth login"+profileFlag(t)+"; or change it back in "+s.store().Path())
-	case errors.Is(err, profile.ErrNoToken):
-		return "", withHint(failure(apiclient.KindUnauthenticated, "no token for %s", quote(t.label())), loginHint(t))
-	case errors.Is(ctx.Err(), context.Canceled): // A token command ends with it.
-		return "", failure(apiclient.KindInterrupted, "interrupted")
-	default:
-		return "", withHint(failure(apiclient.KindUnauthenticated, "the token of profile %s cannot be read: %s", quote(t.name), err),
-			"set FUNDESK_TOKEN, or log in again: fundesk auth login"+profileFlag(t))
-	}
+	return " --profile " + t.name
 }
 
 // loginHint is the way to another token for a target, nil when none was chosen.
@@ -204,28 +107,4 @@ func loginHint(t *target) string {
 		return "set another FUNDESK_TOKEN, or unset it and log in: " + command
 	}
 	return "log in: " + command + "; or set FUNDESK_TOKEN; or try the demo: fundesk demo"
-}
-
-// openEmbedded opens the service of an embedded: base URL.
-func (s *session) openEmbedded(ctx context.Context, t *target) error {
-	if s.embedded != nil {
-		return nil
-	}
-	if s.app.OpenEmbedded == nil {
-		return failure(apiclient.KindUsage, "this program has no embedded service")
-	}
-	dir, err := s.dataDir()
-	if err != nil {
-		return err
-	}
-	name := strings.TrimPrefix(t.baseURL, profile.EmbeddedPrefix)
-	embedded, err := s.app.OpenEmbedded(ctx, name, dir)
-	switch {
-	case err != nil && errors.Is(ctx.Err(), context.Canceled):
-		return failure(apiclient.KindInterrupted, "interrupted")
-	case err != nil:
-		return withHint(failure(apiclient.KindFailure, "open the embedded service: %s", err), "its data is in "+dir+"; FUNDESK_DATA_DIR names another folder")
-	}
-	s.embedded = embedded
-	return nil
 }

@@ -2,9 +2,6 @@ package commands
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -53,17 +50,6 @@ func demoCommand(s *session) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&ascii, "ascii", false, "draw with ASCII characters only")
 	return cmd
-}
-
-// deskState is the file of what the desk remembers of a service: one for each profile and
-// address.
-func (s *session) deskState(t *target) (string, error) {
-	dir, err := s.stateDir()
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256([]byte(t.baseURL))
-	return filepath.Join(dir, "desk", t.name+"-"+hex.EncodeToString(sum[:6])+".json"), nil
 }
 
 // runTUI opens the terminal interface on the chosen service.

@@ -25,14 +25,6 @@ func versionCommand(s *session) *cobra.Command {
 	}
 }
 
-// version is the program's own, "devel" when nobody knows.
-func (s *session) version() string {
-	if s.app.Version == nil {
-		return "devel"
-	}
-	return s.app.Version()
-}
-
 // bashAlone makes the script work without the package bash-completion, whose function it
 // calls: a bash that has none would print an error into the line that is typed.
 const bashAlone = `

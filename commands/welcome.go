@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"fundesk/apiclient"
-	"fundesk/apiclient/apitype"
 	"fundesk/render"
 )
 
@@ -101,26 +100,4 @@ func (s *session) askedSituation(ctx context.Context, t *target, login pair) sit
 			{"fundesk tui" + profileFlag(t), "go on; what you do waits in the outbox"},
 		}}
 	}
-}
-
-// profileFlag names a profile for a command that is to be typed.
-func profileFlag(t *target) string {
-	if t.name == "" {
-		return ""
-	}
-	return " --profile " + t.name
-}
-
-// expiry is when a token says that it ends; zero when it does not.
-func expiry(token string) time.Time {
-	var state authState
-	state.readToken(token)
-	if state.ExpiresAt == nil {
-		return time.Time{}
-	}
-	at, err := apitype.ParseTime(*state.ExpiresAt)
-	if err != nil {
-		return time.Time{}
-	}
-	return at.Time
 }

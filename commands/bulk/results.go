@@ -114,12 +114,16 @@ func OpenResults(path string, size int64) (*Results, error) {
 		return nil, &Fault{Message: err.Error()}
 	}
 	if errors.Is(durable.TryLock(file), durable.ErrHeld) { // A file system without locks hides it.
-		return nil, errors.Join(&Fault{"another import is using the results file " + path + "; nothing was sent",
-			"wait until it has ended, then run the same command again"}, file.Close())
+		return nil, errors.Join(&Fault{
+			"another import is using the results file " + path + "; nothing was sent",
+			"wait until it has ended, then run the same command again",
+		}, file.Close())
 	}
 	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() && info.Size() != size {
-		return nil, errors.Join(&Fault{"another import wrote to the results file " + path + " meanwhile; nothing was sent",
-			"run the same command again"}, file.Close())
+		return nil, errors.Join(&Fault{
+			"another import wrote to the results file " + path + " meanwhile; nothing was sent",
+			"run the same command again",
+		}, file.Close())
 	}
 	last := make([]byte, 1)
 	if size > 0 {

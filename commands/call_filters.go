@@ -1,0 +1,66 @@
+package commands
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient/apitype"
+)
+
+// callFilters are the filters of the call list: those of the interface, and those that
+// look at what was retrieved.
+type callFilters struct {
+	options    apitype.CallListOptions
+	selection  apitype.CallSelection
+	noExternal bool
+}
+
+func (c *callFilters) register(s *session, cmd *cobra.Command) {
+	registerFilters(s, cmd, apitype.CallFilters(), &c.options)
+	registerFilters(s, cmd, apitype.CallSelections(), &c.selection)
+	cmd.Flags().BoolVar(&c.noExternal, "no-external-reference", false, "only calls without an external reference")
+}
+
+// check refuses filters that do not go together.
+func (c *callFilters) check() error {
+	if c.noExternal {
+		if c.options.ExternalReferenceID != "" || c.options.ExternalApplicationName != "" {
+			return usageError("--no-external-reference excludes the other external filters")
+		}
+		c.options.ExternalReferenceID, c.options.ExternalApplicationName = apitype.NoExternalReference, apitype.NoExternalReference
+	}
+	return refuseParameters(c.options.Validate())
+}
+
+// leaveToService lets a service that can choose by status do so.
+func (c *callFilters) leaveToService(ctx context.Context, s *session) {
+	client, err := s.connect(ctx)
+	if err != nil || len(c.selection.Statuses) == 0 {
+		return
+	}
+	// Where that cannot be known, the list says why.
+	if has, err := client.Has(ctx, apitype.ExtensionStatus); err == nil && has {
+		c.options.Statuses, c.selection.Statuses = c.selection.Statuses, nil
+	}
+}
+
+// passes is the filter of what was retrieved, nil when there is none.
+func (c *callFilters) passes() func(apitype.Call) bool {
+	if c.selection.IsEmpty() {
+		return nil
+	}
+	return func(call apitype.Call) bool { return c.selection.Passes(call.Status, call.Type, call.PersonUUID) }
+}
+
+// refuseParameters turns parameters that do not go together into a usage error that
+// names flags.
+func refuseParameters(violations apitype.Violations) error {
+	if len(violations) == 0 {
+		return nil
+	}
+	v := violations[0]
+	partner := strings.NewReplacer("requestedUntil", "--requested-until", "externalReferenceId", "--external-reference-id")
+	return usageError("--" + apitype.Kebab(v.Parameter) + " " + partner.Replace(v.Message))
+}
