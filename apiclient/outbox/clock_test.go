@@ -96,3 +96,53 @@ func TestALostAttemptWhenTheClockIsSetBack(t *testing.T) {
 		t.Errorf("got %v, want nothing left", left)
 	}
 }
+
+// A program may die while it repeats an attempt: what it sent last can still arrive, however
+// long ago the try before it was lost or answered.
+func TestADeathWhileALostAttemptIsRepeated(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		before func(e *Entry, now time.Time)
+	}{
+		{"the service answered the try before with a failure", func(e *Entry, now time.Time) { e.SentAt, e.Answered = now.Add(-time.Second), true }},
+		{"the try before was lost long ago", func(e *Entry, now time.Time) { e.SentAt = now.Add(-time.Hour) }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			service := newService(t)
+			clock := time.Now().UTC()
+			box, err := Open(t.TempDir(), Options{BaseURL: service.URL, Account: "embedded", Now: func() time.Time { return clock }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := add(t, box, attempt(t, apitype.NewUUID()))
+			test.before(&e, clock)
+			if err := box.move(dirUnsure, e); err != nil {
+				t.Fatal(err)
+			}
+			claims, err := (&turns{box: box}).take(1)
+			if err != nil || len(claims) != 1 {
+				t.Fatalf("got %d claims and %v, want the attempt", len(claims), err)
+			}
+			claims[0].release() // It dies, its request on the way.
+
+			sender := box.Sender(service.client(t), SenderOptions{})
+			for _, step := range []struct {
+				after time.Duration
+				want  int
+			}{{0, 0}, {29 * time.Second, 0}, {time.Second, 1}} {
+				clock = clock.Add(step.after)
+				if _, err := sender.SendDue(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				service.mu.Lock()
+				got := len(service.applied)
+				service.mu.Unlock()
+				if got != step.want {
+					t.Fatalf("%s later: got %d attempts sent, want %d", step.after, got, step.want)
+				}
+			}
+		})
+	}
+}

@@ -104,6 +104,8 @@ func (t *turns) claim(e Entry) (*claim, error) {
 		if t.box.inFlight(e) {
 			return nil, nil
 		}
+		// It may have been sent anew at any moment until now, whatever its file says of the try before.
+		e.SentAt, e.Answered = t.box.options.Now().UTC(), false
 		e.State, e.LastError = StateUnsure, "the program that sent it ended before the answer came"
 	}
 	isDone := t.eager && t.done[e.ID]
