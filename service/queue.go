@@ -252,14 +252,10 @@ type QueueQuery struct {
 	Now       apitype.Time
 	KeptUntil apitype.Time // A call kept for another user is anybody's when it was due before.
 	Returned  apitype.Time // What the user released later is offered after all else.
-	// Asleep looks among those too that were not seen to be ready: what only reads cannot
-	// wake them.
-	Asleep bool
-	// Without Asleep: whether there is something to look at among those that are due, and
-	// whether the user gave something back.
-	Due, GaveBack bool
-	After         *QueuePlace
-	Limit         int
+	Due       bool         // For NextInQueue: there may be calls that are due.
+	GaveBack  bool         // The user may have given a call back a moment ago.
+	After     *QueuePlace  // For QueuePlaces.
+	Limit     int
 }
 
 // QueuePlace is a call's place in the queue of a user.
@@ -286,9 +282,10 @@ type QueueRequest struct {
 	Leases []LeaseRow
 	Asleep bool // Calls sleep whose time has come.
 	Due    bool // Calls are due that were deferred.
+	// NextDueAt is when the next deferred call is due that is not yet.
+	NextDueAt *apitype.Time
 	// GaveBack: the user gave a call back a moment ago.
 	GaveBack bool
-	Shared   bool // Others take at the same time.
 }
 
 // Ring is when a person was last rung.

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -60,6 +62,7 @@ type taking struct {
 	nothing bool // Nothing can be found.
 
 	leases         []LeaseRow
+	nextDueAt      *apitype.Time
 	taken, expired int
 }
 
@@ -70,6 +73,7 @@ func (t *taking) take(tx Tx) error {
 	if err != nil {
 		return err
 	}
+	t.nextDueAt = before.NextDueAt
 	first := 0
 	for _, lease := range before.Leases {
 		first = max(first, lease.Ordinal+1)
@@ -84,10 +88,6 @@ func (t *taking) take(tx Tx) error {
 		return nil
 	}
 	t.query.Due, t.query.GaveBack = before.Due, before.GaveBack
-	t.query.Limit = t.request.Number() + spare
-	if before.Shared {
-		t.query.Limit += candidates
-	}
 	if before.Asleep {
 		if t.expired, err = tx.EndLeasesByTime(t.now); err != nil {
 			return err
@@ -99,38 +99,23 @@ func (t *taking) take(tx Tx) error {
 	return t.fill(tx, first)
 }
 
-// How many more calls are looked at than are asked for: several may be of one person, and
-// where others take at the same time, they are at the first of them.
-const (
-	spare      = 4
-	candidates = 64
-)
-
-// fill takes as many calls as are asked for, in the order of the queue.
+// fill takes as many calls as are asked for, in the order of the queue. What is not taken after
+// all is found to sleep, and is not there the next time.
 func (t *taking) fill(tx Tx, ordinal int) error {
 	want := t.request.Number()
-	for ; ; t.query.Limit *= 4 {
-		places, err := tx.QueuePlaces(t.query)
-		if err != nil {
+	for len(t.leases) < want {
+		t.query.Limit = want - len(t.leases)
+		rows, err := tx.NextInQueue(t.query)
+		if err != nil || len(rows) == 0 {
 			return err
 		}
-		for first := 0; first < len(places) && len(t.leases) < want; {
-			rows, next, err := tx.LockQueue(places[first:], want-len(t.leases))
-			if err != nil {
+		for _, row := range rows {
+			if err := t.lease(tx, row, ordinal+len(t.leases)); err != nil {
 				return err
 			}
-			first += next
-			for _, row := range rows {
-				if err := t.lease(tx, row, ordinal+len(t.leases)); err != nil {
-					return err
-				}
-			}
 		}
-		if len(t.leases) == want || len(places) < t.query.Limit {
-			return nil
-		}
-		// What was taken is in the queue no more; what others hold is passed over again.
 	}
+	return nil
 }
 
 // lease takes one call, unless its person is in a lease that could not be seen.
@@ -156,10 +141,9 @@ func (t *taking) lease(tx Tx, row QueueRow, ordinal int) error {
 	if err != nil {
 		return err
 	}
-	row.DueAt, row.KeptFor = nil, nil
 	t.leases = append(t.leases, lease)
 	t.taken++
-	return tx.LeaseQueue(row.Person, row.Call, lease.ExpiresAt)
+	return nil
 }
 
 // insertAgain saves a lease whose place another one had, which may have ended by itself.
@@ -181,8 +165,6 @@ func (t *taking) insertAgain(tx Tx, lease LeaseRow) error {
 
 // takeAnswer writes the leases with their calls, and what waits beside them.
 func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err error) {
-	query := t.query
-	query.Limit = apitype.MaxWaiting
 	err = s.ask(ctx, "read what was taken", func(r Reader) error {
 		viewer := s.viewer(t.c)
 		dst := []byte(`{"leases":[`)
@@ -200,11 +182,9 @@ func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err
 			}
 			dst = append(member(open(dst, head), "call", call.JSON), '}')
 		}
-		rest := queueRest{}
-		if query.Scope.All || len(query.Scope.Organizations) > 0 {
-			if rest.Waiting, rest.NextDueAt, err = r.QueueRest(query); err != nil {
-				return err
-			}
+		rest := queueRest{NextDueAt: t.nextDueAt}
+		if rest.Waiting, err = s.waiting(r, t.query); err != nil {
+			return err
 		}
 		tail, err := json.Marshal(rest)
 		answer.JSON = append(append(dst, `],`...), tail[1:]...)
@@ -217,6 +197,23 @@ func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err
 type queueRest struct {
 	Waiting   int           `json:"waiting"`
 	NextDueAt *apitype.Time `json:"nextDueAt"`
+}
+
+// waiting is how many calls wait, up to the most that is counted. When so many wait whoever asks,
+// that is remembered for a moment: counted anew for each take, they cost more than the take
+// itself. Fewer are never remembered, since other processes change them.
+func (s *Service) waiting(r Reader, query QueueQuery) (int, error) {
+	const life = 100 * time.Millisecond
+	asked := fmt.Sprint(query.Scope, query.Types, query.Languages)
+	if n, ok := s.waited.get(asked, query.Now); ok {
+		return n, nil
+	}
+	query.Limit = apitype.MaxWaiting
+	requested, due, err := r.QueueWaiting(query)
+	if requested == apitype.MaxWaiting {
+		s.waited.put(asked, requested, query.Now, life)
+	}
+	return min(requested+due, apitype.MaxWaiting), err
 }
 
 // ExtendLease keeps a lease so long from now.
@@ -253,18 +250,23 @@ func (s *Service) ExtendLease(ctx context.Context, c Caller, id apitype.UUID, re
 	return answer, err
 }
 
+// deferring refuses what the caller may not put off, or not so; now is the time of the change.
+func (s *Service) deferring(ctx context.Context, c Caller, request apitype.DeferRequest) (now apitype.Time, err error) {
+	if err := RequireQueue(c); err != nil {
+		return now, err
+	}
+	if now, err = s.queueTime(ctx); err != nil {
+		return now, err
+	}
+	return now, invalid(request.Validate(now.Time))
+}
+
 // ReleaseLease gives a call back: to its place, or deferred. A lease that has ended is
 // released already.
 // POST /fundesk/v1/queue/leases/{leaseUuid}/release
 func (s *Service) ReleaseLease(ctx context.Context, c Caller, id apitype.UUID, request apitype.DeferRequest) error {
-	if err := RequireQueue(c); err != nil {
-		return err
-	}
-	now, err := s.queueTime(ctx)
+	now, err := s.deferring(ctx, c, request)
 	if err != nil {
-		return err
-	}
-	if err := invalid(request.Validate(now.Time)); err != nil {
 		return err
 	}
 	released := 0
@@ -309,14 +311,8 @@ func deferral(call apitype.UUID, request apitype.DeferRequest) func(*QueueRow) b
 // DeferCall puts a call off, or back to its place.
 // PUT /fundesk/v1/queue/calls/{callUuid}/later
 func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, request apitype.DeferRequest) error {
-	if err := RequireQueue(c); err != nil {
-		return err
-	}
-	now, err := s.queueTime(ctx)
+	now, err := s.deferring(ctx, c, request)
 	if err != nil {
-		return err
-	}
-	if err := invalid(request.Validate(now.Time)); err != nil {
 		return err
 	}
 	err = s.update(ctx, "defer the call", func(tx Tx) error {

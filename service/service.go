@@ -38,6 +38,8 @@ type Service struct {
 	count    func(event QueueEvent, n int)
 	keys     keys
 	verified verifiedTokens
+	waited   memo[int]        // How many calls wait, where they are many.
+	states   memo[QueueState] // Likewise what was counted of the queue.
 }
 
 // New is the service on a store whose schema is up to date.

@@ -75,8 +75,9 @@ type Reader interface {
 	Transaction(id apitype.UUID, scope Scope) (TransactionRow, error)
 
 	QueuePlaces(q QueueQuery) ([]QueuePlace, error)
-	QueueRest(q QueueQuery) (waiting int, nextDue *apitype.Time, err error)
-	QueueState(q QueueQuery) (QueueState, error)
+	QueueWaiting(q QueueQuery) (requested, due int, err error)
+	// QueueState also is how many calls were passed over to count them.
+	QueueState(q QueueQuery) (state QueueState, passed int, err error)
 	QueueOldest(q QueueQuery) (*apitype.Time, error)
 	CallNodes(ids []apitype.UUID) (map[apitype.UUID]CallRow, error)
 	Lease(id apitype.UUID, scope Scope) (LeaseRow, error)
@@ -115,10 +116,9 @@ type Tx interface {
 	UpdateQueueRow(q QueueRow) error
 	DeleteQueueRow(call apitype.UUID) error
 	QueueOfPerson(person apitype.UUID) ([]QueueRow, error)
-	// LockQueue is the next n calls of some places that still wait, and how many places were
-	// passed for them: nobody else takes these calls before the transaction ends.
-	LockQueue(places []QueuePlace, n int) (rows []QueueRow, passed int, err error)
-	LeaseQueue(person, call apitype.UUID, until apitype.Time) error
+	// NextInQueue is the first calls of the queue, up to the query's limit: nobody else takes
+	// these before the transaction ends. It passes over those that others hold.
+	NextInQueue(q QueueQuery) ([]QueueRow, error)
 	WakeQueue(now apitype.Time) error
 	Rang(person apitype.UUID, at apitype.Time) error
 	QueueRequest(account, request apitype.UUID, q QueueQuery) (QueueRequest, error)

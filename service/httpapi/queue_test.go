@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"testing"
@@ -435,5 +436,44 @@ func testCallsByStatus(t *testing.T, f *floor) {
 	}
 	if got := f.Do(f.token, "GET", "/api/v1/calls?status=open", ""); got.Status != 400 {
 		t.Errorf("got %d for an unknown status", got.Status)
+	}
+}
+
+// TestLongQueue counts a queue that is too long to be counted for each who asks: the count is of some
+// milliseconds ago at most, and what a take counts ends at a thousand.
+func TestLongQueue(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, servicetest.New(t))
+	const calls = 3_001
+	err := f.Service.Load(t.Context(), func(add func(service.LoadRecord) error) (err error) {
+		at := apitype.NewTime(f.base.Add(-time.Hour))
+		for range calls {
+			person := apitype.NewUUID()
+			err = errors.Join(err, add(service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
+				Person: apitype.Person{UUID: person, PersonUUID: person, CreatedAt: at}, OwningOrganizationUUID: f.organization, RecruitingOrganizationUUID: f.organization,
+			}}), add(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: apitype.Call{
+				UUID: apitype.NewUUID(), Status: apitype.CallRequested, RequestedAt: at, LastUpdatedAt: at, PersonUUID: person, Type: apitype.CallHappy,
+			}}}))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := f.state("").Waiting; got != calls {
+		t.Errorf("got %d waiting, want %d", got, calls)
+	}
+	if taken := f.take(f.users[0], ""); len(taken.Leases) != 1 || taken.Waiting != apitype.MaxWaiting {
+		t.Errorf("got %d leases and %d waiting, want 1 and 1000", len(taken.Leases), taken.Waiting)
+	}
+	if got := f.state("").Waiting; got != calls {
+		t.Errorf("at once: got %d waiting, want the count of before, %d", got, calls)
+	}
+	if got := f.state("?types=happy_call").Waiting; got != calls-1 {
+		t.Errorf("asked otherwise: got %d waiting, want %d", got, calls-1)
+	}
+	f.Clock.Advance(31 * time.Millisecond)
+	if got := f.state("").Waiting; got != calls-1 {
+		t.Errorf("later: got %d waiting, want %d", got, calls-1)
 	}
 }

@@ -156,7 +156,7 @@ func (p *pool) with(ctx context.Context, run func(*conn) error) error {
 		return errClosed
 	default:
 	}
-	if err := p.permit(ctx); err != nil {
+	if err := p.permit(ctx, p.permits); err != nil {
 		return err
 	}
 	// Deferred, so that a panic of a rule does not lose the connection.
@@ -200,10 +200,10 @@ func (p *pool) leave(c *conn) {
 // one would only be one more.
 func (p *pool) manyOpen() bool { return p.open.Load() >= int64(2*cap(p.permits)) }
 
-// permit waits until a connection may be used.
-func (p *pool) permit(ctx context.Context) error {
+// permit waits until one of some permits is free.
+func (p *pool) permit(ctx context.Context, permits chan<- struct{}) error {
 	select {
-	case p.permits <- struct{}{}: // No timer for the ordinary case.
+	case permits <- struct{}{}: // No timer for the ordinary case.
 		return nil
 	default:
 	}
@@ -214,7 +214,7 @@ func (p *pool) permit(ctx context.Context) error {
 		enough = timer.C
 	}
 	select {
-	case p.permits <- struct{}{}:
+	case permits <- struct{}{}:
 		return nil
 	case <-enough:
 		return service.ErrBusy

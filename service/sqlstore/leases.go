@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"database/sql"
+	"fmt"
 	"strings"
 
 	"fundesk/apiclient/apitype"
@@ -14,11 +15,27 @@ var leaseColumns = []string{
 	"due_at", "taken_at", "expires_at", "seen_at", "ended_at", "ended_by",
 }
 
-var insertLease = insertAsRead("queue_leases", leaseColumns)
+var insertLease = insertAsRead("queue_leases", leaseColumns) + ` ON CONFLICT DO NOTHING`
 
-// InsertLease saves a new lease, unless the person is in one or the request has one.
+// sleepUntil lets all calls of a person sleep until a time, and uses the deferral of one of them
+// up. A lease is one more bound below the others.
+const sleepUntil = `UPDATE queue_calls SET
+		due_at = CASE WHEN call_uuid = %[2]s THEN NULL ELSE due_at END,
+		kept_for = CASE WHEN call_uuid = %[2]s THEN NULL ELSE kept_for END,
+		eligible_at = CASE WHEN eligible_at < %[3]s THEN %[3]s ELSE eligible_at END,
+		ready = 0
+	WHERE call_uuid IN (SELECT call_uuid FROM queue_calls WHERE person_uuid = %[1]s%[4]s)`
+
+// insertAndSleep is both at once, for a store that is asked over a line: how many leases were
+// saved.
+var insertAndSleep = `WITH saved AS (` + insertLease + ` RETURNING 1), sleeping AS (` +
+	fmt.Sprintf(sleepUntil, `$6`, `$5`, `$13`, ` AND EXISTS (SELECT 1 FROM saved) FOR UPDATE OF queue_calls SKIP LOCKED`) + `)
+	SELECT COUNT(*) FROM saved`
+
+// InsertLease saves a new lease, unless the person is in one or the request has one, and lets the
+// calls of the person sleep until it ends.
 func (t *tx) InsertLease(l service.LeaseRow) error {
-	return t.insert(insertLease,
+	values := []any{
 		identifier(l.LeaseUUID),
 		identifier(l.Account),
 		identifier(l.Request),
@@ -35,8 +52,24 @@ func (t *tx) InsertLease(l service.LeaseRow) error {
 		l.TakenAt.UnixMilli(),
 		nil,
 		nil,
-	)
+	}
+	var saved int64
+	var err error
+	if t.shared {
+		err = t.row(insertAndSleep, values...).scan(&saved)
+	} else {
+		saved, err = t.exec(insertLease, values...)
+	}
+	if err == nil && saved == 0 {
+		err = service.ErrExists
+	}
+	if err == nil && !t.shared {
+		_, err = t.exec(sleepAtOnce, identifier(l.Person), identifier(l.CallUUID), l.ExpiresAt.UnixMilli())
+	}
+	return err
 }
+
+var sleepAtOnce = fmt.Sprintf(sleepUntil, `$1`, `$2`, `$3`, ``)
 
 const leaseFields = `
 	lease_uuid,
@@ -74,18 +107,21 @@ func scanLease(scan func(...any) error) (l service.LeaseRow, seen apitype.Time, 
 	return l, seen, service.LeaseEnd(ended.String), err
 }
 
-// QueueRequest is the leases that a request was given, what there is to look at
-// for another one.
+// QueueRequest is the leases that a request was given, and what there is to look at for another
+// one. Each is looked for in the order of an index: for one at all, PostgreSQL reads a table that
+// was small when it made its plan.
 func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuery) (q service.QueueRequest, err error) {
-	q.Shared = t.shared
-	// In the order of an index each: for one at all, PostgreSQL reads a table that was small when
-	// it made its plan.
+	p, before := &queueParts{query: query}, false
+	now, user := p.arg(query.Now.UnixMilli()), p.arg(nullUUID(query.User))
+	later := append(p.narrowed(), `due_at > `+now, `(kept_for IS NULL OR kept_for = `+user+`)`)
 	err = t.row(`SELECT
-			(SELECT 1 FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at LIMIT 1) IS NOT NULL,
-			(SELECT 1 FROM queue_calls WHERE due_at <= $1 ORDER BY due_at, call_uuid LIMIT 1) IS NOT NULL,
-			(SELECT 1 FROM queue_leases WHERE user_uuid = $2 AND ended_at > $3 AND ended_by = 'returned' ORDER BY user_uuid, ended_at LIMIT 1) IS NOT NULL`,
-		query.Now.UnixMilli(), nullUUID(query.User), query.Returned.UnixMilli()).scan(&q.Asleep, &q.Due, &q.GaveBack)
-	if err != nil {
+			(SELECT 1 FROM queue_calls WHERE ready = 0 AND eligible_at <= `+now+` ORDER BY eligible_at LIMIT 1) IS NOT NULL,
+			(SELECT 1 FROM queue_calls WHERE due_at <= `+now+` ORDER BY due_at, call_uuid LIMIT 1) IS NOT NULL,
+			(SELECT MIN(due_at) FROM queue_calls WHERE `+strings.Join(later, ` AND `)+`),
+			(SELECT 1 FROM queue_leases WHERE user_uuid = `+user+` AND ended_at > `+p.arg(query.Returned.UnixMilli())+` AND ended_by = 'returned' ORDER BY user_uuid, ended_at LIMIT 1) IS NOT NULL,
+			(SELECT 1 FROM queue_leases WHERE account_uuid = `+p.arg(identifier(account))+` AND request_uuid = `+p.arg(identifier(request))+` ORDER BY ordinal LIMIT 1) IS NOT NULL`,
+		p.args...).scan(&q.Asleep, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &before)
+	if err != nil || !before {
 		return q, err
 	}
 	err = t.each(`SELECT `+leaseFields+` FROM queue_leases WHERE account_uuid = $1 AND request_uuid = $2 ORDER BY ordinal`,

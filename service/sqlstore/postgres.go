@@ -45,6 +45,7 @@ type postgresEngine struct {
 	driver PostgresDriver
 	db     *sql.DB
 	pool   *pool
+	takers chan struct{} // One for each change that is at the queue.
 	clock  sharedClock
 	once   sync.Once
 }
@@ -65,7 +66,7 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	if size <= 0 {
 		size = postgresConnections
 	}
-	e := &postgresEngine{driver: o.Postgres, db: db}
+	e := &postgresEngine{driver: o.Postgres, db: db, takers: make(chan struct{}, maxTakers)}
 	e.db.SetMaxIdleConns(size)
 	e.pool = newPool(size, e.connect)
 	e.pool.patience = o.AnswerTimeout

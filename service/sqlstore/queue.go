@@ -1,9 +1,7 @@
 package sqlstore
 
 import (
-	"cmp"
 	"database/sql"
-	"slices"
 	"strings"
 
 	"fundesk/apiclient/apitype"
@@ -145,42 +143,6 @@ func (t *tx) QueueOfPerson(person apitype.UUID) ([]service.QueueRow, error) {
 	}
 	cond, arg := t.engine.among("c.call_uuid", ids)
 	return t.queueRows(queueFacts+` WHERE `+cond, []any{arg})
-}
-
-// LockQueue is the next n calls of some places that wait still, and how many places that
-// passed: nobody else takes them before the transaction ends.
-func (t *tx) LockQueue(places []service.QueuePlace, n int) (rows []service.QueueRow, passed int, err error) {
-	ids := make([]apitype.UUID, len(places))
-	for i, place := range places {
-		ids[i] = place.UUID
-	}
-	text, args := t.engine.lockQueue(queueFacts, ids, n)
-	if rows, err = t.queueRows(text, args); err != nil {
-		return nil, 0, err
-	}
-	slices.SortFunc(rows, func(a, b service.QueueRow) int {
-		return cmp.Compare(slices.Index(ids, a.Call), slices.Index(ids, b.Call))
-	})
-	if t.engine.sharesQueue() && len(rows) < n {
-		return rows, len(places), nil
-	}
-	if t.engine.sharesQueue() {
-		return rows, slices.Index(ids, rows[n-1].Call) + 1, nil
-	}
-	return rows, min(n, len(places)), nil
-}
-
-// LeaseQueue lets all calls of a person sleep until a lease ends, and uses the deferral of the
-// leased one up. A lease is one more bound below the others.
-func (t *tx) LeaseQueue(person, call apitype.UUID, until apitype.Time) error {
-	_, err := t.exec(`UPDATE queue_calls SET
-			due_at = CASE WHEN call_uuid = $2 THEN NULL ELSE due_at END,
-			kept_for = CASE WHEN call_uuid = $2 THEN NULL ELSE kept_for END,
-			eligible_at = CASE WHEN eligible_at < $3 THEN $3 ELSE eligible_at END,
-			ready = 0
-		WHERE call_uuid IN (SELECT call_uuid FROM queue_calls WHERE person_uuid = $1`+t.engine.skipLocked()+`)`,
-		identifier(person), identifier(call), until.UnixMilli())
-	return err
 }
 
 // WakeQueue notes of the calls whose time has come that it has.

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"database/sql"
 	"slices"
+	"strconv"
 	"strings"
 
 	"fundesk/apiclient/apitype"
@@ -71,12 +72,10 @@ func (p *queueParts) narrowed() (conds []string) {
 		}
 		conds = append(conds, column+` IN (`+strings.Join(places, `, `)+`)`)
 	}
-	if !p.query.Scope.All {
-		values := []any{}
-		for _, id := range p.query.Scope.Organizations {
-			values = append(values, identifier(id))
-		}
-		in(`owner`, values...)
+	if places, some := p.organizations(p.query.Scope); some {
+		conds = append(conds, `owner IN (`+strings.Join(places, `, `)+`)`)
+	} else if !p.query.Scope.All {
+		conds = append(conds, `1 = 0`)
 	}
 	if len(p.query.Types) > 0 {
 		values := []any{}
@@ -113,20 +112,30 @@ func (p *queueParts) forUser(alone bool) string {
 	return `(kept_for IS NULL OR (kept_for <> ` + p.arg(identifier(*p.query.User)) + ` AND ` + overdue + `))`
 }
 
-// add adds a part: a rank, sorted by a column, under conditions. They are made only when the
-// part is not passed: PostgreSQL wants every argument to have a place.
-func (p *queueParts) add(rank int, column string, under func() []string) {
+// queuePart is a part of the queue: a rank, the column that it is sorted by, and conditions. They
+// are made only where the part is asked for: PostgreSQL wants every argument to have a place.
+type queuePart struct {
+	rank   int
+	column string
+	under  func() []string
+}
+
+// add adds a part to the places that are asked for.
+func (p *queueParts) add(part queuePart) {
 	after := p.query.After
-	if after != nil && rank < after.Rank {
+	if after != nil && part.rank < after.Rank {
 		return
 	}
-	conds := append(under(), `eligible_at <= `+p.arg(p.query.Now.UnixMilli()))
-	if after != nil && rank == after.Rank {
-		conds = append(conds, `(`+column+`, call_uuid) > (`+p.arg(after.At.UnixMilli())+`, `+p.arg(identifier(after.UUID))+`)`)
+	conds := append(part.under(), p.eligible())
+	if after != nil && part.rank == after.Rank {
+		conds = append(conds, `(`+part.column+`, call_uuid) > (`+p.arg(after.At.UnixMilli())+`, `+p.arg(identifier(after.UUID))+`)`)
 	}
-	p.parts = append(p.parts, `SELECT * FROM (SELECT `+string(rune('0'+rank))+` AS place_rank, `+column+` AS place_at, call_uuid FROM queue_calls WHERE `+
-		strings.Join(conds, ` AND `)+` ORDER BY `+column+`, call_uuid LIMIT `+p.arg(p.query.Limit)+`) AS part`+string(rune('a'+len(p.parts)%26))+string(rune('a'+len(p.parts)/26)))
+	p.parts = append(p.parts, `SELECT * FROM (SELECT `+strconv.Itoa(part.rank)+` AS place_rank, `+part.column+` AS place_at, call_uuid FROM queue_calls WHERE `+
+		strings.Join(conds, ` AND `)+` ORDER BY `+part.column+`, call_uuid LIMIT `+p.arg(p.query.Limit)+`) AS part`+strconv.Itoa(len(p.parts)))
 }
+
+// eligible is the condition that the time has come from which a call may be given.
+func (p *queueParts) eligible() string { return `eligible_at <= ` + p.arg(p.query.Now.UnixMilli()) }
 
 // The ranks of the queue.
 const (
@@ -138,45 +147,41 @@ const (
 
 // free adds to conditions that the user did not give the call back a moment ago.
 func (p *queueParts) free(conds ...string) []string {
-	if p.query.User == nil || !(p.query.Asleep || p.query.GaveBack) {
+	if p.query.User == nil || !p.query.GaveBack {
 		return conds
 	}
 	return append(conds, `NOT `+p.returned())
 }
 
-// deferred adds what is due.
-func (p *queueParts) deferred(state string) {
+// deferred is what is due.
+func (p *queueParts) deferred(state string) (parts []queuePart) {
 	under := func(alone bool) func() []string {
 		return func() []string {
 			return append(p.narrowed(), p.free(state, `due_at IS NOT NULL`, p.forUser(alone))...)
 		}
 	}
 	if p.query.User != nil {
-		p.add(rankKept, `due_at`, under(true))
+		parts = append(parts, queuePart{rankKept, `due_at`, under(true)})
 	}
-	p.add(rankDue, `due_at`, under(false))
+	return append(parts, queuePart{rankDue, `due_at`, under(false)})
 }
 
-// requested adds what was not deferred.
-func (p *queueParts) requested(state string) {
-	if p.kinds == nil || state == asleep {
-		p.add(rankRequested, `requested_at`, func() []string { return append(p.narrowed(), p.free(state, `due_at IS NULL`)...) })
-		return
-	}
-	for _, kind := range p.kinds {
-		p.add(rankRequested, `requested_at`, func() []string { return p.free(`kind = `+p.arg(kind), state, `due_at IS NULL`) })
-	}
+// requested is what was not deferred.
+func (p *queueParts) requested(state string) queuePart {
+	return queuePart{rankRequested, `requested_at`, func() []string { return append(p.narrowed(), p.free(state, `due_at IS NULL`)...) }}
 }
 
-// givenBack adds what the user gave back a moment ago.
-func (p *queueParts) givenBack() {
-	if p.query.User == nil {
-		return
-	}
-	p.add(rankReturned, `requested_at`, func() []string {
+// requestedOf is what was not deferred of a kind.
+func (p *queueParts) requestedOf(kind string) queuePart {
+	return queuePart{rankRequested, `requested_at`, func() []string { return p.free(`kind = `+p.arg(kind), awake, `due_at IS NULL`) }}
+}
+
+// givenBack is what the user gave back a moment ago.
+func (p *queueParts) givenBack() queuePart {
+	return queuePart{rankReturned, `requested_at`, func() []string {
 		kept := `(kept_for IS NULL OR kept_for = ` + p.arg(identifier(*p.query.User)) + ` OR due_at <= ` + p.arg(p.query.KeptUntil.UnixMilli()) + `)`
 		return append(p.narrowed(), kept, p.returned())
-	})
+	}}
 }
 
 // The states of what waits, as the indexes have them.
@@ -186,12 +191,12 @@ const (
 )
 
 // places reads the places that the parts give; then there are none.
-func (r *reader) places(p *queueParts, limit int) (places []service.QueuePlace, err error) {
+func (r *reader) places(p *queueParts) (places []service.QueuePlace, err error) {
 	if len(p.parts) == 0 {
 		return nil, nil
 	}
 	text := `SELECT place_rank, place_at, call_uuid FROM (` + strings.Join(p.parts, ` UNION ALL `) +
-		`) AS places ORDER BY place_rank, place_at, call_uuid LIMIT ` + p.arg(limit)
+		`) AS places ORDER BY place_rank, place_at, call_uuid LIMIT ` + p.arg(p.query.Limit)
 	err = r.each(text, p.args, func(rows *sql.Rows) error {
 		var place service.QueuePlace
 		err := rows.Scan(&place.Rank, timeDest{&place.At}, uuidDest{&place.UUID})
@@ -202,87 +207,143 @@ func (r *reader) places(p *queueParts, limit int) (places []service.QueuePlace, 
 	return places, err
 }
 
-// QueuePlaces are the calls that wait, in the order in which they are taken. What takes calls
-// mostly needs those alone that were not deferred: they are read by themselves.
+// QueuePlaces are the calls that wait, in the order in which they are taken. Who only reads
+// cannot wake those whose time has come: they are looked at too.
 func (r *reader) QueuePlaces(query service.QueueQuery) (places []service.QueuePlace, err error) {
 	p, err := r.newQueueParts(query)
 	if err != nil || query.Limit == 0 {
 		return nil, err
 	}
-	if query.Asleep {
-		for _, state := range []string{awake, asleep} {
-			p.deferred(state)
-			p.requested(state)
+	for _, state := range []string{awake, asleep} {
+		for _, part := range p.deferred(state) {
+			p.add(part)
 		}
-		p.givenBack()
-		return r.places(p, query.Limit)
 	}
-	parts := []func(){func() { p.requested(awake) }}
-	if query.GaveBack {
-		parts = append(parts, p.givenBack)
+	if p.kinds == nil {
+		p.add(p.requested(awake))
 	}
+	for _, kind := range p.kinds {
+		p.add(p.requestedOf(kind))
+	}
+	p.add(p.requested(asleep))
+	if query.User != nil {
+		p.add(p.givenBack())
+	}
+	return r.places(p)
+}
+
+// NextInQueue is the first calls that wait, in the order in which they are taken, as many as the
+// query's limit: nobody else takes them before the transaction ends. Those that others hold are
+// passed over. What was not deferred is mostly all that there is: the parts are read one by one.
+func (t *tx) NextInQueue(query service.QueueQuery) (rows []service.QueueRow, err error) {
+	p, err := t.newQueueParts(query)
+	if err != nil {
+		return nil, err
+	}
+	var parts []queuePart
 	if query.Due {
-		parts = slices.Insert(parts, 0, func() { p.deferred(awake) })
+		parts = p.deferred(awake)
+	}
+	switch len(p.kinds) {
+	case 0:
+		if p.kinds == nil {
+			parts = append(parts, p.requested(awake))
+		}
+	case 1:
+		parts = append(parts, p.requestedOf(p.kinds[0]))
+	default:
+		parts = append(parts, queuePart{rank: rankRequested, column: `requested_at`})
+	}
+	if query.GaveBack {
+		parts = append(parts, p.givenBack())
 	}
 	for _, part := range parts {
-		if len(places) >= query.Limit {
+		limit := query.Limit - len(rows)
+		if limit == 0 {
 			break
 		}
-		part()
-		more, err := r.places(p, query.Limit-len(places))
+		lock := t.lockPart
+		if part.under == nil {
+			lock = t.lockKinds
+		}
+		more, err := lock(p, part, limit)
 		if err != nil {
 			return nil, err
 		}
-		places = append(places, more...)
+		rows = append(rows, more...)
 	}
-	return places, nil
+	return rows, nil
 }
 
-// QueueRest is how many calls wait, up to the limit, and when the next deferred one is due. What
-// a user gave back waits like the others.
-func (r *reader) QueueRest(query service.QueueQuery) (waiting int, next *apitype.Time, err error) {
+// lockPart is the first calls of a part. Facts are looked for about those calls only that it
+// got: many of the first are others'.
+func (t *tx) lockPart(p *queueParts, part queuePart, limit int) ([]service.QueueRow, error) {
+	order := ` ORDER BY ` + part.column + `, call_uuid`
+	conds := append(part.under(), p.eligible())
+	text := strings.Replace(queueFacts, `FROM queue_calls c`, `FROM (SELECT * FROM queue_calls WHERE `+strings.Join(conds, ` AND `)+
+		order+` LIMIT `+strconv.Itoa(limit)+t.engine.skipLocked()+`) AS c`, 1) + order
+	rows, err := t.queueRows(text, p.args)
+	p.args = nil
+	return rows, err
+}
+
+// besides is how many more calls of each kind are looked at than are asked for: others may hold
+// the first ones.
+const besides = 64
+
+// lockKinds is the first calls of several kinds: the first of each kind are merged before they
+// are locked, so that no more calls are locked than are given.
+func (t *tx) lockKinds(p *queueParts, part queuePart, limit int) ([]service.QueueRow, error) {
+	for p.query.Limit = limit + besides; ; p.query.Limit *= 4 {
+		for _, kind := range p.kinds {
+			p.add(p.requestedOf(kind))
+		}
+		places, err := t.places(p)
+		if err != nil {
+			return nil, err
+		}
+		ids := make([]apitype.UUID, len(places))
+		for i, place := range places {
+			ids[i] = place.UUID
+		}
+		cond, arg := t.engine.among("call_uuid", ids)
+		p.arg(arg) // It is the first one.
+		part.under = func() []string { return []string{cond, awake, `due_at IS NULL`} }
+		rows, err := t.lockPart(p, part, limit)
+		if err != nil || len(rows) == limit || len(places) < p.query.Limit {
+			return rows, err
+		}
+	}
+}
+
+// QueueWaiting is how many calls wait: those that were not deferred, up to the query's limit, and
+// those that are due. What a user gave back waits like the others.
+func (r *reader) QueueWaiting(query service.QueueQuery) (requested, due int, err error) {
 	p, err := r.newQueueParts(query)
 	if err != nil {
-		return 0, nil, err
+		return 0, 0, err
 	}
-	var under []string
+	// In the order of an index: PostgreSQL would read the table, and pass over all that sleep.
+	order := ` ORDER BY requested_at, call_uuid`
+	conds := []string{awake, `due_at IS NULL`}
 	switch {
 	case p.kinds == nil:
-		under = p.narrowed()
+		conds = append(conds, p.narrowed()...)
 	case len(p.kinds) == 0:
-		under = []string{`1 = 0`}
+		conds = append(conds, `1 = 0`)
 	default:
 		places := make([]string, len(p.kinds))
 		for i, kind := range p.kinds {
 			places[i] = p.arg(kind)
 		}
-		under = []string{`kind IN (` + strings.Join(places, `, `) + `)`}
+		conds, order = append(conds, `kind IN (`+strings.Join(places, `, `)+`)`), ` ORDER BY kind, requested_at, call_uuid`
 	}
-	// In the order of an index: PostgreSQL would read the table, and pass over all that sleep.
-	order := ` ORDER BY requested_at, call_uuid`
-	if p.kinds != nil {
-		order = ` ORDER BY kind, requested_at, call_uuid`
-	}
-	requested := `SELECT 1 FROM queue_calls WHERE ` + strings.Join(append(under, awake, `due_at IS NULL`), ` AND `) + order + ` LIMIT ` + p.arg(query.Limit)
-	later := append(p.narrowed(), `due_at > `+p.arg(query.Now.UnixMilli()))
-	if query.User != nil {
-		later = append(later, `(kept_for IS NULL OR kept_for = `+p.arg(identifier(*query.User))+`)`)
-	}
-	text := `SELECT (SELECT COUNT(*) FROM (` + requested + `) AS counted), (SELECT MIN(due_at) FROM queue_calls WHERE ` + strings.Join(later, ` AND `) + `),
-		(SELECT 1 FROM queue_calls WHERE due_at <= ` + p.arg(query.Now.UnixMilli()) + ` ORDER BY due_at, call_uuid LIMIT 1) IS NOT NULL`
-	var due bool
-	if err := r.row(text, p.args...).scan(&waiting, nullTimeDest{&next}, &due); err != nil || !due {
-		return waiting, next, err
-	}
-	d := &queueParts{query: query}
-	conds := append(d.narrowed(), awake, `due_at <= `+d.arg(query.Now.UnixMilli()))
-	kept := `kept_for IS NULL OR due_at <= ` + d.arg(query.KeptUntil.UnixMilli())
-	if query.User != nil {
-		kept += ` OR kept_for = ` + d.arg(identifier(*query.User))
-	}
-	var overdue int
-	err = r.row(`SELECT COUNT(*) FROM queue_calls WHERE `+strings.Join(conds, ` AND `)+` AND (`+kept+`)`, d.args...).scan(&overdue)
-	return min(waiting+overdue, query.Limit), next, err
+	overdue := append(p.narrowed(), awake, `due_at <= `+p.arg(query.Now.UnixMilli()), `(kept_for IS NULL OR due_at <= `+p.arg(query.KeptUntil.UnixMilli())+
+		` OR kept_for = `+p.arg(nullUUID(query.User))+`)`)
+	err = r.row(`SELECT
+			(SELECT COUNT(*) FROM (SELECT 1 FROM queue_calls WHERE `+strings.Join(conds, ` AND `)+order+` LIMIT `+strconv.Itoa(query.Limit)+`) AS counted),
+			(SELECT COUNT(*) FROM queue_calls WHERE `+strings.Join(overdue, ` AND `)+`)`, p.args...).scan(&requested, &due)
+	return requested, due, err
 }
 
 // QueueOldest is when the oldest call was requested that waits.
@@ -295,8 +356,8 @@ func (r *reader) QueueOldest(query service.QueueQuery) (oldest *apitype.Time, er
 	return oldest, err
 }
 
-// QueueState counts the calls that wait.
-func (r *reader) QueueState(query service.QueueQuery) (s service.QueueState, err error) {
+// QueueState counts the calls that wait, and how many it passed over for that.
+func (r *reader) QueueState(query service.QueueQuery) (s service.QueueState, passed int, err error) {
 	p := &queueParts{query: query}
 	now := p.arg(query.Now.UnixMilli())
 	conds := p.narrowed()
@@ -310,7 +371,7 @@ func (r *reader) QueueState(query service.QueueQuery) (s service.QueueState, err
 	if len(conds) > 0 {
 		where = ` WHERE ` + strings.Join(conds, ` AND `)
 	}
-	text := `SELECT type, language, SUM(waits), SUM(CASE WHEN due_at IS NULL THEN 0 ELSE waits END), SUM(deferred), MIN(CASE WHEN waits = 1 THEN requested_at END) FROM (
+	text := `SELECT type, language, COUNT(*), SUM(waits), SUM(CASE WHEN due_at IS NULL THEN 0 ELSE waits END), SUM(deferred), MIN(CASE WHEN waits = 1 THEN requested_at END) FROM (
 			SELECT type, language, due_at, requested_at,
 				CASE WHEN eligible_at <= ` + now + ` AND ` + kept + ` THEN 1 ELSE 0 END AS waits,
 				CASE WHEN due_at > ` + now + ` THEN 1 ELSE 0 END AS deferred
@@ -319,9 +380,10 @@ func (r *reader) QueueState(query service.QueueQuery) (s service.QueueState, err
 	err = r.each(text, p.args, func(rows *sql.Rows) error {
 		var callType apitype.CallType
 		var language string
-		var waits, due, deferred int
+		var calls, waits, due, deferred int
 		var oldest *apitype.Time
-		err := rows.Scan(&callType, &language, &waits, &due, &deferred, nullTimeDest{&oldest})
+		err := rows.Scan(&callType, &language, &calls, &waits, &due, &deferred, nullTimeDest{&oldest})
+		passed += calls
 		s.Waiting, s.Due, s.Deferred = s.Waiting+waits, s.Due+due, s.Deferred+deferred
 		if waits > 0 {
 			s.ByType[callType] += waits
@@ -333,12 +395,12 @@ func (r *reader) QueueState(query service.QueueQuery) (s service.QueueState, err
 		return err
 	})
 	if err != nil {
-		return s, err
+		return s, passed, err
 	}
 	l := &queueParts{query: query}
 	leased := append(l.narrowed(), `ended_at IS NULL AND expires_at > `+l.arg(query.Now.UnixMilli()))
 	err = r.row(`SELECT COUNT(*) FROM queue_leases WHERE `+strings.Join(leased, ` AND `), l.args...).scan(&s.Leased)
-	return s, err
+	return s, passed, err
 }
 
 // CallNodes are some calls with their persons, as lists send them.

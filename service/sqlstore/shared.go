@@ -2,11 +2,8 @@ package sqlstore
 
 import (
 	"context"
-	"strings"
 	"sync/atomic"
 	"time"
-
-	"fundesk/apiclient/apitype"
 )
 
 // What engines do about many who take from the queue. SQLite has one writer: nobody else is
@@ -20,14 +17,13 @@ func (e *sqliteEngine) clockAhead(context.Context) (time.Duration, error) { retu
 
 func (e *sqliteEngine) sharesQueue() bool { return false }
 
-func (e *sqliteEngine) lockQueue(facts string, ids []apitype.UUID, n int) (text string, args []any) {
-	cond, arg := e.among("c.call_uuid", ids[:min(n, len(ids))])
-	return facts + ` WHERE c.ready = 1 AND ` + cond, []any{arg}
-}
-
 func (e *sqliteEngine) skipLocked() string { return `` }
 
 func (e *sqliteEngine) forUpdate(string) string { return `` }
+
+// maxTakers is how many changes of one process are at the queue at one time: each more passes
+// over what the others hold, and waits for the pages on which they work.
+const maxTakers = 4
 
 // updateShared runs in READ COMMITTED: in a stricter state of the data, whoever finds a row
 // that another one took meanwhile has to begin anew.
@@ -35,20 +31,16 @@ func (e *postgresEngine) updateShared(ctx context.Context, change func(*conn) er
 	if e.pool.manyOpen() {
 		return errUnconfirmed
 	}
+	if err := e.pool.permit(ctx, e.takers); err != nil {
+		return err
+	}
+	defer func() { <-e.takers }()
 	return e.transact(ctx, `BEGIN ISOLATION LEVEL READ COMMITTED`, func(c *conn) error {
 		return guarded(func() error { return change(c) })
 	})
 }
 
 func (e *postgresEngine) sharesQueue() bool { return true }
-
-// lockQueue looks for facts about the calls only that it got: many of the first are others'.
-func (e *postgresEngine) lockQueue(facts string, ids []apitype.UUID, n int) (text string, args []any) {
-	return `WITH locked AS MATERIALIZED (
-			SELECT c.* FROM queue_calls c JOIN unnest($1::uuid[]) WITH ORDINALITY AS places (call_uuid, place) ON places.call_uuid = c.call_uuid
-			WHERE c.ready = 1 ORDER BY places.place LIMIT $2 FOR UPDATE OF c SKIP LOCKED
-		) ` + strings.Replace(facts, `FROM queue_calls c`, `FROM locked c`, 1), []any{`{` + strings.Join(texts(ids), `,`) + `}`, n}
-}
 
 func (e *postgresEngine) skipLocked() string { return ` FOR UPDATE SKIP LOCKED` }
 

@@ -57,10 +57,8 @@ type engine interface {
 	update(ctx context.Context, change func(*conn) error) error
 	updateShared(ctx context.Context, change func(*conn) error) error
 	clockAhead(ctx context.Context) (time.Duration, error)
-	// sharesQueue reports whether several take from the queue at one time; lockQueue is then
-	// the statement that passes over what others hold, else the one that reads the first n.
+	// sharesQueue reports whether several take from the queue at one time.
 	sharesQueue() bool
-	lockQueue(facts string, ids []apitype.UUID, n int) (text string, args []any)
 	// skipLocked and forUpdate end a query of rows that are about to be changed.
 	skipLocked() string
 	forUpdate(of string) string
