@@ -228,6 +228,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, id apitype.UUID, m M
 	if err != nil {
 		return Answer{}, err
 	}
+	s.forgetQueue(ctx, s.present())
 	return s.committedCall(ctx, c, row)
 }
 

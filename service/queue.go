@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"time"
 
 	"fundesk/apiclient/apitype"
@@ -15,7 +16,13 @@ const (
 	keptPastDue   = 30 * time.Minute // How long a call that is due waits for its user alone.
 	returnPause   = 10 * time.Minute // How long a user's release has them offered all else first.
 	requestLife   = 24 * time.Hour   // How long a take is recognised when it is repeated.
+
+	queueMemory = 92 * 24 * time.Hour // How long leases that ended, and what agents did, are kept.
+	forgetPause = time.Minute         // How often a process looks for what is older.
 )
+
+// forgetMost is how much that is old is deleted at one time, so that nobody waits long for it.
+const forgetMost = 100
 
 // QueueRow is a call that waits, with what decides from when it may be given.
 type QueueRow struct {
@@ -196,6 +203,24 @@ func ended(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now apityp
 		work.Code = result.ResultCode
 	}
 	return tx.Work(work)
+}
+
+// forgetQueue deletes what is old of the queue, after a change that added to it: at once again
+// where there was more, else a minute later. One that fails is made up for by the next: the change
+// is made, and its answer is due.
+func (s *Service) forgetQueue(ctx context.Context, now apitype.Time) {
+	due := s.forgets.Load()
+	wait := time.Duration(due-now.UnixMilli()) * time.Millisecond
+	if (wait > 0 && wait <= forgetPause) || !s.forgets.CompareAndSwap(due, now.Add(forgetPause).UnixMilli()) {
+		return
+	}
+	_ = s.store.UpdateShared(ctx, func(tx Tx) error {
+		most, err := tx.ForgetQueue(apitype.NewTime(now.Add(-queueMemory)), forgetMost)
+		if most == forgetMost {
+			s.forgets.Store(now.UnixMilli())
+		}
+		return err
+	})
 }
 
 // LeaseEnd is what ended a lease.

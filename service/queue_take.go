@@ -49,6 +49,7 @@ func (s *Service) TakeCalls(ctx context.Context, c Caller, request apitype.TakeR
 	}
 	s.counted(LeasesTaken, t.taken)
 	s.counted(LeasesExpired, t.expired)
+	s.forgetQueue(ctx, now)
 	return s.takeAnswer(ctx, t)
 }
 

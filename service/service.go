@@ -15,6 +15,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"fundesk/apiclient/apitype"
@@ -40,6 +41,7 @@ type Service struct {
 	verified verifiedTokens
 	waited   memo[int]        // How many calls wait, where they are many.
 	states   memo[QueueState] // Likewise what was counted of the queue.
+	forgets  atomic.Int64     // When what is old of the queue is deleted next, in milliseconds since 1970.
 }
 
 // New is the service on a store whose schema is up to date.

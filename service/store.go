@@ -127,6 +127,7 @@ type Tx interface {
 	EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by LeaseEnd) (ended bool, err error)
 	EndLeasesByTime(now apitype.Time) (ended int, err error)
 	Work(w Work) error
+	ForgetQueue(before apitype.Time, limit int) (most int, err error)
 	// Mark keeps an entry; one of the same account, source and entity is replaced.
 	Mark(account apitype.UUID, entry apitype.ProcessedEntry) error
 }

@@ -477,3 +477,35 @@ func TestLongQueue(t *testing.T) {
 		t.Errorf("later: got %d waiting, want %d", got, calls-1)
 	}
 }
+
+// TestQueueForgets keeps what agents did for 92 days, and no longer, by the work that adds to it.
+func TestQueueForgets(t *testing.T) { onEngines(t, testQueueForgets) }
+
+func testQueueForgets(t *testing.T, f *floor) {
+	const each = 105 // More than are deleted at one time.
+	for range each {
+		call := f.call(f.person("null"), time.Hour, "happy_call")
+		f.take(f.users[0], "")
+		f.want(http.StatusOK, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", fmt.Sprintf(`{"userUuid":%q}`, f.users[0]))
+	}
+	agents := func() (taken, completed int) {
+		var all apitype.QueueAgents
+		f.Do(f.token, http.MethodGet, "/fundesk/v1/queue/agents?since=2000-01-01", "").Decode(&all)
+		for _, agent := range all.Agents {
+			taken, completed = taken+agent.Taken, completed+agent.Completed
+		}
+		return taken, completed
+	}
+	f.Clock.Advance(91*24*time.Hour + 23*time.Hour)
+	f.take(f.users[0], "")
+	if taken, completed := agents(); taken != each || completed != each {
+		t.Errorf("before 92 days: got %d taken and %d completed, want %d of each", taken, completed, each)
+	}
+	f.Clock.Advance(2 * time.Hour)
+	held := f.call(f.person("null"), time.Hour, "happy_call")
+	f.take(f.users[0], "")
+	f.want(http.StatusOK, "PUT", "/api/v1/calls/"+held.String()+"/actions/add-attempt", "{}") // It deletes the others.
+	if taken, completed := agents(); taken != 1 || completed != 0 {
+		t.Errorf("after 92 days: got %d taken and %d completed, want the one of today", taken, completed)
+	}
+}

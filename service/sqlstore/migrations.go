@@ -58,8 +58,9 @@ func sqliteText(text string) string {
 	return sqliteWords.Replace(identifierText.ReplaceAllString(text, `lower(hex($1))`))
 }
 
-// postgresText is a migration for PostgreSQL.
+// postgresText is a migration for PostgreSQL. A line that begins with --postgres is for it alone.
 func postgresText(text string) string {
+	text = strings.ReplaceAll(text, "--postgres ", "")
 	text = stored.ReplaceAllString(postgresWords.Replace(text), `(convert_from($1, 'UTF8')::json ->> '$2')`)
 	return identifierText.ReplaceAllString(text, `replace(CAST($1 AS VARCHAR), '-', '')`)
 }
