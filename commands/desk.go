@@ -34,7 +34,9 @@ func (s *session) deskOptions(ctx context.Context) (desk.Options, error) {
 	if o.StateFile, err = s.deskState(t); err != nil {
 		return o, err
 	}
-	o.ResultCodes, o.MaxAttempts, o.ExternalSourceName = t.profile.ResultCodes, t.profile.MaxAttempts, t.profile.ExternalSourceName
+	if err := s.deskSettings(t, &o); err != nil {
+		return o, err
+	}
 	return o, s.agent(&o.Agent)
 }
 

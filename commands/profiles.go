@@ -12,6 +12,7 @@ import (
 	"fundesk/commands/profile"
 	"fundesk/completions"
 	"fundesk/render"
+	"fundesk/tui/desk"
 )
 
 func profileCommand(s *session) *cobra.Command {
@@ -75,7 +76,7 @@ func currentMark(p shownProfile) string {
 // setting is one key of a profile: its name in config.toml, of which its flag is made.
 type setting struct {
 	key, help string
-	value     func(*profile.Profile) any // A *string, *[]string or *int.
+	value     func(*profile.Profile) any // A *string, *[]string, *int or *hoursByCountry.
 }
 
 // settings are the keys of a profile but its address, in the order in which they are shown.
@@ -86,6 +87,11 @@ func settings() []setting {
 		{"recruiting_organization", "recruiter of what you create", func(p *profile.Profile) any { return &p.RecruitingOrganization }},
 		{"result_codes", "result codes to choose from", func(p *profile.Profile) any { return &p.ResultCodes }},
 		{"pledge_actions", "status actions of the service", func(p *profile.Profile) any { return &p.PledgeActions }},
+		{"languages", "languages that you speak: calls in others are not taken from a queue", func(p *profile.Profile) any { return &p.Languages }},
+		{"call_types", "types of call that you take from a queue: verification, happy_call, winback", func(p *profile.Profile) any { return &p.CallTypes }},
+		{"calling_hours", "when donors of a country are called (repeatable): NL=09:00-21:00,10:00-18:00,- is weekdays, Saturday, no Sunday", func(p *profile.Profile) any {
+			return (*hoursByCountry)(&p.CallingHours)
+		}},
 		{"max_attempts", "attempts after which a call is given up", func(p *profile.Profile) any { return &p.MaxAttempts }},
 		{"external_source_name", "external source of processed marks", func(p *profile.Profile) any { return &p.ExternalSourceName }},
 		{"payment_qr_parameter", "the service's name of the payment QR filter", func(p *profile.Profile) any { return &p.PaymentQRParameter }},
@@ -110,6 +116,8 @@ func (t setting) text(p profile.Profile) string {
 			return strconv.Itoa(*value)
 		}
 		return ""
+	case *hoursByCountry:
+		return value.String()
 	default:
 		return *value.(*string)
 	}
@@ -132,6 +140,8 @@ func (f *profileFlags) register(cmd *cobra.Command) {
 			flags.IntVar(value, t.flag(), 0, t.help)
 		case *string:
 			flags.StringVar(value, t.flag(), "", t.help)
+		case *hoursByCountry:
+			flags.Var(value, t.flag(), t.help)
 		}
 	}
 }
@@ -149,6 +159,8 @@ func (f *profileFlags) apply(cmd *cobra.Command, p *profile.Profile) {
 			*value = *t.value(&f.p).(*int)
 		case *string:
 			*value = *t.value(&f.p).(*string)
+		case *hoursByCountry:
+			*value = *t.value(&f.p).(*hoursByCountry)
 		}
 	}
 	if cmd.Flags().Changed("token-command") && !cmd.Flags().Changed("token-storage") {
@@ -174,6 +186,9 @@ func (f *profileFlags) check(p profile.Profile) error {
 	}
 	if p.MaxAttempts < 0 {
 		return usageError("--max-attempts must not be negative")
+	}
+	if err := deskSettings(p, &desk.Options{}); err != nil {
+		return err
 	}
 	if p.IsEmbedded() {
 		return nil

@@ -82,7 +82,8 @@ func queueTake(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "take", Short: "Take the next calls to ring", Args: noArgs,
 		Long: "Take the next calls, for dialers and scripts: their persons are nobody else's until the lease ends. What\n" +
-			"ends a call, or an attempt, ends its lease. An empty list says that nothing waits.",
+			"ends a call, or an attempt, ends its lease. An empty list says that nothing waits. Where --type or --language\n" +
+			"are not given, call_types and languages of the profile hold.",
 		Example: "  fundesk queue take -o json\n" +
 			"  fundesk queue take --count 5 --language nl --lease 30m -o ndjson --jq '{leaseUuid, callUuid}'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -91,6 +92,9 @@ func queueTake(s *session) *cobra.Command {
 				return err
 			}
 			if err := s.agent(&o.UserUUID); err != nil {
+				return err
+			}
+			if err := s.agentFilter(&o.QueueFilter); err != nil {
 				return err
 			}
 			if o.UserUUID == nil {

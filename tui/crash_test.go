@@ -281,3 +281,33 @@ func waitForDraft(t *testing.T, box *outbox.Outbox, want string, most time.Durat
 	}
 	t.Errorf("the draft was not on disk within %s", most)
 }
+
+// A terminal that is killed leaves its call to the next one of the agent, and to nobody else.
+func TestKilledTerminalLeavesItsCall(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	dir := t.TempDir()
+	first := startProcess(t, w.URL, w.Token(), dir)
+	first.see("take the next call")
+	first.write("n")
+	first.see("Anna Jansen", "mobile")
+	if err := first.command.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-first.done
+
+	other := startProcess(t, w.URL, w.Token(), t.TempDir())
+	other.see("take the next call")
+	other.write("n")
+	other.until(func(screen string) bool {
+		return strings.Contains(screen, "mobile") || strings.Contains(screen, "No requested call")
+	}, []string{"what is left"})
+	if screen := other.text(); strings.Contains(screen, "Anna Jansen") {
+		t.Fatalf("another agent was given the call of the killed terminal:\n%s", screen)
+	}
+
+	second := startProcess(t, w.URL, w.Token(), dir)
+	second.see("take the next call")
+	second.write("n")
+	second.see("Anna Jansen", "mobile")
+}

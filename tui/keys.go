@@ -68,6 +68,7 @@ func deskActions() []*action {
 		row(page.ActComplete, page.ScopeDesk, "ctrl+s", "complete the call, take the next one", "complete", ofDay((*desk.Day).CompleteCall), onWhy((*page.Desk).WhyNotComplete), endsCall, notAhead),
 		row("skip", page.ScopeDesk, "s", "skip the call for now", "skip", ofDay((*desk.Day).Skip), onWhy((*page.Desk).WhyNoCall), notAhead),
 		row("later", page.ScopeDesk, "b", "later: put the call off to a day and time, for you or for anybody…", "later", on((*page.Desk).AskLater), onWhy((*page.Desk).WhyNotLater), notAhead),
+		row(page.ActNarrow, page.ScopeDesk, "F", "choose the types and languages of the calls that you take…", "", on((*page.Desk).AskNarrow), nil),
 		row("cancel", page.ScopeDesk, "X", "cancel the call…", "cancel", on((*page.Desk).AskCancel), onWhy((*page.Desk).WhyNotEnd), endsCall, notAhead),
 		row("expire", page.ScopeDesk, "e", "expire the call…", "expire", on((*page.Desk).AskExpire), onWhy((*page.Desk).WhyNotEnd), endsCall, notAhead),
 		row("mark-processed", page.ScopeDesk, "m", "mark the call as processed", "", ofDay((*desk.Day).MarkProcessed), onWhy((*page.Desk).WhyNoCall), notAhead),

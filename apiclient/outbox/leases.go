@@ -19,8 +19,12 @@ import (
 type Lease struct {
 	LeaseUUID apitype.UUID `json:"leaseUuid"`
 	CallUUID  apitype.UUID `json:"callUuid"`
-	ExpiresAt time.Time    `json:"expiresAt"`
+	ExpiresAt time.Time    `json:"expiresAt"` // As it was taken; it may have been extended since.
 }
+
+// staleLease is how long after it was to expire a lease is still asked for: the service says
+// whether it lives, and its clock may not be ours.
+const staleLease = 24 * time.Hour
 
 // HeldLease is a lease that this process holds: its file is locked.
 type HeldLease struct {
@@ -70,14 +74,14 @@ func (h *HeldLease) Forget() error {
 	return h.box.unlink(dirLeases, h.LeaseUUID.String())
 }
 
-// AdoptLeases takes over the leases of terminals that live no more. What has expired, or
-// cannot be read, is forgotten.
+// AdoptLeases takes over the leases of terminals that live no more, as far as they may still
+// live. What cannot be read is forgotten.
 func (o *Outbox) AdoptLeases() (adopted []*HeldLease, err error) {
 	err = o.eachLease(func(l Lease, free bool) error {
 		if !free {
 			return nil
 		}
-		if !l.ExpiresAt.After(o.options.Now()) {
+		if o.options.Now().Sub(l.ExpiresAt) > staleLease {
 			return o.unlink(dirLeases, l.LeaseUUID.String())
 		}
 		held, err := o.claimLease(l)

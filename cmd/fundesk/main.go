@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	_ "time/tzdata" // Calling hours and callbacks are in the zones of donors, also where the system has none.
 
 	"fundesk/commands"
 	"fundesk/service/embedded"

@@ -59,10 +59,14 @@ type Profile struct {
 	ResultCodes            []string `toml:"result_codes,omitempty" json:"result_codes,omitempty"`
 	PledgeActions          []string `toml:"pledge_actions,omitempty" json:"pledge_actions,omitempty"`
 	MaxAttempts            int      `toml:"max_attempts,omitzero" json:"max_attempts,omitempty"`
+	Languages              []string `toml:"languages,omitempty" json:"languages,omitempty"`   // That the agent speaks: ISO 639-1.
+	CallTypes              []string `toml:"call_types,omitempty" json:"call_types,omitempty"` // That the agent takes from a queue.
 	ExternalSourceName     string   `toml:"external_source_name,omitempty" json:"external_source_name,omitempty"`
 	PaymentQRParameter     string   `toml:"payment_qr_parameter,omitempty" json:"payment_qr_parameter,omitempty"`
 	TokenStorage           string   `toml:"token_storage,omitempty" json:"token_storage,omitempty"` // keyring, file or command.
 	TokenCommand           []string `toml:"token_command,omitempty" json:"token_command,omitempty"`
+	// By country, two letters.
+	CallingHours map[string]Hours `toml:"calling_hours,omitempty" json:"calling_hours,omitempty"`
 }
 
 // IsEmbedded reports whether the service runs inside the program.

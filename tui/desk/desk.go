@@ -34,7 +34,7 @@ type Options struct {
 	ResultCodes        []string            // From the profile; nil: those seen at the service.
 	MaxAttempts        int                 // Of a call; 0: not known.
 	Languages          []string            // ISO 639-1 codes that the agent speaks; nil: those of the locale.
-	Filter             apitype.QueueFilter // What the agent takes from the queue of a service; zero: everything.
+	Filter             apitype.QueueFilter // What the agent takes; zero: everything.
 	Hours              CallingHours        // Of the countries whose hours are not the default.
 	ExternalSourceName string              // Sent with processed marks.
 	ConfigDir          string              // Holds scripts/; "" for none.
@@ -242,7 +242,7 @@ func (d *Day) Offers(limit int) []Candidate {
 	if d.leases.usable {
 		return d.upcoming(limit)
 	}
-	return d.queue.offers(d.Now(), d.MaxAttempts, limit, d.isPending)
+	return d.queue.offers(d.Now(), d.MaxAttempts, limit, func(c Candidate) bool { return d.isPending(c.ID) || d.isNarrowedOut(c) })
 }
 
 // Waiting is how many requested calls are known; all reports whether there are no others.

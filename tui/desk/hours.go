@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -27,6 +28,21 @@ func ParseSpan(text string) (Span, error) {
 		return Span{}, fmt.Errorf(`%q is no span of a day: write it as "09:00-21:00", or "-" for a day without calls`, text)
 	}
 	return Span{minutes(start), minutes(end)}, nil
+}
+
+// ParseHours reads the spans of a country; "" is the default of that day.
+func ParseHours(weekday, saturday, sunday string) (Hours, error) {
+	h := DefaultHours
+	var errs [3]error
+	for i, day := range []struct {
+		text string
+		span *Span
+	}{{weekday, &h.Weekday}, {saturday, &h.Saturday}, {sunday, &h.Sunday}} {
+		if day.text != "" {
+			*day.span, errs[i] = ParseSpan(day.text)
+		}
+	}
+	return h, cmp.Or(errs[:]...)
 }
 
 func minutes(t time.Time) int { return t.Hour()*60 + t.Minute() }

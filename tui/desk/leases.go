@@ -172,9 +172,16 @@ func (d *Day) ahead() *lease {
 func (d *Day) upcoming(limit int) []Candidate {
 	var next []Candidate
 	if l := d.ahead(); l != nil {
-		next = append(next, newListed(l.call).Candidate)
+		c := newListed(l.call).Candidate
+		c.Due = l.DueAt != nil
+		next = append(next, c)
 	}
-	for _, c := range d.leases.upcoming {
+	due := 0
+	if d.leases.state != nil {
+		due = d.leases.state.Due
+	}
+	for i, c := range d.leases.upcoming {
+		c.Due = i < due // They come first.
 		if len(next) < limit && d.leaseOf(c.ID) == nil && !d.isPending(c.ID) && !d.IsOn(c.ID) {
 			next = append(next, c)
 		}
@@ -230,7 +237,7 @@ func (d *Day) takeLease() {
 		brought := taken{}
 		for _, l := range answer.Leases {
 			// A note that cannot be kept costs another terminal's agent a look, and no lease.
-			note, _ := d.Outbox.HoldLease(outbox.Lease{LeaseUUID: l.LeaseUUID, CallUUID: l.CallUUID, ExpiresAt: l.ExpiresAt.Time})
+			note, _ := d.Outbox.HoldLease(outbox.Lease{LeaseUUID: l.LeaseUUID, CallUUID: l.CallUUID, ExpiresAt: now.Add(leaseTime)})
 			brought.leases = append(brought.leases, lease{Lease: l, note: note, call: l.Call.Value(), extended: now})
 		}
 		return brought, err

@@ -28,11 +28,13 @@ type Candidate struct {
 	Type        apitype.CallType
 	RequestedAt time.Time
 	Attempts    int
+	Due         bool // A callback whose time has come.
 	person      apitype.UUID
 	lastAttempt time.Time
 	// Of the person, where the list shows it.
 	Name     string
 	numbers  [2]string // Phone numbers, digits only.
+	language string
 	optedOut bool
 }
 
@@ -97,6 +99,7 @@ func newListed(call apitype.Call) listed {
 		l.withPerson = true
 		l.Name = render.PersonName(*p)
 		l.numbers = phoneNumbers(*p)
+		l.language = unique.Make(strings.ToLower(value(p.Language))).Value()
 		l.optedOut = p.OptInPhone != nil && !*p.OptInPhone
 	}
 	return l
@@ -206,7 +209,8 @@ func (q *queue) take(l listed) {
 	if q.known[c.ID] {
 		if i := q.index(c.ID); i >= 0 {
 			if !l.withPerson {
-				c.Name, c.numbers, c.optedOut = q.candidates[i].Name, q.candidates[i].numbers, q.candidates[i].optedOut
+				was := q.candidates[i]
+				c.Name, c.numbers, c.language, c.optedOut = was.Name, was.numbers, was.language, was.optedOut
 			}
 			q.candidates[i] = c
 		}
@@ -276,10 +280,10 @@ func sameNumber(a, b [2]string) bool {
 }
 
 // offers are the candidates that pass what the list tells, in order, up to limit.
-func (q *queue) offers(now time.Time, maxAttempts, limit int, pending func(apitype.UUID) bool) []Candidate {
+func (q *queue) offers(now time.Time, maxAttempts, limit int, isLeftOut func(Candidate) bool) []Candidate {
 	var found []Candidate
 	for _, c := range q.candidates {
-		if q.dismissed[c.ID] || c.against(now, maxAttempts) != "" || pending(c.ID) {
+		if q.dismissed[c.ID] || c.against(now, maxAttempts) != "" || isLeftOut(c) {
 			continue
 		}
 		if found = append(found, c); len(found) == limit {

@@ -86,6 +86,9 @@ func (d *Desk) startLines(width int) []string {
 		}
 		lines = append(lines, s.Dim(widget.Fit(fmt.Sprintf(" %s%s", render.Plural(n, "requested call", "requested calls"), at), width)))
 	}
+	if to := d.NarrowedTo(); to != "" {
+		lines = append(lines, widget.Fit(" "+s.Key(d.KeyOf(ActNarrow))+"  only "+to, width))
+	}
 	return lines
 }
 
@@ -234,11 +237,7 @@ func (d *Desk) willSend() string {
 // how often somebody has tried.
 func (d *Desk) queuePane(width, height int) []string {
 	s := d.Styles
-	n, all := d.Waiting()
-	title := fmt.Sprintf("Queue: %d", n)
-	if !all {
-		title += "+"
-	}
+	title := d.queueTitle()
 	kindWidth := kindLetters
 	if width > queueWide {
 		kindWidth = kindWide
@@ -246,10 +245,16 @@ func (d *Desk) queuePane(width, height int) []string {
 	room := max(width-kindWidth-queueNumbers, 0)
 	head := widget.Fit(title, room) + " " + widget.Fit("type", kindWidth) + widget.FitRight("age", 5) + " try"
 	lines := []string{s.head(widget.Fit(head, width))}
-	for _, c := range d.Offers(max(height-1, 1)) {
+	if to := d.NarrowedTo(); to != "" {
+		lines = append(lines, widget.Fit(d.KeyOf(ActNarrow)+" only "+to, width))
+	}
+	for _, c := range d.Offers(max(height-len(lines), 1)) {
 		name := Clean(c.Name)
 		if name == "" {
 			name = "call " + desk.ShortID(c.ID)
+		}
+		if c.Due {
+			name = s.dueSign + " " + name
 		}
 		text := widget.Fit(name, room) + " " + widget.Fit(firstLetters(Clean(string(c.Type)), kindWidth), kindWidth) + widget.FitRight(shortAge(d.Now().Sub(c.RequestedAt)), 5)
 		if c.Attempts > 0 {
@@ -261,6 +266,19 @@ func (d *Desk) queuePane(width, height int) []string {
 		lines = append(lines, text)
 	}
 	return widget.Block(lines, width, height)
+}
+
+// queueTitle is how many calls wait, and how many callbacks are due.
+func (d *Desk) queueTitle() string {
+	n, all := d.Waiting()
+	title := fmt.Sprintf("Next: %d wait", n)
+	if !all {
+		title = fmt.Sprintf("Next: %d+ wait", n)
+	}
+	if state := d.QueueState(); state != nil && state.Due > 0 {
+		title += fmt.Sprintf(", %d due", state.Due)
+	}
+	return title
 }
 
 // firstLetters is the beginning of a word that tells it from its neighbours.

@@ -89,6 +89,7 @@ const (
 	ActRefresh  = "refresh"
 	ActResults  = "results"
 	ActDismiss  = "dismiss"
+	ActNarrow   = "narrow"
 )
 
 // Step is a move over a page.

@@ -20,7 +20,7 @@ type Styles struct {
 	rule                                              string // Between panes.
 	line                                              string // One character of a horizontal rule.
 	WarnSign, OKSign                                  string
-	mark, bar                                         string
+	mark, bar, dueSign                                string
 	steps                                             []string // Heights of a line over days.
 	ascii                                             bool
 }
@@ -55,13 +55,14 @@ func NewStyles(noColor, ascii bool) Styles {
 		mark:     "●",
 		WarnSign: "▲",
 		OKSign:   "✓",
+		dueSign:  "◷",
 		bar:      "█",
 		steps:    strings.Split("▁▂▃▄▅▆▇█", ""),
 		ascii:    ascii,
 	}
 	if ascii {
 		s.border, s.rule, s.line = widget.ASCIIBorder, " | ", "-"
-		s.mark, s.WarnSign, s.OKSign, s.bar = "*", "!", "ok", "#"
+		s.mark, s.WarnSign, s.OKSign, s.bar, s.dueSign = "*", "!", "ok", "#", "@"
 		s.steps = strings.Split("_.,-~=+#", "")
 	}
 	return s

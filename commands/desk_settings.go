@@ -1,0 +1,126 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/commands/profile"
+	"fundesk/tui/desk"
+)
+
+// queueFilter is what the agent of a profile takes from a queue.
+func queueFilter(p profile.Profile) (apitype.QueueFilter, error) {
+	f := apitype.QueueFilter{Languages: slices.Clone(p.Languages)}
+	for _, kind := range p.CallTypes {
+		f.Types = append(f.Types, apitype.CallType(kind))
+	}
+	problems := f.Validate()
+	if len(problems) == 0 {
+		return f, nil
+	}
+	name, index, _ := strings.Cut(strings.TrimPrefix(problems[0].Pointer, "/"), "/")
+	key, values := "languages", p.Languages
+	if name == "types" {
+		key, values = "call_types", p.CallTypes
+	}
+	if i, err := strconv.Atoi(index); err == nil {
+		key += ": " + quote(values[i])
+	}
+	return f, usageError(key + " " + problems[0].Message)
+}
+
+// callingHours are the hours of the profile's countries.
+func callingHours(p profile.Profile) (desk.CallingHours, error) {
+	hours := desk.CallingHours{}
+	for _, country := range slices.Sorted(maps.Keys(p.CallingHours)) {
+		if _, known := desk.Zone(country); !known {
+			return nil, usageError("calling_hours: " + quote(country) + " is no country: two letters such as NL are")
+		}
+		of, err := desk.ParseHours(p.CallingHours[country].Weekday, p.CallingHours[country].Saturday, p.CallingHours[country].Sunday)
+		if err != nil {
+			return nil, usageError("calling_hours." + country + ": " + err.Error())
+		}
+		hours[strings.ToUpper(country)] = of
+	}
+	return hours, nil
+}
+
+// deskSettings are what the profile says of the desk.
+func deskSettings(p profile.Profile, o *desk.Options) (err error) {
+	if o.Filter, err = queueFilter(p); err != nil {
+		return err
+	}
+	if o.Hours, err = callingHours(p); err != nil {
+		return err
+	}
+	o.Languages = o.Filter.Languages
+	o.ResultCodes, o.MaxAttempts, o.ExternalSourceName = p.ResultCodes, p.MaxAttempts, p.ExternalSourceName
+	return nil
+}
+
+// deskSettings are those of the target, and what to do about wrong ones.
+func (s *session) deskSettings(t *target, o *desk.Options) error {
+	return s.inProfile(t, deskSettings(t.profile, o))
+}
+
+// agentFilter fills what a filter of the queue does not name with what the profile's agent
+// takes.
+func (s *session) agentFilter(f *apitype.QueueFilter) error {
+	t, err := s.resolve()
+	if err != nil {
+		return err
+	}
+	of, err := queueFilter(t.profile)
+	if len(f.Types) == 0 {
+		f.Types = of.Types
+	}
+	if len(f.Languages) == 0 {
+		f.Languages = of.Languages
+	}
+	return s.inProfile(t, err)
+}
+
+// inProfile says of which profile a wrong setting is, and where it stands.
+func (s *session) inProfile(t *target, err error) error {
+	if err == nil {
+		return nil
+	}
+	return withHint(usageError(fmt.Sprintf("profile %s: %s", t.name, err)), "change "+s.store().Path()+", or: fundesk profile add "+t.name+" --help")
+}
+
+// hoursByCountry are the hours of countries as a flag has them: NL=09:00-21:00, or with
+// Saturday and Sunday after commas.
+type hoursByCountry map[string]profile.Hours
+
+// String implements pflag.Value.
+func (h hoursByCountry) String() string {
+	var all []string
+	for _, country := range slices.Sorted(maps.Keys(h)) {
+		of := h[country]
+		all = append(all, country+"="+strings.TrimRight(of.Weekday+","+of.Saturday+","+of.Sunday, ","))
+	}
+	return strings.Join(all, " ")
+}
+
+// Type implements pflag.Value.
+func (h hoursByCountry) Type() string { return "hours" }
+
+// Set implements pflag.Value.
+func (h *hoursByCountry) Set(text string) error {
+	country, spans, found := strings.Cut(text, "=")
+	days := strings.Split(spans, ",")
+	if !found || len(days) > 3 {
+		return errors.New("must be COUNTRY=WEEKDAY[,SATURDAY[,SUNDAY]]")
+	}
+	if *h == nil {
+		*h = hoursByCountry{}
+	}
+	days = append(days, "", "")
+	(*h)[strings.ToUpper(country)] = profile.Hours{Weekday: days[0], Saturday: days[1], Sunday: days[2]}
+	return nil
+}

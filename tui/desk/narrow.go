@@ -1,0 +1,62 @@
+package desk
+
+import (
+	"slices"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+)
+
+// Narrow takes other calls from now on: those of some types, in some languages. The call on
+// the desk stays.
+func (d *Day) Narrow(filter apitype.QueueFilter) []Event {
+	if problems := filter.Validate(); len(problems) > 0 {
+		d.fail("the calls are as before", problems)
+		return d.take()
+	}
+	d.Filter = filter
+	if l := d.ahead(); l != nil {
+		d.giveBack(l.CallUUID)
+	}
+	d.leases.none, d.leases.upcoming, d.Complete = false, nil, false
+	if d.leases.usable {
+		d.readQueue()
+		d.readQueue()
+	}
+	d.serve()
+	return d.take()
+}
+
+// NarrowedTo says which calls the agent takes, "" for all.
+func (d *Day) NarrowedTo() string {
+	var types, languages []string
+	for _, kind := range d.Filter.Types {
+		types = append(types, render.Words(string(kind)))
+	}
+	for _, language := range d.Filter.Languages {
+		languages = append(languages, render.Language(language))
+	}
+	parts := []string{strings.Join(types, ", "), strings.Join(languages, ", ")}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
+}
+
+// KnownLanguages are what the agent may choose from: those of the queue, of the profile, and those that
+// are chosen.
+func (d *Day) KnownLanguages() []string {
+	known := slices.Concat(d.Filter.Languages, d.Languages)
+	if state := d.leases.state; state != nil {
+		for language := range state.ByLanguage {
+			known = append(known, language)
+		}
+	}
+	slices.Sort(known)
+	return slices.DeleteFunc(slices.Compact(known), func(language string) bool { return language == "" })
+}
+
+// isNarrowedOut reports whether a call of a service without a queue is none that the agent
+// takes. A person without a language matches all of them, as in a queue.
+func (d *Day) isNarrowedOut(c Candidate) bool {
+	return len(d.Filter.Types) > 0 && !slices.Contains(d.Filter.Types, c.Type) ||
+		len(d.Filter.Languages) > 0 && c.language != "" && !slices.Contains(d.Filter.Languages, c.language)
+}

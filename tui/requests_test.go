@@ -1,0 +1,150 @@
+package tui
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// asked notes each request of a desk.
+func asked(w *world, requests *[]string) altered {
+	return altered{w.Transport(), func(r *http.Request) *http.Response {
+		*requests = append(*requests, r.Method+" "+r.URL.Path)
+		return nil
+	}}
+}
+
+// A starting Desk has its first call on screen within five requests, and one at which nobody
+// works asks at most once in 15 seconds.
+func TestRequestsOfADesk(t *testing.T) {
+	t.Parallel()
+	for _, codes := range [][]string{nil, {"reached"}} {
+		w := newQueueWorld(t)
+		var requests []string
+		w.options.ResultCodes = codes
+		w.options.Client = w.clientOf(t, asked(w, &requests), w.Clock.Now)
+		d := newDriver(t, w.options)
+		d.app.tick = nil // Ticks are sent by hand.
+		_, cmd := d.app.Update(keyPress("n"))
+		for range 5 {
+			if d.app.Call != nil || cmd == nil {
+				break
+			}
+			_, cmd = d.app.Update(cmd())
+		}
+		if d.app.Call == nil || len(requests) > 5 {
+			t.Errorf("start: got call %v after %d requests %q, want one after 5 at most", d.app.Call != nil, len(requests), requests)
+		}
+	}
+}
+
+func TestIdleDeskAsksSeldom(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	var requests []string
+	w.options.Client = w.clientOf(t, asked(w, &requests), w.Clock.Now)
+	d := newDriver(t, w.options)
+	d.press("n")
+	if d.app.Call == nil {
+		t.Fatal("no call came")
+	}
+	last := -15
+	for second := range 10 * 60 {
+		before := len(requests)
+		w.Clock.Advance(time.Second)
+		d.send(ticked{})
+		if n := len(requests) - before; n > 1 || n == 1 && second-last < 15 {
+			t.Fatalf("second %d: got %d requests %q, %d s after the last, want one in 15 s", second, n, requests[before:], second-last)
+		} else if n == 1 {
+			last = second
+		}
+	}
+	if last < 0 {
+		t.Error("the desk asked for nothing")
+	}
+}
+
+// A callback that is due is said and shown, comes next, and leaves the call on screen and
+// what is being typed alone.
+func TestDueCallbackStealsNothing(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	d := newDriver(t, w.options)
+	d.press("n")
+	put := d.app.Call.UUID
+	d.press("b")
+	d.press("1") // In 2 hours.
+	d.press("m") // For me.
+	if d.app.Call == nil || d.app.Call.UUID == put {
+		t.Fatalf("desk: got %+v, want another call than the one put off", d.app.Call)
+	}
+	now := d.app.Call.UUID
+	d.press("i")
+	d.press("x")
+	for range 10 { // A quarter of an hour without a key would give the call back.
+		w.Clock.Advance(13 * time.Minute)
+		d.press("x")
+		for range 60 {
+			d.send(ticked{})
+		}
+	}
+	if d.app.Call == nil || d.app.Call.UUID != now || !d.app.desk.Typing() || !strings.HasPrefix(d.app.Form.Notes, "xxx") {
+		t.Fatalf("desk: got %+v with %q, want the call and the notes as they were", d.app.Call, d.app.Form.Notes)
+	}
+	if offers := d.app.Offers(5); len(offers) == 0 || offers[0].ID != put || !offers[0].Due {
+		t.Errorf("queue: got %+v, want the callback first", offers)
+	}
+	d.press("esc")
+	d.press("s")
+	if d.app.Call == nil || d.app.Call.UUID != put {
+		t.Errorf("next: got %+v, want the callback", d.app.Call)
+	}
+}
+
+// The profile's types and languages narrow what the agent takes, are shown, and are changed
+// on the Desk, where the service has a queue and where it has none.
+func TestNarrowedDesk(t *testing.T) {
+	t.Parallel()
+	for _, hasQueue := range []bool{true, false} {
+		w := newQueueWorld(t)
+		var call service.LoadedCall
+		call.UUID, call.PersonUUID, call.Status, call.Type = ids(0xc0, 7), personID(5), apitype.CallRequested, apitype.CallWinback
+		call.RequestedAt, call.LastUpdatedAt = w.ago(time.Hour), w.ago(time.Hour)
+		w.Load(service.LoadRecord{Kind: service.LoadCall, Data: call})
+		if !hasQueue {
+			w.InterfaceOnly()
+		}
+		w.options.Filter.Types = []apitype.CallType{apitype.CallWinback}
+		d := newDriver(t, w.options)
+		d.press("n")
+		if d.app.Call == nil || d.app.Call.UUID != call.UUID {
+			t.Fatalf("with a queue %v: got %+v, want the only win-back call", hasQueue, d.app.Call)
+		}
+		d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+		screen := func(want string) {
+			t.Helper()
+			if got := strings.Join(d.app.screen(), "\n"); !strings.Contains(got, want) {
+				t.Errorf("with a queue %v: got %s, want %q", hasQueue, got, want)
+			}
+		}
+		screen("only win-back")
+		for _, key := range []string{"F", "3", "1", "4", "esc"} {
+			d.press(key)
+		}
+		screen("only verification · Dutch")
+		d.press("s")
+		if d.app.Call == nil || d.app.Call.UUID != callID(1) {
+			t.Errorf("with a queue %v: got %+v, want the oldest verification", hasQueue, d.app.Call)
+		}
+		for _, key := range []string{"F", "/", "z", "z", "enter"} {
+			d.press(key)
+		}
+		screen("ISO 639-1")
+	}
+}
