@@ -28,6 +28,30 @@ func (s *Service) AddOrganization(ctx context.Context, o Organization) (Organiza
 	})
 }
 
+// SetOrganization changes the settings of an organization. Its names stay: they stand in the
+// documents of its records. A maximum of attempts counts at once, for the calls that wait too.
+func (s *Service) SetOrganization(ctx context.Context, id apitype.UUID, set func(*Organization)) (o Organization, err error) {
+	now, err := s.queueTime(ctx)
+	if err != nil {
+		return Organization{}, err
+	}
+	err = s.update(ctx, "change the organization", func(tx Tx) error {
+		if o, err = tx.Organization(id); errors.Is(err, ErrNoRow) {
+			return &Error{Kind: NotFound, Detail: "there is no organization " + id.String()}
+		}
+		if err != nil {
+			return err
+		}
+		before := o.MaxCallAttempts
+		set(&o)
+		if err := errors.Join(o.check(), tx.UpdateOrganization(o)); err != nil {
+			return err
+		}
+		return attemptsLimited(tx, o, before, now)
+	})
+	return o, err
+}
+
 // check refuses settings that make no sense.
 func (o Organization) check() error {
 	refuse := func(detail string) error { return &Error{Kind: Invalid, Detail: detail} }

@@ -161,6 +161,28 @@ func personChanged(tx Tx, person apitype.Person, now apitype.Time) error {
 	})
 }
 
+// attemptsLimited decides anew about the calls that have as many attempts as an organization's
+// maximum was, or is now.
+func attemptsLimited(tx Tx, o Organization, before *int, now apitype.Time) error {
+	least := before
+	if least == nil || (o.MaxCallAttempts != nil && *o.MaxCallAttempts < *least) {
+		least = o.MaxCallAttempts
+	}
+	if least == nil {
+		return nil
+	}
+	persons, err := tx.PersonsOfAttempts(o.UUID, *least)
+	if err != nil {
+		return err
+	}
+	for _, person := range persons {
+		if err := lookAgain(tx, person, now, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // attempted is what an attempt means to the queue: it ends the lease of the call, and uses up
 // its deferral.
 func attempted(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {

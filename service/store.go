@@ -94,6 +94,7 @@ type Tx interface {
 	InsertAccount(a Account) error
 	UpdateAccount(a Account) error
 	InsertOrganization(o Organization) error
+	UpdateOrganization(o Organization) error
 	InsertUser(u apitype.RecruiterUser) error
 	InsertFocusArea(a FocusArea) error
 	SetSetting(name, value string) error
@@ -116,6 +117,9 @@ type Tx interface {
 	UpdateQueueRow(q QueueRow) error
 	DeleteQueueRow(call apitype.UUID) error
 	QueueOfPerson(person apitype.UUID) ([]QueueRow, error)
+	// PersonsOfAttempts are those of an organization with a service-managed call that waits and
+	// has so many attempts at least.
+	PersonsOfAttempts(organization apitype.UUID, least int) ([]apitype.UUID, error)
 	// NextInQueue is the first calls of the queue, up to the query's limit: nobody else takes
 	// these before the transaction ends. It passes over those that others hold.
 	NextInQueue(q QueueQuery) ([]QueueRow, error)

@@ -74,7 +74,7 @@ func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 }
 
 func (p *program) organizationCommand() *cobra.Command {
-	return group("organization", "Add and list organizations", p.organizationAdd(), p.organizationList())
+	return group("organization", "Add, list and change organizations", p.organizationAdd(), p.organizationList(), p.organizationSet())
 }
 
 // organizationView is an organization as it is printed.
@@ -153,6 +153,53 @@ func (p *program) organizationList() *cobra.Command {
 			})
 		},
 	}
+}
+
+func (p *program) organizationSet() *cobra.Command {
+	var attempts int
+	var unlimited bool
+	var coolingOff time.Duration
+	c := &cobra.Command{
+		Use:   "set UUID",
+		Short: "Change the settings of an organization",
+		Long: "Set changes what is named. A maximum of attempts counts at once, for the calls that wait too; a\n" +
+			"cooling-off is that of pledges made from now on. Names stay: they stand in the records.",
+		Example: "  fundeskd organization set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --max-call-attempts 8",
+		Args:    exactly("UUID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := parseUUID("organization", args[0])
+			if err != nil {
+				return err
+			}
+			limited, cooled := c.Flags().Changed("max-call-attempts"), c.Flags().Changed("cooling-off")
+			if limited && unlimited || !limited && !unlimited && !cooled {
+				return usage("use --max-call-attempts N or --any-call-attempts, --cooling-off, or both")
+			}
+			p.existing = true
+			return p.with(c.Context(), func(s *service.Service) error {
+				o, err := s.SetOrganization(c.Context(), id, func(o *service.Organization) {
+					if limited {
+						o.MaxCallAttempts = &attempts
+					}
+					if unlimited {
+						o.MaxCallAttempts = nil
+					}
+					if cooled {
+						o.CoolingOff = coolingOff
+					}
+				})
+				if err != nil {
+					return refused(fmt.Errorf("change the organization: %w", err))
+				}
+				return p.print(viewOrganization(o), func(w io.Writer) { fmt.Fprintln(w, "changed", o.UUID) })
+			})
+		},
+	}
+	flags := c.Flags()
+	flags.IntVar(&attempts, "max-call-attempts", 0, "at most `N` attempts of one call")
+	flags.BoolVar(&unlimited, "any-call-attempts", false, "any number of attempts of one call")
+	flags.DurationVar(&coolingOff, "cooling-off", 0, "time from a pledge's creation to its release")
+	return c
 }
 
 func (p *program) accountCommand() *cobra.Command {

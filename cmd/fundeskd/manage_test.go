@@ -17,6 +17,7 @@ func TestNoDatabase(t *testing.T) {
 	const account = "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"
 	for _, args := range [][]string{
 		{"check"}, {"backup", filepath.Join(e.folder, "copy.db")}, {"account", "revoke", account}, {"token", "issue", account},
+		{"organization", "set", account, "--max-call-attempts", "3"},
 	} {
 		code, out, errs := e.run("", append(args, "--database", "sqlite:"+missing)...)
 		if code != exitFailure || out != "" || !strings.Contains(errs, missing) {

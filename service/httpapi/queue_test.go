@@ -509,3 +509,30 @@ func testQueueForgets(t *testing.T, f *floor) {
 		t.Errorf("after 92 days: got %d taken and %d completed, want the one of today", taken, completed)
 	}
 }
+
+// TestQueueMaximum changes an organization's maximum of attempts: calls that have reached it are
+// given no more, and those that have not are, at once.
+func TestQueueMaximum(t *testing.T) { onEngines(t, testQueueMaximum) }
+
+func testQueueMaximum(t *testing.T, f *floor) {
+	call := f.call(f.person("null"), time.Hour, "happy_call")
+	f.call(f.person("null"), time.Minute, "happy_call") // Without an attempt.
+	for range 2 {
+		f.want(http.StatusOK, "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt", "{}")
+	}
+	f.Clock.Advance(5 * time.Hour)
+	for _, step := range []struct {
+		maximum *int
+		waiting int
+	}{{new(2), 1}, {new(3), 2}, {new(1), 1}, {nil, 2}, {new(2), 1}, {new(5), 2}} {
+		if _, err := f.Service.SetOrganization(t.Context(), f.organization, func(o *service.Organization) { o.MaxCallAttempts = step.maximum }); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.state("").Waiting; got != step.waiting {
+			t.Errorf("with a maximum of %v: got %d waiting, want %d", step.maximum, got, step.waiting)
+		}
+	}
+	if got := callsOf(f.take(f.users[0], "")); !cmp.Equal(got, []apitype.UUID{call}) {
+		t.Errorf("got %v, want %s", got, call)
+	}
+}

@@ -135,6 +135,12 @@ func (t *tx) InsertOrganization(o service.Organization) error {
 		identifier(o.UUID), o.Name, o.Abbreviation, o.MaxCallAttempts, o.CoolingOff.Milliseconds())
 }
 
+// UpdateOrganization saves the settings of an organization.
+func (t *tx) UpdateOrganization(o service.Organization) error {
+	return t.change(`UPDATE organizations SET max_call_attempts = $2, cooling_off = $3 WHERE uuid = $1`,
+		identifier(o.UUID), o.MaxCallAttempts, o.CoolingOff.Milliseconds())
+}
+
 // InsertUser saves a user as answers show it.
 func (t *tx) InsertUser(u apitype.RecruiterUser) error {
 	doc, err := json.Marshal(u)

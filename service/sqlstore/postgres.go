@@ -326,12 +326,7 @@ func (e *postgresEngine) insertNew(c *conn, rows newRows) (taken []apitype.UUID,
 	}
 	key := rows.columns[0]
 	cond, arg := e.among(key, rows.ids)
-	err = c.each(`SELECT `+key+` FROM `+rows.table+` WHERE `+cond, []any{arg}, func(result *sql.Rows) error {
-		var id apitype.UUID
-		err := result.Scan(uuidDest{&id})
-		taken = append(taken, id)
-		return err
-	})
+	taken, err = c.identifiers(`SELECT `+key+` FROM `+rows.table+` WHERE `+cond, arg)
 	if err == nil && len(taken) == 0 {
 		err = meanwhile(refusal)
 	}

@@ -131,13 +131,7 @@ func (t *tx) QueueOfPerson(person apitype.UUID) ([]service.QueueRow, error) {
 	if !t.shared {
 		return t.queueRows(queueFacts+` WHERE c.person_uuid = $1`+t.engine.forUpdate(`c`), []any{identifier(person)})
 	}
-	var ids []apitype.UUID
-	err := t.each(`SELECT call_uuid FROM queue_calls WHERE person_uuid = $1`+t.engine.skipLocked(), []any{identifier(person)}, func(rows *sql.Rows) error {
-		var id apitype.UUID
-		err := rows.Scan(uuidDest{&id})
-		ids = append(ids, id)
-		return err
-	})
+	ids, err := t.identifiers(`SELECT call_uuid FROM queue_calls WHERE person_uuid = $1`+t.engine.skipLocked(), identifier(person))
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
@@ -160,15 +154,24 @@ func (t *tx) Rang(person apitype.UUID, at apitype.Time) error {
 	return err
 }
 
+// PersonsOfAttempts are those whose calls have so many attempts.
+func (t *tx) PersonsOfAttempts(organization apitype.UUID, least int) ([]apitype.UUID, error) {
+	return t.identifiers(`SELECT DISTINCT person_uuid FROM queue_calls WHERE owner = $1 AND external = 0 AND attempts >= $2`, identifier(organization), least)
+}
+
 // BusyPersons are those of some persons that were rung or are in a lease.
-func (t *tx) BusyPersons(ids []apitype.UUID) (busy []apitype.UUID, err error) {
+func (t *tx) BusyPersons(ids []apitype.UUID) ([]apitype.UUID, error) {
 	cond, arg := t.engine.among("person_uuid", ids)
-	err = t.each(`SELECT person_uuid FROM queue_rings WHERE `+cond+` UNION SELECT person_uuid FROM queue_leases WHERE ended_at IS NULL AND `+cond,
-		[]any{arg}, func(rows *sql.Rows) error {
-			var id apitype.UUID
-			err := rows.Scan(uuidDest{&id})
-			busy = append(busy, id)
-			return err
-		})
-	return busy, err
+	return t.identifiers(`SELECT person_uuid FROM queue_rings WHERE `+cond+` UNION SELECT person_uuid FROM queue_leases WHERE ended_at IS NULL AND `+cond, arg)
+}
+
+// identifiers reads the only column of a query.
+func (c *conn) identifiers(text string, args ...any) (ids []apitype.UUID, err error) {
+	err = c.each(text, args, func(rows *sql.Rows) error {
+		var id apitype.UUID
+		err := rows.Scan(uuidDest{&id})
+		ids = append(ids, id)
+		return err
+	})
+	return ids, err
 }
