@@ -16,7 +16,10 @@ func TestNoDatabase(t *testing.T) {
 	missing := filepath.Join(e.folder, "typo.db")
 	const account = "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"
 	for _, args := range [][]string{
-		{"check"}, {"backup", filepath.Join(e.folder, "copy.db")}, {"account", "revoke", account}, {"token", "issue", account},
+		{"check"},
+		{"backup", filepath.Join(e.folder, "copy.db")},
+		{"account", "revoke", account},
+		{"token", "issue", account},
 		{"organization", "set", account, "--max-call-attempts", "3"},
 	} {
 		code, out, errs := e.run("", append(args, "--database", "sqlite:"+missing)...)
