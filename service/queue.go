@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"fundesk/apiclient/apitype"
@@ -96,6 +97,11 @@ func lookAgain(tx Tx, person apitype.UUID, now apitype.Time, change func(*QueueR
 	if err != nil {
 		return err
 	}
+	return lookAt(tx, rows, now, change)
+}
+
+// lookAt decides anew from when some calls may be given.
+func lookAt(tx Tx, rows []QueueRow, now apitype.Time, change func(*QueueRow) bool) error {
 	for _, row := range rows {
 		changed := change != nil && change(&row)
 		if row.look(now) || changed {
@@ -107,31 +113,34 @@ func lookAgain(tx Tx, person apitype.UUID, now apitype.Time, change func(*QueueR
 	return nil
 }
 
-// enqueue lets a new call wait.
+// enqueue lets a new call wait. Of those that wait already nothing changes, unless it comes with
+// attempts.
 func enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRow, now apitype.Time) error {
-	if err := rang(tx, call, now); err != nil {
+	rung, err := rang(tx, call, now)
+	if err != nil || call.Status != apitype.CallRequested {
 		return err
-	}
-	if call.Status != apitype.CallRequested {
-		return nil
 	}
 	var known apitype.Person
 	if err := decode("person", person.Doc, &known); err != nil {
 		return err
 	}
-	if err := tx.InsertQueueRow(newQueueRow(row, call, known)); err != nil {
+	waiting := newQueueRow(row, call, known)
+	if err := tx.QueueFacts(&waiting); err != nil {
+		return err
+	}
+	waiting.look(now)
+	if err := tx.InsertQueueRow(waiting); err != nil || rung == nil {
 		return err
 	}
 	return lookAgain(tx, call.PersonUUID, now, nil)
 }
 
-// rang notes when a person was last rung.
-func rang(tx Tx, call apitype.Call, now apitype.Time) error {
-	at := lastRing(call, now)
-	if at == nil {
-		return nil
+// rang notes when a person was last rung; nil: not lately.
+func rang(tx Tx, call apitype.Call, now apitype.Time) (at *apitype.Time, err error) {
+	if at = lastRing(call, now); at != nil {
+		err = tx.Rang(call.PersonUUID, *at)
 	}
-	return tx.Rang(call.PersonUUID, *at)
+	return at, err
 }
 
 // lastRing is when a person was last rung on a call; nil: too long ago to matter. A time that
@@ -186,13 +195,27 @@ func attemptsLimited(tx Tx, o Organization, before *int, now apitype.Time) error
 // attempted is what an attempt means to the queue: it ends the lease of the call, and uses up
 // its deferral.
 func attempted(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {
-	if err := rang(tx, call, now); err != nil {
+	rows, err := tx.QueueOfPerson(call.PersonUUID)
+	if err != nil {
 		return err
 	}
-	if _, err := tx.EndLeaseOfCall(call.PersonUUID, call.UUID, now, EndedByAttempt); err != nil {
+	released := false
+	if slices.ContainsFunc(rows, func(q QueueRow) bool { return q.LeasedUntil != nil }) {
+		if released, err = tx.EndLeaseOfCall(call.PersonUUID, call.UUID, now, EndedByAttempt); err != nil {
+			return err
+		}
+	}
+	rung, err := rang(tx, call, now)
+	if err != nil {
 		return err
 	}
-	err := lookAgain(tx, call.PersonUUID, now, func(q *QueueRow) bool {
+	err = lookAt(tx, rows, now, func(q *QueueRow) bool {
+		if rung != nil && (q.RungAt == nil || q.RungAt.Before(rung.Time)) {
+			q.RungAt = rung
+		}
+		if released {
+			q.LeasedUntil = nil
+		}
 		if q.Call != call.UUID {
 			return false
 		}

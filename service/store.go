@@ -113,6 +113,7 @@ type Tx interface {
 	// InsertRows saves many rows, the way that the store has for many, and tells which
 	// of them are there already. Then the transaction must not be kept.
 	InsertRows(rows Rows) (taken []Taken, err error)
+	QueueFacts(q *QueueRow) error // Reads along what decides from when it may be given.
 	InsertQueueRow(q QueueRow) error
 	UpdateQueueRow(q QueueRow) error
 	DeleteQueueRow(call apitype.UUID) error

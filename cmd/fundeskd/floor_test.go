@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -20,7 +19,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// floorCalls is how many calls wait for the agents of TestFloor; the long form is -floor 20000.
+// floorCalls is how many calls wait for the agents of TestFloor; the long form is -floor 20000:
+// 400 each.
 var floorCalls = flag.Int("floor", 2000, "how many calls 50 agents work through")
 
 // TestFloor lets 50 agents work through calls of persons who mostly have two, against one
@@ -52,6 +52,7 @@ type floor struct {
 	programs            []child
 
 	mu    sync.Mutex
+	moved *sync.Cond                    // Something was completed, or an agent has ended.
 	alive []string                      // URLs.
 	held  map[apitype.UUID]apitype.UUID // Persons, and by whom.
 	given map[apitype.UUID]int          // Calls that were completed by who held them.
@@ -63,6 +64,7 @@ func newFloor(t *testing.T, e environment) *floor {
 	t.Helper()
 	e.t = t
 	f := &floor{environment: e, held: map[apitype.UUID]apitype.UUID{}, given: map[apitype.UUID]int{}, of: map[apitype.UUID]apitype.UUID{}}
+	f.moved = sync.NewCond(&f.mu)
 	var organization, account struct{ UUID, Token string }
 	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
 	e.must(&account, "", "account", "add", "a", "--all-organizations")
@@ -104,10 +106,10 @@ func (f *floor) work(kills int) {
 		agents.Go(f.agent)
 	}
 	for i := range kills {
-		for f.completed() < len(f.of)*(i+1)/(kills+2) && !f.t.Failed() {
-			runtime.Gosched() // The agents work.
-		}
 		f.mu.Lock()
+		for len(f.given) < len(f.of)*(i+1)/(kills+2) && !f.t.Failed() {
+			f.moved.Wait()
+		}
 		f.alive = f.alive[1:]
 		f.mu.Unlock()
 		_ = f.programs[i].command.Process.Kill()
@@ -133,57 +135,76 @@ func (f *floor) completed() int {
 	return len(f.given)
 }
 
-// agent takes, rings and completes until nothing is left.
+// agent works until nothing is left: it completes a call when it holds the next one already, so
+// that it has two persons at a time, as a desk has.
 func (f *floor) agent() {
+	defer f.moved.Broadcast()
 	user := apitype.NewUUID()
-	for limit := time.Now().Add(2 * time.Minute); !f.t.Failed(); {
+	var current *apitype.UUID
+	for limit := time.Now().Add(floorLimit); !f.t.Failed(); {
 		if time.Now().After(limit) {
-			f.t.Errorf("after two minutes, %d of %d calls were given", f.completed(), len(f.of))
+			f.t.Errorf("after %v, %d of %d calls were given", floorLimit, f.completed(), len(f.of))
 		}
-		call, ok := f.take(user)
-		if !ok {
-			if f.completed() == len(f.of) {
-				return
-			}
-			continue // Others hold the last ones.
+		next := f.take(user)
+		if next != nil {
+			f.hold(user, f.of[*next])
 		}
-		person := f.of[call]
-		f.mu.Lock()
-		if other, twice := f.held[person]; twice {
-			f.t.Errorf("%s is held by %s and by %s", person, other, user)
+		if current != nil {
+			f.complete(user, *current)
+		} else if next == nil && f.completed() == len(f.of) {
+			return
 		}
-		f.held[person] = user
-		f.mu.Unlock()
-		f.mu.Lock()
-		delete(f.held, person)
-		f.given[call]++
-		f.mu.Unlock()
-		f.until("PUT", "/api/v1/calls/"+call.String()+"/actions/complete", fmt.Sprintf(`{"userUuid":%q}`, user), http.StatusOK)
+		current = next // Without one, others hold the last ones.
 	}
 }
 
-// take takes one call; a request without an answer is repeated as it is.
-func (f *floor) take(user apitype.UUID) (call apitype.UUID, ok bool) {
+// floorLimit is how long the agents may take: to hang is a failure, to be slow is not.
+const floorLimit = 20 * time.Minute
+
+// hold notes that a user holds a person, whom nobody else may hold.
+func (f *floor) hold(user, person apitype.UUID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if other, twice := f.held[person]; twice {
+		f.t.Errorf("%s is held by %s and by %s", person, other, user)
+	}
+	f.held[person] = user
+}
+
+// complete ends a call. Its person is somebody else's as soon as the service knows.
+func (f *floor) complete(user, call apitype.UUID) {
+	f.mu.Lock()
+	delete(f.held, f.of[call])
+	f.mu.Unlock()
+	f.until("PUT", "/api/v1/calls/"+call.String()+"/actions/complete", fmt.Sprintf(`{"userUuid":%q}`, user), http.StatusOK)
+	f.mu.Lock()
+	f.given[call]++
+	f.mu.Unlock()
+	f.moved.Broadcast()
+}
+
+// take takes one call, nil where nothing is left; a request without an answer is repeated as it is.
+func (f *floor) take(user apitype.UUID) *apitype.UUID {
 	begun := time.Now()
 	answer := f.until("POST", "/fundesk/v1/queue/take", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":3600}`, apitype.NewUUID(), user), http.StatusOK)
 	took := time.Since(begun)
 	var taken apitype.Taken
 	if err := json.Unmarshal([]byte(answer), &taken); err != nil {
 		f.t.Errorf("take: %v", err)
-		return call, false
+		return nil
 	}
 	f.mu.Lock()
 	f.took = append(f.took, took)
 	f.mu.Unlock()
 	if len(taken.Leases) == 0 {
-		return call, false
+		return nil
 	}
-	return taken.Leases[0].CallUUID, true
+	return &taken.Leases[0].CallUUID
 }
 
 // until sends a request to any program until one answers as it should.
 func (f *floor) until(method, path, body string, want int) (answer string) {
-	for deadline := time.Now().Add(2 * time.Minute); ; {
+	for deadline := time.Now().Add(floorLimit); ; {
 		f.mu.Lock()
 		url := f.alive[rand.IntN(len(f.alive))]
 		f.mu.Unlock()

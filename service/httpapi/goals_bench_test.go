@@ -79,11 +79,17 @@ func asker(b *testing.B, h *servicetest.Harness, token, path string) func() {
 	}
 }
 
+// inTurnAsked is how many requests of each kind inTurn asks, in so many rounds.
+const (
+	rounds      = 51
+	inTurnAsked = rounds * 16 * 5
+)
+
 // inTurn is the processor time of a request of two kinds, done in turn, each by callers
 // at once that ours and floor make: the medians of many rounds.
 func inTurn(b *testing.B, ours, floor func() func()) (a, f time.Duration) {
 	b.Helper()
-	const rounds, callers, each = 51, 16, 5
+	const callers, each = 16, inTurnAsked / rounds / 16
 	var took [2][]time.Duration
 	for range rounds {
 		for i, caller := range []func() func(){ours, floor} {

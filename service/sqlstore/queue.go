@@ -90,11 +90,21 @@ const queueFacts = `SELECT
 		c.due_at,
 		c.kept_for,
 		c.eligible_at,
-		c.ready,
+		c.ready,` + factsBeside + `
+	FROM queue_calls c`
+
+// factsBeside are what decides that lies in other tables.
+const factsBeside = `
 		(SELECT r.rung_at FROM queue_rings r WHERE r.person_uuid = c.person_uuid),
 		(SELECT o.max_call_attempts FROM organizations o WHERE o.uuid = c.owner),
-		(SELECT l.expires_at FROM queue_leases l WHERE l.person_uuid = c.person_uuid AND l.ended_at IS NULL)
-	FROM queue_calls c`
+		(SELECT l.expires_at FROM queue_leases l WHERE l.person_uuid = c.person_uuid AND l.ended_at IS NULL)`
+
+var factsOfNew = `SELECT ` + strings.NewReplacer(`c.person_uuid`, `$1`, `c.owner`, `$2`).Replace(factsBeside)
+
+// QueueFacts reads what lies in other tables for a call that does not wait yet.
+func (r *reader) QueueFacts(q *service.QueueRow) error {
+	return r.row(factsOfNew, identifier(q.Person), identifier(q.Owner)).scan(nullTimeDest{&q.RungAt}, &q.MaxAttempts, nullTimeDest{&q.LeasedUntil})
+}
 
 func (r *reader) queueRows(text string, args []any) (rows []service.QueueRow, err error) {
 	err = r.each(text, args, func(result *sql.Rows) error {

@@ -1,0 +1,119 @@
+//go:build unix
+
+package httpapi_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/httpapi"
+	"fundesk/service/servicetest"
+	"fundesk/service/sqlstore"
+)
+
+// BenchmarkQueueCost prints the processor time of what changes calls, with the queue and without,
+// asked in turn by 16 callers over HTTP: on SQLite, whose own work is counted too.
+//
+//	go test ./service/httpapi -run '^$' -bench BenchmarkQueueCost -benchtime 1x -persons 66000
+func BenchmarkQueueCost(b *testing.B) {
+	h := servicetest.New(b)
+	h.Sample(*persons)
+	bare, err := service.New(b.Context(), service.Options{Store: withoutQueue{h.Store}, Now: h.Clock.Now})
+	if err != nil {
+		b.Fatal(err)
+	}
+	handlers := []http.Handler{
+		httpapi.New(httpapi.Options{Service: h.Service, Now: h.Clock.Now}),
+		httpapi.New(httpapi.Options{Service: bare, Now: h.Clock.Now}),
+	}
+	c := &costs{b: b, token: h.Token(), calls: waitingOfMany(h, b.N*2*inTurnAsked)}
+	for b.Loop() {
+		fmt.Println("| what | with the queue | without | ratio |\n|---|---|---|---|")
+		for _, change := range []struct {
+			what string
+			ask  func(http.Handler)
+		}{{"creation of a call", c.create}, {"attempt", c.attempt}, {"completion", c.complete}} {
+			c.next.Store(0)
+			by := func(handler http.Handler) func() func() {
+				return func() func() { return func() { change.ask(handler) } }
+			}
+			a, f := inTurn(b, by(handlers[0]), by(handlers[1]))
+			fmt.Printf("| %s | %d µs | %d µs | %.2f |\n", change.what, a.Microseconds(), f.Microseconds(), a.Seconds()/f.Seconds())
+		}
+	}
+}
+
+// waitingOfMany loads calls that wait, each of a person of its own.
+func waitingOfMany(h *servicetest.Harness, n int) []service.LoadedCall {
+	owner, at := h.Organization("A"), apitype.NewTime(h.Clock.Now())
+	calls, records := make([]service.LoadedCall, n), make([]service.LoadRecord, 0, 2*n)
+	for i := range calls {
+		person := apitype.NewUUID()
+		calls[i] = service.LoadedCall{Call: apitype.Call{
+			UUID: apitype.NewUUID(), Status: apitype.CallRequested, RequestedAt: at, LastUpdatedAt: at, PersonUUID: person, Type: apitype.CallHappy,
+		}}
+		records = append(records, service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
+			Person: apitype.Person{UUID: person, PersonUUID: person, CreatedAt: at}, OwningOrganizationUUID: owner, RecruitingOrganizationUUID: owner,
+		}}, service.LoadRecord{Kind: service.LoadCall, Data: calls[i]})
+	}
+	h.Load(records...)
+	return calls
+}
+
+// costs changes calls, each once.
+type costs struct {
+	b     *testing.B
+	token string
+	calls []service.LoadedCall
+	next  atomic.Int64
+}
+
+func (c *costs) create(handler http.Handler) {
+	person := c.calls[c.next.Add(1)-1].PersonUUID
+	c.ask(handler, http.MethodPost, "/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2026-01-01","type":"winback"}`, person))
+}
+
+func (c *costs) attempt(handler http.Handler) {
+	c.ask(handler, http.MethodPut, "/api/v1/calls/"+c.calls[c.next.Add(1)-1].UUID.String()+"/actions/add-attempt", `{}`)
+}
+
+func (c *costs) complete(handler http.Handler) {
+	c.ask(handler, http.MethodPut, "/api/v1/calls/"+c.calls[c.next.Add(1)-1].UUID.String()+"/actions/complete", `{}`)
+}
+
+func (c *costs) ask(handler http.Handler, method, path, body string) {
+	request := httptest.NewRequestWithContext(c.b.Context(), method, path, strings.NewReader(body))
+	request.Header.Set("Authorization", "Bearer "+c.token)
+	request.Header.Set("Content-Type", "application/json")
+	w := &discard{header: http.Header{}}
+	handler.ServeHTTP(w, request)
+	if w.status >= http.StatusBadRequest {
+		c.b.Error(path, w.status)
+	}
+}
+
+// withoutQueue is a store that keeps no queue.
+type withoutQueue struct{ *sqlstore.Store }
+
+func (s withoutQueue) Update(ctx context.Context, change func(service.Tx) error) error {
+	return s.Store.Update(ctx, func(tx service.Tx) error { return change(noQueue{tx}) })
+}
+
+// noQueue does nothing of what a change means to the queue.
+type noQueue struct{ service.Tx }
+
+func (noQueue) InsertQueueRow(service.QueueRow) error                         { return nil }
+func (noQueue) DeleteQueueRow(apitype.UUID) error                             { return nil }
+func (noQueue) QueueOfPerson(apitype.UUID) (rows []service.QueueRow, _ error) { return rows, nil }
+func (noQueue) Rang(apitype.UUID, apitype.Time) error                         { return nil }
+func (noQueue) Work(service.Work) error                                       { return nil }
+func (noQueue) EndLeaseOfCall(apitype.UUID, apitype.UUID, apitype.Time, service.LeaseEnd) (bool, error) {
+	return false, nil
+}
