@@ -60,6 +60,13 @@ type Options struct {
 
 	PaymentQRParameter string // Name of the pledge filter WithPaymentQR; empty: apitype.PaymentQRParameter.
 
+	// Unpaged are the nouns (person, call, pledge) whose lists the service is known to send
+	// whole, without pages.
+	Unpaged []string
+	// Omitted is told of each embedded object that could not be read, and of which a record
+	// was decoded without: its record and its place there. Nil: nobody wants to know.
+	Omitted func(record, place string)
+
 	Now   func() time.Time
 	Sleep func(ctx context.Context, d time.Duration) error // Between retries; nil: a timer.
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"iter"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	"fundesk/apiclient/apitype"
 )
@@ -55,7 +57,7 @@ func (e endpoint[T]) Get(ctx context.Context, id apitype.UUID) (Record[T], error
 	if err := checkRecord(answer, id); err != nil {
 		return Record[T]{}, err
 	}
-	return record[T](answer), nil
+	return record[T](e.client, answer), nil
 }
 
 // list fetches one page.
@@ -64,7 +66,15 @@ func (e endpoint[T]) list(ctx context.Context, query url.Values) (Page[T], error
 	if err != nil {
 		return Page[T]{}, err
 	}
+	for i := range page.Records {
+		page.Records[i].omitted = e.client.options.Omitted
+	}
 	return page.Page, nil
+}
+
+// isUnpaged reports whether the list is known to come whole.
+func (e endpoint[T]) isUnpaged() bool {
+	return slices.Contains(e.client.options.Unpaged, strings.TrimSuffix(lastSegment(e.path), "s"))
 }
 
 // memory is what a page may lie in, that of an earlier one: both parts are empty, and one
@@ -129,7 +139,13 @@ func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T
 		// A page may hold less than was asked for because the service has a bound of its
 		// own. More than that, and no cursor: that service does not page.
 		page.HasNextPage = n > 0 && (page.EndCursor != "" || err == nil && n == asked)
+		if page.EndCursor == "" {
+			unpaged := e.isUnpaged()
+			page.HasNextPage = page.HasNextPage && !unpaged
+			page.MayBeCut = n > 0 && n < asked && !unpaged
+		}
 	}
+	page.exact = answer.Header.Get(apitype.ExtensionsHeader) != ""
 	if !page.hasPreviousKnown && query.Has("last") {
 		page.HasPreviousPage = len(page.Records) > 0 && page.StartCursor != ""
 	}

@@ -2,9 +2,11 @@ package apiclient_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,10 +137,9 @@ func TestAllShapes(t *testing.T) {
 		}},
 		{"pages of one whatever is asked", 7, func(w http.ResponseWriter, from, _, total int) { envelope(w, from, min(from+1, total), total) }},
 		{"everything at once", 25, func(w http.ResponseWriter, _, _, total int) { envelope(w, 0, total, total) }},
-		{"a bare array", 7, func(w http.ResponseWriter, from, to, _ int) { answer(w, 200, "["+bare(from, to)+"]") }},
 		{"a bare array of everything", 25, func(w http.ResponseWriter, _, _, total int) { answer(w, 200, "["+bare(0, total)+"]") }},
-		{"an object with one array", 7, func(w http.ResponseWriter, from, to, _ int) {
-			answer(w, 200, `{"total":7,"data":[`+bare(from, to)+`]}`)
+		{"an object with one array", 25, func(w http.ResponseWriter, _, _, total int) {
+			answer(w, 200, `{"total":7,"data":[`+bare(0, total)+`]}`)
 		}},
 	}
 	for _, test := range tests {
@@ -175,6 +176,7 @@ func TestAllIsNeverSilentlyShort(t *testing.T) {
 		{"more without a cursor", func(w http.ResponseWriter, _, _, _ int) {
 			answer(w, 200, `{"pageInfo":{"hasNextPage":true},"edges":[{"node":`+node(1)+`}]}`)
 		}},
+		{"a bare array that may be cut", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, "["+node(1)+","+node(2)+"]") }},
 		{"a full bare array", func(w http.ResponseWriter, _, _, _ int) {
 			var all []string
 			for n := range 10 {
@@ -219,6 +221,101 @@ func TestAllIsNeverSilentlyShort(t *testing.T) {
 				t.Errorf("got %v of kind %q, want unavailable", err, apiclient.KindOf(err))
 			}
 		})
+	}
+}
+
+// A list that comes as an array, shorter than was asked for, is whole where the service is
+// known to send it so, and says that it may be cut where it is not.
+func TestUnpaged(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(listServer(100, func(w http.ResponseWriter, _, _, _ int) {
+		answer(w, 200, "["+node(1)+","+node(2)+","+node(3)+"]")
+	}))
+	t.Cleanup(server.Close)
+	for _, size := range []int{3, 10} { // As many as were asked for, too.
+		client, err := apiclient.New(apiclient.Options{BaseURL: server.URL, Unpaged: []string{"pledge"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := collect(t.Context(), client, apiclient.AllOptions{PageSize: size}); got != 3 || err != nil {
+			t.Errorf("pages of %d: got %d records and %v, want the 3 that there are", size, got, err)
+		}
+	}
+	client, err := apiclient.New(apiclient.Options{BaseURL: server.URL, Unpaged: []string{"call"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := collect(t.Context(), client, apiclient.AllOptions{PageSize: 10})
+	if got != 3 || !errors.Is(err, apiclient.ErrUnpaged) || !errors.Is(err, apiclient.ErrAtEnd) {
+		t.Errorf("got %d records and %v, want all three and that they may be cut", got, err)
+	}
+	if page, err := client.Persons.List(t.Context(), apitype.PersonListOptions{Paging: apitype.Paging{First: new(10)}}); err != nil || !page.MayBeCut {
+		t.Errorf("got %t, %v, want a page that may be cut", page.MayBeCut, err)
+	}
+}
+
+// The pages before one are asked for although a service says on every page that there is
+// none; one of ours is believed.
+func TestConstantFlag(t *testing.T) {
+	t.Parallel()
+	for _, ours := range []bool{false, true} {
+		client := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if ours {
+				w.Header().Set(apitype.ExtensionsHeader, "status")
+			}
+			if r.URL.Query().Get("before") == "c1" {
+				answer(w, 200, `{"pageInfo":{"hasPreviousPage":false,"hasNextPage":false},"edges":[]}`)
+				return
+			}
+			answer(w, 200, `{"pageInfo":{"startCursor":"c1","hasPreviousPage":false,"hasNextPage":false},"edges":[`+edges(0, 2)+`]}`)
+		}))
+		for before, want := range map[string]bool{"": !ours, "c1": false} {
+			page, err := client.Calls.List(t.Context(), apitype.CallListOptions{Paging: apitype.Paging{Last: new(50), Before: before}})
+			if err != nil || page.MayHavePrevious() != want {
+				t.Errorf("ours %t, before %q: got %t, %v, want %t", ours, before, page.MayHavePrevious(), err, want)
+			}
+		}
+	}
+}
+
+// One embedded object that is not what the interface promises must not hide the others.
+func TestEmbeddedObjects(t *testing.T) {
+	t.Parallel()
+	const head = `{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10","status":"requested",`
+	tests := []struct {
+		name, record string
+		omitted      []string
+	}{
+		{"nothing wrong", head + `"person":{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"}}`, nil},
+		{"circular calls of the pledge", head + `"pledgeCase":{"status":"lead","calls":["[Circular]",{"status":"expired"},"[Circular]"]}}`, []string{"pledgeCase.calls.0", "pledgeCase.calls.1"}},
+		{"a field of a person", head + `"person":{"optInPhone":"perhaps"},"result":{"resultCode":"reached"}}`, []string{"person"}},
+		{"an object within an object", head + `"person":{"lastName":"Jansen","address":{"street":7}}}`, []string{"person.address"}},
+		{"one of several attempts", head + `"attempts":[{"attemptAt":"2026-11-20T09:15:00Z"},{"attemptAt":"then"}]}`, []string{"attempts.1"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var omitted []string
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, test.record) }))
+			t.Cleanup(server.Close)
+			client, err := apiclient.New(apiclient.Options{BaseURL: server.URL, Omitted: func(_, place string) { omitted = append(omitted, place) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			call, err := apiclient.Decoded(client.Calls.Get(t.Context(), apitype.MustParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10")))
+			if err != nil || call.Status != "requested" {
+				t.Errorf("got %+v, %v, want the call", call, err)
+			}
+			if !slices.Equal(omitted, test.omitted) {
+				t.Errorf("got %v left out, want %v", omitted, test.omitted)
+			}
+		})
+	}
+	client := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, 200, head+`"attemptsCount":"many","person":{"optInPhone":7}}`)
+	}))
+	if _, err := apiclient.Decoded(client.Calls.Get(t.Context(), apitype.MustParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"))); apiclient.KindOf(err) != apiclient.KindUnavailable {
+		t.Errorf("got %v, want the fault of the record itself", err)
 	}
 }
 

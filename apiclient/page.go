@@ -15,8 +15,18 @@ type Page[T any] struct {
 	Records                      []Record[T]
 	StartCursor, EndCursor       string // Empty when the service gave none.
 	HasPreviousPage, HasNextPage bool
+	// MayBeCut says that nothing in the answer tells whether the list is whole: it holds
+	// fewer records than were asked for, no cursor and no flag. Spec gap: L9.
+	MayBeCut bool
 
 	hasNextKnown, hasPreviousKnown bool // The service said whether there is such a page.
+	exact                          bool // It is one whose flags are always right.
+}
+
+// MayHavePrevious reports whether it is worth asking for the page before this one: many
+// services say on every page that there is none. An empty page is the end. Spec gap: L3.
+func (p Page[T]) MayHavePrevious() bool {
+	return p.StartCursor != "" && (p.HasPreviousPage || !p.exact && len(p.Records) > 0)
 }
 
 // tolerant reads what no careful service would send, but a client can make sense of.

@@ -96,7 +96,7 @@ func ask[T any](ctx context.Context, s *QueueService, method, path string, query
 	if err != nil || answer.Status == http.StatusNoContent {
 		return r, err
 	}
-	return record[T](answer), checkObject(answer)
+	return record[T](s.client, answer), checkObject(answer)
 }
 
 // required refuses a service without a queue.

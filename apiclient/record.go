@@ -17,16 +17,28 @@ type Record[T any] struct {
 	Raw    json.RawMessage // The bytes of the object; not to be changed.
 	Cursor string          // Its place in the list; list nodes only.
 	ETag   string          // Its revision; single records only.
+
+	omitted func(record, place string) // Told of what it was decoded without; may be nil.
 }
 
-// Decode reads the record. Its error is of kind unavailable: the record is not what
+// Decode reads the record, without the embedded objects in it that are not what the
+// interface promises. Its error is of kind unavailable: the record is not what
 // the interface promises.
 func (r Record[T]) Decode() (T, error) {
 	var value T
 	// Repeated names and bad UTF-8 are the service's fault and no reason to fail.
-	err := jsonv2.Unmarshal(r.Raw, &value, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	err := jsonv2.Unmarshal(r.Raw, &value, tolerant)
+	if err == nil {
+		return value, nil
+	}
+	value, omitted, err := decodeWithout[T](r.Raw, err)
 	if err != nil {
 		return value, &Error{Kind: KindUnavailable, Message: r.name() + " is not what the interface promises: " + decodeProblem(err), Err: err}
+	}
+	for _, place := range omitted {
+		if r.omitted != nil {
+			r.omitted(r.name(), place)
+		}
 	}
 	return value, nil
 }
@@ -49,8 +61,8 @@ func decodeProblem(err error) string {
 }
 
 // record is the record of an answer that was checked.
-func record[T any](answer *Response) Record[T] {
-	return Record[T]{Raw: answer.Body, ETag: answer.Header.Get("ETag")}
+func record[T any](c *Client, answer *Response) Record[T] {
+	return Record[T]{Raw: answer.Body, ETag: answer.Header.Get("ETag"), omitted: c.options.Omitted}
 }
 
 // checkObject wants a whole JSON object.

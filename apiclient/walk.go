@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"maps"
 	"net/http"
@@ -179,7 +180,9 @@ func (w *walk[T]) run(ctx context.Context, yield func(Record[T], error) bool) {
 		current = next
 	}
 	if len(w.unread) > 0 && !w.stopped {
-		yield(Record[T]{}, unreadError(w.unread))
+		e := unreadError(w.unread)
+		e.Err = errors.Join(e.Err, ErrAtEnd)
+		yield(Record[T]{}, e)
 	}
 }
 
@@ -296,11 +299,18 @@ func (w *walk[T]) passOver(ctx context.Context, failed *fetched[T], cause *Error
 	}
 }
 
+// ErrAtEnd is in the chain of an error that comes after the last record of a list: what was
+// yielded before is all that could be read.
+var ErrAtEnd = errors.New("the list was read to its end")
+
+// ErrUnpaged is a list that may be whole or cut short, and nothing tells. Spec gap: L9.
+var ErrUnpaged = errors.New("the list does not say whether it is whole")
+
 // maxNamed is how many records that could not be read an error names.
 const maxNamed = 20
 
 // unreadError is the error of a list of which some records are too large to be read.
-func unreadError(names []string) error {
+func unreadError(names []string) *Error {
 	e := &Error{Kind: KindUnavailable, Detail: names[:min(len(names), maxNamed)], Err: errTooLarge}
 	e.Message = "a record is larger than 64 MiB and was not read: " + names[0]
 	if len(names) > 1 {
@@ -329,6 +339,7 @@ func (w *walk[T]) yieldPage(current *fetched[T], yield func(Record[T], error) bo
 		if more = more || enough(); enough() {
 			break
 		}
+		record.omitted = w.client.options.Omitted
 		if !yield(record, nil) {
 			w.stopped = true
 			return count, false
@@ -362,6 +373,11 @@ func (w *walk[T]) repeats(first Record[T]) bool {
 // check finds a list that would end short or never. The answer to a broken list is an
 // error, not silence.
 func (w *walk[T]) check(current, next *fetched[T], count int) error {
+	if current.page.MayBeCut {
+		return &Error{Kind: KindUnavailable, Message: fmt.Sprintf(
+			"the service sent %d records where %d were asked for, and nothing that tells whether these are all", count, current.size,
+		), Err: errors.Join(ErrUnpaged, ErrAtEnd)}
+	}
 	if page := current.page; page.HasNextPage && next == nil {
 		if page.EndCursor == "" {
 			return broken(current.answer, "the list goes on, but gives no cursor to go on with")

@@ -42,6 +42,7 @@ func apiCommand(s *session) *cobra.Command {
 	f.StringArrayVarP(&a.fields, "field", "F", nil, "field k=v; true, false, null and numbers are such, a.b is nested")
 	f.StringVar(&a.input, "input", "", "body from a file, - for stdin")
 	f.BoolVar(&a.paginate, "paginate", false, "follow the pages of a list and print its records")
+	s.unpagedFlag(cmd)
 	return cmd
 }
 
@@ -207,8 +208,7 @@ func (a *apiFlags) walk(s *session, cmd *cobra.Command, client *apiclient.Client
 			err = list.Add(record.Raw, record.Decode)
 		}
 		if err != nil {
-			_ = list.Abort() // The first error is the one to tell.
-			return err
+			return endList(list, err)
 		}
 	}
 	return list.Close()

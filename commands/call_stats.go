@@ -35,6 +35,7 @@ func callStats(s *session) *cobra.Command {
 		},
 	}
 	filters.register(s, cmd)
+	s.unpagedFlag(cmd)
 	return cmd
 }
 
@@ -55,7 +56,7 @@ func (s *session) stats(cmd *cobra.Command, filters *callFilters) error {
 	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: defaultPageSize, Reuse: true}
 	for record, err := range collectingSooner(client.Calls.All(cmd.Context(), filters.options, walk)) {
 		if err != nil {
-			return err
+			return aboutList(err)
 		}
 		call, err := record.Decode()
 		if err != nil {

@@ -34,6 +34,7 @@ func callWatch(s *session) *cobra.Command {
 	}
 	w.filters.register(s, cmd)
 	f := cmd.Flags()
+	s.unpagedFlag(cmd)
 	f.DurationVar(&w.interval, "interval", 5*time.Second, "time between two requests, at least 1s")
 	f.IntVar(&w.count, "count", 0, "end after this many changes (default: never)")
 	f.Var(timeValue(s.app.Now, &w.since), "since", "begin with what changed after this time (default: now)")

@@ -46,7 +46,7 @@ func callList(s *session) *cobra.Command {
 			})
 		},
 	}
-	flags.register(cmd)
+	flags.register(s, cmd)
 	flags.registerBackwards(cmd)
 	filters.register(s, cmd)
 	return cmd

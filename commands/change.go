@@ -108,7 +108,7 @@ func runChange[T any](s *session, cmd *cobra.Command, flags *changeFlags, column
 			return err
 		}
 		// The change took effect: what cannot be shown must not look like a failure of it.
-		s.note("done; the answer cannot be shown: %s", err)
+		s.warn("done; the answer cannot be shown: %s", err)
 	}
 	return nil
 }

@@ -173,7 +173,11 @@ func (s *session) connect(ctx context.Context) (*apiclient.Client, error) {
 	options := apiclient.Options{
 		Timeout: s.flags.timeout, UserAgent: "fundesk/" + s.version(), Now: s.app.Now, Sleep: s.app.Sleep,
 		PaymentQRParameter: t.profile.PaymentQRParameter, BaseURL: t.baseURL,
+		Unpaged: t.profile.Unpaged, Omitted: s.omitted.add,
 		Token: func(ctx context.Context) (string, error) { return s.token(ctx, t) },
+	}
+	if s.unpaged {
+		options.Unpaged = listNouns
 	}
 	if s.flags.debug {
 		options.Trace = cleaned{s.app.Err}

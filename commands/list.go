@@ -31,13 +31,30 @@ const (
 	defaultPageSize = 100
 )
 
-func (l *listFlags) register(cmd *cobra.Command) {
+func (l *listFlags) register(s *session, cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&l.limit, "limit", defaultLimit, "records to print in all")
 	f.BoolVar(&l.all, "all", false, "print everything")
 	f.IntVar(&l.pageSize, "page-size", defaultPageSize, "records to ask for at a time (500 with --all)")
 	f.IntVar(&l.first, "first", 0, "one page: records from the start, or after --after")
 	f.StringVar(&l.after, "after", "", "cursor after which to begin")
+	s.unpagedFlag(cmd)
+}
+
+// listNouns are those that the interface lists.
+var listNouns = []string{"person", "call", "pledge"}
+
+// unpagedFlag declares the flag of a command that walks lists.
+func (s *session) unpagedFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&s.unpaged, "accept-unpaged", false, "a list that comes without any sign of pages is the whole of it")
+}
+
+// aboutList adds the way out to the error of a list.
+func aboutList(err error) error {
+	if errors.Is(err, apiclient.ErrUnpaged) {
+		return withHint(err, "if the service sends such lists whole: --accept-unpaged, or once for all: fundesk profile set NAME unpaged person,call,pledge")
+	}
+	return err
 }
 
 // registerBackwards declares the flags of a list that can be read from its end.
@@ -113,19 +130,25 @@ func runList[T any, O apiclient.ListOptions](s *session, cmd *cobra.Command, fla
 		print = printPage[T, O]
 	}
 	hint, err := print(cmd, client, flags, l, list)
-	if err != nil {
-		if abort := list.Abort(); abort != nil && !errors.Is(err, abort) { // Not told already.
-			return fmt.Errorf("%w (and the output: %w)", err, abort)
-		}
-		return err
-	}
-	if err := list.Close(); err != nil {
+	if err := endList(list, err); err != nil {
 		return err
 	}
 	if hint != "" {
 		s.warn("%s", hint)
 	}
 	return nil
+}
+
+// endList ends the output of a list that err ended, nil for its end. What broke off must not
+// look whole; what was read to its end is.
+func endList[T any](list *render.List[T], err error) error {
+	if err == nil {
+		return list.Close()
+	}
+	if abort := list.Abort(errors.Is(err, apiclient.ErrAtEnd)); abort != nil && !errors.Is(err, abort) { // Not told already.
+		return fmt.Errorf("%w (and the output: %w)", aboutList(err), abort)
+	}
+	return aboutList(err)
 }
 
 // printPage prints one page as the service sends it; hint says how to get what lies
@@ -143,13 +166,17 @@ func printPage[T any, O apiclient.ListOptions](cmd *cobra.Command, client *apicl
 		}
 	}
 	if len(unread) > 0 {
-		return "", unreadable(unread)
+		return "", unreadable(unread, true)
 	}
 	switch {
 	case page.HasNextPage && page.EndCursor != "" && !cmd.Flags().Changed("last"):
 		hint = "there are more; go on with --after " + page.EndCursor
 	case page.HasPreviousPage && page.StartCursor != "" && cmd.Flags().Changed("last"):
 		hint = "there are more before these; go on with --before " + page.StartCursor
+	case page.MayHavePrevious() && cmd.Flags().Changed("last"):
+		hint = "there may be more before these; go on with --before " + page.StartCursor
+	case page.MayBeCut:
+		hint = "there may be more: nothing in the answer tells"
 	}
 	return hint, nil
 }
@@ -192,7 +219,10 @@ func printAll[T any, O apiclient.ListOptions](cmd *cobra.Command, client *apicli
 	l.at(apitype.Paging{After: flags.after})
 	for record, err := range collectingSooner(l.of(client).All(cmd.Context(), *l.options, options)) {
 		if err != nil {
-			return "", errors.Join(err, unreadable(unread))
+			if len(unread) > 0 {
+				err = errors.Join(err, unreadable(unread, false))
+			}
+			return "", err
 		}
 		if !flags.all && list.Count() >= flags.limit { // A filtered list that has enough.
 			more = true
@@ -207,7 +237,7 @@ func printAll[T any, O apiclient.ListOptions](cmd *cobra.Command, client *apicli
 	}
 	switch {
 	case len(unread) > 0:
-		return "", unreadable(unread)
+		return "", unreadable(unread, true)
 	case !more:
 		return "", nil
 	case l.passes != nil:
@@ -250,14 +280,18 @@ func addRecord[T any](list *render.List[T], passes func(T) bool, record apiclien
 	return err
 }
 
-// unreadable is the error of a list of which some records could not be read.
-func unreadable(unread []error) error {
-	if len(unread) < 2 {
-		return errors.Join(unread...)
+// unreadable is the error of a list of which some records could not be read; atEnd says that
+// it was read to its end all the same.
+func unreadable(unread []error, atEnd bool) error {
+	e := &apiclient.Error{Kind: apiclient.KindUnavailable, Message: unread[0].Error(), Err: unread[0]}
+	if atEnd {
+		e.Err = errors.Join(e.Err, apiclient.ErrAtEnd)
 	}
-	e := &apiclient.Error{Kind: apiclient.KindUnavailable, Message: fmt.Sprintf("%d records could not be read; %s", len(unread), unread[0])}
-	for _, err := range unread[:min(len(unread), 20)] {
-		e.Detail = append(e.Detail, err.Error())
+	if len(unread) > 1 {
+		e.Message = fmt.Sprintf("%d records could not be read; %s", len(unread), unread[0])
+		for _, err := range unread[:min(len(unread), 20)] {
+			e.Detail = append(e.Detail, err.Error())
+		}
 	}
 	return e
 }
@@ -312,14 +346,14 @@ func getAll[T any](ctx context.Context, ids []apitype.UUID, list *render.List[T]
 		case isClosedPipe(err):
 			return err
 		case apiclient.KindOf(err) == apiclient.KindUnauthenticated:
-			return errors.Join(err, list.Abort())
+			return errors.Join(err, list.Abort(false))
 		default:
 			failed = append(failed, fmt.Errorf("%s: %w", outcome.Item, err))
 		}
 	}
 	end := list.Close
 	if list.Count() == 0 && len(failed) > 0 {
-		end = list.Abort
+		end = func() error { return list.Abort(false) }
 	}
 	if err := end(); err != nil {
 		return err

@@ -3,6 +3,7 @@ package commands
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"fundesk/render"
 )
@@ -20,6 +21,30 @@ func (s *session) warn(format string, args ...any) {
 	s.notes = append(s.notes, "fundesk: "+render.Clean(fmt.Sprintf(format, args...)))
 	if !wantsJSON(s.args) {
 		s.tellNotes()
+	}
+}
+
+// omissions are the embedded objects that could not be read. It is safe for concurrent use.
+type omissions struct {
+	mu    sync.Mutex
+	count int
+	first string
+}
+
+func (o *omissions) add(record, place string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.count++; o.count == 1 {
+		o.first = place + " of " + record
+	}
+}
+
+// warnOmitted says once what could not be read, and was left out of what was shown.
+func (s *session) warnOmitted() {
+	s.omitted.mu.Lock()
+	defer s.omitted.mu.Unlock()
+	if s.omitted.count > 0 {
+		s.warn("%s could not be read and left out, the first of them %s; -o json shows it as it was sent", count(s.omitted.count, "embedded object"), s.omitted.first)
 	}
 }
 

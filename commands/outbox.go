@@ -140,7 +140,7 @@ func outboxList(s *session) *cobra.Command {
 				shown[i] = newShownEntry(entry)
 			}
 			for _, d := range damaged {
-				s.note("a damaged file was set aside: %s (%s)", d.Path, d.Reason)
+				s.warn("a damaged file was set aside: %s (%s)", d.Path, d.Reason)
 			}
 			return showList(s, "id", entryColumns(), shown)
 		},

@@ -35,7 +35,7 @@ func personList(s *session) *cobra.Command {
 			})
 		},
 	}
-	flags.register(cmd)
+	flags.register(s, cmd)
 	flags.registerBackwards(cmd)
 	registerFilters(s, cmd, apitype.PersonFilters(), &o)
 	return cmd

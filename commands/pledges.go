@@ -41,7 +41,7 @@ func pledgeList(s *session) *cobra.Command {
 			})
 		},
 	}
-	flags.register(cmd)
+	flags.register(s, cmd)
 	flags.registerBackwards(cmd)
 	registerFilters(s, cmd, apitype.PledgeFilters(), &o)
 	return cmd

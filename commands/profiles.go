@@ -95,6 +95,7 @@ func settings() []setting {
 		{"max_attempts", "attempts after which a call is given up", func(p *profile.Profile) any { return &p.MaxAttempts }},
 		{"external_source_name", "external source of processed marks", func(p *profile.Profile) any { return &p.ExternalSourceName }},
 		{"payment_qr_parameter", "the service's name of the payment QR filter", func(p *profile.Profile) any { return &p.PaymentQRParameter }},
+		{"unpaged", "nouns whose lists the service sends whole: person, call, pledge", func(p *profile.Profile) any { return &p.Unpaged }},
 		{"token_storage", "keyring, file or command", func(p *profile.Profile) any { return &p.TokenStorage }},
 		{"token_command", "program that prints the token; repeat for its arguments", func(p *profile.Profile) any { return &p.TokenCommand }},
 	}
@@ -184,6 +185,11 @@ func (f *profileFlags) check(p profile.Profile) error {
 	if len(p.TokenCommand) > 0 && strings.TrimSpace(p.TokenCommand[0]) == "" {
 		return usageError("--token-command names no program")
 	}
+	for _, name := range p.Unpaged {
+		if !slices.Contains(listNouns, name) {
+			return usageError("--unpaged " + quote(name) + " is not person, call or pledge")
+		}
+	}
 	if p.MaxAttempts < 0 {
 		return usageError("--max-attempts must not be negative")
 	}
@@ -263,7 +269,7 @@ func (s *session) dropToken(name string, was, is profile.Profile) error {
 		return withHint(failure(apiclient.KindFailure, "the token for %s was not removed, and nothing was changed: %s", shownURL(was.BaseURL), err),
 			"use another name for "+shownURL(is.BaseURL))
 	default: // It still belongs to the address, and a keyring that is gone must not bind the profile.
-		s.note("the token of profile %s was not removed from the %s: %s", name, was.TokenStorage, err)
+		s.warn("the token of profile %s was not removed from the %s: %s", name, was.TokenStorage, err)
 		return nil
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -71,6 +70,7 @@ func pullNoun(s *session, entity apitype.EntityName) *cobra.Command {
 	f := cmd.Flags()
 	f.Var(timeValue(s.app.Now, &p.since), "since", "begin here (default: where the last pull ended)")
 	f.Var(keptFile{&p.state}, "state", "file that keeps the position (default: in the state folder)")
+	s.unpagedFlag(cmd)
 	f.BoolVar(&p.mark, "mark-processed", false, "mark what was written as processed")
 	switch entity {
 	case apitype.EntityPerson:
@@ -178,7 +178,7 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 	options.Yielded = func() { flushed = out.endPage(ctx) } // Not when the next page answers: that may take long.
 	for record, err := range collectingSooner(client.Walk(ctx, p.path, query, options)) {
 		if err != nil {
-			return next, errors.Join(err, out.list.Abort())
+			return next, endList(out.list, err)
 		}
 		if flushed != nil {
 			return next, flushed

@@ -72,7 +72,7 @@ func queueList(s *session) *cobra.Command {
 			})
 		},
 	}
-	flags.register(cmd)
+	flags.register(s, cmd)
 	registerFilters(s, cmd, apitype.QueueFilters(), &o.QueueOptions)
 	return cmd
 }

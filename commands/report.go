@@ -84,6 +84,7 @@ func defaultHint(kind apiclient.Kind, t *target) string {
 
 // finish tells an error and returns the exit code.
 func (s *session) finish(command *cobra.Command, err error) int {
+	s.warnOmitted()
 	if err == nil {
 		s.tellNotes()
 		return 0

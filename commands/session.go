@@ -64,6 +64,8 @@ type session struct {
 	client   *apiclient.Client
 	embedded Embedded
 	notes    []string // Not told yet.
+	unpaged  bool     // Lists are whole as they come.
+	omitted  omissions
 }
 
 func newSession(app App, args []string) *session { return &session{app: app, args: args} }

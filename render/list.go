@@ -164,20 +164,21 @@ func (l *List[T]) Flush() error {
 }
 
 // Close ends a list that is complete: an empty one is written as such.
-func (l *List[T]) Close() error { return l.end(true) }
+func (l *List[T]) Close() error { return l.end(true, true) }
 
-// Abort ends a list that failed: what was printed stays valid, an empty output stays
-// empty.
-func (l *List[T]) Abort() error { return l.end(false) }
+// Abort ends a list that failed: an empty output stays empty, and no query runs over a part.
+// A JSON array stays open, so that nobody takes it for whole, unless the list was read to
+// its end.
+func (l *List[T]) Abort(atEnd bool) error { return l.end(false, atEnd) }
 
-func (l *List[T]) end(complete bool) error {
+func (l *List[T]) end(complete, closed bool) error {
 	var err error
 	switch {
 	case l.options.Query != nil:
 		if complete && l.options.Format != NDJSON && !l.options.Endless {
 			_, err = l.options.Query.run(l.out, append([]any{}, l.merged...), l.options)
 		}
-	case l.options.Format == JSON && l.count > 0:
+	case l.options.Format == JSON && l.count > 0 && closed:
 		_, err = l.out.WriteString("\n]\n")
 	case l.options.Format == JSON && complete:
 		_, err = l.out.WriteString("[]\n")

@@ -182,19 +182,23 @@ func TestFirstRecordIsHandedOn(t *testing.T) {
 
 func TestEmptyAndFailedLists(t *testing.T) {
 	t.Parallel()
+	whole := (*render.List[apitype.Call]).Close
+	broken := func(l *render.List[apitype.Call]) error { return l.Abort(false) }
+	faulty := func(l *render.List[apitype.Call]) error { return l.Abort(true) }
 	tests := []struct {
 		name   string
 		format render.Format
 		added  int
-		abort  bool
+		end    func(*render.List[apitype.Call]) error
 		want   string
 	}{
-		{"an empty list", render.JSON, 0, false, "[]\n"},
-		{"an empty ndjson list", render.NDJSON, 0, false, ""},
-		{"an empty csv list has a header", render.CSV, 0, false, "status\r\n"},
-		{"a list that failed at once", render.JSON, 0, true, ""},
-		{"a csv list that failed at once", render.CSV, 0, true, ""},
-		{"a list that failed later stays valid", render.JSON, 1, true, "[\n{\"a\":1}\n]\n"},
+		{"an empty list", render.JSON, 0, whole, "[]\n"},
+		{"an empty ndjson list", render.NDJSON, 0, whole, ""},
+		{"an empty csv list has a header", render.CSV, 0, whole, "status\r\n"},
+		{"a list that failed at once", render.JSON, 0, broken, ""},
+		{"a csv list that failed at once", render.CSV, 0, broken, ""},
+		{"a list that failed later is not taken for whole", render.JSON, 1, broken, "[\n{\"a\":1}"},
+		{"a list with a fault that was read to its end", render.JSON, 1, faulty, "[\n{\"a\":1}\n]\n"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -209,11 +213,7 @@ func TestEmptyAndFailedLists(t *testing.T) {
 					t.Fatalf("Add: %v", err)
 				}
 			}
-			end := list.Close
-			if test.abort {
-				end = list.Abort
-			}
-			if err := end(); err != nil || out.String() != test.want {
+			if err := test.end(list); err != nil || out.String() != test.want {
 				t.Errorf("got %q, %v, want %q", out.String(), err, test.want)
 			}
 		})

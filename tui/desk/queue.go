@@ -151,7 +151,7 @@ func walkPage(ctx context.Context, client *apiclient.Client, from position) (wal
 		return walked{}, err
 	}
 	slices.Reverse(calls)
-	more := page.HasPreviousPage
+	more := page.MayHavePrevious()
 	if at.cursor = page.StartCursor; at.forward {
 		at.cursor, more = page.EndCursor, page.HasNextPage
 	}
