@@ -57,8 +57,8 @@ func decodeWithout[T any](raw []byte, failed error) (value T, omitted []string, 
 // embeddedPlace is the path of the innermost embedded object around a path, nil where there
 // is none.
 func embeddedPlace(path []string) []string {
-	for i := len(path) - 1; i >= 0; i-- {
-		if !slices.Contains(embeddedNames, path[i]) {
+	for i, name := range slices.Backward(path) {
+		if !slices.Contains(embeddedNames, name) {
 			continue
 		}
 		if i+1 < len(path) {

@@ -3,8 +3,6 @@ package commands
 import (
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,13 +10,13 @@ import (
 	"fundesk/commands/profile"
 	"fundesk/completions"
 	"fundesk/render"
-	"fundesk/tui/desk"
 )
 
 func profileCommand(s *session) *cobra.Command {
 	return group(s, "profile", "A profile is a service and an account there, with what you always send. They are in config.toml.",
 		"  fundesk profile add prod --base-url https://api.example.org\n  fundesk profile use prod",
-		verb{"list", profileList}, verb{"add", profileAdd}, verb{"use", profileUse}, verb{"show", profileShow}, verb{"remove", profileRemove})
+		verb{"list", profileList}, verb{"add", profileAdd}, verb{"use", profileUse}, verb{"show", profileShow},
+		verb{"set", profileSet}, verb{"unset", profileUnset}, verb{"rename", profileRename}, verb{"remove", profileRemove})
 }
 
 // shownProfile is a profile with its name.
@@ -73,136 +71,6 @@ func currentMark(p shownProfile) string {
 	return ""
 }
 
-// setting is one key of a profile: its name in config.toml, of which its flag is made.
-type setting struct {
-	key, help string
-	value     func(*profile.Profile) any // A *string, *[]string, *int or *hoursByCountry.
-}
-
-// settings are the keys of a profile but its address, in the order in which they are shown.
-func settings() []setting {
-	return []setting{
-		{"agent", "userUuid sent with attempts and results", func(p *profile.Profile) any { return &p.Agent }},
-		{"owning_organization", "owner of what you create", func(p *profile.Profile) any { return &p.OwningOrganization }},
-		{"recruiting_organization", "recruiter of what you create", func(p *profile.Profile) any { return &p.RecruitingOrganization }},
-		{"result_codes", "result codes to choose from", func(p *profile.Profile) any { return &p.ResultCodes }},
-		{"pledge_actions", "status actions of the service", func(p *profile.Profile) any { return &p.PledgeActions }},
-		{"languages", "languages that you speak: calls in others are not taken from a queue", func(p *profile.Profile) any { return &p.Languages }},
-		{"call_types", "types of call that you take from a queue: verification, happy_call, winback", func(p *profile.Profile) any { return &p.CallTypes }},
-		{"calling_hours", "when donors of a country are called (repeatable): NL=09:00-21:00,10:00-18:00,- is weekdays, Saturday, no Sunday", func(p *profile.Profile) any {
-			return (*hoursByCountry)(&p.CallingHours)
-		}},
-		{"max_attempts", "attempts after which a call is given up", func(p *profile.Profile) any { return &p.MaxAttempts }},
-		{"external_source_name", "external source of processed marks", func(p *profile.Profile) any { return &p.ExternalSourceName }},
-		{"payment_qr_parameter", "the service's name of the payment QR filter", func(p *profile.Profile) any { return &p.PaymentQRParameter }},
-		{"unpaged", "nouns whose lists the service sends whole: person, call, pledge", func(p *profile.Profile) any { return &p.Unpaged }},
-		{"token_storage", "keyring, file or command", func(p *profile.Profile) any { return &p.TokenStorage }},
-		{"token_command", "program that prints the token; repeat for its arguments", func(p *profile.Profile) any { return &p.TokenCommand }},
-	}
-}
-
-func (t setting) flag() string { return strings.ReplaceAll(t.key, "_", "-") }
-
-// text is the setting of a profile as it is shown, "" for none.
-func (t setting) text(p profile.Profile) string {
-	switch value := t.value(&p).(type) {
-	case *[]string:
-		separator := ","
-		if t.key == "token_command" { // As it would be typed.
-			separator = " "
-		}
-		return strings.Join(*value, separator)
-	case *int:
-		if *value != 0 {
-			return strconv.Itoa(*value)
-		}
-		return ""
-	case *hoursByCountry:
-		return value.String()
-	default:
-		return *value.(*string)
-	}
-}
-
-// profileFlags are a flag for each setting of a profile.
-type profileFlags struct{ p profile.Profile }
-
-func (f *profileFlags) register(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	for _, t := range settings() {
-		switch value := t.value(&f.p).(type) {
-		case *[]string:
-			if t.key == "token_command" { // Its arguments may hold commas.
-				flags.StringArrayVar(value, t.flag(), nil, t.help)
-			} else {
-				flags.StringSliceVar(value, t.flag(), nil, t.help)
-			}
-		case *int:
-			flags.IntVar(value, t.flag(), 0, t.help)
-		case *string:
-			flags.StringVar(value, t.flag(), "", t.help)
-		case *hoursByCountry:
-			flags.Var(value, t.flag(), t.help)
-		}
-	}
-}
-
-// apply writes the given settings over a profile.
-func (f *profileFlags) apply(cmd *cobra.Command, p *profile.Profile) {
-	for _, t := range settings() {
-		if !cmd.Flags().Changed(t.flag()) {
-			continue
-		}
-		switch value := t.value(p).(type) {
-		case *[]string:
-			*value = *t.value(&f.p).(*[]string)
-		case *int:
-			*value = *t.value(&f.p).(*int)
-		case *string:
-			*value = *t.value(&f.p).(*string)
-		case *hoursByCountry:
-			*value = *t.value(&f.p).(*hoursByCountry)
-		}
-	}
-	if cmd.Flags().Changed("token-command") && !cmd.Flags().Changed("token-storage") {
-		p.TokenStorage = profile.StorageCommand
-	}
-}
-
-// check refuses settings that cannot work.
-func (f *profileFlags) check(p profile.Profile) error {
-	for name, id := range map[string]string{"agent": p.Agent, "owning-organization": p.OwningOrganization, "recruiting-organization": p.RecruitingOrganization} {
-		if id == "" {
-			continue
-		}
-		if _, err := parseID(id); err != nil {
-			return usageError("--" + name + ": " + err.Error())
-		}
-	}
-	if !slices.Contains([]string{"", profile.StorageKeyring, profile.StorageFile, profile.StorageCommand}, p.TokenStorage) {
-		return usageError("--token-storage " + quote(p.TokenStorage) + " is not keyring, file or command")
-	}
-	if len(p.TokenCommand) > 0 && strings.TrimSpace(p.TokenCommand[0]) == "" {
-		return usageError("--token-command names no program")
-	}
-	for _, name := range p.Unpaged {
-		if !slices.Contains(listNouns, name) {
-			return usageError("--unpaged " + quote(name) + " is not person, call or pledge")
-		}
-	}
-	if p.MaxAttempts < 0 {
-		return usageError("--max-attempts must not be negative")
-	}
-	if err := deskSettings(p, &desk.Options{}); err != nil {
-		return err
-	}
-	if p.IsEmbedded() {
-		return nil
-	}
-	_, err := apiclient.New(apiclient.Options{BaseURL: p.BaseURL})
-	return err
-}
-
 func profileAdd(s *session) *cobra.Command {
 	f := &profileFlags{}
 	cmd := &cobra.Command{
@@ -220,58 +88,22 @@ func profileAdd(s *session) *cobra.Command {
 			if err != nil {
 				return usageError(err.Error())
 			}
-			was := config.Profiles[name]
-			p := was
-			if s.flags.baseURL != "" {
-				p.BaseURL = strings.TrimRight(s.flags.baseURL, "/")
+			was, known := config.Profiles[name]
+			if name == profile.Demo {
+				return withHint(usageError("the profile demo is always there: the sample data on this machine"), "choose another name; its settings: fundesk profile set demo KEY VALUE")
 			}
-			if p.BaseURL != was.BaseURL && was.TokenStorage != profile.StorageCommand {
-				p.TokenStorage = "" // The stored token belongs to the old address.
-			}
-			if p.BaseURL == "" && name == profile.Demo {
-				p.BaseURL = profile.DemoURL
-			}
-			f.apply(cmd, &p)
-			if err := f.check(p); err != nil {
-				return err
-			}
-			if err := s.dropToken(name, was, p); err != nil {
-				return err
-			}
-			err = s.store().Change(func(config *profile.Config) error {
-				config.Keep(name, p)
-				return nil
-			})
-			if err != nil {
+			if err := s.changeProfile(cmd, f, name, was, s.flags.baseURL); err != nil {
 				return err
 			}
 			s.note("profile %s is in %s", name, s.store().Path())
+			if !known && config.Current == "" {
+				s.note("it is the current one: commands use it without --profile")
+			}
 			return nil
 		},
 	}
 	f.register(cmd)
 	return cmd
-}
-
-// dropToken removes the token of a profile that changes its address or where its token is
-// stored: what is left behind would be sent to the new address as soon as the profile
-// names that place again.
-func (s *session) dropToken(name string, was, is profile.Profile) error {
-	moves := is.BaseURL != was.BaseURL
-	if was.BaseURL == "" || !moves && is.TokenStorage == was.TokenStorage {
-		return nil
-	}
-	err := s.tokens().Delete(name, was)
-	switch {
-	case err == nil:
-		return nil
-	case moves:
-		return withHint(failure(apiclient.KindFailure, "the token for %s was not removed, and nothing was changed: %s", shownURL(was.BaseURL), err),
-			"use another name for "+shownURL(is.BaseURL))
-	default: // It still belongs to the address, and a keyring that is gone must not bind the profile.
-		s.warn("the token of profile %s was not removed from the %s: %s", name, was.TokenStorage, err)
-		return nil
-	}
 }
 
 func profileUse(s *session) *cobra.Command {

@@ -63,7 +63,7 @@ type Profile struct {
 	CallTypes              []string `toml:"call_types,omitempty" json:"call_types,omitempty"` // That the agent takes from a queue.
 	ExternalSourceName     string   `toml:"external_source_name,omitempty" json:"external_source_name,omitempty"`
 	PaymentQRParameter     string   `toml:"payment_qr_parameter,omitempty" json:"payment_qr_parameter,omitempty"`
-	Unpaged                []string `toml:"unpaged,omitempty" json:"unpaged,omitempty"` // Nouns whose lists come whole.
+	Unpaged                []string `toml:"unpaged,omitempty" json:"unpaged,omitempty"`             // Nouns whose lists come whole.
 	TokenStorage           string   `toml:"token_storage,omitempty" json:"token_storage,omitempty"` // keyring, file or command.
 	TokenCommand           []string `toml:"token_command,omitempty" json:"token_command,omitempty"`
 	// By country, two letters.

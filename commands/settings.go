@@ -1,0 +1,353 @@
+package commands
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"fundesk/apiclient"
+	"fundesk/commands/profile"
+	"fundesk/tui/desk"
+)
+
+// setting is one key of a profile: its name in config.toml, of which its flag is made.
+type setting struct {
+	key, help string
+	value     func(*profile.Profile) any // A *string, *[]string, *int or *hoursByCountry.
+}
+
+// settings are the keys of a profile but its address, in the order in which they are shown.
+func settings() []setting {
+	return []setting{
+		{"agent", "userUuid sent with attempts and results", func(p *profile.Profile) any { return &p.Agent }},
+		{"owning_organization", "owner of what you create", func(p *profile.Profile) any { return &p.OwningOrganization }},
+		{"recruiting_organization", "recruiter of what you create", func(p *profile.Profile) any { return &p.RecruitingOrganization }},
+		{"result_codes", "result codes to choose from", func(p *profile.Profile) any { return &p.ResultCodes }},
+		{"pledge_actions", "status actions of the service", func(p *profile.Profile) any { return &p.PledgeActions }},
+		{"languages", "languages that you speak: calls in others are not taken from a queue", func(p *profile.Profile) any { return &p.Languages }},
+		{"call_types", "types of call that you take from a queue: verification, happy_call, winback", func(p *profile.Profile) any { return &p.CallTypes }},
+		{"calling_hours", "when donors of a country are called (repeatable): NL=09:00-21:00,10:00-18:00,- is weekdays, Saturday, no Sunday", func(p *profile.Profile) any {
+			return (*hoursByCountry)(&p.CallingHours)
+		}},
+		{"max_attempts", "attempts after which a call is given up", func(p *profile.Profile) any { return &p.MaxAttempts }},
+		{"external_source_name", "external source of processed marks", func(p *profile.Profile) any { return &p.ExternalSourceName }},
+		{"payment_qr_parameter", "the service's name of the payment QR filter", func(p *profile.Profile) any { return &p.PaymentQRParameter }},
+		{"unpaged", "nouns whose lists the service sends whole: person, call, pledge", func(p *profile.Profile) any { return &p.Unpaged }},
+		{"token_storage", "keyring, file or command", func(p *profile.Profile) any { return &p.TokenStorage }},
+		{"token_command", "program that prints the token; repeat for its arguments", func(p *profile.Profile) any { return &p.TokenCommand }},
+	}
+}
+
+func (t setting) flag() string { return strings.ReplaceAll(t.key, "_", "-") }
+
+// text is the setting of a profile as it is shown, "" for none.
+func (t setting) text(p profile.Profile) string {
+	switch value := t.value(&p).(type) {
+	case *[]string:
+		separator := ","
+		if t.key == "token_command" { // As it would be typed.
+			separator = " "
+		}
+		return strings.Join(*value, separator)
+	case *int:
+		if *value != 0 {
+			return strconv.Itoa(*value)
+		}
+		return ""
+	case *hoursByCountry:
+		return value.String()
+	default:
+		return *value.(*string)
+	}
+}
+
+// profileFlags are a flag for each setting of a profile.
+type profileFlags struct{ p profile.Profile }
+
+func (f *profileFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	for _, t := range settings() {
+		switch value := t.value(&f.p).(type) {
+		case *[]string:
+			if t.key == "token_command" { // Its arguments may hold commas.
+				flags.StringArrayVar(value, t.flag(), nil, t.help)
+			} else {
+				flags.StringSliceVar(value, t.flag(), nil, t.help)
+			}
+		case *int:
+			flags.IntVar(value, t.flag(), 0, t.help)
+		case *string:
+			flags.StringVar(value, t.flag(), "", t.help)
+		case *hoursByCountry:
+			flags.Var(value, t.flag(), t.help)
+		}
+	}
+}
+
+// apply writes the given settings over a profile.
+func (f *profileFlags) apply(cmd *cobra.Command, p *profile.Profile) {
+	for _, t := range settings() {
+		if !cmd.Flags().Changed(t.flag()) {
+			continue
+		}
+		switch value := t.value(p).(type) {
+		case *[]string:
+			*value = *t.value(&f.p).(*[]string)
+		case *int:
+			*value = *t.value(&f.p).(*int)
+		case *string:
+			*value = *t.value(&f.p).(*string)
+		case *hoursByCountry:
+			*value = *t.value(&f.p).(*hoursByCountry)
+		}
+	}
+	if cmd.Flags().Changed("token-command") && !cmd.Flags().Changed("token-storage") {
+		p.TokenStorage = profile.StorageCommand
+	}
+}
+
+// check refuses settings that cannot work.
+func (f *profileFlags) check(p profile.Profile) error {
+	for name, id := range map[string]string{"agent": p.Agent, "owning-organization": p.OwningOrganization, "recruiting-organization": p.RecruitingOrganization} {
+		if id == "" {
+			continue
+		}
+		if _, err := parseID(id); err != nil {
+			return usageError("--" + name + ": " + err.Error())
+		}
+	}
+	if !slices.Contains([]string{"", profile.StorageKeyring, profile.StorageFile, profile.StorageCommand}, p.TokenStorage) {
+		return usageError("--token-storage " + quote(p.TokenStorage) + " is not keyring, file or command")
+	}
+	if len(p.TokenCommand) > 0 && strings.TrimSpace(p.TokenCommand[0]) == "" {
+		return usageError("--token-command names no program")
+	}
+	for _, name := range p.Unpaged {
+		if !slices.Contains(listNouns, name) {
+			return usageError("--unpaged " + quote(name) + " is not person, call or pledge")
+		}
+	}
+	if p.MaxAttempts < 0 {
+		return usageError("--max-attempts must not be negative")
+	}
+	if err := deskSettings(p, &desk.Options{}); err != nil {
+		return err
+	}
+	if p.IsEmbedded() {
+		return nil
+	}
+	_, err := apiclient.New(apiclient.Options{BaseURL: p.BaseURL})
+	return err
+}
+
+// changeProfile keeps a profile with the settings of the flags that were given; address is
+// its new one, "" for the one that it has.
+func (s *session) changeProfile(cmd *cobra.Command, f *profileFlags, name string, was profile.Profile, address string) error {
+	p := was
+	if address != "" {
+		p.BaseURL = strings.TrimRight(address, "/")
+	}
+	if p.BaseURL != was.BaseURL && was.TokenStorage != profile.StorageCommand {
+		p.TokenStorage = "" // The stored token belongs to the old address.
+	}
+	f.apply(cmd, &p)
+	if err := f.check(p); err != nil {
+		return err
+	}
+	if err := s.dropToken(name, was, p); err != nil {
+		return err
+	}
+	return s.store().Change(func(config *profile.Config) error {
+		config.Keep(name, p)
+		return nil
+	})
+}
+
+// dropToken removes the token of a profile that changes its address or where its token is
+// stored: what is left behind would be sent to the new address as soon as the profile
+// names that place again.
+func (s *session) dropToken(name string, was, is profile.Profile) error {
+	moves := is.BaseURL != was.BaseURL
+	if was.BaseURL == "" || !moves && is.TokenStorage == was.TokenStorage {
+		return nil
+	}
+	err := s.tokens().Delete(name, was)
+	switch {
+	case err == nil:
+		return nil
+	case moves:
+		return withHint(failure(apiclient.KindFailure, "the token for %s was not removed, and nothing was changed: %s", shownURL(was.BaseURL), err),
+			"use another name for "+shownURL(is.BaseURL))
+	default: // It still belongs to the address, and a keyring that is gone must not bind the profile.
+		s.warn("the token of profile %s was not removed from the %s: %s", name, was.TokenStorage, err)
+		return nil
+	}
+}
+
+// profileOf is the profile of a name.
+func (s *session) profileOf(name string) (profile.Profile, error) {
+	config, err := s.config()
+	if err != nil {
+		return profile.Profile{}, err
+	}
+	return findProfile(config, name)
+}
+
+// settingFlags are the flags of all settings, to be set by the keys of config.toml.
+func settingFlags() (*cobra.Command, *profileFlags) {
+	cmd, f := &cobra.Command{}, &profileFlags{}
+	f.register(cmd)
+	return cmd, f
+}
+
+// settingFlag is the flag of a key.
+func settingFlag(cmd *cobra.Command, key string) (*pflag.Flag, error) {
+	if flag := cmd.Flags().Lookup(strings.ReplaceAll(key, "_", "-")); flag != nil {
+		return flag, nil
+	}
+	keys := []string{"base_url"}
+	for _, t := range settings() {
+		keys = append(keys, t.key)
+	}
+	return nil, withHint(usageError("a profile has no setting "+quote(key)), "settings: "+strings.Join(keys, ", "))
+}
+
+func profileSet(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "set NAME KEY VALUE…", Short: "Change a setting of a profile", Args: needArgs(3), ValidArgsFunction: s.profileNames,
+		Long: "Change one setting of a profile, by its name in config.toml. Lists take several values, or one with commas.\n" +
+			"Another base_url leaves the stored token behind: log in again.",
+		Example: "  fundesk profile set prod agent 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
+			"  fundesk profile set prod unpaged pledge\n  fundesk profile set prod token_command pass show fundesk",
+		RunE: func(_ *cobra.Command, args []string) error {
+			name, key, values := args[0], args[1], args[2:]
+			was, err := s.profileOf(name)
+			if err != nil {
+				return err
+			}
+			cmd, f := settingFlags()
+			if key == "base_url" && len(values) == 1 {
+				return s.changeProfile(cmd, f, name, was, values[0])
+			}
+			flag, err := settingFlag(cmd, key)
+			if err != nil {
+				return err
+			}
+			if typ := flag.Value.Type(); (typ == "string" || typ == "int") && len(values) > 1 {
+				return withHint(usageError("the setting "+key+" has one value"), "quote it when it holds spaces")
+			}
+			for _, value := range values {
+				if err := cmd.Flags().Set(flag.Name, value); err != nil {
+					return flagError(err)
+				}
+			}
+			return s.changeProfile(cmd, f, name, was, "")
+		},
+	}
+}
+
+func profileUnset(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "unset NAME KEY…", Short: "Remove settings of a profile", Args: needArgs(2), ValidArgsFunction: s.profileNames,
+		Long:    "Remove settings of a profile, by their names in config.toml: it is as if they had never been set.",
+		Example: "  fundesk profile unset prod agent\n  fundesk profile unset prod result_codes pledge_actions",
+		RunE: func(_ *cobra.Command, args []string) error {
+			was, err := s.profileOf(args[0])
+			if err != nil {
+				return err
+			}
+			cmd, f := settingFlags()
+			for _, key := range args[1:] {
+				flag, err := settingFlag(cmd, key)
+				if err != nil {
+					return err
+				}
+				flag.Changed = true // To what it is when nothing is said.
+			}
+			return s.changeProfile(cmd, f, args[0], was, "")
+		},
+	}
+}
+
+func profileRename(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "rename NAME NEW", Short: "Give a profile another name", Args: needExactly(2), ValidArgsFunction: s.profileNames,
+		Long: "Give a profile another name; its stored token and the positions of its pulls go along. The name is part\n" +
+			"of no request.",
+		Example: "  fundesk profile rename default prod\n  fundesk profile rename prod old && fundesk profile list",
+		RunE: func(_ *cobra.Command, args []string) error {
+			p, err := s.profileOf(args[0])
+			if err != nil {
+				return err
+			}
+			return s.renameProfile(args[0], args[1], p)
+		},
+	}
+}
+
+// renameProfile moves what is kept under the name of a profile. The token is copied first
+// and removed last: in between it is under both names, and never under none.
+func (s *session) renameProfile(from, to string, p profile.Profile) error {
+	if from == profile.Demo {
+		return usageError("the profile demo keeps its name: it is always there")
+	}
+	if err := profile.CheckName(to); err != nil {
+		return usageError(err.Error())
+	}
+	config, err := s.config()
+	if err != nil {
+		return err
+	}
+	if _, taken := config.Profiles[to]; taken {
+		return withHint(usageError("there is a profile "+quote(to)+" already"), "remove it, or choose another name")
+	}
+	if err := s.tokens().Copy(from, to, p); err != nil {
+		return failure(apiclient.KindFailure, "the token cannot be kept under another name, and nothing was changed: %s", err)
+	}
+	err = s.store().Change(func(config *profile.Config) error {
+		config.Profiles[to] = p
+		delete(config.Profiles, from)
+		if config.Current == from {
+			config.Current = to
+		}
+		return nil
+	})
+	if err != nil {
+		return errors.Join(err, s.tokens().Delete(to, p))
+	}
+	if err := s.tokens().Delete(from, p); err != nil {
+		s.warn("the token of profile %s was not removed from the %s: %s", from, p.TokenStorage, err)
+	}
+	return s.renameState(from, to)
+}
+
+// renameState gives the files of the state folder that belong to a profile its new name.
+func (s *session) renameState(from, to string) error {
+	dir, err := s.stateDir()
+	if err != nil {
+		return err
+	}
+	patterns := []string{filepath.Join(dir, "desk", from+"-????????????.json")}
+	for _, noun := range listNouns {
+		patterns = append(patterns, filepath.Join(dir, "pull", from+"-"+noun+"-????????????.json"))
+	}
+	for _, pattern := range patterns {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			folder, name := filepath.Split(file)
+			if err := os.Rename(file, folder+to+strings.TrimPrefix(name, from)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
