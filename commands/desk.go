@@ -59,7 +59,7 @@ func (s *session) lineDesk(ctx context.Context) error {
 		l.Finish(ctx)
 		l.listen(ctx)
 	}
-	l.GiveBack()
+	l.End()
 	stop()
 	group.Wait()
 	lines, remaining := l.Remaining()

@@ -62,7 +62,7 @@ func crashDesk() {
 	if err == nil {
 		var box *outbox.Outbox
 		if box, err = outbox.Open(dir, outbox.Options{BaseURL: base, Account: "agent"}); err == nil {
-			err = run(context.Background(), Options{Profile: "crash", Options: desk.Options{Client: client, Outbox: box}}, tea.WithFilter(func(model tea.Model, msg tea.Msg) tea.Msg {
+			err = run(context.Background(), Options{Profile: "crash", Options: desk.Options{Client: client, Outbox: box, Agent: new(oldestFirst)}}, tea.WithFilter(func(model tea.Model, msg tea.Msg) tea.Msg {
 				if paste, ok := msg.(tea.PasteMsg); ok && paste.Content == panicText {
 					panic(panicText)
 				} else if ok && paste.Content == fillText {

@@ -43,6 +43,10 @@ func personID(n int) apitype.UUID { return ids(0xa0, n) }
 func pledgeID(n int) apitype.UUID { return ids(0xb0, n) }
 func callID(n int) apitype.UUID   { return ids(0xc0, n) }
 
+// oldestFirst is an agent who is spread to the first ten calls in their order: what the tests
+// say of the next call is said of the oldest one.
+var oldestFirst = apitype.MustParseUUID("e0000000-0000-4000-8000-00000027039d")
+
 // world is a real service with a few records, and what the interface needs of it.
 type world struct {
 	*servicetest.Harness
@@ -99,7 +103,7 @@ func (w *world) connect(t *testing.T, dir string) {
 	}
 	w.options = Options{Profile: "test", Options: desk.Options{
 		Client: w.client, Outbox: w.box, Now: w.Clock.Now, QuitWait: patience,
-		Languages: []string{"nl"}, ResultCodes: []string{"reached", "refused", "moved"}, Agent: new(ids(0xe0, 1)),
+		Languages: []string{"nl"}, ResultCodes: []string{"reached", "refused", "moved"}, Agent: new(oldestFirst),
 	}}
 }
 

@@ -107,7 +107,7 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	// Whatever ended the program, what was done and typed reaches the disk.
 	a.Written()
 	flushErr := a.Autosave.Flush()
-	a.GiveBack()
+	a.End()
 	stop()
 	cancel()
 	background.Wait()

@@ -13,9 +13,9 @@ import (
 	"fundesk/apiclient/durable"
 )
 
-// Lease is a call of the service's queue that a terminal of this agent holds. Its file says
-// so to the agent's other terminals while the terminal lives, and lets the next one take it
-// over where that was killed.
+// Lease is a call that a terminal of this agent has on its screen, or has taken from the
+// queue of a service for after it. Its file says so to the agent's other terminals while the
+// terminal lives, and lets the next one take it over where that was killed.
 type Lease struct {
 	LeaseUUID apitype.UUID `json:"leaseUuid"`
 	CallUUID  apitype.UUID `json:"callUuid"`
@@ -33,13 +33,26 @@ type HeldLease struct {
 	lock *os.File
 }
 
-// HoldLease notes that this process holds a lease.
+// ErrOpenElsewhere is a call that another terminal of this agent has.
+var ErrOpenElsewhere = errors.New("it is open in another terminal of yours")
+
+// HoldLease notes that this process has a call. It is ErrOpenElsewhere where another one has
+// it, or this one under another lease.
 func (o *Outbox) HoldLease(l Lease) (*HeldLease, error) {
 	unlock, err := o.lock()
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
+	err = o.eachLease(func(other Lease, free bool) error {
+		if !free && other.CallUUID == l.CallUUID {
+			return ErrOpenElsewhere
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	content, err := seal(l)
 	if err == nil {
 		err = durable.WriteFile(o.path(dirLeases, l.LeaseUUID.String()), content)
@@ -63,8 +76,11 @@ func (o *Outbox) claimLease(l Lease) (*HeldLease, error) {
 	return &HeldLease{Lease: l, box: o, lock: file}, nil
 }
 
-// Forget ends the note: the lease was given back, used up, or has ended.
+// Forget ends the note: the lease was given back, used up, or has ended. A nil note is none.
 func (h *HeldLease) Forget() error {
+	if h == nil {
+		return nil
+	}
 	unlock, err := h.box.lock()
 	_ = h.lock.Close()
 	if err != nil {
@@ -77,6 +93,11 @@ func (h *HeldLease) Forget() error {
 // AdoptLeases takes over the leases of terminals that live no more, as far as they may still
 // live. What cannot be read is forgotten.
 func (o *Outbox) AdoptLeases() (adopted []*HeldLease, err error) {
+	unlock, err := o.lock()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	err = o.eachLease(func(l Lease, free bool) error {
 		if !free {
 			return nil
@@ -93,23 +114,9 @@ func (o *Outbox) AdoptLeases() (adopted []*HeldLease, err error) {
 	return adopted, err
 }
 
-// IsLeased reports whether a living terminal of this agent holds a call, this one included.
-func (o *Outbox) IsLeased(call apitype.UUID) (found bool, err error) {
-	err = o.eachLease(func(l Lease, free bool) error {
-		found = found || !free && l.CallUUID == call
-		return nil
-	})
-	return found, err
-}
-
-// eachLease reads the notes of all terminals under the folder lock; free reports that no
-// living one holds the lease. What cannot be read is erased: it says nothing to anybody.
+// eachLease reads the notes of all terminals; free reports that no living one holds the
+// lease. What cannot be read is erased: it says nothing to anybody. It needs the folder lock.
 func (o *Outbox) eachLease(see func(l Lease, free bool) error) error {
-	unlock, err := o.lock()
-	if err != nil {
-		return err
-	}
-	defer unlock()
 	files, err := os.ReadDir(filepath.Join(o.dir, dirLeases))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -185,6 +185,9 @@ func randomID() string {
 	return hex.EncodeToString(b[:])
 }
 
+// Account is whose entries the outbox shows and sends; "" for everybody's.
+func (o *Outbox) Account() string { return o.options.Account }
+
 // Add puts a change in the spool. It is durable when Add returns: the file and its
 // folder are flushed. Op, UUID, Method, Path and Body are the caller's, NotBefore holds
 // the entry until then; the rest is filled in.

@@ -38,19 +38,22 @@ type crowdDesk struct {
 	screen  *vt.Emulator
 }
 
-// sit completes calls in a terminal until there are no more, says so, and stays until
-// ctx ends: an open terminal sends what others have left.
-func (c *crowd) sit(ctx context.Context, calls <-chan int, done func()) {
+// sit completes calls in a terminal, done after each, until ctx ends: an open terminal sends
+// what others have left. A call that the other terminal has is for the agent there.
+func (c *crowd) sit(ctx context.Context, calls chan int, done func()) {
 	d := &crowdDesk{crowd: c}
 	defer func() { d.leave() }()
-	for n := range calls {
-		d.workCall(ctx, crowdCall(n).String())
-	}
-	done()
-	for d.open() && ctx.Err() == nil {
+	for d.open() {
 		select {
 		case <-ctx.Done():
+			return
 		case <-d.gone:
+		case n := <-calls:
+			if d.workCall(ctx, crowdCall(n).String()) {
+				done()
+			} else {
+				calls <- n
+			}
 		}
 	}
 }
@@ -135,27 +138,41 @@ func (d *crowdDesk) see(texts ...string) string {
 
 func (d *crowdDesk) write(text string) { _, _ = d.tty.WriteString(text) }
 
-// workCall completes a call, as often as it takes until it is safe.
-func (d *crowdDesk) workCall(ctx context.Context, id string) {
+// workCall completes a call, as often as it takes until it is safe; false when the agent's
+// other terminal has it.
+func (d *crowdDesk) workCall(ctx context.Context, id string) bool {
 	change := id + " complete"
 	for began := time.Now(); ; {
 		if ctx.Err() != nil || !d.open() {
-			return
+			return true
 		}
 		if d.complete(id) || d.isSafe(id) {
 			break
+		}
+		if d.shows(openElsewhere) {
+			return false
 		}
 		if time.Since(began) > deskMost {
 			d.mu.Lock()
 			d.Errorf("%s: cannot be completed at the terminal:\n%s", id, d.screen.String())
 			d.mu.Unlock()
-			return
+			return true
 		}
 	}
 	d.crowd.mu.Lock()
 	defer d.crowd.mu.Unlock()
 	d.sure[change] = true
 	d.typed[id] = true
+	return true
+}
+
+// openElsewhere is what a terminal says of a call that the agent's other one has.
+const openElsewhere = "is open in another terminal of yours"
+
+func (d *crowdDesk) shows(text string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return strings.Contains(d.screen.String(), text)
 }
 
 // complete does at the terminal what completes a call, and reports whether the program
@@ -163,6 +180,9 @@ func (d *crowdDesk) workCall(ctx context.Context, id string) {
 func (d *crowdDesk) complete(id string) bool {
 	const escape, erase, complete = "\x1b", "\x15", "\x13"
 	d.write(escape)
+	if d.shows(openElsewhere) {
+		d.write("x")
+	}
 	if d.see("6 Stats") == "" {
 		return false
 	}
@@ -179,7 +199,7 @@ func (d *crowdDesk) complete(id string) bool {
 		return false
 	}
 	d.write("w")
-	if d.see("notes") == "" || d.see(id) == "" {
+	if d.see("notes", openElsewhere) != "notes" || d.see(id) == "" {
 		return false
 	}
 	if !d.choose() {

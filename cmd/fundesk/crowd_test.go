@@ -70,8 +70,6 @@ func TestCrowdOnOneStateFolder(t *testing.T) {
 	}
 	deskCalls := changes / 10
 	calls := (changes-deskCalls)/2 + deskCalls + 1
-	// With a queue an idle terminal holds a call that the other one may want: leases have tests of their own.
-	c.service.InterfaceOnly()
 	c.load(calls)
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
@@ -89,24 +87,21 @@ func TestCrowdOnOneStateFolder(t *testing.T) {
 		})
 	}
 	desks, stop := context.WithCancel(t.Context())
-	var terminals, agents sync.WaitGroup
-	atDesks := make(chan int)
-	for range 2 {
-		agents.Add(1)
-		terminals.Go(func() { c.sit(desks, atDesks, agents.Done) })
+	var terminals, completions sync.WaitGroup
+	atDesks := make(chan int, deskCalls)
+	for n := range deskCalls {
+		completions.Add(1)
+		atDesks <- n + 1
 	}
-	agents.Go(func() {
-		for n := range deskCalls {
-			atDesks <- n + 1
-		}
-		close(atDesks)
-	})
+	for range 2 {
+		terminals.Go(func() { c.sit(desks, atDesks, completions.Done) })
+	}
 	for n := deskCalls + 1; n < calls; n++ {
 		work <- n
 	}
 	close(work)
 	workers.Wait()
-	agents.Wait()
+	completions.Wait()
 	stop()
 	terminals.Wait()
 	c.drain()

@@ -70,18 +70,21 @@ type Day struct {
 
 	queue   *queue
 	leases  leases
-	seq     int // Of the reading of the call.
+	claimed apitype.UUID      // The call on the desk, where no lease of the service keeps it.
+	screen  *outbox.HeldLease // That it is claimed, for the agent's other terminals; nil until then.
+	seq     int               // Of the reading of the call.
 	scripts map[string][]string
 }
 
 // What the desk's work brings.
 type (
 	callRead struct {
-		call  apitype.Call
-		id    apitype.UUID
-		draft *outbox.Draft
-		torn  error // Why its draft could not be read.
-		other bool  // Another terminal of the agent has it.
+		call      apitype.Call
+		id        apitype.UUID
+		draft     *outbox.Draft
+		torn      error             // Why its draft could not be read.
+		elsewhere bool              // Another terminal of the agent has it.
+		screen    *outbox.HeldLease // Keeps it from the agent's other terminals; nil where a lease does.
 	}
 	callPrefetched struct {
 		id   apitype.UUID
@@ -93,6 +96,7 @@ type (
 	}
 	scriptsRead map[string][]string
 	codesSaved  struct{}
+	historyKept struct{}
 )
 
 // New makes a desk; Begin sets it to work.
@@ -188,7 +192,7 @@ func (d *Day) Receive(r Result) []Event {
 func (d *Day) receive(r Result) {
 	switch value := r.value.(type) {
 	case callRead:
-		if r.seq == d.seq {
+		if !d.onClaimed(value) && r.seq == d.seq {
 			d.onRead(value, r.err)
 		}
 	case callPrefetched:
@@ -207,7 +211,7 @@ func (d *Day) receive(r Result) {
 		d.onExtended(value, r.err)
 	case deferral:
 		d.onDeferred(value, r.err)
-	case givenBack: // A lease that cannot be given back expires.
+	case givenBack, historyKept: // A lease that cannot be given back expires.
 	case changesRead:
 		d.onChanges(value, r.err)
 	case scriptsRead:
@@ -242,7 +246,8 @@ func (d *Day) Offers(limit int) []Candidate {
 	if d.leases.usable {
 		return d.upcoming(limit)
 	}
-	return d.queue.offers(d.Now(), d.MaxAttempts, limit, func(c Candidate) bool { return d.isPending(c.ID) || d.isNarrowedOut(c) })
+	isLeftOut := func(c Candidate) bool { return d.isPending(c.ID) || d.isNarrowedOut(c) }
+	return d.queue.spread(d.user().String(), d.Now(), d.MaxAttempts, limit, isLeftOut)
 }
 
 // Waiting is how many requested calls are known; all reports whether there are no others.
@@ -317,7 +322,7 @@ func (d *Day) IsDone() bool {
 	if d.leases.usable {
 		return d.leases.none && d.ahead() == nil
 	}
-	return d.queue.ended && !d.queue.walking && len(d.Offers(1)) == 0
+	return d.queue.ended && !d.queue.walking && !d.queue.changesMissed && len(d.Offers(1)) == 0
 }
 
 // present puts a call on the desk and reads it again.
@@ -362,6 +367,7 @@ func (d *Day) Resume() []Event {
 
 // leave ends work on the call on the desk; its draft stays.
 func (d *Day) leave() {
+	d.leaveScreen()
 	d.Autosave.FlushSoon()
 	if d.HasDraft() {
 		// Until the disk is read again, the draft is known from here.

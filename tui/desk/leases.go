@@ -50,8 +50,10 @@ type lease struct {
 // What the work of leases brings.
 type (
 	discovered struct {
-		has     bool
-		adopted []lease
+		has        bool
+		adopted    []lease
+		history    history
+		remembered bool
 	}
 	taken struct {
 		leases []lease
@@ -77,18 +79,22 @@ type (
 func (d *Day) discover() {
 	d.do(0, func(ctx context.Context) (any, error) {
 		has, err := d.Client.Has(ctx, apitype.ExtensionQueue)
-		if err != nil || !has {
-			return discovered{has: has}, err
+		if err != nil {
+			return discovered{}, err
 		}
-		found := discovered{has: true}
+		found := discovered{has: has}
 		notes, _ := d.Outbox.AdoptLeases() // Others may have them; what is lost expires.
 		for _, note := range notes {
-			l, err := d.adopt(ctx, note)
-			if err != nil {
-				_ = note.Forget()
-				continue
+			if has {
+				if l, err := d.adopt(ctx, note); err == nil {
+					found.adopted = append(found.adopted, l)
+					continue
+				}
 			}
-			found.adopted = append(found.adopted, l)
+			_ = note.Forget()
+		}
+		if !has {
+			found.history, found.remembered = d.readHistory()
 		}
 		return found, nil
 	})
@@ -117,6 +123,10 @@ func (d *Day) onDiscovered(found discovered, err error) {
 		d.readQueue()
 		d.readCodes()
 	} else {
+		if found.remembered {
+			d.queue.remember(found.history)
+			d.readChanges()
+		}
 		d.walk()
 	}
 	d.serve()
@@ -236,8 +246,12 @@ func (d *Day) takeLease() {
 		answer, err := apiclient.Decoded(d.Client.Queue.Take(ctx, request))
 		brought := taken{}
 		for _, l := range answer.Leases {
-			// A note that cannot be kept costs another terminal's agent a look, and no lease.
-			note, _ := d.Outbox.HoldLease(outbox.Lease{LeaseUUID: l.LeaseUUID, CallUUID: l.CallUUID, ExpiresAt: now.Add(leaseTime)})
+			note, held := d.Outbox.HoldLease(outbox.Lease{LeaseUUID: l.LeaseUUID, CallUUID: l.CallUUID, ExpiresAt: now.Add(leaseTime)})
+			if errors.Is(held, outbox.ErrOpenElsewhere) {
+				_ = d.Client.Queue.Release(ctx, l.LeaseUUID, apitype.DeferRequest{}) // Else it expires.
+				continue
+			}
+			// Another note that cannot be kept costs another terminal's agent a look, and no lease.
 			brought.leases = append(brought.leases, lease{Lease: l, note: note, call: l.Call.Value(), extended: now})
 		}
 		return brought, err
@@ -300,10 +314,11 @@ func (d *Day) giveBackAllBut(call apitype.UUID) {
 // endLease forgets a lease.
 func (d *Day) endLease(id apitype.UUID) {
 	d.leases.held = slices.DeleteFunc(d.leases.held, func(l lease) bool {
-		if l.LeaseUUID == id && l.note != nil {
-			_ = l.note.Forget() // It expires.
+		if l.LeaseUUID != id {
+			return false
 		}
-		return l.LeaseUUID == id
+		_ = l.note.Forget() // It expires.
+		return true
 	})
 }
 
@@ -454,9 +469,9 @@ func (d *Day) callbackDue() {
 	d.sayf("a callback is due: it comes next")
 }
 
-// GiveBack ends the leases of a desk that ends, two seconds at most; what cannot be told
-// expires.
-func (d *Day) GiveBack() {
+// End gives the leases of a desk that ends back, two seconds at most, and keeps what the
+// next start goes on from. What cannot be told to the service expires.
+func (d *Day) End() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	var group sync.WaitGroup
@@ -466,11 +481,22 @@ func (d *Day) GiveBack() {
 		}
 		group.Go(func() {
 			err := d.Client.Queue.Release(ctx, l.LeaseUUID, apitype.DeferRequest{})
-			if l.note != nil && (err == nil || !errors.Is(err, context.DeadlineExceeded)) {
+			if !errors.Is(err, context.DeadlineExceeded) {
 				_ = l.note.Forget()
 			}
 		})
 	}
 	group.Wait()
 	d.leases.held = nil
+	d.leaveScreen()
+	if keep := d.keepHistory(); keep != nil {
+		_ = keep() // The next start walks all calls.
+	}
+}
+
+// leaveScreen lets the agent's other terminals open the call that was on the desk without a
+// lease of the service.
+func (d *Day) leaveScreen() {
+	_ = d.screen.Forget() // The next start does.
+	d.screen, d.claimed = nil, apitype.UUID{}
 }

@@ -126,7 +126,7 @@ func TestEndedDeskHoldsNothing(t *testing.T) {
 	if got := leased(); got != 2 {
 		t.Errorf("after a call was opened by hand: got %d leases, want those of the other desk", got)
 	}
-	first.GiveBack()
+	first.End()
 	if got := leased(); got != 0 {
 		t.Errorf("got %d leases of desks that hold nothing, want none", got)
 	}

@@ -64,18 +64,28 @@ type queue struct {
 	skipped    []PassedOver
 
 	position
-	walking bool
-	ended   bool
-	since   apitype.Time // Changes up to then are known.
-	codes   *Codes
+	walking  bool
+	ended    bool
+	walkedTo time.Time    // The newest call that was walked was requested then.
+	since    apitype.Time // Changes up to then are known.
+	// changesMissed says that the changes since an earlier start are not read yet.
+	changesMissed bool
+	keptAt        time.Time // When the history was kept last.
+	codes         *Codes
 }
 
 func newQueue(now time.Time, codes *Codes) *queue {
 	return &queue{
 		known: map[apitype.UUID]bool{}, prefetched: map[apitype.UUID]apitype.Call{},
 		fetching: map[apitype.UUID]bool{}, dismissed: map[apitype.UUID]bool{}, codes: codes,
-		position: position{size: queuePage}, since: apitype.NewTime(now),
+		position: position{size: queuePage, now: now}, since: apitype.NewTime(now), keptAt: now,
 	}
+}
+
+// remember begins the walk where an earlier start has found the first open call. What became
+// open before that since then is among the changes.
+func (q *queue) remember(h history) {
+	q.openSince, q.since, q.changesMissed = h.OpenSince.Time, h.KnownAt, true
 }
 
 // listed is what the queue takes of a call, as the service shows it now.
@@ -111,6 +121,9 @@ type position struct {
 	size    int
 	bare    bool // The account may not read persons.
 	forward bool // From the newest call on: the service does not begin at the oldest.
+	// openSince leaves out the calls requested before: none is open. Zero for all calls.
+	openSince time.Time
+	now       time.Time // When the walk began.
 }
 
 // read reads the page at a position.
@@ -118,6 +131,9 @@ func (p *position) read(ctx context.Context, client *apiclient.Client) (apiclien
 	o := apitype.CallListOptions{Paging: apitype.Paging{Before: p.cursor, Last: &p.size}}
 	if p.forward {
 		o.Paging = apitype.Paging{After: p.cursor, First: &p.size}
+	}
+	if !p.openSince.IsZero() {
+		o.RequestedFrom, o.RequestedUntil = new(apitype.NewTime(p.openSince)), new(apitype.NewTime(p.now.AddDate(10, 0, 0)))
 	}
 	return listWithPersons(ctx, client, o, &p.bare)
 }
@@ -177,21 +193,27 @@ func listWithPersons(ctx context.Context, client *apiclient.Client, o apitype.Ca
 func (q *queue) add(w walked) {
 	q.walking = false
 	cursor := q.cursor
-	if w.from.cursor == cursor { // Else the walk has begun anew.
+	since := q.openSince
+	if w.from.cursor == cursor && w.from.openSince.Equal(since) { // Else the walk has begun anew.
 		q.ended = !w.more
 		if w.more {
 			cursor = w.next.cursor
 		}
 	}
 	q.position = w.next
-	q.cursor = cursor
+	q.cursor, q.openSince = cursor, since
 	for _, call := range w.calls {
 		q.take(call)
+		if call.RequestedAt.After(q.walkedTo) {
+			q.walkedTo = call.RequestedAt
+		}
 	}
 }
 
 // rewalk begins the walk anew: what it knows stays, and what it missed comes in.
-func (q *queue) rewalk() { q.cursor, q.ended = "", false }
+func (q *queue) rewalk() {
+	q.cursor, q.ended, q.openSince, q.walkedTo = "", false, time.Time{}, time.Time{}
+}
 
 // isInOrder reports whether the oldest call that waits is among those that are known.
 func (q *queue) isInOrder() bool { return !q.forward || q.ended }
@@ -291,6 +313,20 @@ func (q *queue) offers(now time.Time, maxAttempts, limit int, isLeftOut func(Can
 		}
 	}
 	return found
+}
+
+// spread are the offers for one agent of a service without a queue: see Spread.
+func (q *queue) spread(agent string, now time.Time, maxAttempts, limit int, isLeftOut func(Candidate) bool) []Candidate {
+	found := q.offers(now, maxAttempts, max(limit, spreadOver), isLeftOut)
+	ids := make([]apitype.UUID, len(found))
+	byID := make(map[apitype.UUID]Candidate, len(found))
+	for i, c := range found {
+		ids[i], byID[c.ID] = c.ID, c
+	}
+	for i, id := range Spread(agent, ids) {
+		found[i] = byID[id]
+	}
+	return found[:min(len(found), limit)]
 }
 
 // reasons are why the known calls are passed over now, for the agent to see.

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -78,7 +79,10 @@ func (d *Day) onPrefetched(p callPrefetched, err error) {
 // reread reads the call on the desk, and its draft.
 func (d *Day) reread(id apitype.UUID) {
 	d.seq++
-	held := d.leaseOf(id) != nil
+	held := d.leaseOf(id) != nil || d.claimed == id
+	if !held {
+		d.claimed = id
+	}
 	d.do(d.seq, func(ctx context.Context) (any, error) {
 		draft, found, err := d.Outbox.Draft(id)
 		read := callRead{id: id, torn: err}
@@ -86,11 +90,34 @@ func (d *Day) reread(id apitype.UUID) {
 			read.draft = &draft
 		}
 		if !held {
-			read.other, _ = d.Outbox.IsLeased(id) // A note that cannot be read keeps nobody from working.
+			// Another note that cannot be kept keeps nobody from working.
+			read.screen, err = d.Outbox.HoldLease(outbox.Lease{LeaseUUID: apitype.NewUUID(), CallUUID: id, ExpiresAt: d.Now().Add(leaseTime)})
+			read.elsewhere = errors.Is(err, outbox.ErrOpenElsewhere)
 		}
 		read.call, err = apiclient.Decoded(d.Client.Calls.Get(ctx, id))
 		return read, err
 	})
+}
+
+// onClaimed keeps the call that was read from the agent's other terminals, and reports
+// whether one of them has it. A stale reading counts, too: there is one claim a call.
+func (d *Day) onClaimed(read callRead) (elsewhere bool) {
+	switch {
+	case d.claimed != read.id:
+		_ = read.screen.Forget() // It was left meanwhile.
+	case read.screen != nil:
+		d.screen = read.screen
+	case read.elsewhere && d.Call == nil:
+		d.seq++ // No other reading of it counts.
+		d.claimed, d.Taking = apitype.UUID{}, false
+		d.fail("call "+ShortID(read.id)+" is open in another terminal of yours", nil)
+		return true
+	case read.elsewhere:
+		d.queue.pass(read.id, "open in another terminal of yours")
+		d.next()
+		return true
+	}
+	return false
 }
 
 // onRead shows the call as it is now. One that somebody else has ended is said so, and
@@ -101,9 +128,6 @@ func (d *Day) onRead(read callRead, err error) {
 		d.fail("cannot read what was typed for call "+ShortID(read.id), read.torn)
 	}
 	switch {
-	case read.other && d.Call == nil:
-		d.fail("call "+ShortID(read.id)+" is open in another terminal of yours", nil)
-		return
 	case apiclient.KindOf(err) == apiclient.KindNotFound:
 		d.queue.drop(read.id)
 		d.fail("call "+ShortID(read.id)+" is no longer there", nil)
@@ -166,9 +190,14 @@ func (d *Day) Poll() []Event {
 		}
 		d.leases.polls = 0 // Now for the changes.
 	}
-	if d.queue.walking && !d.queue.ended {
-		return d.take()
+	if !d.queue.walking || d.queue.ended {
+		d.readChanges()
 	}
+	return d.take()
+}
+
+// readChanges asks for the changes since the last ones that are known.
+func (d *Day) readChanges() {
 	until := apitype.NewTime(d.Now())
 	options := apitype.CallListOptions{UpdatedAfter: new(d.AsOf(d.queue.since))}
 	if !d.queue.bare {
@@ -185,7 +214,6 @@ func (d *Day) Poll() []Event {
 		}
 		return read, nil
 	})
-	return d.take()
 }
 
 // clockLeeway is how far the service's clock and ours may differ unnoticed. What comes
@@ -213,7 +241,7 @@ func (d *Day) onChanges(read changesRead, err error) {
 		return
 	}
 	d.NoteConnection(nil)
-	d.queue.since = read.until
+	d.queue.since, d.queue.changesMissed = read.until, false
 	for _, call := range read.calls {
 		if d.IsOn(call.UUID) && d.Checked && call.LastUpdatedAt.After(d.Call.LastUpdatedAt.Time) && !d.isPending(call.UUID) {
 			d.sayf("%s was changed by somebody else: %s, %s", d.Name(), call.Status, render.Plural(call.AttemptsCount, "attempt", "attempts"))
@@ -231,6 +259,7 @@ func (d *Day) onChanges(read changesRead, err error) {
 		d.queue.rewalk()
 		d.walk()
 	}
+	d.keepHistoryNow()
 	d.serve()
 }
 

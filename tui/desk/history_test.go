@@ -1,0 +1,182 @@
+package desk_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/service"
+	"fundesk/tui/desk"
+)
+
+// counted counts the pages of calls that a desk reads.
+type counted struct {
+	http.RoundTripper
+	n *atomic.Int64
+}
+
+func (c counted) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Path == "/api/v1/calls" {
+		c.n.Add(1)
+	}
+	return c.RoundTripper.RoundTrip(r)
+}
+
+// plainDesk is a desk at a service without a queue, with a state folder.
+func (f *floor) plainDesk(dir, account string, user *apitype.UUID) (a *agent, pages *atomic.Int64) {
+	f.t.Helper()
+	pages = new(atomic.Int64)
+	client, err := apiclient.New(apiclient.Options{
+		BaseURL: f.URL, Token: func(context.Context) (string, error) { return f.token, nil },
+		Transport: counted{f.Transport(), pages}, Now: f.Clock.Now,
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	box, err := outbox.Open(filepath.Join(dir, "outbox"), outbox.Options{BaseURL: f.URL, Account: account, Now: f.Clock.Now})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	a = &agent{Day: desk.New(desk.Options{
+		Client: client, Outbox: box, Now: f.Clock.Now, Languages: []string{"nl"}, Agent: user, StateFile: filepath.Join(dir, "desk", "test.json"),
+	}), f: f}
+	a.Sender = box.Sender(client, outbox.SenderOptions{})
+	a.perform(a.Begin())
+	return a, pages
+}
+
+// loadCompleted loads n calls that ended before those that wait, the last one a second before.
+func (f *floor) loadCompleted(n int, last time.Time) {
+	f.t.Helper()
+	organization := f.Organization("Old")
+	person := service.LoadedPerson{OwningOrganizationUUID: organization, RecruitingOrganizationUUID: organization}
+	person.UUID, person.CreatedAt = apitype.NewUUID(), apitype.NewTime(last.Add(-time.Duration(n)*time.Second))
+	records := []service.LoadRecord{{Kind: service.LoadPerson, Data: person}}
+	for i := range n {
+		at := apitype.NewTime(last.Add(-time.Duration(i+1) * time.Second))
+		var call service.LoadedCall
+		call.UUID, call.PersonUUID, call.Status, call.Type = apitype.NewUUID(), person.UUID, apitype.CallCompleted, apitype.CallVerification
+		call.RequestedAt, call.LastUpdatedAt, call.CompletedAt = at, at, &at
+		call.Result = apitype.Embed(apitype.CallResult{ResultCode: new("reached")})
+		records = append(records, service.LoadRecord{Kind: service.LoadCall, Data: call})
+	}
+	f.Load(records...)
+}
+
+// The history of a service without a queue is walked once: the next start goes on from the
+// first call that was open, and learns what has changed since.
+func TestHistoryIsWalkedOnce(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 5)
+	f.InterfaceOnly()
+	f.loadCompleted(6000, f.Clock.Now().Add(-10*time.Hour))
+	f.Clock.Advance(time.Hour)
+	dir := t.TempDir()
+
+	first, pages := f.plainDesk(dir, "x", nil)
+	first.perform(first.Next())
+	if n, all := first.Waiting(); n != 5 || !all || pages.Load() < 13 {
+		t.Fatalf("got %d calls (all %v) in %d pages, want 5 after a walk", n, all, pages.Load())
+	}
+	first.End()
+
+	f.Clock.Advance(time.Hour)
+	late := f.loadRequestedAt(f.Clock.Now().Add(-9000 * time.Hour)) // Imported: an old request, open now.
+	second, pages := f.plainDesk(dir, "x", nil)
+	second.perform(second.Next())
+	if second.Call == nil || pages.Load() > 2 {
+		t.Errorf("second start: got %+v after %d pages, want a call after one page and the changes", second.Call, pages.Load())
+	}
+	if n, all := second.Waiting(); n != 6 || !all {
+		t.Errorf("second start: got %d calls (all %v), want all 6", n, all)
+	}
+	if !slices.ContainsFunc(append(second.Offers(10), desk.Candidate{ID: second.Call.UUID}), func(c desk.Candidate) bool { return c.ID == late }) {
+		t.Errorf("second start: got no call %s, which was imported with an old request time", late)
+	}
+	second.End()
+
+	third, _ := f.plainDesk(dir, "x", nil)
+	if n, all := third.Waiting(); n != 6 || !all {
+		t.Errorf("third start: got %d calls (all %v), want all 6", n, all)
+	}
+	other, pages := f.plainDesk(dir, "y", nil)
+	if n, all := other.Waiting(); n != 6 || !all || pages.Load() < 13 {
+		t.Errorf("another account: got %d calls (all %v) in %d pages, want its own walk", n, all, pages.Load())
+	}
+}
+
+func (f *floor) loadRequestedAt(at time.Time) apitype.UUID {
+	f.t.Helper()
+	organization := f.Organization("Late")
+	person := service.LoadedPerson{OwningOrganizationUUID: organization, RecruitingOrganizationUUID: organization}
+	person.UUID, person.CreatedAt = apitype.NewUUID(), apitype.NewTime(at)
+	var call service.LoadedCall
+	call.UUID, call.PersonUUID, call.Status, call.Type = apitype.NewUUID(), person.UUID, apitype.CallRequested, apitype.CallVerification
+	call.RequestedAt, call.LastUpdatedAt = apitype.NewTime(at), apitype.NewTime(f.Clock.Now())
+	f.Load(service.LoadRecord{Kind: service.LoadPerson, Data: person}, service.LoadRecord{Kind: service.LoadCall, Data: call})
+	return call.UUID
+}
+
+// More changes than are taken in at a time since the last start: all calls are walked again.
+func TestHistoryWithTooManyChanges(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 2)
+	f.InterfaceOnly()
+	dir := t.TempDir()
+	first, _ := f.plainDesk(dir, "x", nil)
+	first.perform(first.Next())
+	first.End()
+	f.Clock.Advance(time.Hour)
+	late := f.loadRequestedAt(f.Clock.Now().Add(-9000 * time.Hour))
+	f.Clock.Advance(time.Hour)
+	f.loadCompleted(desk.MostChanges+1, f.Clock.Now())
+	second, _ := f.plainDesk(dir, "x", nil)
+	if n, all := second.Waiting(); n != 3 || !all {
+		t.Errorf("got %d calls (all %v), want all 3, %s too", n, all, late)
+	}
+}
+
+// Agents of a service without a queue are spread over the oldest calls, each always to the
+// same one; two terminals of one agent never show one donor.
+func TestAgentsAreSpreadWithoutAQueue(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 60)
+	f.InterfaceOnly()
+	firsts := map[apitype.UUID]int{}
+	for n := range 12 {
+		user := apitype.MustParseUUID(fmt.Sprintf("e0000000-0000-4000-8000-%012d", n))
+		a, _ := f.plainDesk(t.TempDir(), "x", &user)
+		a.perform(a.Next())
+		again, _ := f.plainDesk(t.TempDir(), "x", &user)
+		again.perform(again.Next())
+		if a.Call == nil || again.Call == nil || a.Call.UUID != again.Call.UUID {
+			t.Fatalf("agent %d: got %+v and then %+v, want one call twice", n, a.Call, again.Call)
+		}
+		firsts[a.Call.UUID]++
+	}
+	if len(firsts) < 9 { // Of twelve who choose among fifty at random, less than nine is one in 3,000.
+		t.Errorf("got %d different calls for 12 agents, want them spread", len(firsts))
+	}
+	dir, user := t.TempDir(), apitype.NewUUID()
+	one, _ := f.plainDesk(dir, "x", &user)
+	one.perform(one.Next())
+	two, _ := f.plainDesk(dir, "x", &user)
+	two.perform(two.Next())
+	if one.Call == nil || two.Call == nil || one.Call.UUID == two.Call.UUID {
+		t.Errorf("got %+v and %+v, want two calls", one.Call, two.Call)
+	}
+	shown := one.Call.UUID
+	one.perform(one.Next())
+	two.perform(two.Take(shown))
+	if two.Call == nil || two.Call.UUID != shown {
+		t.Errorf("got %+v (%q), want the call that the other terminal has left", two.Call, two.told)
+	}
+}
