@@ -255,7 +255,7 @@ func (p *program) check(ctx context.Context) (found []string, err error) {
 		err = errors.Join(err, store.Close())
 	}
 	if sqlstore.Damaged(err) {
-		return append(found, err.Error()), nil
+		return append(found, told(err)), nil
 	}
 	return found, err
 }

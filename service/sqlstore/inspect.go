@@ -13,10 +13,11 @@ import (
 
 // inspectSQLite opens a file to look at it: no byte of it, of its log or of its key changes.
 func inspectSQLite(ctx context.Context, path string) (_ *sqliteEngine, err error) {
-	switch file, err := os.Stat(path); {
-	case err != nil:
+	file, err := os.Stat(path)
+	if err != nil {
 		return nil, err
-	case file.Size() == 0:
+	}
+	if file.Size() == 0 {
 		return nil, errEmptyFile
 	}
 	settings, err := inspectSettings(path)
@@ -27,7 +28,7 @@ func inspectSQLite(ctx context.Context, path string) (_ *sqliteEngine, err error
 	if err != nil {
 		return nil, err
 	}
-	e := &sqliteEngine{path: path, db: db, checkpointer: newCheckpointer(), stop: make(chan struct{})}
+	e := &sqliteEngine{path: path, file: file, moved: make(chan struct{}, 1), db: db, checkpointer: newCheckpointer(), stop: make(chan struct{})}
 	e.readers = newPool(max(2, runtime.GOMAXPROCS(0)), e.connect)
 	if err := errors.Join(e.ours(ctx), e.keyThere()); err != nil {
 		return nil, errors.Join(err, e.close())
@@ -114,7 +115,13 @@ func (e *sqliteEngine) ours(ctx context.Context) error {
 func (e *sqliteEngine) keyThere() error {
 	_, err := readKey(keyPath(e.path))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("its key %s is missing: without it no token is good; put it back from where the database came from", keyPath(e.path))
+		return e.keyMissing()
 	}
 	return err
+}
+
+func (e *sqliteEngine) keyMissing() error {
+	path := keyPath(e.path)
+	return fmt.Errorf("its key %s is missing: without it no token is good; put it back from where the database came from, or from beside a backup. "+
+		"Where it is lost, openssl genpkey -algorithm ed25519 -out makes another one, with which every token is issued anew", path)
 }

@@ -19,12 +19,26 @@ import (
 // read the records can sign for them, and nobody else. Spec gap: A1.
 func keyPath(database string) string { return database + ".key" }
 
-// seed reads the signing key, and makes it when there is none. Processes that race for
-// it get the same: the first whole file that gets the name wins.
-func (e *sqliteEngine) seed(context.Context) ([]byte, error) {
+// seed reads the signing key, and makes it when there is none and nothing hangs on it. Processes
+// that race for it get the same: the first whole file that gets the name wins.
+func (e *sqliteEngine) seed(ctx context.Context) ([]byte, error) {
 	path := keyPath(e.path)
 	seed, err := readKey(path)
 	if !errors.Is(err, fs.ErrNotExist) {
+		return seed, err
+	}
+	var signedFor bool
+	if err := e.ask(ctx, func(c *conn) (err error) {
+		signedFor, err = c.signedFor()
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	if signedFor {
+		// Another process may have made the key and then the account.
+		if seed, err = readKey(path); errors.Is(err, fs.ErrNotExist) {
+			err = e.keyMissing()
+		}
 		return seed, err
 	}
 	seed = make([]byte, ed25519.SeedSize)
@@ -35,6 +49,12 @@ func (e *sqliteEngine) seed(context.Context) ([]byte, error) {
 		return nil, err
 	}
 	return readKey(path)
+}
+
+// signedFor reports whether there are accounts: tokens of them were signed with the key.
+func (c *conn) signedFor() (there bool, err error) {
+	err = c.row(`SELECT EXISTS (SELECT 1 FROM accounts)`).scan(&there)
+	return there, err
 }
 
 // setSeed puts another signing key in the place of the file's own.

@@ -230,20 +230,30 @@ func (e *postgresEngine) seed(ctx context.Context) (seed []byte, err error) {
 	return hex.DecodeString(text)
 }
 
+var errKeyMissing = errors.New("its key is missing from the table settings: without it no token is good; put it back from where the database came from, or from a backup")
+
 // keyThere refuses a database without its key.
 func (e *postgresEngine) keyThere(ctx context.Context) error {
 	return e.ask(ctx, func(c *conn) error {
 		_, err := (&reader{c}).Setting(signingKey)
 		if errors.Is(err, service.ErrNoRow) {
-			return errors.New("its key is missing from the table settings: without it no token is good; put it back from where the database came from")
+			return errKeyMissing
 		}
 		return err
 	})
 }
 
-// makeSeed makes the secret. Processes that race for it get the same.
+// makeSeed makes the secret, unless something hangs on one. Processes that race for it get the
+// same.
 func (e *postgresEngine) makeSeed(ctx context.Context) (seed []byte, err error) {
 	err = e.update(ctx, func(c *conn) error {
+		_, err := (&reader{c}).Setting(signingKey)
+		if errors.Is(err, service.ErrNoRow) {
+			err = c.keyMayBeMade()
+		}
+		if err != nil {
+			return err
+		}
 		fresh := make([]byte, ed25519.SeedSize)
 		if _, err := rand.Read(fresh); err != nil {
 			return err
@@ -260,6 +270,15 @@ func (e *postgresEngine) makeSeed(ctx context.Context) (seed []byte, err error) 
 		return err
 	})
 	return seed, err
+}
+
+// keyMayBeMade refuses where a key has signed already.
+func (c *conn) keyMayBeMade() error {
+	there, err := c.signedFor()
+	if err == nil && there {
+		err = errKeyMissing
+	}
+	return err
 }
 
 // setSeed puts another signing key in the place of the database's own.

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -29,6 +30,9 @@ const maxBatch = 256
 // what waits together.
 type sqliteEngine struct {
 	path         string
+	file         os.FileInfo   // What the path named when it was opened.
+	moved        chan struct{} // The path names another file; holds one.
+	left         bool          // Of the writer: its log is left, and nothing was written since.
 	db           *sql.DB
 	readers      *pool
 	cache        int // Of the writer, in KiB.
@@ -48,7 +52,8 @@ type write struct {
 
 // openSQLite opens a file. Its records are personal data: nobody but its owner reads it.
 func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, error) {
-	if err := makeFile(path, o.Existing); err != nil {
+	file, err := makeFile(path, o.Existing)
+	if err != nil {
 		return nil, err
 	}
 	if err := foreign(ctx, path); err != nil {
@@ -59,7 +64,10 @@ func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, err
 		return nil, err
 	}
 	db.SetMaxIdleConns(64)
-	e := &sqliteEngine{path: path, db: db, cache: writerCache, writes: make(chan *write), checkpointer: newCheckpointer(), stop: make(chan struct{})}
+	e := &sqliteEngine{
+		path: path, file: file, moved: make(chan struct{}, 1), db: db, cache: writerCache,
+		writes: make(chan *write), checkpointer: newCheckpointer(), stop: make(chan struct{}),
+	}
 	if o.Bulk {
 		e.cache = bulkCache
 	}
@@ -85,23 +93,23 @@ func sqliteName(path, settings string) string {
 var errEmptyFile = errors.New("the file is empty; no database was ever written to it")
 
 // makeFile makes a database's file where there is none, unless it has to be there.
-func makeFile(path string, existing bool) error {
+func makeFile(path string, existing bool) (about os.FileInfo, err error) {
 	flags := os.O_RDWR
 	if !existing {
 		flags |= os.O_CREATE
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	file, err := os.OpenFile(path, flags, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	about, err := file.Stat()
+	about, err = file.Stat()
 	if err == nil && existing && about.Size() == 0 {
 		err = errEmptyFile
 	}
-	return errors.Join(err, file.Close())
+	return about, errors.Join(err, file.Close())
 }
 
 // How often a connection is tried, and the pause in between. Turning the log of a new
@@ -119,6 +127,9 @@ func (e *sqliteEngine) connect() (*conn, error) {
 			err = e.enlarge(raw)
 		}
 		if err == nil {
+			if err := e.unmoved(); err != nil { // It may have opened what was put there.
+				return nil, errors.Join(err, raw.Close())
+			}
 			return &conn{ctx: context.Background(), raw: raw, engine: e, statements: map[string]*sql.Stmt{}}, nil
 		}
 		if try == maxConnects || !errors.Is(sqliteError(err), service.ErrBusy) {
@@ -170,6 +181,9 @@ func (e *sqliteEngine) connectWriter() (*conn, error) {
 
 // view reads in a transaction: SQLite then shows one state of the data throughout.
 func (e *sqliteEngine) view(ctx context.Context, read func(*conn) error) error {
+	if err := e.unmoved(); err != nil {
+		return err
+	}
 	return sqliteError(e.readers.with(ctx, func(c *conn) (err error) {
 		if _, err := c.exec(`BEGIN`); err != nil {
 			return err
@@ -184,6 +198,9 @@ func (e *sqliteEngine) view(ctx context.Context, read func(*conn) error) error {
 
 // ask reads without a transaction: each statement is one by itself.
 func (e *sqliteEngine) ask(ctx context.Context, read func(*conn) error) error {
+	if err := e.unmoved(); err != nil {
+		return err
+	}
 	return sqliteError(e.readers.with(ctx, read))
 }
 
@@ -201,15 +218,29 @@ func (e *sqliteEngine) update(ctx context.Context, change func(*conn) error) err
 	}
 }
 
+// movedPause is how often the writer looks whether its file was moved when nobody asks.
+const movedPause = time.Second
+
 // writer commits changes until the engine is closed.
 func (e *sqliteEngine) writer() {
 	var c *conn
+	look := time.NewTicker(movedPause)
+	defer look.Stop()
 	for {
 		var batch []*write
 		select {
 		case first := <-e.writes:
 			batch = append(batch, first)
+		case <-e.moved:
+			e.leaveLog(c)
+			continue
+		case <-look.C:
+			_ = e.unmoved() // It tells by itself.
+			continue
 		case <-e.stop:
+			if e.unmoved() != nil {
+				e.leaveLog(c)
+			}
 			if c != nil {
 				_ = c.close() // Closing the database reports what matters.
 			}
@@ -224,17 +255,23 @@ func (e *sqliteEngine) writer() {
 				break collect
 			}
 		}
-		var err error
+		err := e.unmoved()
+		if err != nil {
+			for _, w := range batch {
+				w.answer(err)
+			}
+			continue
+		}
 		if c == nil {
 			c, err = e.connectWriter()
 		}
 		if err == nil {
-			err = commit(c, batch)
+			err = e.commit(c, batch)
 		}
 		if err != nil && len(batch) > 1 {
 			// The database refused something: find out what, one by one.
 			for _, w := range batch {
-				w.answer(commit(c, []*write{w}))
+				w.answer(e.commit(c, []*write{w}))
 			}
 			continue
 		}
@@ -259,7 +296,7 @@ func (w *write) answer(err error) {
 // commit runs changes in one transaction, each in its own savepoint, so that a refused
 // one takes nothing of the others with it. Refused changes are answered here, together
 // with the others; an error is of the database and means that nothing was kept.
-func commit(c *conn, batch []*write) (err error) {
+func (e *sqliteEngine) commit(c *conn, batch []*write) (err error) {
 	if c == nil {
 		return errClosed
 	}
@@ -283,12 +320,14 @@ func commit(c *conn, batch []*write) (err error) {
 		batch[0].result <- outcomes[0] // All of it is taken back.
 		return nil
 	}
+	e.left = false
 	if _, err := c.exec(`COMMIT`); err != nil {
 		return err
 	}
 	committed = true
+	moved := e.unmoved() // Meanwhile: what is saved may be where nobody looks for it.
 	for i, w := range batch {
-		w.result <- outcomes[i]
+		w.result <- cmp.Or(outcomes[i], moved)
 	}
 	return nil
 }

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fundesk/service/servicetest"
+)
+
+// TestMissingKey takes the key away from a database with accounts: nothing makes another one, with
+// which no token would be good, and who asks is told how to go on.
+func TestMissingKey(t *testing.T) {
+	t.Parallel()
+	refuses := func(t *testing.T, e environment, want string) {
+		t.Helper()
+		for _, args := range [][]string{
+			{"serve", "--listen", "127.0.0.1:0"}, {"migrate"}, {"check"}, {"account", "list"}, {"account", "add", "b", "--all-organizations"},
+		} {
+			if code, out, errs := e.run("", args...); code != exitFailure || out != "" || !strings.Contains(errs, "key") || !strings.Contains(errs, want) {
+				t.Errorf("%v: got code %d, %s%s, want that the key is missing", args, code, out, errs)
+			}
+		}
+	}
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		e := newFileEnvironment(t)
+		e.t = t
+		var account struct{ Token string }
+		e.must(&account, "", "account", "add", "a", "--all-organizations")
+		key := filepath.Join(e.folder, "fundeskd.db.key")
+		if err := os.Rename(key, key+".away"); err != nil {
+			t.Fatal(err)
+		}
+		refuses(t, e, key+" is missing")
+		if code, _, errs := e.run("", "backup", filepath.Join(e.folder, "copy.db")); code != exitFailure || !strings.Contains(errs, key) {
+			t.Errorf("backup: got code %d, %s, want that the key is missing", code, errs)
+		}
+		if _, err := os.Stat(key); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("got %v, want no new key", err)
+		}
+		if err := os.Rename(key+".away", key); err != nil {
+			t.Fatal(err)
+		}
+		s := e.serve()
+		if status, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons", account.Token); status != http.StatusOK {
+			t.Errorf("got %d when the key is there again, want 200", status)
+		}
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		servicetest.NeedPostgres(t)
+		server := servicetest.NewServer(t)
+		e := environment{t: t, folder: t.TempDir(), database: servicetest.Clusters("", server)}
+		var account struct{ Token string }
+		e.must(&account, "", "account", "add", "a", "--all-organizations")
+		server.Execute(t, `DELETE FROM settings WHERE name = 'signing-key'`)
+		refuses(t, e, "missing from the table settings")
+	})
+}
+
+// TestFileReplaced moves a backup over a file that is served: nothing is told as done that nobody
+// will find, neither file is damaged, and the service goes on when its file is back.
+func TestFileReplaced(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	w := newWriting(e)
+	file, copied, away := filepath.Join(e.folder, "fundeskd.db"), filepath.Join(e.folder, "copy.db"), filepath.Join(e.folder, "away.db")
+	if code, _, errs := e.run("", "backup", copied); code != exitDone {
+		t.Fatal(errs)
+	}
+	s := e.serve()
+	w.url = s.url
+	if status, answer := w.create(); status != http.StatusCreated {
+		t.Fatal(status, answer)
+	}
+	move := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, err := os.ReadFile(copied)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func(state string) {
+		t.Helper()
+		for range 20 {
+			if status, answer := w.create(); status != http.StatusServiceUnavailable || !strings.Contains(answer, "file") {
+				t.Errorf("%s: a change got %d %s, want 503", state, status, answer)
+			}
+		}
+		for _, path := range []string{"/api/v1/persons", "/readyz"} {
+			if status, _ := get(t, http.DefaultClient, s.url+path, w.token); status != http.StatusServiceUnavailable {
+				t.Errorf("%s: %s got %d, want 503", state, path, status)
+			}
+		}
+	}
+	move(file, away)
+	refused("removed")
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want no new file", err)
+	}
+	move(copied, file)
+	refused("replaced")
+	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file that was moved there changed, %v", err)
+	}
+	if !strings.Contains(s.log.String(), file) {
+		t.Errorf("got the log %s, want that it names %s", s.log, file)
+	}
+	move(file, copied)
+	move(away, file)
+	if status, answer := w.create(); status != http.StatusCreated {
+		t.Errorf("its file is back: got %d %s, want 201", status, answer)
+	}
+	if status, _ := get(t, http.DefaultClient, s.url+"/readyz", ""); status != http.StatusOK {
+		t.Errorf("its file is back: got %d from /readyz, want 200", status)
+	}
+	w.verify()
+	if code, out, errs := e.run("", "check"); code != exitDone {
+		t.Errorf("check: got %d, %s%s", code, out, errs)
+	}
+}
+
+// TestFileReplacedAndKilled moves a backup over a file that is served, kills the program and starts
+// it anew: the backup is served as it was, and the log of the other file is not read into it.
+func TestFileReplacedAndKilled(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	w := newWriting(e)
+	file, copied := filepath.Join(e.folder, "fundeskd.db"), filepath.Join(e.folder, "copy.db")
+	running := e.child()
+	w.url = running.url
+	w.create()
+	kept := w.acknowledged
+	if code, _, errs := e.run("", "backup", copied); code != exitDone {
+		t.Fatal(errs)
+	}
+	for range 30 {
+		w.create()
+	}
+	if len(w.acknowledged) != 31 {
+		t.Fatalf("got %d creations, want 31", len(w.acknowledged))
+	}
+	if err := os.Rename(copied, file); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		log, err := os.Stat(file + "-wal")
+		if errors.Is(err, fs.ErrNotExist) || err == nil && log.Size() == 0 {
+			break // The program has seen it.
+		}
+		get(t, http.DefaultClient, running.url+"/readyz", "")
+	}
+	_ = running.command.Process.Kill()
+	_ = running.command.Wait()
+	again := e.child()
+	w.url, w.refused, w.acknowledged = again.url, w.acknowledged[1:], kept
+	w.verify()
+	if status, answer := w.create(); status != http.StatusCreated {
+		t.Errorf("got %d %s from the backup, want 201", status, answer)
+	}
+	if code, out, errs := e.run("", "check"); code != exitDone {
+		t.Errorf("check: got %d, %s%s", code, out, errs)
+	}
+	_ = again.command.Process.Kill()
+	_ = again.command.Wait()
+}
+
+// TestDamagedAccounts damages what every request reads: the service is not ready, and says what to
+// look at.
+func TestDamagedAccounts(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	w := newWriting(e)
+	path := filepath.Join(e.folder, "fundeskd.db")
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page, size int64
+	err = db.QueryRowContext(t.Context(), `SELECT rootpage, page_size FROM sqlite_schema, pragma_page_size WHERE name = 'accounts'`).Scan(&page, &size)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = file.WriteAt(bytes.Repeat([]byte{0xff, 0x13}, int(size/2)), (page-1)*size)
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s := e.serve()
+	w.url = s.url
+	if status, answer := w.create(); status != http.StatusServiceUnavailable || !strings.Contains(answer, "damaged") {
+		t.Errorf("got %d %s, want 503 that says that the database is damaged", status, answer)
+	}
+	if status, _ := get(t, http.DefaultClient, s.url+"/readyz", ""); status != http.StatusServiceUnavailable {
+		t.Errorf("got %d from /readyz, want 503", status)
+	}
+}
