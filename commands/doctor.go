@@ -25,11 +25,24 @@ type checkup struct {
 }
 
 func doctorCommand(s *session) *cobra.Command {
-	return &cobra.Command{
+	var interfaces bool
+	cmd := &cobra.Command{
 		Use: "doctor", Short: "Look for what keeps fundesk from working", Args: noArgs,
-		Long:    "Check the configuration, the token, the service, the clock and the outbox, and say what is wrong.\nThe exit code is that of the first thing that is.",
-		Example: "  fundesk doctor\n  fundesk doctor --profile prod -o json",
+		Long: "Check the configuration, the token, the service, the clock and the outbox, and say what is wrong.\nThe exit code is that of the first thing that is.\n\n" +
+			"With --interface: read a few records, and say where the service decided otherwise than fundesk expects,\nand what fundesk does about each. Nothing is changed.",
+		Example: "  fundesk doctor\n  fundesk doctor --profile prod -o json\n  fundesk doctor --interface",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if interfaces {
+				client, err := s.connect(cmd.Context())
+				if err != nil {
+					return err
+				}
+				traits, err := examineInterface(cmd.Context(), client)
+				if err != nil {
+					return err
+				}
+				return showList(s, "", traitColumns(), traits)
+			}
 			checks, problem := s.examine(cmd)
 			if err := showList(s, "", checkupColumns(), checks); err != nil {
 				return err
@@ -37,6 +50,8 @@ func doctorCommand(s *session) *cobra.Command {
 			return problem
 		},
 	}
+	cmd.Flags().BoolVar(&interfaces, "interface", false, "say how the service differs from what fundesk expects, and what it does about that")
+	return cmd
 }
 
 func checkupColumns() []render.Column[checkup] {
