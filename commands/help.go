@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/tui"
 )
 
@@ -17,7 +18,7 @@ func topics() map[string]func() string {
 		"exit-codes":  func() string { return exitCodesTopic },
 		"environment": func() string { return environmentTopic },
 		"output":      func() string { return outputTopic },
-		"filters":     func() string { return filtersTopic },
+		"filters":     filtersTopic,
 		"scripting":   func() string { return scriptingTopic },
 		"keys":        keysTopic,
 	}
@@ -104,16 +105,31 @@ every digit; strings are printed bare with -o tsv and -o id.
 stdout carries data only. A list that was cut short says so on stderr.
 `
 
-const filtersTopic = `Filters
+// filtersTopic names every filter there is.
+func filtersTopic() string {
+	var b strings.Builder
+	b.WriteString(filtersText)
+	writeFilters(&b, "person list", apitype.PersonFilters())
+	writeFilters(&b, "call list", apitype.CallFilters())
+	fmt.Fprintf(&b, "  --%-32s %s\n", "no-external-reference", "only calls without an external reference")
+	writeFilters(&b, "call list, of what was retrieved", apitype.CallSelections())
+	writeFilters(&b, "pledge list", apitype.PledgeFilters())
+	writeFilters(&b, "queue", apitype.QueueFilters())
+	return b.String()
+}
+
+func writeFilters[O any](b *strings.Builder, of string, filters []apitype.Filter[O]) {
+	fmt.Fprintf(b, "\n%s\n", of)
+	for _, f := range filters {
+		fmt.Fprintf(b, "  --%-32s %s\n", f.FlagName()+" "+strings.ToUpper(f.Kind()), f.Help)
+	}
+}
+
+const filtersText = `Filters
 
 Times are RFC 3339 (2026-11-20T09:15:00Z), a local day (2026-11-20, today,
 yesterday), now, or an age (90s, 90m, 36h, 7d, 2w): that long ago. What databases,
 mails and date print is read, too (2026-11-20 09:15:00+01).
-
-The service filters persons by --owning-organization, --created-after and --iban;
-calls by --owning-organization, the --external-… flags, --requested-… and
---updated-after; pledges by --person, --status, --with-payment-qr, --updated-after
-and --released-after.
 
 The interface has no filter for a call's status, type or person: call list --status,
 --type and --person filter what was retrieved, and --limit counts what passes. A
