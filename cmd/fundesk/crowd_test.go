@@ -156,7 +156,8 @@ func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	answer := httptest.NewRecorder()
-	c.service.Handler.ServeHTTP(answer, r)
+	// What is applied is told, also where the program that asked for it was killed meanwhile.
+	c.service.Handler.ServeHTTP(answer, r.WithContext(context.WithoutCancel(r.Context())))
 	parts := strings.Split(r.URL.Path, "/")
 	if r.Method != http.MethodGet && len(parts) > 3 {
 		c.mu.Lock()
