@@ -132,6 +132,7 @@ type pool struct {
 	permits chan struct{} // One for each connection that may be in use.
 	idle    chan *conn
 	connect func() (*conn, error)
+	full    func(error) bool // Whether a refused connection was one too many; nil: none is.
 	stop    chan struct{}
 	// patience is how long a free connection is waited for, and a commit; 0: as long as the
 	// caller does.
@@ -161,14 +162,9 @@ func (p *pool) with(ctx context.Context, run func(*conn) error) error {
 	}
 	// Deferred, so that a panic of a rule does not lose the connection.
 	defer func() { <-p.permits }()
-	var c *conn
-	select {
-	case c = <-p.idle:
-	default:
-		var err error
-		if c, err = p.connect(); err != nil {
-			return err
-		}
+	c, err := p.connection(ctx)
+	if err != nil {
+		return err
 	}
 	defer func() {
 		switch {
@@ -181,6 +177,45 @@ func (p *pool) with(ctx context.Context, run func(*conn) error) error {
 		}
 	}()
 	return run(c)
+}
+
+// errConnect is a connection that could not be made: whatever the reason is, an operator's hand
+// was in it, and the same request may work later.
+type errConnect struct{ error }
+
+// Unwrap is why.
+func (e errConnect) Unwrap() error { return e.error }
+
+// connectAgain is how soon a connection is tried again where a server has no room for it.
+const connectAgain = 50 * time.Millisecond
+
+// connection is one that is idle, or a new one. Where the server has no room for more, one of
+// ours that becomes idle is waited for, or room.
+func (p *pool) connection(ctx context.Context) (*conn, error) {
+	for begun := time.Now(); ; {
+		select {
+		case c := <-p.idle:
+			return c, nil
+		default:
+		}
+		c, err := p.connect()
+		if err == nil {
+			return c, nil
+		}
+		if p.full == nil || !p.full(err) || (p.patience > 0 && time.Since(begun) >= p.patience) {
+			return nil, errConnect{err}
+		}
+		pause := time.NewTimer(connectAgain)
+		select {
+		case c := <-p.idle:
+			pause.Stop()
+			return c, nil
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return nil, ctx.Err()
+		}
+	}
 }
 
 // leave keeps a connection until its commit has ended, beside those that are in use: what

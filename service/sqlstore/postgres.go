@@ -69,7 +69,7 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	e := &postgresEngine{driver: o.Postgres, db: db, takers: make(chan struct{}, maxTakers)}
 	e.db.SetMaxIdleConns(size)
 	e.pool = newPool(size, e.connect)
-	e.pool.patience = o.AnswerTimeout
+	e.pool.patience, e.pool.full = o.AnswerTimeout, e.full
 	if o.Inspect {
 		if err := e.keyThere(ctx); err != nil {
 			return nil, errors.Join(err, e.close())
@@ -97,6 +97,9 @@ func (e *postgresEngine) connect() (*conn, error) {
 	}
 	return &conn{ctx: context.Background(), raw: raw, engine: e, statements: map[string]*sql.Stmt{}}, nil
 }
+
+// full reports whether the server refused a connection because it has too many.
+func (e *postgresEngine) full(err error) bool { return e.driver.Code(err) == "53300" }
 
 // maxTries is how often a transaction is run that lost against another one.
 const maxTries = 20

@@ -2,8 +2,10 @@ package sqlstore_test
 
 import (
 	"errors"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -76,6 +78,72 @@ func TestRoleWithoutTables(t *testing.T) {
 	err = store.Update(t.Context(), func(tx service.Tx) error { return tx.SetSetting("a", "b") })
 	if err := errors.Join(err, store.Close()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestFailuresToConnect ends the connections of a store and lets it make no others, as operators
+// do: callers are told to come back, whatever the server says, and are served afterwards. Where
+// there are only too many connections, they wait.
+func TestFailuresToConnect(t *testing.T) {
+	database := onPostgres(t)
+	if err := reopen(t, database).Close(); err != nil { // It made the tables.
+		t.Fatal(err)
+	}
+	role := "role_" + strings.ReplaceAll(apitype.NewUUID().String(), "-", "")
+	address, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := strings.TrimPrefix(address.Path, "/")
+	execute(t, server, `CREATE ROLE `+role+` LOGIN; REVOKE CONNECT ON DATABASE `+name+` FROM PUBLIC; GRANT CONNECT ON DATABASE `+name+` TO `+role)
+	execute(t, database, `GRANT SELECT ON ALL TABLES IN SCHEMA public TO `+role)
+	defer execute(t, server, `DROP ROLE `+role)
+	defer execute(t, database, `DROP OWNED BY `+role)
+	own := strings.Replace(database, "user=fundesk", "user="+role, 1)
+	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: own, Postgres: pgdriver.Driver{}, NoMigrate: true, AnswerTimeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	ask := func() error {
+		return store.Ask(t.Context(), func(r service.Reader) error {
+			_, err := r.Accounts()
+			return err
+		})
+	}
+	end := `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = '` + role + `'`
+	for _, refusal := range []struct{ name, refuse, allow string }{
+		{"no login", `ALTER ROLE ` + role + ` NOLOGIN`, `ALTER ROLE ` + role + ` LOGIN`},
+		{"no right to connect", `REVOKE CONNECT ON DATABASE ` + name + ` FROM ` + role, `GRANT CONNECT ON DATABASE ` + name + ` TO ` + role},
+		{"no connections to the database", `ALTER DATABASE ` + name + ` ALLOW_CONNECTIONS false`, `ALTER DATABASE ` + name + ` ALLOW_CONNECTIONS true`},
+	} {
+		execute(t, server, refusal.refuse)
+		execute(t, server, end)
+		for range 2 { // The first one may be asked of a connection that has ended.
+			if err := ask(); service.KindOf(err) != service.Unavailable {
+				t.Errorf("%s: got %v, want that the database is away", refusal.name, err)
+			}
+		}
+		execute(t, server, refusal.allow)
+		if err := ask(); err != nil {
+			t.Errorf("%s, afterwards: got %v", refusal.name, err)
+		}
+	}
+	execute(t, server, end)
+	execute(t, server, `ALTER ROLE `+role+` CONNECTION LIMIT 1`)
+	other, err := pgx.Connect(t.Context(), own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan error, 1)
+	go func() { asked <- ask() }()
+	err = other.Close(t.Context())
+	if err := errors.Join(err, <-asked); err != nil {
+		t.Errorf("too many connections: got %v, want to wait for one", err)
 	}
 }
 

@@ -84,6 +84,9 @@ func (e *postgresEngine) refusal(err error) error {
 		return nil
 	}
 	away := &service.Error{Kind: service.Unavailable, Detail: "the database does not answer now", Cause: err}
+	if _, connect := errors.AsType[errConnect](err); connect {
+		return away
+	}
 	if code := e.driver.Code(err); code != "" {
 		// 57014: the server ended what took longer than its statement_timeout.
 		// 25P03 and 55P03: what waited longer than the server's other time-outs.
