@@ -101,10 +101,7 @@ func New(o Options) (*Client, error) {
 	}
 	own := o.Transport == nil
 	if own {
-		transport := http.DefaultTransport.(*http.Transport).Clone()
-		transport.MaxIdleConnsPerHost = 16
-		transport.DisableCompression = isLoopback(base.Hostname()) // There packing costs more than sending.
-		o.Transport = transport
+		o.Transport = newTransport(base)
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
@@ -154,12 +151,42 @@ func parseBaseURL(text string, secure bool) (*url.URL, error) {
 	return base, nil
 }
 
+// isLoopback reports whether a host is this machine. Names below localhost are not: who
+// resolves them, or a proxy, may send them elsewhere.
 func isLoopback(host string) bool {
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
 	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// newTransport is what carries requests to a service. Plain http never leaves this machine,
+// whatever a resolver or a proxy says.
+func newTransport(base *url.URL) *http.Transport {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 16
+	transport.DisableCompression = isLoopback(base.Hostname()) // There packing costs more than sending.
+	if base.Scheme == "http" {
+		transport.Proxy, transport.DialContext = nil, dialLoopback
+	}
+	return transport
+}
+
+// dialLoopback connects to this machine at the port of an address.
+func dialLoopback(ctx context.Context, network, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	var dialer net.Dialer
+	if host != "localhost" {
+		return dialer.DialContext(ctx, network, address)
+	}
+	connection, err := dialer.DialContext(ctx, network, net.JoinHostPort("127.0.0.1", port))
+	if err != nil {
+		if over6, err6 := dialer.DialContext(ctx, network, net.JoinHostPort("::1", port)); err6 == nil {
+			return over6, nil
+		}
+	}
+	return connection, err
 }
 
 // Identity is a stable name of the account that is no secret: the subject of the

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -78,6 +79,7 @@ func TestBaseURL(t *testing.T) {
 		{"a path", "https://api.example.org/v/", true},
 		{"plain http elsewhere", "http://api.example.org", false},
 		{"plain http that only looks local", "http://localhost.example.org", false},
+		{"plain http that a resolver may send elsewhere", "http://api.localhost:8080", false},
 		{"plain http here", "http://localhost:8080", true},
 		{"plain http here by number", "http://127.0.0.1:8080", true},
 		{"plain http here by IPv6", "http://[::1]:8080", true},
@@ -97,6 +99,39 @@ func TestBaseURL(t *testing.T) {
 			}
 			if err != nil && (apiclient.KindOf(err) != apiclient.KindUsage || strings.Contains(err.Error(), "secret")) {
 				t.Errorf("got %q of kind %s, want usage without the password", err, apiclient.KindOf(err))
+			}
+		})
+	}
+}
+
+// A service of this machine is found under its name whichever protocol it listens on.
+func TestServiceAtLocalhost(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
+		t.Run(address, func(t *testing.T) {
+			t.Parallel()
+			listener, err := net.Listen("tcp", address)
+			if err != nil {
+				t.Skipf("this machine has no %s: %v", address, err)
+			}
+			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write([]byte(`{"uuid":"` + someID.String() + `"}`))
+			}))
+			_ = server.Listener.Close()
+			server.Listener = listener
+			server.Start()
+			t.Cleanup(server.Close)
+			_, port, err := net.SplitHostPort(listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			client, err := apiclient.New(apiclient.Options{BaseURL: "http://localhost:" + port})
+			if err == nil {
+				_, err = client.Calls.Get(t.Context(), someID)
+			}
+			if err != nil {
+				t.Errorf("got %v, want an answer", err)
 			}
 		})
 	}
