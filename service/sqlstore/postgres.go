@@ -69,13 +69,50 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	e := &postgresEngine{driver: o.Postgres, db: db, takers: make(chan struct{}, maxTakers)}
 	e.db.SetMaxIdleConns(size)
 	e.pool = newPool(size, e.connect)
-	e.pool.patience, e.pool.full = o.AnswerTimeout, e.full
-	if o.Inspect {
-		if err := e.keyThere(ctx); err != nil {
-			return nil, errors.Join(err, e.close())
-		}
+	e.pool.patience = o.AnswerTimeout
+	err = e.keepsSessions(ctx, size)
+	if err == nil && o.Inspect {
+		err = e.keyThere(ctx)
 	}
+	if err != nil {
+		return nil, errors.Join(err, e.close())
+	}
+	e.pool.full = e.full
 	return e, nil
+}
+
+var errNoSessions = errors.New("the pooler before it does not keep sessions, which prepared statements and locks need; set pool_mode = session in PgBouncer, or name the server itself")
+
+// keepsSessions refuses a pooler that gives a session of the server to whoever asks next: two
+// connections of ours then reach the same one, or find there what the other one prepared.
+func (e *postgresEngine) keepsSessions(ctx context.Context, connections int) error {
+	if connections < 2 {
+		return nil
+	}
+	session := func(next func(id int) error) error {
+		return e.pool.with(ctx, func(c *conn) error {
+			var id int
+			if err := c.row(`SELECT pg_backend_pid()`).scan(&id); err != nil {
+				return err
+			}
+			return next(id)
+		})
+	}
+	err := session(func(first int) error {
+		return session(func(second int) error {
+			if first == second {
+				return errNoSessions
+			}
+			return nil
+		})
+	})
+	if code := e.driver.Code(err); code == "42P05" || code == "26000" { // A statement of that name is there already, or is not.
+		return errNoSessions
+	}
+	if e.full(err) {
+		return nil // There is room for one connection, whoever keeps it.
+	}
+	return e.refusal(err)
 }
 
 // migratePostgres brings the schema up to date over a connection of its own: that may

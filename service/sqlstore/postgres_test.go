@@ -194,3 +194,27 @@ func TestEncodings(t *testing.T) {
 		t.Errorf("got %v, %v, want a refusal of its encoding", store, err)
 	}
 }
+
+// TestPooler goes through PgBouncer as it is installed: where it keeps sessions all is served, and
+// where it does not, the database is refused with the way out.
+func TestPooler(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	cluster := servicetest.NewServer(t)
+	session := servicetest.NewPooler(t, cluster, "session")
+	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: session, Postgres: pgdriver.Driver{}, AnswerTimeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	update(t, store, func(tx service.Tx) error { return tx.SetSetting("a", "b") })
+	if err := errors.Join(store.Ping(t.Context()), store.Close()); err != nil {
+		t.Error(err)
+	}
+	for range 3 {
+		transactions := servicetest.NewPooler(t, cluster, "transaction")
+		store, err = sqlstore.Open(t.Context(), sqlstore.Options{Database: transactions, Postgres: pgdriver.Driver{}})
+		if err == nil || !strings.Contains(err.Error(), "pool_mode = session") {
+			t.Errorf("got %v, %v, want a refusal with the way out", store, err)
+		}
+	}
+}

@@ -41,11 +41,16 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 	config.RuntimeParams["client_encoding"] = "UTF8" // As pgx sends text, whatever the role has set.
 	config.DialFunc = dialer(answerTimeout)
 	config.OnNotice = noteWarning
+	prepare := func(context.Context, *pgx.Conn) error { return nil }
 	if answerTimeout > 0 && config.RuntimeParams["statement_timeout"] == "" {
-		// So that the server does not go on with what nobody waits for.
-		config.RuntimeParams["statement_timeout"] = strconv.FormatInt(answerTimeout.Milliseconds(), 10)
+		// So that the server does not go on with what nobody waits for. A pooler refuses it as a
+		// parameter of the connection.
+		prepare = func(ctx context.Context, c *pgx.Conn) error {
+			_, err := c.PgConn().Exec(ctx, `SET statement_timeout = `+strconv.FormatInt(answerTimeout.Milliseconds(), 10)).ReadAll()
+			return err
+		}
 	}
-	return sql.OpenDB(connector{stdlib.GetConnector(*config)}), nil
+	return sql.OpenDB(connector{stdlib.GetConnector(*config, stdlib.OptionAfterConnect(prepare))}), nil
 }
 
 // Code is the SQLSTATE that the server refused with, "" when err is no refusal of it.

@@ -1,0 +1,57 @@
+package servicetest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// NewPooler starts PgBouncer before a server, as it is installed but for its mode, and is the name
+// of the database behind it. Where it is not installed the test is skipped, in CI it fails.
+func NewPooler(t testing.TB, c *Cluster, mode string) (database string) {
+	t.Helper()
+	installed := "/usr/sbin/pgbouncer"
+	if _, err := os.Stat(installed); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	folder, err := os.MkdirTemp("", "fundesk-pooler-") // Short enough for a socket.
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(folder); err != nil {
+			t.Error(err)
+		}
+	})
+	attributes, err := unprivileged(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := fmt.Sprintf("[databases]\npostgres = host=%s user=fundesk\n[pgbouncer]\nunix_socket_dir = %s\nlisten_port = 6432\nauth_type = any\npool_mode = %s\n", c.folder, folder, mode)
+	file := filepath.Join(folder, "pgbouncer.ini")
+	if err := os.WriteFile(file, []byte(settings), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	running := exec.CommandContext(context.Background(), installed, "-q", file)
+	running.Dir, running.SysProcAttr = folder, attributes
+	if err := running.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = running.Process.Signal(syscall.SIGKILL)
+		_ = running.Wait() // Ended by the signal, as it was told.
+	})
+	database = "postgres:///postgres?" + url.Values{"user": {"fundesk"}, "host": {folder}, "port": {"6432"}}.Encode()
+	if err := answers(t.Context(), database); err != nil {
+		t.Fatalf("start the pooler: %v", err)
+	}
+	return database
+}
