@@ -13,6 +13,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/durable"
 	"fundesk/apiclient/outbox"
 	"fundesk/commands/bulk"
 	"fundesk/render"
@@ -47,7 +48,11 @@ func (s *session) openOutbox(o outbox.Options) (*outbox.Outbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	box, err := outbox.Open(filepath.Join(dir, "outbox"), o)
+	err = durable.CheckTrust(dir)
+	var box *outbox.Outbox
+	if err == nil {
+		box, err = outbox.Open(filepath.Join(dir, "outbox"), o)
+	}
 	if err != nil {
 		return nil, withHint(failure(apiclient.KindFailure, "open the outbox: %s", err), "FUNDESK_STATE_DIR names another folder for it")
 	}

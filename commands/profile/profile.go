@@ -110,7 +110,11 @@ func (s Store) Load() (Config, error) {
 	if s.Dir == "" {
 		return config, errNoFolder
 	}
-	data, err := os.ReadFile(s.Path())
+	err := durable.CheckTrust(s.Path()) // It says what runs, and where tokens go.
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(s.Path())
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return config, nil
 	}

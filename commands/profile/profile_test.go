@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -301,5 +302,26 @@ func TestChangeThatFails(t *testing.T) {
 		if kept, _ := os.ReadFile(store.Path()); err == nil || string(kept) != text {
 			t.Errorf("got %q, %v, want %q as it was", kept, err, text)
 		}
+	}
+}
+
+// What somebody else could have written is not obeyed.
+func TestConfigurationThatOthersCanWrite(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the folders of a Windows profile are closed to others")
+	}
+	store := profile.Store{Dir: t.TempDir()}
+	if err := os.WriteFile(store.Path(), []byte("[profiles.a]\nbase_url = \"https://a.example\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if config, err := store.Load(); err != nil || len(config.Profiles) != 1 {
+		t.Fatalf("got %+v, %v, want one profile", config, err)
+	}
+	if err := os.Chmod(store.Path(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if config, err := store.Load(); err == nil || !strings.Contains(err.Error(), "chmod go-w") {
+		t.Errorf("got %+v, %v, want it refused with the way out", config, err)
 	}
 }

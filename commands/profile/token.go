@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/zalando/go-keyring"
+
+	"fundesk/apiclient/durable"
 )
 
 // The places of a token, as token_storage names them.
@@ -111,7 +113,11 @@ func originOf(address string) string {
 func (t Tokens) read(name, storage string) (string, error) {
 	switch storage {
 	case StorageFile:
-		data, err := os.ReadFile(t.path(name))
+		err := durable.CheckTrust(t.path(name)) // Changes would be made in somebody else's name.
+		var data []byte
+		if err == nil {
+			data, err = os.ReadFile(t.path(name))
+		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", ErrNoToken
 		}

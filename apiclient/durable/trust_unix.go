@@ -1,0 +1,65 @@
+//go:build unix
+
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// CheckTrust refuses a file or folder that somebody else could have written: it, its folder,
+// and below the home folder every one up to that must belong to this user or to root, and
+// be closed to writers but for the user's own group. What is not there is trusted. Its error
+// says what closes it.
+func CheckTrust(path string) error {
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	home, err := os.UserHomeDir()
+	if err == nil {
+		home, err = filepath.EvalSymlinks(home)
+	}
+	if err != nil || home == "/" {
+		home = filepath.Dir(real)
+	}
+	for at := real; ; at = filepath.Dir(at) {
+		if err := checkOne(at); err != nil {
+			return err
+		}
+		if at == home || at == "/" || at != real && !strings.HasPrefix(at, home+"/") {
+			return nil
+		}
+	}
+}
+
+// checkOne refuses one file or folder that others could write. In a folder with the sticky
+// bit nobody moves what belongs to others.
+func checkOne(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	own, mode := os.Geteuid(), info.Mode()
+	if int(stat.Uid) != own && stat.Uid != 0 {
+		return fmt.Errorf("%s belongs to another user (%d): whoever that is could have written it; take it over with chown, or move it away", path, stat.Uid)
+	}
+	isSticky := mode.IsDir() && mode&fs.ModeSticky != 0
+	isForOthers := mode.Perm()&0o002 != 0 || mode.Perm()&0o020 != 0 && int(stat.Gid) != own
+	if isForOthers && !isSticky {
+		return fmt.Errorf("%s can be written by others; close it: chmod go-w %q", path, path)
+	}
+	return nil
+}

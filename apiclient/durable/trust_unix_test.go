@@ -1,0 +1,48 @@
+//go:build unix
+
+package durable
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestTrust(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	tests := []struct {
+		name    string
+		prepare func(folder, file string) error
+		want    string // In the error; "" for none.
+	}{
+		{"closed", func(_, file string) error { return os.Chmod(file, 0o600) }, ""},
+		{"read by others", func(_, file string) error { return os.Chmod(file, 0o644) }, ""},
+		{"written by others", func(_, file string) error { return os.Chmod(file, 0o602) }, "chmod go-w"},
+		{"its folder is written by others", func(folder, _ string) error { return os.Chmod(folder, 0o777) }, "chmod go-w"},
+		{"a folder above is written by others", func(folder, _ string) error { return os.Chmod(filepath.Dir(folder), 0o777) }, "chmod go-w"},
+		{"a folder with the sticky bit", func(folder, _ string) error { return os.Chmod(folder, 0o777|os.ModeSticky) }, ""},
+		{"not there", func(_, file string) error { return os.Remove(file) }, ""},
+		{"somebody else's", func(_, file string) error { return os.Chown(file, 65534, 65534) }, "belongs to another user (65534)"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			folder := filepath.Join(home, strings.ReplaceAll(test.name, " ", "-"), "fundesk")
+			file := filepath.Join(folder, "config.toml")
+			if err := os.MkdirAll(folder, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := test.prepare(folder, file); err != nil {
+				t.Skip("this user cannot prepare it: ", err)
+			}
+			err := CheckTrust(file)
+			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
