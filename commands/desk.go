@@ -170,7 +170,7 @@ func (l *lineDesk) tellCall() {
 	l.call = call.UUID
 	l.shown++
 	l.say("")
-	l.say("%s call for %s, requested %s, %s so far", call.Type, l.Name(), l.locale().Relative(call.RequestedAt.Time, l.app.Now()), count(call.AttemptsCount, "attempt"))
+	l.say("%s call for %s, requested %s, %s so far", render.Words(string(call.Type)), l.Name(), l.locale().Relative(call.RequestedAt.Time, l.app.Now()), count(call.AttemptsCount, "attempt"))
 	for _, number := range []*string{person.MobilePhoneNumber, person.PhoneNumber} {
 		if number != nil {
 			l.say("number: %s", l.locale().Phone(*number))
@@ -254,6 +254,8 @@ func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
 			return err
 		}
 		events = l.CompleteCall()
+	case answer == "r" && has && l.Form.Code != "" && l.WhyNotComplete() != "":
+		l.say("%s", l.WhyNotComplete())
 	case answer == "r" && has && l.Form.Code != "":
 		events = l.CompleteCall()
 	case answer == "r" && has:
@@ -281,8 +283,8 @@ func (l *lineDesk) askEnd(ctx context.Context, verb string, end func() []desk.Ev
 // askForm asks for the result. What cannot be sent is asked for again at once, before
 // anything else is typed; what was entered before stands where the answer is empty.
 func (l *lineDesk) askForm(ctx context.Context) error {
-	for i, code := range l.Codes.All() {
-		l.say("%d %s", i+1, code)
+	for i, row := range l.Results() {
+		l.say("%d %s", i+1, row.Words())
 	}
 	questions := []struct {
 		text string
@@ -316,20 +318,20 @@ func (l *lineDesk) askForm(ctx context.Context) error {
 
 // setCode takes a result code or its number. One that no call has had is asked back.
 func (l *lineDesk) setCode(ctx context.Context, answer string) (wrong string, err error) {
-	codes := l.Codes.All()
+	rows := l.Results()
 	switch n, _ := strconv.Atoi(answer); {
 	case answer == "" && l.Form.Code != "":
 		return "", nil
 	case answer == "":
 		return "a result is needed", nil
-	case n >= 1 && n <= len(codes):
-		answer = codes[n-1]
+	case n >= 1 && n <= len(rows):
+		answer = rows[n-1].Code
 	default:
 		if wrong := desk.CheckCode(answer); wrong != "" {
 			return wrong, nil
 		}
 	}
-	if len(codes) > 0 && !l.Codes.Has(answer) {
+	if _, known := l.Codes.Find(l.Call.Type, answer); len(rows) > 0 && !known {
 		sure, err := l.question(ctx, "no call has had the result "+quote(answer)+" so far; use it? y or n")
 		if err != nil || sure != "y" {
 			return "not taken", err
@@ -357,7 +359,7 @@ func (l *lineDesk) setNotes(_ context.Context, answer string) (wrong string, err
 	if answer != "" {
 		l.SetNotes(answer)
 	}
-	return "", nil
+	return l.WhyNotComplete(), nil
 }
 
 // deskState is the file of what the desk remembers of a service: one for each profile and

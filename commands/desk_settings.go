@@ -50,12 +50,42 @@ func callingHours(p profile.Profile) (desk.CallingHours, error) {
 	return hours, nil
 }
 
+// results are the results of the profile by type of call.
+func results(p profile.Profile) (map[apitype.CallType][]desk.ResultRow, error) {
+	all := map[apitype.CallType][]desk.ResultRow{}
+	for _, kind := range slices.Sorted(maps.Keys(p.Results)) {
+		if !slices.Contains(apitype.CallTypes, apitype.CallType(kind)) {
+			return nil, usageError("results: " + quote(kind) + " is no type of call: verification, happy_call and winback are")
+		}
+		var rows []desk.ResultRow
+		for i, r := range p.Results[kind] {
+			key := fmt.Sprintf("results.%s, row %d: ", kind, i+1)
+			row := desk.ResultRow{Code: r.Code, Label: r.Label, Effect: desk.Effect(r.Effect), AsksNotes: r.AsksNotes}
+			isSame := func(other desk.ResultRow) bool { return other.Code == row.Code }
+			switch problem := desk.CheckCode(r.Code); {
+			case problem != "":
+				return nil, usageError(key + "code " + quote(r.Code) + " " + problem)
+			case slices.ContainsFunc(rows, isSame):
+				return nil, usageError(key + "code " + quote(r.Code) + " is there twice")
+			case !slices.Contains(desk.Effects, row.Effect):
+				return nil, usageError(key + "effect " + quote(r.Effect) + " is not corrected or opt-out")
+			}
+			rows = append(rows, row)
+		}
+		all[apitype.CallType(kind)] = rows
+	}
+	return all, nil
+}
+
 // deskSettings are what the profile says of the desk.
 func deskSettings(p profile.Profile, o *desk.Options) (err error) {
 	if o.Filter, err = queueFilter(p); err != nil {
 		return err
 	}
 	if o.Hours, err = callingHours(p); err != nil {
+		return err
+	}
+	if o.Results, err = results(p); err != nil {
 		return err
 	}
 	o.Languages = o.Filter.Languages
@@ -65,7 +95,11 @@ func deskSettings(p profile.Profile, o *desk.Options) (err error) {
 
 // deskSettings are those of the target, and what to do about wrong ones.
 func (s *session) deskSettings(t *target, o *desk.Options) error {
-	return s.inProfile(t, deskSettings(t.profile, o))
+	p := t.profile
+	if t.baseURL == profile.DemoURL {
+		p = p.Sample()
+	}
+	return s.inProfile(t, deskSettings(p, o))
 }
 
 // agentFilter fills what a filter of the queue does not name with what the profile's agent

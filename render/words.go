@@ -1,6 +1,9 @@
 package render
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // Words is a value of the interface as a person says it: wants_to_stop is "wants to stop".
 // A value that nobody knows is said likewise.
@@ -9,6 +12,20 @@ func Words(code string) string {
 		return "win-back"
 	}
 	return strings.ReplaceAll(code, "_", " ")
+}
+
+// Ago is how long ago a time was, in words.
+func Ago(t, now time.Time) string {
+	switch d := now.Sub(t); {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return Plural(int(d.Minutes()), "minute", "minutes") + " ago"
+	case d < 48*time.Hour:
+		return Plural(int(d.Hours()), "hour", "hours") + " ago"
+	default:
+		return Plural(int(d.Hours()/24), "day", "days") + " ago"
+	}
 }
 
 // Language is the name of an ISO 639-1 code, the code itself where it is a rare one.

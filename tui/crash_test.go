@@ -215,7 +215,7 @@ func TestNothingTypedIsLost(t *testing.T) {
 				p := startProcess(t, w.URL, w.Token(), dir)
 				p.see("take the next call")
 				p.write("n")
-				p.see("Anna Jansen", callID(1).String())
+				p.see("Anna Jansen", onCard(1))
 				p.write("i")
 				p.see("leave notes")
 				typed := randomText(random, 200+random.IntN(longest-200))

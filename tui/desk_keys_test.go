@@ -26,7 +26,7 @@ func (w *world) loadResults(requested time.Duration, codes ...string) {
 	for i, code := range codes {
 		w.Load(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: apitype.Call{
 			UUID: apitype.NewUUID(), Status: apitype.CallCompleted, RequestedAt: w.ago(requested - time.Duration(i)*time.Minute), LastUpdatedAt: w.ago(0),
-			PersonUUID: personID(6), Type: apitype.CallHappy, CompletedAt: new(w.ago(time.Minute)),
+			PersonUUID: personID(6), Type: apitype.CallVerification, CompletedAt: new(w.ago(time.Minute)),
 			Result: apitype.Embed(apitype.CallResult{ResultCode: new(code), CompletedAt: new(w.ago(time.Minute))}),
 		}}})
 	}
@@ -65,7 +65,7 @@ func TestResultCodesKeepTheirDigits(t *testing.T) {
 		d.press("c")
 		defer d.press("esc")
 		for i, code := range want {
-			if line := fmt.Sprintf("%d  %s ", i+1, code); !strings.Contains(d.text(), line) {
+			if line := fmt.Sprintf("%d %s  ", i+1, code); !strings.Contains(d.text(), line) {
 				t.Errorf("got:\n%s\nwant %q", d.text(), line)
 			}
 		}

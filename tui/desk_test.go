@@ -23,12 +23,12 @@ func TestNotReachedIsOneKey(t *testing.T) {
 	m := start(t, w.options, 100, 30)
 	m.see("take the next call")
 	m.press("n")
-	m.see("Anna Jansen", callID(1).String())
+	m.see("Anna Jansen", onCard(1))
 	w.seen()
 	m.sent = 0
 	m.press("a")
 	// Bert has opted out and Carla was rung an hour ago: Dmitri is next.
-	m.see("Dmitri 世界", callID(4).String())
+	m.see("Dmitri 世界", onCard(4))
 	if m.sent != 1 {
 		t.Errorf("keys: got %d, want 1", m.sent)
 	}
@@ -48,10 +48,10 @@ func TestReachedIsFourKeys(t *testing.T) {
 	w := newWorld(t)
 	m := start(t, w.options, 80, 24)
 	m.press("n")
-	m.see(callID(1).String(), "Anna Jansen")
+	m.see(onCard(1), "Anna Jansen")
 	m.sent = 0
 	m.press("c", "1", "4", "ctrl+s")
-	m.see(callID(4).String(), "complete: Anna Jansen, reached")
+	m.see(onCard(4), "reached: Anna Jansen")
 	if m.sent != 4 {
 		t.Errorf("keys: got %d, want 4", m.sent)
 	}
@@ -74,7 +74,7 @@ func TestQuitAtOnceSendsWhatWasDone(t *testing.T) {
 		w := newWorld(t)
 		m := start(t, w.options, 80, 24)
 		m.press("n")
-		m.see("Anna Jansen", callID(1).String())
+		m.see("Anna Jansen", onCard(1))
 		m.press("c1r4i" + "typed ahead" + "\x13q")
 		m.ended()
 		call := w.call(t, callID(1))
@@ -89,7 +89,7 @@ func TestNotesReachTheServiceAsTyped(t *testing.T) {
 	w := newWorld(t)
 	m := start(t, w.options, 120, 36)
 	m.press("n")
-	m.see(callID(1).String(), "Anna Jansen")
+	m.see(onCard(1), "Anna Jansen")
 	m.press("i")
 	m.see("leave notes")
 	m.press("Grüße, 世界! q1?", "enter", "second line")
@@ -99,7 +99,7 @@ func TestNotesReachTheServiceAsTyped(t *testing.T) {
 	m.press("c", "2")
 	m.see("sends refused")
 	m.press("ctrl+s")
-	m.see("complete: Anna Jansen")
+	m.see("refused: Anna Jansen")
 	m.press("q")
 	m.ended()
 	if got, want := deref(w.call(t, callID(1)).Result.Value().Notes), "Grüße, 世界! q1?\nsecond line"; got != want {
@@ -115,7 +115,7 @@ func TestUndoGivesCallAndTextBack(t *testing.T) {
 	w := newWorld(t)
 	m := start(t, w.options, 100, 30)
 	m.press("n")
-	m.see(callID(1).String(), "Anna Jansen")
+	m.see(onCard(1), "Anna Jansen")
 	m.press("i")
 	m.press("typed with care")
 	m.see("typed with care", "leave notes")
@@ -124,7 +124,7 @@ func TestUndoGivesCallAndTextBack(t *testing.T) {
 	m.press("c", "1", "ctrl+s")
 	m.see("u takes it back", "Dmitri")
 	m.press("u")
-	m.see("Anna Jansen", "typed with care", "result reached", "taken back")
+	m.see("Anna Jansen", "typed with care", "[1 reached]", "taken back")
 	m.press("q")
 	m.see("Quit?")
 	m.press("enter")
@@ -148,7 +148,7 @@ func TestDraftIsOfferedAtStart(t *testing.T) {
 	m := start(t, w.options, 80, 24)
 	m.see("go on with 1 draft")
 	m.press("d")
-	m.see("Zoë van der Straaten", "half a sentence", "result moved")
+	m.see("Zoë van der Straaten", "half a sentence", "[3 moved]")
 }
 
 func TestCancelAndExpireAskAndEnterDoesNothing(t *testing.T) {
@@ -156,7 +156,7 @@ func TestCancelAndExpireAskAndEnterDoesNothing(t *testing.T) {
 	w := newWorld(t)
 	m := start(t, w.options, 80, 24)
 	m.press("n")
-	m.see(callID(1).String(), "Anna Jansen")
+	m.see(onCard(1), "Anna Jansen")
 	w.seen()
 	m.press("X")
 	m.see("Cancel the call")
@@ -167,7 +167,7 @@ func TestCancelAndExpireAskAndEnterDoesNothing(t *testing.T) {
 	m.press("e")
 	m.see("Expire the call")
 	m.press("y")
-	m.see(callID(4).String(), "expire: Anna Jansen")
+	m.see(onCard(4), "expire: Anna Jansen")
 	w.seen()
 	m.press("X")
 	m.see("Cancel the call")
@@ -203,7 +203,7 @@ func TestCallTakenBySomebodyElse(t *testing.T) {
 		t.Fatalf("complete: got %d, want 200", answer.Status)
 	}
 	m.press("n")
-	m.see("somebody else was faster", callID(4).String())
+	m.see("somebody else was faster", onCard(4))
 }
 
 func TestWarningsBeforeDialling(t *testing.T) {
@@ -230,15 +230,15 @@ func TestWithoutKnownCodesOneIsTyped(t *testing.T) {
 	w.options.ResultCodes = nil
 	m := start(t, w.options, 80, 24)
 	m.press("n")
-	m.see(callID(1).String(), "Anna Jansen")
+	m.see(onCard(1), "Anna Jansen")
 	m.press("c")
-	m.see("1  reached", "another code") // Seen at the service.
+	m.see("1 reached", "/ another") // Seen at the service.
 	m.press("/")
 	m.see("Result code")
 	m.press("own_code", "enter")
 	m.see("A new result code", "own_code")
 	m.press("y", "esc")
-	m.see("sends own_code")
+	m.see("sends own code")
 }
 
 // flaky loses the network on demand, and tells the paths that were answered.
@@ -295,7 +295,7 @@ func TestSendingGoesOnAfterLogin(t *testing.T) {
 	w.through(t, network)
 	m := start(t, w.options, 100, 30)
 	m.press("n")
-	m.see("Anna Jansen", callID(1).String())
+	m.see("Anna Jansen", onCard(1))
 	m.gone("checking")
 	w.seen()
 	m.press("a")
@@ -326,10 +326,10 @@ func TestOfflineChangesStayInTheOutbox(t *testing.T) {
 	w.through(t, network)
 	m := start(t, w.options, 80, 24)
 	m.press("n")
-	m.see(callID(1).String(), "Anna Jansen", "verification · requested 4d ago · 0 attempts\n")
+	m.see(onCard(1), "Anna Jansen", "VERIFICATION · asked for 4 days ago · never rung\n")
 	network.down.Store(true)
 	m.press("c", "1", "i", "kept", "ctrl+s")
-	m.see("complete: Anna Jansen")
+	m.see("reached: Anna Jansen")
 	m.press("q")
 	if out := m.ended(); !strings.Contains(out, "1 change stays in the outbox") {
 		t.Errorf("farewell: got %q, want the change that stays", out)
@@ -354,9 +354,9 @@ func TestQueueNamesWhoComesNext(t *testing.T) {
 	m := start(t, w.options, 120, 36)
 	m.see("Anna Jansen", "Zoë van der Str", "veri")
 	m.press("n")
-	m.see(callID(1).String())
+	m.see(onCard(1))
 	m.press("s")
-	m.see(callID(4).String())
+	m.see(onCard(4))
 	m.press(":", "skipped", "enter")
 	m.see("c0010000  Anna Jansen", "skipped by you", "Bert Opgegeven", "opted out of phone calls", "Carla Gebeld", "less than 4 hours")
 }

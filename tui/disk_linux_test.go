@@ -64,7 +64,7 @@ func TestFullDisk(t *testing.T) {
 	w.connect(t, filepath.Join(dir, "outbox"))
 	m := start(t, w.options, 100, 30)
 	m.press("n")
-	m.see("Anna Jansen", callID(1).String())
+	m.see("Anna Jansen", onCard(1))
 	m.gone("checking")
 	free := fill()
 	m.press("i", "precious")
@@ -72,8 +72,8 @@ func TestFullDisk(t *testing.T) {
 	m.press("esc", "c", "1")
 	m.see("sends reached, 8 characters")
 	m.press("ctrl+s")
-	screen := m.see("not saved", "no space left on device", "nothing was sent", callID(1).String(), "precious", "result reached")
-	if strings.Contains(screen, "✓") {
+	screen := m.see("not saved", "no space left on device", "nothing was sent", onCard(1), "precious", "[1 reached]")
+	if strings.Contains(screen, "✓ reached") {
 		t.Errorf("screen: got a ✓ for what is not on disk:\n%s", screen)
 	}
 	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
@@ -86,7 +86,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("draft: got %+v %v %v, want all of it", draft, found, err)
 	}
 	m.press("x", "ctrl+s")
-	m.see("✓ complete: Anna Jansen, reached", callID(4).String())
+	m.see("✓ reached: Anna Jansen", onCard(4))
 	w.Clock.Advance(6 * time.Second)
 	m.press("q")
 	m.ended()

@@ -32,7 +32,7 @@ func TestDraftThatCannotBeSavedIsSaid(t *testing.T) {
 	w.connect(t, dir)
 	m := start(t, w.options, 100, 30)
 	m.press("n")
-	m.see("Anna Jansen", callID(1).String())
+	m.see("Anna Jansen", onCard(1))
 	m.gone("checking")
 	back := hide(t, dir, "drafts")
 	m.press("i", "precious")
@@ -53,17 +53,17 @@ func TestChangeThatCannotBeSavedGivesTheTextBack(t *testing.T) {
 	w.connect(t, dir)
 	m := start(t, w.options, 100, 30)
 	m.press("n")
-	m.see("Anna Jansen", callID(1).String())
+	m.see("Anna Jansen", onCard(1))
 	m.gone("checking")
 	m.press("c", "1", "i", "precious")
 	m.see("precious", "sends reached")
 	back := hide(t, dir, "queued")
 	m.press("ctrl+s")
-	m.see("not saved", callID(1).String(), "precious", "result reached")
+	m.see("not saved", onCard(1), "precious", "[1 reached]")
 	back()
 	w.seen()
 	m.press("ctrl+s")
-	m.see(callID(4).String())
+	m.see(onCard(4))
 	m.press("q")
 	m.ended()
 	if call := w.call(t, callID(1)); call.Status != apitype.CallCompleted || deref(call.Result.Value().Notes) != "precious" {
@@ -79,7 +79,7 @@ func TestDraftThatCannotBeErasedIsSaid(t *testing.T) {
 	w.connect(t, dir)
 	m := start(t, w.options, 140, 30)
 	m.press("n")
-	m.see("Anna Jansen", callID(1).String())
+	m.see("Anna Jansen", onCard(1))
 	m.gone("checking")
 	m.press("c", "1", "i", "precious")
 	m.see("precious", "sends reached")
@@ -88,7 +88,7 @@ func TestDraftThatCannotBeErasedIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.press("ctrl+s")
-	if screen := m.see("its draft could not be erased", callID(4).String()); strings.Contains(screen, "nothing was sent") {
+	if screen := m.see("its draft could not be erased", onCard(4)); strings.Contains(screen, "nothing was sent") {
 		t.Errorf("screen: got that nothing was sent of what is in the outbox:\n%s", screen)
 	}
 	if files, err := filepath.Glob(filepath.Join(dir, "queued", "*.json")); err != nil || len(files) != 1 {
@@ -105,13 +105,13 @@ func TestQuittingWhileDraftsCannotBeSaved(t *testing.T) {
 	w.connect(t, dir)
 	m := start(t, w.options, 100, 30)
 	m.press("n")
-	m.see("Anna Jansen", callID(1).String())
+	m.see("Anna Jansen", onCard(1))
 	m.gone("checking")
 	back := hide(t, dir, "drafts")
 	m.press("i", "precious")
 	m.see("draft not saved", "precious")
 	m.press("esc", "n")
-	m.see(callID(4).String(), "draft not saved")
+	m.see(onCard(4), "draft not saved")
 	m.press("q")
 	m.see("Quit?", "could not be saved and is lost")
 	m.press("n")
@@ -138,6 +138,6 @@ func TestUnreadableDraftIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.press("n")
-	m.see("cannot read what was typed for call", callID(1).String(), "0 attempts")
+	m.see("cannot read what was typed for call", onCard(1), "never rung")
 	m.gone("checking")
 }

@@ -64,7 +64,7 @@ func TestEndingWhileAnEditorRuns(t *testing.T) {
 			p := startRole(t, w.URL+" "+w.token+" "+dir, 100, 30, "VISUAL=", "EDITOR="+editor)
 			p.see("take the next call")
 			p.write("n")
-			p.see("Anna Jansen", callID(1).String())
+			p.see("Anna Jansen", onCard(1))
 			p.gone("checking")
 			p.write("E")
 			p.see("the editor is there")

@@ -41,7 +41,7 @@ type deed struct {
 func deeds() []deed {
 	next := func(m *terminal) {
 		m.press("n")
-		m.see("Anna Jansen", callID(1).String())
+		m.see("Anna Jansen", onCard(1))
 		m.gone("checking")
 		m.press("j") // The call was seen.
 	}

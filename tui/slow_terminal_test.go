@@ -23,7 +23,7 @@ func TestStoppedTerminalStopsNothing(t *testing.T) {
 	p := startProcess(t, w.URL, w.Token(), dir)
 	p.see("take the next call")
 	p.write("n")
-	p.see("Anna Jansen", callID(1).String())
+	p.see("Anna Jansen", onCard(1))
 	p.write("i")
 	p.see("leave notes")
 

@@ -75,7 +75,7 @@ func TestTerminalGetsNoMoreThanItDraws(t *testing.T) {
 	w := newWorld(t)
 	m := start(t, w.options, 120, 36)
 	m.press("n")
-	m.see(callID(1).String(), "Anna Jansen")
+	m.see(onCard(1), "Anna Jansen")
 	m.press("i")
 	m.see("leave notes")
 	m.press(note)

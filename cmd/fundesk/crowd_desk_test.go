@@ -199,7 +199,7 @@ func (d *crowdDesk) complete(id string) bool {
 		return false
 	}
 	d.write("w")
-	if d.see("notes", openElsewhere) != "notes" || d.see(id) == "" {
+	if d.see("no number is known", openElsewhere) != "no number is known" {
 		return false
 	}
 	if !d.choose() {
@@ -214,14 +214,14 @@ func (d *crowdDesk) complete(id string) bool {
 		return false
 	}
 	d.write(complete)
-	return d.see("complete: "+crowdName(apitype.MustParseUUID(id))+", reached, sent in") != ""
+	return d.see("reached: "+crowdName(apitype.MustParseUUID(id))+", sent in") != ""
 }
 
 // choose chooses the result, from a list where codes are known.
 func (d *crowdDesk) choose() bool {
 	d.write("c")
-	switch d.see("another code", "Result code") {
-	case "another code":
+	switch d.see("/ another", "Result code") {
+	case "/ another":
 		d.write("/")
 		if d.see("Result code") == "" {
 			return false

@@ -9,8 +9,12 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// callOnScreen is the identifier of the call that the Desk shows.
-var callOnScreen = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+// callOnScreen is the identifier of the call among what the Desk copies, and cardOnScreen the
+// number to dial on its card.
+var (
+	callOnScreen = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+	cardOnScreen = regexp.MustCompile(`\S[0-9 +]+(mobile|home) +y copies it`)
+)
 
 // getCall reads a call of the demo through the command line.
 func (h home) getCall(t *testing.T, id string) apitype.Call {
@@ -26,7 +30,21 @@ func (h home) getCall(t *testing.T, id string) apitype.Call {
 func (term *terminal) take() string {
 	term.t.Helper()
 	term.send("n")
-	return callOnScreen.FindString(term.wait("a call", callOnScreen.MatchString))
+	return term.call("")
+}
+
+// call is the identifier of the call on the Desk, once its card is another one than before.
+func (term *terminal) call(before string) string {
+	term.t.Helper()
+	term.wait("a card", func(screen string) bool {
+		card := cardOnScreen.FindString(screen)
+		return card != "" && card != before
+	})
+	term.send("Y")
+	id := callOnScreen.FindString(term.wait("identifiers", callOnScreen.MatchString))
+	term.send("Escape")
+	term.wait("the card alone", func(screen string) bool { return !callOnScreen.MatchString(screen) })
+	return id
 }
 
 func TestDemoWorksACallInTheTerminal(t *testing.T) {
@@ -39,21 +57,22 @@ func TestDemoWorksACallInTheTerminal(t *testing.T) {
 
 	first := term.take()
 	term.send("c")
-	term.waitFor("another code")
+	term.waitFor("/ another")
 	term.send("1")
-	term.waitFor("Retention rating")
+	term.waitFor("0 to 9")
 	term.send("4", "i")
 	term.write("Größe geprüft, 木村さん war erfreut.")
 	term.waitFor("war erfreut")
+	card := cardOnScreen.FindString(term.waitFor("y copies it"))
 	term.send("C-s")
-	second := callOnScreen.FindString(term.wait("the next call", func(screen string) bool {
-		return callOnScreen.MatchString(screen) && !strings.Contains(screen, first)
-	}))
+	second := term.call(card)
 
 	before := len(h.getCall(t, second).Attempts.Value())
+	card = cardOnScreen.FindString(term.waitFor("y copies it"))
 	term.send("j", "a") // The call was seen. Not reached: one key, and the next call is there.
 	term.wait("a third call", func(screen string) bool {
-		return callOnScreen.MatchString(screen) && !strings.Contains(screen, second)
+		next := cardOnScreen.FindString(screen)
+		return next != "" && next != card
 	})
 	term.send("q")
 	term.wait("the shell", func(screen string) bool { return !strings.Contains(screen, "Desk") })
@@ -98,12 +117,13 @@ func TestDemoTakesBackAHeldSend(t *testing.T) {
 	for taken := false; !taken; {
 		id = term.take()
 		before = h.getCall(t, id).AttemptsCount
+		card := cardOnScreen.FindString(term.waitFor("y copies it"))
 		term.send("j", "a")
 		term.waitFor("takes it back")
 		term.send("u")
 		// It is held for five seconds: a machine may stand still for longer, and send it.
 		term.wait("what became of it", func(screen string) bool {
-			taken = strings.Contains(screen, "taken back: not reached") && strings.Contains(screen, id)
+			taken = strings.Contains(screen, "taken back: not reached") && strings.Contains(screen, card)
 			return taken || strings.Contains(screen, "nothing to undo") || strings.Contains(screen, "cannot undo")
 		})
 		term.send("x") // Dismisses what was said.
@@ -167,10 +187,10 @@ func TestBothFacesOfTheDeskOfferTheSame(t *testing.T) {
 	for i, before := 0, ""; i < calls; i++ {
 		drawn.send("n")
 		screen := drawn.wait("another call", func(screen string) bool {
-			id := callOnScreen.FindString(screen)
-			return id != "" && id != before && !strings.Contains(screen, "checking…")
+			card := cardOnScreen.FindString(screen)
+			return card != "" && card != before && !strings.Contains(screen, "checking…")
 		})
-		before = callOnScreen.FindString(screen)
+		before = cardOnScreen.FindString(screen)
 		name, warnings, _ := strings.Cut(told[i], ": ")
 		if !strings.Contains(screen, "│ "+name+" ") {
 			t.Errorf("call %d: got %q, want the call of the screen:\n%s", i+1, told[i], screen)

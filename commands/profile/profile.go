@@ -66,6 +66,8 @@ type Profile struct {
 	Unpaged                []string `toml:"unpaged,omitempty" json:"unpaged,omitempty"`             // Nouns whose lists come whole.
 	TokenStorage           string   `toml:"token_storage,omitempty" json:"token_storage,omitempty"` // keyring, file or command.
 	TokenCommand           []string `toml:"token_command,omitempty" json:"token_command,omitempty"`
+	// By type of call, in the order in which an agent sees them.
+	Results map[string][]Result `toml:"results,omitempty" json:"results,omitempty"`
 	// By country, two letters.
 	CallingHours map[string]Hours `toml:"calling_hours,omitempty" json:"calling_hours,omitempty"`
 }

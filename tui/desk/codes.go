@@ -5,42 +5,76 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/durable"
+	"fundesk/render"
 )
 
-// Codes are the result codes to choose from. Their order is learnt by heart, digit by
-// digit: it is that of the profile, else that in which they were first seen, which is
-// kept from one start to the next. A new code comes last.
+// ResultRow is a result that an agent chooses.
+type ResultRow struct {
+	Code      string
+	Label     string // In plain words; "": the code's.
+	Effect    Effect
+	AsksNotes bool // It is not sent without notes.
+}
+
+// Effect is what comes with a result.
+type Effect string
+
+// The effects.
+const (
+	EffectNone      Effect = ""
+	EffectCorrected Effect = "corrected" // The result where details were changed.
+	EffectOptOut    Effect = "opt-out"   // The donor is not to be called again.
+)
+
+// Effects are all that a result may have.
+var Effects = []Effect{EffectNone, EffectCorrected, EffectOptOut}
+
+// Words are the result as a person says it.
+func (r ResultRow) Words() string {
+	text := r.Label
+	if text == "" {
+		text = render.Words(r.Code)
+	}
+	if r.Effect == EffectOptOut {
+		text += " (opt-out)"
+	}
+	return text
+}
+
+// Codes are the results to choose from, for each type of call. Their order is learnt by
+// heart, digit by digit: it is that of the profile, else that in which they were first seen,
+// which is kept from one start to the next. A new code comes last.
 type Codes struct {
-	all   []string
-	fixed bool   // By the profile.
+	rows  map[apitype.CallType][]ResultRow // Of the profile.
+	all   []string                         // Of the profile, for types without rows.
+	seen  map[apitype.CallType][]string
 	path  string // Where the order is kept; "" for nowhere.
-	// unsaved says that a code is new.
-	unsaved bool
+	isNew bool   // A code was seen that is not kept yet.
 }
 
 // codesFile is the order on disk.
 type codesFile struct {
-	ResultCodes []string `json:"resultCodes"`
+	Results map[apitype.CallType][]string `json:"results"`
 }
 
-// OpenCodes reads the order of earlier starts, unless the profile has one. A file that
-// cannot be read is an error beside codes that work.
-func OpenCodes(ofProfile []string, path string) (*Codes, error) {
-	c := &Codes{all: slices.Clone(ofProfile), fixed: len(ofProfile) > 0, path: path}
-	if c.fixed || path == "" {
-		return c, nil
+// OpenCodes reads the order of earlier starts. A file that cannot be read is an error beside
+// codes that work.
+func OpenCodes(rows map[apitype.CallType][]ResultRow, all []string, path string) (c *Codes, err error) {
+	c = &Codes{rows: rows, all: slices.Clone(all), path: path}
+	if !c.areKnown() && path != "" {
+		c.seen, err = readCodes(path)
 	}
-	kept, err := readCodes(path)
-	c.all = kept
 	return c, err
 }
 
-func readCodes(path string) ([]string, error) {
+func readCodes(path string) (map[apitype.CallType][]string, error) {
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -50,39 +84,73 @@ func readCodes(path string) ([]string, error) {
 		err = json.Unmarshal(content, &file)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the order of the result codes: %w", err)
+		return nil, fmt.Errorf("read the order of the results: %w", err)
 	}
-	return file.ResultCodes, nil
+	return file.Results, nil
 }
 
-// All are the codes in their order.
-func (c *Codes) All() []string { return c.all }
+// areKnown reports whether the profile says the results of every type.
+func (c *Codes) areKnown() bool {
+	return !slices.ContainsFunc(apitype.CallTypes, func(kind apitype.CallType) bool { return !c.isKnown(kind) })
+}
 
-// Has reports whether a code is known.
-func (c *Codes) Has(code string) bool { return slices.Contains(c.all, code) }
+func (c *Codes) isKnown(kind apitype.CallType) bool { return len(c.all) > 0 || len(c.rows[kind]) > 0 }
+
+// Of are the results of a type of call, in their order.
+func (c *Codes) Of(kind apitype.CallType) []ResultRow {
+	if rows := c.rows[kind]; len(rows) > 0 {
+		return rows
+	}
+	codes := c.all
+	if len(codes) == 0 {
+		codes = c.seen[kind]
+	}
+	rows := make([]ResultRow, len(codes))
+	for i, code := range codes {
+		rows[i].Code = code
+	}
+	return rows
+}
+
+// Find is the result with a code; ok is false for one that is not known.
+func (c *Codes) Find(kind apitype.CallType, code string) (row ResultRow, ok bool) {
+	for _, row := range c.Of(kind) {
+		if row.Code == code {
+			return row, true
+		}
+	}
+	return ResultRow{Code: code}, false
+}
 
 // See notes a code that a call has.
-func (c *Codes) See(code string) {
-	if code != "" && !c.fixed && !c.Has(code) {
-		c.all, c.unsaved = append(c.all, code), true
+func (c *Codes) See(kind apitype.CallType, code string) {
+	if code == "" || c.isKnown(kind) || slices.Contains(c.seen[kind], code) {
+		return
 	}
+	if c.seen == nil {
+		c.seen = map[apitype.CallType][]string{}
+	}
+	c.seen[kind], c.isNew = append(c.seen[kind], code), true
 }
 
-// Save makes what keeps the order as it is now on disk, after what other programs have
-// put there meanwhile. It may run beside the interface.
+// Save makes what keeps the order as it is now on disk, after what other programs have put
+// there meanwhile. It may run beside the interface.
 func (c *Codes) Save() func() error {
-	all, path := slices.Clone(c.all), c.path
+	seen, path := maps.Clone(c.seen), c.path
+	c.isNew = false
 	return func() error {
 		if path == "" {
 			return nil
 		}
 		kept, err := readCodes(path)
-		if err != nil {
-			kept = nil // What cannot be read is written over.
+		if err != nil || kept == nil { // What cannot be read is written over.
+			kept = map[apitype.CallType][]string{}
 		}
-		for _, code := range all {
-			if !slices.Contains(kept, code) {
-				kept = append(kept, code)
+		for kind, codes := range seen {
+			for _, code := range codes {
+				if !slices.Contains(kept[kind], code) {
+					kept[kind] = append(kept[kind], code)
+				}
 			}
 		}
 		content, err := json.Marshal(codesFile{kept})
@@ -90,7 +158,7 @@ func (c *Codes) Save() func() error {
 			err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), durable.WriteFile(path, content))
 		}
 		if err != nil {
-			return fmt.Errorf("keep the order of the result codes: %w", err)
+			return fmt.Errorf("keep the order of the results: %w", err)
 		}
 		return nil
 	}

@@ -44,7 +44,7 @@ func TestQueueKeepsNothingOfEndedCalls(t *testing.T) {
 	t.Parallel()
 	code := "confirmed"
 	ended := func(n int) apitype.Call {
-		c := apitype.Call{UUID: callID(n), Status: apitype.CallCompleted}
+		c := apitype.Call{UUID: callID(n), Status: apitype.CallCompleted, Type: apitype.CallHappy}
 		c.Result = apitype.Embed(apitype.CallResult{ResultCode: &code})
 		return c
 	}
@@ -54,8 +54,8 @@ func TestQueueKeepsNothingOfEndedCalls(t *testing.T) {
 		q.learn(ended(n))
 	}
 	q.learn(apitype.Call{UUID: callID(100), Status: apitype.CallRequested})
-	if len(q.candidates) != 1 || len(q.known) != 1 || !slices.Equal(codes.All(), []string{code}) {
-		t.Errorf("got %d candidates, %d known calls and %v, want one, one, and one result", len(q.candidates), len(q.known), codes.All())
+	if len(q.candidates) != 1 || len(q.known) != 1 || !slices.Equal(codes.Of(apitype.CallHappy), []ResultRow{{Code: code}}) {
+		t.Errorf("got %d candidates, %d known calls and %v, want one, one, and one result", len(q.candidates), len(q.known), codes.Of(apitype.CallHappy))
 	}
 	q.learn(ended(100))
 	if len(q.candidates) != 0 || len(q.known) != 0 {

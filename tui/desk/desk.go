@@ -29,17 +29,18 @@ import (
 // Options of a desk. Client and Outbox are required.
 type Options struct {
 	Client             *apiclient.Client
-	Outbox             *outbox.Outbox      // The spool for this service and account.
-	Agent              *apitype.UUID       // Sent with attempts and results.
-	ResultCodes        []string            // From the profile; nil: those seen at the service.
-	MaxAttempts        int                 // Of a call; 0: not known.
-	Languages          []string            // ISO 639-1 codes that the agent speaks; nil: those of the locale.
-	Filter             apitype.QueueFilter // What the agent takes; zero: everything.
-	Hours              CallingHours        // Of the countries whose hours are not the default.
-	ExternalSourceName string              // Sent with processed marks.
-	ConfigDir          string              // Holds scripts/; "" for none.
-	StateFile          string              // Keeps what the desk remembers of this service; "" for nothing.
-	QuitWait           time.Duration       // How long quitting waits for what is still to be sent; 0: 5 s.
+	Outbox             *outbox.Outbox                   // The spool for this service and account.
+	Agent              *apitype.UUID                    // Sent with attempts and results.
+	Results            map[apitype.CallType][]ResultRow // From the profile; ResultCodes where it has none for a type.
+	ResultCodes        []string                         // From the profile; nil: those seen at the service.
+	MaxAttempts        int                              // Of a call; 0: not known.
+	Languages          []string                         // ISO 639-1 codes that the agent speaks; nil: those of the locale.
+	Filter             apitype.QueueFilter              // What the agent takes; zero: everything.
+	Hours              CallingHours                     // Of the countries whose hours are not the default.
+	ExternalSourceName string                           // Sent with processed marks.
+	ConfigDir          string                           // Holds scripts/; "" for none.
+	StateFile          string                           // Keeps what the desk remembers of this service; "" for nothing.
+	QuitWait           time.Duration                    // How long quitting waits for what is still to be sent; 0: 5 s.
 	Now                func() time.Time
 }
 
@@ -112,7 +113,7 @@ func New(o Options) *Day {
 	}
 	d := &Day{Changes: Changes{Options: o, Autosave: NewAutosave(o.Outbox)}, Accepted: map[string]int{}}
 	var err error
-	if d.Codes, err = OpenCodes(o.ResultCodes, o.StateFile); err != nil {
+	if d.Codes, err = OpenCodes(o.Results, o.ResultCodes, o.StateFile); err != nil {
 		d.fail("the results have another order than before", err)
 	}
 	d.queue = newQueue(o.Now(), d.Codes)
@@ -180,8 +181,7 @@ func (d *Day) Receive(r Result) []Event {
 	default:
 		d.receive(r)
 	}
-	if d.Codes.unsaved {
-		d.Codes.unsaved = false
+	if d.Codes.isNew {
 		save := d.Codes.Save()
 		d.do(0, func(context.Context) (any, error) { return codesSaved{}, save() })
 	}

@@ -20,6 +20,36 @@ func (d *Day) SetResult(code string) {
 	d.autosave()
 }
 
+// Results are those of the call on the desk.
+func (d *Day) Results() []ResultRow {
+	if d.Call == nil {
+		return nil
+	}
+	return d.Codes.Of(d.Call.Type)
+}
+
+// ResultWords are the chosen result as a person says it, "" for none.
+func (d *Day) ResultWords() string {
+	if d.Call == nil || d.Form.Code == "" {
+		return ""
+	}
+	row, _ := d.Codes.Find(d.Call.Type, d.Form.Code)
+	return row.Words()
+}
+
+// WhyNotComplete says why the call cannot be completed as it is, "" when it can.
+func (d *Day) WhyNotComplete() string {
+	row, _ := d.Codes.Find(d.Call.Type, d.Form.Code)
+	switch {
+	case d.Form.Code == "":
+		return "choose the result first"
+	case row.AsksNotes && strings.TrimSpace(d.Form.Notes) == "":
+		return "write notes first: " + row.Words() + " asks for them"
+	default:
+		return d.Ended()
+	}
+}
+
 // SetRating takes a rating, nil for none.
 func (d *Day) SetRating(rating *int) {
 	d.Form.Rating = rating
@@ -101,7 +131,7 @@ func (d *Day) CompleteCall() []Event {
 		return d.take()
 	}
 	change, err := apiclient.CompleteCallChange(d.Call.UUID, request)
-	d.finish(Change{Change: change, Label: "complete: " + d.Name() + ", " + d.Form.Code, err: err}, true)
+	d.finish(Change{Change: change, Label: d.ResultWords() + ": " + d.Name(), err: err}, true)
 	return d.take()
 }
 

@@ -67,7 +67,7 @@ type (
 		until apitype.Time
 	}
 	givenBack struct{ lease apitype.UUID }
-	codesRead []string
+	codesRead []seenResult
 	deferral  struct {
 		call apitype.UUID
 		text string
@@ -132,12 +132,18 @@ func (d *Day) onDiscovered(found discovered, err error) {
 	d.serve()
 }
 
+// seenResult is the result of a call.
+type seenResult struct {
+	kind apitype.CallType
+	code string
+}
+
 // codesShown is how many of the latest completed calls are looked at for their results.
 const codesShown = 100
 
 // readCodes learns which results there are, where the profile does not say.
 func (d *Day) readCodes() {
-	if d.Codes.fixed {
+	if d.Codes.areKnown() {
 		return
 	}
 	options := apitype.CallListOptions{Statuses: []apitype.CallStatus{apitype.CallCompleted}, Paging: apitype.Paging{First: new(codesShown)}}
@@ -146,7 +152,9 @@ func (d *Day) readCodes() {
 		if err != nil {
 			return codesRead(nil), err
 		}
-		codes, err := apiclient.Rows(page.Records, func(call apitype.Call) string { return value(call.Result.Value().ResultCode) })
+		codes, err := apiclient.Rows(page.Records, func(call apitype.Call) seenResult {
+			return seenResult{call.Type, value(call.Result.Value().ResultCode)}
+		})
 		return codesRead(codes), err
 	})
 }
@@ -157,8 +165,8 @@ func (d *Day) onCodes(codes codesRead, err error) {
 		d.failRead("cannot read the results", err)
 		return
 	}
-	for _, code := range slices.Backward(codes) {
-		d.Codes.See(code)
+	for _, seen := range slices.Backward(codes) {
+		d.Codes.See(seen.kind, seen.code)
 	}
 }
 
@@ -282,7 +290,7 @@ func (d *Day) onTaken(t taken, err error) {
 		if d.leaseOf(l.CallUUID) == nil {
 			d.leases.held = append(d.leases.held, l)
 		}
-		d.Codes.See(value(l.call.Result.Value().ResultCode))
+		d.Codes.See(l.call.Type, value(l.call.Result.Value().ResultCode))
 	}
 	d.serve()
 }

@@ -222,7 +222,7 @@ func (q *queue) isInOrder() bool { return !q.forward || q.ended }
 func (q *queue) learn(call apitype.Call) { q.take(newListed(call)) }
 
 func (q *queue) take(l listed) {
-	q.codes.See(l.code)
+	q.codes.See(l.Type, l.code)
 	c := l.Candidate
 	if !l.requested {
 		q.drop(c.ID)

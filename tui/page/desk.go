@@ -1,9 +1,6 @@
 package page
 
 import (
-	"strconv"
-	"strings"
-
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/apitype"
@@ -59,6 +56,9 @@ func (d *Desk) Follow() {
 	}
 	if id != d.shown {
 		d.shown, d.writing, d.top = id, false, 0
+		if _, asked := d.Dialog.(Inline); asked {
+			d.Dialog = nil // Its answer would be for another call.
+		}
 	}
 	if d.notes.Value() != d.Form.Notes {
 		d.notes.SetValue(d.Form.Notes)
@@ -109,10 +109,18 @@ func (d *Desk) WhyNotEnd() string {
 
 // WhyNotComplete says why the call cannot be completed.
 func (d *Desk) WhyNotComplete() string {
-	if d.Call != nil && d.Form.Code == "" {
-		return "choose the result first: " + d.KeyOf(ActResult)
+	if why := d.WhyNoCall(); why != "" {
+		return why
 	}
-	return d.WhyNotEnd()
+	why := d.Day.WhyNotComplete()
+	switch {
+	case why != "" && d.Form.Code == "":
+		return why + ": " + d.KeyOf(ActResult)
+	case why != "" && d.Ended() == "":
+		return why + ": " + d.KeyOf(ActNotes)
+	default:
+		return why
+	}
 }
 
 // WhyNoPledge says why there is no pledge to open.
@@ -183,52 +191,12 @@ func (d *Desk) askEnd(title string, end func() []desk.Event) tea.Cmd {
 	return nil
 }
 
-// AskResult offers the known result codes, or a field where there are none.
-func (d *Desk) AskResult() tea.Cmd {
-	codes := d.Codes.All()
-	if len(codes) == 0 {
-		return d.typeResult()
+// CopyNumber copies the number to dial, or offers what else there is.
+func (d *Desk) CopyNumber() tea.Cmd {
+	if all := numbers(d.Call.Person.Pointer()); len(all) > 0 {
+		return copyText(all[0].kind+" number", all[0].digits)
 	}
-	options := make([]Option, 0, len(codes)+1)
-	for _, code := range codes {
-		options = append(options, Option{Label: Clean(code), Run: func() tea.Cmd { return d.setResult(code) }})
-	}
-	options = append(options, Option{Key: "/", Label: "another code…", Run: d.typeResult})
-	d.Dialog = NewChoice("Result", "", options)
-	return nil
-}
-
-func (d *Desk) typeResult() tea.Cmd {
-	p := &Prompt{Title: "Result code"}
-	p.Editor.SetValue(d.Form.Code)
-	p.done = func(code string) (string, tea.Cmd) {
-		code = strings.TrimSpace(code)
-		if problem := desk.CheckCode(code); problem != "" {
-			return problem, nil
-		}
-		if d.Codes.Has(code) {
-			return "", d.setResult(code)
-		}
-		d.Dialog = &Confirm{
-			Title: "A new result code", Lines: []string{"No call has had the result " + strconv.Quote(Clean(code)) + " so far. Use it all the same?"},
-			Yes: func() tea.Cmd { return d.setResult(code) }, No: func() { d.Dialog = p },
-		}
-		return "", nil
-	}
-	d.Dialog = p
-	return nil
-}
-
-// setResult takes a result code, and asks for the rating in its place.
-func (d *Desk) setResult(code string) tea.Cmd {
-	d.SetResult(code)
-	return d.AskRating()
-}
-
-// AskRating asks for the rating, each on one key, ten on two.
-func (d *Desk) AskRating() tea.Cmd {
-	d.Dialog = &askedRating{now: d.Form.Rating, set: d.SetRating}
-	return nil
+	return d.AskCopy()
 }
 
 // AskCopy offers what an agent copies of a call.
@@ -239,12 +207,18 @@ func (d *Desk) AskCopy() tea.Cmd {
 			options = append(options, Option{Label: what + "  " + Clean(text), Run: func() tea.Cmd { return copyText(what, text) }})
 		}
 	}
-	if p := d.Call.Person.Pointer(); p != nil {
-		add("mobile", value(p.MobilePhoneNumber))
-		add("phone", value(p.PhoneNumber))
+	p := d.Call.Person.Pointer()
+	for _, n := range numbers(p) {
+		add(n.kind, n.digits)
+	}
+	if p != nil {
 		add("e-mail", value(p.Email))
 	}
 	add("call", d.Call.UUID.String())
+	add("person", d.Call.PersonUUID.String())
+	if d.Call.RelatedCaseUUID != nil {
+		add("pledge", d.Call.RelatedCaseUUID.String())
+	}
 	d.Dialog = NewChoice("Copy", "", options)
 	return nil
 }

@@ -2,9 +2,7 @@ package page
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
@@ -36,7 +34,7 @@ func (d *Desk) callPane(width, height int) []string {
 	if d.Call == nil {
 		return widget.Block(d.startLines(width), width, height)
 	}
-	formLines := d.formLines(width, max(4, height/4))
+	formLines := d.formLines(width, min(max(8, height/4), max(height-10, 2)))
 	facts := d.facts(width)
 	room := max(height-len(formLines), 0)
 	d.top = min(d.top, max(len(facts)-room, 0))
@@ -92,138 +90,15 @@ func (d *Desk) startLines(width int) []string {
 	return lines
 }
 
-// facts is everything known of the call, what matters most first.
-func (d *Desk) facts(width int) []string {
-	s, call := d.Styles, d.Call
-	head := fmt.Sprintf("%s · requested %s · %s", Clean(string(call.Type)), d.ago(call.RequestedAt.Time), render.Plural(call.AttemptsCount, "attempt", "attempts"))
-	if !d.Checked {
-		head = "checking… · " + head // In front: the line may be cut.
-	}
-	lines := append(d.titleLines(width), s.Dim(widget.Fit(head, width)))
-	lines = append(lines, d.warningLines(*call, func(text string) []string { return widget.Wrap(text, width) })...)
-	fields := d.personFields(call.Person.Pointer())
-	if notes := value(call.Notes); notes != "" {
-		fields = append(fields, field{label: "call notes", text: notes})
-	}
-	fields = append(fields, d.pledgeSummary(call.PledgeCase.Pointer())...)
-	for _, attempt := range slices.Backward(call.Attempts.Value()) {
-		fields = append(fields, field{label: "attempt", text: d.when(attempt.AttemptAt)})
-	}
-	fields = append(fields, d.earlierCalls()...)
-	if result := call.Result.Pointer(); result != nil {
-		fields = append(fields, d.resultFields(*result)...)
-	}
-	for _, f := range fields {
-		lines = append(lines, f.draw(s, width)...)
-	}
-	return lines
-}
-
-// titleLines are who the call is for, whole, and its whole identifier: it is what
-// somebody else is told, and what scripts take. They share a line where both fit.
-func (d *Desk) titleLines(width int) []string {
-	s, id := d.Styles, d.Call.UUID.String()
-	name := d.name()
-	if room := width - len(id) - 1; widget.Width(name) <= room {
-		return []string{s.bold(widget.Fit(name, room)) + " " + s.Dim(id)}
-	}
-	var lines []string
-	for _, part := range widget.Wrap(name, width) {
-		lines = append(lines, s.bold(part))
-	}
-	return append(lines, s.Dim(id))
-}
-
-// mostEarlier is how many of the pledge's other calls the desk shows.
-const mostEarlier = 4
-
-// earlierCalls are the other calls of the pledge, the latest first.
-func (d *Desk) earlierCalls() []field {
-	pledge := d.Call.PledgeCase.Pointer()
-	if pledge == nil {
-		return nil
-	}
-	others := slices.DeleteFunc(slices.Clone(pledge.Calls.Value()), func(c apitype.Call) bool { return c.UUID == d.Call.UUID })
-	slices.SortStableFunc(others, func(a, b apitype.Call) int { return b.RequestedAt.Compare(a.RequestedAt.Time) })
-	var fields []field
-	for _, c := range others[:min(len(others), mostEarlier)] {
-		text := fmt.Sprintf("%s, %s, requested %s", c.Type, c.Status, d.ago(c.RequestedAt.Time))
-		if code := value(c.Result.Value().ResultCode); code != "" {
-			text += ", " + code
-		}
-		fields = append(fields, field{label: "other call", text: text})
-	}
-	return fields
-}
-
-// personFields are the person as an agent needs them.
-func (d *Desk) personFields(p *apitype.Person) []field {
-	if p == nil {
-		return nil
-	}
-	var fields []field
-	add := func(label, text string) {
-		if text != "" {
-			fields = append(fields, field{label: label, text: text})
-		}
-	}
-	add("mobile", d.Locale.Phone(value(p.MobilePhoneNumber)))
-	add("phone", d.Locale.Phone(value(p.PhoneNumber)))
-	add("e-mail", value(p.Email))
-	add("address", addressText(p.Address.Pointer()))
-	add("language", value(p.Language))
-	if p.DateOfBirth != nil {
-		add("born", d.Locale.Date(p.DateOfBirth.Midnight(), time.DateOnly))
-	}
-	if p.IBAN != nil {
-		fields = append(fields, field{label: "IBAN", text: d.iban(*p.IBAN)})
-	}
-	if number := p.SocialSecurityNumber.Pointer(); number != nil {
-		fields = append(fields, field{label: "soc. sec.", text: d.digits(*number)})
-	}
-	return fields
-}
-
-// pledgeSummary is the pledge in two lines.
-func (d *Desk) pledgeSummary(p *apitype.Pledge) []field {
-	if p == nil {
-		return nil
-	}
-	text := fmt.Sprintf("%s %s, %s, since %s", d.euros(p.DonationAmount), p.DonationInterval, p.Status, d.Locale.Date(p.StartsAt.Local(), "2 Jan 2006"))
-	fields := []field{{label: "pledge", text: text}}
-	if organization := p.OwningOrganization.Pointer(); organization != nil {
-		fields = append(fields, field{label: "for", text: organization.Name})
-	}
-	for _, area := range p.FocusAreas.Value() {
-		fields = append(fields, field{label: "focus", text: area.Name})
-	}
-	return fields
-}
-
-// formLines are the result, the rating and the notes, and what ctrl+s will send.
-func (d *Desk) formLines(width, notes int) []string {
-	s := d.Styles
-	code, rating := s.Dim("none"), s.Dim("none")
-	if d.Form.Code != "" {
-		code = s.accent(Clean(d.Form.Code))
-	}
-	if d.Form.Rating != nil {
-		rating = s.accent(fmt.Sprint(*d.Form.Rating))
-	}
-	lines := []string{
-		s.Dim(strings.Repeat(s.line, max(width, 0))),
-		s.Key(d.KeyOf(ActResult)) + " result " + code + "   " + s.Key(d.KeyOf(ActRating)) + " rating " + rating + "   " + s.Key(d.KeyOf(ActNotes)) + " notes",
-	}
-	lines = append(lines, d.notes.Lines(width, notes, d.writing, s.cursor)...)
-	return append(lines, widget.Fit(d.willSend(), width))
-}
-
 // willSend says what ctrl+s would send.
 func (d *Desk) willSend() string {
 	if d.Form.Code == "" {
 		return d.Styles.Dim(d.KeyOf(ActComplete) + " completes once there is a result")
 	}
-	text := d.KeyOf(ActComplete) + " sends " + Clean(d.Form.Code)
+	if why := d.WhyNotComplete(); why != "" {
+		return d.Styles.Warn(why)
+	}
+	text := d.KeyOf(ActComplete) + " sends " + Clean(d.ResultWords())
 	if d.Form.Rating != nil {
 		text += fmt.Sprintf(", rating %d", *d.Form.Rating)
 	}
@@ -256,7 +131,7 @@ func (d *Desk) queuePane(width, height int) []string {
 		if c.Due {
 			name = s.dueSign + " " + name
 		}
-		text := widget.Fit(name, room) + " " + widget.Fit(firstLetters(Clean(string(c.Type)), kindWidth), kindWidth) + widget.FitRight(shortAge(d.Now().Sub(c.RequestedAt)), 5)
+		text := widget.Fit(name, room) + " " + s.kind(c.Type)(widget.Fit(firstLetters(Clean(render.Words(string(c.Type))), kindWidth), kindWidth)) + widget.FitRight(shortAge(d.Now().Sub(c.RequestedAt)), 5)
 		if c.Attempts > 0 {
 			text += fmt.Sprintf("%4d", c.Attempts)
 		}
@@ -305,13 +180,15 @@ func (d *Desk) sidePane(width, height int) []string {
 		fmt.Sprintf("completed %d · attempts %d", d.Accepted[apiclient.OpCompleteCall], d.Accepted[apiclient.OpAddAttempt]),
 		fmt.Sprintf("cancelled %d · expired %d", d.Accepted[apiclient.OpCancelCall], d.Accepted[apiclient.OpExpireCall]),
 	}
-	lines := []string{s.head(widget.Fit("Script", width))}
+	var lines []string
 	switch {
 	case d.Call == nil:
+		lines = []string{s.head(widget.Fit("Script", width))}
 	case len(d.Script) > 0:
-		lines = append(lines, markdown(s, d.Script, width)...)
-	case d.ConfigDir != "":
-		lines = append(lines, widget.Wrap("No script. Put one into scripts/"+Clean(string(d.Call.Type))+".md in the configuration folder.", width)...)
+		title := "Script: " + render.Words(string(d.Call.Type))
+		lines = append([]string{s.head(widget.Fit(title, width))}, markdown(s, d.Script, width)...)
+	default:
+		lines = append([]string{s.head(widget.Fit("Contacts", width))}, d.historyLines(width, mostContacts)...)
 	}
 	return append(widget.Block(lines, width, max(height-len(day), 0)), widget.Block(day, width, min(len(day), height))...)
 }

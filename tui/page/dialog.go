@@ -2,7 +2,6 @@ package page
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -370,20 +369,16 @@ func (r *askedRating) Hints() []Hint {
 // Paste implements Dialog.
 func (r *askedRating) Paste(string) {}
 
-// View implements Dialog.
-func (r *askedRating) View(s Styles, _, _ int) (string, []string) {
-	line := "none"
-	if r.now != nil {
-		line = strconv.Itoa(*r.now)
-	}
-	if r.one {
-		return "Retention rating", []string{s.accent("1"), s.Dim("0 makes it 10, any other key goes on with 1")}
-	}
-	return "Retention rating", []string{s.accent(line), s.Dim("0 to 9, 1 and 0 is 10, - is none; any other key goes on")}
-}
+// View implements Dialog; the card shows the scale.
+func (r *askedRating) View(Styles, int, int) (string, []string) { return "", nil }
+
+func (r *askedRating) inline() {}
 
 // DrawDialog lays a dialog over the screen.
 func DrawDialog(d Dialog, s Styles, screen []string, width int) []string {
+	if _, isInline := d.(Inline); isInline {
+		return screen
+	}
 	inner := min(width-8, 90)
 	title, lines := d.View(s, inner, max(len(screen)-4, 1))
 	longest := widget.Width(title) + 4

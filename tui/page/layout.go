@@ -27,7 +27,7 @@ func NewLayout(width, height int) Layout {
 	switch {
 	case width >= 120:
 		l.Panes = 3
-		l.Left = min(width/4, 40)
+		l.Left = min(width/4, 56)
 		l.Right = min(width/4, 48)
 		l.Middle = width - l.Left - l.Right - 2*ruleWidth
 	case width >= 100:

@@ -90,6 +90,8 @@ const (
 	ActResults  = "results"
 	ActDismiss  = "dismiss"
 	ActNarrow   = "narrow"
+	ActCopy     = "copy"
+	ActReveal   = "reveal"
 )
 
 // Step is a move over a page.

@@ -164,13 +164,20 @@ func (f *fields) quality(q *apitype.QualityResult) {
 	}
 }
 
+// optIn is a way on which a person may be reached; in is nil where nobody has said.
+type optIn struct {
+	name string
+	in   *bool
+}
+
+func optInsOf(p apitype.Person) []optIn {
+	return []optIn{{"phone", p.OptInPhone}, {"e-mail", p.OptInEmail}, {"post", p.OptInMail}, {"sms", p.OptInSMS}}
+}
+
 // optIns is which ways a person may be reached, each with its word.
 func optIns(p apitype.Person) string {
 	var parts []string
-	for _, o := range []struct {
-		name string
-		in   *bool
-	}{{"phone", p.OptInPhone}, {"e-mail", p.OptInEmail}, {"mail", p.OptInMail}, {"sms", p.OptInSMS}} {
+	for _, o := range optInsOf(p) {
 		answer := "unknown"
 		switch {
 		case o.in == nil:

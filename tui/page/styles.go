@@ -5,6 +5,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/tui/widget"
 )
 
@@ -16,11 +17,12 @@ type paint func(string) string
 type Styles struct {
 	Dim, Good, Warn, Bad, Tab, Key                    paint
 	plain, bold, accent, chosen, marked, head, cursor paint
+	kinds                                             map[apitype.CallType]paint
 	border                                            widget.Border
 	rule                                              string // Between panes.
 	line                                              string // One character of a horizontal rule.
 	WarnSign, OKSign                                  string
-	mark, bar, dueSign                                string
+	mark, bar, dueSign, badSign                       string
 	steps                                             []string // Heights of a line over days.
 	ascii                                             bool
 }
@@ -36,19 +38,24 @@ func NewStyles(noColor, ascii bool) Styles {
 		return painter(c)
 	}
 	s := Styles{
-		plain:    func(text string) string { return text },
-		bold:     painter(base.Bold(true)),
-		Dim:      color(base, base.Faint(true)),
-		accent:   color(base.Bold(true), base.Foreground(lipgloss.Cyan).Bold(true)),
-		Good:     color(base, base.Foreground(lipgloss.Green)),
-		Warn:     color(base.Bold(true), base.Foreground(lipgloss.Yellow).Bold(true)),
-		Bad:      color(base.Bold(true), base.Foreground(lipgloss.Red).Bold(true)),
-		chosen:   painter(base.Reverse(true)),
-		marked:   color(base.Bold(true), base.Foreground(lipgloss.Magenta).Bold(true)),
-		head:     painter(base.Underline(true)),
-		Tab:      painter(base.Reverse(true).Bold(true)),
-		Key:      color(base.Bold(true), base.Foreground(lipgloss.Blue).Bold(true)),
-		cursor:   painter(base.Reverse(true)),
+		plain:  func(text string) string { return text },
+		bold:   painter(base.Bold(true)),
+		Dim:    color(base, base.Faint(true)),
+		accent: color(base.Bold(true), base.Foreground(lipgloss.Cyan).Bold(true)),
+		Good:   color(base, base.Foreground(lipgloss.Green)),
+		Warn:   color(base.Bold(true), base.Foreground(lipgloss.Yellow).Bold(true)),
+		Bad:    color(base.Bold(true), base.Foreground(lipgloss.Red).Bold(true)),
+		chosen: painter(base.Reverse(true)),
+		marked: color(base.Bold(true), base.Foreground(lipgloss.Magenta).Bold(true)),
+		head:   painter(base.Underline(true)),
+		Tab:    painter(base.Reverse(true).Bold(true)),
+		Key:    color(base.Bold(true), base.Foreground(lipgloss.Blue).Bold(true)),
+		cursor: painter(base.Reverse(true)),
+		kinds: map[apitype.CallType]paint{
+			apitype.CallVerification: color(base.Bold(true), base.Foreground(lipgloss.Cyan).Bold(true)),
+			apitype.CallHappy:        color(base.Bold(true), base.Foreground(lipgloss.Blue).Bold(true)),
+			apitype.CallWinback:      color(base.Bold(true), base.Foreground(lipgloss.Magenta).Bold(true)),
+		},
 		border:   widget.LineBorder,
 		rule:     " │ ",
 		line:     "─",
@@ -56,16 +63,25 @@ func NewStyles(noColor, ascii bool) Styles {
 		WarnSign: "▲",
 		OKSign:   "✓",
 		dueSign:  "◷",
+		badSign:  "✗",
 		bar:      "█",
 		steps:    strings.Split("▁▂▃▄▅▆▇█", ""),
 		ascii:    ascii,
 	}
 	if ascii {
 		s.border, s.rule, s.line = widget.ASCIIBorder, " | ", "-"
-		s.mark, s.WarnSign, s.OKSign, s.bar, s.dueSign = "*", "!", "ok", "#", "@"
+		s.mark, s.WarnSign, s.OKSign, s.bar, s.dueSign, s.badSign = "*", "!", "ok", "#", "@", "x"
 		s.steps = strings.Split("_.,-~=+#", "")
 	}
 	return s
+}
+
+// kind is the hue of a type of call.
+func (s Styles) kind(t apitype.CallType) paint {
+	if role, known := s.kinds[t]; known {
+		return role
+	}
+	return s.bold
 }
 
 // painter takes a style's opening and closing codes once, so that drawing is putting

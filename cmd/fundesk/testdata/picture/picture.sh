@@ -21,7 +21,7 @@ wait_for 'take the next call'
 tmux -S "$socket" send-keys n
 wait_for 'c result'
 tmux -S "$socket" send-keys c
-wait_for 'another code'
+wait_for '/ another'
 tmux -S "$socket" send-keys 1 i
 tmux -S "$socket" send-keys -l 'All details confirmed; asks for the yearly report.'
 wait_for 'yearly report'

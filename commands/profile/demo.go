@@ -1,0 +1,33 @@
+package profile
+
+// demoResults are the results of the sample data.
+func demoResults() map[string][]Result {
+	return map[string][]Result{
+		"verification": {
+			{Code: "confirmed"},
+			{Code: "corrected", Effect: "corrected"},
+			{Code: "wrong_number"},
+			{Code: "wants_to_stop", Effect: "opt-out"},
+		},
+		"happy_call": {
+			{Code: "thanked"},
+			{Code: "raised_amount", Label: "gives more", Effect: "corrected"},
+			{Code: "no_interest", Label: "not interested"},
+			{Code: "wants_to_stop", Effect: "opt-out"},
+		},
+		"winback": {
+			{Code: "resubscribed", Label: "gives again", Effect: "corrected"},
+			{Code: "declined"},
+			{Code: "moved_abroad", AsksNotes: true},
+			{Code: "wants_to_stop", Label: "no more calls", Effect: "opt-out"},
+		},
+	}
+}
+
+// Sample is the profile as the sample data needs it, where it says nothing else.
+func (p Profile) Sample() Profile {
+	if len(p.Results) == 0 && len(p.ResultCodes) == 0 {
+		p.Results = demoResults()
+	}
+	return p
+}

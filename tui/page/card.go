@@ -1,0 +1,333 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+	"fundesk/tui/widget"
+)
+
+// How much of the contacts with a donor is shown: on the card, and where they have a column
+// of their own.
+const (
+	mostLatest   = 3
+	mostContacts = 20
+)
+
+// twoColumns is the width from which contacts stand beside the facts, in cells.
+const twoColumns = 100
+
+// overdue is the age from which a call has waited too long.
+const overdue = 14 * 24 * time.Hour
+
+// facts is everything known of the call: what is read aloud first, then the last contacts,
+// then what is checked.
+func (d *Desk) facts(width int) []string {
+	if width < twoColumns {
+		return d.factColumn(width, mostLatest)
+	}
+	left := (width - ruleWidth) * 3 / 5
+	right := width - ruleWidth - left
+	facts, contacts := d.factColumn(left, 0), d.historyLines(right, mostContacts)
+	contacts = append([]string{d.Styles.head(widget.Fit("Contacts", right))}, contacts...)
+	height := max(len(facts), len(contacts))
+	return widget.Beside(d.Styles.Dim(d.Styles.rule), widget.Block(facts, left, height), widget.Block(contacts, right, height))
+}
+
+func (d *Desk) factColumn(width, contacts int) []string {
+	call := d.Call
+	person := call.Person.Pointer()
+	lines := append([]string{widget.Fit(d.headLine(), width)}, d.nameLines(person, width)...)
+	lines = append(lines, d.numberLines(person, width)...)
+	lines = append(lines, d.warningLines(*call, func(text string) []string { return widget.Wrap(text, width) })...)
+	fields := d.givesFields(call.PledgeCase.Pointer())
+	for i, text := range d.contacts()[:min(len(d.contacts()), contacts)] {
+		f := field{text: text}
+		if i == 0 {
+			f.label = "last"
+		}
+		fields = append(fields, f)
+	}
+	if notes := value(call.Notes); notes != "" {
+		fields = append(fields, field{label: "asked", text: notes})
+	}
+	for i, f := range d.checkFields(person) {
+		if i == 0 {
+			f.label = "check"
+		}
+		fields = append(fields, f)
+	}
+	if result := call.Result.Pointer(); result != nil {
+		fields = append(fields, d.resultFields(*result)...)
+	}
+	for _, f := range fields {
+		lines = append(lines, f.draw(d.Styles, width)...)
+	}
+	return lines
+}
+
+// headLine is what the call is for, how long it has waited, and how often it was tried.
+func (d *Desk) headLine() string {
+	s, call := d.Styles, d.Call
+	kind := s.kind(call.Type)(strings.ToUpper(Clean(render.Words(string(call.Type)))))
+	asked := "asked for " + render.Ago(call.RequestedAt.Time, d.Now())
+	if d.Now().Sub(call.RequestedAt.Time) > overdue {
+		asked = s.bold(asked)
+	}
+	tries := render.Plural(call.AttemptsCount, "try", "tries") + " so far"
+	if call.AttemptsCount == 0 {
+		tries = "never rung"
+	}
+	if left := d.MaxAttempts - call.AttemptsCount; d.MaxAttempts > 0 && left >= 0 {
+		tries += ", " + render.Plural(left, "try", "tries") + " left"
+	}
+	text := kind + " · " + asked + " · " + tries
+	if !d.Checked {
+		text = "checking… · " + text // In front: the line may be cut.
+	}
+	return text
+}
+
+// nameLines are who the call is for, whole, with language and age.
+func (d *Desk) nameLines(p *apitype.Person, width int) []string {
+	var about []string
+	if p != nil {
+		if language := value(p.Language); language != "" {
+			about = append(about, languageName(language))
+		}
+		if p.DateOfBirth != nil {
+			about = append(about, render.Plural(yearsSince(*p.DateOfBirth, d.Now()), "year", "years"))
+		}
+	}
+	name, right := d.name(), strings.Join(about, " · ")
+	if room := width - widget.Width(right) - 1; widget.Width(name) <= room {
+		return []string{d.Styles.bold(widget.Fit(name, room)) + " " + right}
+	}
+	var lines []string
+	for _, part := range widget.Wrap(name, width) {
+		lines = append(lines, d.Styles.bold(part))
+	}
+	return append(lines, widget.FitRight(right, width))
+}
+
+// yearsSince is how old somebody is.
+func yearsSince(born apitype.Date, now time.Time) int {
+	years := now.Year() - born.Year
+	if birthday := time.Date(now.Year(), time.Month(born.Month), born.Day, 0, 0, 0, 0, now.Location()); now.Before(birthday) {
+		years--
+	}
+	return years
+}
+
+// number is a number that a donor can be rung at.
+type number struct{ kind, digits string }
+
+// numbers are those of a person, the one to dial first.
+func numbers(p *apitype.Person) (all []number) {
+	if p == nil {
+		return nil
+	}
+	for _, n := range []number{{"mobile", value(p.MobilePhoneNumber)}, {"home", value(p.PhoneNumber)}} {
+		if n.digits != "" {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// numberWidth is the column of numbers, in cells.
+const numberWidth = 18
+
+func (d *Desk) numberLines(p *apitype.Person, width int) []string {
+	var lines []string
+	for i, n := range numbers(p) {
+		line := "    " + d.Styles.bold(widget.Fit(Clean(d.Locale.Phone(n.digits)), numberWidth)) + n.kind
+		if i == 0 {
+			line += "   " + d.Styles.Key(d.KeyOf(ActCopy)) + " copies it"
+		}
+		lines = append(lines, widget.Fit(line, width))
+	}
+	if p != nil && len(lines) == 0 {
+		lines = []string{widget.Fit("    no number is known", width)}
+	}
+	return lines
+}
+
+// givesFields are what the donor gives, to whom, and since when.
+func (d *Desk) givesFields(p *apitype.Pledge) []field {
+	if p == nil {
+		return nil
+	}
+	gives := d.euros(p.DonationAmount) + " " + render.Words(string(p.DonationInterval)) + " · " + d.pledgeStatus(p.Status)
+	if p.InitialDonationAmount != p.DonationAmount || p.InitialDonationInterval != p.DonationInterval {
+		gives += ", at first " + d.euros(p.InitialDonationAmount) + " " + render.Words(string(p.InitialDonationInterval))
+	}
+	to := ""
+	if organization := p.OwningOrganization.Pointer(); organization != nil {
+		to = "to " + organization.Name
+		for i, area := range p.FocusAreas.Value() {
+			to += []string{", for ", " and "}[min(i, 1)] + area.Name
+		}
+		to += ", "
+	}
+	since := "since " + d.Locale.Date(p.StartsAt.Local(), "2 January 2006")
+	switch won := value(p.RecruitmentType); won {
+	case "":
+	case "d2d":
+		since += ", won at the door"
+	case "street":
+		since += ", won in the street"
+	default:
+		since += ", won by " + render.Words(won)
+	}
+	return []field{{label: "gives", text: gives}, {text: to + since}}
+}
+
+// pledgeStatus is the state of a pledge with its sign.
+func (e *Env) pledgeStatus(status apitype.PledgeStatus) string {
+	words, sign := render.Words(string(status)), ""
+	switch status {
+	case apitype.PledgeLead:
+		words = "not collected yet"
+	case apitype.PledgeActive:
+		sign = e.Styles.OKSign + " "
+	case apitype.PledgeCancelled, apitype.PledgeDropped:
+		sign = e.Styles.badSign + " "
+	}
+	return sign + words
+}
+
+// contacts are what was said and tried before, newest first: the attempts of this call, and
+// the other calls of the pledge.
+func (d *Desk) contacts() []string {
+	type contact struct {
+		at   time.Time
+		text string
+	}
+	var all []contact
+	for _, a := range d.Call.Attempts.Value() {
+		all = append(all, contact{a.AttemptAt.Time, "not reached" + d.byWhom(a.UserUUID)})
+	}
+	if pledge := d.Call.PledgeCase.Pointer(); pledge != nil {
+		for _, c := range pledge.Calls.Value() {
+			if c.UUID != d.Call.UUID {
+				at, text := d.contactOf(c)
+				all = append(all, contact{at, text})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b contact) int { return b.at.Compare(a.at) })
+	texts := make([]string, len(all))
+	for i, c := range all {
+		texts[i] = d.Locale.Date(c.at.Local(), "2 January") + ", " + c.text
+		if d.Now().Sub(c.at) > 300*24*time.Hour {
+			texts[i] = d.Locale.Date(c.at.Local(), "2 January 2006") + ", " + c.text
+		}
+	}
+	return texts
+}
+
+// byWhom tells attempts of the agent's own from those of others.
+func (d *Desk) byWhom(user *apitype.UUID) string {
+	if user != nil && d.Agent != nil && *user == *d.Agent {
+		return " (you)"
+	}
+	return ""
+}
+
+// contactOf is another call of the pledge: when it was, and what came of it.
+func (d *Desk) contactOf(c apitype.Call) (at time.Time, text string) {
+	kind := render.Words(string(c.Type))
+	at = c.RequestedAt.Time
+	for _, ended := range []*apitype.Time{c.CompletedAt, c.CancelledAt, c.ExpiredAt} {
+		if ended != nil {
+			at = ended.Time
+		}
+	}
+	if c.Status != apitype.CallCompleted {
+		words := render.Words(string(c.Status))
+		if c.Status == apitype.CallRequested {
+			words = "still open"
+		}
+		return at, kind + ": " + words
+	}
+	result := c.Result.Value()
+	row, _ := d.Codes.Find(c.Type, value(result.ResultCode))
+	text = kind + ": " + cmp.Or(row.Words(), "completed")
+	if result.DonorRetentionRating != nil {
+		text += ", " + result.DonorRetentionRating.String()
+	}
+	if notes := value(result.Notes); notes != "" {
+		text += "\n\"" + notes + "\""
+	}
+	return at, text
+}
+
+// historyLines are the contacts in a column of their own.
+func (d *Desk) historyLines(width, most int) []string {
+	var lines []string
+	for _, text := range d.contacts()[:min(len(d.contacts()), most)] {
+		for _, line := range cleanLines(text) {
+			lines = append(lines, widget.Wrap(line, width)...)
+		}
+	}
+	if len(lines) == 0 {
+		lines = widget.Wrap("Nobody has reached or tried this donor before.", width)
+	}
+	return lines
+}
+
+// checkFields are the person's details, as an agent goes through them.
+func (d *Desk) checkFields(p *apitype.Person) []field {
+	if p == nil {
+		return nil
+	}
+	var fields []field
+	add := func(text string) {
+		if strings.TrimSpace(text) != "" {
+			fields = append(fields, field{text: text})
+		}
+	}
+	add(addressText(p.Address.Pointer()))
+	add(value(p.Email))
+	if p.DateOfBirth != nil {
+		add("born " + d.Locale.Date(p.DateOfBirth.Midnight(), "2 January 2006"))
+	}
+	if p.IBAN != nil {
+		add(d.iban(*p.IBAN) + d.revealHint())
+	}
+	if number := p.SocialSecurityNumber.Pointer(); number != nil {
+		add("social security number " + d.digits(*number))
+	}
+	add(d.optInSigns(*p))
+	return fields
+}
+
+func (d *Desk) revealHint() string {
+	if d.Revealed {
+		return ""
+	}
+	return "   " + d.KeyOf(ActReveal) + " shows it"
+}
+
+// optInSigns are the ways on which a person may be reached, each with its sign.
+func (d *Desk) optInSigns(p apitype.Person) string {
+	var parts []string
+	for _, o := range optInsOf(p) {
+		sign := "?"
+		switch {
+		case o.in == nil:
+		case *o.in:
+			sign = d.Styles.OKSign
+		default:
+			sign = d.Styles.badSign
+		}
+		parts = append(parts, fmt.Sprintf("%s %s", o.name, sign))
+	}
+	return strings.Join(parts, "  ")
+}
