@@ -131,7 +131,7 @@ func (d *Desk) queuePane(width, height int) []string {
 		if c.Due {
 			name = s.dueSign + " " + name
 		}
-		text := widget.Fit(name, room) + " " + s.kind(c.Type)(widget.Fit(firstLetters(Clean(render.Words(string(c.Type))), kindWidth), kindWidth)) + widget.FitRight(shortAge(d.Now().Sub(c.RequestedAt)), 5)
+		text := widget.Fit(name, room) + " " + s.kind(c.Type)(widget.Fit(kindWords(c.Type, kindWidth), kindWidth)) + widget.FitRight(shortAge(d.Now().Sub(c.RequestedAt)), 5)
 		if c.Attempts > 0 {
 			text += fmt.Sprintf("%4d", c.Attempts)
 		}
@@ -156,12 +156,13 @@ func (d *Desk) queueTitle() string {
 	return title
 }
 
-// firstLetters is the beginning of a word that tells it from its neighbours.
-func firstLetters(word string, n int) string {
-	if runes := []rune(word); len(runes) > n {
-		return string(runes[:n])
+// kindWords is a type of call in a column, its first letters where that is narrow.
+func kindWords(t apitype.CallType, width int) string {
+	if width > kindLetters {
+		return Clean(render.Words(string(t)))
 	}
-	return word
+	runes := []rune(Clean(string(t)))
+	return string(runes[:min(len(runes), width)])
 }
 
 // The columns of the queue, in cells.

@@ -69,7 +69,7 @@ func (v *Stats) bar(label string, n, most, width int, more string) string {
 func kinds(counts map[apitype.CallType]int) string {
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%s %d", firstLetters(Clean(string(kind)), kindLetters), counts[kind]))
+		parts = append(parts, fmt.Sprintf("%s %d", kindWords(kind, kindLetters), counts[kind]))
 	}
 	return strings.Join(parts, " ")
 }
