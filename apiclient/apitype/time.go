@@ -75,9 +75,9 @@ func ParseTime(text string) (Time, error) {
 		text = strings.ToUpper(text)
 	}
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", time.DateOnly} {
-		// The standard parser takes a comma before the fraction and a lone digit
-		// for the hour; RFC 3339 does not.
-		if parsed, err := time.Parse(layout, text); err == nil && !strings.Contains(text, ",") && (len(text) == 10 || text[13] == ':') {
+		// The standard parser takes a comma before the fraction, a lone digit for the hour,
+		// and offsets of 24 hours and of 60 minutes; RFC 3339 does not.
+		if parsed, err := time.Parse(layout, text); err == nil && !strings.Contains(text, ",") && (len(text) == 10 || text[13] == ':') && offsetInRange(text) {
 			if year := parsed.UTC().Year(); year < minYear || year > maxYear {
 				return Time{}, errYear
 			}
@@ -85,6 +85,16 @@ func ParseTime(text string) (Time, error) {
 		}
 	}
 	return Time{}, errTime
+}
+
+// offsetInRange reports whether a time that was parsed has an offset as RFC 3339 has them, or
+// none.
+func offsetInRange(text string) bool {
+	i := strings.LastIndexAny(text, "+-")
+	if i < len("2006-01-02T") {
+		return true
+	}
+	return text[i+1:i+3] <= "23" && text[i+4:] <= "59"
 }
 
 // Date is a calendar day without a zone. The zero value is no day.
