@@ -59,8 +59,8 @@ func invalid(v apitype.Violations) error {
 
 // notFound is the answer for a record that is unknown and for one that the account may
 // not see: both must read the same. Spec gap: R2.
-func notFound(noun string) error {
-	return &Error{Kind: NotFound, Detail: "there is no such " + noun}
+func notFound(kind string) error {
+	return &Error{Kind: NotFound, Detail: "there is no such " + kind}
 }
 
 // conflict is a refusal by the record's state.
@@ -69,13 +69,13 @@ func conflict(format string, args ...any) error {
 }
 
 // taken is the refusal of a creation whose uuid was saved before.
-func taken(noun string) error {
+func taken(kind string) error {
 	article := "a "
-	if noun == string(LoadOrganization) {
+	if kind == string(LoadOrganization) {
 		article = "an "
 	}
 	return &Error{
-		Kind: Conflict, Detail: article + noun + " with this uuid already exists",
+		Kind: Conflict, Detail: article + kind + " with this uuid already exists",
 		Violations: apitype.Violations{{Pointer: "/uuid", Message: "is already taken"}},
 	}
 }

@@ -320,16 +320,16 @@ type QueueQuery struct {
 	Languages []string
 	User      *apitype.UUID // Nil: anybody.
 	Now       apitype.Time
-	KeptUntil apitype.Time // A call kept for another user is anybody's when it was due before.
-	Returned  apitype.Time // What the user released later is offered after all else.
-	Due       bool         // For NextInQueue: there may be calls that are due.
-	GaveBack  bool         // The user may have given a call back a moment ago.
-	After     *QueuePlace  // For QueuePlaces.
+	KeptUntil apitype.Time   // A call kept for another user is anybody's when it was due before.
+	Returned  apitype.Time   // What the user released later is offered after all else.
+	Due       bool           // For NextInQueue: there may be calls that are due.
+	GaveBack  bool           // The user may have given a call back a moment ago.
+	After     *QueuePosition // For QueuePositions.
 	Limit     int
 }
 
-// QueuePlace is a call's place in the queue of a user.
-type QueuePlace struct {
+// QueuePosition is a call's position in the queue of a user.
+type QueuePosition struct {
 	Rank int // What was deferred for the user, for anybody, not at all, and what the user gave back.
 	Position
 }

@@ -89,13 +89,13 @@ func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallL
 		size = *o.First
 	}
 	cursors := queueCursors{mac: s.keys.cursor}
-	var after *QueuePlace
+	var after *QueuePosition
 	if o.After != "" {
-		place, ok := cursors.parse(o.After)
+		position, ok := cursors.parse(o.After)
 		if !ok {
 			return Answer{}, invalid(apitype.Violations{{Parameter: "after", Message: "is not a cursor of this list"}})
 		}
-		after = &place
+		after = &position
 	}
 	now, err := s.queueTime(ctx)
 	if err != nil {
@@ -109,33 +109,33 @@ func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallL
 			return Answer{}, err
 		}
 	}
-	page.previous = page.previous || after != nil && len(page.places) > 0
+	page.previous = page.previous || after != nil && len(page.positions) > 0
 	return Answer{JSON: page.append(c)}, nil
 }
 
 // queuePage is one page of the queue.
 type queuePage struct {
 	cursors        queueCursors
-	places         []QueuePlace
+	positions      []QueuePosition
 	calls          map[apitype.UUID]CallRow
 	previous, next bool
 }
 
-// read reads the page after a place.
+// read reads the page after a position.
 func (p *queuePage) read(r Reader, query QueueQuery, size int) (err error) {
-	if p.places, err = r.QueuePlaces(query); err != nil {
+	if p.positions, err = r.QueuePositions(query); err != nil {
 		return err
 	}
-	if p.next = len(p.places) > size; p.next {
-		p.places = p.places[:size]
+	if p.next = len(p.positions) > size; p.next {
+		p.positions = p.positions[:size]
 	}
-	if len(p.places) == 0 {
+	if len(p.positions) == 0 {
 		p.previous = query.After != nil // There was one: the cursor names it.
 		return nil
 	}
-	ids := make([]apitype.UUID, len(p.places))
-	for i, place := range p.places {
-		ids[i] = place.UUID
+	ids := make([]apitype.UUID, len(p.positions))
+	for i, position := range p.positions {
+		ids[i] = position.UUID
 	}
 	p.calls, err = r.CallNodes(ids)
 	return err
@@ -144,27 +144,27 @@ func (p *queuePage) read(r Reader, query QueueQuery, size int) (err error) {
 // append writes the page as lists are written. Spec gap: L15.
 func (p *queuePage) append(c Caller) []byte {
 	dst := []byte(`{"pageInfo":{"startCursor":`)
-	if len(p.places) == 0 {
+	if len(p.positions) == 0 {
 		dst = append(dst, `null,"endCursor":null`...)
 	} else {
-		dst = p.cursors.append(dst, p.places[0])
-		dst = p.cursors.append(append(dst, `,"endCursor":`...), p.places[len(p.places)-1])
+		dst = p.cursors.append(dst, p.positions[0])
+		dst = p.cursors.append(append(dst, `,"endCursor":`...), p.positions[len(p.positions)-1])
 	}
 	dst = strconv.AppendBool(append(dst, `,"hasPreviousPage":`...), p.previous)
 	dst = strconv.AppendBool(append(dst, `,"hasNextPage":`...), p.next)
 	dst = append(dst, `},"edges":[`...)
-	for i, place := range p.places {
+	for i, position := range p.positions {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		call := p.calls[place.UUID]
+		call := p.calls[position.UUID]
 		dst = open(append(dst, `{"node":`...), call.Doc)
 		var person []byte
 		if call.PersonRow != nil && c.May(PersonsRead) {
 			person = call.PersonRow.Doc
 		}
 		dst = append(member(dst, "person", person), '}')
-		dst = append(p.cursors.append(append(dst, `,"cursor":`...), place), '}')
+		dst = append(p.cursors.append(append(dst, `,"cursor":`...), position), '}')
 	}
 	return append(dst, `]}`...)
 }
@@ -175,14 +175,14 @@ const queueCursor = 'q'
 // queueCursors writes and reads the cursors of the queue: kind, rank, milliseconds, uuid, MAC.
 type queueCursors struct{ mac []byte }
 
-func (q queueCursors) append(dst []byte, p QueuePlace) []byte {
+func (q queueCursors) append(dst []byte, p QueuePosition) []byte {
 	raw := binary.BigEndian.AppendUint64([]byte{queueCursor, byte(p.Rank)}, uint64(p.At.UnixMilli()))
 	raw = append(raw, p.UUID[:]...)
 	raw = append(raw, q.sign(raw)...)
 	return append(base64.RawURLEncoding.AppendEncode(append(dst, '"'), raw), '"')
 }
 
-func (q queueCursors) parse(text string) (p QueuePlace, ok bool) {
+func (q queueCursors) parse(text string) (p QueuePosition, ok bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	const body = 2 + 8 + 16
 	if err != nil || len(raw) != body+16 || raw[0] != queueCursor || !hmac.Equal(q.sign(raw[:body]), raw[body:]) {

@@ -33,7 +33,7 @@ type Store interface {
 	// and durable when Update does. change may be run again after a failed try, so it
 	// must not have effects but through tx.
 	Update(ctx context.Context, change func(tx Tx) error) error
-	// UpdateShared is Update for a change that many make at the same place: each of its
+	// UpdateShared is Update for a change that many make at the same rows: each of its
 	// statements sees what others have committed, and it passes over what they hold.
 	UpdateShared(ctx context.Context, change func(tx Tx) error) error
 	// ClockAhead is how far the store's clock, which all processes share, is ahead of the
@@ -74,7 +74,7 @@ type Reader interface {
 	Transactions(pledges []int64) (map[int64][]TransactionRow, error)
 	Transaction(id apitype.UUID, scope Scope) (TransactionRow, error)
 
-	QueuePlaces(q QueueQuery) ([]QueuePlace, error)
+	QueuePositions(q QueueQuery) ([]QueuePosition, error)
 	QueueWaiting(q QueueQuery) (requested, due int, err error)
 	// QueueState also is how many calls were passed over to count them.
 	QueueState(q QueueQuery) (state QueueState, passed int, err error)
@@ -261,7 +261,7 @@ type Taken struct {
 	UUID apitype.UUID
 }
 
-// Position is a place in a list: by time, the newest first, then by uuid descending.
+// Position is where a record stands in a list: by time, the newest first, then by uuid descending.
 // Spec gap: L5.
 type Position struct {
 	At   apitype.Time
@@ -284,8 +284,8 @@ type Bound struct {
 
 // Range is a part of a list. The zero value with a limit is its start.
 type Range struct {
-	Above    *Bound // Only what comes before this place.
-	Below    *Bound // Only what comes after this place.
+	Above    *Bound // Only what comes before this position.
+	Below    *Bound // Only what comes after this position.
 	Backward bool   // Cut from the end; rows then come in reverse order.
 	Limit    int
 	Bytes    int // After so many bytes of rows, and two rows, only one more is read; 0: all are.

@@ -190,8 +190,8 @@ func (s *server) Run(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	s.logger.Info("ending")
-	still := time.AfterFunc(sayAfter, func() { s.logger.Warn("waiting for requests that are still running; a second signal ends at once") })
-	defer still.Stop()
+	notice := time.AfterFunc(sayAfter, func() { s.logger.Warn("waiting for requests that are still running; a second signal ends at once") })
+	defer notice.Stop()
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.shutdown)
 	defer cancel()
 	if err := s.http.Shutdown(ending); err != nil {

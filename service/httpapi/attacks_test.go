@@ -315,14 +315,14 @@ func attackFunctions(t *testing.T, w *world) {
 				t.Errorf("%s by %s: got %d %s", operation, name, got.Status, got.Body)
 			}
 		}
-		for _, odd := range []string{path + "/", "/" + path, "/x/.." + path, strings.ToUpper(path), path + "%00", path + ";x=1"} {
+		for _, variant := range []string{path + "/", "/" + path, "/x/.." + path, strings.ToUpper(path), path + "%00", path + ";x=1"} {
 			request := httptest.NewRequestWithContext(t.Context(), method, "/", http.NoBody)
-			if unescaped, err := request.URL.Parse("http://x" + odd); err == nil {
+			if unescaped, err := request.URL.Parse("http://x" + variant); err == nil {
 				request.URL = unescaped
 			}
 			request.Header.Set("Authorization", "Bearer "+weak)
 			if got := w.Send(request); got.Status != http.StatusNotFound && got.Status != http.StatusForbidden {
-				t.Errorf("%s %s: got %d", method, odd, got.Status)
+				t.Errorf("%s %s: got %d", method, variant, got.Status)
 			}
 		}
 	}

@@ -160,8 +160,8 @@ func (w *twins) changes() {
 		for range i % 4 {
 			w.ask("PUT", "/api/v1/calls/"+call+"/actions/add-attempt", `{"attemptAt":"2026-11-20T10:00:00.5Z"}`)
 		}
-		move := []string{"complete", "cancel", "expire"}[i%3]
-		w.ask("PUT", "/api/v1/calls/"+call+"/actions/"+move, map[bool]string{true: `{"result":{"resultCode":"` + "ok" + `"}}`, false: `{}`}[move == "complete"])
+		move := []struct{ name, body string }{{"complete", `{"result":{"resultCode":"ok"}}`}, {"cancel", `{}`}, {"expire", `{}`}}[i%3]
+		w.ask("PUT", "/api/v1/calls/"+call+"/actions/"+move.name, move.body)
 		w.ask("PUT", "/api/v1/calls/"+call+"/actions/cancel", `{}`)
 		w.ask("PUT", "/api/v1/calls/"+numbered(4, i)+"/actions/expire", `{"expiredAt":"2026-11-19"}`)
 		w.ask("PUT", "/api/v1/pledges/"+pledge+"/actions/update", fmt.Sprintf(`{"donationAmount":%d.05,"endsAt":"2027-01-01"}`, i+1))

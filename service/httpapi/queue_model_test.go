@@ -234,13 +234,13 @@ func (m *queueModel) takeOne(user apitype.UUID) {
 				m.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.LeaseUUID.String()+"/release", "")
 				c := m.calls[lease.CallUUID]
 				c.due, c.keptFor = nil, nil
-				m.giveBack(user, lease.CallUUID)
+				m.release(user, lease.CallUUID)
 			}
 		}
 	}
 }
 
-func (m *queueModel) giveBack(user, call apitype.UUID) {
+func (m *queueModel) release(user, call apitype.UUID) {
 	if m.returned[user] == nil {
 		m.returned[user] = map[apitype.UUID]time.Time{}
 	}
@@ -268,7 +268,7 @@ func (m *queueModel) endLease() {
 		m.want(204, "POST", path+"/release", "")
 		if live {
 			p.until = time.Time{}
-			m.giveBack(p.user, lease.CallUUID)
+			m.release(p.user, lease.CallUUID)
 		}
 	default:
 		due, kept, body := m.deferral()

@@ -166,8 +166,8 @@ func TestHeaders(t *testing.T) {
 			}
 		})
 	}
-	odd := request("GET", person, "", map[string]string{"X-Request-Id": "a\tb"})
-	if id := odd.Header.Get("X-Request-Id"); id == "a\tb" || id == "" {
+	variant := request("GET", person, "", map[string]string{"X-Request-Id": "a\tb"})
+	if id := variant.Header.Get("X-Request-Id"); id == "a\tb" || id == "" {
 		t.Errorf("got request id %q for one that is not printable", id)
 	}
 }

@@ -94,7 +94,7 @@ func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
 				return nil, err
 			}
 		}
-		if err := t.refer(n); err != nil {
+		if err := t.resolveReferences(n); err != nil {
 			return nil, err
 		}
 		found, err := t.engine.insertNew(t.conn, n)

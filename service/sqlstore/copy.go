@@ -291,7 +291,7 @@ func (t copyTable) put(ctx context.Context, to *Store, rows [][]any, after, unti
 			return err
 		}
 		if t.columns[0] == "number" {
-			if err := to.engine.numberOn(c, t.name); err != nil {
+			if err := to.engine.advanceNumbers(c, t.name); err != nil {
 				return err
 			}
 		}

@@ -51,16 +51,16 @@ func MakeVersion1(ctx context.Context, database string, from *Store) (err error)
 	if err != nil {
 		return err
 	}
-	driver, source, words, version := "pgx", database, postgresText, `CREATE TABLE schema_version (version BIGINT NOT NULL); INSERT INTO schema_version VALUES (1)`
+	driver, source, dialect, version := "pgx", database, postgresText, `CREATE TABLE schema_version (version BIGINT NOT NULL); INSERT INTO schema_version VALUES (1)`
 	if path, ok := strings.CutPrefix(database, "sqlite:"); ok {
-		driver, source, words, version = "sqlite", "file:"+(&url.URL{Path: path}).EscapedPath(), sqliteText, `PRAGMA user_version = 1`
+		driver, source, dialect, version = "sqlite", "file:"+(&url.URL{Path: path}).EscapedPath(), sqliteText, `PRAGMA user_version = 1`
 	}
 	db, err := sql.Open(driver, source)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	for _, text := range []string{words(texts[0]), version} {
+	for _, text := range []string{dialect(texts[0]), version} {
 		if _, err := db.ExecContext(ctx, text); err != nil {
 			return err
 		}

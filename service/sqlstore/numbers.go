@@ -57,8 +57,8 @@ func (t *tx) number(rows *newRows) error {
 	return nil
 }
 
-// refer puts numbers in the place of the identifiers by which new rows name others.
-func (t *tx) refer(rows newRows) error {
+// resolveReferences puts numbers in the place of the identifiers by which new rows name others.
+func (t *tx) resolveReferences(rows newRows) error {
 	for k, column := range rows.columns {
 		table := references[column]
 		if table == "" {

@@ -28,8 +28,8 @@ type PostgresDriver interface {
 	Open(database string, connectTimeout, answerTimeout time.Duration) (*sql.DB, error)
 	// Code is the SQLSTATE that the server refused with, "" for any other error.
 	Code(err error) string
-	// Lost reports whether err says that the server was not reached.
-	Lost(err error) bool
+	// Disconnected reports whether err says that the server was not reached.
+	Disconnected(err error) bool
 	// Commit ends a transaction over a connection as sql.Conn.Raw hands it out. It takes any
 	// time, and nothing cancels it. An error that is no refusal of the server leaves open
 	// whether the transaction is kept.
@@ -151,7 +151,7 @@ func (e *postgresEngine) view(ctx context.Context, read func(*conn) error) error
 func (e *postgresEngine) ask(ctx context.Context, read func(*conn) error) error {
 	return e.again(ctx, func(c *conn) error {
 		err := read(c)
-		if c.broken && (e.lost(err) || strings.HasPrefix(e.driver.Code(err), "57P")) { // 57P: an operator ended it.
+		if c.broken && (e.disconnected(err) || strings.HasPrefix(e.driver.Code(err), "57P")) { // 57P: an operator ended it.
 			err = errBegin{err}
 		}
 		return err
@@ -360,8 +360,8 @@ func (e *postgresEngine) reserve(c *conn, table string, rows int) ([]int64, erro
 	return numbers, err
 }
 
-// numberOn moves the sequence behind the numbers that rows were written with.
-func (e *postgresEngine) numberOn(c *conn, table string) error {
+// advanceNumbers moves the sequence behind the numbers that rows were written with.
+func (e *postgresEngine) advanceNumbers(c *conn, table string) error {
 	_, err := c.exec(`SELECT setval('` + table + `_number_seq', (SELECT MAX(number) FROM ` + table + `))`)
 	return err
 }

@@ -39,32 +39,32 @@ const maxBranches = 16
 // scope limits the list to organizations by one column. Each is a branch of its own, so
 // that its index gives it in order.
 func (q *listQuery) scope(scope service.Scope, column string) {
-	places, some := q.organizations(scope)
+	placeholders, some := q.organizations(scope)
 	if !some {
 		return
 	}
-	if len(places) > maxBranches {
-		q.conds = append(q.conds, column+` IN (`+strings.Join(places, `, `)+`)`)
+	if len(placeholders) > maxBranches {
+		q.conds = append(q.conds, column+` IN (`+strings.Join(placeholders, `, `)+`)`)
 		return
 	}
-	for _, place := range places {
-		q.branches = append(q.branches, column+` = `+place)
+	for _, placeholder := range placeholders {
+		q.branches = append(q.branches, column+` = `+placeholder)
 	}
 }
 
 // organizations binds those of a scope; some is false when nothing is left to limit: all
 // are visible, or none is.
-func (q *listQuery) organizations(scope service.Scope) (places []string, some bool) {
+func (q *listQuery) organizations(scope service.Scope) (placeholders []string, some bool) {
 	if scope.All {
 		return nil, false
 	}
 	for _, id := range scope.Organizations {
-		places = append(places, q.arg(identifier(id)))
+		placeholders = append(placeholders, q.arg(identifier(id)))
 	}
-	if len(places) == 0 {
+	if len(placeholders) == 0 {
 		q.conds = append(q.conds, `1 = 0`)
 	}
-	return places, len(places) > 0
+	return placeholders, len(placeholders) > 0
 }
 
 // visible is a further condition of a joined row: that one of some columns names an
@@ -76,11 +76,11 @@ func (q *listQuery) visible(scope service.Scope, columns ...string) string {
 	case len(scope.Organizations) == 0:
 		return ` AND 1 = 0`
 	}
-	places := make([]string, len(scope.Organizations))
+	placeholders := make([]string, len(scope.Organizations))
 	for i, id := range scope.Organizations {
-		places[i] = q.arg(identifier(id))
+		placeholders[i] = q.arg(identifier(id))
 	}
-	among := ` IN (` + strings.Join(places, `, `) + `)`
+	among := ` IN (` + strings.Join(placeholders, `, `) + `)`
 	return ` AND (` + strings.Join(columns, among+` OR `) + among + `)`
 }
 
@@ -131,7 +131,7 @@ func (q *listQuery) page(columns, joins string, r service.Range) string {
 	q.inRange(r)
 	limit := ` LIMIT ` + q.arg(r.Limit)
 	if q.bySort != "" {
-		// What is sorted are places, not documents; the index of the filter holds them.
+		// What is sorted are positions, not documents; the index of the filter holds them.
 		branch := strings.Join(anyOf(q.branches), ``)
 		found := `SELECT t.number FROM ` + q.table + ` t` + q.condition(branch) + q.order("t", r.Backward) + limit
 		q.bySort = ""

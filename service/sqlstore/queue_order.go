@@ -66,14 +66,14 @@ func (p *queueParts) narrow() func(kind string) bool {
 // narrowed are the conditions that the query is narrowed by.
 func (p *queueParts) narrowed() (conds []string) {
 	in := func(column string, values ...any) {
-		places := make([]string, len(values))
+		placeholders := make([]string, len(values))
 		for i, value := range values {
-			places[i] = p.arg(value)
+			placeholders[i] = p.arg(value)
 		}
-		conds = append(conds, column+` IN (`+strings.Join(places, `, `)+`)`)
+		conds = append(conds, column+` IN (`+strings.Join(placeholders, `, `)+`)`)
 	}
-	if places, some := p.organizations(p.query.Scope); some {
-		conds = append(conds, `owner IN (`+strings.Join(places, `, `)+`)`)
+	if placeholders, some := p.organizations(p.query.Scope); some {
+		conds = append(conds, `owner IN (`+strings.Join(placeholders, `, `)+`)`)
 	} else if !p.query.Scope.All {
 		conds = append(conds, `1 = 0`)
 	}
@@ -113,14 +113,14 @@ func (p *queueParts) forUser(alone bool) string {
 }
 
 // queuePart is a part of the queue: a rank, the column that it is sorted by, and conditions. They
-// are made only where the part is asked for: PostgreSQL wants every argument to have a place.
+// are made only where the part is asked for: PostgreSQL wants every argument to be used.
 type queuePart struct {
 	rank   int
 	column string
 	under  func() []string
 }
 
-// add adds a part to the places that are asked for.
+// add adds a part to what is asked for.
 func (p *queueParts) add(part queuePart) {
 	after := p.query.After
 	if after != nil && part.rank < after.Rank {
@@ -130,7 +130,7 @@ func (p *queueParts) add(part queuePart) {
 	if after != nil && part.rank == after.Rank {
 		conds = append(conds, `(`+part.column+`, call_uuid) > (`+p.arg(after.At.UnixMilli())+`, `+p.arg(identifier(after.UUID))+`)`)
 	}
-	p.parts = append(p.parts, `SELECT * FROM (SELECT `+strconv.Itoa(part.rank)+` AS place_rank, `+part.column+` AS place_at, call_uuid FROM queue_calls WHERE `+
+	p.parts = append(p.parts, `SELECT * FROM (SELECT `+strconv.Itoa(part.rank)+` AS position_rank, `+part.column+` AS position_at, call_uuid FROM queue_calls WHERE `+
 		strings.Join(conds, ` AND `)+` ORDER BY `+part.column+`, call_uuid LIMIT `+p.arg(p.query.Limit)+`) AS part`+strconv.Itoa(len(p.parts)))
 }
 
@@ -190,26 +190,26 @@ const (
 	asleep = `ready = 0`
 )
 
-// places reads the places that the parts give; then there are none.
-func (r *reader) places(p *queueParts) (places []service.QueuePlace, err error) {
+// positions reads what the parts give; then there are none.
+func (r *reader) positions(p *queueParts) (positions []service.QueuePosition, err error) {
 	if len(p.parts) == 0 {
 		return nil, nil
 	}
-	text := `SELECT place_rank, place_at, call_uuid FROM (` + strings.Join(p.parts, ` UNION ALL `) +
-		`) AS places ORDER BY place_rank, place_at, call_uuid LIMIT ` + p.arg(p.query.Limit)
+	text := `SELECT position_rank, position_at, call_uuid FROM (` + strings.Join(p.parts, ` UNION ALL `) +
+		`) AS positions ORDER BY position_rank, position_at, call_uuid LIMIT ` + p.arg(p.query.Limit)
 	err = r.each(text, p.args, func(rows *sql.Rows) error {
-		var place service.QueuePlace
-		err := rows.Scan(&place.Rank, timeDest{&place.At}, uuidDest{&place.UUID})
-		places = append(places, place)
+		var position service.QueuePosition
+		err := rows.Scan(&position.Rank, timeDest{&position.At}, uuidDest{&position.UUID})
+		positions = append(positions, position)
 		return err
 	})
 	p.parts, p.args = nil, nil
-	return places, err
+	return positions, err
 }
 
-// QueuePlaces are the calls that wait, in the order in which they are taken. Who only reads
+// QueuePositions are the calls that wait, in the order in which they are taken. Who only reads
 // cannot wake those whose time has come: they are looked at too.
-func (r *reader) QueuePlaces(query service.QueueQuery) (places []service.QueuePlace, err error) {
+func (r *reader) QueuePositions(query service.QueueQuery) (positions []service.QueuePosition, err error) {
 	p, err := r.newQueueParts(query)
 	if err != nil || query.Limit == 0 {
 		return nil, err
@@ -229,7 +229,7 @@ func (r *reader) QueuePlaces(query service.QueueQuery) (places []service.QueuePl
 	if query.User != nil {
 		p.add(p.givenBack())
 	}
-	return r.places(p)
+	return r.positions(p)
 }
 
 // NextInQueue is the first calls that wait, in the order in which they are taken, as many as the
@@ -298,19 +298,19 @@ func (t *tx) lockKinds(p *queueParts, part queuePart, limit int) ([]service.Queu
 		for _, kind := range p.kinds {
 			p.add(p.requestedOf(kind))
 		}
-		places, err := t.places(p)
+		positions, err := t.positions(p)
 		if err != nil {
 			return nil, err
 		}
-		ids := make([]apitype.UUID, len(places))
-		for i, place := range places {
-			ids[i] = place.UUID
+		ids := make([]apitype.UUID, len(positions))
+		for i, position := range positions {
+			ids[i] = position.UUID
 		}
 		cond, arg := t.engine.among("call_uuid", ids)
 		p.arg(arg) // It is the first one.
 		part.under = func() []string { return []string{cond, awake, `due_at IS NULL`} }
 		rows, err := t.lockPart(p, part, limit)
-		if err != nil || len(rows) == limit || len(places) < p.query.Limit {
+		if err != nil || len(rows) == limit || len(positions) < p.query.Limit {
 			return rows, err
 		}
 	}
@@ -332,11 +332,11 @@ func (r *reader) QueueWaiting(query service.QueueQuery) (requested, due int, err
 	case len(p.kinds) == 0:
 		conds = append(conds, `1 = 0`)
 	default:
-		places := make([]string, len(p.kinds))
+		placeholders := make([]string, len(p.kinds))
 		for i, kind := range p.kinds {
-			places[i] = p.arg(kind)
+			placeholders[i] = p.arg(kind)
 		}
-		conds, order = append(conds, `kind IN (`+strings.Join(places, `, `)+`)`), ` ORDER BY kind, requested_at, call_uuid`
+		conds, order = append(conds, `kind IN (`+strings.Join(placeholders, `, `)+`)`), ` ORDER BY kind, requested_at, call_uuid`
 	}
 	overdue := append(p.narrowed(), awake, `due_at <= `+p.arg(query.Now.UnixMilli()), `(kept_for IS NULL OR due_at <= `+p.arg(query.KeptUntil.UnixMilli())+
 		` OR kept_for = `+p.arg(nullUUID(query.User))+`)`)

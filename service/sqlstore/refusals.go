@@ -83,29 +83,29 @@ func (e *postgresEngine) refusal(err error) error {
 	if err == nil {
 		return nil
 	}
-	away := &service.Error{Kind: service.Unavailable, Detail: "the database does not answer now", Cause: err}
+	unavailable := &service.Error{Kind: service.Unavailable, Detail: "the database does not answer now", Cause: err}
 	if _, connect := errors.AsType[errConnect](err); connect {
-		return away
+		return unavailable
 	}
 	if code := e.driver.Code(err); code != "" {
 		// 57014: the server ended what took longer than its statement_timeout.
 		// 25P03 and 55P03: what waited longer than the server's other time-outs.
 		for _, class := range []string{"08", "57P", "57014", "53", "25006", "25P03", "55P03", "40"} {
 			if strings.HasPrefix(code, class) {
-				return away
+				return unavailable
 			}
 		}
 		return err
 	}
-	if _, begin := errors.AsType[errBegin](err); begin || e.lost(err) {
-		return away
+	if _, begin := errors.AsType[errBegin](err); begin || e.disconnected(err) {
+		return unavailable
 	}
 	return err
 }
 
-// lost reports whether err says that the server, or the connection to it, is away.
-func (e *postgresEngine) lost(err error) bool {
-	if _, network := errors.AsType[net.Error](err); network || e.driver.Lost(err) {
+// disconnected reports whether err says that the server, or the connection to it, is away.
+func (e *postgresEngine) disconnected(err error) bool {
+	if _, network := errors.AsType[net.Error](err); network || e.driver.Disconnected(err) {
 		return true
 	}
 	for _, cut := range []error{io.EOF, io.ErrUnexpectedEOF, driver.ErrBadConn, sql.ErrConnDone} {

@@ -404,8 +404,8 @@ func (e *sqliteEngine) reserve(c *conn, table string, rows int) ([]int64, error)
 	return numbers, nil
 }
 
-// numberOn does nothing: new rows are numbered after the largest anyway.
-func (e *sqliteEngine) numberOn(*conn, string) error { return nil }
+// advanceNumbers does nothing: new rows are numbered after the largest anyway.
+func (e *sqliteEngine) advanceNumbers(*conn, string) error { return nil }
 
 // insertNew writes rows one by one: the engine is in this process, and looks for the
 // identifier by itself.

@@ -68,8 +68,8 @@ type engine interface {
 	insertAll(c *conn, table string, columns []string, rows [][]any) error
 	// reserve is numbers for new rows of a table.
 	reserve(c *conn, table string, rows int) ([]int64, error)
-	// numberOn lets new rows of a table have numbers after all that are there.
-	numberOn(c *conn, table string) error
+	// advanceNumbers lets new rows of a table have numbers after all that are there.
+	advanceNumbers(c *conn, table string) error
 	// insertNew writes rows, and is the identifiers of those that are there already.
 	insertNew(c *conn, rows newRows) (taken []apitype.UUID, err error)
 	// among is the condition that a column is one of some identifiers, by one argument

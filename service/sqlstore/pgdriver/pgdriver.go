@@ -61,8 +61,8 @@ func (Driver) Code(err error) string {
 	return ""
 }
 
-// Lost reports whether err says that the server was not reached.
-func (Driver) Lost(err error) bool {
+// Disconnected reports whether err says that the server was not reached.
+func (Driver) Disconnected(err error) bool {
 	_, connect := errors.AsType[*pgconn.ConnectError](err)
 	return connect || pgconn.SafeToRetry(err) || pgconn.Timeout(err)
 }
