@@ -57,11 +57,13 @@ func (s *session) lineDesk(ctx context.Context) error {
 	}
 	if err == nil {
 		l.Finish(ctx)
-		l.listen(ctx)
 	}
 	l.End()
 	stop()
 	group.Wait()
+	if err == nil {
+		l.listen(ctx) // The last words of the sender, too.
+	}
 	lines, remaining := l.Remaining()
 	for _, line := range lines {
 		s.say("%s", line)
