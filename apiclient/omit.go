@@ -20,15 +20,19 @@ var embeddedNames = []string{
 }
 
 // maxOmitted is how many embedded objects a record is read without: one that is worse has
-// another shape.
-const maxOmitted = 100
+// another shape. maxRepaired is the largest record that is read so, in bytes: it takes several
+// times the memory.
+const (
+	maxOmitted = 100
+	maxRepaired  = 1 << 20
+)
 
 // decodeWithout reads a record that failed to be decoded without the embedded objects that
 // are not what the interface promises: one bad object must not hide the others. It tells
 // where those were; the error is that of the record itself.
 func decodeWithout[T any](raw []byte, failed error) (value T, omitted []string, err error) {
 	var tree any
-	if apitype.DecodeExact(raw, &tree) != nil {
+	if len(raw) > maxRepaired || apitype.DecodeExact(raw, &tree) != nil {
 		return value, nil, failed
 	}
 	for err = failed; err != nil; {

@@ -45,7 +45,8 @@ func callComplete(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "complete UUID", Short: "Complete a call with its result", Args: needExactly(1),
 		Long: "Complete a call: the person was reached, and this is what came of it. The completion carries its own\n" +
-			"time, by which it is recognised when the answer is lost; the same completion again changes nothing.",
+			"time, by which it is recognised when the answer is lost; the same completion again changes nothing.\n" +
+			"Without a result code, rating or notes it asks first; off a terminal it needs --yes.",
 		Example: "  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8\n" +
 			"  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --notes - < notes.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -68,6 +69,12 @@ func callComplete(s *session) *cobra.Command {
 			ch, err := apiclient.CompleteCallChange(id, r)
 			if err != nil {
 				return err
+			}
+			if result := r.Result; !flags.dryRun && result.ResultCode == nil && result.Notes == nil && result.DonorRetentionRating == nil {
+				// What came of a call is what it was made for: more often forgotten than meant.
+				if err := s.askChange(cmd.Context(), flags.yes, "complete a call without any result", []apitype.UUID{id}); err != nil {
+					return err
+				}
 			}
 			return runChange(s, cmd, flags, render.CallColumns(), ch)
 		},

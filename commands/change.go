@@ -47,36 +47,53 @@ func (c *changeFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// printChanges prints requests that are not sent.
+// plannedRequest is a request that is not sent.
+type plannedRequest struct {
+	Method  string          `json:"method"`
+	Path    string          `json:"path"`
+	Body    json.RawMessage `json:"body"`
+	Service string          `json:"service,omitempty"`
+}
+
+// printChange prints a request that is not sent.
+func printChange(s *session, ch apiclient.Change) error { return printRequests(s, false, ch) }
+
+// printChanges prints requests that are not sent: as JSON one array, however many they are.
 func printChanges(s *session, changes ...apiclient.Change) error {
-	format, err := s.format()
+	return printRequests(s, true, changes...)
+}
+
+func printRequests(s *session, many bool, changes ...apiclient.Change) error {
+	options, err := s.output()
 	if err != nil {
 		return err
+	}
+	if options.Format == render.CSV || options.Format == render.ID {
+		return usageError("--dry-run prints requests; use -o table, tsv, json or ndjson")
 	}
 	service, err := s.serviceName()
 	if err != nil {
 		return err
 	}
-	for _, ch := range changes {
-		line := fmt.Appendf(nil, "%s %s\n%s", ch.Method, ch.Path, ch.Body)
-		if format.IsJSON() {
-			if line, err = json.Marshal(struct {
-				Method  string          `json:"method"`
-				Path    string          `json:"path"`
-				Body    json.RawMessage `json:"body"`
-				Service string          `json:"service,omitempty"`
-			}{ch.Method, ch.Path, ch.Body, service}); err != nil {
-				return fmt.Errorf("write the request: %w", err)
+	if !options.Format.IsJSON() && options.Query == nil {
+		for _, ch := range changes {
+			if _, err := fmt.Fprintf(s.app.Out, "%s %s\n%s\n", ch.Method, ch.Path, ch.Body); err != nil {
+				return err
 			}
 		}
-		if _, err := fmt.Fprintf(s.app.Out, "%s\n", line); err != nil {
-			return err
+		if service != "" {
+			s.note("not sent to %s", service)
 		}
+		return nil
 	}
-	if service != "" && !format.IsJSON() {
-		s.note("not sent to %s", service)
+	planned := make([]plannedRequest, len(changes))
+	for i, ch := range changes {
+		planned[i] = plannedRequest{ch.Method, ch.Path, ch.Body, service}
 	}
-	return nil
+	if many {
+		return showList[plannedRequest](s, "", nil, planned)
+	}
+	return showOne(s, planned[0], nil)
 }
 
 // runChange sends one change and prints the record that the service answers.
@@ -89,7 +106,7 @@ func runChange[T any](s *session, cmd *cobra.Command, flags *changeFlags, column
 		return usageError(err.Error())
 	}
 	if flags.dryRun {
-		return printChanges(s, ch)
+		return printChange(s, ch)
 	}
 	client, err := s.connect(cmd.Context())
 	if err != nil {
@@ -245,11 +262,14 @@ func runTargets[T any](s *session, cmd *cobra.Command, flags *changeFlags, args 
 		}
 	}
 	many := len(args) > 1 || args[0] == "-"
-	if flags.dryRun {
+	switch {
+	case flags.dryRun && many:
 		return printChanges(s, changes...)
+	case flags.dryRun:
+		return printChange(s, changes[0])
 	}
 	if (question != "" || many) && len(ids) > 0 {
-		if err := s.askChange(cmd.Context(), flags.yes, bulkQuestion(cmd, question, len(ids))); err != nil {
+		if err := s.askChange(cmd.Context(), flags.yes, bulkQuestion(cmd, question, changes), ids); err != nil {
 			return err
 		}
 	}
@@ -260,11 +280,11 @@ func runTargets[T any](s *session, cmd *cobra.Command, flags *changeFlags, args 
 }
 
 // bulkQuestion is what is asked before a change.
-func bulkQuestion(cmd *cobra.Command, question string, n int) string {
+func bulkQuestion(cmd *cobra.Command, question string, changes []apiclient.Change) string {
 	if question == "" {
 		question = strings.TrimPrefix(cmd.CommandPath(), "fundesk ") + " for"
 	}
-	return question + " " + count(n, "record")
+	return question + " " + count(len(changes), changes[0].Operation().Noun())
 }
 
 // sendAll sends changes, several at a time, and prints one result line each.

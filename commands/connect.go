@@ -41,9 +41,10 @@ func (s *session) resolve() (*target, error) {
 		return nil, noTarget("no service is chosen")
 	}
 	t.fromProfile = isSameURL(t.baseURL, t.profile.BaseURL)
-	isNamed := s.flags.profile != "" && s.flags.baseURL == ""
-	if !isNamed || fromEnv == "" || isSameURL(t.baseURL, fromEnv) { // Else it is the token of another service.
+	if fromEnv == "" || isSameURL(t.baseURL, fromEnv) {
 		t.envToken = s.app.Getenv("FUNDESK_TOKEN")
+	} else if s.app.Getenv("FUNDESK_TOKEN") != "" {
+		t.foreignToken = fromEnv
 	}
 	s.target = t
 	return t, nil
@@ -101,6 +102,10 @@ func noTarget(message string) error {
 func (s *session) token(ctx context.Context, t *target) (string, error) {
 	if t.envToken != "" {
 		return t.envToken, nil
+	}
+	if t.foreignToken != "" && (t.profile.Storage() == "" || !t.fromProfile) {
+		return "", withHint(failure(apiclient.KindUnauthenticated, "no token for %s: FUNDESK_TOKEN belongs to %s (FUNDESK_BASE_URL), and is not sent elsewhere", shownURL(t.baseURL), shownURL(t.foreignToken)),
+			"set FUNDESK_BASE_URL to the same service, or unset it")
 	}
 	if t.profile.Storage() != "" && !t.fromProfile {
 		return "", withHint(failure(apiclient.KindUnauthenticated, "the stored token of profile %s belongs to %s and is not sent to %s", quote(t.name), shownURL(t.profile.BaseURL), shownURL(t.baseURL)),

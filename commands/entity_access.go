@@ -169,10 +169,13 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 			}
 			changes = append(changes, ch)
 		}
+		if len(changes) == 1 {
+			return printChange(s, changes[0])
+		}
 		return printChanges(s, changes...)
 	}
 	if len(entries) > 1 {
-		if err := s.askChange(cmd.Context(), m.yes, "mark "+count(len(entries), "record")+" as processed"); err != nil {
+		if err := s.askChange(cmd.Context(), m.yes, "mark "+count(len(entries), "record")+" as processed", entryIDs(entries)); err != nil {
 			return err
 		}
 	}
@@ -193,6 +196,14 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 		return markFailure(refused, len(entries))
 	}
 	return printing
+}
+
+func entryIDs(entries []apitype.ProcessedEntry) []apitype.UUID {
+	ids := make([]apitype.UUID, len(entries))
+	for i, entry := range entries {
+		ids[i] = entry.EntityUUID
+	}
+	return ids
 }
 
 // markFailure is the error of marks of which not all are known to be there.

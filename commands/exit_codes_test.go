@@ -267,7 +267,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"the record " + testID + " is not what the interface promises: the field /attemptsCount", 8, []string{"call", "list", "-o", "csv"}},
 		{"--rating must be a number from 0 to 10", 2, []string{"call", "complete", testID, "--rating", "11"}},
 		{"--notes must have at most 20000 characters", 2, []string{"call", "complete", testID, "--notes", strings.Repeat("a", 20_001)}},
-		{"call attempt for 1 record at http://127.0.0.1:", 2, []string{"call", "attempt", testID, testID}},
+		{"call attempt for 1 call at http://127.0.0.1:", 2, []string{"call", "attempt", testID, testID}},
 	} {
 		if _, errs, code := against(t, odd, test.args...); code != test.code || !strings.Contains(errs, test.want) {
 			t.Errorf("%.60s: got exit code %d and %s, want %d and %s", test.args, code, errs, test.code, test.want)

@@ -85,8 +85,8 @@ const environmentTopic = `Environment
   ACCESSIBLE          1: tui and demo ask line by line, and no line is written over
 
 FUNDESK_BASE_URL with FUNDESK_TOKEN is enough without a profile. --profile NAME
-names the service whole: FUNDESK_BASE_URL is then not used, and FUNDESK_TOKEN only
-where FUNDESK_BASE_URL is unset or the address of that profile.
+names the service whole: FUNDESK_BASE_URL is then not used. FUNDESK_TOKEN goes to the
+service of FUNDESK_BASE_URL where that is set, and to no other.
 `
 
 const outputTopic = `Output

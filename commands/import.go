@@ -94,7 +94,7 @@ func (f *importFlags) run(s *session, cmd *cobra.Command, i importer, name strin
 		}
 		return nil
 	}
-	if err := s.askChange(cmd.Context(), f.yes, "create "+count(len(todo), i.record)); err != nil {
+	if err := s.askChange(cmd.Context(), f.yes, "create "+count(len(todo), i.record), nil); err != nil {
 		return err
 	}
 	client, err := s.connect(cmd.Context())

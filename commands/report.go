@@ -75,6 +75,11 @@ func defaultHint(kind apiclient.Kind, t *target) string {
 		return loginHint(t)
 	case apiclient.KindForbidden:
 		return "this account may not do that; ask who operates the service for the permission"
+	case apiclient.KindUnavailable:
+		if t == nil {
+			return ""
+		}
+		return "the service is " + t.service() + "; see: fundesk doctor" + profileFlag(t)
 	case apiclient.KindUnknownOutcome:
 		return "read the record before you repeat the change"
 	default:

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"golang.org/x/term"
 
 	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
 	"fundesk/render"
 )
 
@@ -79,14 +81,24 @@ func (s *session) ask(ctx context.Context, yes bool, question string) error {
 	}
 }
 
-// askChange asks whether to change something at the service, which it names.
-func (s *session) askChange(ctx context.Context, yes bool, question string) error {
+// namedRecords is how many records a question names.
+const namedRecords = 3
+
+// askChange asks whether to change something at the service, which it names, and the first
+// of the records, if they are known.
+func (s *session) askChange(ctx context.Context, yes bool, question string, ids []apitype.UUID) error {
 	service, err := s.serviceName()
 	if err != nil {
 		return err
 	}
 	if service != "" {
 		question += " at " + service
+	}
+	for i, id := range ids[:min(len(ids), namedRecords)] {
+		question += []string{": ", ", ", ", "}[i] + id.String()
+	}
+	if more := len(ids) - namedRecords; more > 0 {
+		question += " and " + strconv.Itoa(more) + " more"
 	}
 	return s.ask(ctx, yes, question)
 }

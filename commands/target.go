@@ -21,6 +21,8 @@ type target struct {
 	// may go there.
 	fromProfile bool
 	envToken    string
+	// foreignToken is the service that FUNDESK_TOKEN belongs to where that is another one.
+	foreignToken string
 }
 
 func (t *target) isEmbedded() bool { return strings.HasPrefix(t.baseURL, profile.EmbeddedPrefix) }

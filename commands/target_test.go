@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -100,7 +101,7 @@ func TestWhichServiceAChangeReaches(t *testing.T) {
 		{"an address of the environment, beside a profile of it", map[string]string{"FUNDESK_BASE_URL": "test", "FUNDESK_TOKEN": "SECRET", "FUNDESK_PROFILE": "prod"}, nil, "test", "SECRET", 0},
 		{"a profile of the environment", map[string]string{"FUNDESK_PROFILE": "test"}, nil, "test", "TEST", 0},
 		{"a named address and profile", map[string]string{"FUNDESK_TOKEN": "SECRET"}, map[string]string{"--base-url": "test", "--profile": "prod"}, "test", "SECRET", 0},
-		{"a named address, beside another one with its token", map[string]string{"FUNDESK_BASE_URL": "prod", "FUNDESK_TOKEN": "SECRET"}, map[string]string{"--base-url": "test"}, "test", "SECRET", 0},
+		{"a named address, beside another one with its token", map[string]string{"FUNDESK_BASE_URL": "prod", "FUNDESK_TOKEN": "SECRET"}, map[string]string{"--base-url": "test"}, "", "", 4},
 		{"a named profile that is none", nil, map[string]string{"--profile": "tset"}, "", "", 2},
 		{"a profile of the environment that is none", map[string]string{"FUNDESK_PROFILE": "tset"}, nil, "", "", 2},
 		{"a profile that is none, beside an address", map[string]string{"FUNDESK_BASE_URL": "prod", "FUNDESK_TOKEN": "SECRET"}, map[string]string{"--profile": "tset"}, "", "", 2},
@@ -206,8 +207,25 @@ func TestOneServiceIsNamedEverywhere(t *testing.T) {
 		}
 	}
 	_, errs, _ := l.run(t, "call", "cancel", testID, "--profile", "test")
-	if !strings.Contains(errs, "cancel 1 record at "+want) {
-		t.Errorf("got the question %q, want the service %s", errs, want)
+	if !strings.Contains(errs, "cancel 1 call at "+want+": "+testID+": not confirmed") {
+		t.Errorf("got the question %q, want the call and the service %s", errs, want)
+	}
+	id := func(n int) string { return fmt.Sprintf("5c1d0f0e-8f2f-4e0e-b3a5-%012d", n) }
+	_, errs, _ = l.run(t, "call", "attempt", id(1), id(2), id(3), id(4), id(5), "--profile", "test")
+	if !strings.Contains(errs, "call attempt for 5 calls at "+want+": "+id(1)+", "+id(2)+", "+id(3)+" and 2 more: not confirmed") {
+		t.Errorf("got the question %q, want how many, the first three and the service", errs)
+	}
+	_, errs, code := l.run(t, "call", "complete", testID, "--profile", "test")
+	if code != 2 || !strings.Contains(errs, "complete a call without any result at "+want) {
+		t.Errorf("got exit code %d and %q for a call without a result, want to be asked", code, errs)
+	}
+	if _, errs, code := l.run(t, "call", "complete", testID, "--profile", "test", "--dry-run"); code != 0 {
+		t.Errorf("got exit code %d and %q, want the request", code, errs)
+	}
+	service.Close()
+	_, errs, code = l.run(t, "call", "list", "--profile", "test", "-o", "json")
+	if code != 8 || !strings.Contains(errs, "the service is "+want+"; see: fundesk doctor --profile test") {
+		t.Errorf("got exit code %d and %q of a service that is gone, want which one", code, errs)
 	}
 }
 

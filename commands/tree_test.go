@@ -110,7 +110,7 @@ var leafArguments = map[string][]string{
 	"person get": {"%PERSON"}, "person create": {"--dry-run", "--owning-organization", "%PERSON", "--recruiting-organization", "%PERSON"},
 	"person update": {"%PERSON", "--academic-title", "dr."}, "person import": {"-", "--yes"},
 	"call get": {"%CALL"}, "call create": {"--person", "%PERSON", "--type", "winback"}, "call attempt": {"%CALL"},
-	"call complete": {"%CALL"}, "call cancel": {"%CALL", "--yes"}, "call expire": {"%CALL", "--yes"},
+	"call complete": {"%CALL", "--yes"}, "call cancel": {"%CALL", "--yes"}, "call expire": {"%CALL", "--yes"},
 	"call import": {"-", "--yes"}, "call watch": {"--since", "1000d", "--count", "1"},
 	"pledge get": {"%PLEDGE"}, "pledge create": {"--person", "%PERSON"}, "pledge update": {"%PLEDGE", "--recruiting-location-label", "Oost"},
 	"pledge action": {"drop", "%PLEDGE", "--yes"}, "pledge import": {"-", "--yes"},
