@@ -23,8 +23,8 @@ var embeddedNames = []string{
 // another shape. maxRepaired is the largest record that is read so, in bytes: it takes several
 // times the memory.
 const (
-	maxOmitted = 100
-	maxRepaired  = 1 << 20
+	maxOmitted  = 100
+	maxRepaired = 1 << 20
 )
 
 // decodeWithout reads a record that failed to be decoded without the embedded objects that
