@@ -135,3 +135,46 @@ func (r *failoverRun) create(id string) int {
 	}
 	return response.StatusCode
 }
+
+// TestReplacedPrimary promotes a standby while its primary goes on and does not know: a process that
+// names both leaves the old one by itself, and keeps nothing there that it tells as done.
+func TestReplacedPrimary(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	primary := servicetest.NewCluster(t)
+	standby := primary.Standby(t)
+	e := newFileEnvironment(t)
+	database := servicetest.Clusters("read-write", primary, standby)
+	var organization, account struct{ UUID, Token string }
+	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A", "--database", database)
+	e.must(&account, "", "account", "add", "a", "--all-organizations", "--database", database)
+	s := e.serve("--database", database)
+	primary.Execute(t, `ALTER SYSTEM SET synchronous_standby_names = ''`) // It would wait for its standby.
+	primary.Execute(t, `SELECT pg_reload_conf()`)
+	if err := standby.Promote(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	promoted := time.Now()
+	other := e.serve("--database", servicetest.Clusters("", standby))
+	run := &failoverRun{t: t, url: s.url, organization: organization.UUID, token: account.Token}
+	create := func() (id string, status, found int) {
+		id = apitype.NewUUID().String()
+		status = run.create(id)
+		found, _ = get(t, http.DefaultClient, other.url+"/api/v1/persons/"+id, account.Token)
+		return id, status, found
+	}
+	for found := 0; found != http.StatusOK; _, _, found = create() {
+		if time.Since(promoted) > time.Minute {
+			t.Fatal("a minute later, the old primary is still served")
+		}
+	}
+	t.Logf("the new primary was served after %v", time.Since(promoted))
+	for range 50 {
+		if id, status, found := create(); status != http.StatusCreated || found != http.StatusOK {
+			t.Errorf("%s: got %d, and %d from the new primary, want it created there", id, status, found)
+		}
+	}
+	if status, _ := get(t, http.DefaultClient, s.url+"/readyz", ""); status != http.StatusOK {
+		t.Errorf("got %d from /readyz, want 200", status)
+	}
+}

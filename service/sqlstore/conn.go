@@ -133,6 +133,7 @@ type pool struct {
 	idle    chan *conn
 	connect func() (*conn, error)
 	full    func(error) bool // Whether a refused connection was one too many; nil: none is.
+	stale   func(*conn) bool // Whether an idle connection is to the wrong server by now; nil: none is.
 	stop    chan struct{}
 	// patience is how long a free connection is waited for, and a commit; 0: as long as the
 	// caller does.
@@ -186,7 +187,7 @@ type errConnect struct{ error }
 // Unwrap is why.
 func (e errConnect) Unwrap() error { return e.error }
 
-// connectAgain is how soon a connection is tried again where a server has no room for it.
+// connectAgain is how soon it is looked again where a server has no room for a connection.
 const connectAgain = 50 * time.Millisecond
 
 // connection is one that is idle, or a new one. Where the server has no room for more, one of
@@ -195,6 +196,10 @@ func (p *pool) connection(ctx context.Context) (*conn, error) {
 	for begun := time.Now(); ; {
 		select {
 		case c := <-p.idle:
+			if p.stale != nil && p.stale(c) {
+				_ = c.close() // What is asked of it is asked of another one.
+				continue
+			}
 			return c, nil
 		default:
 		}
@@ -207,9 +212,6 @@ func (p *pool) connection(ctx context.Context) (*conn, error) {
 		}
 		pause := time.NewTimer(connectAgain)
 		select {
-		case c := <-p.idle:
-			pause.Stop()
-			return c, nil
 		case <-pause.C:
 		case <-ctx.Done():
 			pause.Stop()

@@ -34,6 +34,9 @@ type PostgresDriver interface {
 	// time, and nothing cancels it. An error that is no refusal of the server leaves open
 	// whether the transaction is kept.
 	Commit(connection any) error
+	// Stale reports whether the server of a connection as sql.Conn.Raw hands it out was replaced by
+	// another one of its name.
+	Stale(connection any) bool
 	// Copy writes n rows by COPY over a connection as sql.Conn.Raw hands it out. What row
 	// returns may be used again for the next one.
 	Copy(ctx context.Context, connection any, table string, columns []string, n int, row func(int) ([]any, error)) error
@@ -77,7 +80,7 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	if err != nil {
 		return nil, errors.Join(err, e.close())
 	}
-	e.pool.full = e.full
+	e.pool.full, e.pool.stale = e.full, e.stale
 	return e, nil
 }
 
@@ -137,6 +140,15 @@ func (e *postgresEngine) connect() (*conn, error) {
 
 // full reports whether the server refused a connection because it has too many.
 func (e *postgresEngine) full(err error) bool { return e.driver.Code(err) == "53300" }
+
+// stale reports whether another server has taken over from that of a connection. Spec gap: S43.
+func (e *postgresEngine) stale(c *conn) (stale bool) {
+	err := c.raw.Raw(func(connection any) error {
+		stale = e.driver.Stale(connection)
+		return nil
+	})
+	return stale || err != nil
+}
 
 // maxTries is how often a transaction is run that lost against another one.
 const maxTries = 20
@@ -217,6 +229,10 @@ func (e *postgresEngine) transactOnce(c *conn, begin string, run func(*conn) err
 		return err
 	}
 	ended = true
+	if e.stale(c) {
+		c.broken = true
+		return &service.Error{Kind: service.Unavailable, Detail: "another server of the database has taken over"}
+	}
 	return e.commit(c)
 }
 

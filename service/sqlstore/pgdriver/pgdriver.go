@@ -50,7 +50,8 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 			return err
 		}
 	}
-	return sql.OpenDB(connector{stdlib.GetConnector(*config, stdlib.OptionAfterConnect(prepare))}), nil
+	watched := watchTimelines(&config.Config)
+	return sql.OpenDB(connector{stdlib.GetConnector(*config, stdlib.OptionAfterConnect(prepare)), watched}), nil
 }
 
 // Code is the SQLSTATE that the server refused with, "" when err is no refusal of it.
