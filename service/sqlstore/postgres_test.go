@@ -168,6 +168,20 @@ func TestServerTimeouts(t *testing.T) {
 	}
 }
 
+// TestTimeoutOfRole shows that what may take any time does, whatever is set for the role or the
+// database: making the tables takes longer than a millisecond.
+func TestTimeoutOfRole(t *testing.T) {
+	database := onPostgres(t)
+	address, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, server, `ALTER DATABASE `+strings.TrimPrefix(address.Path, "/")+` SET statement_timeout = '1ms'`)
+	if err := reopen(t, database).Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestEncodings shows that names are kept as they are, whatever the role has set, and that a
 // database which cannot hold them is refused.
 func TestEncodings(t *testing.T) {
