@@ -42,9 +42,10 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 	config.DialFunc = dialer(answerTimeout)
 	config.OnNotice = noteWarning
 	prepare := func(context.Context, *pgx.Conn) error { return nil }
-	if answerTimeout > 0 && config.RuntimeParams["statement_timeout"] == "" {
-		// So that the server does not go on with what nobody waits for. A pooler refuses it as a
-		// parameter of the connection.
+	if config.RuntimeParams["statement_timeout"] == "" {
+		// So that the server does not go on with what nobody waits for, and does with what may
+		// take any time, whatever is set for the role. A pooler refuses it as a parameter of the
+		// connection.
 		prepare = func(ctx context.Context, c *pgx.Conn) error {
 			_, err := c.PgConn().Exec(ctx, `SET statement_timeout = `+strconv.FormatInt(answerTimeout.Milliseconds(), 10)).ReadAll()
 			return err
