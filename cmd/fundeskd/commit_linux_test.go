@@ -25,12 +25,19 @@ func newAwaiting(t *testing.T, more ...string) awaiting {
 	t.Helper()
 	servicetest.NeedPostgres(t)
 	server := servicetest.NewServer(t, "wal_level=replica", "max_wal_senders=4")
-	e := newFileEnvironment(t)
-	e.database = servicetest.Clusters("", server)
-	w := newWriting(e)
-	s := e.serve(append([]string{"--database-answer-timeout", commitPatience.String()}, more...)...)
+	// Commits do not wait until all is set up: when the server takes in that there is a standby
+	// to wait for, nobody can see. A new connection that waits is one after which all do.
+	server.Execute(t, `ALTER SYSTEM SET synchronous_commit = local`)
 	server.Execute(t, `ALTER SYSTEM SET synchronous_standby_names = 'away'`)
 	server.Execute(t, `SELECT pg_reload_conf()`)
+	e := newFileEnvironment(t)
+	e.database = servicetest.Clusters("", server)
+	server.Await(t, `SELECT current_setting('synchronous_commit') = 'local'`)
+	w := newWriting(e)
+	s := e.serve(append([]string{"--database-answer-timeout", commitPatience.String()}, more...)...)
+	server.Execute(t, `ALTER SYSTEM RESET synchronous_commit`)
+	server.Execute(t, `SELECT pg_reload_conf()`)
+	server.Await(t, `SELECT current_setting('synchronous_commit') = 'on'`)
 	return awaiting{writing: w, t: t, server: server, url: s.url}
 }
 

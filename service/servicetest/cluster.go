@@ -60,6 +60,21 @@ func (c *Cluster) Execute(t testing.TB, text string) {
 	}
 }
 
+// Await asks a server, each time by a new connection, until a question is answered with true.
+func (c *Cluster) Await(t testing.TB, question string) {
+	t.Helper()
+	for is := false; !is; {
+		connection, err := pgx.Connect(t.Context(), Clusters("", c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = connection.QueryRow(t.Context(), question).Scan(&is)
+		if err := errors.Join(err, connection.Close(t.Context())); err != nil {
+			t.Fatalf("%s: %v", question, err)
+		}
+	}
+}
+
 // Stop ends a server at once, and is its log.
 func (c *Cluster) Stop() string {
 	c.end(syscall.SIGQUIT)
