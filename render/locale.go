@@ -149,6 +149,26 @@ func (l Locale) Phone(number string) string {
 	return national
 }
 
+// International is a number as somebody in a country types it, in E.164: 06 27 08 40 34 is
+// +31627084034 in the Netherlands. What cannot be told is left without its spaces.
+func International(typed, country string) string {
+	number := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" -./()", r) {
+			return -1
+		}
+		return r
+	}, typed)
+	if after, ok := strings.CutPrefix(number, "00"); ok {
+		return "+" + after
+	}
+	for _, c := range phoneCountries {
+		if national, ok := strings.CutPrefix(number, c.trunk); ok && c.trunk != "" && slices.Contains(strings.Fields(c.regions), country) {
+			return "+" + c.code + national
+		}
+	}
+	return number
+}
+
 // hasAnyPrefix reports whether text begins with one of the prefixes, separated by
 // spaces; none of them means any text.
 func hasAnyPrefix(text, prefixes string) bool {

@@ -66,6 +66,7 @@ func deskActions() []*action {
 		row(page.ActNotes, page.ScopeDesk, "i", "write notes (esc leaves them)", "notes", on((*page.Desk).Write), onWhy((*page.Desk).WhyNoCall), forCall),
 		row("editor", page.ScopeDesk, "E", "write notes in $EDITOR", "", on((*page.Desk).EditNotes), onWhy((*page.Desk).WhyNoCall)),
 		row(page.ActComplete, page.ScopeDesk, "ctrl+s", "complete the call, take the next one", "complete", ofDay((*desk.Day).CompleteCall), onWhy((*page.Desk).WhyNotComplete), endsCall, notAhead),
+		row(page.ActFix, page.ScopeDesk, "f", "correct the donor's details and the pledge…", "correct", on((*page.Desk).Fix), onWhy((*page.Desk).WhyNotFix), notAhead),
 		row("skip", page.ScopeDesk, "s", "skip the call for now", "skip", ofDay((*desk.Day).Skip), onWhy((*page.Desk).WhyNoCall), notAhead),
 		row("later", page.ScopeDesk, "b", "later: put the call off to a day and time, for you or for anybody…", "later", on((*page.Desk).AskLater), onWhy((*page.Desk).WhyNotLater), notAhead),
 		row(page.ActNarrow, page.ScopeDesk, "F", "choose the types and languages of the calls that you take…", "", on((*page.Desk).AskNarrow), nil),

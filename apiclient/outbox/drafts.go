@@ -22,13 +22,17 @@ type Draft struct {
 	ResultCode string       `json:"resultCode,omitzero"`
 	Rating     *int         `json:"rating,omitzero"` // 0 to 10.
 	Notes      string       `json:"notes,omitzero"`
-	SavedAt    time.Time    `json:"savedAt"`
-	BaseURL    string       `json:"baseUrl"`
-	Account    string       `json:"account"`
+	// Corrections are what was corrected and not sent yet, by the place in the update.
+	Corrections map[string]string `json:"corrections,omitzero"`
+	SavedAt     time.Time         `json:"savedAt"`
+	BaseURL     string            `json:"baseUrl"`
+	Account     string            `json:"account"`
 }
 
 // IsEmpty reports whether there is nothing in the draft to lose.
-func (d Draft) IsEmpty() bool { return d.ResultCode == "" && d.Rating == nil && d.Notes == "" }
+func (d Draft) IsEmpty() bool {
+	return d.ResultCode == "" && d.Rating == nil && d.Notes == "" && len(d.Corrections) == 0
+}
 
 // JoinNotes is mine with what theirs has besides base, which both come from.
 func JoinNotes(base, mine, theirs string) string {

@@ -79,6 +79,9 @@ type Entry struct {
 	// personal data.
 	Seen      json.RawMessage `json:"seen,omitzero"`
 	Generated bool            `json:"generated,omitzero"` // See apiclient.Change.
+	// After is the entry that must be accepted before this one; while it is in the outbox,
+	// refused too, this one waits.
+	After string `json:"after,omitzero"`
 	// Answered says that the service itself has answered the last try with a failure: nothing
 	// is on its way any more.
 	Answered bool `json:"answered,omitzero"`

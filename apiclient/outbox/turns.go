@@ -100,6 +100,11 @@ func (t *turns) takeReady(limit int) ([]*claim, error) {
 
 // claim takes an entry if it may be sent now.
 func (t *turns) claim(e Entry) (*claim, error) {
+	if e.After != "" {
+		if _, err := t.box.Show(e.After); !errors.Is(err, ErrNotFound) {
+			return nil, err
+		}
+	}
 	if e.State == StateSending {
 		if t.box.inFlight(e) {
 			return nil, nil

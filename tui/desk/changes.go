@@ -29,6 +29,27 @@ type Change struct {
 	from  *worked
 	batch *Batch // The action on several that it is part of; nil: none.
 	index int    // Of its record there.
+	group *changeGroup
+}
+
+// changeGroup is changes that are sent one after the other, each when the one before it was
+// accepted.
+type changeGroup struct {
+	last string // The entry that was put in the outbox last.
+	err  error  // Why one of them was not: then the rest is not either.
+}
+
+// follow puts an entry after the others of its group.
+func (g *changeGroup) follow(e outbox.Entry, add func(outbox.Entry) (outbox.Entry, error)) (outbox.Entry, error) {
+	if g == nil {
+		return add(e)
+	}
+	if g.err == nil {
+		e.After = g.last
+		e, g.err = add(e)
+		g.last = e.ID
+	}
+	return e, g.err
 }
 
 // worked is a call as it was when the agent ended it, to give back.
@@ -141,11 +162,14 @@ func (c *Changes) submit(change Change) {
 	until := c.Now().Add(holdTime)
 	c.inOrder(func() any {
 		if change.err != nil {
+			if change.group != nil {
+				change.group.err = change.err
+			}
 			return queued{change: change, err: change.err}
 		}
 		entry := outbox.NewEntry(change.Change)
 		entry.NotBefore = until
-		entry, err := c.Outbox.Add(entry)
+		entry, err := change.group.follow(entry, c.Outbox.Add)
 		q := queued{change: change, entry: entry, err: err}
 		if err == nil && change.from != nil && change.from.goes {
 			q.left = c.Autosave.Delete(change.UUID)

@@ -52,6 +52,9 @@ type Form struct {
 	Code   string
 	Rating *int // 0 to 10.
 	Notes  string
+	// Corrections are the details that were corrected, by their place in the update.
+	Corrections map[string]string
+	proposed    bool // The code comes from the corrections.
 }
 
 // Day is an agent's work on one call after the other. It is not safe for concurrent use.

@@ -16,7 +16,7 @@ func (d *Day) SetNotes(notes string) {
 
 // SetResult takes a result code.
 func (d *Day) SetResult(code string) {
-	d.Form.Code = code
+	d.Form.Code, d.Form.proposed = code, false
 	d.autosave()
 }
 
@@ -64,7 +64,7 @@ func (d *Day) autosave() {
 
 // Draft is what was entered for the call on the desk.
 func (d *Day) Draft() outbox.Draft {
-	return outbox.Draft{Call: d.Call.UUID, ResultCode: d.Form.Code, Rating: d.Form.Rating, Notes: d.Form.Notes}
+	return outbox.Draft{Call: d.Call.UUID, ResultCode: d.Form.Code, Rating: d.Form.Rating, Notes: d.Form.Notes, Corrections: d.Form.Corrections}
 }
 
 // HasDraft reports whether something was entered and not sent.
@@ -74,7 +74,7 @@ func (d *Day) fill(draft outbox.Draft) {
 	if draft.BaseURL != "" { // Read from disk.
 		d.Autosave.Loaded(draft.Call, draft.Notes)
 	}
-	d.Form = Form{Code: draft.ResultCode, Rating: draft.Rating, Notes: draft.Notes}
+	d.Form = Form{Code: draft.ResultCode, Rating: draft.Rating, Notes: draft.Notes, Corrections: draft.Corrections}
 }
 
 // Edited takes notes that were edited elsewhere and are on disk already.
@@ -131,7 +131,16 @@ func (d *Day) CompleteCall() []Event {
 		return d.take()
 	}
 	change, err := apiclient.CompleteCallChange(d.Call.UUID, request)
-	d.finish(Change{Change: change, Label: d.ResultWords() + ": " + d.Name(), err: err}, true)
+	// One group, in order: what is refused holds back the rest.
+	completion := Change{Change: change, Label: d.ResultWords() + ": " + d.Name(), err: err}
+	if fixes := d.fixChanges(); len(fixes) > 0 {
+		completion.group = new(changeGroup)
+		for _, fix := range fixes {
+			fix.group = completion.group
+			d.submit(fix)
+		}
+	}
+	d.finish(completion, true)
 	return d.take()
 }
 

@@ -56,7 +56,7 @@ func (d *Desk) factColumn(width, contacts int) []string {
 	if notes := value(call.Notes); notes != "" {
 		fields = append(fields, field{label: "asked", text: notes})
 	}
-	for i, f := range d.checkFields(person) {
+	for i, f := range d.checkFields(person, width) {
 		if i == 0 {
 			f.label = "check"
 		}
@@ -283,7 +283,7 @@ func (d *Desk) historyLines(width, most int) []string {
 }
 
 // checkFields are the person's details, as an agent goes through them.
-func (d *Desk) checkFields(p *apitype.Person) []field {
+func (d *Desk) checkFields(p *apitype.Person, width int) []field {
 	if p == nil {
 		return nil
 	}
@@ -293,7 +293,11 @@ func (d *Desk) checkFields(p *apitype.Person) []field {
 			fields = append(fields, field{text: text})
 		}
 	}
-	add(addressText(p.Address.Pointer()))
+	address, hint := addressText(p.Address.Pointer()), "   "+d.KeyOf(ActFix)+" corrects"
+	if labelWidth+widget.Width(address+hint) <= width {
+		address += hint
+	}
+	add(address)
 	add(value(p.Email))
 	if p.DateOfBirth != nil {
 		add("born " + d.Locale.Date(p.DateOfBirth.Midnight(), "2 January 2006"))

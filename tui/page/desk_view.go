@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -99,6 +100,11 @@ func (d *Desk) willSend() string {
 		return d.Styles.Warn(why)
 	}
 	text := d.KeyOf(ActComplete) + " sends " + Clean(d.ResultWords())
+	parts := []string{text}
+	for _, fix := range d.Corrected() {
+		parts = append(parts, fix.Label+" "+ansi.Strip(d.fixText(fix)))
+	}
+	text = strings.Join(parts, ", ")
 	if d.Form.Rating != nil {
 		text += fmt.Sprintf(", rating %d", *d.Form.Rating)
 	}

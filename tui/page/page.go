@@ -92,6 +92,7 @@ const (
 	ActNarrow   = "narrow"
 	ActCopy     = "copy"
 	ActReveal   = "reveal"
+	ActFix      = "fix"
 )
 
 // Step is a move over a page.

@@ -1,0 +1,144 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk"
+)
+
+// fixer is a desk whose verifications have results for what is corrected.
+func fixer(t *testing.T) (*world, *driver) {
+	t.Helper()
+	w := newWorld(t)
+	w.options.Results = map[apitype.CallType][]desk.ResultRow{apitype.CallVerification: {
+		{Code: "confirmed"}, {Code: "corrected", Effect: desk.EffectCorrected}, {Code: "wants_to_stop", Effect: desk.EffectOptOut},
+	}}
+	d := newDriver(t, w.options)
+	d.enter("n")
+	w.seen()
+	return w, d
+}
+
+func (w *world) send(t *testing.T) outbox.Report {
+	t.Helper()
+	w.Clock.Advance(6 * time.Second)
+	report, err := w.box.Sender(w.options.Client, outbox.SenderOptions{}).SendDue(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func (w *world) person(t *testing.T, n int) apitype.Person {
+	t.Helper()
+	person, err := apiclient.Decoded(w.client.Persons.Get(t.Context(), personID(n)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return person
+}
+
+// A correction is sent with its result in few keys: a wrong number in four and its digits, an
+// opt-out in three, another amount in four and its digits.
+func TestCorrectionsAreFewKeys(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, keys, typed, after, code string
+		holds                          func(t *testing.T, w *world) bool
+	}{
+		{"a wrong number", "f 1", "06 27 08 40 34", "enter ctrl+s", "corrected", func(t *testing.T, w *world) bool {
+			return deref(w.person(t, 1).MobilePhoneNumber) == "+31627084034"
+		}},
+		{"an opt-out", "f 4", "", "ctrl+s", "wants_to_stop", func(t *testing.T, w *world) bool {
+			return !*w.person(t, 1).OptInPhone
+		}},
+		{"another amount", "f 5", "25,5", "ctrl+s", "corrected", func(t *testing.T, w *world) bool {
+			pledge, err := apiclient.Decoded(w.client.Pledges.Get(t.Context(), pledgeID(1)))
+			return err == nil && pledge.DonationAmount == apitype.Cents(2550)
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w, d := fixer(t)
+			d.enter(strings.Fields(test.keys)...)
+			for _, r := range test.typed {
+				d.press(string(r))
+			}
+			d.enter(strings.Fields(test.after)...)
+			if got := w.entries(t); len(got) != 2 || !strings.HasPrefix(got[1], "call.complete") {
+				t.Fatalf("outbox: got %q, want the correction and the completion after it:\n%s", got, d.text())
+			}
+			if report := w.send(t); report.Accepted != 2 {
+				t.Fatalf("sent: got %+v, want two accepted", report)
+			}
+			if code := deref(w.call(t, callID(1)).Result.Value().ResultCode); code != test.code || !test.holds(t, w) {
+				t.Errorf("got the result %q and %+v, want %q and what was corrected", code, w.person(t, 1), test.code)
+			}
+		})
+	}
+}
+
+// What is wrong is said while it is typed, and nothing of it is taken.
+func TestWrongCorrectionIsNotTaken(t *testing.T) {
+	t.Parallel()
+	w, d := fixer(t)
+	d.enter("f", "3", "x", "enter")
+	if text := d.text(); !strings.Contains(text, "e-mail must be") || len(d.app.Form.Corrections) != 0 {
+		t.Errorf("got %v and:\n%s\nwant the address refused", d.app.Form.Corrections, text)
+	}
+	d.enter("@", "y", ".", "e", "u", "enter")
+	if text := d.text(); !strings.Contains(text, "a@example.org → x@y.eu") || d.app.Form.Code != "corrected" {
+		t.Errorf("got the result %q and:\n%s\nwant what was and what is", d.app.Form.Code, text)
+	}
+	// The result goes with the last correction, unless somebody chose it.
+	d.enter("3", "a", "@", "e", "x", "a", "m", "p", "l", "e", ".", "o", "r", "g", "enter", "esc")
+	if d.app.Form.Code != "" || len(w.entries(t)) != 0 {
+		t.Errorf("got %q and %q, want neither a result nor a change", d.app.Form.Code, w.entries(t))
+	}
+}
+
+// One u takes the whole group back, and what was corrected is there to be sent again; a part
+// that is refused holds back the rest.
+func TestCorrectionsAreOneGroup(t *testing.T) {
+	t.Parallel()
+	w, d := fixer(t)
+	d.enter("f", "7", "2", "-", "1", "-", "2", "0", "3", "0", "enter", "4", "esc", "i", "h", "i", "esc", "ctrl+s")
+	if got := w.entries(t); len(got) != 3 {
+		t.Fatalf("outbox: got %q, want person, pledge and call", got)
+	}
+	d.press("u")
+	if got := w.entries(t); len(got) != 0 || !d.app.IsOn(callID(1)) || len(d.app.Form.Corrections) != 2 || d.app.Form.Notes != "hi" {
+		t.Fatalf("after u: got %q and %+v, want all of it on the desk again", got, d.app.Form)
+	}
+	draft, found, err := w.box.Draft(callID(1))
+	if err != nil || !found || len(draft.Corrections) != 2 {
+		t.Errorf("draft: got %+v %v %v, want the corrections", draft, found, err)
+	}
+	w.seen()
+	d.press("ctrl+s")
+	// The pledge is changed meanwhile so that the correction no longer fits.
+	change, err := apiclient.UpdatePledgeChange(pledgeID(1), apitype.UpdatePledgeRequest{StartsAt: apitype.Set(w.ago(-10 * 365 * 24 * time.Hour))})
+	if err == nil {
+		_, err = w.client.Send(t.Context(), change)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report := w.send(t); report.Accepted != 1 || report.Rejected != 1 || report.Waiting != 1 {
+		t.Errorf("sent: got %+v, want the person accepted, the pledge refused, the completion waiting", report)
+	}
+	if got := w.call(t, callID(1)); got.Status != apitype.CallRequested {
+		t.Errorf("call: got %s, want it open while its correction is refused", got.Status)
+	}
+	entries, _, err := w.box.List()
+	if err != nil || !slices.ContainsFunc(entries, func(e outbox.Entry) bool { return strings.Contains(string(e.Body), `"hi"`) }) {
+		t.Errorf("outbox: got %+v %v, want the notes kept", entries, err)
+	}
+}
