@@ -119,7 +119,7 @@ func newRoot(s *session, args []string) *cobra.Command {
 	root.SetOut(s.app.Out)
 	root.SetErr(s.app.Err)
 	root.SetIn(s.app.In)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagErrorOf(s.args, cmd, err) })
 	s.flags.register(root)
 	root.SetHelpCommand(helpCommand(s))
 	chosen, overview := chosenEntry(args), isOverview(args)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,6 +100,30 @@ func (f keptFile) Set(name string) error {
 	}
 	*f.name = name
 	return nil
+}
+
+// flagErrorOf is the error of a flag on a command line. A verb that does not exist is told
+// before its flags, which nobody knows then; a flag that does not, with those that may have
+// been meant.
+func flagErrorOf(args []string, cmd *cobra.Command, err error) error {
+	names := positional(args)
+	switch {
+	case !cmd.HasParent() && len(names) > 0:
+		return unknownVerb(cmd, names[0])
+	case cmd.HasParent() && cmd.HasSubCommands() && len(names) > 1 && !slices.ContainsFunc(cmd.Commands(), func(v *cobra.Command) bool { return v.Name() == names[1] }):
+		return unknownVerb(cmd, names[1])
+	}
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return flagError(err)
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	near := nearest(unknown.GetSpecifiedName(), known)
+	if len(near) == 0 || unknown.GetSpecifiedShortnames() != "" {
+		return withHint(flagError(err), "see: "+cmd.CommandPath()+" --help")
+	}
+	return withHint(flagError(err), "did you mean --"+strings.Join(near, " or --")+"?")
 }
 
 // flagError is a flag that is not there, or has a value that it cannot have: told in

@@ -338,7 +338,7 @@ func (f *importFlags) send(s *session, cmd *cobra.Command, client *apiclient.Cli
 		r := bulk.Result{Line: outcome.Item.number, UUID: outcome.Item.change.UUID.String(), Sum: outcome.Item.sum, State: bulk.StateDone, OK: new(true), Status: outcome.Value}
 		if outcome.Err != nil {
 			r.State, r.OK, r.Error = bulk.StateFailed, new(false), new(lineProblem(outcome.Err))
-			failed = append(failed, fmt.Errorf("line %d: %w", r.Line, outcome.Err))
+			failed = append(failed, lineError{r.Line, *r.Error, outcome.Err})
 		}
 		if err := out.Write(r); err != nil {
 			stop.Fail(err)
@@ -352,6 +352,17 @@ func (f *importFlags) send(s *session, cmd *cobra.Command, client *apiclient.Cli
 	}
 	return f.conclude(s, cmd, failed, stop, progress)
 }
+
+// lineError is a line that the service refused, with its reasons.
+type lineError struct {
+	line    int
+	problem string
+	cause   error
+}
+
+func (e lineError) Error() string { return "line " + strconv.Itoa(e.line) + ": " + e.problem }
+
+func (e lineError) Unwrap() error { return e.cause }
 
 // conclude says how an import ended.
 func (f *importFlags) conclude(s *session, cmd *cobra.Command, failed []error, stop *bulk.Stopper, p *progress) error {
