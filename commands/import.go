@@ -18,6 +18,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/bulk"
+	"fundesk/render"
 )
 
 // importer is how the lines of a file become creations of one noun.
@@ -41,7 +42,8 @@ func importCommand(s *session, i importer) *cobra.Command {
 		Use: "import FILE | -", Short: "Create many " + i.record + "s from NDJSON or CSV", Args: needExactly(1),
 		Long: "Create records from a file: NDJSON of request bodies, or CSV with a header of dotted field names.\n" +
 			"Every line is checked before the first request. With --results FILE one result a line is kept; run\n" +
-			"again with the same file to go on where it ended, without creating anything twice.",
+			"again with the same file to go on where it ended, without creating anything twice. With -o a line for each\n" +
+			"record is printed; -o id is the uuids of those that were created.",
 		Example: "  fundesk " + i.record + " import new.ndjson --results new.results --yes\n" +
 			"  fundesk " + i.record + " import new.csv --results new.results --yes --concurrency 8",
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(s, cmd, i, args[0]) },
@@ -95,6 +97,9 @@ func (f *importFlags) run(s *session, cmd *cobra.Command, i importer, name strin
 		return nil
 	}
 	if err := s.askChange(cmd.Context(), f.yes, "create "+count(len(todo), i.record), nil); err != nil {
+		return err
+	}
+	if _, err := newImported(s); err != nil { // Before anything is sent.
 		return err
 	}
 	client, err := s.connect(cmd.Context())
@@ -315,6 +320,10 @@ func rowObject(s *session, columns []bodyField, row []string) (map[string]any, e
 func (f *importFlags) send(s *session, cmd *cobra.Command, client *apiclient.Client, todo []importLine, out *bulk.Results) error {
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
+	printed, err := newImported(s)
+	if err != nil {
+		return err
+	}
 	progress := newProgress(s, len(todo))
 	stop := &bulk.Stopper{}
 	create := func(ctx context.Context, line importLine) (int, error) {
@@ -338,19 +347,59 @@ func (f *importFlags) send(s *session, cmd *cobra.Command, client *apiclient.Cli
 		r := bulk.Result{Line: outcome.Item.number, UUID: outcome.Item.change.UUID.String(), Sum: outcome.Item.sum, State: bulk.StateDone, OK: new(true), Status: outcome.Value}
 		if outcome.Err != nil {
 			r.State, r.OK, r.Error = bulk.StateFailed, new(false), new(lineProblem(outcome.Err))
+			if known, _ := errorAs(outcome.Err); known != nil {
+				r.Status = known.Status
+			}
 			failed = append(failed, lineError{r.Line, *r.Error, outcome.Err})
 		}
 		if err := out.Write(r); err != nil {
 			stop.Fail(err)
 			cancel()
 		}
+		printed.add(r)
 		progress.step()
 	}
 	progress.end()
 	if err := out.Sync(); err != nil {
 		stop.Fail(err)
 	}
-	return f.conclude(s, cmd, failed, stop, progress)
+	return errors.Join(f.conclude(s, cmd, failed, stop, progress), printed.close())
+}
+
+// imported is the output of an import: a line for each record that was tried, where a format
+// was asked for. A closed pipe must not leave half of the records uncreated.
+type imported struct {
+	list    *render.List[changeResult] // Nil: nothing is printed.
+	options render.Options
+	err     error
+}
+
+func newImported(s *session) (*imported, error) {
+	i := &imported{}
+	if s.flags.output == "" && s.flags.jq == "" {
+		return i, nil
+	}
+	var err error
+	if i.options, err = s.output(); err != nil {
+		return nil, err
+	}
+	if i.list, err = render.NewList(s.app.Out, resultColumns(), i.options); err != nil {
+		return nil, usageError(err.Error())
+	}
+	return i, nil
+}
+
+func (i *imported) add(r bulk.Result) {
+	if i.list != nil && i.err == nil {
+		i.err = printResult(i.list, i.options, changeResult{UUID: r.UUID, OK: r.IsDone(), Status: r.Status, Error: r.Error})
+	}
+}
+
+func (i *imported) close() error {
+	if i.list != nil && i.err == nil {
+		i.err = i.list.Close()
+	}
+	return i.err
 }
 
 // lineError is a line that the service refused, with its reasons.
