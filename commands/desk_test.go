@@ -199,7 +199,7 @@ func TestLineDeskOffersACallOnce(t *testing.T) {
 	if err := s.lineDesk(t.Context()); err != nil {
 		t.Fatalf("lineDesk: %v\n%s", err, said.String())
 	}
-	if attempts[twice] != 1 || strings.Count(said.String(), "winback call for") != 1 || !strings.Contains(said.String(), "Name of "+twice[35:]) {
+	if attempts[twice] != 1 || strings.Count(said.String(), "win-back call for") != 1 || !strings.Contains(said.String(), "Name of "+twice[35:]) {
 		t.Errorf("got %v and:\n%s\nwant one call, one attempt", attempts, said.String())
 	}
 }
