@@ -96,6 +96,9 @@ func (m Match) check(rev int64) error {
 // Ready reports whether the store answers.
 func (s *Service) Ready(ctx context.Context) error { return s.store.Ping(ctx) }
 
+// ReadyForChanges reports whether the store takes changes now.
+func (s *Service) ReadyForChanges(ctx context.Context) error { return s.store.PingChanges(ctx) }
+
 // present is the processing time, to the millisecond.
 func (s *Service) present() apitype.Time { return apitype.NewTime(s.now()) }
 

@@ -43,6 +43,8 @@ type Store interface {
 	SigningSeed(ctx context.Context) ([]byte, error)
 	// Ping reports whether the store answers.
 	Ping(ctx context.Context) error
+	// PingChanges reports whether it takes changes.
+	PingChanges(ctx context.Context) error
 }
 
 // Reader reads in one transaction. A row that is not there is ErrNoRow, and so is one

@@ -149,18 +149,23 @@ func TestReplacedPrimary(t *testing.T) {
 	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A", "--database", database)
 	e.must(&account, "", "account", "add", "a", "--all-organizations", "--database", database)
 	s := e.serve("--database", database)
+	following := e.serve("--database", servicetest.Clusters("", standby))
+	for path, want := range map[string]int{"/readyz": http.StatusServiceUnavailable, "/readyz?for=reads": http.StatusOK} {
+		if status, _ := get(t, http.DefaultClient, following.url+path, ""); status != want {
+			t.Errorf("on the standby: got %d from %s, want %d", status, path, want)
+		}
+	}
 	primary.Execute(t, `ALTER SYSTEM SET synchronous_standby_names = ''`) // It would wait for its standby.
 	primary.Execute(t, `SELECT pg_reload_conf()`)
 	if err := standby.Promote(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	promoted := time.Now()
-	other := e.serve("--database", servicetest.Clusters("", standby))
 	run := &failoverRun{t: t, url: s.url, organization: organization.UUID, token: account.Token}
 	create := func() (id string, status, found int) {
 		id = apitype.NewUUID().String()
 		status = run.create(id)
-		found, _ = get(t, http.DefaultClient, other.url+"/api/v1/persons/"+id, account.Token)
+		found, _ = get(t, http.DefaultClient, following.url+"/api/v1/persons/"+id, account.Token)
 		return id, status, found
 	}
 	for found := 0; found != http.StatusOK; _, _, found = create() {

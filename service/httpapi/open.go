@@ -28,12 +28,16 @@ func (a *api) healthy(w http.ResponseWriter, _ *http.Request) {
 	write(w, http.StatusOK, textType, []byte("ok\n"))
 }
 
-// ready tells that the database answers too.
+// ready tells that a change could be made now; with ?for=reads, that what only reads is answered.
 func (a *api) ready(w http.ResponseWriter, r *http.Request) {
-	if err := a.service.Ready(r.Context()); err != nil {
+	err := a.service.Ready(r.Context())
+	if err == nil && r.URL.Query().Get("for") != "reads" {
+		err = a.service.ReadyForChanges(r.Context())
+	}
+	if err != nil {
 		noted(r).err = err
 		w.Header().Set("Retry-After", "1")
-		writeProblem(w, http.StatusServiceUnavailable, "the database does not answer", nil)
+		writeProblem(w, http.StatusServiceUnavailable, "the database does not answer, or changes cannot be made", nil)
 		return
 	}
 	write(w, http.StatusOK, textType, []byte("ok\n"))

@@ -181,6 +181,22 @@ func (e *postgresEngine) update(ctx context.Context, change func(*conn) error) e
 	})
 }
 
+// writable asks the server whether it only reads, as a standby does and one that is being moved
+// away from.
+func (e *postgresEngine) writable(ctx context.Context) error {
+	if e.pool.manyOpen() {
+		return errUnconfirmed
+	}
+	var only bool
+	err := e.ask(ctx, func(c *conn) error {
+		return c.row(`SELECT current_setting('transaction_read_only') = 'on'`).scan(&only)
+	})
+	if err == nil && only {
+		err = &service.Error{Kind: service.Unavailable, Detail: "the database takes no changes now"}
+	}
+	return err
+}
+
 // transact runs a function in a transaction, again when that is safe.
 func (e *postgresEngine) transact(ctx context.Context, begin string, run func(*conn) error) error {
 	return e.again(ctx, func(c *conn) error { return e.transactOnce(c, begin, run) })

@@ -58,6 +58,12 @@ func TestReadOnlyServer(t *testing.T) {
 	if service.KindOf(err) != service.Unavailable {
 		t.Errorf("got %v for a change, want that the database is away", err)
 	}
+	if err := store.Ping(t.Context()); err != nil {
+		t.Errorf("got %v, want it ready for reads", err)
+	}
+	if err := store.PingChanges(t.Context()); service.KindOf(err) != service.Unavailable {
+		t.Errorf("got %v, want it not ready for changes", err)
+	}
 }
 
 // TestRoleWithoutTables opens a database as a role that may not make tables.

@@ -218,6 +218,11 @@ func (e *sqliteEngine) update(ctx context.Context, change func(*conn) error) err
 	}
 }
 
+// writable lets the writer make a transaction that changes nothing.
+func (e *sqliteEngine) writable(ctx context.Context) error {
+	return e.update(ctx, func(*conn) error { return nil })
+}
+
 // movedPause is how often the writer looks whether its file was moved when nobody asks.
 const movedPause = time.Second
 

@@ -56,6 +56,7 @@ type engine interface {
 	ask(ctx context.Context, read func(*conn) error) error
 	update(ctx context.Context, change func(*conn) error) error
 	updateShared(ctx context.Context, change func(*conn) error) error
+	writable(ctx context.Context) error // Whether update works now.
 	clockAhead(ctx context.Context) (time.Duration, error)
 	// sharesQueue reports whether several take from the queue at one time.
 	sharesQueue() bool
@@ -165,6 +166,9 @@ func (s *Store) Ping(ctx context.Context) error {
 		return c.row(`SELECT COALESCE(SUM(LENGTH(permissions) + LENGTH(organizations)), 0) FROM accounts`).scan(&read)
 	})
 }
+
+// PingChanges reports whether the database takes changes.
+func (s *Store) PingChanges(ctx context.Context) error { return s.engine.writable(ctx) }
 
 // Backup writes a whole copy of the database to a new file while it is used.
 func (s *Store) Backup(ctx context.Context, file string) error { return s.engine.backup(ctx, file) }
