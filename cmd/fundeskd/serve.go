@@ -154,16 +154,21 @@ func (p *program) newServer(ctx context.Context, o serveOptions) (_ *server, err
 	return &server{
 		URL:   scheme + reachable(listener.Addr().String()),
 		store: store, listener: listener, logger: logger, shutdown: limits.shutdown,
-		http: &http.Server{
-			Handler:           metrics.wrap(api),
-			ReadHeaderTimeout: limits.header,
-			ReadTimeout:       limits.body,
-			WriteTimeout:      limits.answer,
-			IdleTimeout:       limits.idle,
-			MaxHeaderBytes:    maxHeader,
-			ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
-		},
+		http: limits.server(metrics.wrap(api), logger),
 	}, nil
+}
+
+// server answers with a handler, within the time-outs.
+func (l timeouts) server(handler http.Handler, logger *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: l.header,
+		ReadTimeout:       l.body,
+		WriteTimeout:      l.answer,
+		IdleTimeout:       l.idle,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+	}
 }
 
 // reachable is an address that a client on this machine can use: a server that listens

@@ -235,7 +235,7 @@ func (e *sqliteEngine) writer() {
 		var batch []*write
 		select {
 		case first := <-e.writes:
-			batch = append(batch, first)
+			batch = e.waiting(first)
 		case <-e.moved:
 			e.leaveLog(c)
 			continue
@@ -250,15 +250,6 @@ func (e *sqliteEngine) writer() {
 				_ = c.close() // Closing the database reports what matters.
 			}
 			return
-		}
-	collect:
-		for len(batch) < maxBatch {
-			select {
-			case next := <-e.writes:
-				batch = append(batch, next)
-			default:
-				break collect
-			}
 		}
 		err := e.unmoved()
 		if err != nil {
@@ -288,6 +279,20 @@ func (e *sqliteEngine) writer() {
 			e.finishCheckpoint(c)
 		}
 	}
+}
+
+// waiting are the changes that wait with a first one.
+func (e *sqliteEngine) waiting(first *write) []*write {
+	batch := []*write{first}
+	for len(batch) < maxBatch {
+		select {
+		case next := <-e.writes:
+			batch = append(batch, next)
+		default:
+			return batch
+		}
+	}
+	return batch
 }
 
 // answer ends a change that has no outcome of its own yet.
