@@ -42,3 +42,31 @@ func missing(cmd *cobra.Command, given int) error {
 
 // noArgs wants none.
 func noArgs(cmd *cobra.Command, args []string) error { return atMost(0)(cmd, args) }
+
+// positional are the arguments that are neither flags nor values of the flags that
+// every command has.
+func positional(args []string) []string {
+	var names []string
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case arg == "--":
+			return append(names, args[i+1:]...)
+		case takesValue(arg):
+			i++
+		case strings.HasPrefix(arg, "-") && arg != "-":
+		default:
+			names = append(names, arg)
+		}
+	}
+	return names
+}
+
+// takesValue reports whether the next argument is the value of a flag that every
+// command has.
+func takesValue(arg string) bool {
+	switch arg {
+	case "--profile", "--base-url", "-o", "--output", "--columns", "--jq", "--timeout":
+		return true
+	}
+	return false
+}

@@ -168,34 +168,6 @@ func isOverview(args []string) bool {
 	return len(names) == 0 || len(names) == 1 && names[0] == "help"
 }
 
-// positional are the arguments that are neither flags nor values of the flags that
-// every command has.
-func positional(args []string) []string {
-	var names []string
-	for i := 0; i < len(args); i++ {
-		switch arg := args[i]; {
-		case arg == "--":
-			return append(names, args[i+1:]...)
-		case takesValue(arg):
-			i++
-		case strings.HasPrefix(arg, "-") && arg != "-":
-		default:
-			names = append(names, arg)
-		}
-	}
-	return names
-}
-
-// takesValue reports whether the next argument is the value of a flag that every
-// command has.
-func takesValue(arg string) bool {
-	switch arg {
-	case "--profile", "--base-url", "-o", "--output", "--columns", "--jq", "--timeout":
-		return true
-	}
-	return false
-}
-
 // joinOptIns joins an opt-in flag with a true or false that follows it: the flag alone
 // means true, and both ways of writing its value are taken.
 func joinOptIns(args []string) []string {

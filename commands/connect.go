@@ -197,3 +197,6 @@ func (s *session) connect(ctx context.Context) (*apiclient.Client, error) {
 	s.client, err = apiclient.New(options)
 	return s.client, err
 }
+
+// listNouns are those that the interface lists.
+var listNouns = []string{"person", "call", "pledge"}

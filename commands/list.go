@@ -41,9 +41,6 @@ func (l *listFlags) register(s *session, cmd *cobra.Command) {
 	s.unpagedFlag(cmd)
 }
 
-// listNouns are those that the interface lists.
-var listNouns = []string{"person", "call", "pledge"}
-
 // unpagedFlag declares the flag of a command that walks lists.
 func (s *session) unpagedFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&s.unpaged, "accept-unpaged", false, "a list that comes without any sign of pages is the whole of it")

@@ -3,7 +3,6 @@ package commands
 import (
 	"fmt"
 	"strings"
-	"sync"
 
 	"fundesk/render"
 )
@@ -21,21 +20,6 @@ func (s *session) warn(format string, args ...any) {
 	s.notes = append(s.notes, "fundesk: "+render.Clean(fmt.Sprintf(format, args...)))
 	if !wantsJSON(s.args) {
 		s.tellNotes()
-	}
-}
-
-// omissions are the embedded objects that could not be read. It is safe for concurrent use.
-type omissions struct {
-	mu    sync.Mutex
-	count int
-	first string
-}
-
-func (o *omissions) add(record, place string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.count++; o.count == 1 {
-		o.first = place + " of " + record
 	}
 }
 

@@ -218,3 +218,18 @@ func (i *inbox) take() []desk.Result {
 	i.results = nil
 	return taken
 }
+
+// omissions are the embedded objects that could not be read. It is safe for concurrent use.
+type omissions struct {
+	mu    sync.Mutex
+	count int
+	first string
+}
+
+func (o *omissions) add(record, place string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.count++; o.count == 1 {
+		o.first = place + " of " + record
+	}
+}
