@@ -43,7 +43,7 @@ func TestLineDesk(t *testing.T) {
 	}
 	// One is not reached; of the other the rating is wrong twice; nonsense is asked again.
 	said := desk("nonsense\na\nc\nreached\nmany\n11\n8\nwas glad\n")
-	if strings.Count(said, ": the service has it\n") != 2 || !strings.Contains(said, "there is no \"nonsense\"") || !strings.Contains(said, "the rating must be a number") {
+	if strings.Count(said, ", sent\n") != 2 || !strings.Contains(said, "there is no \"nonsense\"") || !strings.Contains(said, "the rating must be a number") {
 		t.Errorf("got:\n%s", said)
 	}
 	attempts, completed := 0, 0
@@ -57,7 +57,7 @@ func TestLineDesk(t *testing.T) {
 	}
 	c.load()
 	for _, answers := range []string{"", "q\n", "c\nq\n"} {
-		if said := desk(answers); !strings.Contains(said, "a not reached") || strings.Contains(said, "the service has it") {
+		if said := desk(answers); !strings.Contains(said, "a not reached") || strings.Contains(said, ", sent\n") {
 			t.Errorf("%q: got %q, want a question and an end", answers, said)
 		}
 	}
@@ -80,7 +80,7 @@ func TestLineDeskTakesBackAndKeepsDrafts(t *testing.T) {
 		{"left in the middle", "c\nreached\n7\nq\n", []string{"notes, empty for none"}, 0},
 		{"taken up again", "d\nq\n", []string{"1 draft is not sent yet", "entered before and not sent: result reached, rating 7"}, 0},
 		{"asked before it ends", "x\nn\nq\n", []string{"cancel the call to"}, 0},
-		{"sent", "a\nq\n", []string{": the service has it"}, 1},
+		{"sent", "a\nq\n", []string{", sent"}, 1},
 	}
 	for _, step := range steps {
 		var said bytes.Buffer

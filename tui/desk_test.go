@@ -304,7 +304,7 @@ func TestSendingGoesOnAfterLogin(t *testing.T) {
 	w.Clock.Advance(5 * time.Second)
 	m.see("not logged in", "401")
 	m.press("O")
-	m.see("queued    attempt", "     1 401") // It was tried once.
+	m.see("queued    not reached", "     1 401") // It was tried once.
 	if entries, _, err := w.box.List(); err != nil || len(entries) != 1 || entries[0].State != outbox.StateQueued {
 		t.Fatalf("outbox: got %+v %v, want the attempt that waits", entries, err)
 	}

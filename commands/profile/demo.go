@@ -11,12 +11,12 @@ func demoResults() map[string][]Result {
 		},
 		"happy_call": {
 			{Code: "thanked"},
-			{Code: "raised_amount", Label: "gives more", Effect: "corrected"},
+			{Code: "raised_amount", Label: "gives more"},
 			{Code: "no_interest", Label: "not interested"},
 			{Code: "wants_to_stop", Effect: "opt-out"},
 		},
 		"winback": {
-			{Code: "resubscribed", Label: "gives again", Effect: "corrected"},
+			{Code: "resubscribed", Label: "gives again"},
 			{Code: "declined"},
 			{Code: "moved_abroad", AsksNotes: true},
 			{Code: "wants_to_stop", Label: "no more calls", Effect: "opt-out"},

@@ -78,8 +78,9 @@ type Changes struct {
 	Entries []outbox.Entry
 	Damaged []outbox.Damaged
 	Drafts  []outbox.Draft
-	Trouble error  // Why drafts are not on disk; nil when they are.
-	Batch   *Batch // The latest action on several records; nil: none.
+	Trouble error             // Why drafts are not on disk; nil when they are.
+	Labels  map[string]string // Of the entries of this session, as they are shown.
+	Batch   *Batch            // The latest action on several records; nil: none.
 
 	draftsRead         bool          // At least once, or it cannot be.
 	reading, readAgain bool          // The outbox is being read; something has changed since.
@@ -215,6 +216,10 @@ func (c *Changes) onQueued(q queued) bool {
 		c.notify(Notice{Level: Urgent, Text: "not saved: " + Cause(q.err) + "; nothing was sent, the text is kept on screen"})
 		return false
 	}
+	if c.Labels == nil {
+		c.Labels = map[string]string{}
+	}
+	c.Labels[q.entry.ID] = q.change.Label
 	c.Held = append(c.Held, Held{Change: q.change, id: q.entry.ID, Until: q.entry.NotBefore})
 	c.notify(Notice{}) // What was said before is over.
 	if q.left != nil {
@@ -345,11 +350,14 @@ func (c *Changes) onSender(e outbox.Event) {
 	}
 	c.Held = slices.DeleteFunc(c.Held, func(h Held) bool { return h.id == e.Entry.ID })
 	ofBatch := c.Batch.hear(e)
-	what := OpLabel(e.Entry.Op) + " " + ShortID(e.Entry.UUID)
+	what := c.Labels[e.Entry.ID]
+	if what == "" {
+		what = OpLabel(e.Entry.Op) + " " + ShortID(e.Entry.UUID)
+	}
 	switch e.Outcome {
 	case outbox.OutcomeAccepted:
 		c.NoteConnection(nil)
-		done := Notice{Level: Done, Text: what + ": the service has it"}
+		done := Notice{Level: Done, Text: what + ", sent"}
 		if ofBatch {
 			done.Text, done.See = c.Batch.Summary(), SeeResults
 		}

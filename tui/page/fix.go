@@ -151,7 +151,7 @@ func (f *fixing) View(s Styles, width, _ int) (string, []string) {
 	each, height := width/columns-1, (len(fixes)+columns-1)/columns
 	lines := make([]string, height)
 	for i, fix := range fixes {
-		cell := widget.Fit(s.Key(choiceKeys[i:i+1])+" "+widget.Fit(fix.Label, labelWidth)+f.desk.fixText(fix), each)
+		cell := widget.Fit(s.Key(choiceKeys[i:i+1])+" "+widget.Fit(fix.Label, labelWidth)+" "+f.desk.fixText(fix), each)
 		if fix.Key == f.key {
 			cell = s.chosen(cell)
 		}

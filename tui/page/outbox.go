@@ -33,7 +33,7 @@ func NewOutbox(s *Env) *Outbox {
 	v := &Outbox{Env: s, layout: NewLayout(80, 24)}
 	v.table.Columns = []widget.Column[outboxRow]{
 		{Title: " State", Width: 10, Text: func(b []byte, r outboxRow) []byte { return append(append(b, ' '), r.state()...) }},
-		{Title: "What", Width: 19, Text: func(b []byte, r outboxRow) []byte { return append(b, r.what()...) }},
+		{Title: "What", Width: 26, Text: func(b []byte, r outboxRow) []byte { return append(b, r.what(s)...) }},
 		{Title: "Record", Width: 8, Text: func(b []byte, r outboxRow) []byte { return append(b, r.record()...) }},
 		{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r outboxRow) []byte { return append(b, r.age(s)...) }},
 		{Title: "Tries", Width: 5, Right: true, Text: func(b []byte, r outboxRow) []byte { return append(b, r.tries()...) }},
@@ -54,8 +54,10 @@ func (r outboxRow) state() string {
 	}
 }
 
-func (r outboxRow) what() string {
+func (r outboxRow) what(s *Env) string {
 	switch {
+	case r.entry != nil && s.Labels[r.entry.ID] != "":
+		return Clean(s.Labels[r.entry.ID])
 	case r.entry != nil:
 		return desk.OpLabel(r.entry.Op)
 	case r.draft != nil:
