@@ -1,9 +1,12 @@
 package httpapi
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service"
 )
 
 // openRoute is a route outside the interface that needs no account.
@@ -35,6 +38,9 @@ func (a *api) ready(w http.ResponseWriter, r *http.Request) {
 		err = a.service.ReadyForChanges(r.Context())
 	}
 	if err != nil {
+		if refusal, ok := errors.AsType[*service.Error](err); ok && refusal.Cause != nil {
+			err = fmt.Errorf("%w: %w", err, refusal.Cause)
+		}
 		noted(r).err = err
 		w.Header().Set("Retry-After", "1")
 		writeProblem(w, http.StatusServiceUnavailable, "the database does not answer, or changes cannot be made", nil)
