@@ -164,7 +164,7 @@ func TestReadmeAgainstAService(t *testing.T) {
 		})
 	}
 	enter("PS1='with '' a bus> ' dbus-run-session -- bash --norc --noprofile", "with  a bus>")
-	enter("printf pass | gnome-keyring-daemon --unlock --components=secrets >/dev/null; echo unlocked $?", "unlocked 0")
+	enter(unlockKeyring+"; echo unlocked $?", "unlocked 0")
 	for _, line := range readmeBlock(t, "fundesk profile add prod") {
 		line = strings.ReplaceAll(line, "https://service.example", url)
 		switch line {

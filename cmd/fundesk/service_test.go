@@ -60,6 +60,13 @@ func nextLine(t *testing.T, out *bufio.Reader) string {
 	return strings.TrimSpace(line)
 }
 
+// unlockKeyring is what unlocks the keyring of a session's bus and waits until it can be
+// asked: the daemon goes on with that after its command has ended, and who asks before gets
+// another one, which is locked.
+const unlockKeyring = `printf pass | gnome-keyring-daemon --unlock --components=secrets >/dev/null; ` +
+	`until dbus-send --session --print-reply --dest=org.freedesktop.DBus / org.freedesktop.DBus.NameHasOwner string:org.freedesktop.secrets | grep -q true; do :; done; ` +
+	`until dbus-send --session --print-reply --dest=org.freedesktop.secrets /org/freedesktop/secrets org.freedesktop.Secret.Service.ReadAlias string:default | grep -q /collection/; do :; done`
+
 func TestEveryCommandThroughHTTPWithATokenFromTheKeyring(t *testing.T) {
 	t.Parallel()
 	need(t, "bash", "dbus-run-session", "gnome-keyring-daemon")
@@ -70,7 +77,7 @@ func TestEveryCommandThroughHTTPWithATokenFromTheKeyring(t *testing.T) {
 	// One session bus with an unlocked keyring; the daemon ends with the bus.
 	session := func(script string) string {
 		t.Helper()
-		h.env = append(h.env, "SCRIPT=set -euo pipefail; printf pass | gnome-keyring-daemon --unlock --components=secrets >/dev/null; "+script)
+		h.env = append(h.env, "SCRIPT=set -euo pipefail; "+unlockKeyring+"; "+script)
 		return h.must(t, `dbus-run-session -- bash -c "$SCRIPT" 2>&1`)
 	}
 	out := session(`
