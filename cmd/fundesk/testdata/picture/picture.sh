@@ -23,6 +23,6 @@ wait_for 'c result'
 tmux -S "$socket" send-keys c
 wait_for '/ another'
 tmux -S "$socket" send-keys 1 i
-tmux -S "$socket" send-keys -l 'All details confirmed; asks for the yearly report.'
-wait_for 'yearly report'
+tmux -S "$socket" send-keys -l 'Is glad about the new boat, and asks for the report.'
+wait_for 'report\.'
 draw .github/desk.svg
