@@ -98,7 +98,7 @@ func queueTake(s *session) *cobra.Command {
 				return err
 			}
 			if o.UserUUID == nil {
-				return withHint(usageError("nobody is named to take calls"), "add --user UUID, or give the profile an agent: fundesk profile add NAME --agent UUID")
+				return withHint(usageError("nobody is named to take calls"), "add --user UUID, or give the profile an agent: fundesk profile set NAME --agent UUID")
 			}
 			r := apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: *o.UserUUID, Count: &number, LeaseSeconds: seconds, QueueFilter: o.QueueFilter}
 			if err := refuse(r.Validate()); err != nil {

@@ -7,11 +7,9 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/apiclient/durable"
 	"fundesk/render"
 )
 
@@ -153,11 +151,7 @@ func (c *Codes) Save() func() error {
 				}
 			}
 		}
-		content, err := json.Marshal(codesFile{kept})
-		if err == nil {
-			err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), durable.WriteFile(path, content))
-		}
-		if err != nil {
+		if err := writeState(path, codesFile{kept}); err != nil {
 			return fmt.Errorf("keep the order of the results: %w", err)
 		}
 		return nil

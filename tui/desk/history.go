@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,24 +66,26 @@ func (d *Day) keepHistory() func() error {
 	}
 	q.keptAt = d.Now()
 	return func() error {
-		content, err := json.Marshal(h)
-		if err == nil {
-			err = os.MkdirAll(filepath.Dir(path), 0o700)
-		}
-		if err == nil {
-			err = durable.WriteFile(path, content)
-		}
-		return err
+		return writeState(path, h)
 	}
 }
 
-// keepHistoryNow and then keeps the history of a desk that is open. One that cannot be kept
-// costs the next start a walk.
-func (d *Day) keepHistoryNow() {
+// keepHistoryIfDue keeps the history of a desk that is open, every few minutes. One that cannot
+// be kept costs the next start a walk.
+func (d *Day) keepHistoryIfDue() {
 	if d.Now().Sub(d.queue.keptAt) < historyEvery {
 		return
 	}
 	if keep := d.keepHistory(); keep != nil {
 		d.do(0, func(context.Context) (any, error) { return historyKept{}, keep() })
 	}
+}
+
+// writeState keeps a value in the state folder.
+func writeState(path string, value any) error {
+	content, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), durable.WriteFile(path, content))
 }

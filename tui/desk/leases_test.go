@@ -2,6 +2,7 @@ package desk_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -167,6 +168,9 @@ func TestLaterPutsACallOff(t *testing.T) {
 	a.perform(a.Later(f.Clock.Now().Add(2*time.Hour), true))
 	if a.Call == nil || a.Call.UUID == put {
 		t.Fatalf("got %+v (%q), want the next call", a.Call, a.told)
+	}
+	if slices.ContainsFunc(a.Offers(10), func(c desk.Candidate) bool { return c.ID == put }) {
+		t.Errorf("the call that was put off still stands among the next ones")
 	}
 	state, err := apiclient.Decoded(a.Client.Queue.State(t.Context(), apitype.QueueOptions{}))
 	if err != nil || state.Deferred != 1 {

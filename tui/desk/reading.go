@@ -259,7 +259,7 @@ func (d *Day) onChanges(read changesRead, err error) {
 		d.queue.rewalk()
 		d.walk()
 	}
-	d.keepHistoryNow()
+	d.keepHistoryIfDue()
 	d.serve()
 }
 

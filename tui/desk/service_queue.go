@@ -1,0 +1,131 @@
+package desk
+
+import (
+	"context"
+	"slices"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+)
+
+// seenResult is the result of a call.
+type seenResult struct {
+	kind apitype.CallType
+	code string
+}
+
+// codesShown is how many of the latest completed calls are looked at for their results.
+const codesShown = 100
+
+// readCodes learns which results there are, where the profile does not say.
+func (d *Day) readCodes() {
+	if d.Codes.areKnown() {
+		return
+	}
+	options := apitype.CallListOptions{Statuses: []apitype.CallStatus{apitype.CallCompleted}, Paging: apitype.Paging{First: new(codesShown)}}
+	d.do(0, func(ctx context.Context) (any, error) {
+		page, err := d.Client.Calls.List(ctx, options)
+		if err != nil {
+			return codesRead(nil), err
+		}
+		codes, err := apiclient.Rows(page.Records, func(call apitype.Call) seenResult {
+			return seenResult{call.Type, value(call.Result.Value().ResultCode)}
+		})
+		return codesRead(codes), err
+	})
+}
+
+// onCodes takes the results in, those of the oldest call first.
+func (d *Day) onCodes(codes codesRead, err error) {
+	if err != nil {
+		d.failRead("cannot read the results", err)
+		return
+	}
+	for _, seen := range slices.Backward(codes) {
+		d.Codes.See(seen.kind, seen.code)
+	}
+}
+
+// HasQueue reports whether the calls come from a queue of the service.
+func (d *Day) HasQueue() bool { return d.leases.usable }
+
+// QueueState is what the service counts, nil where it does not or has not yet.
+func (d *Day) QueueState() *apitype.QueueState { return d.leases.state }
+
+// upcoming are the calls that come next: what was taken, then the queue as the service has it.
+func (d *Day) upcoming(limit int) []Candidate {
+	var next []Candidate
+	if l := d.ahead(); l != nil {
+		c := newListed(l.call).Candidate
+		c.Due = l.DueAt != nil
+		next = append(next, c)
+	}
+	due := 0
+	if d.leases.state != nil {
+		due = d.leases.state.Due
+	}
+	for i, c := range d.leases.upcoming {
+		c.Due = i < due // They come first.
+		if len(next) < limit && d.leaseOf(c.ID) == nil && !d.isPending(c.ID) && !d.IsOn(c.ID) {
+			next = append(next, c)
+		}
+	}
+	return next[:min(len(next), limit)]
+}
+
+// readQueue asks for the queue as the service has it: one request each time, in turn for the
+// calls, the counts and what has changed.
+func (d *Day) readQueue() {
+	d.leases.polls++
+	options := apitype.QueueOptions{QueueFilter: d.Filter, UserUUID: new(d.user())}
+	if d.leases.polls%2 == 1 {
+		d.do(0, func(ctx context.Context) (any, error) {
+			page, err := d.Client.Queue.Calls.List(ctx, apitype.QueueCallListOptions{QueueOptions: options, First: new(queueShown)})
+			if err != nil {
+				return queueRead{}, err
+			}
+			calls, err := apiclient.Rows(page.Records, func(call apitype.Call) Candidate { return newListed(call).Candidate })
+			return queueRead{calls: calls}, err
+		})
+		return
+	}
+	d.do(0, func(ctx context.Context) (any, error) {
+		state, err := apiclient.Decoded(d.Client.Queue.State(ctx, options))
+		return queueRead{state: &state}, err
+	})
+}
+
+func (d *Day) onQueueRead(read queueRead, err error) {
+	if err != nil {
+		d.failRead("cannot read the queue", err)
+		return
+	}
+	d.NoteConnection(nil)
+	if read.state == nil {
+		d.leases.upcoming = read.calls
+		if len(read.calls) > 0 {
+			d.leases.none = false
+		}
+		d.serve()
+		return
+	}
+	before := d.leases.state
+	d.leases.state = read.state
+	if read.state.Due > 0 && (before == nil || read.state.Due > before.Due) {
+		d.callbackDue()
+	}
+	d.serve()
+}
+
+// callbackDue says that a donor is to be rung now who was put off. The call that was taken for
+// after this one goes back, so that the donor comes next.
+func (d *Day) callbackDue() {
+	d.leases.none = false
+	if l := d.ahead(); l != nil {
+		if l.DueAt != nil {
+			return
+		}
+		d.giveBack(l.CallUUID)
+	}
+	d.sayf("a callback is due: it comes next")
+}
