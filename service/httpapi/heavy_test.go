@@ -54,9 +54,7 @@ func heavyCalls(t *testing.T, h *servicetest.Harness, n int, random *rand.Rand) 
 func TestPagesOfHeavyRecords(t *testing.T) {
 	t.Parallel()
 	h := servicetest.New(t)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 1))
+	random, _ := randomOf(t)
 	token, order := heavyCalls(t, h, 150, random)
 	h.Handler = httpapi.New(httpapi.Options{Service: h.Service, Now: h.Clock.Now})
 	for _, size := range []int{500, 60, 7} {

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"cmp"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -15,14 +16,25 @@ import (
 	"fundesk/service/httpapi"
 )
 
+var modelSeed = flag.Uint64("seed", 1, "seed of the random work and records; 0: another one each time")
+
+// randomOf draws by -seed, which it logs.
+func randomOf(t *testing.T) (random *rand.Rand, seed uint64) {
+	t.Helper()
+	if seed = *modelSeed; seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 1)), seed
+}
+
 // TestQueueModel plays random work to the queue, and holds every take, list and count against
 // what a plain reading of the rules gives.
 func TestQueueModel(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		f.Handler = httpapi.New(httpapi.Options{Service: f.Service, Now: f.Clock.Now}) // Too many to check each.
-		seed := uint64(time.Now().UnixNano())
-		t.Logf("seed %d", seed)
-		m := &queueModel{floor: f, random: rand.New(rand.NewPCG(seed, 1)), persons: map[apitype.UUID]*queuedPerson{}, calls: map[apitype.UUID]*queuedCall{}, returned: map[apitype.UUID]map[apitype.UUID]time.Time{}}
+		random, seed := randomOf(t)
+		m := &queueModel{floor: f, random: random, persons: map[apitype.UUID]*queuedPerson{}, calls: map[apitype.UUID]*queuedCall{}, returned: map[apitype.UUID]map[apitype.UUID]time.Time{}}
 		for range 12 {
 			m.addPerson()
 		}

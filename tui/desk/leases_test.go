@@ -20,6 +20,7 @@ type floor struct {
 	*servicetest.Harness
 	t     *testing.T
 	token string
+	calls []apitype.UUID // The oldest first.
 }
 
 func newFloor(t *testing.T, n int) *floor {
@@ -34,6 +35,7 @@ func newFloor(t *testing.T, n int) *floor {
 		call.UUID, call.PersonUUID, call.Status, call.Type = apitype.NewUUID(), person.UUID, apitype.CallRequested, apitype.CallVerification
 		call.RequestedAt = apitype.NewTime(f.Clock.Now().Add(time.Duration(i-n) * time.Hour))
 		call.LastUpdatedAt = call.RequestedAt
+		f.calls = append(f.calls, call.UUID)
 		records = append(records, service.LoadRecord{Kind: service.LoadPerson, Data: person}, service.LoadRecord{Kind: service.LoadCall, Data: call})
 	}
 	f.Load(records...)

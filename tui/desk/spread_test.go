@@ -85,9 +85,7 @@ func simulatedRings(random *rand.Rand, agents, ringsEach int) (double int) {
 // random; a large one less often, because those who ring the same donor hold one call.
 func TestSpreadOnAFloor(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 2))
+	random := rand.New(rand.NewPCG(1, 2))
 	for _, test := range []struct{ agents, independent, simulated int }{{5, 47, 100}, {20, 765, 700}, {50, 3770, 2450}} {
 		if got := independentRings(test.agents, 120); math.Round(got) != float64(test.independent) {
 			t.Errorf("%d agents who choose at random: computed %.0f, want %d", test.agents, got, test.independent)
