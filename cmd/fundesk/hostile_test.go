@@ -25,7 +25,7 @@ var hostileLong = flag.Bool("hostile", false, "every command against every hosti
 // What a service may do to the client at most.
 const (
 	maxResident = 150 << 20 // Bytes; the race detector takes several times as much.
-	maxPatience = 20 * time.Second
+	maxPatience = time.Minute
 )
 
 // repeat writes a text again and again: that many bytes, or until nobody reads.

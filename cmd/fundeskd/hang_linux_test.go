@@ -73,7 +73,7 @@ func TestHangingServer(t *testing.T) {
 	for begun := time.Now(); ; {
 		if status, answer := w.create(); status == http.StatusCreated {
 			break
-		} else if status != http.StatusServiceUnavailable || time.Since(begun) > takeover {
+		} else if status != http.StatusServiceUnavailable || time.Since(begun) > *takeover {
 			t.Fatalf("got %d %s after the server went on", status, answer)
 		}
 	}
