@@ -31,7 +31,7 @@ var slowestHundredth = flag.Duration("p99", 0, "what the slowest hundredth of Te
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	e.timeouts = timeouts{header: 300 * time.Millisecond, body: 300 * time.Millisecond, answer: time.Minute, idle: 300 * time.Millisecond, shutdown: time.Minute}
+	e.timeouts = timeouts{header: 2 * time.Second, body: 2 * time.Second, answer: time.Minute, idle: 2 * time.Second, shutdown: time.Minute}
 	var account struct{ Token string }
 	e.must(&account, "", "account", "add", "a", "--all-organizations")
 	s := e.serve()
@@ -53,7 +53,7 @@ func TestSlowClients(t *testing.T) {
 			slow.Go(func() {
 				defer func() { _ = connection.Close() }()
 				if _, err := io.WriteString(connection, beginning); err != nil {
-					t.Error(err)
+					return // The server ended it before.
 				}
 				// The server ends it: reading comes to an end, while nothing is sent any more.
 				_, err := io.Copy(io.Discard, connection)
