@@ -98,6 +98,7 @@ func (s *session) deskSettings(t *target, o *desk.Options) error {
 	p := t.profile
 	if t.baseURL == profile.DemoURL {
 		p = p.Sample()
+		o.Scripts = profile.Scripts()
 	}
 	return s.inProfile(t, deskSettings(p, o))
 }

@@ -142,3 +142,22 @@ func TestCorrectionsAreOneGroup(t *testing.T) {
 		t.Errorf("outbox: got %+v %v, want the notes kept", entries, err)
 	}
 }
+
+// A donor who wants to stop is not only noted as such: the opt-in goes with the result, is
+// shown before it is sent, and comes back with another result.
+func TestResultThatOptsOut(t *testing.T) {
+	t.Parallel()
+	w, d := fixer(t)
+	d.enter("c", "3", "esc")
+	if text := d.text(); !strings.Contains(text, "may be phoned yes → no") {
+		t.Fatalf("got:\n%s\nwant the opt-out among what is sent", text)
+	}
+	d.enter("c", "1", "esc")
+	if got := d.app.Corrected(); len(got) != 0 {
+		t.Fatalf("after another result: got %+v, want nothing corrected", got)
+	}
+	d.enter("c", "3", "esc", "ctrl+s")
+	if report := w.send(t); report.Accepted != 2 || *w.person(t, 1).OptInPhone {
+		t.Errorf("sent: got %+v and %v, want the opt-out and the completion", report, *w.person(t, 1).OptInPhone)
+	}
+}

@@ -1,5 +1,25 @@
 package profile
 
+import (
+	"embed"
+	"strings"
+)
+
+//go:embed scripts/*.md
+var demoScripts embed.FS
+
+// Scripts are the conversation scripts of the sample data: a type of call each, in Dutch,
+// German, and English for everybody else.
+func Scripts() map[string]string {
+	scripts := map[string]string{}
+	files, _ := demoScripts.ReadDir("scripts")
+	for _, file := range files {
+		text, _ := demoScripts.ReadFile("scripts/" + file.Name())
+		scripts[strings.TrimSuffix(file.Name(), ".md")] = string(text)
+	}
+	return scripts
+}
+
 // demoResults are the results of the sample data.
 func demoResults() map[string][]Result {
 	return map[string][]Result{

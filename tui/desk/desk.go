@@ -39,6 +39,7 @@ type Options struct {
 	Hours              CallingHours                     // Of the countries whose hours are not the default.
 	ExternalSourceName string                           // Sent with processed marks.
 	ConfigDir          string                           // Holds scripts/; "" for none.
+	Scripts            map[string]string                // Where scripts/ has none, by the name of its file without .md.
 	StateFile          string                           // Keeps what the desk remembers of this service; "" for nothing.
 	QuitWait           time.Duration                    // How long quitting waits for what is still to be sent; 0: 5 s.
 	Now                func() time.Time
@@ -55,6 +56,7 @@ type Form struct {
 	// Corrections are the details that were corrected, by their place in the update.
 	Corrections map[string]string
 	proposed    bool // The code comes from the corrections.
+	optedOut    bool // The opt-out among the corrections comes from the code.
 }
 
 // Day is an agent's work on one call after the other. It is not safe for concurrent use.
@@ -142,7 +144,7 @@ func (d *Day) Begin() []Event {
 	d.readOutbox()
 	d.discover()
 	d.do(0, func(context.Context) (any, error) {
-		scripts, err := readScripts(d.ConfigDir)
+		scripts, err := readScripts(d.ConfigDir, d.Scripts)
 		return scriptsRead(scripts), err
 	})
 	return d.take()

@@ -137,6 +137,7 @@ func (d *Day) Correct(f Fix, is string) (wrong string) {
 	if d.Form.Corrections[f.Key] = is; is == f.Was {
 		delete(d.Form.Corrections, f.Key)
 	}
+	d.Form.optedOut = d.Form.optedOut && f.Key != optOutKey
 	if _, _, problems := d.corrections(); len(problems) > 0 {
 		d.Form.Corrections = before
 		return problems[0].Message

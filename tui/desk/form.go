@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"maps"
 	"strings"
 
 	"fundesk/apiclient"
@@ -14,9 +15,24 @@ func (d *Day) SetNotes(notes string) {
 	d.autosave()
 }
 
-// SetResult takes a result code.
+// SetResult takes a result code. One by which the donor is not to be called again corrects the
+// opt-in to phone calls, too; another one takes that back.
 func (d *Day) SetResult(code string) {
 	d.Form.Code, d.Form.proposed = code, false
+	row, _ := d.Codes.Find(d.Call.Type, code)
+	_, corrected := d.Form.Corrections[optOutKey]
+	switch optIn := d.Call.Person.Value().OptInPhone; {
+	case row.Effect != EffectOptOut && d.Form.optedOut:
+		d.Form.Corrections = maps.Clone(d.Form.Corrections) // A draft that is being saved has the old one.
+		delete(d.Form.Corrections, optOutKey)
+		d.Form.optedOut = false
+	case row.Effect == EffectOptOut && !corrected && d.Call.Person.Pointer() != nil && (optIn == nil || *optIn):
+		d.Form.Corrections = maps.Clone(d.Form.Corrections)
+		if d.Form.Corrections == nil {
+			d.Form.Corrections = map[string]string{}
+		}
+		d.Form.Corrections[optOutKey], d.Form.optedOut = "no", true
+	}
 	d.autosave()
 }
 

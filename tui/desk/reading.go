@@ -143,9 +143,9 @@ func (d *Day) onRead(read callRead, err error) {
 	before := d.Call
 	d.Call, d.Checked = &read.call, true
 	d.queue.learn(read.call)
+	d.pickScript()
 	if before == nil {
 		d.Form = Form{}
-		d.pickScript()
 		d.Guard.Show(d.Now())
 	}
 	if read.draft != nil && d.Draft().IsEmpty() {

@@ -1,11 +1,18 @@
 package desk
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
 )
 
 // maxScript is how much of a script is read, in bytes.
@@ -13,19 +20,37 @@ const maxScript = 256 << 10
 
 // readScripts reads the conversation scripts of the configuration folder: markdown
 // files named after a call type and a language, scripts/verification.nl.md, or the
-// type alone. One that cannot be read does not stand in the way of the others.
-func readScripts(configDir string) (map[string][]string, error) {
-	scripts := map[string][]string{}
-	if configDir == "" {
-		return scripts, nil
+// type alone. One that cannot be read does not stand in the way of the others. given are
+// those for which there is no file.
+func readScripts(configDir string, given map[string]string) (map[string][]string, error) {
+	texts := maps.Clone(given)
+	if texts == nil {
+		texts = map[string]string{}
 	}
-	folder := filepath.Join(configDir, "scripts")
+	var errs []error
+	if configDir != "" {
+		errs = append(errs, readScriptFiles(filepath.Join(configDir, "scripts"), texts))
+	}
+	scripts := make(map[string][]string, len(texts))
+	for name, text := range texts {
+		scripts[name] = strings.Split(strings.TrimSpace(text), "\n")
+		for i, line := range scripts[name] {
+			if _, unknown := fillScript(line, new(apitype.Call), ""); unknown != "" {
+				errs = append(errs, fmt.Errorf("scripts/%s.md, line %d: there is no {{.%s}}; there are %s", name, i+1, unknown, scriptFieldNames()))
+			}
+		}
+	}
+	return scripts, errors.Join(errs...)
+}
+
+// readScriptFiles adds the texts of the files of a folder.
+func readScriptFiles(folder string, texts map[string]string) error {
 	files, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
-		return scripts, nil
+		return nil
 	}
 	if err != nil {
-		return scripts, err
+		return err
 	}
 	var errs []error
 	for _, file := range files {
@@ -38,28 +63,127 @@ func readScripts(configDir string) (map[string][]string, error) {
 			errs = append(errs, err)
 			continue
 		}
-		if len(content) > maxScript {
-			content = content[:maxScript]
-		}
-		scripts[name] = strings.Split(strings.TrimSpace(string(content)), "\n")
+		texts[name] = string(content[:min(len(content), maxScript)])
 	}
-	return scripts, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
-// pickScript chooses the script for the call.
+// pickScript chooses the script for the call, and fills in what it says of the donor.
 func (d *Day) pickScript() {
 	d.Script = nil
 	if d.Call == nil {
 		return
 	}
-	language := ""
-	if p := d.Call.Person.Pointer(); p != nil {
-		language = value(p.Language)
-	}
-	for _, name := range []string{string(d.Call.Type) + "." + language, string(d.Call.Type)} {
-		if script, found := d.scripts[name]; found {
-			d.Script = script
+	language := strings.ToLower(value(d.Call.Person.Value().Language))
+	for _, suffix := range []string{"." + language, ""} {
+		if script, found := d.scripts[string(d.Call.Type)+suffix]; found {
+			for _, line := range script {
+				filled, _ := fillScript(line, d.Call, strings.TrimPrefix(suffix, "."))
+				d.Script = append(d.Script, filled)
+			}
 			return
 		}
 	}
+}
+
+// scriptField is what a script may say of the call: {{.Person.FirstName}}.
+type scriptField struct {
+	name  string
+	value func(call *apitype.Call, language string) string
+}
+
+// scriptFields are all of them. Amounts, intervals and dates are written in the script's
+// language.
+func scriptFields() []scriptField {
+	person := func(of func(apitype.Person) string) func(*apitype.Call, string) string {
+		return func(call *apitype.Call, _ string) string { return of(call.Person.Value()) }
+	}
+	pledge := func(of func(p apitype.Pledge, language string) string) func(*apitype.Call, string) string {
+		return func(call *apitype.Call, language string) string {
+			if call.PledgeCase.Pointer() == nil {
+				return ""
+			}
+			return of(call.PledgeCase.Value(), language)
+		}
+	}
+	return []scriptField{
+		{"Person.Name", person(render.PersonName)},
+		{"Person.FirstName", person(func(p apitype.Person) string { return value(p.FirstName) })},
+		{"Person.LastName", person(func(p apitype.Person) string {
+			return strings.TrimSpace(value(p.LastNamePrefix) + " " + value(p.LastName))
+		})},
+		{"Person.City", person(func(p apitype.Person) string { return p.Address.Value().City })},
+		{"Pledge.Amount", pledge(func(p apitype.Pledge, language string) string {
+			return "€ " + scriptLocale(language).Amount(p.DonationAmount)
+		})},
+		{"Pledge.Interval", pledge(func(p apitype.Pledge, language string) string { return intervalWords(p.DonationInterval, language) })},
+		{"Pledge.Charity", pledge(func(p apitype.Pledge, _ string) string { return p.OwningOrganization.Value().Name })},
+		{"Pledge.Since", pledge(func(p apitype.Pledge, language string) string {
+			return scriptLocale(language).Date(p.StartsAt.Local(), "2 January 2006")
+		})},
+		{"Call.Notes", func(call *apitype.Call, _ string) string { return value(call.Notes) }},
+		{"Call.Requested", func(call *apitype.Call, language string) string {
+			return scriptLocale(language).Date(call.RequestedAt.In(time.Local), "2 January 2006")
+		}},
+	}
+}
+
+func scriptFieldNames() string {
+	var names []string
+	for _, f := range scriptFields() {
+		names = append(names, f.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// scriptLocale writes as a script's language does; one without a language is in English.
+func scriptLocale(language string) render.Locale {
+	return render.LocaleFrom(func(string) string { return language })
+}
+
+// fillScript puts what is known in a line of a script; what is not known is an ellipsis. A
+// field that there is not stays as it is written, and is named.
+func fillScript(line string, call *apitype.Call, language string) (filled, unknown string) {
+	var b strings.Builder
+	for {
+		before, rest, opens := strings.Cut(line, "{{")
+		name, after, closes := strings.Cut(rest, "}}")
+		if !opens || !closes {
+			b.WriteString(line)
+			return b.String(), unknown
+		}
+		b.WriteString(before)
+		name = strings.TrimPrefix(strings.TrimSpace(name), ".")
+		text, known := "", false
+		for _, f := range scriptFields() {
+			if known = f.name == name; known {
+				text = cmp.Or(f.value(call, language), "…")
+				break
+			}
+		}
+		if !known {
+			text, unknown = "{{."+name+"}}", name
+		}
+		b.WriteString(text)
+		line = after
+	}
+}
+
+// intervalWords are how often somebody gives, in the language of a script.
+func intervalWords(interval apitype.DonationInterval, language string) string {
+	words := map[string][]string{
+		"nl": {"eenmalig", "per maand", "per kwartaal", "per halfjaar", "per jaar"},
+		"de": {"einmalig", "im Monat", "im Quartal", "im Halbjahr", "im Jahr"},
+		"":   {"once", "a month", "a quarter", "every half year", "a year"},
+	}
+	for i, known := range apitype.DonationIntervals {
+		in := words[language]
+		if in == nil {
+			in = words[""]
+		}
+		if interval == known && i < len(in) {
+			return in[i]
+		}
+	}
+	return render.Words(string(interval))
 }
