@@ -43,7 +43,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, endAtNext)
-	code := run(ctx, os.Args[1:], program{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now})
+	code := run(ctx, os.Args[1:], program{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Sleep: time.Sleep})
 	stop()
 	os.Exit(code)
 }
@@ -70,6 +70,7 @@ type program struct {
 	Err    io.Writer
 	Getenv func(string) string
 	Now    func() time.Time
+	Sleep  func(time.Duration)
 
 	database  string
 	output    string

@@ -32,6 +32,7 @@ type environment struct {
 	folder   string
 	database string // Empty: the SQLite file of the folder.
 	timeouts timeouts
+	sleep    func(time.Duration)
 }
 
 // newEnvironment is on PostgreSQL where the tests are told of a server.
@@ -61,7 +62,7 @@ func (e environment) getenv(name string) string {
 }
 
 func (e environment) program(in string, out, errs io.Writer) program {
-	return program{In: strings.NewReader(in), Out: out, Err: errs, Getenv: e.getenv, Now: time.Now, timeouts: e.timeouts, persons: 200}
+	return program{In: strings.NewReader(in), Out: out, Err: errs, Getenv: e.getenv, Now: time.Now, Sleep: e.sleep, timeouts: e.timeouts, persons: 200}
 }
 
 // run runs one command.
@@ -255,7 +256,7 @@ func TestRateLimit(t *testing.T) {
 	e := newEnvironment(t)
 	var account struct{ Token string }
 	e.must(&account, "", "account", "add", "a", "--all-organizations")
-	s := e.serve("--rate", "1")
+	s := e.serve("--rate", "0.01")
 	statuses := map[int]int{}
 	for range 5 {
 		status, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons", account.Token)

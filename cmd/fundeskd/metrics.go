@@ -25,6 +25,7 @@ type metrics struct {
 	inFlight prometheus.Gauge
 	database *prometheus.HistogramVec
 	queue    *prometheus.CounterVec
+	page     http.Handler // Shows all of them.
 }
 
 // buckets are the bounds of the time histograms, in seconds.
@@ -56,6 +57,7 @@ func newMetrics() *metrics {
 	}
 	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.database, m.queue,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.page = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	return m
 }
 
@@ -115,18 +117,4 @@ func (m *metrics) pool(store *sqlstore.Store) {
 			Name: "fundeskd_database_connections_max", Help: "Connections that may read at once.",
 		}, func() float64 { _, most := store.Connections(); return float64(most) }),
 	)
-}
-
-// wrap serves the metrics beside the interface.
-func (m *metrics) wrap(api http.Handler) http.Handler {
-	page := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/metrics" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
-			page.ServeHTTP(w, r)
-			return
-		}
-		m.inFlight.Inc()
-		defer m.inFlight.Dec()
-		api.ServeHTTP(w, r)
-	})
 }

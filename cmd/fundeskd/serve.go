@@ -1,15 +1,11 @@
 package main
 
 import (
-	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"math"
-	"net"
-	"net/http"
 	"net/url"
 	"os/signal"
 	"strings"
@@ -17,9 +13,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"fundesk/service/httpapi"
-	"fundesk/service/sqlstore"
 )
 
 // serveOptions are the flags of serve.
@@ -31,6 +24,8 @@ type serveOptions struct {
 	tlsCert   string
 	tlsKey    string
 	sandbox   bool
+	probes    string // Where /metrics, /healthz and /readyz are served; empty: with the interface.
+	drain     time.Duration
 	// The defaults of flags are there before any command runs: this one would end the
 	// long statements of the others.
 	answerTimeout time.Duration
@@ -60,7 +55,8 @@ func (p *program) serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Serve the interface over HTTP",
 		Long: "Serve answers the interface until it is interrupted. The first line of stdout is the base URL,\n" +
-			"written when requests are accepted; the log goes to stderr.\n\n" + sandboxHelp,
+			"written when requests are accepted; the log goes to stderr. A PostgreSQL server that is not there yet is\n" +
+			"waited for: until then requests get 503. SIGHUP reads the files of the certificate again.\n\n" + sandboxHelp,
 		Example: "  fundeskd serve --listen 127.0.0.1:8080\n  fundeskd serve --listen :8443 --tls-cert cert.pem --tls-key key.pem --log-format json\n" +
 			"  fundeskd serve --sandbox",
 		Args: exactly(),
@@ -88,125 +84,10 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.DurationVar(&o.answerTimeout, "database-answer-timeout", defaultAnswerTimeout, "how long a PostgreSQL server may take to answer, and a free connection to come")
 	flags.StringVar(&o.tlsCert, "tls-cert", "", "certificate `file`")
 	flags.StringVar(&o.tlsKey, "tls-key", "", "key `file` of the certificate")
+	flags.StringVar(&o.probes, "metrics-listen", "", "`address` that serves /metrics, /healthz and /readyz, and nothing else does (default: with the interface)")
+	flags.DurationVar(&o.drain, "drain", 0, "how long requests are still accepted at the end, while /readyz is 503 already")
 	return c
 }
-
-// server is the running program; tests start it as it is.
-type server struct {
-	URL      string // Where it is reached.
-	store    *sqlstore.Store
-	listener net.Listener
-	http     *http.Server
-	logger   *slog.Logger
-	shutdown time.Duration // How long requests in flight may take at the end.
-}
-
-// newServer opens the database and listens; Run then answers.
-func (p *program) newServer(ctx context.Context, o serveOptions) (_ *server, err error) {
-	logger, err := newLogger(p.Err, o.logFormat)
-	if err != nil {
-		return nil, err
-	}
-	if err := o.checkPublicURL(); err != nil {
-		return nil, err
-	}
-	certificates, err := o.certificates()
-	if err != nil {
-		return nil, err
-	}
-	if !(o.rate >= 0) || math.IsInf(o.rate, 1) { // NaN is not.
-		return nil, usage("--rate must be a number of requests, and not negative")
-	}
-	if p.connections < 0 || p.connectTimeout < 0 || o.answerTimeout < 0 {
-		return nil, usage("--database-connections, --database-connect-timeout and --database-answer-timeout must not be negative")
-	}
-	metrics := newMetrics()
-	p.observe, p.count, p.answerTimeout = metrics.transaction, metrics.queueEvent, o.answerTimeout
-	store, s, err := p.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, store.Close())
-		}
-	}()
-	if err = store.Whole(ctx); err != nil {
-		return nil, fmt.Errorf("serve the database: %w", err)
-	}
-	metrics.pool(store)
-	metrics.oldest(s)
-	api := httpapi.New(httpapi.Options{
-		Service: s, Logger: logger, BaseURL: o.publicURL, Rate: o.rate, Now: p.Now, Version: version(), Observe: metrics.observe,
-	})
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.listen)
-	if err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
-	}
-	limits := p.timeouts
-	if limits == (timeouts{}) {
-		limits = defaultTimeouts
-	}
-	scheme := "http://"
-	if certificates != nil {
-		listener, scheme = tls.NewListener(listener, certificates), "https://"
-	}
-	return &server{
-		URL:   scheme + reachable(listener.Addr().String()),
-		store: store, listener: listener, logger: logger, shutdown: limits.shutdown,
-		http: limits.server(metrics.wrap(api), logger),
-	}, nil
-}
-
-// server answers with a handler, within the time-outs.
-func (l timeouts) server(handler http.Handler, logger *slog.Logger) *http.Server {
-	return &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: l.header,
-		ReadTimeout:       l.body,
-		WriteTimeout:      l.answer,
-		IdleTimeout:       l.idle,
-		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
-	}
-}
-
-// reachable is an address that a client on this machine can use: a server that listens
-// on every address is reached on this one.
-func reachable(address string) string {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return address
-	}
-	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	return net.JoinHostPort(host, port)
-}
-
-// Run answers until the context ends, then lets requests in flight finish.
-func (s *server) Run(ctx context.Context) error {
-	served := make(chan error, 1)
-	go func() { served <- s.http.Serve(s.listener) }()
-	s.logger.Info("serving", "url", s.URL)
-	select {
-	case err := <-served:
-		return fmt.Errorf("serve: %w", err)
-	case <-ctx.Done():
-	}
-	s.logger.Info("ending")
-	notice := time.AfterFunc(sayAfter, func() { s.logger.Warn("waiting for requests that are still running; a second signal ends at once") })
-	defer notice.Stop()
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.shutdown)
-	defer cancel()
-	if err := s.http.Shutdown(ending); err != nil {
-		return errors.Join(fmt.Errorf("end: %w", err), s.http.Close())
-	}
-	return nil
-}
-
-// Close closes the database.
-func (s *server) Close() error { return s.store.Close() }
 
 // checkPublicURL refuses what no link can begin with. Links go to whoever may read a pledge:
 // a password in them would too.
@@ -224,19 +105,21 @@ func (o serveOptions) checkPublicURL() error {
 	return nil
 }
 
-// certificates reads the files of the flags; nil when there are none.
-func (o serveOptions) certificates() (*tls.Config, error) {
-	if o.tlsCert == "" && o.tlsKey == "" {
-		return nil, nil
+// checkServe refuses flags with values that they cannot have.
+func (p *program) checkServe(o serveOptions) error {
+	if err := o.checkPublicURL(); err != nil {
+		return err
 	}
-	if o.tlsCert == "" || o.tlsKey == "" {
-		return nil, usage("--tls-cert and --tls-key go together")
+	if (o.tlsCert == "") != (o.tlsKey == "") {
+		return usage("--tls-cert and --tls-key go together")
 	}
-	pair, err := tls.LoadX509KeyPair(o.tlsCert, o.tlsKey)
-	if err != nil {
-		return nil, fmt.Errorf("read the certificate: %w", err)
+	if !(o.rate >= 0) || math.IsInf(o.rate, 1) { // NaN is not.
+		return usage("--rate must be a number of requests, and not negative")
 	}
-	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+	if p.connections < 0 || p.connectTimeout < 0 || o.answerTimeout < 0 || o.drain < 0 {
+		return usage("--database-connections, --database-connect-timeout, --database-answer-timeout and --drain must not be negative")
+	}
+	return nil
 }
 
 func newLogger(w io.Writer, format string) (*slog.Logger, error) {

@@ -18,9 +18,11 @@ import (
 
 // Cluster is a PostgreSQL server of one test, which is killed and promoted by it.
 type Cluster struct {
-	folder  string // Of its data and its socket.
-	running *exec.Cmd
-	log     bytes.Buffer
+	folder     string // Of its data and its socket.
+	args       []string
+	attributes *syscall.SysProcAttr
+	running    *exec.Cmd
+	log        bytes.Buffer
 }
 
 // NeedPostgres skips a test where PostgreSQL is not installed; in CI it fails it.
@@ -119,12 +121,20 @@ func startCluster(t testing.TB, create func(data string) *exec.Cmd, settings ...
 	if text, err := prepare.CombinedOutput(); err != nil {
 		t.Fatalf("prepare the server: %v: %s", err, text)
 	}
-	args := []string{"-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off"}
+	c.args = []string{"-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off"}
 	for _, setting := range settings {
-		args = append(args, "-c", setting)
+		c.args = append(c.args, "-c", setting)
 	}
-	c.running = exec.CommandContext(context.Background(), program("postgres"), args...)
-	c.running.Dir, c.running.SysProcAttr, c.running.Stdout, c.running.Stderr = folder, attributes, &c.log, &c.log
+	c.attributes = attributes
+	c.Start(t)
+	return c
+}
+
+// Start starts a server, also one that was ended.
+func (c *Cluster) Start(t testing.TB) {
+	t.Helper()
+	c.running = exec.CommandContext(context.Background(), program("postgres"), c.args...)
+	c.running.Dir, c.running.SysProcAttr, c.running.Stdout, c.running.Stderr = c.folder, c.attributes, &c.log, &c.log
 	if err := c.running.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +142,6 @@ func startCluster(t testing.TB, create func(data string) *exec.Cmd, settings ...
 		c.end(syscall.SIGQUIT)
 		t.Fatalf("start the server: %v: %s", err, c.log.String())
 	}
-	return c
 }
 
 // Clusters names the first of some servers that takes a kind of sessions, such as

@@ -1,0 +1,69 @@
+//go:build unix
+
+package main
+
+import (
+	"crypto/tls"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestCertificateIsReadAgain renews the certificate of a running program, and then damages it.
+func TestCertificateIsReadAgain(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	certificate, key, first := selfSigned(t)
+	s := e.serve("--tls-cert", certificate, "--tls-key", key)
+	ask := func(roots *tls.Config) error {
+		client := &http.Client{Transport: &http.Transport{TLSClientConfig: roots, DisableKeepAlives: true}}
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/healthz", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			return err
+		}
+		return response.Body.Close()
+	}
+	reload := func(said string) {
+		t.Helper()
+		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		for begun := time.Now(); !strings.Contains(s.log.String(), said); {
+			if time.Since(begun) > *takeover {
+				t.Fatalf("the log does not say %q: %s", said, s.log)
+			}
+		}
+	}
+	old := &tls.Config{RootCAs: first, MinVersion: tls.VersionTLS12}
+	if err := ask(old); err != nil {
+		t.Fatal(err)
+	}
+	renewed, renewedKey, second := selfSigned(t)
+	for from, to := range map[string]string{renewed: certificate, renewedKey: key} {
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reload("the certificate was read again")
+	fresh := &tls.Config{RootCAs: second, MinVersion: tls.VersionTLS12}
+	if err := ask(fresh); err != nil {
+		t.Errorf("the new certificate: got %v", err)
+	}
+	if err := ask(old); err == nil {
+		t.Error("the old certificate is still in use")
+	}
+	if err := os.WriteFile(certificate, []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reload("the last one stays in use")
+	if err := ask(fresh); err != nil {
+		t.Errorf("after a damaged one: got %v, want the last good one", err)
+	}
+}

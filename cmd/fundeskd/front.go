@@ -1,0 +1,112 @@
+package main
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+
+	"fundesk/service/httpapi"
+)
+
+// front answers for the interface while that is not there yet, and serves the probes: /metrics,
+// /healthz and /readyz.
+type front struct {
+	api        atomic.Pointer[http.Handler] // Nil until the database is open.
+	metrics    *metrics
+	isApart    bool        // The probes have a listener of their own.
+	isDraining atomic.Bool // The program is about to end.
+}
+
+// serve lets a handler answer from now on.
+func (f *front) serve(api http.Handler) { f.api.Store(&api) }
+
+// ServeHTTP answers one request.
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case !isProbe(r):
+		f.answer(w, r)
+	case f.isApart:
+		httpapi.WriteProblem(w, http.StatusNotFound, "there is no such path")
+	default:
+		f.probe(w, r)
+	}
+}
+
+// isProbe reports whether a request is an operator's.
+func isProbe(r *http.Request) bool {
+	switch r.URL.Path {
+	case "/metrics":
+		return r.Method == http.MethodGet || r.Method == http.MethodHead
+	case "/healthz", "/readyz":
+		return true
+	default:
+		return false
+	}
+}
+
+// probe answers an operator's request, and no other.
+func (f *front) probe(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case !isProbe(r):
+		httpapi.WriteProblem(w, http.StatusNotFound, "there is no such path")
+	case r.URL.Path == "/metrics":
+		f.metrics.page.ServeHTTP(w, r)
+	case r.URL.Path == "/readyz" && f.isDraining.Load():
+		unavailable(w, "the service is about to end")
+	default:
+		f.answer(w, r)
+	}
+}
+
+// answer hands a request to the interface.
+func (f *front) answer(w http.ResponseWriter, r *http.Request) {
+	f.metrics.inFlight.Inc()
+	defer f.metrics.inFlight.Dec()
+	switch api := f.api.Load(); {
+	case api != nil:
+		(*api).ServeHTTP(w, r)
+	case r.URL.Path == "/healthz":
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = w.Write([]byte("ok\n")) // A caller that went away cannot be told.
+	default:
+		unavailable(w, "the database is not there yet")
+	}
+}
+
+func unavailable(w http.ResponseWriter, detail string) {
+	w.Header().Set("Retry-After", "1")
+	httpapi.WriteProblem(w, http.StatusServiceUnavailable, detail)
+}
+
+// certificate is that of the flags, which may be read again.
+type certificate struct {
+	file, key string
+	pair      atomic.Pointer[tls.Certificate]
+}
+
+// newCertificate reads the files of the flags; nil when there are none.
+func newCertificate(file, key string) (*certificate, error) {
+	if file == "" {
+		return nil, nil
+	}
+	c := &certificate{file: file, key: key}
+	return c, c.read()
+}
+
+func (c *certificate) read() error {
+	pair, err := tls.LoadX509KeyPair(c.file, c.key)
+	if err != nil {
+		return fmt.Errorf("read the certificate: %w", err)
+	}
+	c.pair.Store(&pair)
+	return nil
+}
+
+// config is that of a listener; connections made from now on get the certificate read last.
+func (c *certificate) config() *tls.Config {
+	return &tls.Config{
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.pair.Load(), nil },
+		MinVersion:     tls.VersionTLS12,
+	}
+}

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"fundesk/service"
+	"fundesk/service/httpapi"
+	"fundesk/service/sqlstore"
+	"fundesk/service/sqlstore/pgdriver"
+)
+
+// server is the running program; tests start it as it is.
+type server struct {
+	URL      string // Where it is reached.
+	program  *program
+	options  serveOptions
+	store    *sqlstore.Store // Nil while it is waited for.
+	metrics  *metrics
+	front    *front
+	http     *http.Server
+	listener net.Listener
+	// probes serve what --metrics-listen moves; nil when it does not.
+	probes      *http.Server
+	probesAt    net.Listener
+	certificate *certificate // Nil without TLS.
+	reload      chan os.Signal
+	logger      *slog.Logger
+	shutdown    time.Duration // How long requests in flight may take at the end.
+}
+
+// newServer opens the database and listens; Run then answers. A database that may come later is
+// left to Run.
+func (p *program) newServer(ctx context.Context, o serveOptions) (_ *server, err error) {
+	if err := p.checkServe(o); err != nil {
+		return nil, err
+	}
+	s := &server{program: p, options: o, metrics: newMetrics(), reload: make(chan os.Signal, 1)}
+	if s.logger, err = newLogger(p.Err, o.logFormat); err != nil {
+		return nil, err
+	}
+	if s.certificate, err = newCertificate(o.tlsCert, o.tlsKey); err != nil {
+		return nil, err
+	}
+	s.front = &front{metrics: s.metrics, isApart: o.probes != ""}
+	p.observe, p.count, p.answerTimeout = s.metrics.transaction, s.metrics.queueEvent, o.answerTimeout
+	if err := s.begin(ctx); err != nil && !comesLater(err) {
+		return nil, err
+	}
+	if err := s.listen(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// begin opens the database, and lets the interface answer.
+func (s *server) begin(ctx context.Context) error {
+	store, served, err := s.program.open(ctx)
+	if err != nil {
+		return err
+	}
+	if err := store.Whole(ctx); err != nil {
+		return errors.Join(fmt.Errorf("serve the database: %w", err), store.Close())
+	}
+	s.store = store
+	s.metrics.pool(store)
+	s.metrics.oldest(served)
+	s.front.serve(httpapi.New(httpapi.Options{
+		Service: served, Logger: s.logger, BaseURL: s.options.publicURL, Rate: s.options.rate, Now: s.program.Now,
+		Version: version(), Observe: s.metrics.observe,
+	}))
+	return nil
+}
+
+// comesLater reports whether a database that could not be opened may be there soon: its server
+// does not answer yet. One that refuses the name, the role or the password is an operator's
+// mistake, to be told at once.
+func comesLater(err error) bool {
+	refusal, ok := errors.AsType[*service.Error](err)
+	if !ok || refusal.Kind != service.Unavailable {
+		return false
+	}
+	switch code := (pgdriver.Driver{}).Code(err); {
+	case code == "3D000", code == "42501", strings.HasPrefix(code, "28"): // No such database, no right, no such login.
+		return false
+	default:
+		return (pgdriver.Driver{}).Disconnected(err) || code != ""
+	}
+}
+
+// listen opens the addresses.
+func (s *server) listen(ctx context.Context) error {
+	limits := s.program.timeouts
+	if limits == (timeouts{}) {
+		limits = defaultTimeouts
+	}
+	s.shutdown = limits.shutdown
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.options.listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	scheme := "http://"
+	if s.certificate != nil {
+		listener, scheme = tls.NewListener(listener, s.certificate.config()), "https://"
+		signal.Notify(s.reload, syscall.SIGHUP)
+	}
+	s.listener, s.URL = listener, scheme+reachable(listener.Addr().String())
+	s.http = limits.server(s.front, s.logger)
+	if s.options.probes == "" {
+		return nil
+	}
+	if s.probesAt, err = new(net.ListenConfig).Listen(ctx, "tcp", s.options.probes); err != nil {
+		return errors.Join(fmt.Errorf("listen for --metrics-listen: %w", err), listener.Close())
+	}
+	s.probes = limits.server(http.HandlerFunc(s.front.probe), s.logger)
+	return nil
+}
+
+// server answers with a handler, within the time-outs.
+func (l timeouts) server(handler http.Handler, logger *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: l.header,
+		ReadTimeout:       l.body,
+		WriteTimeout:      l.answer,
+		IdleTimeout:       l.idle,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+	}
+}
+
+// reachable is an address that a client on this machine can use: a server that listens
+// on every address is reached on this one.
+func reachable(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// Run answers until the context ends, then lets requests in flight finish.
+func (s *server) Run(ctx context.Context) error {
+	defer signal.Stop(s.reload)
+	running, stop := context.WithCancel(ctx)
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	defer stop()
+	failed := make(chan error, 3)
+	if s.store == nil {
+		beside.Go(func() {
+			if err := s.await(running); err != nil {
+				failed <- err
+			}
+		})
+	}
+	beside.Go(func() { s.reloadCertificates(running) })
+	if s.probes != nil {
+		s.logger.Info("serving metrics", "url", "http://"+reachable(s.probesAt.Addr().String()))
+		beside.Go(func() { failed <- s.probes.Serve(s.probesAt) })
+		defer func() { _ = s.probes.Close() }() // Of probes none matters now.
+	}
+	go func() { failed <- s.http.Serve(s.listener) }()
+	s.logger.Info("serving", "url", s.URL)
+	select {
+	case err := <-failed:
+		return errors.Join(fmt.Errorf("serve: %w", err), s.http.Close())
+	case <-ctx.Done():
+	}
+	return s.end(context.WithoutCancel(ctx))
+}
+
+// end lets load balancers see that it ends, then requests in flight finish.
+func (s *server) end(ctx context.Context) error {
+	if s.options.drain > 0 {
+		s.logger.Info("draining", "for", s.options.drain)
+		s.front.isDraining.Store(true)
+		s.program.Sleep(s.options.drain) // A second signal ends the program.
+	}
+	s.logger.Info("ending")
+	notice := time.AfterFunc(sayAfter, func() { s.logger.Warn("waiting for requests that are still running; a second signal ends at once") })
+	defer notice.Stop()
+	ending, cancel := context.WithTimeout(ctx, s.shutdown)
+	defer cancel()
+	if err := s.http.Shutdown(ending); err != nil {
+		return errors.Join(fmt.Errorf("end: %w", err), s.http.Close())
+	}
+	return nil
+}
+
+// How often a database that is not there is asked for, and the log says that it is waited for.
+const (
+	awaitPause = 500 * time.Millisecond
+	awaitSaid  = time.Minute
+)
+
+// await opens the database as soon as it is there.
+func (s *server) await(ctx context.Context) error {
+	pause := time.NewTicker(awaitPause)
+	defer pause.Stop()
+	var said time.Time
+	for {
+		err := s.begin(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil:
+			s.logger.Info("the database is there")
+			return nil
+		case !comesLater(err):
+			return err
+		case time.Since(said) >= awaitSaid:
+			s.logger.Warn("waiting for the database", "error", told(err))
+			said = time.Now()
+		}
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// reloadCertificates reads the certificate again at each SIGHUP. One that cannot be read leaves
+// the last one in use.
+func (s *server) reloadCertificates(ctx context.Context) {
+	for {
+		select {
+		case <-s.reload:
+			if err := s.certificate.read(); err != nil {
+				s.logger.Error("the certificate was not read again; the last one stays in use", "error", err.Error())
+			} else {
+				s.logger.Info("the certificate was read again")
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Close closes the database.
+func (s *server) Close() error {
+	if s.store == nil {
+		return nil
+	}
+	return s.store.Close()
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/service/servicetest"
+)
+
+// TestServeWaitsForItsDatabase starts before the server of the database does.
+func TestServeWaitsForItsDatabase(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	database := servicetest.NewServer(t)
+	e := environment{t: t, folder: t.TempDir(), database: servicetest.Clusters("", database)}
+	var account struct{ Token string }
+	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	database.Stop()
+	s := e.serve()
+	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503, "/api/v1/persons": 503, "/fundesk/v1": 503, "/metrics": 200} {
+		status, body := get(t, http.DefaultClient, s.url+path, account.Token)
+		if status != want || want == 503 && !strings.Contains(body, "urn:fundesk:problem:unavailable") {
+			t.Errorf("%s without a database: got %d %s, want %d", path, status, body, want)
+		}
+	}
+	database.Start(t)
+	for begun := time.Now(); ; {
+		status, _ := get(t, http.DefaultClient, s.url+"/readyz", "")
+		if status == http.StatusOK {
+			break
+		}
+		if time.Since(begun) > *takeover {
+			t.Fatalf("got %d from /readyz with the database, want 200; log: %s", status, s.log)
+		}
+	}
+	if status, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons", account.Token); status != http.StatusOK {
+		t.Errorf("got %d with the database, want 200", status)
+	}
+	if code := s.stop(); code != exitDone {
+		t.Errorf("got code %d at the end", code)
+	}
+	database.Stop()
+	if code := e.serve().stop(); code != exitDone {
+		t.Errorf("got code %d from one that was ended while it waited", code)
+	}
+}
+
+// TestServeTellsMistakesAtOnce names databases that no patience makes right.
+func TestServeTellsMistakesAtOnce(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	name := servicetest.Clusters("", servicetest.NewServer(t))
+	for what, database := range map[string]string{
+		"no such database": strings.Replace(name, "/postgres?", "/nobody?", 1),
+		"no such role":     strings.Replace(name, "user=fundesk", "user=nobody", 1),
+	} {
+		e := environment{t: t, folder: t.TempDir(), database: database}
+		if code, out, errs := e.run("", "serve", "--listen", "127.0.0.1:0"); code != exitFailure || out != "" || !strings.Contains(errs, "nobody") {
+			t.Errorf("%s: got code %d, %s%s", what, code, out, errs)
+		}
+	}
+}
+
+// TestDrain sees that nothing new is sent to a program that ends, while what comes is answered.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	slept, wake := make(chan time.Duration), make(chan struct{})
+	e.sleep = func(d time.Duration) {
+		slept <- d
+		<-wake
+	}
+	s := e.serve("--drain", "5s")
+	if status, _ := get(t, http.DefaultClient, s.url+"/readyz", ""); status != http.StatusOK {
+		t.Errorf("got %d from /readyz, want 200", status)
+	}
+	code := make(chan int, 1)
+	go func() { code <- s.stop() }()
+	if got := <-slept; got != 5*time.Second {
+		t.Errorf("got %v, want 5s", got)
+	}
+	for path, want := range map[string]int{"/readyz": 503, "/readyz?for=reads": 503, "/healthz": 200, "/api/v1/persons": 401} {
+		if status, body := get(t, http.DefaultClient, s.url+path, ""); status != want {
+			t.Errorf("%s: got %d %s, want %d", path, status, body, want)
+		}
+	}
+	close(wake)
+	if got := <-code; got != exitDone {
+		t.Errorf("got code %d", got)
+	}
+}
+
+// TestMetricsListen keeps what operators ask for away from those who use the interface.
+func TestMetricsListen(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	s := e.serve("--metrics-listen", "127.0.0.1:0")
+	get(t, http.DefaultClient, s.url+"/api/v1/persons", "") // It listens, and its log says where.
+	apart := regexp.MustCompile(`serving metrics" url=(\S+)`).FindStringSubmatch(s.log.String())
+	if apart == nil {
+		t.Fatalf("the log does not say where: %s", s.log)
+	}
+	for _, path := range []string{"/metrics", "/healthz", "/readyz"} {
+		if status, body := get(t, http.DefaultClient, apart[1]+path, ""); status != http.StatusOK {
+			t.Errorf("%s apart: got %d %s, want 200", path, status, body)
+		}
+		if status, _ := get(t, http.DefaultClient, s.url+path, ""); status != http.StatusNotFound {
+			t.Errorf("%s with the interface: got %d, want 404", path, status)
+		}
+	}
+	for _, path := range []string{"/api/v1/persons", "/openapi.json", "/"} {
+		if status, _ := get(t, http.DefaultClient, apart[1]+path, ""); status != http.StatusNotFound {
+			t.Errorf("%s apart: got %d, want 404", path, status)
+		}
+	}
+	if code, _, errs := e.run("", "serve", "--listen", "127.0.0.1:0", "--metrics-listen", "nowhere"); code != exitFailure || !strings.Contains(errs, "--metrics-listen") {
+		t.Errorf("got code %d, %s, want a refusal that names --metrics-listen", code, errs)
+	}
+}
