@@ -99,9 +99,20 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	if len(o.PledgeActions) > 0 {
 		a.PledgeActions = o.PledgeActions
 	}
+	if a.Kept, err = page.ReadKept(keptFile(o.StateFile)); err != nil {
+		a.Fail("how the screen was arranged is not known", err)
+	}
 	a.desk = page.NewDesk(a.Env)
 	a.pages = []page.Page{a.desk, page.NewCalls(a.Env), page.NewPersons(a.Env), page.NewPledges(a.Env), page.NewOutbox(a.Env), page.NewStats(a.Env), page.NewFloor(a.Env)}
 	return a, nil
+}
+
+// keptFile is where the arrangement of the screen is kept, "" for nowhere.
+func keptFile(stateFile string) string {
+	if stateFile == "" {
+		return ""
+	}
+	return strings.TrimSuffix(stateFile, ".json") + "-screen.json"
 }
 
 // Perform does what the agent's day asks for.
@@ -179,10 +190,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	}
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		a.layout = page.NewLayout(msg.Width, msg.Height)
-		for _, p := range a.pages {
-			p.Resize(a.layout)
-		}
+		a.resize(msg.Width, msg.Height)
 		return a, nil
 	case tea.KeyPressMsg:
 		if a.holdAhead(msg) {
@@ -213,11 +221,22 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, a.onTick()
 	case finished:
 		return a, tea.Quit
+	case page.Failed:
+		a.Fail(msg.What, msg.Err)
+		return a, nil
 	case page.Copied:
 		a.Say(msg.What + " copied")
 		return a, tea.SetClipboard(msg.Text)
 	}
 	return a, nil
+}
+
+// resize lays the pages out for a terminal of a size.
+func (a *app) resize(width, height int) {
+	a.layout = page.NewLayout(width, height).Shifted(a.Kept.Panes)
+	for _, p := range a.pages {
+		p.Resize(a.layout)
+	}
 }
 
 // quit ends the program; with text that was not sent, or is not on disk, it asks first.

@@ -60,7 +60,7 @@ func TestGoldenScreens(t *testing.T) {
 			m.press("G", "enter")
 			shot("call", "call c0010000", "Ask for the new address.", "person")
 			m.press("4")
-			shot("pledges", "6 pledges", "12.50")
+			shot("pledges", "6 pledges", "12.50", "b0010000 Anna Jansen")
 			m.press("3")
 			shot("persons", "6 persons", "Utrecht")
 			m.press("5")

@@ -161,6 +161,23 @@ func (a *app) reveal() tea.Cmd {
 	return nil
 }
 
+// paneStep is how far a pane is resized with a key, in cells.
+const paneStep = 4
+
+func (a *app) resizePanes(by int) tea.Cmd {
+	a.Kept.Panes = a.layout.Shift // No further than there is room.
+	cmd := a.ResizePanes(by)
+	a.resize(a.layout.Width, a.layout.Height)
+	return cmd
+}
+
+func (a *app) whyNoPanes() string {
+	if a.layout.Panes == 1 {
+		return "there is one pane: more stand beside each other from 100 columns"
+	}
+	return ""
+}
+
 func (a *app) suspend() tea.Cmd { return tea.Sequence(a.flushDrafts, tea.Suspend) }
 
 func (a *app) redraw() tea.Cmd {

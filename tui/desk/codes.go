@@ -151,7 +151,7 @@ func (c *Codes) Save() func() error {
 				}
 			}
 		}
-		if err := writeState(path, codesFile{kept}); err != nil {
+		if err := WriteState(path, codesFile{kept}); err != nil {
 			return fmt.Errorf("keep the order of the results: %w", err)
 		}
 		return nil

@@ -66,7 +66,7 @@ func (d *Day) keepHistory() func() error {
 	}
 	q.keptAt = d.Now()
 	return func() error {
-		return writeState(path, h)
+		return WriteState(path, h)
 	}
 }
 
@@ -81,8 +81,8 @@ func (d *Day) keepHistoryIfDue() {
 	}
 }
 
-// writeState keeps a value in the state folder.
-func writeState(path string, value any) error {
+// WriteState keeps a value in a file of the state folder, which is made where it is missing.
+func WriteState(path string, value any) error {
 	content, err := json.Marshal(value)
 	if err != nil {
 		return err

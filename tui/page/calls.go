@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -39,6 +40,10 @@ func NewCallRow(c apitype.Call) CallRow {
 	return row
 }
 
+func (r CallRow) search() string {
+	return r.ID.String() + " " + r.name + " " + r.code.String() + " " + r.kind.String() + " " + r.status.String()
+}
+
 // Calls is the list of calls.
 type Calls struct{ *List[CallRow] }
 
@@ -51,19 +56,27 @@ func NewCalls(s *Env) *Calls {
 			{Title: "Status", Width: 9, Text: func(b []byte, r CallRow) []byte { return append(b, Clean(r.status.String())...) }},
 			{Title: "Person", Width: 14, Grow: true, Text: func(b []byte, r CallRow) []byte { return append(b, r.name...) }},
 			{Title: "Type", Width: 12, Text: func(b []byte, r CallRow) []byte { return append(b, Clean(r.kind.String())...) }},
-			{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r CallRow) []byte { return appendAge(b, s.Now().Sub(r.requestedAt.time())) }},
-			{Title: "Tries", Width: 5, Right: true, Text: func(b []byte, r CallRow) []byte { return strconv.AppendInt(b, int64(r.attempts), 10) }},
+			{
+				Title: "Age", Width: 4, Right: true, Compare: func(a, b CallRow) int { return cmp.Compare(b.requestedAt, a.requestedAt) },
+				Text: func(b []byte, r CallRow) []byte { return appendAge(b, s.Now().Sub(r.requestedAt.time())) },
+			},
+			{
+				Title: "Tries", Width: 5, Right: true, Compare: func(a, b CallRow) int { return cmp.Compare(a.attempts, b.attempts) },
+				Text: func(b []byte, r CallRow) []byte { return strconv.AppendInt(b, int64(r.attempts), 10) },
+			},
 			{Title: "Result", Width: 10, Grow: true, Text: func(b []byte, r CallRow) []byte { return append(b, r.code.String()...) }},
 		},
-		id:    func(r CallRow) apitype.UUID { return r.ID },
-		row:   func(r CallRow) string { return desk.ShortID(r.ID) + "  " + r.name },
-		order: func(r CallRow) time.Time { return r.requestedAt.time() },
+		id:     func(r CallRow) apitype.UUID { return r.ID },
+		search: CallRow.search,
+		row:    func(r CallRow) string { return desk.ShortID(r.ID) + "  " + r.name },
+		order:  func(r CallRow) time.Time { return r.requestedAt.time() },
 		Hint: []string{
 			"by the service: " + strings.Join(filterNames(apitype.CallFilters()), " "),
 			"local, over what is read: " + strings.Join(filterNames(apitype.CallSelections()), " ") + ", and words; for example: status=requested type=winback requestedAfter=7d",
 		},
-		parse: s.callQuery,
-		bulk:  s.callBulk,
+		fields: append(filterFields(apitype.CallFilters()), filterFields(apitype.CallSelections())...),
+		parse:  s.callQuery,
+		bulk:   s.callBulk,
 	}
 	return &Calls{newList(s, n)}
 }
@@ -101,11 +114,8 @@ func (e *Env) callQuery(text string) (query[CallRow], error) {
 			return selection.Passes(apitype.CallStatus(r.status.String()), apitype.CallType(r.kind.String()), r.person)
 		}
 	}
-	search := func(r CallRow) string {
-		return r.ID.String() + " " + r.name + " " + r.code.String() + " " + r.kind.String() + " " + r.status.String()
-	}
 	return query[CallRow]{
-		keep: keepWords(t, search, more), says: t.says(local...),
+		keep: keepWords(t, CallRow.search, more), says: t.says(local...),
 		changed: func(ctx context.Context, since apitype.Time) ([]CallRow, error) {
 			o := o
 			o.UpdatedAfter = later(o.UpdatedAfter, since)

@@ -3,6 +3,7 @@ package page
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -241,15 +242,68 @@ type Prompt struct {
 	Editor widget.TextField
 	done   func(text string) (problem string, cmd tea.Cmd)
 	Wrong  string // What is wrong with the text; "" for nothing.
+
+	// All of these may be nil.
+	changed  func(text string) (problem string) // Told of each change.
+	left     func()                             // It closes, and nothing is taken.
+	complete func(text string) []string         // How the text may go on.
+	history  []string                           // Texts of before, the latest last.
+	back     int                                // How far back in the history.
 }
 
 // Hints implements Dialog.
-func (p *Prompt) Hints() []Hint { return []Hint{{"enter", "take it"}, {"esc", "close"}} }
+func (p *Prompt) Hints() []Hint {
+	hints := []Hint{{"esc", "close"}}
+	if p.Wrong == "" {
+		hints = []Hint{{"enter", "take it"}, {"esc", "close"}}
+	}
+	if len(p.completions()) > 0 {
+		hints = append(hints, Hint{"tab", "complete"})
+	}
+	if p.back < len(p.history) {
+		hints = append(hints, Hint{"up", "the one before"})
+	}
+	return hints
+}
+
+func (p *Prompt) completions() []string {
+	if p.complete == nil {
+		return nil
+	}
+	return p.complete(p.Editor.Value())
+}
+
+// set replaces the text.
+func (p *Prompt) set(text string) {
+	p.Editor.SetValue(text)
+	p.wasChanged()
+}
+
+func (p *Prompt) wasChanged() {
+	if p.Wrong = ""; p.changed != nil {
+		p.Wrong = p.changed(p.Editor.Value())
+	}
+}
+
+// commonStart is what all texts begin with.
+func commonStart(texts []string) string {
+	start := texts[0]
+	for _, text := range texts[1:] {
+		for !strings.HasPrefix(text, start) {
+			_, size := utf8.DecodeLastRuneInString(start)
+			start = start[:len(start)-size]
+		}
+	}
+	return start
+}
 
 // Key implements Dialog.
 func (p *Prompt) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	switch msg.String() {
 	case "esc", "ctrl+c":
+		if p.left != nil {
+			p.left()
+		}
 		return Closes, nil
 	case "enter":
 		problem, cmd := p.done(p.Editor.Value())
@@ -257,15 +311,34 @@ func (p *Prompt) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 			return Stays, cmd
 		}
 		return Closes, cmd
+	case "tab":
+		if found := p.completions(); len(found) > 0 {
+			p.set(commonStart(found))
+		}
+	case "up":
+		if p.back < len(p.history) {
+			p.back++
+			p.set(p.history[len(p.history)-p.back])
+		}
+	case "down":
+		if p.back--; p.back > 0 {
+			p.set(p.history[len(p.history)-p.back])
+		} else if p.back = max(p.back, 0); len(p.history) > 0 {
+			p.set("")
+		}
 	default:
-		p.Editor.Update(msg)
-		p.Wrong = ""
-		return Stays, nil
+		if p.Editor.Update(msg) {
+			p.wasChanged()
+		}
 	}
+	return Stays, nil
 }
 
 // Paste implements Dialog.
-func (p *Prompt) Paste(text string) { p.Editor.Insert(text) }
+func (p *Prompt) Paste(text string) {
+	p.Editor.Insert(text)
+	p.wasChanged()
+}
 
 // View implements Dialog.
 func (p *Prompt) View(s Styles, width, _ int) (string, []string) {
@@ -275,7 +348,14 @@ func (p *Prompt) View(s Styles, width, _ int) (string, []string) {
 			lines = append(lines, s.Bad(line))
 		}
 	}
-	for _, hint := range append(slices.Clone(p.help), "Enter takes it, esc closes") {
+	help := slices.Clone(p.help)
+	if found := p.completions(); len(found) > 0 {
+		for i, text := range found {
+			found[i] = text[strings.LastIndex(text, " ")+1:]
+		}
+		help = []string{strings.Join(found, "  ")} // In its place: the text does not jump.
+	}
+	for _, hint := range append(help, "Enter takes it, esc closes") {
 		for _, line := range widget.Wrap(hint, width) {
 			lines = append(lines, s.Dim(line))
 		}

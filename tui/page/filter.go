@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk"
 )
 
 // terms is a filter taken apart: name=value pairs in the interface's terms, and words
@@ -23,7 +24,7 @@ func parseTerms(text string, now time.Time, known ...string) (terms, error) {
 	for word := range strings.FieldsSeq(text) {
 		name, value, isPair := strings.Cut(word, "=")
 		if !isPair {
-			t.words = append(t.words, strings.ToLower(word))
+			t.words = append(t.words, desk.Fold(word))
 			continue
 		}
 		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) })
@@ -44,19 +45,7 @@ func keepWords[R any](t terms, search func(R) string, more func(R) bool) func(R)
 		return nil
 	}
 	return func(row R) bool {
-		if more != nil && !more(row) {
-			return false
-		}
-		if len(t.words) == 0 {
-			return true
-		}
-		text := strings.ToLower(search(row))
-		for _, word := range t.words {
-			if !strings.Contains(text, word) {
-				return false
-			}
-		}
-		return true
+		return (more == nil || more(row)) && (len(t.words) == 0 || desk.Finds(search(row), t.words))
 	}
 }
 

@@ -15,10 +15,23 @@ type Layout struct {
 	Left          int // Cells of the left pane; 0 when there is one pane.
 	Middle        int // Cells of the main pane.
 	Right         int // Cells of the right pane; 0 unless there are three.
+	Shift         int // Cells that the left pane is wider than by the size alone.
 }
 
-// ruleWidth is what stands between two panes.
-const ruleWidth = 3
+// ruleWidth is what stands between two panes, leastPane the least of one that is resized.
+const (
+	ruleWidth = 3
+	leastPane = 24
+)
+
+// Shifted is a layout whose left pane is wider by some cells, as far as the others let it.
+func (l Layout) Shifted(by int) Layout {
+	if l.Panes > 1 {
+		shift := max(min(by, l.Middle-2*leastPane), leastPane-l.Left)
+		l.Left, l.Middle, l.Shift = l.Left+shift, l.Middle-shift, shift
+	}
+	return l
+}
 
 // NewLayout places things in width by height cells.
 func NewLayout(width, height int) Layout {

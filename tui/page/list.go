@@ -29,10 +29,15 @@ type records[R any] struct {
 	kind    Kind
 	columns []widget.Column[R]
 	id      func(R) apitype.UUID
+	fields  []filterField // That a filter may name.
 	// parse reads a filter; its error says what is wrong with it.
 	parse func(text string) (query[R], error)
 	// hint says in the interface's terms what can be filtered, and who does it.
 	Hint []string
+	// search is the text of a record that words are looked for in.
+	search func(R) string
+	// inSight is told of rows that the cursor has paused among; nil: nobody asks.
+	inSight func(rows []R) tea.Cmd
 	// bulk are the actions on marked records.
 	bulk func(t targets) []Option
 	// row names a record in a question.
@@ -72,8 +77,11 @@ type List[R any] struct {
 	records[R]
 	table     widget.Table[R]
 	Rows      []R // Read so far, those that the filter passes.
+	arranged  arranged[R]
+	marking   markRange
 	query     query[R]
 	filter    string
+	filters   []string // Used before, the latest last.
 	cursor    string
 	More      bool // Records follow.
 	loading   bool
@@ -89,14 +97,15 @@ type List[R any] struct {
 	stack     []*detail // Opened records, the latest last.
 	preview   *detail   // Beside the list.
 	coming    *detail   // The next preview, which may still be read.
-	moves     int       // Of the cursor, for the next preview.
+	moves     int       // Of the cursor since the list was read, for what waits until it pauses.
 	detailSeq int
 	layout    Layout
 }
 
 func newList[R any](s *Env, n records[R]) *List[R] {
 	l := &List[R]{Env: s, records: n, Marks: map[apitype.UUID]bool{}, layout: NewLayout(80, 24)}
-	l.table.Columns = n.columns
+	l.arranged.by = -1
+	l.showColumns()
 	l.table.SetHeight(l.layout.Body - 2)
 	l.query, _ = n.parse("")
 	return l
@@ -120,6 +129,7 @@ type refreshed struct {
 // restart reads the list from its beginning.
 func (l *List[R]) restart() tea.Cmd {
 	l.Rows, l.preview, l.refreshed = nil, nil, refreshed{depth: -1}
+	l.arrange()
 	return l.reread()
 }
 
@@ -132,7 +142,7 @@ func (l *List[R]) reload() tea.Cmd {
 
 func (l *List[R]) reread() tea.Cmd {
 	l.seq++
-	l.cursor, l.More, l.loading, l.read, l.searchN = "", true, false, 0, 0
+	l.cursor, l.More, l.loading, l.read, l.searchN, l.moves = "", true, false, 0, 0, 0
 	l.coming, l.since, l.lastRead, l.polled = nil, apitype.NewTime(l.Now()), time.Time{}, map[apitype.UUID]bool{}
 	return l.fetchMore()
 }
@@ -148,7 +158,7 @@ func (l *List[R]) fetchMore() tea.Cmd {
 
 // wantsMore reads on when the cursor comes near the end of what is loaded.
 func (l *List[R]) wantsMore() tea.Cmd {
-	if (l.table.Cursor()+l.table.Height())*100 >= len(l.Rows)*listAhead {
+	if (l.table.Cursor()+l.table.Height())*100 >= len(l.shown())*listAhead {
 		return l.fetchMore()
 	}
 	return nil
@@ -158,7 +168,7 @@ func (l *List[R]) wantsMore() tea.Cmd {
 func (l *List[R]) Resize(layout Layout) {
 	l.layout = layout
 	l.table.SetHeight(layout.Body - 2)
-	l.table.Place(l.table.Cursor(), len(l.Rows))
+	l.table.Place(l.table.Cursor(), len(l.shown()))
 }
 
 // Scopes implements Page.
@@ -181,10 +191,11 @@ func (l *List[R]) Front() *detail {
 // Chosen is the row under the cursor.
 func (l *List[R]) Chosen() (R, bool) {
 	var none R
-	if l.table.Cursor() >= len(l.Rows) {
+	rows := l.shown()
+	if l.table.Cursor() >= len(rows) {
 		return none, false
 	}
-	return l.Rows[l.table.Cursor()], true
+	return rows[l.table.Cursor()], true
 }
 
 // Target is the record that an action is about: the one in front, or the row.
@@ -214,7 +225,9 @@ func (l *List[R]) Receive(r Result) tea.Cmd {
 			return l.onUpdates(value, r.err)
 		}
 	case cursorPaused:
-		return l.onCursorPaused(value)
+		if r.seq == l.seq {
+			return l.onCursorPaused(value)
+		}
 	}
 	return nil
 }
@@ -249,6 +262,7 @@ func (l *List[R]) onBatch(b batch[R], err error) tea.Cmd {
 			l.Rows = append(l.Rows, row)
 		}
 	}
+	l.arrange()
 	if l.findCursor() {
 		return l.fetchMore()
 	}
@@ -258,10 +272,10 @@ func (l *List[R]) onBatch(b batch[R], err error) tea.Cmd {
 	// A local filter reads on until the screen is full, within reason.
 	if l.query.keep != nil && l.More && l.searchN < listSearchMax && len(l.Rows) < l.table.Cursor()+2*l.table.Height() {
 		l.searchN++
-		return tea.Batch(l.fetchMore(), l.readPreview())
+		return tea.Batch(l.fetchMore(), l.cursorMoved())
 	}
 	l.searchN = 0
-	return l.readPreview()
+	return l.cursorMoved()
 }
 
 // findCursor puts the cursor back on its record after a refresh; it reports whether
@@ -271,17 +285,15 @@ func (l *List[R]) findCursor() bool {
 	if r.depth < 0 {
 		return false
 	}
-	for i, row := range l.Rows {
-		if l.id(row) == r.id {
-			l.table.Place(i, len(l.Rows))
-			r.depth = -1
-			return false
-		}
+	if i := l.indexOf(r.id); i >= 0 {
+		l.table.Place(i, len(l.shown()))
+		r.depth = -1
+		return false
 	}
 	if l.More && len(l.Rows) <= r.depth {
 		return true
 	}
-	l.table.Place(r.depth, len(l.Rows)) // It is no longer there.
+	l.table.Place(r.depth, len(l.shown())) // It is no longer there.
 	r.depth = -1
 	return false
 }
@@ -293,11 +305,11 @@ func (l *List[R]) Lines(layout Layout) []string {
 	}
 	width := layout.Width
 	if layout.Panes > 1 {
-		width = layout.Width*3/5 - ruleWidth
+		width = min(max(layout.Width*3/5-ruleWidth+layout.Shift, leastPane), layout.Width-leastPane-ruleWidth)
 	}
 	lines := []string{l.summary(width)}
 	s := l.Styles
-	lines = append(lines, l.table.Lines(l.Rows, width, s.head, func(row R, chosen bool, line string) string {
+	lines = append(lines, l.table.Lines(l.shown(), width, s.head, func(row R, chosen bool, line string) string {
 		if l.Marks[l.id(row)] {
 			line = s.mark + widget.Fit(strings.TrimPrefix(line, " "), width-1)
 			if !chosen {
@@ -309,7 +321,7 @@ func (l *List[R]) Lines(layout Layout) []string {
 		}
 		return line
 	})...)
-	if len(l.Rows) == 0 && !l.loading {
+	if len(l.shown()) == 0 && !l.loading {
 		lines = append(lines, s.Dim(" nothing here"))
 	}
 	lines = widget.Block(lines, width, layout.Body)
@@ -322,8 +334,8 @@ func (l *List[R]) Lines(layout Layout) []string {
 
 // summary says how much of the list is here, and what filters it.
 func (l *List[R]) summary(width int) string {
-	text := " " + render.Plural(len(l.Rows), strings.TrimSuffix(l.name, "s"), l.name)
-	if l.query.keep != nil {
+	text := " " + render.Plural(len(l.shown()), strings.TrimSuffix(l.name, "s"), l.name)
+	if l.query.keep != nil || len(l.arranged.words) > 0 {
 		text += fmt.Sprintf(" of %d read", l.read)
 	}
 	switch {
@@ -332,8 +344,17 @@ func (l *List[R]) summary(width int) string {
 	case l.More:
 		text += ", more follow"
 	}
+	if by := l.arranged.by; by >= 0 {
+		text += ", sorted by " + l.columns[by].Name()
+		if l.More {
+			text += " as far as read"
+		}
+	}
 	if len(l.Marks) > 0 {
 		text += fmt.Sprintf(", %d marked", len(l.Marks))
+	}
+	if !l.marking.from.IsZero() {
+		text += ", " + l.KeyOf(ActRange) + " ends the range"
 	}
 	if l.filter != "" {
 		text += "  / " + Clean(l.filter) + "  [" + l.query.says + "]"

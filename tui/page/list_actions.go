@@ -27,7 +27,10 @@ type Lister interface {
 	AskFilter() tea.Cmd
 	WhyNotFilter() string
 	MarkRow() tea.Cmd
+	MarkRange() tea.Cmd
 	AskBulk() tea.Cmd
+	AskSort() tea.Cmd
+	AskColumns() tea.Cmd
 	WhyNotMark() string
 }
 
@@ -105,9 +108,9 @@ func (l *List[R]) Scroll(by Step) tea.Cmd {
 		d.move(rowsOf(by, max(l.layout.Body-2, 1), len(fields)), fields)
 		return nil
 	}
-	l.table.Move(rowsOf(by, l.table.Height(), len(l.Rows)), len(l.Rows))
+	l.moveBy(rowsOf(by, l.table.Height(), len(l.shown())))
 	l.refreshed.depth = -1
-	return tea.Batch(l.wantsMore(), l.readPreview())
+	return tea.Batch(l.wantsMore(), l.cursorMoved())
 }
 
 // OpenRecord opens the record under the cursor, or the one that the chosen line points to.
@@ -141,9 +144,9 @@ func (l *List[R]) Back() tea.Cmd {
 		if d.from != NoPage {
 			return l.Turn(d.from)
 		}
-		return l.readPreview()
+		return l.cursorMoved()
 	case len(l.Marks) > 0:
-		clear(l.Marks)
+		l.clearMarks()
 		return nil
 	default:
 		return l.setFilter("")
@@ -154,9 +157,21 @@ func (l *List[R]) Back() tea.Cmd {
 func (l *List[R]) MarkRow() tea.Cmd {
 	if row, ok := l.Chosen(); ok {
 		l.toggle(l.id(row))
-		l.table.Move(1, len(l.Rows))
+		l.marking = markRange{}
+		l.moveBy(1)
 	}
-	return tea.Batch(l.wantsMore(), l.readPreview())
+	return tea.Batch(l.wantsMore(), l.cursorMoved())
+}
+
+// moveBy moves the cursor by rows, with the range that is being marked.
+func (l *List[R]) moveBy(rows int) {
+	l.table.Move(rows, len(l.shown()))
+	l.followRange()
+}
+
+func (l *List[R]) clearMarks() {
+	clear(l.Marks)
+	l.marking = markRange{}
 }
 
 func (l *List[R]) toggle(id apitype.UUID) {
@@ -167,36 +182,11 @@ func (l *List[R]) toggle(id apitype.UUID) {
 	}
 }
 
-// AskFilter opens the field for the filter.
-func (l *List[R]) AskFilter() tea.Cmd {
-	p := &Prompt{Title: "Filter " + l.name, help: l.Hint}
-	p.Editor.SetValue(l.filter)
-	p.done = func(text string) (string, tea.Cmd) {
-		if _, err := l.parse(text); err != nil {
-			return err.Error(), nil
-		}
-		return "", l.setFilter(text)
-	}
-	l.Dialog = p
-	return nil
-}
-
-func (l *List[R]) setFilter(text string) tea.Cmd {
-	q, err := l.parse(text)
-	if err != nil {
-		l.Fail("cannot filter", err)
-		return nil
-	}
-	l.query, l.filter = q, strings.TrimSpace(text)
-	l.table.Place(0, 0)
-	return l.restart()
-}
-
 // AskBulk offers the actions on the marked records, or the one under the cursor.
 func (l *List[R]) AskBulk() tea.Cmd {
 	var ids []apitype.UUID
 	var names []string
-	for _, row := range l.Rows { // A service may list a record on two pages: once is enough.
+	for _, row := range l.shown() { // A service may list a record on two pages: once is enough.
 		if l.Marks[l.id(row)] && !slices.Contains(ids, l.id(row)) {
 			ids = append(ids, l.id(row))
 			names = append(names, l.row(row))
@@ -205,7 +195,7 @@ func (l *List[R]) AskBulk() tea.Cmd {
 	if row, ok := l.Chosen(); ok && len(ids) == 0 {
 		ids, names = []apitype.UUID{l.id(row)}, []string{l.row(row)}
 	}
-	l.Dialog = NewChoice(fmt.Sprintf("%d %s", len(ids), l.name), "asks again before it does anything", l.bulk(targets{ids, names, func() { clear(l.Marks) }}))
+	l.Dialog = NewChoice(fmt.Sprintf("%d %s", len(ids), l.name), "asks again before it does anything", l.bulk(targets{ids, names, l.clearMarks}))
 	return nil
 }
 

@@ -97,14 +97,15 @@ func (l *List[R]) replace(changed map[apitype.UUID]R) tea.Cmd {
 		}
 	}
 	if len(gone) == 0 {
+		l.arrange()
 		return tea.Batch(reading...)
 	}
 	l.Rows = slices.DeleteFunc(l.Rows, func(row R) bool { return gone[l.id(row)] })
 	if len(l.Rows) == 0 {
 		l.preview, l.coming = nil, nil
 	}
-	l.table.Shift(-above, len(l.Rows))
-	return tea.Batch(append(reading, l.wantsMore(), l.readPreview())...)
+	l.shift(-above)
+	return tea.Batch(append(reading, l.wantsMore(), l.cursorMoved())...)
 }
 
 // merge puts rows where they belong: a pledge, say, comes in below those that were made
@@ -127,6 +128,15 @@ func (l *List[R]) merge(fresh []R) {
 		rows = append(rows, row)
 	}
 	l.Rows = append(rows, fresh...)
+	l.shift(above)
+}
+
+// shift keeps the cursor on its record where rows came or went above it.
+func (l *List[R]) shift(above int) {
+	if l.arranged.rows != nil {
+		l.arrange()
+		return
+	}
 	l.table.Shift(above, len(l.Rows))
 }
 

@@ -93,6 +93,7 @@ const (
 	ActCopy     = "copy"
 	ActReveal   = "reveal"
 	ActFix      = "fix"
+	ActRange    = "mark-range"
 )
 
 // Step is a move over a page.
@@ -181,6 +182,7 @@ type Env struct {
 	Revealed      bool      // What is masked is shown.
 	Editor        RunningEditor
 	PreviewPause  time.Duration // How long the cursor pauses on a row before its record is read.
+	Kept          Kept          // How the screen is arranged.
 	Loads         int           // How often something was read from the service.
 
 	Ctx context.Context // The program's life: a tea.Cmd is run without a context.

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -37,6 +38,10 @@ func (e *Env) newPersonRow(p apitype.Person) PersonRow {
 	return row
 }
 
+func (r PersonRow) search() string {
+	return r.ID.String() + " " + r.name + " " + r.city.String() + " " + r.phone + " " + r.dialled + " " + r.email
+}
+
 // NewPersons is the list of persons.
 func NewPersons(s *Env) *List[PersonRow] {
 	return newList(s, records[PersonRow]{
@@ -46,18 +51,23 @@ func NewPersons(s *Env) *List[PersonRow] {
 			{Title: "Name", Width: 18, Grow: true, Text: func(b []byte, r PersonRow) []byte { return append(b, r.name...) }},
 			{Title: "City", Width: 12, Text: func(b []byte, r PersonRow) []byte { return append(b, r.city.String()...) }},
 			{Title: "Phone", Width: 14, Text: func(b []byte, r PersonRow) []byte { return append(b, r.dialled...) }},
-			{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r PersonRow) []byte { return appendAge(b, s.Now().Sub(r.createdAt.time())) }},
+			{
+				Title: "Age", Width: 4, Right: true, Compare: func(a, b PersonRow) int { return cmp.Compare(b.createdAt, a.createdAt) },
+				Text: func(b []byte, r PersonRow) []byte { return appendAge(b, s.Now().Sub(r.createdAt.time())) },
+			},
 			{Title: "Lang", Width: 4, Text: func(b []byte, r PersonRow) []byte { return append(b, r.language.String()...) }},
 			{Title: "E-mail", Width: 16, Grow: true, Text: func(b []byte, r PersonRow) []byte { return append(b, r.email...) }},
 		},
-		id:    func(r PersonRow) apitype.UUID { return r.ID },
-		order: func(r PersonRow) time.Time { return r.createdAt.time() },
-		row:   func(r PersonRow) string { return desk.ShortID(r.ID) + "  " + r.name },
+		id:     func(r PersonRow) apitype.UUID { return r.ID },
+		order:  func(r PersonRow) time.Time { return r.createdAt.time() },
+		search: PersonRow.search,
+		row:    func(r PersonRow) string { return desk.ShortID(r.ID) + "  " + r.name },
 		Hint: []string{
 			"by the service: " + strings.Join(filterNames(apitype.PersonFilters()), " "),
 			"local, over what is read: words; for example: createdAfter=30d jansen",
 		},
-		parse: s.personQuery,
+		fields: filterFields(apitype.PersonFilters()),
+		parse:  s.personQuery,
 		bulk: func(t targets) []Option {
 			return []Option{s.askMark(apitype.EntityPerson, t)}
 		},
@@ -74,11 +84,8 @@ func (e *Env) personQuery(text string) (query[PersonRow], error) {
 	if err := setFilters(t, apitype.PersonFilters(), &o); err != nil {
 		return query[PersonRow]{}, err
 	}
-	search := func(r PersonRow) string {
-		return r.ID.String() + " " + r.name + " " + r.city.String() + " " + r.phone + " " + r.dialled + " " + r.email
-	}
 	return query[PersonRow]{
-		keep: keepWords(t, search, nil), says: t.says(),
+		keep: keepWords(t, PersonRow.search, nil), says: t.says(),
 		// The interface tells new persons only, not changed ones.
 		changed: func(ctx context.Context, since apitype.Time) ([]PersonRow, error) {
 			o := o

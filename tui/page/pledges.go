@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -23,13 +24,15 @@ type PledgeRow struct {
 	campaign, recruited      interned
 	createdAt                timestamp
 	released                 bool
+	cents                    int64
 }
 
 func (e *Env) newPledgeRow(p apitype.Pledge) PledgeRow {
+	cents, _ := p.DonationAmount.Cents()
 	return PledgeRow{
 		ID: p.UUID, status: intern(Clean(string(p.Status))), amount: intern(e.Locale.Amount(p.DonationAmount)), interval: intern(Clean(string(p.DonationInterval))),
 		campaign: intern(Clean(value(p.CampaignCode))), recruited: intern(Clean(value(p.RecruitmentType))), createdAt: newTimestamp(p.CreatedAt.Time),
-		released: p.ReleasedAt.Pointer() != nil,
+		released: p.ReleasedAt.Pointer() != nil, cents: cents,
 	}
 }
 
@@ -38,19 +41,41 @@ func (r PledgeRow) donation() string {
 	return r.status.String() + " " + r.amount.String() + " " + r.interval.String()
 }
 
+func (d *donors) search(r PledgeRow) string {
+	name, _ := d.of(r.ID)
+	return strings.Join([]string{r.ID.String(), name, r.donation(), r.campaign.String(), r.recruited.String()}, " ")
+}
+
 // Pledges is the list of pledges.
-type Pledges struct{ *List[PledgeRow] }
+type Pledges struct {
+	*List[PledgeRow]
+	donors *donors
+}
 
 // NewPledges is the list of pledges.
 func NewPledges(s *Env) *Pledges {
+	d := &donors{names: map[apitype.UUID]string{}}
 	l := newList(s, records[PledgeRow]{
 		page: PledgesPage, name: "pledges", kind: KindPledge, scopes: []Scope{ScopePledges},
 		columns: []widget.Column[PledgeRow]{
 			{Title: " Pledge", Width: 9, Text: func(b []byte, r PledgeRow) []byte { return desk.AppendShortID(append(b, ' '), r.ID) }},
+			{Title: "Donor", Width: 14, Grow: true, Text: func(b []byte, r PledgeRow) []byte {
+				name, known := d.of(r.ID)
+				if !known {
+					name = "…"
+				}
+				return append(b, name...)
+			}},
 			{Title: "Status", Width: 9, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.status.String()...) }},
-			{Title: "Euros", Width: 9, Right: true, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.amount.String()...) }},
+			{
+				Title: "Euros", Width: 9, Right: true, Compare: func(a, b PledgeRow) int { return cmp.Compare(a.cents, b.cents) },
+				Text: func(b []byte, r PledgeRow) []byte { return append(b, r.amount.String()...) },
+			},
 			{Title: "Interval", Width: 11, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.interval.String()...) }},
-			{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r PledgeRow) []byte { return appendAge(b, s.Now().Sub(r.createdAt.time())) }},
+			{
+				Title: "Age", Width: 4, Right: true, Compare: func(a, b PledgeRow) int { return cmp.Compare(b.createdAt, a.createdAt) },
+				Text: func(b []byte, r PledgeRow) []byte { return appendAge(b, s.Now().Sub(r.createdAt.time())) },
+			},
 			{Title: "Released", Width: 8, Text: func(b []byte, r PledgeRow) []byte {
 				if r.released {
 					return append(b, "yes"...)
@@ -60,17 +85,21 @@ func NewPledges(s *Env) *Pledges {
 			{Title: "Won", Width: 6, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.recruited.String()...) }},
 			{Title: "Campaign", Width: 8, Grow: true, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.campaign.String()...) }},
 		},
-		id:    func(r PledgeRow) apitype.UUID { return r.ID },
-		order: func(r PledgeRow) time.Time { return r.createdAt.time() },
-		row:   func(r PledgeRow) string { return desk.ShortID(r.ID) + "  " + r.donation() },
+		id:     func(r PledgeRow) apitype.UUID { return r.ID },
+		order:  func(r PledgeRow) time.Time { return r.createdAt.time() },
+		search: d.search,
+		row:    func(r PledgeRow) string { return desk.ShortID(r.ID) + "  " + r.donation() },
 		Hint: []string{
 			"by the service: " + strings.Join(filterNames(apitype.PledgeFilters()), " "),
-			"local, over what is read: words; for example: status=lead updatedAfter=7d",
+			"local, over what is read: words, of the donor's name too; for example: status=lead jansen",
 		},
-		parse: s.pledgeQuery,
+		fields: filterFields(apitype.PledgeFilters()),
+		parse:  func(text string) (query[PledgeRow], error) { return s.pledgeQuery(d, text) },
 	})
 	l.bulk = s.pledgeBulk
-	return &Pledges{l}
+	v := &Pledges{l, d}
+	l.inSight = v.readDonors
+	return v
 }
 
 // WhyNotStatus says why there is no pledge to act on.
@@ -97,6 +126,12 @@ func (v *Pledges) Receive(r Result) tea.Cmd {
 		}
 		return nil
 	}
+	if _, ok := r.value.(donorsRead); ok {
+		if v.NoteConnection(r.err); r.err == nil && v.arranged.rows != nil {
+			v.arrange() // It may be by the donor.
+		}
+		return nil // What could not be read is asked for again with the next move.
+	}
 	return v.List.Receive(r)
 }
 
@@ -116,7 +151,7 @@ func (e *Env) pledgeBulk(t targets) []Option {
 }
 
 // pledgeQuery understands a filter on pledges.
-func (e *Env) pledgeQuery(text string) (query[PledgeRow], error) {
+func (e *Env) pledgeQuery(d *donors, text string) (query[PledgeRow], error) {
 	t, err := parseTerms(text, e.Now(), filterNames(apitype.PledgeFilters())...)
 	if err != nil {
 		return query[PledgeRow]{}, err
@@ -125,11 +160,16 @@ func (e *Env) pledgeQuery(text string) (query[PledgeRow], error) {
 	if err := setFilters(t, apitype.PledgeFilters(), &o); err != nil {
 		return query[PledgeRow]{}, err
 	}
-	search := func(r PledgeRow) string {
-		return strings.Join([]string{r.ID.String(), r.donation(), r.campaign.String(), r.recruited.String()}, " ")
+	fetch := func(ctx context.Context, after string) (batch[PledgeRow], error) {
+		o := o
+		o.Paging = apitype.Paging{First: new(ListPage), After: after}
+		return readBatch(e.newPledgeRow)(e.Client.Pledges.List(ctx, o))
+	}
+	if len(t.words) > 0 {
+		fetch = d.withDonors(e.Client, fetch)
 	}
 	return query[PledgeRow]{
-		keep: keepWords(t, search, nil), says: t.says(),
+		fetch: fetch, keep: keepWords(t, d.search, nil), says: t.says(),
 		still: func(r PledgeRow) bool { return o.Status == nil || r.status.String() == string(*o.Status) },
 		changed: func(ctx context.Context, since apitype.Time) ([]PledgeRow, error) {
 			read := func(o apitype.PledgeListOptions) ([]PledgeRow, error) {
@@ -146,11 +186,6 @@ func (e *Env) pledgeQuery(text string) (query[PledgeRow], error) {
 			released.ReleasedAfter = later(o.ReleasedAfter, since)
 			more, err := read(released)
 			return append(rows, more...), err
-		},
-		fetch: func(ctx context.Context, after string) (batch[PledgeRow], error) {
-			o := o
-			o.Paging = apitype.Paging{First: new(ListPage), After: after}
-			return readBatch(e.newPledgeRow)(e.Client.Pledges.List(ctx, o))
 		},
 	}, nil
 }

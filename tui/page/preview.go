@@ -15,16 +15,15 @@ const PreviewPause = 120 * time.Millisecond
 // cursorPaused tells that the cursor may have cursorPaused; n is the move that it began with.
 type cursorPaused struct{ n int }
 
-// readPreview reads the row under the cursor for the pane beside the list, once the
-// cursor rests. Until then the pane shows what it showed.
-func (l *List[R]) readPreview() tea.Cmd {
-	row, ok := l.Chosen()
-	if !ok || l.layout.Panes == 1 || (l.coming != nil && l.coming.ref.ID == l.id(row)) {
+// cursorMoved reads the row under the cursor for the pane beside the list, and what else is
+// wanted of the rows in sight, once the cursor pauses. Until then the pane shows what it showed.
+func (l *List[R]) cursorMoved() tea.Cmd {
+	if _, ok := l.Chosen(); !ok || l.inSight == nil && !l.wantsPreview() {
 		return nil
 	}
 	l.moves++
 	n := l.moves
-	if l.preview == nil || l.PreviewPause == 0 {
+	if n == 1 || l.preview == nil && l.layout.Panes > 1 || l.PreviewPause == 0 {
 		return l.onCursorPaused(cursorPaused{n})
 	}
 	return tea.Tick(l.PreviewPause, func(time.Time) tea.Msg { return Result{To: l.page, seq: l.seq, value: cursorPaused{n}} })
@@ -35,8 +34,21 @@ func (l *List[R]) onCursorPaused(r cursorPaused) tea.Cmd {
 	if !ok || r.n != l.moves {
 		return nil
 	}
+	var read tea.Cmd
+	if l.inSight != nil {
+		read = l.inSight(l.table.InSight(l.shown()))
+	}
+	if !l.wantsPreview() {
+		return read
+	}
 	l.coming = &detail{ref: Reference{l.kind, l.id(row)}, from: NoPage}
-	return l.readDetail(l.coming)
+	return tea.Batch(read, l.readDetail(l.coming))
+}
+
+// wantsPreview reports whether the row under the cursor is to be read.
+func (l *List[R]) wantsPreview() bool {
+	row, ok := l.Chosen()
+	return ok && l.layout.Panes > 1 && (l.coming == nil || l.coming.ref.ID != l.id(row))
 }
 
 // onRecord takes a record in that was read.

@@ -10,7 +10,12 @@ type Column[R any] struct {
 	Right bool // Numbers and times stand at the right edge.
 	// Text appends the cell's text, cleaned already.
 	Text func(b []byte, row R) []byte
+	// Compare orders rows by the column; nil: by their text.
+	Compare func(a, b R) int
 }
+
+// Name is the title as the column is chosen by.
+func (c Column[R]) Name() string { return strings.TrimSpace(c.Title) }
 
 // Table draws a window of a list: its cost depends on the height of the window, never
 // on the length of the list.
@@ -55,6 +60,11 @@ func (t *Table[R]) Shift(added, count int) {
 	t.Place(t.cursor+added, count)
 }
 
+// InSight are the rows in the window.
+func (t *Table[R]) InSight(rows []R) []R {
+	return rows[min(t.top, len(rows)):min(t.top+max(t.height, 1), len(rows))]
+}
+
 // RowStyle draws a whole row: chosen is the cursor's.
 type RowStyle[R any] func(row R, chosen bool, line string) string
 
@@ -62,7 +72,7 @@ type RowStyle[R any] func(row R, chosen bool, line string) string
 func (t *Table[R]) Lines(rows []R, width int, head func(string) string, style RowStyle[R]) []string {
 	widths := t.widths(width)
 	t.Place(t.cursor, len(rows))
-	shown := rows[min(t.top, len(rows)):min(t.top+max(t.height, 1), len(rows))]
+	shown := t.InSight(rows)
 	b, ends := t.buffer[:0], t.ends[:0]
 	used := 0
 	for i, c := range t.Columns {

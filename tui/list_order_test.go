@@ -1,0 +1,159 @@
+package tui
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/tui/page"
+)
+
+// names are the persons of the calls on screen, from the top.
+func (d *driver) names(all ...string) (found []string) {
+	for line := range strings.SplitSeq(d.text(), "\n") {
+		for _, name := range all {
+			if strings.Contains(line, name) {
+				found = append(found, name)
+			}
+		}
+	}
+	return found
+}
+
+// Rows are sorted by any column, the other way round with the same key, and the cursor stays
+// on its record.
+func TestSortByAColumn(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, newWorld(t).options)
+	d.enter("2", "j")
+	calls := d.app.pages[page.CallsPage].(*page.Calls)
+	before, _ := calls.Chosen()
+	for _, test := range []struct{ keys, first, last, says string }{
+		{"o 3", "Anna", "Zoë", "sorted by Person"},
+		{"o 3", "Zoë", "Anna", "sorted by Person"},
+		{"o 5", "Fia", "Anna", "sorted by Age"},
+		{"o 6", "Fia", "Carla", "sorted by Tries"},
+		{"o 0", "Fia", "Anna", "6 calls"},
+	} {
+		d.enter(strings.Fields(test.keys)...)
+		got := d.names("Anna", "Bert", "Carla", "Dmitri", "Fia", "Zoë")
+		if len(got) != 6 || got[0] != test.first || got[5] != test.last || !strings.Contains(d.text(), test.says) {
+			t.Errorf("%s: got %v, want %s first and %s last:\n%s", test.keys, got, test.first, test.last, d.text())
+		}
+		if now, _ := calls.Chosen(); now.ID != before.ID {
+			t.Errorf("%s: the cursor went to %s, want it on %s", test.keys, now.ID, before.ID)
+		}
+	}
+}
+
+// Columns that were hidden, and the width of the panes, are as they were at the next start.
+func TestScreenIsArrangedAndKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.options.StateFile = t.TempDir() + "/desk/test.json"
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.enter("2", "C", "1", "2", "esc", "<", ">", ">")
+	width := strings.Index(strings.Split(d.text(), "\n")[2], "│")
+	if text := d.text(); strings.Contains(text, "Status") || !strings.Contains(text, "Person") {
+		t.Errorf("got:\n%s\nwant no column Status, and the first one kept", text)
+	}
+	d = newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.press("2")
+	if text := d.text(); strings.Contains(text, "Status") || strings.Index(strings.Split(text, "\n")[2], "│") != width {
+		t.Errorf("next start: got:\n%s\nwant it as before", text)
+	}
+	content, err := os.ReadFile(strings.TrimSuffix(w.options.StateFile, ".json") + "-screen.json")
+	if want := `{"hiddenColumns":{"calls":["Status"]},"panes":4}`; err != nil || string(content) != want {
+		t.Errorf("kept: got %s %v, want %s", content, err, want)
+	}
+	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	d.press(">")
+	if text := d.text(); !strings.Contains(text, "there is one pane") {
+		t.Errorf("80 columns: got:\n%s\nwant why nothing is resized", text)
+	}
+}
+
+// A range of marks follows the cursor from where V was pressed to where it is pressed again;
+// esc takes the marks away.
+func TestRangeOfMarks(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, newWorld(t).options)
+	calls := d.app.pages[page.CallsPage].(*page.Calls)
+	marked := func(want ...int) {
+		t.Helper()
+		for n := 1; n <= 6; n++ {
+			if calls.Marks[callID(n)] != slices.Contains(want, n) {
+				t.Errorf("marks: got %v, want calls %v", calls.Marks, want)
+			}
+		}
+	}
+	d.enter("2", "space", "V") // Call 6 by itself, then from call 5.
+	marked(6, 5)
+	d.enter("j", "j", "j", "k")
+	marked(6, 5, 4, 3)
+	d.enter("V", "j")
+	marked(6, 5, 4, 3)
+	d.press("A")
+	if text := d.text(); !strings.Contains(text, "4 calls") {
+		t.Errorf("A: got:\n%s\nwant the actions on four calls", text)
+	}
+	d.enter("esc", "esc")
+	marked()
+}
+
+// A filter narrows what is read while it is typed, offers its fields and values, refuses a
+// wrong value at once, and comes back from the history.
+func TestFilterWhileTyped(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, newWorld(t).options)
+	d.press("2")
+	calls := d.app.pages[page.CallsPage].(*page.Calls)
+	prompt := func() *page.Prompt { return d.app.Dialog.(*page.Prompt) }
+	d.enter("/", "j", "a", "n", "s", "s", "e", "n") // Jansen, with a slip.
+	if got := d.names("Anna Jansen", "Fia Klaar"); !slices.Equal(got, []string{"Anna Jansen"}) {
+		t.Errorf("typed: got %v, want the one at once", got)
+	}
+	d.press("esc")
+	if got := d.names("Anna Jansen", "Fia Klaar"); len(got) != 2 {
+		t.Errorf("after esc: got %v, want all again", got)
+	}
+	d.enter("/", "s", "t", "tab", "r", "tab")
+	if got := prompt().Editor.Value(); got != "status=requested" {
+		t.Errorf("completed: got %q, want status=requested", got)
+	}
+	d.enter("x")
+	if got := prompt().Wrong; !strings.Contains(got, "status is not requested") {
+		t.Errorf("wrong value: got %q, want it refused at once", got)
+	}
+	d.enter("backspace", "enter")
+	if len(calls.Rows) != 5 {
+		t.Errorf("got %d rows, want the 5 requested", len(calls.Rows))
+	}
+	d.enter("esc", "/", "up")
+	if got := prompt().Editor.Value(); got != "status=requested" {
+		t.Errorf("history: got %q, want the filter of before", got)
+	}
+}
+
+// Pledges say who gives, and are found by it.
+func TestPledgesHaveTheirDonors(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, newWorld(t).options)
+	d.press("4")
+	if got := d.names("Anna Jansen", "Bert Opgegeven", "Zoë van der Stra"); len(got) != 3 {
+		t.Errorf("got:\n%s\nwant the donors", d.text())
+	}
+	d.filter("zoe straten status=lead")
+	if got := d.names("Anna Jansen", "Zoë van der Stra"); !slices.Equal(got, []string{"Zoë van der Stra"}) {
+		t.Errorf("filtered: got:\n%s\nwant the one donor", d.text())
+	}
+	d.enter("esc", "o", "2")
+	if got := d.names("Anna Jansen", "Zoë van der Stra", "Bert Opge"); !slices.Equal(got, []string{"Anna Jansen", "Bert Opge", "Zoë van der Stra"}) {
+		t.Errorf("sorted: got %v, want them by the donor", got)
+	}
+}

@@ -1,0 +1,91 @@
+package page
+
+import (
+	"context"
+	"sync"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+)
+
+// donors are the names of those who pledged: the list of pledges does not have them, each
+// pledge by itself does. Each is read once.
+type donors struct {
+	mu    sync.Mutex
+	names map[apitype.UUID]string // Cleaned, by pledge; "" where the account may not see it.
+}
+
+// readAtOnce is how many pledges are read beside each other.
+const readAtOnce = 4
+
+// donorsRead tells that the donors of some pledges are known now.
+type donorsRead struct{}
+
+// of is the name for a pledge; known is false until it is read.
+func (d *donors) of(pledge apitype.UUID) (name string, known bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	name, known = d.names[pledge]
+	return name, known
+}
+
+// read reads the names that are not known yet, and returns the first error.
+func (d *donors) read(ctx context.Context, client *apiclient.Client, pledges []apitype.UUID) error {
+	var group sync.WaitGroup
+	var failed error
+	ids := make(chan apitype.UUID)
+	for range min(readAtOnce, len(pledges)) {
+		group.Go(func() {
+			for id := range ids {
+				pledge, err := apiclient.Decoded(client.Pledges.Get(ctx, id))
+				d.mu.Lock()
+				switch {
+				case err == nil || apiclient.KindOf(err) == apiclient.KindNotFound:
+					d.names[id] = Clean(render.PersonName(pledge.Person.Value()))
+				case failed == nil:
+					failed = err
+				}
+				d.mu.Unlock()
+			}
+		})
+	}
+	for _, id := range pledges {
+		ids <- id
+	}
+	close(ids)
+	group.Wait()
+	return failed
+}
+
+// missing are the pledges whose donors are not known.
+func (d *donors) missing(rows []PledgeRow) (ids []apitype.UUID) {
+	for _, row := range rows {
+		if _, known := d.of(row.ID); !known {
+			ids = append(ids, row.ID)
+		}
+	}
+	return ids
+}
+
+// readDonors reads the donors of the rows in sight.
+func (v *Pledges) readDonors(rows []PledgeRow) tea.Cmd {
+	ids := v.donors.missing(rows)
+	if len(ids) == 0 {
+		return nil
+	}
+	return v.load(v.page, v.seq, func(ctx context.Context) (any, error) { return donorsRead{}, v.donors.read(ctx, v.Client, ids) })
+}
+
+// withDonors is a fetch that brings the donors, too: they are searched.
+func (d *donors) withDonors(client *apiclient.Client, fetch func(context.Context, string) (batch[PledgeRow], error)) func(context.Context, string) (batch[PledgeRow], error) {
+	return func(ctx context.Context, after string) (batch[PledgeRow], error) {
+		b, err := fetch(ctx, after)
+		if err == nil {
+			err = d.read(ctx, client, d.missing(b.rows))
+		}
+		return b, err
+	}
+}

@@ -1,0 +1,64 @@
+package page
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/tui/desk"
+)
+
+// Kept is how somebody has arranged the screen, kept from one start to the next.
+type Kept struct {
+	Hidden map[string][]string `json:"hiddenColumns,omitempty"` // Of each list, by the titles of its columns.
+	Panes  int                 `json:"panes,omitempty"`         // Cells that the left pane is wider than it would be.
+	path   string              // "" for nowhere.
+}
+
+// ReadKept reads what an earlier start has kept; without a path nothing is. A file that cannot
+// be read is an error beside what works.
+func ReadKept(path string) (k Kept, err error) {
+	k.path = path
+	if path == "" {
+		return k, nil
+	}
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return k, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(content, &k)
+	}
+	return k, err
+}
+
+// Failed tells that something beside the interface did not work.
+type Failed struct {
+	What string
+	Err  error
+}
+
+// keep puts on disk how the screen is arranged now.
+func (e *Env) keep() tea.Cmd {
+	k := e.Kept
+	k.Hidden = maps.Clone(k.Hidden)
+	if k.path == "" {
+		return nil
+	}
+	return func() tea.Msg {
+		if err := desk.WriteState(k.path, k); err != nil {
+			return Failed{"how the screen is arranged is not kept", err}
+		}
+		return nil
+	}
+}
+
+// ResizePanes makes the left pane wider, or narrower.
+func (e *Env) ResizePanes(by int) tea.Cmd {
+	e.Kept.Panes += by
+	return e.keep()
+}

@@ -1,0 +1,114 @@
+package page
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient/apitype"
+)
+
+// mostHistory is how many filters of a list are remembered: in memory alone, they may hold
+// names.
+const mostHistory = 50
+
+// AskFilter opens the field for the filter. What is typed narrows what is read at once, and
+// Enter asks the service.
+func (l *List[R]) AskFilter() tea.Cmd {
+	p := &Prompt{Title: "Filter " + l.name, help: l.Hint, history: l.filters, complete: l.completions}
+	p.Editor.SetValue(l.filter)
+	p.changed = func(text string) string {
+		t, err := parseTerms(text, l.Now(), l.fieldNames()...)
+		l.narrow(t.words)
+		if err == nil && !strings.HasSuffix(text, "=") {
+			_, err = l.parse(text)
+		}
+		if err == nil || isUnfinished(text, l.completions) {
+			return ""
+		}
+		return err.Error()
+	}
+	p.left = func() { l.narrow(nil) }
+	p.done = func(text string) (string, tea.Cmd) {
+		if _, err := l.parse(text); err != nil {
+			return err.Error(), nil
+		}
+		if text = strings.TrimSpace(text); text != "" {
+			l.filters = append(slices.DeleteFunc(l.filters, func(other string) bool { return other == text }), text)
+			l.filters = l.filters[max(len(l.filters)-mostHistory, 0):]
+		}
+		return "", l.setFilter(text)
+	}
+	l.Dialog = p
+	return nil
+}
+
+// isUnfinished reports whether the last word is the beginning of a field or of a value.
+func isUnfinished(text string, completions func(string) []string) bool {
+	return len(completions(text)) > 0
+}
+
+// narrow shows those of the rows that have some words.
+func (l *List[R]) narrow(words []string) {
+	l.arranged.words = words
+	l.arrange()
+	l.table.Place(l.table.Cursor(), len(l.shown()))
+}
+
+func (l *List[R]) setFilter(text string) tea.Cmd {
+	q, err := l.parse(text)
+	if err != nil {
+		l.Fail("cannot filter", err)
+		return nil
+	}
+	l.query, l.filter, l.arranged.words = q, strings.TrimSpace(text), nil
+	l.table.Place(0, 0)
+	return l.restart()
+}
+
+// filterField is what a filter may name, and the values that it takes; nil for any.
+type filterField struct {
+	name   string
+	values []string
+}
+
+// filterFields are those of a list. What a list embeds is its own choice.
+func filterFields[O any](filters []apitype.Filter[O]) (fields []filterField) {
+	for _, f := range filters {
+		if f.Name != "include" {
+			fields = append(fields, filterField{f.Name, f.Values()})
+		}
+	}
+	return fields
+}
+
+func (l *List[R]) fieldNames() (names []string) {
+	for _, f := range l.fields {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// completions are how the last word of a filter may go on: fields, or the values of one.
+func (l *List[R]) completions(text string) (all []string) {
+	last := text[strings.LastIndex(text, " ")+1:]
+	if last == "" {
+		return nil
+	}
+	add := func(candidate string) {
+		if len(candidate) > len(last) && strings.EqualFold(candidate[:len(last)], last) {
+			all = append(all, text[:len(text)-len(last)]+candidate)
+		}
+	}
+	for _, f := range l.fields {
+		if !strings.Contains(last, "=") {
+			add(f.name + "=")
+			continue
+		}
+		for _, value := range f.values {
+			add(f.name + "=" + value)
+		}
+	}
+	return all
+}

@@ -1,0 +1,180 @@
+package page
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk"
+)
+
+// arranged is how the rows of a list are shown where that is not as they were read.
+type arranged[R any] struct {
+	rows    []R // Nil: as they were read.
+	by      int // Index of the column they are sorted by; -1 for none.
+	reverse bool
+	words   []string // Only rows that have them, while a filter is typed.
+}
+
+// shown are the rows in the order in which they stand on the screen.
+func (l *List[R]) shown() []R {
+	if l.arranged.rows != nil {
+		return l.arranged.rows
+	}
+	return l.Rows
+}
+
+// arrange puts the rows into the order that was asked for, and keeps the cursor on its
+// record.
+func (l *List[R]) arrange() {
+	chosen, had := l.Chosen()
+	l.arranged.rows = nil
+	if l.arranged.by >= 0 || len(l.arranged.words) > 0 {
+		l.arranged.rows = make([]R, 0, len(l.Rows))
+		for _, row := range l.Rows {
+			if desk.Finds(l.search(row), l.arranged.words) {
+				l.arranged.rows = append(l.arranged.rows, row)
+			}
+		}
+		l.sortRows()
+	}
+	if !had {
+		return
+	}
+	if i := l.indexOf(l.id(chosen)); i >= 0 {
+		l.table.Place(i, len(l.shown()))
+	}
+}
+
+func (l *List[R]) indexOf(id apitype.UUID) int {
+	return slices.IndexFunc(l.shown(), func(row R) bool { return l.id(row) == id })
+}
+
+// sortRows sorts what is shown; equal rows stay in the order of the service.
+func (l *List[R]) sortRows() {
+	if l.arranged.by < 0 {
+		return
+	}
+	c := l.columns[l.arranged.by]
+	type keyed struct {
+		row R
+		key string
+	}
+	all := make([]keyed, len(l.arranged.rows))
+	for i, row := range l.arranged.rows {
+		all[i].row = row
+		if c.Compare == nil {
+			all[i].key = desk.Fold(string(c.Text(nil, row)))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b keyed) int {
+		order := cmp.Compare(a.key, b.key)
+		if c.Compare != nil {
+			order = c.Compare(a.row, b.row)
+		}
+		if l.arranged.reverse {
+			return -order
+		}
+		return order
+	})
+	for i := range all {
+		l.arranged.rows[i] = all[i].row
+	}
+}
+
+// AskSort offers the columns to sort by; the one that it is sorted by turns around.
+func (l *List[R]) AskSort() tea.Cmd {
+	by := func(index int, reverse bool) func() tea.Cmd {
+		return func() tea.Cmd {
+			l.arranged.by, l.arranged.reverse = index, reverse
+			l.arrange()
+			return l.cursorMoved()
+		}
+	}
+	var options []Option
+	for i, c := range l.columns {
+		label, reverse := c.Name(), false
+		if i == l.arranged.by {
+			label, reverse = l.Styles.OKSign+" "+label+", the other way round", !l.arranged.reverse
+		}
+		options = append(options, Option{Label: label, Run: by(i, reverse)})
+	}
+	options = append(options, Option{Key: "0", Label: "as the service has them", Run: by(-1, false)})
+	l.Dialog = NewChoice("Sort "+l.name+" by", "sorts what is read so far, and what comes", options)
+	return nil
+}
+
+// AskColumns offers the columns to show or hide; the choice is kept.
+func (l *List[R]) AskColumns() tea.Cmd {
+	hidden := l.Kept.Hidden[l.name]
+	var options []Option
+	for i, c := range l.columns {
+		isHidden := slices.Contains(hidden, c.Name())
+		option := Option{Label: l.Styles.OKSign + " " + c.Name(), Run: func() tea.Cmd {
+			if l.Kept.Hidden == nil {
+				l.Kept.Hidden = map[string][]string{}
+			}
+			l.Kept.Hidden[l.name] = toggled(hidden, c.Name())
+			l.showColumns()
+			l.AskColumns()
+			return l.keep()
+		}}
+		switch {
+		case isHidden:
+			option.Label = "  " + c.Name()
+		case i == 0:
+			option.Why = "it tells the records apart"
+		}
+		options = append(options, option)
+	}
+	l.Dialog = NewChoice("Columns of "+l.name, "kept for the next start", options)
+	return nil
+}
+
+// showColumns shows the columns that are not hidden.
+func (l *List[R]) showColumns() {
+	l.table.Columns = nil
+	for _, c := range l.columns {
+		if !slices.Contains(l.Kept.Hidden[l.name], c.Name()) {
+			l.table.Columns = append(l.table.Columns, c)
+		}
+	}
+}
+
+// markRange is a range of marks that follows the cursor.
+type markRange struct {
+	from   apitype.UUID // Where it began; zero: none is being made.
+	before map[apitype.UUID]bool
+}
+
+// MarkRange begins a range of marks at the cursor, or ends it.
+func (l *List[R]) MarkRange() tea.Cmd {
+	if !l.marking.from.IsZero() {
+		l.marking = markRange{}
+		return nil
+	}
+	row, _ := l.Chosen()
+	l.marking = markRange{from: l.id(row), before: maps.Clone(l.Marks)}
+	l.followRange()
+	return nil
+}
+
+// followRange marks from where the range began to the cursor, besides what was marked before.
+func (l *List[R]) followRange() {
+	if l.marking.from.IsZero() {
+		return
+	}
+	from := l.indexOf(l.marking.from)
+	if from < 0 {
+		l.marking = markRange{}
+		return
+	}
+	clear(l.Marks)
+	maps.Copy(l.Marks, l.marking.before)
+	for _, row := range l.shown()[min(from, l.table.Cursor()) : max(from, l.table.Cursor())+1] {
+		l.Marks[l.id(row)] = true
+	}
+}
