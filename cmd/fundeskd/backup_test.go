@@ -72,8 +72,8 @@ func TestKilledBackup(t *testing.T) {
 		}
 		wantWhole(t, e, step.name+", again", file, counts)
 	}
-	if killed < 4 {
-		t.Errorf("got %d backups killed, want most of %d", killed, len(steps))
+	if killed == 0 { // How many depends on the machine.
+		t.Error("no backup was killed in time")
 	}
 }
 

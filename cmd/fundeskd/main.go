@@ -169,7 +169,7 @@ func (p *program) root() *cobra.Command {
 		p.serveCommand(), p.migrateCommand(),
 		p.organizationCommand(), p.accountCommand(), p.tokenCommand(),
 		p.loadCommand(), p.sampleCommand(),
-		p.backupCommand(), p.copyCommand(), p.checkCommand(), p.openAPICommand(),
+		p.backupCommand(), p.restoreCommand(), p.copyCommand(), p.checkCommand(), p.openAPICommand(),
 	)
 	return root
 }

@@ -137,3 +137,6 @@ func (t TableRows) version1(row []any, kept []string, identifiers map[string]map
 	}
 	return columns, values
 }
+
+// WriteKey makes the key of an SQLite file.
+func WriteKey(database string, seed []byte) error { return writeKey(keyPath(database), seed) }

@@ -11,8 +11,9 @@ import (
 	"runtime"
 )
 
-// inspectSQLite opens a file to look at it: no byte of it, of its log or of its key changes.
-func inspectSQLite(ctx context.Context, path string) (_ *sqliteEngine, err error) {
+// inspectSQLite opens a file to look at it: no byte of it, of its log or of its key changes. One
+// of an earlier version is refused unless mayBeOlder.
+func inspectSQLite(ctx context.Context, path string, mayBeOlder bool) (_ *sqliteEngine, err error) {
 	file, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func inspectSQLite(ctx context.Context, path string) (_ *sqliteEngine, err error
 	}
 	e := &sqliteEngine{path: path, file: file, moved: make(chan struct{}, 1), db: db, checkpointer: newCheckpointer(), stop: make(chan struct{})}
 	e.readers = newPool(max(2, runtime.GOMAXPROCS(0)), e.connect)
-	if err := errors.Join(e.ours(ctx), e.keyThere()); err != nil {
+	if err := errors.Join(e.ours(ctx, mayBeOlder), e.keyThere(), unrestored(path)); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
 	return e, nil
@@ -86,7 +87,7 @@ func foreign(ctx context.Context, path string) (err error) {
 }
 
 // ours refuses a file that is not a database of this program and of its version.
-func (e *sqliteEngine) ours(ctx context.Context) error {
+func (e *sqliteEngine) ours(ctx context.Context, mayBeOlder bool) error {
 	texts, err := migrationTexts()
 	if err != nil {
 		return err
@@ -107,7 +108,7 @@ func (e *sqliteEngine) ours(ctx context.Context) error {
 		if err == nil && found < 5 {
 			err = errAnotherProgram
 		}
-		return errors.Join(err, mayMigrate(version, len(texts), true))
+		return errors.Join(err, mayMigrate(version, len(texts), !mayBeOlder))
 	})
 }
 

@@ -3,6 +3,8 @@ package sqlstore_test
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +18,38 @@ import (
 	"fundesk/service/sqlstore"
 	"fundesk/service/sqlstore/pgdriver"
 )
+
+// TestRestoreOfAnEarlierVersion puts a backup of the first version back: it is up to date then,
+// with its records and its key, and the backup is as it was.
+func TestRestoreOfAnEarlierVersion(t *testing.T) {
+	t.Parallel()
+	folder, source := t.TempDir(), filled(t, 40)
+	backup, restored := filepath.Join(folder, "backup.db"), "sqlite:"+filepath.Join(folder, "restored.db")
+	seed, err := source.SigningSeed(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(sqlstore.MakeVersion1(t.Context(), "sqlite:"+backup, source), sqlstore.WriteKey(backup, seed)); err != nil {
+		t.Fatal(err)
+	}
+	was, err := os.ReadFile(backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := sqlstore.Restore(t.Context(), backup, restored); err != nil || len(kept) > 0 {
+		t.Fatalf("got %v, %v, want nothing kept where nothing was", kept, err)
+	}
+	store := reopen(t, restored)
+	if diff := cmp.Diff(everything(t, source), everything(t, store)); diff != "" {
+		t.Errorf("got other answers: %s", diff)
+	}
+	if got, err := store.SigningSeed(t.Context()); !slices.Equal(got, seed) || err != nil {
+		t.Errorf("got another key, %v", err)
+	}
+	if is, err := os.ReadFile(backup); !slices.Equal(is, was) || err != nil {
+		t.Errorf("the backup was changed, %v", err)
+	}
+}
 
 // TestMigrateRecords brings a database of the first version with records up to date, by
 // several programs at once: every answer is what it was, and new records have their place.

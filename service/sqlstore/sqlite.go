@@ -71,7 +71,8 @@ func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, err
 	if o.Bulk {
 		e.cache = bulkCache
 	}
-	if err := e.migrate(ctx, o.NoMigrate); err != nil {
+	// Looked for when the file is open, and locked: who restores looks for locks then.
+	if err := cmp.Or(unrestored(path), e.migrate(ctx, o.NoMigrate), unrestored(path)); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	readers := o.Connections

@@ -104,7 +104,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	open := openSQLite
 	if o.Inspect {
 		open = func(ctx context.Context, path string, _ Options) (*sqliteEngine, error) {
-			return inspectSQLite(ctx, path)
+			return inspectSQLite(ctx, path, false)
 		}
 	}
 	e, err := open(ctx, path, o)

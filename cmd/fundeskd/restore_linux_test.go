@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestRestore puts a backup back: while somebody has the database open nothing is touched, and
+// afterwards it is as it was, with its tokens, and what was there since is kept beside.
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	w := newWriting(e)
+	file, backup := filepath.Join(e.folder, "fundeskd.db"), filepath.Join(t.TempDir(), "backup.db")
+	served := e.child()
+	w.url = served.url
+	create := func() string {
+		t.Helper()
+		if status, answer := w.create(); status != http.StatusCreated {
+			t.Fatalf("got %d %s", status, answer)
+		}
+		return w.acknowledged[len(w.acknowledged)-1]
+	}
+	before := create()
+	if code, _, errs := e.run("", "backup", backup); code != exitDone {
+		t.Fatal(errs)
+	}
+	after := create()
+
+	refused := func(what string, args ...string) {
+		t.Helper()
+		was := readFile(t, file)
+		code, out, errs := e.run("", append([]string{"restore"}, args...)...)
+		if code != exitFailure || out != "" || !strings.Contains(errs, what) {
+			t.Errorf("%v: got code %d, %s%s, want a refusal: %s", args, code, out, errs, what)
+		}
+		if left := others(t, e.folder); len(left) > 0 || !bytes.Equal(was, readFile(t, file)) {
+			t.Errorf("%v: the database was changed, or %v left beside it", args, left)
+		}
+	}
+	refused("another program has it open", backup)
+	served.end(t)
+	idle := e.child() // Nothing was asked of it yet.
+	refused("another program has it open", backup)
+	idle.end(t)
+
+	damaged, keyless, foreign := filepath.Join(t.TempDir(), "d.db"), filepath.Join(t.TempDir(), "k.db"), filepath.Join(t.TempDir(), "f.db")
+	whole := readFile(t, backup)
+	for path, data := range map[string][]byte{
+		damaged: slices.Concat(whole[:len(whole)/2], bytes.Repeat([]byte{7}, len(whole)-len(whole)/2)), damaged + ".key": readFile(t, backup+".key"),
+		keyless: whole, foreign: []byte("notes of somebody"),
+	} {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused("no such file", filepath.Join(e.folder, "nothing.db"))
+	refused("is the database itself", file)
+	refused("key", keyless)
+	refused("", damaged)
+	refused("not a database", foreign)
+
+	var done struct {
+		Database string
+		Kept     []string
+	}
+	e.must(&done, "", "restore", backup)
+	if len(done.Kept) < 2 || !slices.Equal(readFile(t, backup), whole) {
+		t.Errorf("got %+v, want the files that were there, and the backup as it was", done)
+	}
+	s := e.serve()
+	for id, want := range map[string]int{before: http.StatusOK, after: http.StatusNotFound} {
+		if status, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons/"+id, w.token); status != want {
+			t.Errorf("got %d for a person, want %d", status, want)
+		}
+	}
+	s.stop()
+	kept := e
+	kept.database = "sqlite:" + done.Kept[0]
+	s = kept.serve()
+	for _, id := range []string{before, after} {
+		if status, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons/"+id, w.token); status != http.StatusOK {
+			t.Errorf("got %d for a person in what was kept, want 200", status)
+		}
+	}
+	s.stop()
+}
+
+// TestInterruptedRestore finds a database in the middle of a restore: nobody opens it until that
+// is done.
+func TestInterruptedRestore(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	var account struct{ Token string }
+	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	file, backup := filepath.Join(e.folder, "fundeskd.db"), filepath.Join(t.TempDir(), "backup.db")
+	if code, _, errs := e.run("", "backup", backup); code != exitDone {
+		t.Fatal(errs)
+	}
+	steps := []struct {
+		name string
+		gone []string
+	}{{"marked", nil}, {"old one moved", []string{file}}, {"old key moved", []string{file, file + ".key"}}}
+	for _, step := range steps {
+		if err := os.WriteFile(file+".restoring", nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range step.gone {
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"account", "list"}, {"check"}, {"migrate"}, {"backup", file + ".copy"}} {
+			if code, _, errs := e.run("", args...); code != exitFailure || !strings.Contains(errs, "restore was not finished") && len(step.gone) == 0 {
+				t.Errorf("%s: %v: got code %d, %s, want that a restore was not finished", step.name, args, code, errs)
+			}
+		}
+		if code, _, errs := e.run("", "restore", backup); code != exitDone {
+			t.Fatalf("%s: again: got code %d, %s", step.name, code, errs)
+		}
+		s := e.serve()
+		if status, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons", account.Token); status != http.StatusOK {
+			t.Errorf("%s: got %d afterwards, want 200", step.name, status)
+		}
+		s.stop()
+	}
+}
+
+func TestRestoreOfPostgreSQL(t *testing.T) {
+	t.Parallel()
+	e := environment{t: t, folder: t.TempDir(), database: "postgres://localhost/fundesk"}
+	if code, _, errs := e.run("", "restore", "x"); code != exitFailure || !strings.Contains(errs, "pg_restore") {
+		t.Errorf("got code %d, %s, want the way out", code, errs)
+	}
+}
+
+// end ends a program as a power cut does.
+func (c child) end(t *testing.T) {
+	t.Helper()
+	_ = c.command.Process.Kill()
+	_ = c.command.Wait()
+}
+
+// others are the files of a folder that neither are the database nor its own.
+func others(t *testing.T, folder string) (names []string) {
+	t.Helper()
+	for _, file := range listing(folder) {
+		if !slices.Contains([]string{"fundeskd.db", "fundeskd.db-wal", "fundeskd.db-shm", "fundeskd.db.key"}, file.Name()) {
+			names = append(names, file.Name())
+		}
+	}
+	return names
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
