@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,16 +102,49 @@ func (s *Service) AddAccount(ctx context.Context, a Account) (Account, error) {
 		return Account{}, err
 	}
 	err := s.update(ctx, "add the account", func(tx Tx) error {
-		for _, id := range a.Scope.Organizations {
-			if _, err := tx.Organization(id); errors.Is(err, ErrNoRow) {
-				return &Error{Kind: Invalid, Detail: "there is no organization " + id.String()}
-			} else if err != nil {
-				return err
-			}
+		if err := a.Scope.check(tx); err != nil {
+			return err
 		}
 		return tx.InsertAccount(a)
 	})
 	return a, err
+}
+
+// SetAccount changes what an account may do, from the next request on, in every process. One that
+// is revoked stays so.
+func (s *Service) SetAccount(ctx context.Context, id apitype.UUID, set func(*Account) error) (account Account, err error) {
+	err = s.update(ctx, "change the account", func(tx Tx) error {
+		account, err = tx.Account(id)
+		if errors.Is(err, ErrNoRow) {
+			return &Error{Kind: NotFound, Detail: "there is no account " + id.String()}
+		}
+		if err != nil {
+			return err
+		}
+		if account.RevokedAt != nil {
+			return &Error{Kind: Invalid, Detail: "the account " + id.String() + " is revoked"}
+		}
+		if err := set(&account); err != nil {
+			return err
+		}
+		if err := cmp.Or(account.check(), account.Scope.check(tx)); err != nil {
+			return err
+		}
+		return tx.UpdateAccount(account)
+	})
+	return account, err
+}
+
+// check refuses organizations that are not there.
+func (s Scope) check(tx Tx) error {
+	for _, id := range s.Organizations {
+		if _, err := tx.Organization(id); errors.Is(err, ErrNoRow) {
+			return &Error{Kind: Invalid, Detail: "there is no organization " + id.String()}
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // check refuses an account that no request could use, or that means two things.

@@ -203,7 +203,7 @@ func (p *program) organizationSet() *cobra.Command {
 }
 
 func (p *program) accountCommand() *cobra.Command {
-	return group("account", "Add, list and revoke accounts", p.accountAdd(), p.accountList(), p.accountRevoke())
+	return group("account", "Add, list, change and revoke accounts", p.accountAdd(), p.accountList(), p.accountSet(), p.accountRevoke())
 }
 
 // accountView is an account as it is printed. Token only when it was just issued.
@@ -231,9 +231,55 @@ func viewAccount(a service.Account) accountView {
 // defaultTTL is how long a token is valid when nothing is said: 90 days.
 const defaultTTL = 2160 * time.Hour
 
+// accountFlags are the settings of an account on a command line.
+type accountFlags struct {
+	organizations, permissions, sources []string
+	all                                 bool
+}
+
+func (f *accountFlags) add(c *cobra.Command, unset string) {
+	flags := c.Flags()
+	flags.StringSliceVar(&f.organizations, "organization", nil, "`uuid` of an organization whose records it sees (repeatable)")
+	flags.BoolVar(&f.all, "all-organizations", false, "it sees the records of all organizations")
+	flags.StringSliceVar(&f.permissions, "permission", nil, "`name` of a permission (repeatable; default: "+unset+")")
+	flags.StringArrayVar(&f.sources, "external-source", nil, "`name` that its processed entries may carry (repeatable)")
+}
+
+// set gives an account what the flags name; a list that is named is the whole list.
+func (f *accountFlags) set(c *cobra.Command, account *service.Account) error {
+	for name, values := range map[string][]string{"permission": f.permissions, "organization": f.organizations, "external-source": f.sources} {
+		if c.Flags().Changed(name) && (len(values) == 0 || slices.Contains(values, "")) {
+			return usage("--%s is empty", name) // A variable without a value must not give all permissions.
+		}
+	}
+	if f.all || len(f.organizations) > 0 {
+		account.Scope = service.Scope{All: f.all}
+	}
+	for _, text := range f.organizations {
+		id, err := parseUUID("--organization", text)
+		if err != nil {
+			return err
+		}
+		account.Scope.Organizations = append(account.Scope.Organizations, id)
+	}
+	if len(f.permissions) > 0 {
+		account.Permissions = nil
+	}
+	for _, name := range f.permissions {
+		if permission := service.Permission(name); !slices.Contains(account.Permissions, permission) {
+			account.Permissions = append(account.Permissions, permission)
+		}
+	}
+	if len(f.sources) > 0 {
+		account.ExternalSources = f.sources
+	}
+	return nil
+}
+
+var errWhichOrganizations = usage("use --organization UUID, once or more, or --all-organizations")
+
 func (p *program) accountAdd() *cobra.Command {
-	var organizations, permissions, sources []string
-	var all bool
+	var f accountFlags
 	var ttl time.Duration
 	c := &cobra.Command{
 		Use:   "add NAME",
@@ -243,40 +289,62 @@ func (p *program) accountAdd() *cobra.Command {
 			"  fundeskd account add dashboard --organization 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --permission calls:read --ttl 720h",
 		Args: exactly("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
-			account := service.Account{Name: args[0], Permissions: service.Permissions, ExternalSources: sources}
-			account.Scope.All = all
-			if all == (len(organizations) > 0) {
-				return usage("use --organization UUID, once or more, or --all-organizations")
+			if f.all == (len(f.organizations) > 0) {
+				return errWhichOrganizations
 			}
-			for name, values := range map[string][]string{"permission": permissions, "organization": organizations, "external-source": sources} {
-				if c.Flags().Changed(name) && (len(values) == 0 || slices.Contains(values, "")) {
-					return usage("--%s is empty", name) // A variable without a value must not give all permissions.
-				}
-			}
-			if len(permissions) > 0 {
-				account.Permissions = nil
-			}
-			for _, name := range permissions {
-				if permission := service.Permission(name); !slices.Contains(account.Permissions, permission) {
-					account.Permissions = append(account.Permissions, permission)
-				}
-			}
-			for _, text := range organizations {
-				id, err := parseUUID("--organization", text)
-				if err != nil {
-					return err
-				}
-				account.Scope.Organizations = append(account.Scope.Organizations, id)
+			account := service.Account{Name: args[0], Permissions: service.Permissions}
+			if err := f.set(c, &account); err != nil {
+				return err
 			}
 			return p.with(c.Context(), func(s *service.Service) error { return p.addAccount(c.Context(), s, account, ttl) })
 		},
 	}
-	flags := c.Flags()
-	flags.StringSliceVar(&organizations, "organization", nil, "`uuid` of an organization whose records it sees (repeatable)")
-	flags.BoolVar(&all, "all-organizations", false, "it sees the records of all organizations")
-	flags.StringSliceVar(&permissions, "permission", nil, "`name` of a permission (repeatable; default: all)")
-	flags.StringArrayVar(&sources, "external-source", nil, "`name` that its processed entries may carry (repeatable)")
-	flags.DurationVar(&ttl, "ttl", defaultTTL, "how long the token is valid")
+	f.add(c, "all")
+	c.Flags().DurationVar(&ttl, "ttl", defaultTTL, "how long the token is valid")
+	return c
+}
+
+func (p *program) accountSet() *cobra.Command {
+	var f accountFlags
+	var name string
+	c := &cobra.Command{
+		Use:   "set UUID",
+		Short: "Change what an account may do, and on whose records",
+		Long: "Set changes what is named, from the next request on; its tokens stay good. A list that is named is the\n" +
+			"whole list afterwards. Permissions: " + permissionNames() + ".",
+		Example: "  fundeskd account set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --permission calls:read --permission persons:read",
+		Args:    exactly("UUID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := parseUUID("account", args[0])
+			if err != nil {
+				return err
+			}
+			if f.all && len(f.organizations) > 0 {
+				return errWhichOrganizations
+			}
+			if c.Flags().NFlag() == c.InheritedFlags().NFlag() {
+				return usage("nothing is named to be changed; see: %s --help", c.CommandPath())
+			}
+			if err := f.set(c, new(service.Account)); err != nil { // Before anything is opened.
+				return err
+			}
+			p.existing = true
+			return p.with(c.Context(), func(s *service.Service) error {
+				account, err := s.SetAccount(c.Context(), id, func(account *service.Account) error {
+					if c.Flags().Changed("name") {
+						account.Name = name
+					}
+					return f.set(c, account)
+				})
+				if err != nil {
+					return refused(fmt.Errorf("change the account: %w", err))
+				}
+				return p.print(viewAccount(account), func(w io.Writer) { fmt.Fprintln(w, account.UUID) })
+			})
+		},
+	}
+	f.add(c, "as it is")
+	c.Flags().StringVar(&name, "name", "", "`name` of the account")
 	return c
 }
 

@@ -21,6 +21,7 @@ func TestNoDatabase(t *testing.T) {
 		{"account", "revoke", account},
 		{"token", "issue", account},
 		{"organization", "set", account, "--max-call-attempts", "3"},
+		{"account", "set", account, "--name", "b"},
 	} {
 		code, out, errs := e.run("", append(args, "--database", "sqlite:"+missing)...)
 		if code != exitFailure || out != "" || !strings.Contains(errs, missing) {

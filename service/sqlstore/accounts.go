@@ -78,15 +78,33 @@ func (r *reader) Accounts() (accounts []service.Account, err error) {
 
 // InsertAccount saves a new account.
 func (t *tx) InsertAccount(a service.Account) error {
+	values, err := accountValues(a)
+	if err != nil {
+		return err
+	}
+	return t.insert(`INSERT INTO accounts (`+accountColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, values...)
+}
+
+// UpdateAccount saves an account as it is now.
+func (t *tx) UpdateAccount(a service.Account) error {
+	values, err := accountValues(a)
+	if err != nil {
+		return err
+	}
+	return t.change(`UPDATE accounts SET (`+accountColumns+`) = ($1, $2, $3, $4, $5, $6, $7, $8) WHERE uuid = $1`, values...)
+}
+
+// accountValues are the account columns.
+func accountValues(a service.Account) ([]any, error) {
 	lists := make([]string, 0, 3)
 	for _, list := range []any{a.Permissions, a.Scope.Organizations, a.ExternalSources} {
 		text, err := json.Marshal(list)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		lists = append(lists, string(text))
 	}
-	return t.insert(`INSERT INTO accounts (`+accountColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+	return []any{
 		identifier(a.UUID),
 		a.Name,
 		lists[0],
@@ -95,12 +113,7 @@ func (t *tx) InsertAccount(a service.Account) error {
 		lists[2],
 		a.CreatedAt.UnixMilli(),
 		nullTime(a.RevokedAt),
-	)
-}
-
-// UpdateAccount saves whether an account is revoked; nothing else of it changes.
-func (t *tx) UpdateAccount(a service.Account) error {
-	return t.change(`UPDATE accounts SET revoked_at = $2 WHERE uuid = $1`, identifier(a.UUID), nullTime(a.RevokedAt))
+	}, nil
 }
 
 const organizationColumns = `uuid, name, abbreviation, max_call_attempts, cooling_off`
