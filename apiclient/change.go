@@ -19,7 +19,7 @@ func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
 			ch.Seen = answer.Body
 		}
 	}
-	s := &sending{client: c, change: ch, op: op}
+	s := &sending{client: c, change: ch, op: op, etag: ch.Revision}
 	return s.run(ctx)
 }
 

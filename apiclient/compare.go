@@ -28,6 +28,26 @@ var answerPaths = map[string]string{
 	"focusAreaUuids":                        "-",
 }
 
+// ShownAs is where a record shows the field of a request, "" for one that it does not show.
+func ShownAs(path string) string {
+	switch shown, moved := answerPaths[path]; {
+	case shown == "-":
+		return ""
+	case moved:
+		return shown
+	default:
+		return path
+	}
+}
+
+// Shown is the value of a dotted field of a record, and whether it is there. A parent that is
+// null makes its fields null.
+func Shown(record map[string]any, path string) (value any, there bool) { return lookup(record, path) }
+
+// IsSame reports whether a value that would be sent is the one that a record shows, which the
+// service may have normalised. What is absent is as null.
+func IsSame(path string, sent, shown any) bool { return sameValue(path, sent, shown) }
+
 // groups are the objects of a request that answers show field by field elsewhere; null
 // for one of them clears all of it.
 var groups = map[string][]string{

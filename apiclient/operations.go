@@ -98,6 +98,8 @@ type Change struct {
 	// Seen is the record before the change, if it is known: it tells an update that
 	// did not land from one that somebody else overtook.
 	Seen json.RawMessage
+	// Revision is the ETag that the record must still have, "" for any.
+	Revision string
 	// Generated says that nobody but the sender can know the new record's UUID: a 409
 	// then comes from an own request that arrived twice.
 	Generated bool

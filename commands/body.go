@@ -261,22 +261,65 @@ func decodeObject(data []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// readRequest is a body as a request, read and checked as strictly as the service would.
-func readRequest[R any](object map[string]any, check func(*R) apitype.Violations) (r R, err error) {
-	if err := decodeRequest(object, &r); err != nil {
-		return r, err
-	}
-	return r, refuse(check(&r))
+// decodeAny decodes JSON that is kept as it was written.
+func decodeAny(raw json.RawMessage) (value any, err error) {
+	err = apitype.DecodeExact(raw, &value)
+	return value, err
 }
 
-func decodeRequest(object map[string]any, request any) error {
+// readRequest is a body as a request, read and checked as strictly as the service would. Its
+// error holds everything that is wrong: what cannot be read is set aside to look at the rest.
+func readRequest[R any](object map[string]any, check func(*R) apitype.Violations) (r R, err error) {
+	var unread apitype.Violations
+	for {
+		r = *new(R)
+		wrong, err := decodeRequest(object, &r)
+		if err != nil {
+			return r, err
+		}
+		if wrong == nil {
+			break
+		}
+		unread = append(unread, *wrong)
+		if !removePointer(object, wrong.Pointer) {
+			return r, refuse(unread)
+		}
+	}
+	checked := slices.DeleteFunc(check(&r), func(v apitype.Violation) bool { // Of what was set aside.
+		return slices.ContainsFunc(unread, func(u apitype.Violation) bool { return u.Pointer == v.Pointer })
+	})
+	return r, refuse(append(unread, checked...))
+}
+
+// removePointer removes a value from an object, or the whole of what it is a part of where it
+// cannot be removed alone.
+func removePointer(object map[string]any, pointer string) bool {
+	name, below, nested := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
+	if _, there := object[name]; !there {
+		return false
+	}
+	inner, ok := object[name].(map[string]any)
+	if raw, isRaw := object[name].(json.RawMessage); isRaw && nested {
+		if opened, err := decodeObject(raw); err == nil {
+			inner, ok = opened, true
+			object[name] = opened
+		}
+	}
+	if !nested || !ok || !removePointer(inner, below) {
+		delete(object, name)
+	}
+	return true
+}
+
+// decodeRequest reads a body as a request; wrong is the first value that it cannot have.
+func decodeRequest(object map[string]any, request any) (wrong *apitype.Violation, err error) {
 	data, err := json.Marshal(object)
 	if err != nil {
-		return usageError("the body cannot be written as JSON")
+		return nil, usageError("the body cannot be written as JSON")
 	}
 	err = jsonv2.Unmarshal(data, request, jsonv2.RejectUnknownMembers(true), apitype.StrictDecoding())
 	if err == nil {
-		return nil
+		return nil, nil
 	}
 	where, what := "", err
 	if semantic, ok := errors.AsType[*jsonv2.SemanticError](err); ok {
@@ -292,7 +335,7 @@ func decodeRequest(object map[string]any, request any) error {
 	case errors.Is(what, err):
 		message = "has a value of another kind"
 	}
-	return refuse(apitype.Violations{{Pointer: where, Message: message}})
+	return &apitype.Violation{Pointer: where, Message: message}, nil
 }
 
 // openEnums are the fields whose values another service may have extended: it decides.

@@ -43,22 +43,26 @@ type completion struct {
 func callComplete(s *session) *cobra.Command {
 	flags, c := &changeFlags{}, &completion{}
 	cmd := &cobra.Command{
-		Use: "complete UUID", Short: "Complete a call with its result", Args: needExactly(1),
+		Use: "complete UUID… | -", Short: "Complete calls with their result", Args: needArgs(1),
 		Long: "Complete a call: the person was reached, and this is what came of it. The completion carries its own\n" +
 			"time, by which it is recognised when the answer is lost; the same completion again changes nothing.\n" +
-			"Without a result code, rating or notes it asks first; off a terminal it needs --yes.",
+			"Without a result code, rating or notes it asks first; off a terminal it needs --yes. Several calls get the\n" +
+			"same result.",
 		Example: "  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8\n" +
-			"  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --notes - < notes.txt",
+			"  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --notes - < notes.txt\n" +
+			"  fundesk call list --all --status requested --type winback -o id | fundesk call complete - --result-code campaign_ended --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := parseID(args[0])
-			if err != nil {
-				return err
-			}
 			r, err := c.request(s, cmd)
 			if err != nil {
 				return err
 			}
 			if c.notes == "-" {
+				if args[0] == "-" {
+					return usageError("stdin cannot hold both the UUIDs and the notes")
+				}
+				if _, err := s.targets(cmd.Context(), args, false); err != nil { // Before anything is typed.
+					return err
+				}
 				if err := c.readNotes(s, cmd, r, flags); err != nil {
 					return err
 				}
@@ -66,20 +70,17 @@ func callComplete(s *session) *cobra.Command {
 			if err := refuseCompletion(r); err != nil {
 				return err
 			}
-			ch, err := apiclient.CompleteCallChange(id, r)
-			if err != nil {
-				return err
-			}
-			if result := r.Result; !flags.dryRun && result.ResultCode == nil && result.Notes == nil && result.DonorRetentionRating == nil {
+			question := ""
+			if result := r.Result; result.ResultCode == nil && result.Notes == nil && result.DonorRetentionRating == nil {
 				// What came of a call is what it was made for: more often forgotten than meant.
-				if err := s.askChange(cmd.Context(), flags.yes, "complete a call without any result", []apitype.UUID{id}); err != nil {
-					return err
-				}
+				question = "complete without any result"
 			}
-			return runChange(s, cmd, flags, render.CallColumns(), ch)
+			return runTargets(s, cmd, flags, args, render.CallColumns(), question, func(id apitype.UUID) (apiclient.Change, error) {
+				return apiclient.CompleteCallChange(id, r)
+			})
 		},
 	}
-	flags.register(cmd, false)
+	flags.register(cmd, true)
 	f := cmd.Flags()
 	f.StringVar(&c.resultCode, "result-code", "", "what came of the call")
 	f.StringVar(&c.notes, "notes", "", "notes of the result, - for stdin; typed ones go through the outbox")

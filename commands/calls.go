@@ -14,7 +14,7 @@ func callCommand(s *session) *cobra.Command {
 		verb{"list", callList}, verb{"get", callGet}, verb{"create", callCreate}, verb{"attempt", callAttempt}, verb{"complete", callComplete},
 		verb{"cancel", callCancel}, verb{"expire", callExpire}, verb{"watch", callWatch}, verb{"stats", callStats},
 		verb{"import", func(s *session) *cobra.Command {
-			return importCommand(s, importer{"call", callFields(), s.newCall})
+			return importCommand(s, rowShape{record: "call", creates: callFields(), create: s.newCall})
 		}})
 }
 

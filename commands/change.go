@@ -41,7 +41,11 @@ func (c *changeFlags) register(cmd *cobra.Command, many bool) {
 
 // check refuses flags without a meaning.
 func (c *changeFlags) check(cmd *cobra.Command) error {
-	if cmd.Flags().Changed("concurrency") && (c.concurrency < 1 || c.concurrency > bulk.MaxConcurrency) {
+	return checkConcurrency(cmd, c.concurrency)
+}
+
+func checkConcurrency(cmd *cobra.Command, n int) error {
+	if cmd.Flags().Changed("concurrency") && (n < 1 || n > bulk.MaxConcurrency) {
 		return usageError("--concurrency must be 1 to " + strconv.Itoa(bulk.MaxConcurrency))
 	}
 	return nil
@@ -149,15 +153,14 @@ func creation[T any](s *session, cmd *cobra.Command, fields []bodyField, columns
 	return cmd
 }
 
-// updating lets a command change the fields of a record that its flags and its file name.
-func updating[T any](s *session, cmd *cobra.Command, fields []bodyField, columns []render.Column[T], change func(apitype.UUID, map[string]any) (apiclient.Change, error)) *cobra.Command {
+// updating lets a command change the fields of records that its flags and its file name.
+func updating[T any](s *session, cmd *cobra.Command, fields []bodyField, columns []render.Column[T], change func(apitype.UUID, map[string]any, json.RawMessage) (apiclient.Change, error)) *cobra.Command {
 	flags := &changeFlags{}
 	b := newBody(s, cmd, true, fields)
-	flags.register(cmd, false)
+	flags.register(cmd, true)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := parseID(args[0])
-		if err != nil {
-			return err
+		if b.file == "-" && args[0] == "-" {
+			return usageError("stdin cannot hold both the UUIDs and the body")
 		}
 		object, err := b.object(cmd.Context())
 		if err != nil {
@@ -166,11 +169,10 @@ func updating[T any](s *session, cmd *cobra.Command, fields []bodyField, columns
 		if len(object) == 0 {
 			return withHint(usageError("there is nothing to change"), "name fields by flags, --clear or --file")
 		}
-		ch, err := change(id, object)
-		if err != nil {
-			return b.byFlags(err)
-		}
-		return runChange(s, cmd, flags, columns, ch)
+		return runTargets(s, cmd, flags, args, columns, "", func(id apitype.UUID) (apiclient.Change, error) {
+			ch, err := change(id, object, nil)
+			return ch, b.byFlags(err)
+		})
 	}
 	return cmd
 }
@@ -233,7 +235,7 @@ func newResult(id apitype.UUID, answer *apiclient.Response, err error) changeRes
 	if err == nil {
 		r.Status = answer.Status
 	} else {
-		r.Error = new(err.Error())
+		r.Error = new(bulk.Reasons(err))
 		if known, ok := errors.AsType[*apiclient.Error](err); ok {
 			r.Status = known.Status
 		}

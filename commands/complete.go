@@ -102,20 +102,26 @@ func (s *session) addCompletions(root *cobra.Command) {
 // columnNames completes with the columns of a command's noun; those that stand before
 // a comma are kept.
 func columnNames(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-	var all []string
-	switch topCommand(cmd) {
-	case "person":
-		all = names(render.PersonColumns())
-	case "call":
-		all = names(render.CallColumns())
-	case "pledge":
-		all = names(render.PledgeColumns())
-	}
+	all := columnsOf(topCommand(cmd))
 	before := toComplete[:strings.LastIndexByte(toComplete, ',')+1]
 	for i := range all {
 		all[i] = before + all[i]
 	}
 	return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// columnsOf are the columns of a noun.
+func columnsOf(noun string) []string {
+	switch noun {
+	case "person":
+		return names(render.PersonColumns())
+	case "call":
+		return names(render.CallColumns())
+	case "pledge":
+		return names(render.PledgeColumns())
+	default:
+		return nil
+	}
 }
 
 func names[T any](columns []render.Column[T]) []string {
@@ -130,7 +136,7 @@ func names[T any](columns []render.Column[T]) []string {
 func keepFilesOut(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		switch flag.Name {
-		case "file", "input", "results", "state":
+		case "file", "input", "results", "state", "errors":
 		default:
 			if _, given := cmd.GetFlagCompletionFunc(flag.Name); !given {
 				registerFlag(cmd, flag.Name, cobra.NoFileCompletions)

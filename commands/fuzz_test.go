@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"fundesk/apiclient/apitype"
 	"fundesk/commands/bulk"
 )
 
@@ -39,32 +38,40 @@ func FuzzImport(f *testing.F) {
 		f.Add([]byte(seed), false)
 	}
 	s := newSession(App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Now: time.Now}, nil)
-	i := importer{record: "person", fields: personCreateFields(), change: s.newPerson}
+	flags := &rowFlags{defaults: []string{"owningOrganizationUuid=" + testID, "recruitingOrganizationUuid=" + testID}}
+	reader, err := flags.reader(s, s.personRows())
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, text []byte, csv bool) {
-		seen, number := map[apitype.UUID]int{}, 0
-		each := func(n int, line []byte, object map[string]any, err error) {
-			if n <= number {
-				t.Errorf("%q: got line %d after %d", text, n, number)
+		rows, err := bulk.ReadRows(bytes.NewReader(text), bulk.Format{CSV: csv})
+		if err == nil {
+			err = reader.checkHeader(rows.Header)
+		}
+		if err != nil {
+			if err.Error() == "" {
+				t.Errorf("%q: got an error without words", text)
 			}
-			number = n
-			if err != nil {
-				return
-			}
-			object["owningOrganizationUuid"], object["recruitingOrganizationUuid"] = testID, testID
-			made, err := i.line(n, line, object, nil, seen)
-			if err == nil && (!json.Valid(made.change.Body) || made.change.UUID == apitype.UUID{}) {
-				t.Errorf("%q: got the body %s, want JSON and a uuid", text, made.change.Body)
-			}
-			if err != nil && lineProblem(err) == "" {
-				t.Errorf("%q: line %d is refused without a reason", text, n)
+			return
+		}
+		r := &rowRun{rowFlags: flags, session: s, reader: reader, rows: rows}
+		if err := r.creations(); err != nil || len(r.lines)+len(r.wrong) != len(rows.All) {
+			t.Errorf("%q: got %d lines, %d wrong ones and %v, want %d in all", text, len(r.lines), len(r.wrong), err, len(rows.All))
+		}
+		for i, row := range rows.All {
+			if i > 0 && row.Line < rows.All[i-1].Line {
+				t.Errorf("%q: got line %d after %d", text, row.Line, rows.All[i-1].Line)
 			}
 		}
-		read := readNDJSON
-		if csv {
-			read = func(in io.Reader, each eachLine) error { return readCSV(s, i, in, each) }
+		for _, line := range r.lines {
+			if !json.Valid(line.Change.Body) || line.Change.UUID.IsZero() {
+				t.Errorf("%q: got the body %s, want JSON and a uuid", text, line.Change.Body)
+			}
 		}
-		if err := read(bytes.NewReader(text), each); err != nil && err.Error() == "" {
-			t.Errorf("%q: got an error without words", text)
+		for _, wrong := range r.wrong {
+			if len(wrong.What) == 0 || wrong.What[0] == "" {
+				t.Errorf("%q: line %d is refused without a reason", text, wrong.Row.Line)
+			}
 		}
 	})
 }

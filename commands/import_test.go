@@ -251,7 +251,7 @@ func TestImportRefusesAResultsFileInUse(t *testing.T) {
 		t.Fatalf("open the results file: %v", err)
 	}
 	before := len(i.names())
-	if errs, code := i.run(0); code != 2 || !strings.Contains(errs, "another import is using") || len(i.names()) != before {
+	if errs, code := i.run(0); code != 2 || !strings.Contains(errs, "another run is using") || len(i.names()) != before {
 		t.Errorf("beside another import: got exit code %d, %q and %d records, want 2, why, and %d", code, errs, len(i.names()), before)
 	}
 	if err := first.Close(); err != nil {

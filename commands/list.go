@@ -368,9 +368,7 @@ func partial(failed []error, of int) error {
 		if apiclient.KindOf(err) == apiclient.KindInterrupted {
 			e.Kind = apiclient.KindInterrupted
 		}
-		if len(e.Detail) < 20 {
-			e.Detail = append(e.Detail, err.Error())
-		}
+		e.Detail = append(e.Detail, err.Error())
 	}
 	return e
 }

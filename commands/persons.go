@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"encoding/json"
+
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
@@ -12,9 +14,13 @@ func personCommand(s *session) *cobra.Command {
 	return group(s, "person", "Persons are donors. Each belongs to an organization; calls and pledges refer to them.",
 		"  fundesk person list --created-after 7d\n  fundesk person get 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11",
 		verb{"list", personList}, verb{"get", personGet}, verb{"create", personCreate}, verb{"update", personUpdate},
-		verb{"import", func(s *session) *cobra.Command {
-			return importCommand(s, importer{"person", personCreateFields(), s.newPerson})
-		}})
+		verb{"import", func(s *session) *cobra.Command { return importCommand(s, s.personRows()) }},
+		verb{"apply", func(s *session) *cobra.Command { return applyCommand(s, s.personRows()) }})
+}
+
+// personRows are the rows of a file of persons.
+func (s *session) personRows() rowShape {
+	return rowShape{record: "person", creates: personCreateFields(), create: s.newPerson, updates: personFields, update: s.changePerson, read: readerOf(personsOf)}
 }
 
 // personsOf are the persons of a service.
@@ -111,16 +117,20 @@ func (s *session) newPerson(object map[string]any) (apiclient.Change, error) {
 
 func personUpdate(s *session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "update UUID", Short: "Change fields of a person", Args: needExactly(1),
-		Long: "Change the named fields of a person; all others stay as they are. --clear empties fields, and so\ndoes null in a file.",
+		Use: "update UUID… | -", Short: "Change fields of persons", Args: needArgs(1),
+		Long: "Change the named fields of persons; all others stay as they are. --clear empties fields, and so\ndoes null in a file. Several persons get the same values; apply gives each its own.",
 		Example: "  fundesk person update 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --email new@example.org\n" +
-			"  fundesk person update 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --clear iban,name.initials",
+			"  fundesk person update 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --clear iban,name.initials\n" +
+			"  fundesk person list --created-after 1d --all -o id | fundesk person update - --language nl --yes",
 	}
-	return updating(s, cmd, personFields, render.PersonColumns(), func(id apitype.UUID, object map[string]any) (apiclient.Change, error) {
-		r, err := readRequest(object, func(r *apitype.UpdatePersonRequest) apitype.Violations { return r.Validate(s.app.Now()) })
-		if err != nil {
-			return apiclient.Change{}, err
-		}
-		return apiclient.UpdatePersonChange(id, r)
-	})
+	return updating(s, cmd, personFields, render.PersonColumns(), s.changePerson)
+}
+
+// changePerson is the update of a person.
+func (s *session) changePerson(id apitype.UUID, object map[string]any, _ json.RawMessage) (apiclient.Change, error) {
+	r, err := readRequest(object, func(r *apitype.UpdatePersonRequest) apitype.Violations { return r.Validate(s.app.Now()) })
+	if err != nil {
+		return apiclient.Change{}, err
+	}
+	return apiclient.UpdatePersonChange(id, r)
 }

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,9 +16,13 @@ func pledgeCommand(s *session) *cobra.Command {
 	return group(s, "pledge", "Pledges are persons' commitments to donate, once or at an interval.",
 		"  fundesk pledge list --status lead\n  fundesk pledge action activate 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --yes",
 		verb{"list", pledgeList}, verb{"get", pledgeGet}, verb{"create", pledgeCreate}, verb{"update", pledgeUpdate}, verb{"action", pledgeAction},
-		verb{"import", func(s *session) *cobra.Command {
-			return importCommand(s, importer{"pledge", pledgeFields(), s.newPledge})
-		}})
+		verb{"import", func(s *session) *cobra.Command { return importCommand(s, s.pledgeRows()) }},
+		verb{"apply", func(s *session) *cobra.Command { return applyCommand(s, s.pledgeRows()) }})
+}
+
+// pledgeRows are the rows of a file of pledges.
+func (s *session) pledgeRows() rowShape {
+	return rowShape{record: "pledge", creates: pledgeFields(), create: s.newPledge, updates: pledgeUpdateFields, update: changePledge, read: readerOf(pledgesOf)}
 }
 
 // pledgesOf are the pledges of a service.
@@ -110,28 +115,40 @@ func (s *session) newPledge(object map[string]any) (apiclient.Change, error) {
 
 func pledgeUpdate(s *session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "update UUID", Short: "Change fields of a pledge", Args: needExactly(1),
+		Use: "update UUID… | -", Short: "Change fields of pledges", Args: needArgs(1),
 		Long: "Change the fields that are named; all others stay as they are. --clear empties a field. Amount, interval\n" +
-			"and end of an external pledge are its own system's, and the service refuses them.",
+			"and end of an external pledge are its own system's, and the service refuses them. Several pledges get the\n" +
+			"same values; apply gives each its own.",
 		Example: "  fundesk pledge update 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --donation-amount 15\n" +
 			"  fundesk pledge update 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --clear endsAt",
 	}
-	fields := []bodyField{
-		{"recruitingLocationLabel", "recruiting-location-label", textField, "where the donor was recruited"},
-		{"donationInterval", "donation-interval", textField, "once, monthly, quarterly, half-yearly or yearly"},
-		{"donationAmount", "donation-amount", numberField, "Euros"},
-		{"recruiterUserUuid", "recruiter-user", textField, "user who recruited the donor"},
-		{"startsAt", "starts-at", timeField, "start of the pledge"},
-		{"endsAt", "ends-at", timeField, "end of the pledge"},
-		{"externalMetadata", "external-metadata", objectField, "properties of an external system, a JSON object"},
-	}
-	return updating(s, cmd, fields, render.PledgeColumns(), func(id apitype.UUID, object map[string]any) (apiclient.Change, error) {
-		r, err := readRequest(object, (*apitype.UpdatePledgeRequest).Validate)
-		if err != nil {
-			return apiclient.Change{}, err
+	return updating(s, cmd, pledgeUpdateFields, render.PledgeColumns(), changePledge)
+}
+
+// pledgeUpdateFields are the fields of a pledge that can be changed.
+var pledgeUpdateFields = []bodyField{
+	{"recruitingLocationLabel", "recruiting-location-label", textField, "where the donor was recruited"},
+	{"donationInterval", "donation-interval", textField, "once, monthly, quarterly, half-yearly or yearly"},
+	{"donationAmount", "donation-amount", numberField, "Euros"},
+	{"recruiterUserUuid", "recruiter-user", textField, "user who recruited the donor"},
+	{"startsAt", "starts-at", timeField, "start of the pledge"},
+	{"endsAt", "ends-at", timeField, "end of the pledge"},
+	{"externalMetadata", "external-metadata", objectField, "properties of an external system, a JSON object"},
+}
+
+// changePledge is the update of a pledge; what its mode forbids is told where it is known.
+func changePledge(id apitype.UUID, object map[string]any, raw json.RawMessage) (apiclient.Change, error) {
+	r, err := readRequest(object, func(r *apitype.UpdatePledgeRequest) apitype.Violations {
+		violations := r.Validate()
+		if pledge, err := (apiclient.Record[apitype.Pledge]{Raw: raw}).Decode(); err == nil && raw != nil {
+			violations = append(violations, r.ValidateFor(pledge, pledge.ExternalSource.Pointer() != nil)...)
 		}
-		return apiclient.UpdatePledgeChange(id, r)
+		return violations
 	})
+	if err != nil {
+		return apiclient.Change{}, err
+	}
+	return apiclient.UpdatePledgeChange(id, r)
 }
 
 // isActionName reports whether a text can be an action's name: it stands in the path.

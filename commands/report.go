@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"fundesk/apiclient"
 	"fundesk/render"
@@ -128,7 +129,11 @@ func (s *session) tell(command *cobra.Command, r report) {
 		what += strconv.Itoa(r.Status) + " "
 	}
 	fmt.Fprintf(s.app.Err, "fundesk: %s%s\n", what, render.Clean(r.Message))
-	for _, detail := range r.Detail {
+	for i, detail := range r.Detail {
+		if most := s.fittingDetails(); most > 0 && i == most {
+			fmt.Fprintf(s.app.Err, "  … and %d more\n", len(r.Detail)-most)
+			break
+		}
 		_, why, found := strings.Cut(detail, ": ")
 		if said := found && len(r.Detail) == 1 && strings.Contains(r.Message, why); said && r.Kind == apiclient.KindUsage || strings.Contains(r.Message, detail) {
 			continue
@@ -141,6 +146,17 @@ func (s *session) tell(command *cobra.Command, r report) {
 	if r.Hint != "" {
 		fmt.Fprintf(s.app.Err, "hint: %s\n", render.Clean(r.Hint))
 	}
+}
+
+// fittingDetails is how many details are told: as many as fit on a terminal, or 0 for all.
+func (s *session) fittingDetails() int {
+	const besides = 6 // The message, the hint, what was typed, and what comes after.
+	if file, ok := s.app.Err.(*os.File); ok {
+		if _, height, err := term.GetSize(int(file.Fd())); err == nil {
+			return max(5, height-besides)
+		}
+	}
+	return 0
 }
 
 // isClosedPipe reports whether the reader of the output went away. A connection to the

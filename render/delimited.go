@@ -51,11 +51,16 @@ func writeRow[T any](w *bufio.Writer, columns []Column[T], separator, end string
 // csvCell quotes a value where RFC 4180 wants it. A safe one begins with an apostrophe
 // where a spreadsheet would take it for a formula.
 func csvCell(value string, safe bool) string {
-	if safe && value != "" && strings.ContainsRune("=+-@\t\r", rune(value[0])) {
+	if safe && IsFormula(value) {
 		value = "'" + value
 	}
 	if !strings.ContainsAny(value, "\",\r\n") && strings.TrimSpace(value) == value {
 		return value
 	}
 	return `"` + strings.ReplaceAll(value, `"`, `""`) + `"`
+}
+
+// IsFormula reports whether a spreadsheet would take a cell for a formula.
+func IsFormula(cell string) bool {
+	return cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0]))
 }

@@ -150,23 +150,45 @@ func (l Locale) Phone(number string) string {
 }
 
 // International is a number as somebody in a country types it, in E.164: 06 27 08 40 34 is
-// +31627084034 in the Netherlands. What cannot be told is left without its spaces.
+// +31627084034 in the Netherlands, and so is +31 (0)6 27084034. What cannot be told is left
+// without its spaces.
 func International(typed, country string) string {
 	number := strings.Map(func(r rune) rune {
-		if strings.ContainsRune(" -./()", r) {
+		if strings.ContainsRune(" -./()\u00a0", r) {
 			return -1
 		}
 		return r
-	}, typed)
+	}, strings.Replace(typed, "(0)", "", 1))
 	if after, ok := strings.CutPrefix(number, "00"); ok {
 		return "+" + after
 	}
 	for _, c := range phoneCountries {
-		if national, ok := strings.CutPrefix(number, c.trunk); ok && c.trunk != "" && slices.Contains(strings.Fields(c.regions), country) {
+		if !slices.Contains(strings.Fields(c.regions), country) || number == "" || strings.Trim(number, "0123456789") != "" {
+			continue
+		}
+		if national, ok := strings.CutPrefix(number, c.trunk); ok {
+			if c.code == "1" && len(national) == 11 { // As it is dialled between the states, too.
+				national = strings.TrimPrefix(national, "1")
+			}
 			return "+" + c.code + national
 		}
 	}
 	return number
+}
+
+// PhoneCountries are the countries whose numbers [International] reads.
+func PhoneCountries() []string {
+	var all []string
+	for _, c := range phoneCountries {
+		all = append(all, strings.Fields(c.regions)...)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// HasDecimalComma reports whether amounts are written with a comma in a country.
+func HasDecimalComma(country string) bool {
+	return !slices.Contains(strings.Fields("AU CA CH GB IE NZ US"), country)
 }
 
 // hasAnyPrefix reports whether text begins with one of the prefixes, separated by

@@ -64,7 +64,7 @@ func ReadResults(path string) (known Earlier, size int64, err error) {
 		return nil, 0, &Fault{Message: err.Error()}
 	}
 	if !areResults(data) {
-		return nil, 0, &Fault{"the file " + path + " holds no results of an import", "name a file of its own: --results FILE"}
+		return nil, 0, &Fault{"the file " + path + " holds no results of an import or apply", "name a file of its own: --results FILE"}
 	}
 	for line := range bytes.Lines(data) {
 		known.note(line)
@@ -115,13 +115,13 @@ func OpenResults(path string, size int64) (*Results, error) {
 	}
 	if errors.Is(durable.TryLock(file), durable.ErrHeld) { // A file system without locks hides it.
 		return nil, errors.Join(&Fault{
-			"another import is using the results file " + path + "; nothing was sent",
+			"another run is using the results file " + path + "; nothing was sent",
 			"wait until it has ended, then run the same command again",
 		}, file.Close())
 	}
 	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() && info.Size() != size {
 		return nil, errors.Join(&Fault{
-			"another import wrote to the results file " + path + " meanwhile; nothing was sent",
+			"another run wrote to the results file " + path + " meanwhile; nothing was sent",
 			"run the same command again",
 		}, file.Close())
 	}

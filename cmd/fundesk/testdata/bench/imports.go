@@ -69,7 +69,43 @@ func (p programs) imports(runs int) (err error) {
 	speed := func(o outcome) float64 { return importLines / o.wall.Seconds() }
 	row(fmt.Sprintf("`person import`, %d lines, %d at a time", importLines, importWorkers), fmt.Sprintf("%.0f/s", speed(own)),
 		fmt.Sprintf("plain creates %.0f/s", speed(floor)), speed(own)/speed(floor), "≥ 0.7")
+
+	// Each takes its turn after the other has put other numbers there.
+	file, err = p.corrections(folder, "1")
+	if err != nil {
+		return err
+	}
+	others, err := p.corrections(folder, "2")
+	if err != nil {
+		return err
+	}
+	own, floor, err = p.contest(runs,
+		[]string{p.fundesk, "person", "apply", file, "--yes", "--quiet", "--concurrency", workers},
+		[]string{p.floor, "create", p.url + "/api/v1/persons", others, workers})
+	if err != nil {
+		return err
+	}
+	row(fmt.Sprintf("`person apply`, %d phone numbers, %d at a time", importLines, importWorkers), fmt.Sprintf("%.0f/s", speed(own)),
+		fmt.Sprintf("plain updates %.0f/s", speed(floor)), speed(own)/speed(floor), "≥ 0.7")
 	return nil
+}
+
+// corrections is a file that gives as many persons another number.
+func (p programs) corrections(folder, digit string) (string, error) {
+	command := exec.Command(p.fundesk, "person", "list", "--limit", strconv.Itoa(importLines), "-q", "-o", "id")
+	command.Env = p.environment()
+	ids, err := command.Output()
+	if err != nil {
+		return "", fmt.Errorf("list the persons: %w", err)
+	}
+	var text strings.Builder
+	n := 0
+	for id := range strings.Lines(string(ids)) {
+		n++
+		fmt.Fprintf(&text, `{"uuid":"%s","phoneNumber":"+3120%s%06d"}`+"\n", strings.TrimSpace(id), digit, n)
+	}
+	file := filepath.Join(folder, "corrections"+digit+".ndjson")
+	return file, os.WriteFile(file, []byte(text.String()), 0o600)
 }
 
 func importFile(organization string) []byte {

@@ -111,8 +111,7 @@ const timer = "/usr/bin/time"
 // run runs a program to its end; its output is read and forgotten.
 func (p programs) run(program string, args ...string) (outcome, error) {
 	command := exec.Command(program, args...)
-	command.Env = append(os.Environ(), "HOME="+p.folder, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=",
-		"FUNDESK_PROFILE=", "FUNDESK_BASE_URL="+p.url, "FUNDESK_TOKEN="+p.token)
+	command.Env = p.environment()
 	out, err := command.StdoutPipe()
 	if err != nil {
 		return outcome{}, err
@@ -144,6 +143,12 @@ func (p programs) run(program string, args ...string) (outcome, error) {
 		o.memory = kilobytes / 1000
 	}
 	return o, nil
+}
+
+// environment is that of every program.
+func (p programs) environment() []string {
+	return append(os.Environ(), "HOME="+p.folder, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=",
+		"FUNDESK_PROFILE=", "FUNDESK_BASE_URL="+p.url, "FUNDESK_TOKEN="+p.token)
 }
 
 // contest runs two command lines in turns, and is the medians of both.

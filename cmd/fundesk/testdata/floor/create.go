@@ -14,8 +14,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// create posts each line of a file to a list, that many at a time, and looks at the
-// status of the answers alone.
+// create posts each line of a file to a list, that many at a time, and looks at the status
+// of the answers alone. A line that begins with a uuid is an update of that record.
 func create(list, file, atATime string) error {
 	workers, err := strconv.Atoi(atATime)
 	if err != nil {
@@ -49,8 +49,12 @@ func create(list, file, atATime string) error {
 
 // post creates one record under a new uuid: those of fundesk have one too.
 func post(client *http.Client, list string, line []byte) error {
-	body := append([]byte(`{"uuid":"`+apitype.NewUUID().String()+`",`), line[1:]...)
-	request, err := http.NewRequest(http.MethodPost, list, bytes.NewReader(body))
+	method, url, body := http.MethodPost, list, append([]byte(`{"uuid":"`+apitype.NewUUID().String()+`",`), line[1:]...)
+	if given, ok := bytes.CutPrefix(line, []byte(`{"uuid":"`)); ok {
+		id, fields, _ := bytes.Cut(given, []byte(`",`))
+		method, url, body = http.MethodPut, list+"/"+string(id)+"/actions/update", append([]byte("{"), fields...)
+	}
+	request, err := http.NewRequest(method, url, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@
 //	floor get URL      one answer to stdout
 //	floor pass URL     the records as they came, checked by the JSON tokenizer
 //	floor typed URL    the records decoded, and a line of some of their fields
-//	floor create URL FILE N   each line of the file created, N at a time
+//	floor create URL FILE N   each line of the file created or updated, N at a time
 package main
 
 import (

@@ -1,0 +1,85 @@
+package bulk
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/durable"
+)
+
+// Mistakes are what is wrong with one line of a file.
+type Mistakes struct {
+	Row   Row
+	What  []string // One "field: problem" each.
+	Cause error    // Nil for a line that was refused before any request.
+}
+
+// Error is the line with all that is wrong with it.
+func (m Mistakes) Error() string {
+	return "line " + strconv.Itoa(m.Row.Line) + ": " + strings.Join(m.What, "; ")
+}
+
+// Unwrap is the cause.
+func (m Mistakes) Unwrap() error { return m.Cause }
+
+// Reasons is why something was refused, with the fields where they are known.
+func Reasons(err error) string {
+	if known, ok := errors.AsType[*apiclient.Error](err); ok && len(known.Detail) > 0 {
+		return strings.Join(known.Detail, "; ")
+	}
+	return err.Error()
+}
+
+// The columns that a file of mistakes has before those of the rows. A file that was
+// corrected can be read again: they are passed over then.
+const (
+	ColumnLine     = "line"
+	ColumnMistakes = "mistakes"
+)
+
+// IsOwnColumn reports whether a column is of a file of mistakes, and of no record.
+func IsOwnColumn(name string) bool { return name == ColumnLine || name == ColumnMistakes }
+
+// WriteMistakes writes the wrong lines and their mistakes as CSV; the rows under their own
+// header, those of JSON as one cell.
+func WriteMistakes(path string, header []string, wrong []Mistakes) error {
+	var text bytes.Buffer
+	w := csv.NewWriter(&text)
+	keep := make([]int, 0, len(header)) // The columns that are the rows' own.
+	names := []string{ColumnLine, ColumnMistakes}
+	for i, name := range header {
+		if !IsOwnColumn(name) {
+			keep = append(keep, i)
+			names = append(names, name)
+		}
+	}
+	if header == nil {
+		names = append(names, "row")
+	}
+	lines := [][]string{names}
+	for _, m := range wrong {
+		line := []string{strconv.Itoa(m.Row.Line), strings.Join(m.What, "; ")}
+		if m.Row.Text != nil {
+			line = append(line, string(m.Row.Text))
+		}
+		for _, i := range keep {
+			if i < len(m.Row.Cells) {
+				line = append(line, m.Row.Cells[i])
+			}
+		}
+		lines = append(lines, slices.Concat(line, make([]string, max(0, len(names)-len(line)))))
+	}
+	if err := w.WriteAll(lines); err != nil {
+		return fmt.Errorf("write the file of mistakes: %w", err)
+	}
+	if err := durable.WriteFile(path, text.Bytes()); err != nil {
+		return fmt.Errorf("write the file of mistakes: %w", err)
+	}
+	return nil
+}
