@@ -105,7 +105,7 @@ func (s *Service) AddAccount(ctx context.Context, a Account) (Account, error) {
 		if err := a.Scope.check(tx); err != nil {
 			return err
 		}
-		return tx.InsertAccount(a)
+		return accountAudited(tx, a)
 	})
 	return a, err
 }
@@ -124,13 +124,15 @@ func (s *Service) SetAccount(ctx context.Context, id apitype.UUID, set func(*Acc
 		if account.RevokedAt != nil {
 			return &Error{Kind: Invalid, Detail: "the account " + id.String() + " is revoked"}
 		}
+		before := account
 		if err := set(&account); err != nil {
 			return err
 		}
 		if err := cmp.Or(account.check(), account.Scope.check(tx)); err != nil {
 			return err
 		}
-		return tx.UpdateAccount(account)
+		line := AuditLine{At: s.present(), Operation: AuditAccountSet, Record: &id, Fields: before.changed(account)}
+		return errors.Join(tx.UpdateAccount(account), tx.Audit(line))
 	})
 	return account, err
 }
@@ -145,6 +147,34 @@ func (s Scope) check(tx Tx) error {
 		}
 	}
 	return nil
+}
+
+// changed names what differs.
+func (a Account) changed(after Account) string {
+	var names []string
+	for _, field := range []struct {
+		name string
+		same bool
+	}{
+		{"name", a.Name == after.Name},
+		{"permissions", slices.Equal(a.Permissions, after.Permissions)},
+		{"organizations", a.Scope.All == after.Scope.All && slices.Equal(a.Scope.Organizations, after.Scope.Organizations)},
+		{"externalSources", slices.Equal(a.ExternalSources, after.ExternalSources)},
+	} {
+		if !field.same {
+			names = append(names, field.name)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// accountAudited saves a new account, with the line of it.
+func accountAudited(tx Tx, a Account) error {
+	line := AuditLine{
+		At: a.CreatedAt, Operation: AuditAccountAdd, Record: &a.UUID,
+		Fields: "name,permissions,organizations,externalSources",
+	}
+	return errors.Join(tx.InsertAccount(a), tx.Audit(line))
 }
 
 // check refuses an account that no request could use, or that means two things.
@@ -189,7 +219,8 @@ func (s *Service) RevokeAccount(ctx context.Context, id apitype.UUID) (account A
 			return err
 		}
 		account.RevokedAt = new(s.present())
-		return tx.UpdateAccount(account)
+		line := AuditLine{At: *account.RevokedAt, Operation: AuditAccountRevoke, Record: &id, Fields: "revokedAt"}
+		return errors.Join(tx.UpdateAccount(account), tx.Audit(line))
 	})
 	return account, err
 }
@@ -199,15 +230,17 @@ func (s *Service) IssueToken(ctx context.Context, id apitype.UUID, ttl time.Dura
 	if ttl < time.Second {
 		return "", expires, &Error{Kind: Invalid, Detail: "a token is valid for a second at least"}
 	}
-	err = s.view(ctx, "issue the token", func(r Reader) error {
-		account, err := r.Account(id)
+	err = s.update(ctx, "issue the token", func(tx Tx) error {
+		account, err := tx.Account(id)
 		switch {
 		case errors.Is(err, ErrNoRow):
 			return &Error{Kind: NotFound, Detail: "there is no account " + id.String()}
 		case err == nil && account.RevokedAt != nil:
 			return &Error{Kind: Invalid, Detail: "the account " + id.String() + " is revoked"}
+		case err != nil:
+			return err
 		}
-		return err
+		return tx.Audit(AuditLine{At: s.present(), Operation: AuditTokenIssue, Record: &id})
 	})
 	if err != nil {
 		return "", expires, err

@@ -49,6 +49,11 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 		}
 		return row.Size() + len(c.BaseURL) + 2*sizeOf(transactions[row.PledgeRow.Number])
 	})
+	if parts.person {
+		if err := s.noteRead(ctx, c.listed(AuditCallList, o.Query(), len(page.rows), s.present())); err != nil {
+			return Answer{}, err
+		}
+	}
 	viewer := s.viewer(c)
 	node := func(dst []byte, row CallRow) []byte { return viewer.appendCallNode(dst, row, parts, transactions) }
 	return Answer{JSON: envelope(cursors, page, callPosition, size, node)}, nil
@@ -86,10 +91,15 @@ func (s *Service) GetCall(ctx context.Context, c Caller, id apitype.UUID) (answe
 	if err := c.Require(CallsRead); err != nil {
 		return Answer{}, err
 	}
+	var row WholeCall
 	err = s.ask(ctx, "read the call", func(r Reader) (err error) {
-		answer, err = s.viewer(c).call(r.WholeCall(id, c.Scope))
+		row, err = r.WholeCall(id, c.Scope)
+		answer, err = s.viewer(c).call(row, err)
 		return err
 	})
+	if err == nil {
+		err = s.notePerson(ctx, c, c.audited(AuditCallGet, id, s.present()), row.PersonRow)
+	}
 	return answer, err
 }
 
@@ -137,7 +147,10 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 		if err == nil {
 			err = enqueue(tx, row, call, person, now)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return recordAudited(tx, c.audited(AuditCallCreate, id, now).of(call.PersonUUID).by(request.RequestedByUserUUID), nil, row.Doc)
 	})
 	if err != nil {
 		return Answer{}, err
@@ -193,14 +206,14 @@ func (c *CallRow) write(call apitype.Call) (err error) {
 	return err
 }
 
-// changeCall runs a rule on a call and saves what comes of it.
-func (s *Service) changeCall(ctx context.Context, c Caller, id apitype.UUID, m Match, what string,
+// changeCall runs a rule on a call and saves what comes of it, with the line of the change.
+func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Match,
 	rule func(tx Tx, row *CallRow, call *apitype.Call) (changed bool, err error),
 	queue func(tx Tx, row CallRow, call apitype.Call) error,
 ) (Answer, error) {
 	var row CallRow
-	err := s.update(ctx, what, func(tx Tx) (err error) {
-		if row, err = visibleCall(tx, c, id); err != nil {
+	err := s.update(ctx, string(line.Operation), func(tx Tx) (err error) {
+		if row, err = visibleCall(tx, c, *line.Record); err != nil {
 			return err
 		}
 		if err := m.check(row.Rev); err != nil {
@@ -215,10 +228,11 @@ func (s *Service) changeCall(ctx context.Context, c Caller, id apitype.UUID, m M
 			return err
 		}
 		if changed {
+			before := row.Doc
 			if err := row.write(call); err != nil {
 				return err
 			}
-			if err := errors.Join(tx.UpdateCall(row), queue(tx, row, call)); err != nil {
+			if err := errors.Join(tx.UpdateCall(row), queue(tx, row, call), recordAudited(tx, line.of(call.PersonUUID), before, row.Doc)); err != nil {
 				return err
 			}
 			row.Rev++
@@ -242,7 +256,8 @@ func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m M
 		return Answer{}, err
 	}
 	now := s.present()
-	return s.changeCall(ctx, c, id, m, "add the attempt", func(tx Tx, row *CallRow, call *apitype.Call) (bool, error) {
+	line := c.audited(AuditCallAttempt, id, now).by(request.UserUUID)
+	return s.changeCall(ctx, c, line, m, func(tx Tx, row *CallRow, call *apitype.Call) (bool, error) {
 		organization, err := tx.Organization(row.Owner)
 		if err != nil {
 			return false, err
@@ -266,7 +281,8 @@ func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m
 		return Answer{}, err
 	}
 	now := s.present()
-	return s.changeCall(ctx, c, id, m, "complete the call", func(_ Tx, row *CallRow, call *apitype.Call) (bool, error) {
+	line := c.audited(AuditCallComplete, id, now).by(request.UserUUID)
+	return s.changeCall(ctx, c, line, m, func(_ Tx, row *CallRow, call *apitype.Call) (bool, error) {
 		changed, err := moveCall(call, row.External, completion(request), now)
 		if err != nil || !changed {
 			return false, err
@@ -287,7 +303,7 @@ func (s *Service) CancelCall(ctx context.Context, c Caller, id apitype.UUID, m M
 	if err := c.Require(CallsCancel); err != nil {
 		return Answer{}, err
 	}
-	return s.endCall(ctx, c, id, m, callMove{name: "cancelled", to: apitype.CallCancelled, at: request.CancelledAt})
+	return s.endCall(ctx, c, AuditCallCancel, id, m, callMove{name: "cancelled", to: apitype.CallCancelled, at: request.CancelledAt})
 }
 
 // ExpireCall marks a call as expired.
@@ -296,12 +312,12 @@ func (s *Service) ExpireCall(ctx context.Context, c Caller, id apitype.UUID, m M
 	if err := c.Require(CallsExpire); err != nil {
 		return Answer{}, err
 	}
-	return s.endCall(ctx, c, id, m, callMove{name: "expired", to: apitype.CallExpired, at: request.ExpiredAt})
+	return s.endCall(ctx, c, AuditCallExpire, id, m, callMove{name: "expired", to: apitype.CallExpired, at: request.ExpiredAt})
 }
 
-func (s *Service) endCall(ctx context.Context, c Caller, id apitype.UUID, m Match, move callMove) (Answer, error) {
+func (s *Service) endCall(ctx context.Context, c Caller, operation AuditOperation, id apitype.UUID, m Match, move callMove) (Answer, error) {
 	now := s.present()
-	return s.changeCall(ctx, c, id, m, "move the call", func(_ Tx, row *CallRow, call *apitype.Call) (bool, error) {
+	return s.changeCall(ctx, c, c.audited(operation, id, now), m, func(_ Tx, row *CallRow, call *apitype.Call) (bool, error) {
 		return moveCall(call, row.External, move, now)
 	}, func(tx Tx, row CallRow, call apitype.Call) error { return ended(tx, row, call, nil, now) })
 }

@@ -21,10 +21,11 @@ func (s *Service) MarkProcessed(ctx context.Context, c Caller, entries []apitype
 			Pointer: "/entries", Message: fmt.Sprintf("must have 1 to %d entries", apitype.MaxEntries),
 		}})
 	}
+	now := s.present()
 	err = s.update(ctx, "mark entities", func(tx Tx) error {
 		failures = nil
 		for _, sent := range entries {
-			problem, err := markEntry(tx, c, sent)
+			problem, err := markEntry(tx, c, sent, now)
 			if err != nil {
 				return err
 			}
@@ -38,7 +39,7 @@ func (s *Service) MarkProcessed(ctx context.Context, c Caller, entries []apitype
 }
 
 // markEntry marks one entity, or says what is wrong with the entry.
-func markEntry(tx Tx, c Caller, sent apitype.UncheckedEntry) (problem string, err error) {
+func markEntry(tx Tx, c Caller, sent apitype.UncheckedEntry, now apitype.Time) (problem string, err error) {
 	entry, problem := sent.Check()
 	if problem != "" {
 		return problem, nil
@@ -46,29 +47,47 @@ func markEntry(tx Tx, c Caller, sent apitype.UncheckedEntry) (problem string, er
 	if entry.ExternalSourceName != nil && !slices.Contains(c.ExternalSources, *entry.ExternalSourceName) {
 		return "externalSourceName is not a source of the account", nil
 	}
-	err = visibleEntity(tx, c, entry)
+	person, err := visibleEntity(tx, c, entry)
 	if refusal, ok := errors.AsType[*Error](err); ok && refusal.Kind == NotFound {
 		return refusal.Detail, nil
 	}
 	if err != nil {
 		return "", err
 	}
-	return "", tx.Mark(c.UUID, entry)
+	line := c.audited(markedAs(entry.EntityName), entry.EntityUUID, now)
+	line.Person = person
+	return "", errors.Join(tx.Mark(c.UUID, entry), tx.Audit(line))
 }
 
-// visibleEntity refuses an entity that the caller may not see like one that is unknown.
-func visibleEntity(r Reader, c Caller, entry apitype.ProcessedEntry) (err error) {
+// visibleEntity is the person whom an entity is about. One that the caller may not see is refused
+// like one that is unknown.
+func visibleEntity(r Reader, c Caller, entry apitype.ProcessedEntry) (person *apitype.UUID, err error) {
+	var about struct {
+		PersonUUID *apitype.UUID `json:"personUuid"`
+	}
 	switch entry.EntityName {
 	case apitype.EntityPerson:
 		_, err = visiblePerson(r, c, entry.EntityUUID)
-	case apitype.EntityCall:
-		_, err = visibleCall(r, c, entry.EntityUUID)
+		return &entry.EntityUUID, err
 	case apitype.EntityPledge:
-		_, err = visiblePledge(r, c, entry.EntityUUID)
-	default:
-		if _, err = r.Transaction(entry.EntityUUID, c.Scope); errors.Is(err, ErrNoRow) {
-			return notFound(string(apitype.EntityTransaction))
+		row, err := visiblePledge(r, c, entry.EntityUUID)
+		return &row.Person, err
+	case apitype.EntityCall:
+		row, err := visibleCall(r, c, entry.EntityUUID)
+		if err != nil {
+			return nil, err
 		}
+		err = decode("call", row.Doc, &about)
+		return about.PersonUUID, err
+	default:
+		row, err := r.Transaction(entry.EntityUUID, c.Scope)
+		if errors.Is(err, ErrNoRow) {
+			return nil, notFound(string(apitype.EntityTransaction))
+		}
+		if err != nil {
+			return nil, err
+		}
+		err = decode("transaction", row.Doc, &about)
+		return about.PersonUUID, err
 	}
-	return err
 }

@@ -50,18 +50,22 @@ func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error
 				return err
 			}
 		}
-		l := newLoader(tx, s.present())
+		l, records := newLoader(tx, s.present()), 0
 		err := feed(func(record LoadRecord) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+			records++
 			return l.add(record)
 		})
 		// What waits came before what ended the load, and is told first.
 		if refused := l.finish(); refused != nil {
 			return refused
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return tx.Audit(AuditLine{At: l.now, Operation: AuditLoad, Records: &records})
 	})
 }
 

@@ -24,7 +24,10 @@ func (s *Service) AddOrganization(ctx context.Context, o Organization) (Organiza
 		} else if err != nil {
 			return err
 		}
-		return nil
+		return tx.Audit(AuditLine{
+			At: s.present(), Operation: AuditOrganizationAdd, Record: &o.UUID,
+			Fields: "name,abbreviation,maxCallAttempts,coolingOff",
+		})
 	})
 }
 
@@ -42,14 +45,26 @@ func (s *Service) SetOrganization(ctx context.Context, id apitype.UUID, set func
 		if err != nil {
 			return err
 		}
-		before := o.MaxCallAttempts
+		before := o
 		set(&o)
 		if err := errors.Join(o.check(), tx.UpdateOrganization(o)); err != nil {
 			return err
 		}
-		return attemptsLimited(tx, o, before, now)
+		line := AuditLine{At: now, Operation: AuditOrganizationSet, Record: &id, Fields: strings.Join(before.changed(o), ",")}
+		return errors.Join(attemptsLimited(tx, o, before.MaxCallAttempts, now), tx.Audit(line))
 	})
 	return o, err
+}
+
+// changed names the settings that differ.
+func (o Organization) changed(after Organization) (names []string) {
+	if !equal(o.MaxCallAttempts, after.MaxCallAttempts) {
+		names = append(names, "maxCallAttempts")
+	}
+	if o.CoolingOff != after.CoolingOff {
+		names = append(names, "coolingOff")
+	}
+	return names
 }
 
 // check refuses settings that make no sense.
@@ -102,7 +117,7 @@ func (s *Service) OwnAccount(ctx context.Context, name string) (id apitype.UUID,
 		}
 		id = s.newUUID()
 		account := Account{UUID: id, Name: name, Permissions: Permissions, Scope: Scope{All: true}, CreatedAt: s.present()}
-		if err := tx.InsertAccount(account); err != nil {
+		if err := accountAudited(tx, account); err != nil {
 			return err
 		}
 		return tx.SetSetting(setting, id.String())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"fundesk/apiclient/apitype"
 )
@@ -35,6 +36,9 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 		return Answer{}, err
 	}
 	size := page.cut(w.backward, PersonRow.Size)
+	if err := s.noteRead(ctx, c.listed(AuditPersonList, o.Query(), len(page.rows), s.present())); err != nil {
+		return Answer{}, err
+	}
 	node := func(dst []byte, row PersonRow) []byte { return append(dst, row.Doc...) }
 	return Answer{JSON: envelope(cursors, page, personPosition, size, node)}, nil
 }
@@ -52,6 +56,9 @@ func (s *Service) GetPerson(ctx context.Context, c Caller, id apitype.UUID) (ans
 		answer = Answer{JSON: appendPerson(nil, row), Rev: row.Rev}
 		return err
 	})
+	if err == nil {
+		err = s.noteRead(ctx, c.audited(AuditPersonGet, id, s.present()).of(id))
+	}
 	return answer, err
 }
 
@@ -98,7 +105,7 @@ func (s *Service) CreatePerson(ctx context.Context, c Caller, request apitype.Cr
 			return err
 		}
 		answer = Answer{JSON: appendPerson(nil, row), Rev: row.Rev}
-		return nil
+		return personAudited(tx, c.audited(AuditPersonCreate, id, now), PersonRow{}, row)
 	})
 	return answer, err
 }
@@ -198,7 +205,8 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 			return err
 		}
 		if !slices.Equal(row.Doc, before.Doc) || !equal(row.MandateID, before.MandateID) {
-			if err := errors.Join(tx.UpdatePerson(row), personChanged(tx, person, now)); err != nil {
+			line := c.audited(AuditPersonUpdate, id, now)
+			if err := errors.Join(tx.UpdatePerson(row), personChanged(tx, person, now), personAudited(tx, line, before, row)); err != nil {
 				return err
 			}
 			row.Rev++
@@ -207,6 +215,15 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 		return nil
 	})
 	return answer, err
+}
+
+// personAudited adds the line of a change of a person.
+func personAudited(tx Tx, line AuditLine, before, after PersonRow) error {
+	line.Fields = changed(before.Doc, after.Doc)
+	if !equal(before.MandateID, after.MandateID) {
+		line.Fields = strings.TrimPrefix(line.Fields+",mandate.id", ",")
+	}
+	return tx.Audit(line.of(after.UUID))
 }
 
 // patchPerson merges an update into a person, and says what is then wrong with it.

@@ -66,10 +66,15 @@ func (s *Service) GetPledge(ctx context.Context, c Caller, id apitype.UUID) (ans
 	if err := c.Require(PledgesRead); err != nil {
 		return Answer{}, err
 	}
+	var row WholePledge
 	err = s.ask(ctx, "read the pledge", func(r Reader) (err error) {
-		answer, err = s.viewer(c).pledge(r.WholePledge(id, c.Scope))
+		row, err = r.WholePledge(id, c.Scope)
+		answer, err = s.viewer(c).pledge(row, err)
 		return err
 	})
+	if err == nil {
+		err = s.notePerson(ctx, c, c.audited(AuditPledgeGet, id, s.present()), row.PersonRow)
+	}
 	return answer, err
 }
 
@@ -113,8 +118,10 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 		}
 		if err = tx.InsertPledge(row); errors.Is(err, ErrExists) {
 			return taken("pledge")
+		} else if err != nil {
+			return err
 		}
-		return err
+		return recordAudited(tx, c.audited(AuditPledgeCreate, id, now).of(row.Person), nil, row.Doc)
 	})
 	if err != nil {
 		return Answer{}, err
@@ -193,7 +200,7 @@ func (s *Service) UpdatePledge(ctx context.Context, c Caller, id apitype.UUID, m
 		return Answer{}, err
 	}
 	now := s.present()
-	return s.changePledge(ctx, c, id, "update the pledge", func(row *PledgeRow, pledge *apitype.Pledge) error {
+	return s.changePledge(ctx, c, c.audited(AuditPledgeUpdate, id, now), func(row *PledgeRow, pledge *apitype.Pledge) error {
 		if err := invalid(request.ValidateFor(*pledge, row.External)); err != nil {
 			return err
 		}
@@ -223,7 +230,7 @@ func (s *Service) ActOnPledge(ctx context.Context, c Caller, id apitype.UUID, m 
 		return Answer{}, &Error{Kind: NotFound, Detail: "there is no such action; known are " + joined(apitype.PledgeActions)}
 	}
 	now := s.present()
-	return s.changePledge(ctx, c, id, "act on the pledge", func(row *PledgeRow, pledge *apitype.Pledge) error {
+	return s.changePledge(ctx, c, c.audited(actedOn(action), id, now), func(row *PledgeRow, pledge *apitype.Pledge) error {
 		if err := m.check(row.Rev); err != nil {
 			return err
 		}
@@ -231,14 +238,14 @@ func (s *Service) ActOnPledge(ctx context.Context, c Caller, id apitype.UUID, m 
 	})
 }
 
-// changePledge runs a rule on a pledge and saves what comes of it. Only accounts of the
-// owning organization may change a pledge. Spec gap: A3.
-func (s *Service) changePledge(ctx context.Context, c Caller, id apitype.UUID, what string,
+// changePledge runs a rule on a pledge and saves what comes of it, with the line of the change.
+// Only accounts of the owning organization may change a pledge. Spec gap: A3.
+func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine,
 	rule func(row *PledgeRow, pledge *apitype.Pledge) error,
 ) (Answer, error) {
 	var row PledgeRow
-	err := s.update(ctx, what, func(tx Tx) (err error) {
-		if row, err = visiblePledge(tx, c, id); err != nil {
+	err := s.update(ctx, string(line.Operation), func(tx Tx) (err error) {
+		if row, err = visiblePledge(tx, c, *line.Record); err != nil {
 			return err
 		}
 		if !c.Scope.Contains(row.Owner) {
@@ -256,7 +263,7 @@ func (s *Service) changePledge(ctx context.Context, c Caller, id apitype.UUID, w
 			return err
 		}
 		if !bytes.Equal(before.Doc, row.Doc) {
-			if err := tx.UpdatePledge(row); err != nil {
+			if err := errors.Join(tx.UpdatePledge(row), recordAudited(tx, line.of(row.Person), before.Doc, row.Doc)); err != nil {
 				return err
 			}
 			row.Rev++

@@ -109,6 +109,11 @@ func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallL
 			return Answer{}, err
 		}
 	}
+	if len(page.positions) > 0 && c.May(PersonsRead) {
+		if err := s.noteRead(ctx, c.listed(AuditQueueList, o.Query(), len(page.positions), now)); err != nil {
+			return Answer{}, err
+		}
+	}
 	page.previous = page.previous || after != nil && len(page.positions) > 0
 	return Answer{JSON: page.append(c)}, nil
 }

@@ -50,7 +50,21 @@ func (s *Service) TakeCalls(ctx context.Context, c Caller, request apitype.TakeR
 	s.counted(LeasesTaken, t.taken)
 	s.counted(LeasesExpired, t.expired)
 	s.forgetQueue(ctx, now)
+	if err := s.noteRead(ctx, t.shown()...); err != nil {
+		return Answer{}, err
+	}
 	return s.takeAnswer(ctx, t)
+}
+
+// shown are the lines of the persons who are shown with what was taken.
+func (t *taking) shown() (lines []AuditLine) {
+	if !t.c.May(PersonsRead) {
+		return nil
+	}
+	for _, lease := range t.leases {
+		lines = append(lines, t.c.audited(AuditQueueTake, lease.CallUUID, t.now).of(lease.Person).by(&lease.UserUUID))
+	}
+	return lines
 }
 
 // taking is one take.
@@ -288,7 +302,12 @@ func (s *Service) ReleaseLease(ctx context.Context, c Caller, id apitype.UUID, r
 			return err
 		}
 		released = 1
-		return lookAgain(tx, lease.Person, now, deferral(lease.CallUUID, request))
+		err = lookAgain(tx, lease.Person, now, deferral(lease.CallUUID, request))
+		if by == EndedByDeferral {
+			line := c.audited(AuditCallLater, lease.CallUUID, now).of(lease.Person).by(&lease.UserUUID)
+			err = errors.Join(err, tx.Audit(line))
+		}
+		return err
 	})
 	s.counted(LeasesReleased, released)
 	s.countRefused(err)
@@ -335,7 +354,8 @@ func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, requ
 		if err != nil && !errors.Is(err, ErrNoRow) {
 			return err
 		}
-		return lookAgain(tx, call.PersonUUID, now, deferral(id, request))
+		line := c.audited(AuditCallLater, id, now).of(call.PersonUUID).by(request.UserUUID)
+		return errors.Join(lookAgain(tx, call.PersonUUID, now, deferral(id, request)), tx.Audit(line))
 	})
 	s.countRefused(err)
 	return err

@@ -28,20 +28,23 @@ type Options struct {
 	NewUUID func() apitype.UUID // Nil: random version 4.
 	// Count is told of what happens in the queue; nil: nobody is.
 	Count func(event QueueEvent, n int)
+	// AuditReads notes in the audit who is shown persons, one by one and in lists.
+	AuditReads bool
 }
 
 // Service answers the operations of the interface. It is safe for concurrent use, and
 // several processes may share one database.
 type Service struct {
-	store    Store
-	now      func() time.Time
-	newUUID  func() apitype.UUID
-	count    func(event QueueEvent, n int)
-	keys     keys
-	verified verifiedTokens
-	waited   memo[int]        // How many calls wait, where they are many.
-	states   memo[QueueState] // Likewise what was counted of the queue.
-	forgets  atomic.Int64     // When what is old of the queue is deleted next, in milliseconds since 1970.
+	store      Store
+	now        func() time.Time
+	newUUID    func() apitype.UUID
+	count      func(event QueueEvent, n int)
+	keys       keys
+	verified   verifiedTokens
+	waited     memo[int]        // How many calls wait, where they are many.
+	states     memo[QueueState] // Likewise what was counted of the queue.
+	auditReads bool
+	forgets    atomic.Int64 // When what is old of the queue is deleted next, in milliseconds since 1970.
 }
 
 // New is the service on a store whose schema is up to date.
@@ -54,7 +57,7 @@ func New(ctx context.Context, o Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{store: o.Store, now: o.Now, newUUID: o.NewUUID, count: o.Count, keys: keys}
+	s := &Service{store: o.Store, now: o.Now, newUUID: o.NewUUID, count: o.Count, auditReads: o.AuditReads, keys: keys}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -76,6 +79,8 @@ type Caller struct {
 	// BaseURL is where the caller reaches the service, without a slash at the end;
 	// signed links begin with it.
 	BaseURL string
+	// RequestID is by what the caller and the log know the request; empty: by nothing.
+	RequestID string
 }
 
 // Match are the revisions that an update or a move is meant for. Nil is any.

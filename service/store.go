@@ -87,6 +87,8 @@ type Reader interface {
 	Leases(scope Scope, now apitype.Time) ([]LeaseRow, error)
 	LeasesSeen(scope Scope, since, now apitype.Time, each func(l LeaseRow, seen apitype.Time, by LeaseEnd)) error
 	WorkDone(scope Scope, since apitype.Time, each func(Work)) error
+
+	AuditLines(f AuditFilter) ([]AuditLine, error)
 }
 
 // Tx reads and writes in one transaction. Inserting a row that exists is ErrExists,
@@ -135,6 +137,7 @@ type Tx interface {
 	EndLeasesByTime(now apitype.Time) (ended int, err error)
 	Work(w Work) error
 	ForgetQueue(before apitype.Time, limit int) (most int, err error)
+	Audit(line AuditLine) error
 	// Mark keeps an entry; one of the same account, source and entity is replaced.
 	Mark(account apitype.UUID, entry apitype.ProcessedEntry) error
 }

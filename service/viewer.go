@@ -127,7 +127,7 @@ func (v viewer) appendWholePledge(dst []byte, row WholePledge) []byte {
 // personMember writes the person of a call or a pledge, null when the caller may not see
 // it.
 func (v viewer) personMember(dst []byte, person *PersonRow) []byte {
-	if person == nil || !v.mayEmbedPerson(*person) {
+	if !v.caller.shown(person) {
 		return member(dst, "person", nil)
 	}
 	return appendPerson(append(dst, `,"person":`...), *person)
@@ -242,7 +242,10 @@ func (v viewer) mayReadPerson(owner apitype.UUID) bool {
 	return v.caller.May(PersonsRead) && v.caller.Scope.Contains(owner)
 }
 
-func (v viewer) mayEmbedPerson(p PersonRow) bool { return v.mayReadPerson(p.Owner) && len(p.Doc) > 0 }
+// shown reports whether an answer shows a caller the person of a record.
+func (c Caller) shown(p *PersonRow) bool {
+	return p != nil && len(p.Doc) > 0 && c.May(PersonsRead) && c.Scope.Contains(p.Owner)
+}
 
 func (v viewer) maySeePledge(p PledgeRow) bool {
 	return v.caller.Scope.Contains(p.Owner) || v.caller.Scope.Contains(p.Recruiting)

@@ -85,6 +85,7 @@ type program struct {
 	connections    int
 	connectTimeout time.Duration
 	answerTimeout  time.Duration
+	auditReads     bool
 	observe        func(change bool, took time.Duration) // Of the database; nil: nobody is told.
 	count          func(event service.QueueEvent, n int) // Of the queue; nil: nobody is told.
 }
@@ -156,20 +157,26 @@ func (p *program) root() *cobra.Command {
 	}
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.database, "database", "", "`sqlite:PATH` or postgres://… (default: fundeskd.db in the data folder; also FUNDESKD_DATABASE)")
-	flags.StringVarP(&p.output, "output", "o", "", "`FORMAT`: json for one machine-readable answer")
+	flags.StringVarP(&p.output, "output", "o", "", "`FORMAT`: json for one machine-readable answer; ndjson where records are printed one by one")
 	flags.BoolVar(&p.noMigrate, "no-migrate", false, "do not bring the schema up to date first")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
-	root.PersistentPreRunE = func(*cobra.Command, []string) error {
-		if p.output != "" && p.output != "json" {
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		_, streamed := c.Annotations[ndjson]
+		switch {
+		case p.output == "" || p.output == "json" || p.output == ndjson && streamed:
+			return nil
+		case streamed:
+			return usage("unknown output format %q; known are json, ndjson", p.output)
+		default:
 			return usage("unknown output format %q; known is json", p.output)
 		}
-		return nil
 	}
 	root.AddCommand(
 		p.serveCommand(), p.migrateCommand(),
 		p.organizationCommand(), p.accountCommand(), p.tokenCommand(),
 		p.loadCommand(), p.sampleCommand(),
 		p.backupCommand(), p.restoreCommand(), p.copyCommand(), p.checkCommand(), p.openAPICommand(),
+		p.auditCommand(),
 	)
 	return root
 }
@@ -248,7 +255,7 @@ func (p *program) open(ctx context.Context) (*sqlstore.Store, *service.Service, 
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := service.New(ctx, service.Options{Store: store, Now: p.Now, Count: p.count})
+	s, err := service.New(ctx, service.Options{Store: store, Now: p.Now, Count: p.count, AuditReads: p.auditReads})
 	if err != nil {
 		return nil, nil, errors.Join(err, store.Close())
 	}

@@ -40,22 +40,33 @@ func refused(err error) error {
 	return err
 }
 
-// table writes rows in columns. A name may hold what would move them, or the terminal.
+// table writes rows in columns.
 func table(w io.Writer, rows [][]string) {
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
-		cells := make([]string, len(row))
-		for i, cell := range row {
-			cells[i] = strings.Map(func(r rune) rune {
-				if unicode.IsControl(r) {
-					return ' '
-				}
-				return r
-			}, cell)
-		}
-		fmt.Fprintln(columns, strings.Join(cells, "\t"))
+		fmt.Fprintln(columns, strings.Join(cleaned(row), "\t"))
 	}
 	_ = columns.Flush() // To memory.
+}
+
+// tableRow writes a row of a table whose other rows are not known yet.
+func tableRow(w io.Writer, row []string) error {
+	_, err := fmt.Fprintln(w, strings.Join(cleaned(row), "  "))
+	return err
+}
+
+// cleaned are cells without what would move them, or the terminal.
+func cleaned(row []string) []string {
+	cells := make([]string, len(row))
+	for i, cell := range row {
+		cells[i] = strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return ' '
+			}
+			return r
+		}, cell)
+	}
+	return cells
 }
 
 // parseUUID reads an identifier of the command line.

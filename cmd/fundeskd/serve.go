@@ -82,6 +82,7 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.DurationVar(&p.connectTimeout, "database-connect-timeout", 0, "how long a PostgreSQL server may take to accept a connection (default 3s)")
 	flags.BoolVar(&o.sandbox, "sandbox", false, "serve sample data of its own, with a clock that can be set and faults on demand; see fundeskd serve --help")
 	flags.DurationVar(&o.answerTimeout, "database-answer-timeout", defaultAnswerTimeout, "how long a PostgreSQL server may take to answer, and a free connection to come")
+	flags.BoolVar(&p.auditReads, "audit-reads", false, "note in the audit who is shown persons, one by one and in lists; each is a change of the database")
 	flags.StringVar(&o.tlsCert, "tls-cert", "", "certificate `file`")
 	flags.StringVar(&o.tlsKey, "tls-key", "", "key `file` of the certificate")
 	flags.StringVar(&o.probes, "metrics-listen", "", "`address` that serves /metrics, /healthz and /readyz, and nothing else does (default: with the interface)")

@@ -286,7 +286,7 @@ func (a *api) authenticated(route route) http.Handler {
 				writeProblem(w, http.StatusTooManyRequests, "the account makes more requests than it may", nil)
 				return nil
 			}
-			caller := service.Caller{Account: account, BaseURL: a.base(r)}
+			caller := service.Caller{Account: account, BaseURL: a.base(r), RequestID: w.Header().Get("X-Request-Id")}
 			if route.permission != "" {
 				if err := caller.Require(route.permission); err != nil {
 					return err

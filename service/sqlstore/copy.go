@@ -60,6 +60,7 @@ var copyTables = []copyTable{
 	{"queue_leases", 1, leaseColumns, copyBatch, ``},
 	{"queue_work", 2, []string{"done_at", "work_uuid", "user_uuid", "owner", "work", "code"}, copyBatch, ``},
 	{"processed", 4, []string{"account", "source", "entity_name", "entity", "processed_at", "consumer"}, copyBatch, ``},
+	{"audit", 2, auditColumns, copyBatch, ``},
 }
 
 // copyMark is the setting of a database that is being copied into: the digest of the

@@ -54,6 +54,7 @@ var (
 
 // sqliteText is a migration for SQLite, which reads text, and not bytes, as JSON.
 func sqliteText(text string) string {
+	text = strings.ReplaceAll(text, "--sqlite ", "")
 	text = stored.ReplaceAllString(text, `json_extract(CAST($1 AS TEXT), '$$.$2')`)
 	return sqliteWords.Replace(identifierText.ReplaceAllString(text, `lower(hex($1))`))
 }

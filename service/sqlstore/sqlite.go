@@ -322,9 +322,14 @@ func (e *sqliteEngine) commit(c *conn, batch []*write) (err error) {
 		}
 	}()
 	outcomes := make([]error, len(batch))
+	c.lines = c.lines[:0]
 	for i, w := range batch {
+		lines := len(c.lines)
 		if outcomes[i], err = attempt(c, w, len(batch) == 1); err != nil {
 			return err
+		}
+		if outcomes[i] != nil {
+			c.lines = c.lines[:lines]
 		}
 	}
 	if len(batch) == 1 && outcomes[0] != nil {
@@ -332,6 +337,9 @@ func (e *sqliteEngine) commit(c *conn, batch []*write) (err error) {
 		return nil
 	}
 	e.left = false
+	if err := c.addLines(); err != nil {
+		return err
+	}
 	if _, err := c.exec(`COMMIT`); err != nil {
 		return err
 	}

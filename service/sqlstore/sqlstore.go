@@ -66,6 +66,8 @@ type engine interface {
 	seed(ctx context.Context) ([]byte, error)
 	// setSeed gives a database another signing key: what its own had signed is void.
 	setSeed(ctx context.Context, seed []byte) error
+	// audit adds a line of these columns to the audit.
+	audit(c *conn, line ...any) error
 	insertAll(c *conn, table string, columns []string, rows [][]any) error
 	// reserve is numbers for new rows of a table.
 	reserve(c *conn, table string, rows int) ([]int64, error)

@@ -18,14 +18,27 @@ import (
 	"fundesk/service/sqlstore"
 )
 
-// BenchmarkQueueCost prints the processor time of what changes calls, with the queue and without,
-// asked in turn by 16 callers over HTTP: on SQLite, whose own work is counted too.
+// BenchmarkQueueCost prints the processor time of what changes calls, with the queue and without.
 //
 //	go test ./service/httpapi -run '^$' -bench BenchmarkQueueCost -benchtime 1x -persons 66000
 func BenchmarkQueueCost(b *testing.B) {
+	compareChanges(b, "the queue", func(s *sqlstore.Store) service.Store { return withoutQueue{s} })
+}
+
+// BenchmarkAuditCost prints the processor time of changes with their lines of the audit and
+// without. The goal: 1.10.
+//
+//	go test ./service/httpapi -run '^$' -bench BenchmarkAuditCost -benchtime 1x -persons 66000
+func BenchmarkAuditCost(b *testing.B) {
+	compareChanges(b, "the audit", func(s *sqlstore.Store) service.Store { return withoutAudit{s} })
+}
+
+// compareChanges prints the processor time of changes, asked in turn by 16 callers over HTTP, with
+// something and without it: on SQLite, whose own work is counted too.
+func compareChanges(b *testing.B, of string, without func(*sqlstore.Store) service.Store) {
 	h := servicetest.New(b)
 	h.Sample(*persons)
-	bare, err := service.New(b.Context(), service.Options{Store: withoutQueue{h.Store}, Now: h.Clock.Now})
+	bare, err := service.New(b.Context(), service.Options{Store: without(h.Store), Now: h.Clock.Now})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -34,12 +47,13 @@ func BenchmarkQueueCost(b *testing.B) {
 		httpapi.New(httpapi.Options{Service: bare, Now: h.Clock.Now}),
 	}
 	c := &costs{b: b, token: h.Token(), calls: waitingOfMany(h, b.N*2*inTurnAsked)}
+	c.person = (&world{Harness: h}).personBody(owned{organization: h.Organization("B")})
 	for b.Loop() {
-		fmt.Println("| what | with the queue | without | ratio |\n|---|---|---|---|")
+		fmt.Printf("| what | with %s | without | ratio |\n|---|---|---|---|\n", of)
 		for _, change := range []struct {
 			what string
 			ask  func(http.Handler)
-		}{{"creation of a call", c.create}, {"attempt", c.attempt}, {"completion", c.complete}} {
+		}{{"creation of a person", c.createPerson}, {"creation of a call", c.create}, {"attempt", c.attempt}, {"completion", c.complete}} {
 			c.next.Store(0)
 			by := func(handler http.Handler) func() func() {
 				return func() func() { return func() { change.ask(handler) } }
@@ -73,6 +87,12 @@ type costs struct {
 	token string
 	calls []service.LoadedCall
 	next  atomic.Int64
+
+	person string // The body of a creation.
+}
+
+func (c *costs) createPerson(handler http.Handler) {
+	c.ask(handler, http.MethodPost, "/api/v1/persons", c.person)
 }
 
 func (c *costs) create(handler http.Handler) {
@@ -117,3 +137,14 @@ func (noQueue) Work(service.Work) error                                       { 
 func (noQueue) EndLeaseOfCall(apitype.UUID, apitype.UUID, apitype.Time, service.LeaseEnd) (bool, error) {
 	return false, nil
 }
+
+// withoutAudit is a store that keeps no audit.
+type withoutAudit struct{ *sqlstore.Store }
+
+func (s withoutAudit) Update(ctx context.Context, change func(service.Tx) error) error {
+	return s.Store.Update(ctx, func(tx service.Tx) error { return change(noAudit{tx}) })
+}
+
+type noAudit struct{ service.Tx }
+
+func (noAudit) Audit(service.AuditLine) error { return nil }

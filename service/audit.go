@@ -1,0 +1,300 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+)
+
+// The audit says who did what to which record: one line a change, in the transaction of the
+// change, so that there is neither a change without its line nor a line without its change. A
+// line names what was changed, and holds no value of it. Spec gap: S44.
+
+// AuditLine is one line of the audit.
+type AuditLine struct {
+	UUID      apitype.UUID // Chosen by the store.
+	At        apitype.Time
+	Account   *apitype.UUID // Nil: an operator, by a command.
+	User      *apitype.UUID // On whose behalf, where the request says it.
+	RequestID string        // Empty: no request, a command.
+	Operation AuditOperation
+	Record    *apitype.UUID // Nil: several, or none.
+	Person    *apitype.UUID // Whom the record is about, where that is one person.
+	Fields    string        // The names of what was changed, with commas between them; of a list that was read, of its filters.
+	Records   *int          // How many, where it is not one.
+	Reason    string        // What an operator gave as the reason.
+}
+
+// AuditOperation is what was done to what.
+type AuditOperation string
+
+// What was done, named by the record and by the operation as it is in paths and commands. An
+// action on a pledge and a mark are named after the action and the entity.
+const (
+	AuditPersonCreate    AuditOperation = "person.create"
+	AuditPersonUpdate    AuditOperation = "person.update"
+	AuditCallCreate      AuditOperation = "call.create"
+	AuditCallAttempt     AuditOperation = "call.add-attempt"
+	AuditCallComplete    AuditOperation = "call.complete"
+	AuditCallCancel      AuditOperation = "call.cancel"
+	AuditCallExpire      AuditOperation = "call.expire"
+	AuditCallLater       AuditOperation = "call.later"
+	AuditPledgeCreate    AuditOperation = "pledge.create"
+	AuditPledgeUpdate    AuditOperation = "pledge.update"
+	AuditLoad            AuditOperation = "load"
+	AuditAccountAdd      AuditOperation = "account.add"
+	AuditAccountSet      AuditOperation = "account.set"
+	AuditAccountRevoke   AuditOperation = "account.revoke"
+	AuditTokenIssue      AuditOperation = "token.issue"
+	AuditOrganizationAdd AuditOperation = "organization.add"
+	AuditOrganizationSet AuditOperation = "organization.set"
+
+	// Reads, where they are noted.
+	AuditPersonGet  AuditOperation = "person.get"
+	AuditPersonList AuditOperation = "person.list"
+	AuditCallGet    AuditOperation = "call.get"
+	AuditCallList   AuditOperation = "call.list"
+	AuditPledgeGet  AuditOperation = "pledge.get"
+	AuditQueueTake  AuditOperation = "queue.take"
+	AuditQueueList  AuditOperation = "queue.list"
+)
+
+// markedAs is the operation of marking an entity.
+func markedAs(entity apitype.EntityName) AuditOperation {
+	return AuditOperation(entity) + ".mark-processed"
+}
+
+// actedOn is the operation of an action on a pledge.
+func actedOn(action apitype.PledgeAction) AuditOperation {
+	return "pledge." + AuditOperation(action)
+}
+
+// AuditFilter chooses lines. Zero values do not filter.
+type AuditFilter struct {
+	Person  *apitype.UUID
+	Account *apitype.UUID
+	Since   *apitype.Time
+	After   *Position // Of the line before.
+	Limit   int
+}
+
+// auditPage is how many lines are read at one time: an audit is read whole, and is longer than
+// the memory that there is for it.
+const auditPage = 500
+
+// Audit hands the lines that pass a filter to each, the oldest first.
+func (s *Service) Audit(ctx context.Context, f AuditFilter, each func(AuditLine) error) error {
+	f.Limit = auditPage
+	for {
+		var lines []AuditLine
+		err := s.ask(ctx, "read the audit", func(r Reader) (err error) {
+			lines, err = r.AuditLines(f)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, line := range lines {
+			if err := each(line); err != nil {
+				return err
+			}
+		}
+		if len(lines) < f.Limit {
+			return nil
+		}
+		last := lines[len(lines)-1]
+		f.After = &Position{At: last.At, UUID: last.UUID}
+	}
+}
+
+// noteRead adds the lines of what a caller is about to be shown of persons, where reads are noted.
+// What cannot be noted is not shown.
+func (s *Service) noteRead(ctx context.Context, lines ...AuditLine) error {
+	if !s.auditReads || len(lines) == 0 {
+		return nil
+	}
+	return s.update(ctx, "note what is read", func(tx Tx) error {
+		for _, line := range lines {
+			if err := tx.Audit(line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// notePerson is noteRead for a record that is answered with its person, nil: with none.
+func (s *Service) notePerson(ctx context.Context, c Caller, line AuditLine, person *PersonRow) error {
+	if !s.auditReads || !c.shown(person) {
+		return nil
+	}
+	var shown struct {
+		UUID apitype.UUID `json:"uuid"`
+	}
+	if err := decode("person", person.Doc, &shown); err != nil {
+		return err
+	}
+	return s.noteRead(ctx, line.of(shown.UUID))
+}
+
+// listed is the line of a list that shows persons: the names of the filters, and how many records.
+func (c Caller) listed(operation AuditOperation, query url.Values, records int, now apitype.Time) AuditLine {
+	filters := strings.Join(slices.Sorted(maps.Keys(query)), ",")
+	return AuditLine{At: now, Account: &c.UUID, RequestID: c.RequestID, Operation: operation, Fields: filters, Records: &records}
+}
+
+// audited is the line of a change that a caller asks for.
+func (c Caller) audited(operation AuditOperation, record apitype.UUID, now apitype.Time) AuditLine {
+	return AuditLine{At: now, Account: &c.UUID, RequestID: c.RequestID, Operation: operation, Record: &record}
+}
+
+// of is a line about a record of a person.
+func (l AuditLine) of(person apitype.UUID) AuditLine {
+	l.Person = &person
+	return l
+}
+
+// by is a line about what was done on behalf of a user; nil: nobody says.
+func (l AuditLine) by(user *apitype.UUID) AuditLine {
+	l.User = user
+	return l
+}
+
+// recordAudited adds the line of a change, which made one document of another; a new record had
+// none.
+func recordAudited(tx Tx, line AuditLine, before, after []byte) error {
+	line.Fields = changed(before, after)
+	return tx.Audit(line)
+}
+
+// inside are the members whose own members are fixed by the interface, and are told apart. The
+// names in other objects are the caller's, and could be anything.
+func inside(name []byte) bool {
+	switch string(name) {
+	case "address", "mandate", "result":
+		return true
+	}
+	return false
+}
+
+// changed names the members of a document that another one has otherwise, with commas between
+// them; a new document has none before, and its members that are not null are named. The record's
+// own identifier is not.
+func changed(before, after []byte) string {
+	var space [2][48]docMember
+	var text [512]byte
+	old, names, at := appendMembers(space[0][:0], nil, before), text[:0], 0
+	for _, m := range appendMembers(space[1][:0], nil, after) {
+		was := jsonNull
+		if i := m.find(old, at); i >= 0 {
+			was, at = old[i].value, i+1
+			old[i].value = jsonNull // It is not gone.
+		}
+		if !bytes.Equal(was, m.value) && !m.isIdentifier() {
+			names = m.append(names)
+		}
+	}
+	for _, m := range old {
+		if !bytes.Equal(m.value, jsonNull) {
+			names = m.append(names)
+		}
+	}
+	return string(names)
+}
+
+var jsonNull = []byte("null")
+
+// docMember is a member of a document, or of an object in it.
+type docMember struct{ object, name, value []byte }
+
+// find is where members have one of the same name, -1: nowhere. Documents of a kind have them in
+// the same order: it is mostly the one at a place.
+func (m docMember) find(among []docMember, at int) int {
+	for i := range among {
+		i = (i + at) % len(among)
+		if bytes.Equal(m.name, among[i].name) && bytes.Equal(m.object, among[i].object) {
+			return i
+		}
+	}
+	return -1
+}
+
+// isIdentifier reports whether the member is what the line names anyway.
+func (m docMember) isIdentifier() bool {
+	return len(m.object) == 0 && (string(m.name) == "uuid" || string(m.name) == "personUuid")
+}
+
+// append adds the name, of what is in an object behind a dot.
+func (m docMember) append(names []byte) []byte {
+	if len(names) > 0 {
+		names = append(names, ',')
+	}
+	if len(m.object) > 0 {
+		names = append(append(names, m.object...), '.')
+	}
+	return append(names, m.name...)
+}
+
+// appendMembers appends the members of an object as encode writes it: without space, and with
+// names that need no escapes. To decode it would cost more than to save the line.
+func appendMembers(members []docMember, object, doc []byte) []docMember {
+	for len(doc) > 2 && doc[1] == '"' { // Behind the brace, or a comma.
+		end := 2 + stringEnd(doc[2:])
+		if end+1 >= len(doc) {
+			return members
+		}
+		m := docMember{object: object, name: doc[2 : end-1]}
+		doc = doc[end+1:]
+		n := valueEnd(doc)
+		m.value, doc = doc[:n], doc[n:]
+		if object == nil && inside(m.name) && len(m.value) > 0 && m.value[0] == '{' {
+			members = appendMembers(members, m.name, m.value)
+			continue
+		}
+		members = append(members, m)
+	}
+	return members
+}
+
+// stringEnd is how long a string is from behind its first quote on, its last one included.
+func stringEnd(text []byte) int {
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(text[i:], '"')
+		if n < 0 {
+			return len(text)
+		}
+		escapes := 0
+		for i += n; escapes < i && text[i-escapes-1] == '\\'; escapes++ {
+		}
+		if escapes%2 == 0 {
+			return i + 1
+		}
+	}
+}
+
+// valueEnd is how long a value is that a comma or the end of an object follows.
+func valueEnd(text []byte) int {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			i += stringEnd(text[i+1:])
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth < 0 {
+				return i
+			}
+		case ',':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(text)
+}

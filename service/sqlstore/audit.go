@@ -1,0 +1,128 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"encoding/binary"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// auditColumns are the columns of a line of the audit, in the order of Audit and AuditLines.
+var auditColumns = []string{
+	"done_at", "line_uuid", "account_uuid", "user_uuid", "request_id", "operation", "record_uuid", "person_uuid",
+	"fields", "records", "reason",
+}
+
+// insertAuditLines is the statement that adds some lines: to run one for several costs less than one
+// for each.
+func insertAuditLines(lines int, or string) string {
+	row := make([]string, len(auditColumns))
+	rows := make([]string, lines)
+	for line := range rows {
+		for i := range row {
+			row[i] = "$" + strconv.Itoa(line*len(row)+i+1)
+		}
+		rows[line] = `(` + strings.Join(row, `, `) + `)`
+	}
+	return `INSERT` + or + ` INTO audit (` + strings.Join(auditColumns, `, `) + `) VALUES ` + strings.Join(rows, `, `)
+}
+
+var insertAuditLine = insertAuditLines(1, ``)
+
+// Audit adds a line to the audit.
+func (t *tx) Audit(l service.AuditLine) error {
+	return t.engine.audit(t.conn,
+		l.At.UnixMilli(),
+		identifier(newLineUUID()),
+		nullUUID(l.Account),
+		nullUUID(l.User),
+		l.RequestID,
+		string(l.Operation),
+		nullUUID(l.Record),
+		nullUUID(l.Person),
+		l.Fields,
+		l.Records,
+		l.Reason,
+	)
+}
+
+// newLineUUID is an identifier that comes after those before it: lines of the same time stay in
+// their order.
+func newLineUUID() (id apitype.UUID) {
+	binary.BigEndian.PutUint64(id[:8], uint64(time.Now().UnixNano()))
+	binary.BigEndian.PutUint64(id[8:], rand.Uint64())
+	return id
+}
+
+// audit adds a line at once.
+func (e *postgresEngine) audit(c *conn, line ...any) error {
+	_, err := c.exec(insertAuditLine, line...)
+	return err
+}
+
+// audit keeps a line until the changes are committed that wait together.
+func (e *sqliteEngine) audit(c *conn, line ...any) error {
+	c.lines = append(c.lines, line...)
+	return nil
+}
+
+// groupsOfLines are how many lines SQLite's writer adds by one statement. Where one is refused,
+// all that is about to be committed is: the pages need not be copied first to take them back.
+var groupsOfLines = []struct {
+	lines int
+	text  string
+}{{16, insertAuditLines(16, ` OR ROLLBACK`)}, {4, insertAuditLines(4, ` OR ROLLBACK`)}, {1, insertAuditLine}}
+
+// addLines adds the lines of the changes that are about to be committed.
+func (c *conn) addLines() error {
+	for _, group := range groupsOfLines {
+		for size := group.lines * len(auditColumns); len(c.lines) >= size; c.lines = c.lines[size:] {
+			if _, err := c.exec(group.text, c.lines[:size]...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// AuditLines are the next lines of the audit, the oldest first.
+func (r *reader) AuditLines(f service.AuditFilter) (lines []service.AuditLine, err error) {
+	q := &listQuery{}
+	if f.After != nil {
+		at, id := q.arg(f.After.At.UnixMilli()), q.arg(identifier(f.After.UUID))
+		q.conds = append(q.conds, `(done_at, line_uuid) > (`+at+`, `+id+`)`)
+	} else if f.Since != nil {
+		q.where(`done_at >= %s`, f.Since.UnixMilli())
+	}
+	if f.Person != nil {
+		q.where(`person_uuid = %s`, identifier(*f.Person))
+	}
+	if f.Account != nil {
+		q.where(`account_uuid = %s`, identifier(*f.Account))
+	}
+	text := `SELECT ` + strings.Join(auditColumns, `, `) + ` FROM audit` + q.condition("") + ` ORDER BY done_at, line_uuid LIMIT ` + q.arg(f.Limit)
+	err = r.each(text, q.args, func(rows *sql.Rows) error {
+		var l service.AuditLine
+		err := rows.Scan(
+			timeDest{&l.At},
+			uuidDest{&l.UUID},
+			nullUUIDDest{&l.Account},
+			nullUUIDDest{&l.User},
+			&l.RequestID,
+			&l.Operation,
+			nullUUIDDest{&l.Record},
+			nullUUIDDest{&l.Person},
+			&l.Fields,
+			&l.Records,
+			&l.Reason,
+		)
+		lines = append(lines, l)
+		return err
+	})
+	return lines, err
+}
