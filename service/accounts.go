@@ -245,14 +245,20 @@ func (s *Service) IssueToken(ctx context.Context, id apitype.UUID, ttl time.Dura
 	if err != nil {
 		return "", expires, err
 	}
-	token, expires, err = s.keys.sign(id, s.now(), ttl)
-	return token, expires, err
+	known, err := s.keys.latest(ctx)
+	if err != nil {
+		return "", expires, err
+	}
+	return known.all[0].sign(id, s.now(), ttl)
 }
 
 // Authenticate is the account behind a token. What is wrong with a token is not told.
 func (s *Service) Authenticate(ctx context.Context, token string) (account Account, err error) {
 	refusal := &Error{Kind: Unauthenticated, Detail: "the bearer token is missing or not valid"}
-	id, ok := s.verified.subject(s.keys, token, s.now())
+	id, ok, err := s.subject(ctx, token)
+	if err != nil {
+		return Account{}, err
+	}
 	if !ok {
 		return Account{}, refusal
 	}
@@ -267,6 +273,23 @@ func (s *Service) Authenticate(ctx context.Context, token string) (account Accou
 		return Account{}, err
 	}
 	return account, nil
+}
+
+// subject is the account that a valid token names, also when it is of a key that another process
+// has made meanwhile.
+func (s *Service) subject(ctx context.Context, token string) (id apitype.UUID, ok bool, err error) {
+	known, err := s.keys.fresh(ctx)
+	if err != nil {
+		return id, false, err
+	}
+	if id, ok = known.subject(token, s.now()); ok || !known.isOfAnother(token) {
+		return id, ok, nil
+	}
+	if known, err = s.keys.latest(ctx); err != nil {
+		return id, false, err
+	}
+	id, ok = known.subject(token, s.now())
+	return id, ok, nil
 }
 
 // joined lists values for a message.

@@ -51,6 +51,7 @@ const (
 	AuditAccountSet      AuditOperation = "account.set"
 	AuditAccountRevoke   AuditOperation = "account.revoke"
 	AuditTokenIssue      AuditOperation = "token.issue"
+	AuditKeyRotate       AuditOperation = "key.rotate"
 	AuditOrganizationAdd AuditOperation = "organization.add"
 	AuditOrganizationSet AuditOperation = "organization.set"
 

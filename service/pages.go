@@ -30,13 +30,15 @@ const (
 // cursors writes and reads the cursors of one list. It is used by one page only: the
 // hash, and the bytes that it authenticates, are kept between cursors.
 type cursors struct {
-	kind byte
-	mac  hash.Hash
-	raw  [cursorBody + sha256.Size]byte
+	kind  byte
+	known *knownKeys
+	mac   hash.Hash
+	raw   [cursorBody + sha256.Size]byte
 }
 
 func (s *Service) cursors(kind byte) *cursors {
-	return &cursors{kind: kind, mac: hmac.New(sha256.New, s.keys.cursor)}
+	known := s.keys.known.Load()
+	return &cursors{kind: kind, known: known, mac: hmac.New(sha256.New, known.writing().cursor)}
 }
 
 // append writes the cursor of a place.
@@ -57,9 +59,7 @@ func (c *cursors) parse(text string) (p Position, ok bool) {
 	if err != nil || len(raw) != cursorSize || raw[0] != c.kind {
 		return p, false
 	}
-	c.mac.Reset()
-	c.mac.Write(raw[:cursorBody])
-	if !hmac.Equal(c.mac.Sum(nil)[:cursorSize-cursorBody], raw[cursorBody:]) {
+	if !c.known.wrote(raw[:cursorBody], raw[cursorBody:]) {
 		return p, false
 	}
 	p.At = apitype.TimeFromMilli(int64(binary.BigEndian.Uint64(raw[1:])))

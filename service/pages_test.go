@@ -38,11 +38,8 @@ func TestCursors(t *testing.T) {
 }
 
 func FuzzCursor(f *testing.F) {
-	keys, err := deriveKeys(make([]byte, 32))
-	if err != nil {
-		f.Fatal(err)
-	}
-	s := &Service{keys: keys}
+	s := new(Service)
+	s.keys.known.Store(testKeys(f, 0))
 	good := string(s.cursors(callCursor).append(nil, Position{At: testNow, UUID: apitype.UUID{1}}))
 	f.Add(good)
 	f.Add("")

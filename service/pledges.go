@@ -281,8 +281,17 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine,
 func (s *Service) Signature(ctx context.Context, pledge apitype.UUID, expires, signature string) (content []byte, err error) {
 	refusal := notFound("signature file, or the link to it is no longer valid")
 	seconds, err := strconv.ParseInt(expires, 10, 64)
-	signed := s.keys.links("", expires).sign(nil, pledge)
-	if err != nil || subtle.ConstantTimeCompare([]byte(signature), signed) != 1 || seconds < s.now().Unix() {
+	signed := func(k keys) bool {
+		return subtle.ConstantTimeCompare([]byte(signature), k.links("", expires).sign(nil, pledge)) == 1
+	}
+	if err != nil || seconds < s.now().Unix() {
+		return nil, refusal
+	}
+	known, err := s.keys.fresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(known.all, signed) {
 		return nil, refusal
 	}
 	err = s.view(ctx, "read the signature file", func(r Reader) error {

@@ -2,8 +2,6 @@ package service
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
@@ -88,7 +86,7 @@ func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallL
 	if o.First != nil {
 		size = *o.First
 	}
-	cursors := queueCursors{mac: s.keys.cursor}
+	cursors := queueCursors{s.keys.known.Load()}
 	var after *QueuePosition
 	if o.After != "" {
 		position, ok := cursors.parse(o.After)
@@ -178,30 +176,24 @@ func (p *queuePage) append(c Caller) []byte {
 const queueCursor = 'q'
 
 // queueCursors writes and reads the cursors of the queue: kind, rank, milliseconds, uuid, MAC.
-type queueCursors struct{ mac []byte }
+type queueCursors struct{ known *knownKeys }
 
 func (q queueCursors) append(dst []byte, p QueuePosition) []byte {
 	raw := binary.BigEndian.AppendUint64([]byte{queueCursor, byte(p.Rank)}, uint64(p.At.UnixMilli()))
 	raw = append(raw, p.UUID[:]...)
-	raw = append(raw, q.sign(raw)...)
+	raw = append(raw, q.known.writing().cursorMAC(raw)...)
 	return append(base64.RawURLEncoding.AppendEncode(append(dst, '"'), raw), '"')
 }
 
 func (q queueCursors) parse(text string) (p QueuePosition, ok bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	const body = 2 + 8 + 16
-	if err != nil || len(raw) != body+16 || raw[0] != queueCursor || !hmac.Equal(q.sign(raw[:body]), raw[body:]) {
+	if err != nil || len(raw) != body+16 || raw[0] != queueCursor || !q.known.wrote(raw[:body], raw[body:]) {
 		return p, false
 	}
 	p.Rank, p.At = int(raw[1]), apitype.TimeFromMilli(int64(binary.BigEndian.Uint64(raw[2:])))
 	copy(p.UUID[:], raw[10:])
 	return p, true
-}
-
-func (q queueCursors) sign(raw []byte) []byte {
-	mac := hmac.New(sha256.New, q.mac)
-	mac.Write(raw)
-	return mac.Sum(nil)[:16]
 }
 
 // QueueLeases are the leases that hold.

@@ -39,8 +39,7 @@ type Service struct {
 	now        func() time.Time
 	newUUID    func() apitype.UUID
 	count      func(event QueueEvent, n int)
-	keys       keys
-	verified   verifiedTokens
+	keys       keyring
 	waited     memo[int]        // How many calls wait, where they are many.
 	states     memo[QueueState] // Likewise what was counted of the queue.
 	auditReads bool
@@ -49,15 +48,10 @@ type Service struct {
 
 // New is the service on a store whose schema is up to date.
 func New(ctx context.Context, o Options) (*Service, error) {
-	seed, err := o.Store.SigningSeed(ctx)
-	if err != nil {
+	s := &Service{store: o.Store, now: o.Now, newUUID: o.NewUUID, count: o.Count, auditReads: o.AuditReads, keys: newKeyring(o.Store)}
+	if _, err := s.keys.latest(ctx); err != nil {
 		return nil, fmt.Errorf("read the signing key: %w", err)
 	}
-	keys, err := deriveKeys(seed)
-	if err != nil {
-		return nil, err
-	}
-	s := &Service{store: o.Store, now: o.Now, newUUID: o.NewUUID, count: o.Count, auditReads: o.AuditReads, keys: keys}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -99,7 +93,12 @@ func (m Match) check(rev int64) error {
 }
 
 // Ready reports whether the store answers.
-func (s *Service) Ready(ctx context.Context) error { return s.store.Ping(ctx) }
+func (s *Service) Ready(ctx context.Context) error {
+	if _, err := s.keys.latest(ctx); err != nil {
+		return err
+	}
+	return s.store.Ping(ctx)
+}
 
 // ReadyForChanges reports whether the store takes changes now.
 func (s *Service) ReadyForChanges(ctx context.Context) error { return s.store.PingChanges(ctx) }

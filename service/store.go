@@ -39,7 +39,8 @@ type Store interface {
 	// ClockAhead is how far the store's clock, which all processes share, is ahead of the
 	// system's.
 	ClockAhead(ctx context.Context) (time.Duration, error)
-	// SigningSeed is the secret of this database, 32 bytes, made when there is none.
+	// SigningSeed is the secret of this database, made when there is none: 32 bytes of each
+	// key, of that in use first.
 	SigningSeed(ctx context.Context) ([]byte, error)
 	// Ping reports whether the store answers.
 	Ping(ctx context.Context) error
@@ -95,6 +96,8 @@ type Reader interface {
 // updating one whose revision is not Rev is ErrNoRow; an update adds one to Rev.
 type Tx interface {
 	Reader
+	// ChangeSigningSeed puts another secret in the place of the database's own.
+	ChangeSigningSeed(change func(seed []byte) ([]byte, error)) error
 	InsertAccount(a Account) error
 	UpdateAccount(a Account) error
 	InsertOrganization(o Organization) error

@@ -5,7 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,8 +21,7 @@ const (
 	maxTokenSize = 4096
 )
 
-// keys are all secrets of the service, derived from one seed, so that every process on
-// one database has the same.
+// keys are the secrets of one seed, so that every process on one database has the same.
 type keys struct {
 	private ed25519.PrivateKey
 	id      string // The kid of tokens.
@@ -31,10 +30,7 @@ type keys struct {
 }
 
 // deriveKeys makes the secrets from a seed of 32 bytes.
-func deriveKeys(seed []byte) (keys, error) {
-	if len(seed) != ed25519.SeedSize {
-		return keys{}, errors.New("the signing key is damaged: it does not hold 32 bytes")
-	}
+func deriveKeys(seed []byte) keys {
 	private := ed25519.NewKeyFromSeed(seed)
 	derive := func(purpose string) []byte {
 		mac := hmac.New(sha256.New, seed)
@@ -47,7 +43,7 @@ func deriveKeys(seed []byte) (keys, error) {
 		id:      base64.RawURLEncoding.EncodeToString(sum[:9]),
 		cursor:  derive("cursor"),
 		link:    derive("link"),
-	}, nil
+	}
 }
 
 // sign issues a token for an account.
@@ -64,19 +60,21 @@ func (k keys) sign(account apitype.UUID, now time.Time, ttl time.Duration) (stri
 	return text, apitype.NewTime(expires), err
 }
 
-// verify reads a token. Only our own key in our own algorithm counts: what the header
+// verify reads a token. Only our own keys in our own algorithm count: what the header
 // says of other keys (jwk, jku, x5u) is never looked at. expires is the last moment at
 // which the token is taken.
-func (k keys) verify(token string, now time.Time) (account apitype.UUID, expires time.Time, ok bool) {
+func (k *knownKeys) verify(token string, now time.Time) (account apitype.UUID, expires time.Time, ok bool) {
 	if len(token) > maxTokenSize {
 		return account, expires, false
 	}
 	var claims jwt.RegisteredClaims
 	parsed, err := jwt.ParseWithClaims(token, &claims, func(t *jwt.Token) (any, error) {
-		if t.Header["kid"] != k.id {
-			return nil, jwt.ErrTokenUnverifiable
+		for _, one := range k.all {
+			if t.Header["kid"] == one.id {
+				return one.private.Public(), nil
+			}
 		}
-		return k.private.Public(), nil
+		return nil, jwt.ErrTokenUnverifiable
 	},
 		jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}),
 		jwt.WithIssuer(tokenIssuer),
@@ -90,6 +88,15 @@ func (k keys) verify(token string, now time.Time) (account apitype.UUID, expires
 	}
 	account, err = apitype.ParseUUID(claims.Subject)
 	return account, claims.ExpiresAt.Add(tokenLeeway), err == nil
+}
+
+// isOfAnother reports whether a token says that a key signed it which is not known.
+func (k *knownKeys) isOfAnother(token string) bool {
+	if len(token) > maxTokenSize {
+		return false
+	}
+	read, _, err := jwt.NewParser().ParseUnverified(token, new(jwt.RegisteredClaims))
+	return err == nil && !slices.ContainsFunc(k.all, func(one keys) bool { return read.Header["kid"] == one.id })
 }
 
 // verifiedTokens remembers tokens whose signature was found good: checking one costs
@@ -109,8 +116,8 @@ type verifiedToken struct {
 const maxVerified = 4096
 
 // subject is the account that a valid token names.
-func (v *verifiedTokens) subject(k keys, token string, now time.Time) (apitype.UUID, bool) {
-	sum := sha256.Sum256([]byte(token))
+func (k *knownKeys) subject(token string, now time.Time) (apitype.UUID, bool) {
+	sum, v := sha256.Sum256([]byte(token)), k.verified
 	v.mu.RLock()
 	known, found := v.tokens[sum]
 	v.mu.RUnlock()

@@ -14,21 +14,25 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-func testKeys(t *testing.T, first byte) keys {
+// testKeys are the keys of seeds that begin with some bytes, and are zero else.
+func testKeys(t testing.TB, firsts ...byte) *knownKeys {
 	t.Helper()
-	seed := make([]byte, ed25519.SeedSize)
-	seed[0] = first
-	k, err := deriveKeys(seed)
+	var seed []byte
+	for _, first := range firsts {
+		seed = append(append(seed, first), make([]byte, ed25519.SeedSize-1)...)
+	}
+	known, err := newKeys(seed, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return k
+	return known
 }
 
 // TestForgedTokens tries what is known against JWTs. Spec gap: A1.
 func TestForgedTokens(t *testing.T) {
 	t.Parallel()
-	ours, theirs := testKeys(t, 1), testKeys(t, 2)
+	both, theirs := testKeys(t, 1, 3), testKeys(t, 2).all[0]
+	ours, earlier := both.all[0], both.all[1]
 	now, account := testNow.Time, apitype.NewUUID()
 	claims := func(change func(jwt.MapClaims)) jwt.MapClaims {
 		c := jwt.MapClaims{"iss": tokenIssuer, "sub": account.String(), "iat": now.Unix(), "exp": now.Add(time.Hour).Unix()}
@@ -65,6 +69,8 @@ func TestForgedTokens(t *testing.T) {
 		{"good", good, true},
 		{"none", signed(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, nil, claims(nil)), false},
 		{"HMAC with the public key", signed(jwt.SigningMethodHS256, public, nil, claims(nil)), false},
+		{"an earlier key", signed(eddsa, earlier.private, map[string]any{"kid": earlier.id}, claims(nil)), true},
+		{"an earlier key under the name of the one in use", signed(eddsa, earlier.private, nil, claims(nil)), false},
 		{"another key", signed(eddsa, theirs.private, nil, claims(nil)), false},
 		{"its own key in the header", withJWK + "." + base64.RawURLEncoding.EncodeToString(ed25519.Sign(theirs.private, []byte(withJWK))), false},
 		{"a key to fetch", signed(eddsa, theirs.private, map[string]any{"jku": "https://example.org/keys"}, claims(nil)), false},
@@ -86,7 +92,7 @@ func TestForgedTokens(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if _, _, ok := ours.verify(test.token, now); ok != test.want {
+			if _, _, ok := both.verify(test.token, now); ok != test.want {
 				t.Errorf("got %v, want %v", ok, test.want)
 			}
 		})
@@ -97,16 +103,15 @@ func TestForgedTokens(t *testing.T) {
 func TestRememberedTokenExpires(t *testing.T) {
 	t.Parallel()
 	k, account := testKeys(t, 1), apitype.NewUUID()
-	token, _, err := k.sign(account, testNow.Time, time.Hour)
+	token, _, err := k.all[0].sign(account, testNow.Time, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var v verifiedTokens
 	for _, test := range []struct {
 		after time.Duration
 		want  bool
 	}{{0, true}, {time.Hour, true}, {time.Hour + tokenLeeway, false}} {
-		got, ok := v.subject(k, token, testNow.Add(test.after))
+		got, ok := k.subject(token, testNow.Add(test.after))
 		if ok != test.want || (ok && got != account) {
 			t.Errorf("after %v: got %v %v, want %v", test.after, got, ok, test.want)
 		}
@@ -114,13 +119,9 @@ func TestRememberedTokenExpires(t *testing.T) {
 }
 
 func FuzzToken(f *testing.F) {
-	seed := make([]byte, ed25519.SeedSize)
-	k, err := deriveKeys(seed)
-	if err != nil {
-		f.Fatal(err)
-	}
+	k := testKeys(f, 0)
 	// Every process of a fuzzing run must make the same token.
-	good, _, err := k.sign(apitype.MustParseUUID("b69dc4c4-ddbc-4324-aa37-eccb64e311c0"), testNow.Time, time.Hour)
+	good, _, err := k.all[0].sign(apitype.MustParseUUID("b69dc4c4-ddbc-4324-aa37-eccb64e311c0"), testNow.Time, time.Hour)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -18,7 +18,7 @@ type viewer struct {
 func (s *Service) viewer(c Caller) viewer {
 	now := s.present()
 	expires := strconv.FormatInt(now.Add(signatureLife).Unix(), 10)
-	return viewer{caller: c, now: now, links: s.keys.links(c.BaseURL, expires)}
+	return viewer{caller: c, now: now, links: s.keys.known.Load().writing().links(c.BaseURL, expires)}
 }
 
 // answer is what the caller sees of a record that was just committed, with all that is known

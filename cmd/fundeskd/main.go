@@ -173,7 +173,7 @@ func (p *program) root() *cobra.Command {
 	}
 	root.AddCommand(
 		p.serveCommand(), p.migrateCommand(),
-		p.organizationCommand(), p.accountCommand(), p.tokenCommand(),
+		p.organizationCommand(), p.accountCommand(), p.tokenCommand(), p.keyCommand(),
 		p.loadCommand(), p.sampleCommand(),
 		p.backupCommand(), p.restoreCommand(), p.copyCommand(), p.checkCommand(), p.openAPICommand(),
 		p.auditCommand(),

@@ -184,6 +184,11 @@ func (t *tx) InsertFocusArea(a service.FocusArea) error {
 		identifier(a.UUID), identifier(a.Organization), doc)
 }
 
+// ChangeSigningSeed puts another secret in the place of the database's own.
+func (t *tx) ChangeSigningSeed(change func(seed []byte) ([]byte, error)) error {
+	return t.engine.changeSeed(t.conn, change)
+}
+
 // Setting is a named value of the database.
 func (r *reader) Setting(name string) (value string, err error) {
 	err = r.row(`SELECT value FROM settings WHERE name = $1`, name).scan(&value)

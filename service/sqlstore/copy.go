@@ -152,7 +152,14 @@ func (s *Store) beginCopy(ctx context.Context, seed []byte) error {
 	if err != nil {
 		return err
 	}
-	return s.engine.setSeed(ctx, seed)
+	return s.setSeed(ctx, seed)
+}
+
+// setSeed gives a database the keys of another one.
+func (s *Store) setSeed(ctx context.Context, seed []byte) error {
+	return s.Update(ctx, func(t service.Tx) error {
+		return t.ChangeSigningSeed(func([]byte) ([]byte, error) { return seed, nil })
+	})
 }
 
 // whereClause limits a query to rows that are moved, and by one more condition.

@@ -38,7 +38,7 @@ func (s *Store) Rows(ctx context.Context) (all []TableRows, err error) {
 }
 
 // SetSeed gives a database the key of another one.
-func (s *Store) SetSeed(ctx context.Context, seed []byte) error { return s.engine.setSeed(ctx, seed) }
+func (s *Store) SetSeed(ctx context.Context, seed []byte) error { return s.setSeed(ctx, seed) }
 
 // MakeVersion1 makes a database as the first migration left it, with the rows of another one
 // in no order, as any service may have written them.

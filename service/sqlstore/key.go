@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 )
 
 // keyPath is where the signing key of an SQLite file lies: beside it, so that who can
@@ -57,31 +58,39 @@ func (c *conn) signedFor() (there bool, err error) {
 	return there, err
 }
 
-// setSeed puts another signing key in the place of the file's own.
-func (e *sqliteEngine) setSeed(_ context.Context, seed []byte) error {
-	path := keyPath(e.path)
-	if known, err := readKey(path); err == nil && bytes.Equal(known, seed) {
-		return nil
+// changeSeed puts other signing keys in the place of the file's own, one program at a time: the
+// transaction holds the others off.
+func (e *sqliteEngine) changeSeed(_ *conn, change func(seed []byte) ([]byte, error)) error {
+	known, err := readKey(keyPath(e.path))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return makeKey(path, seed, replace)
+	seed, err := change(known)
+	if err != nil || bytes.Equal(known, seed) {
+		return err
+	}
+	return makeKey(keyPath(e.path), seed, replace)
 }
 
-// readKey is the seed in a key file.
-func readKey(path string) ([]byte, error) {
+// readKey is the seed in a key file: that of each key, of the one in use first.
+func readKey(path string) (seed []byte, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	block, _ := pem.Decode(data)
+	block, rest := pem.Decode(data)
 	if block == nil {
 		return nil, fmt.Errorf("%s is not a PEM file", path)
 	}
-	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	key, ok := parsed.(ed25519.PrivateKey)
-	if err != nil || !ok {
-		return nil, fmt.Errorf("%s does not hold an Ed25519 key", path)
+	for ; block != nil; block, rest = pem.Decode(rest) {
+		parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+		key, ok := parsed.(ed25519.PrivateKey)
+		if err != nil || !ok {
+			return nil, fmt.Errorf("%s does not hold an Ed25519 key", path)
+		}
+		seed = append(seed, key.Seed()...)
 	}
-	return key.Seed(), nil
+	return seed, nil
 }
 
 // writeKey makes a key file, whole or not at all; one that exists is left alone.
@@ -89,18 +98,21 @@ func writeKey(path string, seed []byte) error {
 	return makeKey(path, seed, publish)
 }
 
-// makeKey writes a key beside its place, and puts it there when it is whole and on the
+// makeKey writes keys beside their place, and puts them there when they are whole and on the
 // disk.
 func makeKey(path string, seed []byte, place func(from, to string) error) (err error) {
-	der, err := x509.MarshalPKCS8PrivateKey(ed25519.NewKeyFromSeed(seed))
-	if err != nil {
-		return err
+	var text bytes.Buffer
+	for part := range slices.Chunk(seed, ed25519.SeedSize) {
+		der, err := x509.MarshalPKCS8PrivateKey(ed25519.NewKeyFromSeed(part))
+		if err := errors.Join(err, pem.Encode(&text, &pem.Block{Type: "PRIVATE KEY", Bytes: der})); err != nil {
+			return err
+		}
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+unfinished) // 0600
 	if err != nil {
 		return err
 	}
-	err = pem.Encode(file, &pem.Block{Type: "PRIVATE KEY", Bytes: der})
+	_, err = file.Write(text.Bytes())
 	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
 		err = place(file.Name(), path)
 	}

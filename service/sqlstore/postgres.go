@@ -353,11 +353,22 @@ func (c *conn) keyMayBeMade() error {
 	return err
 }
 
-// setSeed puts another signing key in the place of the database's own.
-func (e *postgresEngine) setSeed(ctx context.Context, seed []byte) error {
-	return e.update(ctx, func(c *conn) error {
-		return (&tx{reader: reader{c}}).SetSetting(signingKey, hex.EncodeToString(seed))
-	})
+// changeSeed puts other signing keys in the place of the database's own.
+func (e *postgresEngine) changeSeed(c *conn, change func(seed []byte) ([]byte, error)) error {
+	t := &tx{reader: reader{c}}
+	text, err := t.Setting(signingKey)
+	if err != nil && !errors.Is(err, service.ErrNoRow) {
+		return err
+	}
+	known, err := hex.DecodeString(text)
+	if err != nil {
+		return err
+	}
+	seed, err := change(known)
+	if err != nil {
+		return err
+	}
+	return t.SetSetting(signingKey, hex.EncodeToString(seed))
 }
 
 // insertAll writes many rows by COPY, the engine's way for many.

@@ -64,8 +64,8 @@ type engine interface {
 	skipLocked() string
 	forUpdate(of string) string
 	seed(ctx context.Context) ([]byte, error)
-	// setSeed gives a database another signing key: what its own had signed is void.
-	setSeed(ctx context.Context, seed []byte) error
+	// changeSeed gives a database other signing keys; without one, what it had signed is void.
+	changeSeed(c *conn, change func(seed []byte) ([]byte, error)) error
 	// audit adds a line of these columns to the audit.
 	audit(c *conn, line ...any) error
 	insertAll(c *conn, table string, columns []string, rows [][]any) error

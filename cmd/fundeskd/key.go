@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/service"
+)
+
+func (p *program) keyCommand() *cobra.Command {
+	return group("key", "Renew the signing key of tokens", p.keyRotate())
+}
+
+func (p *program) keyRotate() *cobra.Command {
+	var endOld bool
+	c := &cobra.Command{
+		Use:   "rotate",
+		Short: "Sign tokens with a new key from now on",
+		Long: "Rotate makes a new signing key. Tokens that were issued before stay good until they end; what serves the\n" +
+			"database knows of the new key at once. Where a key is in wrong hands, --end-old-tokens voids all that the\n" +
+			"earlier ones signed, in every process within seconds: then issue new tokens with fundeskd token issue.",
+		Example: "  fundeskd key rotate",
+		Args:    exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			p.existing = true
+			return p.with(c.Context(), func(s *service.Service) error {
+				rotation, err := s.RotateKey(c.Context(), endOld)
+				if err != nil {
+					return err
+				}
+				return p.print(rotation, func(w io.Writer) {
+					fmt.Fprintf(w, "tokens are signed with %s now\n", rotation.Key)
+					for _, earlier := range rotation.Earlier {
+						fmt.Fprintf(w, "tokens of %s stay good until they end\n", earlier)
+					}
+				})
+			})
+		},
+	}
+	c.Flags().BoolVar(&endOld, "end-old-tokens", false, "refuse what the earlier keys signed: tokens, cursors and links")
+	return c
+}

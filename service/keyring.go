@@ -1,0 +1,165 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+)
+
+// How old the keys that a process knows may be, and how long it knows a new one before it writes
+// cursors and links with it: by then all others know it, too.
+const (
+	keysFresh   = 2 * time.Second
+	keysSettled = 10 * time.Second
+)
+
+// keyring are the keys of the database, which an operator may change while it is served. Their
+// times are the process's own. Spec gap: A1.
+type keyring struct {
+	store   Store
+	reading chan struct{} // Holds one while they are read.
+	known   atomic.Pointer[knownKeys]
+}
+
+// knownKeys are the keys as they were read at one time.
+type knownKeys struct {
+	seed     []byte
+	all      []keys // That in use first, then those of which tokens are still good.
+	since    time.Time
+	readAt   time.Time
+	verified *verifiedTokens
+}
+
+// newKeys are the keys of a seed.
+func newKeys(seed []byte, now time.Time) (*knownKeys, error) {
+	if len(seed) == 0 || len(seed)%ed25519.SeedSize != 0 {
+		return nil, fmt.Errorf("the signing key is damaged: it does not hold %d bytes", ed25519.SeedSize)
+	}
+	known := &knownKeys{seed: seed, since: now, readAt: now, verified: new(verifiedTokens)}
+	for ; len(seed) > 0; seed = seed[ed25519.SeedSize:] {
+		known.all = append(known.all, deriveKeys(seed[:ed25519.SeedSize]))
+	}
+	return known, nil
+}
+
+// writing are those that cursors and links are written with.
+func (k *knownKeys) writing() keys {
+	if len(k.all) > 1 && time.Since(k.since) < keysSettled {
+		return k.all[1]
+	}
+	return k.all[0]
+}
+
+// cursorMAC authenticates what a cursor says.
+func (k keys) cursorMAC(body []byte) []byte {
+	mac := hmac.New(sha256.New, k.cursor)
+	mac.Write(body)
+	return mac.Sum(nil)[:cursorSize-cursorBody]
+}
+
+// wrote reports whether one of the keys authenticated what a cursor says.
+func (k *knownKeys) wrote(body, mac []byte) bool {
+	return slices.ContainsFunc(k.all, func(one keys) bool { return hmac.Equal(one.cursorMAC(body), mac) })
+}
+
+func newKeyring(store Store) keyring { return keyring{store: store, reading: make(chan struct{}, 1)} }
+
+// fresh are the keys as they were a short time ago. While somebody reads them, which takes long
+// where the database hangs, the others go on with those that are known.
+func (r *keyring) fresh(ctx context.Context) (*knownKeys, error) {
+	known := r.known.Load()
+	if time.Since(known.readAt) < keysFresh {
+		return known, nil
+	}
+	select {
+	case r.reading <- struct{}{}:
+		defer func() { <-r.reading }()
+		return r.read(ctx)
+	default:
+		return known, nil
+	}
+}
+
+// latest are the keys as they are.
+func (r *keyring) latest(ctx context.Context) (*knownKeys, error) {
+	select {
+	case r.reading <- struct{}{}:
+		defer func() { <-r.reading }()
+		return r.read(ctx)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// read is for who holds reading.
+func (r *keyring) read(ctx context.Context) (*knownKeys, error) {
+	seed, err := r.store.SigningSeed(ctx)
+	if err != nil {
+		return nil, unreadableKey(err)
+	}
+	known, now := r.known.Load(), time.Now()
+	if known != nil && bytes.Equal(known.seed, seed) {
+		same := *known
+		same.readAt = now
+		r.known.Store(&same)
+		return &same, nil
+	}
+	changed, err := newKeys(seed, now)
+	if err == nil {
+		r.known.Store(changed)
+	}
+	return changed, err
+}
+
+// unreadableKey is why no token can be looked at: an operator's hand was in it.
+func unreadableKey(err error) error {
+	if _, ok := errors.AsType[*Error](err); ok || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return described("read the signing key", err)
+	}
+	return &Error{Kind: Unavailable, Detail: "the signing key cannot be read", Cause: err}
+}
+
+// KeyRotation is what a rotation left.
+type KeyRotation struct {
+	Key     string   `json:"key"`     // The identifier of the key in use, the kid of tokens.
+	Earlier []string `json:"earlier"` // Those of which tokens are still good.
+}
+
+// RotateKey lets a new key sign. Tokens of the earlier ones stay good until they end; with
+// endOld they are refused, in every process within seconds.
+func (s *Service) RotateKey(ctx context.Context, endOld bool) (KeyRotation, error) {
+	var seed []byte
+	err := s.update(ctx, "rotate the key", func(tx Tx) error {
+		err := tx.ChangeSigningSeed(func(known []byte) ([]byte, error) {
+			seed = make([]byte, ed25519.SeedSize)
+			if _, err := rand.Read(seed); err != nil {
+				return nil, err
+			}
+			if !endOld {
+				seed = append(seed, known...)
+			}
+			return seed, nil
+		})
+		return errors.Join(err, tx.Audit(AuditLine{At: s.present(), Operation: AuditKeyRotate}))
+	})
+	if err != nil {
+		return KeyRotation{}, err
+	}
+	known, err := newKeys(seed, time.Now())
+	if err != nil {
+		return KeyRotation{}, err
+	}
+	rotation := KeyRotation{Key: known.all[0].id, Earlier: []string{}}
+	for _, earlier := range known.all[1:] {
+		rotation.Earlier = append(rotation.Earlier, earlier.id)
+	}
+	return rotation, nil
+}
