@@ -73,6 +73,8 @@ func deskActions() []*action {
 		row("cancel", page.ScopeDesk, "X", "cancel the call…", "cancel", on((*page.Desk).AskCancel), onWhy((*page.Desk).WhyNotEnd), endsCall, notAhead),
 		row("expire", page.ScopeDesk, "e", "expire the call…", "expire", on((*page.Desk).AskExpire), onWhy((*page.Desk).WhyNotEnd), endsCall, notAhead),
 		row("mark-processed", page.ScopeDesk, "m", "mark the call as processed", "", ofDay((*desk.Day).MarkProcessed), onWhy((*page.Desk).WhyNoCall), notAhead),
+		row(page.ActFind, page.ScopeDesk, "/", "find a donor who rings back: a name, or digits of a number…", "find", on((*page.Desk).AskDonor), nil),
+		row("last-calls", page.ScopeDesk, "enter H", "your last calls, to open one again…", "last calls", on((*page.Desk).AskRecent), onWhy((*page.Desk).WhyNoRecent)),
 		row("person", page.ScopeDesk, "o", "open the person", "", on((*page.Desk).OpenPerson), onWhy((*page.Desk).WhyNoCall)),
 		row("pledge", page.ScopeDesk, "p", "open the pledge", "", on((*page.Desk).OpenPledge), onWhy((*page.Desk).WhyNoPledge)),
 		row(page.ActCopy, page.ScopeDesk, "y", "copy the number to dial", "copy", on((*page.Desk).CopyNumber), onWhy((*page.Desk).WhyNoCall)),
@@ -129,7 +131,7 @@ func pageActions() []*action {
 
 func everywhereActions() []*action {
 	return slices.Concat([]*action{
-		row("undo", page.ScopeEverywhere, "u", "undo the last change, while it is held", "undo", ofDay((*desk.Day).Undo), (*app).whyNotUndo),
+		row(page.ActUndo, page.ScopeEverywhere, "u", "undo the last change, while it is held", "undo", ofDay((*desk.Day).Undo), (*app).whyNotUndo),
 		row(page.ActHelp, page.ScopeEverywhere, "?", "help", "help", (*app).askHelp, nil),
 		row("palette", page.ScopeEverywhere, ":", "run an action by its name", "", (*app).askPalette, nil),
 	}, pageActions(), []*action{

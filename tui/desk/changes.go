@@ -29,7 +29,9 @@ type Change struct {
 	from  *worked
 	batch *Batch // The action on several that it is part of; nil: none.
 	index int    // Of its record there.
-	group *changeGroup
+	// atOnce says that it is not held.
+	atOnce bool
+	group  *changeGroup
 }
 
 // changeGroup is changes that are sent one after the other, each when the one before it was
@@ -161,6 +163,9 @@ func (c *Changes) Submit(changes ...Change) []Event {
 
 func (c *Changes) submit(change Change) {
 	until := c.Now().Add(holdTime)
+	if change.atOnce {
+		until = time.Time{}
+	}
 	c.inOrder(func() any {
 		if change.err != nil {
 			if change.group != nil {
@@ -220,7 +225,9 @@ func (c *Changes) onQueued(q queued) bool {
 		c.Labels = map[string]string{}
 	}
 	c.Labels[q.entry.ID] = q.change.Label
-	c.Held = append(c.Held, Held{Change: q.change, id: q.entry.ID, Until: q.entry.NotBefore})
+	if !q.change.atOnce {
+		c.Held = append(c.Held, Held{Change: q.change, id: q.entry.ID, Until: q.entry.NotBefore})
+	}
 	c.notify(Notice{}) // What was said before is over.
 	if q.left != nil {
 		c.notify(Notice{Level: Urgent, Text: ErrorText(q.change.Label+" is in the outbox, but its draft could not be erased", q.left)})

@@ -73,9 +73,13 @@ type Day struct {
 	Wanted   bool           // The agent waits for a call.
 	Taking   bool           // A certain call is being read for the agent.
 	Complete bool           // A call was asked for and there was none.
+	Recent   []Recent       // The calls that the agent has worked on, the latest first.
+	Caller   *Caller        // Somebody on the line without an open call, to be asked about; nil: nobody.
 
 	queue   *queue
 	leases  leases
+	search  donorSearch
+	opening apitype.UUID      // A call that was asked for, to be put on the desk; zero for none.
 	claimed apitype.UUID      // The call on the desk, where no lease of the service keeps it.
 	screen  *outbox.HeldLease // That it is claimed, for the agent's other terminals; nil until then.
 	seq     int               // Of the reading of the call.
@@ -160,11 +164,13 @@ func (d *Day) Receive(r Result) []Event {
 	}
 	switch value := r.value.(type) {
 	case queued:
+		d.entered(value)
 		if !d.onQueued(value) {
 			d.restore(value.change)
 		}
 	case recalled:
 		if d.onRecalled(value) {
+			d.forgetRecent(value.change.id)
 			d.restore(value.change.Change)
 		}
 	case outboxRead:
@@ -172,6 +178,7 @@ func (d *Day) Receive(r Result) []Event {
 		d.serve()
 	case outbox.Event:
 		d.onSender(value)
+		d.hear(value)
 		d.onOutcome(value)
 	case diskWork:
 		if r.err != nil {
@@ -219,6 +226,10 @@ func (d *Day) receive(r Result) {
 	case givenBack, historyKept: // A lease that cannot be given back expires.
 	case changesRead:
 		d.onChanges(value, r.err)
+	case donorsRead:
+		d.onDonors(value, r.err)
+	case donorCalls:
+		d.onDonorCalls(value, r.err)
 	case scriptsRead:
 		d.scripts = value
 		if r.err != nil {
@@ -351,12 +362,16 @@ func (d *Day) present(call apitype.Call) {
 
 // Take puts a certain call on the desk.
 func (d *Day) Take(id apitype.UUID) []Event {
+	d.takeCall(id)
+	return d.take()
+}
+
+func (d *Day) takeCall(id apitype.UUID) {
 	d.giveBackAllBut(id)
 	d.leave()
 	d.Call, d.Wanted = nil, false
 	d.Checked, d.Taking = false, true
 	d.reread(id)
-	return d.take()
 }
 
 // Resume takes the call of the latest draft.

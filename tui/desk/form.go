@@ -2,6 +2,7 @@ package desk
 
 import (
 	"maps"
+	"strconv"
 	"strings"
 
 	"fundesk/apiclient"
@@ -128,7 +129,7 @@ func (d *Day) Ended() string {
 
 // NotReached records an attempt and takes the next call.
 func (d *Day) NotReached() []Event {
-	d.finish(d.Attempt(d.Call.UUID, "not reached: "+d.Name()), false)
+	d.finish(d.Attempt(d.Call.UUID, "not reached: "+d.Name()), "not reached", false)
 	return d.take()
 }
 
@@ -147,6 +148,10 @@ func (d *Day) CompleteCall() []Event {
 		return d.take()
 	}
 	change, err := apiclient.CompleteCallChange(d.Call.UUID, request)
+	what := d.ResultWords()
+	if d.Form.Rating != nil {
+		what += ", " + strconv.Itoa(*d.Form.Rating)
+	}
 	// One group, in order: what is refused holds back the rest.
 	completion := Change{Change: change, Label: d.ResultWords() + ": " + d.Name(), err: err}
 	if fixes := d.fixChanges(); len(fixes) > 0 {
@@ -156,19 +161,19 @@ func (d *Day) CompleteCall() []Event {
 			d.submit(fix)
 		}
 	}
-	d.finish(completion, true)
+	d.finish(completion, what, true)
 	return d.take()
 }
 
 // CancelCall ends the call without a result and takes the next one.
 func (d *Day) CancelCall() []Event {
-	d.finish(d.Cancel(d.Call.UUID, "cancel: "+d.Name()), false)
+	d.finish(d.Cancel(d.Call.UUID, "cancel: "+d.Name()), "cancelled", false)
 	return d.take()
 }
 
 // ExpireCall ends the call as not reached and takes the next one.
 func (d *Day) ExpireCall() []Event {
-	d.finish(d.Expire(d.Call.UUID, "expire: "+d.Name()), false)
+	d.finish(d.Expire(d.Call.UUID, "expire: "+d.Name()), "expired", false)
 	return d.take()
 }
 
@@ -179,8 +184,9 @@ func (d *Day) MarkProcessed() []Event {
 
 // finish sends a change that ends work on the call, and takes the next one. The text of a
 // completion goes with it; any other change leaves it as a draft.
-func (d *Day) finish(c Change, textGoes bool) {
+func (d *Day) finish(c Change, what string, textGoes bool) {
 	id := d.Call.UUID
+	d.remember(id, d.Name(), what, FateHeld)
 	if l := d.leaseOf(id); l != nil {
 		l.done = true
 	}

@@ -70,7 +70,9 @@ type (
 	codesRead []seenResult
 	deferral  struct {
 		call apitype.UUID
+		name string
 		text string
+		at   time.Time
 	}
 )
 
@@ -275,7 +277,7 @@ func (d *Day) Later(at time.Time, forMe bool) []Event {
 		request.UserUUID, who = new(d.user()), "you"
 	}
 	l := d.leaseOf(call)
-	put := deferral{call: call, text: "later: " + d.Name() + ", for " + who}
+	put := deferral{call: call, name: d.Name(), at: at, text: "later: " + d.Name() + ", for " + who}
 	d.do(0, func(ctx context.Context) (any, error) {
 		if l == nil {
 			return put, d.Client.Queue.Later(ctx, call, request)
@@ -296,6 +298,7 @@ func (d *Day) onDeferred(put deferral, err error) {
 		d.endLease(l.LeaseUUID)
 	}
 	d.sayf("%s", put.text)
+	d.remember(put.call, put.name, "later: "+put.at.In(d.Now().Location()).Format("Mon 2 Jan 15:04"), FateLater)
 	d.queue.pass(put.call, "put off")
 	d.leases.upcoming = slices.DeleteFunc(d.leases.upcoming, func(c Candidate) bool { return c.ID == put.call })
 	if d.IsOn(put.call) {

@@ -168,6 +168,7 @@ func (d *Day) compare(before *apitype.Call) {
 			return
 		}
 		d.queue.pass(now.UUID, "")
+		d.remember(now.UUID, d.Name(), "ended by somebody else", FateEnded)
 		d.giveBack(now.UUID)
 		d.next()
 		d.sayf("%s; here is the next one", text)
@@ -270,6 +271,9 @@ func (d *Day) onOutcome(e outbox.Event) {
 		d.Accepted[e.Entry.Op]++
 	}
 	switch {
+	case !d.opening.IsZero() && d.opening == e.Entry.UUID && e.Outcome == outbox.OutcomeAccepted:
+		d.opening = apitype.UUID{}
+		d.takeCall(e.Entry.UUID)
 	case d.IsOn(e.Entry.UUID):
 		d.reread(e.Entry.UUID)
 	case d.Wanted && d.Offline == "":

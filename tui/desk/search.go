@@ -7,10 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// Fold is a text as it is searched: in lower case and without accents, so that Muller finds
-// Müller.
+// Fold is a text as it is searched: in lower case, without accents, and with one letter for ij
+// and y, so that Muller finds Müller and Meyer finds Meijer.
 func Fold(text string) string {
-	lower := strings.ToLower(text)
+	return strings.ReplaceAll(unaccented(strings.ToLower(text)), "ij", "y")
+}
+
+func unaccented(lower string) string {
 	if !strings.ContainsFunc(lower, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return lower
 	}

@@ -60,6 +60,10 @@ func (d *Desk) Follow() {
 			d.Dialog = nil // Its answer would be for another call.
 		}
 	}
+	if d.Caller != nil && d.Dialog == nil {
+		d.askNewCall(*d.Caller)
+		d.Caller = nil
+	}
 	if d.notes.Value() != d.Form.Notes {
 		d.notes.SetValue(d.Form.Notes)
 	}

@@ -197,7 +197,10 @@ func (d *Desk) sidePane(width, height int) []string {
 	default:
 		lines = append([]string{s.head(widget.Fit("Contacts", width))}, d.historyLines(width, mostContacts)...)
 	}
-	return append(widget.Block(lines, width, max(height-len(day), 0)), widget.Block(day, width, min(len(day), height))...)
+	recent := d.recentLines(width, max(height-len(day)-len(lines), height/4))
+	rest := max(height-len(day)-len(recent), 0)
+	lines = append(widget.Block(lines, width, rest), recent...)
+	return append(lines, widget.Block(day, width, min(len(day), height))...)
 }
 
 // mostWarnings is how many lines of warnings stand above a call; the rest is folded.

@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"maps"
 	"sync"
 
 	tea "charm.land/bubbletea/v2"
@@ -32,23 +33,26 @@ func (d *donors) of(pledge apitype.UUID) (name string, known bool) {
 	return name, known
 }
 
-// read reads the names that are not known yet, and returns the first error.
+// read reads the donors of pledges, and returns the first error. The names are known together:
+// what is drawn does not change by itself.
 func (d *donors) read(ctx context.Context, client *apiclient.Client, pledges []apitype.UUID) error {
 	var group sync.WaitGroup
 	var failed error
+	var mu sync.Mutex
+	read := map[apitype.UUID]string{}
 	ids := make(chan apitype.UUID)
 	for range min(readAtOnce, len(pledges)) {
 		group.Go(func() {
 			for id := range ids {
 				pledge, err := apiclient.Decoded(client.Pledges.Get(ctx, id))
-				d.mu.Lock()
+				mu.Lock()
 				switch {
 				case err == nil || apiclient.KindOf(err) == apiclient.KindNotFound:
-					d.names[id] = Clean(render.PersonName(pledge.Person.Value()))
+					read[id] = Clean(render.PersonName(pledge.Person.Value()))
 				case failed == nil:
 					failed = err
 				}
-				d.mu.Unlock()
+				mu.Unlock()
 			}
 		})
 	}
@@ -57,6 +61,9 @@ func (d *donors) read(ctx context.Context, client *apiclient.Client, pledges []a
 	}
 	close(ids)
 	group.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	maps.Copy(d.names, read)
 	return failed
 }
 

@@ -94,6 +94,8 @@ const (
 	ActReveal   = "reveal"
 	ActFix      = "fix"
 	ActRange    = "mark-range"
+	ActUndo     = "undo"
+	ActFind     = "find"
 )
 
 // Step is a move over a page.

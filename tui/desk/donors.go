@@ -1,0 +1,272 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+)
+
+// Donor is a person as one is found who rings back.
+type Donor struct {
+	ID       apitype.UUID
+	Name     string
+	City     string
+	Phone    string       // The number to show; "" for none.
+	OpenCall apitype.UUID // One that is known to be open; zero for none.
+	numbers  [2]string    // Phone numbers, digits only.
+}
+
+// Caller is a donor on the line who has no open call.
+type Caller struct {
+	Donor
+	Pledge *apitype.UUID // The newest; nil for none.
+}
+
+// donorSearch is what was read of the persons. The interface has no filter for names and
+// numbers: all of them are walked, the newest first, while somebody searches.
+type donorSearch struct {
+	all      []Donor
+	cursor   string
+	size     int
+	isOpen   bool // Somebody searches.
+	reading  bool
+	ended    bool
+	mayBeCut bool // Nothing tells whether these are all.
+}
+
+// What the search brings.
+type (
+	donorsRead struct {
+		donors   []Donor
+		cursor   string
+		more     bool
+		mayBeCut bool
+		size     int
+	}
+	donorCalls struct {
+		Caller
+		open apitype.UUID // Zero for none.
+	}
+)
+
+// pledgesLooked is how many pledges of a donor are looked at for an open call.
+const pledgesLooked = 10
+
+// SearchDonors begins to read who there is; it goes on until LeaveSearch.
+func (d *Day) SearchDonors() []Event {
+	d.search.isOpen = true
+	d.readDonors()
+	return d.take()
+}
+
+// LeaveSearch ends the reading. What was read is kept for the next search.
+func (d *Day) LeaveSearch() { d.search.isOpen = false }
+
+// DonorsRead is how many donors can be found so far; all reports whether there are no others.
+func (d *Day) DonorsRead() (n int, all bool) {
+	return len(d.search.all), d.search.ended && !d.search.mayBeCut
+}
+
+func (d *Day) readDonors() {
+	s := &d.search
+	if !s.isOpen || s.reading || s.ended {
+		return
+	}
+	s.reading = true
+	after, size := s.cursor, cmp.Or(s.size, queuePage)
+	d.do(0, func(ctx context.Context) (any, error) {
+		page, err := d.Client.Persons.List(ctx, apitype.PersonListOptions{Paging: apitype.Paging{After: after, First: new(size)}})
+		if apiclient.KindOf(err) == apiclient.KindRejected && size > queueSmall {
+			size = queueSmall
+			page, err = d.Client.Persons.List(ctx, apitype.PersonListOptions{Paging: apitype.Paging{After: after, First: new(size)}})
+		}
+		if err != nil {
+			return donorsRead{}, err
+		}
+		read := donorsRead{cursor: page.EndCursor, more: page.HasNextPage && page.EndCursor != "" && page.EndCursor != after, mayBeCut: page.MayBeCut, size: size}
+		read.donors, err = apiclient.Rows(page.Records, newDonor)
+		return read, err
+	})
+}
+
+func newDonor(p apitype.Person) Donor {
+	return Donor{
+		ID: p.UUID, Name: render.PersonName(p), City: p.Address.Value().City, numbers: phoneNumbers(p),
+		Phone: cmp.Or(value(p.MobilePhoneNumber), value(p.PhoneNumber)),
+	}
+}
+
+func (d *Day) onDonors(read donorsRead, err error) {
+	d.search.reading = false
+	if err != nil {
+		d.search.isOpen = false
+		d.failRead("cannot read the donors", err)
+		return
+	}
+	d.NoteConnection(nil)
+	d.search.all = append(d.search.all, read.donors...)
+	d.search.cursor, d.search.size, d.search.ended, d.search.mayBeCut = read.cursor, read.size, !read.more, read.mayBeCut
+	d.readDonors()
+}
+
+// FindDonors are those who have the words in their name or city, or the digits in one of their
+// numbers, however they are written; those with an open call come first.
+func (d *Day) FindDonors(search string, limit int) []Donor {
+	words, number := Words(search), newDialled(search)
+	if len(words) == 0 {
+		return nil
+	}
+	open := d.openCalls()
+	var found, others []Donor
+	seen := map[apitype.UUID]bool{}
+	add := func(donor Donor) {
+		if seen[donor.ID] || !donor.has(words, number) {
+			return
+		}
+		seen[donor.ID] = true
+		if donor.OpenCall = open[donor.ID]; donor.OpenCall.IsZero() {
+			others = append(others, donor)
+		} else {
+			found = append(found, donor)
+		}
+	}
+	for _, c := range d.knownCandidates() {
+		donor := Donor{ID: c.person, Name: c.Name, numbers: c.numbers}
+		if i := slices.IndexFunc(d.search.all, func(other Donor) bool { return other.ID == c.person }); i >= 0 {
+			donor = d.search.all[i]
+		}
+		add(donor)
+	}
+	for _, donor := range d.search.all {
+		if add(donor); len(found)+len(others) >= limit {
+			break
+		}
+	}
+	found = append(found, others...)
+	return found[:min(len(found), limit)]
+}
+
+// dialled is a part of a number as a phone shows it.
+type dialled struct {
+	digits  string // Without what is dialled before it at home or abroad; "" for what is no number.
+	isStart bool   // The number begins with them, but for the code of its country.
+}
+
+func newDialled(search string) dialled {
+	search = strings.TrimSpace(search)
+	if strings.Trim(search, "+0123456789 -/.()") != "" {
+		return dialled{}
+	}
+	digits := strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, strings.ReplaceAll(search, "(0)", ""))
+	return dialled{strings.TrimLeft(digits, "0"), strings.HasPrefix(search, "+") || strings.HasPrefix(digits, "0")}
+}
+
+// isIn reports whether a number, of digits only, has that part.
+func (d dialled) isIn(number string) bool {
+	at := strings.Index(number, d.digits)
+	return at >= 0 && (!d.isStart || at <= countryCode)
+}
+
+// How much of a number is looked for, and how long the code of a country is at most.
+const (
+	leastDigits = 3
+	countryCode = 3
+)
+
+func (d Donor) has(words []string, number dialled) bool {
+	if len(number.digits) >= leastDigits {
+		return number.isIn(d.numbers[0]) || number.isIn(d.numbers[1])
+	}
+	return Finds(d.Name+" "+d.City, words)
+}
+
+// knownCandidates are the open calls that are known here.
+func (d *Day) knownCandidates() []Candidate {
+	return slices.Concat(d.upcoming(queueShown+1), d.queue.candidates)
+}
+
+// openCalls are the open calls that are known, by person.
+func (d *Day) openCalls() map[apitype.UUID]apitype.UUID {
+	open := map[apitype.UUID]apitype.UUID{}
+	for _, c := range d.knownCandidates() {
+		if _, has := open[c.person]; !has && !d.isPending(c.ID) {
+			open[c.person] = c.ID
+		}
+	}
+	return open
+}
+
+// OpenDonor puts the open call of a donor on the desk. Where none is known it is looked for,
+// and Caller is set where there is none.
+func (d *Day) OpenDonor(donor Donor) []Event {
+	if !donor.OpenCall.IsZero() {
+		return d.Take(donor.OpenCall)
+	}
+	d.sayf("looking for an open call of %s…", donor.Name)
+	d.do(0, func(ctx context.Context) (any, error) { return readDonorCalls(ctx, d.Client, donor) })
+	return d.take()
+}
+
+// readDonorCalls looks through the pledges of a donor: the interface has no filter on calls by
+// person.
+func readDonorCalls(ctx context.Context, client *apiclient.Client, donor Donor) (donorCalls, error) {
+	found := donorCalls{Caller: Caller{Donor: donor}}
+	page, err := client.Pledges.List(ctx, apitype.PledgeListOptions{PersonUUID: &donor.ID, Paging: apitype.Paging{First: new(pledgesLooked)}})
+	if apiclient.KindOf(err) == apiclient.KindForbidden {
+		return found, nil // The account may read no pledges.
+	}
+	if err != nil {
+		return found, err
+	}
+	pledges, err := apiclient.Rows(page.Records, func(p apitype.Pledge) apitype.UUID { return p.UUID })
+	for _, id := range pledges {
+		pledge, failed := apiclient.Decoded(client.Pledges.Get(ctx, id))
+		if failed != nil {
+			err = errors.Join(err, failed)
+			continue
+		}
+		if found.Pledge == nil {
+			found.Pledge = &id
+		}
+		for _, call := range pledge.Calls.Value() {
+			if call.Status == apitype.CallRequested && found.open.IsZero() {
+				found.open = call.UUID
+			}
+		}
+	}
+	return found, err
+}
+
+func (d *Day) onDonorCalls(found donorCalls, err error) {
+	d.notify(Notice{}) // Nobody looks any more.
+	switch {
+	case err != nil && found.open.IsZero():
+		d.failRead("cannot look for an open call of "+found.Name, err)
+	case found.open.IsZero():
+		d.Caller = &found.Caller
+	default:
+		d.takeCall(found.open)
+	}
+}
+
+// NewCall asks for a call to a donor who is on the line, and puts it on the desk as soon as the
+// service has it. It is not held: somebody is waiting.
+func (d *Day) NewCall(c Caller, kind apitype.CallType) []Event {
+	id := apitype.NewUUID()
+	change, err := apiclient.CreateCallChange(apitype.CreateCallRequest{
+		UUID: &id, PersonUUID: c.ID, RelatedCaseUUID: c.Pledge, Type: &kind, RequestedAt: *d.now(), RequestedByUserUUID: d.Agent,
+	})
+	d.opening = id
+	return d.Submit(Change{Change: change, Label: "new " + render.Words(string(kind)) + " call: " + c.Name, err: err, atOnce: true})
+}

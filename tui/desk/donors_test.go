@@ -1,0 +1,49 @@
+package desk
+
+import (
+	"testing"
+
+	"fundesk/apiclient/apitype"
+)
+
+// A donor is found by any number, as whatever phone shows it, and by a name that was heard.
+func TestFindDonors(t *testing.T) {
+	t.Parallel()
+	d := newDay()
+	add := func(n int, name, mobile, home string) {
+		p := apitype.Person{UUID: callID(100 + n), LastName: &name, MobilePhoneNumber: &mobile, PhoneNumber: &home}
+		d.search.all = append(d.search.all, newDonor(p))
+	}
+	add(1, "Müller", "+491713920000", "+492212718129")
+	add(2, "Veenstra", "+31627646660", "+31201234567")
+	add(3, "Meijer", "+31686271619", "")
+	open := apitype.Person{UUID: callID(103), LastName: new("Meijer"), MobilePhoneNumber: new("+31686271619")}
+	d.queue.learn(apitype.Call{UUID: callID(3), PersonUUID: open.UUID, Status: apitype.CallRequested, Person: apitype.Embed(open)})
+	tests := []struct{ search, want string }{
+		{"mueller", "Müller"},
+		{"06 27 64 66 60", "Veenstra"},
+		{"0031 6 27646660", "Veenstra"},
+		{"+31 (0)20-123 45 67", "Veenstra"},
+		{"0627", "Veenstra"}, // And not in the middle of another number.
+		{"6 27", "Meijer Veenstra"},
+		{"0221/2718129", "Müller"},
+		{"meyer", "Meijer"},
+		{"  ", ""},
+		{"nobody", ""},
+	}
+	for _, test := range tests {
+		got := ""
+		for _, donor := range d.FindDonors(test.search, 9) {
+			if got != "" {
+				got += " "
+			}
+			got += donor.Name
+			if (donor.OpenCall == callID(3)) != (donor.Name == "Meijer") {
+				t.Errorf("%q: the open call of %s: got %s", test.search, donor.Name, donor.OpenCall)
+			}
+		}
+		if got != test.want {
+			t.Errorf("%q: got %q, want %q", test.search, got, test.want)
+		}
+	}
+}

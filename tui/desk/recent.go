@@ -1,0 +1,82 @@
+package desk
+
+import (
+	"slices"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+)
+
+// Fate is what became of the work on a call.
+type Fate int
+
+// The fates.
+const (
+	FateHeld    Fate = iota // It can be taken back.
+	FateWaits               // In the outbox: on its way, or the service cannot be reached.
+	FateSent                // The service has it.
+	FateRefused             // The service did not take it.
+	FateLater               // The call was put off.
+	FateEnded               // Somebody else was faster.
+)
+
+// Recent is a call that the agent has worked on.
+type Recent struct {
+	Call  apitype.UUID
+	Name  string
+	At    time.Time
+	What  string // What came of it, in words.
+	Fate  Fate
+	entry string // Its change in the outbox; "" until it is there.
+}
+
+// mostRecent is how many calls an agent's own hour has.
+const mostRecent = 10
+
+// remember puts a call before the others that the agent has worked on.
+func (d *Day) remember(call apitype.UUID, name, what string, fate Fate) {
+	d.Recent = slices.Insert(d.Recent, 0, Recent{Call: call, Name: name, At: d.Now(), What: what, Fate: fate})
+	d.Recent = d.Recent[:min(len(d.Recent), mostRecent)]
+}
+
+// HeldFor is how long the work on a call can still be taken back.
+func (d *Day) HeldFor(r Recent) time.Duration {
+	for _, h := range d.Held {
+		if h.id == r.entry {
+			return h.Until.Sub(d.Now())
+		}
+	}
+	return 0
+}
+
+// entered notes where the change of the work on a call is, or that it was not saved.
+func (d *Day) entered(q queued) {
+	if q.change.from == nil {
+		return
+	}
+	i := slices.IndexFunc(d.Recent, func(r Recent) bool { return r.Call == q.change.UUID && r.entry == "" && r.Fate == FateHeld })
+	switch {
+	case i < 0:
+	case q.err != nil:
+		d.Recent = slices.Delete(d.Recent, i, i+1)
+	default:
+		d.Recent[i].entry = q.entry.ID
+	}
+}
+
+// hear notes what became of an entry.
+func (d *Day) hear(e outbox.Event) {
+	for i := range d.Recent {
+		if r := &d.Recent[i]; r.entry != "" && r.entry == e.Entry.ID {
+			r.Fate = map[outbox.Outcome]Fate{
+				outbox.OutcomeAccepted: FateSent, outbox.OutcomeRejected: FateRefused, outbox.OutcomeUnsure: FateWaits, outbox.OutcomeWaiting: FateWaits,
+			}[e.Outcome]
+		}
+	}
+}
+
+// forgetRecent takes out the work that was taken back.
+func (d *Day) forgetRecent(entry string) {
+	d.Recent = slices.DeleteFunc(d.Recent, func(r Recent) bool { return r.entry == entry })
+}

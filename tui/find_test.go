@@ -1,0 +1,101 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk"
+	"fundesk/tui/page"
+)
+
+// deliver sends what waits, and tells the desk what became of it.
+func (d *driver) deliverOutbox(w *world) {
+	d.t.Helper()
+	var told []outbox.Event
+	sender := w.box.Sender(w.options.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { told = append(told, e) }})
+	if _, err := sender.SendDue(d.t.Context()); err != nil {
+		d.t.Fatal(err)
+	}
+	for _, e := range told {
+		d.send(desk.Told(e))
+	}
+}
+
+// A donor rings back: the number that the phone shows, and Enter is on the open call.
+func TestDonorRingsBack(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	d := newDriver(t, w.options)
+	d.press("/")
+	for _, key := range "0612345675" { // Of person 5.
+		d.press(string(key))
+	}
+	d.press("enter")
+	if !d.app.IsOn(callID(5)) {
+		t.Fatalf("got %+v, want the open call of person 5:\n%s", d.app.Call, d.text())
+	}
+	// Nobody waits for person 6: a new call is asked for, and comes as soon as it is there.
+	d.enter("/", "k", "l", "a", "a", "r", "enter")
+	if text := d.text(); !strings.Contains(text, "Fia Klaar has no open call") {
+		t.Fatalf("got:\n%s\nwant to be asked for a new call", text)
+	}
+	d.press("2")
+	d.deliverOutbox(w)
+	if call := d.app.Call; call == nil || call.PersonUUID != personID(6) || call.Type != apitype.CallHappy || *call.RelatedCaseUUID != pledgeID(6) {
+		t.Errorf("got %+v, want a new call for person 6:\n%s", call, d.text())
+	}
+	d.enter("/", "k", "l", "a", "a", "r", "ctrl+o")
+	if d.app.current != page.PersonsPage {
+		t.Errorf("ctrl+o: got page %d, want the person", d.app.current)
+	}
+}
+
+// The last calls are shown with what became of them, and opened again by Enter.
+func TestLastCalls(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	w.options.Agent = new(ids(0xe0, 1))
+	d := newDriver(t, w.options)
+	d.press("n")
+	first := d.app.Call.UUID
+	name := d.app.Name()
+	w.seen()
+	d.press("a")
+	fate := func(want desk.Fate) {
+		t.Helper()
+		if r := d.app.Recent; len(r) == 0 || r[len(r)-1].Call != first || r[len(r)-1].Name != name || r[len(r)-1].Fate != want {
+			t.Errorf("got %+v, want %s with fate %d", r, name, want)
+		}
+	}
+	fate(desk.FateHeld)
+	d.press("enter")
+	if text := d.text(); !strings.Contains(text, "not reached, 5 s") || !strings.Contains(text, "u takes it back") {
+		t.Errorf("got:\n%s\nwant the held one, and that u takes it back", text)
+	}
+	d.enter("esc", "u")
+	if len(d.app.Recent) != 0 || !d.app.IsOn(first) {
+		t.Fatalf("taken back: got %+v, want none and the call on the desk", d.app.Recent)
+	}
+	w.seen()
+	d.press("a")
+	w.Clock.Advance(6 * time.Second)
+	d.deliverOutbox(w)
+	fate(desk.FateSent)
+	d.enter("enter", "enter")
+	if !d.app.IsOn(first) {
+		t.Errorf("enter: got %+v, want the call again", d.app.Call)
+	}
+	// What the service refuses says so.
+	w.change(t, "/api/v1/calls/"+first.String()+"/actions/cancel")
+	w.seen()
+	d.app.Call.Status = apitype.CallRequested
+	d.press("a")
+	w.Clock.Advance(6 * time.Second)
+	d.deliverOutbox(w)
+	if r := d.app.Recent; r[0].Fate != desk.FateRefused {
+		t.Errorf("refused: got %+v, want it said", r)
+	}
+}

@@ -1,0 +1,183 @@
+package page
+
+import (
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+	"fundesk/tui/desk"
+	"fundesk/tui/widget"
+)
+
+// finder looks for a donor who rings back, while the donors are still being read.
+type finder struct {
+	desk   *Desk
+	editor widget.TextField
+	cursor int
+}
+
+// mostFound is how many donors are shown.
+const mostFound = 50
+
+// AskDonor opens the search for a donor.
+func (d *Desk) AskDonor() tea.Cmd {
+	d.Dialog = &finder{desk: d}
+	return d.Perform(d.SearchDonors())
+}
+
+func (f *finder) found() []desk.Donor { return f.desk.FindDonors(f.editor.Value(), mostFound) }
+
+// Key implements Dialog.
+func (f *finder) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
+	switch msg.String() {
+	case "esc", "ctrl+c":
+		f.desk.LeaveSearch()
+		return Closes, nil
+	case "up", "ctrl+p":
+		f.cursor = max(f.cursor-1, 0)
+	case "down", "ctrl+n":
+		f.cursor = min(f.cursor+1, max(len(f.found())-1, 0))
+	case "enter", "ctrl+o":
+		found := f.found()
+		if f.cursor >= len(found) {
+			return Stays, nil
+		}
+		f.desk.LeaveSearch()
+		if msg.String() == "ctrl+o" {
+			return Closes, f.desk.Jump(Reference{KindPerson, found[f.cursor].ID})
+		}
+		return Closes, f.desk.Perform(f.desk.OpenDonor(found[f.cursor]))
+	default:
+		if f.editor.Update(msg) {
+			f.cursor = 0
+		}
+	}
+	return Stays, nil
+}
+
+// Hints implements Dialog.
+func (f *finder) Hints() []Hint {
+	hints := []Hint{{"esc", "close"}}
+	if f.cursor < len(f.found()) {
+		hints = append([]Hint{{"enter", "the open call, or a new one"}, {"ctrl+o", "the person"}}, hints...)
+	}
+	return hints
+}
+
+// Paste implements Dialog.
+func (f *finder) Paste(text string) {
+	f.editor.Insert(text)
+	f.cursor = 0
+}
+
+// The columns of the donors found, in cells.
+const (
+	foundName  = 28
+	foundPhone = 16
+)
+
+// View implements Dialog.
+func (f *finder) View(s Styles, width, height int) (string, []string) {
+	lines := []string{f.editor.Line(width, s.cursor)}
+	found, room := f.found(), max(height-2, 1)
+	top := max(0, min(f.cursor-room/2, len(found)-room))
+	for i := top; i < min(len(found), top+room); i++ {
+		donor, state := found[i], "  "
+		if !donor.OpenCall.IsZero() {
+			state = s.dueSign + " "
+		}
+		line := state + widget.Fit(Clean(donor.Name), foundName) + " " + widget.Fit(f.desk.Locale.Phone(Clean(donor.Phone)), foundPhone) + " " + Clean(donor.City)
+		if line = widget.Fit(line, width); i == f.cursor {
+			line = s.chosen(line)
+		}
+		lines = append(lines, line)
+	}
+	n, all := f.desk.DonorsRead()
+	note := render.Plural(n, "donor", "donors") + " read"
+	switch {
+	case !all:
+		note += " so far"
+	case len(found) == 0 && !f.editor.IsEmpty():
+		note = "nobody of " + render.Plural(n, "donor", "donors") + " has that name or number"
+	}
+	if len(found) == mostFound {
+		note = fmt.Sprintf("the first %d; type more", mostFound)
+	}
+	return "Find a donor: name, city, or digits of a number", append(lines, s.Dim(widget.Fit(note+"; "+s.dueSign+" has an open call", width)))
+}
+
+// askNewCall asks what a call to a donor without an open one is to be about.
+func (d *Desk) askNewCall(c desk.Caller) {
+	var options []Option
+	for _, kind := range apitype.CallTypes {
+		options = append(options, Option{Label: "a new " + render.Words(string(kind)) + " call", Run: func() tea.Cmd { return d.Perform(d.NewCall(c, kind)) }})
+	}
+	options = append(options, Option{Key: "o", Label: "open the person", Run: func() tea.Cmd { return d.Jump(Reference{KindPerson, c.ID}) }})
+	d.Dialog = NewChoice(Clean(c.Name)+" has no open call", "", options)
+}
+
+// WhyNoRecent says why there is no last call.
+func (d *Desk) WhyNoRecent() string {
+	if len(d.Recent) == 0 {
+		return "you have worked on no call yet"
+	}
+	return ""
+}
+
+// AskRecent offers the last calls, to open one again.
+func (d *Desk) AskRecent() tea.Cmd {
+	var options []Option
+	for _, r := range d.Recent {
+		o := Option{Label: r.At.Format("15:04") + "  " + Clean(r.Name) + "  " + d.fateText(r), Run: func() tea.Cmd { return d.Perform(d.Take(r.Call)) }}
+		if r.Fate == desk.FateHeld && d.HeldFor(r) > 0 {
+			o.Why = d.KeyOf(ActUndo) + " takes it back"
+		}
+		options = append(options, o)
+	}
+	d.Dialog = NewChoice("My last calls", "Enter opens one again", options)
+	return nil
+}
+
+// fateText is what came of a call, and where that is now.
+func (d *Desk) fateText(r desk.Recent) string {
+	s := d.Styles
+	switch r.Fate {
+	case desk.FateHeld:
+		if left := d.HeldFor(r); left > 0 {
+			return fmt.Sprintf("%s %s, %d s  %s", s.dueSign, Clean(r.What), int(left.Seconds()+0.5), d.KeyOf(ActUndo))
+		}
+		return s.dueSign + " " + Clean(r.What) + ", on its way"
+	case desk.FateWaits:
+		return s.WarnSign + " " + Clean(r.What) + ", waits"
+	case desk.FateRefused:
+		return s.badSign + " " + Clean(r.What) + ", refused"
+	case desk.FateLater:
+		return s.dueSign + " " + Clean(r.What)
+	case desk.FateEnded:
+		return s.badSign + " " + Clean(r.What)
+	default:
+		return s.OKSign + " " + Clean(r.What)
+	}
+}
+
+// recentLines are the last calls with their fate, as many as there is room for.
+func (d *Desk) recentLines(width, room int) []string {
+	if len(d.Recent) == 0 || room < 4 {
+		return nil
+	}
+	lines := []string{"", d.Styles.head(widget.Fit("My last calls", width))}
+	for _, r := range d.Recent {
+		if len(lines)+3 > room { // A blank comes after them.
+			break
+		}
+		lines = append(lines, widget.Fit(r.At.Format("15:04")+" "+Clean(r.Name), width))
+		role := map[desk.Fate]paint{desk.FateWaits: d.Styles.Warn, desk.FateRefused: d.Styles.Bad}[r.Fate]
+		if role == nil {
+			role = d.Styles.plain
+		}
+		lines = append(lines, role(widget.Fit("  "+d.fateText(r), width)))
+	}
+	return append(lines, "")
+}
