@@ -18,7 +18,7 @@ import (
 
 // deskOptions are what both faces of the desk are made with.
 func (s *session) deskOptions(ctx context.Context) (desk.Options, error) {
-	o := desk.Options{ConfigDir: s.configDir(), Now: s.app.Now}
+	o := desk.Options{ConfigDir: s.configDir(), Now: s.app.Now, Omitted: s.omitted.read}
 	var err error
 	if o.Client, err = s.connect(ctx); err != nil {
 		return o, err

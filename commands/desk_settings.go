@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,7 +11,9 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/profile"
+	"fundesk/tui"
 	"fundesk/tui/desk"
+	"fundesk/tui/page"
 )
 
 // queueFilter is what the agent of a profile takes from a queue.
@@ -77,6 +80,39 @@ func results(p profile.Profile) (map[apitype.CallType][]desk.ResultRow, error) {
 	return all, nil
 }
 
+// agentNames are the names of the profile's agents.
+func agentNames(p profile.Profile) (map[apitype.UUID]string, error) {
+	names := map[apitype.UUID]string{}
+	for _, text := range slices.Sorted(maps.Keys(p.Agents)) {
+		id, err := apitype.ParseUUID(text)
+		if err != nil {
+			return nil, usageError("agents: " + quote(text) + " is not a uuid")
+		}
+		names[id] = p.Agents[text]
+	}
+	return names, nil
+}
+
+// screenSettings are what the profile, or config.toml for all of them, says of the drawn
+// screen.
+func screenSettings(p profile.Profile, c profile.Config, o *tui.Options) error {
+	o.Theme, o.Mouse, o.Hidden = cmp.Or(p.Theme, c.Theme, page.Themes[0]), p.Mouse || c.Mouse, p.HiddenActions
+	if !slices.Contains(page.Themes, o.Theme) {
+		return usageError("theme " + quote(o.Theme) + " is not " + strings.Join(page.Themes, ", "))
+	}
+	return hiddenActions(p)
+}
+
+// hiddenActions refuses an action that the Desk does not have.
+func hiddenActions(p profile.Profile) error {
+	for _, name := range p.HiddenActions {
+		if !tui.IsOfDesk(name) {
+			return usageError("hidden_actions: the Desk has no action " + quote(name) + "; see: fundesk help keys")
+		}
+	}
+	return nil
+}
+
 // deskSettings are what the profile says of the desk.
 func deskSettings(p profile.Profile, o *desk.Options) (err error) {
 	if o.Filter, err = queueFilter(p); err != nil {
@@ -86,6 +122,9 @@ func deskSettings(p profile.Profile, o *desk.Options) (err error) {
 		return err
 	}
 	if o.Results, err = results(p); err != nil {
+		return err
+	}
+	if o.Agents, err = agentNames(p); err != nil {
 		return err
 	}
 	o.Languages = o.Filter.Languages

@@ -25,10 +25,8 @@ func (s *session) warn(format string, args ...any) {
 
 // warnOmitted says once what could not be read, and was left out of what was shown.
 func (s *session) warnOmitted() {
-	s.omitted.mu.Lock()
-	defer s.omitted.mu.Unlock()
-	if s.omitted.count > 0 {
-		s.warn("%s could not be read and left out, the first of them %s; -o json shows it as it was sent", count(s.omitted.count, "embedded object"), s.omitted.first)
+	if n, first := s.omitted.read(); n > 0 {
+		s.warn("%s could not be read and left out, the first of them %s; -o json shows it as it was sent", count(n, "embedded object"), first)
 	}
 }
 

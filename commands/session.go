@@ -226,6 +226,13 @@ type omissions struct {
 	first string
 }
 
+// read is how many there are, and the first of them.
+func (o *omissions) read() (n int, first string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.count, o.first
+}
+
 func (o *omissions) add(record, place string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -13,13 +13,14 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/commands/profile"
+	"fundesk/tui"
 	"fundesk/tui/desk"
 )
 
 // setting is one key of a profile: its name in config.toml, of which its flag is made.
 type setting struct {
 	key, help string
-	value     func(*profile.Profile) any // A *string, *[]string, *int or *hoursByCountry.
+	value     func(*profile.Profile) any // A *string, *[]string, *int, *bool or *hoursByCountry.
 }
 
 // settings are the keys of a profile but its address, in the order in which they are shown.
@@ -39,6 +40,9 @@ func settings() []setting {
 		{"external_source_name", "external source of processed marks", func(p *profile.Profile) any { return &p.ExternalSourceName }},
 		{"payment_qr_parameter", "the service's name of the payment QR filter", func(p *profile.Profile) any { return &p.PaymentQRParameter }},
 		{"unpaged", "nouns whose lists the service sends whole: person, call, pledge", func(p *profile.Profile) any { return &p.Unpaged }},
+		{"hidden_actions", "actions that the Desk does not have, by their names in: fundesk help keys", func(p *profile.Profile) any { return &p.HiddenActions }},
+		{"theme", "colours of the terminal interface: default, high-contrast or calm", func(p *profile.Profile) any { return &p.Theme }},
+		{"mouse", "the terminal interface takes clicks and the wheel", func(p *profile.Profile) any { return &p.Mouse }},
 		{"token_storage", "keyring, file or command", func(p *profile.Profile) any { return &p.TokenStorage }},
 		{"token_command", "program that prints the token; repeat for its arguments", func(p *profile.Profile) any { return &p.TokenCommand }},
 	}
@@ -58,6 +62,11 @@ func (t setting) text(p profile.Profile) string {
 	case *int:
 		if *value != 0 {
 			return strconv.Itoa(*value)
+		}
+		return ""
+	case *bool:
+		if *value {
+			return "true"
 		}
 		return ""
 	case *hoursByCountry:
@@ -82,6 +91,8 @@ func (f *profileFlags) register(cmd *cobra.Command) {
 			}
 		case *int:
 			flags.IntVar(value, t.flag(), 0, t.help)
+		case *bool:
+			flags.BoolVar(value, t.flag(), false, t.help)
 		case *string:
 			flags.StringVar(value, t.flag(), "", t.help)
 		case *hoursByCountry:
@@ -101,6 +112,8 @@ func (f *profileFlags) apply(cmd *cobra.Command, p *profile.Profile) {
 			*value = *t.value(&f.p).(*[]string)
 		case *int:
 			*value = *t.value(&f.p).(*int)
+		case *bool:
+			*value = *t.value(&f.p).(*bool)
 		case *string:
 			*value = *t.value(&f.p).(*string)
 		case *hoursByCountry:
@@ -136,7 +149,7 @@ func (f *profileFlags) check(p profile.Profile) error {
 	if p.MaxAttempts < 0 {
 		return usageError("--max-attempts must not be negative")
 	}
-	if err := deskSettings(p, &desk.Options{}); err != nil {
+	if err := errors.Join(deskSettings(p, &desk.Options{}), screenSettings(p, profile.Config{}, &tui.Options{})); err != nil {
 		return err
 	}
 	if p.IsEmbedded() {

@@ -74,8 +74,19 @@ func (s *session) runTUI(cmd *cobra.Command, page string, ascii bool) error {
 	}
 	// What asks the program to end is the interface's business from here on: a ctrl+c in
 	// an editor, say, must end neither.
-	return tui.Run(context.WithoutCancel(cmd.Context()), tui.Options{
+	screen := tui.Options{
 		Options: options, Profile: t.label(), PledgeActions: actions, Locale: s.locale(), Page: page,
 		NoColor: s.flags.noColor || s.app.Getenv("NO_COLOR") != "", ASCII: ascii,
-	})
+	}
+	if !t.isEmbedded() {
+		screen.Login = "fundesk auth login" + profileFlag(t)
+	}
+	config, err := s.config()
+	if err != nil {
+		return err
+	}
+	if err := s.inProfile(t, screenSettings(t.profile, config, &screen)); err != nil {
+		return err
+	}
+	return tui.Run(context.WithoutCancel(cmd.Context()), screen)
 }

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"fundesk/render"
 	"fundesk/tui/canvas"
 	"fundesk/tui/desk"
 	"fundesk/tui/page"
@@ -42,10 +43,13 @@ type app struct {
 	profile string // Name shown in the corner.
 	focused bool
 	beats   int            // Seconds so far.
+	omitted int            // Embedded objects that were said to be left out.
 	reading loads          // Of what was read from the service.
 	ahead   []tea.Msg      // Pressed while the call was being read; see holdAhead.
 	tick    func() tea.Cmd // The next second.
 	canvas  *canvas.Canvas // Nil: the library draws.
+	mouse   mouse
+	login   string // The command that logs in again; "" for none.
 	// Drawn with every key, and the same most of the time.
 	drawnTabs   drawn[tabsKey]
 	drawnFooter drawn[footerKey]
@@ -89,12 +93,13 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 			return nil, fmt.Errorf("there is no page %q; known are %s", o.Page, strings.Join(pageNames, ", "))
 		}
 	}
-	keys, err := loadKeymap(o.ConfigDir)
+	keys, err := loadKeymap(o.ConfigDir, o.Hidden)
 	if err != nil {
 		return nil, err
 	}
 	a := &app{keys: keys, current: current, profile: o.Profile, focused: true, tick: everySecond, layout: page.NewLayout(80, 24)}
-	a.Env = page.NewEnv(ctx, a, desk.New(o.Options), page.NewStyles(o.NoColor, o.ASCII))
+	a.Env = page.NewEnv(ctx, a, desk.New(o.Options), page.NewStyles(o.Theme, o.NoColor, o.ASCII))
+	a.mouse.on, a.login = o.Mouse, o.Login
 	a.Locale, a.ASCII, a.In, a.Out = o.Locale, o.ASCII, o.In, o.Out
 	if len(o.PledgeActions) > 0 {
 		a.PledgeActions = o.PledgeActions
@@ -202,6 +207,10 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return a, nil
 		}
 		return a, a.paste(msg)
+	case tea.MouseMsg:
+		return a, a.onMouse(msg)
+	case recordFound:
+		return a, a.onFound(msg)
 	case tea.BlurMsg:
 		a.focused = false
 		a.Autosave.FlushSoon()
@@ -233,7 +242,8 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // resize lays the pages out for a terminal of a size.
 func (a *app) resize(width, height int) {
-	a.layout = page.NewLayout(width, height).Shifted(a.Kept.Panes)
+	a.layout = page.NewLayout(width, height)
+	a.layout = a.layout.Shifted(a.Kept.Panes).Below(len(a.standing()))
 	for _, p := range a.pages {
 		p.Resize(a.layout)
 	}
@@ -273,6 +283,9 @@ func (a *app) View() tea.View {
 	}
 	view := tea.NewView(content)
 	view.AltScreen = true
+	if a.mouse.on {
+		view.MouseMode = tea.MouseModeCellMotion
+	}
 	view.ReportFocus = true
 	view.WindowTitle = "fundesk " + page.Clean(a.profile)
 	return view
@@ -294,7 +307,12 @@ func (a *app) screen() []string {
 		return widget.Block(widget.Wrap(sentence, max(l.Width, 1)), l.Width, l.Height)
 	}
 	screen := make([]string, 0, l.Height)
-	screen = append(screen, a.tabs())
+	standing := a.standing()
+	if len(standing) != l.Above {
+		a.resize(l.Width, l.Height)
+		l = a.layout
+	}
+	screen = append(append(screen, a.tabs()), standing...)
 	screen = append(screen, widget.Block(a.pages[a.current].Lines(l), l.Width, l.Body)...)
 	screen = append(screen, a.status(), a.footer())
 	if a.Dialog != nil {
@@ -401,25 +419,43 @@ func (a *app) hintLine(hints []page.Hint) string {
 	return widget.Fit(strings.Join(items, "  "), a.layout.Width)
 }
 
+// tellOmitted says that records are shown without what could not be read of them.
+func (a *app) tellOmitted() {
+	if a.Omitted == nil {
+		return
+	}
+	n, first := a.Omitted()
+	if n > a.omitted {
+		a.Fail(render.Plural(n, "embedded object", "embedded objects")+" could not be read and left out of what is shown, the first of them "+first, nil)
+	}
+	a.omitted = n
+}
+
+// pollEvery is after how many seconds changes are asked for.
+func (a *app) pollEvery() int {
+	switch {
+	case a.Offline != "":
+		return pollOffline
+	case !a.focused:
+		return pollAway
+	default:
+		return pollFocused
+	}
+}
+
 // onTick keeps what depends on the time up to date.
 func (a *app) onTick() tea.Cmd {
 	commands := []tea.Cmd{a.tick()}
 	a.Release()
 	a.beats++
+	a.tellOmitted()
 	if a.reading.areSettled(a.Loads) {
 		commands = append(commands, freeMemory)
 	}
 	if a.beats%5 == 0 {
 		commands = append(commands, a.Perform(a.ReadOutbox()))
 	}
-	every := pollFocused
-	switch {
-	case !a.focused:
-		every = pollAway
-	case a.Offline != "":
-		every = pollOffline
-	}
-	if a.beats%every == 0 {
+	if a.beats%a.pollEvery() == 0 {
 		commands = append(commands, a.Perform(a.Poll()))
 		if live, ok := a.pages[a.current].(interface{ Poll() tea.Cmd }); ok && a.current != page.DeskPage {
 			commands = append(commands, live.Poll())

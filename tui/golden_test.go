@@ -21,11 +21,14 @@ func TestGoldenScreens(t *testing.T) {
 	previews := map[string]string{
 		"calls": "call " + callID(6).String(), "persons": "person " + personID(6).String(), "pledges": "pledge " + pledgeID(6).String(),
 	}
-	for _, size := range [][2]int{{80, 24}, {120, 36}} {
+	for _, size := range [][2]int{{80, 24}, {120, 36}, {200, 50}} {
 		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.refusedEntry(t)
+			if size[0] >= 200 { // Where there is a script, the contacts stand on the card.
+				w.options.Scripts = map[string]string{"verification": "Goedendag **{{.Person.Name}}**, u geeft {{.Pledge.Amount}} {{.Pledge.Interval}}."}
+			}
 			m := start(t, w.options, size[0], size[1])
 			shot := func(name string, texts ...string) {
 				t.Helper()

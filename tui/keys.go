@@ -133,7 +133,7 @@ func everywhereActions() []*action {
 	return slices.Concat([]*action{
 		row(page.ActUndo, page.ScopeEverywhere, "u", "undo the last change, while it is held", "undo", ofDay((*desk.Day).Undo), (*app).whyNotUndo),
 		row(page.ActHelp, page.ScopeEverywhere, "?", "help", "help", (*app).askHelp, nil),
-		row("palette", page.ScopeEverywhere, ":", "run an action by its name", "", (*app).askPalette, nil),
+		row("palette", page.ScopeEverywhere, ":", "run an action by its name, or open a record by its UUID", "", (*app).askPalette, nil),
 	}, pageActions(), []*action{
 		row("page-previous", page.ScopeEverywhere, "[", "the tab before", "", func(a *app) tea.Cmd { return a.show((a.current+len(a.pages)-1)%len(a.pages), nil) }, nil),
 		row("page-next", page.ScopeEverywhere, "]", "the next tab", "", func(a *app) tea.Cmd { return a.show((a.current+1)%len(a.pages), nil) }, nil),
@@ -144,6 +144,7 @@ func everywhereActions() []*action {
 		row("wider", page.ScopeEverywhere, ">", "make the left pane wider", "", func(a *app) tea.Cmd { return a.resizePanes(paneStep) }, (*app).whyNoPanes),
 		row(page.ActResults, page.ScopeEverywhere, "B", "what became of each record of the last action on several", "", (*app).showBatch, (*app).whyNoBatch),
 		row(page.ActDismiss, page.ScopeEverywhere, "x", "dismiss the message", "", (*app).dismiss, (*app).whyNotDismiss),
+		row("mouse", page.ScopeEverywhere, "", "mouse on or off: click, wheel, double click opens", "", (*app).toggleMouse, nil),
 		row("suspend", page.ScopeEverywhere, "ctrl+z", "suspend", "", (*app).suspend, nil, inText, whenSmall),
 		row("redraw", page.ScopeEverywhere, "ctrl+l", "draw the screen again", "", (*app).redraw, nil, inText, whenSmall),
 		row("quit", page.ScopeEverywhere, "q ctrl+c", "quit", "quit", (*app).quit, nil),
@@ -193,6 +194,13 @@ func Keys() []KeyHelp {
 		help = append(help, KeyHelp{Scope: string(a.scope), Keys: a.Keys(), Action: a.id, Help: a.help})
 	}
 	return help
+}
+
+func (a *action) ofDesk() bool { return a.scope == page.ScopeDesk || a.scope == page.ScopeNotes }
+
+// IsOfDesk reports whether the Desk has an action.
+func IsOfDesk(name string) bool {
+	return slices.ContainsFunc(registry(), func(a *action) bool { return a.ofDesk() && a.id == name })
 }
 
 // keymap finds actions by keys.
@@ -256,8 +264,8 @@ func (k keymap) footer(scopes []page.Scope) iter.Seq2[int, *action] {
 //
 //	[desk]
 //	not-reached = ["a", "f2"]
-func loadKeymap(configDir string) (keymap, error) {
-	k := keymap(registry())
+func loadKeymap(configDir string, hidden []string) (keymap, error) {
+	k := slices.DeleteFunc(keymap(registry()), func(a *action) bool { return a.ofDesk() && slices.Contains(hidden, a.id) })
 	if configDir == "" {
 		return k, nil
 	}

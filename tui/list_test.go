@@ -29,8 +29,11 @@ func TestReferencesAndBack(t *testing.T) {
 	if got, _ := persons.Target(); got != (page.Reference{Kind: page.KindPerson, ID: personID(1)}) {
 		t.Fatalf("record: got %v, want person 1", got)
 	}
-	d.press("G") // The last line is the person's pledge.
-	d.press("enter")
+	d.enter("G", "enter") // The last line is the call, after the person's pledge.
+	if got, _ := persons.Target(); got != (page.Reference{Kind: page.KindCall, ID: callID(1)}) {
+		t.Fatalf("record: got %v, want call 1", got)
+	}
+	d.enter("esc", "k", "enter")
 	if got, _ := persons.Target(); got != (page.Reference{Kind: page.KindPledge, ID: pledgeID(1)}) {
 		t.Fatalf("record: got %v, want pledge 1", got)
 	}
@@ -248,7 +251,7 @@ func TestKeysFile(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "keys.toml"), []byte(test.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			keys, err := loadKeymap(dir)
+			keys, err := loadKeymap(dir, nil)
 			if test.problem != "" {
 				if err == nil || !strings.Contains(err.Error(), test.problem) {
 					t.Fatalf("error: got %v, want %q", err, test.problem)

@@ -178,7 +178,7 @@ func TestBulkChangesARecordOnce(t *testing.T) {
 	d.press("2")
 	calls := d.app.pages[page.CallsPage].(*page.Calls)
 	calls.Rows = append(calls.Rows, calls.Rows...)
-	for _, key := range []string{"space", "space", "A", "1", "y"} {
+	for _, key := range []string{"j", "space", "space", "A", "1", "y"} {
 		d.press(key)
 	}
 	entries, _, err := w.box.List()
@@ -326,10 +326,10 @@ func (w *world) change(t *testing.T, path string) {
 	}
 }
 
-func rowIDs[R any](l *page.List[R]) []apitype.UUID {
+func rowIDs[R page.Row](l *page.List[R]) []apitype.UUID {
 	ids := make([]apitype.UUID, len(l.Rows))
 	for i, row := range l.Rows {
-		ids[i] = l.ID(row)
+		ids[i] = row.UUID()
 	}
 	return ids
 }

@@ -190,7 +190,7 @@ func (a *app) redraw() tea.Cmd {
 
 func (a *app) askHelp() tea.Cmd { return a.askAction("Help: type to filter, Enter runs", false) }
 
-func (a *app) askPalette() tea.Cmd { return a.askAction("Run an action", true) }
+func (a *app) askPalette() tea.Cmd { return a.askAction("Run an action, or open a UUID", true) }
 
 // askAction lists the actions that work here; picking one runs it.
 func (a *app) askAction(title string, byName bool) tea.Cmd {
@@ -210,7 +210,7 @@ func (a *app) askAction(title string, byName bool) tea.Cmd {
 			},
 		})
 	}
-	a.Dialog = &page.Choose{Title: title, Options: options, Filterable: true}
+	a.Dialog = &page.Choose{Title: title, Options: options, Filterable: true, More: a.recordOption}
 	return nil
 }
 

@@ -1,11 +1,14 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/page"
 	"fundesk/tui/widget"
@@ -58,6 +61,34 @@ func (a *app) status() string {
 		return a.Styles.Bad(widget.Fit("the draft is not saved: "+page.Clean(desk.Cause(a.Trouble)), width))
 	}
 	return widget.Fit("", width)
+}
+
+// standing is what stands above the page while the service cannot be reached, or the login has
+// ended: which service, why, what happens next, and what there is to do.
+func (a *app) standing() []string {
+	if a.Offline == "" {
+		return nil
+	}
+	text := "No connection to " + a.Client.BaseURL() + ": " + cmp.Or(a.Reason, a.Offline) + "."
+	if a.LoggedOut {
+		text = "The login at " + a.Client.BaseURL() + " has ended: " + cmp.Or(a.Reason, a.Offline) + "."
+		if a.login != "" {
+			text += " Log in from another terminal: " + a.login + "."
+		}
+	}
+	every := a.pollEvery()
+	text += fmt.Sprintf(" Next try in %d s, %s tries now.", every-a.beats%every, a.KeyOf(page.ActRefresh))
+	if n := a.Unsent(); n > 0 {
+		text += " " + render.Plural(n, "change is", "changes are") + " kept, and sent then."
+	} else {
+		text += " What you do is kept, and sent then."
+	}
+	lines := widget.Wrap(page.Clean(text), min(a.layout.Width-4, 100))
+	for i, line := range lines {
+		margin := max(a.layout.Width-widget.Width(line), 0) / 2
+		lines[i] = a.Styles.Bad(widget.Fit(strings.Repeat(" ", margin)+line, a.layout.Width))
+	}
+	return lines
 }
 
 // ticked comes once a second.

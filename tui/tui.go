@@ -38,6 +38,10 @@ type Options struct {
 	In             io.Reader              // Nil: the terminal.
 	Out            io.Writer              // Nil: the terminal.
 	NoColor, ASCII bool
+	Theme          string   // One of page.Themes; "": the first.
+	Mouse          bool     // Clicks and the wheel are taken.
+	Hidden         []string // Actions that the Desk does not have, by their names.
+	Login          string   // The command that logs in again; "" for none.
 }
 
 // ticksASecond is how often the library looks what it has to set of the terminal. The

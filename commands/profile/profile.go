@@ -39,6 +39,8 @@ const EmbeddedPrefix = "embedded:"
 // Config is config.toml.
 type Config struct {
 	Current  string             `toml:"current,omitempty"`
+	Theme    string             `toml:"theme,omitempty"` // Of profiles that say none.
+	Mouse    bool               `toml:"mouse,omitzero"`  // In every profile.
 	Profiles map[string]Profile `toml:"profiles,omitempty"`
 }
 
@@ -66,6 +68,11 @@ type Profile struct {
 	Unpaged                []string `toml:"unpaged,omitempty" json:"unpaged,omitempty"`             // Nouns whose lists come whole.
 	TokenStorage           string   `toml:"token_storage,omitempty" json:"token_storage,omitempty"` // keyring, file or command.
 	TokenCommand           []string `toml:"token_command,omitempty" json:"token_command,omitempty"`
+	HiddenActions          []string `toml:"hidden_actions,omitempty" json:"hidden_actions,omitempty"` // Of the Desk, by their names in keys.toml.
+	Theme                  string   `toml:"theme,omitempty" json:"theme,omitempty"`                   // Of the terminal interface.
+	Mouse                  bool     `toml:"mouse,omitzero" json:"mouse,omitempty"`                    // The terminal interface takes clicks.
+	// Names of agents, by userUuid, as they are shown.
+	Agents map[string]string `toml:"agents,omitempty" json:"agents,omitempty"`
 	// By type of call, in the order in which an agent sees them.
 	Results map[string][]Result `toml:"results,omitempty" json:"results,omitempty"`
 	// By country, two letters.

@@ -11,7 +11,9 @@ import (
 
 // Connection is what the answers of the service say of it.
 type Connection struct {
-	Offline      string // Why nothing reaches the service; "" when it does.
+	Offline      string // Why nothing reaches the service, in a word; "" when it does.
+	Reason       string // The same in full, as the last answer had it.
+	LoggedOut    bool   // Nothing goes on until somebody logs in again.
 	unauthorized bool   // The service did not take the token, and has answered nothing since.
 }
 
@@ -19,6 +21,10 @@ type Connection struct {
 // the service takes the token again.
 func (c *Connection) note(err error) (passes, again bool) {
 	failure, known := errors.AsType[*apiclient.Error](err)
+	c.LoggedOut = apiclient.KindOf(err) == apiclient.KindUnauthenticated
+	if c.Reason = ""; known {
+		c.Reason = failure.Message
+	}
 	switch apiclient.KindOf(err) {
 	case "":
 		again = c.unauthorized

@@ -36,7 +36,9 @@ type Options struct {
 	MaxAttempts        int                              // Of a call; 0: not known.
 	Languages          []string                         // ISO 639-1 codes that the agent speaks; nil: those of the locale.
 	Filter             apitype.QueueFilter              // What the agent takes; zero: everything.
+	Agents             map[apitype.UUID]string          // Names, as far as they are known.
 	Hours              CallingHours                     // Of the countries whose hours are not the default.
+	Omitted            func() (n int, first string)     // Embedded objects that could not be read; nil: nobody counts.
 	ExternalSourceName string                           // Sent with processed marks.
 	ConfigDir          string                           // Holds scripts/; "" for none.
 	Scripts            map[string]string                // Where scripts/ has none, by the name of its file without .md.
@@ -82,8 +84,11 @@ type Day struct {
 	opening apitype.UUID      // A call that was asked for, to be put on the desk; zero for none.
 	claimed apitype.UUID      // The call on the desk, where no lease of the service keeps it.
 	screen  *outbox.HeldLease // That it is claimed, for the agent's other terminals; nil until then.
-	seq     int               // Of the reading of the call.
-	scripts map[string][]string
+	// claiming are how many readings of a call that keep it from the other terminals have not
+	// come back.
+	claiming map[apitype.UUID]int
+	seq      int // Of the reading of the call.
+	scripts  map[string][]string
 }
 
 // What the desk's work brings.
@@ -95,6 +100,8 @@ type (
 		torn      error             // Why its draft could not be read.
 		elsewhere bool              // Another terminal of the agent has it.
 		screen    *outbox.HeldLease // Keeps it from the agent's other terminals; nil where a lease does.
+		claims    bool              // It was to keep it.
+		follows   bool              // Another reading that was to keep it had not come back then.
 	}
 	callPrefetched struct {
 		id   apitype.UUID
@@ -120,7 +127,7 @@ func New(o Options) *Day {
 	if o.Languages == nil {
 		o.Languages = localeLanguages(os.Getenv)
 	}
-	d := &Day{Changes: Changes{Options: o, Autosave: NewAutosave(o.Outbox)}, Accepted: map[string]int{}}
+	d := &Day{Changes: Changes{Options: o, Autosave: NewAutosave(o.Outbox)}, Accepted: map[string]int{}, claiming: map[apitype.UUID]int{}}
 	var err error
 	if d.Codes, err = OpenCodes(o.Results, o.ResultCodes, o.StateFile); err != nil {
 		d.fail("the results have another order than before", err)

@@ -80,12 +80,14 @@ func (d *Day) onPrefetched(p callPrefetched, err error) {
 func (d *Day) reread(id apitype.UUID) {
 	d.seq++
 	held := d.leaseOf(id) != nil || d.claimed == id
+	follows := d.claiming[id] > 0
 	if !held {
 		d.claimed = id
+		d.claiming[id]++
 	}
 	d.do(d.seq, func(ctx context.Context) (any, error) {
 		draft, found, err := d.Outbox.Draft(id)
-		read := callRead{id: id, torn: err}
+		read := callRead{id: id, torn: err, claims: !held, follows: follows}
 		if found {
 			read.draft = &draft
 		}
@@ -102,11 +104,20 @@ func (d *Day) reread(id apitype.UUID) {
 // onClaimed keeps the call that was read from the agent's other terminals, and reports
 // whether one of them has it. A stale reading counts, too: there is one claim a call.
 func (d *Day) onClaimed(read callRead) (elsewhere bool) {
+	if read.claims {
+		if d.claiming[read.id]--; d.claiming[read.id] == 0 {
+			delete(d.claiming, read.id)
+		}
+	}
 	switch {
 	case d.claimed != read.id:
 		_ = read.screen.Forget() // It was left meanwhile.
 	case read.screen != nil:
 		d.screen = read.screen
+	case read.elsewhere && read.follows:
+		d.claimed = apitype.UUID{} // It was our own reading before, which lets it go.
+		d.reread(read.id)
+		return true
 	case read.elsewhere && d.Call == nil:
 		d.seq++ // No other reading of it counts.
 		d.claimed, d.Taking = apitype.UUID{}, false

@@ -26,12 +26,25 @@ type CallRow struct {
 	name         string   // Cleaned.
 	code         interned // Of the result, cleaned.
 	attempts     int32
+	external     bool // Its state is another system's: anything may be done.
+}
+
+// UUID implements Row.
+func (r CallRow) UUID() apitype.UUID { return r.ID }
+
+// Title implements Row.
+func (r CallRow) Title() string { return desk.ShortID(r.ID) + "  " + r.name }
+
+// isOpen reports whether the call may still be tried and ended. Spec gaps: C1, C4.
+func (r CallRow) isOpen() bool {
+	return r.external || r.status.String() == string(apitype.CallRequested)
 }
 
 // NewCallRow is what the list keeps of a call.
 func NewCallRow(c apitype.Call) CallRow {
 	row := CallRow{
-		ID: c.UUID, person: c.PersonUUID, status: intern(string(c.Status)), kind: intern(string(c.Type)), requestedAt: newTimestamp(c.RequestedAt.Time),
+		external: c.ExternalMetadata.Pointer() != nil,
+		ID:       c.UUID, person: c.PersonUUID, status: intern(string(c.Status)), kind: intern(string(c.Type)), requestedAt: newTimestamp(c.RequestedAt.Time),
 		attempts: int32(min(c.AttemptsCount, math.MaxInt32)), code: intern(Clean(value(c.Result.Value().ResultCode))),
 	}
 	if p := c.Person.Pointer(); p != nil {
@@ -66,9 +79,7 @@ func NewCalls(s *Env) *Calls {
 			},
 			{Title: "Result", Width: 10, Grow: true, Text: func(b []byte, r CallRow) []byte { return append(b, r.code.String()...) }},
 		},
-		id:     func(r CallRow) apitype.UUID { return r.ID },
 		search: CallRow.search,
-		row:    func(r CallRow) string { return desk.ShortID(r.ID) + "  " + r.name },
 		order:  func(r CallRow) time.Time { return r.requestedAt.time() },
 		Hint: []string{
 			"by the service: " + strings.Join(filterNames(apitype.CallFilters()), " "),
@@ -130,12 +141,13 @@ func (e *Env) callQuery(text string) (query[CallRow], error) {
 }
 
 // callBulk are the actions on several calls.
-func (e *Env) callBulk(t targets) []Option {
+func (e *Env) callBulk(rows []CallRow, sent func()) []Option {
+	t := targetsOf(rows, sent, CallRow.isOpen)
 	return []Option{
 		e.askEach("Record an attempt", t, func(id apitype.UUID, name string) desk.Change { return e.Attempt(id, "attempt: "+name) }),
 		e.askEach("Cancel the calls", t, func(id apitype.UUID, name string) desk.Change { return e.Cancel(id, "cancel: "+name) }),
 		e.askEach("Expire the calls", t, func(id apitype.UUID, name string) desk.Change { return e.Expire(id, "expire: "+name) }),
-		e.askMark(apitype.EntityCall, t),
+		e.askMark(apitype.EntityCall, targetsOf(rows, sent, nil)),
 	}
 }
 

@@ -20,7 +20,7 @@ const (
 )
 
 // twoColumns is the width from which contacts stand beside the facts, in cells.
-const twoColumns = 100
+const twoColumns = 90
 
 // overdue is the age from which a call has waited too long.
 const overdue = 14 * 24 * time.Hour
@@ -28,7 +28,10 @@ const overdue = 14 * 24 * time.Hour
 // facts is everything known of the call: what is read aloud first, then the last contacts,
 // then what is checked.
 func (d *Desk) facts(width int) []string {
-	if width < twoColumns {
+	switch {
+	case d.layout.Panes == 3 && len(d.Script) == 0:
+		return d.factColumn(width, 0) // The contacts have the pane of the script.
+	case width < twoColumns:
 		return d.factColumn(width, mostLatest)
 	}
 	left := (width - ruleWidth) * 3 / 5
@@ -232,12 +235,18 @@ func (d *Desk) contacts() []string {
 	return texts
 }
 
-// byWhom tells attempts of the agent's own from those of others.
+// byWhom is who made an attempt, where that is known.
 func (d *Desk) byWhom(user *apitype.UUID) string {
-	if user != nil && d.Agent != nil && *user == *d.Agent {
+	switch {
+	case user == nil:
+		return ""
+	case d.Agent != nil && *user == *d.Agent:
 		return " (you)"
+	case d.Agents[*user] != "":
+		return " (" + d.Agents[*user] + ")"
+	default:
+		return ""
 	}
-	return ""
 }
 
 // contactOf is another call of the pledge: when it was, and what came of it.

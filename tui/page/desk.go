@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
@@ -174,15 +175,19 @@ func (d *Desk) Scroll(by Step) tea.Cmd {
 }
 
 // AskCancel asks before the call is cancelled.
-func (d *Desk) AskCancel() tea.Cmd { return d.askEnd("Cancel", d.CancelCall) }
+func (d *Desk) AskCancel() tea.Cmd {
+	return d.askEnd("Cancel", "The donor is not rung for this any more. It counts as called off, not as tried in vain.", d.CancelCall)
+}
 
 // AskExpire asks before the call is expired.
-func (d *Desk) AskExpire() tea.Cmd { return d.askEnd("Expire", d.ExpireCall) }
+func (d *Desk) AskExpire() tea.Cmd {
+	return d.askEnd("Expire", "The donor was not reached, and is not rung for this any more. It counts as tried in vain.", d.ExpireCall)
+}
 
-// askEnd asks before a call is ended without a result.
-func (d *Desk) askEnd(title string, end func() []desk.Event) tea.Cmd {
+// askEnd asks before a call is ended without a result, and says what it means for the donor.
+func (d *Desk) askEnd(title, means string, end func() []desk.Event) tea.Cmd {
 	call := d.Call
-	lines := []string{title + " the call to " + d.name() + ", requested " + d.ago(call.RequestedAt.Time) + "?"}
+	lines := []string{title + " the call to " + d.name() + ", asked for " + render.Ago(call.RequestedAt.Time, d.Now()) + "?", means}
 	if d.HasDraft() {
 		lines = append(lines, "What you typed is not sent with it; it stays as a draft.")
 	}

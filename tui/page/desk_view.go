@@ -54,7 +54,7 @@ func (d *Desk) startLines(width int) []string {
 	lines := []string{"", s.bold(" fundesk"), ""}
 	switch {
 	case d.Wanted && d.Offline != "":
-		lines = append(lines, " "+d.Offline+": the next call comes as soon as the service answers")
+		lines = append(lines, " the next call comes as soon as the service answers")
 	case d.Wanted:
 		lines = append(lines, " looking for the oldest requested call…"+d.aheadText())
 	case d.Complete:

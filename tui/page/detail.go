@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -18,8 +19,10 @@ type record struct {
 	call   *apitype.Call
 	person *apitype.Person
 	pledge *apitype.Pledge
-	// Of a person: its pledges, and whether there are more than were read.
+	// Of a person: its pledges and their calls, the newest first, and whether there are more
+	// than were read.
 	pledges     []apitype.Pledge
+	calls       []apitype.Call
 	morePledges bool
 }
 
@@ -81,10 +84,29 @@ func readRecord(ctx context.Context, client *apiclient.Client, ref Reference) (r
 		if err != nil {
 			return r, err
 		}
-		r.morePledges = page.HasNextPage
-		r.pledges, err = apiclient.Rows(page.Records, itself)
+		r.morePledges = page.HasNextPage || page.MayBeCut
+		if r.pledges, err = apiclient.Rows(page.Records, itself); err == nil {
+			err = r.readCalls(ctx, client)
+		}
 		return r, err
 	}
+}
+
+// pledgesWithCalls is how many pledges of a person are read for their calls: the interface has
+// no filter on calls by person.
+const pledgesWithCalls = 10
+
+// readCalls reads the calls of the newest pledges.
+func (r *record) readCalls(ctx context.Context, client *apiclient.Client) error {
+	for _, p := range r.pledges[:min(len(r.pledges), pledgesWithCalls)] {
+		pledge, err := apiclient.Decoded(client.Pledges.Get(ctx, p.UUID))
+		if err != nil {
+			return err
+		}
+		r.calls = append(r.calls, pledge.Calls.Value()...)
+	}
+	slices.SortStableFunc(r.calls, func(a, b apitype.Call) int { return b.RequestedAt.Compare(a.RequestedAt.Time) })
+	return nil
 }
 
 // show opens a record above the list.

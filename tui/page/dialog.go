@@ -86,6 +86,7 @@ type Choose struct {
 	hint       string
 	hintNow    func() string // A hint that changes with time; nil: hint.
 	Filterable bool
+	More       func(text string) []Option // What a text stands for besides; nil: nothing.
 	Editor     widget.TextField
 	cursor     int
 }
@@ -131,6 +132,9 @@ func (c *Choose) Matching() []Option {
 		}
 	}
 	slices.SortStableFunc(found, func(a, b Option) int { return rank(a) - rank(b) })
+	if c.More != nil {
+		found = append(found, c.More(c.Editor.Value())...)
+	}
 	return found
 }
 
@@ -207,6 +211,9 @@ func (c *Choose) View(s Styles, width, height int) (string, []string) {
 	longest := 0
 	for _, o := range c.Options {
 		longest = max(longest, widget.Width(o.Label+o.Why)+14)
+	}
+	for _, o := range found {
+		longest = max(longest, widget.Width(o.Label)+14)
 	}
 	width = min(width, longest)
 	top := max(0, min(c.cursor-room/2, len(found)-room))

@@ -70,13 +70,13 @@ func NewFloor(s *Env) *Floor {
 	return v
 }
 
-// agentName is enough of an agent's identifier to tell agents apart: the service has no
-// names.
+// agentName is the name of an agent, or enough of the identifier to tell agents apart: the
+// service has no names, the profile may.
 func (e *Env) agentName(id apitype.UUID) string {
 	if e.Agent != nil && *e.Agent == id {
 		return "you"
 	}
-	return desk.ShortID(id)
+	return Clean(cmp.Or(e.Agents[id], desk.ShortID(id)))
 }
 
 // view is how values are shown here.

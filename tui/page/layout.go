@@ -11,6 +11,7 @@ type Layout struct {
 	TooSmall      bool
 	Width, Height int // Of the terminal.
 	Body          int // Lines between the tabs and the status line.
+	Above         int // Lines between the tabs and the body.
 	Panes         int // 1, 2 or 3 beside each other.
 	Left          int // Cells of the left pane; 0 when there is one pane.
 	Middle        int // Cells of the main pane.
@@ -30,6 +31,13 @@ func (l Layout) Shifted(by int) Layout {
 		shift := max(min(by, l.Middle-2*leastPane), leastPane-l.Left)
 		l.Left, l.Middle, l.Shift = l.Left+shift, l.Middle-shift, shift
 	}
+	return l
+}
+
+// Below is a layout below some lines that stand above all pages.
+func (l Layout) Below(lines int) Layout {
+	l.Above = lines
+	l.Body = max(l.Body-lines, 1)
 	return l
 }
 

@@ -23,12 +23,11 @@ const (
 
 // records is what a list page must be told about its records; R is a row, as small as
 // its columns allow.
-type records[R any] struct {
+type records[R Row] struct {
 	page    int
 	name    string // Plural, for messages.
 	kind    Kind
 	columns []widget.Column[R]
-	id      func(R) apitype.UUID
 	fields  []filterField // That a filter may name.
 	// parse reads a filter; its error says what is wrong with it.
 	parse func(text string) (query[R], error)
@@ -39,9 +38,7 @@ type records[R any] struct {
 	// inSight is told of rows that the cursor has paused among; nil: nobody asks.
 	inSight func(rows []R) tea.Cmd
 	// bulk are the actions on marked records.
-	bulk func(t targets) []Option
-	// row names a record in a question.
-	row func(R) string
+	bulk func(rows []R, sent func()) []Option
 	// order is the time that the list is sorted by.
 	order  func(R) time.Time
 	scopes []Scope
@@ -68,11 +65,13 @@ type batch[R any] struct {
 	rows   []R
 	cursor string
 	more   bool
+	// mayBeCut says that nothing tells whether these are all. Spec gap: L9.
+	mayBeCut bool
 }
 
 // List is a page of records: a window on what was read so far, a filter, marks, and the
 // records opened from it.
-type List[R any] struct {
+type List[R Row] struct {
 	*Env
 	records[R]
 	table     widget.Table[R]
@@ -84,6 +83,7 @@ type List[R any] struct {
 	filters   []string // Used before, the latest last.
 	cursor    string
 	More      bool // Records follow.
+	mayBeCut  bool // There may be more: nothing in the answer tells.
 	loading   bool
 	loaded    bool
 	seq       int
@@ -102,7 +102,7 @@ type List[R any] struct {
 	layout    Layout
 }
 
-func newList[R any](s *Env, n records[R]) *List[R] {
+func newList[R Row](s *Env, n records[R]) *List[R] {
 	l := &List[R]{Env: s, records: n, Marks: map[apitype.UUID]bool{}, layout: NewLayout(80, 24)}
 	l.arranged.by = -1
 	l.showColumns()
@@ -207,7 +207,7 @@ func (l *List[R]) Target() (Reference, bool) {
 	if !ok {
 		return Reference{}, false
 	}
-	return Reference{l.kind, l.id(row)}, true
+	return Reference{l.kind, row.UUID()}, true
 }
 
 // Receive takes in a page, or a record.
@@ -236,20 +236,17 @@ func (l *List[R]) onBatch(b batch[R], err error) tea.Cmd {
 	l.loading = false
 	if err != nil {
 		l.FailRead("cannot read the "+l.name, err)
-		if l.Offline != "" {
-			l.Sayf("the %s could not be read: %s; %s tries again", l.name, l.Offline, l.KeyOf(ActRefresh))
-		}
 		return nil
 	}
 	l.NoteConnection(nil)
 	l.loaded = true
 	l.read += len(b.rows)
 	l.More = b.more && b.cursor != "" && b.cursor != l.cursor
-	l.cursor = b.cursor
+	l.cursor, l.mayBeCut = b.cursor, b.mayBeCut
 	if l.refreshed.old {
 		l.refreshed = refreshed{depth: l.table.Cursor()}
 		if row, ok := l.Chosen(); ok {
-			l.refreshed.id = l.id(row)
+			l.refreshed.id = row.UUID()
 		}
 		l.Rows = nil
 	}
@@ -258,7 +255,7 @@ func (l *List[R]) onBatch(b batch[R], err error) tea.Cmd {
 	}
 	before := len(l.Rows)
 	for _, row := range b.rows {
-		if (l.query.keep == nil || l.query.keep(row)) && !l.polled[l.id(row)] {
+		if (l.query.keep == nil || l.query.keep(row)) && !l.polled[row.UUID()] {
 			l.Rows = append(l.Rows, row)
 		}
 	}
@@ -303,14 +300,11 @@ func (l *List[R]) Lines(layout Layout) []string {
 	if d := l.Front(); d != nil {
 		return d.lines(l.Env, layout.Width, layout.Body, true)
 	}
-	width := layout.Width
-	if layout.Panes > 1 {
-		width = min(max(layout.Width*3/5-ruleWidth+layout.Shift, leastPane), layout.Width-leastPane-ruleWidth)
-	}
+	width := l.width(layout)
 	lines := []string{l.summary(width)}
 	s := l.Styles
 	lines = append(lines, l.table.Lines(l.shown(), width, s.head, func(row R, chosen bool, line string) string {
-		if l.Marks[l.id(row)] {
+		if l.Marks[row.UUID()] {
 			line = s.mark + widget.Fit(strings.TrimPrefix(line, " "), width-1)
 			if !chosen {
 				return s.marked(line)
@@ -322,7 +316,11 @@ func (l *List[R]) Lines(layout Layout) []string {
 		return line
 	})...)
 	if len(l.shown()) == 0 && !l.loading {
-		lines = append(lines, s.Dim(" nothing here"))
+		nothing := " nothing here"
+		if !l.loaded {
+			nothing = " not read yet"
+		}
+		lines = append(lines, s.Dim(nothing))
 	}
 	lines = widget.Block(lines, width, layout.Body)
 	if layout.Panes == 1 {
@@ -330,6 +328,14 @@ func (l *List[R]) Lines(layout Layout) []string {
 	}
 	rest := layout.Width - width - ruleWidth
 	return widget.Beside(s.Dim(s.rule), lines, l.previewLines(rest, layout.Body))
+}
+
+// width is that of the list, beside which there may be a preview.
+func (l *List[R]) width(layout Layout) int {
+	if layout.Panes == 1 {
+		return layout.Width
+	}
+	return min(max(layout.Width*3/5-ruleWidth+layout.Shift, leastPane), layout.Width-leastPane-ruleWidth)
 }
 
 // summary says how much of the list is here, and what filters it.
@@ -343,6 +349,8 @@ func (l *List[R]) summary(width int) string {
 		text += ", reading…"
 	case l.More:
 		text += ", more follow"
+	case l.mayBeCut:
+		text += ", there may be more: the service does not tell"
 	}
 	if by := l.arranged.by; by >= 0 {
 		text += ", sorted by " + l.columns[by].Name()
@@ -367,6 +375,3 @@ func (l *List[R]) Says() string { return l.query.says }
 
 // Cursor is the index of the chosen row.
 func (l *List[R]) Cursor() int { return l.table.Cursor() }
-
-// ID is the identifier of a row's record.
-func (l *List[R]) ID(row R) apitype.UUID { return l.id(row) }

@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -153,10 +152,28 @@ func (l *List[R]) Back() tea.Cmd {
 	}
 }
 
+// Clicked is a page that takes clicks: at a column, and at a line below the tabs.
+type Clicked interface {
+	Click(x, y int) (cmd tea.Cmd, onRow bool)
+}
+
+// rowsFrom is the line below the tabs on which the rows of a list begin: after the summary and
+// the head.
+const rowsFrom = 2
+
+// Click implements Clicked.
+func (l *List[R]) Click(x, y int) (cmd tea.Cmd, onRow bool) {
+	if l.Front() != nil || x >= l.width(l.layout) || !l.table.Click(y-rowsFrom, len(l.shown())) {
+		return nil, false
+	}
+	l.followRange()
+	return tea.Batch(l.wantsMore(), l.cursorMoved()), true
+}
+
 // MarkRow marks the row under the cursor and goes on.
 func (l *List[R]) MarkRow() tea.Cmd {
 	if row, ok := l.Chosen(); ok {
-		l.toggle(l.id(row))
+		l.toggle(row.UUID())
 		l.marking = markRange{}
 		l.moveBy(1)
 	}
@@ -184,18 +201,18 @@ func (l *List[R]) toggle(id apitype.UUID) {
 
 // AskBulk offers the actions on the marked records, or the one under the cursor.
 func (l *List[R]) AskBulk() tea.Cmd {
-	var ids []apitype.UUID
-	var names []string
+	var rows []R
+	seen := map[apitype.UUID]bool{}
 	for _, row := range l.shown() { // A service may list a record on two pages: once is enough.
-		if l.Marks[l.id(row)] && !slices.Contains(ids, l.id(row)) {
-			ids = append(ids, l.id(row))
-			names = append(names, l.row(row))
+		if id := row.UUID(); l.Marks[id] && !seen[id] {
+			seen[id] = true
+			rows = append(rows, row)
 		}
 	}
-	if row, ok := l.Chosen(); ok && len(ids) == 0 {
-		ids, names = []apitype.UUID{l.id(row)}, []string{l.row(row)}
+	if row, ok := l.Chosen(); ok && len(rows) == 0 {
+		rows = []R{row}
 	}
-	l.Dialog = NewChoice(fmt.Sprintf("%d %s", len(ids), l.name), "asks again before it does anything", l.bulk(targets{ids, names, l.clearMarks}))
+	l.Dialog = NewChoice(render.Plural(len(rows), strings.TrimSuffix(l.name, "s"), l.name), "asks again before it does anything", l.bulk(rows, l.clearMarks))
 	return nil
 }
 
@@ -206,13 +223,43 @@ const mostNames = 9
 type targets struct {
 	ids   []apitype.UUID
 	names []string
+	all   int    // How many were marked; the others are in a state that does not allow it.
 	sent  func() // Told when the action was confirmed; nil: nobody asks.
+}
+
+// Row is a record of a list.
+type Row interface {
+	UUID() apitype.UUID
+	// Title names it in a question.
+	Title() string
+}
+
+// targetsOf are the rows that an action is allowed for; nil allows it for all.
+func targetsOf[R Row](rows []R, sent func(), allowed func(R) bool) targets {
+	t := targets{all: len(rows), sent: sent}
+	for _, r := range rows {
+		if allowed == nil || allowed(r) {
+			t.ids, t.names = append(t.ids, r.UUID()), append(t.names, r.Title())
+		}
+	}
+	return t
 }
 
 // askEach makes an option that asks with the count and the names, and then sends a
 // change for each record.
 func (e *Env) askEach(label string, t targets, change func(id apitype.UUID, name string) desk.Change) Option {
-	return Option{Label: label, Run: func() tea.Cmd {
+	option := Option{Label: label}
+	switch {
+	case len(t.ids) == 0:
+		option.Why = "their state does not allow it"
+		if t.all == 1 {
+			option.Why = "its state does not allow it"
+		}
+		return option
+	case len(t.ids) < t.all:
+		option.Label += fmt.Sprintf(" (%d of %d: the state of the others does not allow it)", len(t.ids), t.all)
+	}
+	option.Run = func() tea.Cmd {
 		lines := []string{label + ": " + render.Plural(len(t.ids), "record", "records")}
 		for i, name := range t.names {
 			if i == mostNames-1 && len(t.names) > mostNames {
@@ -232,7 +279,8 @@ func (e *Env) askEach(label string, t targets, change func(id apitype.UUID, name
 			return e.Perform(e.SubmitEach(label, t.names, changes))
 		}}
 		return nil
-	}}
+	}
+	return option
 }
 
 func (e *Env) askMark(entity apitype.EntityName, t targets) Option {

@@ -44,13 +44,13 @@ func (l *List[R]) arrange() {
 	if !had {
 		return
 	}
-	if i := l.indexOf(l.id(chosen)); i >= 0 {
+	if i := l.indexOf(chosen.UUID()); i >= 0 {
 		l.table.Place(i, len(l.shown()))
 	}
 }
 
 func (l *List[R]) indexOf(id apitype.UUID) int {
-	return slices.IndexFunc(l.shown(), func(row R) bool { return l.id(row) == id })
+	return slices.IndexFunc(l.shown(), func(row R) bool { return row.UUID() == id })
 }
 
 // sortRows sorts what is shown; equal rows stay in the order of the service.
@@ -157,7 +157,7 @@ func (l *List[R]) MarkRange() tea.Cmd {
 		return nil
 	}
 	row, _ := l.Chosen()
-	l.marking = markRange{from: l.id(row), before: maps.Clone(l.Marks)}
+	l.marking = markRange{from: row.UUID(), before: maps.Clone(l.Marks)}
 	l.followRange()
 	return nil
 }
@@ -175,6 +175,6 @@ func (l *List[R]) followRange() {
 	clear(l.Marks)
 	maps.Copy(l.Marks, l.marking.before)
 	for _, row := range l.shown()[min(from, l.table.Cursor()) : max(from, l.table.Cursor())+1] {
-		l.Marks[l.id(row)] = true
+		l.Marks[row.UUID()] = true
 	}
 }

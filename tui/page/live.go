@@ -48,22 +48,22 @@ func (l *List[R]) onUpdates(n updates[R], err error) tea.Cmd {
 	l.since = n.until
 	changed := make(map[apitype.UUID]R, len(n.rows)) // Few, where the list may be long.
 	for _, row := range n.rows {
-		changed[l.id(row)] = row
+		changed[row.UUID()] = row
 	}
 	preview := l.replace(changed)
 	var fresh []R
 	for _, row := range n.rows {
-		if _, left := changed[l.id(row)]; !left {
+		if _, left := changed[row.UUID()]; !left {
 			continue
 		}
-		delete(changed, l.id(row)) // Once is enough.
+		delete(changed, row.UUID()) // Once is enough.
 		// What lies beyond the last record read comes with its page. One of the same time
 		// may lie on either side.
 		if l.More && l.order(row).Before(l.lastRead) || !l.query.passes(row) {
 			continue
 		}
 		if l.More && l.order(row).Equal(l.lastRead) {
-			l.polled[l.id(row)] = true
+			l.polled[row.UUID()] = true
 		}
 		fresh = append(fresh, row)
 	}
@@ -78,7 +78,7 @@ func (l *List[R]) replace(changed map[apitype.UUID]R) tea.Cmd {
 	gone := map[apitype.UUID]bool{}
 	above := 0
 	for i := 0; i < len(l.Rows) && len(changed) > 0; i++ {
-		id := l.id(l.Rows[i])
+		id := l.Rows[i].UUID()
 		row, here := changed[id]
 		if !here {
 			continue
@@ -100,7 +100,7 @@ func (l *List[R]) replace(changed map[apitype.UUID]R) tea.Cmd {
 		l.arrange()
 		return tea.Batch(reading...)
 	}
-	l.Rows = slices.DeleteFunc(l.Rows, func(row R) bool { return gone[l.id(row)] })
+	l.Rows = slices.DeleteFunc(l.Rows, func(row R) bool { return gone[row.UUID()] })
 	if len(l.Rows) == 0 {
 		l.preview, l.coming = nil, nil
 	}

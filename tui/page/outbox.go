@@ -162,6 +162,11 @@ func (v *Outbox) Scroll(by Step) tea.Cmd {
 	return nil
 }
 
+// Click implements Clicked.
+func (v *Outbox) Click(_, y int) (cmd tea.Cmd, onRow bool) {
+	return nil, v.table.Click(y-rowsFrom, len(v.rows()))
+}
+
 // WhyNotCopy implements Opener.
 func (v *Outbox) WhyNotCopy() string {
 	if _, ok := v.Chosen(); !ok {

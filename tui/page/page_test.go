@@ -127,7 +127,7 @@ func TestNotesOfTheEditor(t *testing.T) {
 func BenchmarkListFrame(b *testing.B) {
 	for _, rows := range []int{100, 100_000} {
 		b.Run(fmt.Sprint(rows), func(b *testing.B) {
-			s := NewEnv(b.Context(), nil, desk.New(desk.Options{Outbox: new(outbox.Outbox)}), NewStyles(false, false))
+			s := NewEnv(b.Context(), nil, desk.New(desk.Options{Outbox: new(outbox.Outbox)}), NewStyles("", false, false))
 			l := NewCalls(s)
 			for i := range rows {
 				l.Rows = append(l.Rows, CallRow{status: intern("requested"), kind: intern("verification"), name: "Anna Jansen", requestedAt: newTimestamp(time.Now()), attempts: int32(i % 4)})
@@ -156,7 +156,7 @@ func callID(n int) apitype.UUID {
 // Numbers and dates are shown as at home; what is copied works everywhere.
 func TestCopiedValuesWorkEverywhere(t *testing.T) {
 	t.Parallel()
-	e := NewEnv(t.Context(), nil, desk.New(desk.Options{Outbox: new(outbox.Outbox)}), NewStyles(false, false))
+	e := NewEnv(t.Context(), nil, desk.New(desk.Options{Outbox: new(outbox.Outbox)}), NewStyles("", false, false))
 	e.Locale = render.LocaleFrom(func(name string) string { return map[string]string{"LANG": "nl_NL.UTF-8"}[name] })
 	f := &fields{Env: e}
 	f.person(apitype.Person{MobilePhoneNumber: new("+31612345671"), DateOfBirth: &apitype.Date{Year: 1980, Month: 5, Day: 17}})

@@ -38,6 +38,12 @@ func (e *Env) newPersonRow(p apitype.Person) PersonRow {
 	return row
 }
 
+// UUID implements Row.
+func (r PersonRow) UUID() apitype.UUID { return r.ID }
+
+// Title implements Row.
+func (r PersonRow) Title() string { return desk.ShortID(r.ID) + "  " + r.name }
+
 func (r PersonRow) search() string {
 	return r.ID.String() + " " + r.name + " " + r.city.String() + " " + r.phone + " " + r.dialled + " " + r.email
 }
@@ -58,18 +64,16 @@ func NewPersons(s *Env) *List[PersonRow] {
 			{Title: "Lang", Width: 4, Text: func(b []byte, r PersonRow) []byte { return append(b, r.language.String()...) }},
 			{Title: "E-mail", Width: 16, Grow: true, Text: func(b []byte, r PersonRow) []byte { return append(b, r.email...) }},
 		},
-		id:     func(r PersonRow) apitype.UUID { return r.ID },
 		order:  func(r PersonRow) time.Time { return r.createdAt.time() },
 		search: PersonRow.search,
-		row:    func(r PersonRow) string { return desk.ShortID(r.ID) + "  " + r.name },
 		Hint: []string{
 			"by the service: " + strings.Join(filterNames(apitype.PersonFilters()), " "),
 			"local, over what is read: words; for example: createdAfter=30d jansen",
 		},
 		fields: filterFields(apitype.PersonFilters()),
 		parse:  s.personQuery,
-		bulk: func(t targets) []Option {
-			return []Option{s.askMark(apitype.EntityPerson, t)}
+		bulk: func(rows []PersonRow, sent func()) []Option {
+			return []Option{s.askMark(apitype.EntityPerson, targetsOf(rows, sent, nil))}
 		},
 	})
 }
@@ -100,7 +104,7 @@ func (e *Env) personQuery(text string) (query[PersonRow], error) {
 	}, nil
 }
 
-// personDetail are all of a person, with its pledges.
+// personDetail are all of a person, with its pledges and their calls.
 func (e *Env) personDetail(r record) []field {
 	f := &fields{Env: e}
 	f.person(*r.person)
@@ -115,6 +119,7 @@ func (e *Env) personDetail(r record) []field {
 		f.add("pledge", fmt.Sprintf("%s, %s %s, created %s", p.Status, f.euros(p.DonationAmount), p.DonationInterval, f.ago(p.CreatedAt.Time)))
 		f.last().to, f.last().copy = &Reference{KindPledge, p.UUID}, p.UUID.String()
 	}
+	f.calls(r.calls)
 	return f.all
 }
 

@@ -23,7 +23,7 @@ type PledgeRow struct {
 	status, amount, interval interned // Cleaned, like the others.
 	campaign, recruited      interned
 	createdAt                timestamp
-	released                 bool
+	released, external       bool
 	cents                    int64
 }
 
@@ -32,7 +32,7 @@ func (e *Env) newPledgeRow(p apitype.Pledge) PledgeRow {
 	return PledgeRow{
 		ID: p.UUID, status: intern(Clean(string(p.Status))), amount: intern(e.Locale.Amount(p.DonationAmount)), interval: intern(Clean(string(p.DonationInterval))),
 		campaign: intern(Clean(value(p.CampaignCode))), recruited: intern(Clean(value(p.RecruitmentType))), createdAt: newTimestamp(p.CreatedAt.Time),
-		released: p.ReleasedAt.Pointer() != nil, cents: cents,
+		released: p.ReleasedAt.Pointer() != nil, external: p.ExternalSource.Pointer() != nil, cents: cents,
 	}
 }
 
@@ -40,6 +40,12 @@ func (e *Env) newPledgeRow(p apitype.Pledge) PledgeRow {
 func (r PledgeRow) donation() string {
 	return r.status.String() + " " + r.amount.String() + " " + r.interval.String()
 }
+
+// UUID implements Row.
+func (r PledgeRow) UUID() apitype.UUID { return r.ID }
+
+// Title implements Row.
+func (r PledgeRow) Title() string { return desk.ShortID(r.ID) + "  " + r.donation() }
 
 func (d *donors) search(r PledgeRow) string {
 	name, _ := d.of(r.ID)
@@ -85,10 +91,8 @@ func NewPledges(s *Env) *Pledges {
 			{Title: "Won", Width: 6, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.recruited.String()...) }},
 			{Title: "Campaign", Width: 8, Grow: true, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.campaign.String()...) }},
 		},
-		id:     func(r PledgeRow) apitype.UUID { return r.ID },
 		order:  func(r PledgeRow) time.Time { return r.createdAt.time() },
 		search: d.search,
-		row:    func(r PledgeRow) string { return desk.ShortID(r.ID) + "  " + r.donation() },
 		Hint: []string{
 			"by the service: " + strings.Join(filterNames(apitype.PledgeFilters()), " "),
 			"local, over what is read: words, of the donor's name too; for example: status=lead jansen",
@@ -103,16 +107,20 @@ func NewPledges(s *Env) *Pledges {
 }
 
 // WhyNotStatus says why there is no pledge to act on.
-func (v *Pledges) WhyNotStatus() string { return v.whyNotOf(KindPledge, "only a pledge has that") }
+func (v *Pledges) WhyNotStatus() string {
+	if d := v.Front(); d != nil && d.ref.Kind == KindPledge && d.record.pledge == nil {
+		return "the pledge is not read yet"
+	}
+	return v.whyNotOf(KindPledge, "only a pledge has that")
+}
 
 // AskStatus offers the status actions on the pledge.
 func (v *Pledges) AskStatus() tea.Cmd {
-	ref, _ := v.Target()
-	name := desk.ShortID(ref.ID)
-	if row, ok := v.Chosen(); ok && row.ID == ref.ID {
-		name = v.row(row)
+	row, _ := v.Chosen()
+	if d := v.Front(); d != nil {
+		row = v.newPledgeRow(*d.record.pledge)
 	}
-	v.Dialog = NewChoice("Status action", "asks again before it does anything", v.pledgeActions(targets{ids: []apitype.UUID{ref.ID}, names: []string{name}}))
+	v.Dialog = NewChoice("Status action", "asks again before it does anything", v.pledgeActions([]PledgeRow{row}, nil))
 	return nil
 }
 
@@ -136,9 +144,10 @@ func (v *Pledges) Receive(r Result) tea.Cmd {
 }
 
 // pledgeActions are the status actions of the profile, else of our service. Spec gap: G1.
-func (e *Env) pledgeActions(t targets) []Option {
+func (e *Env) pledgeActions(rows []PledgeRow, sent func()) []Option {
 	var options []Option
 	for _, act := range e.PledgeActions {
+		t := targetsOf(rows, sent, func(r PledgeRow) bool { return r.allows(act) })
 		options = append(options, e.askEach(Clean(string(act)), t, func(id apitype.UUID, name string) desk.Change {
 			return e.Action(id, act, string(act)+": "+name)
 		}))
@@ -146,8 +155,28 @@ func (e *Env) pledgeActions(t targets) []Option {
 	return options
 }
 
-func (e *Env) pledgeBulk(t targets) []Option {
-	return append(e.pledgeActions(t), e.askMark(apitype.EntityPledge, t))
+func (e *Env) pledgeBulk(rows []PledgeRow, sent func()) []Option {
+	return append(e.pledgeActions(rows, sent), e.askMark(apitype.EntityPledge, targetsOf(rows, sent, nil)))
+}
+
+// allows reports whether the state of the pledge allows an action, as far as our service has
+// it: another action, and a pledge of another system, is the service's to judge. Spec gap: G1.
+func (r PledgeRow) allows(act apitype.PledgeAction) bool {
+	status := apitype.PledgeStatus(r.status.String())
+	switch {
+	case r.external:
+		return true
+	case act == apitype.ActionActivate:
+		return status == apitype.PledgeLead && r.released
+	case act == apitype.ActionDrop:
+		return status == apitype.PledgeLead && !r.released
+	case act == apitype.ActionCancel:
+		return status == apitype.PledgeActive || status == apitype.PledgeLead && r.released
+	case act == apitype.ActionFulfill:
+		return status == apitype.PledgeActive
+	default:
+		return true
+	}
 }
 
 // pledgeQuery understands a filter on pledges.

@@ -41,14 +41,14 @@ func (l *List[R]) onCursorPaused(r cursorPaused) tea.Cmd {
 	if !l.wantsPreview() {
 		return read
 	}
-	l.coming = &detail{ref: Reference{l.kind, l.id(row)}, from: NoPage}
+	l.coming = &detail{ref: Reference{l.kind, row.UUID()}, from: NoPage}
 	return tea.Batch(read, l.readDetail(l.coming))
 }
 
 // wantsPreview reports whether the row under the cursor is to be read.
 func (l *List[R]) wantsPreview() bool {
 	row, ok := l.Chosen()
-	return ok && l.layout.Panes > 1 && (l.coming == nil || l.coming.ref.ID != l.id(row))
+	return ok && l.layout.Panes > 1 && (l.coming == nil || l.coming.ref.ID != row.UUID())
 }
 
 // onRecord takes a record in that was read.

@@ -27,9 +27,34 @@ type Styles struct {
 	ascii                                             bool
 }
 
-// NewStyles makes the roles. Without colour only weight, reverse and underline
+// Themes are the sets of colours, the first where nobody chose: the terminal's own colours,
+// the same without a faint or a dark one, and few of them. All of them keep to the sixteen
+// colours of the terminal, so that they follow a light and a dark one.
+var Themes = []string{"default", "high-contrast", "calm"}
+
+// NewStyles makes the roles in a theme. Without colour only weight, reverse and underline
 // remain; with ascii the signs are letters.
-func NewStyles(noColor, ascii bool) Styles {
+func NewStyles(theme string, noColor, ascii bool) Styles {
+	s := baseStyles(noColor, ascii)
+	if noColor {
+		return s
+	}
+	base := lipgloss.NewStyle()
+	switch theme {
+	case "high-contrast":
+		bold := base.Bold(true)
+		s.Dim, s.Good, s.Warn = s.plain, s.bold, painter(bold.Reverse(true))
+		s.Bad, s.accent, s.Key, s.marked = painter(bold.Reverse(true)), painter(bold.Underline(true)), painter(bold.Underline(true)), painter(bold)
+		s.kinds = nil
+	case "calm":
+		s.Good, s.accent, s.Key, s.marked = s.plain, s.bold, s.bold, s.bold
+		s.Warn, s.Bad = painter(base.Foreground(lipgloss.Yellow)), painter(base.Foreground(lipgloss.Red))
+		s.kinds = nil
+	}
+	return s
+}
+
+func baseStyles(noColor, ascii bool) Styles {
 	base := lipgloss.NewStyle()
 	color := func(s lipgloss.Style, c lipgloss.Style) paint {
 		if noColor {

@@ -54,6 +54,15 @@ func (t *Table[R]) Place(row, count int) {
 	t.top = max(min(t.top, count-height), 0)
 }
 
+// Click puts the cursor on the row at a line of the window, if there is one.
+func (t *Table[R]) Click(line, count int) bool {
+	if line < 0 || line >= t.Height() || t.top+line >= count {
+		return false
+	}
+	t.Place(t.top+line, count)
+	return true
+}
+
 // Shift keeps the cursor on its row when rows were added above it.
 func (t *Table[R]) Shift(added, count int) {
 	t.top += added
