@@ -176,6 +176,13 @@ func (a *app) WorkOn(call page.Reference) tea.Cmd {
 	return a.show(page.DeskPage, a.Perform(a.Take(call.ID)))
 }
 
+// ShowList shows a list by a filter.
+func (a *app) ShowList(index int, filter string) tea.Cmd {
+	list, _ := a.pages[index].(interface{ SetFilter(text string) tea.Cmd })
+	a.current = index
+	return list.SetFilter(filter)
+}
+
 func (a *app) show(index int, then tea.Cmd) tea.Cmd {
 	a.current = index
 	a.Autosave.FlushSoon()

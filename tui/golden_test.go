@@ -69,7 +69,7 @@ func TestGoldenScreens(t *testing.T) {
 			m.press("5")
 			shot("outbox", "rejected", "the call is", "1 draft", "20 characters")
 			m.press("6")
-			shot("stats", "counted 6 calls and 6 pledges,")
+			shot("stats", "counted 6 calls and 6 pledges of all time, R")
 			m.press("?")
 			shot("help", "type to filter")
 		})

@@ -12,6 +12,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/service"
 	"fundesk/tui/desk"
 	"fundesk/tui/page"
 )
@@ -344,5 +345,39 @@ func TestStatsCountByTypeAndDay(t *testing.T) {
 		if !strings.Contains(screen, want) {
 			t.Errorf("screen: got no %q:\n%s", want, screen)
 		}
+	}
+}
+
+// What is given each month is never added to what is given each year: the value of a year is
+// shown, and what is given once beside it. A bar opens what is behind it.
+func TestStatsValueAYear(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t) // Six leads of 12.50 a month.
+	for n, interval := range map[int]apitype.DonationInterval{7: "yearly", 8: "once"} {
+		p := apitype.Pledge{
+			UUID: pledgeID(n), Status: apitype.PledgeLead, StartsAt: w.ago(time.Hour), CreatedAt: w.ago(time.Hour), UpdatedAt: w.ago(time.Hour),
+			OwningOrganizationUUID: organizationID, RecruitingOrganizationUUID: organizationID, RecruiterUserUUID: ids(0xe0, 2),
+			InitialDonationAmount: apitype.Cents(3000), DonationAmount: apitype.Cents(3000), InitialDonationInterval: interval, DonationInterval: interval,
+			Person: apitype.Embed(apitype.Person{UUID: personID(1)}),
+		}
+		w.Load(service.LoadRecord{Kind: service.LoadPledge, Data: service.LoadedPledge{Pledge: p}})
+	}
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 160, Height: 50})
+	d.press("6")
+	text := d.text()
+	for _, want := range []string{"€ 930.00 + once € 30.00"} { // 6 × 12.50 × 12, and 30.
+		if !strings.Contains(text, want) {
+			t.Errorf("screen: got no %q:\n%s", want, text)
+		}
+	}
+	d.enter("P", "1") // Of today: two pledges, no call.
+	if text := d.text(); !strings.Contains(text, "counted 0 calls and 2 pledges of today") {
+		t.Errorf("today: got:\n%s\nwant what was made today", text)
+	}
+	d.enter("P", "6", "j", "j", "enter") // The calls requested 4 to 7 days ago.
+	calls := d.app.pages[page.CallsPage].(*page.Calls)
+	if d.app.current != page.CallsPage || len(calls.Rows) == 0 || len(calls.Rows) == 6 {
+		t.Errorf("behind the bar: got page %d with %d rows, want the calls of that age:\n%s", d.app.current, len(calls.Rows), d.text())
 	}
 }

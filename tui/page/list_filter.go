@@ -56,6 +56,12 @@ func (l *List[R]) narrow(words []string) {
 	l.table.Place(l.table.Cursor(), len(l.shown()))
 }
 
+// SetFilter shows the records of a filter, with none of them in front.
+func (l *List[R]) SetFilter(text string) tea.Cmd {
+	l.stack = nil
+	return l.setFilter(text)
+}
+
 func (l *List[R]) setFilter(text string) tea.Cmd {
 	q, err := l.parse(text)
 	if err != nil {

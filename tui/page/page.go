@@ -167,6 +167,8 @@ type Host interface {
 	Jump(to Reference) tea.Cmd
 	Turn(page int) tea.Cmd
 	WorkOn(call Reference) tea.Cmd
+	// ShowList shows a list by a filter.
+	ShowList(page int, filter string) tea.Cmd
 }
 
 // Env is what every page is handed.

@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -18,8 +19,11 @@ type Stats struct {
 	seq     int
 	running bool
 	stopped bool
-	started time.Time
-	top     int // The first line in sight.
+	period  period
+	agents  []apitype.QueueAgent // What each has done in the period; nil: the service does not tell.
+	top     int                  // The first line in sight.
+	cursor  int                  // Index of the chosen bar.
+	bars    []behind             // What the bars stand for, as they were drawn last.
 	layout  Layout
 }
 
@@ -32,8 +36,44 @@ type counts struct {
 	ratings        map[apitype.CallType]rating
 	days           map[string]*day // By local day of the completion.
 	statuses       map[apitype.PledgeStatus]int
-	amounts        map[apitype.PledgeStatus]int64 // Euro cents of the current donation.
+	yearly, once   map[apitype.PledgeStatus]int64 // Euro cents of the current donations: in a year, and once.
+	unvalued       int                            // Pledges whose interval nobody knows.
 }
+
+// period is what is counted: calls that were requested and pledges that were made since a
+// number of days; 0 is everything.
+type period int
+
+var periods = []period{1, 7, 30, 90, 365, 0}
+
+func (p period) String() string {
+	switch p {
+	case 0:
+		return "of all time"
+	case 1:
+		return "of today"
+	default:
+		return fmt.Sprintf("of the last %d days", int(p))
+	}
+}
+
+// since is when the period begins; zero for everything.
+func (p period) since(now time.Time) time.Time {
+	if p == 0 {
+		return time.Time{}
+	}
+	year, month, day := now.Local().Date()
+	return time.Date(year, month, day-int(p)+1, 0, 0, 0, 0, time.Local)
+}
+
+// behind is what a bar stands for: a list and its filter; "" where no filter tells it.
+type behind struct {
+	page   int
+	filter string
+}
+
+// inYear is how often a donation is made in a year.
+var inYear = map[apitype.DonationInterval]int64{"monthly": 12, "quarterly": 4, "half-yearly": 2, "yearly": 1}
 
 type rating struct {
 	n   int
@@ -65,7 +105,7 @@ func newCounts() counts {
 	return counts{
 		requestedAge: map[string]map[apitype.CallType]int{}, attempts: map[int]int{}, results: map[string]map[apitype.CallType]int{},
 		ratings: map[apitype.CallType]rating{}, days: map[string]*day{}, statuses: map[apitype.PledgeStatus]int{},
-		amounts: map[apitype.PledgeStatus]int64{},
+		yearly: map[apitype.PledgeStatus]int64{}, once: map[apitype.PledgeStatus]int64{},
 	}
 }
 
@@ -84,10 +124,21 @@ const (
 type counted struct {
 	calls   []apitype.Call
 	pledges []apitype.Pledge
+	agents  []apitype.QueueAgent
+	stage   stage
 	cursor  string
 	more    bool
 	size    int
 }
+
+// stage is what is being read.
+type stage int
+
+const (
+	stageCalls stage = iota
+	stagePledges
+	stageAgents
+)
 
 // Open implements Page.
 func (v *Stats) Open() tea.Cmd {
@@ -99,14 +150,14 @@ func (v *Stats) Open() tea.Cmd {
 
 func (v *Stats) restart() tea.Cmd {
 	v.seq++
-	v.counts, v.running, v.stopped, v.started = newCounts(), true, false, v.Now()
+	v.counts, v.running, v.stopped, v.agents = newCounts(), true, false, nil
 	return v.readCalls("", statsPageSize)
 }
 
 func (v *Stats) readCalls(after string, size int) tea.Cmd {
 	return v.load(StatsPage, v.seq, func(ctx context.Context) (any, error) {
 		return countPage(after, size, func(p apitype.Paging) (apiclient.Page[apitype.Call], error) {
-			return v.Client.Calls.List(ctx, apitype.CallListOptions{Paging: p})
+			return v.Client.Calls.List(ctx, apitype.CallListOptions{Paging: p, RequestedAfter: v.since()})
 		}, func(c *counted, all []apitype.Call) { c.calls = all })
 	})
 }
@@ -115,7 +166,36 @@ func (v *Stats) readPledges(after string, size int) tea.Cmd {
 	return v.load(StatsPage, v.seq, func(ctx context.Context) (any, error) {
 		return countPage(after, size, func(p apitype.Paging) (apiclient.Page[apitype.Pledge], error) {
 			return v.Client.Pledges.List(ctx, apitype.PledgeListOptions{Paging: p})
-		}, func(c *counted, all []apitype.Pledge) { c.pledges = all })
+		}, func(c *counted, all []apitype.Pledge) { c.pledges, c.stage = all, stagePledges })
+	})
+}
+
+// since is the beginning of the period as a filter; nil for everything.
+func (v *Stats) since() *apitype.Time {
+	if since := v.period.since(v.Now()); !since.IsZero() {
+		return new(apitype.NewTime(since.Add(-time.Millisecond))) // The filter is strict.
+	}
+	return nil
+}
+
+// agentsKept is how far back a service tells what agents did.
+const agentsKept = 92 * 24 * time.Hour
+
+// readAgents asks what each agent has done, where the service has a queue.
+func (v *Stats) readAgents() tea.Cmd {
+	since := v.since()
+	if since == nil {
+		since = new(apitype.NewTime(v.Now().Add(-agentsKept)))
+	}
+	return v.load(StatsPage, v.seq, func(ctx context.Context) (any, error) {
+		c := counted{stage: stageAgents}
+		has, err := v.Client.Has(ctx, apitype.ExtensionQueue)
+		if err != nil || !has {
+			return c, err
+		}
+		answer, err := apiclient.Decoded(v.Client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: since}))
+		c.agents = answer.Agents
+		return c, err
 	})
 }
 
@@ -149,19 +229,25 @@ func (v *Stats) Receive(r Result) tea.Cmd {
 	for _, c := range page.calls {
 		v.counts.addCall(c, v.Now())
 	}
+	since := v.period.since(v.Now())
 	for _, p := range page.pledges {
+		if p.CreatedAt.Before(since) {
+			page.more = false // The newest come first.
+			break
+		}
 		v.counts.addPledge(p)
 	}
-	inPledges := page.pledges != nil
 	switch {
-	case page.more && !inPledges:
+	case page.more && page.stage == stageCalls:
 		return v.readCalls(page.cursor, page.size)
 	case page.more:
 		return v.readPledges(page.cursor, page.size)
-	case !inPledges:
+	case page.stage == stageCalls:
 		return v.readPledges("", page.size)
+	case page.stage == stagePledges:
+		return v.readAgents()
 	}
-	v.running = false
+	v.running, v.agents = false, page.agents
 	return nil
 }
 
@@ -216,8 +302,15 @@ func (c *counts) addDay(call apitype.Call, result apitype.CallResult) {
 func (c *counts) addPledge(p apitype.Pledge) {
 	c.pledges++
 	c.statuses[p.Status]++
-	if cents, whole := p.DonationAmount.Cents(); whole {
-		c.amounts[p.Status] += cents
+	cents, whole := p.DonationAmount.Cents()
+	times, known := inYear[p.DonationInterval]
+	switch {
+	case whole && p.DonationInterval == "once":
+		c.once[p.Status] += cents
+	case whole && known:
+		c.yearly[p.Status] += cents * times
+	default:
+		c.unvalued++
 	}
 }
 
@@ -251,8 +344,38 @@ func (v *Stats) Stop() tea.Cmd {
 // Refresh implements Page.
 func (v *Stats) Refresh() tea.Cmd { return v.restart() }
 
-// Scroll implements Page.
+// Scroll implements Page: it goes from bar to bar.
 func (v *Stats) Scroll(by Step) tea.Cmd {
-	v.top += rowsOf(by, v.layout.Body/2, 1<<20)
+	v.cursor = max(min(v.cursor+rowsOf(by, v.layout.Body/2, len(v.bars)), len(v.bars)-1), 0)
+	return nil
+}
+
+// WhyNotOpen implements Opener.
+func (v *Stats) WhyNotOpen() string {
+	if v.cursor >= len(v.bars) || v.bars[v.cursor].filter == "" {
+		return "nothing can be listed behind this bar"
+	}
+	return ""
+}
+
+// OpenRecord implements Opener: it lists what is behind a bar.
+func (v *Stats) OpenRecord() tea.Cmd { return v.ShowList(v.bars[v.cursor].page, v.bars[v.cursor].filter) }
+
+// WhyNotCopy implements Opener.
+func (v *Stats) WhyNotCopy() string { return "there is nothing to copy here" }
+
+// CopyRecord implements Opener.
+func (v *Stats) CopyRecord() tea.Cmd { return nil }
+
+// AskPeriod offers what is counted.
+func (v *Stats) AskPeriod() tea.Cmd {
+	var options []Option
+	for _, p := range periods {
+		options = append(options, Option{Label: "calls and pledges " + p.String(), Run: func() tea.Cmd {
+			v.period = p
+			return v.restart()
+		}})
+	}
+	v.Dialog = NewChoice("Count", "by when a call was requested, and a pledge made", options)
 	return nil
 }

@@ -15,7 +15,8 @@ import (
 
 // Lines draws what was counted so far.
 func (v *Stats) Lines(l Layout) []string {
-	state := fmt.Sprintf(" counted %d calls and %d pledges", v.counts.calls, v.counts.pledges)
+	state := fmt.Sprintf(" counted %d calls and %d pledges %s", v.counts.calls, v.counts.pledges, v.period)
+	v.bars = v.bars[:0]
 	switch {
 	case v.running:
 		state += "…  " + v.KeyOf(ActStop) + " stops"
@@ -35,6 +36,9 @@ func (v *Stats) Lines(l Layout) []string {
 		all = append(v.callTables(width), v.otherTables(width)...)
 	}
 	room := l.Body - 1
+	if at := slices.IndexFunc(all, func(line string) bool { return strings.Contains(line, v.Styles.mark) }); at >= 0 && len(v.bars) > 0 {
+		v.top = max(min(v.top, at-1), at+2-room)
+	}
 	v.top = max(min(v.top, len(all)-room), 0)
 	if below := len(all) - room - v.top; below > 0 {
 		state += fmt.Sprintf("  (%d more lines, j scrolls)", below)
@@ -48,8 +52,17 @@ const (
 	barNumber = 7
 )
 
-// bar is one line of a chart: a label, the number, a bar, and what it is made of.
-func (v *Stats) bar(label string, n, most, width int, more string) string {
+// bar is one line of a chart: a label, the number, a bar, and what it is made of. What is behind
+// it is opened with Enter; the chosen one is marked.
+func (v *Stats) bar(label string, n, most, width int, more string, what behind) string {
+	sign := " "
+	if len(v.bars) == v.cursor {
+		sign = v.Styles.mark
+	}
+	if n == 0 {
+		what = behind{}
+	}
+	v.bars = append(v.bars, what)
 	if most := max(width-barLabel-barNumber-2, 0); widget.Width(more) > most {
 		more = widget.Fit(more, most)
 	}
@@ -58,7 +71,7 @@ func (v *Stats) bar(label string, n, most, width int, more string) string {
 	if most > 0 {
 		length = (n*room + most - 1) / most
 	}
-	line := widget.Fit(" "+Clean(label), barLabel) + widget.FitRight(fmt.Sprint(n), barNumber) + " " + v.Styles.accent(strings.Repeat(v.Styles.bar, length))
+	line := widget.Fit(sign+Clean(label), barLabel) + widget.FitRight(fmt.Sprint(n), barNumber) + " " + v.Styles.accent(strings.Repeat(v.Styles.bar, length))
 	if more != "" {
 		line = widget.Fit(line, width-widget.Width(more)-1) + " " + v.Styles.Dim(more)
 	}
@@ -89,9 +102,13 @@ func (v *Stats) callTables(width int) []string {
 	for _, byKind := range c.requestedAge {
 		most, widest = max(most, sum(byKind)), max(widest, len(kinds(byKind)))
 	}
+	newest := v.Now()
 	for _, group := range ages {
 		byKind := c.requestedAge[group.title]
-		lines = append(lines, v.bar(group.title, sum(byKind), most, width, widget.Fit(kinds(byKind), widest)))
+		oldest := v.Now().AddDate(0, 0, -min(group.days, mostDays))
+		what := v.callsBehind("status=requested", oldest, newest)
+		lines = append(lines, v.bar(group.title, sum(byKind), most, width, widget.Fit(kinds(byKind), widest), what))
+		newest = oldest
 	}
 	lines = append(lines, "", v.Styles.bold("Attempts before a result"))
 	most = 0
@@ -103,7 +120,7 @@ func (v *Stats) callTables(width int) []string {
 		if n == 10 {
 			label = "10 or more"
 		}
-		lines = append(lines, v.bar(label, c.attempts[n], most, width, ""))
+		lines = append(lines, v.bar(label, c.attempts[n], most, width, "", behind{}))
 	}
 	return append(append(lines, ""), v.dayLines(width)...)
 }
@@ -136,7 +153,7 @@ func (v *Stats) dayLines(width int) []string {
 			mean = fmt.Sprintf("%4.1f", days[i].ratings.mean())
 		}
 		more := mean + " " + widget.Fit(kinds(days[i].kinds), widest)
-		lines = append(lines, v.bar(today.AddDate(0, 0, i-statsDays+1).Format("Mon 2 Jan"), days[i].calls, most, width, more))
+		lines = append(lines, v.bar(today.AddDate(0, 0, i-statsDays+1).Format("Mon 2 Jan"), days[i].calls, most, width, more, behind{}))
 	}
 	return append(lines, "")
 }
@@ -163,20 +180,66 @@ func (v *Stats) otherTables(width int) []string {
 		most, widest = max(most, sum(c.results[code])), max(widest, len(kinds(c.results[code])))
 	}
 	for _, code := range codes {
-		lines = append(lines, v.bar(code, sum(c.results[code]), most, width, widget.Fit(kinds(c.results[code]), widest)))
+		lines = append(lines, v.bar(code, sum(c.results[code]), most, width, widget.Fit(kinds(c.results[code]), widest), v.callsBehind("status=completed "+Clean(code), v.period.since(v.Now()), time.Time{})))
 	}
 	lines = append(lines, "", v.Styles.bold("Retention rating by type"))
 	for _, kind := range slices.Sorted(maps.Keys(c.ratings)) {
 		r := c.ratings[kind]
 		lines = append(lines, widget.Fit(" "+Clean(string(kind)), barLabel)+fmt.Sprintf("%*.1f  of %s", barNumber, r.mean(), render.Plural(r.n, "call", "calls")))
 	}
-	lines = append(lines, "", v.Styles.bold("Pledges by status"))
-	most, widest = 0, 0
+	return slices.Concat(lines, v.pledgeLines(width), v.agentLines(width), []string{""})
+}
+
+// mostDays is how far back requested calls are listed.
+const mostDays = 20 * 365
+
+// callsBehind are the calls of a filter that were requested in a time; a zero time is none.
+func (v *Stats) callsBehind(filter string, from, until time.Time) behind {
+	switch {
+	case !until.IsZero():
+		filter += " requestedFrom=" + apitype.NewTime(from).String() + " requestedUntil=" + apitype.NewTime(until).String()
+	case !from.IsZero():
+		filter += " requestedAfter=" + apitype.NewTime(from).String()
+	}
+	return behind{CallsPage, filter}
+}
+
+// pledgeLines are the pledges by status with what they bring in a year, and once: what is given
+// each month is never added to what is given each year.
+func (v *Stats) pledgeLines(width int) []string {
+	c := v.counts
+	lines := []string{"", v.Styles.bold("Pledges by status, and what they give in a year")}
+	most, widest := 0, 0
+	gives := map[apitype.PledgeStatus]string{}
 	for status, n := range c.statuses {
-		most, widest = max(most, n), max(widest, widget.Width(v.euros(apitype.Cents(c.amounts[status]))))
+		gives[status] = v.euros(apitype.Cents(c.yearly[status]))
+		if c.once[status] > 0 {
+			gives[status] += " + once " + v.euros(apitype.Cents(c.once[status]))
+		}
+		most, widest = max(most, n), max(widest, widget.Width(gives[status]))
 	}
 	for _, status := range slices.Sorted(maps.Keys(c.statuses)) {
-		lines = append(lines, v.bar(string(status), c.statuses[status], most, width, widget.FitRight(v.euros(apitype.Cents(c.amounts[status])), widest)))
+		lines = append(lines, v.bar(string(status), c.statuses[status], most, width, widget.Fit(gives[status], widest), behind{PledgesPage, "status=" + string(status)}))
 	}
-	return append(lines, "")
+	if c.unvalued > 0 {
+		lines = append(lines, v.Styles.Dim(widget.Fit(" without "+render.Plural(c.unvalued, "pledge", "pledges")+" of an interval that is not known", width)))
+	}
+	return lines
+}
+
+// agentLines are what each agent has done, the busiest first.
+func (v *Stats) agentLines(width int) []string {
+	lines := []string{"", v.Styles.bold("Completed by agent, and attempts")}
+	agents := slices.SortedStableFunc(slices.Values(v.agents), func(a, b apitype.QueueAgent) int {
+		return cmp.Or(cmp.Compare(b.Completed, a.Completed), cmp.Compare(b.Attempts, a.Attempts))
+	})
+	if len(agents) == 0 || agents[0].Completed+agents[0].Attempts == 0 {
+		return nil
+	}
+	for _, a := range agents {
+		if a.Completed+a.Attempts > 0 {
+			lines = append(lines, v.bar(v.agentName(a.UserUUID), a.Completed, agents[0].Completed, width, fmt.Sprint(a.Attempts), behind{}))
+		}
+	}
+	return lines
 }
