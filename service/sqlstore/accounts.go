@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"database/sql"
 	"time"
 
@@ -62,8 +63,11 @@ func (r *reader) scanAccount(scan func(...any) error) (a service.Account, err er
 }
 
 // Account is one account.
-func (r *reader) Account(id apitype.UUID) (service.Account, error) {
-	return r.scanAccount(r.row(`SELECT `+accountColumns+` FROM accounts WHERE uuid = $1`, identifier(id)).scan)
+func (r *reader) Account(id apitype.UUID) (a service.Account, err error) {
+	var programs *string // Every request reads its account: who may serve the schema is asked along.
+	row := r.row(`SELECT `+readServedBy+`, `+accountColumns+` FROM accounts WHERE uuid = $1`, identifier(id))
+	a, err = r.scanAccount(func(dest ...any) error { return row.scan(append([]any{&programs}, dest...)...) })
+	return a, cmp.Or(err, checkServedBy(programs))
 }
 
 // Accounts are all accounts, the oldest first.

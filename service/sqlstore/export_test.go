@@ -140,3 +140,11 @@ func (t TableRows) version1(row []any, kept []string, identifiers map[string]map
 
 // WriteKey makes the key of an SQLite file.
 func WriteKey(database string, seed []byte) error { return writeKey(keyPath(database), seed) }
+
+// Execute runs a statement in a transaction of its own.
+func (s *Store) Execute(ctx context.Context, text string) error {
+	return s.engine.update(ctx, func(c *conn) error {
+		_, err := c.exec(text)
+		return err
+	})
+}

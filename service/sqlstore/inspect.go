@@ -88,16 +88,12 @@ func foreign(ctx context.Context, path string) (err error) {
 
 // ours refuses a file that is not a database of this program and of its version.
 func (e *sqliteEngine) ours(ctx context.Context, mayBeOlder bool) error {
-	texts, err := migrationTexts()
-	if err != nil {
-		return err
-	}
 	return e.view(ctx, func(c *conn) error {
-		version, err := c.version()
+		schema, err := c.schema()
 		if err != nil {
 			return err
 		}
-		if version == 0 {
+		if schema.version == 0 {
 			if err := c.empty(ctx); err != nil {
 				return err
 			}
@@ -108,7 +104,8 @@ func (e *sqliteEngine) ours(ctx context.Context, mayBeOlder bool) error {
 		if err == nil && found < 5 {
 			err = errAnotherProgram
 		}
-		return errors.Join(err, mayMigrate(version, len(texts), !mayBeOlder))
+		_, refusal := schema.pending(!mayBeOlder)
+		return errors.Join(err, refusal)
 	})
 }
 

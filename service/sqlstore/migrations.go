@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"regexp"
 	"strings"
+	"time"
 
 	"fundesk/service"
 )
@@ -30,19 +31,6 @@ func migrationTexts() ([]string, error) {
 		texts[i] = string(data)
 	}
 	return texts, nil
-}
-
-// mayMigrate refuses a schema that this program does not know, and an older one when it
-// must not be changed.
-func mayMigrate(version, known int, refuse bool) error {
-	switch {
-	case version > known:
-		return fmt.Errorf("its schema is of version %d, and this program knows %d; a later fundeskd made it, or another program", version, known)
-	case version < known && refuse:
-		return fmt.Errorf("its schema is of version %d, and this program needs %d; run fundeskd migrate", version, known)
-	default:
-		return nil
-	}
 }
 
 // stored is a value out of a stored document in a migration: json(column, member); and
@@ -85,11 +73,11 @@ func (e *sqliteEngine) migrate(ctx context.Context, refuse bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
-	version, err := c.version()
-	if err == nil {
-		err = mayMigrate(version, len(texts), refuse)
+	found, err := c.schema()
+	if err != nil {
+		return err
 	}
-	if err != nil || version == len(texts) {
+	if pending, err := found.pending(refuse); err != nil || !pending {
 		return err
 	}
 	for {
@@ -107,9 +95,13 @@ func (e *sqliteEngine) migrate(ctx context.Context, refuse bool) (err error) {
 			_, _ = c.raw.ExecContext(ctx, `ROLLBACK`) // The first error is the one to tell.
 		}
 	}()
-	if version, err = c.version(); err != nil {
+	if found, err = c.schema(); err != nil {
 		return err
 	}
+	if pending, err := found.pending(refuse); err != nil || !pending {
+		return errors.Join(err, c.end(ctx))
+	}
+	version := found.version
 	if version == 0 {
 		if err := c.empty(ctx); err != nil {
 			return err
@@ -123,7 +115,16 @@ func (e *sqliteEngine) migrate(ctx context.Context, refuse bool) (err error) {
 	if _, err := c.raw.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, version)); err != nil {
 		return err
 	}
+	if err := c.setServedBy(); err != nil {
+		return err
+	}
 	_, err = c.raw.ExecContext(ctx, `COMMIT`)
+	return err
+}
+
+// end takes back a transaction in which nothing was to be done.
+func (c *conn) end(ctx context.Context) error {
+	_, err := c.raw.ExecContext(ctx, `ROLLBACK`)
 	return err
 }
 
@@ -148,6 +149,14 @@ func (e *sqliteEngine) version(ctx context.Context) (version int, err error) {
 	return version, err
 }
 
+// schema is what a file says of its tables.
+func (c *conn) schema() (s schema, err error) {
+	if s.version, err = c.version(); err == nil && s.version > known() {
+		s.servedBy, _ = c.servedBy() // Another program's file may say nothing.
+	}
+	return s, err
+}
+
 // version is that of the schema, 0 for a new file.
 func (c *conn) version() (version int, err error) {
 	err = c.raw.QueryRowContext(c.ctx, `PRAGMA user_version`).Scan(&version)
@@ -168,48 +177,79 @@ func (e *postgresEngine) migrate(ctx context.Context, refuse bool) error {
 	if err != nil {
 		return err
 	}
-	version, err := e.found(ctx)
-	if err == nil {
-		err = mayMigrate(version, len(texts), refuse)
-	}
-	if err != nil || version == len(texts) {
+	found, err := e.found(ctx)
+	if err != nil {
 		return err
 	}
-	return e.transact(ctx, `BEGIN`, func(c *conn) error {
-		// Creating it at the same time twice is an error in PostgreSQL; the lock is not.
-		for _, text := range []string{
-			`SELECT pg_advisory_xact_lock(7305804402566)`,
-			`CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)`,
-		} {
-			if _, err := c.raw.ExecContext(ctx, text); err != nil {
-				return c.fail(err)
-			}
-		}
-		var version int
-		if err := c.raw.QueryRowContext(ctx, `SELECT COALESCE(MAX(version), 0) FROM schema_version`).Scan(&version); err != nil {
-			return c.fail(err)
-		}
-		if err := mayMigrate(version, len(texts), refuse); err != nil || version == len(texts) {
+	if pending, err := found.pending(refuse); err != nil || !pending {
+		return err
+	}
+	for begun := time.Now(); ; {
+		err := e.transact(ctx, `BEGIN`, func(c *conn) error { return c.migrate(ctx, texts, refuse) })
+		if e.driver.Code(err) != lockNotAvailable {
 			return err
 		}
-		filled := version > 0
-		for ; version < len(texts); version++ {
-			if _, err := c.raw.ExecContext(ctx, postgresText(texts[version])); err != nil {
-				return c.fail(fmt.Errorf("migrate to version %d: %w", version+1, err))
-			}
+		if time.Since(begun) > lockPatience {
+			return fmt.Errorf("another session holds a lock on its tables; nothing was changed, run it again: %w", err)
 		}
-		if filled { // Tables that were written anew have no statistics.
-			if _, err := c.raw.ExecContext(ctx, analyzeOurs()); err != nil {
-				return c.fail(err)
-			}
+		// Who waited behind it goes first.
+		select {
+		case <-time.After(lockPause):
+		case <-ctx.Done():
+			return ctx.Err()
 		}
-		_, err := c.raw.ExecContext(ctx, `INSERT INTO schema_version (version) VALUES ($1)`, version)
-		return c.fail(err)
-	})
+	}
 }
 
-// found is the version of the schema, 0 when there is none yet.
-func (e *postgresEngine) found(ctx context.Context) (version int, err error) {
+// A migration that waits for a lock holds up every request behind it: it gives way, and comes
+// again.
+const (
+	lockNotAvailable = "55P03"
+	lockTimeout      = `SET LOCAL lock_timeout = '2s'`
+	lockPause        = time.Second
+	lockPatience     = 5 * time.Minute
+)
+
+// migrate runs the migrations that another program has not run meanwhile.
+func (c *conn) migrate(ctx context.Context, texts []string, refuse bool) error {
+	// Creating it at the same time twice is an error in PostgreSQL; the lock, which any time is
+	// waited for, is not.
+	for _, text := range []string{
+		`SELECT pg_advisory_xact_lock(7305804402566)`,
+		lockTimeout,
+		`CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)`,
+	} {
+		if _, err := c.raw.ExecContext(ctx, text); err != nil {
+			return c.fail(err)
+		}
+	}
+	var version int
+	if err := c.raw.QueryRowContext(ctx, `SELECT COALESCE(MAX(version), 0) FROM schema_version`).Scan(&version); err != nil {
+		return c.fail(err)
+	}
+	if pending, err := (schema{version: version}).pending(refuse); err != nil || !pending {
+		return err
+	}
+	filled := version > 0
+	for ; version < len(texts); version++ {
+		if _, err := c.raw.ExecContext(ctx, postgresText(texts[version])); err != nil {
+			return c.fail(fmt.Errorf("migrate to version %d: %w", version+1, err))
+		}
+	}
+	if filled { // Tables that were written anew have no statistics.
+		if _, err := c.raw.ExecContext(ctx, analyzeOurs()); err != nil {
+			return c.fail(err)
+		}
+	}
+	if err := c.setServedBy(); err != nil {
+		return err
+	}
+	_, err := c.raw.ExecContext(ctx, `INSERT INTO schema_version (version) VALUES ($1)`, version)
+	return c.fail(err)
+}
+
+// found is what the database says of its tables.
+func (e *postgresEngine) found(ctx context.Context) (s schema, err error) {
 	var encoding string
 	var there bool
 	err = e.ask(ctx, func(c *conn) error {
@@ -217,13 +257,20 @@ func (e *postgresEngine) found(ctx context.Context) (version int, err error) {
 	})
 	switch {
 	case err != nil:
-		return 0, err
+		return s, err
 	case encoding != "UTF8" && encoding != "SQL_ASCII":
-		return 0, fmt.Errorf("its encoding is %s, which cannot hold every name; make one with ENCODING 'UTF8'", encoding)
+		return s, fmt.Errorf("its encoding is %s, which cannot hold every name; make one with ENCODING 'UTF8'", encoding)
 	case !there:
-		return 0, nil
+		return s, nil
 	}
-	return e.version(ctx)
+	if s.version, err = e.version(ctx); err != nil || s.version <= known() {
+		return s, err
+	}
+	err = e.ask(ctx, func(c *conn) error {
+		s.servedBy, err = c.servedBy()
+		return err
+	})
+	return s, err
 }
 
 // version is that of the schema.

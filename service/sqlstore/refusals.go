@@ -74,7 +74,8 @@ func (e *postgresEngine) mayRepeat(err error) bool {
 		return true
 	}
 	code := e.driver.Code(err)
-	return code == "40001" || code == "40P01" // Serialization, deadlock.
+	// Serialization, deadlock, and a statement that was prepared before its table changed.
+	return code == "40001" || code == "40P01" || code == "0A000"
 }
 
 // refusal tells a caller to come back when the server is away, ends, has no room or only
@@ -90,7 +91,8 @@ func (e *postgresEngine) refusal(err error) error {
 	if code := e.driver.Code(err); code != "" {
 		// 57014: the server ended what took longer than its statement_timeout.
 		// 25P03 and 55P03: what waited longer than the server's other time-outs.
-		for _, class := range []string{"08", "57P", "57014", "53", "25006", "25P03", "55P03", "40"} {
+		// 42P01 and 42703: a later program took a table or a column away meanwhile.
+		for _, class := range []string{"08", "57P", "57014", "53", "25006", "25P03", "55P03", "40", "0A000", "42P01", "42703"} {
 			if strings.HasPrefix(code, class) {
 				return unavailable
 			}

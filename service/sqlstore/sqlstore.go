@@ -10,6 +10,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -165,7 +166,9 @@ func (s *Store) SigningSeed(ctx context.Context) ([]byte, error) { return s.engi
 func (s *Store) Ping(ctx context.Context) error {
 	return s.engine.view(ctx, func(c *conn) error {
 		var read int64
-		return c.row(`SELECT COALESCE(SUM(LENGTH(permissions) + LENGTH(organizations)), 0) FROM accounts`).scan(&read)
+		var programs *string
+		err := c.row(`SELECT COALESCE(SUM(LENGTH(permissions) + LENGTH(organizations)), 0), `+readServedBy+` FROM accounts`).scan(&read, &programs)
+		return cmp.Or(err, checkServedBy(programs))
 	})
 }
 
