@@ -375,7 +375,9 @@ func TestStatsValueAYear(t *testing.T) {
 	if text := d.text(); !strings.Contains(text, "counted 0 calls and 2 pledges of today") {
 		t.Errorf("today: got:\n%s\nwant what was made today", text)
 	}
-	d.enter("P", "6", "j", "j", "enter") // The calls requested 4 to 7 days ago.
+	d.enter("P", "6", "j", "j")
+	d.check("all of it") // It is drawn.
+	d.press("enter")     // The calls requested 4 to 7 days ago.
 	calls := d.app.pages[page.CallsPage].(*page.Calls)
 	if d.app.current != page.CallsPage || len(calls.Rows) == 0 || len(calls.Rows) == 6 {
 		t.Errorf("behind the bar: got page %d with %d rows, want the calls of that age:\n%s", d.app.current, len(calls.Rows), d.text())

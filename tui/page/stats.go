@@ -359,7 +359,9 @@ func (v *Stats) WhyNotOpen() string {
 }
 
 // OpenRecord implements Opener: it lists what is behind a bar.
-func (v *Stats) OpenRecord() tea.Cmd { return v.ShowList(v.bars[v.cursor].page, v.bars[v.cursor].filter) }
+func (v *Stats) OpenRecord() tea.Cmd {
+	return v.ShowList(v.bars[v.cursor].page, v.bars[v.cursor].filter)
+}
 
 // WhyNotCopy implements Opener.
 func (v *Stats) WhyNotCopy() string { return "there is nothing to copy here" }
