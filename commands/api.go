@@ -64,6 +64,9 @@ func (a *apiFlags) run(s *session, cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if options.Format == render.ID && !a.paginate && options.Query == nil {
+		return usageError("-o id goes with --paginate")
+	}
 	if a.paginate && method != http.MethodGet {
 		return usageError("--paginate goes with GET")
 	}
@@ -185,7 +188,7 @@ func trimmed(body []byte) []byte { return []byte(strings.TrimSpace(string(body))
 
 // walk prints the records of all pages.
 func (a *apiFlags) walk(s *session, cmd *cobra.Command, client *apiclient.Client, path string, query url.Values, options render.Options) error {
-	if options.Format != render.NDJSON && options.Format != render.ID && options.Query == nil {
+	if !options.Format.IsDocument() && options.Format != render.ID && options.Query == nil {
 		options.Format = render.JSON
 	}
 	list, err := render.NewList[json.RawMessage](s.app.Out, nil, options)

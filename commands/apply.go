@@ -48,7 +48,7 @@ func applyCommand(s *session, shape rowShape) *cobra.Command {
 			"changed since it was read is refused. --create creates rows whose uuid is missing or unknown.\n\n" + aboutRows,
 		Example: "  fundesk " + noun + " list --all -o csv > " + noun + "s.csv && fundesk " + noun + " apply " + noun + "s.csv --dry-run\n" +
 			"  fundesk " + noun + " apply " + noun + "s.csv --results " + noun + "s.results --errors wrong.csv --yes\n" +
-			"  fundesk " + noun + " get - -o ndjson < uuids.txt | jq -c '{uuid} + {language: \"nl\"}' | fundesk " + noun + " apply - --yes",
+			"  fundesk " + noun + " get - -o ndjson < uuids.txt | jq -c '{uuid, language: \"nl\"}' | fundesk " + noun + " apply - --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains([]string{"", emptyClear, emptyKeep}, f.empty) {
 				return usageError("--empty " + quote(f.empty) + " is not clear or keep")

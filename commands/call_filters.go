@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,6 +53,16 @@ func (c *callFilters) passes() func(apitype.Call) bool {
 		return nil
 	}
 	return func(call apitype.Call) bool { return c.selection.Passes(call.Status, call.Type, call.PersonUUID) }
+}
+
+// includeFor asks for the embedded objects whose columns are printed.
+func (c *callFilters) includeFor(columns []string) {
+	for _, name := range columns {
+		object, _, _ := strings.Cut(name, ".")
+		if include := map[string]string{"person": apitype.IncludePerson, "pledgeCase": apitype.IncludePledge}[object]; include != "" && !slices.Contains(c.options.Include, include) {
+			c.options.Include = append(c.options.Include, include)
+		}
+	}
 }
 
 // refuseParameters turns parameters that do not go together into a usage error that

@@ -50,7 +50,7 @@ func callComplete(s *session) *cobra.Command {
 			"same result.",
 		Example: "  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8\n" +
 			"  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --notes - < notes.txt\n" +
-			"  fundesk call list --all --status requested --type winback -o id | fundesk call complete - --result-code campaign_ended --yes",
+			"  fundesk call list --all --status requested --type verification -o id | fundesk call complete - --result-code by_letter --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := c.request(s, cmd)
 			if err != nil {
@@ -158,7 +158,7 @@ func callCancel(s *session) *cobra.Command {
 		Long: "Cancel calls that need not be made any more. It asks first; off a terminal it needs --yes. One call is\n" +
 			"printed as the service answers it, several with a result line each.",
 		Example: "  fundesk call cancel 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
-			"  fundesk call list --status requested --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 -o id | fundesk call cancel - --yes",
+			"  fundesk call list --all --status requested --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 -o id | fundesk call cancel - --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s.setNow(&r.CancelledAt)
 			return runTargets(s, cmd, flags, args, render.CallColumns(), "cancel", func(id apitype.UUID) (apiclient.Change, error) {
@@ -177,7 +177,7 @@ func callExpire(s *session) *cobra.Command {
 		Use: "expire UUID… | -", Short: "Expire calls: the person was not reached", Args: needArgs(1),
 		Long: "Expire calls whose person was not reached in time. It asks first; off a terminal it needs --yes.",
 		Example: "  fundesk call expire 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --yes\n" +
-			"  fundesk call list --status requested -o json --jq '.[] | select(.attemptsCount >= 6) | .uuid' | fundesk call expire - --yes",
+			"  fundesk call list --all --status requested -o id --jq '.[] | select(.attemptsCount >= 6) | .uuid' | fundesk call expire - --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s.setNow(&r.ExpiredAt)
 			return runTargets(s, cmd, flags, args, render.CallColumns(), "expire", func(id apitype.UUID) (apiclient.Change, error) {

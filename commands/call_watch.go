@@ -48,6 +48,7 @@ func (w *watchFlags) run(s *session, cmd *cobra.Command) error {
 	if w.interval < time.Second || w.count < 0 {
 		return usageError("--interval must be at least 1s, and --count not negative")
 	}
+	w.filters.includeFor(s.wantedColumns())
 	if w.filters.options.UpdatedAfter != nil {
 		return usageError("--updated-after is what watch keeps itself; use --since")
 	}
@@ -55,8 +56,8 @@ func (w *watchFlags) run(s *session, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if options.Format == render.JSON {
-		options.Format = render.NDJSON // One document would never end.
+	if options.Format == render.JSON { // Of --jq alone.
+		options.Format = render.NDJSON
 	}
 	options.Endless = true
 	client, err := s.connect(cmd.Context())

@@ -79,7 +79,7 @@ func printRequests(s *session, many bool, changes ...apiclient.Change) error {
 	if err != nil {
 		return err
 	}
-	if !options.Format.IsJSON() && options.Query == nil {
+	if !options.Format.IsDocument() && options.Query == nil {
 		for _, ch := range changes {
 			if _, err := fmt.Fprintf(s.app.Out, "%s %s\n%s\n", ch.Method, ch.Path, ch.Body); err != nil {
 				return err

@@ -98,12 +98,12 @@ func newRoot(s *session, args []string) *cobra.Command {
 			if s.flags.timeout <= 0 {
 				return usageError("--timeout must be greater than 0")
 			}
-			for _, name := range []string{"profile", "base-url", "output", "columns", "jq"} { // Of a variable that is not set.
+			for _, name := range []string{"profile", "base-url", "output", "columns", "sort-by", "jq"} { // Of a variable that is not set.
 				if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed && (flag.Value.String() == "" || flag.Value.String() == "[]") {
 					return usageError("--" + name + " must not be empty")
 				}
 			}
-			return nil
+			return s.checkOutput(cmd)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

@@ -122,7 +122,7 @@ func (d *comparison) clearWhole() {
 func (d *comparison) readOnly(v rowValue) {
 	before, there := apiclient.Shown(d.record, v.name)
 	switch {
-	case isShownAs(v.name, v, before), v.isCell && v.isEmpty() && d.empty == emptyKeep:
+	case isShownAs(v.name, v, before), v.isCell && v.isEmpty(): // Lists show less than a record read alone.
 	case v.name == updatedAt:
 		d.stale = true
 	case there || slices.Contains(columnsOf(d.reader.shape.record), v.name):

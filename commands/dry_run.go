@@ -45,7 +45,7 @@ func (r *rowRun) show() error {
 	if err != nil {
 		return err
 	}
-	if options.Format.IsJSON() || options.Format == render.ID || options.Query != nil {
+	if options.Format.IsDocument() || options.Format == render.ID || options.Query != nil {
 		planned := make([]plannedChange, len(r.lines))
 		for i, line := range r.lines {
 			ch := line.Change

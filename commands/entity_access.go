@@ -41,7 +41,7 @@ func processedMark(s *session) *cobra.Command {
 		Long: "Mark records as processed: ENTITY is person, pledge, call or transaction. --file reads NDJSON of\n" +
 			"processed entries. Good entries are marked even when others fail.",
 		Example: "  fundesk processed mark call 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
-			"  fundesk person list --created-after 1d -o id | fundesk processed mark person - --yes\n" +
+			"  fundesk person list --all --created-after 1d -o id | fundesk processed mark person - --yes\n" +
 			"  fundesk processed mark --file entries.ndjson --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			entries, err := m.entries(cmd.Context(), s, args)

@@ -92,14 +92,21 @@ service of FUNDESK_BASE_URL where that is set, and to no other.
 const outputTopic = `Output
 
   table   aligned, coloured, relative times, cut to the width (on a terminal);
-          dates, amounts and phone numbers as your locale writes them
+          dates, amounts and phone numbers as your locale writes them; what did
+          not fit is said on stderr
+  wide    a table of all columns, uncut
   tsv     without a header, times in RFC 3339 UTC (in a pipe)
   csv     with a header; --spreadsheet-safe guards cells that begin with = + - @
   json    one array, or one object, as the service sent it
   ndjson  one object a line, as the service sent it
+  yaml    as json, for people
   id      one UUID a line
 
---columns takes the names of the csv header, dotted for nested values.
+A format that a command does not have is a usage error, never another format.
+--columns takes the names of the csv header, dotted for nested values; columns of
+an embedded object ask for it (person.lastName implies --include person).
+--sort-by COLUMN sorts what is printed, -COLUMN from its end; the list is gathered
+first, and --limit counts before it is sorted.
 --jq runs over the whole answer, or over each record with -o ndjson; numbers keep
 every digit; strings are printed bare with -o tsv and -o id.
 stdout carries data only. A list that was cut short says so on stderr.

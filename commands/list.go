@@ -1,11 +1,15 @@
 package commands
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -103,6 +107,41 @@ type lister[T any, O apiclient.ListOptions] struct {
 	at      func(apitype.Paging) // Puts a place in the list into the options.
 	of      func(*apiclient.Client) *apiclient.Collection[T, O]
 	passes  func(T) bool // Filters what was retrieved; nil: everything passes.
+	// embed adds to records what the list of the service does not show; nil: nothing.
+	embed  func(context.Context, *apiclient.Client, iter.Seq2[apiclient.Record[T], error]) iter.Seq2[apiclient.Record[T], error]
+	absent *absences
+}
+
+// absences are the embedded objects of asked columns that no record had: such a column would
+// be empty without a word.
+type absences struct{ missing map[string]string } // The column by its object.
+
+func newAbsences(columns []string) *absences {
+	a := &absences{missing: map[string]string{}}
+	for _, column := range columns {
+		if object, _, nested := strings.Cut(column, "."); nested {
+			a.missing[object] = column
+		}
+	}
+	return a
+}
+
+// see looks at a record that was printed.
+func (a *absences) see(raw []byte) {
+	for object := range a.missing {
+		if bytes.Contains(raw, []byte(`"`+object+`"`)) {
+			delete(a.missing, object)
+		}
+	}
+}
+
+// tell says which columns are empty because the list shows no such object.
+func (a *absences) tell(s *session, printed int) {
+	for _, object := range slices.Sorted(maps.Keys(a.missing)) {
+		if printed > 0 {
+			s.warn("the column %s is empty: the list of this service has no %s; get shows it, where there is one", a.missing[object], object)
+		}
+	}
 }
 
 // runList prints a list.
@@ -126,10 +165,12 @@ func runList[T any, O apiclient.ListOptions](s *session, cmd *cobra.Command, fla
 	if flags.isPage(cmd) {
 		print = printPage[T, O]
 	}
+	l.absent = newAbsences(options.Columns)
 	hint, err := print(cmd, client, flags, l, list)
 	if err := endList(list, err); err != nil {
 		return err
 	}
+	l.absent.tell(s, list.Count())
 	if hint != "" {
 		s.warn("%s", hint)
 	}
@@ -157,8 +198,11 @@ func printPage[T any, O apiclient.ListOptions](cmd *cobra.Command, client *apicl
 		return "", err
 	}
 	var unread []error
-	for _, record := range page.Records {
-		if err := addRecord(list, l.passes, record, &unread); err != nil {
+	for record, err := range l.embedded(cmd.Context(), client, eachOf(page.Records)) {
+		if err == nil {
+			err = addRecord(list, l, record, &unread)
+		}
+		if err != nil {
 			return "", err
 		}
 	}
@@ -176,6 +220,25 @@ func printPage[T any, O apiclient.ListOptions](cmd *cobra.Command, client *apicl
 		hint = "there may be more: nothing in the answer tells"
 	}
 	return hint, nil
+}
+
+// embedded are records with what is added to them.
+func (l lister[T, O]) embedded(ctx context.Context, client *apiclient.Client, records iter.Seq2[apiclient.Record[T], error]) iter.Seq2[apiclient.Record[T], error] {
+	if l.embed == nil {
+		return records
+	}
+	return l.embed(ctx, client, records)
+}
+
+// eachOf are the records of a page.
+func eachOf[T any](records []apiclient.Record[T]) iter.Seq2[apiclient.Record[T], error] {
+	return func(yield func(apiclient.Record[T], error) bool) {
+		for _, record := range records {
+			if !yield(record, nil) {
+				return
+			}
+		}
+	}
 }
 
 // collectAt is how much may be let go of before it is collected while a list is walked,
@@ -214,7 +277,7 @@ func printAll[T any, O apiclient.ListOptions](cmd *cobra.Command, client *apicli
 	var flushed error
 	options.Yielded = func() { flushed = list.Flush() }
 	l.at(apitype.Paging{After: flags.after})
-	for record, err := range collectingSooner(l.of(client).All(cmd.Context(), *l.options, options)) {
+	for record, err := range collectingSooner(l.embedded(cmd.Context(), client, l.of(client).All(cmd.Context(), *l.options, options))) {
 		if err != nil {
 			if len(unread) > 0 {
 				err = errors.Join(err, unreadable(unread, false))
@@ -225,7 +288,7 @@ func printAll[T any, O apiclient.ListOptions](cmd *cobra.Command, client *apicli
 			more = true
 			break
 		}
-		if err := addRecord(list, l.passes, record, &unread); err != nil {
+		if err := addRecord(list, l, record, &unread); err != nil {
 			return "", err
 		}
 		if flushed != nil {
@@ -258,16 +321,17 @@ func (l *listFlags) walk(cmd *cobra.Command, filtered bool) apiclient.AllOptions
 
 // addRecord prints a record that passes the filters. One that cannot be read is kept in
 // unread, and does not stand in the way of the others.
-func addRecord[T any](list *render.List[T], passes func(T) bool, record apiclient.Record[T], unread *[]error) error {
+func addRecord[T any, O apiclient.ListOptions](list *render.List[T], l lister[T, O], record apiclient.Record[T], unread *[]error) error {
+	l.absent.see(record.Raw)
 	var decoding error
 	decode := func() (value T, err error) {
 		value, decoding = record.Decode()
 		return value, decoding
 	}
 	var err error
-	if passes == nil {
+	if l.passes == nil {
 		err = list.Add(record.Raw, decode)
-	} else if value, failed := decode(); failed == nil && passes(value) {
+	} else if value, failed := decode(); failed == nil && l.passes(value) {
 		err = list.Add(record.Raw, func() (T, error) { return value, nil })
 	}
 	if decoding != nil {

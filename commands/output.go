@@ -21,9 +21,6 @@ func (s *session) format() (render.Format, error) {
 		if err != nil {
 			return "", usageError(err.Error())
 		}
-		if s.flags.jq != "" && (format == render.Table || format == render.CSV) {
-			return "", usageError("--jq goes with -o json, ndjson, tsv or id")
-		}
 		return format, nil
 	case s.flags.jq != "":
 		return render.JSON, nil
@@ -41,8 +38,11 @@ func (s *session) output() (render.Options, error) {
 		return render.Options{}, err
 	}
 	o := render.Options{
-		Format: format, Columns: s.flags.columns, NoHeader: s.flags.noHeader, SpreadsheetSafe: s.flags.safeCells,
+		Format: format, Columns: s.flags.columns, SortBy: s.flags.sortBy, NoHeader: s.flags.noHeader, SpreadsheetSafe: s.flags.safeCells,
 		Terminal: isTerminal(s.app.Out), Now: s.app.Now(), Location: time.Local,
+	}
+	if o.SortBy != "" && format != render.Table && format != render.Wide {
+		s.note("--sort-by gathers the whole list before anything is printed")
 	}
 	if s.flags.utc {
 		o.Location = time.UTC
@@ -53,10 +53,22 @@ func (s *session) output() (render.Options, error) {
 		}
 	}
 	if o.Terminal {
-		o.Width, o.Locale = s.width(), s.locale()
+		o.Width, o.Locale, o.TooNarrow = s.width(), s.locale(), s.tooNarrow
 		o.Color = !s.flags.noColor && s.app.Getenv("NO_COLOR") == "" && s.app.Getenv("TERM") != "dumb"
 	}
 	return o, nil
+}
+
+// tooNarrow says what of a table did not fit the terminal.
+func (s *session) tooNarrow(shortened, missing []string) {
+	var parts []string
+	if len(shortened) > 0 {
+		parts = append(parts, strings.Join(shortened, ", ")+" shortened")
+	}
+	if len(missing) > 0 {
+		parts = append(parts, "no room for "+strings.Join(missing, ", "))
+	}
+	s.note("the terminal is too narrow: %s; -o wide prints all", strings.Join(parts, ", "))
 }
 
 // locale is how the person at the terminal writes amounts, dates and numbers.
@@ -83,10 +95,7 @@ func showOne(s *session, value any, lines []pair) error {
 	if err != nil {
 		return err
 	}
-	if options.Format == render.CSV || options.Format == render.ID {
-		return usageError("what is printed here is no list; use -o table, tsv, json or ndjson")
-	}
-	if options.Format.IsJSON() || options.Query != nil {
+	if options.Format.IsDocument() || options.Query != nil {
 		raw, err := json.Marshal(value)
 		if err != nil {
 			return fmt.Errorf("write the answer: %w", err)
@@ -135,9 +144,6 @@ func showRaw[T any](s *session, identifier string, columns []render.Column[T], r
 	if err != nil {
 		return err
 	}
-	if options.Format == render.ID && identifier == "" {
-		return errNoIdentifiers()
-	}
 	options.Identifier = identifier
 	list, err := render.NewList(s.app.Out, columns, options)
 	if err != nil {
@@ -150,11 +156,6 @@ func showRaw[T any](s *session, identifier string, columns []render.Column[T], r
 		}
 	}
 	return list.Close()
-}
-
-// errNoIdentifiers refuses -o id of what has none.
-func errNoIdentifiers() error {
-	return usageError("what is printed here has no identifiers; use -o table, tsv, csv, json or ndjson")
 }
 
 // showMembers prints the objects of one member of an answer as a list.

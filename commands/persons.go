@@ -29,28 +29,34 @@ func personsOf(c *apiclient.Client) *apiclient.Collection[apitype.Person, apityp
 }
 
 func personList(s *session) *cobra.Command {
-	flags, o := &listFlags{}, apitype.PersonListOptions{}
+	flags, o, selection := &listFlags{}, apitype.PersonListOptions{}, &personSelection{}
 	cmd := &cobra.Command{
 		Use: "list", Short: "List persons, newest first", Args: noArgs,
-		Long: "List persons. The filters are those of the service; a list that ends at its limit says so on stderr.",
-		Example: "  fundesk person list --created-after yesterday\n  fundesk person list --all -o ndjson\n" +
+		Long: "List persons. The service filters by organization, time and IBAN; --phone, --email and --name look at what was\n" +
+			"retrieved, and --limit counts what passes. A list that ends at its limit says so on stderr.",
+		Example: "  fundesk person list --created-after yesterday\n  fundesk person list --all --phone 06-12345678\n" +
 			"  fundesk person list --iban \"$IBAN\" -o json --jq '.[].uuid'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			passes, err := selection.passes(cmd)
+			if err != nil {
+				return err
+			}
 			return runList(s, cmd, flags, lister[apitype.Person, apitype.PersonListOptions]{
-				columns: render.PersonColumns(), options: &o, at: func(p apitype.Paging) { o.Paging = p }, of: personsOf,
+				columns: render.PersonColumns(), options: &o, at: func(p apitype.Paging) { o.Paging = p }, of: personsOf, passes: passes,
 			})
 		},
 	}
 	flags.register(s, cmd)
 	flags.registerBackwards(cmd)
 	registerFilters(s, cmd, apitype.PersonFilters(), &o)
+	selection.register(cmd)
 	return cmd
 }
 
 func personGet(s *session) *cobra.Command {
 	return getCommand(s, "persons", "Show persons with everything that the service knows. One person is one object, several are a list; - reads\n"+
 		"UUIDs or NDJSON from stdin.",
-		"  fundesk person get 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11\n  fundesk call list --jq '.[].personUuid' | fundesk person get - -o ndjson",
+		"  fundesk person get 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11\n  fundesk call list --limit 10 --jq '.[].personUuid' | fundesk person get - -o ndjson",
 		render.PersonColumns(), personsOf)
 }
 

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,24 +32,31 @@ func pledgesOf(c *apiclient.Client) *apiclient.Collection[apitype.Pledge, apityp
 }
 
 func pledgeList(s *session) *cobra.Command {
-	flags, o := &listFlags{}, apitype.PledgeListOptions{}
+	flags, o, person := &listFlags{}, apitype.PledgeListOptions{}, false
 	cmd := &cobra.Command{
 		Use: "list", Short: "List pledges, newest first", Args: noArgs,
-		Long: "List pledges. The filters are those of the service; a list that ends at its limit says so on stderr.",
+		Long: "List pledges. The filters are those of the service; a list that ends at its limit says so on stderr. Columns\n" +
+			"of the person imply --include person.",
 		Example: "  fundesk pledge list --status active\n  fundesk pledge list --released-after 7d --all -o csv > released.csv\n" +
 			"  fundesk pledge list --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --include transactions -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := refuseParameters(o.Validate()); err != nil {
 				return err
 			}
-			return runList(s, cmd, flags, lister[apitype.Pledge, apitype.PledgeListOptions]{
+			l := lister[apitype.Pledge, apitype.PledgeListOptions]{
 				columns: render.PledgeColumns(), options: &o, at: func(p apitype.Paging) { o.Paging = p }, of: pledgesOf,
-			})
+			}
+			if person || slices.ContainsFunc(s.wantedColumns(), func(name string) bool { return strings.HasPrefix(name, "person.") }) {
+				l.embed = embedPersons(o.PersonUUID)
+			}
+			return runList(s, cmd, flags, l)
 		},
 	}
 	flags.register(s, cmd)
 	flags.registerBackwards(cmd)
 	registerFilters(s, cmd, apitype.PledgeFilters(), &o)
+	include := cmd.Flags().Lookup("include")
+	include.Value, include.Usage = pledgeInclude{include.Value, &person}, "embedded objects: person, transactions (repeatable); persons are read one by one where the list has none"
 	return cmd
 }
 
@@ -165,7 +173,7 @@ func pledgeAction(s *session) *cobra.Command {
 		Use: "action ACTION UUID… | -", Short: "Move pledges to another state", Args: needArgs(2),
 		Long: "Execute a status action on pledges: activate, drop, cancel or fulfill. Another service may know\nothers: any name is sent.",
 		Example: "  fundesk pledge action cancel 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90\n" +
-			"  fundesk pledge list --status lead --released-after 1d -o id | fundesk pledge action activate - --yes",
+			"  fundesk pledge list --all --status lead --released-after 1d -o id | fundesk pledge action activate - --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			action := apitype.PledgeAction(args[0])
 			if args[0] == "update" || !isActionName(args[0]) {

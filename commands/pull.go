@@ -22,7 +22,7 @@ import (
 )
 
 func pullCommand(s *session) *cobra.Command {
-	return group(s, "pull", "Retrieve what is new since the last pull, as NDJSON. A pull that fails is repeated whole by the next\n"+
+	return group(s, "pull", "Retrieve what is new since the last pull, as NDJSON, or by -o as csv, tsv or id. A pull that fails is repeated whole by the next\n"+
 		"one: a record may come again, and none is lost.",
 		"  fundesk pull call --updated >> calls.ndjson\n  fundesk pull person --mark-processed",
 		pullVerb(apitype.EntityPerson), pullVerb(apitype.EntityCall), pullVerb(apitype.EntityPledge))
@@ -42,6 +42,7 @@ type puller struct {
 	updated bool
 	state   string
 	mark    bool
+	decode  func(json.RawMessage) (any, error) // Of the noun.
 }
 
 // pullFlags are the flags of a pull: those of the noun's list, and its own.
@@ -87,9 +88,6 @@ func pullNoun(s *session, entity apitype.EntityName) *cobra.Command {
 
 // prepare turns the flags into a query.
 func (p *pullFlags) prepare(s *session, cmd *cobra.Command) error {
-	if format := render.Format(s.flags.output); s.flags.output != "" && format != render.NDJSON {
-		return usageError("pull prints NDJSON; -o " + quote(s.flags.output) + " is not possible")
-	}
 	for _, own := range []string{"requested-after", "requested-from", "requested-until", "updated-after", "released-after"} {
 		if flag := cmd.Flags().Lookup(own); flag != nil && flag.Changed {
 			return usageError("--" + own + " is what pull keeps itself; use --since")
@@ -105,6 +103,7 @@ func (p *pullFlags) prepare(s *session, cmd *cobra.Command) error {
 		if p.calls.passes() != nil {
 			return usageError("pull retrieves everything; filter its output by --jq 'select(…)' in place of --status, --type and --person")
 		}
+		p.calls.includeFor(s.wantedColumns())
 		p.after, p.query = "requestedAfter", p.calls.options.Query()
 	default:
 		if err := refuseParameters(p.pledges.Validate()); err != nil {
@@ -123,7 +122,12 @@ func (p *pullFlags) run(s *session, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	options.Format = render.NDJSON
+	if options.Endless = true; s.flags.output == "" {
+		options.Format = render.NDJSON
+	}
+	if len(options.Columns) > 0 && options.Format == render.NDJSON {
+		return usageError("--columns goes with -o csv and tsv")
+	}
 	client, err := s.connect(cmd.Context())
 	if err != nil {
 		return err
@@ -143,10 +147,12 @@ func (p *pullFlags) run(s *session, cmd *cobra.Command) error {
 	if p.since != nil {
 		last.After = *p.since
 	}
-	list, err := render.NewList[json.RawMessage](s.app.Out, nil, options)
+	columns, decode := pulledColumns(p.entity)
+	list, err := render.NewList(s.app.Out, columns, options)
 	if err != nil {
 		return usageError(err.Error())
 	}
+	p.decode = decode
 	next, err := p.fetch(cmd.Context(), client, last, &pullOutput{session: s, puller: &p.puller, client: client, list: list})
 	if err != nil {
 		return err
@@ -160,6 +166,31 @@ func (p *pullFlags) run(s *session, cmd *cobra.Command) error {
 	}
 	s.note("%s; the next pull begins at %s", count(list.Count(), "record"), next.After)
 	return nil
+}
+
+// pulledColumns are the columns of a noun, and how its records are decoded for them.
+func pulledColumns(entity apitype.EntityName) ([]render.Column[any], func(json.RawMessage) (any, error)) {
+	switch entity {
+	case apitype.EntityPerson:
+		return anyColumns(render.PersonColumns()), decodeAs[apitype.Person]
+	case apitype.EntityCall:
+		return anyColumns(render.CallColumns()), decodeAs[apitype.Call]
+	default:
+		return anyColumns(render.PledgeColumns()), decodeAs[apitype.Pledge]
+	}
+}
+
+func decodeAs[T any](raw json.RawMessage) (any, error) {
+	return apiclient.Record[T]{Raw: raw}.Decode()
+}
+
+// anyColumns are columns of records whose noun is not known beforehand.
+func anyColumns[T any](columns []render.Column[T]) []render.Column[any] {
+	all := make([]render.Column[any], len(columns))
+	for i, c := range columns {
+		all[i] = render.Column[any]{Name: c.Name, Default: c.Default, Value: func(record any) string { return c.Value(record.(T)) }}
+	}
+	return all
 }
 
 // fetch retrieves everything after the last position and returns the next one.
@@ -199,7 +230,7 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 			}
 		}
 		printed := out.list.Printed()
-		if err := out.list.Add(record.Raw, record.Decode); err != nil {
+		if err := out.list.Add(record.Raw, func() (any, error) { return p.decode(record.Raw) }); err != nil {
 			return next, err
 		}
 		if p.mark && out.list.Printed() > printed {
@@ -218,7 +249,7 @@ type pullOutput struct {
 	session *session
 	puller  *puller
 	client  *apiclient.Client
-	list    *render.List[json.RawMessage]
+	list    *render.List[any]
 	page    []apitype.UUID // Written, and still to be marked.
 }
 

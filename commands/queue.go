@@ -50,9 +50,7 @@ func (s *session) toPrint(ctx context.Context, identifier string) (*apiclient.Cl
 	if err != nil {
 		return nil, options, err
 	}
-	if options.Identifier = identifier; options.Format == render.ID && identifier == "" {
-		return nil, options, errNoIdentifiers()
-	}
+	options.Identifier = identifier
 	client, err := s.connect(ctx)
 	return client, options, err
 }
@@ -104,6 +102,9 @@ func queueTake(s *session) *cobra.Command {
 			if err := refuse(r.Validate()); err != nil {
 				return err
 			}
+			if _, err := render.Select(render.LeaseColumns(), s.flags.columns, false); err != nil { // Before anything is taken.
+				return err
+			}
 			client, err := s.connect(cmd.Context())
 			if err != nil {
 				return err
@@ -147,6 +148,9 @@ func queueExtend(s *session) *cobra.Command {
 			}
 			client, options, err := s.toPrint(cmd.Context(), "leaseUuid")
 			if err != nil {
+				return err
+			}
+			if _, err := render.Select(render.LeaseColumns(), options.Columns, false); err != nil {
 				return err
 			}
 			extended, err := client.Queue.Extend(cmd.Context(), id, apitype.ExtendRequest{LeaseSeconds: seconds})

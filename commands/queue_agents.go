@@ -42,8 +42,8 @@ func (a *agentsFlags) run(s *session, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if a.watch && format == render.JSON {
-		return usageError("--watch never ends, and one JSON document would not; use -o ndjson")
+	if a.watch && (format == render.JSON || format == render.YAML) {
+		return usageError("--watch never ends, and one document would not; use -o ndjson")
 	}
 	client, err := s.connect(cmd.Context())
 	if err != nil {

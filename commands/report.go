@@ -105,6 +105,9 @@ func (s *session) finish(command *cobra.Command, err error) int {
 	if errors.Is(err, render.ErrNoIdentifier) {
 		r.Kind = apiclient.KindUnavailable
 	}
+	if _, ok := errors.AsType[*render.ColumnError](err); ok {
+		r.Kind = apiclient.KindUsage
+	}
 	if query, ok := errors.AsType[*render.QueryError](err); ok {
 		r.Kind, r.Message = apiclient.KindFailure, query.Error()
 	}

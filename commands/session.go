@@ -27,6 +27,7 @@ type globals struct {
 	baseURL   string
 	output    string
 	columns   []string
+	sortBy    string
 	noHeader  bool
 	jq        string
 	timeout   time.Duration
@@ -42,8 +43,9 @@ func (g *globals) register(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.StringVar(&g.profile, "profile", "", "profile to use (FUNDESK_PROFILE)")
 	f.StringVar(&g.baseURL, "base-url", "", "address of the service (FUNDESK_BASE_URL)")
-	f.StringVarP(&g.output, "output", "o", "", "table, tsv, csv, json, ndjson or id (default: table on a terminal, tsv in a pipe)")
+	f.StringVarP(&g.output, "output", "o", "", "table, wide, tsv, csv, json, ndjson, yaml or id (default: table on a terminal, tsv in a pipe)")
 	f.StringSliceVar(&g.columns, "columns", nil, "columns of table, tsv and csv, by their csv names")
+	f.StringVar(&g.sortBy, "sort-by", "", "sort what is printed by this column, -COLUMN from its end")
 	f.BoolVar(&g.noHeader, "no-header", false, "leave out the header")
 	f.StringVar(&g.jq, "jq", "", "jq expression over the output; implies -o json")
 	f.DurationVar(&g.timeout, "timeout", apiclient.DefaultTimeout, "time that one request may take")

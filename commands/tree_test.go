@@ -108,27 +108,25 @@ func TestOnlyTheChosenVerbIsBuilt(t *testing.T) {
 // stand for records of it.
 var leafArguments = map[string][]string{
 	"person get": {"%PERSON"}, "person create": {"--dry-run", "--owning-organization", "%PERSON", "--recruiting-organization", "%PERSON"},
-	"person update": {"%PERSON", "--academic-title", "dr."}, "person import": {"-", "--yes"},
+	"person update": {"%PERSON", "--academic-title", "dr."}, "person import": {"-", "--yes"}, "person apply": {"-", "--yes"},
 	"call get": {"%CALL"}, "call create": {"--person", "%PERSON", "--type", "winback"}, "call attempt": {"%CALL"},
 	"call complete": {"%CALL", "--yes"}, "call cancel": {"%CALL", "--yes"}, "call expire": {"%CALL", "--yes"},
 	"call import": {"-", "--yes"}, "call watch": {"--since", "1000d", "--count", "1"},
 	"pledge get": {"%PLEDGE"}, "pledge create": {"--person", "%PERSON"}, "pledge update": {"%PLEDGE", "--recruiting-location-label", "Oost"},
-	"pledge action": {"drop", "%PLEDGE", "--yes"}, "pledge import": {"-", "--yes"},
+	"pledge action": {"drop", "%PLEDGE", "--yes"}, "pledge import": {"-", "--yes"}, "pledge apply": {"-", "--yes"},
 	"processed mark": {"call", "%CALL"}, "outbox show": {"none"}, "outbox drop": {"none", "--yes"},
 	"profile add": {"other", "--base-url", "https://a.example"}, "profile use": {"demo"}, "profile remove": {"none", "--yes"},
+	"profile rename": {"none", "other"}, "profile set": {"none", "agent", "%CALL"}, "profile unset": {"none", "agent"},
+	"queue extend": {"%CALL"}, "queue release": {"%CALL"}, "queue later": {"%CALL", "--at", "tomorrow"}, "queue take": {"--user", "%CALL"},
 	"api": {"GET", "/api/v1/calls"}, "completion": {"bash"}, "help": {"output"},
 }
 
 // quiet are the commands whose output is not records: scripts, prose, nothing.
 var quiet = []string{"completion", "help", "profile add", "profile use", "auth login", "auth logout"}
 
-// Every leaf with -o json prints JSON on stdout, or one JSON error line on stderr.
-func TestEveryLeafSpeaksJSON(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	if err := CopyDemo(home); err != nil {
-		t.Fatal(err)
-	}
+// demoIDs are records of the demo, by the words that stand for them.
+func demoIDs(t *testing.T, home string) map[string]string {
+	t.Helper()
 	ids := map[string]string{}
 	for _, noun := range []string{"call", "person", "pledge"} {
 		out, errs, code := runIn(t, home, "", noun, "list", "--limit", "1", "-q", "-o", "id")
@@ -137,19 +135,35 @@ func TestEveryLeafSpeaksJSON(t *testing.T) {
 		}
 		ids["%"+strings.ToUpper(noun)] = strings.TrimSpace(out)
 	}
+	return ids
+}
+
+// leafCommand is a line that runs a command on the demo.
+func leafCommand(path string, ids map[string]string) []string {
+	args := strings.Fields(path)
+	for _, arg := range leafArguments[path] {
+		if id, ok := ids[arg]; ok {
+			arg = id
+		}
+		args = append(args, arg)
+	}
+	return args
+}
+
+// Every leaf with -o json prints JSON on stdout, or one JSON error line on stderr.
+func TestEveryLeafSpeaksJSON(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	if err := CopyDemo(home); err != nil {
+		t.Fatal(err)
+	}
+	ids := demoIDs(t, home)
 	walkCommands(wholeTree(t), func(cmd *cobra.Command) {
 		path := strings.TrimPrefix(cmd.CommandPath(), "fundesk ")
 		if cmd.HasSubCommands() || path == "tui" || path == "demo" {
 			return
 		}
-		args := strings.Fields(path)
-		for _, arg := range leafArguments[path] {
-			if id, ok := ids[arg]; ok {
-				arg = id
-			}
-			args = append(args, arg)
-		}
-		out, errs, code := runIn(t, home, "", append(args, "-o", "json")...)
+		out, errs, code := runIn(t, home, "", append(leafCommand(path, ids), "-o", "json")...)
 		switch {
 		case code != 0:
 			var line struct{ Error *report }

@@ -71,6 +71,7 @@ func CallColumns() []Column[apitype.Call] {
 		person("lastNamePrefix", func(p apitype.Person) *string { return p.LastNamePrefix }),
 		person("lastName", func(p apitype.Person) *string { return p.LastName }),
 		phone("phoneNumber", func(p apitype.Person) *string { return p.PhoneNumber }),
+		person("email", func(p apitype.Person) *string { return p.Email }),
 		phone("mobilePhoneNumber", func(p apitype.Person) *string { return p.MobilePhoneNumber }),
 		column("pledgeCase.status", func(c call) string { return string(c.PledgeCase.Value().Status) }),
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -21,16 +22,27 @@ type List[T any] struct {
 	count   int
 	silent  int // Records of which a query left nothing.
 	rows    *table[T]
-	merged  []any // What a query over the whole list will see.
+	merged  []any       // What a query over the whole list will see.
+	order   []Column[T] // The column to sort by, if any.
+	kept    []sortable[T]
 }
 
 // NewList prepares a list. Its error is a wrong column name.
 func NewList[T any](out io.Writer, columns []Column[T], o Options) (*List[T], error) {
-	selected, err := Select(columns, o.Columns, o.Format == CSV)
+	selected, err := Select(columns, o.Columns, o.Format == CSV || o.Format == Wide)
 	if err != nil {
 		return nil, err
 	}
-	l := &List[T]{out: bufio.NewWriterSize(out, 64<<10), options: o, columns: selected}
+	if o.Format == Wide {
+		o.Format, o.Width = Table, 0
+	}
+	var order []Column[T]
+	if by := strings.TrimPrefix(o.SortBy, "-"); by != "" {
+		if order, err = Select(columns, []string{by}, false); err != nil {
+			return nil, err
+		}
+	}
+	l := &List[T]{order: order, out: bufio.NewWriterSize(out, 64<<10), options: o, columns: selected}
 	if o.Format == Table {
 		l.rows = newTable(l.out, selected, o)
 	}
@@ -38,7 +50,7 @@ func NewList[T any](out io.Writer, columns []Column[T], o Options) (*List[T], er
 }
 
 // Count is how many records were added.
-func (l *List[T]) Count() int { return l.count }
+func (l *List[T]) Count() int { return l.count + len(l.kept) }
 
 // Printed is how many of them left something in the output: a query over each may leave
 // nothing of one.
@@ -49,12 +61,21 @@ func (l *List[T]) Printed() int { return l.count - l.silent }
 // at once, so that whoever reads it may begin.
 func (l *List[T]) Add(raw []byte, decode func() (T, error)) error {
 	var record T
-	if l.isTyped() {
+	if l.isTyped() || l.order != nil {
 		var err error
 		if record, err = decode(); err != nil {
 			return err
 		}
 	}
+	if l.order != nil {
+		l.keep(raw, record)
+		return nil
+	}
+	return l.write(raw, record)
+}
+
+// write adds one record to the output.
+func (l *List[T]) write(raw []byte, record T) error {
 	l.count++
 	if err := l.add(raw, record); err != nil || l.count > 1 {
 		return err
@@ -75,6 +96,8 @@ func (l *List[T]) add(raw []byte, record T) error {
 		return l.addJSON(raw)
 	case l.options.Format == NDJSON:
 		return l.writeLine(compactLine(raw))
+	case l.options.Format == YAML:
+		return l.writeYAML(raw)
 	case l.options.Format == ID:
 		id, err := identifier(raw, l.options.Identifier)
 		if err != nil {
@@ -119,6 +142,15 @@ func (l *List[T]) addJSON(raw []byte) error {
 		raw = indent(raw)
 	}
 	_, err := l.out.Write(raw)
+	return err
+}
+
+func (l *List[T]) writeYAML(raw []byte) error {
+	text := append([]byte("- "), yamlOf(raw, "  ")...)
+	if l.options.Terminal {
+		text = []byte(CleanLines(string(text)))
+	}
+	_, err := l.out.Write(text)
 	return err
 }
 
@@ -172,7 +204,10 @@ func (l *List[T]) Close() error { return l.end(true, true) }
 func (l *List[T]) Abort(atEnd bool) error { return l.end(false, atEnd) }
 
 func (l *List[T]) end(complete, closed bool) error {
-	var err error
+	err := l.release()
+	if err != nil {
+		return err
+	}
 	switch {
 	case l.options.Query != nil:
 		if complete && l.options.Format != NDJSON && !l.options.Endless {
@@ -180,8 +215,10 @@ func (l *List[T]) end(complete, closed bool) error {
 		}
 	case l.options.Format == JSON && l.count > 0 && closed:
 		_, err = l.out.WriteString("\n]\n")
-	case l.options.Format == JSON && complete:
+	case (l.options.Format == JSON || l.options.Format == YAML && l.count == 0) && complete:
 		_, err = l.out.WriteString("[]\n")
+	case l.options.Format == YAML && l.count > 0 && !closed:
+		_, err = l.out.WriteString("- {\n") // It must not look whole.
 	case l.options.Format == CSV && l.count == 0 && complete && !l.options.NoHeader:
 		err = writeCSVHeader(l.out, l.columns)
 	case l.options.Format == Table:

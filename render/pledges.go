@@ -12,6 +12,9 @@ func PledgeColumns() []Column[apitype.Pledge] {
 			Cell:  func(p pledge, v View) Text { return Text{Text: v.Locale.Amount(value(p))} },
 		}
 	}
+	person := func(name string, value func(apitype.Person) *string) Column[pledge] {
+		return column("person."+name, func(p pledge) string { return text(value(p.Person.Value())) })
+	}
 	return []Column[pledge]{
 		{Name: "uuid", Value: func(p pledge) string { return uuidText(p.UUID) }, Default: true},
 		statusColumn(func(p pledge) string { return string(p.Status) }),
@@ -25,6 +28,11 @@ func PledgeColumns() []Column[apitype.Pledge] {
 		timeColumn("updatedAt", "updated", func(p pledge) *apitype.Time { return &p.UpdatedAt }),
 		shown(timeColumn("releasedAt", "", func(p pledge) *apitype.Time { return p.ReleasedAt.Pointer() }), "released"),
 		column("person.uuid", func(p pledge) string { return uuidText(p.Person.Value().UUID) }),
+		person("firstName", func(p apitype.Person) *string { return p.FirstName }),
+		person("lastNamePrefix", func(p apitype.Person) *string { return p.LastNamePrefix }),
+		person("lastName", func(p apitype.Person) *string { return p.LastName }),
+		person("email", func(p apitype.Person) *string { return p.Email }),
+		person("mobilePhoneNumber", func(p apitype.Person) *string { return p.MobilePhoneNumber }),
 		column("owningOrganizationUuid", func(p pledge) string { return uuidText(p.OwningOrganizationUUID) }),
 		shown(column("owningOrganization.abbreviation", func(p pledge) string { return p.OwningOrganization.Value().Abbreviation }), "owner"),
 		column("recruitingOrganizationUuid", func(p pledge) string { return uuidText(p.RecruitingOrganizationUUID) }),

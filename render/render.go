@@ -15,7 +15,6 @@
 package render
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,10 +32,12 @@ const (
 	JSON   Format = "json"   // One document, the records as the service sent them.
 	NDJSON Format = "ndjson" // One record a line, as the service sent it.
 	ID     Format = "id"     // One identifier a line.
+	YAML   Format = "yaml"   // As json, for people.
+	Wide   Format = "wide"   // A table of every column, uncut.
 )
 
 // Formats are all formats.
-var Formats = []Format{Table, TSV, CSV, JSON, NDJSON, ID}
+var Formats = []Format{Table, Wide, TSV, CSV, JSON, NDJSON, YAML, ID}
 
 // ParseFormat reads the name of a format.
 func ParseFormat(name string) (Format, error) {
@@ -53,10 +54,14 @@ func ParseFormat(name string) (Format, error) {
 // IsJSON reports whether the format is for programs that read JSON.
 func (f Format) IsJSON() bool { return f == JSON || f == NDJSON }
 
+// IsDocument reports whether the format shows a value whole, and not its columns.
+func (f Format) IsDocument() bool { return f.IsJSON() || f == YAML }
+
 // Options say how records are written.
 type Options struct {
 	Format          Format
 	Columns         []string // Names of columns; empty: those of the noun.
+	SortBy          string   // Name of a column, - before it from its end; empty: as they come.
 	Identifier      string   // The member that the format id prints; empty: uuid.
 	NoHeader        bool
 	Query           *Query // Nil: none. It runs over the whole list, with NDJSON over each record.
@@ -65,9 +70,10 @@ type Options struct {
 	Color           bool
 	Width           int // Of the terminal in cells; 0: not cut.
 	SpreadsheetSafe bool
-	Now             time.Time      // For relative times.
-	Location        *time.Location // For absolute times in tables; nil: UTC.
-	Locale          Locale         // For tables and records field by field.
+	TooNarrow       func(shortened, missing []string) // Told which columns of a table did not fit; may be nil.
+	Now             time.Time                         // For relative times.
+	Location        *time.Location                    // For absolute times in tables; nil: UTC.
+	Locale          Locale                            // For tables and records field by field.
 }
 
 // Column is one value of a record.
@@ -130,7 +136,13 @@ func (t Text) Paint() string {
 	return "\x1b[" + roleCodes[t.Role] + "m" + t.Text + "\x1b[0m"
 }
 
-var errNoColumns = errors.New("what is printed here has no columns; choose fields by --jq")
+// ColumnError is a column that is not there.
+type ColumnError struct{ problem string }
+
+// Error names the column and those that there are.
+func (e *ColumnError) Error() string { return e.problem }
+
+var errNoColumns = &ColumnError{"what is printed here has no columns; choose fields by --jq"}
 
 // Select finds columns by name; without names it returns those that are shown by
 // default, or all of them. The error lists what there is.
@@ -154,7 +166,7 @@ func Select[T any](columns []Column[T], names []string, all bool) ([]Column[T], 
 			for i, column := range columns {
 				known[i] = column.Name
 			}
-			return nil, fmt.Errorf("unknown column %q; there are %s", Clean(name), strings.Join(known, ", "))
+			return nil, &ColumnError{fmt.Sprintf("unknown column %q; there are %s", Clean(name), strings.Join(known, ", "))}
 		}
 		selected = append(selected, columns[i])
 	}

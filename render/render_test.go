@@ -315,7 +315,7 @@ func TestRelativeTime(t *testing.T) {
 
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()
-	if _, err := render.ParseFormat("yaml"); err == nil || !strings.Contains(err.Error(), "ndjson") {
+	if _, err := render.ParseFormat("xml"); err == nil || !strings.Contains(err.Error(), "ndjson") {
 		t.Errorf("got %v, want the formats", err)
 	}
 	_, err := render.NewList(&bytes.Buffer{}, render.PledgeColumns(), render.Options{Format: render.CSV, Columns: []string{"nope"}})

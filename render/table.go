@@ -2,6 +2,7 @@ package render
 
 import (
 	"bufio"
+	"slices"
 	"strings"
 )
 
@@ -77,8 +78,9 @@ func (t *table[T]) header() []Text {
 	return row
 }
 
-// measure decides the widths: what the cells need, then less for those that may be cut,
-// widest first, until the row fits.
+// measure decides the widths: what the cells need, then less until the row fits: first of
+// identifiers, of which the beginning tells them apart, then of what may be cut, widest first.
+// Columns that were asked for stay, however long the line gets.
 func (t *table[T]) measure() {
 	t.widths = make([]int, len(t.columns))
 	rows := t.rows
@@ -93,10 +95,21 @@ func (t *table[T]) measure() {
 	if t.options.Width <= 0 {
 		return
 	}
+	needed := slices.Clone(t.widths)
+	t.narrow(func(c Column[T]) bool { return isIdentifier(c.Name) })
+	t.narrow(func(c Column[T]) bool { return c.Flexible })
+	if len(t.options.Columns) > 0 {
+		t.options.Width = max(t.options.Width, t.total())
+	}
+	t.tellNarrow(needed)
+}
+
+// narrow takes cells from the widest of some columns until the row fits.
+func (t *table[T]) narrow(of func(Column[T]) bool) {
 	for total := t.total(); total > t.options.Width; total-- {
 		widest := -1
 		for i, column := range t.columns {
-			if column.Flexible && t.widths[i] > minFlexible && (widest < 0 || t.widths[i] > t.widths[widest]) {
+			if of(column) && t.widths[i] > minFlexible && (widest < 0 || t.widths[i] > t.widths[widest]) {
 				widest = i
 			}
 		}
@@ -104,6 +117,29 @@ func (t *table[T]) measure() {
 			return
 		}
 		t.widths[widest]--
+	}
+}
+
+// isIdentifier reports whether a column holds identifiers.
+func isIdentifier(name string) bool {
+	return name == "uuid" || strings.HasSuffix(name, "Uuid") || strings.HasSuffix(name, ".uuid")
+}
+
+// tellNarrow tells which identifiers were shortened, and which columns have no room at all.
+func (t *table[T]) tellNarrow(needed []int) {
+	var shortened, missing []string
+	left := t.options.Width
+	for i, column := range t.columns {
+		switch {
+		case left < min(needed[i], t.widths[i]):
+			missing = append(missing, column.Name)
+		case isIdentifier(column.Name) && t.widths[i] < needed[i]:
+			shortened = append(shortened, column.Name)
+		}
+		left -= t.widths[i] + 2
+	}
+	if t.options.TooNarrow != nil && len(shortened)+len(missing) > 0 && len(t.rows) > 0 {
+		t.options.TooNarrow(shortened, missing)
 	}
 }
 

@@ -1,0 +1,117 @@
+package commands
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/render"
+)
+
+// outputKind is what a command prints.
+type outputKind struct {
+	formats []render.Format
+	columns bool // --columns chooses among them.
+	endless bool // It is printed as it comes, and never whole.
+}
+
+// The kinds of output. What prints nothing, or text for people, knows -o json and ndjson for
+// its errors.
+var (
+	spoken  = outputKind{formats: []render.Format{render.JSON, render.NDJSON}}
+	value   = outputKind{formats: []render.Format{render.Table, render.TSV, render.JSON, render.NDJSON, render.YAML}}
+	numbers = outputKind{formats: []render.Format{render.Table, render.Wide, render.TSV, render.CSV, render.JSON, render.NDJSON, render.YAML}, columns: true}
+	records = outputKind{formats: render.Formats, columns: true}
+	pulled  = outputKind{formats: []render.Format{render.NDJSON, render.CSV, render.TSV, render.ID}, columns: true, endless: true}
+	stream  = outputKind{formats: []render.Format{render.Table, render.TSV, render.CSV, render.NDJSON, render.ID}, columns: true, endless: true}
+)
+
+// outputs are the commands by their path without the program's name: what is not here prints
+// nothing.
+var outputs = map[string]outputKind{
+	"person list": records, "person get": records, "person create": records, "person update": records, "person import": records, "person apply": records,
+	"call list": records, "call get": records, "call create": records, "call attempt": records, "call complete": records,
+	"call cancel": records, "call expire": records, "call import": records, "call watch": stream, "call stats": numbers,
+	"pledge list": records, "pledge get": records, "pledge create": records, "pledge update": records, "pledge action": records,
+	"pledge import": records, "pledge apply": records,
+	"queue status": numbers, "queue list": records, "queue take": records, "queue extend": records, "queue agents": records,
+	"processed mark": records,
+	"pull person":    pulled, "pull call": pulled, "pull pledge": pulled,
+	"outbox list": records, "outbox show": value, "outbox send": value,
+	"auth status": value, "auth token": value,
+	"profile list": records, "profile show": value,
+	"api":    {formats: []render.Format{render.JSON, render.NDJSON, render.YAML, render.ID}},
+	"doctor": numbers, "version": value,
+}
+
+// outputOf is what a command prints.
+func outputOf(cmd *cobra.Command) outputKind {
+	if kind, ok := outputs[commandName(cmd)]; ok {
+		return kind
+	}
+	return spoken
+}
+
+// commandName is a command's path without the program's name.
+func commandName(cmd *cobra.Command) string {
+	_, name, _ := strings.Cut(cmd.CommandPath(), " ")
+	return name
+}
+
+// checkOutput refuses a format and columns that a command does not have: what is asked for is
+// never left out in silence.
+func (s *session) checkOutput(cmd *cobra.Command) error {
+	kind := outputOf(cmd)
+	if len(s.flags.columns) > 0 && !kind.columns {
+		return usageError("there are no columns here; " + kind.advice())
+	}
+	if s.flags.sortBy != "" && (!kind.columns || kind.endless) {
+		return usageError("there is no list here that --sort-by could sort")
+	}
+	if asked := render.Format(s.flags.output); len(s.flags.columns) > 0 && (s.flags.jq != "" || asked.IsDocument() || asked == render.ID || asked == render.Wide) {
+		return usageError("--columns goes with -o table, tsv and csv; choose fields by --jq")
+	}
+	if s.flags.jq != "" && slices.Equal(kind.formats, spoken.formats) {
+		return usageError("nothing is printed here that --jq could read")
+	}
+	if s.flags.output == "" {
+		return nil
+	}
+	format, err := render.ParseFormat(s.flags.output)
+	if err != nil {
+		return usageError(err.Error())
+	}
+	raw := format == render.TSV || format == render.ID // Of a text that --jq makes.
+	switch {
+	case s.flags.jq != "" && raw:
+		return nil
+	case s.flags.jq != "" && !format.IsJSON():
+		return usageError("--jq goes with -o json, ndjson, tsv or id")
+	case !slices.Contains(kind.formats, format):
+		return usageError("there is no -o " + string(format) + " here; " + kind.advice())
+	default:
+		return nil
+	}
+}
+
+// wantedColumns are the columns that were asked for, to be printed or to be sorted by.
+func (s *session) wantedColumns() []string {
+	if by := strings.TrimPrefix(s.flags.sortBy, "-"); by != "" {
+		return append(slices.Clone(s.flags.columns), by)
+	}
+	return s.flags.columns
+}
+
+// advice names the formats there are.
+func (k outputKind) advice() string {
+	names := make([]string, len(k.formats))
+	for i, format := range k.formats {
+		names[i] = string(format)
+	}
+	last := len(names) - 1
+	if last == 0 {
+		return "there is " + names[0]
+	}
+	return "there are " + strings.Join(names[:last], ", ") + " and " + names[last]
+}

@@ -1,0 +1,58 @@
+package render
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+)
+
+// sortable is a record that waits for the others.
+type sortable[T any] struct {
+	raw    []byte
+	record T
+	key    string
+	number *apitype.Number
+}
+
+// keep gathers a record; its text may lie in a page that is used again.
+func (l *List[T]) keep(raw []byte, record T) {
+	s := sortable[T]{raw: bytes.Clone(raw), record: record, key: strings.ToLower(l.order[0].Value(record))}
+	if n, err := apitype.ParseNumber(s.key); err == nil {
+		s.number = &n
+	}
+	l.kept = append(l.kept, s)
+}
+
+// release writes the gathered records in their order: numbers by their value, before texts;
+// nothing comes last.
+func (l *List[T]) release() error {
+	direction := 1
+	if strings.HasPrefix(l.options.SortBy, "-") {
+		direction = -1
+	}
+	slices.SortStableFunc(l.kept, func(a, b sortable[T]) int {
+		switch {
+		case a.key == "" || b.key == "":
+			return cmp.Compare(min(len(b.key), 1), min(len(a.key), 1))
+		case a.number != nil && b.number != nil:
+			return direction * a.number.Compare(*b.number)
+		case a.number != nil:
+			return -direction
+		case b.number != nil:
+			return direction
+		default:
+			return direction * strings.Compare(a.key, b.key)
+		}
+	})
+	kept := l.kept
+	l.kept = nil
+	for _, s := range kept {
+		if err := l.write(s.raw, s.record); err != nil {
+			return err
+		}
+	}
+	return nil
+}
