@@ -57,10 +57,11 @@ func Run(ctx context.Context, args []string, app App) int {
 	if slices.Equal(args, []string{"--version"}) { // As with any other program.
 		args = []string{"version"}
 	}
+	args = joinValues(args)
 	s := newSession(app, args)
 	defer s.close()
 	root := newRoot(s, args)
-	root.SetArgs(joinOptIns(args))
+	root.SetArgs(args)
 	root.SetContext(ctx)
 	command, err := root.ExecuteContextC(ctx)
 	return s.finish(command, err)
@@ -168,18 +169,21 @@ func isOverview(args []string) bool {
 	return len(names) == 0 || len(names) == 1 && names[0] == "help"
 }
 
-// joinOptIns joins an opt-in flag with a true or false that follows it: the flag alone
-// means true, and both ways of writing its value are taken.
-func joinOptIns(args []string) []string {
+// joinValues joins an opt-in flag with a true or false that follows it, where the flag alone
+// means true, and --arg with the name and the value that follow it, as jq has them.
+func joinValues(args []string) []string {
 	var joined []string
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
-		if arg == "--" {
+		switch {
+		case arg == "--":
 			return append(joined, args[i:]...)
-		}
-		if strings.HasPrefix(arg, "--opt-in-") && i+1 < len(args) && (args[i+1] == "true" || args[i+1] == "false") {
+		case strings.HasPrefix(arg, "--opt-in-") && i+1 < len(args) && (args[i+1] == "true" || args[i+1] == "false"):
 			i++
 			arg += "=" + args[i]
+		case arg == "--arg" && i+2 < len(args) && !strings.Contains(args[i+1], "="):
+			i += 2
+			arg += "=" + args[i-1] + "=" + args[i]
 		}
 		joined = append(joined, arg)
 	}

@@ -20,11 +20,7 @@ type completer = cobra.CompletionFunc
 
 // values completes with fixed values.
 func values[T ~string](all []T) completer {
-	texts := make([]string, len(all))
-	for i, value := range all {
-		texts[i] = string(value)
-	}
-	return cobra.FixedCompletions(texts, cobra.ShellCompDirectiveNoFileComp)
+	return cobra.FixedCompletions(textsOf(all), cobra.ShellCompDirectiveNoFileComp)
 }
 
 // source asks the service; it never prompts and stays silent when it cannot.

@@ -31,6 +31,7 @@ var (
 // nothing.
 var outputs = map[string]outputKind{
 	"person list": records, "person get": records, "person create": records, "person update": records, "person import": records, "person apply": records,
+	"person watch": stream, "person stats": numbers, "pledge watch": stream, "pledge stats": numbers,
 	"call list": records, "call get": records, "call create": records, "call attempt": records, "call complete": records,
 	"call cancel": records, "call expire": records, "call import": records, "call watch": stream, "call stats": numbers,
 	"pledge list": records, "pledge get": records, "pledge create": records, "pledge update": records, "pledge action": records,
@@ -74,6 +75,9 @@ func (s *session) checkOutput(cmd *cobra.Command) error {
 	}
 	if s.flags.jq != "" && slices.Equal(kind.formats, spoken.formats) {
 		return usageError("nothing is printed here that --jq could read")
+	}
+	if s.flags.jq == "" && (s.flags.raw || s.flags.slurp || len(s.flags.arguments) > 0) {
+		return usageError("--raw, --slurp and --arg go with --jq")
 	}
 	if s.flags.output == "" {
 		return nil

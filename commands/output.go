@@ -48,8 +48,8 @@ func (s *session) output() (render.Options, error) {
 		o.Location = time.UTC
 	}
 	if s.flags.jq != "" {
-		if o.Query, err = render.ParseQuery(s.flags.jq); err != nil {
-			return o, usageError(err.Error())
+		if o.Query, err = s.query(); err != nil {
+			return o, err
 		}
 	}
 	if o.Terminal {
@@ -57,6 +57,24 @@ func (s *session) output() (render.Options, error) {
 		o.Color = !s.flags.noColor && s.app.Getenv("NO_COLOR") == "" && s.app.Getenv("TERM") != "dumb"
 	}
 	return o, nil
+}
+
+// query is the jq expression with its texts.
+func (s *session) query() (*render.Query, error) {
+	var variables []render.Variable
+	for _, text := range s.flags.arguments {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, usageError("--arg " + quote(text) + " is not NAME VALUE")
+		}
+		variables = append(variables, render.Variable{Name: strings.TrimPrefix(name, "$"), Value: value})
+	}
+	q, err := render.ParseQuery(s.flags.jq, variables...)
+	if err != nil {
+		return nil, usageError(err.Error())
+	}
+	q.Raw, q.Slurp = s.flags.raw, s.flags.slurp
+	return q, nil
 }
 
 // tooNarrow says what of a table did not fit the terminal.

@@ -17,6 +17,7 @@ func pledgeCommand(s *session) *cobra.Command {
 	return group(s, "pledge", "Pledges are persons' commitments to donate, once or at an interval.",
 		"  fundesk pledge list --status lead\n  fundesk pledge action activate 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --yes",
 		verb{"list", pledgeList}, verb{"get", pledgeGet}, verb{"create", pledgeCreate}, verb{"update", pledgeUpdate}, verb{"action", pledgeAction},
+		verb{"watch", pledgeWatch}, verb{"stats", pledgeStats},
 		verb{"import", func(s *session) *cobra.Command { return importCommand(s, s.pledgeRows()) }},
 		verb{"apply", func(s *session) *cobra.Command { return applyCommand(s, s.pledgeRows()) }})
 }

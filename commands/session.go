@@ -30,6 +30,9 @@ type globals struct {
 	sortBy    string
 	noHeader  bool
 	jq        string
+	raw       bool
+	slurp     bool
+	arguments []string // Of the jq expression, NAME=VALUE each.
 	timeout   time.Duration
 	noInput   bool
 	noColor   bool
@@ -48,6 +51,9 @@ func (g *globals) register(root *cobra.Command) {
 	f.StringVar(&g.sortBy, "sort-by", "", "sort what is printed by this column, -COLUMN from its end")
 	f.BoolVar(&g.noHeader, "no-header", false, "leave out the header")
 	f.StringVar(&g.jq, "jq", "", "jq expression over the output; implies -o json")
+	f.BoolVarP(&g.raw, "raw", "r", false, "jq: write texts bare, not as JSON")
+	f.BoolVar(&g.slurp, "slurp", false, "jq: with -o ndjson, run over the whole list and not over each record")
+	f.StringArrayVar(&g.arguments, "arg", nil, "jq: NAME VALUE, a text for the expression under $NAME (repeatable)")
 	f.DurationVar(&g.timeout, "timeout", apiclient.DefaultTimeout, "time that one request may take")
 	f.BoolVar(&g.noInput, "no-input", false, "never ask")
 	f.BoolVar(&g.noColor, "no-color", false, "no colours (NO_COLOR)")

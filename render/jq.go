@@ -15,7 +15,16 @@ import (
 
 // Query is a jq expression. Numbers keep their text; the environment and other files
 // are out of its reach.
-type Query struct{ code *gojq.Code }
+type Query struct {
+	code   *gojq.Code
+	values []any // Of its variables.
+	order  keyOrder
+	Raw    bool // Texts are written bare in every format.
+	Slurp  bool // It runs over the whole list in every format.
+}
+
+// Variable is a text that an expression finds under $ and its name.
+type Variable struct{ Name, Value string }
 
 // QueryError is an expression that failed on the data.
 type QueryError struct{ cause error }
@@ -33,22 +42,27 @@ func (e *QueryError) Error() string {
 }
 
 // ParseQuery compiles an expression.
-func ParseQuery(expression string) (*Query, error) {
+func ParseQuery(expression string, variables ...Variable) (*Query, error) {
+	names := make([]string, len(variables))
+	values := make([]any, len(variables))
+	for i, v := range variables {
+		names[i], values[i] = "$"+v.Name, v.Value
+	}
 	parsed, err := gojq.Parse(expression)
 	if err != nil {
 		return nil, fmt.Errorf("jq expression %q: %s", Clean(expression), Clean(err.Error()))
 	}
-	code, err := gojq.Compile(parsed)
+	code, err := gojq.Compile(parsed, gojq.WithVariables(names))
 	if err != nil {
 		return nil, fmt.Errorf("jq expression %q: %s", Clean(expression), Clean(err.Error()))
 	}
-	return &Query{code: code}, nil
+	return &Query{code: code, values: values, order: keyOrder{expression: expression}}, nil
 }
 
 // run writes what the expression makes of a value, one result a line, and tells how many
 // those are.
 func (q *Query) run(w *bufio.Writer, value any, o Options) (count int, err error) {
-	for results := q.code.Run(value); ; count++ {
+	for results := q.code.Run(value, q.values...); ; count++ {
 		result, ok := results.Next()
 		if !ok {
 			return count, nil
@@ -60,21 +74,21 @@ func (q *Query) run(w *bufio.Writer, value any, o Options) (count int, err error
 			}
 			return count, &QueryError{cause: err}
 		}
-		if err := writeResult(w, result, o); err != nil {
+		if err := q.writeResult(w, result, o); err != nil {
 			return count, err
 		}
 	}
 }
 
-func writeResult(w *bufio.Writer, result any, o Options) error {
-	if text, ok := result.(string); ok && (o.Format == ID || o.Format == TSV) {
+func (q *Query) writeResult(w *bufio.Writer, result any, o Options) error {
+	if text, ok := result.(string); ok && (q.Raw || o.Format == ID || o.Format == TSV) {
 		if o.Terminal {
 			text = CleanLines(text)
 		}
 		_, err := w.WriteString(text + "\n")
 		return err
 	}
-	line, err := gojq.Marshal(result)
+	line, err := q.order.appendValue(nil, result)
 	if err != nil {
 		return &QueryError{cause: err}
 	}
@@ -94,8 +108,9 @@ const maxQueried = 500_000
 
 var errTooLarge = errors.New("the answer holds too many values for --jq")
 
-// queryable is a record as a query sees it.
-func queryable(raw []byte) (value any, err error) {
+// read is a record as the query sees it. Its names are noted in their order.
+func (q *Query) read(raw []byte) (value any, err error) {
+	q.order.note(raw)
 	if bytes.Count(raw, []byte{','}) > maxQueried {
 		return nil, errTooLarge
 	}
@@ -107,7 +122,7 @@ func queryable(raw []byte) (value any, err error) {
 
 // Print runs the query over one JSON document.
 func (q *Query) Print(out io.Writer, o Options, raw []byte) error {
-	value, err := queryable(raw)
+	value, err := q.read(raw)
 	if err != nil {
 		return err
 	}

@@ -155,11 +155,11 @@ func (l *List[T]) writeYAML(raw []byte) error {
 }
 
 func (l *List[T]) addQueried(raw []byte) error {
-	value, err := queryable(raw)
+	value, err := l.options.Query.read(raw)
 	if err != nil {
 		return err
 	}
-	if l.options.Format == NDJSON || l.options.Endless {
+	if l.options.eachRecord() {
 		results, err := l.options.Query.run(l.out, value, l.options)
 		if results == 0 {
 			l.silent++
@@ -210,7 +210,7 @@ func (l *List[T]) end(complete, closed bool) error {
 	}
 	switch {
 	case l.options.Query != nil:
-		if complete && l.options.Format != NDJSON && !l.options.Endless {
+		if complete && !l.options.eachRecord() {
 			_, err = l.options.Query.run(l.out, append([]any{}, l.merged...), l.options)
 		}
 	case l.options.Format == JSON && l.count > 0 && closed:

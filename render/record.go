@@ -23,7 +23,7 @@ var ErrNoIdentifier = errors.New("a record has no uuid")
 // table.
 func Record[T any](out io.Writer, columns []Column[T], o Options, raw []byte, decode func() (T, error)) error {
 	if o.Query != nil {
-		value, err := queryable(raw)
+		value, err := o.Query.read(raw)
 		if err != nil {
 			return err
 		}

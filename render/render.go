@@ -76,6 +76,11 @@ type Options struct {
 	Locale          Locale                            // For tables and records field by field.
 }
 
+// eachRecord reports whether a query runs over each record, and not over the whole list.
+func (o Options) eachRecord() bool {
+	return o.Endless || o.Format == NDJSON && !o.Query.Slurp
+}
+
 // Column is one value of a record.
 type Column[T any] struct {
 	Name     string             // As in the interface, dotted when nested; the csv header.
