@@ -41,7 +41,7 @@ func (r *reader) Call(id apitype.UUID, scope service.Scope) (c service.CallRow, 
 }
 
 // callQuery filters calls; an error is of the database.
-func (r *reader) callQuery(f service.CallFilter) (*listQuery, error) {
+func (r *reader) callQuery(f service.CallFilter, part service.Range, want int) (*listQuery, error) {
 	q := &listQuery{table: "calls", time: "requested_at"}
 	q.scope(f.Scope, `t.owner`)
 	if len(f.Statuses) > 0 {
@@ -71,14 +71,14 @@ func (r *reader) callQuery(f service.CallFilter) (*listQuery, error) {
 		q.where(`t.requested_at > %s`, f.RequestedAfter.UnixMilli())
 	}
 	if f.UpdatedAfter != nil {
-		return q, r.sortIfFew(q, `updated_at`, *f.UpdatedAfter)
+		return q, r.filterByTime(q, `updated_at`, *f.UpdatedAfter, part, want)
 	}
 	return q, nil
 }
 
 // Calls is a part of the call list.
 func (r *reader) Calls(f service.CallFilter, part service.Range) ([]service.CallRow, error) {
-	q, err := r.callQuery(f)
+	q, err := r.callQuery(f, part, part.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (n *callNode) scan(result *sql.Rows) (c service.CallRow, err error) {
 
 // AnyCall reports whether a part of the call list has a row.
 func (r *reader) AnyCall(f service.CallFilter, part service.Range) (bool, error) {
-	q, err := r.callQuery(f)
+	q, err := r.callQuery(f, part, 1)
 	if err != nil {
 		return false, err
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service"
 )
 
 // TableRows are all rows of a table, with the statement that inserts one.
@@ -147,4 +148,17 @@ func (s *Store) Execute(ctx context.Context, text string) error {
 		_, err := c.exec(text)
 		return err
 	})
+}
+
+// SetListBounds lets lists go every way with few rows.
+func SetListBounds(mostSorted, mostWalked int) (undo func()) {
+	f, w := few, walked
+	few, walked = mostSorted, mostWalked
+	return func() { few, walked = f, w }
+}
+
+// CallBlocks is how many blocks of calls and their indexes a transaction of PostgreSQL has read.
+func CallBlocks(r service.Reader) (n int, err error) {
+	err = r.(*reader).row(`SELECT SUM(pg_stat_get_xact_blocks_fetched(oid)) FROM pg_class WHERE relname LIKE 'calls%'`).scan(&n)
+	return n, err
 }

@@ -54,7 +54,7 @@ func (r *reader) Pledge(id apitype.UUID, scope service.Scope) (p service.PledgeR
 }
 
 // pledgeQuery filters pledges; an error is of the database.
-func (r *reader) pledgeQuery(f service.PledgeFilter) (*listQuery, error) {
+func (r *reader) pledgeQuery(f service.PledgeFilter, part service.Range, want int) (*listQuery, error) {
 	q := &listQuery{table: "pledges", time: "created_at"}
 	q.pledgeScope(f.Scope)
 	if f.Person != nil {
@@ -71,10 +71,10 @@ func (r *reader) pledgeQuery(f service.PledgeFilter) (*listQuery, error) {
 		if f.UpdatedAfter != nil {
 			q.where(`+t.updated_at > %s`, f.UpdatedAfter.UnixMilli())
 		}
-		return q, r.sortIfFew(q, `released_at`, *f.ReleasedAfter)
+		return q, r.filterByTime(q, `released_at`, *f.ReleasedAfter, part, want)
 	}
 	if f.UpdatedAfter != nil {
-		return q, r.sortIfFew(q, `updated_at`, *f.UpdatedAfter)
+		return q, r.filterByTime(q, `updated_at`, *f.UpdatedAfter, part, want)
 	}
 	return q, nil
 }
@@ -98,7 +98,7 @@ func (q *listQuery) pledgeScope(scope service.Scope) {
 
 // Pledges is a part of the pledge list.
 func (r *reader) Pledges(f service.PledgeFilter, part service.Range) ([]service.PledgeRow, error) {
-	q, err := r.pledgeQuery(f)
+	q, err := r.pledgeQuery(f, part, part.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (r *reader) Pledges(f service.PledgeFilter, part service.Range) ([]service.
 
 // AnyPledge reports whether a part of the pledge list has a row.
 func (r *reader) AnyPledge(f service.PledgeFilter, part service.Range) (bool, error) {
-	q, err := r.pledgeQuery(f)
+	q, err := r.pledgeQuery(f, part, 1)
 	if err != nil {
 		return false, err
 	}

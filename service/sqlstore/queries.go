@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -143,14 +144,19 @@ func (q *listQuery) page(columns, joins string, r service.Range) string {
 	case 1:
 		return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + q.condition(q.branches[0]) + q.order("t", r.Backward) + limit
 	}
+	merged := q.merged(r.Backward, limit)
+	q.bySort = ""
+	return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + ` WHERE t.number IN (` + merged + `)` + q.order("t", r.Backward)
+}
+
+// merged are the numbers of the first rows of all branches together.
+func (q *listQuery) merged(backward bool, limit string) string {
 	keys := make([]string, len(q.branches))
 	for i, branch := range q.branches {
 		keys[i] = fmt.Sprintf(`SELECT number, uuid, %s FROM (SELECT t.number, t.uuid, t.%s FROM %s t%s%s%s) b%d`,
-			q.time, q.time, q.table, q.condition(branch), q.order("t", r.Backward), limit, i)
+			q.time, q.time, q.table, q.condition(branch), q.order("t", backward), limit, i)
 	}
-	merged := `SELECT k.number FROM (` + strings.Join(keys, ` UNION ALL `) + `) k` + q.order("k", r.Backward) + limit
-	q.bySort = ""
-	return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + ` WHERE t.number IN (` + merged + `)` + q.order("t", r.Backward)
+	return `SELECT k.number FROM (` + strings.Join(keys, ` UNION ALL `) + `) k` + q.order("k", backward) + limit
 }
 
 // exists is the condition that there is a row. It looks for the nearest, in the order of an
@@ -193,18 +199,27 @@ func readPage[T interface{ Size() int }](r *reader, text string, args []any, par
 	return rows, err
 }
 
-// few is how many rows are rather sorted than looked for by walking the list.
-const few = 3000
+// few is how many rows are rather sorted than looked for by walking the list, and walked how many
+// rows of it are looked at before what passes is sorted after all, however much that is.
+var few, walked = 3000, 1000
 
-// sortIfFew decides how a list with a filter by a time other than its own is read: when
-// few rows pass it, they are found by its index and sorted; when many do, the list is
-// walked, and soon has its page.
-func (r *reader) sortIfFew(q *listQuery, column string, after apitype.Time) error {
+// filterByTime decides how a list with a filter by a time other than its own is read. When few
+// rows pass it, they are found by its index and sorted. When many do, the list is walked where that
+// soon has the page that is wanted, or an end; where it does not, as when the oldest records were
+// changed last, they are sorted as well, by the index alone: a walk would pass over all others,
+// each a row. want is how many rows are wanted.
+func (r *reader) filterByTime(q *listQuery, column string, after apitype.Time, part service.Range, want int) error {
 	var last int
 	err := r.row(`SELECT 1 FROM `+q.table+` WHERE `+column+` > $1 ORDER BY `+column+` LIMIT 1 OFFSET $2`,
 		after.UnixMilli(), few-1).scan(&last)
+	sort := errors.Is(err, service.ErrNoRow)
+	if err == nil {
+		var soon bool
+		soon, err = r.walkSoonHas(q, column, after, part, want)
+		sort = !soon
+	}
 	switch {
-	case errors.Is(err, service.ErrNoRow):
+	case sort:
 		q.bySort = column
 		q.where(`t.`+column+` > %s`, after.UnixMilli())
 		return nil
@@ -212,6 +227,31 @@ func (r *reader) sortIfFew(q *listQuery, column string, after apitype.Time) erro
 		q.where(`+t.`+column+` > %s`, after.UnixMilli())
 	}
 	return err
+}
+
+// walkSoonHas looks at the first rows of a part of the list, in order: whether there are no more, or
+// enough of them pass.
+func (r *reader) walkSoonHas(q *listQuery, column string, after apitype.Time, part service.Range, want int) (bool, error) {
+	walk := *q
+	walk.conds, walk.args = slices.Clone(q.conds), slices.Clone(q.args)
+	walk.inRange(part)
+	looked := max(walked, 2*want)
+	limit := ` LIMIT ` + walk.arg(looked)
+	condition := walk.condition(strings.Join(walk.branches, ``)) + walk.order("t", part.Backward) + limit
+	keys := `SELECT t.uuid FROM ` + walk.table + ` t` + condition
+	if len(walk.branches) > 1 {
+		keys = walk.merged(part.Backward, limit)
+		condition = ` WHERE t.number IN (` + keys + `)`
+	}
+	text := `SELECT
+		(SELECT COUNT(*) FROM (
+			SELECT 1 FROM (SELECT t.` + column + ` AS at FROM ` + walk.table + ` t` + condition + `) w
+			WHERE w.at > ` + walk.arg(after.UnixMilli()) + ` LIMIT ` + walk.arg(want) + `) m),
+		(SELECT 1 FROM (` + keys + `) e LIMIT 1 OFFSET ` + walk.arg(looked-1) + `)`
+	var pass int
+	var more sql.NullInt64
+	err := r.row(text, walk.args...).scan(&pass, &more)
+	return pass == want || !more.Valid, err
 }
 
 // anyOf is one branch for several.
