@@ -47,7 +47,14 @@ func (s *session) lineDesk(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l := &lineDesk{session: s, Day: desk.New(options), polled: s.app.Now()}
+	t, err := s.resolve()
+	if err == nil {
+		err = s.inProfile(t, hiddenActions(t.profile))
+	}
+	if err != nil {
+		return err
+	}
+	l := &lineDesk{session: s, Day: desk.New(options), polled: s.app.Now(), hidden: t.profile.HiddenActions}
 	beside, stop := context.WithCancel(ctx)
 	group := l.Start(beside, l.told.put)
 	err = l.work(ctx)
@@ -104,16 +111,22 @@ func (l *lineDesk) work(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// perform does what the day asks for, one after the other.
+// perform does what the day asks for, one after the other, and what that asks for.
 func (l *lineDesk) perform(ctx context.Context, events []desk.Event) {
-	for _, e := range events {
-		switch e := e.(type) {
-		case desk.Job:
-			l.perform(ctx, l.Receive(e(ctx)))
-		case desk.Notice:
-			l.tell(e)
-		}
+	for len(events) > 0 {
+		events = l.performOne(ctx, events)
 	}
+}
+
+// performOne does the first of what the day asks for, and returns what is left to do.
+func (l *lineDesk) performOne(ctx context.Context, events []desk.Event) []desk.Event {
+	switch e := events[0].(type) {
+	case desk.Job:
+		return append(l.Receive(e(ctx)), events[1:]...)
+	case desk.Notice:
+		l.tell(e)
+	}
+	return events[1:]
 }
 
 // listen takes in what was told from beside the desk.
@@ -201,76 +214,10 @@ func (l *lineDesk) entered() string {
 	if l.Form.Notes != "" {
 		parts = append(parts, "notes: "+l.Form.Notes)
 	}
+	for _, f := range l.Corrected() {
+		parts = append(parts, f.Label+": "+fixLine(f))
+	}
 	return strings.Join(parts, ", ")
-}
-
-// choices are the answers that do something now.
-func (l *lineDesk) choices() string {
-	var all []string
-	add := func(can bool, text string) {
-		if can {
-			all = append(all, text)
-		}
-	}
-	has := l.Call != nil
-	add(has && l.Form.Code != "", "r to send what you entered")
-	add(has, "a not reached, c completed, x cancel, e expire")
-	add(has && len(l.Script) > 0, "s script")
-	add(len(l.Held) > 0, "u to take the last one back")
-	add(len(l.Drafts) > 0, "d latest draft")
-	add(len(l.PassedOver()) > 0, "k passed over")
-	add(has, "empty to skip")
-	add(!has && !l.Complete, "empty to look again")
-	return strings.Join(append(all, "q to end"), ", ")
-}
-
-// answerTo does what an answer asks for.
-func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
-	var events []desk.Event
-	switch has := l.Call != nil; {
-	case answer == "u" && len(l.Held) > 0:
-		events = l.Undo()
-		l.call = apitype.UUID{} // It is told again.
-	case answer == "d" && len(l.Drafts) > 0:
-		events = l.Resume()
-	case answer == "k":
-		for _, p := range l.PassedOver() {
-			l.say("%s: %s", p.Name, p.Reason)
-		}
-	case answer == "" && has:
-		events = l.Skip()
-	case answer == "" && !l.Complete:
-		events = l.Next()
-	case answer == "":
-		return errLeave
-	case answer == "s" && has && len(l.Script) > 0:
-		for _, line := range l.Script {
-			l.say("%s", line)
-		}
-	case has && strings.Contains("a c r x e", answer) && l.Ended() != "":
-		l.say("%s", l.Ended())
-	case answer == "a" && has:
-		events = l.NotReached()
-	case answer == "c" && has:
-		if err := l.askForm(ctx); err != nil {
-			return err
-		}
-		events = l.CompleteCall()
-	case answer == "r" && has && l.Form.Code != "" && l.WhyNotComplete() != "":
-		l.say("%s", l.WhyNotComplete())
-	case answer == "r" && has && l.Form.Code != "":
-		events = l.CompleteCall()
-	case answer == "r" && has:
-		l.say("there is nothing to send again")
-	case answer == "x" && has:
-		return l.askEnd(ctx, "cancel", l.CancelCall)
-	case answer == "e" && has:
-		return l.askEnd(ctx, "expire", l.ExpireCall)
-	default:
-		l.say("there is no %s", quote(answer))
-	}
-	l.perform(ctx, events)
-	return nil
 }
 
 // askEnd asks before a call is ended without a result.
@@ -282,7 +229,7 @@ func (l *lineDesk) askEnd(ctx context.Context, verb string, end func() []desk.Ev
 	return err
 }
 
-// askForm asks for the result. What cannot be sent is asked for again at once, before
+// askForm asks for the result, and sends it. What cannot be sent is asked for again at once, before
 // anything else is typed; what was entered before stands where the answer is empty.
 func (l *lineDesk) askForm(ctx context.Context) error {
 	for i, row := range l.Results() {
@@ -315,6 +262,8 @@ func (l *lineDesk) askForm(ctx context.Context) error {
 		}
 		l.say("%s", wrong)
 	}
+	l.tellCorrected()
+	l.perform(ctx, l.CompleteCall())
 	return nil
 }
 

@@ -285,3 +285,59 @@ func TestDemoInterruptedWhileItIsPrepared(t *testing.T) {
 		t.Errorf("got %d and %q, want 130 and that it was interrupted", code, stderr.String())
 	}
 }
+
+// The desk by questions is the whole desk: details are corrected, calls put off and narrowed,
+// a donor who rings back is found, and an action that the profile takes away is gone.
+func TestLineDeskIsTheWholeDesk(t *testing.T) {
+	t.Parallel()
+	h := servicetest.New(t)
+	c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}
+	c.load()
+	if a := h.Do(c.token, http.MethodPut, "/api/v1/persons/"+c.names.Replace("$PERSON")+"/actions/update", `{"name":{"lastName":"Janssen"}}`); a.Status != http.StatusOK {
+		t.Fatalf("name: got %d %s", a.Status, a.Body)
+	}
+	first := c.names.Replace("$CALL")
+	for range 3 { // The desk ends where no call waits.
+		c.load()
+	}
+	home := t.TempDir()
+	environment := map[string]string{"HOME": home, "FUNDESK_CONFIG_DIR": home, "FUNDESK_PROFILE": "p", "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
+	config := "[profiles.p]\nbase_url = \"" + h.URL + "\"\nhidden_actions = [\"cancel\"]\n[[profiles.p.results.verification]]\ncode = \"fixed\"\neffect = \"corrected\"\n"
+	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	desk := func(answers ...string) string {
+		t.Helper()
+		var said bytes.Buffer
+		s := newSession(App{In: strings.NewReader(strings.Join(answers, "\n") + "\n"), Out: &bytes.Buffer{}, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
+		s.flags.timeout = time.Minute
+		if err := s.lineDesk(t.Context()); err != nil {
+			t.Fatalf("lineDesk: %v\n%s", err, said.String())
+		}
+		return said.String()
+	}
+	call := func() map[string]any { return h.Do(c.token, http.MethodGet, "/api/v1/calls/"+first, "").Object() }
+	has := func(said string, all ...string) {
+		t.Helper()
+		for _, want := range all {
+			if !strings.Contains(said, want) {
+				t.Errorf("got no %q:\n%s", want, said)
+			}
+		}
+	}
+
+	said := desk("x", "t", "3", "", "t", "3", "", "q")
+	has(said, `there is no "x"`, "only win-back", "all calls", "t types and languages")
+	if strings.Contains(said, "x cancel") {
+		t.Errorf("got %q, want no cancel", said)
+	}
+	has(desk("/nobodyatall", "q"), "nobody has that name or number")
+	has(desk("/jansen", "1", "f", "3", "x", "3", "new@example.org", "", "c", "1", "8", "", "q"),
+		"e-mail must be", "to be corrected: e-mail: ", "to be new@example.org", ", sent")
+	if after := call(); is("status", "completed")(after) != 1 {
+		t.Errorf("call: got %v, want it completed", after["status"])
+	} else if now, _ := after["person"].(map[string]any); now["email"] != "new@example.org" {
+		t.Errorf("e-mail: got %v, want it corrected", now["email"])
+	}
+	has(desk("b", "someday", "tomorrow 18:00", "m", "l", "", "q"), "is no time", "m for you, a for anybody", "later: ", ": put off")
+}

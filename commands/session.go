@@ -205,6 +205,8 @@ type lineDesk struct {
 	shown  int          // Calls so far.
 	call   apitype.UUID // The call that was told last.
 	polled time.Time
+	hidden []string // Actions of the Desk that the profile takes away.
+	typed  string   // What came after the key of the answer.
 }
 
 // inbox keeps what is told from beside the desk until the next question.

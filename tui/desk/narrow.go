@@ -60,3 +60,11 @@ func (d *Day) isNarrowedOut(c Candidate) bool {
 	return len(d.Filter.Types) > 0 && !slices.Contains(d.Filter.Types, c.Type) ||
 		len(d.Filter.Languages) > 0 && c.language != "" && !slices.Contains(d.Filter.Languages, c.language)
 }
+
+// Toggled is a list with a value more, or without it.
+func Toggled[T comparable](all []T, value T) []T {
+	if slices.Contains(all, value) {
+		return slices.DeleteFunc(slices.Clone(all), func(other T) bool { return other == value })
+	}
+	return append(slices.Clone(all), value)
+}

@@ -21,6 +21,11 @@ const (
 	FateEnded               // Somebody else was faster.
 )
 
+// String is the fate in a word.
+func (f Fate) String() string {
+	return []string{"held", "waiting", "sent", "refused", "put off", "ended"}[f]
+}
+
 // Recent is a call that the agent has worked on.
 type Recent struct {
 	Call  apitype.UUID

@@ -82,3 +82,22 @@ const zoneTable = "AD Europe/Andorra AE Asia/Dubai AF Asia/Kabul AG America/Anti
 	"VC America/St_Vincent VE America/Caracas VG America/Tortola VI America/St_Thomas " +
 	"VN Asia/Ho_Chi_Minh VU Pacific/Efate WF Pacific/Wallis WS Pacific/Apia YE Asia/Aden " +
 	"YT Indian/Mayotte ZA Africa/Johannesburg ZM Africa/Lusaka ZW Africa/Harare"
+
+// DonorZone is the time zone of the country of the donor on the desk, ours where that is not
+// known.
+func (d *Day) DonorZone() *time.Location {
+	if zone, known := Zone(d.Call.Person.Value().Address.Value().Country); known {
+		return zone
+	}
+	return d.Now().Location()
+}
+
+// BothTimes is a time as it is for the donor, and for us where that differs.
+func (d *Day) BothTimes(at time.Time) string {
+	const layout = "Mon 2 Jan 15:04"
+	theirs, ours := at.In(d.DonorZone()).Format(layout), at.In(d.Now().Location()).Format(layout)
+	if theirs == ours {
+		return theirs
+	}
+	return theirs + " there, " + ours + " here"
+}

@@ -5,7 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk"
 )
 
@@ -19,11 +18,11 @@ func (d *Desk) WhyNotLater() string {
 
 // AskLater offers times to ring the donor again, in the donor's own time.
 func (d *Desk) AskLater() tea.Cmd {
-	now, zone := d.Now(), d.donorZone()
+	now, zone := d.Now(), d.DonorZone()
 	local := now.In(zone)
 	evening := time.Date(local.Year(), local.Month(), local.Day(), 19, 0, 0, 0, zone)
 	put := func(at time.Time) Option {
-		return Option{Label: d.bothTimes(at), Run: func() tea.Cmd { return d.askForWhom(at) }}
+		return Option{Label: d.BothTimes(at), Run: func() tea.Cmd { return d.askForWhom(at) }}
 	}
 	later := put(now.Add(2 * time.Hour))
 	later.Label = "in 2 hours: " + later.Label
@@ -42,7 +41,7 @@ func (d *Desk) AskLater() tea.Cmd {
 func (d *Desk) typeLater() tea.Cmd {
 	p := &Prompt{Title: "When, in the donor's time: 18:00, tomorrow 18:00, fri 10:30, 24-12 14:00"}
 	p.done = func(text string) (string, tea.Cmd) {
-		at, err := desk.ParseLater(text, d.Now(), d.donorZone())
+		at, err := desk.ParseLater(text, d.Now(), d.DonorZone())
 		if err != nil {
 			return err.Error(), nil
 		}
@@ -63,31 +62,9 @@ func (d *Desk) askForWhom(at time.Time) tea.Cmd {
 			return d.Perform(d.Later(at, forMe))
 		}
 	}
-	d.Dialog = NewChoice("Later: "+d.bothTimes(at), "", []Option{
+	d.Dialog = NewChoice("Later: "+d.BothTimes(at), "", []Option{
 		{Key: "m", Label: "for me", Run: put(true)},
 		{Key: "a", Label: "for anybody", Run: put(false)},
 	})
 	return nil
-}
-
-// donorZone is the time zone of the donor's country, ours where that is not known.
-func (d *Desk) donorZone() *time.Location {
-	if zone, known := desk.Zone(donorCountry(d.Call)); known {
-		return zone
-	}
-	return d.Now().Location()
-}
-
-func donorCountry(call *apitype.Call) string {
-	return call.Person.Value().Address.Value().Country
-}
-
-// bothTimes is a time as it is for the donor, and for us where that differs.
-func (d *Desk) bothTimes(at time.Time) string {
-	const layout = "Mon 2 Jan 15:04"
-	theirs, ours := at.In(d.donorZone()).Format(layout), at.In(d.Now().Location()).Format(layout)
-	if theirs == ours {
-		return theirs
-	}
-	return theirs + " there, " + ours + " here"
 }

@@ -117,7 +117,7 @@ func (l *List[R]) AskColumns() tea.Cmd {
 			if l.Kept.Hidden == nil {
 				l.Kept.Hidden = map[string][]string{}
 			}
-			l.Kept.Hidden[l.name] = toggled(hidden, c.Name())
+			l.Kept.Hidden[l.name] = desk.Toggled(hidden, c.Name())
 			l.showColumns()
 			l.AskColumns()
 			return l.keep()

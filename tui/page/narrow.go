@@ -8,6 +8,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk"
 )
 
 // AskNarrow offers the types and languages of the calls that the agent takes; each choice
@@ -22,10 +23,10 @@ func (d *Desk) AskNarrow() tea.Cmd {
 		options = append(options, Option{Label: sign + label, Run: func() tea.Cmd { return d.narrow(toggle) }})
 	}
 	for _, kind := range apitype.CallTypes {
-		add(slices.Contains(d.Filter.Types, kind), render.Words(string(kind)), func(f *apitype.QueueFilter) { f.Types = toggled(f.Types, kind) })
+		add(slices.Contains(d.Filter.Types, kind), render.Words(string(kind)), func(f *apitype.QueueFilter) { f.Types = desk.Toggled(f.Types, kind) })
 	}
 	for _, language := range d.KnownLanguages() {
-		add(slices.Contains(d.Filter.Languages, language), languageName(language), func(f *apitype.QueueFilter) { f.Languages = toggled(f.Languages, language) })
+		add(slices.Contains(d.Filter.Languages, language), languageName(language), func(f *apitype.QueueFilter) { f.Languages = desk.Toggled(f.Languages, language) })
 	}
 	if d.NarrowedTo() != "" {
 		options = append(options, Option{Key: "x", Label: "everything", Run: func() tea.Cmd {
@@ -35,14 +36,6 @@ func (d *Desk) AskNarrow() tea.Cmd {
 	options = append(options, Option{Key: "/", Label: "another language…", Run: d.typeLanguage})
 	d.Dialog = NewChoice("Calls that you take", "none chosen is all of them", options)
 	return nil
-}
-
-// toggled is a list with a value more, or without it.
-func toggled[T comparable](all []T, value T) []T {
-	if slices.Contains(all, value) {
-		return slices.DeleteFunc(slices.Clone(all), func(other T) bool { return other == value })
-	}
-	return append(slices.Clone(all), value)
 }
 
 func (d *Desk) narrow(change func(f *apitype.QueueFilter)) tea.Cmd {
@@ -61,7 +54,7 @@ func (d *Desk) typeLanguage() tea.Cmd {
 		}
 		return "", d.narrow(func(all *apitype.QueueFilter) {
 			if !slices.Contains(all.Languages, f.Languages[0]) {
-				all.Languages = toggled(all.Languages, f.Languages[0])
+				all.Languages = desk.Toggled(all.Languages, f.Languages[0])
 			}
 		})
 	}}

@@ -1,0 +1,328 @@
+package commands
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+	"fundesk/tui/desk"
+)
+
+// lineAnswer is an answer that does something: all that there is to say of it.
+type lineAnswer struct {
+	key    string
+	text   string // What it does; "" where it is not said.
+	action string // Of the drawn Desk: a profile may take it away. "" for none of its own.
+	can    bool   // It does something now.
+	run    func(ctx context.Context) error
+}
+
+// answers are all answers, in the order in which they are said.
+func (l *lineDesk) answers() []lineAnswer {
+	has := l.Call != nil
+	open := has && l.Ended() == ""
+	fixes := open && l.Call.Person.Pointer() != nil
+	all := []lineAnswer{
+		{"r", "to send what you entered", "", has && l.Form.Code != "", l.sendEntered},
+		{"a", "not reached", "not-reached", open, l.doing((*desk.Day).NotReached)},
+		{"c", "completed", "result", open, l.askForm},
+		{"x", "cancel", "cancel", open, func(ctx context.Context) error { return l.askEnd(ctx, "cancel", l.CancelCall) }},
+		{"e", "expire", "expire", open, func(ctx context.Context) error { return l.askEnd(ctx, "expire", l.ExpireCall) }},
+		{"f", "correct details", "fix", fixes, l.askFixes},
+		{"b", "later", "later", has && l.HasQueue(), l.askLater},
+		{"s", "script", "", has && len(l.Script) > 0, l.tellScript},
+		{"u", "to take the last one back", "", len(l.Held) > 0, l.undo},
+		{"d", "latest draft", "resume-draft", len(l.Drafts) > 0, l.doing((*desk.Day).Resume)},
+		{"k", "passed over", "skipped", len(l.PassedOver()) > 0, l.tellPassedOver},
+		{"l", "your last calls", "last-calls", len(l.Recent) > 0, l.askRecent},
+		{"/", "find a donor", "find", true, l.askDonor},
+		{"t", "types and languages that you take", "narrow", true, l.askNarrow},
+		{"", "empty to skip", "skip", has, l.doing((*desk.Day).Skip)},
+		{"", "empty to look again", "", !has && !l.Complete, l.doing((*desk.Day).Next)},
+	}
+	return slices.DeleteFunc(all, func(a lineAnswer) bool { return a.action != "" && slices.Contains(l.hidden, a.action) })
+}
+
+// choices are the answers that do something now.
+func (l *lineDesk) choices() string {
+	var all []string
+	for _, a := range l.answers() {
+		if a.can {
+			all = append(all, strings.TrimSpace(a.key+" "+a.text))
+		}
+	}
+	return strings.Join(append(all, "q to end"), ", ")
+}
+
+// answerTo does what an answer asks for.
+func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
+	key := answer
+	switch {
+	case answer == "undo":
+		key = "u"
+	case strings.HasPrefix(answer, "/"):
+		key = "/"
+	}
+	known := false
+	for _, a := range l.answers() {
+		if a.key != key {
+			continue
+		}
+		if known = true; a.can {
+			l.typed = strings.TrimSpace(strings.TrimPrefix(answer, key))
+			return a.run(ctx)
+		}
+	}
+	switch {
+	case answer == "":
+		return errLeave
+	case known && l.Call != nil && l.Ended() != "":
+		l.say("%s", l.Ended())
+	case key == "r" && l.Call != nil:
+		l.say("there is nothing to send again")
+	default:
+		l.say("there is no %s", quote(answer))
+	}
+	return nil
+}
+
+// doing is an answer that does something of the day.
+func (l *lineDesk) doing(do func(*desk.Day) []desk.Event) func(context.Context) error {
+	return func(ctx context.Context) error {
+		l.perform(ctx, do(l.Day))
+		return nil
+	}
+}
+
+func (l *lineDesk) undo(ctx context.Context) error {
+	l.call = apitype.UUID{} // It is told again.
+	l.perform(ctx, l.Undo())
+	return nil
+}
+
+func (l *lineDesk) sendEntered(ctx context.Context) error {
+	if why := l.WhyNotComplete(); why != "" {
+		l.say("%s", why)
+		return nil
+	}
+	l.perform(ctx, l.CompleteCall())
+	return nil
+}
+
+func (l *lineDesk) tellScript(context.Context) error {
+	for _, line := range l.Script {
+		l.say("%s", line)
+	}
+	return nil
+}
+
+func (l *lineDesk) tellPassedOver(context.Context) error {
+	for _, p := range l.PassedOver() {
+		l.say("%s: %s", p.Name, p.Reason)
+	}
+	return nil
+}
+
+// pick asks for one of some lines by its number; ok is false for an empty answer.
+func (l *lineDesk) pick(ctx context.Context, question string, lines []string) (index int, ok bool, err error) {
+	for i, line := range lines {
+		l.say("%d %s", i+1, line)
+	}
+	for {
+		answer, err := l.question(ctx, question+", empty for none")
+		if err != nil || answer == "" {
+			return 0, false, err
+		}
+		if n, wrong := strconv.Atoi(answer); wrong == nil && n >= 1 && n <= len(lines) {
+			return n - 1, true, nil
+		}
+		l.say("there is no %s", quote(answer))
+	}
+}
+
+// askFixes asks which details are wrong, and what is right. They are sent with the result.
+func (l *lineDesk) askFixes(ctx context.Context) error {
+	for l.Call != nil {
+		var lines []string
+		for _, f := range l.Fixes() {
+			lines = append(lines, f.Label+": "+fixLine(f))
+		}
+		i, ok, err := l.pick(ctx, "number of what is wrong", lines)
+		if err != nil || !ok {
+			return err
+		}
+		f := l.Fixes()[i]
+		answer := "no"
+		switch {
+		case f.IsYesNo() && f.Is == "no":
+			answer = "yes"
+		case !f.IsYesNo():
+			if answer, err = l.question(ctx, f.Label+", - for none, empty to leave it"); err != nil {
+				return err
+			}
+		}
+		if answer == "" {
+			continue
+		}
+		if answer == "-" {
+			answer = ""
+		}
+		if wrong := l.Correct(f, answer); wrong != "" {
+			l.say("%s %s", f.Label, wrong)
+			continue
+		}
+		l.tellCorrected()
+	}
+	return nil
+}
+
+// fixLine is a detail as it was, and as it is to be.
+func fixLine(f desk.Fix) string {
+	was := f.Was
+	if f.IsSecret() {
+		was = render.MaskIBAN(was)
+	}
+	if was == "" {
+		was = "none"
+	}
+	if f.IsChanged() && f.Is == "" {
+		return was + ", to be none"
+	}
+	if f.IsChanged() {
+		return was + ", to be " + f.Is
+	}
+	return was
+}
+
+// tellCorrected says what is sent besides the result.
+func (l *lineDesk) tellCorrected() {
+	for _, f := range l.Corrected() {
+		l.say("to be corrected: %s: %s", f.Label, fixLine(f))
+	}
+}
+
+// askLater asks when, and who is to ring.
+func (l *lineDesk) askLater(ctx context.Context) error {
+	call := l.Call.UUID
+	for {
+		answer, err := l.question(ctx, "when, in the donor's time: 18:00, tomorrow 18:00, fri 10:30, in 2 hours; empty for not")
+		if err != nil || answer == "" {
+			return err
+		}
+		at, err := desk.ParseLater(answer, l.app.Now(), l.DonorZone())
+		if err != nil {
+			l.say("%s", err)
+			continue
+		}
+		who, err := l.question(ctx, l.BothTimes(at)+": m for you, a for anybody, empty for not")
+		if err != nil || (who != "m" && who != "a") || !l.IsOn(call) {
+			return err
+		}
+		l.perform(ctx, l.Later(at, who == "m"))
+		return nil
+	}
+}
+
+// askNarrow asks which types and languages are taken; none chosen is all of them.
+func (l *lineDesk) askNarrow(ctx context.Context) error {
+	for {
+		var lines []string
+		var toggles []func(*apitype.QueueFilter)
+		add := func(name string, chosen bool, toggle func(*apitype.QueueFilter)) {
+			if chosen {
+				name += ", chosen"
+			}
+			lines, toggles = append(lines, name), append(toggles, toggle)
+		}
+		for _, kind := range apitype.CallTypes {
+			add(render.Words(string(kind)), slices.Contains(l.Filter.Types, kind), func(f *apitype.QueueFilter) { f.Types = desk.Toggled(f.Types, kind) })
+		}
+		for _, language := range l.KnownLanguages() {
+			add(render.Language(language), slices.Contains(l.Filter.Languages, language), func(f *apitype.QueueFilter) { f.Languages = desk.Toggled(f.Languages, language) })
+		}
+		i, ok, err := l.pick(ctx, "number to take or to leave", lines)
+		if err != nil || !ok {
+			return err
+		}
+		filter := l.Filter
+		toggles[i](&filter)
+		l.perform(ctx, l.Narrow(filter))
+		if to := l.NarrowedTo(); to != "" {
+			l.say("only %s", to)
+		} else {
+			l.say("all calls")
+		}
+	}
+}
+
+// askRecent tells the last calls and opens one again.
+func (l *lineDesk) askRecent(ctx context.Context) error {
+	var lines []string
+	for _, r := range l.Recent {
+		fate := r.Fate.String()
+		if r.Fate == desk.FateHeld && l.HeldFor(r) > 0 {
+			fate += ", u takes it back"
+		}
+		lines = append(lines, r.At.Format("15:04")+" "+r.Name+", "+r.What+": "+fate)
+	}
+	i, ok, err := l.pick(ctx, "number to open again", lines)
+	if err == nil && ok {
+		l.call = apitype.UUID{}
+		l.perform(ctx, l.Take(l.Recent[i].Call))
+	}
+	return err
+}
+
+// mostFound is how many donors are offered.
+const mostFound = 9
+
+// askDonor looks for a donor who rings back.
+func (l *lineDesk) askDonor(ctx context.Context) error {
+	search := l.typed
+	if search == "" {
+		var err error
+		if search, err = l.question(ctx, "name, city, or digits of a number"); err != nil || search == "" {
+			return err
+		}
+	}
+	for events := l.SearchDonors(); len(events) > 0 && len(l.FindDonors(search, mostFound)) < mostFound; {
+		events = l.performOne(ctx, events)
+	}
+	l.LeaveSearch()
+	found := l.FindDonors(search, mostFound)
+	if len(found) == 0 {
+		l.say("nobody has that name or number")
+		return nil
+	}
+	var lines []string
+	for _, donor := range found {
+		lines = append(lines, strings.Join([]string{donor.Name, l.locale().Phone(donor.Phone), donor.City}, ", "))
+	}
+	i, ok, err := l.pick(ctx, "number of the donor", lines)
+	if err != nil || !ok {
+		return err
+	}
+	l.perform(ctx, l.OpenDonor(found[i]))
+	if caller := l.Caller; caller != nil {
+		l.Caller = nil
+		return l.askNewCall(ctx, *caller)
+	}
+	return nil
+}
+
+// askNewCall asks what a call to a donor without an open one is to be about.
+func (l *lineDesk) askNewCall(ctx context.Context, c desk.Caller) error {
+	l.say("%s has no open call", c.Name)
+	var lines []string
+	for _, kind := range apitype.CallTypes {
+		lines = append(lines, "a new "+render.Words(string(kind))+" call")
+	}
+	i, ok, err := l.pick(ctx, "number", lines)
+	if err == nil && ok {
+		l.perform(ctx, l.NewCall(c, apitype.CallTypes[i]))
+	}
+	return err
+}
