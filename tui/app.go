@@ -28,7 +28,7 @@ func PageNames() []string { return slices.Clone(pageNames) }
 // does.
 const (
 	pollFocused = 15
-	pollAway    = 60
+	pollBlurred = 60
 	pollOffline = 5 // Nobody waits longer than needed for the network to be back.
 )
 
@@ -250,7 +250,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // resize lays the pages out for a terminal of a size.
 func (a *app) resize(width, height int) {
 	a.layout = page.NewLayout(width, height)
-	a.layout = a.layout.Shifted(a.Kept.Panes).Below(len(a.standing()))
+	a.layout = a.layout.Shifted(a.Kept.Panes).Below(len(a.banner()))
 	for _, p := range a.pages {
 		p.Resize(a.layout)
 	}
@@ -314,12 +314,12 @@ func (a *app) screen() []string {
 		return widget.Block(widget.Wrap(sentence, max(l.Width, 1)), l.Width, l.Height)
 	}
 	screen := make([]string, 0, l.Height)
-	standing := a.standing()
-	if len(standing) != l.Above {
+	banner := a.banner()
+	if len(banner) != l.Above {
 		a.resize(l.Width, l.Height)
 		l = a.layout
 	}
-	screen = append(append(screen, a.tabs()), standing...)
+	screen = append(append(screen, a.tabs()), banner...)
 	screen = append(screen, widget.Block(a.pages[a.current].Lines(l), l.Width, l.Body)...)
 	screen = append(screen, a.status(), a.footer())
 	if a.Dialog != nil {
@@ -444,7 +444,7 @@ func (a *app) pollEvery() int {
 	case a.Offline != "":
 		return pollOffline
 	case !a.focused:
-		return pollAway
+		return pollBlurred
 	default:
 		return pollFocused
 	}
@@ -452,8 +452,7 @@ func (a *app) pollEvery() int {
 
 // onTick keeps what depends on the time up to date.
 func (a *app) onTick() tea.Cmd {
-	commands := []tea.Cmd{a.tick()}
-	a.Release()
+	commands := []tea.Cmd{a.tick(), a.Perform(a.Tick())}
 	a.beats++
 	a.tellOmitted()
 	if a.reading.areSettled(a.Loads) {

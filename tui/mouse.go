@@ -69,7 +69,7 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 		if !hasRows {
 			return nil
 		}
-		cmd, onRow := rows.Click(at.X, at.Y-1-len(a.standing()))
+		cmd, onRow := rows.Click(at.X, at.Y-1-len(a.banner()))
 		if opener, opens := a.pages[a.current].(page.Opener); onRow && twice && opens && opener.WhyNotOpen() == "" {
 			return tea.Batch(cmd, opener.OpenRecord())
 		}

@@ -107,6 +107,24 @@ func TestDueCallbackStealsNothing(t *testing.T) {
 	}
 }
 
+// A callback is noticed in the second in which it is due, not with the next poll.
+func TestDueCallbackIsNoticedAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	d := newDriver(t, w.options)
+	d.enter("n", "b", "1", "m") // In 2 hours.
+	w.Clock.Advance(2*time.Hour - time.Second)
+	d.send(ticked{})
+	if text := d.text(); strings.Contains(text, "a callback is due") {
+		t.Fatalf("a second before: got:\n%s\nwant nothing said", text)
+	}
+	w.Clock.Advance(time.Second)
+	d.send(ticked{})
+	if text := d.text(); !strings.Contains(text, "a callback is due") {
+		t.Errorf("got:\n%s\nwant it said", text)
+	}
+}
+
 // The profile's types and languages narrow what the agent takes, are shown, and are changed
 // on the Desk, where the service has a queue and where it has none.
 func TestNarrowedDesk(t *testing.T) {

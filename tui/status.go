@@ -65,7 +65,7 @@ func (a *app) status() string {
 
 // standing is what stands above the page while the service cannot be reached, or the login has
 // ended: which service, why, what happens next, and what there is to do.
-func (a *app) standing() []string {
+func (a *app) banner() []string {
 	if a.Offline == "" {
 		return nil
 	}

@@ -230,7 +230,7 @@ func (d *Day) receive(r Result) {
 		d.onExtended(value, r.err)
 	case deferral:
 		d.onDeferred(value, r.err)
-	case givenBack, historyKept: // A lease that cannot be given back expires.
+	case leaseReleased, historyKept: // A lease that cannot be given back expires.
 	case changesRead:
 		d.onChanges(value, r.err)
 	case donorsRead:
@@ -294,7 +294,7 @@ func (d *Day) Skip() []Event { return d.leaveFor("skipped by you") }
 func (d *Day) leaveFor(reason string) []Event {
 	if d.Call != nil {
 		d.queue.pass(d.Call.UUID, reason)
-		d.giveBack(d.Call.UUID)
+		d.releaseLease(d.Call.UUID)
 	}
 	d.next()
 	return d.take()
@@ -374,7 +374,7 @@ func (d *Day) Take(id apitype.UUID) []Event {
 }
 
 func (d *Day) takeCall(id apitype.UUID) {
-	d.giveBackAllBut(id)
+	d.releaseAllBut(id)
 	d.leave()
 	d.Call, d.Wanted = nil, false
 	d.Checked, d.Taking = false, true

@@ -33,6 +33,8 @@ type leases struct {
 	none    bool // The last take brought nothing.
 	user    apitype.UUID
 	polls   int
+	// nextDueAt is when the next callback is due, as the last take had it; nil: none, or it was.
+	nextDueAt *apitype.Time
 
 	state    *apitype.QueueState // As last counted; nil before.
 	upcoming []Candidate         // In the order in which they would be taken.
@@ -56,7 +58,8 @@ type (
 		remembered bool
 	}
 	taken struct {
-		leases []lease
+		leases    []lease
+		nextDueAt *apitype.Time
 	}
 	queueRead struct {
 		state *apitype.QueueState
@@ -66,9 +69,9 @@ type (
 		lease apitype.UUID
 		until apitype.Time
 	}
-	givenBack struct{ lease apitype.UUID }
-	codesRead []seenResult
-	deferral  struct {
+	leaseReleased struct{ lease apitype.UUID }
+	codesRead     []seenResult
+	deferral      struct {
 		call apitype.UUID
 		name string
 		text string
@@ -189,7 +192,7 @@ func (d *Day) takeLease() {
 	now := d.Now()
 	d.do(0, func(ctx context.Context) (any, error) {
 		answer, err := apiclient.Decoded(d.Client.Queue.Take(ctx, request))
-		brought := taken{}
+		brought := taken{nextDueAt: answer.NextDueAt}
 		for _, l := range answer.Leases {
 			note, held := d.Outbox.HoldLease(outbox.Lease{LeaseUUID: l.LeaseUUID, CallUUID: l.CallUUID, ExpiresAt: now.Add(leaseTime)})
 			if errors.Is(held, outbox.ErrOpenElsewhere) {
@@ -222,7 +225,7 @@ func (d *Day) onTaken(t taken, err error) {
 	}
 	d.NoteConnection(nil)
 	d.leases.request = apitype.UUID{}
-	d.leases.none = len(t.leases) == 0
+	d.leases.none, d.leases.nextDueAt = len(t.leases) == 0, t.nextDueAt
 	for _, l := range t.leases {
 		if d.leaseOf(l.CallUUID) == nil {
 			d.leases.held = append(d.leases.held, l)
@@ -232,8 +235,8 @@ func (d *Day) onTaken(t taken, err error) {
 	d.serve()
 }
 
-// giveBack ends the lease of a call, if it has one: somebody else may have it.
-func (d *Day) giveBack(call apitype.UUID) {
+// releaseLease ends the lease of a call, if it has one: somebody else may have it.
+func (d *Day) releaseLease(call apitype.UUID) {
 	l := d.leaseOf(call)
 	if l == nil {
 		return
@@ -242,16 +245,16 @@ func (d *Day) giveBack(call apitype.UUID) {
 	d.endLease(id)
 	d.leases.none = false
 	d.do(0, func(ctx context.Context) (any, error) {
-		return givenBack{id}, d.Client.Queue.Release(ctx, id, apitype.DeferRequest{})
+		return leaseReleased{id}, d.Client.Queue.Release(ctx, id, apitype.DeferRequest{})
 	})
 }
 
-// giveBackAllBut gives back what was taken and not worked on, for a call that was chosen by
+// releaseAllBut gives back what was taken and not worked on, for a call that was chosen by
 // hand.
-func (d *Day) giveBackAllBut(call apitype.UUID) {
+func (d *Day) releaseAllBut(call apitype.UUID) {
 	for _, l := range slices.Clone(d.leases.held) {
 		if !l.done && l.CallUUID != call {
-			d.giveBack(l.CallUUID)
+			d.releaseLease(l.CallUUID)
 		}
 	}
 }
@@ -300,6 +303,9 @@ func (d *Day) onDeferred(put deferral, err error) {
 	d.sayf("%s", put.text)
 	d.remember(put.call, put.name, "later: "+put.at.In(d.Now().Location()).Format("Mon 2 Jan 15:04"), FateLater)
 	d.queue.pass(put.call, "put off")
+	if next := d.leases.nextDueAt; next == nil || put.at.Before(next.Time) {
+		d.leases.nextDueAt = new(apitype.NewTime(put.at))
+	}
 	d.leases.upcoming = slices.DeleteFunc(d.leases.upcoming, func(c Candidate) bool { return c.ID == put.call })
 	if d.IsOn(put.call) {
 		d.next()
@@ -318,7 +324,7 @@ func (d *Day) tend() {
 			d.endLease(l.LeaseUUID) // Its change was sent, and has ended it.
 		case l.done:
 		case idle:
-			d.giveBack(l.CallUUID)
+			d.releaseLease(l.CallUUID)
 			if d.IsOn(l.CallUUID) {
 				d.leave()
 				d.Call = nil

@@ -17,7 +17,7 @@ func (d *Day) Narrow(filter apitype.QueueFilter) []Event {
 	}
 	d.Filter = filter
 	if l := d.ahead(); l != nil {
-		d.giveBack(l.CallUUID)
+		d.releaseLease(l.CallUUID)
 	}
 	d.leases.none, d.leases.upcoming, d.Complete = false, nil, false
 	if d.leases.usable {

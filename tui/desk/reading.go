@@ -180,7 +180,7 @@ func (d *Day) compare(before *apitype.Call) {
 		}
 		d.queue.pass(now.UUID, "")
 		d.remember(now.UUID, d.Name(), "ended by somebody else", FateEnded)
-		d.giveBack(now.UUID)
+		d.releaseLease(now.UUID)
 		d.next()
 		d.sayf("%s; here is the next one", text)
 	case now.AttemptsCount > before.AttemptsCount:

@@ -89,10 +89,25 @@ func (d *Day) readQueue() {
 		})
 		return
 	}
+	d.readState(options)
+}
+
+func (d *Day) readState(options apitype.QueueOptions) {
 	d.do(0, func(ctx context.Context) (any, error) {
 		state, err := apiclient.Decoded(d.Client.Queue.State(ctx, options))
 		return queueRead{state: &state}, err
 	})
+}
+
+// Tick is called every second: a callback that is due now is not waited for until the next
+// poll.
+func (d *Day) Tick() []Event {
+	d.Release()
+	if next := d.leases.nextDueAt; next != nil && !next.After(d.Now().Add(-d.Client.Behind())) {
+		d.leases.nextDueAt = nil
+		d.readState(apitype.QueueOptions{QueueFilter: d.Filter, UserUUID: new(d.user())})
+	}
+	return d.take()
 }
 
 func (d *Day) onQueueRead(read queueRead, err error) {
@@ -125,7 +140,7 @@ func (d *Day) callbackDue() {
 		if l.DueAt != nil {
 			return
 		}
-		d.giveBack(l.CallUUID)
+		d.releaseLease(l.CallUUID)
 	}
 	d.sayf("a callback is due: it comes next")
 }

@@ -88,7 +88,11 @@ func (d *Day) languageWarning(language string) string {
 	if language == "" || len(d.Languages) == 0 || slices.Contains(d.Languages, language) {
 		return ""
 	}
-	return fmt.Sprintf("speaks %s; yours: %s", language, strings.Join(d.Languages, " "))
+	var yours []string
+	for _, own := range d.Languages {
+		yours = append(yours, render.Language(own))
+	}
+	return fmt.Sprintf("speaks %s; you: %s", render.Language(language), strings.Join(yours, ", "))
 }
 
 // localeLanguages are the languages of the environment, as LANGUAGE or the locale say

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"cmp"
+
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/apitype"
@@ -247,7 +249,7 @@ const skippedName = 22
 func (d *Desk) ShowSkipped() tea.Cmd {
 	var lines []string
 	for _, p := range d.PassedOver() {
-		lines = append(lines, desk.ShortID(p.ID)+"  "+widget.Fit(Clean(p.Name), skippedName)+"  "+Clean(p.Reason))
+		lines = append(lines, widget.Fit(Clean(cmp.Or(p.Name, "call "+desk.ShortID(p.ID))), skippedName)+"  "+Clean(p.Reason))
 	}
 	if len(lines) == 0 {
 		lines = []string{"No call was passed over so far."}

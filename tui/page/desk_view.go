@@ -198,8 +198,7 @@ func (d *Desk) sidePane(width, height int) []string {
 		lines = append([]string{s.head(widget.Fit("Contacts", width))}, d.historyLines(width, mostContacts)...)
 	}
 	recent := d.recentLines(width, max(height-len(day)-len(lines), height/4))
-	rest := max(height-len(day)-len(recent), 0)
-	lines = append(widget.Block(lines, width, rest), recent...)
+	lines = append(widget.Block(lines, width, max(height-len(day)-len(recent), 0)), recent...)
 	return append(lines, widget.Block(day, width, min(len(day), height))...)
 }
 
@@ -214,8 +213,8 @@ func (d *Desk) warningLines(call apitype.Call, wrap func(string) []string) []str
 		parts := wrap(d.Styles.WarnSign + " " + Clean(warning))
 		last := i == len(all)-1
 		if len(lines)+len(parts) > mostWarnings || (!last && len(lines)+len(parts) == mostWarnings) {
-			rest := render.Plural(len(all)-i, "more warning", "more warnings")
-			return append(lines, d.Styles.Warn(d.Styles.WarnSign+" "+rest+": "+d.KeyOf(ActWarnings)+" shows all"))
+			more := render.Plural(len(all)-i, "more warning", "more warnings")
+			return append(lines, d.Styles.Warn(d.Styles.WarnSign+" "+more+": "+d.KeyOf(ActWarnings)+" shows all"))
 		}
 		for _, part := range parts {
 			lines = append(lines, d.Styles.Warn(part))

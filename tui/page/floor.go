@@ -253,7 +253,7 @@ const (
 func (v *Floor) waitingLines(width int) []string {
 	languages := v.languages()
 	named := languages[:min(len(languages), mostLanguages)]
-	rest := len(languages) > len(named)
+	hasOthers := len(languages) > len(named)
 	line := func(name string, cells []string, oldest string) string {
 		for i, cell := range cells {
 			cells[i] = widget.FitRight(cell, waitingNumber)
@@ -264,7 +264,7 @@ func (v *Floor) waitingLines(width int) []string {
 	for _, language := range named {
 		titles = append(titles, languageName(language))
 	}
-	if rest {
+	if hasOthers {
 		titles = append(titles, "others")
 	}
 	lines := []string{v.Styles.head(line("Waiting", append(titles, "due"), "oldest"))}
@@ -275,7 +275,7 @@ func (v *Floor) waitingLines(width int) []string {
 			numbers = append(numbers, fmt.Sprint(w.state.ByLanguage[language]))
 			left -= w.state.ByLanguage[language]
 		}
-		if rest {
+		if hasOthers {
 			numbers = append(numbers, fmt.Sprint(left))
 		}
 		if w.state.OldestRequestedAt != nil {

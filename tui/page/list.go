@@ -51,13 +51,13 @@ type query[R any] struct {
 	// interface cannot tell for this filter.
 	changed func(ctx context.Context, since apitype.Time) ([]R, error)
 	keep    func(R) bool // The local part; nil: none.
-	still   func(R) bool // The service's part, as far as a change may end it; nil: none may.
+	remains func(R) bool // The service's part, as far as a change may end it; nil: none may.
 	says    string       // Which part the service does, and which is local.
 }
 
 // passes reports whether a record that has changed belongs here.
 func (q query[R]) passes(row R) bool {
-	return (q.keep == nil || q.keep(row)) && (q.still == nil || q.still(row))
+	return (q.keep == nil || q.keep(row)) && (q.remains == nil || q.remains(row))
 }
 
 // batch is one page of rows.
@@ -326,8 +326,7 @@ func (l *List[R]) Lines(layout Layout) []string {
 	if layout.Panes == 1 {
 		return lines
 	}
-	rest := layout.Width - width - ruleWidth
-	return widget.Beside(s.Dim(s.rule), lines, l.previewLines(rest, layout.Body))
+	return widget.Beside(s.Dim(s.rule), lines, l.previewLines(layout.Width-width-ruleWidth, layout.Body))
 }
 
 // width is that of the list, beside which there may be a preview.

@@ -199,7 +199,7 @@ func (e *Env) pledgeQuery(d *donors, text string) (query[PledgeRow], error) {
 	}
 	return query[PledgeRow]{
 		fetch: fetch, keep: keepWords(t, d.search, nil), says: t.says(),
-		still: func(r PledgeRow) bool { return o.Status == nil || r.status.String() == string(*o.Status) },
+		remains: func(r PledgeRow) bool { return o.Status == nil || r.status.String() == string(*o.Status) },
 		changed: func(ctx context.Context, since apitype.Time) ([]PledgeRow, error) {
 			read := func(o apitype.PledgeListOptions) ([]PledgeRow, error) {
 				o.Status = nil // One that has left the status is a change, too.
