@@ -112,6 +112,15 @@ func visibleCall(r Reader, c Caller, id apitype.UUID) (CallRow, error) {
 	return row, err
 }
 
+// changeableCall is a call that the caller may see, and that can be changed. Spec gap: S60.
+func changeableCall(r Reader, c Caller, id apitype.UUID) (CallRow, error) {
+	row, err := visibleCall(r, c, id)
+	if err == nil {
+		err = erased("call", row.Private)
+	}
+	return row, err
+}
+
 // CreateCall saves a new call.
 // POST /api/v1/calls (interface: Calls)
 func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.CreateCallRequest) (answer Answer, err error) {
@@ -160,9 +169,9 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 
 // callReferences checks what a creation names, and is the person. What is unknown reads
 // like what the caller may not see. Spec gaps: R2, C10, C11.
-func callReferences(r Reader, c Caller, request apitype.CreateCallRequest) (PersonRow, error) {
+func callReferences(r Tx, c Caller, request apitype.CreateCallRequest) (PersonRow, error) {
 	var v apitype.Violations
-	person, err := visiblePerson(r, c, request.PersonUUID)
+	person, err := personToRefer(r, c, request.PersonUUID)
 	if KindOf(err) == NotFound {
 		v.Add("/personUuid", "names no person that the account may see")
 	} else if err != nil {
@@ -192,6 +201,7 @@ type callPrivate struct {
 	RequestedBy    *apitype.UUID           `json:"requestedByUserUuid,omitzero"`
 	CompletedBy    *apitype.UUID           `json:"completedByUserUuid,omitzero"`
 	ExternalSource *apitype.ExternalSource `json:"externalSource,omitzero"`
+	ErasedAt       *apitype.Time           `json:"erasedAt,omitzero"` // The person was.
 }
 
 // write puts a call into its row: the document and the columns that lists filter by.
@@ -213,7 +223,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 ) (Answer, error) {
 	var row CallRow
 	err := s.update(ctx, string(line.Operation), func(tx Tx) (err error) {
-		if row, err = visibleCall(tx, c, *line.Record); err != nil {
+		if row, err = changeableCall(tx, c, *line.Record); err != nil {
 			return err
 		}
 		if err := m.check(row.Rev); err != nil {

@@ -50,6 +50,9 @@ func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error
 				return err
 			}
 		}
+		if err := tx.LoadsAlone(true); err != nil {
+			return err
+		}
 		l, records := newLoader(tx, s.present()), 0
 		err := feed(func(record LoadRecord) error {
 			if err := ctx.Err(); err != nil {

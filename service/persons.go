@@ -71,6 +71,15 @@ func visiblePerson(r Reader, c Caller, id apitype.UUID) (PersonRow, error) {
 	return row, err
 }
 
+// personToRefer is a person that the caller may see, for a new record that is about them.
+func personToRefer(tx Tx, c Caller, id apitype.UUID) (PersonRow, error) {
+	row, err := tx.PersonToRefer(id, c.Scope)
+	if errors.Is(err, ErrNoRow) {
+		return row, notFound("person")
+	}
+	return row, err
+}
+
 // appendPerson writes a person with everything that is known of it. Spec gap: L14.
 func appendPerson(dst []byte, row PersonRow) []byte {
 	if len(row.Doc) == 0 {

@@ -136,7 +136,7 @@ type pledgeRefs struct {
 }
 
 // pledgeReferences checks what a creation names. Spec gaps: R2, G6, G9.
-func pledgeReferences(r Reader, c Caller, request apitype.CreatePledgeRequest) (refs pledgeRefs, err error) {
+func pledgeReferences(r Tx, c Caller, request apitype.CreatePledgeRequest) (refs pledgeRefs, err error) {
 	var v apitype.Violations
 	refs.focusAreas = []apitype.FocusArea{}
 	refs.owner, refs.recruiter, err = organizations(r, c, request.OwningOrganizationUUID, request.RecruitingOrganizationUUID)
@@ -145,7 +145,7 @@ func pledgeReferences(r Reader, c Caller, request apitype.CreatePledgeRequest) (
 	} else if err != nil {
 		return refs, err
 	}
-	if _, err := visiblePerson(r, c, request.PersonUUID); KindOf(err) == NotFound {
+	if _, err := personToRefer(r, c, request.PersonUUID); KindOf(err) == NotFound {
 		v.Add("/personUuid", "names no person that the account may see")
 	} else if err != nil {
 		return refs, err
@@ -168,6 +168,7 @@ func pledgeReferences(r Reader, c Caller, request apitype.CreatePledgeRequest) (
 type pledgePrivate struct {
 	CancelledAt *apitype.Time `json:"cancelledAt,omitzero"`
 	DroppedAt   *apitype.Time `json:"droppedAt,omitzero"`
+	ErasedAt    *apitype.Time `json:"erasedAt,omitzero"` // The person was.
 }
 
 // storedPledge is the document of a pledge: the type writes the link always, the
@@ -250,6 +251,9 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine,
 		}
 		if !c.Scope.Contains(row.Owner) {
 			return &Error{Kind: Forbidden, Detail: "only accounts of the owning organization may change a pledge"}
+		}
+		if err := erased("pledge", row.Private); err != nil {
+			return err
 		}
 		var pledge apitype.Pledge
 		if err := decode("pledge", row.Doc, &pledge); err != nil {

@@ -279,6 +279,7 @@ const (
 	EndedByExpiry   LeaseEnd = "expire"   // Of the call.
 	EndedByReturn   LeaseEnd = "returned" // Released without a time.
 	EndedByDeferral LeaseEnd = "deferred" // Released with one.
+	EndedByErasure  LeaseEnd = "erased"   // Of the person.
 	EndedByTime     LeaseEnd = "time"     // Nothing came of it.
 )
 

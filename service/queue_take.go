@@ -336,7 +336,7 @@ func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, requ
 		return err
 	}
 	err = s.update(ctx, "defer the call", func(tx Tx) error {
-		row, err := visibleCall(tx, c, id)
+		row, err := changeableCall(tx, c, id)
 		if err != nil {
 			return err
 		}

@@ -28,6 +28,9 @@ type Options struct {
 	NewUUID func() apitype.UUID // Nil: random version 4.
 	// Count is told of what happens in the queue; nil: nobody is.
 	Count func(event QueueEvent, n int)
+	// RecordErasure keeps outside the store who was erased when, before it is done; nil: nobody does,
+	// and callers erase nobody.
+	RecordErasure func(id apitype.UUID, at apitype.Time) error
 	// AuditReads notes in the audit who is shown persons, one by one and in lists.
 	AuditReads bool
 }
@@ -35,20 +38,21 @@ type Options struct {
 // Service answers the operations of the interface. It is safe for concurrent use, and
 // several processes may share one database.
 type Service struct {
-	store      Store
-	now        func() time.Time
-	newUUID    func() apitype.UUID
-	count      func(event QueueEvent, n int)
-	keys       keyring
-	waited     memo[int]        // How many calls wait, where they are many.
-	states     memo[QueueState] // Likewise what was counted of the queue.
-	auditReads bool
-	forgets    atomic.Int64 // When what is old of the queue is deleted next, in milliseconds since 1970.
+	store         Store
+	now           func() time.Time
+	newUUID       func() apitype.UUID
+	count         func(event QueueEvent, n int)
+	keys          keyring
+	waited        memo[int]        // How many calls wait, where they are many.
+	states        memo[QueueState] // Likewise what was counted of the queue.
+	recordErasure func(id apitype.UUID, at apitype.Time) error
+	auditReads    bool
+	forgets       atomic.Int64 // When what is old of the queue is deleted next, in milliseconds since 1970.
 }
 
 // New is the service on a store whose schema is up to date.
 func New(ctx context.Context, o Options) (*Service, error) {
-	s := &Service{store: o.Store, now: o.Now, newUUID: o.NewUUID, count: o.Count, auditReads: o.AuditReads, keys: newKeyring(o.Store)}
+	s := &Service{store: o.Store, now: o.Now, newUUID: o.NewUUID, count: o.Count, auditReads: o.AuditReads, recordErasure: o.RecordErasure, keys: newKeyring(o.Store)}
 	if _, err := s.keys.latest(ctx); err != nil {
 		return nil, fmt.Errorf("read the signing key: %w", err)
 	}

@@ -44,6 +44,9 @@ type Store interface {
 	SigningSeed(ctx context.Context) ([]byte, error)
 	// Ping reports whether the store answers.
 	Ping(ctx context.Context) error
+	// Scrub takes from the files of the store what is left in them of values that were erased;
+	// nil: of any that ever were.
+	Scrub(ctx context.Context, traces [][]byte) (Scrubbed, error)
 	// PingChanges reports whether it takes changes.
 	PingChanges(ctx context.Context) error
 }
@@ -90,6 +93,11 @@ type Reader interface {
 	WorkDone(scope Scope, since apitype.Time, each func(Work)) error
 
 	AuditLines(f AuditFilter) ([]AuditLine, error)
+
+	// Kept is also of a person that was erased.
+	Kept(person apitype.UUID) (Kept, error)
+	Retentions() ([]Retention, error)
+	PersonsToRetain(q RetainQuery) ([]PersonRow, error)
 }
 
 // Tx reads and writes in one transaction. Inserting a row that exists is ErrExists,
@@ -141,6 +149,17 @@ type Tx interface {
 	Work(w Work) error
 	ForgetQueue(before apitype.Time, limit int) (most int, err error)
 	Audit(line AuditLine) error
+
+	PersonToRefer(id apitype.UUID, scope Scope) (PersonRow, error)
+	LoadsAlone(load bool) error
+	HoldKept(person apitype.UUID) (Kept, error)
+	ErasePerson(id apitype.UUID, at apitype.Time) error
+	EraseUnknown(id apitype.UUID, at apitype.Time) error
+	RewriteCall(c CallRow) error
+	RewritePledge(l PledgeRow) error
+	RewriteTransaction(t TransactionRow) error
+	SetRetention(r Retention) error
+	CallsToRetain(q RetainQuery) ([]CallRow, error)
 	// Mark keeps an entry; one of the same account, source and entity is replaced.
 	Mark(account apitype.UUID, entry apitype.ProcessedEntry) error
 }

@@ -16,30 +16,8 @@ func (p *program) auditCommand() *cobra.Command {
 	return group("audit", "See who did what to which record", p.auditList())
 }
 
-// auditView is a line of the audit as it is printed.
-type auditView struct {
-	Time      apitype.Time           `json:"time"`
-	Account   *apitype.UUID          `json:"account"`
-	User      *apitype.UUID          `json:"user"`
-	RequestID string                 `json:"requestId"`
-	Operation service.AuditOperation `json:"operation"`
-	Record    *apitype.UUID          `json:"record"`
-	Person    *apitype.UUID          `json:"person"`
-	Fields    []string               `json:"fields"`
-	Count     *int                   `json:"count,omitempty"`
-	Reason    string                 `json:"reason,omitempty"`
-}
-
-func viewAudit(l service.AuditLine) auditView {
-	view := auditView{l.At, l.Account, l.User, l.RequestID, l.Operation, l.Record, l.Person, []string{}, l.Records, l.Reason}
-	if l.Fields != "" {
-		view.Fields = strings.Split(l.Fields, ",")
-	}
-	return view
-}
-
-// cells are what a table shows of a line.
-func (v auditView) cells() []string {
+// auditCells are what a table shows of a line.
+func auditCells(v service.ExportAudit) []string {
 	who := "an operator"
 	if v.Account != nil {
 		who = v.Account.String()
@@ -86,8 +64,8 @@ func (p *program) auditList() *cobra.Command {
 			return p.with(c.Context(), func(s *service.Service) error {
 				out := p.lines()
 				err := s.Audit(c.Context(), f, func(line service.AuditLine) error {
-					view := viewAudit(line)
-					return out.add(view, view.cells)
+					view := line.Exported()
+					return out.add(view, func() []string { return auditCells(view) })
 				})
 				return out.end(err)
 			})

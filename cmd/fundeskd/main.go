@@ -23,6 +23,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/sqlstore"
 	"fundesk/service/sqlstore/pgdriver"
@@ -86,8 +87,10 @@ type program struct {
 	connectTimeout time.Duration
 	answerTimeout  time.Duration
 	auditReads     bool
-	observe        func(change bool, took time.Duration) // Of the database; nil: nobody is told.
-	count          func(event service.QueueEvent, n int) // Of the queue; nil: nobody is told.
+	erasuresLog    string
+	recordErasure  func(id apitype.UUID, at apitype.Time) error // Of serve; nil: callers erase nobody.
+	observe        func(change bool, took time.Duration)        // Of the database; nil: nobody is told.
+	count          func(event service.QueueEvent, n int)        // Of the queue; nil: nobody is told.
 }
 
 // The exit codes.
@@ -176,7 +179,7 @@ func (p *program) root() *cobra.Command {
 		p.organizationCommand(), p.accountCommand(), p.tokenCommand(), p.keyCommand(),
 		p.loadCommand(), p.sampleCommand(),
 		p.backupCommand(), p.restoreCommand(), p.copyCommand(), p.checkCommand(), p.openAPICommand(),
-		p.auditCommand(),
+		p.personCommand(), p.erasuresCommand(), p.retentionCommand(), p.auditCommand(),
 	)
 	return root
 }
@@ -236,6 +239,15 @@ func (p *program) databaseName() (string, error) {
 	if named := p.Getenv("FUNDESKD_DATABASE"); named != "" {
 		return named, nil
 	}
+	folder := p.dataFolder()
+	if folder == "" {
+		return "", usage("no data folder is known; use --database sqlite:PATH")
+	}
+	return "sqlite:" + filepath.Join(folder, "fundeskd.db"), nil
+}
+
+// dataFolder is the data folder of the environment or the platform, empty when none is known.
+func (p *program) dataFolder() string {
 	folder := p.Getenv("FUNDESK_DATA_DIR")
 	if data := p.Getenv("XDG_DATA_HOME"); folder == "" && data != "" {
 		folder = filepath.Join(data, "fundesk")
@@ -243,10 +255,7 @@ func (p *program) databaseName() (string, error) {
 	if home := p.Getenv("HOME"); folder == "" && home != "" {
 		folder = filepath.Join(home, ".local", "share", "fundesk")
 	}
-	if folder == "" {
-		return "", usage("no data folder is known; use --database sqlite:PATH")
-	}
-	return "sqlite:" + filepath.Join(folder, "fundeskd.db"), nil
+	return folder
 }
 
 // open opens the database and the service on it.
@@ -255,7 +264,7 @@ func (p *program) open(ctx context.Context) (*sqlstore.Store, *service.Service, 
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := service.New(ctx, service.Options{Store: store, Now: p.Now, Count: p.count, AuditReads: p.auditReads})
+	s, err := service.New(ctx, service.Options{Store: store, Now: p.Now, Count: p.count, AuditReads: p.auditReads, RecordErasure: p.recordErasure})
 	if err != nil {
 		return nil, nil, errors.Join(err, store.Close())
 	}
@@ -278,8 +287,11 @@ const defaultAnswerTimeout = 10 * time.Second
 
 // with runs a short command on the open service.
 func (p *program) with(ctx context.Context, run func(*service.Service) error) (err error) {
-	if p.answerTimeout == 0 {
+	switch p.answerTimeout {
+	case 0:
 		p.answerTimeout = defaultAnswerTimeout
+	case forgoTimeout:
+		p.answerTimeout = 0
 	}
 	store, s, err := p.open(ctx)
 	if err != nil {

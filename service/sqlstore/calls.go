@@ -149,7 +149,7 @@ func (n *callNode) scan(result *sql.Rows) (c service.CallRow, err error) {
 		return c, err
 	}
 	c = n.call
-	if n.person.Doc != nil {
+	if len(n.person.Doc) > 0 {
 		p := n.person
 		c.PersonRow = &p
 	}

@@ -45,12 +45,12 @@ const copyBatch = 2000
 
 // copyTables are all tables, each after those that it refers to.
 var copyTables = []copyTable{
-	{"settings", 1, []string{"name", "value"}, copyBatch, `name NOT IN ('` + signingKey + `', '` + copyMark + `', '` + servedBySetting + `')`},
+	{"settings", 1, []string{"name", "value"}, copyBatch, `name NOT IN ('` + signingKey + `', '` + copyMark + `', '` + servedBySetting + `', '` + secureDelete + `')`},
 	{"accounts", 1, []string{"uuid", "name", "permissions", "all_organizations", "organizations", "external_sources", "created_at", "revoked_at"}, copyBatch, ``},
 	{"organizations", 1, []string{"uuid", "name", "abbreviation", "max_call_attempts", "cooling_off"}, copyBatch, ``},
 	{"users", 1, []string{"uuid", "doc"}, copyBatch, ``},
 	{"focus_areas", 1, []string{"uuid", "organization", "doc"}, copyBatch, ``},
-	numbered("persons", personColumns),
+	numbered("persons", slices.Concat(personColumns, []string{"erased_at"})),
 	numbered("pledges", pledgeColumns),
 	{"signatures", 1, signatureColumns, 16, ``},
 	numbered("calls", callColumns),
@@ -60,6 +60,7 @@ var copyTables = []copyTable{
 	{"queue_leases", 1, leaseColumns, copyBatch, ``},
 	{"queue_work", 2, []string{"done_at", "work_uuid", "user_uuid", "owner", "work", "code"}, copyBatch, ``},
 	{"processed", 4, []string{"account", "source", "entity_name", "entity", "processed_at", "consumer"}, copyBatch, ``},
+	{"retention", 1, []string{"organization", "calls", "leads", "persons"}, copyBatch, ``},
 	{"audit", 2, auditColumns, copyBatch, ``},
 }
 

@@ -8,7 +8,11 @@ import (
 )
 
 // Person is one person.
-func (r *reader) Person(id apitype.UUID, scope service.Scope) (p service.PersonRow, err error) {
+func (r *reader) Person(id apitype.UUID, scope service.Scope) (service.PersonRow, error) {
+	return r.person(id, scope, ``)
+}
+
+func (r *reader) person(id apitype.UUID, scope service.Scope, lock string) (p service.PersonRow, err error) {
 	cond, args := one(id, scope, `t.owner`)
 	err = r.row(`SELECT
 			uuid,
@@ -20,7 +24,7 @@ func (r *reader) Person(id apitype.UUID, scope service.Scope) (p service.PersonR
 			quality,
 			rev,
 			doc
-		FROM persons t WHERE `+cond, args...,
+		FROM persons t WHERE t.erased_at IS NULL AND `+cond+lock, args...,
 	).scan(
 		uuidDest{&p.UUID},
 		uuidDest{&p.Owner},
@@ -38,6 +42,9 @@ func (r *reader) Person(id apitype.UUID, scope service.Scope) (p service.PersonR
 func personQuery(f service.PersonFilter) *listQuery {
 	q := &listQuery{table: "persons", time: "created_at"}
 	q.scope(f.Scope, `t.owner`)
+	if f.Scope.All { // An erased person belongs to no organization.
+		q.conds = append(q.conds, `t.erased_at IS NULL`)
+	}
 	if f.CreatedAfter != nil {
 		q.where(`t.created_at > %s`, f.CreatedAfter.UnixMilli())
 	}
@@ -88,7 +95,7 @@ func (t *tx) InsertPerson(p service.PersonRow) error {
 
 // OwnersOfPersons are the owning organizations of some persons.
 func (t *tx) OwnersOfPersons(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
-	return t.links("persons", `SELECT t.uuid, t.number, t.owner FROM persons t WHERE `, ids)
+	return t.links("persons", `SELECT t.uuid, t.number, t.owner FROM persons t WHERE t.erased_at IS NULL AND `, ids)
 }
 
 // PersonDocs are the documents of some persons.

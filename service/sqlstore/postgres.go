@@ -46,6 +46,7 @@ type PostgresDriver interface {
 // of it is kept in memory.
 type postgresEngine struct {
 	driver PostgresDriver
+	name   string // Of the database; it may hold a password.
 	db     *sql.DB
 	pool   *pool
 	takers chan struct{} // One for each change that is at the queue.
@@ -69,7 +70,7 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	if size <= 0 {
 		size = postgresConnections
 	}
-	e := &postgresEngine{driver: o.Postgres, db: db, takers: make(chan struct{}, maxTakers)}
+	e := &postgresEngine{driver: o.Postgres, name: o.Database, db: db, takers: make(chan struct{}, maxTakers)}
 	e.db.SetMaxIdleConns(size)
 	e.pool = newPool(size, e.connect)
 	e.pool.patience = o.AnswerTimeout

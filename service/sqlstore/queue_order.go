@@ -411,7 +411,7 @@ func (r *reader) CallNodes(ids []apitype.UUID) (map[apitype.UUID]service.CallRow
 		var call service.CallRow
 		var person service.PersonRow
 		err := rows.Scan(uuidDest{&call.UUID}, docDest{&call.Doc}, docDest{&person.Doc})
-		if person.Doc != nil {
+		if len(person.Doc) > 0 {
 			call.PersonRow = &person
 		}
 		calls[call.UUID] = call

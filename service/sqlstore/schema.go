@@ -12,7 +12,8 @@ import (
 // servedBy is the version that a program must know, or a later one, to serve the schema as the
 // migrations leave it. A migration only adds; one that takes away what earlier programs use raises
 // it, and comes a release after the one that stopped using it.
-const servedBy = 5
+// Version 6 has persons who were erased, whom earlier programs would show.
+const servedBy = 6
 
 // servedBySetting is where a database says it.
 const servedBySetting = "schema-served-by"

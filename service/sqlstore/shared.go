@@ -21,6 +21,10 @@ func (e *sqliteEngine) skipLocked() string { return `` }
 
 func (e *sqliteEngine) forUpdate(string) string { return `` }
 
+func (e *sqliteEngine) forReference() string { return `` }
+
+func (e *sqliteEngine) loadsAlone(*conn, bool) error { return nil }
+
 // maxTakers is how many changes of one process are at the queue at one time: each more passes
 // over what the others hold, and waits for the pages on which they work.
 const maxTakers = 4
@@ -45,6 +49,17 @@ func (e *postgresEngine) sharesQueue() bool { return true }
 func (e *postgresEngine) skipLocked() string { return ` FOR UPDATE SKIP LOCKED` }
 
 func (e *postgresEngine) forUpdate(of string) string { return ` FOR UPDATE OF ` + of }
+
+func (e *postgresEngine) forReference() string { return ` FOR KEY SHARE` }
+
+func (e *postgresEngine) loadsAlone(c *conn, load bool) error {
+	text := `SELECT pg_advisory_xact_lock(7305804402567)`
+	if load {
+		text = `SELECT pg_advisory_xact_lock_shared(7305804402567)`
+	}
+	_, err := c.exec(text)
+	return err
+}
 
 // clockLife is how long the difference of two clocks is taken to stay the same, and clockSame
 // what is no difference.

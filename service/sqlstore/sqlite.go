@@ -19,9 +19,9 @@ import (
 )
 
 // sqliteSettings are those of every connection. FULL keeps what was acknowledged over a
-// power loss; without mmap_size readers do not scale over cores.
+// power loss; what is deleted is overwritten; without mmap_size readers do not scale over cores.
 const sqliteSettings = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
-	"&_pragma=mmap_size(2147483648)&_pragma=cache_size(-2000)&_pragma=temp_store(MEMORY)"
+	"&_pragma=secure_delete(ON)&_pragma=mmap_size(2147483648)&_pragma=cache_size(-2000)&_pragma=temp_store(MEMORY)"
 
 // maxBatch is how many changes share one commit at most.
 const maxBatch = 256

@@ -64,6 +64,12 @@ type engine interface {
 	// skipLocked and forUpdate end a query of rows that are about to be changed.
 	skipLocked() string
 	forUpdate(of string) string
+	// forReference ends a query of a row that a new one is about to name.
+	forReference() string
+	// loadsAlone waits until no erasure runs, of a load, and else until no load does.
+	loadsAlone(c *conn, load bool) error
+	// scrub takes from the files what is left in them of values that were erased; nil: of any.
+	scrub(ctx context.Context, traces [][]byte) (service.Scrubbed, error)
 	seed(ctx context.Context) ([]byte, error)
 	// changeSeed gives a database other signing keys; without one, what it had signed is void.
 	changeSeed(c *conn, change func(seed []byte) ([]byte, error)) error
@@ -214,12 +220,12 @@ func (s *Store) Check(ctx context.Context) (found []string, err error) {
 
 // referenceChecks count rows that name another that is not there.
 var referenceChecks = []struct{ what, query string }{
-	{"persons without their owning organization", `SELECT COUNT(*) FROM persons WHERE owner NOT IN (SELECT uuid FROM organizations)`},
+	{"persons without their owning organization", `SELECT COUNT(*) FROM persons WHERE erased_at IS NULL AND owner NOT IN (SELECT uuid FROM organizations)`},
 	{"pledges without their person", `SELECT COUNT(*) FROM pledges WHERE NOT EXISTS (SELECT 1 FROM persons WHERE persons.number = pledges.person_number)`},
 	{"pledges without their owning organization", `SELECT COUNT(*) FROM pledges WHERE owner NOT IN (SELECT uuid FROM organizations)`},
 	{"pledges without their recruiting organization", `SELECT COUNT(*) FROM pledges WHERE recruiting NOT IN (SELECT uuid FROM organizations)`},
 	{"pledges without their signature file", `SELECT COUNT(*) FROM pledges WHERE has_signature = 1 AND NOT EXISTS (SELECT 1 FROM signatures WHERE signatures.pledge = pledges.uuid)`},
-	{"calls without their person", `SELECT COUNT(*) FROM calls WHERE NOT EXISTS (SELECT 1 FROM persons WHERE persons.number = calls.person_number AND persons.owner = calls.owner)`},
+	{"calls without their person", `SELECT COUNT(*) FROM calls WHERE NOT EXISTS (SELECT 1 FROM persons WHERE persons.number = calls.person_number AND (persons.owner = calls.owner OR persons.erased_at IS NOT NULL))`},
 	{"calls without their pledge", `SELECT COUNT(*) FROM calls WHERE pledge_number IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pledges WHERE pledges.number = calls.pledge_number AND pledges.person_number = calls.person_number)`},
 	{"transactions without their pledge", `SELECT COUNT(*) FROM transactions WHERE NOT EXISTS (SELECT 1 FROM pledges WHERE pledges.number = transactions.pledge_number)`},
 	{"focus areas without their organization", `SELECT COUNT(*) FROM focus_areas WHERE organization NOT IN (SELECT uuid FROM organizations)`},

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// forgoTimeout lets a command wait for the database as long as it takes.
+const forgoTimeout = -1
+
+// erasedPerson is a line of the file that says who was erased when.
+type erasedPerson struct {
+	UUID     apitype.UUID `json:"uuid"`
+	ErasedAt apitype.Time `json:"erasedAt"`
+}
+
+func (p *program) erasuresFlag(c *cobra.Command) {
+	c.Flags().StringVar(&p.erasuresLog, "erasures-log", "", "`file` outside the database that says who was erased when (default: the SQLite file with .erasures; for PostgreSQL DATABASE.erasures in the data folder)")
+}
+
+// erasuresFile is where it is noted who was erased when.
+func (p *program) erasuresFile() (string, error) {
+	if p.erasuresLog != "" {
+		return p.erasuresLog, nil
+	}
+	name, err := p.databaseName()
+	if err != nil {
+		return "", err
+	}
+	if file, ok := strings.CutPrefix(name, "sqlite:"); ok {
+		return file + ".erasures", nil
+	}
+	folder := p.dataFolder()
+	if folder == "" {
+		return "", usage("no data folder is known; use --erasures-log FILE")
+	}
+	database := "fundeskd"
+	if parsed, err := url.Parse(name); err == nil && len(parsed.Path) > 1 {
+		database = path.Base(parsed.Path)
+	}
+	return filepath.Join(folder, database+".erasures"), nil
+}
+
+// erasures adds to the file who is erased: it is on the disk before the person is gone.
+func (p *program) erasures() (record func(apitype.UUID, apitype.Time) error, err error) {
+	name, err := p.erasuresFile()
+	if err != nil {
+		return nil, err
+	}
+	return func(id apitype.UUID, at apitype.Time) (err error) {
+		line, err := json.Marshal(erasedPerson{id, at})
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			return err
+		}
+		_, missing := os.Stat(name)
+		file, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		if err != nil {
+			return fmt.Errorf("note the erasure: %w", err)
+		}
+		_, err = file.Write(append(line, '\n'))
+		if err = errors.Join(err, file.Sync(), file.Close()); err == nil && missing != nil {
+			err = syncFolder(filepath.Dir(name))
+		}
+		return err
+	}, nil
+}
+
+// syncFolder keeps the name of a new file over a power loss. Not every system can.
+func syncFolder(name string) error {
+	folder, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	_ = folder.Sync()
+	return folder.Close()
+}
+
+func (p *program) erasuresCommand() *cobra.Command {
+	return group("erasures", "Erase again what a restored backup brought back", p.erasuresReplay())
+}
+
+func (p *program) erasuresReplay() *cobra.Command {
+	var from string
+	c := &cobra.Command{
+		Use:   "replay",
+		Short: "Erase the persons again that were erased since the backup that was restored",
+		Long: "Replay reads the file in which each erasure is noted, and erases whom the database still knows. A person that it\n" +
+			"does not know is noted in it as erased, so that the uuid is not given again. Run it before the restored database\n" +
+			"is served. It may be run at any time, and again.",
+		Example: "  fundeskd erasures replay\n  fundeskd erasures replay --from /var/lib/fundesk/fundeskd.db.erasures",
+		Args:    exactly(),
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			if from == "" {
+				if from, err = p.erasuresFile(); err != nil {
+					return err
+				}
+			}
+			persons, err := readErasures(from)
+			if err != nil {
+				return err
+			}
+			p.existing, p.answerTimeout = true, forgoTimeout
+			return p.with(c.Context(), func(s *service.Service) error { return p.replay(c.Context(), s, persons) })
+		},
+	}
+	c.Flags().StringVar(&from, "from", "", "`file` in which the erasures were noted (default: that of the database)")
+	return c
+}
+
+// replay erases whom the database still knows.
+func (p *program) replay(ctx context.Context, s *service.Service, persons []erasedPerson) error {
+	result := struct {
+		Noted    int `json:"noted"`
+		Replayed int `json:"replayed"`
+	}{Noted: len(persons)}
+	var left [][]byte
+	for _, person := range persons {
+		done, traces, err := s.ReplayErasure(ctx, person.UUID, person.ErasedAt)
+		if err != nil {
+			return fmt.Errorf("replay the erasures: %w", err)
+		}
+		if left = append(left, traces...); done {
+			result.Replayed++
+		}
+	}
+	if len(left) > 0 {
+		if _, err := s.Scrub(ctx, left); err != nil {
+			return fmt.Errorf("clean the files of the database: %w", err)
+		}
+	}
+	return p.print(result, func(w io.Writer) {
+		fmt.Fprintf(w, "%d persons were noted as erased, %d of them were erased again\n", result.Noted, result.Replayed)
+	})
+}
+
+// readErasures reads the file of erasures. One that is not there is refused: nothing would be erased,
+// and all would seem well.
+func readErasures(name string) (persons []erasedPerson, err error) {
+	file, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usage("%s is not there; name the file with --from FILE (nobody was erased yet where there never was one)", name)
+	}
+	if err != nil {
+		return nil, usageError{err}
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	seen := map[apitype.UUID]bool{}
+	lines := bufio.NewScanner(file)
+	for n := 1; lines.Scan(); n++ {
+		var person erasedPerson
+		if err := json.Unmarshal(lines.Bytes(), &person); err != nil || person.UUID.IsZero() || person.ErasedAt.IsZero() {
+			return nil, usage("%s, line %d: is no erasure", name, n)
+		}
+		if !seen[person.UUID] {
+			persons = append(persons, person)
+		}
+		seen[person.UUID] = true
+	}
+	return persons, lines.Err()
+}

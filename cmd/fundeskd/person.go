@@ -1,0 +1,156 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/service"
+)
+
+func (p *program) personCommand() *cobra.Command {
+	return group("person", "Export and erase what is kept of a person", p.personExport(), p.personErase())
+}
+
+func (p *program) personExport() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "export UUID",
+		Short: "Print everything that is kept of a person, as JSON",
+		Long: "Export prints the person, calls, pledges, transactions, signature files, marks, what the queue keeps, and the\n" +
+			"lines of the audit about them; with -o ndjson one record a line, with its kind. notAnswered holds what no\n" +
+			"answer of the interface shows. That it was exported is noted in the audit.",
+		Example: "  fundeskd person export 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c > answer.json",
+		Args:    exactly("UUID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := parseUUID("person", args[0])
+			if err != nil {
+				return err
+			}
+			p.existing = true
+			return p.with(c.Context(), func(s *service.Service) error {
+				export, err := s.ExportPerson(c.Context(), id)
+				if err != nil {
+					return fmt.Errorf("export the person: %w", err)
+				}
+				if p.output == ndjson {
+					return p.exportLines(export)
+				}
+				p.output = "json"
+				return p.print(export, nil)
+			})
+		},
+	}
+	streams(c)
+	return c
+}
+
+// exportedRecord is a line of an export.
+type exportedRecord struct {
+	Kind string `json:"kind"`
+	Data any    `json:"data"`
+}
+
+// exportLines prints an export one record a line.
+func (p *program) exportLines(e service.Export) error {
+	out := p.lines()
+	records := []exportedRecord{{"person", e.Person}}
+	add := func(kind string, data any) { records = append(records, exportedRecord{kind, data}) }
+	for _, record := range e.Calls {
+		add("call", record)
+	}
+	for _, record := range e.Pledges {
+		add("pledge", record)
+	}
+	for _, record := range e.Transactions {
+		add("transaction", record)
+	}
+	for _, record := range e.Signatures {
+		add("signature", record)
+	}
+	for _, record := range e.Marks {
+		add("mark", record)
+	}
+	add("queue", e.Queue)
+	for _, record := range e.Audit {
+		add("audit", record)
+	}
+	for _, record := range records {
+		if err := out.add(record, nil); err != nil {
+			return err
+		}
+	}
+	return out.end(nil)
+}
+
+func (p *program) personErase() *cobra.Command {
+	var request service.EraseRequest
+	var yes bool
+	c := &cobra.Command{
+		Use:   "erase UUID --reason TEXT",
+		Short: "Erase what is known of a person, for good",
+		Long: "Erase blanks the person's name, address, contacts, birth, identifiers and bank data, the notes, external metadata\n" +
+			"and recordings of their calls, the external metadata of their pledges, their signature files, and who paid in\n" +
+			"their transactions. Amounts, dates, codes and links stay, for the books. The person is 404 from then on, and the\n" +
+			"uuid is not given again. Their calls and pledges take no changes any more.\n\n" +
+			"Then the files of the database are cleaned of what it held: SQLite's at once, also while it is served (one that an\n" +
+			"earlier version made is written anew, once, while changes wait); on PostgreSQL the tables are written anew, each\n" +
+			"locked meanwhile; those of more than 1 GiB are only vacuumed and named: VACUUM FULL them in a quiet hour. Backups,\n" +
+			"and PostgreSQL's WAL, hold it until they end; who was erased when is noted in a file outside of the database, so\n" +
+			"that fundeskd erasures replay erases it again when a backup was restored.\n\n" +
+			"The reason is kept in the audit: it must not tell who the person is.",
+		Example: "  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\" --dry-run\n" +
+			"  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\" --yes",
+		Args: exactly("UUID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := parseUUID("person", args[0])
+			if err != nil {
+				return err
+			}
+			switch {
+			case request.Reason == "":
+				return usage("--reason is needed; it is kept in the audit")
+			case !yes && !request.DryRun:
+				return usage("what is erased does not come back: use --dry-run to see what it would be, and --yes to erase it")
+			}
+			if request.Record, err = p.erasures(); err != nil {
+				return err
+			}
+			p.existing, p.answerTimeout = true, forgoTimeout
+			return p.with(c.Context(), func(s *service.Service) error {
+				erasure, err := s.ErasePerson(c.Context(), id, request)
+				if err != nil {
+					return refused(fmt.Errorf("erase the person: %w", err))
+				}
+				return p.print(erasure, func(w io.Writer) { writeErasure(w, erasure) })
+			})
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&request.Reason, "reason", "", "`text`, why; such as the number of the request, never who the person is")
+	flags.BoolVar(&request.DryRun, "dry-run", false, "only count what would be erased")
+	flags.BoolVar(&yes, "yes", false, "erase it")
+	p.erasuresFlag(c)
+	return c
+}
+
+// writeErasure tells what was erased.
+func writeErasure(w io.Writer, e service.Erasure) {
+	switch {
+	case e.Repeated:
+		fmt.Fprintf(w, "person %s was erased at %s\n", e.PersonUUID, e.ErasedAt)
+	case e.DryRun:
+		fmt.Fprintf(w, "would erase person %s", e.PersonUUID)
+	default:
+		fmt.Fprintf(w, "erased person %s", e.PersonUUID)
+	}
+	if !e.Repeated {
+		fmt.Fprintf(w, ": %d calls, %d pledges, %d transactions, %d signature files; %d calls of the queue, %d leases\n",
+			e.Calls, e.Pledges, e.Transactions, e.Signatures, e.Waiting, e.Leases)
+	}
+	if e.Scrubbed != nil {
+		for _, table := range e.Scrubbed.Later {
+			fmt.Fprintf(w, "the table %s is too large to be written anew now: run VACUUM FULL %s in a quiet hour\n", table, table)
+		}
+	}
+}

@@ -1,0 +1,364 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"fundesk/service/servicetest"
+)
+
+// secret is in every value of the donor who is erased, and in no other.
+const secret = "Geheimnis"
+
+// filesOf are the files in which a database keeps what it keeps, but for PostgreSQL's WAL.
+func (e environment) filesOf(t *testing.T) (files []string) {
+	t.Helper()
+	if e.database == "" {
+		database := filepath.Join(e.folder, "fundeskd.db")
+		return []string{database, database + "-wal", database + "-shm"}
+	}
+	server, err := url.Parse(e.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = filepath.WalkDir(filepath.Join(server.Query().Get("host"), "data", "base"), func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			files = append(files, name)
+		}
+		return nil // Files go while they are looked for.
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// holding are the files that hold the secret, and where. PostgreSQL keeps in memory what it will write.
+func (e environment) holding(t *testing.T) (found []string) {
+	t.Helper()
+	if e.database != "" {
+		server, err := pgx.Connect(t.Context(), e.database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = server.Exec(t.Context(), `CHECKPOINT`)
+		if err := errors.Join(err, server.Close(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range e.filesOf(t) {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			continue // Likewise.
+		}
+		if at := bytes.Index(content, []byte(secret)); at >= 0 {
+			found = append(found, fmt.Sprintf("%s at %d: %q", filepath.Base(name), at, content[max(0, at-40):min(len(content), at+40)]))
+		}
+	}
+	return found
+}
+
+// onEngines runs a test on SQLite and on a PostgreSQL server of its own.
+func onEngines(t *testing.T, test func(t *testing.T, e environment)) {
+	t.Helper()
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		test(t, newFileEnvironment(t))
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		servicetest.NeedPostgres(t)
+		server, stop, err := servicetest.StartPostgres(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := stop(); err != nil {
+				t.Error(err)
+			}
+		})
+		e := newFileEnvironment(t)
+		e.database = server
+		test(t, e)
+	})
+}
+
+// donor is a person with a call that waits, one that was completed, a pledge and a transaction.
+type donor struct {
+	person, waiting, completed, pledge string
+}
+
+// charity is a service with an account.
+type charity struct {
+	e            environment
+	t            *testing.T
+	url, token   string
+	organization string
+}
+
+func newCharity(t *testing.T, e environment) *charity {
+	t.Helper()
+	c := &charity{e: e, t: t}
+	var made struct{ UUID, Token string }
+	e.must(&made, "", "organization", "add", "--name", "Sea Rescue", "--abbreviation", "SR")
+	c.organization = made.UUID
+	e.must(&made, "", "account", "add", "a", "--all-organizations", "--external-source", "crm")
+	c.token = made.Token
+	c.url = e.serve().url
+	return c
+}
+
+// ask sends a request, and is the answer.
+func (c *charity) ask(method, path, body string) (status int, answer map[string]any) {
+	c.t.Helper()
+	request, err := http.NewRequestWithContext(c.t.Context(), method, c.url+path, strings.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+c.token)
+	request.Header.Set("Content-Type", "application/json")
+	got, err := http.DefaultClient.Do(request)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer got.Body.Close()
+	_ = json.NewDecoder(got.Body).Decode(&answer) // Some have none.
+	return got.StatusCode, answer
+}
+
+// must is the identifier in the answer to a change that is made.
+func (c *charity) must(method, path, body string) string {
+	c.t.Helper()
+	status, answer := c.ask(method, path, body)
+	if status >= 300 {
+		c.t.Fatalf("%s %s: got %d %v", method, path, status, answer)
+	}
+	id, _ := answer["uuid"].(string)
+	return id
+}
+
+// donor makes one all of whose values hold a text. Records of others come in between and after, so
+// that pages are divided, and theirs among them.
+func (c *charity) donor(text string) (d donor) {
+	c.t.Helper()
+	long := strings.Repeat(text+" rang at noon, and was not in; ", 450)
+	d.person = c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q,
+		"name":{"firstName":"%[2]s","lastName":"%[2]s"},"academicTitle":"%[2]s","email":"%[2]s@example.org","iban":"NL91ABNA0417164300",
+		"address":{"street":"%[2]s","houseNumber":"1","zipCode":"%[2]s","city":"%[2]s","country":"NL"},"mandate":{"id":"%[2]s"},"language":"nl"}`, c.organization, text))
+	c.others(30)
+	d.pledge = c.must("POST", "/api/v1/pledges", fmt.Sprintf(`{"personUuid":%[1]q,"createdAt":"2026-11-20","owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q,
+		"initialDonationInterval":"monthly","initialDonationAmount":12.5,"recruiterUserUuid":%[2]q,"startsAt":"2026-12-01","externalMetadata":{"%[3]s":"%[3]s"}}`, d.person, c.organization, text))
+	d.waiting = c.must("POST", "/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2026-11-20","externalMetadata":{"applicationName":"a","referenceId":%q,"statusCode":"S"},"notes":%q}`, d.person, text, long))
+	d.completed = c.must("POST", "/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"relatedCaseUuid":%q,"requestedAt":"2026-11-19","type":"winback","notes":%q}`, d.person, d.pledge, long))
+	c.must("PUT", "/api/v1/calls/"+d.completed+"/actions/complete", fmt.Sprintf(`{"result":{"resultCode":"1","donorRetentionRating":7,"notes":%q}}`, long))
+	for i := range 5 { // Each makes a copy of the document, that lies elsewhere.
+		c.must("PUT", "/api/v1/persons/"+d.person+"/actions/update", fmt.Sprintf(`{"name":{"initials":"%s%s"}}`, text, strings.Repeat("x", 150*i)))
+		c.others(20)
+	}
+	_, out, errs := c.e.run(fmt.Sprintf(`{"kind":"transaction","data":{"uuid":"7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d10","pledgeUuid":%q,"personUuid":%q,"amount":12.5,"name":%[3]q,"iban":"NL91ABNA0417164300","description":%[3]q,"method":"sepa","status":"paid","createdAt":"2026-11-20","updatedAt":"2026-11-20"}}`,
+		d.pledge, d.person, text), "load", "-")
+	if !strings.Contains(out, "1 transaction") {
+		c.t.Fatal(out, errs)
+	}
+	return d
+}
+
+// others makes persons with values of many lengths.
+func (c *charity) others(n int) {
+	c.t.Helper()
+	for i := range n {
+		c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q,"name":{"lastName":%[2]q},"mandate":{"id":%[2]q}}`,
+			c.organization, strings.Repeat("abc ", 1+i*7%40)))
+	}
+}
+
+// TestErasedBytes erases a donor while the database is served: no byte of them is left in its files,
+// answers do not show them, nothing of them can be changed, and the queue gives none of their calls.
+func TestErasedBytes(t *testing.T) {
+	t.Parallel()
+	onEngines(t, func(t *testing.T, e environment) {
+		c := newCharity(t, e)
+		d := c.donor(secret)
+		if len(e.holding(t)) == 0 {
+			t.Fatal("the donor is in no file: the test finds nothing")
+		}
+		var lease struct {
+			Leases []struct{ LeaseUUID, CallUUID string }
+		}
+		_, taken := c.ask("POST", "/fundesk/v1/queue/take", `{"requestUuid":"5d0c1f7e-9f5b-4b5e-8a38-0f7a3a1d9b11","userUuid":"5d0c1f7e-9f5b-4b5e-8a38-0f7a3a1d9b12"}`)
+		text, _ := json.Marshal(taken)
+		if _ = json.Unmarshal(text, &lease); len(lease.Leases) != 1 {
+			t.Fatalf("got %s, want the donor's call", text)
+		}
+		var counted, erased struct {
+			Calls, Pledges, Transactions, Leases, Waiting int
+			Repeated                                      bool
+		}
+		e.must(&counted, "", "person", "erase", d.person, "--reason", "request 17", "--dry-run")
+		if c.must("GET", "/api/v1/persons/"+d.person, "") == "" {
+			t.Error("a dry run erased the person")
+		}
+		if code, _, errs := e.run("", "person", "erase", d.person, "--reason", "request 17"); code != exitUsage || !strings.Contains(errs, "--yes") {
+			t.Errorf("without --yes: got code %d, %s", code, errs)
+		}
+		e.must(&erased, "", "person", "erase", d.person, "--reason", "request 17", "--yes")
+		if counted != erased || erased.Calls != 2 || erased.Pledges != 1 || erased.Transactions != 1 || erased.Leases != 1 || erased.Waiting != 1 {
+			t.Errorf("got %+v, after a dry run that counted %+v", erased, counted)
+		}
+		if found := e.holding(t); len(found) > 0 {
+			t.Errorf("left in %s", strings.Join(found, "\nand in "))
+		}
+		c.checkErased(d, lease.Leases[0].LeaseUUID)
+		e.must(&erased, "", "person", "erase", d.person, "--reason", "request 17", "--yes")
+		var problems struct{ OK bool }
+		if e.must(&problems, "", "check"); !erased.Repeated || !problems.OK {
+			t.Errorf("again: got %+v, a sound database: %t", erased, problems.OK)
+		}
+	})
+}
+
+// checkErased looks what is left of a donor.
+func (c *charity) checkErased(d donor, lease string) {
+	c.t.Helper()
+	const again = `{"notBefore":"2026-11-30T08:00:00Z"}`
+	for _, test := range []struct {
+		method, path, body string
+		want               int
+	}{
+		{"GET", "/api/v1/persons/" + d.person, "", 404},
+		{"PUT", "/api/v1/persons/" + d.person + "/actions/update", `{"name":{"lastName":"A"}}`, 404},
+		{"POST", "/api/v1/persons", fmt.Sprintf(`{"uuid":%[1]q,"owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q}`, d.person, c.organization), 409},
+		{"POST", "/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2026-11-20","type":"winback"}`, d.person), 400},
+		{"PUT", "/api/v1/calls/" + d.waiting + "/actions/add-attempt", "", 404},
+		{"PUT", "/api/v1/calls/" + d.waiting + "/actions/complete", `{"result":{"notes":"A"}}`, 404},
+		{"PUT", "/api/v1/pledges/" + d.pledge + "/actions/update", `{"donationAmount":1}`, 404},
+		{"PUT", "/fundesk/v1/queue/calls/" + d.waiting + "/later", again, 404},
+		{"POST", "/fundesk/v1/queue/leases/" + lease + "/extend", `{"leaseSeconds":60}`, 404},
+		{"POST", "/fundesk/v1/queue/leases/" + lease + "/release", again, 204},
+	} {
+		if got, answer := c.ask(test.method, test.path, test.body); got != test.want {
+			c.t.Errorf("%s %s: got %d %v, want %d", test.method, test.path, got, answer, test.want)
+		}
+	}
+	if _, answer := c.ask("PUT", "/api/v1/calls/"+d.waiting+"/actions/complete", `{}`); !strings.Contains(answer["detail"].(string), "was erased") {
+		c.t.Errorf("got %v, want that it says so", answer)
+	}
+	code, _, errs := c.e.run(fmt.Sprintf(`{"kind":"person","data":{"uuid":%[1]q,"personUuid":%[1]q,"createdAt":"2026-11-20","owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q}}`, d.person, c.organization), "load", "-")
+	if code != exitFailure || !strings.Contains(errs, "already exists") {
+		c.t.Errorf("load: got code %d, %s, want that the uuid is taken", code, errs)
+	}
+	_, call := c.ask("GET", "/api/v1/calls/"+d.completed, "")
+	result, _ := call["result"].(map[string]any)
+	if call["person"] != nil || call["notes"] != nil || result["notes"] != nil || result["resultCode"] != "1" || call["personUuid"] != d.person || call["status"] != "completed" {
+		c.t.Errorf("got %v, want the call without the donor and with its codes and links", call)
+	}
+	transactions, _ := call["transactions"].([]any)
+	if len(transactions) != 1 || transactions[0].(map[string]any)["amount"] != 12.5 || transactions[0].(map[string]any)["name"] != nil {
+		c.t.Errorf("got %v, want the amount of a transaction without a name", transactions)
+	}
+	_, taken := c.ask("POST", "/fundesk/v1/queue/take", `{"requestUuid":"5d0c1f7e-9f5b-4b5e-8a38-0f7a3a1d9b21","userUuid":"5d0c1f7e-9f5b-4b5e-8a38-0f7a3a1d9b12"}`)
+	if leases, _ := taken["leases"].([]any); len(leases) != 0 {
+		c.t.Errorf("the queue gave %v", leases)
+	}
+	var lines []struct{ Operation, Reason string }
+	c.e.must(&lines, "", "audit", "list", "--person", d.person)
+	if last := lines[len(lines)-1]; last.Operation != "person.erase" || last.Reason != "request 17" {
+		c.t.Errorf("got the last line %+v, want the erasure with its reason", last)
+	}
+}
+
+// TestErasuresReplay restores a backup of before an erasure: the donor is back, and is erased again.
+func TestErasuresReplay(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	c := newCharity(t, e)
+	d := c.donor(secret)
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	if code, _, errs := e.run("", "backup", backup); code != exitDone {
+		t.Fatal(errs)
+	}
+	later := c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
+	for _, person := range []string{d.person, later} {
+		if code, _, errs := e.run("", "person", "erase", person, "--reason", "r", "--yes"); code != exitDone {
+			t.Fatal(errs)
+		}
+	}
+	log := filepath.Join(e.folder, "fundeskd.db.erasures")
+	noted, err := os.ReadFile(log)
+	if err != nil || bytes.Count(noted, []byte("\n")) != 2 || bytes.Contains(noted, []byte(secret)) {
+		t.Errorf("got %s, %v, want two persons and nothing of them", noted, err)
+	}
+	restored := newFileEnvironment(t)
+	for _, suffix := range []string{"", ".key"} {
+		content, err := os.ReadFile(backup + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(restored.folder, "fundeskd.db"+suffix), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, _, errs := restored.run("", "erasures", "replay"); code != exitUsage || !strings.Contains(errs, ".erasures") {
+		t.Errorf("without a file: got code %d, %s", code, errs)
+	}
+	for _, want := range []int{2, 0} {
+		var done struct{ Noted, Replayed int }
+		if restored.must(&done, "", "erasures", "replay", "--from", log); done.Noted != 2 || done.Replayed != want {
+			t.Errorf("got %+v, want two, and %d that were erased again", done, want)
+		}
+	}
+	if found := restored.holding(t); len(found) > 0 {
+		t.Errorf("left in %v", found)
+	}
+	var export struct {
+		Person   any
+		ErasedAt string
+	}
+	restored.must(&export, "", "person", "export", later)
+	if export.Person != nil || export.ErasedAt == "" {
+		t.Errorf("got %+v of a person who was made after the backup, want that they are erased", export)
+	}
+}
+
+// TestPersonExport prints all that is kept of a person, as one object and line by line.
+func TestPersonExport(t *testing.T) {
+	t.Parallel()
+	onEngines(t, func(t *testing.T, e environment) {
+		c := newCharity(t, e)
+		d := c.donor("Jansen")
+		c.must("POST", "/api/v1/entity-access/actions/mark-processed", fmt.Sprintf(`{"entries":[{"entityName":"call","entityUuid":%q,"processedAt":"2026-11-20","externalSourceName":"crm"}]}`, d.completed))
+		var export struct {
+			Person                                   map[string]any
+			Calls, Pledges, Transactions, Signatures []any
+			Marks, Audit                             []map[string]any
+			Queue                                    map[string]any
+		}
+		e.must(&export, "", "person", "export", d.person)
+		private, _ := export.Person["notAnswered"].(map[string]any)
+		if export.Person["lastName"] != "Jansen" || private["mandateId"] != "Jansen" || len(export.Calls) != 2 || len(export.Pledges) != 1 ||
+			len(export.Transactions) != 1 || len(export.Marks) != 1 || export.Marks[0]["externalSourceName"] != "crm" {
+			t.Errorf("got %+v, want all of the donor", export)
+		}
+		if n := len(export.Audit); n < 10 || export.Audit[0]["operation"] != "person.create" || export.Audit[n-1]["operation"] != "person.export" {
+			t.Errorf("got %d lines of audit, want those of the donor until the export", n)
+		}
+		_, lines, errs := e.run("", "person", "export", d.person, "-o", "ndjson")
+		if n := strings.Count(lines, "\n"); n != 1+2+1+1+1+1+len(export.Audit)+1 || !strings.HasPrefix(lines, `{"kind":"person","data":{`) {
+			t.Errorf("got %d lines: %s%s", n, lines, errs)
+		}
+		if code, _, errs := e.run("", "person", "export", c.organization); code != exitFailure || !strings.Contains(errs, "no person "+c.organization) {
+			t.Errorf("an unknown person: got code %d, %s", code, errs)
+		}
+	})
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/service"
+)
+
+func (p *program) retentionCommand() *cobra.Command {
+	return group("retention", "Take back what is older than it may be", p.retentionSet(), p.retentionShow(), p.retentionRun())
+}
+
+func (p *program) retentionSet() *cobra.Command {
+	var organization, calls, leads, persons string
+	c := &cobra.Command{
+		Use:   "set --organization UUID",
+		Short: "Say after how many months what is taken back of an organization's donors",
+		Long: "--calls: calls that have ended lose their notes, external metadata and recording. --leads: persons without a pledge\n" +
+			"are erased. --persons: persons whose pledges have all ended are erased. The months are counted from the last that\n" +
+			"happened with the call, or with the person; nobody with a call that waits is erased. Nothing is taken back before\n" +
+			"fundeskd retention run. What is not named stays as it is; never takes a bound away.",
+		Example: "  fundeskd retention set --organization 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --calls 24mo --leads 12mo --persons 84mo",
+		Args:    exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			id, err := parseUUID("--organization", organization)
+			if err != nil {
+				return err
+			}
+			var changes []func(*service.Retention)
+			for _, flag := range []struct {
+				name, text string
+				field      func(*service.Retention) **int
+			}{
+				{"calls", calls, func(r *service.Retention) **int { return &r.Calls }},
+				{"leads", leads, func(r *service.Retention) **int { return &r.Leads }},
+				{"persons", persons, func(r *service.Retention) **int { return &r.Persons }},
+			} {
+				if !c.Flags().Changed(flag.name) {
+					continue
+				}
+				months, err := parseMonths(flag.text)
+				if err != nil {
+					return usage("--%s %q %w", flag.name, flag.text, err)
+				}
+				changes = append(changes, func(r *service.Retention) { *flag.field(r) = months })
+			}
+			if len(changes) == 0 {
+				return usage("use --calls, --leads or --persons, as in --calls 24mo")
+			}
+			p.existing = true
+			return p.with(c.Context(), func(s *service.Service) error {
+				r, err := s.SetRetention(c.Context(), id, func(r *service.Retention) {
+					for _, change := range changes {
+						change(r)
+					}
+				})
+				if err != nil {
+					return fmt.Errorf("change the retention: %w", err)
+				}
+				return p.print(viewRetention(r), func(w io.Writer) { table(w, [][]string{retentionCells(r)}) })
+			})
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&organization, "organization", "", "`uuid` of the organization that owns the persons")
+	flags.StringVar(&calls, "calls", "", "`months`, such as 24mo or 2y: what calls lose their notes after; or never")
+	flags.StringVar(&leads, "leads", "", "`months` after which persons without a pledge are erased; or never")
+	flags.StringVar(&persons, "persons", "", "`months` after which persons without a pledge that holds are erased; or never")
+	return c
+}
+
+// parseMonths reads 24mo, 2y or never, which is nil.
+func parseMonths(text string) (*int, error) {
+	if text == "never" {
+		return nil, nil //nolint:nilnil // None is no mistake.
+	}
+	number, each := strings.TrimSuffix(text, "mo"), 1
+	if number == text {
+		number, each = strings.TrimSuffix(text, "y"), 12
+	}
+	n, err := strconv.Atoi(number)
+	if err != nil || number == text || n < 1 || n > 1200 {
+		return nil, fmt.Errorf("must be months such as 24mo, years such as 2y, or never")
+	}
+	n *= each
+	return &n, nil
+}
+
+// retentionView is a retention as it is printed.
+type retentionView struct {
+	Organization string  `json:"organization"`
+	Calls        *string `json:"calls"`
+	Leads        *string `json:"leads"`
+	Persons      *string `json:"persons"`
+}
+
+func viewRetention(r service.Retention) retentionView {
+	view := func(months *int) *string {
+		if months == nil {
+			return nil
+		}
+		return new(strconv.Itoa(*months) + "mo")
+	}
+	return retentionView{r.Organization.String(), view(r.Calls), view(r.Leads), view(r.Persons)}
+}
+
+func retentionCells(r service.Retention) []string {
+	view := viewRetention(r)
+	cell := func(name string, months *string) string {
+		if months == nil {
+			return name + " never"
+		}
+		return name + " " + *months
+	}
+	return []string{view.Organization, cell("calls", view.Calls), cell("leads", view.Leads), cell("persons", view.Persons)}
+}
+
+func (p *program) retentionShow() *cobra.Command {
+	return &cobra.Command{
+		Use:     "show",
+		Short:   "Show after how many months what is taken back",
+		Example: "  fundeskd retention show",
+		Args:    exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			p.existing = true
+			return p.with(c.Context(), func(s *service.Service) error {
+				all, err := s.Retentions(c.Context())
+				if err != nil {
+					return err
+				}
+				views, rows := make([]retentionView, len(all)), make([][]string, len(all))
+				for i, r := range all {
+					views[i], rows[i] = viewRetention(r), retentionCells(r)
+				}
+				return p.print(views, func(w io.Writer) { table(w, rows) })
+			})
+		},
+	}
+}
+
+func (p *program) retentionRun() *cobra.Command {
+	var dry bool
+	c := &cobra.Command{
+		Use:   "run",
+		Short: "Take back what is older than the retention of its organization says",
+		Long: "Run works in small parts, beside a running serve, and may be interrupted and run again. Persons are erased as by\n" +
+			"fundeskd person erase, and noted in the same file. Run it once a day or a month.",
+		Example: "  fundeskd retention run --dry-run",
+		Args:    exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			record, err := p.erasures()
+			if err != nil {
+				return err
+			}
+			p.existing, p.answerTimeout = true, forgoTimeout
+			return p.with(c.Context(), func(s *service.Service) error {
+				all, err := s.RunRetention(c.Context(), dry, record)
+				if err != nil {
+					return err
+				}
+				rows := make([][]string, len(all))
+				for i, r := range all {
+					rows[i] = []string{
+						r.Organization.String(), strconv.Itoa(r.Calls) + " calls", strconv.Itoa(r.Leads) + " leads", strconv.Itoa(r.Persons) + " persons",
+					}
+				}
+				return p.print(all, func(w io.Writer) { table(w, rows) })
+			})
+		},
+	}
+	c.Flags().BoolVar(&dry, "dry-run", false, "only count what would be taken back")
+	p.erasuresFlag(c)
+	return c
+}

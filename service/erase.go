@@ -1,0 +1,302 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+)
+
+// Erasure is what is erased with a person.
+type Erasure struct {
+	PersonUUID   apitype.UUID `json:"personUuid"`
+	ErasedAt     apitype.Time `json:"erasedAt"`
+	Repeated     bool         `json:"repeated"` // It was erased before; nothing was left to erase.
+	Calls        int          `json:"calls"`
+	Pledges      int          `json:"pledges"`
+	Transactions int          `json:"transactions"`
+	Signatures   int          `json:"signatures"`
+	Leases       int          `json:"leases"`   // That held.
+	Waiting      int          `json:"waiting"`  // Calls that the queue would have given.
+	DryRun       bool         `json:"dryRun"`   // Nothing was erased.
+	Scrubbed     *Scrubbed    `json:"scrubbed"` // Null in a dry run.
+}
+
+// Scrubbed is what was done so that the files of the database hold nothing of erased values.
+type Scrubbed struct {
+	Rewritten []string `json:"rewritten"` // What was written anew.
+	Later     []string `json:"later"`     // Tables that are too large to be written anew while they are used.
+}
+
+// EraseRequest asks for the erasure of a person.
+type EraseRequest struct {
+	Reason string
+	DryRun bool
+	// Record is told of the erasure before it is made, to keep outside the database who was erased
+	// when; nil: nobody is. It may be told again.
+	Record func(id apitype.UUID, at apitype.Time) error
+}
+
+// MaxReason is how long a reason may be, in code points.
+const MaxReason = 1000
+
+func (r EraseRequest) check() error {
+	var v apitype.Violations
+	switch reason := strings.TrimSpace(r.Reason); {
+	case reason == "":
+		v.Add("/reason", "is required")
+	case len([]rune(reason)) > MaxReason:
+		v.Add("/reason", "must have %d characters at most", MaxReason)
+	case strings.ContainsRune(reason, 0):
+		v.Add("/reason", "must not contain a NUL character")
+	}
+	return invalid(v)
+}
+
+// ErasePerson erases what is known of a person, for an operator. It is done again, without any
+// effect but on the files, where the person was erased before. Spec gap: S60.
+func (s *Service) ErasePerson(ctx context.Context, id apitype.UUID, request EraseRequest) (Erasure, error) {
+	if err := request.check(); err != nil {
+		return Erasure{}, err
+	}
+	line := AuditLine{At: s.present(), Operation: AuditPersonErase, Record: &id, Reason: strings.TrimSpace(request.Reason)}
+	return s.erasePerson(ctx, line, request, nil)
+}
+
+// ErasePersonFor is ErasePerson for a caller, who must see the person.
+// POST /fundesk/v1/persons/{uuid}/erase
+func (s *Service) ErasePersonFor(ctx context.Context, c Caller, id apitype.UUID, request EraseRequest) (Answer, error) {
+	if err := c.Require(PersonsErase); err != nil {
+		return Answer{}, err
+	}
+	if err := request.check(); err != nil {
+		return Answer{}, err
+	}
+	line := c.audited(AuditPersonErase, id, s.present())
+	line.Reason = strings.TrimSpace(request.Reason)
+	request.Record = s.recordErasure
+	erasure, err := s.erasePerson(ctx, line, request, &c)
+	if err != nil {
+		return Answer{}, err
+	}
+	return answered(erasure)
+}
+
+func (s *Service) erasePerson(ctx context.Context, line AuditLine, request EraseRequest, c *Caller) (erasure Erasure, err error) {
+	id := *line.Record
+	var e *eraser
+	erase := func(tx Tx) error {
+		if c != nil {
+			if _, err := visiblePerson(tx, *c, id); err != nil {
+				return err
+			}
+		}
+		if err := tx.LoadsAlone(false); err != nil {
+			return err
+		}
+		kept, err := tx.HoldKept(id)
+		if errors.Is(err, ErrNoRow) {
+			return noPerson(id)
+		}
+		if err != nil {
+			return err
+		}
+		e = &eraser{tx: tx, kept: kept, now: line.At}
+		if request.DryRun || kept.ErasedAt != nil {
+			return nil
+		}
+		if err := e.erase(); err != nil {
+			return err
+		}
+		if request.Record != nil {
+			if err := request.Record(id, line.At); err != nil {
+				return err
+			}
+		}
+		line.Fields = "person,calls,pledges,transactions,signatures"
+		return tx.Audit(line.of(id))
+	}
+	if err := described("erase the person", s.store.UpdateShared(ctx, erase)); err != nil {
+		return erasure, err
+	}
+	erasure = e.kept.erasure(line.At)
+	if erasure.DryRun = request.DryRun; request.DryRun {
+		return erasure, nil
+	}
+	scrubbed, err := s.store.Scrub(context.WithoutCancel(ctx), e.traces)
+	if err != nil {
+		return erasure, described("the person is erased, but the files of the database were not cleaned of what it held (run the same command again)", err)
+	}
+	erasure.Scrubbed = &scrubbed
+	return erasure, nil
+}
+
+// erasure counts what is kept.
+func (k Kept) erasure(now apitype.Time) Erasure {
+	e := Erasure{PersonUUID: k.Person.UUID, ErasedAt: now}
+	if k.ErasedAt != nil {
+		e.ErasedAt, e.Repeated = *k.ErasedAt, true
+		return e
+	}
+	e.Calls, e.Pledges, e.Transactions, e.Signatures, e.Waiting = len(k.Calls), len(k.Pledges), len(k.Transactions), len(k.Signatures), len(k.Waiting)
+	for _, lease := range k.Leases {
+		if lease.live(now) {
+			e.Leases++
+		}
+	}
+	return e
+}
+
+// ReplayErasure erases a person as an earlier erasure did, of which the database knows nothing
+// since it was restored. Of one that is unknown the uuid is kept, so that it is not used again.
+func (s *Service) ReplayErasure(ctx context.Context, id apitype.UUID, at apitype.Time) (done bool, traces [][]byte, err error) {
+	line := AuditLine{At: s.present(), Operation: AuditPersonErase, Record: &id, Person: &id, Reason: "replayed"}
+	err = s.store.UpdateShared(ctx, func(tx Tx) error {
+		done, traces = false, nil
+		if err := tx.LoadsAlone(false); err != nil {
+			return err
+		}
+		kept, err := tx.HoldKept(id)
+		switch {
+		case errors.Is(err, ErrNoRow):
+			err = tx.EraseUnknown(id, at)
+		case err != nil || kept.ErasedAt != nil:
+			return err
+		default:
+			e := &eraser{tx: tx, kept: kept, now: at}
+			err = e.erase()
+			traces = e.traces
+		}
+		done = true
+		return errors.Join(err, tx.Audit(line))
+	})
+	return done, traces, described("replay the erasure", err)
+}
+
+// Scrub takes from the files of the database what is left of erased values.
+func (s *Service) Scrub(ctx context.Context, traces [][]byte) (Scrubbed, error) {
+	return s.store.Scrub(ctx, traces)
+}
+
+// eraser erases what is kept of a person.
+type eraser struct {
+	tx     Tx
+	kept   Kept
+	now    apitype.Time
+	traces [][]byte // What held the erased values.
+}
+
+// erase blanks what the person, and what belongs to them, says of them. Amounts, dates, codes and
+// links stay, for the books.
+func (e *eraser) erase() error {
+	p := e.kept.Person
+	e.trace(p.Doc, p.Quality)
+	if p.MandateID != nil {
+		e.trace([]byte(*p.MandateID))
+	}
+	if err := e.tx.ErasePerson(p.UUID, e.now); err != nil {
+		return err
+	}
+	for _, row := range e.kept.Calls {
+		if err := e.call(row); err != nil {
+			return err
+		}
+	}
+	for _, row := range e.kept.Pledges {
+		if err := e.pledge(row); err != nil {
+			return err
+		}
+	}
+	for _, row := range e.kept.Signatures {
+		e.trace(row.Content)
+	}
+	for _, row := range e.kept.Transactions {
+		if err := e.transaction(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *eraser) trace(values ...[]byte) { e.traces = append(e.traces, values...) }
+
+func (e *eraser) call(row CallRow) error {
+	e.trace(row.Doc, row.Private)
+	if err := row.blank(e.now); err != nil {
+		return err
+	}
+	var private callPrivate
+	if err := decode("call", row.Private, &private); err != nil {
+		return err
+	}
+	private.ErasedAt = &e.now
+	var err error
+	if row.Private, err = encode("call", private); err != nil {
+		return err
+	}
+	return e.tx.RewriteCall(row)
+}
+
+// blank takes from a call its notes, external metadata and what is known of its recording.
+func (c *CallRow) blank(now apitype.Time) error {
+	var call apitype.Call
+	if err := decode("call", c.Doc, &call); err != nil {
+		return err
+	}
+	call.Notes, call.RecordingDuration, call.LastUpdatedAt = nil, nil, now
+	if call.ExternalMetadata.Pointer() != nil {
+		call.ExternalMetadata = apitype.EmbedPointer[apitype.CallExternalMetadata](nil)
+	}
+	if result := call.Result.Pointer(); result != nil {
+		result.Notes = nil
+		call.Result = apitype.EmbedPointer(result)
+	}
+	return c.write(call)
+}
+
+func (e *eraser) pledge(row PledgeRow) error {
+	e.trace(row.Doc)
+	var pledge apitype.Pledge
+	if err := decode("pledge", row.Doc, &pledge); err != nil {
+		return err
+	}
+	pledge.ExternalMetadata, pledge.RecruitingLocationLabel, pledge.UpdatedAt = nil, nil, e.now
+	if err := row.write(pledge); err != nil {
+		return err
+	}
+	var private pledgePrivate
+	if err := decode("pledge", row.Private, &private); err != nil {
+		return err
+	}
+	private.ErasedAt = &e.now
+	var err error
+	if row.Private, err = encode("pledge", private); err != nil {
+		return err
+	}
+	return e.tx.RewritePledge(row)
+}
+
+func (e *eraser) transaction(row TransactionRow) error {
+	e.trace(row.Doc)
+	var t apitype.Transaction
+	if err := decode("transaction", row.Doc, &t); err != nil {
+		return err
+	}
+	t.Name, t.IBAN, t.Description, t.ProviderMetadata = nil, nil, nil, nil
+	var err error
+	if row.Doc, err = encode("transaction", t); err != nil {
+		return err
+	}
+	return e.tx.RewriteTransaction(row)
+}
+
+// erased refuses to change a record of a person who was erased: what private columns hold of it
+// says so.
+func erased(kind string, private []byte) error {
+	if !bytes.Contains(private, []byte(`"erasedAt"`)) {
+		return nil
+	}
+	return &Error{Kind: NotFound, Detail: "the person of this " + kind + " was erased; the " + kind + " takes no changes any more, and nothing of this one was kept"}
+}

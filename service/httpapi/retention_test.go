@@ -1,0 +1,106 @@
+package httpapi_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+)
+
+// old loads a person who was made so many months ago, with a pledge of a status, or none when it is
+// empty, and a call of a status, as old, or none.
+func (w *world) old(organization apitype.UUID, months int, pledge apitype.PledgeStatus, call apitype.CallStatus) (person, called apitype.UUID) {
+	at := apitype.NewTime(servicetest.Start.AddDate(0, -months, 0))
+	person, called = apitype.NewUUID(), apitype.NewUUID()
+	records := []service.LoadRecord{{Kind: service.LoadPerson, Data: service.LoadedPerson{
+		Person:                 apitype.Person{UUID: person, PersonUUID: person, CreatedAt: at, LastName: new("Jansen")},
+		OwningOrganizationUUID: organization, RecruitingOrganizationUUID: organization,
+	}}}
+	if pledge != "" {
+		id := apitype.NewUUID()
+		records = append(records, service.LoadRecord{Kind: service.LoadPledge, Data: service.LoadedPledge{PersonUUID: &person, Pledge: apitype.Pledge{
+			UUID: id, Status: pledge, StartsAt: at, CreatedAt: at, UpdatedAt: at, OwningOrganizationUUID: organization, RecruitingOrganizationUUID: organization,
+			InitialDonationAmount: apitype.Cents(100), DonationAmount: apitype.Cents(100), InitialDonationInterval: "monthly", DonationInterval: "monthly",
+			RecruiterUserUUID: apitype.MustParseUUID(user),
+		}}})
+	}
+	if call != "" {
+		loaded := apitype.Call{UUID: called, Status: call, RequestedAt: at, LastUpdatedAt: at, PersonUUID: person, Type: apitype.CallHappy, Notes: new("not in")}
+		records = append(records, service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: loaded}})
+	}
+	w.Load(records...)
+	return person, called
+}
+
+// TestRetention takes back what is old enough of one organization, and of no other, and nothing of
+// whoever is about to be rung.
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	o := w.Organization("Old")
+	if _, err := w.Service.SetRetention(t.Context(), o, func(r *service.Retention) { r.Calls, r.Leads, r.Persons = new(24), new(12), new(84) }); err != nil {
+		t.Fatal(err)
+	}
+	goes := map[apitype.UUID]bool{}
+	person := func(gone bool, months int, pledge apitype.PledgeStatus, call apitype.CallStatus) (called apitype.UUID) {
+		id, called := w.old(o, months, pledge, call)
+		goes[id] = gone
+		return called
+	}
+	person(true, 13, "", "")
+	person(true, 13, "", apitype.CallCompleted)
+	person(false, 13, "", apitype.CallRequested)
+	person(false, 11, "", "")
+	person(true, 85, apitype.PledgeCancelled, "")
+	person(false, 85, apitype.PledgeActive, "")
+	person(false, 85, apitype.PledgeLead, "")
+	person(false, 83, apitype.PledgeFulfilled, "")
+	person(false, 85, apitype.PledgeDropped, apitype.CallRequested)
+	blanked := person(false, 25, apitype.PledgeActive, apitype.CallExpired)
+	kept := []apitype.UUID{person(false, 23, apitype.PledgeActive, apitype.CallExpired), person(false, 25, apitype.PledgeActive, apitype.CallRequested)}
+	other, _ := w.old(w.b.organization, 200, "", "")
+	goes[other] = false
+
+	noted := 0
+	run := func(dry bool) service.Retired {
+		t.Helper()
+		done, err := w.Service.RunRetention(t.Context(), dry, func(apitype.UUID, apitype.Time) error { noted++; return nil })
+		if err != nil || len(done) != 1 {
+			t.Fatalf("got %v, %v, want one organization", done, err)
+		}
+		return done[0]
+	}
+	want := service.Retired{Organization: o, Calls: 1, Leads: 2, Persons: 1}
+	if diff := cmp.Diff(want, run(true)); diff != "" || noted != 0 {
+		t.Errorf("a dry run: %s, %d persons noted", diff, noted)
+	}
+	w.Clock.Advance(time.Second)
+	since := apitype.NewTime(w.Clock.Now())
+	if diff := cmp.Diff(want, run(false)); diff != "" || noted != 3 {
+		t.Errorf("a run: %s, %d persons noted", diff, noted)
+	}
+	for id, gone := range goes {
+		if got := w.Do(w.all, "GET", "/api/v1/persons/"+id.String(), "").Status; (got == 404) != gone {
+			t.Errorf("person: got %d, want that it is gone: %t", got, gone)
+		}
+	}
+	if got := w.Do(w.all, "GET", "/api/v1/calls/"+blanked.String(), "").Object(); got["notes"] != nil || got["status"] != "expired" || got["person"] == nil {
+		t.Errorf("got %v, want the call without notes", got)
+	}
+	for _, id := range kept {
+		if got := w.Do(w.all, "GET", "/api/v1/calls/"+id.String(), "").Object(); got["notes"] != "not in" {
+			t.Errorf("got %v, want the call as it was", got)
+		}
+	}
+	lines := w.lines(t, service.AuditFilter{Since: &since})
+	if len(lines) != 4 || lines[0].Operation != service.AuditRetentionRun || lines[0].Records == nil || *lines[0].Records != 1 || lines[1].Person == nil {
+		t.Errorf("got %v, want a line for the calls and one for each person", brief(lines))
+	}
+	if diff := cmp.Diff(service.Retired{Organization: o}, run(false)); diff != "" {
+		t.Errorf("again: %s", diff)
+	}
+}

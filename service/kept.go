@@ -1,0 +1,194 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"fundesk/apiclient/apitype"
+)
+
+// Kept is everything that is kept of a person.
+type Kept struct {
+	Person       PersonRow // Without a document when they were erased.
+	ErasedAt     *apitype.Time
+	Calls        []CallRow
+	Pledges      []PledgeRow
+	Transactions []TransactionRow
+	Signatures   []SignatureRow
+	Marks        []MarkRow
+	Waiting      []QueueRow // Calls in the queue.
+	Leases       []LeaseRow // Also those that have ended.
+	RungAt       *apitype.Time
+}
+
+// MarkRow is a mark with the account that made it.
+type MarkRow struct {
+	Account apitype.UUID `json:"account"`
+	apitype.ProcessedEntry
+}
+
+// Export is everything that is kept of a person, as it is handed out.
+type Export struct {
+	Person       jsontext.Value    `json:"person"`
+	ErasedAt     *apitype.Time     `json:"erasedAt,omitzero"`
+	Calls        []jsontext.Value  `json:"calls"`
+	Pledges      []jsontext.Value  `json:"pledges"`
+	Transactions []jsontext.Value  `json:"transactions"`
+	Signatures   []ExportSignature `json:"signatures"`
+	Marks        []MarkRow         `json:"marks"`
+	Queue        ExportQueue       `json:"queue"`
+	Audit        []ExportAudit     `json:"audit"`
+}
+
+// ExportSignature is the signature file of a pledge.
+type ExportSignature struct {
+	PledgeUUID apitype.UUID `json:"pledgeUuid"`
+	Content    []byte       `json:"content"` // Base64 in JSON.
+}
+
+// ExportQueue is what the queue keeps of a person.
+type ExportQueue struct {
+	LastRungAt *apitype.Time    `json:"lastRungAt"`
+	Deferrals  []ExportDeferral `json:"deferrals"`
+	Leases     []apitype.Lease  `json:"leases"`
+}
+
+// ExportDeferral is a call that is put off.
+type ExportDeferral struct {
+	CallUUID  apitype.UUID  `json:"callUuid"`
+	NotBefore apitype.Time  `json:"notBefore"`
+	UserUUID  *apitype.UUID `json:"userUuid"`
+}
+
+// ExportAudit is a line of the audit.
+type ExportAudit struct {
+	Time      apitype.Time   `json:"time"`
+	Account   *apitype.UUID  `json:"account"`
+	User      *apitype.UUID  `json:"user"`
+	RequestID string         `json:"requestId"`
+	Operation AuditOperation `json:"operation"`
+	Record    *apitype.UUID  `json:"record"`
+	Person    *apitype.UUID  `json:"person"`
+	Fields    []string       `json:"fields"`
+	Count     *int           `json:"count,omitzero"`
+	Reason    string         `json:"reason,omitzero"`
+}
+
+// ExportPerson is everything that is kept of a person. That it was handed out is noted.
+func (s *Service) ExportPerson(ctx context.Context, id apitype.UUID) (Export, error) {
+	return s.exportPerson(ctx, AuditLine{At: s.present(), Operation: AuditPersonExport, Record: &id}, nil)
+}
+
+// ExportPersonFor is ExportPerson for a caller, who must see the person.
+// GET /fundesk/v1/persons/{uuid}/export
+func (s *Service) ExportPersonFor(ctx context.Context, c Caller, id apitype.UUID) (Answer, error) {
+	if err := c.Require(PersonsErase); err != nil {
+		return Answer{}, err
+	}
+	export, err := s.exportPerson(ctx, c.audited(AuditPersonExport, id, s.present()), &c)
+	if err != nil {
+		return Answer{}, err
+	}
+	return answered(export)
+}
+
+func (s *Service) exportPerson(ctx context.Context, line AuditLine, c *Caller) (export Export, err error) {
+	id := *line.Record
+	var kept Kept
+	err = s.update(ctx, "note the export", func(tx Tx) (err error) {
+		if c != nil {
+			_, err = visiblePerson(tx, *c, id)
+		} else {
+			_, err = tx.Kept(id)
+		}
+		if errors.Is(err, ErrNoRow) {
+			return noPerson(id)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.Audit(line.of(id))
+	})
+	if err != nil {
+		return export, err
+	}
+	err = s.view(ctx, "export the person", func(r Reader) (err error) {
+		kept, err = r.Kept(id)
+		return err
+	})
+	if err != nil {
+		return export, err
+	}
+	if export, err = kept.export(); err != nil {
+		return export, err
+	}
+	export.Audit = []ExportAudit{}
+	err = s.Audit(ctx, AuditFilter{Person: &id}, func(line AuditLine) error {
+		export.Audit = append(export.Audit, line.Exported())
+		return nil
+	})
+	return export, err
+}
+
+func noPerson(id apitype.UUID) error {
+	return &Error{Kind: NotFound, Detail: "there is no person " + id.String()}
+}
+
+// export puts rows into the form in which they are handed out: documents with what answers
+// do not show.
+func (k Kept) export() (e Export, err error) {
+	e = Export{
+		Person: jsontext.Value("null"), ErasedAt: k.ErasedAt, Calls: []jsontext.Value{}, Pledges: []jsontext.Value{}, Transactions: []jsontext.Value{},
+		Signatures: []ExportSignature{}, Marks: append([]MarkRow{}, k.Marks...),
+		Queue: ExportQueue{LastRungAt: k.RungAt, Deferrals: []ExportDeferral{}, Leases: []apitype.Lease{}},
+	}
+	if k.ErasedAt == nil {
+		beside, err := json.Marshal(struct {
+			Recruiting apitype.UUID `json:"recruitingOrganizationUuid"`
+			MandateID  *string      `json:"mandateId"`
+		}{k.Person.Recruiting, k.Person.MandateID})
+		if err != nil {
+			return e, err
+		}
+		e.Person = withPrivate(appendPerson(nil, k.Person), beside)
+	}
+	for _, row := range k.Calls {
+		e.Calls = append(e.Calls, withPrivate(row.Doc, row.Private))
+	}
+	for _, row := range k.Pledges {
+		e.Pledges = append(e.Pledges, withPrivate(row.Doc, row.Private))
+	}
+	for _, row := range k.Transactions {
+		e.Transactions = append(e.Transactions, jsontext.Value(row.Doc))
+	}
+	for _, row := range k.Signatures {
+		e.Signatures = append(e.Signatures, ExportSignature{row.Pledge, row.Content})
+	}
+	for _, row := range k.Waiting {
+		if row.DueAt != nil {
+			e.Queue.Deferrals = append(e.Queue.Deferrals, ExportDeferral{row.Call, *row.DueAt, row.KeptFor})
+		}
+	}
+	for _, row := range k.Leases {
+		e.Queue.Leases = append(e.Queue.Leases, row.Lease)
+	}
+	return e, nil
+}
+
+// withPrivate is a document with what no answer shows, as a member of its own.
+func withPrivate(doc, private []byte) jsontext.Value {
+	return append(member(open(nil, doc), "notAnswered", private), '}')
+}
+
+// Exported is the line as it is printed.
+func (l AuditLine) Exported() ExportAudit {
+	e := ExportAudit{l.At, l.Account, l.User, l.RequestID, l.Operation, l.Record, l.Person, []string{}, l.Records, l.Reason}
+	if l.Fields != "" {
+		e.Fields = strings.Split(l.Fields, ",")
+	}
+	return e
+}

@@ -1,0 +1,261 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"fundesk/apiclient/apitype"
+)
+
+// Retention is after how many months what is kept of an organization's donors is taken back; nil:
+// never. Spec gap: S61.
+type Retention struct {
+	Organization apitype.UUID `json:"organization"`
+	// Calls that have ended lose their notes, external metadata and what is known of the recording.
+	Calls *int `json:"calls"`
+	// Persons who never had a pledge are erased.
+	Leads *int `json:"leads"`
+	// Persons whose pledges have all ended are erased.
+	Persons *int `json:"persons"`
+}
+
+// Retentions are those of all organizations that have one.
+func (s *Service) Retentions(ctx context.Context) (all []Retention, err error) {
+	err = s.view(ctx, "read the retention", func(r Reader) error {
+		all, err = r.Retentions()
+		return err
+	})
+	return all, err
+}
+
+// SetRetention changes the retention of an organization.
+func (s *Service) SetRetention(ctx context.Context, organization apitype.UUID, set func(*Retention)) (r Retention, err error) {
+	err = s.update(ctx, "change the retention", func(tx Tx) error {
+		if _, err := tx.Organization(organization); errors.Is(err, ErrNoRow) {
+			return &Error{Kind: NotFound, Detail: "there is no organization " + organization.String()}
+		} else if err != nil {
+			return err
+		}
+		all, err := tx.Retentions()
+		if err != nil {
+			return err
+		}
+		r = Retention{Organization: organization}
+		if i := slices.IndexFunc(all, func(r Retention) bool { return r.Organization == organization }); i >= 0 {
+			r = all[i]
+		}
+		set(&r)
+		line := AuditLine{At: s.present(), Operation: AuditRetentionSet, Record: &organization, Fields: "calls,leads,persons"}
+		return errors.Join(tx.SetRetention(r), tx.Audit(line))
+	})
+	return r, err
+}
+
+// Retired is what a run of the retention took back of an organization, or would.
+type Retired struct {
+	Organization apitype.UUID `json:"organization"`
+	Calls        int          `json:"calls"` // That lost something.
+	Leads        int          `json:"leads"`
+	Persons      int          `json:"persons"`
+}
+
+// How many records are looked at in one transaction, so that nobody waits long for it, and how much
+// that was erased is looked for in the files; of more, they are written anew.
+const (
+	retentionBatch  = 100
+	retentionTraces = 64 << 20
+)
+
+// RetainQuery chooses records that may be old enough: those after a position, up to a limit.
+type RetainQuery struct {
+	Organization apitype.UUID
+	Before       apitype.Time
+	Leads        bool // Persons without a pledge; else those with pledges.
+	After        *Position
+	Limit        int
+}
+
+// RunRetention takes back what is older than the retention of its organization says; dry counts
+// only. record is told of each person who is erased.
+func (s *Service) RunRetention(ctx context.Context, dry bool, record func(apitype.UUID, apitype.Time) error) (all []Retired, err error) {
+	retentions, err := s.Retentions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all = []Retired{}
+	run := &retaining{s: s, dry: dry, record: record, now: s.present(), traces: [][]byte{}}
+	for _, r := range retentions {
+		retired, err := run.organization(ctx, r)
+		if err != nil {
+			return all, described("run the retention", err)
+		}
+		all = append(all, retired)
+	}
+	if run.erased == 0 {
+		return all, nil
+	}
+	if run.size > retentionTraces {
+		run.traces = nil
+	}
+	_, err = s.store.Scrub(context.WithoutCancel(ctx), run.traces)
+	return all, described("clean the files of the database", err)
+}
+
+// retaining is one run.
+type retaining struct {
+	s      *Service
+	dry    bool
+	record func(apitype.UUID, apitype.Time) error
+	now    apitype.Time
+	erased int
+	traces [][]byte
+	size   int
+}
+
+func (r *retaining) organization(ctx context.Context, of Retention) (done Retired, err error) {
+	done.Organization = of.Organization
+	query := func(months int) RetainQuery {
+		return RetainQuery{Organization: of.Organization, Before: apitype.NewTime(r.now.AddDate(0, -months, 0)), Limit: retentionBatch}
+	}
+	if of.Calls != nil {
+		if done.Calls, err = r.calls(ctx, query(*of.Calls)); err != nil {
+			return done, err
+		}
+	}
+	if of.Leads != nil {
+		q := query(*of.Leads)
+		q.Leads = true
+		if done.Leads, err = r.persons(ctx, q, fmt.Sprintf("retention: leads, %d months", *of.Leads)); err != nil {
+			return done, err
+		}
+	}
+	if of.Persons != nil {
+		done.Persons, err = r.persons(ctx, query(*of.Persons), fmt.Sprintf("retention: persons, %d months", *of.Persons))
+	}
+	return done, err
+}
+
+// calls blanks calls that ended before a time, a batch in a transaction, with one line each batch.
+func (r *retaining) calls(ctx context.Context, q RetainQuery) (blanked int, err error) {
+	for more := true; more; {
+		var last *Position
+		var n int
+		err := r.s.update(ctx, "take back calls", func(tx Tx) error {
+			last, n = nil, 0
+			rows, err := tx.CallsToRetain(q)
+			if err != nil {
+				return err
+			}
+			for _, row := range rows {
+				last = &Position{At: row.UpdatedAt, UUID: row.UUID}
+				before := row
+				if err := row.blank(row.UpdatedAt); err != nil {
+					return err
+				}
+				if string(before.Doc) == string(row.Doc) {
+					continue
+				}
+				if n++; r.dry {
+					continue
+				}
+				if err := tx.RewriteCall(row); err != nil {
+					return err
+				}
+			}
+			if more = len(rows) == q.Limit; n == 0 || r.dry {
+				return nil
+			}
+			return tx.Audit(AuditLine{
+				At: r.now, Operation: AuditRetentionRun, Record: &q.Organization, Records: &n,
+				Fields: "notes,result.notes,externalMetadata,recordingDuration",
+			})
+		})
+		if err != nil {
+			return blanked, err
+		}
+		blanked += n
+		q.After = last
+	}
+	return blanked, nil
+}
+
+// persons erases persons one by one, as they are erased on request.
+func (r *retaining) persons(ctx context.Context, q RetainQuery, reason string) (n int, err error) {
+	for {
+		var found []PersonRow
+		err := r.s.view(ctx, "look for persons", func(reader Reader) (err error) {
+			found, err = reader.PersonsToRetain(q)
+			return err
+		})
+		if err != nil {
+			return n, err
+		}
+		for _, row := range found {
+			q.After = &Position{At: row.CreatedAt, UUID: row.UUID}
+			done := true
+			if !r.dry {
+				if done, err = r.person(ctx, row.UUID, q, reason); err != nil {
+					return n, err
+				}
+			}
+			if done {
+				n++
+			}
+		}
+		if len(found) < q.Limit {
+			return n, nil
+		}
+	}
+}
+
+// person erases one person, unless something has happened since they were found.
+func (r *retaining) person(ctx context.Context, id apitype.UUID, q RetainQuery, reason string) (done bool, err error) {
+	line := AuditLine{At: r.now, Operation: AuditRetentionRun, Record: &id, Person: &id, Reason: reason, Fields: "person,calls,pledges,transactions,signatures"}
+	var e *eraser
+	err = r.s.store.UpdateShared(ctx, func(tx Tx) error {
+		if err := tx.LoadsAlone(false); err != nil {
+			return err
+		}
+		kept, err := tx.HoldKept(id)
+		if err != nil {
+			return err
+		}
+		e = &eraser{tx: tx, kept: kept, now: r.now}
+		if done = kept.isOver(q); !done {
+			return nil
+		}
+		return errors.Join(e.erase(), r.record(id, r.now), tx.Audit(line))
+	})
+	if err != nil || !done {
+		return false, err
+	}
+	r.erased++
+	for _, trace := range e.traces {
+		r.size += len(trace)
+	}
+	if r.size <= retentionTraces {
+		r.traces = append(r.traces, e.traces...)
+	}
+	return true, nil
+}
+
+// isOver reports whether nothing has happened with a person since a time, and nothing is to happen.
+func (k Kept) isOver(q RetainQuery) bool {
+	old := func(t apitype.Time) bool { return t.Before(q.Before.Time) }
+	if k.ErasedAt != nil || !old(k.Person.CreatedAt) || (len(k.Pledges) == 0) != q.Leads {
+		return false
+	}
+	for _, c := range k.Calls {
+		if c.Status == apitype.CallRequested || !old(c.RequestedAt) || !old(c.UpdatedAt) {
+			return false
+		}
+	}
+	for _, l := range k.Pledges {
+		if l.Status == apitype.PledgeLead || l.Status == apitype.PledgeActive || !old(l.UpdatedAt) {
+			return false
+		}
+	}
+	return true
+}

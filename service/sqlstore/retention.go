@@ -1,0 +1,72 @@
+package sqlstore
+
+import (
+	"database/sql"
+
+	"fundesk/service"
+)
+
+// Retentions are those of all organizations that have one.
+func (r *reader) Retentions() (all []service.Retention, err error) {
+	err = r.each(`SELECT organization, calls, leads, persons FROM retention ORDER BY organization`, nil, func(rows *sql.Rows) error {
+		var one service.Retention
+		err := rows.Scan(uuidDest{&one.Organization}, &one.Calls, &one.Leads, &one.Persons)
+		all = append(all, one)
+		return err
+	})
+	return all, err
+}
+
+// SetRetention saves the retention of an organization.
+func (t *tx) SetRetention(r service.Retention) error {
+	_, err := t.exec(`INSERT INTO retention (organization, calls, leads, persons) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (organization) DO UPDATE SET calls = excluded.calls, leads = excluded.leads, persons = excluded.persons`,
+		identifier(r.Organization), r.Calls, r.Leads, r.Persons)
+	return err
+}
+
+// CallsToRetain are calls that ended before a time, in the order of their last update.
+func (t *tx) CallsToRetain(query service.RetainQuery) (calls []service.CallRow, err error) {
+	q := &listQuery{}
+	q.where(`t.updated_at < %s`, query.Before.UnixMilli())
+	q.where(`t.owner = %s`, identifier(query.Organization))
+	q.conds = append(q.conds, `t.status IN ('completed', 'cancelled', 'expired')`)
+	if query.After != nil {
+		at, id := q.arg(query.After.At.UnixMilli()), q.arg(identifier(query.After.UUID))
+		q.conds = append(q.conds, `t.updated_at >= `+at, `(t.updated_at, t.uuid) > (`+at+`, `+id+`)`)
+	}
+	err = t.each(`SELECT uuid, updated_at, external_application, external_reference, external_status, private, rev, doc FROM calls t`+
+		q.condition("")+` ORDER BY t.updated_at, t.uuid LIMIT `+q.arg(query.Limit), q.args, func(rows *sql.Rows) error {
+		var c service.CallRow
+		err := rows.Scan(uuidDest{&c.UUID}, timeDest{&c.UpdatedAt}, &c.ExternalApplication, &c.ExternalReference, &c.ExternalStatus, &c.Private, &c.Rev, docDest{&c.Doc})
+		calls = append(calls, c)
+		return err
+	})
+	return calls, err
+}
+
+// PersonsToRetain are persons with whom nothing has happened since a time, and nothing is to happen.
+func (r *reader) PersonsToRetain(query service.RetainQuery) (persons []service.PersonRow, err error) {
+	q := &listQuery{}
+	before := q.arg(query.Before.UnixMilli())
+	q.where(`t.owner = %s`, identifier(query.Organization))
+	q.conds = append(q.conds, `t.erased_at IS NULL`, `t.created_at < `+before,
+		`NOT EXISTS (SELECT 1 FROM calls c WHERE c.person_number = t.number AND (c.status = 'requested' OR c.requested_at >= `+before+` OR c.updated_at >= `+before+`))`)
+	pledge := `EXISTS (SELECT 1 FROM pledges l WHERE l.person_number = t.number`
+	if query.Leads {
+		q.conds = append(q.conds, `NOT `+pledge+`)`)
+	} else {
+		q.conds = append(q.conds, pledge+`)`, `NOT `+pledge+` AND (l.status IN ('lead', 'active') OR l.updated_at >= `+before+`))`)
+	}
+	if query.After != nil {
+		at, id := q.arg(query.After.At.UnixMilli()), q.arg(identifier(query.After.UUID))
+		q.conds = append(q.conds, `(t.created_at, t.uuid) > (`+at+`, `+id+`)`)
+	}
+	err = r.each(`SELECT t.uuid, t.created_at FROM persons t`+q.condition("")+` ORDER BY t.created_at, t.uuid LIMIT `+q.arg(query.Limit), q.args, func(rows *sql.Rows) error {
+		var p service.PersonRow
+		err := rows.Scan(uuidDest{&p.UUID}, timeDest{&p.CreatedAt})
+		persons = append(persons, p)
+		return err
+	})
+	return persons, err
+}
