@@ -9,12 +9,12 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
 	_ "time/tzdata" // Calling hours and callbacks are in the zones of donors, also where the system has none.
 
+	"fundesk/cmd/internal/release"
 	"fundesk/commands"
 	"fundesk/service/embedded"
 )
@@ -23,7 +23,7 @@ func main() {
 	ctx, stop := context.WithCancel(context.Background())
 	os.Exit(commands.Run(ctx, os.Args[1:], commands.App{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		Getenv: os.Getenv, Now: time.Now, Version: version,
+		Getenv: os.Getenv, Now: time.Now, Version: func() string { return release.Version },
 		OpenEmbedded: openEmbedded(os.Stderr),
 		WatchSignals: func() {
 			interrupted, _ := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
@@ -33,15 +33,6 @@ func main() {
 			signal.Ignore(syscall.SIGPIPE)
 		},
 	}))
-}
-
-// version is that of the module, as the build recorded it.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
-		return "devel"
-	}
-	return strings.TrimPrefix(info.Main.Version, "v")
 }
 
 // demo is the embedded service that is filled with sample data when it is new.

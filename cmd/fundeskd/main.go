@@ -24,6 +24,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/cmd/internal/release"
 	"fundesk/service"
 	"fundesk/service/sqlstore"
 	"fundesk/service/sqlstore/pgdriver"
@@ -137,22 +138,13 @@ func told(err error) string {
 	return strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(text)
 }
 
-// version is the program's, from the build; "devel" when nobody knows.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "devel"
-	}
-	return strings.Trim(info.Main.Version, "v()")
-}
-
 // root is the command tree.
 func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "fundeskd",
 		Short:         "The Fundraising Data Service",
 		Long:          "fundeskd serves persons, calls and pledges over HTTP from a database, and manages its accounts.",
-		Version:       version(),
+		Version:       release.Version,
 		Args:          unknownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		SilenceErrors: true,

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"fundesk/cmd/internal/release"
 	"fundesk/service"
 	"fundesk/service/httpapi"
 	"fundesk/service/sqlstore"
@@ -78,7 +79,7 @@ func (s *server) begin(ctx context.Context) error {
 	s.metrics.oldest(served)
 	s.front.serve(httpapi.New(httpapi.Options{
 		Service: served, Logger: s.logger, BaseURL: s.options.publicURL, Rate: s.options.rate, Now: s.program.Now,
-		Version: version(), Observe: s.metrics.observe,
+		Version: release.Version, Observe: s.metrics.observe,
 	}))
 	return nil
 }
