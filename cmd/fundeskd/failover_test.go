@@ -143,6 +143,9 @@ func TestReplacedPrimary(t *testing.T) {
 	servicetest.NeedPostgres(t)
 	primary := servicetest.NewCluster(t)
 	standby := primary.Standby(t)
+	primary.Execute(t, `ALTER SYSTEM SET synchronous_commit = 'remote_apply'`) // What is made is read from the standby at once.
+	primary.Execute(t, `SELECT pg_reload_conf()`)
+	primary.Await(t, `SELECT current_setting('synchronous_commit') = 'remote_apply'`)
 	e := newFileEnvironment(t)
 	database := servicetest.Clusters("read-write", primary, standby)
 	var organization, account struct{ UUID, Token string }
@@ -152,7 +155,7 @@ func TestReplacedPrimary(t *testing.T) {
 	following := e.serve("--database", servicetest.Clusters("", standby))
 	for path, want := range map[string]int{"/readyz": http.StatusServiceUnavailable, "/readyz?for=reads": http.StatusOK} {
 		if status, _ := get(t, http.DefaultClient, following.url+path, ""); status != want {
-			t.Errorf("on the standby: got %d from %s, want %d", status, path, want)
+			t.Errorf("on the standby: got %d from %s, want %d; %s", status, path, want, following.log)
 		}
 	}
 	primary.Execute(t, `ALTER SYSTEM SET synchronous_standby_names = ''`) // It would wait for its standby.
