@@ -73,6 +73,15 @@ func TestMouse(t *testing.T) {
 	if d.app.View().MouseMode == tea.MouseModeNone {
 		t.Fatal("got no mouse after :mouse on")
 	}
+	d.press(":")
+	d.send(tea.PasteMsg{Content: "mouse off"})
+	d.press("enter")
+	if d.app.View().MouseMode != tea.MouseModeNone {
+		t.Error("got the mouse after :mouse off")
+	}
+	d.press(":")
+	d.send(tea.PasteMsg{Content: "mouse on"})
+	d.press("enter")
 	calls := d.app.pages[page.CallsPage].(*page.Calls)
 	click := func(x, y int) { d.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}) }
 	click(20, 5) // Tabs, summary, head, and the third row.
@@ -130,5 +139,25 @@ func TestStandingSentence(t *testing.T) {
 		if text := d.text(); strings.Contains(text, "No connection") || strings.Contains(text, "The login at") {
 			t.Errorf("after the next answer: got:\n%s\nwant it gone", text)
 		}
+	}
+}
+
+// A list that nothing says the end of is not shown as if it were whole.
+func TestListThatMayBeCut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	pledge := w.Do(w.Token(), http.MethodGet, "/api/v1/pledges/"+pledgeID(1).String(), "")
+	w.options.Client = w.clientOf(t, altered{w.Transport(), func(r *http.Request) *http.Response {
+		if r.URL.Path != "/api/v1/pledges" {
+			return nil
+		}
+		bare, _ := answer(http.StatusOK, "application/json", "["+string(pledge.Body)+"]")()
+		return bare
+	}}, w.Clock.Now)
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 200, Height: 40})
+	d.press("4")
+	if text := d.text(); !strings.Contains(text, "1 pledge, there may be more: the service does not tell") {
+		t.Errorf("got:\n%s\nwant that it may be cut", text)
 	}
 }

@@ -29,13 +29,12 @@ const (
 	wheelRows   = 3
 )
 
-func (a *app) toggleMouse() tea.Cmd {
-	a.mouse.on = !a.mouse.on
-	state := "off"
-	if a.mouse.on {
-		state = "on; the terminal selects text with shift held"
+func (a *app) turnMouse(on bool) tea.Cmd {
+	if a.mouse.on = on; on {
+		a.Say("the mouse is on; the terminal selects text with shift held")
+	} else {
+		a.Say("the mouse is off")
 	}
-	a.Sayf("the mouse is %s", state)
 	return nil
 }
 

@@ -33,7 +33,16 @@ func (a *app) corner() string {
 		text += a.Styles.Bad(fmt.Sprintf("%d refused", n)) + " "
 	}
 	name := page.Clean(a.profile)
-	return text + a.Styles.Dim(widget.Fit(name, min(widget.Width(name), mostProfile))) + " "
+	parts := []string{widget.Fit(name, min(widget.Width(name), mostProfile))}
+	if a.layout.Panes == 3 { // There is room.
+		if a.Agent != nil && a.Agents[*a.Agent] != "" {
+			parts = append(parts, page.Clean(a.Agents[*a.Agent]))
+		}
+		if parts = append(parts, a.Now().Local().Format("15:04")); a.Offline == "" {
+			parts = append(parts, "online")
+		}
+	}
+	return text + a.Styles.Dim(strings.Join(parts, " · ")) + " "
 }
 
 // status is the line above the footer: an error, what is held, or the latest message.

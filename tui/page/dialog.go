@@ -112,15 +112,16 @@ func (c *Choose) Matching() []Option {
 		return c.Options
 	}
 	var found []Option
-	want := strings.ToLower(c.Editor.Value())
+	plain := func(text string) string { return strings.ReplaceAll(strings.ToLower(text), "-", " ") }
+	want := plain(c.Editor.Value())
 	for _, o := range c.Options {
-		if strings.Contains(strings.ToLower(o.Label), want) {
+		if strings.Contains(plain(o.Label), want) {
 			found = append(found, o)
 		}
 	}
 	// The one of that name comes first, then those that begin with it.
 	rank := func(o Option) int {
-		label := strings.ToLower(o.Label)
+		label := plain(o.Label)
 		name, _, _ := strings.Cut(label, ":")
 		switch {
 		case name == want:

@@ -27,7 +27,7 @@ func (d *Desk) AskLater() tea.Cmd {
 	later := put(now.Add(2 * time.Hour))
 	later.Label = "in 2 hours: " + later.Label
 	this := put(evening)
-	this.Label = "this evening: " + this.Label
+	this.Label = "today, this evening: " + this.Label
 	if !evening.After(now) {
 		this.Why = "it is past"
 	}
