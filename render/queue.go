@@ -17,6 +17,7 @@ func QueueStateColumns() []Column[apitype.QueueState] {
 		numberColumn("waiting", func(s state) int { return s.Waiting }),
 		numberColumn("due", func(s state) int { return s.Due }),
 		numberColumn("deferred", func(s state) int { return s.Deferred }),
+		numberColumn("dueNextHour", func(s state) int { return s.DueNextHour }),
 		numberColumn("leased", func(s state) int { return s.Leased }),
 		shown(timeColumn("oldestRequestedAt", "", func(s state) *apitype.Time { return s.OldestRequestedAt }), "oldest"),
 	}

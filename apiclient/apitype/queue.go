@@ -189,7 +189,8 @@ type Leases struct {
 type QueueState struct {
 	Waiting           int              `json:"waiting"`  // Could be given now.
 	Due               int              `json:"due"`      // Those of them that were deferred.
-	Deferred          int              `json:"deferred"` // Not due, whoever they are kept for.
+	Deferred          int              `json:"deferred"`    // Not due, whoever they are kept for.
+	DueNextHour       int              `json:"dueNextHour"` // Those of them that are within an hour.
 	Leased            int              `json:"leased"`
 	OldestRequestedAt *Time            `json:"oldestRequestedAt"` // Of those that wait.
 	ByType            map[CallType]int `json:"byType"`            // Of those that wait.

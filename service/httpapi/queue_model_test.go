@@ -388,6 +388,9 @@ func (m *queueModel) compare(step int) {
 		for _, c := range m.calls {
 			if c.open && c.due != nil && c.due.After(m.now()) {
 				state.Deferred++
+				if !c.due.After(m.now().Add(time.Hour)) {
+					state.DueNextHour++
+				}
 			}
 		}
 		for _, p := range m.persons {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -359,7 +360,7 @@ func (r *reader) QueueOldest(query service.QueueQuery) (oldest *apitype.Time, er
 // QueueState counts the calls that wait, and how many it passed over for that.
 func (r *reader) QueueState(query service.QueueQuery) (s service.QueueState, passed int, err error) {
 	p := &queueParts{query: query}
-	now := p.arg(query.Now.UnixMilli())
+	now, soon := p.arg(query.Now.UnixMilli()), p.arg(query.Now.Add(time.Hour).UnixMilli())
 	conds := p.narrowed()
 	kept := `(due_at IS NULL OR ` + p.forUser(false)
 	if query.User != nil {
@@ -371,20 +372,21 @@ func (r *reader) QueueState(query service.QueueQuery) (s service.QueueState, pas
 	if len(conds) > 0 {
 		where = ` WHERE ` + strings.Join(conds, ` AND `)
 	}
-	text := `SELECT type, language, COUNT(*), SUM(waits), SUM(CASE WHEN due_at IS NULL THEN 0 ELSE waits END), SUM(deferred), MIN(CASE WHEN waits = 1 THEN requested_at END) FROM (
+	text := `SELECT type, language, COUNT(*), SUM(waits), SUM(CASE WHEN due_at IS NULL THEN 0 ELSE waits END), SUM(deferred), SUM(soon), MIN(CASE WHEN waits = 1 THEN requested_at END) FROM (
 			SELECT type, language, due_at, requested_at,
 				CASE WHEN eligible_at <= ` + now + ` AND ` + kept + ` THEN 1 ELSE 0 END AS waits,
-				CASE WHEN due_at > ` + now + ` THEN 1 ELSE 0 END AS deferred
+				CASE WHEN due_at > ` + now + ` THEN 1 ELSE 0 END AS deferred,
+				CASE WHEN due_at > ` + now + ` AND due_at <= ` + soon + ` THEN 1 ELSE 0 END AS soon
 			FROM queue_calls` + where + `
 		) AS counted GROUP BY type, language`
 	err = r.each(text, p.args, func(rows *sql.Rows) error {
 		var callType apitype.CallType
 		var language string
-		var calls, waits, due, deferred int
+		var calls, waits, due, deferred, soon int
 		var oldest *apitype.Time
-		err := rows.Scan(&callType, &language, &calls, &waits, &due, &deferred, nullTimeDest{&oldest})
+		err := rows.Scan(&callType, &language, &calls, &waits, &due, &deferred, &soon, nullTimeDest{&oldest})
 		passed += calls
-		s.Waiting, s.Due, s.Deferred = s.Waiting+waits, s.Due+due, s.Deferred+deferred
+		s.Waiting, s.Due, s.Deferred, s.DueNextHour = s.Waiting+waits, s.Due+due, s.Deferred+deferred, s.DueNextHour+soon
 		if waits > 0 {
 			s.ByType[callType] += waits
 			s.ByLanguage[language] += waits

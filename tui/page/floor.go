@@ -267,7 +267,7 @@ func (v *Floor) waitingLines(width int) []string {
 	if hasOthers {
 		titles = append(titles, "others")
 	}
-	lines := []string{v.Styles.head(line("Waiting", append(titles, "due"), "oldest"))}
+	lines := []string{v.Styles.head(line("Waiting", append(titles, "due", "next hour"), "oldest"))}
 	for _, w := range v.waiting {
 		left, oldest := w.state.Waiting, ""
 		var numbers []string
@@ -281,7 +281,7 @@ func (v *Floor) waitingLines(width int) []string {
 		if w.state.OldestRequestedAt != nil {
 			oldest = "asked for " + v.ago(w.state.OldestRequestedAt.Time)
 		}
-		lines = append(lines, line(render.Words(string(w.kind)), append(numbers, fmt.Sprint(w.state.Due)), oldest))
+		lines = append(lines, line(render.Words(string(w.kind)), append(numbers, fmt.Sprint(w.state.Due), fmt.Sprint(w.state.DueNextHour)), oldest))
 	}
 	return lines
 }
