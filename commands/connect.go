@@ -60,8 +60,9 @@ func (s *session) profileName(config profile.Config) string {
 // config is the configuration with the profile that is always there.
 func (s *session) config() (profile.Config, error) {
 	config, err := s.store().Load()
-	if _, ok := config.Profiles[profile.Demo]; !ok {
-		config.Profiles[profile.Demo] = profile.Profile{BaseURL: profile.DemoURL}
+	if demo := config.Profiles[profile.Demo]; demo.BaseURL == "" { // It may say how it is worked with.
+		demo.BaseURL = profile.DemoURL
+		config.Profiles[profile.Demo] = demo
 	}
 	if err != nil {
 		err = usageError(err.Error())
