@@ -187,8 +187,8 @@ type Leases struct {
 // QueueState is how many calls there are, exactly.
 // GET /fundesk/v1/queue
 type QueueState struct {
-	Waiting           int              `json:"waiting"`  // Could be given now.
-	Due               int              `json:"due"`      // Those of them that were deferred.
+	Waiting           int              `json:"waiting"`     // Could be given now.
+	Due               int              `json:"due"`         // Those of them that were deferred.
 	Deferred          int              `json:"deferred"`    // Not due, whoever they are kept for.
 	DueNextHour       int              `json:"dueNextHour"` // Those of them that are within an hour.
 	Leased            int              `json:"leased"`
