@@ -39,6 +39,8 @@ type Store interface {
 	// ClockAhead is how far the store's clock, which all processes share, is ahead of the
 	// system's.
 	ClockAhead(ctx context.Context) (time.Duration, error)
+	// LogPosition is how far the log of the database is; empty where nothing is read from replicas.
+	LogPosition(ctx context.Context) (string, error)
 	// SigningSeed is the secret of this database, made when there is none: 32 bytes of each
 	// key, of that in use first.
 	SigningSeed(ctx context.Context) ([]byte, error)

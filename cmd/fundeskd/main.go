@@ -85,6 +85,7 @@ type program struct {
 	persons   int      // Of serve --sandbox; 0: as many as a sample has by itself.
 	// Of serve; 0 is what the database does by itself.
 	connections    int
+	replica        string
 	connectTimeout time.Duration
 	answerTimeout  time.Duration
 	auditReads     bool
@@ -270,7 +271,7 @@ func (p *program) openStore(ctx context.Context) (*sqlstore.Store, error) {
 	}
 	return sqlstore.Open(ctx, sqlstore.Options{
 		Database: name, Postgres: pgdriver.Driver{}, NoMigrate: p.noMigrate, Bulk: p.bulk, Existing: p.existing, Inspect: p.inspect, Observe: p.observe,
-		Connections: p.connections, ConnectTimeout: p.connectTimeout, AnswerTimeout: p.answerTimeout,
+		Replica: p.replica, Connections: p.connections, ConnectTimeout: p.connectTimeout, AnswerTimeout: p.answerTimeout,
 	})
 }
 

@@ -78,6 +78,7 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringVar(&o.publicURL, "public-url", "", "base `URL` of signed links (default: as each request came)")
 	flags.StringVar(&o.logFormat, "log-format", "text", "`FORMAT`, text or json")
 	flags.Float64Var(&o.rate, "rate", 0, "requests a second, `N`, that one account may make (0: any number)")
+	flags.StringVar(&p.replica, "database-read", "", "`postgres://…` that follows the database: lists and single records are read there, by whoever asks with every change acknowledged before")
 	flags.IntVar(&p.connections, "database-connections", 0, "at most `N` connections to the database at once; of SQLite, those that read (default: 16 with PostgreSQL, one a processor with SQLite, 2 at least)")
 	flags.DurationVar(&p.connectTimeout, "database-connect-timeout", 0, "how long a PostgreSQL server may take to accept a connection (default 3s)")
 	flags.BoolVar(&o.sandbox, "sandbox", false, "serve sample data of its own, with a clock that can be set and faults on demand; see fundeskd serve --help")

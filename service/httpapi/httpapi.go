@@ -243,6 +243,8 @@ type recorder struct {
 	wrote  bool
 	gzip   bool // The caller takes answers compressed.
 
+	position func() string // How far the log is, of an answer to a change; nil: of a read.
+
 	answers *flight // Nil before the account is known.
 	account apitype.UUID
 	isRead  bool // Nothing was changed: the answer may be refused.
@@ -250,6 +252,11 @@ type recorder struct {
 
 // WriteHeader notes the status.
 func (w *recorder) WriteHeader(status int) {
+	if w.position != nil && status < http.StatusBadRequest {
+		if position := w.position(); position != "" {
+			w.Header().Set("Fundesk-Position", position)
+		}
+	}
 	w.status, w.wrote = status, true
 	w.ResponseWriter.WriteHeader(status)
 }
@@ -305,12 +312,29 @@ func (a *api) authenticated(route route) http.Handler {
 				return err
 			}
 			defer leave()
-			return route.handle(w, r, caller)
+			return route.handle(w, a.placed(w, r, route), caller)
 		}()
 		if err != nil {
 			note.err = writeError(w, err)
 		}
 	})
+}
+
+// placed is a request that may be answered from a replica where it only reads the interface's records;
+// the answer to another one says how far the log of the database is. Spec gap: S54.
+func (a *api) placed(w http.ResponseWriter, r *http.Request, route route) *http.Request {
+	recorded, ok := w.(*recorder)
+	if route.method == http.MethodGet && strings.HasPrefix(route.path, "/api/") {
+		return r.WithContext(service.FromReplica(r.Context()))
+	}
+	if ok && route.method != http.MethodGet {
+		ctx := r.Context()
+		recorded.position = func() string {
+			position, _ := a.service.Position(ctx) // What was changed is told in any case.
+			return position
+		}
+	}
+	return r
 }
 
 // bearer is the token of a request that has exactly one.

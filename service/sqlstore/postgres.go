@@ -52,6 +52,8 @@ type postgresEngine struct {
 	takers chan struct{} // One for each change that is at the queue.
 	clock  sharedClock
 	once   sync.Once
+	// replica answers what only reads; nil: nobody but the primary does.
+	replica *replica
 }
 
 func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
@@ -74,7 +76,9 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	e.db.SetMaxIdleConns(size)
 	e.pool = newPool(size, e.connect)
 	e.pool.patience = o.AnswerTimeout
-	err = e.keepsSessions(ctx, size)
+	if e.replica, err = openReplica(o, size); err == nil {
+		err = e.keepsSessions(ctx, size)
+	}
 	if err == nil && o.Inspect {
 		err = e.keyThere(ctx)
 	}
@@ -154,14 +158,23 @@ func (e *postgresEngine) stale(c *conn) (stale bool) {
 // maxTries is how often a transaction is run that lost against another one.
 const maxTries = 20
 
+// readOnly begins what sees one state of the data.
+const readOnly = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
+
 // view reads one state of the data.
 func (e *postgresEngine) view(ctx context.Context, read func(*conn) error) error {
-	return e.transact(ctx, `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`, read)
+	if done, err := e.fromReplica(ctx, read); done {
+		return err
+	}
+	return e.transact(ctx, readOnly, read)
 }
 
 // ask reads without a transaction: each statement is one by itself. What only reads may
 // be asked again of another connection when one is lost.
 func (e *postgresEngine) ask(ctx context.Context, read func(*conn) error) error {
+	if done, err := e.fromReplica(ctx, read); done {
+		return err
+	}
 	return e.again(ctx, func(c *conn) error {
 		err := read(c)
 		if c.broken && (e.disconnected(err) || strings.HasPrefix(e.driver.Code(err), "57P")) { // 57P: an operator ended it.
@@ -463,6 +476,9 @@ func (e *postgresEngine) close() (err error) {
 	e.once.Do(func() {
 		_ = e.pool.close() // A server that is away cannot be told goodbye.
 		err = e.db.Close()
+		if e.replica != nil {
+			err = errors.Join(err, e.replica.close())
+		}
 	})
 	return err
 }

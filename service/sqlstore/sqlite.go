@@ -224,6 +224,9 @@ func (e *sqliteEngine) writable(ctx context.Context) error {
 	return e.update(ctx, func(*conn) error { return nil })
 }
 
+// logPosition is empty: there are no replicas of a file.
+func (e *sqliteEngine) logPosition(context.Context) (string, error) { return "", nil }
+
 // movedPause is how often the writer looks whether its file was moved when nobody asks.
 const movedPause = time.Second
 

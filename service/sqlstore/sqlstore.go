@@ -25,6 +25,7 @@ import (
 type Options struct {
 	Database  string         // sqlite:PATH or postgres://….
 	Postgres  PostgresDriver // Needed for postgres://….
+	Replica   string         // Likewise of PostgreSQL, to read from; empty: the database itself.
 	NoMigrate bool           // Refuse an older schema instead of bringing it up to date.
 	Inspect   bool           // Change nothing, and refuse what is no whole database of this version, with its key.
 	Existing  bool           // Refuse an SQLite file that is not there, or empty, instead of making it.
@@ -58,6 +59,8 @@ type engine interface {
 	update(ctx context.Context, change func(*conn) error) error
 	updateShared(ctx context.Context, change func(*conn) error) error
 	writable(ctx context.Context) error // Whether update works now.
+	// logPosition is how far the log is; empty where nothing is read from replicas.
+	logPosition(ctx context.Context) (string, error)
 	clockAhead(ctx context.Context) (time.Duration, error)
 	// sharesQueue reports whether several take from the queue at one time.
 	sharesQueue() bool
@@ -109,6 +112,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	path, ok := strings.CutPrefix(o.Database, "sqlite:")
 	if !ok || path == "" {
 		return nil, errors.New("the database is named as sqlite:PATH or postgres://…")
+	}
+	if o.Replica != "" {
+		return nil, errors.New("an SQLite database has no replicas to read from")
 	}
 	open := openSQLite
 	if o.Inspect {
@@ -180,6 +186,9 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // PingChanges reports whether the database takes changes.
 func (s *Store) PingChanges(ctx context.Context) error { return s.engine.writable(ctx) }
+
+// LogPosition is how far the log of the database is, where what only reads is read from replicas.
+func (s *Store) LogPosition(ctx context.Context) (string, error) { return s.engine.logPosition(ctx) }
 
 // Backup writes a whole copy of the database to a new file while it is used.
 func (s *Store) Backup(ctx context.Context, file string) error { return s.engine.backup(ctx, file) }
