@@ -16,7 +16,8 @@ func (p *program) restoreCommand() *cobra.Command {
 		Long: "Restore puts a backup and its key, FILE and FILE.key, in the place of the database and of its key. Stop\n" +
 			"what serves the database first. The backup is copied, brought up to date and checked before anything is\n" +
 			"replaced; it stays as it is. What was there before stays beside, with .before- and the time in its names.\n" +
-			"A restore that was interrupted is run again; until then the database is not opened by anybody.",
+			"A restore that was interrupted is run again; until then the database is not opened by anybody. A backup\n" +
+			"knows nothing of who was erased since it was made: run fundeskd erasures replay before it is served.",
 		Example: "  fundeskd restore /backup/fundeskd-2026-11-20.db",
 		Args:    exactly("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
