@@ -19,15 +19,34 @@ func shortDuration(d time.Duration) string {
 		return "now"
 	case d < time.Minute:
 		return strconv.Itoa(int(d.Seconds())) + "s"
-	case d < time.Hour:
-		return strconv.Itoa(int(d.Minutes())) + "m"
-	case d < 48*time.Hour:
-		return strconv.Itoa(int(d.Hours())) + "h"
 	case d < 60*24*time.Hour:
-		return strconv.Itoa(int(d.Hours()/24)) + "d"
+		return string(AppendAge(nil, d))
 	default:
 		return ""
 	}
+}
+
+// longest is more than any age.
+const longest = 200 * 365 * 24 * time.Hour
+
+// AppendAge adds an age in at most four cells to a line that is being put together: minutes,
+// hours up to two days, days, and years. One below zero is "soon", and one of centuries "-": the
+// service did not say.
+func AppendAge(b []byte, age time.Duration) []byte {
+	n, unit := int64(age.Hours()/24), byte('d')
+	switch {
+	case age < 0:
+		return append(b, "soon"...)
+	case age > longest:
+		return append(b, '-')
+	case age < time.Hour:
+		n, unit = int64(age.Minutes()), 'm'
+	case age < 48*time.Hour:
+		n, unit = int64(age.Hours()), 'h'
+	case age >= 1000*24*time.Hour:
+		n, unit = n/365, 'y'
+	}
+	return append(strconv.AppendInt(b, n, 10), unit)
 }
 
 // exactTime is RFC 3339 UTC, "" for nil.

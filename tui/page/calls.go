@@ -71,7 +71,7 @@ func NewCalls(s *Env) *Calls {
 			{Title: "Type", Width: 12, Text: func(b []byte, r CallRow) []byte { return append(b, Clean(r.kind.String())...) }},
 			{
 				Title: "Age", Width: 4, Right: true, Compare: func(a, b CallRow) int { return cmp.Compare(b.requestedAt, a.requestedAt) },
-				Text: func(b []byte, r CallRow) []byte { return appendAge(b, s.Now().Sub(r.requestedAt.time())) },
+				Text: func(b []byte, r CallRow) []byte { return render.AppendAge(b, s.Now().Sub(r.requestedAt.time())) },
 			},
 			{
 				Title: "Tries", Width: 5, Right: true, Compare: func(a, b CallRow) int { return cmp.Compare(a.attempts, b.attempts) },

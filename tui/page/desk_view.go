@@ -137,7 +137,7 @@ func (d *Desk) queuePane(width, height int) []string {
 		if c.Due {
 			name = s.dueSign + " " + name
 		}
-		text := widget.Fit(name, room) + " " + s.kind(c.Type)(widget.Fit(kindWords(c.Type, kindWidth), kindWidth)) + widget.FitRight(shortAge(d.Now().Sub(c.RequestedAt)), 5)
+		text := widget.Fit(name, room) + " " + s.kind(c.Type)(widget.Fit(kindWords(c.Type, kindWidth), kindWidth)) + widget.FitRight(string(render.AppendAge(nil, d.Now().Sub(c.RequestedAt))), 5)
 		if c.Attempts > 0 {
 			text += fmt.Sprintf("%4d", c.Attempts)
 		}

@@ -2,9 +2,7 @@ package page
 
 import (
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
@@ -53,31 +51,6 @@ func addressText(a *apitype.Address) string {
 		return ""
 	}
 	return a.Street + " " + a.HouseNumber + value(a.HouseNumberExtension) + ", " + a.ZipCode + " " + a.City + ", " + a.Country
-}
-
-// shortAge is a time ago in at most four cells.
-func shortAge(d time.Duration) string { return string(appendAge(nil, d)) }
-
-// oldest is more than any age.
-const oldest = 200 * 365 * 24 * time.Hour
-
-func appendAge(b []byte, d time.Duration) []byte {
-	n, unit := int64(0), byte('y')
-	switch {
-	case d < 0:
-		return append(b, "soon"...)
-	case d > oldest: // The service did not say.
-		return append(b, '-')
-	case d < time.Hour:
-		n, unit = int64(d.Minutes()), 'm'
-	case d < 48*time.Hour:
-		n, unit = int64(d.Hours()), 'h'
-	case d < 1000*24*time.Hour:
-		n, unit = int64(d.Hours()/24), 'd'
-	default:
-		n = int64(d.Hours() / 24 / 365)
-	}
-	return append(strconv.AppendInt(b, n, 10), unit)
 }
 
 // resultFields are what came of a call.

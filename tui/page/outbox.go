@@ -81,9 +81,9 @@ func (r outboxRow) record() string {
 func (r outboxRow) age(s *Env) string {
 	switch {
 	case r.entry != nil:
-		return shortAge(s.Now().Sub(r.entry.CreatedAt))
+		return string(render.AppendAge(nil, s.Now().Sub(r.entry.CreatedAt)))
 	case r.draft != nil:
-		return shortAge(s.Now().Sub(r.draft.SavedAt))
+		return string(render.AppendAge(nil, s.Now().Sub(r.draft.SavedAt)))
 	default:
 		return ""
 	}

@@ -59,7 +59,7 @@ func NewPersons(s *Env) *List[PersonRow] {
 			{Title: "Phone", Width: 14, Text: func(b []byte, r PersonRow) []byte { return append(b, r.dialled...) }},
 			{
 				Title: "Age", Width: 4, Right: true, Compare: func(a, b PersonRow) int { return cmp.Compare(b.createdAt, a.createdAt) },
-				Text: func(b []byte, r PersonRow) []byte { return appendAge(b, s.Now().Sub(r.createdAt.time())) },
+				Text: func(b []byte, r PersonRow) []byte { return render.AppendAge(b, s.Now().Sub(r.createdAt.time())) },
 			},
 			{Title: "Lang", Width: 4, Text: func(b []byte, r PersonRow) []byte { return append(b, r.language.String()...) }},
 			{Title: "E-mail", Width: 16, Grow: true, Text: func(b []byte, r PersonRow) []byte { return append(b, r.email...) }},

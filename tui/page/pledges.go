@@ -13,6 +13,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
@@ -80,7 +81,7 @@ func NewPledges(s *Env) *Pledges {
 			{Title: "Interval", Width: 11, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.interval.String()...) }},
 			{
 				Title: "Age", Width: 4, Right: true, Compare: func(a, b PledgeRow) int { return cmp.Compare(b.createdAt, a.createdAt) },
-				Text: func(b []byte, r PledgeRow) []byte { return appendAge(b, s.Now().Sub(r.createdAt.time())) },
+				Text: func(b []byte, r PledgeRow) []byte { return render.AppendAge(b, s.Now().Sub(r.createdAt.time())) },
 			},
 			{Title: "Released", Width: 8, Text: func(b []byte, r PledgeRow) []byte {
 				if r.released {
