@@ -185,11 +185,15 @@ func (l *lineDesk) tellCall() {
 	l.call = call.UUID
 	l.shown++
 	l.say("")
-	l.say("%s call for %s, requested %s, %s so far", render.Words(string(call.Type)), l.Name(), l.locale().Relative(call.RequestedAt.Time, l.app.Now()), count(call.AttemptsCount, "attempt"))
+	l.say("%s call for %s, requested %s, %s so far", strings.TrimSuffix(render.Words(string(call.Type)), " call"), l.Name(), l.locale().Relative(call.RequestedAt.Time, l.app.Now()), count(call.AttemptsCount, "attempt"))
 	for _, number := range []*string{person.MobilePhoneNumber, person.PhoneNumber} {
 		if number != nil {
 			l.say("number: %s", l.locale().Phone(*number))
 		}
+	}
+	if pledge := call.PledgeCase.Pointer(); pledge != nil {
+		l.say("gives: %s Euros %s to %s, since %s, %s", l.locale().Amount(pledge.DonationAmount), render.Words(string(pledge.DonationInterval)),
+			pledge.OwningOrganization.Value().Name, l.locale().Date(pledge.StartsAt.Local(), "2 January 2006"), render.Words(string(pledge.Status)))
 	}
 	for _, warning := range l.Warnings(*call) {
 		l.say("warning: %s", warning)

@@ -318,7 +318,7 @@ func (l *lineDesk) askNewCall(ctx context.Context, c desk.Caller) error {
 	l.say("%s has no open call", c.Name)
 	var lines []string
 	for _, kind := range apitype.CallTypes {
-		lines = append(lines, "a new "+render.Words(string(kind))+" call")
+		lines = append(lines, "a new call: "+render.Words(string(kind)))
 	}
 	i, ok, err := l.pick(ctx, "number", lines)
 	if err == nil && ok {

@@ -268,5 +268,5 @@ func (d *Day) NewCall(c Caller, kind apitype.CallType) []Event {
 		UUID: &id, PersonUUID: c.ID, RelatedCaseUUID: c.Pledge, Type: &kind, RequestedAt: *d.now(), RequestedByUserUUID: d.Agent,
 	})
 	d.opening = id
-	return d.Submit(Change{Change: change, Label: "new " + render.Words(string(kind)) + " call: " + c.Name, err: err, atOnce: true})
+	return d.Submit(Change{Change: change, Label: "new call, " + render.Words(string(kind)) + ": " + c.Name, err: err, atOnce: true})
 }

@@ -112,7 +112,7 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 func (d *Desk) askNewCall(c desk.Caller) {
 	var options []Option
 	for _, kind := range apitype.CallTypes {
-		options = append(options, Option{Label: "a new " + render.Words(string(kind)) + " call", Run: func() tea.Cmd { return d.Perform(d.NewCall(c, kind)) }})
+		options = append(options, Option{Label: "a new call: " + render.Words(string(kind)), Run: func() tea.Cmd { return d.Perform(d.NewCall(c, kind)) }})
 	}
 	options = append(options, Option{Key: "o", Label: "open the person", Run: func() tea.Cmd { return d.Jump(Reference{KindPerson, c.ID}) }})
 	d.Dialog = NewChoice(Clean(c.Name)+" has no open call", "", options)
