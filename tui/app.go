@@ -131,7 +131,7 @@ func (a *app) Perform(events []desk.Event) tea.Cmd {
 			a.notice(e)
 		}
 	}
-	a.desk.Follow()
+	a.desk.Follow(a.current == page.DeskPage)
 	return tea.Batch(commands...)
 }
 

@@ -51,8 +51,9 @@ func (d *Desk) Text(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// Follow shows what the day has come to: another call, or other notes.
-func (d *Desk) Follow() {
+// Follow shows what the day has come to: another call, or other notes. What has to be asked
+// waits until the desk is in front and nothing is typed.
+func (d *Desk) Follow(inFront bool) {
 	var id apitype.UUID
 	if d.Call != nil {
 		id = d.Call.UUID
@@ -63,7 +64,7 @@ func (d *Desk) Follow() {
 			d.Dialog = nil // Its answer would be for another call.
 		}
 	}
-	if d.Caller != nil && d.Dialog == nil {
+	if d.Caller != nil && d.Dialog == nil && inFront && !d.writing {
 		d.askNewCall(*d.Caller)
 		d.Caller = nil
 	}
