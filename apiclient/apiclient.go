@@ -54,7 +54,9 @@ type Options struct {
 	BaseURL   string                                    // Such as https://host/base; /api/v1/… is appended.
 	Token     func(ctx context.Context) (string, error) // Asked when first needed; nil: no Authorization header.
 	Transport http.RoundTripper                         // Nil: an own one, and https wherever the host is not this machine.
+	Network   Network                                   // The way there; only of an own transport.
 	Timeout   time.Duration                             // Of one request; zero: DefaultTimeout.
+	Tries     int                                       // Of what may be repeated, in all; zero: four.
 	UserAgent string
 	Trace     io.Writer // Masked requests and answers; nil: none.
 
@@ -101,7 +103,14 @@ func New(o Options) (*Client, error) {
 	}
 	own := o.Transport == nil
 	if own {
-		o.Transport = newTransport(base)
+		transport := newTransport(base)
+		if err := o.Network.apply(transport, base.Scheme); err != nil {
+			return nil, err
+		}
+		o.Transport = transport
+	}
+	if o.Tries <= 0 {
+		o.Tries = defaultTries
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout

@@ -44,7 +44,7 @@ func (s *sending) run(ctx context.Context) (*Response, error) {
 			return nil, s.interrupted(failed)
 		case failed.Kind == KindConflict && (s.answerLost || s.change.Generated || s.op.Moves != ""):
 			return s.afterConflict(ctx, failed)
-		case !failed.Sent && s.answerLost && try >= maxTries:
+		case !failed.Sent && s.answerLost && try >= s.client.options.Tries:
 			return nil, s.unknown(failed)
 		case failed.Sent:
 			answer, err := s.settle(ctx, failed, try)
@@ -118,7 +118,7 @@ func (s *sending) settle(ctx context.Context, failed *Error, try int) (*Response
 	s.answerLost = true
 	if s.op.Repeatable {
 		failed.Retryable = true
-		if try >= maxTries {
+		if try >= s.client.options.Tries {
 			return nil, s.unknown(failed)
 		}
 		return nil, nil
@@ -147,7 +147,7 @@ func (s *sending) settle(ctx context.Context, failed *Error, try int) (*Response
 	if s.op.Name == OpAddAttempt && !certain {
 		return nil, s.unknown(failed)
 	}
-	if try >= maxTries && !certain {
+	if try >= s.client.options.Tries && !certain {
 		return nil, s.unknown(failed)
 	}
 	return nil, nil

@@ -237,7 +237,7 @@ func (r *Response) isJSON() bool {
 
 // The bounds of retries.
 const (
-	maxTries      = 4
+	defaultTries  = 4
 	firstBackoff  = 250 * time.Millisecond
 	maxRetryAfter = time.Minute
 )
@@ -248,7 +248,8 @@ func (c *Client) read(ctx context.Context, r request) (*Response, error) {
 	return c.repeat(ctx, r)
 }
 
-// repeat sends a request that may be repeated until it is answered, at most maxTries times.
+// repeat sends a request that may be repeated until it is answered, at most so many times as
+// the client is to.
 func (c *Client) repeat(ctx context.Context, r request) (*Response, error) {
 	for try := 1; ; try++ {
 		answer, err := c.once(ctx, r)
@@ -285,7 +286,7 @@ func (c *Client) pause(ctx context.Context, e *Error, try int) error {
 		return &Error{Kind: KindFailure, Message: "the request failed"}
 	case !e.Retryable:
 		return e
-	case try >= maxTries:
+	case try >= c.options.Tries:
 		if e.Status == http.StatusRequestTimeout {
 			e.Kind = KindUnavailable
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -22,24 +23,40 @@ import (
 // apiFlags are the flags of api.
 type apiFlags struct {
 	fields   []string
+	texts    []string // Fields whose values are always texts.
+	headers  []string
 	input    string
 	paginate bool
+	include  bool
 }
+
+// methods are those that a request may have.
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
 
 func apiCommand(s *session) *cobra.Command {
 	a := &apiFlags{}
 	cmd := &cobra.Command{
-		Use: "api METHOD PATH",
+		Use: "api [METHOD] PATH",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args) == 1 && slices.Contains(methods, strings.ToUpper(args[0])) {
+				return withHint(usageError("missing PATH"), "usage: "+cmd.UseLine())
+			}
+			return atMost(2)(cmd, args)
+		},
 		Long: "Send one request as you write it, with the token of the profile, and print the answer. Fields go\n" +
-			"into the query of a GET, else into a JSON body. Nothing is retried.",
+			"into the query of a GET, else into a JSON body. Without a method it is GET, or POST where there is a body.\n" +
+			"Nothing is retried. The token goes with it, and to no other service.",
 		Example: "  fundesk api GET /api/v1/calls --field first=5\n" +
 			"  fundesk api PUT /api/v1/calls/5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10/actions/cancel\n" +
-			"  fundesk api GET /api/v1/persons --paginate -o ndjson",
-		Args: needExactly(2),
+			"  fundesk api /api/v1/persons --paginate -o ndjson\n" +
+			"  fundesk api /api/v1/calls -i -H 'X-Request-Id: night-42'",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.run(s, cmd, args) },
 	}
 	f := cmd.Flags()
 	f.StringArrayVarP(&a.fields, "field", "F", nil, "field k=v; true, false, null and numbers are such, a.b is nested")
+	f.StringArrayVarP(&a.texts, "raw-field", "f", nil, "field k=v whose value is a text, whatever it looks like")
+	f.StringArrayVarP(&a.headers, "header", "H", nil, "header 'Name: value' of the request (repeatable)")
+	f.BoolVarP(&a.include, "include", "i", false, "print the status and the headers of the answer, too")
 	f.StringVar(&a.input, "input", "", "body from a file, - for stdin")
 	f.BoolVar(&a.paginate, "paginate", false, "follow the pages of a list and print its records")
 	s.unpagedFlag(cmd)
@@ -47,8 +64,14 @@ func apiCommand(s *session) *cobra.Command {
 }
 
 func (a *apiFlags) run(s *session, cmd *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		args = []string{http.MethodGet, args[0]}
+		if len(a.fields)+len(a.texts) > 0 || a.input != "" {
+			args[0] = http.MethodPost
+		}
+	}
 	method := strings.ToUpper(args[0])
-	if !slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}, method) {
+	if !slices.Contains(methods, method) {
 		return withHint(usageError(quote(args[0])+" is not a method"), "usage: "+cmd.UseLine())
 	}
 	path, query, err := splitPath(args[1])
@@ -67,8 +90,16 @@ func (a *apiFlags) run(s *session, cmd *cobra.Command, args []string) error {
 	if options.Format == render.ID && !a.paginate && options.Query == nil {
 		return usageError("-o id goes with --paginate")
 	}
-	if a.paginate && method != http.MethodGet {
+	header, err := a.header()
+	switch {
+	case err != nil:
+		return err
+	case a.paginate && method != http.MethodGet:
 		return usageError("--paginate goes with GET")
+	case a.paginate && (a.include || len(a.headers) > 0):
+		return usageError("--paginate excludes --include and --header")
+	case a.include && (options.Query != nil || s.flags.output != ""):
+		return usageError("--include excludes -o and --jq: headers are no JSON")
 	}
 	client, err := s.connect(cmd.Context())
 	if err != nil {
@@ -77,7 +108,12 @@ func (a *apiFlags) run(s *session, cmd *cobra.Command, args []string) error {
 	if a.paginate {
 		return a.walk(s, cmd, client, path, query, options)
 	}
-	answer, err := client.Do(cmd.Context(), method, path, query, body, nil)
+	answer, err := client.Do(cmd.Context(), method, path, query, body, header)
+	if err == nil && a.include {
+		if err := printHead(s, options, answer); err != nil {
+			return err
+		}
+	}
 	if err == nil {
 		err = answer.Err()
 	}
@@ -85,6 +121,40 @@ func (a *apiFlags) run(s *session, cmd *cobra.Command, args []string) error {
 		return outcomeOf(isRead, err)
 	}
 	return printAnswer(s, options, answer)
+}
+
+// header are the headers of the request. The token is the profile's, and goes to its service.
+func (a *apiFlags) header() (http.Header, error) {
+	header := http.Header{}
+	for _, text := range a.headers {
+		name, value, ok := strings.Cut(text, ":")
+		name = http.CanonicalHeaderKey(strings.TrimSpace(name))
+		switch {
+		case !ok || name == "" || strings.ContainsAny(name, " \t\r\n") || strings.ContainsAny(value, "\r\n"):
+			return nil, usageError("--header is not of the form 'Name: value'")
+		case name == "Authorization" || name == "Host" || name == "Content-Length":
+			return nil, withHint(usageError("--header "+name+" is not yours to set"), "the token of the profile is sent; another one: FUNDESK_TOKEN")
+		}
+		header.Add(name, strings.TrimSpace(value))
+	}
+	return header, nil
+}
+
+// printHead prints the status and the headers of an answer.
+func printHead(s *session, options render.Options, answer *apiclient.Response) error {
+	var text strings.Builder
+	fmt.Fprintf(&text, "HTTP/1.1 %d %s\n", answer.Status, http.StatusText(answer.Status))
+	for _, name := range slices.Sorted(maps.Keys(answer.Header)) {
+		for _, value := range answer.Header[name] {
+			fmt.Fprintf(&text, "%s: %s\n", name, value)
+		}
+	}
+	out := text.String()
+	if options.Terminal {
+		out = render.CleanLines(out)
+	}
+	_, err := fmt.Fprintln(s.app.Out, out)
+	return err
 }
 
 // outcomeOf says that a change with a lost answer may have taken effect.
@@ -121,13 +191,13 @@ func splitPath(text string) (string, url.Values, error) {
 // body is the body of the request; the fields of a read go into its query.
 func (a *apiFlags) body(ctx context.Context, s *session, isRead bool, query url.Values) ([]byte, error) {
 	if a.input != "" {
-		if len(a.fields) > 0 {
-			return nil, usageError("--field and --input exclude each other")
+		if len(a.fields)+len(a.texts) > 0 {
+			return nil, usageError("fields and --input exclude each other")
 		}
 		return s.readInput(ctx, a.input)
 	}
 	object := map[string]any{}
-	for _, field := range a.fields {
+	for i, field := range slices.Concat(a.fields, a.texts) {
 		name, value, ok := strings.Cut(field, "=")
 		if !ok || name == "" {
 			return nil, usageError("--field " + quote(name) + " is not of the form k=v")
@@ -139,9 +209,13 @@ func (a *apiFlags) body(ctx context.Context, s *session, isRead bool, query url.
 			query.Add(name, value)
 			continue
 		}
-		setPath(object, name, fieldValueOf(value))
+		if i < len(a.fields) {
+			setPath(object, name, fieldValueOf(value))
+		} else {
+			setPath(object, name, value)
+		}
 	}
-	if isRead || len(a.fields) == 0 {
+	if isRead || len(object) == 0 {
 		return nil, nil
 	}
 	return json.Marshal(object)

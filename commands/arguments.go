@@ -65,7 +65,7 @@ func positional(args []string) []string {
 // command has.
 func takesValue(arg string) bool {
 	switch arg {
-	case "--profile", "--base-url", "-o", "--output", "--columns", "--sort-by", "--arg", "--jq", "--timeout":
+	case "--profile", "--base-url", "-o", "--output", "--columns", "--sort-by", "--arg", "--jq", "--timeout", "--retry", "--ca-cert":
 		return true
 	}
 	return false

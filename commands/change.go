@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,7 @@ type changeFlags struct {
 	yes         bool
 	dryRun      bool
 	outbox      bool
+	hold        time.Duration
 	concurrency int
 	allowEmpty  bool
 }
@@ -31,6 +33,7 @@ func (c *changeFlags) register(cmd *cobra.Command, many bool) {
 	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "print the request and send nothing")
 	cmd.Flags().BoolVar(&c.outbox, "outbox", false, "put the change into the outbox first; it waits there while the service is away")
+	cmd.Flags().DurationVar(&c.hold, "hold", 0, "keep the change in the outbox for so long before it is sent; ctrl+c or outbox drop takes it back")
 	cmd.Flags().BoolVar(&c.outbox, "queue", false, "an earlier name of --outbox")
 	_ = cmd.Flags().MarkHidden("queue") // It was declared just now.
 	if many {
@@ -41,6 +44,10 @@ func (c *changeFlags) register(cmd *cobra.Command, many bool) {
 
 // check refuses flags without a meaning.
 func (c *changeFlags) check(cmd *cobra.Command) error {
+	if c.hold < 0 || c.hold > time.Hour {
+		return usageError("--hold must be a time of up to 1h")
+	}
+	c.outbox = c.outbox || c.hold > 0
 	return checkConcurrency(cmd, c.concurrency)
 }
 
@@ -108,6 +115,9 @@ func runChange[T any](s *session, cmd *cobra.Command, flags *changeFlags, column
 	}
 	if _, err := render.Select(columns, options.Columns, false); err != nil {
 		return usageError(err.Error())
+	}
+	if err := flags.check(cmd); err != nil {
+		return err
 	}
 	if flags.dryRun {
 		return printChange(s, ch)
@@ -182,7 +192,7 @@ func (s *session) deliver(ctx context.Context, client *apiclient.Client, flags *
 	if !flags.outbox {
 		return client.Send(ctx, ch)
 	}
-	raw, err := s.queueChange(ctx, ch)
+	raw, err := s.queueChange(ctx, ch, flags.hold)
 	if err != nil {
 		return nil, err
 	}
@@ -308,7 +318,7 @@ func sendAll(s *session, cmd *cobra.Command, flags *changeFlags, changes []apicl
 	}
 	outcomes := bulk.InOrder(cmd.Context(), flags.concurrency, changes, client.Send)
 	if flags.outbox {
-		queued, err := s.queueChanges(cmd.Context(), changes)
+		queued, err := s.queueChanges(cmd.Context(), changes, flags.hold)
 		if err != nil {
 			return err
 		}

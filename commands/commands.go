@@ -13,6 +13,7 @@ package commands
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,27 +26,29 @@ type entry struct {
 	name    string
 	aliases []string
 	short   string
+	group   string
 	build   func(*session) *cobra.Command
 }
 
 // entries are the top-level commands in the order of the help.
 func entries() []entry {
 	return []entry{
-		{"person", []string{"persons"}, "List, read, create and change persons", personCommand},
-		{"call", []string{"calls"}, "List, read, create and work calls", callCommand},
-		{"pledge", []string{"pledges"}, "List, read, create and change pledges", pledgeCommand},
-		{"queue", nil, "Share the calls that wait among many agents", queueCommand},
-		{"processed", nil, "Mark retrieved records as processed", processedCommand},
-		{"pull", nil, "Retrieve what is new since the last time", pullCommand},
-		{"outbox", nil, "Look after changes that are not sent yet", outboxCommand},
-		{"auth", nil, "Log in and out, look at the token", authCommand},
-		{"profile", []string{"profiles"}, "Keep the services and accounts that you work with", profileCommand},
-		{"api", nil, "Send one request as you write it", apiCommand},
-		{"tui", nil, "Work calls in the terminal", tuiCommand},
-		{"demo", nil, "Try everything on sample data", demoCommand},
-		{"doctor", nil, "Look for what keeps fundesk from working", doctorCommand},
-		{"version", nil, "Print the version", versionCommand},
-		{"completion", nil, "Print a completion script for a shell", completionCommand},
+		{"person", []string{"persons"}, "List, read, create and change persons", groupRecords, personCommand},
+		{"call", []string{"calls"}, "List, read, create and work calls", groupRecords, callCommand},
+		{"pledge", []string{"pledges"}, "List, read, create and change pledges", groupRecords, pledgeCommand},
+		{"queue", nil, "Share the calls that wait among many agents", groupWork, queueCommand},
+		{"processed", nil, "Mark retrieved records as processed", groupMoving, processedCommand},
+		{"pull", nil, "Retrieve what is new since the last time", groupMoving, pullCommand},
+		{"outbox", nil, "Look after changes that are not sent yet", groupMoving, outboxCommand},
+		{"auth", nil, "Log in and out, look at the token", groupSettings, authCommand},
+		{"profile", []string{"profiles"}, "Keep the services and accounts that you work with", groupSettings, profileCommand},
+		{"api", nil, "Send one request as you write it", groupMoving, apiCommand},
+		{"tui", nil, "Work calls in the terminal", groupWork, tuiCommand},
+		{"demo", nil, "Try everything on sample data", groupWork, demoCommand},
+		{"alias", nil, "Give longer commands names of your own", groupSettings, aliasCommand},
+		{"doctor", nil, "Look for what keeps fundesk from working", groupSettings, doctorCommand},
+		{"version", nil, "Print the version", groupSettings, versionCommand},
+		{"completion", nil, "Print a completion script for a shell", groupSettings, completionCommand},
 	}
 }
 
@@ -60,12 +63,27 @@ func Run(ctx context.Context, args []string, app App) int {
 	args = joinValues(args)
 	s := newSession(app, args)
 	defer s.close()
+	if at := extension(args); at >= 0 {
+		expanded, err := s.expand(args, at)
+		if err != nil {
+			return s.finish(nil, err)
+		}
+		if at = extension(expanded); at >= 0 {
+			if code, found := s.runPlugin(ctx, expanded, at); found {
+				return code
+			}
+		}
+		args, s.args = expanded, expanded
+	}
 	root := newRoot(s, args)
 	root.SetArgs(args)
 	root.SetContext(ctx)
 	command, err := root.ExecuteContextC(ctx)
 	return s.finish(command, err)
 }
+
+// maxRetries keeps a script from waiting for a service that is down for an hour.
+const maxRetries = 10
 
 // onlyPrints tells of commands that neither change nor wait for anything.
 func onlyPrints(name string) bool {
@@ -85,7 +103,7 @@ func newRoot(s *session, args []string) *cobra.Command {
 			"calls that are requested to them.\n\n" +
 			"Without any set-up, `fundesk demo` opens the desk on sample data, and\n" +
 			"`fundesk --profile demo call list` shows the same data to scripts.\n\n" +
-			"Topics: fundesk help exit-codes, environment, output, filters, scripting, keys",
+			"Topics: fundesk help options, exit-codes, environment, output, filters, scripting, keys",
 		Example: "  fundesk demo\n" +
 			"  fundesk --profile demo call list --status requested\n" +
 			"  fundesk auth login --profile prod --base-url https://api.example.org",
@@ -99,18 +117,25 @@ func newRoot(s *session, args []string) *cobra.Command {
 			if s.flags.timeout <= 0 {
 				return usageError("--timeout must be greater than 0")
 			}
-			for _, name := range []string{"profile", "base-url", "output", "columns", "sort-by", "jq"} { // Of a variable that is not set.
+			if s.flags.retries < 0 || s.flags.retries > maxRetries {
+				return usageError("--retry must be 0 to " + strconv.Itoa(maxRetries))
+			}
+			for _, name := range []string{"profile", "base-url", "output", "columns", "sort-by", "jq", "ca-cert"} { // Of a variable that is not set.
 				if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed && (flag.Value.String() == "" || flag.Value.String() == "[]") {
 					return usageError("--" + name + " must not be empty")
 				}
 			}
-			return s.checkOutput(cmd)
+			if err := s.checkOutput(cmd); err != nil {
+				return err
+			}
+			s.startPager(cmd)
+			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return unknownVerb(cmd, args[0])
 			}
-			if isTerminal(s.app.Out) {
+			if s.onTerminal() {
 				return s.welcome(cmd.Context())
 			}
 			return cmd.Help()
@@ -122,6 +147,7 @@ func newRoot(s *session, args []string) *cobra.Command {
 	root.SetIn(s.app.In)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagErrorOf(s.args, cmd, err) })
 	s.flags.register(root)
+	root.SetUsageFunc(printUsage)
 	root.SetHelpCommand(helpCommand(s))
 	chosen, overview := chosenEntry(args), isOverview(args)
 	for _, e := range entries() {

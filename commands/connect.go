@@ -179,6 +179,7 @@ func (s *session) connect(ctx context.Context) (*apiclient.Client, error) {
 	options := apiclient.Options{
 		Timeout: s.flags.timeout, UserAgent: "fundesk/" + s.version(), Now: s.app.Now, Sleep: s.app.Sleep,
 		PaymentQRParameter: t.profile.PaymentQRParameter, BaseURL: t.baseURL,
+		Network: s.network(t), Tries: s.flags.retries + 1,
 		Unpaged: t.profile.Unpaged, Omitted: s.omitted.add,
 		Token: func(ctx context.Context) (string, error) { return s.token(ctx, t) },
 	}
@@ -197,6 +198,15 @@ func (s *session) connect(ctx context.Context) (*apiclient.Client, error) {
 	}
 	s.client, err = apiclient.New(options)
 	return s.client, err
+}
+
+// network is the way to the service, as the profile and --ca-cert have it.
+func (s *session) network(t *target) apiclient.Network {
+	p := t.profile
+	if !t.fromProfile { // They are of another service.
+		p = profile.Profile{}
+	}
+	return apiclient.Network{CACert: cmp.Or(s.flags.caCert, p.CACert), ClientCert: p.ClientCert, ClientKey: p.ClientKey, Proxy: p.Proxy}
 }
 
 // listNouns are those that the interface lists.

@@ -193,7 +193,7 @@ func TestLineDeskOffersACallOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.queueChange(t.Context(), change); apiclient.KindOf(err) != apiclient.KindUnknownOutcome {
+	if _, err := s.queueChange(t.Context(), change, 0); apiclient.KindOf(err) != apiclient.KindUnknownOutcome {
 		t.Fatalf("got %v, want that the attempt waits", err)
 	}
 	if err := s.lineDesk(t.Context()); err != nil {

@@ -1,12 +1,14 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -86,6 +88,7 @@ func (s *session) examine(cmd *cobra.Command) (checks []checkup, problem error) 
 		return checks, problem
 	}
 	add("profile", t.service(), nil)
+	add("network", s.wayTo(t), nil)
 	client, err := s.connect(cmd.Context())
 	if err != nil {
 		add("service", "", err)
@@ -109,6 +112,31 @@ func (s *session) examine(cmd *cobra.Command) (checks []checkup, problem error) 
 		add("clock", s.checkClock(answer.Header), nil)
 	}
 	return checks, problem
+}
+
+// wayTo says how the service is reached.
+func (s *session) wayTo(t *target) string {
+	if t.isEmbedded() {
+		return "inside the program"
+	}
+	n, parts := s.network(t), []string{}
+	switch fromEnv := cmp.Or(s.app.Getenv("HTTPS_PROXY"), s.app.Getenv("https_proxy")); {
+	case strings.HasPrefix(t.baseURL, "http://"), n.Proxy == "direct":
+		parts = append(parts, "no proxy")
+	case n.Proxy != "":
+		parts = append(parts, "proxy "+shownURL(n.Proxy)+" (profile)")
+	case fromEnv != "":
+		parts = append(parts, "proxy "+shownURL(fromEnv)+" (HTTPS_PROXY, unless NO_PROXY excepts it)")
+	default:
+		parts = append(parts, "no proxy")
+	}
+	if n.CACert != "" {
+		parts = append(parts, "trusts "+n.CACert)
+	}
+	if n.ClientCert != "" {
+		parts = append(parts, "shows "+n.ClientCert)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // checkToken wants a token that has not expired, as far as it can be read.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -146,6 +147,9 @@ func (m *markFlags) parseLine(line []byte) (apitype.ProcessedEntry, error) {
 
 // run marks the entries and prints one result line each.
 func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.ProcessedEntry) error {
+	if err := m.check(cmd); err != nil {
+		return err
+	}
 	options, err := s.output()
 	if err != nil {
 		return err
@@ -180,7 +184,7 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 		}
 	}
 	if m.outbox {
-		return enqueueMarks(s, cmd, list, options, entries)
+		return enqueueMarks(s, cmd, list, options, entries, m.hold)
 	}
 	client, err := s.connect(cmd.Context())
 	if err != nil {
@@ -222,7 +226,7 @@ func markFailure(refused *apiclient.MarkError, of int) error {
 }
 
 // enqueueMarks puts the entries into the outbox, in chunks, and tries them at once. What could not be sent, or was refused, stays there.
-func enqueueMarks(s *session, cmd *cobra.Command, list *render.List[changeResult], options render.Options, entries []apitype.ProcessedEntry) error {
+func enqueueMarks(s *session, cmd *cobra.Command, list *render.List[changeResult], options render.Options, entries []apitype.ProcessedEntry, hold time.Duration) error {
 	chunks := slices.Collect(slices.Chunk(entries, apitype.ChunkEntries))
 	changes := make([]apiclient.Change, len(chunks))
 	for i, chunk := range chunks {
@@ -231,7 +235,7 @@ func enqueueMarks(s *session, cmd *cobra.Command, list *render.List[changeResult
 			return err
 		}
 	}
-	results, err := s.queueChanges(cmd.Context(), changes)
+	results, err := s.queueChanges(cmd.Context(), changes, hold)
 	if err != nil {
 		return err
 	}

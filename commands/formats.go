@@ -41,7 +41,7 @@ var outputs = map[string]outputKind{
 	"pull person":    pulled, "pull call": pulled, "pull pledge": pulled,
 	"outbox list": records, "outbox show": value, "outbox send": value,
 	"auth status": value, "auth token": value,
-	"profile list": records, "profile show": value,
+	"alias list": records, "profile list": records, "profile show": value,
 	"api":    {formats: []render.Format{render.JSON, render.NDJSON, render.YAML, render.ID}},
 	"doctor": numbers, "version": value,
 }

@@ -41,7 +41,7 @@ func chosenVerb(args []string, noun string, verbs []verb) string {
 	if len(args) > 1 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		args = args[1 : len(args)-1]
 	}
-	if len(args) > 1 && strings.TrimSuffix(args[0], "s") == noun && slices.ContainsFunc(verbs, func(v verb) bool { return v.name == args[1] }) {
+	if len(args) > 1 && (args[0] == noun || args[0] == noun+"s") && slices.ContainsFunc(verbs, func(v verb) bool { return v.name == args[1] }) {
 		return args[1]
 	}
 	return ""

@@ -25,7 +25,7 @@ func topics() map[string]func() string {
 }
 
 func helpCommand(s *session) *cobra.Command {
-	names := slices.Sorted(maps.Keys(topics()))
+	names := append([]string{"options"}, slices.Sorted(maps.Keys(topics()))...)
 	return &cobra.Command{
 		Use: "help [COMMAND | TOPIC]", Short: "Help on a command or a topic", Args: cobra.ArbitraryArgs,
 		Long:      "Help on a command, or on one of the topics " + strings.Join(names, ", ") + ".",
@@ -34,6 +34,10 @@ func helpCommand(s *session) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Root().Help()
+			}
+			if len(args) == 1 && args[0] == "options" {
+				_, err := fmt.Fprint(s.app.Out, optionsTopic(cmd.Root()))
+				return err
 			}
 			if topic, ok := topics()[args[0]]; ok && len(args) == 1 {
 				_, err := fmt.Fprint(s.app.Out, topic())
@@ -78,7 +82,13 @@ const environmentTopic = `Environment
   FUNDESK_STATE_DIR   outbox, drafts, pull times (else $XDG_STATE_HOME/fundesk)
   FUNDESK_DATA_DIR    demo data (else $XDG_DATA_HOME/fundesk)
   XDG_RUNTIME_DIR     what completion offers, for 30 seconds; without it nothing is kept
+  FUNDESK_PAGER       program that shows tables on a terminal, such as less; off with --no-pager
+  VISUAL, EDITOR      editor of notes in the tui
   NO_COLOR            no colours
+  CLICOLOR_FORCE      colours in a pipe, too (not 0; NO_COLOR wins)
+  TERM                dumb: no colours
+  HTTPS_PROXY, NO_PROXY
+                      proxy on the way to the service, unless the profile has one
   LC_ALL, LC_TIME, LC_MONETARY, LC_TELEPHONE, LANG
                       how tables, details and the tui write dates, amounts and
                       phone numbers; C or unset: 2026-11-20, 1234.50, +31…
@@ -87,6 +97,14 @@ const environmentTopic = `Environment
 FUNDESK_BASE_URL with FUNDESK_TOKEN is enough without a profile. --profile NAME
 names the service whole: FUNDESK_BASE_URL is then not used. FUNDESK_TOKEN goes to the
 service of FUNDESK_BASE_URL where that is set, and to no other.
+`
+
+// filesText is what is kept where.
+const filesText = `~/.config/fundesk/config.toml    profiles, aliases; mode 0600
+~/.config/fundesk/keys.toml      keys of the tui, where they were changed
+~/.local/state/fundesk/outbox    changes that are not sent yet, drafts
+~/.local/state/fundesk/pull      where each pull ended
+~/.local/share/fundesk           data of the demo
 `
 
 const outputTopic = `Output

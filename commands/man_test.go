@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"strings"
 	"testing"
 
 	"fundesk/cmd/manual"
@@ -11,5 +12,13 @@ import (
 //	go test ./commands -run TestManualPages -update
 func TestManualPages(t *testing.T) {
 	t.Parallel()
-	manual.Check(t, wholeTree(t), "man", *update)
+	sections := []manual.Section{
+		{Title: "EXIT STATUS", Text: strings.TrimPrefix(exitCodesTopic, "Exit codes\n\n")},
+		{Title: "ENVIRONMENT", Text: strings.TrimPrefix(environmentTopic, "Environment\n\n")},
+		{Title: "FILES", Text: filesText},
+	}
+	for _, name := range []string{"exit-codes", "environment", "output", "filters", "scripting"} {
+		sections = append(sections, manual.Section{Title: name, Text: topics()[name]()})
+	}
+	manual.Check(t, wholeTree(t), "man", *update, sections...)
 }

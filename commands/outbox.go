@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -283,33 +286,83 @@ func errorText(err error) string {
 }
 
 func outboxDrop(s *session) *cobra.Command {
-	var yes bool
+	var yes, all bool
 	cmd := &cobra.Command{
-		Use: "drop ID", Short: "Throw away a change", Args: needExactly(1),
-		Long: "Throw away a change that is not sent yet, or that the service refused. It asks first; what was typed into\n" +
-			"it is gone.",
-		Example: "  fundesk outbox drop 01k3f9c2 --yes\n" +
-			"  fundesk outbox list -o tsv --columns id | head -1 | xargs fundesk outbox drop --yes",
+		Use: "drop ID… | --all", Short: "Throw away changes", Args: cobra.ArbitraryArgs,
+		Long: "Throw away changes that are not sent yet, or that the service refused. It asks first; what was typed into\n" +
+			"them is gone. One that is held (--hold) was not sent: dropping it takes it back.",
+		Example: "  fundesk outbox drop 01k3f9c2 --yes\n  fundesk outbox drop --all --yes\n" +
+			"  fundesk outbox list -o json --jq '.[] | select(.state == \"rejected\") | .id' -r | xargs fundesk outbox drop --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			box, entry, err := s.entry(args[0])
-			if err != nil {
-				return err
+			switch {
+			case all && len(args) > 0:
+				return usageError("--all excludes IDs")
+			case !all && len(args) == 0:
+				return missing(cmd, 0)
 			}
-			of := &target{baseURL: entry.BaseURL}
-			if err := s.ask(cmd.Context(), yes, "throw away entry "+args[0]+", "+entry.Op+" at "+of.service()); err != nil {
-				return err
-			}
-			return aboutEntry(args[0], box.Drop(args[0]))
+			return s.dropEntries(cmd.Context(), args, yes)
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&all, "all", false, "throw away everything, of every service and account")
 	return cmd
 }
 
-// queueChange puts a change into the outbox and tries it at once. The record is nil
-// when it waits.
-func (s *session) queueChange(ctx context.Context, ch apiclient.Change) (json.RawMessage, error) {
-	results, err := s.queueChanges(ctx, []apiclient.Change{ch})
+// dropEntries throws away the entries that are named, all of them without a name.
+func (s *session) dropEntries(ctx context.Context, ids []string, yes bool) error {
+	box, err := s.anyOutbox()
+	if err != nil {
+		return err
+	}
+	var entries []outbox.Entry
+	for _, id := range ids {
+		entry, err := box.Show(id)
+		if err != nil {
+			return aboutEntry(id, err)
+		}
+		entries = append(entries, entry)
+	}
+	if len(ids) == 0 {
+		if entries, _, err = box.List(); err != nil {
+			return failure(apiclient.KindFailure, "list the outbox: %s", err)
+		}
+	}
+	if len(entries) == 0 {
+		s.note("the outbox is empty")
+		return nil
+	}
+	if err := s.ask(ctx, yes, dropQuestion(entries)); err != nil {
+		return err
+	}
+	var failed []error
+	for _, entry := range entries {
+		if err := aboutEntry(entry.ID, box.Drop(entry.ID)); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	if len(entries) == 1 {
+		return errors.Join(failed...)
+	}
+	return partial(failed, len(entries))
+}
+
+// dropQuestion says what would be thrown away, and where it was to go.
+func dropQuestion(entries []outbox.Entry) string {
+	services := map[string]bool{}
+	for _, entry := range entries {
+		services[(&target{baseURL: entry.BaseURL}).service()] = true
+	}
+	at := " at " + strings.Join(slices.Sorted(maps.Keys(services)), ", ")
+	if len(entries) == 1 {
+		return "throw away entry " + entries[0].ID + ", " + entries[0].Op + at
+	}
+	return "throw away " + strconv.Itoa(len(entries)) + " entries" + at
+}
+
+// queueChange puts a change into the outbox and tries it at once, or after it was held. The
+// record is nil when it waits.
+func (s *session) queueChange(ctx context.Context, ch apiclient.Change, hold time.Duration) (json.RawMessage, error) {
+	results, err := s.queueChanges(ctx, []apiclient.Change{ch}, hold)
 	if err != nil {
 		return nil, err
 	}
@@ -317,7 +370,7 @@ func (s *session) queueChange(ctx context.Context, ch apiclient.Change) (json.Ra
 }
 
 // queueChanges puts changes into the outbox and then tries all of them once.
-func (s *session) queueChanges(ctx context.Context, changes []apiclient.Change) ([]bulk.Outcome[apiclient.Change, json.RawMessage], error) {
+func (s *session) queueChanges(ctx context.Context, changes []apiclient.Change, hold time.Duration) ([]bulk.Outcome[apiclient.Change, json.RawMessage], error) {
 	box, err := s.outbox(ctx)
 	if err != nil {
 		return nil, err
@@ -326,21 +379,68 @@ func (s *session) queueChanges(ctx context.Context, changes []apiclient.Change) 
 	ids := make([]string, len(changes))
 	for i, ch := range changes {
 		results[i].Item = ch
-		entry, err := box.Add(outbox.NewEntry(ch))
+		entry := outbox.NewEntry(ch)
+		if hold > 0 {
+			entry.NotBefore = s.app.Now().Add(hold)
+		}
+		entry, err := box.Add(entry)
 		if err != nil {
 			results[i].Err = failure(apiclient.KindFailure, "put the change into the outbox: %s", err)
 		}
 		ids[i] = entry.ID
 	}
+	if hold > 0 {
+		if err := s.waitHeld(ctx, box, ids, hold); err != nil {
+			return nil, err
+		}
+	}
 	events := map[string]outbox.Event{}
 	_, err = box.Sender(s.client, outbox.SenderOptions{Notify: func(e outbox.Event) { events[e.Entry.ID] = e }}).SendDue(ctx)
 	for i, id := range ids {
-		if results[i].Err == nil {
-			event, tried := events[id]
-			results[i].Value, results[i].Err = queuedResult(id, event, tried, err)
+		if results[i].Err != nil {
+			continue
 		}
+		event, tried := events[id]
+		if _, gone := box.Show(id); hold > 0 && !tried && errors.Is(gone, outbox.ErrNotFound) {
+			results[i].Err = failure(apiclient.KindFailure, "the change was taken back, and not sent")
+			continue
+		}
+		results[i].Value, results[i].Err = queuedResult(id, event, tried, err)
 	}
 	return results, nil
+}
+
+// waitHeld waits for the end of a hold. An interrupt takes the changes back; what it comes too
+// late for was dropped, or is another program's by now.
+func (s *session) waitHeld(ctx context.Context, box *outbox.Outbox, ids []string, hold time.Duration) error {
+	what := "fundesk outbox drop " + ids[0]
+	if len(ids) > 1 {
+		what = "fundesk outbox drop ID"
+	}
+	s.note("held for %s; ctrl+c or %s takes it back", hold, what)
+	wait := s.app.Sleep
+	if wait == nil {
+		wait = func(ctx context.Context, d time.Duration) error {
+			timer := time.NewTimer(d)
+			defer timer.Stop()
+			select {
+			case <-timer.C:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+	if wait(ctx, hold) == nil {
+		return nil
+	}
+	back := 0
+	for _, id := range ids {
+		if _, err := box.Recall(id); err == nil {
+			back++
+		}
+	}
+	return failure(apiclient.KindInterrupted, "interrupted; %d of %s taken back, and not sent", back, count(len(ids), "change"))
 }
 
 // queuedResult is the record of an entry that was accepted, or why it is still in the

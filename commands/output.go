@@ -24,7 +24,7 @@ func (s *session) format() (render.Format, error) {
 		return format, nil
 	case s.flags.jq != "":
 		return render.JSON, nil
-	case isTerminal(s.app.Out):
+	case s.onTerminal():
 		return render.Table, nil
 	default:
 		return render.TSV, nil
@@ -39,7 +39,7 @@ func (s *session) output() (render.Options, error) {
 	}
 	o := render.Options{
 		Format: format, Columns: s.flags.columns, SortBy: s.flags.sortBy, NoHeader: s.flags.noHeader, SpreadsheetSafe: s.flags.safeCells,
-		Terminal: isTerminal(s.app.Out), Now: s.app.Now(), Location: time.Local,
+		Terminal: s.onTerminal(), Now: s.app.Now(), Location: time.Local,
 	}
 	if o.SortBy != "" && format != render.Table && format != render.Wide {
 		s.note("--sort-by gathers the whole list before anything is printed")
@@ -54,8 +54,10 @@ func (s *session) output() (render.Options, error) {
 	}
 	if o.Terminal {
 		o.Width, o.Locale, o.TooNarrow = s.width(), s.locale(), s.tooNarrow
-		o.Color = !s.flags.noColor && s.app.Getenv("NO_COLOR") == "" && s.app.Getenv("TERM") != "dumb"
+		o.Color = s.app.Getenv("TERM") != "dumb"
 	}
+	forced := s.app.Getenv("CLICOLOR_FORCE")
+	o.Color = (o.Color || forced != "" && forced != "0") && !s.flags.noColor && s.app.Getenv("NO_COLOR") == ""
 	return o, nil
 }
 
@@ -93,7 +95,11 @@ func (s *session) tooNarrow(shortened, missing []string) {
 func (s *session) locale() render.Locale { return render.LocaleFrom(s.app.Getenv) }
 
 func (s *session) width() int {
-	if file, ok := s.app.Out.(*os.File); ok {
+	out := s.app.Out
+	if s.pager != nil {
+		out = s.screen
+	}
+	if file, ok := out.(*os.File); ok {
 		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
 			return width
 		}

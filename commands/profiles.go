@@ -31,6 +31,9 @@ type shownProfile struct {
 // into the address by hand.
 func newShownProfile(name, current string, p profile.Profile) shownProfile {
 	p.BaseURL = shownURL(p.BaseURL)
+	if p.Proxy != "" {
+		p.Proxy = shownURL(p.Proxy)
+	}
 	return shownProfile{Name: name, Current: name == current, Profile: p}
 }
 

@@ -77,7 +77,7 @@ func (a *agentsFlags) show(ctx context.Context, s *session, client *apiclient.Cl
 	if err != nil {
 		return err
 	}
-	if a.watch && isTerminal(s.app.Out) && !s.isAccessible() {
+	if a.watch && s.onTerminal() && !s.isAccessible() {
 		fmt.Fprint(s.app.Out, "\x1b[H\x1b[2J")
 	}
 	return showMembers(s, "userUuid", render.QueueAgentColumns(), agents.Raw, "agents")

@@ -90,7 +90,11 @@ func defaultHint(kind apiclient.Kind, t *target) string {
 
 // finish tells an error and returns the exit code.
 func (s *session) finish(command *cobra.Command, err error) int {
+	s.endPager()
 	s.warnOmitted()
+	if !wantsJSON(s.args) {
+		s.tellNotes()
+	}
 	if err == nil {
 		s.tellNotes()
 		return 0

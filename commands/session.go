@@ -34,6 +34,9 @@ type globals struct {
 	slurp     bool
 	arguments []string // Of the jq expression, NAME=VALUE each.
 	timeout   time.Duration
+	retries   int
+	caCert    string
+	noPager   bool
 	noInput   bool
 	noColor   bool
 	quiet     bool
@@ -55,6 +58,9 @@ func (g *globals) register(root *cobra.Command) {
 	f.BoolVar(&g.slurp, "slurp", false, "jq: with -o ndjson, run over the whole list and not over each record")
 	f.StringArrayVar(&g.arguments, "arg", nil, "jq: NAME VALUE, a text for the expression under $NAME (repeatable)")
 	f.DurationVar(&g.timeout, "timeout", apiclient.DefaultTimeout, "time that one request may take")
+	f.IntVar(&g.retries, "retry", defaultRetries, "how often what may be repeated is tried again, 0 to 10")
+	f.StringVar(&g.caCert, "ca-cert", "", "file of certificates (PEM) that are trusted beside the system's")
+	f.BoolVar(&g.noPager, "no-pager", false, "never show long tables in a pager (FUNDESK_PAGER)")
 	f.BoolVar(&g.noInput, "no-input", false, "never ask")
 	f.BoolVar(&g.noColor, "no-color", false, "no colours (NO_COLOR)")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no notes on stderr")
@@ -62,6 +68,9 @@ func (g *globals) register(root *cobra.Command) {
 	f.BoolVar(&g.utc, "utc", false, "tables: show times in UTC, not in the local zone")
 	f.BoolVar(&g.safeCells, "spreadsheet-safe", false, "csv: guard cells that a spreadsheet would take for formulas")
 }
+
+// defaultRetries is how often a request is tried again: four tries in all.
+const defaultRetries = 3
 
 // session is one run of the program: the flags, and what is opened when it is needed.
 type session struct {
@@ -71,8 +80,10 @@ type session struct {
 	target   *target
 	client   *apiclient.Client
 	embedded Embedded
-	notes    []string // Not told yet.
-	unpaged  bool     // Lists are whole as they come.
+	pager    *pager
+	screen   io.Writer // The terminal that a pager draws on.
+	notes    []string  // Not told yet.
+	unpaged  bool      // Lists are whole as they come.
 	omitted  omissions
 }
 

@@ -43,6 +43,10 @@ func settings() []setting {
 		{"hidden_actions", "actions that the Desk does not have, by their names in: fundesk help keys", func(p *profile.Profile) any { return &p.HiddenActions }},
 		{"theme", "colours of the terminal interface: default, high-contrast or calm", func(p *profile.Profile) any { return &p.Theme }},
 		{"mouse", "the terminal interface takes clicks and the wheel", func(p *profile.Profile) any { return &p.Mouse }},
+		{"ca_cert", "file of certificates (PEM) that are trusted beside the system's", func(p *profile.Profile) any { return &p.CACert }},
+		{"client_cert", "file of the certificate (PEM) that the service asks for", func(p *profile.Profile) any { return &p.ClientCert }},
+		{"client_key", "file of its key (PEM)", func(p *profile.Profile) any { return &p.ClientKey }},
+		{"proxy", "proxy on the way to the service: http://host:port, or direct for none (default: of HTTPS_PROXY)", func(p *profile.Profile) any { return &p.Proxy }},
 		{"token_storage", "keyring, file or command", func(p *profile.Profile) any { return &p.TokenStorage }},
 		{"token_command", "program that prints the token; repeat for its arguments", func(p *profile.Profile) any { return &p.TokenCommand }},
 	}
@@ -72,6 +76,9 @@ func (t setting) text(p profile.Profile) string {
 	case *hoursByCountry:
 		return value.String()
 	default:
+		if t.key == "proxy" { // It may hold a password.
+			return shownURL(*value.(*string))
+		}
 		return *value.(*string)
 	}
 }
@@ -116,6 +123,11 @@ func (f *profileFlags) apply(cmd *cobra.Command, p *profile.Profile) {
 			*value = *t.value(&f.p).(*bool)
 		case *string:
 			*value = *t.value(&f.p).(*string)
+			if isFile := slices.Contains([]string{"ca_cert", "client_cert", "client_key"}, t.key); isFile && *value != "" {
+				if whole, err := filepath.Abs(*value); err == nil { // Commands run in any folder.
+					*value = whole
+				}
+			}
 		case *hoursByCountry:
 			*value = *t.value(&f.p).(*hoursByCountry)
 		}
@@ -155,7 +167,9 @@ func (f *profileFlags) check(p profile.Profile) error {
 	if p.IsEmbedded() {
 		return nil
 	}
-	_, err := apiclient.New(apiclient.Options{BaseURL: p.BaseURL})
+	_, err := apiclient.New(apiclient.Options{
+		BaseURL: p.BaseURL, Network: apiclient.Network{CACert: p.CACert, ClientCert: p.ClientCert, ClientKey: p.ClientKey, Proxy: p.Proxy},
+	})
 	return err
 }
 

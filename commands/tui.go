@@ -54,7 +54,7 @@ func demoCommand(s *session) *cobra.Command {
 
 // runTUI opens the terminal interface on the chosen service.
 func (s *session) runTUI(cmd *cobra.Command, page string, ascii bool) error {
-	if !isTerminal(s.app.Out) || !isTerminal(s.app.In) {
+	if !s.onTerminal() || !isTerminal(s.app.In) {
 		return withHint(usageError("the terminal interface needs a terminal"), "for scripts: fundesk call list --help")
 	}
 	if s.isAccessible() {

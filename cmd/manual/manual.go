@@ -1,7 +1,7 @@
 // Package manual keeps the manual pages in the tree equal to the commands that they
 // describe. The tests of both programs call it:
 //
-//	manual.Check(t, root, "man", *update)
+//	manual.Check(t, root, "man", *update, manual.Section{"FILES", text})
 //
 // It must not know which program it is about, and no program imports it.
 package manual
@@ -9,6 +9,7 @@ package manual
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,11 +21,15 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
+// Section is a text that each page ends with, as it is written. A title in lower case is that
+// of a page of its own, section 7.
+type Section struct{ Title, Text string }
+
 // Check fails the test when folder holds other pages than those of root and all its
 // subcommands, section 1, named like fundesk-call-list.1. With update it writes them first.
-func Check(t *testing.T, root *cobra.Command, folder string, update bool) {
+func Check(t *testing.T, root *cobra.Command, folder string, update bool, sections ...Section) {
 	t.Helper()
-	want, err := pages(root)
+	want, err := pages(root, sections)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +48,7 @@ func Check(t *testing.T, root *cobra.Command, folder string, update bool) {
 }
 
 // pages is the text of each page by its file's name.
-func pages(root *cobra.Command) (map[string]string, error) {
+func pages(root *cobra.Command, sections []Section) (map[string]string, error) {
 	all := map[string]string{}
 	var errs []error
 	var add func(cmd *cobra.Command)
@@ -56,14 +61,101 @@ func pages(root *cobra.Command) (map[string]string, error) {
 		cmd.DisableAutoGenTag = true
 		header := &doc.GenManHeader{Title: strings.ToUpper(name), Section: "1", Date: &time.Time{}, Source: root.Name(), Manual: root.Name()}
 		errs = append(errs, doc.GenMan(cmd, header, &page))
-		// A date would make every page stale once a month.
-		all[name+".1"] = strings.Replace(page.String(), `"Jan 0001"`, `""`, 1)
+		all[name+".1"] = ascii(within(tidy(page.String()), common(sections)))
 		for _, child := range cmd.Commands() {
 			add(child)
 		}
 	}
 	add(root)
+	for _, s := range sections {
+		if isTopic(s) {
+			all[root.Name()+"-"+s.Title+".7"] = ascii(topic(root.Name(), s))
+		}
+	}
 	return all, errors.Join(errs...)
+}
+
+// isTopic reports whether a section is a page of its own.
+func isTopic(s Section) bool { return s.Title == strings.ToLower(s.Title) }
+
+// dated is the day of a page: one of today would make every page stale, and none is warned of.
+const dated = "2026-11-22"
+
+// tidy takes out of a page what manual readers warn of, and lays options out as such.
+func tidy(page string) string {
+	page = strings.Replace(page, `"Jan 0001"`, `"`+dated+`"`, 1)
+	var lines []string
+	for line := range strings.Lines(page) {
+		line = strings.TrimRight(line, " \t\n")
+		isOption := strings.HasPrefix(line, `\fB-`)
+		switch last := len(lines) - 1; {
+		case line == "":
+			continue
+		case isOption && lines[last] == ".PP":
+			lines[last] = ".TP"
+		case isOption:
+			lines = append(lines, ".TP")
+		}
+		lines = append(lines, strings.TrimPrefix(line, "\t"))
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// within puts the sections that every page has where readers look for them.
+func within(page, sections string) string {
+	for _, next := range []string{".SH EXAMPLE\n", ".SH SEE ALSO\n"} {
+		if before, after, found := strings.Cut(page, next); found {
+			return before + sections + next + after
+		}
+	}
+	return page + sections
+}
+
+// ascii writes other characters as every manual reader takes them.
+func ascii(page string) string {
+	var b strings.Builder
+	for _, r := range strings.ReplaceAll(page, "…", "...") {
+		if r < 0x80 {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, `\[u%04X]`, r)
+		}
+	}
+	return b.String()
+}
+
+// common are the sections that each page ends with.
+func common(sections []Section) string {
+	var b strings.Builder
+	for _, s := range sections {
+		if !isTopic(s) {
+			b.WriteString(".SH " + s.Title + "\n" + literal(s.Text))
+		}
+	}
+	return b.String()
+}
+
+// topic is a page of its own.
+func topic(program string, s Section) string {
+	name := program + "-" + s.Title
+	title, _, _ := strings.Cut(s.Text, "\n")
+	return ".nh\n.TH \"" + strings.ToUpper(name) + "\" \"7\" \"" + dated + "\" \"" + program + "\" \"" + program + "\"\n.SH NAME\n" + name + " \\- " +
+		strings.ToLower(title) + "\n.SH DESCRIPTION\n" + literal(strings.TrimLeft(strings.TrimPrefix(s.Text, title), "\n"))
+}
+
+// literal is a text line by line, as it is written.
+func literal(text string) string {
+	text = strings.ReplaceAll(strings.TrimRight(text, "\n"), `\`, `\e`)
+	var b strings.Builder
+	b.WriteString(".nf\n")
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
+			b.WriteString(`\&`)
+		}
+		b.WriteString(strings.TrimRight(line, "\n") + "\n")
+	}
+	b.WriteString(".fi\n")
+	return b.String()
 }
 
 func write(folder string, pages map[string]string) error {

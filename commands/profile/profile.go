@@ -39,8 +39,9 @@ const EmbeddedPrefix = "embedded:"
 // Config is config.toml.
 type Config struct {
 	Current  string             `toml:"current,omitempty"`
-	Theme    string             `toml:"theme,omitempty"` // Of profiles that say none.
-	Mouse    bool               `toml:"mouse,omitzero"`  // In every profile.
+	Theme    string             `toml:"theme,omitempty"`   // Of profiles that say none.
+	Mouse    bool               `toml:"mouse,omitzero"`    // In every profile.
+	Aliases  map[string]string  `toml:"aliases,omitempty"` // Commands by names of the user's own.
 	Profiles map[string]Profile `toml:"profiles,omitempty"`
 }
 
@@ -65,7 +66,11 @@ type Profile struct {
 	CallTypes              []string `toml:"call_types,omitempty" json:"call_types,omitempty"` // That the agent takes from a queue.
 	ExternalSourceName     string   `toml:"external_source_name,omitempty" json:"external_source_name,omitempty"`
 	PaymentQRParameter     string   `toml:"payment_qr_parameter,omitempty" json:"payment_qr_parameter,omitempty"`
-	Unpaged                []string `toml:"unpaged,omitempty" json:"unpaged,omitempty"`             // Nouns whose lists come whole.
+	Unpaged                []string `toml:"unpaged,omitempty" json:"unpaged,omitempty"`         // Nouns whose lists come whole.
+	CACert                 string   `toml:"ca_cert,omitempty" json:"ca_cert,omitempty"`         // File of certificates that are trusted, too.
+	ClientCert             string   `toml:"client_cert,omitempty" json:"client_cert,omitempty"` // Files of the certificate that the service asks for.
+	ClientKey              string   `toml:"client_key,omitempty" json:"client_key,omitempty"`
+	Proxy                  string   `toml:"proxy,omitempty" json:"proxy,omitempty"`
 	TokenStorage           string   `toml:"token_storage,omitempty" json:"token_storage,omitempty"` // keyring, file or command.
 	TokenCommand           []string `toml:"token_command,omitempty" json:"token_command,omitempty"`
 	HiddenActions          []string `toml:"hidden_actions,omitempty" json:"hidden_actions,omitempty"` // Of the Desk, by their names in keys.toml.

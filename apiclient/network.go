@@ -1,0 +1,59 @@
+package apiclient
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
+	"net/url"
+	"os"
+)
+
+// Network is the way to a service, where it is not that of the system.
+type Network struct {
+	CACert     string // File of certificates (PEM) that are trusted beside those of the system.
+	ClientCert string // Files of the certificate and key that the service asks for.
+	ClientKey  string
+	Proxy      string // URL of a proxy, or direct; empty: that of the environment.
+}
+
+// apply sets up a transport; plain http goes to this machine alone, and through no proxy.
+func (n Network) apply(transport *http.Transport, scheme string) error {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if n.CACert != "" {
+		pem, err := os.ReadFile(n.CACert)
+		if err != nil {
+			return &Error{Kind: KindUsage, Message: "the CA certificate cannot be read: " + err.Error(), Err: err}
+		}
+		if config.RootCAs, err = x509.SystemCertPool(); err != nil {
+			config.RootCAs = x509.NewCertPool()
+		}
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return &Error{Kind: KindUsage, Message: "the file " + n.CACert + " holds no certificate (PEM)"}
+		}
+	}
+	switch {
+	case (n.ClientCert == "") != (n.ClientKey == ""):
+		return &Error{Kind: KindUsage, Message: "a client certificate and its key go together (client_cert, client_key)"}
+	case n.ClientCert != "":
+		pair, err := tls.LoadX509KeyPair(n.ClientCert, n.ClientKey)
+		if err != nil {
+			return &Error{Kind: KindUsage, Message: "the client certificate cannot be used: " + err.Error(), Err: err}
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	if n.CACert != "" || n.ClientCert != "" {
+		transport.TLSClientConfig = config
+	}
+	switch {
+	case n.Proxy == "", scheme == "http":
+	case n.Proxy == "direct":
+		transport.Proxy = nil
+	default:
+		proxy, err := url.Parse(n.Proxy)
+		if err != nil || proxy.Host == "" || proxy.Scheme != "http" && proxy.Scheme != "https" && proxy.Scheme != "socks5" {
+			return &Error{Kind: KindUsage, Message: "the proxy is not of the form http://host:port, https:// or socks5://, nor direct"}
+		}
+		transport.Proxy = http.ProxyURL(proxy)
+	}
+	return nil
+}
