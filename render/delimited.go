@@ -8,14 +8,11 @@ import (
 // tsvSpaces replaces what would break a line of tsv.
 var tsvSpaces = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
 
-// writeTSV writes one row of tsv.
-func writeTSV[T any](w *bufio.Writer, columns []Column[T], record T, terminal bool) error {
+// writeTSV writes one row of tsv. It is cleaned in a pipe, too: head and cut show it on a
+// terminal as it is.
+func writeTSV[T any](w *bufio.Writer, columns []Column[T], record T) error {
 	return writeRow(w, columns, "\t", "\n", func(column Column[T]) string {
-		value := tsvSpaces.Replace(column.Value(record))
-		if terminal {
-			value = Clean(value)
-		}
-		return value
+		return Clean(tsvSpaces.Replace(column.Value(record)))
 	})
 }
 

@@ -112,7 +112,7 @@ func (l *List[T]) add(raw []byte, record T) error {
 func (l *List[T]) addRow(record T) error {
 	switch l.options.Format {
 	case TSV:
-		return writeTSV(l.out, l.columns, record, l.options.Terminal)
+		return writeTSV(l.out, l.columns, record)
 	case CSV:
 		if err := l.csvHeader(); err != nil {
 			return err

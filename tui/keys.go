@@ -13,6 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/BurntSushi/toml"
 
+	"fundesk/apiclient/durable"
 	"fundesk/tui/desk"
 	"fundesk/tui/page"
 )
@@ -272,6 +273,9 @@ func loadKeymap(configDir string, hidden []string) (keymap, error) {
 		return k, nil
 	}
 	path := filepath.Join(configDir, "keys.toml")
+	if err := durable.CheckTrust(path); err != nil { // It says what a key does.
+		return k, fmt.Errorf("read %s: %w", path, err)
+	}
 	text, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
 		return k, nil
@@ -288,6 +292,9 @@ func loadKeymap(configDir string, hidden []string) (keymap, error) {
 			i := slices.IndexFunc(k, func(a *action) bool { return a.scope == s && a.id == id })
 			if i < 0 {
 				return k, fmt.Errorf("read %s: there is no action %q in %q; see: fundesk help keys", path, id, s)
+			}
+			if id == "quit" && s == page.ScopeEverywhere && len(custom[s][id]) == 0 {
+				return k, fmt.Errorf("read %s: quit must keep a key", path)
 			}
 			k[i].SetKeys(custom[s][id]...)
 		}

@@ -244,6 +244,8 @@ func TestKeysFile(t *testing.T) {
 		{"an unknown action", "[desk]\ndance = [\"b\"]\n", `there is no action "dance"`},
 		{"a key twice", "[desk]\nnot-reached = [\"s\"]\n", "does both"},
 		{"no TOML", "[desk\n", "keys.toml"},
+		{"no key that quits", "[everywhere]\nquit = []\n", "quit must keep a key"},
+		{"written by others", "others", "keys.toml"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -251,6 +253,11 @@ func TestKeysFile(t *testing.T) {
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, "keys.toml"), []byte(test.text), 0o600); err != nil {
 				t.Fatal(err)
+			}
+			if test.text == "others" {
+				if err := os.Chmod(filepath.Join(dir, "keys.toml"), 0o666); err != nil {
+					t.Fatal(err)
+				}
 			}
 			keys, err := loadKeymap(dir, nil)
 			if test.problem != "" {

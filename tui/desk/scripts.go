@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/durable"
 	"fundesk/render"
 )
 
@@ -53,12 +54,20 @@ func readScriptFiles(folder string, texts map[string]string) error {
 		return err
 	}
 	var errs []error
+	if err := durable.CheckTrust(folder); err != nil { // It says what is read to a donor.
+		return err
+	}
 	for _, file := range files {
 		name, isScript := strings.CutSuffix(file.Name(), ".md")
 		if !isScript {
 			continue
 		}
-		content, err := os.ReadFile(filepath.Join(folder, file.Name()))
+		path := filepath.Join(folder, file.Name())
+		err := durable.CheckTrust(path)
+		var content []byte
+		if err == nil {
+			content, err = os.ReadFile(path)
+		}
 		if err != nil {
 			errs = append(errs, err)
 			continue
