@@ -190,7 +190,7 @@ func (d *Desk) sidePane(width, height int) []string {
 	var lines []string
 	switch {
 	case d.Call == nil:
-		lines = []string{s.head(widget.Fit("Script", width))}
+		lines = d.betweenLines(width)
 	case len(d.Script) > 0:
 		title := "Script: " + render.Words(string(d.Call.Type))
 		lines = append([]string{s.head(widget.Fit(title, width))}, markdown(s, d.Script, width)...)
@@ -200,6 +200,27 @@ func (d *Desk) sidePane(width, height int) []string {
 	recent := d.recentLines(width, max(height-len(day)-len(lines), height/4))
 	lines = append(widget.Block(lines, width, max(height-len(day)-len(recent), 0)), recent...)
 	return append(lines, widget.Block(day, width, min(len(day), height))...)
+}
+
+// betweenLines stand where the script does while there is no call: what waits, and what else
+// there is to do.
+func (d *Desk) betweenLines(width int) []string {
+	s := d.Styles
+	var lines []string
+	if state := d.QueueState(); state != nil {
+		lines = append(lines, s.head(widget.Fit("Waiting", width)))
+		for _, kind := range apitype.CallTypes {
+			lines = append(lines, widget.Fit(render.Words(string(kind)), kindWide)+widget.FitRight(fmt.Sprint(state.ByType[kind]), 6))
+		}
+		lines = append(lines, widget.Fit("put off", kindWide)+widget.FitRight(fmt.Sprint(state.Deferred), 6), "")
+	}
+	lines = append(lines, s.head(widget.Fit("Also", width)))
+	for _, also := range []struct{ action, does string }{{ActFind, "a donor rings back"}, {ActNarrow, "types and languages"}, {ActWatch, "who rings, and what waits"}} {
+		if key := d.KeyOf(also.action); key != also.action { // The profile may hide it.
+			lines = append(lines, widget.Fit(s.Key(key)+"  "+also.does, width))
+		}
+	}
+	return lines
 }
 
 // mostWarnings is how many lines of warnings stand above a call; the rest is folded.

@@ -96,6 +96,7 @@ const (
 	ActRange    = "mark-range"
 	ActUndo     = "undo"
 	ActFind     = "find"
+	ActWatch    = "page-floor"
 )
 
 // Step is a move over a page.
