@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"net/http"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"fundesk/cmd/internal/release"
 	"fundesk/service"
 	"fundesk/service/httpapi"
 	"fundesk/service/sqlstore"
@@ -55,7 +57,12 @@ func newMetrics() *metrics {
 	for _, event := range []service.QueueEvent{service.LeasesTaken, service.LeasesExpired, service.LeasesReleased, service.LeasesRefused} {
 		m.queue.WithLabelValues(string(event))
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.database, m.queue,
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "fundeskd_build_info", Help: "1, with the version of the program.",
+		ConstLabels: prometheus.Labels{"version": release.Version, "go": runtime.Version()},
+	})
+	build.Set(1)
+	m.registry.MustRegister(build, m.requests, m.duration, m.inFlight, m.database, m.queue,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.page = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	return m

@@ -20,6 +20,7 @@ type serveOptions struct {
 	listen    string
 	publicURL string
 	logFormat string
+	logLevel  string
 	rate      float64
 	tlsCert   string
 	tlsKey    string
@@ -77,6 +78,7 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`address` to listen on; port 0 picks one")
 	flags.StringVar(&o.publicURL, "public-url", "", "base `URL` of signed links (default: as each request came)")
 	flags.StringVar(&o.logFormat, "log-format", "text", "`FORMAT`, text or json")
+	flags.StringVar(&o.logLevel, "log-level", "info", "the least `LEVEL` that is logged: info has a line a request, warn and error have those that failed")
 	flags.Float64Var(&o.rate, "rate", 0, "requests a second, `N`, that one account may make (0: any number)")
 	flags.StringVar(&p.replica, "database-read", "", "`postgres://…` that follows the database: lists and single records are read there, by whoever asks with every change acknowledged before")
 	flags.IntVar(&p.connections, "database-connections", 0, "at most `N` connections to the database at once; of SQLite, those that read (default: 16 with PostgreSQL, one a processor with SQLite, 2 at least)")
@@ -124,12 +126,19 @@ func (p *program) checkServe(o serveOptions) error {
 	return nil
 }
 
-func newLogger(w io.Writer, format string) (*slog.Logger, error) {
+func newLogger(w io.Writer, format, level string) (*slog.Logger, error) {
+	options := new(slog.HandlerOptions)
+	levels := map[string]slog.Level{"info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+	least, ok := levels[strings.ToLower(level)]
+	if !ok {
+		return nil, usage("unknown log level %q; known are info, warn, error", level)
+	}
+	options.Level = least
 	switch strings.ToLower(format) {
 	case "text":
-		return slog.New(slog.NewTextHandler(w, nil)), nil
+		return slog.New(slog.NewTextHandler(w, options)), nil
 	case "json":
-		return slog.New(slog.NewJSONHandler(w, nil)), nil
+		return slog.New(slog.NewJSONHandler(w, options)), nil
 	default:
 		return nil, usage("unknown log format %q; known are text, json", format)
 	}

@@ -48,7 +48,7 @@ func (p *program) newServer(ctx context.Context, o serveOptions) (_ *server, err
 		return nil, err
 	}
 	s := &server{program: p, options: o, metrics: newMetrics(), reload: make(chan os.Signal, 1)}
-	if s.logger, err = newLogger(p.Err, o.logFormat); err != nil {
+	if s.logger, err = newLogger(p.Err, o.logFormat, o.logLevel); err != nil {
 		return nil, err
 	}
 	if s.certificate, err = newCertificate(o.tlsCert, o.tlsKey); err != nil {

@@ -120,3 +120,28 @@ func TestMetricsListen(t *testing.T) {
 		t.Errorf("got code %d, %s, want a refusal that names --metrics-listen", code, errs)
 	}
 }
+
+// TestLog reads what the log says of requests and of probes, and what the metrics say of the program.
+func TestLog(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	all, failed := e.serve("--log-format", "json"), e.serve("--log-level", "error")
+	for _, s := range []serving{all, failed} {
+		for _, path := range []string{"/healthz", "/readyz", "/api/v1/persons"} {
+			get(t, http.DefaultClient, s.url+path, "")
+		}
+		if _, body := get(t, http.DefaultClient, s.url+"/metrics", ""); !regexp.MustCompile(`fundeskd_build_info\{go="go[^"]+",version="\d+\.\d+\.\d+"\} 1`).MatchString(body) {
+			t.Errorf("got no version in %s", body)
+		}
+		s.stop()
+	}
+	if log := all.log.String(); !regexp.MustCompile(`"GET /api/v1/persons".*"duration_ms":[0-9.]+`).MatchString(log) || strings.Contains(log, "healthz") || strings.Contains(log, "readyz") {
+		t.Errorf("got %s, want the request with its time, and no probes", log)
+	}
+	if log := failed.log.String(); log != "" {
+		t.Errorf("got %s, want nothing: nothing failed", log)
+	}
+	if code, _, errs := e.run("", "serve", "--log-level", "loud"); code != exitUsage || !strings.Contains(errs, "loud") {
+		t.Errorf("got code %d, %s, want that there is no such level", code, errs)
+	}
+}

@@ -205,15 +205,16 @@ func (a *api) log(ctx context.Context, id string, note *requestNote, status int,
 	if status >= http.StatusInternalServerError {
 		level = slog.LevelError
 	}
-	if !a.logger.Enabled(ctx, level) {
-		return
+	isProbe := note.route == "GET /healthz" || note.route == "GET /readyz"
+	if !a.logger.Enabled(ctx, level) || isProbe && level == slog.LevelInfo {
+		return // Probes come every second; what they find is told.
 	}
 	attributes := []slog.Attr{
 		slog.String("id", id),
 		slog.String("route", note.route),
 		slog.String("account", note.account),
 		slog.Int("status", status),
-		slog.Duration("duration", duration),
+		slog.Float64("duration_ms", float64(duration.Microseconds())/1000),
 	}
 	if note.err != nil {
 		attributes = append(attributes, slog.String("error", note.err.Error()))
