@@ -14,6 +14,7 @@ func personCommand(s *session) *cobra.Command {
 	return group(s, "person", "Persons are donors. Each belongs to an organization; calls and pledges refer to them.",
 		"  fundesk person list --created-after 7d\n  fundesk person get 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11",
 		verb{"list", personList}, verb{"get", personGet}, verb{"create", personCreate}, verb{"update", personUpdate},
+		verb{"export", personExport}, verb{"erase", personErase},
 		verb{"watch", personWatch}, verb{"stats", personStats},
 		verb{"import", func(s *session) *cobra.Command { return importCommand(s, s.personRows()) }},
 		verb{"apply", func(s *session) *cobra.Command { return applyCommand(s, s.personRows()) }})

@@ -28,8 +28,8 @@ type Options struct {
 	NewUUID func() apitype.UUID // Nil: random version 4.
 	// Count is told of what happens in the queue; nil: nobody is.
 	Count func(event QueueEvent, n int)
-	// RecordErasure keeps outside the store who was erased when, before it is done; nil: nobody does,
-	// and callers erase nobody.
+	// RecordErasure keeps outside the store who was erased when, before it is done; nil: nobody
+	// does.
 	RecordErasure func(id apitype.UUID, at apitype.Time) error
 	// AuditReads notes in the audit who is shown persons, one by one and in lists.
 	AuditReads bool

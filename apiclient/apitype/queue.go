@@ -18,6 +18,7 @@ const ExtensionsHeader = "Fundesk-Extensions"
 // The extensions of our service.
 const (
 	ExtensionQueue  = "queue"  // What is under /fundesk/v1/queue.
+	ExtensionErase  = "erase"  // Persons are exported and erased under /fundesk/v1/persons, by the account that asks.
 	ExtensionStatus = "status" // The status parameter of the call list.
 )
 

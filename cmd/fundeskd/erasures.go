@@ -83,6 +83,16 @@ func (p *program) erasures() (record func(apitype.UUID, apitype.Time) error, err
 	}, nil
 }
 
+// recordErasures is erasures for serve: where there is no place for the file, nobody is erased, and
+// all else is served.
+func (p *program) recordErasures() func(apitype.UUID, apitype.Time) error {
+	record, err := p.erasures()
+	if err != nil {
+		return func(apitype.UUID, apitype.Time) error { return fmt.Errorf("note the erasure: %w", err) }
+	}
+	return record
+}
+
 // syncFolder keeps the name of a new file over a power loss. Not every system can.
 func syncFolder(name string) error {
 	folder, err := os.Open(name)

@@ -66,6 +66,7 @@ func (p *program) serveCommand() *cobra.Command {
 			if o.sandbox {
 				return p.serveSandbox(c.Context(), o)
 			}
+			p.recordErasure = p.recordErasures()
 			s, err := p.newServer(c.Context(), o)
 			if err != nil {
 				return err
@@ -74,6 +75,7 @@ func (p *program) serveCommand() *cobra.Command {
 			return errors.Join(s.Run(c.Context()), s.Close())
 		},
 	}
+	p.erasuresFlag(c)
 	flags := c.Flags()
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`address` to listen on; port 0 picks one")
 	flags.StringVar(&o.publicURL, "public-url", "", "base `URL` of signed links (default: as each request came)")

@@ -88,7 +88,7 @@ func New(o Options) http.Handler {
 
 // routes mounts every operation.
 func (a *api) routes() {
-	for _, group := range [][]route{a.personRoutes(), a.callRoutes(), a.pledgeRoutes(), a.entityAccessRoutes(), a.queueRoutes()} {
+	for _, group := range [][]route{a.personRoutes(), a.callRoutes(), a.pledgeRoutes(), a.entityAccessRoutes(), a.queueRoutes(), a.privacyRoutes()} {
 		for _, r := range group {
 			a.mux.Handle(r.method+" "+r.path, a.authenticated(r))
 		}
@@ -286,6 +286,7 @@ func (a *api) authenticated(route route) http.Handler {
 				return err
 			}
 			note.account = account.UUID.String()
+			announceTo(w.Header(), account)
 			if a.rates != nil {
 				w.Header()["X-Ratelimit-Limit"] = a.rates.limit
 			}

@@ -40,11 +40,11 @@ func announce(header http.Header, path string) {
 }
 
 // extensions tells what there is beside the interface.
-func (a *api) extensions(w http.ResponseWriter, r *http.Request, _ service.Caller) error {
+func (a *api) extensions(w http.ResponseWriter, r *http.Request, c service.Caller) error {
 	if err := invalid(noParameters(r)); err != nil {
 		return err
 	}
-	body, err := json.Marshal(apitype.Extensions{Extensions: extensionNames, Version: a.version})
+	body, err := json.Marshal(apitype.Extensions{Extensions: extensionsFor(c.Account), Version: a.version})
 	if err == nil {
 		write(w, http.StatusOK, jsonType, body)
 	}

@@ -104,3 +104,44 @@ func TestRetention(t *testing.T) {
 		t.Errorf("again: %s", diff)
 	}
 }
+
+// TestEraseOverHTTP exports and erases by an account that may, which others are not told of.
+func TestEraseOverHTTP(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	may := w.Token(servicetest.For(w.a.organization), servicetest.May(service.PersonsErase, service.PersonsRead))
+	person := "/fundesk/v1/persons/" + w.a.person.String()
+	for _, test := range []struct {
+		token, method, path, body string
+		want                      int
+	}{
+		{w.all, "GET", person + "/export", "", 403},
+		{w.all, "POST", person + "/erase", `{"reason":"r"}`, 403},
+		{may, "GET", "/fundesk/v1/persons/" + w.b.person.String() + "/export", "", 404},
+		{may, "POST", "/fundesk/v1/persons/" + w.b.person.String() + "/erase", `{"reason":"r"}`, 404},
+		{may, "POST", person + "/erase", `{}`, 400},
+		{may, "POST", person + "/erase", `{"reason":" "}`, 400},
+		{may, "POST", person + "/erase", `{"reason":"r","dryRun":true}`, 200},
+		{may, "GET", person + "/export", "", 200},
+		{may, "POST", person + "/erase", `{"reason":"r"}`, 200},
+		{may, "POST", person + "/erase", `{"reason":"r"}`, 404},
+		{may, "GET", person + "/export", "", 404},
+		{w.all, "GET", "/api/v1/persons/" + w.a.person.String(), "", 404},
+	} {
+		if got := w.Do(test.token, test.method, test.path, test.body); got.Status != test.want {
+			t.Errorf("%s %s %s: got %d %s, want %d", test.method, test.path, test.body, got.Status, got.Body, test.want)
+		}
+	}
+	for token, want := range map[string]string{w.all: "queue, status", may: "queue, status, erase"} {
+		if got := w.Do(token, "GET", "/fundesk/v1", "").Header.Get("Fundesk-Extensions"); got != want {
+			t.Errorf("got %q announced, want %q", got, want)
+		}
+	}
+	lines := w.lines(t, service.AuditFilter{Person: &w.a.person})
+	if last := lines[len(lines)-1]; last.Operation != service.AuditPersonErase || last.Account == nil || last.Reason != "r" {
+		t.Errorf("got %+v, want the erasure by the account", last)
+	}
+	if got := w.Do(w.all, "GET", "/api/v1/persons?first=10", ""); len(page(t, got).Edges) != 1 {
+		t.Errorf("got %s, want the other person alone", got.Body)
+	}
+}

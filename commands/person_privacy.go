@@ -1,0 +1,131 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+)
+
+// privacyPath is where a service offers what a donor may ask for.
+func privacyPath(id apitype.UUID, verb string) string {
+	return "/fundesk/v1/persons/" + id.String() + "/" + verb
+}
+
+// privacyClient is the client of a service that exports and erases by this account.
+func (s *session) privacyClient(ctx context.Context) (*apiclient.Client, error) {
+	client, err := s.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	has, err := client.Has(ctx, apitype.ExtensionErase)
+	if err == nil && !has {
+		err = withHint(failure(apiclient.KindRejected, "the service does not offer this to the account"),
+			"its operator does it: fundeskd person export|erase; or gives the account the permission persons:erase")
+	}
+	return client, err
+}
+
+func personExport(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use: "export UUID", Short: "Print everything that the service keeps of a person, as JSON", Args: needExactly(1),
+		Long: "Print the person with calls, pledges, transactions, signature files, marks, what the queue keeps, and who\n" +
+			"touched it, for an answer to their request. The account needs the permission persons:erase.",
+		Example: "  fundesk person export 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 -o json > answer.json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := parseID(args[0])
+			if err != nil {
+				return err
+			}
+			options, err := s.output()
+			if err != nil {
+				return err
+			}
+			client, err := s.privacyClient(cmd.Context())
+			if err != nil {
+				return err
+			}
+			answer, err := client.Do(cmd.Context(), http.MethodGet, privacyPath(id, "export"), nil, nil, nil)
+			if err == nil {
+				err = answer.Err()
+			}
+			if err != nil {
+				return err
+			}
+			return printAnswer(s, options, answer)
+		},
+	}
+}
+
+func personErase(s *session) *cobra.Command {
+	r, yes, dry := apitype.EraseRequest{}, false, false
+	cmd := &cobra.Command{
+		Use: "erase UUID --reason TEXT", Short: "Erase what the service knows of a person, for good", Args: needExactly(1),
+		Long: "Erase a person: amounts, dates, codes and links stay for the books, and nothing else. It asks first, and names\n" +
+			"the person's organization and the service; off a terminal it needs --yes. The reason is kept in the audit: it must not tell who the person is. fundesk doctor --person UUID shows\n" +
+			"what this computer still holds. The account needs the permission persons:erase.",
+		Example: "  fundesk person erase 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --reason 'request 2026-17' --dry-run\n" +
+			"  fundesk person erase 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --reason 'request 2026-17' --yes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := parseID(args[0])
+			if err != nil {
+				return err
+			}
+			if r.Reason == "" {
+				return withHint(usageError("no reason is given"), "add --reason TEXT, such as the number of the request")
+			}
+			body, err := json.Marshal(r)
+			if err != nil {
+				return err
+			}
+			erasure := apiclient.Change{Method: http.MethodPost, Path: privacyPath(id, "erase"), Body: body}
+			if dry {
+				return printChange(s, erasure)
+			}
+			return s.erasePerson(cmd.Context(), id, erasure, yes)
+		},
+	}
+	cmd.Flags().StringVar(&r.Reason, "reason", "", "why, such as the number of the request; never who the person is")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the request and send nothing")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}
+
+// erasePerson asks, with what makes a mistaken uuid noticed, and erases.
+func (s *session) erasePerson(ctx context.Context, id apitype.UUID, erasure apiclient.Change, yes bool) error {
+	options, err := s.output()
+	if err != nil {
+		return err
+	}
+	client, err := s.privacyClient(ctx)
+	if err != nil {
+		return err
+	}
+	person, err := client.Persons.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	known, err := person.Decode()
+	if err != nil {
+		return err
+	}
+	question := "erase for good a person"
+	if owner := known.OwningOrganization.Pointer(); owner != nil {
+		question += " of " + owner.Name
+	}
+	if err := s.askChange(ctx, yes, question, []apitype.UUID{id}); err != nil {
+		return err
+	}
+	answer, err := client.Do(ctx, erasure.Method, erasure.Path, nil, erasure.Body, nil)
+	if err == nil {
+		err = answer.Err()
+	}
+	if err != nil {
+		return outcomeOf(false, err)
+	}
+	return printAnswer(s, options, answer)
+}

@@ -1,0 +1,55 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// privacyRoutes are those of what a donor may ask for, an extension beside the interface.
+func (a *api) privacyRoutes() []route {
+	return []route{
+		{http.MethodGet, "/fundesk/v1/persons/{uuid}/export", service.PersonsErase, a.exportPerson},
+		{http.MethodPost, "/fundesk/v1/persons/{uuid}/erase", service.PersonsErase, a.erasePerson},
+	}
+}
+
+// extensionsFor are what there is for an account: who may erase nobody is told of nothing that erases.
+func extensionsFor(c service.Account) []string {
+	if c.May(service.PersonsErase) {
+		return append(slices.Clip(extensionNames), apitype.ExtensionErase)
+	}
+	return extensionNames
+}
+
+// announceTo names on an answer the extensions that an account has beside those of all.
+func announceTo(header http.Header, account service.Account) {
+	if account.May(service.PersonsErase) && header[apitype.ExtensionsHeader] != nil {
+		header[apitype.ExtensionsHeader] = []string{strings.Join(extensionsFor(account), ", ")}
+	}
+}
+
+func (a *api) exportPerson(w http.ResponseWriter, r *http.Request, c service.Caller) error {
+	id, err := pathUUID(r)
+	if err != nil {
+		return err
+	}
+	answer, err := a.service.ExportPersonFor(r.Context(), c, id)
+	return writePage(w, answer, err)
+}
+
+func (a *api) erasePerson(w http.ResponseWriter, r *http.Request, c service.Caller) error {
+	id, err := pathUUID(r)
+	if err != nil {
+		return err
+	}
+	request, err := decode[apitype.EraseRequest](w, r)
+	if err != nil {
+		return err
+	}
+	answer, err := a.service.ErasePersonFor(r.Context(), c, id, service.EraseRequest{Reason: request.Reason, DryRun: request.DryRun})
+	return writePage(w, answer, err)
+}
