@@ -21,6 +21,7 @@ type outputKind struct {
 var (
 	spoken  = outputKind{formats: []render.Format{render.JSON, render.NDJSON}}
 	value   = outputKind{formats: []render.Format{render.Table, render.TSV, render.JSON, render.NDJSON, render.YAML}}
+	answers = outputKind{formats: []render.Format{render.JSON, render.NDJSON, render.YAML, render.ID}}
 	numbers = outputKind{formats: []render.Format{render.Table, render.Wide, render.TSV, render.CSV, render.JSON, render.NDJSON, render.YAML}, columns: true}
 	records = outputKind{formats: render.Formats, columns: true}
 	pulled  = outputKind{formats: []render.Format{render.NDJSON, render.CSV, render.TSV, render.ID}, columns: true, endless: true}
@@ -31,6 +32,7 @@ var (
 // nothing.
 var outputs = map[string]outputKind{
 	"person list": records, "person get": records, "person create": records, "person update": records, "person import": records, "person apply": records,
+	"person export": answers, "person erase": answers,
 	"person watch": stream, "person stats": numbers, "pledge watch": stream, "pledge stats": numbers,
 	"call list": records, "call get": records, "call create": records, "call attempt": records, "call complete": records,
 	"call cancel": records, "call expire": records, "call import": records, "call watch": stream, "call stats": numbers,
@@ -42,8 +44,7 @@ var outputs = map[string]outputKind{
 	"outbox list": records, "outbox show": value, "outbox send": value,
 	"auth status": value, "auth token": value,
 	"alias list": records, "profile list": records, "profile show": value,
-	"api":    {formats: []render.Format{render.JSON, render.NDJSON, render.YAML, render.ID}},
-	"doctor": numbers, "version": value,
+	"api": answers, "doctor": numbers, "version": value,
 }
 
 // outputOf is what a command prints.

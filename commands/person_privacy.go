@@ -34,8 +34,9 @@ func personExport(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "export UUID", Short: "Print everything that the service keeps of a person, as JSON", Args: needExactly(1),
 		Long: "Print the person with calls, pledges, transactions, signature files, marks, what the queue keeps, and who\n" +
-			"touched it, for an answer to their request. The account needs the permission persons:erase.",
-		Example: "  fundesk person export 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 -o json > answer.json",
+			"touched it, so that an answer to their request leaves nothing out; notes may speak of others: read it first. The account needs the permission persons:erase.",
+		Example: "  fundesk person export 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 -o json > answer.json\n" +
+			"  fundesk person export 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --jq '.calls[].notes'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := parseID(args[0])
 			if err != nil {

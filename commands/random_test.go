@@ -105,7 +105,7 @@ func (m *monkey) run(n int) {
 	if code != 0 && stderr.Len() == 0 {
 		m.Errorf("%d: %q: got exit code %d and nothing on stderr", n, args, code)
 	}
-	if code != 0 && wantsJSON(args) {
+	if code != 0 && wantsJSON(args) && !slices.Contains(args, "--arg") { // The word behind its name may look like a flag.
 		last := bytes.TrimSpace(stderr.Bytes())
 		last = last[bytes.LastIndexByte(last, '\n')+1:]
 		var line struct{ Error *report }

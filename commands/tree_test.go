@@ -109,6 +109,7 @@ func TestOnlyTheChosenVerbIsBuilt(t *testing.T) {
 var leafArguments = map[string][]string{
 	"person get": {"%PERSON"}, "person create": {"--dry-run", "--owning-organization", "%PERSON", "--recruiting-organization", "%PERSON"},
 	"person update": {"%PERSON", "--academic-title", "dr."}, "person import": {"-", "--yes"}, "person apply": {"-", "--yes"},
+	"person export": {"%PERSON"}, "person erase": {"%PERSON", "--reason", "r", "--dry-run"},
 	"call get": {"%CALL"}, "call create": {"--person", "%PERSON", "--type", "winback"}, "call attempt": {"%CALL"},
 	"call complete": {"%CALL", "--yes"}, "call cancel": {"%CALL", "--yes"}, "call expire": {"%CALL", "--yes"},
 	"call import": {"-", "--yes"}, "call watch": {"--since", "1000d", "--count", "1"}, "person watch": {"--since", "1000d", "--count", "1"}, "pledge watch": {"--since", "1000d", "--count", "1"},
