@@ -88,7 +88,7 @@ func (s *session) addCompletions(root *cobra.Command) {
 			}
 		})
 		keepFilesOut(cmd)
-		takesIDs := (strings.Contains(cmd.Use, "UUID") || strings.HasSuffix(cmd.Use, " ID")) && cmd.Name() != "action" && cmd.Name() != "mark"
+		takesIDs := (strings.Contains(cmd.Use, "UUID") || strings.Contains(cmd.Use, " ID")) && cmd.Name() != "action" && cmd.Name() != "mark"
 		if complete := arguments[top]; complete != nil && takesIDs && cmd.ValidArgsFunction == nil {
 			cmd.ValidArgsFunction = complete
 		}
