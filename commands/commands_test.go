@@ -40,14 +40,16 @@ func fundesk() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	signal.Ignore(syscall.SIGPIPE)
+	shift, _ := time.ParseDuration(os.Getenv(demoShift))
+	now := func() time.Time { return time.Now().Add(shift) }
 	os.Exit(commands.Run(ctx, os.Args[1:], commands.App{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Version: func() string { return "test" },
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: now, Version: func() string { return "test" },
 		CompletionPatience: 20 * time.Second, // A busy machine is not what is tested.
 		OpenEmbedded: func(ctx context.Context, name, dataDir string) (commands.Embedded, error) {
 			if err := os.MkdirAll(dataDir, 0o700); err != nil {
 				return nil, err
 			}
-			return embedded.Open(ctx, embedded.Options{Path: filepath.Join(dataDir, name+".db"), Sample: name == "demo"})
+			return embedded.Open(ctx, embedded.Options{Path: filepath.Join(dataDir, name+".db"), Sample: name == "demo", Now: now})
 		},
 	}))
 }
@@ -171,7 +173,11 @@ func hangBus(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], "unix:path="+filepath.Join(dir, "bus"))
 }
 
-// demo gives the script the demo's data.
+// demoShift is the variable that tells fundesk how far its clock is from the machine's.
+const demoShift = "FUNDESK_TEST_SHIFT"
+
+// demo gives the script the demo's data, and their clock.
 func demo(ts *testscript.TestScript, _ bool, _ []string) {
+	ts.Setenv(demoShift, commands.DemoShift.String())
 	ts.Check(commands.CopyDemo(ts.Getenv("HOME")))
 }

@@ -1,10 +1,17 @@
 package commands
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"time"
+
+	"fundesk/service"
+	"fundesk/service/embedded"
+	"fundesk/service/sqlstore"
 )
 
 // Server is fundeskd, built once for all tests; it is not slowed down by what the tests
@@ -34,12 +41,31 @@ var sampleDemo = sync.OnceValues(func() (string, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err
 	}
-	out, err := exec.Command(server, "sample", "--persons", "300", "--database", "sqlite:"+filepath.Join(dir, "demo.db")).CombinedOutput()
-	if err != nil {
-		os.Stderr.Write(out)
-	}
-	return dir, err
+	return dir, fillDemo(filepath.Join(dir, "demo.db"))
 })
+
+// fillDemo makes the demo's records of the tests' day.
+func fillDemo(path string) (err error) {
+	store, err := sqlstore.Open(context.Background(), sqlstore.Options{Database: "sqlite:" + path})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	rules, err := service.New(context.Background(), service.Options{Store: store, Now: DemoNow})
+	if err != nil {
+		return err
+	}
+	return rules.LoadIfEmpty(context.Background(), func(add func(service.LoadRecord) error) error {
+		return embedded.Sample(embedded.SampleOptions{Persons: 300, Now: DemoNow()}, add)
+	})
+}
+
+// DemoShift is how far the clock of the tests of the demo is from the machine's: its records
+// hang on the day and the hour, and what is asked of them must not.
+var DemoShift = time.Until(time.Date(2026, 6, 17, 13, 0, 0, 0, time.UTC))
+
+// DemoNow is the time on that clock, a Wednesday's afternoon, which goes on.
+func DemoNow() time.Time { return time.Now().Add(DemoShift) }
 
 // CopyDemo gives a home folder the demo's data.
 func CopyDemo(home string) error {

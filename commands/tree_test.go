@@ -190,13 +190,13 @@ func runIn(t *testing.T, home, in string, args ...string) (out, errs string, cod
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	code = Run(ctx, args, App{
-		In: strings.NewReader(in), Out: &stdout, Err: &stderr, Now: time.Now, Version: func() string { return "test" },
+		In: strings.NewReader(in), Out: &stdout, Err: &stderr, Now: DemoNow, Version: func() string { return "test" },
 		Getenv: func(name string) string { return environment[name] },
 		OpenEmbedded: func(ctx context.Context, name, dataDir string) (Embedded, error) {
 			if err := os.MkdirAll(dataDir, 0o700); err != nil {
 				return nil, err
 			}
-			return embedded.Open(ctx, embedded.Options{Path: filepath.Join(dataDir, name+".db"), Sample: name == "demo"})
+			return embedded.Open(ctx, embedded.Options{Path: filepath.Join(dataDir, name+".db"), Sample: name == "demo", Now: DemoNow})
 		},
 	})
 	return stdout.String(), stderr.String(), code
