@@ -52,7 +52,7 @@ func (c *callFilters) passes() func(apitype.Call) bool {
 	if c.selection.IsEmpty() {
 		return nil
 	}
-	return func(call apitype.Call) bool { return c.selection.Passes(call.Status, call.Type, call.PersonUUID) }
+	return c.selection.Passes
 }
 
 // includeFor asks for the embedded objects whose columns are printed.

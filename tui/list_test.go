@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service"
@@ -388,5 +390,69 @@ func TestStatsValueAYear(t *testing.T) {
 	calls := d.app.pages[page.CallsPage].(*page.Calls)
 	if d.app.current != page.CallsPage || len(calls.Rows) == 0 || len(calls.Rows) == 6 {
 		t.Errorf("behind the bar: got page %d with %d rows, want the calls of that age:\n%s", d.app.current, len(calls.Rows), d.text())
+	}
+}
+
+// Enter on a bar of the statistics lists as many records as the bar counts; behind an agent's
+// bar are the calls that the agent has tried.
+func TestEveryBarOpensWhatItCounts(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	for n := 7; n <= 9; n++ { // Three days of completions, with 1, 11 and 12 attempts.
+		c := apitype.Call{
+			UUID: callID(n), Status: apitype.CallCompleted, RequestedAt: w.ago(90 * time.Hour), LastUpdatedAt: w.ago(time.Hour), CompletedAt: new(w.ago(time.Duration(n-6) * 24 * time.Hour)),
+			PersonUUID: personID(1), Type: apitype.CallWinback, AttemptsCount: []int{1, 11, 12}[n-7],
+			Attempts: apitype.Embed([]apitype.CallAttempt{{UserUUID: new(ids(0xe0, 9)), AttemptAt: w.ago(2 * time.Hour), CreatedAt: w.ago(2 * time.Hour)}}),
+			Result:   apitype.Embed(apitype.CallResult{ResultCode: new([]string{"reach", "not-reached", "with a blank"}[n-7])}),
+		}
+		w.Load(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: c}})
+	}
+	agent := ids(0xe0, 8)
+	for _, id := range []apitype.UUID{callID(1), callID(2)} {
+		change, err := apiclient.AddAttemptChange(id, apitype.AddAttemptRequest{UserUUID: &agent})
+		if err == nil {
+			_, err = w.client.Send(t.Context(), change)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 80, Height: 70})
+	d.press("6")
+	opened := map[string]int{}
+	for period := range []string{"of today", "of the last 7 days", "of all time"} {
+		d.enter("P", string("126"[period]), "g")
+		d.check("stats")
+		for last := ""; ; {
+			line := d.text()[strings.Index(d.text(), "●")+len("●"):]
+			line, _, _ = strings.Cut(line, "\n")
+			if line == last {
+				break // The last bar.
+			}
+			last = line
+			label := strings.TrimSpace(line[:15])
+			count := strings.Fields(line[15:])[0]
+			d.press("enter")
+			if rows := len(d.app.pages[page.CallsPage].(*page.Calls).Rows); d.app.current == page.CallsPage {
+				opened[label]++
+				if label == "e0080000" {
+					count = "2" // Tried, not completed.
+				}
+				if fmt.Sprint(rows) != count {
+					t.Errorf("%s: got %d calls behind the bar, want %s:\n%s", line, rows, count, d.text())
+				}
+			}
+			d.enter("6", "j")
+			d.check("stats")
+		}
+	}
+	for _, label := range []string{"4-7 days", "0", "1", "10+", "Thu 19 Nov", "reach", "reached", "not-reached", "e0080000"} {
+		if opened[label] == 0 {
+			t.Errorf("%s: no bar of it was opened, got %v", label, opened)
+		}
+	}
+	if opened["with a blank"] != 0 {
+		t.Errorf("a code with a blank cannot be filtered, and was opened")
 	}
 }

@@ -2,8 +2,11 @@ package apitype
 
 import (
 	"net/url"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -141,9 +144,32 @@ func CallFilters() []Filter[CallListOptions] {
 // CallSelection chooses among calls that were retrieved: the interface has no filter for
 // these.
 type CallSelection struct {
-	Statuses   []CallStatus
-	Types      []CallType
-	PersonUUID *UUID
+	Statuses    []CallStatus
+	Types       []CallType
+	PersonUUID  *UUID
+	ResultCode  string
+	Attempts    []string // How many; manyAttempts for that and more.
+	AttemptBy   *UUID    // Who made one of them.
+	CompletedOn *Time    // Any time of the local day.
+}
+
+// manyAttempts is the most attempts that are told apart.
+const manyAttempts = 10
+
+// AttemptsGroup is how many attempts there were, as CallSelection has it: "0", "1", "10+".
+func AttemptsGroup(n int) string {
+	if n >= manyAttempts {
+		return strconv.Itoa(manyAttempts) + "+"
+	}
+	return strconv.Itoa(n)
+}
+
+// AttemptsGroups are all groups, the fewest attempts first.
+func AttemptsGroups() (all []string) {
+	for n := range manyAttempts + 1 {
+		all = append(all, AttemptsGroup(n))
+	}
+	return all
 }
 
 // CallSelections are the filters that look at what was retrieved.
@@ -156,19 +182,28 @@ func CallSelections() []Filter[CallSelection] {
 			return listField[CallType]{&o.Types, CallTypes, true}
 		}},
 		{"person", "", "filter what was retrieved: calls to this person", func(o *CallSelection) field { return uuidField{&o.PersonUUID} }},
+		{"resultCode", "", "filter what was retrieved: calls with this result", func(o *CallSelection) field { return textField{&o.ResultCode} }},
+		{"attempts", "", "filter what was retrieved: calls with so many attempts, 0 to 9 or 10+", func(o *CallSelection) field {
+			return listField[string]{&o.Attempts, AttemptsGroups(), true}
+		}},
+		{"attemptBy", "", "filter what was retrieved: calls with an attempt by this user", func(o *CallSelection) field { return uuidField{&o.AttemptBy} }},
+		{"completedOn", "", "filter what was retrieved: calls completed on the day of this time, here", func(o *CallSelection) field { return timeField{&o.CompletedOn} }},
 	}
 }
 
 // IsEmpty reports whether every call passes.
-func (s CallSelection) IsEmpty() bool {
-	return len(s.Statuses) == 0 && len(s.Types) == 0 && s.PersonUUID == nil
-}
+func (s CallSelection) IsEmpty() bool { return reflect.ValueOf(s).IsZero() }
 
-// Passes reports whether a call of such a status and type, to such a person, is chosen.
-func (s CallSelection) Passes(status CallStatus, kind CallType, person UUID) bool {
-	return (len(s.Statuses) == 0 || slices.Contains(s.Statuses, status)) &&
-		(len(s.Types) == 0 || slices.Contains(s.Types, kind)) &&
-		(s.PersonUUID == nil || person == *s.PersonUUID)
+// Passes reports whether a call is chosen.
+func (s CallSelection) Passes(c Call) bool {
+	code := c.Result.Value().ResultCode
+	return (len(s.Statuses) == 0 || slices.Contains(s.Statuses, c.Status)) &&
+		(len(s.Types) == 0 || slices.Contains(s.Types, c.Type)) &&
+		(s.PersonUUID == nil || c.PersonUUID == *s.PersonUUID) &&
+		(s.ResultCode == "" || code != nil && *code == s.ResultCode) &&
+		(len(s.Attempts) == 0 || slices.Contains(s.Attempts, AttemptsGroup(c.AttemptsCount))) &&
+		(s.AttemptBy == nil || slices.ContainsFunc(c.Attempts.Value(), func(a CallAttempt) bool { return a.UserUUID != nil && *a.UserUUID == *s.AttemptBy })) &&
+		(s.CompletedOn == nil || c.CompletedAt != nil && c.CompletedAt.Local().Format(time.DateOnly) == s.CompletedOn.Local().Format(time.DateOnly))
 }
 
 // Query is the options as query parameters.

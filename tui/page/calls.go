@@ -20,13 +20,14 @@ import (
 
 // CallRow is what the list of calls keeps of a call.
 type CallRow struct {
-	ID, person   apitype.UUID
+	ID           apitype.UUID
 	status, kind interned
 	requestedAt  timestamp
 	name         string   // Cleaned.
 	code         interned // Of the result, cleaned.
 	attempts     int32
 	external     bool // Its state is another system's: anything may be done.
+	leftOut      bool // By what the filter looks at here.
 }
 
 // UUID implements Row.
@@ -44,7 +45,7 @@ func (r CallRow) isOpen() bool {
 func NewCallRow(c apitype.Call) CallRow {
 	row := CallRow{
 		external: c.ExternalMetadata.Pointer() != nil,
-		ID:       c.UUID, person: c.PersonUUID, status: intern(string(c.Status)), kind: intern(string(c.Type)), requestedAt: newTimestamp(c.RequestedAt.Time),
+		ID:       c.UUID, status: intern(string(c.Status)), kind: intern(string(c.Type)), requestedAt: newTimestamp(c.RequestedAt.Time),
 		attempts: int32(min(c.AttemptsCount, math.MaxInt32)), code: intern(Clean(value(c.Result.Value().ResultCode))),
 	}
 	if p := c.Person.Pointer(); p != nil {
@@ -121,21 +122,24 @@ func (e *Env) callQuery(text string) (query[CallRow], error) {
 	}
 	var more func(CallRow) bool
 	if !selection.IsEmpty() {
-		more = func(r CallRow) bool {
-			return selection.Passes(apitype.CallStatus(r.status.String()), apitype.CallType(r.kind.String()), r.person)
-		}
+		more = func(r CallRow) bool { return !r.leftOut }
+	}
+	newRow := func(c apitype.Call) CallRow {
+		row := NewCallRow(c)
+		row.leftOut = !selection.Passes(c)
+		return row
 	}
 	return query[CallRow]{
 		keep: keepWords(t, CallRow.search, more), says: t.says(local...),
 		changed: func(ctx context.Context, since apitype.Time) ([]CallRow, error) {
 			o := o
 			o.UpdatedAfter = later(o.UpdatedAfter, since)
-			return readUpdates(NewCallRow, e.Client.Calls.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
+			return readUpdates(newRow, e.Client.Calls.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
 		},
 		fetch: func(ctx context.Context, after string) (batch[CallRow], error) {
 			o := o
 			o.Paging = apitype.Paging{First: new(ListPage), After: after}
-			return readBatch(NewCallRow)(e.Client.Calls.List(ctx, o))
+			return readBatch(newRow)(e.Client.Calls.List(ctx, o))
 		},
 	}, nil
 }

@@ -31,7 +31,7 @@ type Stats struct {
 type counts struct {
 	calls, pledges int
 	requestedAge   map[string]map[apitype.CallType]int // By age, then type.
-	attempts       map[int]int                         // Attempts before a result: calls.
+	attempts       map[string]int                      // By group of attempts before a result.
 	results        map[string]map[apitype.CallType]int // By code, then type.
 	ratings        map[apitype.CallType]rating
 	days           map[string]*day // By local day of the completion.
@@ -103,7 +103,7 @@ var ages = []struct {
 
 func newCounts() counts {
 	return counts{
-		requestedAge: map[string]map[apitype.CallType]int{}, attempts: map[int]int{}, results: map[string]map[apitype.CallType]int{},
+		requestedAge: map[string]map[apitype.CallType]int{}, attempts: map[string]int{}, results: map[string]map[apitype.CallType]int{},
 		ratings: map[apitype.CallType]rating{}, days: map[string]*day{}, statuses: map[apitype.PledgeStatus]int{},
 		yearly: map[apitype.PledgeStatus]int64{}, once: map[apitype.PledgeStatus]int64{},
 	}
@@ -266,7 +266,7 @@ func (c *counts) addCall(call apitype.Call, now time.Time) {
 			}
 		}
 	case apitype.CallCompleted:
-		c.attempts[min(call.AttemptsCount, 10)]++
+		c.attempts[apitype.AttemptsGroup(call.AttemptsCount)]++
 	}
 	result := call.Result.Value()
 	if code := value(result.ResultCode); code != "" {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
@@ -105,8 +106,9 @@ func (v *Stats) callTables(width int) []string {
 	newest := v.Now()
 	for _, group := range ages {
 		byKind := c.requestedAge[group.title]
-		oldest := v.Now().AddDate(0, 0, -min(group.days, mostDays))
-		what := v.callsBehind("status=requested", oldest, newest)
+		oldest := v.Now().Add(-time.Duration(min(group.days, mostDays)) * 24 * time.Hour)
+		from := latest(oldest, v.period.since(v.Now()))
+		what := behind{CallsPage, "status=requested requestedFrom=" + apitype.NewTime(from).String() + " requestedUntil=" + apitype.NewTime(newest).String()}
 		lines = append(lines, v.bar(group.title, sum(byKind), most, width, widget.Fit(kinds(byKind), widest), what))
 		newest = oldest
 	}
@@ -115,12 +117,11 @@ func (v *Stats) callTables(width int) []string {
 	for _, n := range c.attempts {
 		most = max(most, n)
 	}
-	for _, n := range slices.Sorted(maps.Keys(c.attempts)) {
-		label := fmt.Sprint(n)
-		if n == 10 {
-			label = "10 or more"
+	for _, group := range apitype.AttemptsGroups() {
+		if c.attempts[group] == 0 {
+			continue
 		}
-		lines = append(lines, v.bar(label, c.attempts[n], most, width, "", behind{}))
+		lines = append(lines, v.bar(group, c.attempts[group], most, width, "", v.callsBehind("status=completed attempts="+group)))
 	}
 	return append(append(lines, ""), v.dayLines(width)...)
 }
@@ -153,7 +154,9 @@ func (v *Stats) dayLines(width int) []string {
 			mean = fmt.Sprintf("%4.1f", days[i].ratings.mean())
 		}
 		more := mean + " " + widget.Fit(kinds(days[i].kinds), widest)
-		lines = append(lines, v.bar(today.AddDate(0, 0, i-statsDays+1).Format("Mon 2 Jan"), days[i].calls, most, width, more, behind{}))
+		date := today.AddDate(0, 0, i-statsDays+1)
+		what := v.callsBehind("status=completed completedOn=" + date.Format(time.DateOnly))
+		lines = append(lines, v.bar(date.Format("Mon 2 Jan"), days[i].calls, most, width, more, what))
 	}
 	return append(lines, "")
 }
@@ -180,7 +183,11 @@ func (v *Stats) otherTables(width int) []string {
 		most, widest = max(most, sum(c.results[code])), max(widest, len(kinds(c.results[code])))
 	}
 	for _, code := range codes {
-		lines = append(lines, v.bar(code, sum(c.results[code]), most, width, widget.Fit(kinds(c.results[code]), widest), v.callsBehind("status=completed "+Clean(code), v.period.since(v.Now()), time.Time{})))
+		what := v.callsBehind("resultCode=" + code)
+		if strings.ContainsFunc(code, unicode.IsSpace) {
+			what = behind{} // A blank ends a filter's value.
+		}
+		lines = append(lines, v.bar(code, sum(c.results[code]), most, width, widget.Fit(kinds(c.results[code]), widest), what))
 	}
 	lines = append(lines, "", v.Styles.bold("Retention rating by type"))
 	for _, kind := range slices.Sorted(maps.Keys(c.ratings)) {
@@ -193,13 +200,18 @@ func (v *Stats) otherTables(width int) []string {
 // mostDays is how far back requested calls are listed.
 const mostDays = 20 * 365
 
-// callsBehind are the calls of a filter that were requested in a time; a zero time is none.
-func (v *Stats) callsBehind(filter string, from, until time.Time) behind {
-	switch {
-	case !until.IsZero():
-		filter += " requestedFrom=" + apitype.NewTime(from).String() + " requestedUntil=" + apitype.NewTime(until).String()
-	case !from.IsZero():
-		filter += " requestedAfter=" + apitype.NewTime(from).String()
+// latest is the later one of two times.
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// callsBehind are the calls of a filter that were requested in the period.
+func (v *Stats) callsBehind(filter string) behind {
+	if since := v.since(); since != nil {
+		filter += " requestedAfter=" + since.String()
 	}
 	return behind{CallsPage, filter}
 }
@@ -227,9 +239,10 @@ func (v *Stats) pledgeLines(width int) []string {
 	return lines
 }
 
-// agentLines are what each agent has done, the busiest first.
+// agentLines are what each agent has done, the busiest first. Who has completed a call is not
+// in the interface's answers: behind the bar of an agent are the calls that they have tried.
 func (v *Stats) agentLines(width int) []string {
-	lines := []string{"", v.Styles.bold("Completed by agent, and attempts")}
+	lines := []string{"", v.Styles.bold("Completed by agent, and attempts; Enter lists what they tried")}
 	agents := slices.SortedStableFunc(slices.Values(v.agents), func(a, b apitype.QueueAgent) int {
 		return cmp.Or(cmp.Compare(b.Completed, a.Completed), cmp.Compare(b.Attempts, a.Attempts))
 	})
@@ -237,9 +250,15 @@ func (v *Stats) agentLines(width int) []string {
 		return nil
 	}
 	for _, a := range agents {
-		if a.Completed+a.Attempts > 0 {
-			lines = append(lines, v.bar(v.agentName(a.UserUUID), a.Completed, agents[0].Completed, width, fmt.Sprint(a.Attempts), behind{}))
+		if a.Completed+a.Attempts == 0 {
+			continue
 		}
+		what := behind{CallsPage, "attemptBy=" + a.UserUUID.String()}
+		if since := v.since(); since != nil {
+			what.filter += " updatedAfter=" + since.String() // An attempt is an update.
+		}
+		lines = append(lines, v.bar(v.agentName(a.UserUUID), a.Completed, agents[0].Completed, width, fmt.Sprint(a.Attempts), what))
+		v.bars[len(v.bars)-1] = what // Where the number is 0, too: they may have tried.
 	}
 	return lines
 }
