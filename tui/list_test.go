@@ -47,6 +47,33 @@ func TestReferencesAndBack(t *testing.T) {
 	}
 }
 
+// The calls of a person that have no pledge are found among the newest, and else by looking
+// through all of them.
+func TestPersonShowsCallsWithoutPledge(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Load(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: apitype.Call{
+		UUID: callID(8), Status: apitype.CallRequested, RequestedAt: w.ago(48 * time.Hour), LastUpdatedAt: w.ago(time.Hour), PersonUUID: personID(5), Type: apitype.CallWinback,
+	}}})
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 80, Height: 50})
+	d.enter(":")
+	d.send(tea.PasteMsg{Content: personID(5).String()})
+	d.enter("enter")
+	if text := d.text(); !strings.Contains(text, "2 calls") || !strings.Contains(text, "winback, requested") || strings.Contains(text, "other calls") {
+		t.Errorf("got:\n%s\nwant both calls, and no hint of others", text)
+	}
+	w.loadRequested(100, w.Clock.Now().Add(-time.Hour)) // Of person 1.
+	d.press("R")
+	if text := d.text(); strings.Contains(text, "winback") || !strings.Contains(text, "other calls") {
+		t.Errorf("got:\n%s\nwant the call of the pledge, and that others may be found", text)
+	}
+	d.enter("G", "enter")
+	if calls := d.app.pages[page.CallsPage].(*page.Calls); d.app.current != page.CallsPage || len(calls.Rows) != 2 {
+		t.Errorf("all calls: got:\n%s\nwant the two of person 5", d.text())
+	}
+}
+
 func TestListsStayLive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

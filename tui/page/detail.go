@@ -19,11 +19,11 @@ type record struct {
 	call   *apitype.Call
 	person *apitype.Person
 	pledge *apitype.Pledge
-	// Of a person: its pledges and their calls, the newest first, and whether there are more
-	// than were read.
-	pledges     []apitype.Pledge
-	calls       []apitype.Call
-	morePledges bool
+	// Of a person: its pledges and calls, the newest first, and whether there may be others
+	// than were found.
+	pledges                []apitype.Pledge
+	calls                  []apitype.Call
+	morePledges, moreCalls bool
 }
 
 // detail is a record on screen. Its fields are made when it is drawn, so that masking
@@ -72,31 +72,44 @@ func readRecord(ctx context.Context, client *apiclient.Client, ref Reference) (r
 		r.pledge = &pledge
 		return r, err
 	default:
-		person, err := apiclient.Decoded(client.Persons.Get(ctx, ref.ID))
-		r.person = &person
-		if err != nil {
-			return r, err
-		}
-		page, err := client.Pledges.List(ctx, apitype.PledgeListOptions{PersonUUID: &ref.ID, Paging: apitype.Paging{First: new(50)}})
-		if apiclient.KindOf(err) == apiclient.KindForbidden {
-			return r, nil // The account may read persons and no pledges.
-		}
-		if err != nil {
-			return r, err
-		}
-		r.morePledges = page.HasNextPage || page.MayBeCut
-		if r.pledges, err = apiclient.Rows(page.Records, itself); err == nil {
-			err = r.readCalls(ctx, client)
-		}
-		return r, err
+		return readPerson(ctx, client, r)
 	}
 }
 
-// pledgesWithCalls is how many pledges of a person are read for their calls: the interface has
-// no filter on calls by person.
-const pledgesWithCalls = 10
+// How much is read of a person besides: the interface has no filter on calls by person. The
+// calls of its newest pledges are read, and the newest of all calls are looked through for
+// those without a pledge.
+const (
+	pledgesShown     = 50
+	pledgesWithCalls = 10
+	callsLooked      = 100
+)
 
-// readCalls reads the calls of the newest pledges.
+func readPerson(ctx context.Context, client *apiclient.Client, r record) (record, error) {
+	person, err := apiclient.Decoded(client.Persons.Get(ctx, r.ref.ID))
+	if r.person = &person; err != nil {
+		return r, err
+	}
+	page, err := client.Pledges.List(ctx, apitype.PledgeListOptions{PersonUUID: &r.ref.ID, Paging: apitype.Paging{First: new(pledgesShown)}})
+	if err = ifAllowed(err); err == nil {
+		r.morePledges = page.HasNextPage || page.MayBeCut
+		r.pledges, err = apiclient.Rows(page.Records, itself)
+	}
+	if err == nil {
+		err = r.readCalls(ctx, client)
+	}
+	return r, err
+}
+
+// ifAllowed is an error but for that the account may not read something: the rest is shown.
+func ifAllowed(err error) error {
+	if apiclient.KindOf(err) == apiclient.KindForbidden {
+		return nil
+	}
+	return err
+}
+
+// readCalls reads the calls of the newest pledges, and those among the newest of all.
 func (r *record) readCalls(ctx context.Context, client *apiclient.Client) error {
 	for _, p := range r.pledges[:min(len(r.pledges), pledgesWithCalls)] {
 		pledge, err := apiclient.Decoded(client.Pledges.Get(ctx, p.UUID))
@@ -105,8 +118,23 @@ func (r *record) readCalls(ctx context.Context, client *apiclient.Client) error 
 		}
 		r.calls = append(r.calls, pledge.Calls.Value()...)
 	}
+	o := apitype.CallListOptions{Paging: apitype.Paging{First: new(callsLooked)}}
+	if owner := r.person.OwningOrganization.Pointer(); owner != nil {
+		o.OwningOrganizationUUID = &owner.UUID
+	}
+	page, err := client.Calls.List(ctx, o)
+	if err != nil {
+		return ifAllowed(err)
+	}
+	r.moreCalls = page.HasNextPage || page.MayBeCut
+	newest, err := apiclient.Rows(page.Records, itself)
+	for _, call := range newest {
+		if call.PersonUUID == r.ref.ID && !slices.ContainsFunc(r.calls, func(c apitype.Call) bool { return c.UUID == call.UUID }) {
+			r.calls = append(r.calls, call)
+		}
+	}
 	slices.SortStableFunc(r.calls, func(a, b apitype.Call) int { return b.RequestedAt.Compare(a.RequestedAt.Time) })
-	return nil
+	return err
 }
 
 // show opens a record above the list.
@@ -191,12 +219,12 @@ func (d *detail) lines(s *Env, width, height int, focus bool) []string {
 		}
 		for j, line := range drawn {
 			sign := "  "
-			if f.to != nil && j == 0 {
+			if f.leads() && j == 0 {
 				sign = s.Styles.Key("> ")
 			}
 			if focus && i == d.cursor {
 				sign = s.Styles.chosen("> ")
-				if f.to == nil {
+				if !f.leads() {
 					sign = s.Styles.chosen("  ")
 				}
 			}

@@ -14,10 +14,14 @@ type field struct {
 	label string
 	text  string
 	role  paint      // Nil: plain.
-	to    *Reference // Enter goes there.
+	to    *Reference // Enter goes there, or
+	list  listing    // shows that list.
 	copy  string     // What y copies; "" copies the text.
 	head  bool       // A heading: the label alone.
 }
+
+// leads reports whether Enter goes somewhere from the line.
+func (f field) leads() bool { return f.to != nil || f.list.filter != "" }
 
 // labelWidth is the column of labels, in cells.
 const labelWidth = 13

@@ -60,7 +60,7 @@ func (l *List[R]) WhyNotMark() string {
 // WhyNotOpen implements Opener.
 func (l *List[R]) WhyNotOpen() string {
 	if d := l.Front(); d != nil {
-		if f, ok := d.chosen(d.fields(l.Env)); !ok || f.to == nil {
+		if f, ok := d.chosen(d.fields(l.Env)); !ok || !f.leads() {
 			return "this line points to no other record"
 		}
 	}
@@ -116,6 +116,9 @@ func (l *List[R]) Scroll(by Step) tea.Cmd {
 func (l *List[R]) OpenRecord() tea.Cmd {
 	if d := l.Front(); d != nil {
 		f, _ := d.chosen(d.fields(l.Env))
+		if f.to == nil {
+			return l.ShowList(f.list.page, f.list.filter)
+		}
 		return l.show(*f.to)
 	}
 	ref, _ := l.Target()

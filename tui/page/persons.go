@@ -104,7 +104,7 @@ func (e *Env) personQuery(text string) (query[PersonRow], error) {
 	}, nil
 }
 
-// personDetail are all of a person, with its pledges and their calls.
+// personDetail are all of a person, with its pledges and calls.
 func (e *Env) personDetail(r record) []field {
 	f := &fields{Env: e}
 	f.person(*r.person)
@@ -120,6 +120,10 @@ func (e *Env) personDetail(r record) []field {
 		f.last().to, f.last().copy = &Reference{KindPledge, p.UUID}, p.UUID.String()
 	}
 	f.calls(r.calls)
+	if r.moreCalls {
+		f.add("other calls", fmt.Sprintf("without a pledge, or of older pledges, are not among the newest %d; Enter looks through all", callsLooked))
+		f.last().list = listing{CallsPage, "person=" + r.ref.ID.String()}
+	}
 	return f.all
 }
 

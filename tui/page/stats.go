@@ -23,7 +23,7 @@ type Stats struct {
 	agents  []apitype.QueueAgent // What each has done in the period; nil: the service does not tell.
 	top     int                  // The first line in sight.
 	cursor  int                  // Index of the chosen bar.
-	bars    []behind             // What the bars stand for, as they were drawn last.
+	bars    []listing            // What the bars stand for, as they were drawn last.
 	layout  Layout
 }
 
@@ -66,8 +66,8 @@ func (p period) since(now time.Time) time.Time {
 	return time.Date(year, month, day-int(p)+1, 0, 0, 0, 0, time.Local)
 }
 
-// behind is what a bar stands for: a list and its filter; "" where no filter tells it.
-type behind struct {
+// listing is a list and its filter; "" where no filter tells what is meant.
+type listing struct {
 	page   int
 	filter string
 }

@@ -55,13 +55,13 @@ const (
 
 // bar is one line of a chart: a label, the number, a bar, and what it is made of. What is behind
 // it is opened with Enter; the chosen one is marked.
-func (v *Stats) bar(label string, n, most, width int, more string, what behind) string {
+func (v *Stats) bar(label string, n, most, width int, more string, what listing) string {
 	sign := " "
 	if len(v.bars) == v.cursor {
 		sign = v.Styles.mark
 	}
 	if n == 0 {
-		what = behind{}
+		what = listing{}
 	}
 	v.bars = append(v.bars, what)
 	if most := max(width-barLabel-barNumber-2, 0); widget.Width(more) > most {
@@ -108,7 +108,7 @@ func (v *Stats) callTables(width int) []string {
 		byKind := c.requestedAge[group.title]
 		oldest := v.Now().Add(-time.Duration(min(group.days, mostDays)) * 24 * time.Hour)
 		from := latest(oldest, v.period.since(v.Now()))
-		what := behind{CallsPage, "status=requested requestedFrom=" + apitype.NewTime(from).String() + " requestedUntil=" + apitype.NewTime(newest).String()}
+		what := listing{CallsPage, "status=requested requestedFrom=" + apitype.NewTime(from).String() + " requestedUntil=" + apitype.NewTime(newest).String()}
 		lines = append(lines, v.bar(group.title, sum(byKind), most, width, widget.Fit(kinds(byKind), widest), what))
 		newest = oldest
 	}
@@ -185,7 +185,7 @@ func (v *Stats) otherTables(width int) []string {
 	for _, code := range codes {
 		what := v.callsBehind("resultCode=" + code)
 		if strings.ContainsFunc(code, unicode.IsSpace) {
-			what = behind{} // A blank ends a filter's value.
+			what = listing{} // A blank ends a filter's value.
 		}
 		lines = append(lines, v.bar(code, sum(c.results[code]), most, width, widget.Fit(kinds(c.results[code]), widest), what))
 	}
@@ -209,11 +209,11 @@ func latest(a, b time.Time) time.Time {
 }
 
 // callsBehind are the calls of a filter that were requested in the period.
-func (v *Stats) callsBehind(filter string) behind {
+func (v *Stats) callsBehind(filter string) listing {
 	if since := v.since(); since != nil {
 		filter += " requestedAfter=" + since.String()
 	}
-	return behind{CallsPage, filter}
+	return listing{CallsPage, filter}
 }
 
 // pledgeLines are the pledges by status with what they bring in a year, and once: what is given
@@ -231,7 +231,7 @@ func (v *Stats) pledgeLines(width int) []string {
 		most, widest = max(most, n), max(widest, widget.Width(gives[status]))
 	}
 	for _, status := range slices.Sorted(maps.Keys(c.statuses)) {
-		lines = append(lines, v.bar(string(status), c.statuses[status], most, width, widget.Fit(gives[status], widest), behind{PledgesPage, "status=" + string(status)}))
+		lines = append(lines, v.bar(string(status), c.statuses[status], most, width, widget.Fit(gives[status], widest), listing{PledgesPage, "status=" + string(status)}))
 	}
 	if c.unvalued > 0 {
 		lines = append(lines, v.Styles.Dim(widget.Fit(" without "+render.Plural(c.unvalued, "pledge", "pledges")+" of an interval that is not known", width)))
@@ -253,7 +253,7 @@ func (v *Stats) agentLines(width int) []string {
 		if a.Completed+a.Attempts == 0 {
 			continue
 		}
-		what := behind{CallsPage, "attemptBy=" + a.UserUUID.String()}
+		what := listing{CallsPage, "attemptBy=" + a.UserUUID.String()}
 		if since := v.since(); since != nil {
 			what.filter += " updatedAfter=" + since.String() // An attempt is an update.
 		}
