@@ -288,13 +288,14 @@ func (l *lineDesk) askDonor(ctx context.Context) error {
 			return err
 		}
 	}
-	for events := l.SearchDonors(); len(events) > 0 && len(l.FindDonors(search, mostFound)) < mostFound; {
-		events = l.performOne(ctx, events)
+	found, err := l.lookFor(ctx, search, l.SearchDonors())
+	if err != nil {
+		return err
 	}
-	l.LeaveSearch()
-	found := l.FindDonors(search, mostFound)
 	if len(found) == 0 {
-		l.say("nobody has that name or number")
+		if !l.HasMoreDonors() {
+			l.say("nobody has that name or number")
+		}
 		return nil
 	}
 	var lines []string
@@ -311,6 +312,27 @@ func (l *lineDesk) askDonor(ctx context.Context) error {
 		return l.askNewCall(ctx, *caller)
 	}
 	return nil
+}
+
+// lookFor reads donors until enough are found. Where nobody is among the newest it asks
+// whether to read on.
+func (l *lineDesk) lookFor(ctx context.Context, search string, events []desk.Event) ([]desk.Donor, error) {
+	for len(events) > 0 && len(l.FindDonors(search, mostFound)) < mostFound {
+		events = l.performOne(ctx, events)
+	}
+	found := l.FindDonors(search, mostFound)
+	if len(found) == 0 && l.HasMoreDonors() {
+		n, _ := l.DonorsRead()
+		answer, err := l.question(ctx, "nobody among the newest "+count(n, "donor")+"; m looks through more, empty for not")
+		if err == nil && answer == "m" {
+			return l.lookFor(ctx, search, l.SearchOn())
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	l.LeaveSearch()
+	return found, nil
 }
 
 // askNewCall asks what a call to a donor without an open one is to be about.

@@ -29,11 +29,12 @@ type Caller struct {
 }
 
 // donorSearch is what was read of the persons. The interface has no filter for names and
-// numbers: all of them are walked, the newest first, while somebody searches.
+// numbers: they are walked, the newest first, while somebody searches, and so many at a time.
 type donorSearch struct {
 	all      []Donor
 	cursor   string
 	size     int
+	most     int  // How many are read before somebody asks for more.
 	isOpen   bool // Somebody searches.
 	reading  bool
 	ended    bool
@@ -58,11 +59,29 @@ type (
 // pledgesLooked is how many pledges of a donor are looked at for an open call.
 const pledgesLooked = 10
 
-// SearchDonors begins to read who there is; it goes on until LeaveSearch.
+// DonorsAtOnce is how many donors a search reads: at 500 a request, ten requests. What is read
+// is kept as long as the program runs.
+const DonorsAtOnce = 5_000
+
+// SearchDonors begins to read who there is, the newest DonorsAtOnce; it goes on until LeaveSearch.
 func (d *Day) SearchDonors() []Event {
 	d.search.isOpen = true
+	d.search.most = max(d.search.most, DonorsAtOnce)
 	d.readDonors()
 	return d.take()
+}
+
+// SearchOn reads DonorsAtOnce more.
+func (d *Day) SearchOn() []Event {
+	d.search.most = len(d.search.all) + DonorsAtOnce
+	d.readDonors()
+	return d.take()
+}
+
+// HasMoreDonors reports whether there are donors that only SearchOn reads.
+func (d *Day) HasMoreDonors() bool {
+	s := &d.search
+	return s.most > 0 && !s.ended && !s.reading && len(s.all) >= s.most
 }
 
 // LeaveSearch ends the reading. What was read is kept for the next search.
@@ -75,7 +94,7 @@ func (d *Day) DonorsRead() (n int, all bool) {
 
 func (d *Day) readDonors() {
 	s := &d.search
-	if !s.isOpen || s.reading || s.ended {
+	if !s.isOpen || s.reading || s.ended || len(s.all) >= s.most {
 		return
 	}
 	s.reading = true

@@ -47,3 +47,33 @@ func TestFindDonors(t *testing.T) {
 		}
 	}
 }
+
+// A search does not walk every person that there is: it reads the newest 5,000, and more when
+// it is asked to.
+func TestDonorSearchIsBounded(t *testing.T) {
+	t.Parallel()
+	d := newDay()
+	events := d.SearchDonors()
+	for n := 500; n <= 10_000; n += 500 {
+		if len(events) != 1 || d.HasMoreDonors() {
+			t.Fatalf("after %d donors: got %d requests, want one", n-500, len(events))
+		}
+		d.onDonors(donorsRead{donors: make([]Donor, 500), more: true, cursor: "c", size: 500}, nil)
+		events = d.take()
+		if n%5000 != 0 {
+			continue
+		}
+		if len(events) != 0 || !d.HasMoreDonors() {
+			t.Fatalf("after %d donors: got %d requests, want none before somebody asks", n, len(events))
+		}
+		d.LeaveSearch()
+		if events = d.SearchDonors(); len(events) != 0 {
+			t.Fatalf("opened again after %d donors: got %d requests, want none", n, len(events))
+		}
+		events = d.SearchOn()
+	}
+	d.onDonors(donorsRead{}, nil)
+	if n, all := d.DonorsRead(); n != 10_000 || !all || d.HasMoreDonors() {
+		t.Errorf("got %d donors, all %v, more %v; want all 10,000", n, all, d.HasMoreDonors())
+	}
+}

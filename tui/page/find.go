@@ -49,6 +49,10 @@ func (f *finder) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 			return Closes, f.desk.Jump(Reference{KindPerson, found[f.cursor].ID})
 		}
 		return Closes, f.desk.Perform(f.desk.OpenDonor(found[f.cursor]))
+	case "ctrl+r":
+		if f.desk.HasMoreDonors() {
+			return Stays, f.desk.Perform(f.desk.SearchOn())
+		}
 	default:
 		if f.editor.Update(msg) {
 			f.cursor = 0
@@ -62,6 +66,9 @@ func (f *finder) Hints() []Hint {
 	hints := []Hint{{"esc", "close"}}
 	if f.cursor < len(f.found()) {
 		hints = append([]Hint{{"enter", "the open call, or a new one"}, {"ctrl+o", "the person"}}, hints...)
+	}
+	if f.desk.HasMoreDonors() {
+		hints = append(hints, Hint{"ctrl+r", "read more donors"})
 	}
 	return hints
 }
@@ -97,6 +104,8 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 	n, all := f.desk.DonorsRead()
 	note := render.Plural(n, "donor", "donors") + " read"
 	switch {
+	case f.desk.HasMoreDonors():
+		note = fmt.Sprintf("only the newest %s; ctrl+r reads %d more", render.Plural(n, "donor", "donors"), desk.DonorsAtOnce)
 	case !all:
 		note += " so far"
 	case len(found) == 0 && !f.editor.IsEmpty():
