@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
@@ -78,7 +80,7 @@ func (s *session) lineDesk(ctx context.Context) error {
 	return errors.Join(err, remaining)
 }
 
-// work asks until the agent leaves or no call waits.
+// work asks until the agent leaves.
 func (l *lineDesk) work(ctx context.Context) error {
 	l.say("Work calls line by line. An empty answer skips; q ends.")
 	l.perform(ctx, l.Begin())
@@ -89,16 +91,12 @@ func (l *lineDesk) work(ctx context.Context) error {
 	for ctx.Err() == nil {
 		l.listen(ctx)
 		if l.Release(); l.app.Now().Sub(l.polled) >= pollEvery {
-			l.polled = l.app.Now()
-			l.perform(ctx, l.Poll())
-		}
-		if l.Call == nil && l.Complete && len(l.Held) == 0 {
-			l.say("No further call waits; %s shown.", count(l.shown, "call"))
-			return nil
+			l.poll(ctx)
 		}
 		l.tellCall()
-		answer, err := l.question(ctx, l.choices())
-		if err == nil {
+		l.tellIdle()
+		answer, shown, err := l.next(ctx)
+		if err == nil && !shown {
 			err = l.answerTo(ctx, answer)
 		}
 		switch {
@@ -109,6 +107,54 @@ func (l *lineDesk) work(ctx context.Context) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// tellIdle says, once, that no call waits.
+func (l *lineDesk) tellIdle() {
+	idle := l.Call == nil && l.Complete
+	if idle && !l.idle {
+		l.say("No further call waits; %s shown. It is said here when one comes.", count(l.shown, "call"))
+	}
+	l.idle = idle
+}
+
+// next asks what to do. While there is no call it looks whether one comes, and says so: then the
+// answer, which was not meant for a call that nobody has seen, only shows it.
+func (l *lineDesk) next(ctx context.Context) (answer string, shows bool, err error) {
+	if l.Call != nil {
+		answer, err = l.question(ctx, l.choices())
+		return answer, false, err
+	}
+	l.prompt(l.choices() + ": ")
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		answer, err = l.reply(ctx)
+	}()
+	look := time.NewTicker(cmp.Or(l.lookEvery, pollEvery))
+	defer look.Stop()
+	for {
+		select {
+		case <-answered:
+			l.touch()
+			return answer, l.Call != nil, err
+		case <-look.C:
+			if l.Call != nil {
+				continue
+			}
+			l.listen(ctx)
+			l.poll(ctx)
+			if l.perform(ctx, l.Next()); l.Call != nil {
+				l.say("")
+				l.say("A call has come: Enter shows it.")
+			}
+		}
+	}
+}
+
+func (l *lineDesk) poll(ctx context.Context) {
+	l.polled = l.app.Now()
+	l.perform(ctx, l.Poll())
 }
 
 // perform does what the day asks for, one after the other, and what that asks for.
@@ -150,9 +196,23 @@ func (s *session) say(format string, args ...any) {
 	fmt.Fprintln(s.app.Err, render.Clean(fmt.Sprintf(format, args...)))
 }
 
-// question asks for one line; the end of the input leaves the desk.
-func (s *session) question(ctx context.Context, text string) (string, error) {
-	answer, err := s.answer(ctx, text+": ")
+// question asks for one line; the end of the input leaves the desk. An answer shows that
+// somebody is there.
+func (l *lineDesk) question(ctx context.Context, text string) (string, error) {
+	l.prompt(text + ": ")
+	answer, err := l.reply(ctx)
+	l.touch()
+	return answer, err
+}
+
+// touch notes that somebody is there: the call on the desk stays theirs.
+func (l *lineDesk) touch() { l.Guard.Press("", false, false, l.app.Now()) }
+
+func (s *session) prompt(text string) { fmt.Fprint(s.app.Err, render.Clean(text)) }
+
+// reply reads the line that answers a question.
+func (s *session) reply(ctx context.Context) (string, error) {
+	answer, err := s.line(ctx)
 	if errors.Is(err, io.EOF) && answer == "" {
 		s.say("")
 		return "", errLeave

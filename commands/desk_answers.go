@@ -41,7 +41,7 @@ func (l *lineDesk) answers() []lineAnswer {
 		{"/", "find a donor", "find", true, l.askDonor},
 		{"t", "types and languages that you take", "narrow", true, l.askNarrow},
 		{"", "empty to skip", "skip", has, l.doing((*desk.Day).Skip)},
-		{"", "empty to look again", "", !has && !l.Complete, l.doing((*desk.Day).Next)},
+		{"", "empty to look again", "", !has, l.doing((*desk.Day).Next)},
 	}
 	return slices.DeleteFunc(all, func(a lineAnswer) bool { return a.action != "" && slices.Contains(l.hidden, a.action) })
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -251,6 +252,46 @@ func TestLineDeskWithoutADisk(t *testing.T) {
 	call := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+id, "").Object()
 	if result, ok := call["result"].(map[string]any); !ok || result["notes"] != "precious" {
 		t.Errorf("call: got %v, want the notes", call["result"])
+	}
+}
+
+// Whoever answers questions keeps the call, however long a question stood; without a call the
+// desk waits for one, and what was typed meanwhile does nothing to it.
+func TestLineDeskKeepsTheCallAndWaits(t *testing.T) {
+	t.Parallel()
+	h := servicetest.New(t)
+	c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}
+	c.load()
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
+	in, keys := io.Pipe()
+	var ahead atomic.Int64 // Of the clock.
+	say := func(texts ...string) func() {
+		return func() {
+			ahead.Add(int64(time.Minute)) // It took so long to answer.
+			text := "q"
+			if len(texts) > 0 {
+				text, texts = texts[0], texts[1:]
+			}
+			go func() { _, _ = io.WriteString(keys, text+"\n") }()
+		}
+	}
+	said := &heard{on: map[string]func(){
+		"a not reached":         say("k", "a"),
+		"No further call waits": c.load,
+		"A call has come":       say("a"), // Nobody has seen the call.
+	}}
+	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	s := newSession(App{In: in, Out: io.Discard, Err: said, Now: now, Getenv: func(name string) string { return environment[name] }}, nil)
+	s.flags.timeout, s.lookEvery = time.Minute, time.Millisecond
+	if err := s.lineDesk(t.Context()); err != nil {
+		t.Fatalf("lineDesk: %v\n%s", err, said.String())
+	}
+	if text := said.String(); strings.Contains(text, "given back") || strings.Count(text, "Enter shows it") != 1 {
+		t.Errorf("got:\n%s\nwant the call kept, and the next one said", text)
+	}
+	call := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+c.names.Replace("$CALL"), "").Object()
+	if attempts := call["attempts"].([]any); len(attempts) != 0 {
+		t.Errorf("the call that came: got %d attempts, want none", len(attempts))
 	}
 }
 

@@ -85,6 +85,8 @@ type session struct {
 	notes    []string  // Not told yet.
 	unpaged  bool      // Lists are whole as they come.
 	omitted  omissions
+	// lookEvery is how often the desk by questions looks for a call while none is there; 0: pollEvery.
+	lookEvery time.Duration
 }
 
 func newSession(app App, args []string) *session { return &session{app: app, args: args} }
@@ -205,7 +207,8 @@ func (s *session) isAccessible() bool {
 // errLeave ends the desk.
 var errLeave = errors.New("leave")
 
-// pollEvery is how old what is known of the calls may be when the next question is asked.
+// pollEvery is how old what is known of the calls may be when the next question is asked, and
+// how often the desk looks for a call while none is there.
 const pollEvery = 15 * time.Second
 
 // lineDesk is the desk by questions and answers: the day of the screen, read line by line.
@@ -218,6 +221,7 @@ type lineDesk struct {
 	polled time.Time
 	hidden []string // Actions of the Desk that the profile takes away.
 	typed  string   // What came after the key of the answer.
+	idle   bool     // It was said that no call waits.
 }
 
 // inbox keeps what is told from beside the desk until the next question.

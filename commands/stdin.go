@@ -13,7 +13,6 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/render"
 )
 
 // unlessInterrupted is what read gives, or that the context ended first: a terminal, or a
@@ -105,7 +104,12 @@ func (s *session) askChange(ctx context.Context, yes bool, question string, ids 
 
 // answer asks for one line. The end of the input is io.EOF, with what stood before it.
 func (s *session) answer(ctx context.Context, prompt string) (string, error) {
-	fmt.Fprint(s.app.Err, render.Clean(prompt))
+	s.prompt(prompt)
+	return s.line(ctx)
+}
+
+// line is one line of the input.
+func (s *session) line(ctx context.Context) (string, error) {
 	line, err := unlessInterrupted(ctx, func() (string, error) { return readLine(s.app.In) })
 	switch {
 	case apiclient.KindOf(err) == apiclient.KindInterrupted:
