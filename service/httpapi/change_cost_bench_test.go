@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -22,7 +23,7 @@ import (
 //
 //	go test ./service/httpapi -run '^$' -bench BenchmarkQueueCost -benchtime 1x -persons 66000
 func BenchmarkQueueCost(b *testing.B) {
-	compareChanges(b, "the queue", func(s *sqlstore.Store) service.Store { return withoutQueue{s} })
+	compareChanges(b, servicetest.New(b), nil, "the queue", func(s *sqlstore.Store) service.Store { return withoutQueue{s} })
 }
 
 // BenchmarkAuditCost prints the processor time of changes with their lines of the audit and
@@ -30,14 +31,30 @@ func BenchmarkQueueCost(b *testing.B) {
 //
 //	go test ./service/httpapi -run '^$' -bench BenchmarkAuditCost -benchtime 1x -persons 66000
 func BenchmarkAuditCost(b *testing.B) {
-	compareChanges(b, "the audit", func(s *sqlstore.Store) service.Store { return withoutAudit{s} })
+	compareChanges(b, servicetest.New(b), nil, "the audit", func(s *sqlstore.Store) service.Store { return withoutAudit{s} })
+}
+
+// BenchmarkAuditCostPostgres is BenchmarkAuditCost on PostgreSQL, whose own work is counted too.
+func BenchmarkAuditCostPostgres(b *testing.B) {
+	servicetest.NeedPostgres(b)
+	server := servicetest.NewServer(b)
+	compareChanges(b, servicetest.NewOn(b, servicetest.Clusters("", server)), server, "the audit", func(s *sqlstore.Store) service.Store { return withoutAudit{s} })
 }
 
 // compareChanges prints the processor time of changes, asked in turn by 16 callers over HTTP, with
-// something and without it: on SQLite, whose own work is counted too.
-func compareChanges(b *testing.B, of string, without func(*sqlstore.Store) service.Store) {
-	h := servicetest.New(b)
+// something and without it; with that of a server beside this process, unless it is nil.
+func compareChanges(b *testing.B, h *servicetest.Harness, server *servicetest.Cluster, of string, without func(*sqlstore.Store) service.Store) {
+	b.Helper()
 	h.Sample(*persons)
+	if err := h.Store.Analyze(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	used := func() time.Duration {
+		if server == nil {
+			return processorTime(b)
+		}
+		return processorTime(b) + server.ProcessorTime(b)
+	}
 	bare, err := service.New(b.Context(), service.Options{Store: without(h.Store), Now: h.Clock.Now})
 	if err != nil {
 		b.Fatal(err)
@@ -58,7 +75,7 @@ func compareChanges(b *testing.B, of string, without func(*sqlstore.Store) servi
 			by := func(handler http.Handler) func() func() {
 				return func() func() { return func() { change.ask(handler) } }
 			}
-			a, f := inTurn(b, by(handlers[0]), by(handlers[1]))
+			a, f := inTurn(used, by(handlers[0]), by(handlers[1]))
 			fmt.Printf("| %s | %d µs | %d µs | %.2f |\n", change.what, a.Microseconds(), f.Microseconds(), a.Seconds()/f.Seconds())
 		}
 	}

@@ -53,7 +53,7 @@ func BenchmarkGoals(b *testing.B) {
 			return func() func() { return read }
 		}
 		row := func(what, yardstick, goal string, ours, floor func() func()) {
-			a, f := inTurn(b, ours, floor)
+			a, f := inTurn(func() time.Duration { return processorTime(b) }, ours, floor)
 			fmt.Printf("| %s | %d µs | %s, %d µs | %.2f | %s |\n", what, a.Microseconds(), yardstick, f.Microseconds(), a.Seconds()/f.Seconds(), goal)
 		}
 		row("GET one call with person, pledge and transactions", "stored bytes", "≤ 110 µs", ask("/api/v1/calls/"+one.String()), stored(func() { bare.one(one) }))
@@ -85,16 +85,15 @@ const (
 	inTurnAsked = rounds * 16 * 5
 )
 
-// inTurn is the processor time of a request of two kinds, done in turn, each by callers
-// at once that ours and floor make: the medians of many rounds.
-func inTurn(b *testing.B, ours, floor func() func()) (a, f time.Duration) {
-	b.Helper()
+// inTurn is the processor time of a request of two kinds, as used tells it, done in turn, each by
+// callers at once that ours and floor make: the medians of many rounds.
+func inTurn(used func() time.Duration, ours, floor func() func()) (a, f time.Duration) {
 	const callers, each = 16, inTurnAsked / rounds / 16
 	var took [2][]time.Duration
 	for range rounds {
 		for i, caller := range []func() func(){ours, floor} {
 			var group sync.WaitGroup
-			start := processorTime(b)
+			start := used()
 			for range callers {
 				do := caller()
 				group.Go(func() {
@@ -104,7 +103,7 @@ func inTurn(b *testing.B, ours, floor func() func()) (a, f time.Duration) {
 				})
 			}
 			group.Wait()
-			took[i] = append(took[i], (processorTime(b)-start)/(callers*each))
+			took[i] = append(took[i], (used()-start)/(callers*each))
 		}
 	}
 	for i := range took {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -47,6 +48,23 @@ func NewCluster(t testing.TB) *Cluster {
 func NewServer(t testing.TB, settings ...string) *Cluster {
 	t.Helper()
 	return startCluster(t, newData(t), append([]string{"wal_level=minimal", "max_wal_senders=0"}, settings...)...)
+}
+
+// ProcessorTime is how much processor time the server's sessions that are still there have used.
+func (c *Cluster) ProcessorTime(t testing.TB) (used time.Duration) {
+	t.Helper()
+	pid := c.running.Process.Pid
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		t.Skip("this system does not tell what other processes use: ", err)
+	}
+	for _, child := range strings.Fields(string(children)) {
+		var nanoseconds int64
+		text, _ := os.ReadFile("/proc/" + child + "/schedstat") // It may have ended.
+		_, _ = fmt.Sscan(string(text), &nanoseconds)
+		used += time.Duration(nanoseconds)
+	}
+	return used
 }
 
 // Execute runs a statement at a server.

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,31 +13,36 @@ import (
 	"fundesk/service"
 )
 
-// auditColumns are the columns of a line of the audit, in the order of Audit and AuditLines.
+// auditColumns are the columns of a line of the audit, in the order of Audit and AuditLines, and
+// last the number of the person, by which the lines about a person are found: numbers of new
+// persons grow, so that lines which are written together have their place in the index together.
 var auditColumns = []string{
 	"done_at", "line_uuid", "account_uuid", "user_uuid", "request_id", "operation", "record_uuid", "person_uuid",
-	"fields", "records", "reason",
+	"fields", "records", "reason", "person_number",
 }
+
+// auditArguments is how many columns Audit knows; the database finds the number of the person.
+const auditArguments = 11
 
 // insertAuditLines is the statement that adds some lines: to run one for several costs less than one
 // for each.
 func insertAuditLines(lines int, or string) string {
-	row := make([]string, len(auditColumns))
+	row := make([]string, auditArguments)
 	rows := make([]string, lines)
 	for line := range rows {
 		for i := range row {
 			row[i] = "$" + strconv.Itoa(line*len(row)+i+1)
 		}
-		rows[line] = `(` + strings.Join(row, `, `) + `)`
+		rows[line] = `(` + strings.Join(row, `, `) + `, (SELECT number FROM persons WHERE uuid = ` + row[slices.Index(auditColumns, "person_uuid")] + `))`
 	}
 	return `INSERT` + or + ` INTO audit (` + strings.Join(auditColumns, `, `) + `) VALUES ` + strings.Join(rows, `, `)
 }
 
 var insertAuditLine = insertAuditLines(1, ``)
 
-// Audit adds a line to the audit.
+// Audit adds a line to the audit, at the end of the transaction.
 func (t *tx) Audit(l service.AuditLine) error {
-	return t.engine.audit(t.conn,
+	t.lines = append(t.lines,
 		l.At.UnixMilli(),
 		identifier(newLineUUID()),
 		nullUUID(l.Account),
@@ -49,6 +55,7 @@ func (t *tx) Audit(l service.AuditLine) error {
 		l.Records,
 		l.Reason,
 	)
+	return nil
 }
 
 // newLineUUID is an identifier that comes after those before it: lines of the same time stay in
@@ -59,29 +66,23 @@ func newLineUUID() (id apitype.UUID) {
 	return id
 }
 
-// audit adds a line at once.
-func (e *postgresEngine) audit(c *conn, line ...any) error {
-	_, err := c.exec(insertAuditLine, line...)
-	return err
-}
-
-// audit keeps a line until the changes are committed that wait together.
-func (e *sqliteEngine) audit(c *conn, line ...any) error {
-	c.lines = append(c.lines, line...)
-	return nil
-}
-
 // groupsOfLines are how many lines SQLite's writer adds by one statement. Where one is refused,
 // all that is about to be committed is: the pages need not be copied first to take them back.
 var groupsOfLines = []struct {
 	lines int
 	text  string
-}{{16, insertAuditLines(16, ` OR ROLLBACK`)}, {4, insertAuditLines(4, ` OR ROLLBACK`)}, {1, insertAuditLine}}
+}{
+	{16, insertAuditLines(16, ` OR ROLLBACK`)},
+	{8, insertAuditLines(8, ` OR ROLLBACK`)},
+	{4, insertAuditLines(4, ` OR ROLLBACK`)},
+	{2, insertAuditLines(2, ` OR ROLLBACK`)},
+	{1, insertAuditLine},
+}
 
 // addLines adds the lines of the changes that are about to be committed.
 func (c *conn) addLines() error {
 	for _, group := range groupsOfLines {
-		for size := group.lines * len(auditColumns); len(c.lines) >= size; c.lines = c.lines[size:] {
+		for size := group.lines * auditArguments; len(c.lines) >= size; c.lines = c.lines[size:] {
 			if _, err := c.exec(group.text, c.lines[:size]...); err != nil {
 				return err
 			}
@@ -100,12 +101,12 @@ func (r *reader) AuditLines(f service.AuditFilter) (lines []service.AuditLine, e
 		q.where(`done_at >= %s`, f.Since.UnixMilli())
 	}
 	if f.Person != nil {
-		q.where(`person_uuid = %s`, identifier(*f.Person))
+		q.where(`person_number = (SELECT number FROM persons WHERE uuid = %s)`, identifier(*f.Person))
 	}
 	if f.Account != nil {
 		q.where(`account_uuid = %s`, identifier(*f.Account))
 	}
-	text := `SELECT ` + strings.Join(auditColumns, `, `) + ` FROM audit` + q.condition("") + ` ORDER BY done_at, line_uuid LIMIT ` + q.arg(f.Limit)
+	text := `SELECT ` + strings.Join(auditColumns[:auditArguments], `, `) + ` FROM audit` + q.condition("") + ` ORDER BY done_at, line_uuid LIMIT ` + q.arg(f.Limit)
 	err = r.each(text, q.args, func(rows *sql.Rows) error {
 		var l service.AuditLine
 		err := rows.Scan(

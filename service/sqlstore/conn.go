@@ -18,7 +18,7 @@ type conn struct {
 	engine     engine
 	statements map[string]*sql.Stmt
 	parsed     map[accountLists]service.Account
-	lines      []any        // Of the audit, of changes that are not committed yet; SQLite's writer has them.
+	lines      []any        // Of the audit, of changes that are not committed yet: arguments of insertAuditLine.
 	broken     bool         // A statement was refused by the database, not by a rule.
 	open       <-chan error // The outcome of a commit that is still under way; nil when none is.
 }

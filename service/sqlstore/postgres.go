@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	mathrand "math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,8 +33,9 @@ type PostgresDriver interface {
 	Disconnected(err error) bool
 	// Commit ends a transaction over a connection as sql.Conn.Raw hands it out. It takes any
 	// time, and nothing cancels it. An error that is no refusal of the server leaves open
-	// whether the transaction is kept.
-	Commit(connection any) error
+	// whether the transaction is kept. Before, in the same round trip, a statement is run once with
+	// each of some rows as its arguments.
+	Commit(connection any, text string, rows [][]any) error
 	// Stale reports whether the server of a connection as sql.Conn.Raw hands it out was replaced by
 	// another one of its name.
 	Stale(connection any) bool
@@ -246,6 +248,7 @@ func (e *postgresEngine) transactOnce(c *conn, begin string, run func(*conn) err
 	if _, err := c.raw.ExecContext(c.ctx, begin); err != nil {
 		return errBegin{c.fail(err)}
 	}
+	c.lines = nil
 	ended := false
 	defer func() {
 		// Of a connection that is given up, the server rolls back what it no longer hears of;
@@ -273,8 +276,9 @@ var errUnconfirmed = &service.Error{Kind: service.Unavailable, Detail: "the data
 // commit ends a transaction. One that takes longer than a caller waits goes on by itself, and
 // the connection with it. Spec gap: S31.
 func (e *postgresEngine) commit(c *conn) error {
+	lines := slices.Collect(slices.Chunk(c.lines, auditArguments))
 	end := func() error {
-		err := c.fail(c.raw.Raw(func(connection any) error { return e.driver.Commit(connection) }))
+		err := c.fail(c.raw.Raw(func(connection any) error { return e.driver.Commit(connection, insertAuditLine, lines) }))
 		if err != nil && e.driver.Code(err) == "" {
 			return &service.Error{Kind: service.Unavailable, Detail: errUnconfirmed.Detail, Cause: err}
 		}

@@ -12,8 +12,9 @@ import (
 // servedBy is the version that a program must know, or a later one, to serve the schema as the
 // migrations leave it. A migration only adds; one that takes away what earlier programs use raises
 // it, and comes a release after the one that stopped using it.
-// Version 6 has persons who were erased, whom earlier programs would show.
-const servedBy = 6
+// Version 6 has persons who were erased, whom earlier programs would show; version 7 finds lines
+// of the audit by a number that those of version 6 do not write.
+const servedBy = 7
 
 // servedBySetting is where a database says it.
 const servedBySetting = "schema-served-by"

@@ -76,8 +76,6 @@ type engine interface {
 	seed(ctx context.Context) ([]byte, error)
 	// changeSeed gives a database other signing keys; without one, what it had signed is void.
 	changeSeed(c *conn, change func(seed []byte) ([]byte, error)) error
-	// audit adds a line of these columns to the audit.
-	audit(c *conn, line ...any) error
 	insertAll(c *conn, table string, columns []string, rows [][]any) error
 	// reserve is numbers for new rows of a table.
 	reserve(c *conn, table string, rows int) ([]int64, error)

@@ -1,10 +1,12 @@
 package pgdriver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 )
@@ -22,20 +24,45 @@ func noteWarning(c *pgconn.PgConn, notice *pgconn.Notice) {
 // Commit ends a transaction over one connection of the pool, as [sql.Conn.Raw] hands it out,
 // and waits as long as it takes: a commit that is cancelled while it waits for a standby is
 // kept where a failover loses it. What the server warns of is no success: somebody else
-// cancelled it.
-func (Driver) Commit(connection any) error {
-	c := connection.(*stdlib.Conn).Conn().PgConn()
-	delete(c.CustomData(), warned)
-	defer patience(c.Conn())()
-	results, err := c.Exec(context.Background(), `COMMIT`).ReadAll()
+// cancelled it. Before, in the same round trip, text is run with each of rows as its arguments;
+// where one is refused, the server does not come to the commit.
+func (Driver) Commit(connection any, text string, rows [][]any) error {
+	c := connection.(*stdlib.Conn).Conn()
+	known := c.PgConn().CustomData()
+	delete(known, warned)
+	defer patience(c.PgConn().Conn())()
+	last, err := commit(c, text, rows)
 	if err != nil {
 		return err
 	}
-	if warning, ok := c.CustomData()[warned]; ok {
+	if warning, ok := known[warned]; ok {
 		return fmt.Errorf("commit: the server warns: %v", warning)
 	}
-	if len(results) != 1 || results[0].CommandTag.String() != "COMMIT" {
+	if last.String() != "COMMIT" {
 		return errors.New("commit: the server took the transaction back")
 	}
 	return nil
+}
+
+// commit is what the server says to the last statement.
+func commit(c *pgx.Conn, text string, rows [][]any) (last pgconn.CommandTag, err error) {
+	if len(rows) == 0 {
+		results, err := c.PgConn().Exec(context.Background(), `COMMIT`).ReadAll()
+		if len(results) == 1 {
+			last = results[0].CommandTag
+		}
+		return last, err
+	}
+	var batch pgx.Batch
+	for _, row := range rows {
+		batch.Queue(text, row...)
+	}
+	batch.Queue(`COMMIT`)
+	results := c.SendBatch(context.Background(), &batch)
+	for range batch.Len() {
+		if last, err = results.Exec(); err != nil {
+			break
+		}
+	}
+	return last, cmp.Or(err, results.Close())
 }

@@ -1,0 +1,119 @@
+package sqlstore_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// TestAuditLines reads the lines of many changes by person, by account and by time, some at a time.
+func TestAuditLines(t *testing.T) { each(t, testAuditLines) }
+
+func testAuditLines(t *testing.T, database string) {
+	store := reopen(t, database)
+	persons := [2]apitype.UUID{apitype.NewUUID(), apitype.NewUUID()}
+	accounts := [3]apitype.UUID{apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()}
+	line := func(i int) service.AuditLine {
+		at := apitype.NewTime(now.Add(time.Duration(i/2) * time.Second)) // Two at a time.
+		l := service.AuditLine{At: at, Operation: service.AuditPersonUpdate, Account: &accounts[i%3], Records: &i, Fields: "iban"}
+		if i%4 != 0 {
+			l.Record, l.Person = &persons[i%2], &persons[i%2]
+		}
+		return l
+	}
+	const lines = 50
+	update(t, store, func(tx service.Tx) (err error) {
+		for _, id := range persons {
+			row := service.PersonRow{UUID: id, CreatedAt: now, Rev: 1, Doc: []byte(`{}`)}
+			err = errors.Join(err, tx.InsertPerson(row), tx.Audit(service.AuditLine{At: now, Operation: service.AuditPersonCreate, Person: &id}))
+		}
+		return err
+	})
+	update(t, store, func(tx service.Tx) (err error) { // More than are written by one statement.
+		for i := range lines {
+			err = errors.Join(err, tx.Audit(line(i)))
+		}
+		return err
+	})
+	since := apitype.NewTime(now.Add(10 * time.Second))
+	for name, test := range map[string]struct {
+		filter service.AuditFilter
+		want   func(i int) bool
+	}{
+		"all":             {service.AuditFilter{}, func(int) bool { return true }},
+		"of a person":     {service.AuditFilter{Person: &persons[1]}, func(i int) bool { return i%2 == 1 }},
+		"of another":      {service.AuditFilter{Person: &persons[0]}, func(i int) bool { return i%4 == 2 }},
+		"of an account":   {service.AuditFilter{Account: &accounts[2]}, func(i int) bool { return i%3 == 2 }},
+		"since":           {service.AuditFilter{Since: &since}, func(i int) bool { return i >= 20 }},
+		"of both, since":  {service.AuditFilter{Person: &persons[1], Account: &accounts[0], Since: &since}, func(i int) bool { return i >= 20 && i%2 == 1 && i%3 == 0 }},
+		"unknown person":  {service.AuditFilter{Person: &accounts[0]}, func(int) bool { return false }},
+		"unknown account": {service.AuditFilter{Account: &persons[0]}, func(int) bool { return false }},
+	} {
+		var want, got []int
+		for i := range lines {
+			if test.want(i) {
+				want = append(want, i)
+			}
+		}
+		test.filter.Limit = 7
+		for more := true; more; {
+			err := store.View(t.Context(), func(r service.Reader) error {
+				page, err := r.AuditLines(test.filter)
+				more = len(page) == test.filter.Limit
+				for _, l := range page {
+					test.filter.After = &service.Position{At: l.At, UUID: l.UUID}
+					if l.Records == nil {
+						continue // The creation.
+					}
+					got = append(got, *l.Records)
+					if i := *l.Records; !l.At.Equal(line(i).At) || *l.Account != accounts[i%3] || (i%4 != 0 && *l.Person != persons[i%2]) || l.Fields != "iban" {
+						t.Errorf("%s: got %+v, want the line that was added", name, l)
+					}
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		slices.Sort(got) // Of those of the same time, the clock decides.
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// TestNoChangeWithoutItsLine lets the database refuse the line of a change: the change is not kept.
+func TestNoChangeWithoutItsLine(t *testing.T) { each(t, testNoChangeWithoutItsLine) }
+
+func testNoChangeWithoutItsLine(t *testing.T, database string) {
+	store := reopen(t, database)
+	if err := store.Execute(t.Context(), `ALTER TABLE audit RENAME TO hidden`); err != nil {
+		t.Fatal(err)
+	}
+	change := func(tx service.Tx) error {
+		return errors.Join(tx.SetSetting("tried", "yes"), tx.Audit(service.AuditLine{At: now, Operation: service.AuditLoad}))
+	}
+	for range 2 { // The connection is good for another one.
+		if err := store.Update(t.Context(), change); err == nil {
+			t.Error("a change was kept without its line")
+		}
+	}
+	err := store.View(t.Context(), func(r service.Reader) error {
+		_, err := r.Setting("tried")
+		return err
+	})
+	if !errors.Is(err, service.ErrNoRow) {
+		t.Errorf("got %v, want nothing of the change", err)
+	}
+	if err := store.Execute(t.Context(), `ALTER TABLE hidden RENAME TO audit`); err != nil {
+		t.Fatal(err)
+	}
+	update(t, store, change)
+}
