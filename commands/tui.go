@@ -60,20 +60,29 @@ func (s *session) runTUI(cmd *cobra.Command, page string, ascii bool) error {
 	if s.isAccessible() {
 		return s.lineDesk(cmd.Context())
 	}
-	options, err := s.deskOptions(cmd.Context())
+	screen, err := s.screenOptions(cmd.Context(), page, ascii)
 	if err != nil {
 		return err
 	}
+	// What asks the program to end is the interface's business from here on: a ctrl+c in
+	// an editor, say, must end neither.
+	return tui.Run(context.WithoutCancel(cmd.Context()), screen)
+}
+
+// screenOptions are those of the terminal interface on the chosen service.
+func (s *session) screenOptions(ctx context.Context, page string, ascii bool) (tui.Options, error) {
+	options, err := s.deskOptions(ctx)
+	if err != nil {
+		return tui.Options{}, err
+	}
 	t, err := s.resolve()
 	if err != nil {
-		return err
+		return tui.Options{}, err
 	}
 	var actions []apitype.PledgeAction
 	for _, action := range t.profile.PledgeActions {
 		actions = append(actions, apitype.PledgeAction(action))
 	}
-	// What asks the program to end is the interface's business from here on: a ctrl+c in
-	// an editor, say, must end neither.
 	screen := tui.Options{
 		Options: options, Profile: t.label(), PledgeActions: actions, Locale: s.locale(), Page: page,
 		NoColor: s.flags.noColor || s.app.Getenv("NO_COLOR") != "", ASCII: ascii,
@@ -83,10 +92,8 @@ func (s *session) runTUI(cmd *cobra.Command, page string, ascii bool) error {
 	}
 	config, err := s.config()
 	if err != nil {
-		return err
+		return tui.Options{}, err
 	}
-	if err := s.inProfile(t, screenSettings(t.profile, config, &screen)); err != nil {
-		return err
-	}
-	return tui.Run(context.WithoutCancel(cmd.Context()), screen)
+	err = s.inProfile(t, screenSettings(t.profile, config, &screen))
+	return screen, err
 }

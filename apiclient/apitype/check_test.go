@@ -27,7 +27,8 @@ func TestCreatePersonRequestValidate(t *testing.T) {
 			r.UUID = new(MustParseUUID("6f1d4c2e-8a55-1b0e-9c39-0d2f3b6a7e10"))
 		}, []string{"/uuid"}},
 		{"check digits", func(r *CreatePersonRequest) { r.IBAN = new("NL92ABNA0417164300") }, []string{"/iban"}},
-		{"length of the country", func(r *CreatePersonRequest) { r.IBAN = new("NL91ABNA041716430") }, []string{"/iban"}},
+		{"shorter than the country's", func(r *CreatePersonRequest) { r.IBAN = new("NL58ABNA041716430") }, []string{"/iban"}},
+		{"longer than the country's", func(r *CreatePersonRequest) { r.IBAN = new("NL33ABNA04171643000") }, []string{"/iban"}},
 		{"country without IBANs", func(r *CreatePersonRequest) { r.IBAN = new("ZZ91ABNA0417164300") }, []string{"/iban"}},
 		{"phone without plus", func(r *CreatePersonRequest) { r.PhoneNumber = new("0612345678") }, []string{"/phoneNumber"}},
 		{"phone with spaces", func(r *CreatePersonRequest) { r.MobilePhoneNumber = new("+31 612345678") }, []string{"/mobilePhoneNumber"}},

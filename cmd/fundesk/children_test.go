@@ -43,8 +43,8 @@ func (h home) wantHidden(t *testing.T, secrets ...string) {
 	}
 }
 
-// The program that prints the token is not shown one that it did not print, and nobody
-// sees the one that it did.
+// The program that prints the token is not shown another service's that the environment
+// holds, and nobody sees the one that it printed.
 func TestTokenCommandSeesNoToken(t *testing.T) {
 	t.Parallel()
 	need(t, "bash")
@@ -56,10 +56,11 @@ func TestTokenCommandSeesNoToken(t *testing.T) {
 	}
 	path := h.addSpy(t, `cat "$HOME/token"`)
 	h.must(t, "fundesk profile add prod --base-url "+url+" --token-storage command --token-command "+path)
-	if out := h.must(t, "fundesk auth status -o json"); !strings.Contains(out, `"accepted":true`) {
+	h.env = append(h.env, "FUNDESK_BASE_URL=https://other.example", "FUNDESK_TOKEN=another")
+	if out := h.must(t, "fundesk auth status --profile prod -o json"); !strings.Contains(out, `"accepted":true`) {
 		t.Errorf("got %s, want an accepted token", out)
 	}
-	h.wantHidden(t, token, "FUNDESK_TOKEN")
+	h.wantHidden(t, token, "FUNDESK_TOKEN", "another")
 }
 
 // An editor may load anybody's plugins: it gets the notes, and no token.

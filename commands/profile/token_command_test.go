@@ -21,6 +21,8 @@ func TestTokenCommandOutput(t *testing.T) {
 		{"two lines", "echo abc; echo def", "", "more than one line"},
 		{"two lines of another system", `printf 'abc\r\ndef\r\n'`, "", "more than one line"},
 		{"one line of another system", `printf 'abc\r\n'`, "abc", ""},
+		{"64 KiB", "head -c 65536 /dev/zero | tr '\\0' a", strings.Repeat("a", 65536), ""},
+		{"more than 64 KiB", "head -c 65537 /dev/zero | tr '\\0' a", "", "too much"},
 		{"without end", "exec yes " + secret + " | head -c 8388608", "", "too much"},
 		{"complains and works", "echo " + secret + " >&2; echo abc", "abc", ""},
 		{"leaves a child behind", "sleep 60 & echo abc", "abc", ""},
@@ -39,7 +41,7 @@ func TestTokenCommandOutput(t *testing.T) {
 				TokenStorage: profile.StorageCommand, TokenCommand: []string{"sh", "-c", test.script},
 			})
 			if got != test.want || (err == nil) != (test.problem == "") {
-				t.Fatalf("got %q, %v, want %q", got, err, test.want)
+				t.Fatalf("got %.100q, %v, want %.100q", got, err, test.want)
 			}
 			if err == nil {
 				return
