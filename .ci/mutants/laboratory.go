@@ -54,23 +54,32 @@ func (l *laboratory) packages() []string {
 	return slices.Compact(all)
 }
 
-// compile builds each package's tests once, with every edit in them.
-func (l *laboratory) compile() error {
+// edited are the sources with every edit in them, by file.
+func (l *laboratory) edited() (map[string]string, error) {
 	sources := make(map[string]string)
 	for _, r := range l.rows {
 		for _, e := range r.edits {
 			if _, read := sources[e.file]; !read {
 				text, err := os.ReadFile(filepath.FromSlash(e.file))
 				if err != nil {
-					return err
+					return nil, err
 				}
 				sources[e.file] = string(text)
 			}
 			if n := strings.Count(sources[e.file], e.old); n != 1 {
-				return fmt.Errorf("%s: %s has the text %d times, not once:\n%s", r.id, e.file, n, e.old)
+				return nil, fmt.Errorf("%s: %s has the text %d times, not once:\n%s", r.id, e.file, n, e.old)
 			}
 			sources[e.file] = strings.Replace(sources[e.file], e.old, e.new, 1)
 		}
+	}
+	return sources, nil
+}
+
+// compile builds each package's tests once, with every edit in them.
+func (l *laboratory) compile() error {
+	sources, err := l.edited()
+	if err != nil {
+		return err
 	}
 	replace := make(map[string]string)
 	put := func(file, text string) error {

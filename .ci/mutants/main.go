@@ -2,6 +2,7 @@
 // to turn red for each.
 //
 //	go run ./.ci/mutants                  every row of the list, and that no promise lacks one
+//	go run ./.ci/mutants -check           that no promise lacks one, and that the edits can be made
 //	go run ./.ci/mutants S14 pull-since   these rows
 //	go run ./.ci/mutants -random 200      random changes of the code; lists those that no test saw
 //
@@ -26,14 +27,15 @@ const listPath = ".ci/mutants/promises.txt"
 func main() {
 	log.SetFlags(0)
 	random := flag.Int("random", 0, "make `N` random changes instead of those of the list")
+	check := flag.Bool("check", false, "break nothing: look whether every row could be")
 	seed := flag.Uint64("seed", 0, "of the random changes; 0: another one each time")
 	flag.Parse()
-	if err := run(*random, *seed, flag.Args()); err != nil {
+	if err := run(*check, *random, *seed, flag.Args()); err != nil {
 		log.Fatalf("mutants: %s", err)
 	}
 }
 
-func run(random int, seed uint64, only []string) error {
+func run(check bool, random int, seed uint64, only []string) error {
 	work, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return err
@@ -57,6 +59,10 @@ func run(random int, seed uint64, only []string) error {
 		rows = slices.DeleteFunc(rows, func(r row) bool { return !slices.Contains(only, r.id) })
 	}
 	l := &laboratory{folder: work, rows: rows}
+	if check {
+		_, err := l.edited()
+		return err
+	}
 	if err := l.compile(); err != nil {
 		return err
 	}

@@ -49,6 +49,14 @@ func TestPersonLife(t *testing.T) {
 	if again := w.Do(w.a.token, "PUT", path+"/actions/update", `{"language":"de"}`); again.Header.Get("Etag") != `"2"` {
 		t.Errorf("got tag %s for an update that changes nothing, want 2", again.Header.Get("Etag"))
 	}
+	// Objects without anything in them change nothing; at creation a mandate is dated then.
+	if again := w.Do(w.a.token, "PUT", path+"/actions/update", `{"optIns":{},"mandate":{},"address":{}}`); again.Header.Get("Etag") != `"2"` || again.Object()["mandate"] != nil {
+		t.Errorf("got tag %s and mandate %v for empty objects, want 2 and none", again.Header.Get("Etag"), again.Object()["mandate"])
+	}
+	dated := w.Do(w.a.token, "POST", "/api/v1/persons", w.personBody(w.a, `,"mandate":{}`)).Object()
+	if diff := cmp.Diff(map[string]any{"createdAt": "2026-11-20T10:15:00.000Z"}, dated["mandate"]); diff != "" {
+		t.Errorf("mandate of a creation: %s", diff)
+	}
 	node := page(t, w.Do(w.a.token, "GET", "/api/v1/persons?iban=x&first=1", ""))
 	if len(node.Edges) != 0 {
 		t.Errorf("got %d persons of an unknown IBAN", len(node.Edges))

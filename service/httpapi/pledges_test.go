@@ -102,26 +102,64 @@ func TestPledgeUpdate(t *testing.T) {
 	}
 }
 
+// TestLoadedLeadIsReleased wants a loaded lead that says nothing of its release to be released
+// its creation and the cooling-off later, as a created one is. Spec gap: S12.
+func TestLoadedLeadIsReleased(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	lead := service.LoadedPledge{PersonUUID: &w.a.person}
+	lead.UUID, lead.Status = apitype.NewUUID(), apitype.PledgeLead
+	lead.CreatedAt = apitype.NewTime(servicetest.Start.Add(-time.Hour))
+	lead.UpdatedAt, lead.StartsAt = lead.CreatedAt, lead.CreatedAt
+	lead.OwningOrganizationUUID, lead.RecruitingOrganizationUUID, lead.RecruiterUserUUID = w.a.organization, w.a.organization, apitype.MustParseUUID(user)
+	lead.InitialDonationInterval = "once"
+	w.Load(service.LoadRecord{Kind: service.LoadPledge, Data: lead})
+	releasedAt := func() any {
+		return w.Do(w.a.token, "GET", "/api/v1/pledges/"+lead.UUID.String(), "").Object()["releasedAt"]
+	}
+	if got := releasedAt(); got != nil {
+		t.Errorf("got %v while it cools off, want null", got)
+	}
+	w.Clock.Advance(14 * 24 * time.Hour)
+	if got, want := releasedAt(), "2026-12-04T08:15:00.000Z"; got != want {
+		t.Errorf("got %v after 14 days, want %s", got, want)
+	}
+}
+
 // TestSignature follows a link to a signature file, and tries to bend it. Spec gap: G10.
 func TestSignature(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, servicetest.WithBaseURL("https://donors.example.org/"))
-	signed := service.LoadedPledge{PersonUUID: &w.a.person, Signature: []byte("\x89PNG\r\n\x1a\n0000")}
-	signed.UUID, signed.Status, signed.StartsAt, signed.CreatedAt = apitype.NewUUID(), apitype.PledgeLead, apitype.NewTime(servicetest.Start), apitype.NewTime(servicetest.Start)
-	signed.OwningOrganizationUUID, signed.RecruitingOrganizationUUID = w.a.organization, w.a.organization
-	signed.RecruiterUserUUID, signed.InitialDonationInterval = apitype.MustParseUUID(user), "once"
-	w.Load(service.LoadRecord{Kind: service.LoadPledge, Data: signed})
-	link, _ := w.Do(w.a.token, "GET", "/api/v1/pledges/"+signed.UUID.String(), "").Object()["signatureSignedUrl"].(string)
-	path, ours := strings.CutPrefix(link, "https://donors.example.org")
-	if !ours {
-		t.Fatalf("got link %q", link)
+	// signedWith loads a pledge with a signature file, and is the path of its link.
+	signedWith := func(file string) (pledge apitype.UUID, path string) {
+		t.Helper()
+		signed := service.LoadedPledge{PersonUUID: &w.a.person, Signature: []byte(file)}
+		signed.UUID, signed.Status, signed.StartsAt, signed.CreatedAt = apitype.NewUUID(), apitype.PledgeLead, apitype.NewTime(servicetest.Start), apitype.NewTime(servicetest.Start)
+		signed.OwningOrganizationUUID, signed.RecruitingOrganizationUUID = w.a.organization, w.a.organization
+		signed.RecruiterUserUUID, signed.InitialDonationInterval = apitype.MustParseUUID(user), "once"
+		w.Load(service.LoadRecord{Kind: service.LoadPledge, Data: signed})
+		link, _ := w.Do(w.a.token, "GET", "/api/v1/pledges/"+signed.UUID.String(), "").Object()["signatureSignedUrl"].(string)
+		path, ours := strings.CutPrefix(link, "https://donors.example.org")
+		if !ours {
+			t.Fatalf("got link %q", link)
+		}
+		return signed.UUID, path
 	}
-	got := w.Do("", "GET", path, "")
-	if got.Status != 200 || got.Header.Get("Content-Type") != "image/png" || string(got.Body) != string(signed.Signature) {
-		t.Errorf("got %d %v", got.Status, got.Header)
+	const image, page = "\x89PNG\r\n\x1a\n0000", "<html><script>alert(1)</script></html>"
+	for _, file := range []struct{ content, kind, disposition string }{
+		{image, "image/png", ""},
+		{page, "application/octet-stream", "attachment"}, // No file acts as a page of the service.
+	} {
+		_, path := signedWith(file.content)
+		got := w.Do("", "GET", path, "")
+		if got.Status != 200 || string(got.Body) != file.content || got.Header.Get("Content-Type") != file.kind ||
+			got.Header.Get("Content-Disposition") != file.disposition || got.Header.Get("Content-Security-Policy") != "default-src 'none'; sandbox" {
+			t.Errorf("%s: got %d %v", file.kind, got.Status, got.Header)
+		}
 	}
+	pledge, path := signedWith(image)
 	for name, bent := range map[string]string{
-		"another pledge": strings.Replace(path, signed.UUID.String(), w.a.pledge.String(), 1),
+		"another pledge": strings.Replace(path, pledge.String(), w.a.pledge.String(), 1),
 		"a later end":    strings.Replace(path, "expires=1", "expires=2", 1),
 		"no signature":   path[:strings.Index(path, "&")],
 		"no parameters":  path[:strings.Index(path, "?")],

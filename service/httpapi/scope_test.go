@@ -59,6 +59,10 @@ func TestMissingPermissions(t *testing.T) {
 			t.Errorf("include=%s: got %d, want %d", include, got.Status, want)
 		}
 	}
+	pledge := w.Do(w.Token(servicetest.MayNot(service.CallsRead)), "GET", "/api/v1/pledges/"+w.a.pledge.String(), "").Object()
+	if calls, there := pledge["calls"]; !there || calls != nil {
+		t.Errorf("calls of a pledge without %s: got %v, want null", service.CallsRead, calls)
+	}
 	call := w.Do(token, "GET", "/api/v1/calls/"+w.a.call.String(), "").Object()
 	for _, name := range []string{"person", "pledgeCase", "transactions"} {
 		if value, there := call[name]; !there || value != nil {
