@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,7 +52,7 @@ func applyCommand(s *session, shape rowShape) *cobra.Command {
 			if !slices.Contains([]string{"", emptyClear, emptyKeep}, f.empty) {
 				return usageError("--empty " + quote(f.empty) + " is not clear or keep")
 			}
-			prepare := func(r *rowRun) error { return (&applier{r, f, map[apitype.UUID]int{}}).prepare() }
+			prepare := func(r *rowRun) error { return (&applier{rowRun: r, flags: f}).prepare() }
 			return f.run(s, cmd, shape, args, rowVerb{"changed", prepare})
 		},
 	}
@@ -74,108 +73,121 @@ type fieldChange struct {
 type applier struct {
 	*rowRun
 	flags *applyFlags
-	seen  map[apitype.UUID]int
+	err   error // Why the file could not be read to its end.
 }
 
 // keyedRow is a row with the identifier of its record, zero for a new one.
 type keyedRow struct {
 	bulk.Row
-	id apitype.UUID
+	values  []rowValue
+	id      apitype.UUID
+	earlier bulk.Past
+	isDone  bool   // By an earlier run.
+	problem string // Of the row by itself.
 }
 
-// prepare checks every row by itself, and then against its record.
+// prepare compares every row with its record, several at a time.
 func (a *applier) prepare() error {
-	var keyed []keyedRow
-	for _, row := range a.rows.All {
-		values, err := a.reader.values(a.rows.Header, row)
-		if err != nil {
-			a.add(plannedLine{}, bulk.Mistakes{Row: row, What: []string{bulk.Reasons(err)}})
-			continue
-		}
-		id, problem := a.identify(row, values)
-		switch earlier := a.known[row.Line]; {
-		case problem != "":
-			a.add(plannedLine{}, bulk.Mistakes{Row: row, What: []string{problem}})
-		case earlier.IsDone() && earlier.Sum == bulk.SumOf(id, row.SumText()):
-			a.done++
-		default:
-			delete(a.known, row.Line) // It was edited since: it is a change like any other.
-			if !earlier.IsDone() && earlier.UUID != "" {
-				a.known[row.Line] = earlier
-			}
-			keyed = append(keyed, keyedRow{row, id})
-		}
-	}
-	return a.compareAll(keyed)
-}
-
-// identify finds the uuid of a row.
-func (a *applier) identify(row bulk.Row, values []rowValue) (id apitype.UUID, problem string) {
-	text := a.known[row.Line].UUID // Of an earlier run, where the row has none.
-	if i := slices.IndexFunc(values, func(v rowValue) bool { return v.name == "uuid" && !v.isEmpty() }); i >= 0 {
-		given, ok := values[i].value.(string)
-		switch {
-		case !ok:
-			return id, "uuid: has a value of another kind"
-		case text != "" && !strings.EqualFold(given, text):
-			return id, "the results file belongs to another file: its uuid for this line is " + text
-		}
-		text = given
-	}
-	if text == "" {
-		if !a.flags.create {
-			return id, noIdentifier
-		}
-		return id, ""
-	}
-	id, err := apitype.ParseUUID(text)
-	if err != nil {
-		return id, "uuid: " + err.Error()
-	}
-	if first, taken := a.seen[id]; taken {
-		return id, "uuid: is on line " + strconv.Itoa(first) + " already"
-	}
-	a.seen[id] = row.Line
-	return id, ""
-}
-
-// compareAll reads the record of each row and finds what differs.
-func (a *applier) compareAll(keyed []keyedRow) error {
 	ctx := a.cmd.Context()
 	client, err := a.session.connect(ctx)
 	if err != nil {
 		return err
 	}
-	progress := newProgress(a.session, len(keyed))
+	progress := a.reading()
 	defer progress.end()
-	compare := func(ctx context.Context, k keyedRow) (*plannedLine, error) { return a.compareOne(ctx, client, k) }
-	for outcome := range bulk.InOrder(ctx, a.concurrency, keyed, compare) {
+	compare := func(ctx context.Context, k keyedRow) (*plannedLine, error) { return a.compare(ctx, client, k) }
+	for outcome := range bulk.InOrder(ctx, a.concurrency, a.keyed, compare) {
+		a.read++
+		progress.step()
 		wrong, isWrong := errors.AsType[*bulk.Mistakes](outcome.Err)
 		switch {
 		case isWrong:
-			a.add(plannedLine{}, *wrong)
+			a.wrong.add(*wrong)
 		case outcome.Err != nil:
 			return fmt.Errorf("line %d could not be compared, and nothing was sent: %w", outcome.Item.Line, outcome.Err)
+		case outcome.Item.isDone:
+			a.done++
 		case outcome.Value == nil:
 			a.unchanged++
 		default:
-			a.add(*outcome.Value, bulk.Mistakes{})
+			a.plan(*outcome.Value)
 		}
-		progress.step()
 	}
-	return nil
+	return a.err
 }
 
-// compareOne makes a row into the change that its record needs, nil for none. Its error is a
+// keyed are the rows of the file with the identifiers of their records.
+func (a *applier) keyed(yield func(keyedRow) bool) {
+	for row, err := range a.source.All {
+		if err != nil {
+			a.err = err
+			return
+		}
+		k := keyedRow{Row: row}
+		if k.values, err = a.reader.values(a.source.Header, row); err != nil {
+			k.problem = bulk.Reasons(err)
+		} else {
+			a.identify(&k)
+		}
+		if !yield(k) {
+			return
+		}
+	}
+}
+
+// identify finds the uuid of a row, and what an earlier run did with it.
+func (a *applier) identify(k *keyedRow) {
+	earlier := a.known[k.Line]
+	text := ""
+	if earlier.Started() { // Where the row has none.
+		text = earlier.UUID.String()
+	}
+	if i := slices.IndexFunc(k.values, func(v rowValue) bool { return v.name == "uuid" && !v.isEmpty() }); i >= 0 {
+		given, ok := k.values[i].value.(string)
+		switch {
+		case !ok:
+			k.problem = "uuid: has a value of another kind"
+			return
+		case text != "" && !strings.EqualFold(given, text):
+			k.problem = otherFile(earlier)
+			return
+		}
+		text = given
+	}
+	if text == "" {
+		if !a.flags.create {
+			k.problem = noIdentifier
+		}
+		return
+	}
+	var err error
+	if k.id, err = apitype.ParseUUID(text); err != nil {
+		k.problem = "uuid: " + err.Error()
+		return
+	}
+	if first, taken := a.seen[k.id]; taken {
+		k.problem = onEarlierLine(first)
+		return
+	}
+	a.seen[k.id] = int32(k.Line)
+	if k.isDone = earlier.Done && earlier.Sum == bulk.SumOf(k.id, k.SumText()); !earlier.Done {
+		k.earlier = earlier // What was edited since it was done is a change like any other.
+	}
+}
+
+// compare makes a row into the change that its record needs, nil for none. Its error is a
 // *bulk.Mistakes where the row is wrong.
-func (a *applier) compareOne(ctx context.Context, client *apiclient.Client, k keyedRow) (*plannedLine, error) {
-	values, err := a.reader.values(a.rows.Header, k.Row)
-	if err != nil {
-		return nil, err // It was read before.
+func (a *applier) compare(ctx context.Context, client *apiclient.Client, k keyedRow) (*plannedLine, error) {
+	if k.problem != "" {
+		return nil, &bulk.Mistakes{Row: k.Row, What: []string{k.problem}}
+	}
+	if k.isDone {
+		return nil, nil
 	}
 	var raw json.RawMessage
 	etag := ""
 	if !k.id.IsZero() {
+		var err error
 		raw, etag, err = a.reader.shape.read(ctx, client, k.id)
 		missing := apiclient.KindOf(err) == apiclient.KindNotFound
 		switch {
@@ -186,17 +198,23 @@ func (a *applier) compareOne(ctx context.Context, client *apiclient.Client, k ke
 		}
 	}
 	if raw == nil {
-		line, wrong := a.creation(k.Row, values, map[apitype.UUID]int{})
-		if len(wrong.What) > 0 {
-			return nil, &wrong
+		line, problems := a.creation(k.Row, k.values, k.earlier)
+		if len(problems) > 0 {
+			return nil, &bulk.Mistakes{Row: k.Row, What: problems}
 		}
 		return &line, nil
 	}
+	return a.difference(k, raw, etag)
+}
+
+// difference is the change that makes a record say what its row says, nil for none.
+func (a *applier) difference(k keyedRow, raw json.RawMessage, etag string) (*plannedLine, error) {
 	d := &comparison{reader: a.reader, empty: a.flags.empty, object: map[string]any{}, seen: map[string]any{}}
+	var err error
 	if d.record, err = decodeRecord(raw); err != nil {
 		return nil, err
 	}
-	change, err := d.change(k.id, values, raw)
+	change, err := d.change(k.id, k.values, raw)
 	if wrong := mistakesIn(d.wrong, err); len(wrong) > 0 {
 		return nil, &bulk.Mistakes{Row: k.Row, What: wrong}
 	}
@@ -208,7 +226,7 @@ func (a *applier) compareOne(ctx context.Context, client *apiclient.Client, k ke
 		return nil, fmt.Errorf("keep what was read: %w", err)
 	}
 	sum := bulk.SumOf(k.id, k.SumText())
-	return &plannedLine{Line: bulk.Line{Number: k.Line, Sum: sum, Change: change}, row: k.Row, changes: d.changes}, nil
+	return &plannedLine{Line: bulk.Line{Row: k.Row, Sum: sum, Planned: k.earlier.Started(), Change: change}, Changes: d.changes}, nil
 }
 
 // decodeRecord decodes a record with every digit of its numbers.

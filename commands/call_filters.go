@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
 )
 
 // callFilters are the filters of the call list: those of the interface, and those that
@@ -55,14 +56,38 @@ func (c *callFilters) passes() func(apitype.Call) bool {
 	return c.selection.Passes
 }
 
+// callIncludes are the objects of columns, as the interface calls them.
+var callIncludes = map[string]string{"person": apitype.IncludePerson, "pledgeCase": apitype.IncludePledge}
+
 // includeFor asks for the embedded objects whose columns are printed.
 func (c *callFilters) includeFor(columns []string) {
 	for _, name := range columns {
 		object, _, _ := strings.Cut(name, ".")
-		if include := map[string]string{"person": apitype.IncludePerson, "pledgeCase": apitype.IncludePledge}[object]; include != "" && !slices.Contains(c.options.Include, include) {
+		if include := callIncludes[object]; include != "" && !slices.Contains(c.options.Include, include) {
 			c.options.Include = append(c.options.Include, include)
 		}
 	}
+}
+
+// columns are those of calls. The objects of columns that are named are asked for; without
+// names there are no columns of objects that the list does not hold.
+func (c *callFilters) columns(s *session) []render.Column[apitype.Call] {
+	c.includeFor(s.wantedColumns())
+	return filledColumns(s, render.CallColumns(), func(object string) bool {
+		return slices.Contains(c.options.Include, callIncludes[object]) || object == "person" && slices.Contains(c.options.Include, apitype.IncludePersonQualityResult)
+	})
+}
+
+// filledColumns leaves out the columns of embedded objects that a list does not hold, unless
+// they are named.
+func filledColumns[T any](s *session, columns []render.Column[T], holds func(object string) bool) []render.Column[T] {
+	if len(s.flags.columns) > 0 {
+		return columns
+	}
+	return slices.DeleteFunc(columns, func(c render.Column[T]) bool {
+		object, _, nested := strings.Cut(c.Name, ".")
+		return nested && (object == "person" || object == "pledgeCase") && !holds(object)
+	})
 }
 
 // refuseParameters turns parameters that do not go together into a usage error that

@@ -40,10 +40,9 @@ func callList(s *session) *cobra.Command {
 				return err
 			}
 			filters.leaveToService(cmd.Context(), s)
-			filters.includeFor(s.wantedColumns())
 			o := &filters.options
 			return runList(s, cmd, flags, lister[apitype.Call, apitype.CallListOptions]{
-				columns: render.CallColumns(), options: o, at: func(p apitype.Paging) { o.Paging = p }, of: callsOf, passes: filters.passes(),
+				columns: filters.columns(s), options: o, at: func(p apitype.Paging) { o.Paging = p }, of: callsOf, passes: filters.passes(),
 			})
 		},
 	}

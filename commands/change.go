@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -67,14 +68,16 @@ type plannedRequest struct {
 }
 
 // printChange prints a request that is not sent.
-func printChange(s *session, ch apiclient.Change) error { return printRequests(s, false, ch) }
+func printChange(s *session, ch apiclient.Change) error {
+	return printRequests(s, false, slices.Values([]apiclient.Change{ch}))
+}
 
 // printChanges prints requests that are not sent: as JSON one array, however many they are.
 func printChanges(s *session, changes ...apiclient.Change) error {
-	return printRequests(s, true, changes...)
+	return printRequests(s, true, slices.Values(changes))
 }
 
-func printRequests(s *session, many bool, changes ...apiclient.Change) error {
+func printRequests(s *session, many bool, changes iter.Seq[apiclient.Change]) error {
 	options, err := s.output()
 	if err != nil {
 		return err
@@ -86,25 +89,28 @@ func printRequests(s *session, many bool, changes ...apiclient.Change) error {
 	if err != nil {
 		return err
 	}
-	if !options.Format.IsDocument() && options.Query == nil {
-		for _, ch := range changes {
-			if _, err := fmt.Fprintf(s.app.Out, "%s %s\n%s\n", ch.Method, ch.Path, ch.Body); err != nil {
-				return err
+	isText := !options.Format.IsDocument() && options.Query == nil
+	if many && !isText {
+		return showEach[plannedRequest](s, "", nil, func(yield func(plannedRequest) bool) {
+			for ch := range changes {
+				if !yield(plannedRequest{ch.Method, ch.Path, ch.Body, service}) {
+					return
+				}
 			}
+		})
+	}
+	for ch := range changes {
+		if !isText {
+			return showOne(s, plannedRequest{ch.Method, ch.Path, ch.Body, service}, nil)
 		}
-		if service != "" {
-			s.note("not sent to %s", service)
+		if _, err := fmt.Fprintf(s.app.Out, "%s %s\n%s\n", ch.Method, ch.Path, ch.Body); err != nil {
+			return err
 		}
-		return nil
 	}
-	planned := make([]plannedRequest, len(changes))
-	for i, ch := range changes {
-		planned[i] = plannedRequest{ch.Method, ch.Path, ch.Body, service}
+	if service != "" {
+		s.note("not sent to %s", service)
 	}
-	if many {
-		return showList[plannedRequest](s, "", nil, planned)
-	}
-	return showOne(s, planned[0], nil)
+	return nil
 }
 
 // runChange sends one change and prints the record that the service answers.
@@ -281,7 +287,7 @@ func runTargets[T any](s *session, cmd *cobra.Command, flags *changeFlags, args 
 		return printChange(s, changes[0])
 	}
 	if (question != "" || many) && len(ids) > 0 {
-		if err := s.askChange(cmd.Context(), flags.yes, bulkQuestion(cmd, question, changes), ids); err != nil {
+		if err := s.askChange(cmd.Context(), flags.yes, bulkQuestion(cmd, question, changes), refsOf(changes), len(changes)); err != nil {
 			return err
 		}
 	}
@@ -316,7 +322,7 @@ func sendAll(s *session, cmd *cobra.Command, flags *changeFlags, changes []apicl
 	if _, err := client.Identity(cmd.Context()); err != nil { // No token: nothing is sent.
 		return err
 	}
-	outcomes := bulk.InOrder(cmd.Context(), flags.concurrency, changes, client.Send)
+	outcomes := bulk.InOrder(cmd.Context(), flags.concurrency, slices.Values(changes), client.Send)
 	if flags.outbox {
 		queued, err := s.queueChanges(cmd.Context(), changes, flags.hold)
 		if err != nil {

@@ -31,11 +31,13 @@ type diffLine struct {
 func (r *rowRun) show() error {
 	s := r.session
 	if r.verb.done == created {
-		changes := make([]apiclient.Change, len(r.lines))
-		for i, line := range r.lines {
-			changes[i] = line.Change
-		}
-		return printChanges(s, changes...)
+		return printRequests(s, true, func(yield func(apiclient.Change) bool) {
+			for line := range r.lines.All() {
+				if !yield(line.Change) {
+					return
+				}
+			}
+		})
 	}
 	service, err := s.serviceName()
 	if err != nil {
@@ -46,18 +48,20 @@ func (r *rowRun) show() error {
 		return err
 	}
 	if options.Format.IsDocument() || options.Format == render.ID || options.Query != nil {
-		planned := make([]plannedChange, len(r.lines))
-		for i, line := range r.lines {
-			ch := line.Change
-			planned[i] = plannedChange{line.Number, ch.UUID.String(), append([]fieldChange{}, line.changes...), ch.Method, ch.Path, ch.Body, service}
-		}
-		return showList[plannedChange](s, "uuid", nil, planned)
+		return showEach[plannedChange](s, "uuid", nil, func(yield func(plannedChange) bool) {
+			for line := range r.lines.All() {
+				ch := line.Change
+				if !yield(plannedChange{line.Row.Line, ch.UUID.String(), append([]fieldChange{}, line.Changes...), ch.Method, ch.Path, ch.Body, service}) {
+					return
+				}
+			}
+		})
 	}
 	list, err := render.NewList(s.app.Out, diffColumns(), options)
 	if err != nil {
 		return usageError(err.Error())
 	}
-	for _, line := range r.lines {
+	for line := range r.lines.All() {
 		for _, d := range diffLines(line) {
 			if err := list.Add(nil, func() (diffLine, error) { return d, nil }); err != nil {
 				return err
@@ -71,19 +75,19 @@ func (r *rowRun) show() error {
 	if service != "" {
 		where = " to " + service
 	}
-	s.note("%s not sent%s; %s", count(len(r.lines), "change"), where, count(r.unchanged, "record")+" unchanged")
+	s.note("%s not sent%s; %s", count(r.lines.Len, "change"), where, count(r.unchanged, "record")+" unchanged")
 	return nil
 }
 
 // diffLines are the fields of a planned line: a new record is one line.
 func diffLines(line plannedLine) []diffLine {
-	d := diffLine{line: line.Number, uuid: line.Change.UUID.String()}
+	d := diffLine{line: line.Row.Line, uuid: line.Change.UUID.String()}
 	if line.Change.Operation().Creates {
 		d.field, d.to = "(new)", string(line.Change.Body)
 		return []diffLine{d}
 	}
-	lines := make([]diffLine, len(line.changes))
-	for i, change := range line.changes {
+	lines := make([]diffLine, len(line.Changes))
+	for i, change := range line.Changes {
 		d.field, d.from, d.to = change.Field, shownValue(change.From), shownValue(change.To)
 		lines[i] = d
 	}

@@ -112,13 +112,14 @@ func (m *markFlags) addSource(entry *apitype.ProcessedEntry) {
 func (m *markFlags) parse(data []byte) ([]apitype.ProcessedEntry, error) {
 	var entries []apitype.ProcessedEntry
 	var wrong []string
-	err := bulk.EachLine(bytes.NewReader(data), func(number int, line []byte) {
+	err := bulk.EachLine(bytes.NewReader(data), func(number int, line []byte) bool {
 		entry, err := m.parseLine(line)
 		if err != nil {
 			wrong = append(wrong, "line "+strconv.Itoa(number)+": "+err.Error())
-			return
+			return true
 		}
 		entries = append(entries, entry)
+		return true
 	})
 	if err != nil {
 		return nil, usageError("read the entries: " + err.Error())
@@ -179,7 +180,11 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 		return printChanges(s, changes...)
 	}
 	if len(entries) > 1 {
-		if err := s.askChange(cmd.Context(), m.yes, "mark "+count(len(entries), "record")+" as processed", entryIDs(entries)); err != nil {
+		first := make([]recordRef, min(len(entries), namedRecords))
+		for i := range first {
+			first[i] = recordRef{string(entries[i].EntityName), entries[i].EntityUUID}
+		}
+		if err := s.askChange(cmd.Context(), m.yes, "mark "+count(len(entries), "record")+" as processed", first, len(entries)); err != nil {
 			return err
 		}
 	}
@@ -200,14 +205,6 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 		return markFailure(refused, len(entries))
 	}
 	return printing
-}
-
-func entryIDs(entries []apitype.ProcessedEntry) []apitype.UUID {
-	ids := make([]apitype.UUID, len(entries))
-	for i, entry := range entries {
-		ids[i] = entry.EntityUUID
-	}
-	return ids
 }
 
 // markFailure is the error of marks of which not all are known to be there.

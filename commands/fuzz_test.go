@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/commands/bulk"
 )
 
@@ -54,21 +55,39 @@ func FuzzImport(f *testing.F) {
 			}
 			return
 		}
-		r := &rowRun{rowFlags: flags, session: s, reader: reader, rows: rows}
-		if err := r.creations(); err != nil || len(r.lines)+len(r.wrong) != len(rows.All) {
-			t.Errorf("%q: got %d lines, %d wrong ones and %v, want %d in all", text, len(r.lines), len(r.wrong), err, len(rows.All))
+		lines, err := bulk.NewSpool[plannedLine]()
+		if err != nil {
+			t.Fatal(err)
 		}
-		for i, row := range rows.All {
-			if i > 0 && row.Line < rows.All[i-1].Line {
-				t.Errorf("%q: got line %d after %d", text, row.Line, rows.All[i-1].Line)
+		defer lines.Close()
+		last, read := 0, 0
+		counted := bulk.Rows{Header: rows.Header, All: func(yield func(bulk.Row, error) bool) {
+			for row, err := range rows.All {
+				if read++; row.Line < last && err == nil {
+					t.Errorf("%q: got line %d after %d", text, row.Line, last)
+				}
+				last = row.Line
+				if !yield(row, err) {
+					return
+				}
 			}
+		}}
+		r := &rowRun{
+			rowFlags: flags, session: s, reader: reader, source: &rowSource{Rows: counted}, lines: lines,
+			seen: map[apitype.UUID]int32{}, asked: rowQuestion{fields: map[string]int{}},
 		}
-		for _, line := range r.lines {
+		if err := r.creations(); err == nil && lines.Len+r.wrong.count != read {
+			t.Errorf("%q: got %d lines and %d wrong ones, want %d in all", text, lines.Len, r.wrong.count, read)
+		}
+		for line := range lines.All() {
 			if !json.Valid(line.Change.Body) || line.Change.UUID.IsZero() {
 				t.Errorf("%q: got the body %s, want JSON and a uuid", text, line.Change.Body)
 			}
 		}
-		for _, wrong := range r.wrong {
+		if lines.Err() != nil {
+			t.Errorf("%q: %v", text, lines.Err())
+		}
+		for _, wrong := range r.wrong.first {
 			if len(wrong.What) == 0 || wrong.What[0] == "" {
 				t.Errorf("%q: line %d is refused without a reason", text, wrong.Row.Line)
 			}

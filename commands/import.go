@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -61,8 +60,7 @@ const created = "created"
 // plannedLine is a line that is ready to be sent, with what it changes.
 type plannedLine struct {
 	bulk.Line
-	row     bulk.Row
-	changes []fieldChange // Of a record that is there.
+	Changes []fieldChange `json:"changes,omitempty"` // Of a record that is there.
 }
 
 // rowRun is one run over a file.
@@ -72,16 +70,19 @@ type rowRun struct {
 	session   *session
 	cmd       *cobra.Command
 	reader    *rowReader
-	rows      bulk.Rows
+	source    *rowSource
 	known     bulk.Earlier
-	lines     []plannedLine
-	wrong     []bulk.Mistakes
+	seen      map[apitype.UUID]int32 // The lines of uuids.
+	lines     *bulk.Spool[plannedLine]
+	asked     rowQuestion
+	wrong     wrongLines
+	read      int // Lines so far.
 	done      int // Lines of earlier runs.
 	unchanged int // Lines that say what the record says.
 }
 
 // run reads the file, has its lines made into changes, and sends them.
-func (f *rowFlags) run(s *session, cmd *cobra.Command, shape rowShape, args []string, verb rowVerb) error {
+func (f *rowFlags) run(s *session, cmd *cobra.Command, shape rowShape, args []string, verb rowVerb) (err error) {
 	if f.template {
 		return printTemplate(s, shape, verb.done == created)
 	}
@@ -91,34 +92,50 @@ func (f *rowFlags) run(s *session, cmd *cobra.Command, shape rowShape, args []st
 	if _, err := newImported(s); err != nil { // Before anything is sent.
 		return err
 	}
-	reader, err := f.reader(s, shape)
-	if err != nil {
+	r := &rowRun{rowFlags: f, verb: verb, session: s, cmd: cmd, seen: map[apitype.UUID]int32{}, asked: rowQuestion{fields: map[string]int{}}}
+	if r.reader, err = f.reader(s, shape); err != nil {
 		return err
 	}
 	known, size, err := bulk.ReadResults(f.results)
 	if err != nil {
 		return refusedInput(err)
 	}
-	r := &rowRun{rowFlags: f, verb: verb, session: s, cmd: cmd, reader: reader, known: known}
-	if r.rows, err = f.open(cmd.Context(), reader, args[0]); err != nil {
+	r.known = known
+	if r.source, err = f.open(cmd.Context(), r.reader, args[0]); err != nil {
 		return err
 	}
-	if len(r.rows.All) == 0 && args[0] == "-" && !f.allowEmpty {
+	defer r.source.close()
+	if r.lines, err = bulk.NewSpool[plannedLine](); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.lines.Close()) }()
+	if f.errors != "" {
+		if r.wrong.all, err = bulk.NewSpool[bulk.Mistakes](); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, r.wrong.all.Close()) }()
+	}
+	return r.carryOut(size, args[0])
+}
+
+// carryOut checks all lines, and then shows or sends them.
+func (r *rowRun) carryOut(size int64, name string) error {
+	if err := r.verb.prepare(r); err != nil {
+		return refusedInput(err)
+	}
+	if r.read == 0 && name == "-" && !r.allowEmpty {
 		return withHint(usageError("stdin held no line; nothing was done"), "add --allow-empty where that is fine")
 	}
-	if err := verb.prepare(r); err != nil {
+	if err := errors.Join(r.refuse(), r.lines.Err()); err != nil {
 		return err
 	}
-	if err := r.refuse(); err != nil {
-		return err
-	}
-	if f.dryRun {
-		return r.show()
+	if r.dryRun {
+		return errors.Join(r.show(), r.lines.Err())
 	}
 	if r.done > 0 {
-		s.note("%d of %d lines are done already", r.done, len(r.rows.All))
+		r.session.note("%d of %d lines are done already", r.done, r.read)
 	}
-	if len(r.lines) == 0 {
+	if r.lines.Len == 0 {
 		r.noteNothing()
 		return nil
 	}
@@ -128,31 +145,65 @@ func (f *rowFlags) run(s *session, cmd *cobra.Command, shape rowShape, args []st
 // noteNothing says why there is nothing to send.
 func (r *rowRun) noteNothing() {
 	switch {
-	case len(r.rows.All) == 0:
+	case r.read == 0:
 		r.session.note("there is no line")
 	case r.unchanged > 0:
 		r.session.note("nothing differs: %s as the file says", count(r.unchanged, "record"))
 	}
 }
 
-// refuse tells every line that is wrong; nothing is sent then.
-func (r *rowRun) refuse() error {
-	slices.SortStableFunc(r.wrong, func(a, b bulk.Mistakes) int { return a.Row.Line - b.Row.Line })
-	if r.errors != "" {
-		if err := bulk.WriteMistakes(r.errors, r.rows.Header, r.wrong); err != nil {
-			return err
-		}
+// wrongLines are the lines that are wrong: the first of them, and all where a file wants them.
+type wrongLines struct {
+	count int
+	first []bulk.Mistakes
+	all   *bulk.Spool[bulk.Mistakes] // Nil: no file.
+}
+
+// mostWrong is how many wrong lines an error tells.
+const mostWrong = 1000
+
+func (w *wrongLines) add(m bulk.Mistakes) {
+	w.count++
+	if len(w.first) < mostWrong {
+		w.first = append(w.first, m)
 	}
-	if len(r.wrong) == 0 {
+	if w.all != nil {
+		w.all.Add(m)
+	}
+}
+
+// write writes the file of mistakes.
+func (w *wrongLines) write(path string, header []string) error {
+	if w.all == nil {
 		return nil
 	}
-	texts := make([]string, len(r.wrong))
-	for i, m := range r.wrong {
+	return errors.Join(bulk.WriteMistakes(path, header, w.all.All()), w.all.Err())
+}
+
+// texts are the lines that are told, and how many are not.
+func (w *wrongLines) texts() []string {
+	texts := make([]string, len(w.first))
+	for i, m := range w.first {
 		texts[i] = m.Error()
 	}
+	if more := w.count - len(w.first); more > 0 {
+		texts = append(texts, "and "+count(more, "line")+" more")
+	}
+	return texts
+}
+
+// refuse tells every line that is wrong; nothing is sent then.
+func (r *rowRun) refuse() error {
+	if err := r.wrong.write(r.errors, r.source.Header); err != nil {
+		return err
+	}
+	if r.wrong.count == 0 {
+		return nil
+	}
+	texts := r.wrong.texts()
 	message := texts[0]
-	if len(texts) > 1 {
-		message = fmt.Sprintf("%d lines are wrong, and nothing was sent; %s", len(texts), texts[0])
+	if r.wrong.count > 1 {
+		message = fmt.Sprintf("%d lines are wrong, and nothing was sent; %s", r.wrong.count, texts[0])
 	}
 	return withHint(usageError(message, texts...), r.hint(strings.Join(texts, "\n")))
 }
@@ -166,7 +217,7 @@ func (r *rowRun) hint(text string) string {
 		return "--create creates what is not there"
 	case r.country == "" && strings.Contains(text, "international format"):
 		return "--country NL reads numbers as they are dialled there"
-	case r.errors == "" && len(r.wrong) > 1:
+	case r.errors == "" && r.wrong.count > 1:
 		return "--errors FILE.csv keeps the wrong lines and their mistakes"
 	default:
 		return ""
@@ -175,95 +226,126 @@ func (r *rowRun) hint(text string) string {
 
 // creations makes each row into a creation.
 func (r *rowRun) creations() error {
-	seen := map[apitype.UUID]int{}
-	for _, row := range r.rows.All {
-		values, err := r.reader.values(r.rows.Header, row)
+	progress := r.reading()
+	defer progress.end()
+	for row, err := range r.source.All {
 		if err != nil {
-			r.add(plannedLine{}, bulk.Mistakes{Row: row, What: []string{bulk.Reasons(err)}})
+			return err
+		}
+		r.read++
+		progress.step()
+		values, err := r.reader.values(r.source.Header, row)
+		if err != nil {
+			r.wrong.add(bulk.Mistakes{Row: row, What: []string{bulk.Reasons(err)}})
 			continue
 		}
-		r.add(r.creation(row, values, seen))
+		earlier := r.known[row.Line]
+		line, problems := r.creation(row, values, earlier)
+		if first, taken := r.seen[line.Change.UUID]; taken && len(problems) == 0 {
+			problems = []string{onEarlierLine(first)}
+		}
+		switch {
+		case len(problems) > 0:
+			r.wrong.add(bulk.Mistakes{Row: row, What: problems})
+			continue
+		case earlier.Done: // It was checked, too.
+			r.done++
+		default:
+			r.plan(line)
+		}
+		r.seen[line.Change.UUID] = int32(row.Line)
 	}
 	return nil
 }
 
-// add keeps a line, or what is wrong with it. What is done already is checked, too.
-func (r *rowRun) add(line plannedLine, wrong bulk.Mistakes) {
-	switch {
-	case len(wrong.What) > 0:
-		r.wrong = append(r.wrong, wrong)
-	case r.known[line.Number].IsDone():
-		r.done++
-	default:
-		r.lines = append(r.lines, line)
-	}
+// onEarlierLine is what is wrong with a uuid that stands in a file twice.
+func onEarlierLine(first int32) string {
+	return "uuid: is on line " + strconv.Itoa(int(first)) + " already"
+}
+
+// reading is the progress of reading the file.
+func (r *rowRun) reading() *progress {
+	p := newProgress(r.session, 0)
+	p.share = r.source.share
+	return p
+}
+
+// plan keeps a line to be sent.
+func (r *rowRun) plan(line plannedLine) {
+	r.lines.Add(line)
+	r.asked.add(line)
 }
 
 // creation makes the creation of a row. A row without a uuid gets the one of an earlier run,
 // or a new one.
-func (r *rowRun) creation(row bulk.Row, values []rowValue, seen map[apitype.UUID]int) (plannedLine, bulk.Mistakes) {
-	wrong := bulk.Mistakes{Row: row}
-	object, problems := r.reader.request(values)
-	earlier, started := r.known[row.Line]
+func (r *rowRun) creation(row bulk.Row, values []rowValue, earlier bulk.Past) (line plannedLine, problems []string) {
+	object, violations := r.reader.request(values)
 	id, given := object["uuid"].(string)
 	switch {
-	case given && started && !strings.EqualFold(id, earlier.UUID):
-		wrong.What = []string{"the results file belongs to another file: its uuid for this line is " + earlier.UUID}
-		return plannedLine{}, wrong
+	case given && earlier.Started() && !strings.EqualFold(id, earlier.UUID.String()):
+		return line, []string{otherFile(earlier)}
 	case !given && object["uuid"] != nil:
-		problems.Add("/uuid", "has a value of another kind")
+		violations.Add("/uuid", "has a value of another kind")
 		delete(object, "uuid")
-	case !given && started:
-		object["uuid"] = earlier.UUID
+	case !given && earlier.Started():
+		object["uuid"] = earlier.UUID.String()
 	case !given:
 		object["uuid"] = apitype.NewUUID().String()
 	}
 	change, err := r.reader.shape.create(object)
-	if wrong.What = mistakesIn(problems, err); len(wrong.What) > 0 {
-		return plannedLine{}, wrong
+	if problems = mistakesIn(violations, err); len(problems) > 0 {
+		return line, problems
 	}
-	if first, taken := seen[change.UUID]; taken {
-		wrong.What = []string{"uuid: is on line " + strconv.Itoa(first) + " already"}
-		return plannedLine{}, wrong
+	change.Generated = earlier.Started() || !given // A 409 may come from the run that was interrupted.
+	line.Line = bulk.Line{Row: row, Sum: bulk.SumOf(change.UUID, row.SumText()), Planned: earlier.Started(), Change: change}
+	if earlier.Done && earlier.Sum != (bulk.Sum{}) && earlier.Sum != line.Sum {
+		problems = []string{"was created with other values than it has now; import what is new as another file, with another results file"}
 	}
-	seen[change.UUID] = row.Line
-	change.Generated = started || !given // A 409 may come from the run that was interrupted.
-	line := plannedLine{Line: bulk.Line{Number: row.Line, Sum: bulk.SumOf(change.UUID, row.SumText()), Change: change}, row: row}
-	if earlier.IsDone() && earlier.Sum != "" && earlier.Sum != line.Sum {
-		wrong.What = []string{"was created with other values than it has now; import what is new as another file, with another results file"}
-	}
-	return line, wrong
+	return line, problems
 }
 
-// question is what is asked before the changes.
-func (r *rowRun) question() (string, []apitype.UUID) {
-	creates, ids := 0, make([]apitype.UUID, len(r.lines))
-	fields := map[string]int{}
-	for i, line := range r.lines {
-		ids[i] = line.Change.UUID
-		if line.Change.Operation().Creates {
-			creates++
-		}
-		for _, change := range line.changes {
-			fields[change.Field]++
-		}
+// otherFile is what is wrong where the results are those of another file.
+func otherFile(earlier bulk.Past) string {
+	return "the results file belongs to another file: its uuid for this line is " + earlier.UUID.String()
+}
+
+// rowQuestion is what the question before the changes tells of them.
+type rowQuestion struct {
+	changes, creates int
+	fields           map[string]int // In how many records each changes.
+	first            []apiclient.Change
+}
+
+func (q *rowQuestion) add(line plannedLine) {
+	if line.Change.Operation().Creates {
+		q.creates++
+		return // Its uuid tells nobody anything.
 	}
-	record := r.reader.shape.record
-	if creates == len(r.lines) {
-		return "create " + count(creates, record), nil // Their uuids tell nobody anything.
+	q.changes++
+	if len(q.first) < namedRecords {
+		q.first = append(q.first, line.Change)
 	}
-	question := "change " + count(len(r.lines)-creates, record) + " (" + tally(fields) + ")"
-	if creates > 0 {
-		question += " and create " + strconv.Itoa(creates)
+	for _, change := range line.Changes {
+		q.fields[change.Field]++
 	}
-	return question, ids
+}
+
+// text is the question about records of that name.
+func (q *rowQuestion) text(record string) string {
+	if q.changes == 0 {
+		return "create " + count(q.creates, record)
+	}
+	question := "change " + count(q.changes, record) + " (" + tally(q.fields) + ")"
+	if q.creates > 0 {
+		question += " and create " + strconv.Itoa(q.creates)
+	}
+	return question
 }
 
 // send asks, and sends the lines.
 func (r *rowRun) send(size int64) error {
 	ctx := r.cmd.Context()
-	question, ids := r.question()
-	if err := r.session.askChange(ctx, r.yes, question, ids); err != nil {
+	if err := r.session.askChange(ctx, r.yes, r.asked.text(r.reader.shape.record), refsOf(r.asked.first), r.asked.changes); err != nil {
 		return err
 	}
 	client, err := r.session.connect(ctx)
@@ -277,11 +359,14 @@ func (r *rowRun) send(size int64) error {
 	if err != nil {
 		return refusedInput(err)
 	}
-	job := &bulk.Job{Concurrency: r.concurrency, Results: out, Client: client}
-	for _, line := range r.lines {
-		job.Lines = append(job.Lines, line.Line)
-	}
-	if err = job.Plan(r.known); err == nil {
+	job := &bulk.Job{Concurrency: r.concurrency, Results: out, Client: client, Lines: func(yield func(bulk.Line) bool) {
+		for line := range r.lines.All() {
+			if !yield(line.Line) {
+				return
+			}
+		}
+	}}
+	if err = errors.Join(job.Plan(), r.lines.Err()); err == nil {
 		err = r.watch(ctx, job)
 	}
 	return errors.Join(err, out.Close())
@@ -293,20 +378,17 @@ func (r *rowRun) watch(ctx context.Context, job *bulk.Job) error {
 	if err != nil {
 		return err
 	}
-	progress := newProgress(r.session, len(job.Lines))
-	job.Each = func(result bulk.Result, err error) {
+	progress := newProgress(r.session, r.lines.Len)
+	job.Each = func(line bulk.Line, result bulk.Result, err error) {
 		if err != nil {
-			at := slices.IndexFunc(r.lines, func(l plannedLine) bool { return l.Number == result.Line })
-			r.wrong = append(r.wrong, bulk.Mistakes{Row: r.lines[at].row, What: []string{bulk.Reasons(err)}, Cause: err})
+			r.wrong.add(bulk.Mistakes{Row: line.Row, What: []string{bulk.Reasons(err)}, Cause: err})
 		}
 		printed.add(result)
 		progress.step()
 	}
 	stopped := job.Run(ctx)
 	progress.end()
-	if r.errors != "" {
-		stopped = errors.Join(stopped, bulk.WriteMistakes(r.errors, r.rows.Header, r.wrong))
-	}
+	stopped = errors.Join(stopped, r.lines.Err(), r.wrong.write(r.errors, r.source.Header))
 	return errors.Join(r.conclude(stopped, progress), printed.close())
 }
 
@@ -355,7 +437,7 @@ func (r *rowRun) conclude(why error, p *progress) error {
 	if err := r.cmd.Context().Err(); err != nil {
 		return withHint(&apiclient.Error{Kind: apiclient.KindInterrupted, Message: fmt.Sprintf("interrupted after %d of %d lines", p.done, p.total), Err: err}, hint)
 	}
-	worked := p.done - len(r.wrong)
+	worked := p.done - r.wrong.count
 	if why != nil {
 		if worked == 0 { // Nothing was done: it is not a part that failed.
 			return withHint(why, hint)
@@ -367,10 +449,9 @@ func (r *rowRun) conclude(why error, p *progress) error {
 	if r.unchanged > 0 {
 		unchanged = fmt.Sprintf("%d unchanged, ", r.unchanged)
 	}
-	r.session.note("%d %s, %s%d failed", worked, r.verb.done, unchanged, len(r.wrong))
-	failed := make([]error, len(r.wrong))
-	for i, m := range r.wrong {
-		failed[i] = m
+	r.session.note("%d %s, %s%d failed", worked, r.verb.done, unchanged, r.wrong.count)
+	if r.wrong.count == 0 {
+		return nil
 	}
-	return partial(failed, p.total)
+	return &apiclient.Error{Kind: apiclient.KindPartial, Message: fmt.Sprintf("%d of %d failed", r.wrong.count, p.total), Detail: r.wrong.texts()}
 }

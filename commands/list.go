@@ -397,7 +397,7 @@ func getCommand[T any, O apiclient.ListOptions](s *session, nouns, long, example
 // of the others; an account that is refused is, for all of them.
 func getAll[T any](ctx context.Context, ids []apitype.UUID, list *render.List[T], get func(context.Context, apitype.UUID) (apiclient.Record[T], error)) error {
 	var failed []error
-	for outcome := range bulk.InOrder(ctx, bulk.DefaultConcurrency, ids, get) {
+	for outcome := range bulk.InOrder(ctx, bulk.DefaultConcurrency, slices.Values(ids), get) {
 		err := outcome.Err
 		if err == nil {
 			err = list.Add(outcome.Value.Raw, outcome.Value.Decode)

@@ -3,7 +3,9 @@ package commands
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -152,18 +154,28 @@ func showOne(s *session, value any, lines []pair) error {
 // showList prints values of our own as a list; identifier is the member that -o id prints,
 // "" where they have none.
 func showList[T any](s *session, identifier string, columns []render.Column[T], values []T) error {
-	raws := make([]json.RawMessage, len(values))
-	for i, value := range values {
-		var err error
-		if raws[i], err = json.Marshal(value); err != nil {
-			return fmt.Errorf("write the answer: %w", err)
+	return showEach(s, identifier, columns, slices.Values(values))
+}
+
+// showEach is [showList] for values that are not in memory all at once.
+func showEach[T any](s *session, identifier string, columns []render.Column[T], values iter.Seq[T]) error {
+	var wrong error
+	raws := func(yield func(json.RawMessage) bool) {
+		for value := range values {
+			var raw json.RawMessage
+			if raw, wrong = json.Marshal(value); wrong != nil || !yield(raw) {
+				return
+			}
 		}
 	}
-	return showRaw(s, identifier, columns, raws)
+	if err := showRaw(s, identifier, columns, raws); err != nil {
+		return err
+	}
+	return wrong
 }
 
 // showRaw prints JSON objects as a list.
-func showRaw[T any](s *session, identifier string, columns []render.Column[T], raws []json.RawMessage) error {
+func showRaw[T any](s *session, identifier string, columns []render.Column[T], raws iter.Seq[json.RawMessage]) error {
 	options, err := s.output()
 	if err != nil {
 		return err
@@ -173,7 +185,7 @@ func showRaw[T any](s *session, identifier string, columns []render.Column[T], r
 	if err != nil {
 		return usageError(err.Error())
 	}
-	for _, raw := range raws {
+	for raw := range raws {
 		err := list.Add(raw, func() (value T, err error) { return value, json.Unmarshal(raw, &value) })
 		if err != nil {
 			return err
@@ -193,7 +205,7 @@ func showMembers[T any](s *session, identifier string, columns []render.Column[T
 	if err != nil {
 		return failure(apiclient.KindUnavailable, "the answer is not what the queue promises: it has no %s", member)
 	}
-	return showRaw(s, identifier, columns, raws)
+	return showRaw(s, identifier, columns, slices.Values(raws))
 }
 
 // count is a number with its noun.

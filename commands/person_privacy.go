@@ -118,7 +118,7 @@ func (s *session) erasePerson(ctx context.Context, id apitype.UUID, erasure apic
 	if owner := known.OwningOrganization.Pointer(); owner != nil {
 		question += " of " + owner.Name
 	}
-	if err := s.askChange(ctx, yes, question, []apitype.UUID{id}); err != nil {
+	if err := s.askChange(ctx, yes, question, []recordRef{{"person", id}}, 1); err != nil {
 		return err
 	}
 	answer, err := client.Do(ctx, erasure.Method, erasure.Path, nil, erasure.Body, nil)

@@ -44,10 +44,12 @@ func pledgeList(s *session) *cobra.Command {
 			if err := refuseParameters(o.Validate()); err != nil {
 				return err
 			}
+			person = person || slices.ContainsFunc(s.wantedColumns(), func(name string) bool { return strings.HasPrefix(name, "person.") })
 			l := lister[apitype.Pledge, apitype.PledgeListOptions]{
-				columns: render.PledgeColumns(), options: &o, at: func(p apitype.Paging) { o.Paging = p }, of: pledgesOf,
+				columns: filledColumns(s, render.PledgeColumns(), func(string) bool { return person }),
+				options: &o, at: func(p apitype.Paging) { o.Paging = p }, of: pledgesOf,
 			}
-			if person || slices.ContainsFunc(s.wantedColumns(), func(name string) bool { return strings.HasPrefix(name, "person.") }) {
+			if person {
 				l.embed = embedPersons(o.PersonUUID)
 			}
 			return runList(s, cmd, flags, l)

@@ -8,7 +8,8 @@ import (
 // progress is one line on a terminal that tells how far an import is.
 type progress struct {
 	session *session
-	total   int
+	total   int            // Zero: nobody knows, and share tells.
+	share   func() float64 // Of the whole, 0 where nobody knows.
 	done    int
 	started time.Time
 	shown   time.Time
@@ -30,9 +31,16 @@ func (p *progress) step() {
 		return
 	}
 	p.shown = now
-	rate := float64(p.done) / elapsed.Seconds()
-	left := time.Duration(float64(p.total-p.done)/rate) * time.Second
-	text := fmt.Sprintf("%d of %d, %.0f a second, %s left", p.done, p.total, rate, left)
+	text, share := fmt.Sprintf("%d read", p.done), 0.0
+	if p.total > 0 {
+		text, share = fmt.Sprintf("%d of %d", p.done, p.total), float64(p.done)/float64(p.total)
+	} else if p.share != nil {
+		share = p.share()
+	}
+	text += fmt.Sprintf(", %.0f a second", float64(p.done)/elapsed.Seconds())
+	if share > 0 {
+		text += fmt.Sprintf(", %s left", time.Duration(float64(elapsed)*(1-share)/share).Round(time.Second))
+	}
 	if inPlace {
 		fmt.Fprintf(p.session.app.Err, "\r\x1b[K%s", text)
 	} else {

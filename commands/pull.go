@@ -147,7 +147,7 @@ func (p *pullFlags) run(s *session, cmd *cobra.Command) error {
 	if p.since != nil {
 		last.After = *p.since
 	}
-	columns, decode := pulledColumns(p.entity)
+	columns, decode := p.columns(s)
 	list, err := render.NewList(s.app.Out, columns, options)
 	if err != nil {
 		return usageError(err.Error())
@@ -168,15 +168,15 @@ func (p *pullFlags) run(s *session, cmd *cobra.Command) error {
 	return nil
 }
 
-// pulledColumns are the columns of a noun, and how its records are decoded for them.
-func pulledColumns(entity apitype.EntityName) ([]render.Column[any], func(json.RawMessage) (any, error)) {
-	switch entity {
+// columns are those of the noun, and how its records are decoded for them.
+func (p *pullFlags) columns(s *session) ([]render.Column[any], func(json.RawMessage) (any, error)) {
+	switch p.entity {
 	case apitype.EntityPerson:
 		return anyColumns(render.PersonColumns()), decodeAs[apitype.Person]
 	case apitype.EntityCall:
-		return anyColumns(render.CallColumns()), decodeAs[apitype.Call]
+		return anyColumns(p.calls.columns(s)), decodeAs[apitype.Call]
 	default:
-		return anyColumns(render.PledgeColumns()), decodeAs[apitype.Pledge]
+		return anyColumns(filledColumns(s, render.PledgeColumns(), func(string) bool { return false })), decodeAs[apitype.Pledge]
 	}
 }
 

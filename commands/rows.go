@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
@@ -54,7 +55,7 @@ func (f *rowFlags) register(cmd *cobra.Command) {
 	flags.BoolVar(&f.format.CSV, "csv", false, "read CSV (default: told by the name or the content)")
 	flags.StringVar(&f.format.Delimiter, "delimiter", "", "what separates the cells of CSV, or tab (default: told by the header)")
 	flags.StringVar(&f.format.Encoding, "encoding", "", "encoding of the file: "+strings.Join(bulk.Encodings, ", ")+" (default: utf-8, or its mark)")
-	flags.StringSliceVar(&f.mapped, "map", nil, "names of columns as fields: 'Voornaam=name.firstName' (repeatable)")
+	flags.StringSliceVar(&f.mapped, "map", nil, "names of columns as fields: 'Voornaam=name.firstName', - for none (repeatable)")
 	flags.StringSliceVar(&f.defaults, "default", nil, "value of a field that a new record does not give: field=value (repeatable)")
 	flags.StringVar(&f.country, "country", "", "country whose way of writing phone numbers, days and amounts is read, such as NL")
 	flags.BoolVar(&f.template, "template", false, "print a header with an example, and end")
@@ -93,7 +94,7 @@ func (f *rowFlags) reader(s *session, shape rowShape) (*rowReader, error) {
 		if !ok || column == "" {
 			return nil, usageError("--map " + quote(text) + " is not COLUMN=FIELD")
 		}
-		if field = strings.TrimSpace(field); !r.isName(field) {
+		if field = strings.TrimSpace(field); field != ignored && !r.isName(field) {
 			return nil, unknownField("--map", field, shape.creates)
 		}
 		r.names[strings.TrimSpace(column)] = field
@@ -152,23 +153,59 @@ type rowValue struct {
 // isEmpty reports whether the value says nothing, or that there is none.
 func (v rowValue) isEmpty() bool { return v.value == nil || v.isCell && v.value == "" }
 
-// open reads the rows of a file.
-func (f *rowFlags) open(ctx context.Context, r *rowReader, name string) (bulk.Rows, error) {
-	var in io.Reader = r.session.app.In
+// rowSource is a file whose rows are read one by one.
+type rowSource struct {
+	bulk.Rows
+	file io.Reader
+	size int64 // Of a file on disk; zero for another.
+	read atomic.Int64
+}
+
+// open begins to read the rows of a file. [rowSource.close] must be called.
+func (f *rowFlags) open(ctx context.Context, r *rowReader, name string) (*rowSource, error) {
+	source := &rowSource{file: r.session.app.In}
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return bulk.Rows{}, usageError(err.Error())
+			return nil, usageError(err.Error())
 		}
-		defer file.Close()
-		in = file
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+			source.size = info.Size()
+		}
+		source.file = file
 	}
 	f.format.Name = name
-	rows, err := unlessInterrupted(ctx, func() (bulk.Rows, error) { return bulk.ReadRows(in, f.format) })
-	if err != nil {
-		return rows, refusedInput(err)
+	var err error
+	source.Rows, err = bulk.ReadRows(untilInterrupted(ctx, source), f.format)
+	if err == nil {
+		err = r.checkHeader(source.Header)
 	}
-	return rows, r.checkHeader(rows.Header)
+	if err != nil {
+		source.close()
+		return nil, refusedInput(err)
+	}
+	return source, nil
+}
+
+// Read reads the file, and counts what was read.
+func (s *rowSource) Read(to []byte) (int, error) {
+	n, err := s.file.Read(to)
+	s.read.Add(int64(n))
+	return n, err
+}
+
+// share is how much of the file was read, 0 where nobody knows how long it is.
+func (s *rowSource) share() float64 {
+	if s.size == 0 {
+		return 0
+	}
+	return float64(s.read.Load()) / float64(s.size)
+}
+
+func (s *rowSource) close() {
+	if file, ok := s.file.(*os.File); ok && s.size > 0 {
+		_ = file.Close() // It was only read.
+	}
 }
 
 // checkHeader wants columns that are fields, each once.
@@ -177,13 +214,13 @@ func (r *rowReader) checkHeader(header []string) error {
 	for i, text := range header {
 		name := r.columnName(text)
 		switch {
-		case bulk.IsOwnColumn(name):
+		case isPassedOver(name):
 			continue
 		case !r.isName(name):
 			// Its text may be a donor's: files without a header are common.
 			return withHint(usageError("line 1: column "+strconv.Itoa(i+1)+" has not the name of a field",
 				"fields: "+strings.Join((&body{fields: r.shape.creates}).paths(), ", ")),
-				"--map 'Its name=FIELD' names its field; --template prints a header")
+				"--map 'Its name=FIELD' names its field, --map 'Its name=-' leaves it out; --template prints a header")
 		}
 		key := name
 		if field, known := fieldNamed(r.shape.creates, name); known {
@@ -196,6 +233,12 @@ func (r *rowReader) checkHeader(header []string) error {
 	}
 	return nil
 }
+
+// ignored is the field of a column that is of no record.
+const ignored = "-"
+
+// isPassedOver reports whether a column of CSV is of no record.
+func isPassedOver(name string) bool { return name == ignored || bulk.IsOwnColumn(name) }
 
 // columnName is the field that a column of CSV is for.
 func (r *rowReader) columnName(text string) string {
@@ -214,7 +257,7 @@ func (r *rowReader) values(header []string, row bulk.Row) ([]rowValue, error) {
 	if row.Text == nil {
 		var values []rowValue
 		for i, cell := range row.Cells {
-			if name := r.columnName(header[i]); !bulk.IsOwnColumn(name) {
+			if name := r.columnName(header[i]); !isPassedOver(name) {
 				values = append(values, rowValue{name, unguarded(cell), true})
 			}
 		}
@@ -234,6 +277,9 @@ func (r *rowReader) flatten(prefix string, object map[string]any) ([]rowValue, e
 		path := prefix + name
 		if prefix == "" {
 			path = r.columnName(name)
+		}
+		if path == ignored {
+			continue
 		}
 		raw, isRaw := object[name].(json.RawMessage)
 		field, known := fieldNamed(r.shape.creates, path)

@@ -120,7 +120,7 @@ func embedPersons(of *apitype.UUID) func(context.Context, *apiclient.Client, ite
 				}
 			}
 			for batch, err := range batches(records) {
-				for outcome := range bulk.InOrder(ctx, bulk.DefaultConcurrency, batch, embed) {
+				for outcome := range bulk.InOrder(ctx, bulk.DefaultConcurrency, slices.Values(batch), embed) {
 					if !yield(outcome.Value, outcome.Err) || outcome.Err != nil {
 						return
 					}

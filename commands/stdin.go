@@ -8,11 +8,13 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
 )
 
 // unlessInterrupted is what read gives, or that the context ended first: a terminal, or a
@@ -35,6 +37,19 @@ func unlessInterrupted[T any](ctx context.Context, read func() (T, error)) (T, e
 		var none T
 		return none, &apiclient.Error{Kind: apiclient.KindInterrupted, Message: "interrupted", Err: ctx.Err()}
 	}
+}
+
+// untilInterrupted reads what in gives until the context ends.
+func untilInterrupted(ctx context.Context, in io.Reader) io.Reader {
+	from, to := io.Pipe()
+	context.AfterFunc(ctx, func() {
+		to.CloseWithError(&apiclient.Error{Kind: apiclient.KindInterrupted, Message: "interrupted", Err: ctx.Err()})
+	})
+	go func() {
+		_, err := io.CopyBuffer(to, struct{ io.Reader }{in}, make([]byte, 64<<10))
+		to.CloseWithError(err)
+	}()
+	return from
 }
 
 // readAll reads stdin to its end.
@@ -65,7 +80,7 @@ func (s *session) ask(ctx context.Context, yes bool, question string) error {
 	if yes {
 		return nil
 	}
-	if s.flags.noInput || !isTerminal(s.app.In) || !isTerminal(s.app.Err) {
+	if !s.canAsk() {
 		return withHint(usageError(question+": not confirmed, and there is nobody to ask"), "add --yes")
 	}
 	answer, err := s.answer(ctx, question+"? [y/N] ")
@@ -80,12 +95,35 @@ func (s *session) ask(ctx context.Context, yes bool, question string) error {
 	}
 }
 
+// canAsk reports whether somebody sees a question and can answer it.
+func (s *session) canAsk() bool {
+	return !s.flags.noInput && isTerminal(s.app.In) && isTerminal(s.app.Err)
+}
+
 // namedRecords is how many records a question names.
 const namedRecords = 3
 
+// recordRef is a record that a question names.
+type recordRef struct {
+	noun string
+	id   apitype.UUID
+}
+
+// refsOf are the first records of changes.
+func refsOf(changes []apiclient.Change) []recordRef {
+	refs := make([]recordRef, min(len(changes), namedRecords))
+	for i := range refs {
+		refs[i] = recordRef{changes[i].Operation().Noun(), changes[i].UUID}
+	}
+	return refs
+}
+
 // askChange asks whether to change something at the service, which it names, and the first
-// of the records, if they are known.
-func (s *session) askChange(ctx context.Context, yes bool, question string, ids []apitype.UUID) error {
+// of that many records.
+func (s *session) askChange(ctx context.Context, yes bool, question string, first []recordRef, total int) error {
+	if yes {
+		return nil
+	}
 	service, err := s.serviceName()
 	if err != nil {
 		return err
@@ -93,13 +131,45 @@ func (s *session) askChange(ctx context.Context, yes bool, question string, ids 
 	if service != "" {
 		question += " at " + service
 	}
-	for i, id := range ids[:min(len(ids), namedRecords)] {
-		question += []string{": ", ", ", ", "}[i] + id.String()
+	reading, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	for i, ref := range first {
+		question += []string{": ", ", ", ", "}[i] + s.called(reading, ref)
 	}
-	if more := len(ids) - namedRecords; more > 0 {
+	if more := total - len(first); more > 0 && len(first) > 0 {
 		question += " and " + strconv.Itoa(more) + " more"
 	}
 	return s.ask(ctx, yes, question)
+}
+
+// called is a record as a person knows it. Names are for the eyes of who is asked: an error
+// has none.
+func (s *session) called(ctx context.Context, ref recordRef) string {
+	if !s.canAsk() {
+		return ref.id.String()
+	}
+	client, err := s.connect(ctx)
+	if err != nil {
+		return ref.id.String() // The change will say why.
+	}
+	var person apitype.Person
+	switch ref.noun {
+	case "person":
+		person = shownRecord(ctx, client.Persons, ref.id)
+	case "call":
+		person = shownRecord(ctx, client.Calls, ref.id).Person.Value()
+	case "pledge":
+		person = shownRecord(ctx, client.Pledges, ref.id).Person.Value()
+	}
+	return strings.TrimSpace(render.PersonName(person) + " " + ref.id.String())
+}
+
+// shownRecord is a record, or an empty one where it cannot be read.
+func shownRecord[T any, O apiclient.ListOptions](ctx context.Context, of *apiclient.Collection[T, O], id apitype.UUID) (value T) {
+	if record, err := of.Get(ctx, id); err == nil {
+		value, _ = record.Decode() // A name is only wanted.
+	}
+	return value
 }
 
 // answer asks for one line. The end of the input is io.EOF, with what stood before it.

@@ -46,9 +46,8 @@ func callWatch(s *session) *cobra.Command {
 	cmd := watchCommand(s, "call", "change", "updatedAfter", func() (watchedNoun[apitype.Call, apitype.CallListOptions], error) {
 		o := &filters.options
 		err := filters.check()
-		filters.includeFor(s.wantedColumns())
 		return watchedNoun[apitype.Call, apitype.CallListOptions]{
-			options: o, after: func(t apitype.Time) { o.UpdatedAfter = &t }, of: callsOf, columns: render.CallColumns(), passes: filters.passes(),
+			options: o, after: func(t apitype.Time) { o.UpdatedAfter = &t }, of: callsOf, columns: filters.columns(s), passes: filters.passes(),
 			version: func(c apitype.Call) version {
 				return version{c.UUID, c.LastUpdatedAt.UnixMilli(), string(c.Status) + " " + strconv.Itoa(c.AttemptsCount)}
 			},
@@ -76,7 +75,7 @@ func pledgeWatch(s *session) *cobra.Command {
 	o := &apitype.PledgeListOptions{}
 	cmd := watchCommand(s, "pledge", "change", "updatedAfter", func() (watchedNoun[apitype.Pledge, apitype.PledgeListOptions], error) {
 		return watchedNoun[apitype.Pledge, apitype.PledgeListOptions]{
-			options: o, after: func(t apitype.Time) { o.UpdatedAfter = &t }, of: pledgesOf, columns: render.PledgeColumns(),
+			options: o, after: func(t apitype.Time) { o.UpdatedAfter = &t }, of: pledgesOf, columns: filledColumns(s, render.PledgeColumns(), func(string) bool { return false }),
 			version: func(p apitype.Pledge) version { return version{p.UUID, p.UpdatedAt.UnixMilli(), string(p.Status)} },
 		}, refuseParameters(o.Validate())
 	})

@@ -25,7 +25,15 @@ const NewPrefix = ".new-"
 // WriteFile writes a file of its owner's so that it is there whole or not at all, also
 // after a power cut: temporary file, flush, rename, flush of the folder. The file is closed
 // before it is renamed: Windows renames no open one.
-func WriteFile(path string, content []byte) (err error) {
+func WriteFile(path string, content []byte) error {
+	return Write(path, func(file io.Writer) error {
+		_, err := file.Write(content)
+		return err
+	})
+}
+
+// Write is [WriteFile] for content that is not held in memory as a whole.
+func Write(path string, content func(io.Writer) error) (err error) {
 	folder := filepath.Dir(path)
 	file, err := os.CreateTemp(folder, NewPrefix+"*") // Mode 0600.
 	if err != nil {
@@ -36,8 +44,7 @@ func WriteFile(path string, content []byte) (err error) {
 			_ = os.Remove(file.Name())
 		}
 	}()
-	_, err = file.Write(content)
-	if err == nil {
+	if err = content(file); err == nil {
 		err = file.Sync()
 	}
 	if err = errors.Join(err, file.Close()); err != nil {

@@ -5,7 +5,7 @@
 // It must not know the command line, how anything is shown, nor which noun is changed.
 //
 //	ids, err := bulk.ReadTargets(os.Stdin)
-//	for outcome := range bulk.InOrder(ctx, bulk.DefaultConcurrency, ids, client.Calls.Get) {
+//	for outcome := range bulk.InOrder(ctx, bulk.DefaultConcurrency, slices.Values(ids), client.Calls.Get) {
 //		fmt.Println(outcome.Item, outcome.Err)
 //	}
 package bulk
@@ -38,17 +38,20 @@ type Outcome[I, V any] struct {
 	Err   error
 }
 
+// window is how many outcomes may wait for a slow one before them.
+const window = 256
+
 // InOrder runs do for each item, several at a time, and yields the results in the order of
-// the items. When the caller stops, or the context ends, no further one is started, and
-// those that run are waited for.
-func InOrder[I, V any](ctx context.Context, concurrency int, items []I, do func(context.Context, I) (V, error)) iter.Seq[Outcome[I, V]] {
+// the items, of which it takes no more than it works on. When the caller stops, or the
+// context ends, no further one is started, and those that run are waited for.
+func InOrder[I, V any](ctx context.Context, concurrency int, items iter.Seq[I], do func(context.Context, I) (V, error)) iter.Seq[Outcome[I, V]] {
 	return func(yield func(Outcome[I, V]) bool) {
 		slots := make(chan struct{}, max(1, concurrency))
-		pending := make(chan chan Outcome[I, V], len(items))
+		pending := make(chan chan Outcome[I, V], window)
 		stop := make(chan struct{})
 		go func() {
 			defer close(pending)
-			for _, item := range items {
+			for item := range items {
 				select {
 				case slots <- struct{}{}:
 				case <-stop:

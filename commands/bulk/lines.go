@@ -22,14 +22,14 @@ var byteOrderMark = []byte("\ufeff")
 // WithoutMark is a text without the byte order mark that it may begin with.
 func WithoutMark(text []byte) []byte { return bytes.TrimPrefix(text, byteOrderMark) }
 
-// EachLine tells each line that is not blank, with its number. Its error is why no further
-// line can be read.
-func EachLine(in io.Reader, each func(number int, line []byte)) error {
+// EachLine tells each line that is not blank, with its number, until each wants no more. Its
+// error is why no further line can be read.
+func EachLine(in io.Reader, each func(number int, line []byte) bool) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, 64<<10), MaxLine)
 	for number := 1; lines.Scan(); number++ {
-		if line := WithoutMark(lines.Bytes()); len(bytes.TrimSpace(line)) > 0 {
-			each(number, line)
+		if line := WithoutMark(lines.Bytes()); len(bytes.TrimSpace(line)) > 0 && !each(number, line) {
+			return nil
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
@@ -42,12 +42,13 @@ func EachLine(in io.Reader, each func(number int, line []byte)) error {
 // object with a uuid.
 func ReadTargets(stdin io.Reader) (ids []apitype.UUID, err error) {
 	var wrong *Fault
-	err = EachLine(stdin, func(number int, line []byte) {
+	err = EachLine(stdin, func(number int, line []byte) bool {
 		id, err := target(bytes.TrimSpace(line))
 		if err != nil && wrong == nil {
 			wrong = &Fault{Message: "stdin line " + strconv.Itoa(number) + " " + err.Error()}
 		}
 		ids = append(ids, id)
+		return true
 	})
 	switch {
 	case wrong != nil:

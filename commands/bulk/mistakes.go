@@ -1,10 +1,11 @@
 package bulk
 
 import (
-	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,9 +16,9 @@ import (
 
 // Mistakes are what is wrong with one line of a file.
 type Mistakes struct {
-	Row   Row
-	What  []string // One "field: problem" each.
-	Cause error    // Nil for a line that was refused before any request.
+	Row   Row      `json:"row"`
+	What  []string `json:"what"` // One "field: problem" each.
+	Cause error    `json:"-"`    // Nil for a line that was refused before any request.
 }
 
 // Error is the line with all that is wrong with it.
@@ -48,37 +49,37 @@ func IsOwnColumn(name string) bool { return name == ColumnLine || name == Column
 
 // WriteMistakes writes the wrong lines and their mistakes as CSV; the rows under their own
 // header, those of JSON as one cell.
-func WriteMistakes(path string, header []string, wrong []Mistakes) error {
-	var text bytes.Buffer
-	w := csv.NewWriter(&text)
-	keep := make([]int, 0, len(header)) // The columns that are the rows' own.
-	names := []string{ColumnLine, ColumnMistakes}
-	for i, name := range header {
-		if !IsOwnColumn(name) {
-			keep = append(keep, i)
-			names = append(names, name)
-		}
-	}
-	if header == nil {
-		names = append(names, "row")
-	}
-	lines := [][]string{names}
-	for _, m := range wrong {
-		line := []string{strconv.Itoa(m.Row.Line), strings.Join(m.What, "; ")}
-		if m.Row.Text != nil {
-			line = append(line, string(m.Row.Text))
-		}
-		for _, i := range keep {
-			if i < len(m.Row.Cells) {
-				line = append(line, m.Row.Cells[i])
+func WriteMistakes(path string, header []string, wrong iter.Seq[Mistakes]) error {
+	err := durable.Write(path, func(file io.Writer) error {
+		w := csv.NewWriter(file)
+		keep := make([]int, 0, len(header)) // The columns that are the rows' own.
+		names := []string{ColumnLine, ColumnMistakes}
+		for i, name := range header {
+			if !IsOwnColumn(name) {
+				keep = append(keep, i)
+				names = append(names, name)
 			}
 		}
-		lines = append(lines, slices.Concat(line, make([]string, max(0, len(names)-len(line)))))
-	}
-	if err := w.WriteAll(lines); err != nil {
-		return fmt.Errorf("write the file of mistakes: %w", err)
-	}
-	if err := durable.WriteFile(path, text.Bytes()); err != nil {
+		if header == nil {
+			names = append(names, "row")
+		}
+		_ = w.Write(names) // Flush tells its error, too.
+		for m := range wrong {
+			line := []string{strconv.Itoa(m.Row.Line), strings.Join(m.What, "; ")}
+			if m.Row.Text != nil {
+				line = append(line, string(m.Row.Text))
+			}
+			for _, i := range keep {
+				if i < len(m.Row.Cells) {
+					line = append(line, m.Row.Cells[i])
+				}
+			}
+			_ = w.Write(slices.Concat(line, make([]string, max(0, len(names)-len(line)))))
+		}
+		w.Flush()
+		return w.Error()
+	})
+	if err != nil {
 		return fmt.Errorf("write the file of mistakes: %w", err)
 	}
 	return nil

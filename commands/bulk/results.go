@@ -1,12 +1,14 @@
 package bulk
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,7 +31,7 @@ const (
 type Result struct {
 	Line   int     `json:"line"`
 	UUID   string  `json:"uuid"`
-	Sum    string  `json:"sum,omitempty"`
+	Sum    Sum     `json:"sum,omitzero"`
 	State  string  `json:"state"`
 	OK     *bool   `json:"ok,omitempty"` // Nil: only planned.
 	Status int     `json:"status,omitempty"`
@@ -39,15 +41,39 @@ type Result struct {
 // IsDone reports whether the line was carried out.
 func (r Result) IsDone() bool { return r.OK != nil && *r.OK }
 
-// SumOf is a check sum of a line. The uuid keeps it from telling that two persons share a
-// value.
-func SumOf(id apitype.UUID, text []byte) string {
+// Sum is a check sum of a line; the zero value stands for none.
+type Sum [8]byte
+
+// SumOf is the sum of a line. The uuid keeps it from telling that two persons share a value.
+func SumOf(id apitype.UUID, text []byte) Sum {
 	sum := sha256.Sum256(append([]byte(id.String()), text...))
-	return hex.EncodeToString(sum[:8])
+	return Sum(sum[:len(Sum{})])
 }
 
+// MarshalText writes the sum as hexadecimal digits.
+func (s Sum) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, s[:]), nil }
+
+// UnmarshalText reads what [Sum.MarshalText] writes; what is none is the zero value.
+func (s *Sum) UnmarshalText(text []byte) error {
+	if _, err := hex.Decode(s[:], text[:min(len(text), 2*len(s))]); err != nil {
+		*s = Sum{}
+	}
+	return nil
+}
+
+// Past is what earlier runs did with a line. The zero value is a line of which there is
+// nothing.
+type Past struct {
+	UUID apitype.UUID
+	Sum  Sum
+	Done bool
+}
+
+// Started reports whether an earlier run gave the line a uuid.
+func (p Past) Started() bool { return !p.UUID.IsZero() }
+
 // Earlier is what earlier runs did, by the number of the line: its last result counts.
-type Earlier map[int]Result
+type Earlier map[int]Past
 
 // ReadResults reads what earlier runs did, and tells how many bytes that were. A line that
 // a crash cut is passed over.
@@ -56,37 +82,46 @@ func ReadResults(path string) (known Earlier, size int64, err error) {
 	if path == "" {
 		return known, 0, nil
 	}
-	data, err := os.ReadFile(path)
+	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return known, 0, nil
 	}
 	if err != nil {
 		return nil, 0, &Fault{Message: err.Error()}
 	}
-	if !areResults(data) {
+	defer func() { _ = file.Close() }()
+	in := bufio.NewReaderSize(file, 64<<10)
+	begin, _ := in.Peek(len(begins)) // Less at the end of the file.
+	if begin, _, _ = bytes.Cut(begin, []byte("\n")); !strings.HasPrefix(begins, string(begin)) {
 		return nil, 0, &Fault{"the file " + path + " holds no results of an import or apply", "name a file of its own: --results FILE"}
 	}
-	for line := range bytes.Lines(data) {
+	for {
+		line, err := in.ReadBytes('\n')
+		size += int64(len(line))
 		known.note(line)
+		if errors.Is(err, io.EOF) {
+			return known, size, nil
+		}
+		if err != nil {
+			return nil, 0, &Fault{Message: err.Error()}
+		}
 	}
-	return known, int64(len(data)), nil
 }
 
 // note reads one line of a results file.
 func (e Earlier) note(line []byte) {
 	var r Result
-	if json.Unmarshal(line, &r) == nil && r.Line > 0 && r.UUID != "" {
-		e[r.Line] = r
+	if json.Unmarshal(line, &r) != nil || r.Line <= 0 {
+		return
+	}
+	if id, err := apitype.ParseUUID(r.UUID); err == nil {
+		e[r.Line] = Past{UUID: id, Sum: r.Sum, Done: r.IsDone()}
 	}
 }
 
-// areResults reports whether a file begins as an import begins one; a crash may have cut
-// its first line. Any other file is not for us to add to.
-func areResults(data []byte) bool {
-	const begin = `{"line":`
-	first, _, _ := bytes.Cut(data, []byte("\n"))
-	return strings.HasPrefix(begin, string(first)) || bytes.HasPrefix(first, []byte(begin))
-}
+// begins is what the results of an import begin with, which a crash may have cut. Any other
+// file is not for us to add to.
+const begins = `{"line":`
 
 // IsSameFile reports whether two names lead to one file that is there.
 func IsSameFile(a, b string) bool {

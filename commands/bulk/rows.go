@@ -1,23 +1,27 @@
 package bulk
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/csv"
 	"errors"
 	"io"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"fundesk/apiclient"
 )
 
 // Row is one record of a file, as it is written.
 type Row struct {
-	Line  int      // Where it begins; a CSV header is line 1.
-	Text  []byte   // The JSON of the record; nil in CSV.
-	Cells []string // In CSV, under the header.
-	Wrong error    // Why it cannot be read; nil mostly.
+	Line  int      `json:"line"`            // Where it begins; a CSV header is line 1.
+	Text  []byte   `json:"text,omitempty"`  // The JSON of the record; nil in CSV.
+	Cells []string `json:"cells,omitempty"` // In CSV, under the header.
+	Wrong error    `json:"-"`               // Why it cannot be read; nil mostly.
 }
 
 // SumText is the text of which a check sum is made.
@@ -28,10 +32,12 @@ func (r Row) SumText() []byte {
 	return []byte(strings.Join(r.Cells, "\x00"))
 }
 
-// Rows are the records of a file.
+// Rows are the records of a file, of which one at a time is read.
 type Rows struct {
 	Header []string // Of CSV; nil in JSON.
-	All    []Row
+	// All are the records, once. A row that is wrong says so itself; an error is why no further
+	// one can be read.
+	All iter.Seq2[Row, error]
 }
 
 // Format says how a file is to be read; what is empty is told by its name and content.
@@ -42,30 +48,37 @@ type Format struct {
 	Encoding  string // One of [Encodings].
 }
 
-// Encodings are the names of encodings that can be read.
-var Encodings = []string{"utf-8", "utf-16", "cp1252", "latin1"}
+// beginning is how many bytes of a file tell what it is.
+const beginning = 64 << 10
 
-// maxFile is the largest file that is read, in bytes: all of it is checked before the first
-// request, and is kept until then.
-const maxFile = 1 << 30
-
-// ReadRows reads a file of JSON or CSV. Its error is a file that cannot be read at all; a
-// row that is wrong says so itself.
+// ReadRows begins to read a file of JSON or CSV.
 func ReadRows(in io.Reader, f Format) (Rows, error) {
-	data, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	text, err := newTextReader(in, f.Encoding)
 	if err != nil {
-		return Rows{}, &Fault{Message: "read the lines: " + err.Error()}
-	}
-	if len(data) > maxFile {
-		return Rows{}, &Fault{"the file is larger than 1 GiB", "split it; each part is checked whole"}
-	}
-	if data, err = decodeText(data, f.Encoding); err != nil {
 		return Rows{}, err
 	}
-	if f.isCSV(data) {
-		return readCSV(data, f.Delimiter)
+	whole := bufio.NewReaderSize(text, beginning)
+	begin, err := whole.Peek(beginning)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return Rows{}, unreadable(err)
 	}
-	return readJSON(data)
+	if f.isCSV(begin) {
+		return readCSV(whole, begin, f.Delimiter)
+	}
+	return Rows{All: jsonRows(whole, begin)}, nil
+}
+
+// unreadable is why a file cannot be read, or not any further.
+func unreadable(err error) error {
+	fault, isFault := errors.AsType[*Fault](err)
+	switch {
+	case isFault:
+		return fault
+	case apiclient.KindOf(err) == apiclient.KindInterrupted:
+		return err
+	default:
+		return &Fault{Message: "read the lines: " + err.Error()}
+	}
 }
 
 // isCSV tells CSV by what was asked for, by the name of the file, or by what it begins with.
@@ -80,81 +93,161 @@ func (f Format) isCSV(data []byte) bool {
 	return len(data) > 0 && !bytes.ContainsRune([]byte(`{["`), rune(data[0]))
 }
 
-// readJSON reads one object a line, or one document: an object over several lines, or an
-// array of objects.
-func readJSON(data []byte) (Rows, error) {
-	var rows Rows
-	text := jsontext.Value(bytes.TrimSpace(data))
-	if kind := text.Kind(); (kind == '[' || kind == '{' && bytes.IndexByte(text, '\n') >= 0) && text.IsValid(jsontext.AllowDuplicateNames(true)) {
-		return readDocument(data), nil
+// jsonRows reads one object a line, or a document: an array of objects, or objects over
+// several lines. begin is what the file begins with.
+func jsonRows(in io.Reader, begin []byte) iter.Seq2[Row, error] {
+	switch text := jsontext.Value(bytes.TrimLeft(begin, " \t\r\n")); {
+	case text.Kind() == '[':
+		return documentRows(in, true)
+	case text.Kind() == '{' && isOverLines(text, len(begin) == beginning):
+		return documentRows(in, false)
 	}
-	err := EachLine(bytes.NewReader(data), func(number int, line []byte) {
-		rows.All = append(rows.All, Row{Line: number, Text: bytes.Clone(line)})
-	})
-	if err != nil {
-		return Rows{}, &Fault{Message: "read the lines: " + err.Error()}
+	return func(yield func(Row, error) bool) {
+		stopped := false
+		err := EachLine(in, func(number int, line []byte) bool {
+			stopped = !yield(Row{Line: number, Text: bytes.Clone(line)}, nil)
+			return !stopped
+		})
+		if err != nil && !stopped {
+			yield(Row{}, unreadable(err))
+		}
 	}
-	return rows, nil
 }
 
-// readDocument reads the objects of a document that is whole.
-func readDocument(data []byte) Rows {
-	var rows Rows
-	dec := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
-	if jsontext.Value(data).Kind() == '[' {
-		_, _ = dec.ReadToken() // The document is valid.
+// isOverLines reports whether the object that a text begins with goes on below its first
+// line, which is no object by itself; more says that the text does, too.
+func isOverLines(text jsontext.Value, more bool) bool {
+	line, _, found := bytes.Cut(text, []byte("\n"))
+	if !found || jsontext.Value(line).IsValid(jsontext.AllowDuplicateNames(true)) {
+		return false
 	}
-	line, counted := 1, int64(0)
-	for dec.PeekKind() != ']' {
-		text, err := dec.ReadValue()
-		if err != nil { // Its end.
-			return rows
+	value, err := newDecoder(bytes.NewReader(text)).ReadValue()
+	return err == nil && bytes.IndexByte(value, '\n') >= 0 || more && errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+func newDecoder(in io.Reader) *jsontext.Decoder {
+	return jsontext.NewDecoder(in, jsontext.AllowDuplicateNames(true))
+}
+
+// documentRows reads the objects of a document.
+func documentRows(in io.Reader, isArray bool) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		lines := &lineCounter{in: in, line: 1}
+		dec := newDecoder(lines)
+		if isArray {
+			_, _ = dec.ReadToken() // It was looked at.
 		}
-		begin := dec.InputOffset() - int64(len(text))
-		line += bytes.Count(data[counted:begin], []byte("\n"))
-		counted = begin
-		rows.All = append(rows.All, Row{Line: line, Text: bytes.Clone(text)})
+		for {
+			if isArray && dec.PeekKind() == ']' {
+				_, _ = dec.ReadToken()
+				isArray = false
+			}
+			text, err := dec.ReadValue()
+			_, isSyntax := errors.AsType[*jsontext.SyntacticError](err)
+			switch {
+			case errors.Is(err, io.EOF):
+				return
+			case isSyntax:
+				yield(Row{Line: lines.at(dec.InputOffset()), Wrong: errJSON}, nil)
+				return
+			case err != nil:
+				yield(Row{}, unreadable(err))
+				return
+			}
+			if !yield(Row{Line: lines.at(dec.InputOffset() - int64(len(text))), Text: bytes.Clone(text)}, nil) {
+				return
+			}
+		}
 	}
-	return rows
+}
+
+// lineCounter tells the line of a place in what was read.
+type lineCounter struct {
+	in    io.Reader
+	read  int64
+	line  int
+	feeds []int64 // The ends of lines after the place that was asked for last.
+}
+
+func (l *lineCounter) Read(to []byte) (int, error) {
+	n, err := l.in.Read(to)
+	for i, b := range to[:n] {
+		if b == '\n' {
+			l.feeds = append(l.feeds, l.read+int64(i))
+		}
+	}
+	l.read += int64(n)
+	return n, err
+}
+
+// at is the line of a place, which is not before an earlier one.
+func (l *lineCounter) at(place int64) int {
+	passed, _ := slices.BinarySearch(l.feeds, place)
+	l.line += passed
+	l.feeds = slices.Delete(l.feeds, 0, passed)
+	return l.line
 }
 
 // readCSV reads rows under a header.
-func readCSV(data []byte, delimiter string) (Rows, error) {
-	if end := bytes.IndexByte(data, '\n'); end > MaxLine || end < 0 && len(data) > MaxLine {
-		return Rows{}, &Fault{Message: "read the header: a line is longer than 16 MiB"}
-	}
-	comma, err := delimiterOf(data, delimiter)
+func readCSV(in io.Reader, begin []byte, delimiter string) (Rows, error) {
+	comma, err := delimiterOf(begin, delimiter)
 	if err != nil {
 		return Rows{}, err
 	}
-	reader := csv.NewReader(bytes.NewReader(data))
+	reader := csv.NewReader(&lineLimiter{in: in})
 	reader.Comma = comma
 	header, err := reader.Read()
+	if fault, ok := errors.AsType[*Fault](err); ok {
+		return Rows{}, fault
+	}
 	if err != nil {
 		return Rows{}, &Fault{Message: "line 1: there is no CSV header"}
 	}
-	rows := Rows{Header: header}
+	return Rows{Header: header, All: func(yield func(Row, error) bool) { csvRows(reader, yield) }}, nil
+}
+
+// lineLimiter refuses a line that is longer than [MaxLine].
+type lineLimiter struct {
+	in     io.Reader
+	length int
+}
+
+func (l *lineLimiter) Read(to []byte) (int, error) {
+	n, err := l.in.Read(to)
+	if end := bytes.LastIndexByte(to[:n], '\n'); end >= 0 {
+		l.length = -end - 1
+	}
+	if l.length += n; l.length > MaxLine {
+		return 0, &Fault{Message: "read the lines: a line is longer than 16 MiB"}
+	}
+	return n, err
+}
+
+// csvRows reads the rows below the header.
+func csvRows(reader *csv.Reader, yield func(Row, error) bool) {
 	for {
 		cells, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			return rows, nil
-		}
-		if err != nil {
-			parse, ok := errors.AsType[*csv.ParseError](err)
-			if !ok {
-				return Rows{}, &Fault{Message: "read the rows: " + err.Error()}
+		parse, isParse := errors.AsType[*csv.ParseError](err)
+		switch {
+		case errors.Is(err, io.EOF):
+			return
+		case isParse:
+			goesOn := yield(Row{Line: parse.StartLine, Cells: cells, Wrong: parse.Err}, nil)
+			if !goesOn || !errors.Is(parse.Err, csv.ErrFieldCount) {
+				return
 			}
-			rows.All = append(rows.All, Row{Line: parse.StartLine, Cells: cells, Wrong: parse.Err})
-			if errors.Is(parse.Err, csv.ErrFieldCount) {
-				continue
-			}
-			return rows, nil
+			continue
+		case err != nil:
+			yield(Row{}, unreadable(err))
+			return
 		}
 		line, _ := reader.FieldPos(0)
 		if isEmptyRow(cells) { // As spreadsheets leave them below the last one.
 			continue
 		}
-		rows.All = append(rows.All, Row{Line: line, Cells: cells})
+		if !yield(Row{Line: line, Cells: cells}, nil) {
+			return
+		}
 	}
 }
 

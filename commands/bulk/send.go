@@ -3,24 +3,26 @@ package bulk
 import (
 	"context"
 	"errors"
+	"iter"
 
 	"fundesk/apiclient"
 )
 
-// Line is one line of a file, checked and ready to be sent.
+// Line is one row of a file, checked and ready to be sent.
 type Line struct {
-	Number int
-	Sum    string // Of the line as it is written; it tells one that was edited since.
-	Change apiclient.Change
+	Row     Row              `json:"row"`
+	Sum     Sum              `json:"sum"`     // Of the row as it is written; it tells one that was edited since.
+	Planned bool             `json:"planned"` // Its uuid is in the results file already.
+	Change  apiclient.Change `json:"change"`
 }
 
 // Job sends the lines of a file and keeps what became of them.
 type Job struct {
-	Lines       []Line
+	Lines       iter.Seq[Line]
 	Concurrency int
 	Results     *Results
 	Client      *apiclient.Client
-	Each        func(Result, error) // Told of every line that was tried, in their order.
+	Each        func(Line, Result, error) // Told of every line that was tried, in their order.
 }
 
 // Run sends the lines. It stops early when the rest would fail alike: the results cannot be
@@ -51,7 +53,7 @@ func (j *Job) Run(ctx context.Context) error {
 			stop.Fail(err)
 			cancel()
 		}
-		j.Each(r, outcome.Err)
+		j.Each(outcome.Item, r, outcome.Err)
 	}
 	if err := j.Results.Sync(); err != nil {
 		stop.Fail(err)
@@ -60,7 +62,7 @@ func (j *Job) Run(ctx context.Context) error {
 }
 
 func resultOf(line Line, status int, err error) Result {
-	r := Result{Line: line.Number, UUID: line.Change.UUID.String(), Sum: line.Sum, State: StateDone, OK: new(true), Status: status}
+	r := Result{Line: line.Row.Line, UUID: line.Change.UUID.String(), Sum: line.Sum, State: StateDone, OK: new(true), Status: status}
 	if err == nil {
 		return r
 	}
@@ -73,15 +75,14 @@ func resultOf(line Line, status int, err error) Result {
 
 // Plan writes the uuids of the lines that have none in the file yet. They are on disk when
 // it returns.
-func (j *Job) Plan(known Earlier) error {
-	var planned []Result
-	for _, line := range j.Lines {
-		if _, before := known[line.Number]; !before {
-			planned = append(planned, Result{Line: line.Number, UUID: line.Change.UUID.String(), State: StatePlanned})
+func (j *Job) Plan() error {
+	for line := range j.Lines {
+		if line.Planned {
+			continue
 		}
-	}
-	if err := j.Results.Write(planned...); err != nil {
-		return err
+		if err := j.Results.Write(Result{Line: line.Row.Line, UUID: line.Change.UUID.String(), State: StatePlanned}); err != nil {
+			return err
+		}
 	}
 	return j.Results.Sync()
 }
