@@ -50,6 +50,13 @@ func apiCommand(s *session) *cobra.Command {
 			"  fundesk api PUT /api/v1/calls/5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10/actions/cancel\n" +
 			"  fundesk api /api/v1/persons --paginate -o ndjson\n" +
 			"  fundesk api /api/v1/calls -i -H 'X-Request-Id: night-42'",
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+			paths := []string{"/api/v1/persons", "/api/v1/calls", "/api/v1/pledges"}
+			if len(args) == 0 {
+				return append(slices.Clone(methods), paths...), cobra.ShellCompDirectiveNoFileComp
+			}
+			return paths, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return a.run(s, cmd, args) },
 	}
 	f := cmd.Flags()

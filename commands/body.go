@@ -63,6 +63,7 @@ func newBody(s *session, cmd *cobra.Command, update bool, fields []bodyField) *b
 	cmd.Flags().StringVar(&b.file, "file", "", "read the body from a JSON file, - for stdin; flags win")
 	if update {
 		cmd.Flags().StringSliceVar(&b.clear, "clear", nil, "fields to clear, by their JSON names (iban,name.initials)")
+		registerFlag(cmd, "clear", parts(b.paths))
 	}
 	return b
 }

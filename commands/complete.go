@@ -13,6 +13,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/completions"
 	"fundesk/render"
+	"fundesk/tui/page"
 )
 
 // completer is a function of cobra that completes one word.
@@ -51,9 +52,11 @@ func (s *session) records(find func(completions.Source, context.Context, string)
 // when a shell asks.
 func (s *session) addCompletions(root *cobra.Command) {
 	flags := map[string]completer{
-		"output":              values(render.Formats),
-		"type":                values(apitype.CallTypes),
-		"columns":             columnNames,
+		"output": values(render.Formats),
+		"type":   values(apitype.CallTypes),
+		"columns": func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+			return parts(func() []string { return columnsOf(topCommand(cmd)) })(cmd, args, toComplete)
+		},
 		"gender":              values(apitype.Genders),
 		"person":              s.records(completions.Source.Persons),
 		"related-case":        s.records(completions.Source.Pledges),
@@ -67,7 +70,10 @@ func (s *session) addCompletions(root *cobra.Command) {
 		"opt-in-phone":         values([]string{"true", "false"}),
 		"opt-in-sms":           values([]string{"true", "false"}),
 		"recruitment-type":     values(apitype.RecruitmentTypes),
-		"donation-interval":    values(apitype.DonationIntervals), "initial-donation-interval": values(apitype.DonationIntervals),
+		"language":             values(apitype.LanguageCodes()), "languages": parts(apitype.LanguageCodes),
+		"country":           countries,
+		"theme":             values(page.Themes),
+		"donation-interval": values(apitype.DonationIntervals), "initial-donation-interval": values(apitype.DonationIntervals),
 	}
 	arguments := map[string]completer{
 		"person": s.records(completions.Source.Persons),
@@ -86,6 +92,9 @@ func (s *session) addCompletions(root *cobra.Command) {
 			if filter, ok := flag.Value.(interface{ Values() []string }); ok && filter.Values() != nil {
 				registerFlag(cmd, flag.Name, values(filter.Values()))
 			}
+			if flag.Value.Type() == "time" && flag.Name != "date-of-birth" {
+				registerFlag(cmd, flag.Name, values(typedTimes))
+			}
 		})
 		keepFilesOut(cmd)
 		takesIDs := (strings.Contains(cmd.Use, "UUID") || strings.Contains(cmd.Use, " ID")) && cmd.Name() != "action" && cmd.Name() != "mark"
@@ -95,15 +104,27 @@ func (s *session) addCompletions(root *cobra.Command) {
 	})
 }
 
-// columnNames completes with the columns of a command's noun; those that stand before
-// a comma are kept.
-func columnNames(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-	all := columnsOf(topCommand(cmd))
-	before := toComplete[:strings.LastIndexByte(toComplete, ',')+1]
-	for i := range all {
-		all[i] = before + all[i]
+// typedTimes are ways of writing a time, besides a whole one.
+var typedTimes = []string{"now", "today", "yesterday", "90m", "36h", "7d", "2w"}
+
+// parts completes the last value of a list with commas between; those before it are kept.
+func parts(all func() []string) completer {
+	return func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		before := toComplete[:strings.LastIndexByte(toComplete, ',')+1]
+		lines := all()
+		for i := range lines {
+			lines[i] = before + lines[i]
+		}
+		return lines, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
-	return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// countries completes with those of addresses, or those whose way of writing a file may have.
+func countries(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	if cmd.Flags().Lookup("map") != nil {
+		return values(render.PhoneCountries())(cmd, args, toComplete)
+	}
+	return values(apitype.CountryCodes())(cmd, args, toComplete)
 }
 
 // columnsOf are the columns of a noun.

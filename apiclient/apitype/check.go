@@ -225,6 +225,12 @@ func checkSocialSecurityNumber(text string) (stored, problem string) {
 	return text, ""
 }
 
+// LanguageCodes are the languages that a person may have.
+func LanguageCodes() []string { return strings.Fields(languageCodes) }
+
+// CountryCodes are the countries that an address may be in.
+func CountryCodes() []string { return strings.Fields(countryCodes) }
+
 // inTable reports whether a table of two-letter codes holds the code.
 func inTable(table, code string) bool {
 	for i := 0; i < len(table); i += 3 {
