@@ -3,13 +3,18 @@ package apiclient_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -263,6 +268,61 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 	}
 	if diff := cmp.Diff([]time.Duration{7 * time.Second}, waits); diff != "" {
 		t.Errorf("waits (-want +got):\n%s", diff)
+	}
+}
+
+// The waits between tries begin at a quarter of a second, double, and differ from client to
+// client, so that a floor of them does not come back at one moment.
+func TestWaitsBetweenTries(t *testing.T) {
+	t.Parallel()
+	first := map[time.Duration]bool{}
+	for range 8 {
+		var waits []time.Duration
+		client := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, func(o *apiclient.Options) {
+			o.Tries = 4
+			o.Sleep = func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil }
+		})
+		if _, err := client.Persons.Get(t.Context(), someID); err == nil || len(waits) != 3 {
+			t.Fatalf("got %v and waits %v, want 4 tries", err, waits)
+		}
+		first[waits[0]] = true
+		for i, middle := range []time.Duration{250 * time.Millisecond, 500 * time.Millisecond, time.Second} {
+			if waits[i] < middle/2 || waits[i] >= middle*3/2 {
+				t.Errorf("wait %d: got %v, want %v and up to half of it more or less", i+1, waits[i], middle)
+			}
+		}
+	}
+	if len(first) == 1 {
+		t.Errorf("got the same wait %v from 8 clients", first)
+	}
+}
+
+// A service that speaks no TLS since 1.2 gets no token.
+func TestOldTLSIsRefused(t *testing.T) {
+	t.Parallel()
+	for version, works := range map[uint16]bool{tls.VersionTLS11: false, tls.VersionTLS12: true} {
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			answer(w, 200, `{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"}`)
+		}))
+		server.Config.ErrorLog = log.New(io.Discard, "", 0)
+		server.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: version}
+		server.StartTLS()
+		t.Cleanup(server.Close)
+		certificate := filepath.Join(t.TempDir(), "ca.pem")
+		text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+		if err := os.WriteFile(certificate, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		client, err := apiclient.New(apiclient.Options{
+			BaseURL: server.URL, Network: apiclient.Network{CACert: certificate}, Tries: 1,
+			Token: func(context.Context) (string, error) { return "secret-token", nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Persons.Get(t.Context(), someID); (err == nil) != works {
+			t.Errorf("TLS %x: got %v, want answered %v", version, err, works)
+		}
 	}
 }
 

@@ -24,3 +24,16 @@ func TestOpenedDraftIsChangedNotJoined(t *testing.T) {
 		t.Errorf("draft: got %q, want the changed one", draft.Notes)
 	}
 }
+
+// ctrl+z stops the program for as long as somebody likes: what was typed is on disk before.
+func TestSuspendingSavesWhatWasTyped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	for _, key := range []string{"n", "i", "h", "e", "r", "e", "ctrl+z"} {
+		d.press(key)
+	}
+	if draft, found, err := w.box.Draft(d.app.Call.UUID); err != nil || !found || draft.Notes != "here" {
+		t.Errorf("got %q %v %v on disk, want what was typed", draft.Notes, found, err)
+	}
+}

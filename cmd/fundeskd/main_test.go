@@ -13,11 +13,13 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -276,6 +278,22 @@ func TestTLS(t *testing.T) {
 	defer client.CloseIdleConnections()
 	if status, _ := get(t, client, s.url+"/healthz", ""); status != 200 || !strings.HasPrefix(s.url, "https://") {
 		t.Errorf("got %d from %s", status, s.url)
+	}
+	old := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
+	if connection, err := tls.Dial("tcp", strings.TrimPrefix(s.url, "https://"), old); err == nil {
+		connection.Close()
+		t.Error("got a connection with TLS 1.1, want 1.2 at least")
+	}
+}
+
+// A connection that only holds a place is ended: a slow request, an answer that nobody reads,
+// and silence.
+func TestTimesOfConnections(t *testing.T) {
+	t.Parallel()
+	s := defaultTimeouts.server(http.NotFoundHandler(), slog.New(slog.DiscardHandler))
+	got := []time.Duration{s.ReadHeaderTimeout, s.ReadTimeout, s.WriteTimeout, s.IdleTimeout}
+	if want := []time.Duration{10 * time.Second, time.Minute, 2 * time.Minute, 2 * time.Minute}; !slices.Equal(got, want) {
+		t.Errorf("got %v for headers, bodies, answers and silence, want %v", got, want)
 	}
 }
 

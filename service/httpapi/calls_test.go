@@ -52,6 +52,23 @@ func TestCallLife(t *testing.T) {
 	}
 }
 
+// TestCompletedWhenTheResultSays shows that a call is completed when its result says it was, and
+// cancelled when that was sent. Spec gap: S4.
+func TestCompletedWhenTheResultSays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const earlier = "2026-11-20T08:00:00.000Z"
+	call := w.Do(w.a.token, "PUT", "/api/v1/calls/"+w.a.call.String()+"/actions/complete", `{"result":{"resultCode":"yes","completedAt":"`+earlier+`"}}`).Object()
+	result, _ := call["result"].(map[string]any)
+	if call["completedAt"] != earlier || result["completedAt"] != earlier {
+		t.Errorf("got completedAt %v and %v in the result, want %s", call["completedAt"], result["completedAt"], earlier)
+	}
+	created := w.Do(w.a.token, "POST", "/api/v1/calls", w.externalCallBody(w.a, `,"status":"completed","result":{"resultCode":"yes","completedAt":"`+earlier+`"}`)).Object()
+	if created["completedAt"] != earlier {
+		t.Errorf("external call: got completedAt %v, want %s", created["completedAt"], earlier)
+	}
+}
+
 // TestExternalCall shows what an external call is answered with. Spec gap: C9.
 func TestExternalCall(t *testing.T) {
 	t.Parallel()

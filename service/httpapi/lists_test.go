@@ -68,6 +68,20 @@ func expected(n, after, before, size int, backward bool) (from, to int, previous
 	return from, to, from > 0, to < n
 }
 
+// TestLoneBefore shows which records come with a lone before: the 50 next to it. Spec gap: S1.
+func TestLoneBefore(t *testing.T) {
+	t.Parallel()
+	w, token, order := listed(t, 60)
+	edges := page(t, w.Do(token, "GET", "/api/v1/persons?first=56", "")).Edges
+	var got []string
+	for _, edge := range page(t, w.Do(token, "GET", "/api/v1/persons?before="+url.QueryEscape(edges[55].Cursor), "")).Edges {
+		got = append(got, edge.Node["uuid"].(string))
+	}
+	if !slices.Equal(got, order[5:55]) {
+		t.Errorf("got %d records from %v, want those from the sixth to the 55th", len(got), got[:1])
+	}
+}
+
 // TestPages asks for every page there is, and compares it with counting. Spec gaps: L2,
 // L3.
 func TestPages(t *testing.T) {

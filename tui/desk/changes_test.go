@@ -1,0 +1,70 @@
+package desk
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/outbox"
+)
+
+// A change waits 5 seconds for whoever takes it back.
+func TestAChangeIsHeld(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
+	clock := func() time.Time { return now }
+	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent", Now: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Changes{Options: Options{Outbox: box, Now: clock}}
+	c.Submit(c.Attempt(callID(1), "attempt: Anna Jansen"))
+	c.Written()
+	entries, _, err := box.List()
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("got %d entries, %v, want the attempt", len(entries), err)
+	}
+	if want := now.Add(5 * time.Second); !entries[0].NotBefore.Equal(want) {
+		t.Errorf("got it held until %v, want %v", entries[0].NotBefore, want)
+	}
+}
+
+// Of a change whose answer was lost the agent is told when nobody can say what became of it,
+// and where it is; one that will be looked up again is not spoken of.
+func TestWhatCannotBeToldIsSaid(t *testing.T) {
+	t.Parallel()
+	entry := outbox.Entry{ID: "1-a"}
+	entry.UUID = callID(1)
+	c := &Changes{Options: Options{Now: time.Now}, Labels: map[string]string{"1-a": "attempt: Anna Jansen"}}
+	heard := func(err error) (said []Notice) {
+		c.onSender(outbox.Event{Entry: entry, Outcome: outbox.OutcomeUnsure, Err: err})
+		for _, event := range c.take() {
+			if notice, ok := event.(Notice); ok {
+				said = append(said, notice)
+			}
+		}
+		return said
+	}
+	if said := heard(&apiclient.Error{Kind: apiclient.KindUnavailable, Message: "down"}); len(said) != 0 {
+		t.Errorf("got %v of a change that is looked up again, want nothing", said)
+	}
+	said := heard(outbox.ErrCannotTell)
+	if len(said) != 1 || said[0].Level != Failed || said[0].See != SeeOutbox || !strings.Contains(said[0].Text, "cannot be told whether it took effect") {
+		t.Errorf("got %v, want it said, with the way to the outbox", said)
+	}
+}
+
+// A donor is left alone for 4 hours after an attempt.
+func TestADonorRests(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 17, 15, 0, 0, time.UTC)
+	for ago, want := range map[time.Duration]string{
+		4*time.Hour - time.Second: "an attempt 3 h 59 min ago, less than 4 hours",
+		4 * time.Hour:             "",
+	} {
+		if got := attemptsReason(now, 1, now.Add(-ago), 0); got != want {
+			t.Errorf("%v after an attempt: got %q, want %q", ago, got, want)
+		}
+	}
+}
