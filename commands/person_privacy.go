@@ -106,17 +106,21 @@ func (s *session) erasePerson(ctx context.Context, id apitype.UUID, erasure apic
 	if err != nil {
 		return err
 	}
-	person, err := client.Persons.Get(ctx, id)
-	if err != nil {
-		return err
-	}
-	known, err := person.Decode()
-	if err != nil {
-		return err
-	}
 	question := "erase for good a person"
-	if owner := known.OwningOrganization.Pointer(); owner != nil {
-		question += " of " + owner.Name
+	person, err := client.Persons.Get(ctx, id)
+	switch {
+	case apiclient.KindOf(err) == apiclient.KindNotFound:
+		question = "finish the erasure of a person" // Its cleaning may have failed; else it is 404 likewise.
+	case err != nil:
+		return err
+	default:
+		known, err := person.Decode()
+		if err != nil {
+			return err
+		}
+		if owner := known.OwningOrganization.Pointer(); owner != nil {
+			question += " of " + owner.Name
+		}
 	}
 	if err := s.askChange(ctx, yes, question, []recordRef{{"person", id}}, 1); err != nil {
 		return err

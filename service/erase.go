@@ -86,8 +86,17 @@ func (s *Service) ErasePersonFor(ctx context.Context, c Caller, id apitype.UUID,
 
 func (s *Service) erasePerson(ctx context.Context, line AuditLine, request EraseRequest, c *Caller) (erasure Erasure, err error) {
 	id := *line.Record
-	var e *eraser
+	var traces [][]byte
 	erase := func(tx Tx) error {
+		traces = nil
+		open, err := openErasureOf(tx, id)
+		if err != nil {
+			return err
+		}
+		if open != nil && (c == nil || c.Scope.Contains(open.Owner)) {
+			erasure = open.Erasure
+			return nil
+		}
 		if c != nil {
 			if _, err := visiblePerson(tx, *c, id); err != nil {
 				return err
@@ -103,10 +112,11 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 		if err != nil {
 			return err
 		}
-		e = &eraser{tx: tx, kept: kept, now: line.At}
+		erasure = kept.erasure(line.At)
 		if request.DryRun || kept.ErasedAt != nil {
 			return nil
 		}
+		e := &eraser{tx: tx, kept: kept, now: line.At}
 		if err := e.erase(); err != nil {
 			return err
 		}
@@ -115,22 +125,19 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 				return err
 			}
 		}
+		traces = e.traces
 		line.Fields = "person,calls,pledges,transactions,signatures"
-		return tx.Audit(line.of(id))
+		return errors.Join(openErasure{kept.Person.Owner, erasure}.note(tx), tx.Audit(line.of(id)))
 	}
 	if err := described("erase the person", s.store.UpdateShared(ctx, erase)); err != nil {
 		return erasure, err
 	}
-	erasure = e.kept.erasure(line.At)
 	if erasure.DryRun = request.DryRun; request.DryRun {
 		return erasure, nil
 	}
-	scrubbed, err := s.store.Scrub(context.WithoutCancel(ctx), e.traces)
-	if err != nil {
-		return erasure, described("the person is erased, but the files of the database were not cleaned of what it held (run the same command again)", err)
-	}
+	scrubbed, err := s.clean(ctx, UncleanSetting+id.String(), traces)
 	erasure.Scrubbed = &scrubbed
-	return erasure, nil
+	return erasure, err
 }
 
 // erasure counts what is kept.
@@ -149,35 +156,61 @@ func (k Kept) erasure(now apitype.Time) Erasure {
 	return e
 }
 
-// ReplayErasure erases a person as an earlier erasure did, of which the database knows nothing
-// since it was restored. Of one that is unknown the uuid is kept, so that it is not used again.
-func (s *Service) ReplayErasure(ctx context.Context, id apitype.UUID, at apitype.Time) (done bool, traces [][]byte, err error) {
-	line := AuditLine{At: s.present(), Operation: AuditPersonErase, Record: &id, Person: &id, Reason: "replayed"}
+// ErasedPerson is who was erased when.
+type ErasedPerson struct {
+	UUID     apitype.UUID `json:"uuid"`
+	ErasedAt apitype.Time `json:"erasedAt"`
+}
+
+// ReplayErasures erases persons as earlier erasures did, of which the database knows nothing since
+// it was restored, and is how many it did not know. Of a person who is unknown the uuid is kept, so
+// that it is not used again.
+func (s *Service) ReplayErasures(ctx context.Context, persons []ErasedPerson) (replayed int, err error) {
+	unclean, err := s.isUnclean(ctx, uncleanReplay)
+	if err != nil {
+		return 0, err
+	}
+	traces := [][]byte{}
+	for _, person := range persons {
+		done, of, err := s.replayErasure(ctx, person)
+		if err != nil {
+			return replayed, err
+		}
+		if traces = append(traces, of...); done {
+			replayed++
+		}
+	}
+	if unclean {
+		traces = nil
+	} else if len(traces) == 0 {
+		return replayed, nil
+	}
+	_, err = s.clean(ctx, uncleanReplay, traces)
+	return replayed, err
+}
+
+func (s *Service) replayErasure(ctx context.Context, person ErasedPerson) (done bool, traces [][]byte, err error) {
+	line := AuditLine{At: s.present(), Operation: AuditPersonErase, Record: &person.UUID, Person: &person.UUID, Reason: "replayed"}
 	err = s.store.UpdateShared(ctx, func(tx Tx) error {
 		done, traces = false, nil
 		if err := tx.LoadsAlone(false); err != nil {
 			return err
 		}
-		kept, err := tx.HoldKept(id)
+		kept, err := tx.HoldKept(person.UUID)
 		switch {
 		case errors.Is(err, ErrNoRow):
-			err = tx.EraseUnknown(id, at)
+			err = tx.EraseUnknown(person.UUID, person.ErasedAt)
 		case err != nil || kept.ErasedAt != nil:
 			return err
 		default:
-			e := &eraser{tx: tx, kept: kept, now: at}
-			err = e.erase()
+			e := &eraser{tx: tx, kept: kept, now: person.ErasedAt}
+			err = errors.Join(e.erase(), tx.SetSetting(uncleanReplay, ""))
 			traces = e.traces
 		}
 		done = true
 		return errors.Join(err, tx.Audit(line))
 	})
 	return done, traces, described("replay the erasure", err)
-}
-
-// Scrub takes from the files of the database what is left of erased values.
-func (s *Service) Scrub(ctx context.Context, traces [][]byte) (Scrubbed, error) {
-	return s.store.Scrub(ctx, traces)
 }
 
 // eraser erases what is kept of a person.

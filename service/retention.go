@@ -85,6 +85,10 @@ func (s *Service) RunRetention(ctx context.Context, dry bool, record func(apityp
 		return nil, err
 	}
 	all = []Retired{}
+	unclean, err := s.isUnclean(ctx, uncleanRetention)
+	if err != nil {
+		return nil, err
+	}
 	run := &retaining{s: s, dry: dry, record: record, now: s.present(), traces: [][]byte{}}
 	for _, r := range retentions {
 		retired, err := run.organization(ctx, r)
@@ -93,25 +97,36 @@ func (s *Service) RunRetention(ctx context.Context, dry bool, record func(apityp
 		}
 		all = append(all, retired)
 	}
-	if run.erased == 0 {
+	if dry || (!run.changed && !unclean) {
 		return all, nil
 	}
-	if run.size > retentionTraces {
+	if unclean || run.size > retentionTraces {
 		run.traces = nil
 	}
-	_, err = s.store.Scrub(context.WithoutCancel(ctx), run.traces)
-	return all, described("clean the files of the database", err)
+	_, err = s.clean(ctx, uncleanRetention, run.traces)
+	return all, err
 }
 
 // retaining is one run.
 type retaining struct {
-	s      *Service
-	dry    bool
-	record func(apitype.UUID, apitype.Time) error
-	now    apitype.Time
-	erased int
-	traces [][]byte
-	size   int
+	s       *Service
+	dry     bool
+	record  func(apitype.UUID, apitype.Time) error
+	now     apitype.Time
+	changed bool
+	traces  [][]byte
+	size    int
+}
+
+// trace keeps what held erased values, unless it is too much.
+func (r *retaining) trace(values ...[]byte) {
+	r.changed = true
+	for _, value := range values {
+		r.size += len(value)
+	}
+	if r.size <= retentionTraces {
+		r.traces = append(r.traces, values...)
+	}
 }
 
 func (r *retaining) organization(ctx context.Context, of Retention) (done Retired, err error) {
@@ -142,8 +157,9 @@ func (r *retaining) calls(ctx context.Context, q RetainQuery) (blanked int, err 
 	for more := true; more; {
 		var last *Position
 		var n int
+		var traces [][]byte
 		err := r.s.update(ctx, "take back calls", func(tx Tx) error {
-			last, n = nil, 0
+			last, n, traces = nil, 0, nil
 			rows, err := tx.CallsToRetain(q)
 			if err != nil {
 				return err
@@ -160,6 +176,7 @@ func (r *retaining) calls(ctx context.Context, q RetainQuery) (blanked int, err 
 				if n++; r.dry {
 					continue
 				}
+				traces = append(traces, before.Doc)
 				if err := tx.RewriteCall(row); err != nil {
 					return err
 				}
@@ -167,15 +184,17 @@ func (r *retaining) calls(ctx context.Context, q RetainQuery) (blanked int, err 
 			if more = len(rows) == q.Limit; n == 0 || r.dry {
 				return nil
 			}
-			return tx.Audit(AuditLine{
+			return errors.Join(tx.SetSetting(uncleanRetention, ""), tx.Audit(AuditLine{
 				At: r.now, Operation: AuditRetentionRun, Record: &q.Organization, Records: &n,
 				Fields: "notes,result.notes,externalMetadata,recordingDuration",
-			})
+			}))
 		})
 		if err != nil {
 			return blanked, err
 		}
-		blanked += n
+		if blanked += n; len(traces) > 0 {
+			r.trace(traces...)
+		}
 		q.After = last
 	}
 	return blanked, nil
@@ -226,18 +245,12 @@ func (r *retaining) person(ctx context.Context, id apitype.UUID, q RetainQuery, 
 		if done = kept.isOver(q); !done {
 			return nil
 		}
-		return errors.Join(e.erase(), r.record(id, r.now), tx.Audit(line))
+		return errors.Join(e.erase(), r.record(id, r.now), tx.SetSetting(uncleanRetention, ""), tx.Audit(line))
 	})
 	if err != nil || !done {
 		return false, err
 	}
-	r.erased++
-	for _, trace := range e.traces {
-		r.size += len(trace)
-	}
-	if r.size <= retentionTraces {
-		r.traces = append(r.traces, e.traces...)
-	}
+	r.trace(e.traces...)
 	return true, nil
 }
 

@@ -115,6 +115,7 @@ type Tx interface {
 	InsertUser(u apitype.RecruiterUser) error
 	InsertFocusArea(a FocusArea) error
 	SetSetting(name, value string) error
+	DeleteSetting(name string) error
 	InsertPerson(p PersonRow) error
 	UpdatePerson(p PersonRow) error
 	InsertCall(c CallRow) error

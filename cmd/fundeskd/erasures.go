@@ -23,12 +23,6 @@ import (
 // forgoTimeout lets a command wait for the database as long as it takes.
 const forgoTimeout = -1
 
-// erasedPerson is a line of the file that says who was erased when.
-type erasedPerson struct {
-	UUID     apitype.UUID `json:"uuid"`
-	ErasedAt apitype.Time `json:"erasedAt"`
-}
-
 func (p *program) erasuresFlag(c *cobra.Command) {
 	c.Flags().StringVar(&p.erasuresLog, "erasures-log", "", "`file` outside the database that says who was erased when (default: the SQLite file with .erasures; for PostgreSQL DATABASE.erasures in the data folder)")
 }
@@ -63,7 +57,7 @@ func (p *program) erasures() (record func(apitype.UUID, apitype.Time) error, err
 		return nil, err
 	}
 	return func(id apitype.UUID, at apitype.Time) (err error) {
-		line, err := json.Marshal(erasedPerson{id, at})
+		line, err := json.Marshal(service.ErasedPerson{UUID: id, ErasedAt: at})
 		if err != nil {
 			return err
 		}
@@ -136,26 +130,15 @@ func (p *program) erasuresReplay() *cobra.Command {
 }
 
 // replay erases whom the database still knows.
-func (p *program) replay(ctx context.Context, s *service.Service, persons []erasedPerson) error {
+func (p *program) replay(ctx context.Context, s *service.Service, persons []service.ErasedPerson) error {
+	replayed, err := s.ReplayErasures(ctx, persons)
+	if err != nil {
+		return fmt.Errorf("replay the erasures: %w", err)
+	}
 	result := struct {
 		Noted    int `json:"noted"`
 		Replayed int `json:"replayed"`
-	}{Noted: len(persons)}
-	var left [][]byte
-	for _, person := range persons {
-		done, traces, err := s.ReplayErasure(ctx, person.UUID, person.ErasedAt)
-		if err != nil {
-			return fmt.Errorf("replay the erasures: %w", err)
-		}
-		if left = append(left, traces...); done {
-			result.Replayed++
-		}
-	}
-	if len(left) > 0 {
-		if _, err := s.Scrub(ctx, left); err != nil {
-			return fmt.Errorf("clean the files of the database: %w", err)
-		}
-	}
+	}{len(persons), replayed}
 	return p.print(result, func(w io.Writer) {
 		fmt.Fprintf(w, "%d persons were noted as erased, %d of them were erased again\n", result.Noted, result.Replayed)
 	})
@@ -163,7 +146,7 @@ func (p *program) replay(ctx context.Context, s *service.Service, persons []eras
 
 // readErasures reads the file of erasures. One that is not there is refused: nothing would be erased,
 // and all would seem well.
-func readErasures(name string) (persons []erasedPerson, err error) {
+func readErasures(name string) (persons []service.ErasedPerson, err error) {
 	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, usage("%s is not there; name the file with --from FILE (nobody was erased yet where there never was one)", name)
@@ -175,7 +158,7 @@ func readErasures(name string) (persons []erasedPerson, err error) {
 	seen := map[apitype.UUID]bool{}
 	lines := bufio.NewScanner(file)
 	for n := 1; lines.Scan(); n++ {
-		var person erasedPerson
+		var person service.ErasedPerson
 		if err := json.Unmarshal(lines.Bytes(), &person); err != nil || person.UUID.IsZero() || person.ErasedAt.IsZero() {
 			return nil, usage("%s, line %d: is no erasure", name, n)
 		}

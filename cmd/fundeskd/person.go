@@ -97,7 +97,8 @@ func (p *program) personErase() *cobra.Command {
 			"earlier version made is written anew, once, while changes wait); on PostgreSQL the tables are written anew, each\n" +
 			"locked meanwhile; those of more than 1 GiB are only vacuumed and named: VACUUM FULL them in a quiet hour. Backups,\n" +
 			"and PostgreSQL's WAL, hold it until they end; who was erased when is noted in a file outside of the database, so\n" +
-			"that fundeskd erasures replay erases it again when a backup was restored.\n\n" +
+			"that fundeskd erasures replay erases it again when a backup was restored. Where the cleaning failed, run the same\n" +
+			"command again.\n\n" +
 			"The reason is kept in the audit: it must not tell who the person is.",
 		Example: "  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\" --dry-run\n" +
 			"  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\" --yes",
@@ -150,7 +151,7 @@ func writeErasure(w io.Writer, e service.Erasure) {
 	}
 	if e.Scrubbed != nil {
 		for _, table := range e.Scrubbed.Later {
-			fmt.Fprintf(w, "the table %s is too large to be written anew now: run VACUUM FULL %s in a quiet hour\n", table, table)
+			fmt.Fprintf(w, "the table %s holds more than 1 GiB and was not written anew: what was erased lies in the unused space of its file until you run, in a quiet hour, psql \"$FUNDESKD_DATABASE\" -c 'VACUUM FULL %s'\n", table, table)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package httpapi_test
 
 import (
+	"context"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -8,7 +11,9 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
+	"fundesk/service/sqlstore"
 )
 
 // old loads a person who was made so many months ago, with a pledge of a status, or none when it is
@@ -143,5 +148,78 @@ func TestEraseOverHTTP(t *testing.T) {
 	}
 	if got := w.Do(w.all, "GET", "/api/v1/persons?first=10", ""); len(page(t, got).Edges) != 1 {
 		t.Errorf("got %s, want the other person alone", got.Body)
+	}
+}
+
+// uncleanable is a store whose files cannot be cleaned for a while.
+type uncleanable struct {
+	*sqlstore.Store
+	inUse  bool
+	traces [][][]byte // Of each cleaning; nil: of all that was ever erased.
+}
+
+func (s *uncleanable) Scrub(ctx context.Context, traces [][]byte) (service.Scrubbed, error) {
+	if s.inUse {
+		return service.Scrubbed{}, errors.New("the log is in use")
+	}
+	s.traces = append(s.traces, traces)
+	return s.Store.Scrub(ctx, traces)
+}
+
+// TestCleaningThatFailed asks again for what was erased while the files could not be cleaned: they
+// are cleaned of everything, and the answer is that of the first time.
+func TestCleaningThatFailed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	store := &uncleanable{Store: w.Store, inUse: true}
+	s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Service, w.Handler = s, httpapi.New(httpapi.Options{Service: s, Now: w.Clock.Now})
+	may := w.Token(servicetest.For(w.a.organization), servicetest.May(service.PersonsErase, service.PersonsRead))
+	other := w.Token(servicetest.For(w.b.organization), servicetest.May(service.PersonsErase))
+	erase := func(token string, want int) servicetest.Answer {
+		t.Helper()
+		got := w.Do(token, "POST", "/fundesk/v1/persons/"+w.a.person.String()+"/erase", `{"reason":"r"}`)
+		if got.Status != want {
+			t.Errorf("got %d %s, want %d", got.Status, got.Body, want)
+		}
+		return got
+	}
+	if got := erase(may, 503); !strings.Contains(string(got.Body), "it is erased, but") {
+		t.Errorf("got %s, want that it says what was done", got.Body)
+	}
+	store.inUse = false
+	erase(other, 404)
+	w.Clock.Advance(time.Hour)
+	got := erase(may, 200).Object()
+	want := map[string]any{"personUuid": w.a.person.String(), "erasedAt": servicetest.Start.Format("2006-01-02T15:04:05.000Z"), "repeated": false, "dryRun": false}
+	for member, value := range want {
+		if got[member] != value {
+			t.Errorf("%s: got %v, want %v as the first time", member, got[member], value)
+		}
+	}
+	if got["calls"] == 0.0 || len(store.traces) != 1 || store.traces[0] != nil {
+		t.Errorf("got %v, cleaned %d times, want that all was cleaned once", got, len(store.traces))
+	}
+	erase(may, 404)
+
+	store.inUse = true
+	o := w.Organization("Old")
+	w.old(o, 13, "", "")
+	if _, err := s.SetRetention(t.Context(), o, func(r *service.Retention) { r.Leads = new(12) }); err != nil {
+		t.Fatal(err)
+	}
+	run := func() error {
+		_, err := s.RunRetention(t.Context(), false, func(apitype.UUID, apitype.Time) error { return nil })
+		return err
+	}
+	if err := run(); err == nil {
+		t.Error("the files were not cleaned, and nobody is told")
+	}
+	store.inUse = false
+	if err := errors.Join(run(), run()); err != nil || len(store.traces) != 2 || store.traces[1] != nil {
+		t.Errorf("got %v, cleaned %d times, want that all was cleaned once more", err, len(store.traces))
 	}
 }

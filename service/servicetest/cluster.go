@@ -58,7 +58,7 @@ func (c *Cluster) ProcessorTime(t testing.TB) (used time.Duration) {
 	if err != nil {
 		t.Skip("this system does not tell what other processes use: ", err)
 	}
-	for _, child := range strings.Fields(string(children)) {
+	for child := range strings.FieldsSeq(string(children)) {
 		var nanoseconds int64
 		text, _ := os.ReadFile("/proc/" + child + "/schedstat") // It may have ended.
 		_, _ = fmt.Sscan(string(text), &nanoseconds)

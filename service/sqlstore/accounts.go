@@ -205,3 +205,9 @@ func (t *tx) SetSetting(name, value string) error {
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
 	return err
 }
+
+// DeleteSetting takes a named value away.
+func (t *tx) DeleteSetting(name string) error {
+	_, err := t.exec(`DELETE FROM settings WHERE name = $1`, name)
+	return err
+}

@@ -45,7 +45,7 @@ const copyBatch = 2000
 
 // copyTables are all tables, each after those that it refers to.
 var copyTables = []copyTable{
-	{"settings", 1, []string{"name", "value"}, copyBatch, `name NOT IN ('` + signingKey + `', '` + copyMark + `', '` + servedBySetting + `', '` + secureDelete + `')`},
+	{"settings", 1, []string{"name", "value"}, copyBatch, `name NOT IN ('` + signingKey + `', '` + copyMark + `', '` + servedBySetting + `', '` + secureDelete + `') AND name NOT LIKE '` + service.UncleanSetting + `%'`},
 	{"accounts", 1, []string{"uuid", "name", "permissions", "all_organizations", "organizations", "external_sources", "created_at", "revoked_at"}, copyBatch, ``},
 	{"organizations", 1, []string{"uuid", "name", "abbreviation", "max_call_attempts", "cooling_off"}, copyBatch, ``},
 	{"users", 1, []string{"uuid", "doc"}, copyBatch, ``},
@@ -117,8 +117,7 @@ func (s *Store) CopyTo(ctx context.Context, to *Store, progress func(table strin
 		return nil, err
 	}
 	err = to.engine.update(ctx, func(c *conn) error {
-		_, err := c.exec(`DELETE FROM settings WHERE name = $1`, copyMark)
-		return err
+		return (&tx{reader: reader{c}}).DeleteSetting(copyMark)
 	})
 	if err != nil {
 		return nil, err
