@@ -45,15 +45,18 @@ func TestExamplesReachEveryRecord(t *testing.T) {
 	}
 }
 
-// pipedExamples are the examples of the help, its topics and the README in which one fundesk
+// pipedExamples are the examples of the help, its topics and the pages in which one fundesk
 // reads what another one listed.
 func pipedExamples(t *testing.T) []string {
 	t.Helper()
-	readme, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
+	text := scriptingTopic
+	for _, page := range []string{"../README.md", "../docs/back-office.md", "../docs/integrator.md", "../docs/supervisor.md"} {
+		read, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(read)
 	}
-	text := string(readme) + scriptingTopic
 	walkCommands(wholeTree(t), func(cmd *cobra.Command) { text += cmd.Example + "\n" })
 	piped := regexp.MustCompile(`(?m)^[ $]*(fundesk (?:call|person|pledge) list [^|'\n]*(?:'[^'\n]*'[^|\n]*)?\| fundesk [^|>\n]*)`)
 	var all []string

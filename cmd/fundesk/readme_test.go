@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,8 +11,8 @@ import (
 	"testing"
 )
 
-// fence is a block of the README: "sh" says that it can be run as it stands.
-var fence = regexp.MustCompile("(?s)\n```(sh)?\n(.*?)```")
+// fence is a block of a page: "sh" says that it can be run as it stands.
+var fence = regexp.MustCompile("(?s)\n```([a-z]*)\n(.*?)```")
 
 // inline is a command within the text, with the words that name it.
 var inline = regexp.MustCompile("`(?:[A-Z]+=\\S+ )?(fundeskd?(?: [a-z][a-z-]*)*)[^`]*`")
@@ -44,50 +45,107 @@ func readmeBlock(t *testing.T, first string) []string {
 	return nil
 }
 
-func TestEveryCommandOfTheReadmeRuns(t *testing.T) {
+// documents are the README and the pages of docs, by their names.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
+	if err != nil || len(files) < 5 {
+		t.Fatalf("got the pages %q, %v, want five at least", files, err)
+	}
+	texts := map[string]string{"README.md": readme(t)}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[filepath.Base(file)] = string(text)
+	}
+	return texts
+}
+
+// The commands of a page run as they stand, one after the other in one shell. Pages that work
+// on the demo share it.
+func TestCommandsOfThePagesRun(t *testing.T) {
 	t.Parallel()
-	need(t, "bash", "jq")
-	h := newHome(t)
-	first := func(list string) string { return h.must(t, "fundesk --profile demo -q "+list+" --limit 1 -o id") }
-	h.env = append(
-		h.env,
-		"FUNDESK_PROFILE=demo",
-		"PERSON="+first("person list"),
-		"CALL="+first("call list --status requested"),
-		"PLEDGE="+first("pledge list --status active"),
-		"ORGANIZATION="+strings.Trim(h.must(t, "fundesk --profile demo -q person list --limit 1 --jq '.[0].owningOrganization.uuid'"), `"`),
-	)
-	h.must(t, `printf '{"personUuid":"%s","requestedAt":"2026-11-20","type":"happy_call"}\n' $PERSON > new-calls.ndjson`)
-	var others []string
-	for _, block := range fence.FindAllStringSubmatch(readme(t), -1) {
-		if block[1] == "sh" {
-			h.must(t, "set -euo pipefail\n"+block[2])
-			continue
+	need(t, "bash", "jq", "curl")
+	texts := documents(t)
+	scripts := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		for _, block := range fence.FindAllStringSubmatch(texts[name], -1) {
+			if block[1] == "sh" {
+				scripts[name] += block[2]
+			}
 		}
-		line, _, _ := strings.Cut(block[2], "\n")
-		others = append(others, line)
 	}
-	// The tests below run these, with other addresses.
-	for _, begins := range []string{"go run ./cmd/fundesk demo", "fundesk demo", "fundesk profile add prod", "fundeskd serve --sandbox"} {
-		i := slices.IndexFunc(others, func(line string) bool { return strings.HasPrefix(line, begins) })
-		if i < 0 {
-			t.Errorf("the README has no block that begins with %s", begins)
-			continue
+	for _, group := range [][]string{{"README.md", "agent.md", "back-office.md", "supervisor.md"}, {"integrator.md"}, {"operator.md"}} {
+		t.Run(strings.Join(group, " "), func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			for _, name := range group {
+				if scripts[name] == "" {
+					t.Errorf("%s has no commands", name)
+				}
+				h.must(t, "set -euo pipefail\n"+scripts[name])
+			}
+		})
+	}
+	for name := range scripts {
+		if !slices.Contains([]string{"README.md", "agent.md", "back-office.md", "supervisor.md", "integrator.md", "operator.md"}, name) {
+			t.Errorf("nothing runs the commands of %s", name)
 		}
-		others = slices.Delete(others, i, i+1)
-	}
-	if len(others) > 0 {
-		t.Errorf("no test runs the blocks of the README that begin with %q", others)
 	}
 }
 
-func TestEveryCommandThatTheReadmeNamesIsThere(t *testing.T) {
+// The files that docs/configuration.md shows are read as they stand.
+func TestFilesOfTheConfigurationPage(t *testing.T) {
+	t.Parallel()
+	need(t, "bash")
+	h := newHome(t)
+	blocks := map[string]string{} // The first of each kind.
+	for _, block := range fence.FindAllStringSubmatch(documents(t)["configuration.md"], -1) {
+		if blocks[block[1]] == "" {
+			blocks[block[1]] = block[2]
+		}
+	}
+	config := filepath.Join(h.dir, ".config", "fundesk")
+	if err := os.MkdirAll(config, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{filepath.Join(config, "config.toml"): blocks["toml"], filepath.Join(h.dir, "records.ndjson"): blocks["json"]} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out := h.must(t, "fundesk profile show -o json"); !strings.Contains(out, `"effect":"opt-out"`) || !strings.Contains(out, `"weekday":"09:00-21:00"`) {
+		t.Errorf("got the profile %s, want what the page shows", out)
+	}
+	if out := h.must(t, "fundesk alias list -o id"); strings.TrimSpace(out) != "open" {
+		t.Errorf("got the aliases %q, want open", out)
+	}
+	h.must(t, "fundeskd load records.ndjson && fundeskd check")
+}
+
+// link is a link of a page to a file.
+var link = regexp.MustCompile(`\]\(([^):#]+)\)`)
+
+func TestWhatThePagesNameIsThere(t *testing.T) {
 	t.Parallel()
 	need(t, "bash")
 	h := newHome(t)
 	var names []string
-	for _, match := range inline.FindAllStringSubmatch(readme(t), -1) {
-		names = append(names, match[1])
+	for page, text := range documents(t) {
+		folder := filepath.Join("..", "..", "docs")
+		if page == "README.md" {
+			folder = filepath.Dir(folder)
+		}
+		for _, match := range link.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(folder, match[1])); err != nil {
+				t.Errorf("%s leads nowhere: %v", page, err)
+			}
+		}
+		for _, match := range inline.FindAllStringSubmatch(text, -1) {
+			names = append(names, match[1])
+		}
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
@@ -186,21 +244,4 @@ func TestReadmeAgainstAService(t *testing.T) {
 	term.write("exit")
 	term.send("Enter")
 	h.wantNoDaemon(t)
-}
-
-func TestReadmeSandbox(t *testing.T) {
-	t.Parallel()
-	need(t, "bash", "curl")
-	h := newHome(t)
-	lines := readmeBlock(t, "fundeskd serve --sandbox")
-	out := h.start(t, append(strings.Fields(lines[0])[1:], "--listen", "127.0.0.1:0")...)
-	url, token := nextLine(t, out), nextLine(t, out)
-	for _, line := range lines[1:] {
-		if !strings.Contains(line, "localhost:8080") {
-			t.Errorf("got %s, want a request to localhost:8080, where fundeskd serve listens", line)
-		}
-		h.must(t, strings.Replace(line, "localhost:8080", url, 1)+" --fail-with-body -sS")
-	}
-	h.env = append(h.env, "FUNDESK_BASE_URL="+url, "FUNDESK_TOKEN="+token)
-	h.must(t, "test $(fundesk person list --limit 5 -o id | wc -l) = 5")
 }

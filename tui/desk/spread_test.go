@@ -80,7 +80,7 @@ func simulatedRings(random *rand.Rand, agents, ringsEach int) (double int) {
 	return double
 }
 
-// What the README says of floors whose agents ring 120 donors a day each. New calls are
+// What docs/supervisor.md says of floors whose agents ring 120 donors a day each. New calls are
 // liked by many, so that a small floor rings twice more often than agents who choose at
 // random; a large one less often, because those who ring the same donor hold one call.
 func TestSpreadOnAFloor(t *testing.T) {
