@@ -12,7 +12,7 @@ type row struct {
 	says  string
 	edits []edit
 	pkg   string
-	test  string // As -run takes it.
+	test  string // As -run takes it; empty: it is about speed, and measured.
 }
 
 // edit puts a text of a file, which is there once, in another's place.
@@ -25,7 +25,7 @@ func (r row) promise() string {
 }
 
 // readRows reads the list. A row begins with its id and the sentence; indented below it are
-// "in FILE", lines "- old" and "+ new", and "red PACKAGE TEST". In the new text @on is
+// "in FILE", lines "- old" and "+ new", and "red PACKAGE TEST", or "measured BENCHMARK" alone. In the new text @on is
 // whether this row is switched on, and @or(a, b) is a, and b when it is.
 func readRows(path string) ([]row, error) {
 	text, err := os.ReadFile(path)
@@ -33,6 +33,7 @@ func readRows(path string) ([]row, error) {
 		return nil, err
 	}
 	var rows []row
+	measured := make(map[string]bool)
 	file := ""
 	for n, line := range strings.Split(string(text), "\n") {
 		wrong := func(what string) error { return fmt.Errorf("%s:%d: %s: %s", path, n+1, what, line) }
@@ -63,12 +64,14 @@ func readRows(path string) ([]row, error) {
 			r.edits[last].new += "\n" + r.switched(rest)
 		case sign == "red":
 			r.pkg, r.test, _ = strings.Cut(rest, " ")
+		case sign == "measured":
+			measured[r.id] = true
 		default:
-			return nil, wrong("neither in, -, + nor red")
+			return nil, wrong("neither in, -, +, red nor measured")
 		}
 	}
 	for _, r := range rows {
-		if len(r.edits) == 0 || r.test == "" {
+		if (len(r.edits) == 0 || r.test == "") && !measured[r.id] {
 			return nil, fmt.Errorf("%s: %s has no edit or no test", path, r.id)
 		}
 	}
