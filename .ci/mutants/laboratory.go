@@ -149,7 +149,7 @@ func (l *laboratory) seen(r row) (string, error) {
 	if failed := failedTest.FindStringSubmatch(out); failed != nil {
 		return failed[1], nil
 	}
-	return "", fmt.Errorf("%s: no test failed, and the program of the tests did: %w\n%s", r.id, err, out)
+	return "", fmt.Errorf("%s: no test failed, and the program of the tests did: %w\n%.500s", r.id, err, out)
 }
 
 var failedTest = regexp.MustCompile(`--- FAIL: (\S+)`)
