@@ -111,7 +111,7 @@ func (l *lineDesk) work(ctx context.Context) error {
 
 // tellIdle says, once, that no call waits.
 func (l *lineDesk) tellIdle() {
-	idle := l.Call == nil && l.Complete
+	idle := l.Call == nil && l.NoneLeft
 	if idle && !l.idle {
 		l.say("No further call waits; %s shown. It is said here when one comes.", count(l.shown, "call"))
 	}
@@ -326,9 +326,22 @@ func (l *lineDesk) askForm(ctx context.Context) error {
 		}
 		l.say("%s", wrong)
 	}
-	l.tellCorrected()
-	l.perform(ctx, l.CompleteCall())
-	return nil
+	return l.complete(ctx)
+}
+
+// complete sends what was entered. Where the account may not make a correction it says so first,
+// and offers to send the result alone.
+func (l *lineDesk) complete(ctx context.Context) error {
+	l.tellCorrected(ctx)
+	if len(l.RefusedCorrections()) == 0 {
+		l.perform(ctx, l.CompleteCall())
+		return nil
+	}
+	answer, err := l.question(ctx, "its refusal would hold back the result; send the result alone? y or n")
+	if err == nil && answer == "y" {
+		l.perform(ctx, l.CompleteAlone())
+	}
+	return err
 }
 
 // setCode takes a result code or its number. One that no call has had is asked back.

@@ -108,8 +108,7 @@ func (l *lineDesk) sendEntered(ctx context.Context) error {
 		l.say("%s", why)
 		return nil
 	}
-	l.perform(ctx, l.CompleteCall())
-	return nil
+	return l.complete(ctx)
 }
 
 func (l *lineDesk) tellScript(context.Context) error {
@@ -174,7 +173,7 @@ func (l *lineDesk) askFixes(ctx context.Context) error {
 			l.say("%s %s", f.Label, wrong)
 			continue
 		}
-		l.tellCorrected()
+		l.tellCorrected(ctx)
 	}
 	return nil
 }
@@ -197,10 +196,14 @@ func fixLine(f desk.Fix) string {
 	return was
 }
 
-// tellCorrected says what is sent besides the result.
-func (l *lineDesk) tellCorrected() {
+// tellCorrected says what is sent besides the result, and what the account may not correct.
+func (l *lineDesk) tellCorrected(ctx context.Context) {
+	l.perform(ctx, l.LearnPermissions())
 	for _, f := range l.Corrected() {
 		l.say("to be corrected: %s: %s", f.Label, fixLine(f))
+	}
+	for _, f := range l.RefusedCorrections() {
+		l.say("this account may not correct: %s", f.Label)
 	}
 }
 

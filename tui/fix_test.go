@@ -9,6 +9,8 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
 )
 
@@ -16,13 +18,18 @@ import (
 func fixer(t *testing.T) (*world, *driver) {
 	t.Helper()
 	w := newWorld(t)
+	return w, fixerOf(t, w)
+}
+
+func fixerOf(t *testing.T, w *world) *driver {
+	t.Helper()
 	w.options.Results = map[apitype.CallType][]desk.ResultRow{apitype.CallVerification: {
 		{Code: "confirmed"}, {Code: "corrected", Effect: desk.EffectCorrected}, {Code: "wants_to_stop", Effect: desk.EffectOptOut},
 	}}
 	d := newDriver(t, w.options)
 	d.enter("n")
 	w.seen()
-	return w, d
+	return d
 }
 
 func (w *world) send(t *testing.T) outbox.Report {
@@ -159,5 +166,42 @@ func TestResultThatOptsOut(t *testing.T) {
 	d.enter("c", "3", "esc", "ctrl+s")
 	if report := w.send(t); report.Accepted != 2 || *w.person(t, 1).OptInPhone {
 		t.Errorf("sent: got %+v and %v, want the opt-out and the completion", report, *w.person(t, 1).OptInPhone)
+	}
+}
+
+// An account that may not change donors is told so before it sends an opt-out, and may send the
+// result alone. A service without our extensions tells with its first refusal.
+func TestOptOutThatTheAccountMayNotRecord(t *testing.T) {
+	t.Parallel()
+	for name, newOf := range map[string]func(*testing.T) *world{"with extensions": newQueueWorld, "the interface alone": newWorld} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newOf(t)
+			w.connect(t, t.TempDir(), servicetest.MayNot(service.PersonsUpdate))
+			d := fixerOf(t, w)
+			if name == "the interface alone" {
+				d.enter("f", "4", "ctrl+s")
+				w.Clock.Advance(6 * time.Second)
+				d.deliverOutbox(w)
+				d.press("n")
+				w.seen()
+			}
+			call := d.app.Call.UUID
+			before := len(w.entries(t))
+			d.enter("c", "3", "8", "ctrl+s")
+			if text := d.text(); !strings.Contains(text, "may not correct") || !strings.Contains(text, "may be phoned yes → no") || len(w.entries(t)) != before {
+				t.Fatalf("got:\n%s\nwant to be asked before anything is sent", text)
+			}
+			d.press("n")
+			if !d.app.IsOn(call) || len(d.app.Corrected()) != 1 {
+				t.Fatalf("after no: got %+v, want all as it was", d.app.Form)
+			}
+			d.enter("ctrl+s", "y")
+			w.Clock.Advance(6 * time.Second)
+			d.deliverOutbox(w)
+			if got := w.call(t, call); got.Status != apitype.CallCompleted || *got.Result.Value().ResultCode != "wants_to_stop" {
+				t.Errorf("got %s with %+v, want the result sent", got.Status, got.Result.Value())
+			}
+		})
 	}
 }

@@ -88,9 +88,9 @@ func newQueueWorld(t *testing.T) *world {
 }
 
 // connect makes the client and the outbox of an agent.
-func (w *world) connect(t *testing.T, dir string) {
+func (w *world) connect(t *testing.T, dir string, rights ...servicetest.Right) {
 	t.Helper()
-	w.token = w.Token()
+	w.token = w.Token(rights...)
 	var err error
 	w.client, err = apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Transport: w.Transport(), Now: w.Clock.Now})
 	if err != nil {

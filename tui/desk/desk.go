@@ -74,16 +74,18 @@ type Day struct {
 	Accepted map[string]int // What the service has accepted in this session, by operation.
 	Wanted   bool           // The agent waits for a call.
 	Taking   bool           // A certain call is being read for the agent.
-	Complete bool           // A call was asked for and there was none.
+	NoneLeft bool           // A call was asked for and there was none.
 	Recent   []Recent       // The calls that the agent has worked on, the latest first.
 	Caller   *Caller        // Somebody on the line without an open call, to be asked about; nil: nobody.
 
-	queue   *queue
-	leases  leases
-	search  donorSearch
-	opening apitype.UUID      // A call that was asked for, to be put on the desk; zero for none.
-	claimed apitype.UUID      // The call on the desk, where no lease of the service keeps it.
-	screen  *outbox.HeldLease // That it is claimed, for the agent's other terminals; nil until then.
+	queue  *queue
+	leases leases
+	search donorSearch
+	// permissions are learned with the first corrections.
+	permissions permissions
+	opening     apitype.UUID      // A call that was asked for, to be put on the desk; zero for none.
+	claimed     apitype.UUID      // The call on the desk, where no lease of the service keeps it.
+	screen      *outbox.HeldLease // That it is claimed, for the agent's other terminals; nil until then.
 	// claiming are how many readings of a call that keep it from the other terminals have not
 	// come back.
 	claiming map[apitype.UUID]int
@@ -128,6 +130,7 @@ func New(o Options) *Day {
 		o.Languages = localeLanguages(os.Getenv)
 	}
 	d := &Day{Changes: Changes{Options: o, Autosave: NewAutosave(o.Outbox)}, Accepted: map[string]int{}, claiming: map[apitype.UUID]int{}}
+	d.permissions = permissions{asked: map[string]bool{}, refused: map[string]bool{}}
 	var err error
 	if d.Codes, err = OpenCodes(o.Results, o.ResultCodes, o.StateFile); err != nil {
 		d.fail("the results have another order than before", err)
@@ -186,6 +189,7 @@ func (d *Day) Receive(r Result) []Event {
 	case outbox.Event:
 		d.onSender(value)
 		d.hear(value)
+		d.learnRefusal(value)
 		d.onOutcome(value)
 	case diskWork:
 		if r.err != nil {
@@ -237,6 +241,8 @@ func (d *Day) receive(r Result) {
 		d.onDonors(value, r.err)
 	case donorCalls:
 		d.onDonorCalls(value, r.err)
+	case permissionRead:
+		d.onPermission(value)
 	case scriptsRead:
 		d.scripts = value
 		if r.err != nil {
@@ -303,7 +309,7 @@ func (d *Day) leaveFor(reason string) []Event {
 func (d *Day) next() {
 	d.leave()
 	d.Call = nil
-	d.Wanted, d.Taking, d.Complete = true, false, false
+	d.Wanted, d.Taking, d.NoneLeft = true, false, false
 	d.serve()
 }
 
@@ -326,7 +332,7 @@ func (d *Day) serve() {
 	offers := d.Offers(1)
 	if len(offers) == 0 {
 		if d.IsDone() {
-			d.Wanted, d.Complete = false, true
+			d.Wanted, d.NoneLeft = false, true
 		}
 		d.walk()
 		return

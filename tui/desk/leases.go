@@ -167,7 +167,7 @@ func (d *Day) serveLease() {
 	}
 	if d.leases.none {
 		if d.Wanted {
-			d.Wanted, d.Complete = false, true
+			d.Wanted, d.NoneLeft = false, true
 		}
 		return
 	}

@@ -19,7 +19,7 @@ func (d *Day) Narrow(filter apitype.QueueFilter) []Event {
 	if l := d.ahead(); l != nil {
 		d.releaseLease(l.CallUUID)
 	}
-	d.leases.none, d.leases.upcoming, d.Complete = false, nil, false
+	d.leases.none, d.leases.upcoming, d.NoneLeft = false, nil, false
 	if d.leases.usable {
 		d.readQueue()
 		d.readQueue()

@@ -57,7 +57,7 @@ func (d *Desk) startLines(width int) []string {
 		lines = append(lines, " the next call comes as soon as the service answers")
 	case d.Wanted:
 		lines = append(lines, " looking for the oldest requested call…"+d.aheadText())
-	case d.Complete:
+	case d.NoneLeft:
 		lines = append(lines, " No requested call is left that may be rung now.", " "+s.Key(d.KeyOf(ActSkipped))+" shows those that were passed over, and why.")
 	case d.Taking && d.Offline == "":
 		lines = append(lines, " reading…"+d.aheadText())
@@ -98,6 +98,9 @@ func (d *Desk) willSend() string {
 	}
 	if why := d.WhyNotComplete(); why != "" {
 		return d.Styles.Warn(why)
+	}
+	if refused := d.RefusedCorrections(); len(refused) > 0 {
+		return d.Styles.Warn(d.Styles.WarnSign + " this account may not correct " + refused[0].Label + ": " + d.KeyOf(ActComplete) + " asks")
 	}
 	text := d.KeyOf(ActComplete) + " sends " + Clean(d.ResultWords())
 	parts := []string{text}

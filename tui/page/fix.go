@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk"
@@ -54,7 +55,7 @@ func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	case !f.desk.IsOn(f.call), name == "ctrl+c":
 		return Closes, nil // The call went while the question stood.
 	case f.key != "":
-		return f.typeKey(msg), nil
+		return f.typeKey(msg), f.desk.learnPermissions()
 	case name == "ctrl+s":
 		return Passes, nil
 	case name == "esc" || name == "enter":
@@ -64,7 +65,32 @@ func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	if i := strings.Index(choiceKeys, name); len(name) == 1 && i >= 0 && i < len(fixes) {
 		f.choose(fixes[i])
 	}
-	return Stays, nil
+	return Stays, f.desk.learnPermissions()
+}
+
+// learnPermissions asks whether the account may make the corrections.
+func (d *Desk) learnPermissions() tea.Cmd { return d.Perform(d.LearnPermissions()) }
+
+// Complete sends what was entered. Where the account may not make a correction it says so
+// first, and offers to send the result alone.
+func (d *Desk) Complete() tea.Cmd {
+	refused := d.RefusedCorrections()
+	if len(refused) == 0 {
+		return d.Perform(d.CompleteCall())
+	}
+	call := d.Call.UUID
+	lines := []string{"This account may not correct:"}
+	for _, fix := range refused {
+		lines = append(lines, "  "+fix.Label+" "+ansi.Strip(d.fixText(fix)))
+	}
+	lines = append(lines, "Their refusal would hold back the result. Send it without them? Tell somebody who may correct them.")
+	d.Dialog = &Confirm{Title: "Send the result alone", Lines: lines, Yes: func() tea.Cmd {
+		if !d.IsOn(call) {
+			return nil // The call went while the question stood.
+		}
+		return d.Perform(d.CompleteAlone())
+	}}
+	return nil
 }
 
 // choose turns a yes or no, or begins to type another value.

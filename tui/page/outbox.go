@@ -265,7 +265,13 @@ func (v *Outbox) AskDrop() tea.Cmd {
 		return nil
 	}
 	e := *row.entry
-	v.Dialog = &Confirm{Title: "Drop the " + desk.OpLabel(e.Op) + "?", Lines: []string{"The service will not hear of it, and its text is erased."}, Yes: func() tea.Cmd {
+	lines := []string{"The service will not hear of it, and its text is erased."}
+	for _, other := range v.Entries {
+		if other.After == e.ID {
+			lines = append(lines, "What waits for it is sent then: the "+desk.OpLabel(other.Op)+".")
+		}
+	}
+	v.Dialog = &Confirm{Title: "Drop the " + desk.OpLabel(e.Op) + "?", Lines: lines, Yes: func() tea.Cmd {
 		return v.Perform(v.Drop(e.ID))
 	}}
 	return nil

@@ -91,7 +91,8 @@ func (d *Desk) resultOf(call apitype.UUID) func(code string) tea.Cmd {
 			return nil // The call went while the question stood.
 		}
 		d.SetResult(code)
-		return d.AskRating()
+		d.AskRating()
+		return d.learnPermissions()
 	}
 }
 

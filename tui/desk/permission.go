@@ -1,0 +1,95 @@
+package desk
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+)
+
+// permissions are what the account may correct, as far as that is known, by operation.
+type permissions struct {
+	asked, refused map[string]bool
+}
+
+// permissionRead is the answer to whether the account may do something.
+type permissionRead struct {
+	op      string
+	refused bool
+}
+
+// operation is what sends the correction of a detail.
+func (f Fix) operation() string {
+	if f.kind.ofPledge() {
+		return apiclient.OpUpdatePledge
+	}
+	return apiclient.OpUpdatePerson
+}
+
+// RefusedCorrections are those that the account may not make: a result that is sent with them
+// would be held back by their refusal.
+func (d *Day) RefusedCorrections() []Fix {
+	return slices.DeleteFunc(d.Corrected(), func(f Fix) bool { return !d.permissions.refused[f.operation()] })
+}
+
+// LearnPermissions asks whether the account may make the corrections, each kind once, before
+// the agent relies on it.
+func (d *Day) LearnPermissions() []Event {
+	for _, f := range d.Corrected() {
+		if op := f.operation(); !d.permissions.asked[op] {
+			d.permissions.asked[op] = true
+			d.do(0, func(ctx context.Context) (any, error) { return readPermission(ctx, d.Client, op) })
+		}
+	}
+	return d.take()
+}
+
+// readPermission asks a service that has our extensions for an empty update of a record that
+// does not exist: it is forbidden to who may not update, and not found for who may. Nothing
+// tells at another service before the first refusal. Spec gap: R3.
+func readPermission(ctx context.Context, client *apiclient.Client, op string) (permissionRead, error) {
+	read := permissionRead{op: op}
+	if has, err := client.Has(ctx, apitype.ExtensionQueue); err != nil || !has {
+		return read, err
+	}
+	change, err := apiclient.UpdatePersonChange(apitype.NewUUID(), apitype.UpdatePersonRequest{})
+	if op == apiclient.OpUpdatePledge {
+		change, err = apiclient.UpdatePledgeChange(apitype.NewUUID(), apitype.UpdatePledgeRequest{})
+	}
+	if err != nil {
+		return read, err
+	}
+	answer, err := client.Do(ctx, change.Method, change.Path, nil, change.Body, nil)
+	if err == nil {
+		read.refused = apiclient.KindOf(answer.Err()) == apiclient.KindForbidden
+	}
+	return read, err
+}
+
+// onPermission hears what the account may not do. Where it cannot be known the first refusal
+// tells.
+func (d *Day) onPermission(read permissionRead) {
+	if read.refused {
+		d.permissions.refused[read.op] = true
+	}
+}
+
+// learnRefusal takes in that a correction was forbidden.
+func (d *Day) learnRefusal(e outbox.Event) {
+	if e.Outcome == outbox.OutcomeRejected && apiclient.KindOf(e.Err) == apiclient.KindForbidden {
+		d.permissions.refused[e.Entry.Op] = true
+	}
+}
+
+// CompleteAlone is CompleteCall without the corrections that the account may not make.
+func (d *Day) CompleteAlone() []Event {
+	refused := d.RefusedCorrections()
+	d.Form.Corrections = maps.Clone(d.Form.Corrections) // A draft that is being saved has the old ones.
+	for _, f := range refused {
+		delete(d.Form.Corrections, f.Key)
+	}
+	return d.CompleteCall()
+}
