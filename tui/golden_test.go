@@ -2,16 +2,19 @@ package tui
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/render"
 )
 
 // The screens as an agent sees them, at the least size that is promised and a large
@@ -72,6 +75,48 @@ func TestGoldenScreens(t *testing.T) {
 			shot("stats", "counted 6 calls and 6 pledges of all time, R")
 			m.press("?")
 			shot("help", "type to filter")
+		})
+	}
+}
+
+// A full card in each of its colours and languages: a warning, a corrected number, a result,
+// notes, and a change that is held. Colours are written as ‹codes›: the sixteen of the terminal,
+// so that a light and a dark one get the same.
+func TestGoldenCard(t *testing.T) {
+	t.Parallel()
+	in := func(locale string) render.Locale { return render.LocaleFrom(func(string) string { return locale }) }
+	tests := []struct {
+		name    string
+		colours bool
+		options Options
+	}{
+		{"colours", true, Options{}},
+		{"no-color", true, Options{NoColor: true}},
+		{"high-contrast", true, Options{Theme: "high-contrast"}},
+		{"nl", false, Options{Locale: in("nl_NL.UTF-8")}},
+		{"de", false, Options{Locale: in("de_DE.UTF-8")}},
+		{"c", false, Options{Locale: in("C")}},
+	}
+	codes, trailing := regexp.MustCompile("\x1b\\[([0-9;]*)m"), regexp.MustCompile("(?m) +$")
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.options.NoColor, w.options.Theme, w.options.Locale = test.options.NoColor, test.options.Theme, test.options.Locale
+			d := fixerOf(t, w)
+			d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+			d.press("n")
+			w.seen()
+			d.enter("a", "f", "1")
+			d.send(tea.PasteMsg{Content: "06 27 08 40 34"})
+			d.enter("enter", "esc", "c", "2", "8", "i")
+			d.send(tea.PasteMsg{Content: "Moved in May, the new number is right."})
+			d.check("card")
+			screen := strings.Join(d.app.screen(), "\n")
+			if test.colours {
+				screen = codes.ReplaceAllString(screen, "‹$1›")
+			}
+			golden(t, "card-"+test.name, trailing.ReplaceAllString(ansi.Strip(screen), ""))
 		})
 	}
 }

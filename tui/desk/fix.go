@@ -31,6 +31,9 @@ func (f Fix) IsYesNo() bool { return f.kind == fixYesNo }
 // IsSecret reports whether its value is masked on the screen.
 func (f Fix) IsSecret() bool { return f.Key == "iban" }
 
+// IsPhone reports whether its value is a phone number.
+func (f Fix) IsPhone() bool { return f.kind == fixPhone }
+
 // fixKind is what a detail holds.
 type fixKind int
 

@@ -196,14 +196,16 @@ func (f *fixing) View(s Styles, width, _ int) (string, []string) {
 
 // fixText is a detail as it was and as it is to be.
 func (d *Desk) fixText(f desk.Fix) string {
-	was := Clean(f.Was)
-	if f.IsSecret() {
+	was, is := Clean(f.Was), Clean(f.Is)
+	switch {
+	case f.IsSecret():
 		was = d.iban(f.Was)
+	case f.IsPhone():
+		was, is = d.Locale.Phone(was), d.Locale.Phone(is)
 	}
 	if !f.IsChanged() {
 		return was
 	}
-	is := Clean(f.Is)
 	if is == "" {
 		is = "none"
 	}
