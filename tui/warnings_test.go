@@ -18,7 +18,7 @@ func TestManyWarningsAreFolded(t *testing.T) {
 	person := d.app.Call.Person.Value()
 	gates := []apitype.GateResult{}
 	for _, name := range []string{"phone", "iban", "address"} {
-		gates = append(gates, apitype.GateResult{Identifier: name, Explanation: strings.Repeat("Not as it should be. ", 5), Percentage: apitype.NumberFromInt(10)})
+		gates = append(gates, apitype.GateResult{Identifier: name, Explanation: "The " + name + " is not as it should be. " + strings.Repeat("Ask for it. ", 8), Percentage: apitype.NumberFromInt(10)})
 	}
 	person.QualityResult = apitype.Embed(apitype.QualityResult{Percentage: apitype.NumberFromInt(20), GateResults: gates})
 	d.app.Call.Person = apitype.Embed(person)
@@ -30,7 +30,7 @@ func TestManyWarningsAreFolded(t *testing.T) {
 		}
 	}
 	d.press("W")
-	if screen := strings.Join(d.app.screen(), "\n"); !strings.Contains(screen, "address: Not as it should be.") {
+	if screen := strings.Join(d.app.screen(), "\n"); !strings.Contains(screen, "The address is not as it should be.") {
 		t.Errorf("screen: got no third gate:\n%s", screen)
 	}
 }

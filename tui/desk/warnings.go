@@ -115,7 +115,7 @@ func localeLanguages(getenv func(string) string) []string {
 }
 
 // qualityWarnings are one line for all that is low, and one for each gate that was
-// not passed.
+// not passed, as its explanation says it: a gate's identifier is no word of people.
 func qualityWarnings(q *apitype.QualityResult) []string {
 	if q == nil {
 		return nil
@@ -126,7 +126,7 @@ func qualityWarnings(q *apitype.QualityResult) []string {
 	}
 	for _, gate := range q.GateResults {
 		if IsLow(gate) && gate.Explanation != "" {
-			found = append(found, gate.Identifier+": "+gate.Explanation)
+			found = append(found, gate.Explanation)
 		}
 	}
 	return found
