@@ -299,7 +299,7 @@ func (a *app) View() tea.View {
 }
 
 // asciiSigns are what stands for our signs where there is only ASCII.
-var asciiSigns = strings.NewReplacer("…", "~", "·", "-", "•", "*")
+var asciiSigns = strings.NewReplacer("…", "~", "·", "-", "•", "*", "→", ">")
 
 // screen is exactly the lines of the terminal.
 func (a *app) screen() []string {

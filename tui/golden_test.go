@@ -80,7 +80,7 @@ func TestGoldenScreens(t *testing.T) {
 }
 
 // A full card in each of its colours and languages: a warning, a corrected number, a result,
-// notes, and a change that is held. Colours are written as ‹codes›: the sixteen of the terminal,
+// notes, and a change that is held. Colours are written as «codes»: the sixteen of the terminal,
 // so that a light and a dark one get the same.
 func TestGoldenCard(t *testing.T) {
 	t.Parallel()
@@ -114,7 +114,7 @@ func TestGoldenCard(t *testing.T) {
 			d.check("card")
 			screen := strings.Join(d.app.screen(), "\n")
 			if test.colours {
-				screen = codes.ReplaceAllString(screen, "‹$1›")
+				screen = codes.ReplaceAllString(screen, "«$1»")
 			}
 			golden(t, "card-"+test.name, trailing.ReplaceAllString(ansi.Strip(screen), ""))
 		})
@@ -150,7 +150,7 @@ func TestASCIIMeansASCII(t *testing.T) {
 	w.options.ASCII = true
 	d := newDriver(t, w.options)
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
-	for _, key := range []string{"n", "c", "esc", "X", "n", "2", "enter", "esc", "3", "enter", "esc", "4", "enter", "esc", "5", "6", "7", "?"} {
+	for _, key := range []string{"n", "f", "4", "esc", "c", "esc", "X", "n", "2", "enter", "esc", "3", "enter", "esc", "4", "enter", "esc", "5", "6", "7", "?"} {
 		d.press(key)
 		for _, line := range d.app.screen() {
 			// The names of the fixture are not ours.
