@@ -1,12 +1,15 @@
 package httpapi_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
+	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 )
 
@@ -58,6 +61,39 @@ func TestOpenAPI(t *testing.T) {
 }
 
 // TestOpenAPINotices shows that the check sees what is wrong.
+// A number without a format becomes a float32 in generated programs, which loses cents.
+func TestOpenAPINumbersHaveFormats(t *testing.T) {
+	t.Parallel()
+	var document any
+	if err := json.Unmarshal(httpapi.OpenAPI, &document); err != nil {
+		t.Fatal(err)
+	}
+	numbers := 0
+	var walk func(path string, value any)
+	walk = func(path string, value any) {
+		switch v := value.(type) {
+		case map[string]any:
+			if types := fmt.Sprint(v["type"]); strings.Contains(types, "number") {
+				numbers++
+				if v["format"] != "double" {
+					t.Errorf("%s: got the format %v, want double", path, v["format"])
+				}
+			}
+			for name, below := range v {
+				walk(path+"/"+name, below)
+			}
+		case []any:
+			for i, below := range v {
+				walk(path+"/"+strconv.Itoa(i), below)
+			}
+		}
+	}
+	walk("", document)
+	if numbers < 10 {
+		t.Errorf("got %d numbers, want 10 at least", numbers)
+	}
+}
+
 func TestOpenAPINotices(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
