@@ -215,7 +215,7 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 		}
 		if !slices.Equal(row.Doc, before.Doc) || !equal(row.MandateID, before.MandateID) {
 			line := c.audited(AuditPersonUpdate, id, now)
-			if err := errors.Join(tx.UpdatePerson(row), personChanged(tx, person, now), personAudited(tx, line, before, row)); err != nil {
+			if err := errors.Join(tx.UpdatePerson(row), personChanged(tx, id, person, now), personAudited(tx, line, before, row)); err != nil {
 				return err
 			}
 			row.Rev++

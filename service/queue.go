@@ -44,6 +44,7 @@ type QueueRow struct {
 	RungAt      *apitype.Time // Read along: when the person was last rung, on any call.
 	MaxAttempts *int          // Likewise: of the organization.
 	LeasedUntil *apitype.Time // Likewise: the end of the person's lease.
+	PersonDoc   []byte        // Likewise, of what is about to be given.
 }
 
 // eligibleAt is from when a call may be given to somebody; nil: not as things are. It is the
@@ -162,8 +163,8 @@ func lastRing(call apitype.Call, now apitype.Time) (last *apitype.Time) {
 }
 
 // personChanged carries over to the queue what it knows of a person.
-func personChanged(tx Tx, person apitype.Person, now apitype.Time) error {
-	return lookAgain(tx, person.UUID, now, func(row *QueueRow) bool {
+func personChanged(tx Tx, id apitype.UUID, person apitype.Person, now apitype.Time) error {
+	return lookAgain(tx, id, now, func(row *QueueRow) bool {
 		changed := row.Language != languageOf(person) || row.OptedOut != optedOut(person)
 		row.Language, row.OptedOut = languageOf(person), optedOut(person)
 		return changed

@@ -133,10 +133,15 @@ func (t *taking) fill(tx Tx, ordinal int) error {
 	return nil
 }
 
-// lease takes one call, unless its person is in a lease that could not be seen.
+// lease takes one call, unless its person is in a lease that could not be seen, or has opted out.
 func (t *taking) lease(tx Tx, row QueueRow, ordinal int) error {
+	var person apitype.Person
+	if err := decode("person", row.PersonDoc, &person); err != nil {
+		return err
+	}
+	row.OptedOut = optedOut(person) // Who opted out while the call was created is known here at last.
 	if row.look(t.now); !row.Ready {
-		return lookAgain(tx, row.Person, t.now, nil)
+		return personChanged(tx, row.Person, person, t.now)
 	}
 	lease := LeaseRow{
 		Lease: apitype.Lease{

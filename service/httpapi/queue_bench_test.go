@@ -23,19 +23,20 @@ import (
 // is that of this process: on PostgreSQL it is without the server's.
 func BenchmarkTake(b *testing.B) {
 	f := newTakeBench(b, servicetest.New(b))
-	f.run(b, []*service.Service{f.Service})
+	f.run(b, nil, []*service.Service{f.Service})
 }
 
 // BenchmarkTakePostgres is BenchmarkTake with three services on one PostgreSQL server.
 func BenchmarkTakePostgres(b *testing.B) {
 	servicetest.NeedPostgres(b)
-	database := servicetest.Clusters("", servicetest.NewServer(b))
+	server := servicetest.NewServer(b)
+	database := servicetest.Clusters("", server)
 	f := newTakeBench(b, servicetest.NewOn(b, database))
 	services := []*service.Service{f.Service}
 	for range 2 {
 		services = append(services, servicetest.NewOn(b, database).Service)
 	}
-	f.run(b, services)
+	f.run(b, server, services)
 }
 
 // takeBench is a service whose calls wait.
@@ -96,13 +97,20 @@ func (f *takeBench) load(add func(service.LoadRecord) error, owner apitype.UUID,
 	return add(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: call}})
 }
 
-func (f *takeBench) run(b *testing.B, services []*service.Service) {
+func (f *takeBench) run(b *testing.B, server *servicetest.Cluster, services []*service.Service) {
 	b.Helper()
+	used := func() time.Duration {
+		if server == nil {
+			return 0
+		}
+		return server.ProcessorTime(b)
+	}
 	f.takes(b, services, 3000) // What the load left to do is done meanwhile.
 	b.ResetTimer()
-	begun := processorTime(b)
+	begun, before := processorTime(b), used()
 	took := f.takes(b, services, b.N)
 	b.ReportMetric(float64((processorTime(b)-begun).Microseconds())/float64(b.N), "cpu-µs/take")
+	b.ReportMetric(float64((used()-before).Microseconds())/float64(b.N), "server-µs/take")
 	b.StopTimer()
 	slices.Sort(took)
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "takes/s")

@@ -106,10 +106,11 @@ func (r *reader) QueueFacts(q *service.QueueRow) error {
 	return r.row(factsOfNew, identifier(q.Person), identifier(q.Owner)).scan(nullTimeDest{&q.RungAt}, &q.MaxAttempts, nullTimeDest{&q.LeasedUntil})
 }
 
-func (r *reader) queueRows(text string, args []any) (rows []service.QueueRow, err error) {
+// queueRows reads calls that wait; beside is read after what decides.
+func (r *reader) queueRows(text string, args []any, beside ...func(*service.QueueRow) any) (rows []service.QueueRow, err error) {
 	err = r.each(text, args, func(result *sql.Rows) error {
 		var q service.QueueRow
-		err := result.Scan(
+		dest := []any{
 			uuidDest{&q.Call},
 			uuidDest{&q.Person},
 			uuidDest{&q.Owner},
@@ -126,7 +127,11 @@ func (r *reader) queueRows(text string, args []any) (rows []service.QueueRow, er
 			nullTimeDest{&q.RungAt},
 			&q.MaxAttempts,
 			nullTimeDest{&q.LeasedUntil},
-		)
+		}
+		for _, more := range beside {
+			dest = append(dest, more(&q))
+		}
+		err := result.Scan(dest...)
 		rows = append(rows, q)
 		return err
 	})
@@ -149,10 +154,15 @@ func (t *tx) QueueOfPerson(person apitype.UUID) ([]service.QueueRow, error) {
 	return t.queueRows(queueFacts+` WHERE `+cond, []any{arg})
 }
 
-// WakeQueue notes of the calls whose time has come that it has.
+// mostWoken is how many calls are woken at one time, so that nobody waits long for it: where more
+// have slept until the same moment, the next take wakes more.
+const mostWoken = 5000
+
+// WakeQueue notes of the calls whose time has come that it has, of those first that wait longest
+// since.
 func (t *tx) WakeQueue(now apitype.Time) error {
 	_, err := t.exec(`UPDATE queue_calls SET ready = 1 WHERE call_uuid IN (
-		SELECT call_uuid FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at`+t.engine.forUpdate(`queue_calls`)+`)`, now.UnixMilli())
+		SELECT call_uuid FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at LIMIT $2`+t.engine.forUpdate(`queue_calls`)+`)`, now.UnixMilli(), mostWoken)
 	return err
 }
 

@@ -276,14 +276,14 @@ func (t *tx) NextInQueue(query service.QueueQuery) (rows []service.QueueRow, err
 	return rows, nil
 }
 
-// lockPart is the first calls of a part. Facts are looked for about those calls only that it
-// got: many of the first are others'.
+// lockPart is the first calls of a part, with their persons. Facts are looked for about those calls
+// only that it got: many of the first are others'.
 func (t *tx) lockPart(p *queueParts, part queuePart, limit int) ([]service.QueueRow, error) {
 	order := ` ORDER BY ` + part.column + `, call_uuid`
 	conds := append(part.under(), p.eligible())
-	text := strings.Replace(queueFacts, `FROM queue_calls c`, `FROM (SELECT * FROM queue_calls WHERE `+strings.Join(conds, ` AND `)+
+	text := strings.Replace(queueFacts, `FROM queue_calls c`, `, (SELECT p.doc FROM persons p WHERE p.uuid = c.person_uuid) FROM (SELECT * FROM queue_calls WHERE `+strings.Join(conds, ` AND `)+
 		order+` LIMIT `+strconv.Itoa(limit)+t.engine.skipLocked()+`) AS c`, 1) + order
-	rows, err := t.queueRows(text, p.args)
+	rows, err := t.queueRows(text, p.args, func(q *service.QueueRow) any { return docDest{&q.PersonDoc} })
 	p.args = nil
 	return rows, err
 }
