@@ -12,6 +12,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // TestCallLife completes a call, and repeats it. Spec gaps: C2, C8.
@@ -66,6 +67,17 @@ func TestCompletedWhenTheResultSays(t *testing.T) {
 	created := w.Do(w.a.token, "POST", "/api/v1/calls", w.externalCallBody(w.a, `,"status":"completed","result":{"resultCode":"yes","completedAt":"`+earlier+`"}`)).Object()
 	if created["completedAt"] != earlier {
 		t.Errorf("external call: got completedAt %v, want %s", created["completedAt"], earlier)
+	}
+}
+
+// TestCallingOrganizationOfOthers shows that an organization outside the scope may call: call
+// centres call for others. Spec gap: S8.
+func TestCallingOrganizationOfOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	answer := w.Do(w.a.token, "POST", "/api/v1/calls", w.callBody(w.a, `,"callingOrganizationUuid":"`+w.b.organization.String()+`"`))
+	if answer.Status != 201 || answer.Object()["callingOrganizationUuid"] != w.b.organization.String() {
+		t.Errorf("got %d %s", answer.Status, answer.Body)
 	}
 }
 
@@ -161,6 +173,30 @@ func TestTransactionsAreAnArray(t *testing.T) {
 			if transactions, ok := call["transactions"].([]any); !ok || len(transactions) != want {
 				t.Errorf("%s: got %v, want an array of %d", name, call["transactions"], want)
 			}
+		}
+	}
+}
+
+// TestTransactionsNewestFirst shows the order of what is embedded. Spec gap: S18.
+func TestTransactionsNewestFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	want := []string{"", w.a.transaction.String(), ""} // Made at the start of the clock.
+	for i, at := range map[int]time.Duration{0: time.Hour, 2: -time.Hour} {
+		made := apitype.NewTime(servicetest.Start.Add(at))
+		loaded := service.LoadedTransaction{PledgeUUID: w.a.pledge}
+		loaded.UUID, loaded.Amount, loaded.Status, loaded.CreatedAt, loaded.UpdatedAt = apitype.NewUUID(), apitype.Cents(500), "paid", made, made
+		want[i] = loaded.UUID.String()
+		w.Load(service.LoadRecord{Kind: service.LoadTransaction, Data: loaded})
+	}
+	for _, path := range []string{"/api/v1/pledges/" + w.a.pledge.String(), "/api/v1/calls/" + w.a.call.String()} {
+		var got []string
+		all, _ := w.Do(w.a.token, "GET", path, "").Object()["transactions"].([]any)
+		for _, one := range all {
+			got = append(got, one.(map[string]any)["uuid"].(string))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", path, diff)
 		}
 	}
 }

@@ -221,6 +221,12 @@ func testQueueGivesNot(t *testing.T, f *floor) {
 	wants("rung less than 4 hours ago")
 	f.Clock.Advance(time.Minute)
 	wants("rung 4 hours ago", first, second)
+	ahead := apitype.NewTime(f.Clock.Now().Add(3 * time.Hour)) // It counts as rung when it was recorded.
+	f.want(200, "PUT", "/api/v1/calls/"+second.String()+"/actions/add-attempt", fmt.Sprintf(`{"attemptAt":%q}`, ahead))
+	f.Clock.Advance(4*time.Hour - time.Minute)
+	wants("an attempt that is dated ahead")
+	f.Clock.Advance(time.Minute)
+	wants("4 hours after it was recorded", first, second)
 	for range 3 {
 		f.want(200, "PUT", "/api/v1/calls/"+first.String()+"/actions/add-attempt", `{}`)
 	}
