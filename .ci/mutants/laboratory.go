@@ -146,6 +146,9 @@ func (l *laboratory) seen(r row) (string, error) {
 	case !errors.As(err, &ended):
 		return "", err
 	}
+	if strings.Contains(out, "panic: test timed out") {
+		return "a test did not end", nil
+	}
 	if failed := failedTest.FindStringSubmatch(out); failed != nil {
 		return failed[1], nil
 	}
@@ -159,7 +162,7 @@ func (l *laboratory) run(pkg, test, id string) (string, error) {
 	if err := os.WriteFile(l.chosen(), []byte(id), 0o600); err != nil {
 		return "", err
 	}
-	command := exec.Command(l.program(pkg), "-test.run", test, "-test.failfast", "-test.timeout", "5m")
+	command := exec.Command(l.program(pkg), "-test.run", test, "-test.failfast", "-test.timeout", "2m")
 	command.Dir = filepath.FromSlash(pkg)
 	// The programs that tests build have the edits, too.
 	command.Env = append(os.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+l.overlay()))
