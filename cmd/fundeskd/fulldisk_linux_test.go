@@ -169,17 +169,28 @@ func TestFailingDisk(t *testing.T) {
 			}
 			running := e.child(failDisk + "=" + control)
 			w.url = running.url
-			for range 5 {
+			ready := func(want int) {
+				t.Helper()
+				if got, answer := get(t, http.DefaultClient, w.url+"/readyz", ""); got != want {
+					t.Errorf("/readyz: got %d %s, want %d", got, answer, want)
+				}
+			}
+			for round := range 5 {
+				ready(http.StatusOK)
 				for range 20 {
 					if status, answer := w.create(); status != http.StatusCreated {
 						t.Fatalf("got %d %s, want 201", status, answer)
 					}
 				}
 				fail(test.fault)
+				if round%2 == 0 { // Whether a change was tried or not.
+					ready(http.StatusServiceUnavailable)
+				}
 				for range 5 {
 					status, answer := w.create()
 					w.refusal(status, answer, test.want)
 				}
+				ready(http.StatusServiceUnavailable)
 				fail("")
 			}
 			w.verify()

@@ -10,8 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fundesk/apiclient/apitype"
@@ -33,6 +35,7 @@ type sqliteEngine struct {
 	file         os.FileInfo   // What the path named when it was opened.
 	moved        chan struct{} // The path names another file; holds one.
 	left         bool          // Of the writer: its log is left, and nothing was written since.
+	failed       atomic.Bool   // The database refused the last changes, and none was kept since.
 	db           *sql.DB
 	readers      *pool
 	cache        int // Of the writer, in KiB.
@@ -219,9 +222,20 @@ func (e *sqliteEngine) update(ctx context.Context, change func(*conn) error) err
 	}
 }
 
-// writable lets the writer make a transaction that changes nothing.
+// writableSetting is what is written to see whether changes can be made: little, and after a
+// refusal, which may have been for want of space, more than a change needs.
+const (
+	writableSetting = "writable"
+	writableRoom    = 128 << 10
+)
+
+// writable lets the writer make a change durable: a full disk, or one that fails, shows only then.
 func (e *sqliteEngine) writable(ctx context.Context) error {
-	return e.update(ctx, func(*conn) error { return nil })
+	value := strconv.FormatInt(time.Now().UnixNano(), 10) // The same one would not be written again.
+	if e.failed.Load() {
+		value = strings.Repeat(value, writableRoom/len(value))
+	}
+	return e.update(ctx, func(c *conn) error { return (&tx{reader: reader{c}}).SetSetting(writableSetting, value) })
 }
 
 // logPosition is empty: there are no replicas of a file.
@@ -267,6 +281,7 @@ func (e *sqliteEngine) writer() {
 		}
 		if err == nil {
 			err = e.commit(c, batch)
+			e.failed.CompareAndSwap(false, err != nil)
 		}
 		if err != nil && len(batch) > 1 {
 			// The database refused something: find out what, one by one.
@@ -347,6 +362,7 @@ func (e *sqliteEngine) commit(c *conn, batch []*write) (err error) {
 		return err
 	}
 	committed = true
+	e.failed.Store(false)
 	moved := e.unmoved() // Meanwhile: what is saved may be where nobody looks for it.
 	for i, w := range batch {
 		w.result <- cmp.Or(outcomes[i], moved)
