@@ -177,6 +177,8 @@ func (s *server) Run(ctx context.Context) error {
 	}
 	go func() { failed <- s.http.Serve(s.listener) }()
 	s.logger.Info("serving", "url", s.URL)
+	s.notify(running, "READY=1")
+	beside.Go(func() { s.watch(running) })
 	select {
 	case err := <-failed:
 		return errors.Join(fmt.Errorf("serve: %w", err), s.http.Close())
@@ -187,6 +189,7 @@ func (s *server) Run(ctx context.Context) error {
 
 // end lets load balancers see that it ends, then requests in flight finish.
 func (s *server) end(ctx context.Context) error {
+	s.notify(ctx, "STOPPING=1")
 	if s.options.drain > 0 {
 		s.logger.Info("draining", "for", s.options.drain)
 		s.front.isDraining.Store(true)

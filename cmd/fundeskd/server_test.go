@@ -133,10 +133,24 @@ func TestLog(t *testing.T) {
 		if _, body := get(t, http.DefaultClient, s.url+"/metrics", ""); !regexp.MustCompile(`fundeskd_build_info\{go="go[^"]+",version="\d+\.\d+\.\d+"\} 1`).MatchString(body) {
 			t.Errorf("got no version in %s", body)
 		}
+		for _, parent := range []string{"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4bf92f3577b34da6a3ce929d0e0e473Z-00f067aa0ba902b7-01", "Kanarievogel"} {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/calls", http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header.Set("Traceparent", parent)
+			response, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = response.Body.Close()
+		}
 		s.stop()
 	}
 	if log := all.log.String(); !regexp.MustCompile(`"GET /api/v1/persons".*"duration_ms":[0-9.]+`).MatchString(log) || strings.Contains(log, "healthz") || strings.Contains(log, "readyz") {
 		t.Errorf("got %s, want the request with its time, and no probes", log)
+	} else if strings.Count(log, `"trace":"4bf92f3577b34da6a3ce929d0e0e4736"`) != 1 || strings.Count(log, `"trace"`) != 1 {
+		t.Errorf("got %s, want the trace of the request that names one", log)
 	}
 	if log := failed.log.String(); log != "" {
 		t.Errorf("got %s, want nothing: nothing failed", log)

@@ -137,7 +137,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header["Cache-Control"] = noStore
 	header["X-Content-Type-Options"] = noSniff
 	announce(header, r.URL.Path)
-	note := &requestNote{}
+	note := &requestNote{trace: traceOf(r.Header.Get("Traceparent"))}
 	recorded := &recorder{ResponseWriter: w, status: http.StatusOK, gzip: acceptsGzip(r.Header)}
 	defer func() {
 		if p := recover(); p != nil {
@@ -182,6 +182,7 @@ func cleanPath(p string) string {
 
 // requestNote is what the log says of a request beyond its answer.
 type requestNote struct {
+	trace   string // Of which the request is a part; empty: nobody says.
 	route   string
 	account string
 	err     error // Not the caller's doing.
@@ -215,6 +216,9 @@ func (a *api) log(ctx context.Context, id string, note *requestNote, status int,
 		slog.String("account", note.account),
 		slog.Int("status", status),
 		slog.Float64("duration_ms", float64(duration.Microseconds())/1000),
+	}
+	if note.trace != "" {
+		attributes = append(attributes, slog.String("trace", note.trace))
 	}
 	if note.err != nil {
 		attributes = append(attributes, slog.String("error", note.err.Error()))
@@ -369,4 +373,20 @@ func requestID(r *http.Request) string {
 		return apitype.NewUUID().String()
 	}
 	return id
+}
+
+// traceOf is the trace of a header traceparent (W3C Trace Context), empty where that is not well
+// formed: what callers send is not written to the log.
+func traceOf(parent string) string {
+	const form = "00-hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh-hhhhhhhhhhhhhhhh-hh"
+	if len(parent) != len(form) {
+		return ""
+	}
+	for i := range form {
+		isHex := '0' <= parent[i] && parent[i] <= '9' || 'a' <= parent[i] && parent[i] <= 'f'
+		if form[i] == 'h' && !isHex || form[i] != 'h' && parent[i] != form[i] {
+			return ""
+		}
+	}
+	return parent[3:35]
 }

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// notify tells the service manager that started the program how it is (sd_notify of systemd). Without
+// one, or when it does not listen, nobody is told, and nobody is served less.
+func (s *server) notify(ctx context.Context, state string) {
+	path := s.program.Getenv("NOTIFY_SOCKET")
+	if path == "" {
+		return
+	}
+	if name, abstract := strings.CutPrefix(path, "@"); abstract {
+		path = "\x00" + name
+	}
+	c, err := new(net.Dialer).DialContext(ctx, "unixgram", path)
+	if err != nil {
+		s.logger.Warn("the service manager does not listen", "error", err.Error())
+		return
+	}
+	_, _ = c.Write([]byte(state)) // A manager that does not read restarts the program by its watchdog.
+	_ = c.Close()
+}
+
+// watch tells the service manager, twice in the time that it waits for that, that requests are
+// answered, until the context ends.
+func (s *server) watch(ctx context.Context) {
+	wait, err := strconv.ParseInt(s.program.Getenv("WATCHDOG_USEC"), 10, 64)
+	if err != nil || wait <= 0 {
+		return
+	}
+	tick := time.NewTicker(time.Duration(wait) * time.Microsecond / 2)
+	defer tick.Stop()
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "/healthz", http.NoBody)
+		if err == nil {
+			s.front.ServeHTTP(nobody{http.Header{}}, request) // What hangs is not told to be well.
+			s.notify(ctx, "WATCHDOG=1")
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// nobody is who asks when the program looks whether it answers.
+type nobody struct{ header http.Header }
+
+// Header is thrown away.
+func (n nobody) Header() http.Header { return n.header }
+
+// Write throws the answer away.
+func (nobody) Write(data []byte) (int, error) { return len(data), nil }
+
+// WriteHeader likewise.
+func (nobody) WriteHeader(int) {}
