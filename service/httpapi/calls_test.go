@@ -189,14 +189,19 @@ func TestTransactionsNewestFirst(t *testing.T) {
 		want[i] = loaded.UUID.String()
 		w.Load(service.LoadRecord{Kind: service.LoadTransaction, Data: loaded})
 	}
-	for _, path := range []string{"/api/v1/pledges/" + w.a.pledge.String(), "/api/v1/calls/" + w.a.call.String()} {
+	listed := page(t, w.Do(w.a.token, "GET", "/api/v1/calls?include=transactions", "")).Edges[0].Node
+	for path, record := range map[string]map[string]any{
+		"a pledge": w.Do(w.a.token, "GET", "/api/v1/pledges/"+w.a.pledge.String(), "").Object(),
+		"a call":   w.Do(w.a.token, "GET", "/api/v1/calls/"+w.a.call.String(), "").Object(),
+		"a list":   listed,
+	} {
 		var got []string
-		all, _ := w.Do(w.a.token, "GET", path, "").Object()["transactions"].([]any)
+		all, _ := record["transactions"].([]any)
 		for _, one := range all {
 			got = append(got, one.(map[string]any)["uuid"].(string))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %s", path, diff)
+			t.Errorf("transactions of %s: %s", path, diff)
 		}
 	}
 }

@@ -138,8 +138,10 @@ func TestEraseOverHTTP(t *testing.T) {
 		}
 	}
 	for token, want := range map[string]string{w.all: "queue, status", may: "queue, status, erase"} {
-		if got := w.Do(token, "GET", "/fundesk/v1", "").Header.Get("Fundesk-Extensions"); got != want {
-			t.Errorf("got %q announced, want %q", got, want)
+		for _, path := range []string{"/fundesk/v1", "/api/v1/calls"} {
+			if got := w.Do(token, "GET", path, "").Header.Get("Fundesk-Extensions"); got != want {
+				t.Errorf("%s: got %q announced, want %q", path, got, want)
+			}
 		}
 	}
 	lines := w.lines(t, service.AuditFilter{Person: &w.a.person})

@@ -34,6 +34,7 @@ func TestOnlyWebLinksAreOffered(t *testing.T) {
 		{"http://localhost@files.example/s", false},
 		{"https://files.example@evil.example/s", false},
 		{"file:///etc/passwd", false},
+		{"ftp://files.example/s", false},
 		{"/etc/passwd", false},
 		{"--help", false},
 		{"-oProxyCommand=sh", false},

@@ -1,0 +1,64 @@
+package sqlstore_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// An erasure waits for whoever makes a record about the person, and finds the record then.
+// Spec gap: S63.
+func TestErasureWaitsForCreations(t *testing.T) {
+	database := onPostgres(t)
+	store := reopen(t, database)
+	person, call := apitype.NewUUID(), apitype.NewUUID()
+	update(t, store, func(tx service.Tx) error {
+		return tx.InsertPerson(service.PersonRow{UUID: person, Owner: person, CreatedAt: now, Doc: []byte(`{}`)})
+	})
+	held, create, created, found := make(chan struct{}), make(chan struct{}), make(chan error, 1), make(chan int, 1)
+	go func() {
+		created <- store.Update(context.WithoutCancel(t.Context()), func(tx service.Tx) error {
+			if _, err := tx.PersonToRefer(person, service.Scope{All: true}); err != nil {
+				return err
+			}
+			close(held)
+			<-create
+			return tx.InsertCall(service.CallRow{UUID: call, Owner: person, Person: person, RequestedAt: now, UpdatedAt: now, Private: []byte(`{}`), Rev: 1, Doc: []byte(`{"status":"requested"}`)})
+		})
+	}()
+	<-held
+	go func() {
+		calls := -1
+		err := store.UpdateShared(context.WithoutCancel(t.Context()), func(tx service.Tx) error {
+			kept, err := tx.HoldKept(person)
+			calls = len(kept.Calls)
+			return err
+		})
+		if err != nil {
+			t.Errorf("hold what is kept: %v", err)
+		}
+		found <- calls
+	}()
+	connection, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = connection.Close(context.Background()) })
+	for waits := false; !waits && len(found) == 0; { // An erasure that does not wait has found nothing.
+		err := connection.QueryRow(t.Context(), `SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(create)
+	if err := <-created; err != nil {
+		t.Fatal(err)
+	}
+	if got := <-found; got != 1 {
+		t.Errorf("got %d calls of the person, want the one that was created meanwhile", got)
+	}
+}
