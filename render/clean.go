@@ -11,7 +11,7 @@ import (
 // become spaces; control, bidirectional, zero-width and other invisible characters
 // become visible.
 func Clean(text string) string {
-	if isClean(text) {
+	if IsPlain(text) {
 		return text
 	}
 	var b strings.Builder
@@ -45,10 +45,10 @@ func CleanLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// isClean reports whether a text holds printable ASCII only, the common case.
-func isClean(text string) bool {
+// IsPlain reports whether a text holds printable ASCII only, the common case: a byte is a cell.
+func IsPlain[T ~string | ~[]byte](text T) bool {
 	for i := range len(text) {
-		if text[i] < ' ' || text[i] >= 0x7f {
+		if text[i] < ' ' || text[i] > '~' {
 			return false
 		}
 	}
@@ -71,7 +71,7 @@ func isHidden(r rune) bool {
 // CleanJSON makes JSON safe for a terminal and leaves its meaning: what Clean would
 // replace is written as a \u escape.
 func CleanJSON(data []byte) []byte {
-	if isClean(string(data)) {
+	if IsPlain(data) {
 		return data
 	}
 	var b []byte

@@ -340,11 +340,11 @@ func (a *app) tabs() string {
 	return a.drawnTabs.of(tabsKey{a.current, a.layout.Width, len(a.Entries), corner}, func() string {
 		tabs := a.tabNames(true, " ")
 		for _, narrow := range []bool{true, false} {
-			if widget.Width(tabs)+widget.Width(corner) > a.layout.Width {
+			if render.Width(tabs)+render.Width(corner) > a.layout.Width {
 				tabs = a.tabNames(narrow, "")
 			}
 		}
-		return widget.Fit(tabs, max(a.layout.Width-widget.Width(corner), 0)) + corner
+		return widget.Fit(tabs, max(a.layout.Width-render.Width(corner), 0)) + corner
 	})
 }
 
@@ -384,7 +384,7 @@ func (a *app) footer() string {
 	return a.drawnFooter.of(key, func() string {
 		var b strings.Builder
 		used := 0
-		reserved := widget.Width(a.KeyOf(page.ActHelp)+" "+page.ActHelp) + 2 // The way to all the others is always there.
+		reserved := render.Width(a.KeyOf(page.ActHelp)+" "+page.ActHelp) + 2 // The way to all the others is always there.
 		for i, act := range a.keys.footer(scopes) {
 			if key.allowed&(1<<i) == 0 {
 				continue
@@ -393,7 +393,7 @@ func (a *app) footer() string {
 				reserved = 0
 			}
 			item := a.Styles.Key(page.KeyName(act.Keys()[0])) + " " + act.footer
-			w := widget.Width(item)
+			w := render.Width(item)
 			if used+w+2+reserved > a.layout.Width {
 				continue
 			}

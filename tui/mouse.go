@@ -11,8 +11,8 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
 	"fundesk/tui/page"
-	"fundesk/tui/widget"
 )
 
 // mouse is what is known of the mouse, which is off unless somebody wants it: a terminal
@@ -80,7 +80,7 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 
 // clickTab turns to the page whose tab stands at a column.
 func (a *app) clickTab(x int) tea.Cmd {
-	if x >= a.layout.Width-widget.Width(a.corner()) {
+	if x >= a.layout.Width-render.Width(a.corner()) {
 		return nil
 	}
 	line, at, clicked := ansi.Strip(a.tabs()), 0, -1

@@ -15,9 +15,9 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/page"
-	"fundesk/tui/widget"
 )
 
 // driver runs the model without a program: each command at once, in order.
@@ -101,7 +101,7 @@ func (d *driver) check(what string) {
 		d.t.Fatalf("%s: got %d lines, want %d", what, len(screen), l.Height)
 	}
 	for i, line := range screen {
-		if w := widget.Width(line); w != l.Width {
+		if w := render.Width(line); w != l.Width {
 			d.t.Fatalf("%s: line %d has %d cells, want %d: %q", what, i, w, l.Width, line)
 		}
 	}

@@ -33,7 +33,7 @@ func (a *app) corner() string {
 		text += a.Styles.Bad(fmt.Sprintf("%d refused", n)) + " "
 	}
 	name := page.Clean(a.profile)
-	parts := []string{widget.Fit(name, min(widget.Width(name), mostProfile))}
+	parts := []string{widget.Fit(name, min(render.Width(name), mostProfile))}
 	if a.layout.Panes == 3 { // There is room.
 		if a.Agent != nil && a.Agents[*a.Agent] != "" {
 			parts = append(parts, page.Clean(a.Agents[*a.Agent]))
@@ -55,10 +55,10 @@ func (a *app) status() string {
 			suffix = fmt.Sprintf("  (%d errors, %s dismisses)", n, a.KeyOf(page.ActDismiss))
 		}
 		if said && a.Reply {
-			return widget.Fit(page.Clean(a.Text), width-widget.Width(suffix)) + a.Styles.Dim(suffix)
+			return widget.Fit(page.Clean(a.Text), width-render.Width(suffix)) + a.Styles.Dim(suffix)
 		}
 		text := a.Styles.WarnSign + " " + page.Clean(a.Errors[0])
-		return a.Styles.Bad(widget.Fit(text, width-widget.Width(suffix))) + a.Styles.Dim(suffix)
+		return a.Styles.Bad(widget.Fit(text, width-render.Width(suffix))) + a.Styles.Dim(suffix)
 	}
 	if said && (len(a.Held) == 0 || !a.Aside) {
 		return widget.Fit(page.Clean(a.Text), width)
@@ -94,7 +94,7 @@ func (a *app) banner() []string {
 	}
 	lines := widget.Wrap(page.Clean(text), min(a.layout.Width-4, 100))
 	for i, line := range lines {
-		margin := max(a.layout.Width-widget.Width(line), 0) / 2
+		margin := max(a.layout.Width-render.Width(line), 0) / 2
 		lines[i] = a.Styles.Bad(widget.Fit(strings.Repeat(" ", margin)+line, a.layout.Width))
 	}
 	return lines

@@ -27,7 +27,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 
-	"fundesk/tui/widget"
+	"fundesk/render"
 )
 
 // Blank is the content of the library's views: nothing to be seen. With none at all it
@@ -213,7 +213,7 @@ func (c *Canvas) paint() []byte {
 // other.
 func (c *Canvas) count(content string) {
 	if c.method == ansi.GraphemeWidth {
-		c.method = widget.Method(content)
+		c.method = render.Method(content)
 		c.renderer.SetWidthMethod(c.method)
 		c.cells.Method = c.method
 	}

@@ -108,7 +108,7 @@ func (d *Desk) nameLines(p *apitype.Person, width int) []string {
 		}
 	}
 	name, right := d.name(), strings.Join(about, " · ")
-	if room := width - widget.Width(right) - 1; widget.Width(name) <= room {
+	if room := width - render.Width(right) - 1; render.Width(name) <= room {
 		return []string{d.Styles.bold(widget.Fit(name, room)) + " " + right}
 	}
 	var lines []string
@@ -303,7 +303,7 @@ func (d *Desk) checkFields(p *apitype.Person, width int) []field {
 		}
 	}
 	address, hint := addressText(p.Address.Pointer()), "   "+d.KeyOf(ActFix)+" corrects"
-	if labelWidth+widget.Width(address+hint) <= width {
+	if labelWidth+render.Width(address+hint) <= width {
 		address += hint
 	}
 	add(address)

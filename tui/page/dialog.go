@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"fundesk/render"
 	"fundesk/tui/widget"
 )
 
@@ -211,10 +212,10 @@ func (c *Choose) View(s Styles, width, height int) (string, []string) {
 	c.cursor = min(c.cursor, max(len(found)-1, 0))
 	longest := 0
 	for _, o := range c.Options {
-		longest = max(longest, widget.Width(o.Label+o.Why)+14)
+		longest = max(longest, render.Width(o.Label+o.Why)+14)
 	}
 	for _, o := range found {
-		longest = max(longest, widget.Width(o.Label)+14)
+		longest = max(longest, render.Width(o.Label)+14)
 	}
 	width = min(width, longest)
 	top := max(0, min(c.cursor-room/2, len(found)-room))
@@ -469,9 +470,9 @@ func DrawDialog(d Dialog, s Styles, screen []string, width int) []string {
 	}
 	inner := min(width-8, 90)
 	title, lines := d.View(s, inner, max(len(screen)-4, 1))
-	longest := widget.Width(title) + 4
+	longest := render.Width(title) + 4
 	for _, line := range lines {
-		longest = max(longest, widget.Width(line))
+		longest = max(longest, render.Width(line))
 	}
 	inner = min(inner, max(longest, 36))
 	height := min(len(lines)+2, len(screen))

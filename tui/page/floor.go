@@ -222,7 +222,7 @@ func (v *Floor) summary(width int) string {
 	}
 	left := fmt.Sprintf(" %s · %s, %d on a call", v.Now().Format("15:04"), render.Plural(len(v.agents), "agent", "agents"), onCall)
 	right := fmt.Sprintf("waiting %d · due %d · later %d ", all.Waiting, all.Due, all.Deferred)
-	return v.Styles.bold(widget.Fit(left, max(width-widget.Width(right), 0)) + right)
+	return v.Styles.bold(widget.Fit(left, max(width-render.Width(right), 0)) + right)
 }
 
 // chosenLine is all that came of the calls of the agent under the cursor.

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
@@ -128,7 +129,7 @@ func (d *Desk) formLines(width, notes int) []string {
 func (d *Desk) label(action, name string, hasKeys bool) string {
 	text := d.KeyOf(action) + " " + name
 	if hasKeys {
-		return d.Styles.chosen(text) + strings.Repeat(" ", max(formLabel-widget.Width(text), 0))
+		return d.Styles.chosen(text) + strings.Repeat(" ", max(formLabel-render.Width(text), 0))
 	}
 	return widget.Fit(d.Styles.Key(d.KeyOf(action))+" "+name, formLabel)
 }
@@ -165,10 +166,10 @@ func (d *Desk) legend(width int, choosing bool) []string {
 	lines := []string{""}
 	for _, item := range items {
 		last := &lines[len(lines)-1]
-		switch w := widget.Width(*last); {
+		switch w := render.Width(*last); {
 		case w == 0:
 			*last = item
-		case w+2+widget.Width(item) > width:
+		case w+2+render.Width(item) > width:
 			lines = append(lines, item)
 		default:
 			*last += "  " + item

@@ -64,17 +64,17 @@ func (v *Stats) bar(label string, n, most, width int, more string, what listing)
 		what = listing{}
 	}
 	v.bars = append(v.bars, what)
-	if most := max(width-barLabel-barNumber-2, 0); widget.Width(more) > most {
+	if most := max(width-barLabel-barNumber-2, 0); render.Width(more) > most {
 		more = widget.Fit(more, most)
 	}
-	room := max(width-barLabel-barNumber-1-widget.Width(more)-2, 0)
+	room := max(width-barLabel-barNumber-1-render.Width(more)-2, 0)
 	length := 0
 	if most > 0 {
 		length = (n*room + most - 1) / most
 	}
 	line := widget.Fit(sign+Clean(label), barLabel) + widget.FitRight(fmt.Sprint(n), barNumber) + " " + v.Styles.accent(strings.Repeat(v.Styles.bar, length))
 	if more != "" {
-		line = widget.Fit(line, width-widget.Width(more)-1) + " " + v.Styles.Dim(more)
+		line = widget.Fit(line, width-render.Width(more)-1) + " " + v.Styles.Dim(more)
 	}
 	return line
 }
@@ -228,7 +228,7 @@ func (v *Stats) pledgeLines(width int) []string {
 		if c.once[status] > 0 {
 			gives[status] += " + once " + v.euros(apitype.Cents(c.once[status]))
 		}
-		most, widest = max(most, n), max(widest, widget.Width(gives[status]))
+		most, widest = max(most, n), max(widest, render.Width(gives[status]))
 	}
 	for _, status := range slices.Sorted(maps.Keys(c.statuses)) {
 		lines = append(lines, v.bar(string(status), c.statuses[status], most, width, widget.Fit(gives[status], widest), listing{PledgesPage, "status=" + string(status)}))

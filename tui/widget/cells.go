@@ -45,7 +45,7 @@ func isInterned(r rune) bool {
 // encode is text as an editor holds it. Of its line ends only the first lines are kept
 // as such; those after them are characters.
 func (c *cells) encode(text string, lines int) string {
-	if isPlain(text) {
+	if render.IsPlain(text) {
 		return text
 	}
 	var b strings.Builder
@@ -59,7 +59,7 @@ func (c *cells) encode(text string, lines int) string {
 		default:
 			drawn := draw(cluster)
 			runes := []rune(cluster)
-			if len(runes) == 1 && drawn == cluster && !isInterned(runes[0]) && uniseg.StringWidth(cluster) == Width(cluster) {
+			if len(runes) == 1 && drawn == cluster && !isInterned(runes[0]) && uniseg.StringWidth(cluster) == render.Width(cluster) {
 				b.WriteString(cluster)
 				continue
 			}
@@ -72,11 +72,11 @@ func (c *cells) encode(text string, lines int) string {
 // draw is a character as a terminal shows it, in one or two cells.
 func draw(cluster string) string {
 	text := render.Clean(Unjoined(cluster))
-	switch w := Width(text); {
+	switch w := render.Width(text); {
 	case w == 0:
 		return " "
 	case w > 2:
-		return Method(text).Truncate(text, 2, "")
+		return render.Method(text).Truncate(text, 2, "")
 	default:
 		return text
 	}
@@ -90,7 +90,7 @@ func (c *cells) intern(text, drawn string) rune {
 		return unicode.ReplacementChar
 	}
 	first := rune(firstNarrow)
-	if Width(drawn) == 2 {
+	if render.Width(drawn) == 2 {
 		first = firstWide
 	}
 	r := first + rune(len(c.texts))
@@ -163,7 +163,7 @@ func (c *cells) line(held string, width, cursor int, mark func(string) string) s
 // joined is typed with the character before it, where the two are one: a typed accent
 // may join the letter before it.
 func joined(before, typed string) (text string, joins bool) {
-	if before == "" || typed == "" || isPlain(typed) {
+	if before == "" || typed == "" || render.IsPlain(typed) {
 		return typed, false
 	}
 	if first, _ := ansi.FirstGraphemeCluster(before+typed, ansi.GraphemeWidth); len(first) > len(before) {

@@ -7,6 +7,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"pgregory.net/rapid"
+
+	"fundesk/render"
 )
 
 // editing is what a page asks of either editor.
@@ -144,8 +146,8 @@ func TestEditingLosesNothing(t *testing.T) {
 			t.Errorf("got %d characters back, want %d", len(e.Value()), len(text))
 		}
 		for i, line := range e.Lines(20, 4, true, strings.ToUpper) {
-			if Width(line) != 20 {
-				t.Errorf("line %d: got %d cells", i, Width(line))
+			if render.Width(line) != 20 {
+				t.Errorf("line %d: got %d cells", i, render.Width(line))
 			}
 		}
 	}
@@ -206,8 +208,8 @@ func TestEditingAsAModel(t *testing.T) {
 			cursors := 0
 			for _, line := range lines {
 				cursors += strings.Count(line, "\x1b[7m")
-				if Width(line) != width {
-					t.Fatalf("got %d cells in %q, want %d", Width(line), line, width)
+				if render.Width(line) != width {
+					t.Fatalf("got %d cells in %q, want %d", render.Width(line), line, width)
 				}
 			}
 			if cursors != 2 {

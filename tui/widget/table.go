@@ -1,6 +1,10 @@
 package widget
 
-import "strings"
+import (
+	"strings"
+
+	"fundesk/render"
+)
 
 // Column of a table. Its width is fixed, or with Grow shares what is left over.
 type Column[R any] struct {
@@ -123,7 +127,7 @@ func appendCell(b []byte, index, width int, right bool, text func([]byte) []byte
 	b = text(b)
 	cell := b[start:]
 	switch {
-	case !isPlain(cell) || len(cell) > width:
+	case !render.IsPlain(cell) || len(cell) > width:
 		fitted := Fit(string(cell), width)
 		if right {
 			fitted = FitRight(strings.TrimRight(fitted, " "), width)

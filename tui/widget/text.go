@@ -13,6 +13,8 @@ package widget
 import (
 	"strings"
 	"unicode/utf8"
+
+	"fundesk/render"
 )
 
 // Fit is text cut or padded to exactly width cells. Styles inside it survive.
@@ -20,7 +22,7 @@ func Fit(text string, width int) string {
 	if width <= 0 {
 		return ""
 	}
-	if isPlain(text) {
+	if render.IsPlain(text) {
 		// Most of a screen is ASCII, where a byte is a cell.
 		if len(text) > width {
 			return text[:width-1] + "…"
@@ -30,42 +32,21 @@ func Fit(text string, width int) string {
 		}
 		return text + blanks(width-len(text))
 	}
-	w := Width(text)
+	w := render.Width(text)
 	if w > width {
-		text = Method(text).Truncate(text, width, "…")
-		w = Width(text)
+		text = render.Cut(text, width)
+		w = render.Width(text)
 	}
 	return text + blanks(width-w)
 }
 
 // FitRight is Fit with the text at the right edge.
 func FitRight(text string, width int) string {
-	w := Width(text)
+	w := render.Width(text)
 	if w >= width {
 		return Fit(text, width)
 	}
 	return blanks(width-w) + text
-}
-
-// Width is the number of cells that text takes: the sum over its code points, as
-// terminals count unless they are asked to do otherwise.
-func Width(text string) int {
-	if isPlain(text) {
-		return len(text)
-	}
-	if width, ok := simpleWidth(text); ok {
-		return width
-	}
-	return Method(text).StringWidth(text)
-}
-
-func isPlain[T ~string | ~[]byte](text T) bool {
-	for i := range len(text) {
-		if text[i] < ' ' || text[i] > '~' {
-			return false
-		}
-	}
-	return true
 }
 
 const manyBlanks = "                                                                                                                                "
@@ -87,11 +68,11 @@ func Wrap(text string, width int) []string {
 	}
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
-		if Width(line) <= width {
+		if render.Width(line) <= width {
 			lines = append(lines, line)
 			continue
 		}
-		lines = append(lines, strings.Split(Method(line).Wrap(line, width, " "), "\n")...)
+		lines = append(lines, strings.Split(render.Method(line).Wrap(line, width, " "), "\n")...)
 	}
 	return lines
 }
@@ -142,14 +123,14 @@ func Over(screen, block []string, width int) []string {
 	if len(block) == 0 {
 		return screen
 	}
-	w := min(Width(block[0]), width)
+	w := min(render.Width(block[0]), width)
 	left := (width - w) / 2
 	top := max((len(screen)-len(block))/2, 0)
 	lines := append([]string(nil), screen...)
 	for i, line := range block {
 		if y := top + i; y < len(lines) {
 			under := lines[y]
-			lines[y] = Fit(Method(under).Truncate(under, left, ""), left) + "\x1b[m" + Fit(line, w) + "\x1b[m" + rightOf(under, left+w, width)
+			lines[y] = Fit(render.Method(under).Truncate(under, left, ""), left) + "\x1b[m" + Fit(line, w) + "\x1b[m" + rightOf(under, left+w, width)
 		}
 	}
 	return lines
@@ -158,9 +139,9 @@ func Over(screen, block []string, width int) []string {
 // rightOf is what stands from a cell on in a line of width cells. Half a wide character
 // becomes a blank.
 func rightOf(line string, from, width int) string {
-	m := Method(line)
+	m := render.Method(line)
 	right := m.TruncateLeft(line, from, "")
-	if Width(right) > width-from {
+	if render.Width(right) > width-from {
 		right = m.TruncateLeft(line, from+1, "")
 	}
 	return FitRight(right, width-from)
@@ -185,9 +166,9 @@ func Frame(border Border, title string, lines []string, width, height int) []str
 	}
 	head := border.TopLeft + border.Horizontal
 	if title != "" {
-		head += " " + Fit(title, min(Width(title), inner)) + " "
+		head += " " + Fit(title, min(render.Width(title), inner)) + " "
 	}
-	head += strings.Repeat(border.Horizontal, max(width-Width(head)-1, 0)) + border.TopRight
+	head += strings.Repeat(border.Horizontal, max(width-render.Width(head)-1, 0)) + border.TopRight
 	framed := make([]string, 0, height)
 	framed = append(framed, Fit(head, width))
 	for _, line := range Block(lines, inner, height-2) {
@@ -212,7 +193,7 @@ const (
 // own: joiners after a letter or a picture, variants, keycaps and skin tones. A family
 // becomes its members, and a border after it stays where it is.
 func Unjoined(text string) string {
-	if isPlain(text) {
+	if render.IsPlain(text) {
 		return text
 	}
 	var b strings.Builder

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"fundesk/render"
 )
 
 func TestFitIsExact(t *testing.T) {
@@ -13,10 +15,10 @@ func TestFitIsExact(t *testing.T) {
 	texts := []string{"", "a", "plain text", "世界你好", "e\u0301e\u0301", "👩‍👩‍👧 family", "\x1b[1mbold\x1b[m and more", strings.Repeat("x", 300), "שלום"}
 	for _, text := range texts {
 		for _, width := range []int{0, 1, 2, 3, 7, 20, 140} {
-			if got := Width(Fit(text, width)); got != width {
+			if got := render.Width(Fit(text, width)); got != width {
 				t.Errorf("Fit(%q, %d): got %d cells, want %d", text, width, got, width)
 			}
-			if got := Width(FitRight(text, width)); got != width {
+			if got := render.Width(FitRight(text, width)); got != width {
 				t.Errorf("FitRight(%q, %d): got %d cells, want %d", text, width, got, width)
 			}
 		}
@@ -29,8 +31,8 @@ func TestWrapKeepsEveryCharacter(t *testing.T) {
 	for width := 2; width < 40; width++ {
 		lines := Wrap(text, width)
 		for _, line := range lines {
-			if Width(line) > width {
-				t.Errorf("width %d: line %q has %d cells", width, line, Width(line))
+			if render.Width(line) > width {
+				t.Errorf("width %d: line %q has %d cells", width, line, render.Width(line))
 			}
 		}
 		squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
@@ -64,8 +66,8 @@ func TestTableDrawsItsWindow(t *testing.T) {
 				t.Errorf("move %d: got %d lines with %d chosen, want 9 with 1", move, len(lines), chosen)
 			}
 			for _, line := range lines {
-				if Width(line) != width {
-					t.Errorf("width %d: got %d cells in %q", width, Width(line), line)
+				if render.Width(line) != width {
+					t.Errorf("width %d: got %d cells in %q", width, render.Width(line), line)
 				}
 			}
 		}
@@ -81,14 +83,14 @@ func TestOverKeepsTheScreen(t *testing.T) {
 		t.Fatalf("lines: got %d, want 9", len(lines))
 	}
 	for _, line := range lines {
-		if Width(line) != 40 {
-			t.Errorf("got %d cells, want 40: %q", Width(line), line)
+		if render.Width(line) != 40 {
+			t.Errorf("got %d cells, want 40: %q", render.Width(line), line)
 		}
 	}
 	for from := range 4 {
 		under := []string{"abcd世界efgh|"}
 		over := Over(under, []string{strings.Repeat("#", 3+from*2)}, 13)
-		if got := ansi.Strip(over[0]); !strings.HasSuffix(got, "h|") || Width(got) != 13 {
+		if got := ansi.Strip(over[0]); !strings.HasSuffix(got, "h|") || render.Width(got) != 13 {
 			t.Errorf("beside a wide character: got %q, want its end unmoved", got)
 		}
 	}
@@ -114,7 +116,7 @@ func TestUnjoinedIsAsWideEverywhere(t *testing.T) {
 			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
-			if wc, clusters := Width(got), ansi.StringWidth(got); wc != clusters && utf8.ValidString(test.want) && !strings.Contains(test.want, "\u200d") {
+			if wc, clusters := render.Width(got), ansi.StringWidth(got); wc != clusters && utf8.ValidString(test.want) && !strings.Contains(test.want, "\u200d") {
 				t.Errorf("%q: got %d cells and %d, want them equal", got, wc, clusters)
 			}
 		})

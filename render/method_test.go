@@ -1,15 +1,10 @@
-package widget
+package render
 
 import (
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
-
-	"fundesk/render"
 )
 
 // What is counted without the large tables has the same width as with them, and makes no
@@ -18,7 +13,7 @@ func TestMethodsAgreeWhereEitherIsUsed(t *testing.T) {
 	t.Parallel()
 	simple := 0
 	for r := rune(' '); r <= utf8.MaxRune; r++ {
-		if r > '~' && !render.IsSimple(r) {
+		if r > '~' && !isSimple(r) {
 			continue
 		}
 		simple++
@@ -37,26 +32,6 @@ func TestMethodsAgreeWhereEitherIsUsed(t *testing.T) {
 	} {
 		if got := Method(text); got != want {
 			t.Errorf("%q: got method %d, want %d", text, got, want)
-		}
-	}
-}
-
-// All that the interface draws by itself is counted without the large tables.
-func TestScreensNeedNoTables(t *testing.T) {
-	t.Parallel()
-	paths, err := filepath.Glob(filepath.Join("..", "testdata", "*.txt"))
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("screens: got %v %v, want some", paths, err)
-	}
-	for _, path := range paths {
-		screen, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(strings.ReplaceAll(string(screen), "世界", "")) { // A name.
-			if Method(line) != ansi.GraphemeWidth {
-				t.Errorf("%s: %q needs the tables", path, line)
-			}
 		}
 	}
 }
