@@ -137,15 +137,15 @@ func (d *Day) onDonors(read donorsRead, err error) {
 // FindDonors are those who have the words in their name or city, or the digits in one of their
 // numbers, however they are written; those with an open call come first.
 func (d *Day) FindDonors(search string, limit int) []Donor {
-	words, number := Words(search), newDialled(search)
-	if len(words) == 0 {
+	terms, number := SearchTerms(search), newDialled(search)
+	if len(terms) == 0 {
 		return nil
 	}
 	open := d.openCalls()
 	var found, others []Donor
 	seen := map[apitype.UUID]bool{}
 	add := func(donor Donor) {
-		if seen[donor.ID] || !donor.has(words, number) {
+		if seen[donor.ID] || !donor.has(terms, number) {
 			return
 		}
 		seen[donor.ID] = true
@@ -203,11 +203,11 @@ const (
 	countryCode = 3
 )
 
-func (d Donor) has(words []string, number dialled) bool {
+func (d Donor) has(terms []string, number dialled) bool {
 	if len(number.digits) >= leastDigits {
 		return number.isIn(d.numbers[0]) || number.isIn(d.numbers[1])
 	}
-	return Finds(d.Name+" "+d.City, words)
+	return Finds(d.Name+" "+d.City, terms)
 }
 
 // knownCandidates are the open calls that are known here.

@@ -47,17 +47,17 @@ func parseLater(text string, now time.Time, zone *time.Location) (time.Time, boo
 	if at, err := time.Parse(time.RFC3339, strings.ToUpper(text)); err == nil {
 		return at, true
 	}
-	words := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' || r == 't' && isDated(text) })
-	if after, ok := duration(words); ok {
+	tokens := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' || r == 't' && isDated(text) })
+	if after, ok := duration(tokens); ok {
 		return now.Add(after), true
 	}
 	l := later{now: now}
-	for len(words) > 0 {
-		n := l.take(words)
+	for len(tokens) > 0 {
+		n := l.take(tokens)
 		if n == 0 {
 			return time.Time{}, false
 		}
-		words = words[n:]
+		tokens = tokens[n:]
 	}
 	return l.time(zone)
 }
@@ -66,7 +66,7 @@ func parseLater(text string, now time.Time, zone *time.Location) (time.Time, boo
 // follow a T.
 func isDated(text string) bool { return len(text) > 10 && text[4] == '-' && text[10] == 't' }
 
-// time is what the words name together.
+// time is what the tokens name together.
 func (l later) time(zone *time.Location) (time.Time, bool) {
 	if l.day.IsZero() && !l.timed {
 		return time.Time{}, false
@@ -89,9 +89,9 @@ func (l later) time(zone *time.Location) (time.Time, bool) {
 	return at, true
 }
 
-// take reads what the first words name and tells how many they were; 0 is none of them.
-func (l *later) take(words []string) int {
-	word := words[0]
+// take reads what the first tokens name and tells how many they were; 0 is none of them.
+func (l *later) take(tokens []string) int {
+	word := tokens[0]
 	switch word {
 	case "at", "um", "om", "on", "am", "op", "uhr", "uur", "next", "this":
 		return 1
@@ -115,18 +115,18 @@ func (l *later) take(words []string) int {
 		}
 		return l.setDay(l.now.AddDate(0, 0, ahead), 1)
 	}
-	if n := l.takeDate(words); n > 0 {
+	if n := l.takeDate(tokens); n > 0 {
 		return n
 	}
-	return l.takeTime(words)
+	return l.takeTime(tokens)
 }
 
-func (l *later) setDay(day time.Time, words int) int {
+func (l *later) setDay(day time.Time, tokens int) int {
 	if !l.day.IsZero() {
 		return 0
 	}
 	l.day = day
-	return words
+	return tokens
 }
 
 func (l *later) setTime(hour, minute int) bool {
@@ -138,17 +138,17 @@ func (l *later) setTime(hour, minute int) bool {
 }
 
 // takeDate reads "24-12", "24.12.2026", "2026-12-24" or "24 december".
-func (l *later) takeDate(words []string) int {
-	if len(words) > 1 {
-		if month := months[words[1]]; month > 0 {
-			day, err := strconv.Atoi(strings.TrimRight(words[0], "."))
+func (l *later) takeDate(tokens []string) int {
+	if len(tokens) > 1 {
+		if month := months[tokens[1]]; month > 0 {
+			day, err := strconv.Atoi(strings.TrimRight(tokens[0], "."))
 			if err != nil {
 				return 0
 			}
 			return l.setDate(0, month, day, 2)
 		}
 	}
-	parts := strings.FieldsFunc(words[0], func(r rune) bool { return r == '-' || r == '/' || r == '.' })
+	parts := strings.FieldsFunc(tokens[0], func(r rune) bool { return r == '-' || r == '/' || r == '.' })
 	numbers := make([]int, len(parts))
 	for i, part := range parts {
 		n, err := strconv.Atoi(part)
@@ -172,7 +172,7 @@ func (l *later) takeDate(words []string) int {
 }
 
 // setDate sets a day of a year, of the next one that is ahead where the year is 0.
-func (l *later) setDate(year int, month time.Month, day, words int) int {
+func (l *later) setDate(year int, month time.Month, day, tokens int) int {
 	next := year == 0
 	if next {
 		year = l.now.Year()
@@ -184,14 +184,14 @@ func (l *later) setDate(year int, month time.Month, day, words int) int {
 	if today := time.Date(l.now.Year(), l.now.Month(), l.now.Day(), 0, 0, 0, 0, l.now.Location()); next && date.Before(today) {
 		date = time.Date(year+1, month, day, 0, 0, 0, 0, l.now.Location())
 	}
-	return l.setDay(date, words)
+	return l.setDay(date, tokens)
 }
 
 // takeTime reads "18:00", "18.30", "9", "6pm" or "6 pm".
-func (l *later) takeTime(words []string) int {
-	word, used := words[0], 1
-	if len(words) > 1 && (words[1] == "am" || words[1] == "pm") {
-		word, used = word+words[1], 2
+func (l *later) takeTime(tokens []string) int {
+	word, used := tokens[0], 1
+	if len(tokens) > 1 && (tokens[1] == "am" || tokens[1] == "pm") {
+		word, used = word+tokens[1], 2
 	}
 	half := ""
 	for _, suffix := range []string{"am", "pm", "uhr", "uur"} {
@@ -226,12 +226,12 @@ func (l *later) takeTime(words []string) int {
 }
 
 // duration reads "in 2 hours", "2 h" or "90m".
-func duration(words []string) (time.Duration, bool) {
-	ahead := len(words) > 0 && words[0] == "in"
+func duration(tokens []string) (time.Duration, bool) {
+	ahead := len(tokens) > 0 && tokens[0] == "in"
 	if ahead {
-		words = words[1:]
+		tokens = tokens[1:]
 	}
-	text := strings.Join(words, "")
+	text := strings.Join(tokens, "")
 	unit := strings.TrimLeft(text, "0123456789.")
 	if unit == "uur" && !ahead { // "18 uur" is a time of day.
 		return 0, false

@@ -40,18 +40,18 @@ var letters = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 })
 
-// Words are a search taken apart, ready for Finds.
-func Words(search string) []string { return strings.Fields(Fold(search)) }
+// SearchTerms are a search taken apart, ready for Finds.
+func SearchTerms(search string) []string { return strings.Fields(Fold(search)) }
 
 // Finds reports whether a text has all of the words: whole or in part, and words of letters
 // with a slip of the finger, two in a long one.
-func Finds(text string, words []string) bool {
-	if len(words) == 0 {
+func Finds(text string, terms []string) bool {
+	if len(terms) == 0 {
 		return true
 	}
 	folded := Fold(text)
-	for _, word := range words {
-		if !strings.Contains(folded, word) && !hasNearly(folded, word) {
+	for _, term := range terms {
+		if !strings.Contains(folded, term) && !hasNearly(folded, term) {
 			return false
 		}
 	}

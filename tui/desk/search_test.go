@@ -22,7 +22,7 @@ func TestFinds(t *testing.T) {
 		{"Anna", "", true},
 	}
 	for _, test := range tests {
-		if got := Finds(test.text, Words(test.search)); got != test.want {
+		if got := Finds(test.text, SearchTerms(test.search)); got != test.want {
 			t.Errorf("%q in %q: got %v, want %v", test.search, test.text, got, test.want)
 		}
 	}

@@ -106,7 +106,7 @@ func (v *Calls) Work() tea.Cmd {
 // and person: they look through what was read.
 func (e *Env) callQuery(text string) (query[CallRow], error) {
 	local := filterNames(apitype.CallSelections())
-	t, err := parseTerms(text, e.Now(), append(filterNames(apitype.CallFilters()), local...)...)
+	t, err := parseFilter(text, e.Now(), append(filterNames(apitype.CallFilters()), local...)...)
 	if err != nil {
 		return query[CallRow]{}, err
 	}
@@ -130,7 +130,7 @@ func (e *Env) callQuery(text string) (query[CallRow], error) {
 		return row
 	}
 	return query[CallRow]{
-		keep: keepWords(t, CallRow.search, more), says: t.says(local...),
+		keep: keepTerms(t, CallRow.search, more), says: t.says(local...),
 		changed: func(ctx context.Context, since apitype.Time) ([]CallRow, error) {
 			o := o
 			o.UpdatedAfter = later(o.UpdatedAfter, since)

@@ -140,7 +140,7 @@ func (d *Desk) queuePane(width, height int) []string {
 		if c.Due {
 			name = s.dueSign + " " + name
 		}
-		text := widget.Fit(name, room) + " " + s.kind(c.Type)(widget.Fit(kindWords(c.Type, kindWidth), kindWidth)) + widget.FitRight(string(render.AppendAge(nil, d.Now().Sub(c.RequestedAt))), 5)
+		text := widget.Fit(name, room) + " " + s.kind(c.Type)(widget.Fit(kindLabel(c.Type, kindWidth), kindWidth)) + widget.FitRight(string(render.AppendAge(nil, d.Now().Sub(c.RequestedAt))), 5)
 		if c.Attempts > 0 {
 			text += fmt.Sprintf("%4d", c.Attempts)
 		}
@@ -165,8 +165,8 @@ func (d *Desk) queueTitle() string {
 	return title
 }
 
-// kindWords is a type of call in a column, its first letters where that is narrow.
-func kindWords(t apitype.CallType, width int) string {
+// kindLabel is a type of call in a column, its first letters where that is narrow.
+func kindLabel(t apitype.CallType, width int) string {
 	if width > kindLetters {
 		return Clean(render.Words(string(t)))
 	}

@@ -74,19 +74,19 @@ func (d *Desk) EditNotes() tea.Cmd {
 	if command == "" {
 		command = os.Getenv("EDITOR")
 	}
-	words := strings.Fields(command)
-	if len(words) == 0 {
+	args := strings.Fields(command)
+	if len(args) == 0 {
 		d.Sayf("set $EDITOR to write notes in an editor; %s writes them here", d.KeyOf(ActNotes))
 		return nil
 	}
 	e := &notesEditor{box: d.Outbox, save: d.Autosave.Save, notes: editedNotes{draft: d.Draft()}, run: func(path string) error {
-		return d.runEditor(d.Ctx, append(words, path))
+		return d.runEditor(d.Ctx, append(args, path))
 	}}
 	return tea.Exec(e, func(err error) tea.Msg { return Edited(e.notes.draft, e.notes.changed, err) })
 }
 
-func (e *Env) runEditor(ctx context.Context, words []string) error {
-	command := exec.CommandContext(ctx, words[0], words[1:]...)
+func (e *Env) runEditor(ctx context.Context, args []string) error {
+	command := exec.CommandContext(ctx, args[0], args[1:]...)
 	command.Stdin, command.Stdout, command.Stderr = e.In, e.Out, os.Stderr
 	if e.In == nil {
 		command.Stdin = os.Stdin

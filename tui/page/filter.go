@@ -10,21 +10,21 @@ import (
 	"fundesk/tui/desk"
 )
 
-// terms is a filter taken apart: name=value pairs in the interface's terms, and words
+// parsedFilter is a filter taken apart: name=value pairs in the interface's terms, and terms
 // that are looked for in what is shown.
-type terms struct {
+type parsedFilter struct {
 	values map[string]string
-	words  []string
+	terms  []string
 	now    time.Time
 }
 
-// parseTerms reads a filter and refuses names that are not known.
-func parseTerms(text string, now time.Time, known ...string) (terms, error) {
-	t := terms{values: map[string]string{}, now: now}
+// parseFilter reads a filter and refuses names that are not known.
+func parseFilter(text string, now time.Time, known ...string) (parsedFilter, error) {
+	t := parsedFilter{values: map[string]string{}, now: now}
 	for word := range strings.FieldsSeq(text) {
 		name, value, isPair := strings.Cut(word, "=")
 		if !isPair {
-			t.words = append(t.words, desk.Fold(word))
+			t.terms = append(t.terms, desk.Fold(word))
 			continue
 		}
 		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) })
@@ -39,13 +39,13 @@ func parseTerms(text string, now time.Time, known ...string) (terms, error) {
 	return t, nil
 }
 
-// keepWords is the local part that looks for words; nil when there are none.
-func keepWords[R any](t terms, search func(R) string, more func(R) bool) func(R) bool {
-	if len(t.words) == 0 && more == nil {
+// keepTerms is the local part that looks for terms; nil when there are none.
+func keepTerms[R any](t parsedFilter, search func(R) string, more func(R) bool) func(R) bool {
+	if len(t.terms) == 0 && more == nil {
 		return nil
 	}
 	return func(row R) bool {
-		return (more == nil || more(row)) && (len(t.words) == 0 || desk.Finds(search(row), t.words))
+		return (more == nil || more(row)) && (len(t.terms) == 0 || desk.Finds(search(row), t.terms))
 	}
 }
 
@@ -61,8 +61,8 @@ func filterNames[O any](filters []apitype.Filter[O]) []string {
 	return names
 }
 
-// setFilters sets the options that the terms name.
-func setFilters[O any](t terms, filters []apitype.Filter[O], o *O) error {
+// setFilters sets the options that the filter names.
+func setFilters[O any](t parsedFilter, filters []apitype.Filter[O], o *O) error {
 	for _, f := range filters {
 		if text, given := t.values[f.Name]; given {
 			if err := f.Set(o, text, t.now); err != nil {
@@ -74,7 +74,7 @@ func setFilters[O any](t terms, filters []apitype.Filter[O], o *O) error {
 }
 
 // says tells which parts of a filter the service does, and which are done here.
-func (t terms) says(local ...string) string {
+func (t parsedFilter) says(local ...string) string {
 	var there, here []string
 	for name := range t.values {
 		if slices.Contains(local, name) {
@@ -83,7 +83,7 @@ func (t terms) says(local ...string) string {
 			there = append(there, name)
 		}
 	}
-	if len(t.words) > 0 {
+	if len(t.terms) > 0 {
 		here = append(here, "words")
 	}
 	slices.Sort(there)

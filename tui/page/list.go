@@ -340,7 +340,7 @@ func (l *List[R]) width(layout Layout) int {
 // summary says how much of the list is here, and what filters it.
 func (l *List[R]) summary(width int) string {
 	text := " " + render.Plural(len(l.shown()), strings.TrimSuffix(l.name, "s"), l.name)
-	if l.query.keep != nil || len(l.arranged.words) > 0 {
+	if l.query.keep != nil || len(l.arranged.terms) > 0 {
 		text += fmt.Sprintf(" of %d read", l.read)
 	}
 	switch {

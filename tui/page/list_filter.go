@@ -19,8 +19,8 @@ func (l *List[R]) AskFilter() tea.Cmd {
 	p := &Prompt{Title: "Filter " + l.name, help: l.Hint, history: l.filters, complete: l.completions}
 	p.Editor.SetValue(l.filter)
 	p.changed = func(text string) string {
-		t, err := parseTerms(text, l.Now(), l.fieldNames()...)
-		l.narrow(t.words)
+		t, err := parseFilter(text, l.Now(), l.fieldNames()...)
+		l.narrow(t.terms)
 		if err == nil && !strings.HasSuffix(text, "=") {
 			_, err = l.parse(text)
 		}
@@ -50,8 +50,8 @@ func isUnfinished(text string, completions func(string) []string) bool {
 }
 
 // narrow shows those of the rows that have some words.
-func (l *List[R]) narrow(words []string) {
-	l.arranged.words = words
+func (l *List[R]) narrow(terms []string) {
+	l.arranged.terms = terms
 	l.arrange()
 	l.table.Place(l.table.Cursor(), len(l.shown()))
 }
@@ -68,7 +68,7 @@ func (l *List[R]) setFilter(text string) tea.Cmd {
 		l.Fail("cannot filter", err)
 		return nil
 	}
-	l.query, l.filter, l.arranged.words = q, strings.TrimSpace(text), nil
+	l.query, l.filter, l.arranged.terms = q, strings.TrimSpace(text), nil
 	l.table.Place(0, 0)
 	return l.restart()
 }

@@ -16,7 +16,7 @@ type arranged[R any] struct {
 	rows    []R // Nil: as they were read.
 	by      int // Index of the column they are sorted by; -1 for none.
 	reverse bool
-	words   []string // Only rows that have them, while a filter is typed.
+	terms   []string // Only rows that have them, while a filter is typed.
 }
 
 // shown are the rows in the order in which they stand on the screen.
@@ -32,10 +32,10 @@ func (l *List[R]) shown() []R {
 func (l *List[R]) arrange() {
 	chosen, had := l.Chosen()
 	l.arranged.rows = nil
-	if l.arranged.by >= 0 || len(l.arranged.words) > 0 {
+	if l.arranged.by >= 0 || len(l.arranged.terms) > 0 {
 		l.arranged.rows = make([]R, 0, len(l.Rows))
 		for _, row := range l.Rows {
-			if desk.Finds(l.search(row), l.arranged.words) {
+			if desk.Finds(l.search(row), l.arranged.terms) {
 				l.arranged.rows = append(l.arranged.rows, row)
 			}
 		}

@@ -80,7 +80,7 @@ func NewPersons(s *Env) *List[PersonRow] {
 
 // personQuery understands a filter on persons.
 func (e *Env) personQuery(text string) (query[PersonRow], error) {
-	t, err := parseTerms(text, e.Now(), filterNames(apitype.PersonFilters())...)
+	t, err := parseFilter(text, e.Now(), filterNames(apitype.PersonFilters())...)
 	if err != nil {
 		return query[PersonRow]{}, err
 	}
@@ -89,7 +89,7 @@ func (e *Env) personQuery(text string) (query[PersonRow], error) {
 		return query[PersonRow]{}, err
 	}
 	return query[PersonRow]{
-		keep: keepWords(t, PersonRow.search, nil), says: t.says(),
+		keep: keepTerms(t, PersonRow.search, nil), says: t.says(),
 		// The interface tells new persons only, not changed ones.
 		changed: func(ctx context.Context, since apitype.Time) ([]PersonRow, error) {
 			o := o

@@ -182,7 +182,7 @@ func (r PledgeRow) allows(act apitype.PledgeAction) bool {
 
 // pledgeQuery understands a filter on pledges.
 func (e *Env) pledgeQuery(d *donors, text string) (query[PledgeRow], error) {
-	t, err := parseTerms(text, e.Now(), filterNames(apitype.PledgeFilters())...)
+	t, err := parseFilter(text, e.Now(), filterNames(apitype.PledgeFilters())...)
 	if err != nil {
 		return query[PledgeRow]{}, err
 	}
@@ -195,11 +195,11 @@ func (e *Env) pledgeQuery(d *donors, text string) (query[PledgeRow], error) {
 		o.Paging = apitype.Paging{First: new(ListPage), After: after}
 		return readBatch(e.newPledgeRow)(e.Client.Pledges.List(ctx, o))
 	}
-	if len(t.words) > 0 {
+	if len(t.terms) > 0 {
 		fetch = d.withDonors(e.Client, fetch)
 	}
 	return query[PledgeRow]{
-		fetch: fetch, keep: keepWords(t, d.search, nil), says: t.says(),
+		fetch: fetch, keep: keepTerms(t, d.search, nil), says: t.says(),
 		remains: func(r PledgeRow) bool { return o.Status == nil || r.status.String() == string(*o.Status) },
 		changed: func(ctx context.Context, since apitype.Time) ([]PledgeRow, error) {
 			read := func(o apitype.PledgeListOptions) ([]PledgeRow, error) {

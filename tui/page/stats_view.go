@@ -83,7 +83,7 @@ func (v *Stats) bar(label string, n, most, width int, more string, what listing)
 func kinds(counts map[apitype.CallType]int) string {
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%s %d", kindWords(kind, kindLetters), counts[kind]))
+		parts = append(parts, fmt.Sprintf("%s %d", kindLabel(kind, kindLetters), counts[kind]))
 	}
 	return strings.Join(parts, " ")
 }
