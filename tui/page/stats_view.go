@@ -53,30 +53,37 @@ const (
 	barNumber = 7
 )
 
-// bar is one line of a chart: a label, the number, a bar, and what it is made of. What is behind
-// it is opened with Enter; the chosen one is marked.
-func (v *Stats) bar(label string, n, most, width int, more string, what listing) string {
-	sign := " "
-	if len(v.bars) == v.cursor {
-		sign = v.Styles.mark
+// bar is one line of a chart.
+type bar struct {
+	label string
+	n     int
+	more  string  // What it is made of.
+	list  listing // What Enter opens.
+}
+
+// chart is bars below a title, the longest as long as there is room. The chosen one is marked.
+func (v *Stats) chart(title string, bars []bar, width int) []string {
+	lines := []string{v.Styles.bold(title)}
+	most, widest := 1, 0
+	for _, b := range bars {
+		most, widest = max(most, b.n), max(widest, render.Width(b.more))
 	}
-	if n == 0 {
-		what = listing{}
+	widest = min(widest, max(width-barLabel-barNumber-2, 0))
+	for _, b := range bars {
+		sign := " "
+		if len(v.bars) == v.cursor {
+			sign = v.Styles.mark
+		}
+		v.bars = append(v.bars, b.list)
+		room := max(width-barLabel-barNumber-1-widest-2, 0)
+		length := (b.n*room + most - 1) / most
+		line := widget.Fit(sign+Clean(b.label), barLabel) + widget.FitRight(fmt.Sprint(b.n), barNumber) + " " + v.Styles.accent(strings.Repeat(v.Styles.bar, length))
+		if widest > 0 {
+			line = widget.Fit(line, width-widest-1) + " " + v.Styles.Dim(widget.Fit(b.more, widest))
+		}
+		lines = append(lines, line)
 	}
-	v.bars = append(v.bars, what)
-	if most := max(width-barLabel-barNumber-2, 0); render.Width(more) > most {
-		more = widget.Fit(more, most)
-	}
-	room := max(width-barLabel-barNumber-1-render.Width(more)-2, 0)
-	length := 0
-	if most > 0 {
-		length = (n*room + most - 1) / most
-	}
-	line := widget.Fit(sign+Clean(label), barLabel) + widget.FitRight(fmt.Sprint(n), barNumber) + " " + v.Styles.accent(strings.Repeat(v.Styles.bar, length))
-	if more != "" {
-		line = widget.Fit(line, width-render.Width(more)-1) + " " + v.Styles.Dim(more)
-	}
-	return line
+	return lines
 }
 
 // kinds says how many of each type, in the room that there is.
@@ -98,32 +105,28 @@ func sum[K comparable](counts map[K]int) int {
 
 func (v *Stats) callTables(width int) []string {
 	c := v.counts
-	lines := []string{v.Styles.bold("Requested calls by age and type")}
-	most, widest := 0, 0
-	for _, byKind := range c.requestedAge {
-		most, widest = max(most, sum(byKind)), max(widest, len(kinds(byKind)))
-	}
+	var requested, attempts []bar
 	newest := v.Now()
 	for _, group := range ages {
 		byKind := c.requestedAge[group.title]
 		oldest := v.Now().Add(-time.Duration(min(group.days, mostDays)) * 24 * time.Hour)
 		from := latest(oldest, v.period.since(v.Now()))
-		what := listing{CallsPage, "status=requested requestedFrom=" + apitype.NewTime(from).String() + " requestedUntil=" + apitype.NewTime(newest).String()}
-		lines = append(lines, v.bar(group.title, sum(byKind), most, width, widget.Fit(kinds(byKind), widest), what))
+		list := listing{CallsPage, "status=requested requestedFrom=" + apitype.NewTime(from).String() + " requestedUntil=" + apitype.NewTime(newest).String()}
+		if len(byKind) == 0 {
+			list = listing{}
+		}
+		requested = append(requested, bar{group.title, sum(byKind), kinds(byKind), list})
 		newest = oldest
 	}
-	lines = append(lines, "", v.Styles.bold("Attempts before a result"))
-	most = 0
-	for _, n := range c.attempts {
-		most = max(most, n)
-	}
 	for _, group := range apitype.AttemptsGroups() {
-		if c.attempts[group] == 0 {
-			continue
+		if n := c.attempts[group]; n > 0 {
+			attempts = append(attempts, bar{group, n, "", v.callsBehind("status=completed attempts=" + group)})
 		}
-		lines = append(lines, v.bar(group, c.attempts[group], most, width, "", v.callsBehind("status=completed attempts="+group)))
 	}
-	return append(append(lines, ""), v.dayLines(width)...)
+	return slices.Concat(
+		v.chart("Requested calls by age and type", requested, width), []string{""},
+		v.chart("Attempts before a result", attempts, width), []string{""},
+		v.dayLines(width))
 }
 
 // statsDays is how many days are shown.
@@ -133,32 +136,28 @@ const statsDays = 14
 // with its types and its mean rating.
 func (v *Stats) dayLines(width int) []string {
 	today := v.Now().Local()
-	days := make([]day, statsDays)
-	most, widest := 0, 0
+	bars := make([]bar, statsDays)
 	counts, ratings := make([]float64, statsDays), make([]float64, statsDays)
-	for i := range days {
-		if d := v.counts.days[today.AddDate(0, 0, i-statsDays+1).Format(time.DateOnly)]; d != nil {
-			days[i] = *d
+	for i := range statsDays { // The latest day first; the lines go the other way.
+		date := today.AddDate(0, 0, -i)
+		d, mean := day{}, "   -"
+		if known := v.counts.days[date.Format(time.DateOnly)]; known != nil {
+			d = *known
 		}
-		counts[i], ratings[i] = float64(days[i].calls), days[i].ratings.mean()
-		most, widest = max(most, days[i].calls), max(widest, len(kinds(days[i].kinds)))
+		if d.ratings.n > 0 {
+			mean = fmt.Sprintf("%4.1f", d.ratings.mean())
+		}
+		counts[statsDays-1-i], ratings[statsDays-1-i] = float64(d.calls), d.ratings.mean()
+		bars[i] = bar{label: date.Format("Mon 2 Jan"), n: d.calls, more: mean + " " + kinds(d.kinds)}
+		if d.calls > 0 {
+			bars[i].list = v.callsBehind("status=completed completedOn=" + date.Format(time.DateOnly))
+		}
 	}
-	lines := []string{
-		v.Styles.bold("Completed by day and type, mean rating"),
-		v.line("calls a day", counts, fmt.Sprintf("up to %d", most)),
+	lines := v.chart("Completed by day and type, mean rating", bars, width)
+	return slices.Concat(lines[:1], []string{
+		v.line("calls a day", counts, fmt.Sprintf("up to %.0f", slices.Max(counts))),
 		v.line("mean rating", ratings, fmt.Sprintf("up to %.1f", slices.Max(ratings))),
-	}
-	for i := statsDays - 1; i >= 0; i-- {
-		mean := "   -"
-		if days[i].ratings.n > 0 {
-			mean = fmt.Sprintf("%4.1f", days[i].ratings.mean())
-		}
-		more := mean + " " + widget.Fit(kinds(days[i].kinds), widest)
-		date := today.AddDate(0, 0, i-statsDays+1)
-		what := v.callsBehind("status=completed completedOn=" + date.Format(time.DateOnly))
-		lines = append(lines, v.bar(date.Format("Mon 2 Jan"), days[i].calls, most, width, more, what))
-	}
-	return append(lines, "")
+	}, lines[1:], []string{""})
 }
 
 // line draws values as one line of steps, the oldest first.
@@ -174,22 +173,18 @@ func (v *Stats) line(label string, values []float64, more string) string {
 
 func (v *Stats) otherTables(width int) []string {
 	c := v.counts
-	lines := []string{v.Styles.bold("Results by type")}
 	codes := slices.SortedFunc(maps.Keys(c.results), func(a, b string) int {
 		return cmp.Or(cmp.Compare(sum(c.results[b]), sum(c.results[a])), strings.Compare(a, b))
 	})
-	most, widest := 0, 0
+	var results []bar
 	for _, code := range codes {
-		most, widest = max(most, sum(c.results[code])), max(widest, len(kinds(c.results[code])))
-	}
-	for _, code := range codes {
-		what := v.callsBehind("resultCode=" + code)
+		list := v.callsBehind("resultCode=" + code)
 		if strings.ContainsFunc(code, unicode.IsSpace) {
-			what = listing{} // A blank ends a filter's value.
+			list = listing{} // A blank ends a filter's value.
 		}
-		lines = append(lines, v.bar(code, sum(c.results[code]), most, width, widget.Fit(kinds(c.results[code]), widest), what))
+		results = append(results, bar{code, sum(c.results[code]), kinds(c.results[code]), list})
 	}
-	lines = append(lines, "", v.Styles.bold("Retention rating by type"))
+	lines := append(v.chart("Results by type", results, width), "", v.Styles.bold("Retention rating by type"))
 	for _, kind := range slices.Sorted(maps.Keys(c.ratings)) {
 		r := c.ratings[kind]
 		lines = append(lines, widget.Fit(" "+Clean(string(kind)), barLabel)+fmt.Sprintf("%*.1f  of %s", barNumber, r.mean(), render.Plural(r.n, "call", "calls")))
@@ -220,19 +215,15 @@ func (v *Stats) callsBehind(filter string) listing {
 // each month is never added to what is given each year.
 func (v *Stats) pledgeLines(width int) []string {
 	c := v.counts
-	lines := []string{"", v.Styles.bold("Pledges by status, and what they give in a year")}
-	most, widest := 0, 0
-	gives := map[apitype.PledgeStatus]string{}
-	for status, n := range c.statuses {
-		gives[status] = v.euros(apitype.Cents(c.yearly[status]))
-		if c.once[status] > 0 {
-			gives[status] += " + once " + v.euros(apitype.Cents(c.once[status]))
-		}
-		most, widest = max(most, n), max(widest, render.Width(gives[status]))
-	}
+	var bars []bar
 	for _, status := range slices.Sorted(maps.Keys(c.statuses)) {
-		lines = append(lines, v.bar(string(status), c.statuses[status], most, width, widget.Fit(gives[status], widest), listing{PledgesPage, "status=" + string(status)}))
+		gives := v.euros(apitype.Cents(c.yearly[status]))
+		if c.once[status] > 0 {
+			gives += " + once " + v.euros(apitype.Cents(c.once[status]))
+		}
+		bars = append(bars, bar{string(status), c.statuses[status], gives, listing{PledgesPage, "status=" + string(status)}})
 	}
+	lines := append([]string{""}, v.chart("Pledges by status, and what they give in a year", bars, width)...)
 	if c.unvalued > 0 {
 		lines = append(lines, v.Styles.Dim(widget.Fit(" without "+render.Plural(c.unvalued, "pledge", "pledges")+" of an interval that is not known", width)))
 	}
@@ -242,23 +233,21 @@ func (v *Stats) pledgeLines(width int) []string {
 // agentLines are what each agent has done, the busiest first. Who has completed a call is not
 // in the interface's answers: behind the bar of an agent are the calls that they have tried.
 func (v *Stats) agentLines(width int) []string {
-	lines := []string{"", v.Styles.bold("Completed by agent, and attempts; Enter lists what they tried")}
 	agents := slices.SortedStableFunc(slices.Values(v.agents), func(a, b apitype.QueueAgent) int {
 		return cmp.Or(cmp.Compare(b.Completed, a.Completed), cmp.Compare(b.Attempts, a.Attempts))
 	})
-	if len(agents) == 0 || agents[0].Completed+agents[0].Attempts == 0 {
+	since := ""
+	if t := v.since(); t != nil {
+		since = " updatedAfter=" + t.String() // An attempt is an update.
+	}
+	var bars []bar
+	for _, a := range agents {
+		if a.Completed+a.Attempts > 0 {
+			bars = append(bars, bar{v.agentName(a.UserUUID), a.Completed, fmt.Sprint(a.Attempts), listing{CallsPage, "attemptBy=" + a.UserUUID.String() + since}})
+		}
+	}
+	if len(bars) == 0 {
 		return nil
 	}
-	for _, a := range agents {
-		if a.Completed+a.Attempts == 0 {
-			continue
-		}
-		what := listing{CallsPage, "attemptBy=" + a.UserUUID.String()}
-		if since := v.since(); since != nil {
-			what.filter += " updatedAfter=" + since.String() // An attempt is an update.
-		}
-		lines = append(lines, v.bar(v.agentName(a.UserUUID), a.Completed, agents[0].Completed, width, fmt.Sprint(a.Attempts), what))
-		v.bars[len(v.bars)-1] = what // Where the number is 0, too: they may have tried.
-	}
-	return lines
+	return append([]string{""}, v.chart("Completed by agent, and attempts; Enter lists what they tried", bars, width)...)
 }
