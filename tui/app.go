@@ -371,7 +371,7 @@ func (a *app) footer() string {
 	if a.Dialog != nil {
 		return a.hintLine(a.Dialog.Hints())
 	}
-	if a.pages[a.current].Typing() {
+	if a.isTyping() {
 		return a.hintLine(a.textHints())
 	}
 	scopes := append(a.pages[a.current].Scopes(), page.ScopeEverywhere)

@@ -102,7 +102,7 @@ func listActions() []*action {
 		row(page.ActRange, page.ScopeLists, "V", "mark a range: from here to where V is pressed again", "", on(page.Lister.MarkRange), onWhy(page.Lister.WhyNotMark)),
 		row("mark", page.ScopeLists, "space", "mark", "mark", on(page.Lister.MarkRow), onWhy(page.Lister.WhyNotMark)),
 		row("actions", page.ScopeLists, "A", "actions on the marked…", "actions", on(page.Lister.AskBulk), onWhy(page.Lister.WhyNotMark)),
-		row(page.ActCopy, page.ScopeLists, "y", "copy the UUID, in a record the value", "copy", on(page.Opener.CopyRecord), onWhy(page.Opener.WhyNotCopy)),
+		row(page.ActCopy, page.ScopeLists, "y", "copy the UUID, in a record the value", "copy", on(page.Copier.CopyRecord), onWhy(page.Copier.WhyNotCopy)),
 		row("down", page.ScopeLists, "j down", "down", "", scroll(page.Down), nil),
 		row("up", page.ScopeLists, "k up", "up", "", scroll(page.Up), nil),
 		row("top", page.ScopeLists, "g home", "to the top", "", scroll(page.Top), nil),

@@ -35,10 +35,10 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	current := a.pages[a.current]
 	act := a.keys.find(name, append(current.Scopes(), page.ScopeEverywhere))
-	if current.Typing() {
+	if a.isTyping() {
 		if act == nil || !act.is(inText) || len(msg.Text) > 0 {
 			a.Guard.Press(name, msg.IsRepeat, false, a.Now())
-			return current.Text(msg)
+			return a.desk.Text(msg)
 		}
 		return a.runKey(act, msg)
 	}
@@ -60,6 +60,9 @@ func (a *app) runKey(act *action, msg tea.KeyPressMsg) tea.Cmd {
 	return a.run(act)
 }
 
+// isTyping reports whether keys are text: only the Desk has a text of its own.
+func (a *app) isTyping() bool { return a.current == page.DeskPage && a.desk.Typing() }
+
 // escThen takes a key with alt apart: a terminal sends the same for it as for esc and
 // the key after it, and who is quick at leaving the notes presses those. Alt with b and
 // f moves over words.
@@ -79,13 +82,12 @@ func escThen(msg tea.KeyPressMsg) (esc, then tea.KeyPressMsg, both bool) {
 // pressUnseen is press where the terminal is too small to show anything: text goes on
 // to where it is typed, and nothing is done that the user cannot see.
 func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
-	current := a.pages[a.current]
 	if p, asks := a.Dialog.(*page.Prompt); asks && len(msg.Text) > 0 {
 		p.Paste(msg.Text)
 		return nil
 	}
-	if a.Dialog == nil && current.Typing() && !strings.HasPrefix(msg.String(), "ctrl+") && msg.String() != "esc" {
-		return current.Text(msg)
+	if a.Dialog == nil && a.isTyping() && !strings.HasPrefix(msg.String(), "ctrl+") && msg.String() != "esc" {
+		return a.desk.Text(msg)
 	}
 	switch act := a.keys.find(msg.String(), []page.Scope{page.ScopeEverywhere}); {
 	case act == nil:
@@ -103,8 +105,8 @@ func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
 	case a.Dialog != nil:
 		a.Dialog.Paste(msg.Content)
 		return nil
-	case a.pages[a.current].Typing():
-		return a.pages[a.current].Text(msg)
+	case a.isTyping():
+		return a.desk.Text(msg)
 	default:
 		return nil // Pasted text must never run keys.
 	}

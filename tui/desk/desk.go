@@ -441,8 +441,8 @@ func CallName(call apitype.Call) string {
 	return "call " + ShortID(call.UUID)
 }
 
-// value is a text that may be missing.
-func value[T ~string](text *T) string {
+// Value is a text that may be missing.
+func Value[T ~string](text *T) string {
 	if text == nil {
 		return ""
 	}

@@ -117,7 +117,7 @@ func (d *Day) readDonors() {
 func newDonor(p apitype.Person) Donor {
 	return Donor{
 		ID: p.UUID, Name: render.PersonName(p), City: p.Address.Value().City, numbers: phoneNumbers(p),
-		Phone: cmp.Or(value(p.MobilePhoneNumber), value(p.PhoneNumber)),
+		Phone: cmp.Or(Value(p.MobilePhoneNumber), Value(p.PhoneNumber)),
 	}
 }
 

@@ -75,9 +75,9 @@ func (d *Day) Fixes() []Fix {
 	}
 	address := person.Address.Value()
 	all := []Fix{
-		{Key: "mobilePhoneNumber", Label: "mobile", Was: value(person.MobilePhoneNumber), kind: fixPhone},
-		{Key: "phoneNumber", Label: "home", Was: value(person.PhoneNumber), kind: fixPhone},
-		{Key: "email", Label: "e-mail", Was: value(person.Email)},
+		{Key: "mobilePhoneNumber", Label: "mobile", Was: Value(person.MobilePhoneNumber), kind: fixPhone},
+		{Key: "phoneNumber", Label: "home", Was: Value(person.PhoneNumber), kind: fixPhone},
+		{Key: "email", Label: "e-mail", Was: Value(person.Email)},
 		{Key: optOutKey, Label: "may be phoned", Was: yesNo(person.OptInPhone), kind: fixYesNo},
 	}
 	if pledge := d.Call.PledgeCase.Pointer(); pledge != nil && pledge.ExternalSource.Pointer() == nil { // Spec gap: G5.
@@ -91,19 +91,19 @@ func (d *Day) Fixes() []Fix {
 			Fix{Key: "endsAt", Label: "ends", Was: end, kind: fixEnd})
 	}
 	all = append(all, []Fix{
-		{Key: "name/firstName", Label: "first name", Was: value(person.FirstName)},
-		{Key: "name/lastNamePrefix", Label: "prefix", Was: value(person.LastNamePrefix)},
-		{Key: "name/lastName", Label: "last name", Was: value(person.LastName)},
-		{Key: "name/initials", Label: "initials", Was: value(person.Initials)},
+		{Key: "name/firstName", Label: "first name", Was: Value(person.FirstName)},
+		{Key: "name/lastNamePrefix", Label: "prefix", Was: Value(person.LastNamePrefix)},
+		{Key: "name/lastName", Label: "last name", Was: Value(person.LastName)},
+		{Key: "name/initials", Label: "initials", Was: Value(person.Initials)},
 		{Key: "address/street", Label: "street", Was: address.Street},
 		{Key: "address/houseNumber", Label: "house number", Was: address.HouseNumber},
-		{Key: "address/houseNumberExtension", Label: "addition", Was: value(address.HouseNumberExtension)},
+		{Key: "address/houseNumberExtension", Label: "addition", Was: Value(address.HouseNumberExtension)},
 		{Key: "address/zipCode", Label: "postcode", Was: address.ZipCode},
 		{Key: "address/city", Label: "city", Was: address.City},
 		{Key: "address/country", Label: "country", Was: address.Country},
 		{Key: "dateOfBirth", Label: "born", Was: born, kind: fixDate},
-		{Key: "iban", Label: "IBAN", Was: value(person.IBAN)},
-		{Key: "language", Label: "language", Was: value(person.Language)},
+		{Key: "iban", Label: "IBAN", Was: Value(person.IBAN)},
+		{Key: "language", Label: "language", Was: Value(person.Language)},
 		{Key: "optIns/email", Label: "e-mail wanted", Was: yesNo(person.OptInEmail), kind: fixYesNo},
 		{Key: "optIns/mail", Label: "post wanted", Was: yesNo(person.OptInMail), kind: fixYesNo},
 		{Key: "optIns/sms", Label: "sms wanted", Was: yesNo(person.OptInSMS), kind: fixYesNo},

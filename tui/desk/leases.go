@@ -230,7 +230,7 @@ func (d *Day) onTaken(t taken, err error) {
 		if d.leaseOf(l.CallUUID) == nil {
 			d.leases.held = append(d.leases.held, l)
 		}
-		d.Codes.See(l.call.Type, value(l.call.Result.Value().ResultCode))
+		d.Codes.See(l.call.Type, Value(l.call.Result.Value().ResultCode))
 	}
 	d.serve()
 }

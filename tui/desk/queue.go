@@ -103,13 +103,13 @@ func newListed(call apitype.Call) listed {
 			Attempts: call.AttemptsCount, lastAttempt: lastAttempt(call),
 		},
 		requested: call.Status == apitype.CallRequested,
-		code:      value(call.Result.Value().ResultCode),
+		code:      Value(call.Result.Value().ResultCode),
 	}
 	if p := call.Person.Pointer(); p != nil {
 		l.withPerson = true
 		l.Name = render.PersonName(*p)
 		l.numbers = phoneNumbers(*p)
-		l.language = unique.Make(strings.ToLower(value(p.Language))).Value()
+		l.language = unique.Make(strings.ToLower(Value(p.Language))).Value()
 		l.optedOut = p.OptInPhone != nil && !*p.OptInPhone
 	}
 	return l
@@ -289,7 +289,7 @@ func phoneNumbers(p apitype.Person) [2]string {
 		}
 		return r
 	}
-	return [2]string{strings.Map(digits, value(p.MobilePhoneNumber)), strings.Map(digits, value(p.PhoneNumber))}
+	return [2]string{strings.Map(digits, Value(p.MobilePhoneNumber)), strings.Map(digits, Value(p.PhoneNumber))}
 }
 
 func sameNumber(a, b [2]string) bool {

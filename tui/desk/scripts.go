@@ -83,7 +83,7 @@ func (d *Day) pickScript() {
 	if d.Call == nil {
 		return
 	}
-	language := strings.ToLower(value(d.Call.Person.Value().Language))
+	language := strings.ToLower(Value(d.Call.Person.Value().Language))
 	for _, suffix := range []string{"." + language, ""} {
 		if script, found := d.scripts[string(d.Call.Type)+suffix]; found {
 			for _, line := range script {
@@ -117,9 +117,9 @@ func scriptFields() []scriptField {
 	}
 	return []scriptField{
 		{"Person.Name", person(render.PersonName)},
-		{"Person.FirstName", person(func(p apitype.Person) string { return value(p.FirstName) })},
+		{"Person.FirstName", person(func(p apitype.Person) string { return Value(p.FirstName) })},
 		{"Person.LastName", person(func(p apitype.Person) string {
-			return strings.TrimSpace(value(p.LastNamePrefix) + " " + value(p.LastName))
+			return strings.TrimSpace(Value(p.LastNamePrefix) + " " + Value(p.LastName))
 		})},
 		{"Person.City", person(func(p apitype.Person) string { return p.Address.Value().City })},
 		{"Pledge.Amount", pledge(func(p apitype.Pledge, language string) string {
@@ -130,7 +130,7 @@ func scriptFields() []scriptField {
 		{"Pledge.Since", pledge(func(p apitype.Pledge, language string) string {
 			return scriptLocale(language).Date(p.StartsAt.Local(), "2 January 2006")
 		})},
-		{"Call.Notes", func(call *apitype.Call, _ string) string { return value(call.Notes) }},
+		{"Call.Notes", func(call *apitype.Call, _ string) string { return Value(call.Notes) }},
 		{"Call.Requested", func(call *apitype.Call, language string) string {
 			return scriptLocale(language).Date(call.RequestedAt.In(time.Local), "2 January 2006")
 		}},

@@ -29,7 +29,7 @@ func (d *Day) readCodes() {
 			return codesRead(nil), err
 		}
 		codes, err := apiclient.Rows(page.Records, func(call apitype.Call) seenResult {
-			return seenResult{call.Type, value(call.Result.Value().ResultCode)}
+			return seenResult{call.Type, Value(call.Result.Value().ResultCode)}
 		})
 		return codesRead(codes), err
 	})

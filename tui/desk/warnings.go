@@ -64,7 +64,7 @@ func (d *Day) Warnings(call apitype.Call) []string {
 	if p == nil {
 		return append(found, "the person is not shown to this account")
 	}
-	add(d.languageWarning(value(p.Language)))
+	add(d.languageWarning(Value(p.Language)))
 	return append(found, qualityWarnings(p.QualityResult.Pointer())...)
 }
 

@@ -46,7 +46,7 @@ func NewCallRow(c apitype.Call) CallRow {
 	row := CallRow{
 		external: c.ExternalMetadata.Pointer() != nil,
 		ID:       c.UUID, status: intern(string(c.Status)), kind: intern(string(c.Type)), requestedAt: newTimestamp(c.RequestedAt.Time),
-		attempts: int32(min(c.AttemptsCount, math.MaxInt32)), code: intern(Clean(value(c.Result.Value().ResultCode))),
+		attempts: int32(min(c.AttemptsCount, math.MaxInt32)), code: intern(Clean(desk.Value(c.Result.Value().ResultCode))),
 	}
 	if p := c.Person.Pointer(); p != nil {
 		row.name = Clean(render.PersonName(*p))
@@ -106,18 +106,16 @@ func (v *Calls) Work() tea.Cmd {
 // and person: they look through what was read.
 func (e *Env) callQuery(text string) (query[CallRow], error) {
 	local := filterNames(apitype.CallSelections())
-	t, err := parseFilter(text, e.Now(), append(filterNames(apitype.CallFilters()), local...)...)
+	t, o, err := readFilter(text, e.Now(), apitype.CallFilters(), local...)
+	o.Include = []string{apitype.IncludePerson}
+	var selection apitype.CallSelection
+	if err == nil {
+		err = setFilters(t, apitype.CallSelections(), &selection)
+	}
+	if err == nil {
+		err = o.Validate().Err()
+	}
 	if err != nil {
-		return query[CallRow]{}, err
-	}
-	o, selection := apitype.CallListOptions{Include: []string{apitype.IncludePerson}}, apitype.CallSelection{}
-	if err := setFilters(t, apitype.CallFilters(), &o); err != nil {
-		return query[CallRow]{}, err
-	}
-	if err := setFilters(t, apitype.CallSelections(), &selection); err != nil {
-		return query[CallRow]{}, err
-	}
-	if err := o.Validate().Err(); err != nil {
 		return query[CallRow]{}, err
 	}
 	var more func(CallRow) bool
@@ -222,7 +220,7 @@ func (f *fields) calls(calls []apitype.Call) {
 	f.head(render.Plural(len(calls), "call", "calls"))
 	for _, c := range calls {
 		text := fmt.Sprintf("%s, %s, requested %s", c.Type, c.Status, f.ago(c.RequestedAt.Time))
-		if code := value(c.Result.Value().ResultCode); code != "" {
+		if code := desk.Value(c.Result.Value().ResultCode); code != "" {
 			text += ", " + code
 		}
 		f.add("call", text)

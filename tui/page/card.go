@@ -9,6 +9,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
 
@@ -56,7 +57,7 @@ func (d *Desk) factColumn(width, contacts int) []string {
 		}
 		fields = append(fields, f)
 	}
-	if notes := value(call.Notes); notes != "" {
+	if notes := desk.Value(call.Notes); notes != "" {
 		fields = append(fields, field{label: "asked", text: notes})
 	}
 	for i, f := range d.checkFields(person, width) {
@@ -100,7 +101,7 @@ func (d *Desk) headLine() string {
 func (d *Desk) nameLines(p *apitype.Person, width int) []string {
 	var about []string
 	if p != nil {
-		if language := value(p.Language); language != "" {
+		if language := desk.Value(p.Language); language != "" {
 			about = append(about, languageName(language))
 		}
 		if p.DateOfBirth != nil {
@@ -135,7 +136,7 @@ func numbers(p *apitype.Person) (all []number) {
 	if p == nil {
 		return nil
 	}
-	for _, n := range []number{{"mobile", value(p.MobilePhoneNumber)}, {"home", value(p.PhoneNumber)}} {
+	for _, n := range []number{{"mobile", desk.Value(p.MobilePhoneNumber)}, {"home", desk.Value(p.PhoneNumber)}} {
 		if n.digits != "" {
 			all = append(all, n)
 		}
@@ -179,7 +180,7 @@ func (d *Desk) givesFields(p *apitype.Pledge) []field {
 		to += ", "
 	}
 	since := "since " + d.Locale.Date(p.StartsAt.Local(), "2 January 2006")
-	switch won := value(p.RecruitmentType); won {
+	switch won := desk.Value(p.RecruitmentType); won {
 	case "":
 	case "d2d":
 		since += ", won at the door"
@@ -266,12 +267,12 @@ func (d *Desk) contactOf(c apitype.Call) (at time.Time, text string) {
 		return at, kind + ": " + words
 	}
 	result := c.Result.Value()
-	row, _ := d.Codes.Find(c.Type, value(result.ResultCode))
+	row, _ := d.Codes.Find(c.Type, desk.Value(result.ResultCode))
 	text = kind + ": " + cmp.Or(row.Words(), "completed")
 	if result.DonorRetentionRating != nil {
 		text += ", " + result.DonorRetentionRating.String()
 	}
-	if notes := value(result.Notes); notes != "" {
+	if notes := desk.Value(result.Notes); notes != "" {
 		text += "\n\"" + notes + "\""
 	}
 	return at, text
@@ -307,7 +308,7 @@ func (d *Desk) checkFields(p *apitype.Person, width int) []field {
 		address += hint
 	}
 	add(address)
-	add(value(p.Email))
+	add(desk.Value(p.Email))
 	if p.DateOfBirth != nil {
 		add("born " + d.Locale.Date(p.DateOfBirth.Midnight(), "2 January 2006"))
 	}

@@ -39,7 +39,7 @@ func (d *Desk) Scopes() []Scope {
 	return []Scope{ScopeDesk}
 }
 
-// Typing implements Page.
+// Typing reports whether keys are text for the notes.
 func (d *Desk) Typing() bool { return d.writing }
 
 // Text types into the notes.
@@ -224,7 +224,7 @@ func (d *Desk) AskCopy() tea.Cmd {
 		add(n.kind, n.digits)
 	}
 	if p != nil {
-		add("e-mail", value(p.Email))
+		add("e-mail", desk.Value(p.Email))
 	}
 	add("call", d.Call.UUID.String())
 	add("person", d.Call.PersonUUID.String())
@@ -233,14 +233,6 @@ func (d *Desk) AskCopy() tea.Cmd {
 	}
 	d.Dialog = NewChoice("Copy", "", options)
 	return nil
-}
-
-// value is a text that may be missing.
-func value[T ~string](text *T) string {
-	if text == nil {
-		return ""
-	}
-	return string(*text)
 }
 
 // skippedName is the column of names among the calls passed over, in cells.

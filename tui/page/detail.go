@@ -167,12 +167,12 @@ func (d *detail) move(by int, fields []field) {
 		return
 	}
 	d.cursor = min(max(d.cursor+by, 0), len(fields)-1)
-	Step := 1
+	step := 1
 	if by < 0 {
-		Step = -1
+		step = -1
 	}
-	for d.cursor+Step >= 0 && d.cursor+Step < len(fields) && fields[d.cursor].head {
-		d.cursor += Step
+	for d.cursor+step >= 0 && d.cursor+step < len(fields) && fields[d.cursor].head {
+		d.cursor += step
 	}
 }
 

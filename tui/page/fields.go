@@ -6,6 +6,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
 
@@ -54,19 +55,19 @@ func addressText(a *apitype.Address) string {
 	if a == nil {
 		return ""
 	}
-	return a.Street + " " + a.HouseNumber + value(a.HouseNumberExtension) + ", " + a.ZipCode + " " + a.City + ", " + a.Country
+	return a.Street + " " + a.HouseNumber + desk.Value(a.HouseNumberExtension) + ", " + a.ZipCode + " " + a.City + ", " + a.Country
 }
 
 // resultFields are what came of a call.
 func (e *Env) resultFields(r apitype.CallResult) []field {
-	fields := []field{{label: "result", text: value(r.ResultCode), role: e.Styles.accent}}
+	fields := []field{{label: "result", text: desk.Value(r.ResultCode), role: e.Styles.accent}}
 	if r.CompletedAt != nil {
 		fields = append(fields, field{label: "completed", text: e.when(*r.CompletedAt)})
 	}
 	if r.DonorRetentionRating != nil {
 		fields = append(fields, field{label: "rating", text: r.DonorRetentionRating.String()})
 	}
-	if notes := value(r.Notes); notes != "" {
+	if notes := desk.Value(r.Notes); notes != "" {
 		fields = append(fields, field{label: "notes", text: notes})
 	}
 	return fields
@@ -89,11 +90,11 @@ func (f *fields) add(label, text string) {
 // last is the line added last.
 func (f *fields) last() *field { return &f.all[len(f.all)-1] }
 
-func (f *fields) text(label string, text *string) { f.add(label, value(text)) }
+func (f *fields) text(label string, text *string) { f.add(label, desk.Value(text)) }
 
 // phone adds a number as it is dialled here; copied is the one that works everywhere.
 func (f *fields) phone(label string, number *string) {
-	if text := value(number); text != "" {
+	if text := desk.Value(number); text != "" {
 		f.add(label, f.Locale.Phone(text))
 		f.last().copy = text
 	}
@@ -127,7 +128,7 @@ func (f *fields) transactions(all []apitype.Transaction) {
 	}
 	f.head(render.Plural(len(all), "transaction", "transactions"))
 	for _, t := range all {
-		parts := []string{f.euros(t.Amount) + " " + t.Status + " " + f.ago(t.CreatedAt.Time), value(t.Method), value(t.Provider), value(t.Description)}
+		parts := []string{f.euros(t.Amount) + " " + t.Status + " " + f.ago(t.CreatedAt.Time), desk.Value(t.Method), desk.Value(t.Provider), desk.Value(t.Description)}
 		if t.IBAN != nil {
 			parts = append(parts, f.iban(*t.IBAN))
 		}

@@ -61,6 +61,15 @@ func filterNames[O any](filters []apitype.Filter[O]) []string {
 	return names
 }
 
+// readFilter reads a filter into the options of a list; others are names that it may have
+// besides.
+func readFilter[O any](text string, now time.Time, filters []apitype.Filter[O], others ...string) (t parsedFilter, o O, err error) {
+	if t, err = parseFilter(text, now, append(filterNames(filters), others...)...); err == nil {
+		err = setFilters(t, filters, &o)
+	}
+	return t, o, err
+}
+
 // setFilters sets the options that the filter names.
 func setFilters[O any](t parsedFilter, filters []apitype.Filter[O], o *O) error {
 	for _, f := range filters {

@@ -93,12 +93,6 @@ func (v *Floor) Resize(l Layout) { v.layout = l }
 // Scopes implements Page.
 func (v *Floor) Scopes() []Scope { return []Scope{ScopeFloor, ScopeLists} }
 
-// Typing implements Page.
-func (v *Floor) Typing() bool { return false }
-
-// Text implements Page.
-func (v *Floor) Text(tea.Msg) tea.Cmd { return nil }
-
 // Scroll implements Page.
 func (v *Floor) Scroll(by Step) tea.Cmd {
 	v.table.Move(rowsOf(by, v.table.Height(), len(v.agents)), len(v.agents))

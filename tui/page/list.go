@@ -174,12 +174,6 @@ func (l *List[R]) Resize(layout Layout) {
 // Scopes implements Page.
 func (l *List[R]) Scopes() []Scope { return append(slices.Clone(l.records.scopes), ScopeLists) }
 
-// Typing implements Page.
-func (l *List[R]) Typing() bool { return false }
-
-// Text implements Page.
-func (l *List[R]) Text(tea.Msg) tea.Cmd { return nil }
-
 // Front is the record in front, nil when the list is.
 func (l *List[R]) Front() *detail {
 	if len(l.stack) == 0 {

@@ -11,10 +11,14 @@ import (
 	"fundesk/tui/desk"
 )
 
-// Opener is a page whose records can be opened and copied.
+// Opener is a page whose records can be opened.
 type Opener interface {
 	OpenRecord() tea.Cmd
 	WhyNotOpen() string
+}
+
+// Copier is a page whose records can be copied.
+type Copier interface {
 	CopyRecord() tea.Cmd
 	WhyNotCopy() string
 }
@@ -67,7 +71,7 @@ func (l *List[R]) WhyNotOpen() string {
 	return l.whyNoRecord()
 }
 
-// WhyNotCopy implements Opener.
+// WhyNotCopy implements Copier.
 func (l *List[R]) WhyNotCopy() string {
 	if d := l.Front(); d != nil {
 		if f, ok := d.chosen(d.fields(l.Env)); !ok || f.head {

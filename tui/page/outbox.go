@@ -143,12 +143,6 @@ func (v *Outbox) Resize(l Layout) {
 // Scopes implements Page.
 func (v *Outbox) Scopes() []Scope { return []Scope{ScopeOutbox, ScopeLists} }
 
-// Typing implements Page.
-func (v *Outbox) Typing() bool { return false }
-
-// Text implements Page.
-func (v *Outbox) Text(tea.Msg) tea.Cmd { return nil }
-
 // Receive implements Page.
 func (v *Outbox) Receive(Result) tea.Cmd { return nil }
 
@@ -167,7 +161,7 @@ func (v *Outbox) Click(_, y int) (cmd tea.Cmd, onRow bool) {
 	return nil, v.table.Click(y-rowsFrom, len(v.rows()))
 }
 
-// WhyNotCopy implements Opener.
+// WhyNotCopy implements Copier.
 func (v *Outbox) WhyNotCopy() string {
 	if _, ok := v.Chosen(); !ok {
 		return "the outbox is empty"
@@ -202,7 +196,7 @@ func (v *Outbox) OpenRecord() tea.Cmd {
 	return nil
 }
 
-// CopyRecord implements Opener.
+// CopyRecord implements Copier.
 func (v *Outbox) CopyRecord() tea.Cmd {
 	row, _ := v.Chosen()
 	return copyOwn("text", row.copyText())
@@ -234,7 +228,7 @@ func (r outboxRow) copyText() string {
 		return r.damaged.Path
 	}
 	var body apitype.CompleteCallRequest
-	if json.Unmarshal(r.entry.Body, &body) == nil && body.Result != nil && value(body.Result.Notes) != "" {
+	if json.Unmarshal(r.entry.Body, &body) == nil && body.Result != nil && desk.Value(body.Result.Notes) != "" {
 		return *body.Result.Notes
 	}
 	return string(r.entry.Body)

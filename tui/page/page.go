@@ -32,10 +32,6 @@ type Page interface {
 	Open() tea.Cmd
 	Resize(l Layout)
 	Scopes() []Scope
-	// Typing reports whether keys are text for the page's own field.
-	Typing() bool
-	// Text is handed a key or a paste.
-	Text(msg tea.Msg) tea.Cmd
 	Scroll(by Step) tea.Cmd
 	// Refresh reads again what is shown.
 	Refresh() tea.Cmd

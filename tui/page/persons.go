@@ -25,11 +25,11 @@ type PersonRow struct {
 
 func (e *Env) newPersonRow(p apitype.Person) PersonRow {
 	row := PersonRow{
-		ID: p.UUID, name: Clean(render.PersonName(p)), email: Clean(value(p.Email)),
-		language: intern(Clean(value(p.Language))), createdAt: newTimestamp(p.CreatedAt.Time), phone: Clean(value(p.MobilePhoneNumber)),
+		ID: p.UUID, name: Clean(render.PersonName(p)), email: Clean(desk.Value(p.Email)),
+		language: intern(Clean(desk.Value(p.Language))), createdAt: newTimestamp(p.CreatedAt.Time), phone: Clean(desk.Value(p.MobilePhoneNumber)),
 	}
 	if row.phone == "" {
-		row.phone = Clean(value(p.PhoneNumber))
+		row.phone = Clean(desk.Value(p.PhoneNumber))
 	}
 	row.dialled = e.Locale.Phone(row.phone)
 	if a := p.Address.Pointer(); a != nil {
@@ -80,12 +80,8 @@ func NewPersons(s *Env) *List[PersonRow] {
 
 // personQuery understands a filter on persons.
 func (e *Env) personQuery(text string) (query[PersonRow], error) {
-	t, err := parseFilter(text, e.Now(), filterNames(apitype.PersonFilters())...)
+	t, o, err := readFilter(text, e.Now(), apitype.PersonFilters())
 	if err != nil {
-		return query[PersonRow]{}, err
-	}
-	var o apitype.PersonListOptions
-	if err := setFilters(t, apitype.PersonFilters(), &o); err != nil {
 		return query[PersonRow]{}, err
 	}
 	return query[PersonRow]{
@@ -137,7 +133,7 @@ func (f *fields) person(p apitype.Person) {
 		f.add("born", f.Locale.Date(p.DateOfBirth.Midnight(), time.DateOnly))
 		f.last().copy = p.DateOfBirth.String()
 	}
-	f.add("gender", value(p.Gender))
+	f.add("gender", desk.Value(p.Gender))
 	f.text("language", p.Language)
 	f.phone("mobile", p.MobilePhoneNumber)
 	f.phone("phone", p.PhoneNumber)

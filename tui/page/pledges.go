@@ -32,7 +32,7 @@ func (e *Env) newPledgeRow(p apitype.Pledge) PledgeRow {
 	cents, _ := p.DonationAmount.Cents()
 	return PledgeRow{
 		ID: p.UUID, status: intern(Clean(string(p.Status))), amount: intern(e.Locale.Amount(p.DonationAmount)), interval: intern(Clean(string(p.DonationInterval))),
-		campaign: intern(Clean(value(p.CampaignCode))), recruited: intern(Clean(value(p.RecruitmentType))), createdAt: newTimestamp(p.CreatedAt.Time),
+		campaign: intern(Clean(desk.Value(p.CampaignCode))), recruited: intern(Clean(desk.Value(p.RecruitmentType))), createdAt: newTimestamp(p.CreatedAt.Time),
 		released: p.ReleasedAt.Pointer() != nil, external: p.ExternalSource.Pointer() != nil, cents: cents,
 	}
 }
@@ -182,12 +182,8 @@ func (r PledgeRow) allows(act apitype.PledgeAction) bool {
 
 // pledgeQuery understands a filter on pledges.
 func (e *Env) pledgeQuery(d *donors, text string) (query[PledgeRow], error) {
-	t, err := parseFilter(text, e.Now(), filterNames(apitype.PledgeFilters())...)
+	t, o, err := readFilter(text, e.Now(), apitype.PledgeFilters())
 	if err != nil {
-		return query[PledgeRow]{}, err
-	}
-	var o apitype.PledgeListOptions
-	if err := setFilters(t, apitype.PledgeFilters(), &o); err != nil {
 		return query[PledgeRow]{}, err
 	}
 	fetch := func(ctx context.Context, after string) (batch[PledgeRow], error) {
@@ -255,7 +251,7 @@ func (f *fields) pledge(p *apitype.Pledge) {
 	if p.PreferredPaymentDay != nil {
 		f.add("payment day", fmt.Sprint(*p.PreferredPaymentDay))
 	}
-	f.add("won by", value(p.RecruitmentType))
+	f.add("won by", desk.Value(p.RecruitmentType))
 	f.text("location", p.RecruitingLocationLabel)
 	f.text("campaign", p.CampaignCode)
 	f.time("collection", p.CollectionDate)
@@ -316,7 +312,7 @@ func (v *Pledges) OfferSignature(read SignatureRead) {
 		return
 	}
 	v.Say("")
-	Dialog := NewChoice("Signature", "", []Option{
+	choice := NewChoice("Signature", "", []Option{
 		{Key: "y", Label: "copy the link: " + Clean(read.Link), Run: func() tea.Cmd {
 			if !v.Now().Before(read.Till) {
 				return v.readSignature(read.ID) // It is over: there is a new one.
@@ -324,14 +320,14 @@ func (v *Pledges) OfferSignature(read SignatureRead) {
 			return copyText("signature link", read.Link)
 		}},
 	})
-	Dialog.hintNow = func() string {
+	choice.hintNow = func() string {
 		left := read.Till.Sub(v.Now())
 		if left <= 0 {
 			return "no longer valid: y asks for a new one"
 		}
 		return fmt.Sprintf("valid for %d more minutes", int(left.Minutes()))
 	}
-	v.Dialog = Dialog
+	v.Dialog = choice
 }
 
 // isWebLink reports whether a link may be given to a browser: https, or http of this

@@ -9,6 +9,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk"
 )
 
 // Stats is the page of what a supervisor asks: it walks all calls and pledges, shows
@@ -269,7 +270,7 @@ func (c *counts) addCall(call apitype.Call, now time.Time) {
 		c.attempts[apitype.AttemptsGroup(call.AttemptsCount)]++
 	}
 	result := call.Result.Value()
-	if code := value(result.ResultCode); code != "" {
+	if code := desk.Value(result.ResultCode); code != "" {
 		if c.results[code] == nil {
 			c.results[code] = map[apitype.CallType]int{}
 		}
@@ -320,12 +321,6 @@ func (v *Stats) Resize(l Layout) { v.layout = l }
 // Scopes implements Page.
 func (v *Stats) Scopes() []Scope { return []Scope{ScopeStats, ScopeLists} }
 
-// Typing implements Page.
-func (v *Stats) Typing() bool { return false }
-
-// Text implements Page.
-func (v *Stats) Text(tea.Msg) tea.Cmd { return nil }
-
 // WhyNotStop says why there is nothing to stop.
 func (v *Stats) WhyNotStop() string {
 	if !v.running {
@@ -362,12 +357,6 @@ func (v *Stats) WhyNotOpen() string {
 func (v *Stats) OpenRecord() tea.Cmd {
 	return v.ShowList(v.bars[v.cursor].page, v.bars[v.cursor].filter)
 }
-
-// WhyNotCopy implements Opener.
-func (v *Stats) WhyNotCopy() string { return "there is nothing to copy here" }
-
-// CopyRecord implements Opener.
-func (v *Stats) CopyRecord() tea.Cmd { return nil }
 
 // AskPeriod offers what is counted.
 func (v *Stats) AskPeriod() tea.Cmd {

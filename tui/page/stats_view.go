@@ -165,8 +165,8 @@ func (v *Stats) line(label string, values []float64, more string) string {
 	highest := max(slices.Max(values), 1e-9)
 	var b strings.Builder
 	for _, value := range values {
-		Step := int(value/highest*float64(len(v.Styles.steps)-1) + 0.5)
-		b.WriteString(v.Styles.steps[Step])
+		step := int(value/highest*float64(len(v.Styles.steps)-1) + 0.5)
+		b.WriteString(v.Styles.steps[step])
 	}
 	return widget.Fit(" "+label, barLabel+barNumber) + " " + v.Styles.accent(b.String()) + " " + v.Styles.Dim(more)
 }
