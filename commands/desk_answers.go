@@ -233,26 +233,18 @@ func (l *lineDesk) askLater(ctx context.Context) error {
 func (l *lineDesk) askNarrow(ctx context.Context) error {
 	for {
 		var lines []string
-		var toggles []func(*apitype.QueueFilter)
-		add := func(name string, chosen bool, toggle func(*apitype.QueueFilter)) {
-			if chosen {
-				name += ", chosen"
+		choices := l.NarrowChoices()
+		for _, c := range choices {
+			if c.Chosen {
+				c.Name += ", chosen"
 			}
-			lines, toggles = append(lines, name), append(toggles, toggle)
-		}
-		for _, kind := range apitype.CallTypes {
-			add(render.Words(string(kind)), slices.Contains(l.Filter.Types, kind), func(f *apitype.QueueFilter) { f.Types = desk.Toggled(f.Types, kind) })
-		}
-		for _, language := range l.KnownLanguages() {
-			add(render.Language(language), slices.Contains(l.Filter.Languages, language), func(f *apitype.QueueFilter) { f.Languages = desk.Toggled(f.Languages, language) })
+			lines = append(lines, c.Name)
 		}
 		i, ok, err := l.pick(ctx, "number to take or to leave", lines)
 		if err != nil || !ok {
 			return err
 		}
-		filter := l.Filter
-		toggles[i](&filter)
-		l.perform(ctx, l.Narrow(filter))
+		l.perform(ctx, l.Toggle(choices[i]))
 		if to := l.NarrowedTo(); to != "" {
 			l.say("only %s", to)
 		} else {

@@ -98,13 +98,11 @@ func (d *Day) readDonors() {
 		return
 	}
 	s.reading = true
-	after, size := s.cursor, cmp.Or(s.size, queuePage)
+	after, size := s.cursor, cmp.Or(s.size, WalkPage)
 	d.do(0, func(ctx context.Context) (any, error) {
-		page, err := d.Client.Persons.List(ctx, apitype.PersonListOptions{Paging: apitype.Paging{After: after, First: new(size)}})
-		if apiclient.KindOf(err) == apiclient.KindRejected && size > queueSmall {
-			size = queueSmall
-			page, err = d.Client.Persons.List(ctx, apitype.PersonListOptions{Paging: apitype.Paging{After: after, First: new(size)}})
-		}
+		page, err := OrFewer(&size, func(size int) (apiclient.Page[apitype.Person], error) {
+			return d.Client.Persons.List(ctx, apitype.PersonListOptions{Paging: apitype.Paging{After: after, First: &size}})
+		})
 		if err != nil {
 			return donorsRead{}, err
 		}

@@ -41,9 +41,33 @@ func (d *Day) NarrowedTo() string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
 }
 
-// KnownLanguages are what the agent may choose from: those of the queue, of the profile, and those that
-// are chosen.
-func (d *Day) KnownLanguages() []string {
+// NarrowChoice is a type or a language of calls that the agent takes, or does not.
+type NarrowChoice struct {
+	Name   string
+	Chosen bool
+	toggle func(*apitype.QueueFilter)
+}
+
+// NarrowChoices are what the agent may choose from; none chosen is all of them.
+func (d *Day) NarrowChoices() (all []NarrowChoice) {
+	for _, kind := range apitype.CallTypes {
+		all = append(all, NarrowChoice{render.Words(string(kind)), slices.Contains(d.Filter.Types, kind), func(f *apitype.QueueFilter) { f.Types = Toggled(f.Types, kind) }})
+	}
+	for _, language := range d.knownLanguages() {
+		all = append(all, NarrowChoice{render.Language(language), slices.Contains(d.Filter.Languages, language), func(f *apitype.QueueFilter) { f.Languages = Toggled(f.Languages, language) }})
+	}
+	return all
+}
+
+// Toggle takes what was chosen no more, or takes it too.
+func (d *Day) Toggle(c NarrowChoice) []Event {
+	filter := d.Filter
+	c.toggle(&filter)
+	return d.Narrow(filter)
+}
+
+// knownLanguages are those of the queue, of the profile, and those that are chosen.
+func (d *Day) knownLanguages() []string {
 	known := slices.Concat(d.Filter.Languages, d.Languages)
 	if state := d.leases.state; state != nil {
 		for language := range state.ByLanguage {

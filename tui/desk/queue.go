@@ -13,9 +13,9 @@ import (
 	"fundesk/render"
 )
 
-// How the queue reads the service.
+// How the queue reads the service; WalkPage is for all that walks it.
 const (
-	queuePage     = 500 // Calls asked for at a time.
+	WalkPage      = 500 // Records asked for at a time.
 	queueSmall    = 100 // When the service refuses that many.
 	queueEnough   = 60  // Candidates that are enough for now.
 	queuePrefetch = 3   // Calls read ahead of the agent.
@@ -78,7 +78,7 @@ func newQueue(now time.Time, codes *Codes) *queue {
 	return &queue{
 		known: map[apitype.UUID]bool{}, prefetched: map[apitype.UUID]apitype.Call{},
 		fetching: map[apitype.UUID]bool{}, dismissed: map[apitype.UUID]bool{}, codes: codes,
-		position: position{size: queuePage, now: now}, since: apitype.NewTime(now), keptAt: now,
+		position: position{size: WalkPage, now: now}, since: apitype.NewTime(now), keptAt: now,
 	}
 }
 
@@ -150,11 +150,7 @@ type walked struct {
 // newest all the same, is walked from there. Spec gaps: L1, L2.
 func walkPage(ctx context.Context, client *apiclient.Client, from position) (walked, error) {
 	at := from
-	page, err := at.read(ctx, client)
-	if apiclient.KindOf(err) == apiclient.KindRejected && at.size > queueSmall {
-		at.size = queueSmall
-		page, err = at.read(ctx, client)
-	}
+	page, err := OrFewer(&at.size, func(int) (apiclient.Page[apitype.Call], error) { return at.read(ctx, client) })
 	if from.cursor == "" && !at.forward && (apiclient.KindOf(err) == apiclient.KindRejected || err == nil && page.HasNextPage) {
 		at.forward = true
 		page, err = at.read(ctx, client)
@@ -173,6 +169,16 @@ func walkPage(ctx context.Context, client *apiclient.Client, from position) (wal
 	}
 	// A cursor that stands still would be walked for ever.
 	return walked{calls: calls, from: from, next: at, more: more && at.cursor != "" && at.cursor != from.cursor}, nil
+}
+
+// OrFewer reads a page, and a smaller one where the service refuses so many records.
+func OrFewer[T any](size *int, read func(size int) (apiclient.Page[T], error)) (apiclient.Page[T], error) {
+	page, err := read(*size)
+	if apiclient.KindOf(err) == apiclient.KindRejected && *size > queueSmall {
+		*size = queueSmall
+		page, err = read(*size)
+	}
+	return page, err
 }
 
 // listWithPersons lists calls with their persons, and without where the account may

@@ -115,12 +115,6 @@ func NewStats(s *Env) *Stats {
 	return &Stats{Env: s, counts: newCounts(), layout: NewLayout(80, 24)}
 }
 
-// How many records are asked for at a time, and how many where the service refuses that.
-const (
-	statsPageSize  = 500
-	statsPageSmall = 100
-)
-
 // counted is one page of the walk.
 type counted struct {
 	calls   []apitype.Call
@@ -152,7 +146,7 @@ func (v *Stats) Open() tea.Cmd {
 func (v *Stats) restart() tea.Cmd {
 	v.seq++
 	v.counts, v.running, v.stopped, v.agents = newCounts(), true, false, nil
-	return v.readCalls("", statsPageSize)
+	return v.readCalls("", desk.WalkPage)
 }
 
 func (v *Stats) readCalls(after string, size int) tea.Cmd {
@@ -202,11 +196,7 @@ func (v *Stats) readAgents() tea.Cmd {
 
 // countPage reads one page, smaller when the service refuses so many.
 func countPage[T any](after string, size int, list func(apitype.Paging) (apiclient.Page[T], error), into func(*counted, []T)) (counted, error) {
-	page, err := list(apitype.Paging{After: after, First: new(size)})
-	if apiclient.KindOf(err) == apiclient.KindRejected && size > statsPageSmall {
-		size = statsPageSmall
-		page, err = list(apitype.Paging{After: after, First: new(size)})
-	}
+	page, err := desk.OrFewer(&size, func(size int) (apiclient.Page[T], error) { return list(apitype.Paging{After: after, First: &size}) })
 	if err != nil {
 		return counted{}, err
 	}
