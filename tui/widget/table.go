@@ -6,7 +6,9 @@ import (
 	"fundesk/render"
 )
 
-// Column of a table. Its width is fixed, or with Grow shares what is left over.
+// Column of a table. Its width is fixed, or with Grow shares what is left over. It is no
+// render.Column: that makes a text of a whole record, where a list holds rows by the ten
+// thousand, a hundred bytes each, and appends their cells to one buffer with every key.
 type Column[R any] struct {
 	Title string
 	Width int // Cells; with Grow the least.

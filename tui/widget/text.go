@@ -5,9 +5,14 @@
 // exactly that width. It must not know pages, keys, the client or the service, and
 // does no input or output.
 //
+// Of bubbles it takes key bindings, textinput and textarea, and not the rest: what scrolls is
+// an index into lines that are drawn anyway, which a viewport would keep a second time; the
+// footer leaves out what does not work now, where help greys it; and what is waited for is said
+// in words and numbers ("300 read, more follow"), where a spinner draws an idle screen anew.
+//
 //	table := widget.Table[call]{Columns: columns}
-//	table.SetSize(80, 20)
-//	lines := table.Lines(rows, styles)
+//	table.SetHeight(20)
+//	lines := table.Lines(rows, 80, head, style)
 package widget
 
 import (
