@@ -43,6 +43,10 @@ func main() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}
+	if err := asService(os.Args[1:]); err != nil {
+		fmt.Fprintf(os.Stderr, "fundeskd: %s\n", err)
+		os.Exit(exitFailure)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, endAtNext)
 	code := run(ctx, os.Args[1:], program{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Sleep: time.Sleep})

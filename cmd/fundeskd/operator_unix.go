@@ -1,0 +1,86 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// The user and the settings that a package brings for the service.
+const (
+	serviceUser     = "fundeskd"
+	serviceSettings = "/etc/fundeskd/fundeskd.env"
+)
+
+// asService lets root's commands work on the database of the installed service, as its user:
+// root's own home would get another database, whose tokens the service refuses, and files of
+// root's beside the database would stop it. Who names a database is left alone.
+func asService(args []string) error {
+	if os.Geteuid() != 0 || os.Getenv("FUNDESKD_DATABASE") != "" || os.Getenv("FUNDESK_DATA_DIR") != "" || namesDatabase(args) {
+		return nil
+	}
+	text, err := os.ReadFile(serviceSettings)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	account, err := user.Lookup(serviceUser)
+	if err != nil {
+		return fmt.Errorf("%s is there and its user is not: %w", serviceSettings, err)
+	}
+	for name, value := range settingsIn(string(text)) {
+		if err := os.Setenv(name, value); err != nil {
+			return fmt.Errorf("read %s: %w", serviceSettings, err)
+		}
+	}
+	uid, wrong := strconv.Atoi(account.Uid)
+	gid, wrongToo := strconv.Atoi(account.Gid)
+	if err := errors.Join(wrong, wrongToo, os.Setenv("HOME", account.HomeDir)); err != nil {
+		return err
+	}
+	syscall.Umask(0o077)
+	if err := errors.Join(syscall.Setgroups([]int{gid}), syscall.Setgid(gid), syscall.Setuid(uid)); err != nil {
+		return fmt.Errorf("become the user %s: %w", serviceUser, err)
+	}
+	return nil
+}
+
+// namesDatabase reports whether a command line names its database.
+func namesDatabase(args []string) bool {
+	for _, arg := range args {
+		if arg == "--database" || strings.HasPrefix(arg, "--database=") {
+			return true
+		}
+	}
+	return false
+}
+
+// settingsIn are the settings of a file as systemd reads it: NAME=VALUE, the value perhaps in
+// quotes.
+func settingsIn(text string) map[string]string {
+	settings := map[string]string{}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		name, value, ok := strings.Cut(line, "=")
+		if !ok || strings.HasPrefix(line, "#") || strings.HasPrefix(line, ";") {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		for _, quote := range []string{`"`, "'"} {
+			if len(value) >= 2 && strings.HasPrefix(value, quote) && strings.HasSuffix(value, quote) {
+				value = value[1 : len(value)-1]
+			}
+		}
+		settings[strings.TrimSpace(name)] = value
+	}
+	return settings
+}
