@@ -21,10 +21,16 @@ const (
 
 // asService lets root's commands work on the database of the installed service, as its user:
 // root's own home would get another database, whose tokens the service refuses, and files of
-// root's beside the database would stop it. Who names a database is left alone.
+// root's beside the database would stop it. Who names a database or another home is left alone.
 func asService(args []string) error {
-	if os.Geteuid() != 0 || os.Getenv("FUNDESKD_DATABASE") != "" || os.Getenv("FUNDESK_DATA_DIR") != "" || namesDatabase(args) {
-		return nil
+	for _, name := range []string{"FUNDESKD_DATABASE", "FUNDESK_DATA_DIR", "XDG_DATA_HOME"} {
+		if os.Getenv(name) != "" {
+			return nil
+		}
+	}
+	root, err := user.LookupId("0")
+	if err != nil || os.Geteuid() != 0 || os.Getenv("HOME") != root.HomeDir || namesDatabase(args) {
+		return nil // A system that does not know root has no package of ours.
 	}
 	text, err := os.ReadFile(serviceSettings)
 	if errors.Is(err, fs.ErrNotExist) {
