@@ -3,6 +3,7 @@ package commands
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -48,7 +49,7 @@ func settings() []setting {
 		{"client_key", "file of its key (PEM)", func(p *profile.Profile) any { return &p.ClientKey }},
 		{"proxy", "proxy on the way to the service: http://host:port, or direct for none (default: of HTTPS_PROXY)", func(p *profile.Profile) any { return &p.Proxy }},
 		{"token_storage", "keyring, file or command", func(p *profile.Profile) any { return &p.TokenStorage }},
-		{"token_command", "program that prints the token; repeat for its arguments", func(p *profile.Profile) any { return &p.TokenCommand }},
+		{"token_command", "program that prints the token, with its arguments: 'pass show fundesk'", func(p *profile.Profile) any { return &p.TokenCommand }},
 	}
 }
 
@@ -173,6 +174,27 @@ func (f *profileFlags) check(p profile.Profile) error {
 	return err
 }
 
+// commandWords are a command and its arguments: one text with spaces, which is no program, is
+// split as a shell would.
+func commandWords(command []string) ([]string, error) {
+	if len(command) != 1 || !strings.ContainsAny(command[0], " \t") {
+		return command, nil
+	}
+	if _, err := exec.LookPath(command[0]); err == nil {
+		return command, nil
+	}
+	words, err := shellWords(command[0])
+	switch {
+	case err != nil:
+		return nil, usageError("--token-command " + err.Error())
+	case len(words) > 0 && strings.ContainsAny(command[0], "$|;&<>`"):
+		return nil, withHint(usageError("--token-command is a program with its arguments, and no line of a shell"),
+			"a shell runs one: --token-command sh --token-command -c --token-command 'LINE'")
+	default:
+		return words, nil
+	}
+}
+
 // changeProfile keeps a profile with the settings of the flags that were given; address is
 // its new one, "" for the one that it has.
 func (s *session) changeProfile(cmd *cobra.Command, f *profileFlags, name string, was profile.Profile, address string) error {
@@ -184,6 +206,10 @@ func (s *session) changeProfile(cmd *cobra.Command, f *profileFlags, name string
 		p.TokenStorage = "" // The stored token belongs to the old address.
 	}
 	f.apply(cmd, &p)
+	var err error
+	if p.TokenCommand, err = commandWords(p.TokenCommand); err != nil {
+		return err
+	}
 	if err := f.check(p); err != nil {
 		return err
 	}
