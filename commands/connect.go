@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"fundesk/apiclient"
 	"fundesk/commands/profile"
@@ -181,7 +182,11 @@ func (s *session) connect(ctx context.Context) (*apiclient.Client, error) {
 		PaymentQRParameter: t.profile.PaymentQRParameter, BaseURL: t.baseURL,
 		Network: s.network(t), Tries: s.flags.retries + 1,
 		Unpaged: t.profile.Unpaged, Omitted: s.omitted.add,
-		Token: func(ctx context.Context) (string, error) { return s.token(ctx, t) },
+		Token: func(ctx context.Context) (string, error) {
+			token, err := s.token(ctx, t)
+			s.tokenEnds.Store(new(expiry(token)))
+			return token, err
+		},
 	}
 	if s.unpaged {
 		options.Unpaged = listNouns
@@ -198,6 +203,27 @@ func (s *session) connect(ctx context.Context) (*apiclient.Client, error) {
 	}
 	s.client, err = apiclient.New(options)
 	return s.client, err
+}
+
+// endsSoon is how long before its end a token is told of.
+const endsSoon = 14 * 24 * time.Hour
+
+// noteTokenEnd tells of a token that was used and ends soon: the day after, nothing works.
+func (s *session) noteTokenEnd() {
+	ends := s.tokenEnds.Load()
+	if ends == nil || ends.IsZero() || s.target == nil {
+		return
+	}
+	left := ends.Sub(s.app.Now())
+	if left <= 0 || left > endsSoon {
+		return
+	}
+	next := "fundesk auth login" + profileFlag(s.target)
+	if s.target.envToken != "" {
+		next = "set another FUNDESK_TOKEN"
+	}
+	s.note("the token for %s ends in %s, on %s; ask who operates the service for another one, then: %s",
+		s.target.service(), count(int(left/(24*time.Hour)), "day"), ends.Local().Format(time.DateOnly), next)
 }
 
 // network is the way to the service, as the profile and --ca-cert have it.

@@ -92,6 +92,7 @@ func defaultHint(kind apiclient.Kind, t *target) string {
 func (s *session) finish(command *cobra.Command, err error) int {
 	s.endPager()
 	s.warnOmitted()
+	s.noteTokenEnd()
 	if !wantsJSON(s.args) {
 		s.tellNotes()
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -87,6 +88,8 @@ type session struct {
 	omitted  omissions
 	// lookEvery is how often the desk by questions looks for a call while none is there; 0: pollEvery.
 	lookEvery time.Duration
+	// tokenEnds is when the token that was used says that it ends; nil for none.
+	tokenEnds atomic.Pointer[time.Time]
 }
 
 func newSession(app App, args []string) *session { return &session{app: app, args: args} }

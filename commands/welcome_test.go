@@ -76,3 +76,29 @@ func TestWelcome(t *testing.T) {
 		})
 	}
 }
+
+// A token is told of in its last 14 days, by every command that used it, and by none with
+// --quiet.
+func TestTokenEndsSoon(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[]}`))
+	t.Cleanup(server.Close)
+	const day = 24 * time.Hour
+	for _, test := range []struct {
+		left time.Duration
+		args string
+		want string
+	}{
+		{13*day + day/2, "call list", " ends in 13 days, on 20"},
+		{day + day/2, "call list -o json", " ends in 1 day, on 20"},
+		{15 * day, "call list", ""},
+		{day + day/2, "call list --quiet", ""},
+	} {
+		part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+		token := part(`{"alg":"EdDSA"}`) + "." + part(`{"sub":"a","exp":`+strconv.FormatInt(time.Now().Add(test.left).Unix(), 10)+`}`) + ".c2ln"
+		_, errs, code := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": token}}.run(t, strings.Fields(test.args)...)
+		if told := strings.Contains(errs, " ends in "); code != 0 || told != (test.want != "") || !strings.Contains(errs, test.want) {
+			t.Errorf("%s with %s left: got exit code %d and %q, want %q", test.args, test.left, code, errs, test.want)
+		}
+	}
+}
