@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,9 +22,7 @@ func settingsSession(t *testing.T, environment map[string]string, settings strin
 		t.Fatal(err)
 	}
 	all := map[string]string{"HOME": t.TempDir(), "FUNDESK_CONFIG_DIR": dir, "FUNDESK_PROFILE": "p", "FUNDESK_TOKEN": "secret"}
-	for name, value := range environment {
-		all[name] = value
-	}
+	maps.Copy(all, environment)
 	return newSession(App{
 		In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Now: time.Now, Getenv: func(name string) string { return all[name] },
 	}, nil)
