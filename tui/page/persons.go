@@ -117,7 +117,7 @@ func (e *Env) personDetail(r record) []field {
 	}
 	f.calls(r.calls)
 	if r.moreCalls {
-		f.add("other calls", fmt.Sprintf("without a pledge, or of older pledges, are not among the newest %d; Enter looks through all", callsLooked))
+		f.add("other calls", fmt.Sprintf("only the newest %d were looked through for those without a pledge; Enter looks through all", callsLooked))
 		f.last().list = listing{CallsPage, "person=" + r.ref.ID.String()}
 	}
 	return f.all
