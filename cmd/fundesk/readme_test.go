@@ -96,6 +96,26 @@ func TestCommandsOfThePagesRun(t *testing.T) {
 	}
 }
 
+// The programs of docs/examples do the same day against a sandbox.
+func TestExamplesOfPrograms(t *testing.T) {
+	t.Parallel()
+	need(t, "bash", "curl", "jq", "python3")
+	folder, err := filepath.Abs(filepath.Join("..", "..", "docs", "examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHome(t)
+	out := h.start(t, "serve", "--sandbox", "--listen", "127.0.0.1:0")
+	h.env = append(h.env, "FUNDESK_BASE_URL="+nextLine(t, out), "FUNDESK_TOKEN="+nextLine(t, out))
+	for _, program := range []string{filepath.Join(folder, "day.sh"), filepath.Join(folder, "day.py"), build(t, "fundesk/docs/examples/go")} {
+		printed, errs, code := h.run(t, shellQuote(program))
+		_, after, _ := strings.Cut(printed, " persons\n")
+		if code != 0 || after != "call completed\nrefused\nmarked\n" || !strings.Contains(errs, "/email: must be one e-mail address") {
+			t.Errorf("%s: got exit code %d, %q and %q, want the day with a refusal that names the field", filepath.Base(program), code, printed, errs)
+		}
+	}
+}
+
 // The files that docs/configuration.md shows are read as they stand.
 func TestFilesOfTheConfigurationPage(t *testing.T) {
 	t.Parallel()
