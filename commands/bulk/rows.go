@@ -143,12 +143,12 @@ func documentRows(in io.Reader, isArray bool) iter.Seq2[Row, error] {
 				isArray = false
 			}
 			text, err := dec.ReadValue()
-			_, isSyntax := errors.AsType[*jsontext.SyntacticError](err)
+			syntax, isSyntax := errors.AsType[*jsontext.SyntacticError](err)
 			switch {
 			case errors.Is(err, io.EOF):
 				return
 			case isSyntax:
-				yield(Row{Line: lines.at(dec.InputOffset()), Wrong: errJSON}, nil)
+				yield(Row{Line: lines.at(syntax.ByteOffset), Wrong: errJSON}, nil)
 				return
 			case err != nil:
 				yield(Row{}, unreadable(err))

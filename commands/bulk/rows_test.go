@@ -1,0 +1,65 @@
+package bulk_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/commands/bulk"
+)
+
+// Rows come one by one out of every form of file, with the line on which each begins.
+func TestReadRows(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		format bulk.Format
+		text   string
+		want   string // LINE:TEXT, or LINE!WHY; a file that ends early ends with its fault.
+	}{
+		{"ndjson", bulk.Format{}, "{\"a\":1}\n\n{\"a\":\n", `1:{"a":1} 3:{"a":`},
+		{"an array over lines", bulk.Format{}, "[\n {\"a\":1},\n\n {\"a\":\n2}]\n", "2:{\"a\":1} 4:{\"a\":\n2}"},
+		{"an array that is cut", bulk.Format{}, "[{\"a\":1},\n{\"a\":", `1:{"a":1} 2!must be JSON`},
+		{"an object over lines", bulk.Format{}, "{\n\"a\":1\n}\n", "1:{\n\"a\":1\n}"},
+		{"objects over lines", bulk.Format{}, "{\n\"a\":1\n}\n{\n\"a\":2\n}", "1:{\n\"a\":1\n} 4:{\n\"a\":2\n}"},
+		{"csv", bulk.Format{}, "a;b\n1;\"x\ny\"\n\n;\n2;z", "2:1|x\ny 6:2|z"},
+		{"csv with a row that is short", bulk.Format{}, "a,b\n1\n2,3\n", "2!wrong number of fields 3:2|3"},
+		{"csv with a quote that does not end", bulk.Format{}, "a,b\n1,\"2\n", "2!extraneous or missing \" in quoted-field"},
+		{"utf-16, little end first", bulk.Format{}, "\xff\xfea\x00\n\x00\xeb\x00\n\x00", "2:ë"},
+		{"utf-16, big end first", bulk.Format{}, "\xfe\xff\x00a\x00\n\xd8\x3d\xde\x00", "2:😀"},
+		{"utf-16 that is cut", bulk.Format{CSV: true}, "\xff\xfea\x00\n\x00b", "fault: line 2 is not valid utf-16"},
+		{"cp1252", bulk.Format{Encoding: "cp1252"}, "a\n\x80\xeb\n", "2:€ë"},
+		{"cp1252 with what it does not have", bulk.Format{Encoding: "cp1252"}, "a\n\x81\n", "fault: line 2 is not valid cp1252"},
+		{"utf-8 with a mark", bulk.Format{}, "\ufeffa\nb\n", "2:b"},
+		{"not utf-8", bulk.Format{}, "a\nb\n\xeb\n", "fault: line 3 must be valid UTF-8"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			rows, err := bulk.ReadRows(iotest.OneByteReader(strings.NewReader(test.text)), test.format)
+			if err != nil {
+				got = append(got, "fault: "+err.Error())
+				rows.All = func(func(bulk.Row, error) bool) {}
+			}
+			for row, err := range rows.All {
+				switch {
+				case err != nil:
+					got = append(got, "fault: "+err.Error())
+				case row.Wrong != nil:
+					got = append(got, fmt.Sprintf("%d!%s", row.Line, row.Wrong))
+				case row.Text != nil:
+					got = append(got, fmt.Sprintf("%d:%s", row.Line, row.Text))
+				default:
+					got = append(got, fmt.Sprintf("%d:%s", row.Line, strings.Join(row.Cells, "|")))
+				}
+			}
+			if diff := cmp.Diff(test.want, strings.Join(got, " ")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
