@@ -218,8 +218,11 @@ func TestWarningsBeforeDialling(t *testing.T) {
 	m.gone("Passed over")
 	m.press("2")
 	m.see("Bert")
-	m.press("/", "Opgegeven", "enter")
-	m.see("1 call of 6 read")
+	m.press("/", "Opgegeven")
+	m.see("Filter calls", "Bert Opgegeven")
+	m.press("enter")
+	m.gone("Filter calls") // The list is read anew: what is seen from now on is of it.
+	m.see("Bert Opgegeven")
 	m.press("w")
 	m.see("opted out of phone calls")
 }
