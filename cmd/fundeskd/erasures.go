@@ -140,7 +140,7 @@ func (p *program) replay(ctx context.Context, s *service.Service, persons []serv
 		Replayed int `json:"replayed"`
 	}{len(persons), replayed}
 	return p.print(result, func(w io.Writer) {
-		fmt.Fprintf(w, "%d persons were noted as erased, %d of them were erased again\n", result.Noted, result.Replayed)
+		fmt.Fprintf(w, "noted as erased: %d; erased again: %d\n", result.Noted, result.Replayed)
 	})
 }
 
