@@ -71,20 +71,36 @@ func writeError(w http.ResponseWriter, err error) error {
 		return err
 	}
 	status := statuses[refusal.Kind]
-	switch refusal.Kind {
-	case service.Unauthenticated:
-		w.Header().Set("WWW-Authenticate", `Bearer realm="fundesk"`)
-	case service.Unavailable:
-		w.Header().Set("Retry-After", "1")
-	}
+	advise(w.Header(), status)
 	writeProblem(w, status, refusal.Detail, refusal.Violations)
 	return refusal.Cause
+}
+
+// advise sets the header that tells a caller the way on from a refusal.
+func advise(header http.Header, status int) {
+	switch status {
+	case http.StatusUnauthorized:
+		header.Set("WWW-Authenticate", `Bearer realm="fundesk"`)
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		header.Set("Retry-After", "1")
+	}
+}
+
+// Refuse answers a request as the interface does when it refuses it, for a sandbox.
+func Refuse(w http.ResponseWriter, r *http.Request, status int, detail string) {
+	begin(w.Header(), r)
+	advise(w.Header(), status)
+	writeProblem(w, status, detail, nil)
 }
 
 // WriteProblem answers with problem+json, as the interface does, for handlers beside it.
 func WriteProblem(w http.ResponseWriter, status int, detail string) {
 	writeProblem(w, status, detail, nil)
 }
+
+// WriteError answers with the problem that an error of the service is, for handlers beside the
+// interface.
+func WriteError(w http.ResponseWriter, err error) { _ = writeError(w, err) }
 
 // writeProblem answers with problem+json. The request id is in the header already.
 func writeProblem(w http.ResponseWriter, status int, detail string, violations apitype.Violations) {

@@ -131,12 +131,7 @@ type route struct {
 // it. Spec gap: R11.
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	id := requestID(r)
-	header := w.Header()
-	header["X-Request-Id"] = []string{id}
-	header["Cache-Control"] = noStore
-	header["X-Content-Type-Options"] = noSniff
-	announce(header, r.URL.Path)
+	id := begin(w.Header(), r)
 	note := &requestNote{trace: traceOf(r.Header.Get("Traceparent"))}
 	recorded := &recorder{ResponseWriter: w, status: http.StatusOK, gzip: acceptsGzip(r.Header)}
 	defer func() {
@@ -157,6 +152,16 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	a.mux.ServeHTTP(recorded, r)
 	note.route = template(r)
+}
+
+// begin sets the header that every answer has, and is the id of the request.
+func begin(header http.Header, r *http.Request) (id string) {
+	id = requestID(r)
+	header["X-Request-Id"] = []string{id}
+	header["Cache-Control"] = noStore
+	header["X-Content-Type-Options"] = noSniff
+	announce(header, r.URL.Path)
+	return id
 }
 
 // template is the pattern of the route that a request took, empty when none.
