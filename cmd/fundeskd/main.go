@@ -86,7 +86,7 @@ type program struct {
 	inspect   bool     // The command only reads.
 	kept      string   // What is left of the command when it is interrupted.
 	timeouts  timeouts // Of serve; zero: the defaults.
-	persons   int      // Of serve --sandbox; 0: as many as a sample has by itself.
+	persons   int      // Of serve --sandbox; 0: as many as a sample has without being told.
 	// Of serve; 0 is what the database does by itself.
 	connections    int
 	replica        string

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,7 +22,7 @@ type sandboxed struct {
 }
 
 // serveSandbox starts fundeskd serve --sandbox and reads its two lines.
-func serveSandbox(t *testing.T) sandboxed {
+func serveSandbox(t *testing.T, flags ...string) sandboxed {
 	t.Helper()
 	e := newEnvironment(t)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -28,7 +30,7 @@ func serveSandbox(t *testing.T) sandboxed {
 	ended := make(chan int, 1)
 	var log lockedBuffer
 	go func() {
-		code := run(ctx, []string{"serve", "--sandbox", "--listen", "127.0.0.1:0"}, e.program("", written, &log))
+		code := run(ctx, append([]string{"serve", "--sandbox", "--listen", "127.0.0.1:0"}, flags...), e.program("", written, &log))
 		_ = written.Close()
 		ended <- code
 	}()
@@ -52,20 +54,7 @@ func serveSandbox(t *testing.T) sandboxed {
 // do sends a request, and decodes the answer of one that was done.
 func (s sandboxed) do(method, path, body string, value any) (*http.Response, error) {
 	s.t.Helper()
-	request, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if !strings.HasPrefix(path, "/sandbox/") {
-		request.Header.Set("Authorization", "Bearer "+s.token)
-		request.Header.Set("Content-Type", "application/json")
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
+	response, text, err := s.send(method, path, body, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +64,29 @@ func (s sandboxed) do(method, path, body string, value any) (*http.Response, err
 		}
 	}
 	return response, nil
+}
+
+// send sends a request with more headers; of an answer that broke off, what came is there.
+func (s sandboxed) send(method, path, body string, header map[string]string) (*http.Response, []byte, error) {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if !strings.HasPrefix(path, "/sandbox/") {
+		request.Header.Set("Authorization", "Bearer "+s.token)
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range header {
+		request.Header.Set(name, value)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return response, text, err
 }
 
 // must is do for what must succeed.
@@ -148,51 +160,6 @@ func TestSandboxClock(t *testing.T) {
 	}
 }
 
-func TestSandboxFaults(t *testing.T) {
-	t.Parallel()
-	s := serveSandbox(t)
-	for fault, status := range map[string]int{"429": http.StatusTooManyRequests, "503": http.StatusServiceUnavailable} {
-		s.must("PUT", "/sandbox/fault", `{"fault":"`+fault+`","times":2}`, nil)
-		for _, want := range []int{status, status, http.StatusOK} {
-			response, err := s.do("GET", "/api/v1/persons?first=1", "", nil)
-			if err != nil || response.StatusCode != want || (want == http.StatusOK) != (response.Header.Get("Retry-After") == "") {
-				t.Errorf("%s: got %v, %v, want status %d", fault, response, err, want)
-			}
-		}
-	}
-
-	call := s.aCall()
-	var before, after struct{ Attempts []struct{ UUID string } }
-	s.must("GET", call, "", &before)
-	s.must("PUT", "/sandbox/fault", `{"fault":"dropped-after-commit","method":"put","path":"/add-attempt"}`, nil)
-	s.must("GET", call, "", nil) // Not a request that the fault fits.
-	if response, err := s.do("PUT", call+"/actions/add-attempt", `{"userUuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"}`, nil); err == nil {
-		t.Errorf("got status %d, want no answer", response.StatusCode)
-	}
-	if s.must("GET", call, "", &after); len(after.Attempts) != len(before.Attempts)+1 {
-		t.Errorf("got %d attempts after %d, want the dropped one kept", len(after.Attempts), len(before.Attempts))
-	}
-
-	s.must("PUT", "/sandbox/fault", `{"fault":"slow","delay":"1ms","times":5}`, nil)
-	s.must("GET", call, "", nil)
-	var left struct {
-		Fault string
-		Times int
-	}
-	if s.must("GET", "/sandbox/fault", "", &left); left.Fault != "slow" || left.Times != 4 {
-		t.Errorf("got %+v, want 4 slow answers left", left)
-	}
-	s.must("DELETE", "/sandbox/fault", "", nil)
-	if s.must("GET", "/sandbox/fault", "", &left); left.Fault != "" || left.Times != 0 {
-		t.Errorf("got %+v after the end", left)
-	}
-	for _, wrong := range []string{`{}`, `{"fault":"flood"}`, `{"fault":"503","times":-1}`, `{"fault":"503","times":0}`, `{"fault":"503","delay":"1s"}`, `{"fault":"slow"}`, `{"fault":"slow","delay":"1h"}`} {
-		if response, err := s.do("PUT", "/sandbox/fault", wrong, nil); err != nil || response.StatusCode != http.StatusBadRequest {
-			t.Errorf("%s: got %v, %v, want status 400", wrong, response, err)
-		}
-	}
-}
-
 // The database that the environment names may hold real records.
 func TestSandboxLeavesTheDatabaseOfTheEnvironment(t *testing.T) {
 	t.Parallel()
@@ -210,6 +177,196 @@ func TestSandboxLeavesTheDatabaseOfTheEnvironment(t *testing.T) {
 	p.Out = writerFunc(func(b []byte) (int, error) { cancel(); return out.Write(b) })
 	if code := run(ctx, []string{"serve", "--sandbox", "--listen", "127.0.0.1:0"}, p); code != exitDone {
 		t.Errorf("got code %d, %s", code, errs.String())
+	}
+}
+
+// nodes are the records of lists at one time, without what a service makes of its own keys.
+func (s sandboxed) nodes() (nodes []string) {
+	s.t.Helper()
+	s.must("PUT", "/sandbox/clock", `{"time":"2027-03-04T12:00:00Z","stopped":true}`, nil)
+	for _, path := range []string{"/api/v1/persons?first=500", "/api/v1/calls?first=500", "/api/v1/pledges?first=500"} {
+		var page struct {
+			Edges []struct{ Node map[string]any }
+		}
+		s.must("GET", path, "", &page)
+		if len(page.Edges) == 0 {
+			s.t.Fatalf("%s: got no records", path)
+		}
+		for _, edge := range page.Edges {
+			delete(edge.Node, "signatureSignedUrl")
+			text, err := json.Marshal(edge.Node)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			nodes = append(nodes, string(text))
+		}
+	}
+	return nodes
+}
+
+// The same options make the same records, and a reset puts those back, with clock and faults.
+func TestSandboxOptionsAndReset(t *testing.T) {
+	t.Parallel()
+	options := []string{"--persons", "40", "--seed", "7", "--start-time", "2027-03-04T10:00:00+01:00"}
+	s := serveSandbox(t, options...)
+	const hour = "2027-03-04T09" // In UTC, as the clock shows it.
+	var clock struct{ Time string }
+	if s.must("GET", "/sandbox/clock", "", &clock); !strings.HasPrefix(clock.Time, hour) {
+		t.Errorf("got a clock that shows %s, want the start time", clock.Time)
+	}
+	first := s.nodes()
+	if again := serveSandbox(t, options...).nodes(); !slices.Equal(first, again) {
+		t.Errorf("the same options made other records:\n%s\n%s", first[0], again[0])
+	}
+	for _, other := range [][]string{{"--seed", "8"}, {"--start-time", "2027-03-05"}, {"--persons", "41"}} {
+		if nodes := serveSandbox(t, append(slices.Clone(options), other...)...).nodes(); slices.Equal(first, nodes) {
+			t.Errorf("%v made the same records", other)
+		}
+	}
+
+	call := s.aCall()
+	for range 2 { // What a reset makes can be reset.
+		var asked struct{ Token string }
+		s.must("POST", "/sandbox/token", `{}`, &asked)
+		s.must("PUT", call+"/actions/cancel", "{}", nil)
+		s.must("PUT", "/sandbox/clock", `{"move":"1000h","stopped":true}`, nil)
+		s.must("PUT", "/sandbox/fault", `{"fault":"503"}`, nil)
+		s.must("POST", "/sandbox/reset", "", &clock)
+		if !strings.HasPrefix(clock.Time, hour) {
+			t.Errorf("got a clock that shows %s after the reset, want the start time", clock.Time)
+		}
+		if nodes := s.nodes(); !slices.Equal(first, nodes) {
+			t.Error("got other records after the reset than at the start")
+		}
+		if response, _, err := s.send("GET", "/api/v1/calls", "", map[string]string{"Authorization": "Bearer " + asked.Token}); err != nil || response.StatusCode != http.StatusUnauthorized {
+			t.Errorf("got %v, %v, want the token that was asked for refused after the reset", response, err)
+		}
+	}
+
+	kept := serveSandbox(t, "--database", "sqlite:"+filepath.Join(t.TempDir(), "kept.db"))
+	kept.must("PUT", kept.aCall()+"/actions/cancel", "{}", nil)
+	before := kept.nodes()
+	response, text, err := kept.send("POST", "/sandbox/reset", "", nil)
+	if err != nil || response.StatusCode != http.StatusConflict || !strings.Contains(string(text), "--database") || !slices.Equal(before, kept.nodes()) {
+		t.Errorf("got %v, %s, %v, want the records of --database kept", response, text, err)
+	}
+}
+
+func TestSandboxRefusesOptions(t *testing.T) {
+	t.Parallel()
+	for want, flags := range map[string][]string{
+		"--persons must be 1 at least":                         {"--sandbox", "--persons", "0"},
+		`--start-time "soon" is not an RFC 3339 time`:          {"--sandbox", "--start-time", "soon"},
+		`--start-time "1999-12-31" is not a time from 2000 to`: {"--sandbox", "--start-time", "1999-12-31"},
+		"--seed is for fundeskd serve --sandbox only":          {"--seed", "3"},
+		"--persons is for fundeskd serve --sandbox only":       {"--persons", "3"},
+		"--start-time is for fundeskd serve --sandbox only":    {"--start-time", "2027-01-01"},
+	} {
+		code, _, errs := newEnvironment(t).run("", append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
+		if code != exitUsage || !strings.Contains(errs, want) {
+			t.Errorf("%v: got code %d, %q, want %q", flags, code, errs, want)
+		}
+	}
+}
+
+// A page that a browser shows may not order anything, unless it is the service's own.
+func TestSandboxRefusesOtherOrigins(t *testing.T) {
+	t.Parallel()
+	s := serveSandbox(t)
+	s.must("PUT", "/sandbox/clock", `{"time":"2031-05-06T07:08:09.100Z","stopped":true}`, nil)
+	tests := []struct {
+		header map[string]string
+		status int
+	}{
+		{map[string]string{"Origin": "https://elsewhere.example"}, http.StatusForbidden},
+		{map[string]string{"Origin": "null"}, http.StatusForbidden},
+		{map[string]string{"Origin": "http://127.0.0.1:1"}, http.StatusForbidden},
+		{map[string]string{"Sec-Fetch-Site": "cross-site"}, http.StatusForbidden},
+		{map[string]string{"Sec-Fetch-Site": "same-site", "Origin": s.url}, http.StatusForbidden},
+		{map[string]string{"Sec-Fetch-Site": "same-origin", "Origin": s.url}, http.StatusOK},
+		{map[string]string{"Origin": s.url}, http.StatusOK},
+	}
+	for _, test := range tests {
+		for path, body := range map[string]string{"/sandbox/clock": `{"time":"2031-05-06T07:08:09.100Z"}`, "/sandbox/fault": `{"fault":"503","path":"/nowhere"}`} {
+			response, text, err := s.send("PUT", path, body, test.header)
+			if err != nil || response.StatusCode != test.status {
+				t.Errorf("%s from %v: got %v, %s, %v, want status %d", path, test.header, response, text, err, test.status)
+			}
+		}
+	}
+	for _, path := range []string{"/sandbox/reset", "/sandbox/token"} {
+		if response, _, err := s.send("POST", path, "{}", tests[0].header); err != nil || response.StatusCode != http.StatusForbidden {
+			t.Errorf("%s: got %v, %v, want it refused", path, response, err)
+		}
+	}
+}
+
+// Tokens of accounts that may do less, or that have expired.
+func TestSandboxTokens(t *testing.T) {
+	t.Parallel()
+	s := serveSandbox(t)
+	var page struct {
+		Edges []struct {
+			Node struct {
+				OwningOrganization struct{ UUID string }
+			}
+		}
+	}
+	s.must("GET", "/api/v1/persons?first=500", "", &page)
+	owners := map[string]bool{}
+	for _, edge := range page.Edges {
+		owners[edge.Node.OwningOrganization.UUID] = true
+	}
+	if len(owners) != 2 {
+		t.Fatalf("got persons of %d organizations, want 2", len(owners))
+	}
+	one := page.Edges[0].Node.OwningOrganization.UUID
+	status := func(token, path string, want int) {
+		t.Helper()
+		s.token = token
+		response, text, err := s.send("GET", path, "", nil)
+		if err != nil || response.StatusCode != want {
+			t.Errorf("%s: got %v, %s, %v, want status %d", path, response, text, err, want)
+		}
+	}
+	var asked struct {
+		Token     string
+		ExpiresAt apitype.Time
+	}
+	s.must("POST", "/sandbox/token", `{"permissions":["persons:read"],"organizations":["`+one+`"],"ttl":"1h"}`, &asked)
+	status(asked.Token, "/api/v1/calls?first=1", http.StatusForbidden)
+	s.must("GET", "/api/v1/persons?first=500", "", &page)
+	for _, edge := range page.Edges {
+		if edge.Node.OwningOrganization.UUID != one {
+			t.Error("got a person of an organization that the token does not name")
+		}
+	}
+	s.must("PUT", "/sandbox/clock", `{"move":"2h"}`, nil)
+	status(asked.Token, "/api/v1/persons?first=1", http.StatusUnauthorized)
+
+	s.must("POST", "/sandbox/token", `{}`, &asked)
+	status(asked.Token, "/api/v1/calls?first=1", http.StatusOK)
+	s.must("POST", "/sandbox/token", `{"permissions":[]}`, &asked)
+	status(asked.Token, "/api/v1/calls?first=1", http.StatusForbidden)
+	s.must("PUT", "/sandbox/clock", `{"time":"2031-05-06T07:08:09Z","stopped":true}`, nil)
+	s.must("POST", "/sandbox/token", `{"ttl":"-1h"}`, &asked)
+	if asked.ExpiresAt.String() != "2031-05-06T06:08:09.000Z" {
+		t.Errorf("got a token that ended at %s, want an hour ago", asked.ExpiresAt)
+	}
+	status(asked.Token, "/api/v1/calls?first=1", http.StatusUnauthorized)
+
+	for wrong, want := range map[string]string{
+		`{"ttl":"0s"}`:                                               `ttl \"0s\"`,
+		`{"ttl":"tomorrow"}`:                                         `ttl \"tomorrow\"`,
+		`{"permissions":["persons:fly"]}`:                            "persons:fly",
+		`{"organizations":[]}`:                                       "organizations",
+		`{"organizations":["` + asked.Token[:8] + `"]}`:              "organizations.0",
+		`{"organizations":["5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"]}`: "there is no organization",
+	} {
+		response, text, err := s.send("POST", "/sandbox/token", wrong, nil)
+		if err != nil || response.StatusCode != http.StatusBadRequest || !strings.Contains(string(text), want) {
+			t.Errorf("%s: got %v, %s, %v, want status 400 and %s", wrong, response, text, err, want)
+		}
 	}
 }
 

@@ -25,6 +25,8 @@ type serveOptions struct {
 	tlsCert   string
 	tlsKey    string
 	sandbox   bool
+	seed      uint64 // Of the sandbox.
+	startTime string // Of its clock; empty: now.
 	probes    string // Where /metrics, /healthz and /readyz are served; empty: with the interface.
 	drain     time.Duration
 	// The defaults of flags are there before any command runs: this one would end the
@@ -59,10 +61,13 @@ func (p *program) serveCommand() *cobra.Command {
 			"written when requests are accepted; the log goes to stderr. A PostgreSQL server that is not there yet is\n" +
 			"waited for: until then requests get 503. SIGHUP reads the files of the certificate again.\n\n" + sandboxHelp,
 		Example: "  fundeskd serve --listen 127.0.0.1:8080\n  fundeskd serve --listen :8443 --tls-cert cert.pem --tls-key key.pem --log-format json\n" +
-			"  fundeskd serve --sandbox",
+			"  fundeskd serve --sandbox --persons 500 --seed 7 --start-time 2026-11-20T09:00:00Z",
 		Args: exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			signal.Ignore(syscall.SIGPIPE) // Who reads the log may go away, and nobody is served less.
+			if err := p.checkSandbox(c, o); err != nil {
+				return err
+			}
 			if o.sandbox {
 				return p.serveSandbox(c.Context(), o)
 			}
@@ -76,6 +81,7 @@ func (p *program) serveCommand() *cobra.Command {
 		},
 	}
 	p.erasuresFlag(c)
+	p.sandboxFlags(c, &o)
 	flags := c.Flags()
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`address` to listen on; port 0 picks one")
 	flags.StringVar(&o.publicURL, "public-url", "", "base `URL` of signed links (default: as each request came)")
@@ -85,7 +91,6 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringVar(&p.replica, "database-read", "", "`postgres://…` that follows the database: lists and single records are read there, by whoever asks with every change acknowledged before")
 	flags.IntVar(&p.connections, "database-connections", 0, "at most `N` connections to the database at once; of SQLite, those that read (default: 16 with PostgreSQL, one a processor with SQLite, 2 at least)")
 	flags.DurationVar(&p.connectTimeout, "database-connect-timeout", 0, "how long a PostgreSQL server may take to accept a connection (default 3s)")
-	flags.BoolVar(&o.sandbox, "sandbox", false, "serve sample data of its own, with a clock that can be set and faults on demand; see fundeskd serve --help")
 	flags.DurationVar(&o.answerTimeout, "database-answer-timeout", defaultAnswerTimeout, "how long a PostgreSQL server may take to answer, and a free connection to come")
 	flags.BoolVar(&p.auditReads, "audit-reads", false, "note in the audit who is shown persons, one by one and in lists; each is a change of the database")
 	flags.StringVar(&o.tlsCert, "tls-cert", "", "certificate `file`")

@@ -43,7 +43,19 @@ type server struct {
 
 // newServer opens the database and listens; Run then answers. A database that may come later is
 // left to Run.
-func (p *program) newServer(ctx context.Context, o serveOptions) (_ *server, err error) {
+func (p *program) newServer(ctx context.Context, o serveOptions) (*server, error) {
+	s, err := p.openServer(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.listen(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// openServer opens the database, and listens nowhere.
+func (p *program) openServer(ctx context.Context, o serveOptions) (_ *server, err error) {
 	if err := p.checkServe(o); err != nil {
 		return nil, err
 	}
@@ -58,9 +70,6 @@ func (p *program) newServer(ctx context.Context, o serveOptions) (_ *server, err
 	p.observe, p.count, p.answerTimeout = s.metrics.transaction, s.metrics.queueEvent, o.answerTimeout
 	if err := s.begin(ctx); err != nil && !comesLater(err) {
 		return nil, err
-	}
-	if err := s.listen(ctx); err != nil {
-		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }

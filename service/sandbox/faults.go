@@ -1,118 +1,195 @@
 package sandbox
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"fundesk/service/httpapi"
 )
 
-// The faults.
+// The faults beside those that are a status.
 const (
-	TooManyRequests    = "429"                  // Refused with Retry-After; nothing is done.
-	Unavailable        = "503"                  // Refused with Retry-After; nothing is done.
-	Slow               = "slow"                 // Done and answered after the delay.
-	DroppedAfterCommit = "dropped-after-commit" // Done; the connection ends without an answer.
+	Slow                = "slow"                  // Done and answered after the delay.
+	SlowBody            = "slow-body"             // Done; half of the body is sent at once, the rest after the delay.
+	Truncated           = "truncated"             // Done; the connection ends after half of the body.
+	NotJSON             = "not-json"              // Done; the body is a page of HTML.
+	DroppedBeforeCommit = "dropped-before-commit" // Nothing is done; the connection ends without an answer.
+	DroppedAfterCommit  = "dropped-after-commit"  // Done; the connection ends without an answer.
 )
 
-var faults = []string{TooManyRequests, Unavailable, Slow, DroppedAfterCommit}
+// faults are all of them. With a status nothing is done: the answer is the service's own, and a
+// 502 that of a proxy before it.
+var faults = []string{
+	"401", "403", "429", "500", "502", "503",
+	Slow, SlowBody, Truncated, NotJSON, DroppedBeforeCommit, DroppedAfterCommit,
+}
 
 // Fault is what happens to the next requests that it fits.
 type Fault struct {
-	Fault  string `json:"fault"`           // One of the faults; empty when none is left.
-	Times  int    `json:"times"`           // To how many requests; an order that does not say: one.
-	Method string `json:"method,omitzero"` // Only to requests of this method.
-	Path   string `json:"path,omitzero"`   // Only to requests whose path has this in it.
-	Delay  string `json:"delay,omitzero"`  // Of slow, such as 2s.
+	Fault   string `json:"fault"`            // One of the faults.
+	Times   int    `json:"times"`            // To how many requests; an order that does not say: one.
+	Percent int    `json:"percent,omitzero"` // To how many of a hundred that it fits, evenly; 0: to each.
+	Method  string `json:"method,omitzero"`  // Only to requests of this method.
+	Path    string `json:"path,omitzero"`    // Only to requests whose path has this in it.
+	Delay   string `json:"delay,omitzero"`   // Of slow and slow-body, such as 2s.
+
+	seen int // How many requests it fitted.
+}
+
+// Faults are what is left of those that were asked for, in the order in which they are tried.
+type Faults struct {
+	Faults []Fault `json:"faults"`
 }
 
 // maxDelay keeps a slow answer within the time that the server gives any.
 const maxDelay = 90 * time.Second
 
-func (s *Sandbox) fault() Fault {
+func (s *Sandbox) faults() Faults {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.pending
+	return Faults{slices.Clone(s.pending)}
 }
 
-// setFault replaces what was pending.
-func (s *Sandbox) setFault(f Fault) error {
+// addFault adds to what was pending, or replaces it.
+func (s *Sandbox) addFault(f Fault, alone bool) error {
 	if !slices.Contains(faults, f.Fault) {
-		return fmt.Errorf("there is no fault %q; there are %s", f.Fault, strings.Join(faults, ", "))
+		return invalid("there is no fault %q; there are %s", f.Fault, strings.Join(faults, ", "))
 	}
 	if f.Times < 1 {
-		return fmt.Errorf("times is %d; it must be 1 at least", f.Times)
+		return invalid("times is %d; it must be 1 at least", f.Times)
 	}
-	if (f.Fault == Slow) != (f.Delay != "") {
-		return fmt.Errorf("a delay such as 2s belongs to the fault %s, and to no other", Slow)
+	if f.Percent < 0 || f.Percent > 100 {
+		return invalid("percent is %d; it must be from 1 to 100", f.Percent)
+	}
+	if (f.Fault == Slow || f.Fault == SlowBody) != (f.Delay != "") {
+		return invalid("a delay such as 2s belongs to the faults %s and %s, and to no other", Slow, SlowBody)
 	}
 	if delay, err := time.ParseDuration(f.Delay); f.Delay != "" && (err != nil || delay <= 0 || delay > maxDelay) {
-		return fmt.Errorf("delay %q is not a duration up to %s", f.Delay, maxDelay)
+		return invalid("delay %q is not a duration up to %s", f.Delay, maxDelay)
 	}
 	f.Method = strings.ToUpper(f.Method)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.pending = f
+	if alone {
+		s.pending = nil
+	}
+	s.pending = append(s.pending, f)
 	return nil
 }
 
-func (s *Sandbox) clearFault() {
+func (s *Sandbox) clearFaults() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.pending = Fault{}
+	s.pending = nil
 }
 
-// take is what happens to a request; it happens to one less afterwards.
+// take is what happens to a request, of the faults that fit it the first; it happens to one
+// request less afterwards.
 func (s *Sandbox) take(r *http.Request) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := s.pending
-	if f.Fault == "" || f.Method != "" && f.Method != r.Method || !strings.Contains(r.URL.Path, f.Path) {
-		return Fault{}
-	}
-	s.pending.Times--
-	if s.pending.Times == 0 {
-		s.pending = Fault{}
-	}
-	return f
-}
-
-func (s *Sandbox) spoiled(inner http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch f := s.take(r); f.Fault {
-		case TooManyRequests:
-			refuse(w, http.StatusTooManyRequests)
-		case Unavailable:
-			refuse(w, http.StatusServiceUnavailable)
-		case Slow:
-			delay, _ := time.ParseDuration(f.Delay) // Checked when it was set.
-			wait := time.NewTimer(delay)
-			defer wait.Stop()
-			select {
-			case <-wait.C:
-				inner.ServeHTTP(w, r)
-			case <-r.Context().Done():
-			}
-		case DroppedAfterCommit:
-			inner.ServeHTTP(unheard{header: http.Header{}}, r)
-			panic(http.ErrAbortHandler) // How net/http is told to end a connection.
-		default:
-			inner.ServeHTTP(w, r)
+	for i := range s.pending {
+		f := &s.pending[i]
+		if f.Method != "" && f.Method != r.Method || !strings.Contains(r.URL.Path, f.Path) {
+			continue
 		}
-	})
+		f.seen++
+		if f.Percent > 0 && f.seen*f.Percent/100 == (f.seen-1)*f.Percent/100 {
+			continue
+		}
+		f.Times--
+		taken := *f
+		if f.Times == 0 {
+			s.pending = slices.Delete(s.pending, i, i+1)
+		}
+		return taken
+	}
+	return Fault{}
 }
 
-func refuse(w http.ResponseWriter, status int) {
-	w.Header().Set("Retry-After", "1")
-	httpapi.WriteProblem(w, status, "the sandbox was asked for this answer")
+// spoiled answers a request that is not to the sandbox.
+func (s *Sandbox) spoiled(w http.ResponseWriter, r *http.Request) {
+	switch f := s.take(r); f.Fault {
+	case "":
+		s.serve(w, r)
+	case Slow:
+		if f.wait(r) {
+			s.serve(w, r)
+		}
+	case DroppedBeforeCommit:
+		drop()
+	case DroppedAfterCommit:
+		s.serve(&kept{header: http.Header{}}, r)
+		drop()
+	case SlowBody, Truncated, NotJSON:
+		k := &kept{header: http.Header{}, status: http.StatusOK}
+		s.serve(k, r)
+		k.send(w, r, f)
+	case "502":
+		page(w, http.StatusBadGateway)
+	default:
+		status, _ := strconv.Atoi(f.Fault) // The faults that are left are numbers.
+		httpapi.Refuse(w, r, status, "the sandbox was asked for this answer")
+	}
 }
 
-// unheard takes an answer that nobody gets.
-type unheard struct{ header http.Header }
+// wait lets the delay pass, and reports whether the caller still waits.
+func (f Fault) wait(r *http.Request) bool {
+	delay, _ := time.ParseDuration(f.Delay) // Checked when it was set.
+	wait := time.NewTimer(delay)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+		return true
+	case <-r.Context().Done():
+		return false
+	}
+}
 
-func (u unheard) Header() http.Header            { return u.header }
-func (u unheard) Write(body []byte) (int, error) { return len(body), nil }
-func (u unheard) WriteHeader(int)                {}
+// drop ends the connection.
+func drop() { panic(http.ErrAbortHandler) } // How net/http is told to.
+
+// page is the answer of a proxy.
+func page(w http.ResponseWriter, status int) {
+	w.Header().Set("Content-Type", "text/html")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, "<html><body><h1>%d %s</h1></body></html>\n", status, http.StatusText(status))
+}
+
+// kept is an answer that the caller does not get as it is.
+type kept struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header is that of the answer.
+func (k *kept) Header() http.Header { return k.header }
+
+// Write keeps a part of the body.
+func (k *kept) Write(part []byte) (int, error) { return k.body.Write(part) }
+
+// WriteHeader keeps the status.
+func (k *kept) WriteHeader(status int) { k.status = status }
+
+// send spoils the answer.
+func (k *kept) send(w http.ResponseWriter, r *http.Request, f Fault) {
+	if f.Fault == NotJSON {
+		page(w, k.status)
+		return
+	}
+	maps.Copy(w.Header(), k.header)
+	w.WriteHeader(k.status)
+	_, _ = w.Write(k.body.Next(k.body.Len() / 2)) // A caller that went away cannot be told.
+	if http.NewResponseController(w).Flush() != nil || f.Fault == Truncated || !f.wait(r) {
+		drop()
+	}
+	_, _ = io.Copy(w, &k.body)
+}

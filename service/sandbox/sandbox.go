@@ -3,17 +3,20 @@
 // demand. It must not know the rules of the service, and is never part of one with real
 // records: whoever reaches it may use it.
 //
-//	box := sandbox.New(time.Now)
+//	box := sandbox.New(time.Now, time.Now())
 //	rules, err := service.New(ctx, service.Options{Store: store, Now: box.Now})
-//	handler := box.Wrap(httpapi.New(httpapi.Options{Service: rules}))
+//	handler := box.Wrap(sandbox.Service{Handler: httpapi.New(httpapi.Options{Service: rules})})
 //
 //	curl -X PUT localhost:8080/sandbox/clock -d '{"move":"36h"}'
 //	curl -X PUT localhost:8080/sandbox/fault -d '{"fault":"503","times":2}'
 package sandbox
 
 import (
+	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,26 +31,53 @@ import (
 // goroutines.
 type Sandbox struct {
 	system func() time.Time
+	start  time.Time
 
 	mu      sync.Mutex
 	set     time.Time  // What the clock was set to, and by the system's clock when.
 	since   time.Time  // Without its monotonic part, which stands still while a machine sleeps.
 	stopped *time.Time // Where the clock stands; nil while it goes.
-	pending Fault      // Times is how often it still comes.
+	pending []Fault    // Times is how often each still comes.
+
+	serving sync.RWMutex // Held by a reset alone, and by requests together.
+	service Service
 }
 
-// New is a sandbox whose clock shows the system's time.
-func New(system func() time.Time) *Sandbox {
-	now := system().Round(0)
-	return &Sandbox{system: system, set: now, since: now}
+// New is a sandbox whose clock shows a time and goes on from there.
+func New(system func() time.Time, start time.Time) *Sandbox {
+	s := &Sandbox{system: system, start: start.Round(0)}
+	s.rewind()
+	return s
+}
+
+// Service is what a sandbox stands before.
+type Service struct {
+	Handler http.Handler // The interface.
+	// Reset is the interface with the records of the start.
+	Reset func(context.Context) (http.Handler, error)
+	// Token is a token of a new account.
+	Token func(context.Context, TokenOrder) (Token, error)
 }
 
 // maxBody is more than any order to a sandbox needs, in bytes.
 const maxBody = 4 << 10
 
-// Wrap is the interface with the sandbox before it: /sandbox/clock and /sandbox/fault
-// are answered here, without a token, everything else by the inner handler.
-func (s *Sandbox) Wrap(inner http.Handler) http.Handler {
+// Wrap is the interface with the sandbox before it: what is below /sandbox is answered
+// here, without a token, everything else by the service. A page of another origin that
+// its browser shows to somebody may not order anything.
+func (s *Sandbox) Wrap(served Service) http.Handler {
+	s.service = served
+	orders, origins := s.orders(), http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/sandbox/") && origins.Check(r) != nil {
+			httpapi.WriteProblem(w, http.StatusForbidden, "a page of another origin may not change the sandbox")
+			return
+		}
+		orders.ServeHTTP(w, r)
+	})
+}
+
+func (s *Sandbox) orders() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /sandbox/clock", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.clock()) })
 	mux.HandleFunc("PUT /sandbox/clock", func(w http.ResponseWriter, r *http.Request) {
@@ -56,19 +86,59 @@ func (s *Sandbox) Wrap(inner http.Handler) http.Handler {
 			reply(w, s.clock, s.setClock(o))
 		}
 	})
-	mux.HandleFunc("GET /sandbox/fault", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.fault()) })
-	mux.HandleFunc("PUT /sandbox/fault", func(w http.ResponseWriter, r *http.Request) {
-		f := Fault{Times: 1}
-		if read(w, r, &f) {
-			reply(w, s.fault, s.setFault(f))
-		}
-	})
+	mux.HandleFunc("GET /sandbox/fault", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.faults()) })
+	for _, method := range []string{http.MethodPut, http.MethodPost} {
+		mux.HandleFunc(method+" /sandbox/fault", func(w http.ResponseWriter, r *http.Request) {
+			f := Fault{Times: 1}
+			if read(w, r, &f) {
+				reply(w, s.faults, s.addFault(f, method == http.MethodPut))
+			}
+		})
+	}
 	mux.HandleFunc("DELETE /sandbox/fault", func(w http.ResponseWriter, _ *http.Request) {
-		s.clearFault()
+		s.clearFaults()
 		w.WriteHeader(http.StatusNoContent)
 	})
-	mux.Handle("/", s.spoiled(inner))
+	mux.HandleFunc("POST /sandbox/token", func(w http.ResponseWriter, r *http.Request) {
+		var o TokenOrder
+		if read(w, r, &o) {
+			token, err := s.token(r.Context(), o)
+			reply(w, func() Token { return token }, err)
+		}
+	})
+	mux.HandleFunc("POST /sandbox/reset", func(w http.ResponseWriter, r *http.Request) {
+		reply(w, s.clock, s.reset(r.Context()))
+	})
+	mux.HandleFunc("/", s.spoiled)
 	return mux
+}
+
+// serve hands a request to the service.
+func (s *Sandbox) serve(w http.ResponseWriter, r *http.Request) {
+	s.serving.RLock()
+	defer s.serving.RUnlock()
+	s.service.Handler.ServeHTTP(w, r)
+}
+
+// reset puts the records, the clock and the faults back as at the start, between two requests.
+// Who asked for it may go away meanwhile.
+func (s *Sandbox) reset(ctx context.Context) error {
+	s.serving.Lock()
+	defer s.serving.Unlock()
+	handler, err := s.service.Reset(context.WithoutCancel(ctx))
+	if err != nil {
+		return err
+	}
+	s.service.Handler = handler
+	s.rewind()
+	s.clearFaults()
+	return nil
+}
+
+func (s *Sandbox) token(ctx context.Context, o TokenOrder) (Token, error) {
+	s.serving.RLock()
+	defer s.serving.RUnlock()
+	return s.service.Token(ctx, o)
 }
 
 // read reads an order, or refuses it.
@@ -88,10 +158,15 @@ func read(w http.ResponseWriter, r *http.Request, order any) bool {
 // reply answers with what holds now, or says why nothing changed.
 func reply[T any](w http.ResponseWriter, now func() T, refused error) {
 	if refused != nil {
-		httpapi.WriteProblem(w, http.StatusBadRequest, refused.Error())
+		httpapi.WriteError(w, refused)
 		return
 	}
 	answer(w, now())
+}
+
+// invalid is the refusal of an order.
+func invalid(format string, args ...any) error {
+	return &service.Error{Kind: service.Invalid, Detail: fmt.Sprintf(format, args...)}
 }
 
 func answer(w http.ResponseWriter, value any) {
@@ -104,6 +179,21 @@ type clockOrder struct {
 	Time    *apitype.Time `json:"time"`
 	Move    string        `json:"move"`    // A duration such as 36h or -10m.
 	Stopped *bool         `json:"stopped"` // Whether the clock stands; without it, as it was.
+}
+
+// TokenOrder asks for a token of a new account.
+type TokenOrder struct {
+	Permissions     []service.Permission `json:"permissions"`     // Without it, all.
+	Organizations   []apitype.UUID       `json:"organizations"`   // Without it, all.
+	ExternalSources []string             `json:"externalSources"` // That its processed entries may carry.
+	TTL             string               `json:"ttl"`             // A duration such as 1h, or -1h for a token that ended then; without it, 24h.
+}
+
+// Token is a token of an account.
+type Token struct {
+	Token     string       `json:"token"`
+	Account   apitype.UUID `json:"account"`
+	ExpiresAt apitype.Time `json:"expiresAt"`
 }
 
 // Clock is what the clock shows.
