@@ -12,7 +12,9 @@ package servicetest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -98,12 +100,44 @@ func WithBaseURL(url string) Option {
 // it: filling a large one takes longer than reading it.
 const DatabaseVariable = "FUNDESK_TEST_DATABASE"
 
+// migrated is the file of a database with its tables and nothing in them: the migrations,
+// one after the other, cost a test more than all that most ask afterwards.
+var migrated = sync.OnceValues(func() (content []byte, err error) {
+	folder, err := os.MkdirTemp("", "fundesk-migrated-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	path := filepath.Join(folder, "fundeskd.db")
+	store, err := sqlstore.Open(context.Background(), sqlstore.Options{Database: "sqlite:" + path})
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+// NewFile is an SQLite database of the test's own with nothing in it.
+func NewFile(t testing.TB) (database string) {
+	t.Helper()
+	content, err := migrated()
+	path := filepath.Join(t.TempDir(), "fundeskd.db")
+	if err = errors.Join(err, os.WriteFile(path, content, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return "sqlite:" + path
+}
+
 // New starts the service for a test, which also ends it.
 func New(t testing.TB, options ...Option) *Harness {
 	t.Helper()
-	database := "sqlite:" + filepath.Join(t.TempDir(), "fundeskd.db")
+	var database string
 	if server := os.Getenv(PostgresVariable); server != "" {
 		database = PostgresDatabase(t, server)
+	} else {
+		database = NewFile(t)
 	}
 	if named := os.Getenv(DatabaseVariable); named != "" {
 		if _, bench := t.(*testing.B); bench {
