@@ -258,6 +258,9 @@ func (l list[T]) around(w window) (previous, next bool, err error) {
 		place = w.before
 	}
 	if place == nil {
+		if w.size > 0 && w.after == nil && w.before == nil { // All was looked for.
+			return false, false, nil
+		}
 		some, err := l.any(Range{})
 		return some && w.backward, some && !w.backward, err
 	}

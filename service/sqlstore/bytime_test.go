@@ -3,7 +3,6 @@ package sqlstore_test
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -148,41 +147,6 @@ func fillCalls(t *testing.T, store *sqlstore.Store, random *rand.Rand, n int) (o
 		return nil
 	})
 	return organizations, calls
-}
-
-// TestOldestChangedLast walks a list of which the oldest were changed last, as an import or a
-// nightly expire leaves them: a page costs what was changed, not what is there.
-func TestOldestChangedLast(t *testing.T) {
-	database := onPostgres(t)
-	store := reopen(t, database)
-	const all, changed = 30_000, 4_000
-	organization := apitype.NewUUID()
-	update(t, store, func(tx service.Tx) error {
-		person := service.PersonRow{UUID: organization, Owner: organization, CreatedAt: now, Doc: []byte(`{}`)}
-		return errors.Join(tx.InsertOrganization(namedA(organization)), tx.InsertPerson(person))
-	})
-	execute(t, database, fmt.Sprintf(`INSERT INTO calls (uuid, owner, person_number, requested_at, updated_at, external, private, rev, doc, status)
-		SELECT gen_random_uuid(), '%s', (SELECT number FROM persons), n, CASE WHEN n <= %d THEN 1000000 + n ELSE n END, 0, '', 1, convert_to(repeat('x', 1500), 'UTF8'), 'requested'
-		FROM generate_series(1, %d) n`, organization, changed, all))
-	execute(t, database, `VACUUM ANALYZE calls`)
-	after := apitype.TimeFromMilli(1_000_000)
-	for _, scope := range []service.Scope{{All: true}, {Organizations: []apitype.UUID{organization}}} {
-		err := store.View(t.Context(), func(r service.Reader) error {
-			rows, err := r.Calls(service.CallFilter{Scope: scope, UpdatedAfter: &after}, service.Range{Limit: 100})
-			if err != nil || len(rows) != 100 {
-				t.Errorf("got %d rows, %v", len(rows), err)
-			}
-			blocks, err := sqlstore.CallBlocks(r)
-			t.Logf("scope %+v: %d blocks", scope, blocks)
-			if blocks > 2000 { // To read what is there is 7,000.
-				t.Errorf("scope %+v: a page read %d blocks, want those of what was changed", scope, blocks)
-			}
-			return err
-		})
-		if err != nil {
-			t.Error(err)
-		}
-	}
 }
 
 // namedA is an organization.

@@ -40,27 +40,29 @@ func (r *reader) Call(id apitype.UUID, scope service.Scope) (c service.CallRow, 
 	return c, err
 }
 
+// Calls with a reference of another program and those without lie in indexes of their own.
+const (
+	unlinkedCalls = `t.external_application IS NULL AND t.external_reference IS NULL`
+	linkedCalls   = `(t.external_application IS NOT NULL OR t.external_reference IS NOT NULL)`
+)
+
 // callQuery filters calls; an error is of the database.
 func (r *reader) callQuery(f service.CallFilter, part service.Range, want int) (*listQuery, error) {
 	q := &listQuery{table: "calls", time: "requested_at"}
 	q.scope(f.Scope, `t.owner`)
-	if len(f.Statuses) > 0 {
-		places := make([]string, len(f.Statuses))
-		for i, status := range f.Statuses {
-			places[i] = q.arg(string(status))
-		}
-		q.conds = append(q.conds, `t.status IN (`+strings.Join(places, `, `)+`)`)
-	}
-	if f.ExternalStatus != "" {
-		q.where(`t.external_status = %s`, f.ExternalStatus)
-	}
-	if f.ExternalReference != "" {
+	byTime := timeFilter{column: `updated_at`, parts: []string{unlinkedCalls, linkedCalls}}
+	switch {
+	case f.ExternalReference != "":
+		q.checkBranches()
 		q.where(`t.external_application = %s`, f.ExternalApplication)
 		q.where(`t.external_reference = %s`, f.ExternalReference)
+		byTime.parts = byTime.parts[1:]
+	case f.NoExternalReference:
+		q.checkBranches()
+		q.conds = append(q.conds, unlinkedCalls)
+		byTime.parts = byTime.parts[:1]
 	}
-	if f.NoExternalReference {
-		q.conds = append(q.conds, `t.external_application IS NULL`, `t.external_reference IS NULL`)
-	}
+	q.statuses(f)
 	if f.RequestedFrom != nil {
 		q.where(`t.requested_at >= %s`, f.RequestedFrom.UnixMilli())
 	}
@@ -71,9 +73,35 @@ func (r *reader) callQuery(f service.CallFilter, part service.Range, want int) (
 		q.where(`t.requested_at > %s`, f.RequestedAfter.UnixMilli())
 	}
 	if f.UpdatedAfter != nil {
-		return q, r.filterByTime(q, `updated_at`, *f.UpdatedAfter, part, want)
+		byTime.after = *f.UpdatedAfter
+		return q, r.filterByTime(q, byTime, part, want)
 	}
 	return q, nil
+}
+
+// statuses filters calls by their own status and by the one that another program gave them.
+func (q *listQuery) statuses(f service.CallFilter) {
+	byReference := f.ExternalReference != "" || f.NoExternalReference
+	if f.ExternalStatus != "" {
+		cond := `t.external_status = ` + q.arg(f.ExternalStatus)
+		if byReference {
+			q.check(cond)
+		} else {
+			q.conds = append(q.conds, cond)
+		}
+	}
+	var among []string
+	for _, status := range f.Statuses {
+		among = append(among, `t.status = `+q.arg(string(status)))
+	}
+	switch {
+	case len(among) == 0:
+	case byReference || f.ExternalStatus != "":
+		q.check(strings.Join(among, ` OR `))
+	default:
+		q.checkBranches()
+		q.branches = among
+	}
 }
 
 // Calls is a part of the call list.

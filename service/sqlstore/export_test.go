@@ -7,9 +7,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -157,8 +161,32 @@ func SetListBounds(mostSorted, mostWalked int) (undo func()) {
 	return func() { few, walked = f, w }
 }
 
-// CallBlocks is how many blocks of calls and their indexes a transaction of PostgreSQL has read.
-func CallBlocks(r service.Reader) (n int, err error) {
-	err = r.(*reader).row(`SELECT SUM(pg_stat_get_xact_blocks_fetched(oid)) FROM pg_class WHERE relname LIKE 'calls%'`).scan(&n)
+// Blocks is how many blocks of records and their indexes a connection of a transaction has read.
+func Blocks(r service.Reader) (n int64, err error) {
+	c := r.(*reader).conn
+	if _, ok := c.engine.(*sqliteEngine); !ok {
+		err = c.row(`SELECT SUM(pg_stat_get_xact_blocks_fetched(oid)) FROM pg_class WHERE relname LIKE 'calls%' OR relname LIKE 'pledges%'`).scan(&n)
+		return n, err
+	}
+	if _, err := c.raw.ExecContext(c.ctx, `PRAGMA mmap_size = 0`); err != nil { // What is mapped is not counted.
+		return 0, err
+	}
+	err = c.raw.Raw(func(driver any) error {
+		n = pagesRead(uintptr(reflect.ValueOf(driver).Elem().FieldByName("db").Uint()))
+		return nil
+	})
 	return n, err
+}
+
+// pagesRead is how many pages a connection of SQLite has looked at, in its cache or not.
+func pagesRead(db uintptr) (n int64) {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	numbers := tls.Alloc(8)
+	defer tls.Free(8)
+	for _, which := range []int32{sqlite3.SQLITE_DBSTATUS_CACHE_HIT, sqlite3.SQLITE_DBSTATUS_CACHE_MISS} {
+		sqlite3.Xsqlite3_db_status(tls, db, which, numbers, numbers+4, 0)
+		n += int64(libc.AtomicLoadNInt32(numbers, 0))
+	}
+	return n
 }

@@ -42,13 +42,18 @@ var (
 
 // sqliteText is a migration for SQLite, which reads text, and not bytes, as JSON.
 func sqliteText(text string) string {
-	text = strings.ReplaceAll(text, "--sqlite ", "")
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "--sqlite ", ""), concurrently, "")
 	text = stored.ReplaceAllString(text, `json_extract(CAST($1 AS TEXT), '$$.$2')`)
 	return sqliteWords.Replace(identifierText.ReplaceAllString(text, `lower(hex($1))`))
 }
 
-// postgresText is a migration for PostgreSQL. A line that begins with --postgres is for it alone.
+// postgresText is a migration for PostgreSQL, in a transaction. A line that begins with --postgres
+// is for it alone.
 func postgresText(text string) string {
+	return strings.ReplaceAll(postgresStatements(text), concurrently, "")
+}
+
+func postgresStatements(text string) string {
 	text = strings.ReplaceAll(text, "--postgres ", "")
 	text = stored.ReplaceAllString(postgresWords.Replace(text), `(convert_from($1, 'UTF8')::json ->> '$2')`)
 	return identifierText.ReplaceAllString(text, `replace(CAST($1 AS VARCHAR), '-', '')`)
@@ -190,19 +195,35 @@ func (e *postgresEngine) migrate(ctx context.Context, refuse bool) error {
 	if pending, err := found.pending(refuse); err != nil || !pending {
 		return err
 	}
-	for begun := time.Now(); ; {
-		err := e.transact(ctx, `BEGIN`, func(c *conn) error { return c.migrate(ctx, texts, refuse) })
-		if e.driver.Code(err) != lockNotAvailable {
+	for past := 0; ; past++ { // The version up to which it was migrated beside others.
+		if past, err = e.migrateTo(ctx, texts, past, refuse); err != nil || past == len(texts) {
 			return err
 		}
+		if err := e.migrateConcurrently(ctx, postgresStatements(texts[past])); err != nil {
+			return fmt.Errorf("migrate to version %d: %w", past+1, err)
+		}
+	}
+}
+
+// migrateTo migrates in a transaction, up to a migration that is run outside of one, and is the
+// version after it. Those up to version past were run there.
+func (e *postgresEngine) migrateTo(ctx context.Context, texts []string, past int, refuse bool) (version int, err error) {
+	for begun := time.Now(); ; {
+		err := e.transact(ctx, `BEGIN`, func(c *conn) (err error) {
+			version, err = c.migrate(ctx, texts, past, refuse)
+			return err
+		})
+		if e.driver.Code(err) != lockNotAvailable {
+			return version, err
+		}
 		if time.Since(begun) > lockPatience {
-			return fmt.Errorf("another session holds a lock on its tables; nothing was changed, run it again: %w", err)
+			return 0, fmt.Errorf("another session holds a lock on its tables; nothing was changed, run it again: %w", err)
 		}
 		// Who waited behind it goes first.
 		select {
 		case <-time.After(lockPause):
 		case <-ctx.Done():
-			return ctx.Err()
+			return 0, ctx.Err()
 		}
 	}
 }
@@ -216,8 +237,8 @@ const (
 	lockPatience     = 5 * time.Minute
 )
 
-// migrate runs the migrations that another program has not run meanwhile.
-func (c *conn) migrate(ctx context.Context, texts []string, refuse bool) error {
+// migrate runs the migrations that another program has not run meanwhile, and is the version then.
+func (c *conn) migrate(ctx context.Context, texts []string, past int, refuse bool) (version int, err error) {
 	// Creating it at the same time twice is an error in PostgreSQL; the lock, which any time is
 	// waited for, is not.
 	for _, text := range []string{
@@ -226,32 +247,41 @@ func (c *conn) migrate(ctx context.Context, texts []string, refuse bool) error {
 		`CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)`,
 	} {
 		if _, err := c.raw.ExecContext(ctx, text); err != nil {
-			return c.fail(err)
+			return 0, c.fail(err)
 		}
 	}
-	var version int
-	if err := c.raw.QueryRowContext(ctx, `SELECT COALESCE(MAX(version), 0) FROM schema_version`).Scan(&version); err != nil {
-		return c.fail(err)
+	var found int
+	if err := c.raw.QueryRowContext(ctx, `SELECT COALESCE(MAX(version), 0) FROM schema_version`).Scan(&found); err != nil {
+		return 0, c.fail(err)
 	}
-	if pending, err := (schema{version: version}).pending(refuse); err != nil || !pending {
-		return err
+	if pending, err := (schema{version: found}).pending(refuse); err != nil || !pending {
+		return len(texts), err
 	}
-	filled := version > 0
-	for ; version < len(texts); version++ {
+	filled := found > 0
+	for version = found; version < len(texts); version++ {
+		if filled && strings.Contains(texts[version], concurrently) {
+			if version >= past {
+				break
+			}
+			continue
+		}
 		if _, err := c.raw.ExecContext(ctx, postgresText(texts[version])); err != nil {
-			return c.fail(fmt.Errorf("migrate to version %d: %w", version+1, err))
+			return 0, c.fail(fmt.Errorf("migrate to version %d: %w", version+1, err))
 		}
+	}
+	if version == found {
+		return version, nil
 	}
 	if filled { // Tables that were written anew have no statistics.
 		if _, err := c.raw.ExecContext(ctx, analyzeOurs()); err != nil {
-			return c.fail(err)
+			return 0, c.fail(err)
 		}
 	}
 	if err := c.setServedBy(); err != nil {
-		return err
+		return 0, err
 	}
-	_, err := c.raw.ExecContext(ctx, `INSERT INTO schema_version (version) VALUES ($1)`, version)
-	return c.fail(err)
+	_, err = c.raw.ExecContext(ctx, `INSERT INTO schema_version (version) VALUES ($1)`, version)
+	return version, c.fail(err)
 }
 
 // found is what the database says of its tables.

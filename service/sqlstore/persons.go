@@ -42,7 +42,7 @@ func (r *reader) person(id apitype.UUID, scope service.Scope, lock string) (p se
 func personQuery(f service.PersonFilter) *listQuery {
 	q := &listQuery{table: "persons", time: "created_at"}
 	q.scope(f.Scope, `t.owner`)
-	if f.Scope.All { // An erased person belongs to no organization.
+	if len(q.branches) == 0 { // An erased person belongs to no organization.
 		q.conds = append(q.conds, `t.erased_at IS NULL`)
 	}
 	if f.CreatedAfter != nil {

@@ -58,23 +58,31 @@ func (r *reader) pledgeQuery(f service.PledgeFilter, part service.Range, want in
 	q := &listQuery{table: "pledges", time: "created_at"}
 	q.pledgeScope(f.Scope)
 	if f.Person != nil {
+		q.checkBranches()
 		q.where(`t.person_number = (SELECT number FROM persons WHERE uuid = %s)`, identifier(*f.Person))
 	}
-	if f.PaymentQR != nil {
-		q.where(`t.payment_qr = %s`, bit(*f.PaymentQR))
-	}
-	if f.Status != "" {
-		q.where(`t.status = %s`, string(f.Status))
+	for _, filter := range []struct {
+		given  bool
+		column string
+		value  any
+	}{{f.Status != "", `status`, string(f.Status)}, {f.PaymentQR != nil, `payment_qr`, bit(f.PaymentQR != nil && *f.PaymentQR)}} {
+		switch {
+		case !filter.given:
+		case len(q.branches)+len(q.conds) > 0: // Another condition has the index.
+			q.check(`t.` + filter.column + ` = ` + q.arg(filter.value))
+		default:
+			q.where(`t.`+filter.column+` = %s`, filter.value)
+		}
 	}
 	if f.ReleasedAfter != nil {
-		q.where(`(t.external = 1 OR +t.released_at <= %s)`, f.ReleasedBy.UnixMilli()) // Spec gap: G2
+		q.check(`t.external = 1 OR t.released_at <= ` + q.arg(f.ReleasedBy.UnixMilli())) // Spec gap: G2
 		if f.UpdatedAfter != nil {
-			q.where(`+t.updated_at > %s`, f.UpdatedAfter.UnixMilli())
+			q.check(`t.updated_at > ` + q.arg(f.UpdatedAfter.UnixMilli()))
 		}
-		return q, r.filterByTime(q, `released_at`, *f.ReleasedAfter, part, want)
+		return q, r.filterByTime(q, timeFilter{column: `released_at`, after: *f.ReleasedAfter}, part, want)
 	}
 	if f.UpdatedAfter != nil {
-		return q, r.filterByTime(q, `updated_at`, *f.UpdatedAfter, part, want)
+		return q, r.filterByTime(q, timeFilter{column: `updated_at`, after: *f.UpdatedAfter}, part, want)
 	}
 	return q, nil
 }
@@ -88,11 +96,13 @@ func (q *listQuery) pledgeScope(scope service.Scope) {
 	}
 	all := `(` + strings.Join(places, `, `) + `)`
 	if len(places) > maxBranches {
-		q.conds = append(q.conds, `(t.owner IN `+all+` OR t.recruiting IN `+all+`)`)
+		q.check(`t.owner IN ` + all + ` OR t.recruiting IN ` + all)
 		return
 	}
 	for _, place := range places {
-		q.branches = append(q.branches, `t.owner = `+place, `t.recruiting = `+place+` AND t.owner NOT IN `+all)
+		// Many are recruited by their owner: those are passed over by the index.
+		recruited := `CASE WHEN t.recruiting <> t.owner THEN t.recruiting END = ` + place
+		q.branches = append(q.branches, `t.owner = `+place, recruited+` AND (t.owner NOT IN `+all+`) IS TRUE`)
 	}
 }
 

@@ -12,11 +12,14 @@ import (
 	"fundesk/service"
 )
 
-// listQuery builds the query of one page. A filter is one where line.
+// listQuery builds the query of one page. A filter is one line: where, if its rows lie together in
+// an index in the order of the list, else check. So an index gives only what passes all of where,
+// and holds what check looks at: however little passes, no row is read to be passed over.
 type listQuery struct {
 	table    string // With its alias t.
 	time     string // The column that the list is sorted by.
 	conds    []string
+	checks   []string // Further conditions, for which the engine chooses no index.
 	branches []string // Disjoint conditions of which one holds; empty: none needed.
 	args     []any
 	bySort   string // Sort what a filter by this column finds, rather than walk the list in order; empty: walk.
@@ -33,6 +36,10 @@ func (q *listQuery) where(cond string, value any) {
 	q.conds = append(q.conds, fmt.Sprintf(cond, q.arg(value)))
 }
 
+// check adds a condition that no index is chosen for. For all that the engine knows, what rarely
+// comes together is as frequent as each by itself, and it would walk the wrong one.
+func (q *listQuery) check(cond string) { q.checks = append(q.checks, `(`+cond+`) IS TRUE`) }
+
 // maxBranches is how many organizations are looked up one by one and merged. With more,
 // the list is walked in order and what does not belong is passed over.
 const maxBranches = 16
@@ -45,11 +52,19 @@ func (q *listQuery) scope(scope service.Scope, column string) {
 		return
 	}
 	if len(placeholders) > maxBranches {
-		q.conds = append(q.conds, column+` IN (`+strings.Join(placeholders, `, `)+`)`)
+		q.check(column + ` IN (` + strings.Join(placeholders, `, `) + `)`)
 		return
 	}
 	for _, placeholder := range placeholders {
 		q.branches = append(q.branches, column+` = `+placeholder)
+	}
+}
+
+// checkBranches makes checks of the branches: another condition has the index.
+func (q *listQuery) checkBranches() {
+	if len(q.branches) > 0 {
+		q.check(`(` + strings.Join(q.branches, `) OR (`) + `)`)
+		q.branches = nil
 	}
 }
 
@@ -105,7 +120,7 @@ func (q *listQuery) inRange(r service.Range) {
 
 // condition is the WHERE clause of one branch.
 func (q *listQuery) condition(branch string) string {
-	conds := q.conds
+	conds := slices.Concat(q.conds, q.checks)
 	if branch != "" {
 		conds = append([]string{branch}, conds...)
 	}
@@ -127,26 +142,21 @@ func (q *listQuery) order(alias string, backward bool) string {
 	return ` ORDER BY ` + plus + alias + `.` + q.time + direction + `, ` + alias + `.uuid` + direction
 }
 
-// page is the query of a page's columns, with joins to other tables.
+// page is the query of a page's columns, with joins to other tables. Where rows are passed over,
+// sorted or merged, that is done by what the indexes hold, and the rows of the page are read then.
 func (q *listQuery) page(columns, joins string, r service.Range) string {
 	q.inRange(r)
 	limit := ` LIMIT ` + q.arg(r.Limit)
-	if q.bySort != "" {
-		// What is sorted are positions, not documents; the index of the filter holds them.
-		branch := strings.Join(anyOf(q.branches), ``)
-		found := `SELECT t.number FROM ` + q.table + ` t` + q.condition(branch) + q.order("t", r.Backward) + limit
-		q.bySort = ""
-		return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + ` WHERE t.number IN (` + found + `)` + q.order("t", r.Backward)
+	one := strings.Join(q.branches, ``)
+	found := `SELECT t.number FROM ` + q.table + ` t` + q.condition(one) + q.order("t", r.Backward) + limit
+	switch {
+	case len(q.branches) > 1:
+		found = q.merged(r.Backward, limit)
+	case q.bySort == "" && len(q.checks) == 0:
+		return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + q.condition(one) + q.order("t", r.Backward) + limit
 	}
-	switch len(q.branches) {
-	case 0:
-		return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + q.condition("") + q.order("t", r.Backward) + limit
-	case 1:
-		return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + q.condition(q.branches[0]) + q.order("t", r.Backward) + limit
-	}
-	merged := q.merged(r.Backward, limit)
 	q.bySort = ""
-	return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + ` WHERE t.number IN (` + merged + `)` + q.order("t", r.Backward)
+	return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + ` WHERE t.number IN (` + found + `)` + q.order("t", r.Backward)
 }
 
 // merged are the numbers of the first rows of all branches together.
@@ -203,40 +213,76 @@ func readPage[T interface{ Size() int }](r *reader, text string, args []any, par
 // rows of it are looked at before what passes is sorted after all, however much that is.
 var few, walked = 3000, 1000
 
-// filterByTime decides how a list with a filter by a time other than its own is read. When few
-// rows pass it, they are found by its index and sorted. When many do, the list is walked where that
-// soon has the page that is wanted, or an end; where it does not, as when the oldest records were
-// changed last, they are sorted as well, by the index alone: a walk would pass over all others,
-// each a row. want is how many rows are wanted.
-func (r *reader) filterByTime(q *listQuery, column string, after apitype.Time, part service.Range, want int) error {
-	var last int
-	err := r.row(`SELECT 1 FROM `+q.table+` WHERE `+column+` > $1 ORDER BY `+column+` LIMIT 1 OFFSET $2`,
-		after.UnixMilli(), few-1).scan(&last)
-	sort := errors.Is(err, service.ErrNoRow)
-	if err == nil {
-		var soon bool
-		soon, err = r.walkSoonHas(q, column, after, part, want)
-		sort = !soon
-	}
-	switch {
-	case sort:
-		q.bySort = column
-		q.where(`t.`+column+` > %s`, after.UnixMilli())
-		return nil
-	case err == nil:
-		q.where(`+t.`+column+` > %s`, after.UnixMilli())
-	}
-	return err
+// A timeFilter is a filter by a time other than the list's own.
+type timeFilter struct {
+	column string
+	after  apitype.Time
+	// Conditions of which one holds, each of which has an index that begins with the column; empty:
+	// there is one index.
+	parts []string
 }
 
-// walkSoonHas looks at the first rows of a part of the list, in order: whether there are no more, or
-// enough of them pass.
-func (r *reader) walkSoonHas(q *listQuery, column string, after apitype.Time, part service.Range, want int) (bool, error) {
+// filterByTime decides how such a list is read. When few rows pass the filter, they are found by
+// its index and sorted. When many do, the list is walked where that soon has the page that is
+// wanted, or an end; where it does not, as when the oldest records were changed last, they are
+// sorted as well, by the index alone: a walk would pass over all others, each a row. want is how
+// many rows are wanted.
+func (r *reader) filterByTime(q *listQuery, f timeFilter, part service.Range, want int) error {
+	after := f.after.UnixMilli()
+	many, err := r.many(q.table, f)
+	if err != nil {
+		return err
+	}
+	if many {
+		soon, err := r.walkSoonHas(q, f, part, want)
+		if err != nil {
+			return err
+		}
+		if soon {
+			// Of an expression the engine does not know that hardly anything passes, and walks.
+			q.check(`t.` + f.column + ` + 0 > ` + q.arg(after))
+			return nil
+		}
+	}
+	for _, cond := range q.conds {
+		if !slices.Contains(f.parts, cond) { // It has its index.
+			q.check(cond)
+		}
+	}
+	q.conds = nil
+	q.checkBranches()
+	q.bySort, q.branches = f.column, f.parts
+	q.where(`t.`+f.column+` > %s`, after)
+	return nil
+}
+
+// many reports whether more than a few rows pass the filter alone.
+func (r *reader) many(table string, f timeFilter) (bool, error) {
+	parts := f.parts
+	if len(parts) == 0 {
+		parts = []string{`1 = 1`}
+	}
+	texts := make([]string, len(parts))
+	for i, part := range parts {
+		texts[i] = `SELECT 1 FROM (SELECT 1 FROM ` + table + ` t WHERE ` + part + ` AND t.` + f.column + ` > $1 ORDER BY t.` + f.column + ` LIMIT $2) p` + strconv.Itoa(i)
+	}
+	var last int
+	err := r.row(`SELECT 1 FROM (`+strings.Join(texts, ` UNION ALL `)+`) m LIMIT 1 OFFSET $2 - 1`, f.after.UnixMilli(), few).scan(&last)
+	if errors.Is(err, service.ErrNoRow) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// walkSoonHas looks at the first rows of a part of the list, in order, before any is passed over:
+// whether there are no more, or enough of them pass.
+func (r *reader) walkSoonHas(q *listQuery, f timeFilter, part service.Range, want int) (bool, error) {
 	walk := *q
-	walk.conds, walk.args = slices.Clone(q.conds), slices.Clone(q.args)
+	walk.conds, walk.args, walk.checks = slices.Clone(q.conds), slices.Clone(q.args), nil
 	walk.inRange(part)
 	looked := max(walked, 2*want)
 	limit := ` LIMIT ` + walk.arg(looked)
+	passes := strings.Join(append(slices.Clone(q.checks), `t.`+f.column+` > `+walk.arg(f.after.UnixMilli())), ` AND `)
 	condition := walk.condition(strings.Join(walk.branches, ``)) + walk.order("t", part.Backward) + limit
 	keys := `SELECT t.uuid FROM ` + walk.table + ` t` + condition
 	if len(walk.branches) > 1 {
@@ -245,21 +291,13 @@ func (r *reader) walkSoonHas(q *listQuery, column string, after apitype.Time, pa
 	}
 	text := `SELECT
 		(SELECT COUNT(*) FROM (
-			SELECT 1 FROM (SELECT t.` + column + ` AS at FROM ` + walk.table + ` t` + condition + `) w
-			WHERE w.at > ` + walk.arg(after.UnixMilli()) + ` LIMIT ` + walk.arg(want) + `) m),
+			SELECT 1 FROM (SELECT CASE WHEN ` + passes + ` THEN 1 ELSE 0 END AS passes FROM ` + walk.table + ` t` + condition + `) w
+			WHERE w.passes = 1 LIMIT ` + walk.arg(want) + `) m),
 		(SELECT 1 FROM (` + keys + `) e LIMIT 1 OFFSET ` + walk.arg(looked-1) + `)`
 	var pass int
 	var more sql.NullInt64
 	err := r.row(text, walk.args...).scan(&pass, &more)
 	return pass == want || !more.Valid, err
-}
-
-// anyOf is one branch for several.
-func anyOf(branches []string) []string {
-	if len(branches) < 2 {
-		return branches
-	}
-	return []string{`((` + strings.Join(branches, `) OR (`) + `))`}
 }
 
 // any runs an exists query.

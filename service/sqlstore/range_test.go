@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -115,4 +116,32 @@ func TestMigrationGivesWay(t *testing.T) {
 	if err := store.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestInterruptedIndexes migrates a database where a program was killed while it made indexes, and
+// by several programs at once: none is left half made, and the lists have theirs.
+func TestInterruptedIndexes(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	cluster := servicetest.NewServer(t)
+	database := servicetest.Clusters("", cluster)
+	if err := reopen(t, database).Close(); err != nil {
+		t.Fatal(err)
+	}
+	const indexes = `(SELECT STRING_AGG(indexrelid::regclass::TEXT || ' ' || indisvalid, ', ' ORDER BY indexrelid::regclass::TEXT) FROM pg_index WHERE indrelid::regclass::TEXT IN ('calls', 'pledges', 'persons'))`
+	for _, text := range []string{
+		`CREATE TABLE before AS SELECT ` + indexes + ` AS indexes`,
+		`UPDATE schema_version SET version = 7`,
+		`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'calls_by_code'::regclass`,
+		`DROP INDEX pledges_owned`,
+		`CREATE INDEX calls_by_time ON calls (requested_at, uuid)`,
+	} {
+		cluster.Execute(t, text)
+	}
+	var group sync.WaitGroup
+	for range 3 {
+		group.Go(func() { reopen(t, database) })
+	}
+	group.Wait()
+	cluster.Await(t, `SELECT indexes = `+indexes+` FROM before`)
 }

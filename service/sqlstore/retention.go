@@ -27,7 +27,7 @@ func (t *tx) SetRetention(r service.Retention) error {
 
 // CallsToRetain are calls that ended before a time, in the order of their last update.
 func (t *tx) CallsToRetain(query service.RetainQuery) (calls []service.CallRow, err error) {
-	q := &listQuery{}
+	q := &listQuery{table: "calls", time: "updated_at", branches: []string{unlinkedCalls, linkedCalls}}
 	q.where(`t.updated_at < %s`, query.Before.UnixMilli())
 	q.where(`t.owner = %s`, identifier(query.Organization))
 	q.conds = append(q.conds, `t.status IN ('completed', 'cancelled', 'expired')`)
@@ -35,8 +35,8 @@ func (t *tx) CallsToRetain(query service.RetainQuery) (calls []service.CallRow, 
 		at, id := q.arg(query.After.At.UnixMilli()), q.arg(identifier(query.After.UUID))
 		q.conds = append(q.conds, `t.updated_at >= `+at, `(t.updated_at, t.uuid) > (`+at+`, `+id+`)`)
 	}
-	err = t.each(`SELECT uuid, updated_at, external_application, external_reference, external_status, private, rev, doc FROM calls t`+
-		q.condition("")+` ORDER BY t.updated_at, t.uuid LIMIT `+q.arg(query.Limit), q.args, func(rows *sql.Rows) error {
+	text := q.page(`uuid, updated_at, external_application, external_reference, external_status, private, rev, doc`, ``, service.Range{Backward: true, Limit: query.Limit})
+	err = t.each(text, q.args, func(rows *sql.Rows) error {
 		var c service.CallRow
 		err := rows.Scan(uuidDest{&c.UUID}, timeDest{&c.UpdatedAt}, &c.ExternalApplication, &c.ExternalReference, &c.ExternalStatus, &c.Private, &c.Rev, docDest{&c.Doc})
 		calls = append(calls, c)

@@ -12,6 +12,7 @@ import (
 	"database/sql"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -41,15 +42,19 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 	config.RuntimeParams["client_encoding"] = "UTF8" // As pgx sends text, whatever the role has set.
 	config.DialFunc = dialer(answerTimeout)
 	config.OnNotice = noteWarning
-	prepare := func(context.Context, *pgx.Conn) error { return nil }
+	var settings []string
 	if config.RuntimeParams["statement_timeout"] == "" {
 		// So that the server does not go on with what nobody waits for, and does with what may
 		// take any time, whatever is set for the role. A pooler refuses it as a parameter of the
 		// connection.
-		prepare = func(ctx context.Context, c *pgx.Conn) error {
-			_, err := c.PgConn().Exec(ctx, `SET statement_timeout = `+strconv.FormatInt(answerTimeout.Milliseconds(), 10)).ReadAll()
-			return err
-		}
+		settings = append(settings, `SET statement_timeout = `+strconv.FormatInt(answerTimeout.Milliseconds(), 10))
+	}
+	if answerTimeout > 0 { // A page of a list is made by one process of the server, and leaves the others to who else asks.
+		settings = append(settings, `SET max_parallel_workers_per_gather = 0`)
+	}
+	prepare := func(ctx context.Context, c *pgx.Conn) error {
+		_, err := c.PgConn().Exec(ctx, strings.Join(settings, `; `)).ReadAll()
+		return err
 	}
 	watched := watchTimelines(&config.Config)
 	return sql.OpenDB(connector{stdlib.GetConnector(*config, stdlib.OptionAfterConnect(prepare)), watched}), nil

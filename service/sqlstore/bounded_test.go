@@ -1,0 +1,219 @@
+package sqlstore_test
+
+import (
+	"flag"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+	"fundesk/service/sqlstore"
+	"fundesk/service/sqlstore/pgdriver"
+)
+
+// boundedRecords is how many calls and pledges TestBoundedPages looks at. With a million a page may
+// read 12,000 blocks, whatever it is filtered by; that takes minutes:
+//
+//	go test ./service/sqlstore -run TestBoundedPages -timeout 30m -bounded-records 1000000
+var boundedRecords = flag.Int("bounded-records", 24_000, "calls and pledges of TestBoundedPages")
+
+// TestBoundedPages asks for pages by filters that hardly anything passes, or what passes lies where
+// a walk of the list comes last: an organization of a thousand, one without records, two values
+// that never meet, and the oldest records changed last. Blocks are counted, not time.
+func TestBoundedPages(t *testing.T) {
+	t.Parallel()
+	n := *boundedRecords
+	for _, changed := range []int{3001, n / 100, n / 10} {
+		if changed < 3001 { // So few are sorted, as any are.
+			continue
+		}
+		t.Run(fmt.Sprintf("SQLite, %d changed last", changed), func(t *testing.T) {
+			t.Parallel()
+			few := n
+			if n < 100_000 { // Its pages are counted one by one, where PostgreSQL's are those of a table.
+				few = n / 4
+			}
+			boundedPages(t, "sqlite:"+filepath.Join(t.TempDir(), "a.db"), few, changed)
+		})
+		t.Run(fmt.Sprintf("PostgreSQL, %d changed last", changed), func(t *testing.T) {
+			t.Parallel()
+			if server == "" {
+				t.Skip("no PostgreSQL")
+			}
+			boundedPages(t, servicetest.PostgresDatabase(t, server), n, changed)
+		})
+	}
+}
+
+// Organizations of the skewed records: even ones have all of one kind, odd ones of the other, one
+// has one of a thousand, and one nothing.
+var (
+	evenOnes    = apitype.UUID{1}
+	oddOnes     = apitype.UUID{2}
+	thousandths = apitype.UUID{3}
+	newcomer    = apitype.UUID{4}
+)
+
+// changedLast is a time before which nothing was changed last.
+const changedLast = 1_000_000_000
+
+// skewed fills a database. Record i was requested, created and updated at i; the oldest were
+// changed last. What even records have, odd ones do not.
+func skewed(t *testing.T, database string, n, changed int) *sqlstore.Store {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}, AnswerTimeout: time.Hour}) // As served.
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	person := service.PersonRow{UUID: evenOnes, Owner: evenOnes, CreatedAt: now, Doc: []byte(`{}`)}
+	update(t, store, func(tx service.Tx) error { return tx.InsertPerson(person) })
+	blob := func(id apitype.UUID) string { return fmt.Sprintf(`X'%x'`, id[:]) }
+	random, document, series := `randomblob(16)`, `zeroblob(900)`, fmt.Sprintf(`(WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < %d) SELECT i FROM s)`, n)
+	if strings.HasPrefix(database, "postgres") {
+		blob = func(id apitype.UUID) string { return fmt.Sprintf(`UUID '%s'`, id) }
+		random, document, series = `gen_random_uuid()`, `convert_to(repeat('x', 900), 'UTF8')`, fmt.Sprintf(`(SELECT generate_series(1, %d) AS i)`, n)
+	}
+	owner := fmt.Sprintf(`CASE WHEN i %% 1000 IN (0, 501) THEN %s WHEN i %% 2 = 0 THEN %s ELSE %s END`, blob(thousandths), blob(evenOnes), blob(oddOnes))
+	updated := fmt.Sprintf(`CASE WHEN i <= %d THEN %d + i ELSE i END`, changed, changedLast)
+	even := func(yes, no string) string { return `CASE WHEN i % 2 = 0 THEN ` + yes + ` ELSE ` + no + ` END` }
+	for _, text := range []string{
+		`INSERT INTO calls (uuid, owner, person_number, requested_at, updated_at, external, external_application, external_reference, external_status, private, rev, doc, status)
+			SELECT ` + random + `, ` + owner + `, 1, i, ` + updated + `, ` + even(`1`, `0`) + `, ` + even(`'dialler'`, `NULL`) + `, ` + even(`CAST(i AS VARCHAR)`, `NULL`) + `,
+			` + even(`'S1'`, `NULL`) + `, '', 1, ` + document + `, ` + even(`'completed'`, `'requested'`) + ` FROM ` + series + ` n`,
+		`INSERT INTO pledges (uuid, owner, recruiting, person_number, recruiter, status, created_at, updated_at, released_at, external, payment_qr, has_signature, private, rev, doc)
+			SELECT ` + random + `, ` + owner + `, ` + owner + `, 1, ` + blob(newcomer) + `, ` + even(`'active'`, `'lead'`) + `, i, ` + updated + `, ` + updated + `, 0, ` + even(`1`, `0`) + `, 0, '', 1, ` + document + ` FROM ` + series + ` n WHERE i % 8 < 2`,
+	} {
+		if err := store.Execute(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.HasPrefix(database, "postgres") {
+		execute(t, database, `VACUUM ANALYZE calls, pledges`)
+	} else if err := store.Analyze(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+// filteredCalls is a filter of calls with its name.
+type filteredCalls struct {
+	name   string
+	filter service.CallFilter
+}
+
+// callFilters are those of n calls, alone and together.
+func callFilters(n int) []filteredCalls {
+	after, ever, half := apitype.TimeFromMilli(changedLast), apitype.TimeFromMilli(0), apitype.TimeFromMilli(int64(n/2))
+	from, until := apitype.TimeFromMilli(1), apitype.TimeFromMilli(int64(n))
+	return []filteredCalls{
+		{"", service.CallFilter{}},
+		{"status code", service.CallFilter{ExternalStatus: "S1"}},
+		{"no reference", service.CallFilter{NoExternalReference: true}},
+		{"status code, no reference", service.CallFilter{ExternalStatus: "S1", NoExternalReference: true}},
+		{"requested", service.CallFilter{Statuses: []apitype.CallStatus{apitype.CallRequested}}},
+		{"completed", service.CallFilter{Statuses: []apitype.CallStatus{apitype.CallCompleted}}},
+		{"expired", service.CallFilter{Statuses: []apitype.CallStatus{apitype.CallExpired}}},
+		{"updated", service.CallFilter{UpdatedAfter: &after}},
+		{"updated ever", service.CallFilter{UpdatedAfter: &ever}},
+		{"updated, requested between", service.CallFilter{UpdatedAfter: &after, RequestedFrom: &from, RequestedUntil: &until}},
+		{"updated, requested between late", service.CallFilter{UpdatedAfter: &after, RequestedFrom: &half, RequestedUntil: &until}},
+		{"updated, status code", service.CallFilter{UpdatedAfter: &after, ExternalStatus: "S1"}},
+		{"updated, no reference", service.CallFilter{UpdatedAfter: &after, NoExternalReference: true}},
+		{"updated, status code, no reference", service.CallFilter{UpdatedAfter: &after, ExternalStatus: "S1", NoExternalReference: true}},
+		{"updated, expired", service.CallFilter{UpdatedAfter: &after, Statuses: []apitype.CallStatus{apitype.CallExpired}}},
+		{"updated ever, expired", service.CallFilter{UpdatedAfter: &ever, Statuses: []apitype.CallStatus{apitype.CallExpired}}},
+	}
+}
+
+// filteredPledges is a filter of pledges with its name.
+type filteredPledges struct {
+	name   string
+	filter service.PledgeFilter
+}
+
+// pledgeFilters are those of pledges, alone and together.
+func pledgeFilters() []filteredPledges {
+	after, ever, late := apitype.TimeFromMilli(changedLast), apitype.TimeFromMilli(0), apitype.TimeFromMilli(2*changedLast)
+	return []filteredPledges{
+		{"", service.PledgeFilter{}},
+		{"active", service.PledgeFilter{Status: apitype.PledgeActive}},
+		{"dropped", service.PledgeFilter{Status: apitype.PledgeDropped}},
+		{"QR", service.PledgeFilter{PaymentQR: new(true)}},
+		{"active, no QR", service.PledgeFilter{Status: apitype.PledgeActive, PaymentQR: new(false)}},
+		{"updated", service.PledgeFilter{UpdatedAfter: &after}},
+		{"updated, active", service.PledgeFilter{UpdatedAfter: &after, Status: apitype.PledgeActive}},
+		{"updated, dropped", service.PledgeFilter{UpdatedAfter: &after, Status: apitype.PledgeDropped}},
+		{"updated ever, dropped", service.PledgeFilter{UpdatedAfter: &ever, Status: apitype.PledgeDropped}},
+		{"released", service.PledgeFilter{ReleasedAfter: &after, ReleasedBy: late}},
+		{"released ever", service.PledgeFilter{ReleasedAfter: &ever, ReleasedBy: late}},
+		{"released, active", service.PledgeFilter{ReleasedAfter: &after, ReleasedBy: late, Status: apitype.PledgeActive}},
+		{"released, dropped", service.PledgeFilter{ReleasedAfter: &after, ReleasedBy: late, Status: apitype.PledgeDropped}},
+		{"released ever, dropped", service.PledgeFilter{ReleasedAfter: &ever, ReleasedBy: late, Status: apitype.PledgeDropped}},
+		{"released ever, updated", service.PledgeFilter{ReleasedAfter: &ever, ReleasedBy: late, UpdatedAfter: &after}},
+		{"released ever, updated, dropped", service.PledgeFilter{ReleasedAfter: &ever, ReleasedBy: late, UpdatedAfter: &after, Status: apitype.PledgeDropped}},
+		{"released ever, no QR", service.PledgeFilter{ReleasedAfter: &ever, ReleasedBy: late, PaymentQR: new(false)}},
+	}
+}
+
+// boundedPages asks for the first and the last page by each filter.
+func boundedPages(t *testing.T, database string, n, changed int) {
+	store := skewed(t, database, n, changed)
+	of := func(ids ...apitype.UUID) service.Scope { return service.Scope{Organizations: ids} }
+	scopes := []struct {
+		name  string
+		scope service.Scope
+	}{{"all", all}, {"even", of(evenOnes)}, {"odd", of(oddOnes)}, {"thousandth", of(thousandths)}, {"newcomer", of(newcomer)}, {"two", of(oddOnes, thousandths)}}
+	bound := max(4000, int64(n)*12/1000)
+	if strings.HasPrefix(database, "sqlite") { // Whose pages are half as large.
+		bound = max(4000, int64(n)*24/1000)
+	}
+	ask := func(what string, page func(r service.Reader, part service.Range) error) {
+		for _, part := range []service.Range{{Limit: 101}, {Limit: 101, Backward: true}} {
+			err := store.View(t.Context(), func(r service.Reader) error {
+				before, err := sqlstore.Blocks(r)
+				if err != nil {
+					return err
+				}
+				if err := page(r, part); err != nil {
+					return err
+				}
+				blocks, err := sqlstore.Blocks(r)
+				blocks -= before
+				if blocks > bound {
+					t.Errorf("%s, backward %v: %d blocks, want %d at most", what, part.Backward, blocks, bound)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, scope := range scopes {
+		for _, test := range callFilters(n) {
+			f := test.filter
+			f.Scope = scope.scope
+			ask("calls of "+scope.name+": "+test.name, func(r service.Reader, part service.Range) error {
+				_, err := r.Calls(f, part)
+				return err
+			})
+		}
+		for _, test := range pledgeFilters() {
+			f := test.filter
+			f.Scope = scope.scope
+			ask("pledges of "+scope.name+": "+test.name, func(r service.Reader, part service.Range) error {
+				_, err := r.Pledges(f, part)
+				return err
+			})
+		}
+	}
+}

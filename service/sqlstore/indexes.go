@@ -1,0 +1,91 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"fundesk/service"
+)
+
+// concurrently stands in a migration whose statements stop nobody: PostgreSQL runs them one by one
+// and outside of a transaction, unless the tables are new. SQLite, whose file has one writer
+// anyway, and new tables are migrated without it.
+const concurrently = ` CONCURRENTLY`
+
+// concurrentIndex is what such a statement does, and to which index.
+var concurrentIndex = regexp.MustCompile(`^(CREATE|DROP) INDEX` + concurrently + ` (\w+)`)
+
+// indexPause is how long it is left to another program, which makes an index already.
+const indexPause = time.Second
+
+// migrateConcurrently runs a migration beside whoever serves the database. It may be begun by
+// several programs, and be interrupted anywhere: what is done is not done again.
+func (e *postgresEngine) migrateConcurrently(ctx context.Context, text string) error {
+	return e.ask(ctx, func(c *conn) error {
+		for statement := range strings.SplitSeq(withoutComments(text), ";") {
+			statement = strings.TrimSpace(statement)
+			if statement == "" {
+				continue
+			}
+			if err := e.changeIndex(ctx, c, statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// withoutComments is a migration without the lines that explain it.
+func withoutComments(text string) string {
+	lines := slices.Collect(strings.Lines(text))
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "--") }), "")
+}
+
+// changeIndex runs one statement until what it asks for is there. Whoever makes an index at the
+// same time is waited for; one that was not made whole, as its program was killed, is made anew.
+func (e *postgresEngine) changeIndex(ctx context.Context, c *conn, statement string) error {
+	run := func(text string) error {
+		_, err := c.raw.ExecContext(ctx, text)
+		return c.fail(err)
+	}
+	found := concurrentIndex.FindStringSubmatch(statement)
+	if found == nil {
+		return run(statement)
+	}
+	verb, index := found[1], found[2]
+	for {
+		var valid, made bool
+		err := c.row(`SELECT i.indisvalid, EXISTS (SELECT 1 FROM pg_stat_progress_create_index p WHERE p.index_relid = i.indexrelid)
+			FROM pg_index i WHERE i.indexrelid = to_regclass($1)`, index).scan(&valid, &made)
+		there := err == nil
+		switch {
+		case err != nil && !errors.Is(err, service.ErrNoRow):
+			return err
+		case there == (verb == "CREATE") && (valid || !there):
+			return nil
+		case !there:
+			err = run(statement)
+		case made:
+			select {
+			case <-time.After(indexPause):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			continue
+		default:
+			err = run(`DROP INDEX` + concurrently + ` IF EXISTS ` + index)
+		}
+		if err != nil && !slices.Contains(metAnother, e.driver.Code(err)) {
+			return err
+		}
+		c.broken = false
+	}
+}
+
+// metAnother are the refusals of a program that does the same at the same time: the table or the
+// name in the catalog is there already, is gone already, or both waited for each other.
+var metAnother = []string{"42P07", "23505", "42704", "40P01"}
