@@ -14,6 +14,7 @@ package durable
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -44,8 +45,8 @@ func Write(path string, content func(io.Writer) error) (err error) {
 			_ = os.Remove(file.Name())
 		}
 	}()
-	if err = content(file); err == nil {
-		err = file.Sync()
+	if err = note(Wrote, file.Name(), "", content(file)); err == nil {
+		err = Sync(file)
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
@@ -63,7 +64,34 @@ func SyncFolder(path string) error {
 		return err
 	}
 	defer func() { _ = folder.Close() }()
-	return ignoreUnsupported(folder.Sync())
+	return note(NamesFlushed, path, "", ignoreUnsupported(folder.Sync()))
+}
+
+// Rename is os.Rename that waits for readers where the system makes it.
+func Rename(from, to string) error { return note(Renamed, from, to, rename(from, to)) }
+
+// Remove is os.Remove that waits for readers where the system makes it.
+func Remove(path string) error { return note(Removed, path, "", remove(path)) }
+
+// Append adds to the end of a file that was opened for that.
+func Append(file *os.File, content []byte) error {
+	_, err := file.Write(content)
+	return note(Wrote, file.Name(), "", err)
+}
+
+// Sync puts on disk what was written to a file. Its name may not be: [SyncFolder].
+func Sync(file *os.File) error { return note(Flushed, file.Name(), "", file.Sync()) }
+
+// Erase removes a file that may not be there; its name does not come back with a power cut.
+func Erase(path string) error {
+	err := Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = SyncFolder(filepath.Dir(path))
+	}
+	return err
 }
 
 var errNotOurs = errors.New("is not a file of ours")

@@ -39,11 +39,9 @@ func OpenNoFollow(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 }
 
-// Rename is os.Rename that waits for readers where the system makes it.
-func Rename(from, to string) error { return os.Rename(from, to) }
+func rename(from, to string) error { return os.Rename(from, to) }
 
-// Remove is os.Remove that waits for readers where the system makes it.
-func Remove(path string) error { return os.Remove(path) }
+func remove(path string) error { return os.Remove(path) }
 
 // ignoreUnsupported drops the error of a file system that cannot flush a folder.
 func ignoreUnsupported(err error) error {

@@ -48,11 +48,11 @@ func whenFree(try func() error) (err error) {
 	return err
 }
 
-// Rename is os.Rename that waits for readers.
-func Rename(from, to string) error { return whenFree(func() error { return os.Rename(from, to) }) }
+// rename waits for readers.
+func rename(from, to string) error { return whenFree(func() error { return os.Rename(from, to) }) }
 
-// Remove is os.Remove that waits for readers.
-func Remove(path string) error { return whenFree(func() error { return os.Remove(path) }) }
+// remove waits for readers.
+func remove(path string) error { return whenFree(func() error { return os.Remove(path) }) }
 
 // ignoreUnsupported drops the error of flushing a folder, which Windows cannot.
 func ignoreUnsupported(error) error { return nil }

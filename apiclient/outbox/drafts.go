@@ -135,14 +135,10 @@ func (o *Outbox) scanDrafts() ([]Draft, []Damaged, error) {
 
 // DeleteDraft erases the draft of a call, if there is one.
 func (o *Outbox) DeleteDraft(call apitype.UUID) error {
-	err := durable.Remove(o.draftPath(call))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	if err := durable.Erase(o.draftPath(call)); err != nil {
 		return fmt.Errorf("erase the draft: %w", err)
 	}
-	return durable.SyncFolder(filepath.Join(o.dir, dirDrafts))
+	return nil
 }
 
 // draftPath tells apart the same call at two services or in two accounts.

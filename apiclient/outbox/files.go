@@ -25,7 +25,7 @@ var errTorn = errors.New("is torn or was altered: its checksum does not fit")
 // ensureFolder creates a folder for our eyes only, and refuses one that is a link or
 // somebody else's.
 func ensureFolder(path string) error {
-	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := durable.MakeFolders(path); err != nil {
 		return err
 	}
 	info, err := os.Lstat(path)
@@ -118,14 +118,10 @@ func (o *Outbox) erase(id string) error {
 }
 
 func (o *Outbox) unlink(folder, id string) error {
-	err := durable.Remove(o.path(folder, id))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	if err := durable.Erase(o.path(folder, id)); err != nil {
 		return fmt.Errorf("erase from the outbox: %w", err)
 	}
-	return durable.SyncFolder(filepath.Join(o.dir, folder))
+	return nil
 }
 
 // listing is what stands in the folders at this moment: a change of an entry is a new

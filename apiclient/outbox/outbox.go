@@ -40,6 +40,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/durable"
 )
 
 // State is how far an entry has come.
@@ -171,11 +172,15 @@ func Open(dir string, o Options) (*Outbox, error) {
 	if o.NewID == nil {
 		o.NewID = randomID
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	folders := []string{"", dirQueued, dirSending, dirUnsure, dirRejected, dirDamaged, dirDrafts, dirEditing, dirLeases}
+	for i, name := range folders {
+		folders[i] = filepath.Join(dir, name)
+	}
+	if err := durable.MakeFolders(folders...); err != nil { // Flushed together.
 		return nil, err
 	}
-	for _, name := range []string{"", dirQueued, dirSending, dirUnsure, dirRejected, dirDamaged, dirDrafts, dirEditing, dirLeases} {
-		if err := ensureFolder(filepath.Join(dir, name)); err != nil {
+	for _, folder := range folders {
+		if err := ensureFolder(folder); err != nil {
 			return nil, err
 		}
 	}

@@ -163,7 +163,7 @@ func OpenResults(path string, size int64) (*Results, error) {
 	last := make([]byte, 1)
 	if size > 0 {
 		if _, err := file.ReadAt(last, size-1); err == nil && last[0] != '\n' {
-			if _, err := file.WriteString("\n"); err != nil {
+			if err := durable.Append(file, []byte("\n")); err != nil {
 				return nil, errors.Join(&Fault{Message: err.Error()}, file.Close())
 			}
 		}
@@ -183,7 +183,7 @@ func (r *Results) Write(results ...Result) error {
 			return fmt.Errorf("write a result: %w", err)
 		}
 	}
-	if _, err := r.file.Write(text.Bytes()); err != nil {
+	if err := durable.Append(r.file, text.Bytes()); err != nil {
 		return fmt.Errorf("write the results file: %w", err)
 	}
 	return nil
@@ -194,7 +194,7 @@ func (r *Results) Sync() error {
 	if r.file == nil {
 		return nil
 	}
-	if err := r.file.Sync(); err != nil {
+	if err := durable.Sync(r.file); err != nil {
 		return fmt.Errorf("write the results file: %w", err)
 	}
 	_ = durable.SyncFolder(filepath.Dir(r.file.Name())) // Not every file system can.

@@ -154,7 +154,7 @@ func (s Store) Change(change func(*Config) error) error {
 	if s.Dir == "" {
 		return errNoFolder
 	}
-	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+	if err := durable.MakeFolders(s.Dir); err != nil {
 		return fmt.Errorf("make the folder: %w", err)
 	}
 	// A file system without locks hides the others; nothing is worse than without.
@@ -186,7 +186,7 @@ func WriteFile(path string, data []byte) error {
 		path = file
 	}
 	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := durable.MakeFolders(dir); err != nil {
 		return fmt.Errorf("make the folder: %w", err)
 	}
 	if err := durable.WriteFile(path, data); err != nil {

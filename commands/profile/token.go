@@ -192,7 +192,8 @@ func (t Tokens) Copy(from, to string, p Profile) error {
 func (t Tokens) Delete(name string, p Profile) error {
 	switch p.Storage() {
 	case StorageFile:
-		if err := os.Remove(t.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		// Before what service it is for: without that it would go to any.
+		if err := durable.Erase(t.path(name)); err != nil {
 			return fmt.Errorf("remove the token file: %w", err)
 		}
 	case StorageKeyring:
@@ -201,7 +202,7 @@ func (t Tokens) Delete(name string, p Profile) error {
 			return err
 		}
 	}
-	if err := os.Remove(t.originPath(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := durable.Erase(t.originPath(name)); err != nil {
 		return fmt.Errorf("remove what service the token is for: %w", err)
 	}
 	_ = os.Remove(filepath.Dir(t.originPath(name))) // The last one leaves nothing behind.

@@ -87,5 +87,5 @@ func WriteState(path string, value any) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), durable.WriteFile(path, content))
+	return errors.Join(durable.MakeFolders(filepath.Dir(path)), durable.WriteFile(path, content))
 }

@@ -1,0 +1,167 @@
+package outbox
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/durable/powercut"
+)
+
+// never is a moment after all.
+const never = 1 << 30
+
+// ledger is what the outbox has said of one entry, by the moments of the disk.
+type ledger struct {
+	added    int // Add has returned: it is safe.
+	arrived  int // Its request has come to the service: it is not to be sent blindly again.
+	answered int // The service has taken or refused it: it may go.
+	ended    int // The sender has returned: it is gone, or kept as refused.
+	refused  bool
+}
+
+// wrong is what is wrong with an entry as a power cut left it; "" when it is well.
+func (l *ledger) wrong(moment int, e Entry, found bool) string {
+	isKept := l.added <= moment && (l.refused || moment < l.answered)
+	switch {
+	case isKept && !found:
+		return "it is lost"
+	case found && l.ended <= moment && !l.refused:
+		return "it was taken, and is still there as " + string(e.State)
+	case found && l.arrived <= moment && e.State == StateQueued:
+		return "it was sent, and would be sent again without a look"
+	case found && l.ended <= moment && l.refused && e.State != StateRejected:
+		return "it was refused, and is " + string(e.State)
+	}
+	return ""
+}
+
+// Whatever a power cut leaves: what was said to be safe is there, nothing is half there,
+// and nothing that was sent is sent again without a look.
+func TestPowerCut(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	disk := powercut.Record(t, folder)
+	service := newService(t)
+	var mu sync.Mutex
+	entries := map[string]*ledger{} // By the path of the request.
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		l := entries[r.URL.Path]
+		l.arrived = min(l.arrived, disk.Now())
+		mu.Unlock()
+		service.ServeHTTP(w, r)
+		mu.Lock()
+		l.answered = min(l.answered, disk.Now())
+		mu.Unlock()
+	}))
+	t.Cleanup(server.Close)
+	service.URL = server.URL
+	dir := filepath.Join(folder, "state", "outbox")
+	box := open(t, dir, server.URL)
+	put := func(e Entry) *ledger {
+		l := &ledger{arrived: never, answered: never, ended: never}
+		entries[e.Path] = l
+		add(t, box, e)
+		l.added = disk.Now()
+		return l
+	}
+	call, other := apitype.NewUUID(), apitype.NewUUID()
+	put(attempt(t, call))
+	put(completion(t, call))
+	drafts := []int{disk.Now()} // When the draft of that number was safe.
+	for _, notes := range []string{"one", "two"} {
+		if err := box.SaveDraft(call, Draft{Notes: notes}); err != nil {
+			t.Fatal(err)
+		}
+		drafts = append(drafts, disk.Now())
+	}
+	lease := Lease{LeaseUUID: apitype.NewUUID(), CallUUID: call, ExpiresAt: time.Now().Add(time.Hour)}
+	held, err := box.HoldLease(lease)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noted := disk.Now()
+	client := service.client(t)
+	send := func() {
+		if _, err := box.Sender(client, SenderOptions{}).SendDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range entries {
+			if l.answered != never {
+				l.ended = min(l.ended, disk.Now())
+			}
+		}
+	}
+	send()
+	service.faults = []fault{faultRefused}
+	put(attempt(t, other)).refused = true
+	send()
+	forgetting := disk.Now()
+	if err := held.Forget(); err != nil {
+		t.Fatal(err)
+	}
+	forgotten := disk.Now()
+	if err := box.DeleteDraft(call); err != nil {
+		t.Fatal(err)
+	}
+	erased := disk.Now()
+
+	disk.Replay(t, func(t *testing.T, left string, moment int) {
+		dir := filepath.Join(left, "state", "outbox")
+		if moment%10 == 0 && moment >= entries["/api/v1/calls/"+call.String()+"/actions/add-attempt"].added {
+			// The file of the last number is not flushed.
+			if err := os.WriteFile(filepath.Join(dir, "sequence"), []byte("\x00\x00"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		box := open(t, dir, server.URL)
+		found := map[string]Entry{}
+		for _, e := range list(t, box) {
+			found[e.Path] = e
+		}
+		for path, l := range entries {
+			e, isThere := found[path]
+			if problem := l.wrong(moment, e, isThere); problem != "" {
+				t.Errorf("%s: %s", path, problem)
+			}
+		}
+		wantDraft(t, box, call, drafts, erased, moment)
+		adopted, err := box.AdoptLeases()
+		if isNoted := len(adopted) == 1; err != nil || noted <= moment && moment <= forgetting && !isNoted || moment >= forgotten && isNoted {
+			t.Errorf("leases: got %v, %v, noted %d to %d", adopted, err, noted, forgotten)
+		}
+		for _, lease := range adopted { // A file of a lease stays open as long as it is held.
+			_ = lease.lock.Close()
+		}
+		if moment%5 > 0 {
+			return
+		}
+		// What is added now comes last, whatever became of the file of the last number.
+		e := add(t, box, attempt(t, apitype.NewUUID()))
+		if all := list(t, box); len(all) != len(found)+1 || all[len(all)-1].ID != e.ID {
+			t.Errorf("after another change: got %d entries, want %d, and it at the end", len(all), len(found)+1)
+		}
+	})
+}
+
+// wantDraft wants the draft that was safe last, or the one that was being saved.
+func wantDraft(t *testing.T, box *Outbox, call apitype.UUID, safe []int, erased, moment int) {
+	t.Helper()
+	draft, found, err := box.Draft(call)
+	switch {
+	case err != nil:
+		t.Error(err)
+	case moment >= erased && found:
+		t.Errorf("draft: got %q, want it erased", draft.Notes)
+	case moment >= safe[2] && moment < erased-1 && (!found || draft.Notes != "two"):
+		t.Errorf("draft: got %q, want the second", draft.Notes)
+	case moment >= safe[1] && moment < erased-1 && !found:
+		t.Error("draft: got none, want one")
+	}
+}
