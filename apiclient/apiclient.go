@@ -65,8 +65,9 @@ type Options struct {
 	// Unpaged are the nouns (person, call, pledge) whose lists the service is known to send
 	// whole, without pages.
 	Unpaged []string
-	// Omitted is told of each embedded object that could not be read, and of which a record
-	// was decoded without: its record and its place there. Nil: nobody wants to know.
+	// Omitted is told of each embedded object that could not be read, and that a record was
+	// decoded without: its record and its place there. Of a record that is left out whole it is
+	// told why, and the place is empty. Nil: nobody wants to know.
 	Omitted func(record, place string)
 
 	Now   func() time.Time

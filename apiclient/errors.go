@@ -39,7 +39,8 @@ type Error struct {
 	Sent       bool          // A change may have reached the service.
 	Err        error         // The cause, if there is one.
 
-	body []byte // Of the refusal.
+	body []byte // Of the refusal, or the beginning of what is too large.
+	tail []byte // The end of a page that is too large.
 }
 
 // Error is the message with the status before it.

@@ -2,6 +2,7 @@ package apiclient
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"net/url"
 	"slices"
@@ -60,16 +61,54 @@ func (e endpoint[T]) Get(ctx context.Context, id apitype.UUID) (Record[T], error
 	return record[T](e.client, answer), nil
 }
 
-// list fetches one page.
+// list fetches one page, with fewer records than are wanted where those are too large.
 func (e endpoint[T]) list(ctx context.Context, query url.Values) (Page[T], error) {
-	page, _, err := e.fetchWhole(ctx, query, memory[T]{}, nil)
-	if err != nil {
-		return Page[T]{}, err
+	name := "first"
+	if query.Has("last") || query.Has("before") && !query.Has("after") && !query.Has("first") {
+		name = "last"
 	}
-	for i := range page.Records {
-		page.Records[i].omitted = e.client.options.Omitted
+	fewer := 0
+	for {
+		page, _, err := e.fetchWhole(ctx, query, memory[T]{}, nil)
+		if err == nil {
+			if name == "first" && (page.count() >= likelyBound || fewer > 0) && page.doubts(page.count(), fewer) {
+				page.doubt()
+			}
+			page.Fewer, page.omitted = fewer, e.client.options.Omitted
+			for i := range page.Records {
+				page.Records[i].omitted = page.omitted
+			}
+			return page.Page, nil
+		}
+		size, malformed := strconv.Atoi(query.Get(name))
+		if malformed != nil {
+			size = defaultPageSize
+		}
+		if !errors.Is(err, errTooLarge) || size == 0 {
+			return Page[T]{}, err
+		}
+		if size == 1 {
+			page, err := pageOfUnread[T](asError(err), query.Get("after"))
+			page.Fewer, page.omitted = fewer, e.client.options.Omitted
+			return page, err
+		}
+		fewer = size / 2
+		query = cloneQuery(query)
+		query.Set(name, strconv.Itoa(fewer))
 	}
-	return page.Page, nil
+}
+
+// pageOfUnread is the page whose only record is too large, with the position that was read of
+// it; without one it is the error.
+func pageOfUnread[T any](failed *Error, after string) (Page[T], error) {
+	info, id := failed.position()
+	if info.hasNextPage == nil && info.endCursor == "" {
+		return Page[T]{}, failed
+	}
+	r := pageReader[T]{info: info}
+	r.locate()
+	r.unread = []unread{tooLargeAlone(id, after)}
+	return r.Page, nil
 }
 
 // isUnpaged reports whether the list is known to come whole.
@@ -104,7 +143,8 @@ func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T
 			return nil, nil, err
 		}
 	}
-	r := request{path: e.path, query: query, space: space.body, isPage: query.Get("first") != "1" && query.Get("last") != "1"}
+	isOne := query.Get("first") == "1" || query.Get("last") == "1"
+	r := request{path: e.path, query: query, space: space.body, isPage: !isOne, keepsTail: isOne}
 	if next != nil {
 		told := false
 		r.peek = func(prefix []byte) bool {
@@ -135,19 +175,19 @@ func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T
 		page.HasNextPage = query.Has("before")
 	default: // Spec gap: L3. Read on while there is something, and a way on.
 		asked, err := strconv.Atoi(query.Get("first"))
-		n := len(page.Records)
+		n := page.count()
 		// A page may hold less than was asked for because the service has a bound of its
 		// own. More than that, and no cursor: that service does not page.
 		page.HasNextPage = n > 0 && (page.EndCursor != "" || err == nil && n == asked)
 		if page.EndCursor == "" {
 			unpaged := e.isUnpaged()
 			page.HasNextPage = page.HasNextPage && !unpaged
-			page.MayBeCut = n > 0 && n < asked && !unpaged
+			page.MayBeCut = n > 0 && !unpaged && (n < asked || n > asked && n >= likelyBound && mayBeBound(n))
 		}
 	}
 	page.exact = answer.Header.Get(apitype.ExtensionsHeader) != ""
 	if !page.hasPreviousKnown && query.Has("last") {
-		page.HasPreviousPage = len(page.Records) > 0 && page.StartCursor != ""
+		page.HasPreviousPage = page.count() > 0 && page.StartCursor != ""
 	}
 	return page, answer, nil
 }

@@ -18,16 +18,24 @@ type Page[T any] struct {
 	// MayBeCut says that nothing in the answer tells whether the list is whole: it holds
 	// fewer records than were asked for, no cursor and no flag. Spec gap: L9.
 	MayBeCut bool
+	// Fewer is how many records were asked for in the end, where those that were wanted are
+	// too large together; 0: as many as were wanted.
+	Fewer int
 
-	hasNextKnown, hasPreviousKnown bool // The service said whether there is such a page.
-	exact                          bool // It is one whose flags are always right.
+	unread                         []unread                   // What stands among the records and could not be read.
+	omitted                        func(record, place string) // Told of what Rows leaves out; may be nil.
+	hasNextKnown, hasPreviousKnown bool                       // The service said whether there is such a page.
+	exact                          bool                       // It is one whose flags are always right.
 }
 
 // MayHavePrevious reports whether it is worth asking for the page before this one: many
 // services say on every page that there is none. An empty page is the end. Spec gap: L3.
 func (p Page[T]) MayHavePrevious() bool {
-	return p.StartCursor != "" && (p.HasPreviousPage || !p.exact && len(p.Records) > 0)
+	return p.StartCursor != "" && (p.HasPreviousPage || !p.exact && p.count() > 0)
 }
+
+// count is how many records the page has, with those that could not be read.
+func (p Page[T]) count() int { return len(p.Records) + len(p.unread) }
 
 // tolerant reads what no careful service would send, but a client can make sense of.
 var tolerant = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -50,6 +58,9 @@ type pageReader[T any] struct {
 	lazy   bool // They were not read yet, and are not in Records.
 	arrays int  // Arrays that are not called edges, and the last of them.
 	other  []byte
+	ends   [2]string // The cursors of the first and the last element.
+
+	doubted bool // It says that it is the last page, which is not believed.
 }
 
 // openPage reads a page as far as its position, its records into space; the error says
@@ -201,7 +212,11 @@ func (r *pageReader[T]) keep() error {
 		if err != nil {
 			return err
 		}
-		r.Records = append(r.Records, record)
+		if record.Raw == nil {
+			r.unread = append(r.unread, noRecord(record.Cursor))
+		} else {
+			r.Records = append(r.Records, record)
+		}
 	}
 	return nil
 }
@@ -218,6 +233,9 @@ func (r *pageReader[T]) elements() iter.Seq2[Record[T], error] {
 			if err == nil && count == maxRecords {
 				err = errTooMany
 			}
+			if r.ends[1] = record.Cursor; count == 0 {
+				r.ends[0] = record.Cursor
+			}
 			if !yield(record, err) || err != nil {
 				return
 			}
@@ -228,9 +246,14 @@ func (r *pageReader[T]) elements() iter.Seq2[Record[T], error] {
 	}
 }
 
-// readElement reads an edge, or a bare record.
+// readElement reads an edge, or a bare record. Where a record should be and none is, as some
+// services answer for one that they cannot show, its Raw is nil.
 func (r *pageReader[T]) readElement() (Record[T], error) {
-	if r.dec.PeekKind() != '{' {
+	switch r.dec.PeekKind() {
+	case '{':
+	case 'n':
+		return Record[T]{}, r.skip(nil)
+	default:
 		return Record[T]{}, r.skip(errNoRecord)
 	}
 	start := int(r.dec.InputOffset())
@@ -253,7 +276,10 @@ func (r *pageReader[T]) readElement() (Record[T], error) {
 			}
 			edge.Raw, isEdge = json.RawMessage(value), true
 		case name == "node" && r.edges: // Not a record of its own either.
-			return edge, r.skip(errNoRecord)
+			isEdge = true
+			if err := r.skip(nil); err != nil {
+				return edge, err
+			}
 		case name == "cursor" && r.dec.PeekKind() == '"':
 			token, err := r.dec.ReadToken()
 			if err != nil {

@@ -57,18 +57,23 @@ func readAsAsked(data []byte) (records []Record[struct{}], err error) {
 		if err != nil {
 			return records, err
 		}
-		records = append(records, record)
+		if record.Raw != nil {
+			records = append(records, record)
+		}
 	}
 	return records, nil
 }
 
-// An element of a list that holds no record is an error, not an empty line.
+// An element of a list that holds no record is an error, not an empty line: one in the place of
+// a record is named beside the others, and of a list that holds anything else nothing is read.
 func TestElementsWithoutRecord(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]error{
-		`{"edges":[{"node":null}]}`:                           errNoRecord,
-		`{"edges":[{"node":{"uuid":"x"}},{"node":["y"]}]}`:    errNoRecord,
-		`{"edges":[{"node":"x","cursor":"c"}]}`:               errNoRecord,
+		`{"edges":[{"node":null}]}`:                           ErrUnreadable,
+		`{"edges":[null]}`:                                    ErrUnreadable,
+		`[{"uuid":"x"},null]`:                                 ErrUnreadable,
+		`{"edges":[{"node":{"uuid":"x"}},{"node":["y"]}]}`:    ErrUnreadable,
+		`{"edges":[{"node":"x","cursor":"c"}]}`:               ErrUnreadable,
 		`{"edges":[7]}`:                                       errNoRecord,
 		`{"edges":[{"node":{}}],"edges":[]}`:                  errTwoEdges,
 		`{"edges":[{"node":["y"}]}`:                           errNotWhole,
@@ -76,7 +81,11 @@ func TestElementsWithoutRecord(t *testing.T) {
 		`[{"uuid":"x","node":"a field of its own"}]`:          nil,
 		`{"data":[{"uuid":"x","node":"a field of its own"}]}`: nil,
 	} {
-		if _, err := readPage[struct{}]([]byte(text)); !errors.Is(err, want) {
+		page, err := readPage[struct{}]([]byte(text))
+		if err == nil {
+			err = page.Err()
+		}
+		if !errors.Is(err, want) {
 			t.Errorf("%s: got %v, want %v", text, err, want)
 		}
 	}

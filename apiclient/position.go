@@ -90,9 +90,7 @@ func (i pageInfo) isWhole() bool {
 // from the records.
 func (r *pageReader[T]) locate() {
 	p := &r.Page
-	if n := len(p.Records); n > 0 {
-		p.StartCursor, p.EndCursor = p.Records[0].Cursor, p.Records[n-1].Cursor
-	}
+	p.StartCursor, p.EndCursor = r.ends[0], r.ends[1]
 	if c := r.info.startCursor; c != "" {
 		p.StartCursor = c
 	}
@@ -145,6 +143,37 @@ func peekPosition(dec *jsontext.Decoder) (info pageInfo, done bool) {
 		return pageInfo{}, errors.Is(err, errPosition)
 	}
 	return info, true
+}
+
+// lastPosition is the position at the end of a page, behind its edges: nothing but the end of
+// the page follows it, so that it is not part of a record.
+func lastPosition(tail []byte) (info pageInfo) {
+	at := bytes.LastIndex(tail, []byte(`"pageInfo"`))
+	if at < 0 {
+		return info
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(append([]byte{'{'}, tail[at:]...)), tolerant)
+	for range 2 {
+		if _, err := dec.ReadToken(); err != nil {
+			return info
+		}
+	}
+	if dec.PeekKind() != '{' {
+		return info
+	}
+	info, err := readPosition(dec)
+	if err != nil || dec.PeekKind() != '}' || len(bytes.TrimSpace(tail[at+int(dec.InputOffset())-1:])) != 1 {
+		return pageInfo{}
+	}
+	return info
+}
+
+// position is what an answer that is too large tells of its place, and the uuid of its record.
+func (e *Error) position() (info pageInfo, id string) {
+	if info, id = beginning(e.body); info.hasNextPage == nil && info.endCursor == "" {
+		info = lastPosition(e.tail)
+	}
+	return info, id
 }
 
 // beginning is what the beginning of a page of one record tells: its position, and the uuid

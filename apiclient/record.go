@@ -33,7 +33,7 @@ func (r Record[T]) Decode() (T, error) {
 	}
 	value, omitted, err := decodeWithout[T](r.Raw, err)
 	if err != nil {
-		return value, &Error{Kind: KindUnavailable, Message: r.name() + " is not what the interface promises: " + decodeProblem(err), Err: err}
+		return value, &Error{Kind: KindUnavailable, Message: r.name() + " is not what the interface promises: " + decodeProblem(err), Err: errors.Join(err, ErrUnreadable)}
 	}
 	for _, place := range omitted {
 		if r.omitted != nil {

@@ -43,6 +43,8 @@ type request struct {
 	peek   func(prefix []byte) bool
 	space  []byte // For the answer's body, empty; one that needs more takes more.
 	isPage bool   // The answer may hold several records.
+	// keepsTail is of a page of one record: its end is kept where the record is too large.
+	keepsTail bool
 }
 
 // once sends a request once.
@@ -86,6 +88,11 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 		limit = c.maxPage
 	}
 	body, err := readBody(answer, limit, r.space, peek)
+	if known := asError(err); known != nil && r.keepsTail {
+		if known.tail, err = tailOf(answer.Body, known.tail); err == nil {
+			err = known
+		}
+	}
 	if err != nil {
 		return nil, c.fault(parent, err, true)
 	}
@@ -171,11 +178,39 @@ func unwrapURL(err error) error {
 
 var errTooLarge = errors.New("the answer is too large")
 
+// The end of an answer that is too large is looked for within maxSkipped bytes, and maxTail of
+// it are kept.
+const (
+	maxSkipped = 1 << 30
+	maxTail    = 8 << 10
+)
+
+// tailOf is the end of a body of which the last that was read is tail, nil where it does not
+// come in time; the error is that of a body that broke.
+func tailOf(body io.Reader, tail []byte) ([]byte, error) {
+	block := make([]byte, 64<<10)
+	for skipped := 0; skipped < maxSkipped; {
+		n, err := body.Read(block)
+		skipped += n
+		tail = append(tail, block[:n]...)
+		tail = append(tail[:0], tail[max(0, len(tail)-maxTail):]...)
+		switch {
+		case errors.Is(err, io.EOF):
+			return tail, nil
+		case errors.Is(err, context.DeadlineExceeded):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
 // tooLarge is the error of an answer beyond a limit, in bytes; it keeps the beginning.
 func tooLarge(limit int, read []byte) *Error {
 	return &Error{
-		Kind: KindUnavailable, Message: "the answer is larger than " + strconv.Itoa(limit>>20) + " MiB", Sent: true, Err: errTooLarge,
-		body: bytes.Clone(read[:min(len(read), maxRefusal)]),
+		Kind: KindUnavailable, Message: "the answer is larger than " + strconv.Itoa(limit>>20) + " MiB", Sent: true, Err: errors.Join(errTooLarge, ErrUnreadable),
+		body: bytes.Clone(read[:min(len(read), maxRefusal)]), tail: bytes.Clone(read[max(0, len(read)-maxTail):]),
 	}
 }
 

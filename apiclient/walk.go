@@ -75,7 +75,8 @@ type walk[T any] struct {
 	bytes   int       // Of the last page and a little more; 0 before the first.
 	spare   memory[T] // Of a page that was used up.
 	full    int       // Records of the largest page, where the service says nothing of a next one.
-	unread  []string  // Records that were too large to be read.
+	unread  []unread  // Records that could not be read.
+	flagged bool      // A page has said that there is a next one.
 	stopped bool      // The caller wants no more, or was told an error.
 }
 
@@ -141,6 +142,9 @@ func (w *walk[T]) run(ctx context.Context, yield func(Record[T], error) bool) {
 		<-current.done
 		if current.err != nil {
 			w.abandon(next)
+			if current.guess && KindOf(current.err) == KindRejected {
+				break // Nobody said that the list goes on, and it does not.
+			}
 			var err error
 			if current, err = w.recover(ctx, current); err != nil {
 				yield(Record[T]{}, err)
@@ -167,6 +171,9 @@ func (w *walk[T]) run(ctx context.Context, yield func(Record[T], error) bool) {
 		if w.options.Yielded != nil {
 			w.options.Yielded()
 		}
+		if !w.flagged && current.page.doubts(count, current.size) {
+			current.page.doubt()
+		}
 		if next == nil { // Its records were fewer than were asked for, and than are wanted.
 			next = w.startNext(ctx, current, 0)
 		}
@@ -180,9 +187,7 @@ func (w *walk[T]) run(ctx context.Context, yield func(Record[T], error) bool) {
 		current = next
 	}
 	if len(w.unread) > 0 && !w.stopped {
-		e := unreadError(w.unread)
-		e.Err = errors.Join(e.Err, ErrAtEnd)
-		yield(Record[T]{}, e)
+		yield(Record[T]{}, unreadError(w.unread, true))
 	}
 }
 
@@ -209,11 +214,12 @@ func (w *walk[T]) measure(bytes int) {
 // own, as its first page shows. Spec gap: L3.
 func (w *walk[T]) judge(f *fetched[T]) {
 	page := f.page
+	w.flagged = w.flagged || page.hasNextKnown && page.HasNextPage
 	if page.hasNextKnown {
 		return
 	}
-	w.full = max(w.full, len(page.Records))
-	page.HasNextPage = page.HasNextPage && len(page.Records) >= min(w.full, f.size)
+	w.full = max(w.full, page.count())
+	page.HasNextPage = page.HasNextPage && page.count() >= min(w.full, f.size)
 }
 
 // prefetch starts the next page as soon as the current one has told its cursor.
@@ -233,7 +239,7 @@ func (w *walk[T]) coming(page *pageReader[T]) int {
 	if page.lazy {
 		return w.options.PageSize
 	}
-	return len(page.Records)
+	return page.count()
 }
 
 // startNext starts the page after one of which count records are still to be yielded.
@@ -243,7 +249,7 @@ func (w *walk[T]) startNext(ctx context.Context, current *fetched[T], count int)
 		return nil
 	}
 	next := w.start(ctx, page.EndCursor)
-	next.guess = !page.hasNextKnown && len(page.Records) < current.size
+	next.guess = page.doubted || !page.hasNextKnown && page.count() < current.size
 	return next
 }
 
@@ -282,20 +288,25 @@ func (w *walk[T]) recover(ctx context.Context, failed *fetched[T]) (*fetched[T],
 // passOver goes on behind a record that is too large, if the beginning of its page says
 // where that is. The walk ends with an error then, and not with the record.
 func (w *walk[T]) passOver(ctx context.Context, failed *fetched[T], cause *Error) (*fetched[T], error) {
-	info, name := beginning(cause.body)
-	if name == "" {
-		name = "one after the cursor " + strconv.Quote(failed.after)
-	}
+	info, id := cause.position()
 	hasNext := info.endCursor != "" && (info.hasNextPage == nil || *info.hasNextPage)
 	isLast := info.hasNextPage != nil && !*info.hasNextPage
-	w.unread = append(w.unread, name)
+	if known, err := apitype.ParseUUID(id); err == nil {
+		if w.heads[known] {
+			return nil, errors.Join(unreadError(append(w.unread, tooLargeAlone(id, failed.after)), false), errRepeats)
+		}
+		w.heads[known] = true
+	}
+	w.unread = append(w.unread, tooLargeAlone(id, failed.after))
 	switch {
-	case isLast:
+	case isLast && (w.flagged || info.endCursor == ""):
 		return nil, nil
-	case hasNext && w.fresh(failed.after, info.endCursor):
-		return w.start(ctx, info.endCursor), nil
+	case (hasNext || isLast) && w.fresh(failed.after, info.endCursor):
+		next := w.start(ctx, info.endCursor)
+		next.guess = isLast // As doubts has it.
+		return next, nil
 	default:
-		return nil, unreadError(w.unread)
+		return nil, unreadError(w.unread, false)
 	}
 }
 
@@ -306,25 +317,18 @@ var ErrAtEnd = errors.New("the list was read to its end")
 // ErrUnpaged is a list that may be whole or cut short, and nothing tells. Spec gap: L9.
 var ErrUnpaged = errors.New("the list does not say whether it is whole")
 
-// maxNamed is how many records that could not be read an error names.
-const maxNamed = 20
-
-// unreadError is the error of a list of which some records are too large to be read.
-func unreadError(names []string) *Error {
-	e := &Error{Kind: KindUnavailable, Detail: names[:min(len(names), maxNamed)], Err: errTooLarge}
-	e.Message = "a record is larger than 64 MiB and was not read: " + names[0]
-	if len(names) > 1 {
-		e.Message = strconv.Itoa(len(names)) + " records are larger than 64 MiB and were not read, the first of them " + names[0]
-	}
-	return e
-}
-
 // yieldPage hands out the records of a page and counts them; it is false when the walk
 // ends with them.
 func (w *walk[T]) yieldPage(current *fetched[T], yield func(Record[T], error) bool) (count int, goOn bool) {
 	enough := func() bool { return w.options.Limit > 0 && w.yielded == w.options.Limit }
 	more := current.page.HasNextPage
+	w.unread, count = append(w.unread, current.page.unread...), len(current.page.unread)
 	for record, err := range current.page.records() {
+		if err == nil && record.Raw == nil {
+			w.unread = append(w.unread, noRecord(record.Cursor))
+			count++
+			continue
+		}
 		if err == nil && count == 0 && w.repeats(record) {
 			if current.guess {
 				return 0, false // The way on led back: that was all.
@@ -350,7 +354,7 @@ func (w *walk[T]) yieldPage(current *fetched[T], yield func(Record[T], error) bo
 	if !enough() {
 		return count, true
 	}
-	if more && w.options.More != nil {
+	if more = more || !w.flagged && count >= likelyBound && current.page.doubts(count, current.size); more && w.options.More != nil {
 		w.options.More()
 	}
 	return count, false

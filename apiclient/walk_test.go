@@ -28,17 +28,32 @@ const (
 type modelList struct {
 	records    []string // JSON.
 	tooLarge   []string // The uuids of those that no client reads.
+	nulls      int      // Elements that are no records, and are named after those.
 	most       int      // Records of a page; 0: as many as are asked for.
 	refuses    int      // Page sizes from here on are refused; 0: none.
 	tellsNext  bool
 	infoIsLast bool
 	hasLength  bool
-	bare       bool // An array, of the first records that fit, whatever is asked for after.
-	cuts       bool // Every page breaks off when it is asked for the first time.
+	bare       bool     // An array, of the first records that fit, whatever is asked for after.
+	cuts       bool     // Every page breaks off when it is asked for the first time.
+	busy       bool     // Every page is 503 when it is asked for the first time.
+	flag       nextFlag // What it says of a next page, where it tells.
+	inclusive  bool     // A page begins with the record that it is to come after.
+	grows      bool     // A record is added before the others with each page, and moves them.
+	added      int
 	mu         sync.Mutex
 	random     *rand.Rand
 	served     map[string]bool // Queries that were answered once.
 }
+
+// nextFlag is how a service fills in a flag.
+type nextFlag int
+
+const (
+	exact nextFlag = iota
+	alwaysTrue
+	alwaysFalse
+)
 
 var walkSeeds = flag.Int("seeds", 200, "how many services the walk over a list is tried with")
 
@@ -49,8 +64,27 @@ func newModelList(random *rand.Rand) *modelList {
 		bare: random.IntN(8) == 0, cuts: random.IntN(4) == 0,
 		random: random, served: map[string]bool{},
 	}
+	switch random.IntN(6) {
+	case 0:
+		m.flag = alwaysTrue
+	case 1: // Such a service is found out by pages of a round number.
+		m.flag, m.most = alwaysFalse, []int{0, 10, 20, 25}[random.IntN(4)]
+	case 2:
+		m.busy = true
+	case 3:
+		m.inclusive = random.IntN(2) == 0
+		m.grows = !m.inclusive
+		if m.most == 1 && !m.tellsNext { // One that ignores the cursor looks the same.
+			m.most = 3
+		}
+	}
 	heavy := random.IntN(3)
 	for range random.IntN(60) {
+		if random.IntN(40) == 0 {
+			m.records = append(m.records, "null")
+			m.nulls++
+			continue
+		}
 		id, size := apitype.NewUUID().String(), random.IntN(200)
 		switch dice := random.IntN(20); {
 		case heavy > 0 && dice < 4:
@@ -66,6 +100,12 @@ func newModelList(random *rand.Rand) *modelList {
 	return m
 }
 
+// isLoose reports whether the service answers so that records come twice, or that a walk must
+// end with an error.
+func (m *modelList) isLoose() bool {
+	return m.flag == alwaysTrue || m.inclusive || m.grows
+}
+
 // ServeHTTP answers a page. Its cursors are the positions of its records.
 func (m *modelList) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.mu.Lock()
@@ -79,6 +119,9 @@ func (m *modelList) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if after := r.URL.Query().Get("after"); after != "" {
 		at, _ := strconv.Atoi(after)
 		start = at + 1
+		if m.inclusive {
+			start = at
+		}
 	}
 	if m.most > 0 {
 		first = min(first, m.most)
@@ -93,7 +136,7 @@ func (m *modelList) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		info["endCursor"] = strconv.Itoa(end - 1)
 	}
 	if m.tellsNext {
-		info["hasNextPage"] = end < len(m.records)
+		info["hasNextPage"] = m.flag == alwaysTrue || m.flag == exact && end < len(m.records)
 	}
 	text, _ := json.Marshal(info)
 	again := m.served[r.URL.RawQuery]
@@ -106,6 +149,14 @@ func (m *modelList) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		body = `[` + strings.Join(m.records[start:end], ",") + `]`
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if m.busy && !again {
+		http.Error(w, `{}`, http.StatusServiceUnavailable)
+		return
+	}
+	if m.grows && m.added < 30 {
+		m.records = slices.Insert(m.records, 0, `{"uuid":"`+apitype.NewUUID().String()+`"}`)
+		m.added++
+	}
 	if m.cuts && !again {
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		_, _ = w.Write([]byte(body[:m.random.IntN(len(body))]))
@@ -136,27 +187,37 @@ func TestAListIsWholeOrSaysSo(t *testing.T) {
 				break
 			}
 			got = append(got, string(record.Raw))
+			if len(got) > 1000 {
+				t.Fatalf("seed %d: no end: %s", seed, describeModel(m))
+			}
 		}
 		server.Close()
-		readable := slices.DeleteFunc(slices.Clone(m.records), func(record string) bool {
-			return slices.ContainsFunc(m.tooLarge, func(id string) bool { return strings.Contains(record, id) })
+		readable := slices.DeleteFunc(slices.Clone(m.records[m.added:]), func(record string) bool {
+			return record == "null" || slices.ContainsFunc(m.tooLarge, func(id string) bool { return strings.Contains(record, id) })
 		})
 		switch {
 		case m.bare: // Nothing tells whether it is whole, but what is longer than was asked for.
-			if failed == nil && len(m.records) > 0 {
+			if failed == nil && len(m.records) > m.added {
 				t.Errorf("seed %d: got %d of %d records and no error, want one: %s", seed, len(got), len(m.records), describeModel(m))
+			}
+		case m.isLoose():
+			missing := slices.ContainsFunc(readable, func(record string) bool { return !slices.Contains(got, record) })
+			if failed == nil && (missing || len(m.tooLarge)+m.nulls > 0) {
+				t.Errorf("seed %d: got %d records of %d, and no error: %s", seed, len(got), len(readable), describeModel(m))
+			}
+		case m.nulls > 0:
+			if KindOf(failed) != KindUnavailable || !slices.Equal(got, readable) || !m.infoIsLast && len(asError(failed).Detail) != min(m.nulls+len(m.tooLarge), maxNamed) {
+				t.Errorf("seed %d: got %d of %d records and %v, want the others and that %d are missing: %s", seed, len(got), len(readable), failed, m.nulls+len(m.tooLarge), describeModel(m))
 			}
 		case len(m.tooLarge) == 0 && (failed != nil || !slices.Equal(got, readable)):
 			t.Errorf("seed %d: got %d of %d records and %v, want them all: %+v", seed, len(got), len(readable), failed, describeModel(m))
 		case len(m.tooLarge) > 0 && KindOf(failed) != KindUnavailable:
 			t.Errorf("seed %d: got %v without %d records, want an error of kind unavailable: %s", seed, failed, len(m.tooLarge), describeModel(m))
-		case len(m.tooLarge) > 0 && !m.infoIsLast:
+		case len(m.tooLarge) > 0:
 			known := asError(failed)
 			if !slices.Equal(got, readable) || !slices.Equal(known.Detail, m.tooLarge) || !strings.Contains(known.Message, m.tooLarge[0]) {
 				t.Errorf("seed %d: got %d of %d records and %v, want the others and that %v are missing: %s", seed, len(got), len(readable), failed, m.tooLarge, describeModel(m))
 			}
-		case len(got) > len(readable) || !slices.Equal(got, readable[:len(got)]):
-			t.Errorf("seed %d: got other records than the first %d: %s", seed, len(got), describeModel(m))
 		}
 	}
 }
@@ -167,5 +228,6 @@ func describeModel(m *modelList) string {
 	for i, record := range m.records {
 		sizes[i] = len(record)
 	}
-	return fmt.Sprintf("at most %d, refuses %d, tells of the next page %t, position at the end %t, an array %t, cuts %t, sizes %v", m.most, m.refuses, m.tellsNext, m.infoIsLast, m.bare, m.cuts, sizes)
+	return fmt.Sprintf("at most %d, refuses %d, tells of the next page %t, position at the end %t, an array %t, cuts %t, busy %t, flag %d, inclusive %t, grows %t, sizes %v",
+		m.most, m.refuses, m.tellsNext, m.infoIsLast, m.bare, m.cuts, m.busy, m.flag, m.inclusive, m.grows, sizes)
 }

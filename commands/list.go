@@ -206,6 +206,9 @@ func printPage[T any, O apiclient.ListOptions](cmd *cobra.Command, client *apicl
 			return "", err
 		}
 	}
+	if err := page.Err(); err != nil {
+		unread = append(unread, err)
+	}
 	if len(unread) > 0 {
 		return "", unreadable(unread, true)
 	}
@@ -339,6 +342,11 @@ func addRecord[T any, O apiclient.ListOptions](list *render.List[T], l lister[T,
 		return nil
 	}
 	return err
+}
+
+// keepIn notes the errors of records that could not be read.
+func keepIn(unread *[]error) func(error) {
+	return func(err error) { *unread = append(*unread, err) }
 }
 
 // unreadable is the error of a list of which some records could not be read; atEnd says that

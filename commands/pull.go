@@ -5,14 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
 	"path/filepath"
 
-	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
@@ -209,15 +208,15 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 	options.Yielded = func() { flushed = out.endPage(ctx) } // Not when the next page answers: that may take long.
 	for record, err := range collectingSooner(client.Walk(ctx, p.path, query, options)) {
 		if err != nil {
+			if len(out.unread) > 0 {
+				err = errors.Join(err, unreadable(out.unread, false))
+			}
 			return next, endList(out.list, err)
 		}
 		if flushed != nil {
 			return next, flushed
 		}
-		var r stamped
-		if err := jsonv2.Unmarshal(record.Raw, &r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
-			return next, &apiclient.Error{Kind: apiclient.KindUnavailable, Message: "a record is not what the interface promises"}
-		}
+		r := stampedOf(record.Raw)
 		at := p.filteredAt(r)
 		if again := at.After(next.After.Time); again || len(last.Written) > 0 {
 			id, now := r.UUID.String(), stamp{Time: at, Version: r.version()}
@@ -229,16 +228,15 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 				continue
 			}
 		}
-		printed := out.list.Printed()
-		if err := out.list.Add(record.Raw, func() (any, error) { return p.decode(record.Raw) }); err != nil {
+		if err := out.add(record.Raw, r.UUID); err != nil {
 			return next, err
-		}
-		if p.mark && out.list.Printed() > printed {
-			out.page = append(out.page, r.UUID)
 		}
 	}
 	if flushed != nil {
 		return next, flushed
+	}
+	if len(out.unread) > 0 {
+		return next, endList(out.list, unreadable(out.unread, true))
 	}
 	next.forget(last)
 	return next, out.list.Close()
@@ -251,6 +249,26 @@ type pullOutput struct {
 	client  *apiclient.Client
 	list    *render.List[any]
 	page    []apitype.UUID // Written, and still to be marked.
+	unread  []error        // Of records that could not be written, because they could not be read.
+}
+
+// add writes a record. One that has no row, since it cannot be read, does not stand in the way
+// of the others.
+func (o *pullOutput) add(raw json.RawMessage, id apitype.UUID) error {
+	printed := o.list.Printed()
+	var decoding error
+	err := o.list.Add(raw, func() (value any, _ error) {
+		value, decoding = o.puller.decode(raw)
+		return value, decoding
+	})
+	if decoding != nil {
+		o.unread = append(o.unread, decoding)
+		return nil
+	}
+	if o.puller.mark && o.list.Printed() > printed && !id.IsZero() {
+		o.page = append(o.page, id)
+	}
+	return err
 }
 
 // endPage flushes and marks a page.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"fundesk/apiclient"
@@ -44,6 +45,16 @@ type stamped struct {
 	LastUpdatedAt *apitype.Time  `json:"lastUpdatedAt"`
 	UpdatedAt     *apitype.Time  `json:"updatedAt"`
 	ReleasedAt    *apitype.Time  `json:"releasedAt"`
+}
+
+// stampedOf reads what there is of them: a record of which a time cannot be read is written each
+// time that it comes.
+func stampedOf(raw json.RawMessage) (r stamped) {
+	if jsonv2.Unmarshal(raw, &r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
+		r = stamped{}
+		r.UUID, _ = apitype.RecordUUID(raw)
+	}
+	return r
 }
 
 // version tells a record that changed from the same one.

@@ -247,24 +247,34 @@ func (i *inbox) take() []desk.Result {
 	return taken
 }
 
-// omissions are the embedded objects that could not be read. It is safe for concurrent use.
+// omissions are the embedded objects, and in the terminal whole records, that could not be
+// read. It is safe for concurrent use.
 type omissions struct {
 	mu    sync.Mutex
-	count int
+	known map[string]bool // What is read again and again counts once, up to maxOmissions.
 	first string
 }
+
+const maxOmissions = 10_000
 
 // read is how many there are, and the first of them.
 func (o *omissions) read() (n int, first string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.count, o.first
+	return len(o.known), o.first
 }
 
 func (o *omissions) add(record, place string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.count++; o.count == 1 {
-		o.first = place + " of " + record
+	what := record
+	if place != "" {
+		what = place + " of " + record
+	}
+	if len(o.known) == 0 {
+		o.known, o.first = map[string]bool{}, what
+	}
+	if len(o.known) < maxOmissions {
+		o.known[what] = true
 	}
 }

@@ -3,6 +3,7 @@ package commands
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -211,11 +212,12 @@ func (n statsNoun[T, O]) run(s *session, cmd *cobra.Command, by []string) error 
 		counts[i] = map[string]*statRow{}
 	}
 	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: defaultPageSize, Reuse: true}
-	for record, err := range collectingSooner(n.of(client).All(cmd.Context(), options, walk)) {
-		if err != nil {
-			return aboutList(err)
+	var unread []error
+	for value, err := range apiclient.Readable(collectingSooner(n.of(client).All(cmd.Context(), options, walk)), keepIn(&unread)) {
+		if errors.Is(err, apiclient.ErrUnpaged) {
+			unread = append(unread, err)
+			break
 		}
-		value, err := record.Decode()
 		if err != nil {
 			return err
 		}
@@ -232,7 +234,10 @@ func (n statsNoun[T, O]) run(s *session, cmd *cobra.Command, by []string) error 
 			rows = append(rows, *of[name])
 		}
 	}
-	return showList(s, "", columns, rows)
+	if err := showList(s, "", columns, rows); err != nil || len(unread) == 0 {
+		return err
+	}
+	return aboutList(unreadable(unread, true)) // The numbers are those of the others.
 }
 
 // count adds a record to its group.

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -143,7 +144,7 @@ func runWatch[T any, O apiclient.ListOptions](s *session, cmd *cobra.Command, f 
 			}
 		}
 		if done {
-			return nil
+			return w.unreadable()
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -168,6 +169,23 @@ type watcher[T any, O apiclient.ListOptions] struct {
 	printed    int
 	reached    bool // The service has answered.
 	outageTold bool // It did not the last time, and that was told.
+	unread     []error
+}
+
+// passOver tells of a record that cannot be read, once.
+func (w *watcher[T, O]) passOver(err error) {
+	if !slices.ContainsFunc(w.unread, func(known error) bool { return known.Error() == err.Error() }) {
+		w.unread = append(w.unread, err)
+		w.session.warn("%s", err)
+	}
+}
+
+// unreadable is the error of a watch that has passed over records.
+func (w *watcher[T, O]) unreadable() error {
+	if len(w.unread) == 0 {
+		return nil
+	}
+	return unreadable(w.unread, true)
 }
 
 // outage is how long to wait for a service that went away, or the error that ends the
@@ -191,10 +209,11 @@ func (w *watcher[T, O]) poll(ctx context.Context) (done bool, err error) {
 	w.after(w.from)
 	var newest int64
 	for record, err := range w.of(w.client).All(ctx, *w.options, apiclient.AllOptions{Answered: w.answered}) {
-		if err != nil {
-			return false, err
+		value, err := apiclient.Decoded(record, err)
+		if errors.Is(err, apiclient.ErrUnreadable) && (record.Raw != nil || errors.Is(err, apiclient.ErrAtEnd)) {
+			w.passOver(err)
+			continue
 		}
-		value, err := record.Decode()
 		if err != nil {
 			return false, err
 		}

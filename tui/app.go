@@ -426,14 +426,14 @@ func (a *app) hintLine(hints []page.Hint) string {
 	return widget.Fit(strings.Join(items, "  "), a.layout.Width)
 }
 
-// tellOmitted says that records are shown without what could not be read of them.
+// tellOmitted says what is not shown because it could not be read: records, or objects in them.
 func (a *app) tellOmitted() {
 	if a.Omitted == nil {
 		return
 	}
 	n, first := a.Omitted()
 	if n > a.omitted {
-		a.Fail(render.Plural(n, "embedded object", "embedded objects")+" could not be read and left out of what is shown, the first of them "+first, nil)
+		a.Fail(render.Plural(n, "record or part of one", "records or parts of them")+" could not be read and left out of what is shown; the first: "+first, nil)
 	}
 	a.omitted = n
 }

@@ -38,8 +38,8 @@ func TestCornerSaysWhyNothingComes(t *testing.T) {
 		{"a page in place of data", answer(http.StatusOK, "text/html", "<h1>Log in</h1>"), "wrong answers", "not what the interface promises"},
 		{"a redirect", answer(http.StatusFound, "text/html", ""), "wrong answers", "redirects"},
 		{
-			"a record that cannot be read", answer(http.StatusOK, "application/json", `{"edges":[{"node":{"uuid":"c0010000-0000-4000-8000-000000000001","attemptsCount":"three"}}],"pageInfo":{}}`),
-			"wrong answers", "/attemptsCount",
+			"a list of something else", answer(http.StatusOK, "application/json", `{"edges":[7],"pageInfo":{}}`),
+			"wrong answers", "an element of the list is not a record",
 		},
 		{"no token", answer(http.StatusUnauthorized, "application/json", "{}"), "not logged in", "401"},
 	}
@@ -67,3 +67,52 @@ func TestCornerSaysWhyNothingComes(t *testing.T) {
 		})
 	}
 }
+
+// A record that cannot be read is named, and hides no other: neither in a list, nor from the
+// agent, nor from what is counted.
+func TestOneRecordHidesNoOther(t *testing.T) {
+	t.Parallel()
+	const good = `{"uuid":"c0010000-0000-4000-8000-000000000001","personUuid":"a0010000-0000-4000-8000-000000000001","status":"requested","type":"winback","requestedAt":"2026-11-19T09:15:00Z"}`
+	list := answer(http.StatusOK, "application/json", `{"edges":[{"cursor":"1","node":{"uuid":"c0010000-0000-4000-8000-000000000002","requestedAt":5}},{"cursor":"2","node":null},{"cursor":"3","node":`+good+`}],"pageInfo":{"hasNextPage":false}}`)
+	w := newWorld(t)
+	var told []string
+	client, err := apiclient.New(apiclient.Options{
+		BaseURL: w.URL, Token: staticToken(w.token), Now: w.Clock.Now, Sleep: func(context.Context, time.Duration) error { return nil },
+		Omitted: func(record, _ string) { told = append(told, record) },
+		Transport: byPath(func(path string) answering {
+			switch {
+			case strings.HasSuffix(path, "/fundesk/v1"):
+				return answer(http.StatusNotFound, "application/json", "{}")
+			case strings.HasSuffix(path, "000000000001"):
+				return answer(http.StatusOK, "application/json", good)
+			default:
+				return list
+			}
+		}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.options.Client = client
+	w.options.Omitted = func() (int, string) { return len(told), strings.Join(told, "; ") }
+	d := newDriver(t, w.options)
+	for _, test := range []struct{ keys, want string }{{"2", "1 call"}, {"6", "counted 1 calls"}, {"1n", "WIN-BACK"}} {
+		d.enter(strings.Split(test.keys, "")...)
+		if got := d.text(); !strings.Contains(got, test.want) {
+			t.Errorf("%s: got\n%s\nwant %q", test.keys, got, test.want)
+		}
+		if d.app.Offline != "" {
+			t.Errorf("%s: got the corner %q, want nothing amiss", test.keys, d.app.Offline)
+		}
+	}
+	for _, want := range []string{"c0010000-0000-4000-8000-000000000002", `the element at the cursor "2" is not a record`} {
+		if !strings.Contains(strings.Join(told, "\n"), want) {
+			t.Errorf("got %q told, want %q", told, want)
+		}
+	}
+}
+
+// byPath is a service that answers by the path.
+type byPath func(path string) answering
+
+func (b byPath) RoundTrip(r *http.Request) (*http.Response, error) { return b(r.URL.Path)() }

@@ -38,7 +38,7 @@ type Options struct {
 	Filter             apitype.QueueFilter              // What the agent takes; zero: everything.
 	Agents             map[apitype.UUID]string          // Names, as far as they are known.
 	Hours              CallingHours                     // Of the countries whose hours are not the default.
-	Omitted            func() (n int, first string)     // Embedded objects that could not be read; nil: nobody counts.
+	Omitted            func() (n int, first string)     // Records, and objects in them, that could not be read; nil: nobody counts.
 	ExternalSourceName string                           // Sent with processed marks.
 	ConfigDir          string                           // Holds scripts/; "" for none.
 	Scripts            map[string]string                // Where scripts/ has none, by the name of its file without .md.

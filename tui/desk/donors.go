@@ -106,9 +106,10 @@ func (d *Day) readDonors() {
 		if err != nil {
 			return donorsRead{}, err
 		}
-		read := donorsRead{cursor: page.EndCursor, more: page.HasNextPage && page.EndCursor != "" && page.EndCursor != after, mayBeCut: page.MayBeCut, size: size}
-		read.donors, err = apiclient.Rows(page.Records, newDonor)
-		return read, err
+		return donorsRead{
+			donors: apiclient.Rows(page, newDonor), cursor: page.EndCursor, size: size,
+			more: page.HasNextPage && page.EndCursor != "" && page.EndCursor != after, mayBeCut: page.MayBeCut,
+		}, nil
 	})
 }
 
@@ -246,8 +247,7 @@ func readDonorCalls(ctx context.Context, client *apiclient.Client, donor Donor) 
 	if err != nil {
 		return found, err
 	}
-	pledges, err := apiclient.Rows(page.Records, func(p apitype.Pledge) apitype.UUID { return p.UUID })
-	for _, id := range pledges {
+	for _, id := range apiclient.Rows(page, func(p apitype.Pledge) apitype.UUID { return p.UUID }) {
 		pledge, failed := apiclient.Decoded(client.Pledges.Get(ctx, id))
 		if failed != nil {
 			err = errors.Join(err, failed)

@@ -158,10 +158,7 @@ func walkPage(ctx context.Context, client *apiclient.Client, from position) (wal
 	if err != nil {
 		return walked{}, err
 	}
-	calls, err := apiclient.Rows(page.Records, newListed)
-	if err != nil {
-		return walked{}, err
-	}
+	calls := apiclient.Rows(page, newListed)
 	slices.Reverse(calls)
 	more := page.MayHavePrevious()
 	if at.cursor = page.StartCursor; at.forward {
@@ -171,9 +168,13 @@ func walkPage(ctx context.Context, client *apiclient.Client, from position) (wal
 	return walked{calls: calls, from: from, next: at, more: more && at.cursor != "" && at.cursor != from.cursor}, nil
 }
 
-// OrFewer reads a page, and a smaller one where the service refuses so many records.
+// OrFewer reads a page, and a smaller one where the service refuses so many records. size is
+// what can be asked for from then on.
 func OrFewer[T any](size *int, read func(size int) (apiclient.Page[T], error)) (apiclient.Page[T], error) {
 	page, err := read(*size)
+	if page.Fewer > 0 {
+		*size = page.Fewer
+	}
 	if apiclient.KindOf(err) == apiclient.KindRejected && *size > queueSmall {
 		*size = queueSmall
 		page, err = read(*size)

@@ -60,10 +60,16 @@ func (d *Day) prefetch() {
 func (d *Day) onPrefetched(p callPrefetched, err error) {
 	delete(d.queue.fetching, p.id)
 	if err != nil {
-		d.failRead("cannot read call "+ShortID(p.id), err)
-		if apiclient.KindOf(err) == apiclient.KindNotFound {
+		switch {
+		case errors.Is(err, apiclient.ErrUnreadable): // The others can be worked on.
+			d.queue.pass(p.id, "it cannot be read: "+err.Error())
+			d.serve()
+		case apiclient.KindOf(err) == apiclient.KindNotFound:
+			d.failRead("cannot read call "+ShortID(p.id), err)
 			d.queue.drop(p.id)
 			d.serve()
+		default:
+			d.failRead("cannot read call "+ShortID(p.id), err)
 		}
 		return
 	}
@@ -217,8 +223,7 @@ func (d *Day) readChanges() {
 	}
 	d.do(0, func(ctx context.Context) (any, error) {
 		read := changesRead{until: until}
-		for record, err := range d.Client.Calls.All(ctx, options, apiclient.AllOptions{Limit: MostChanges}) {
-			call, err := apiclient.Decoded(record, err)
+		for call, err := range apiclient.Readable(d.Client.Calls.All(ctx, options, apiclient.AllOptions{Limit: MostChanges}), d.Client.Omit) {
 			if err != nil {
 				return read, err
 			}

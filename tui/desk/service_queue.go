@@ -28,10 +28,9 @@ func (d *Day) readCodes() {
 		if err != nil {
 			return codesRead(nil), err
 		}
-		codes, err := apiclient.Rows(page.Records, func(call apitype.Call) seenResult {
+		return codesRead(apiclient.Rows(page, func(call apitype.Call) seenResult {
 			return seenResult{call.Type, Value(call.Result.Value().ResultCode)}
-		})
-		return codesRead(codes), err
+		})), nil
 	})
 }
 
@@ -84,8 +83,7 @@ func (d *Day) readQueue() {
 			if err != nil {
 				return queueRead{}, err
 			}
-			calls, err := apiclient.Rows(page.Records, func(call apitype.Call) Candidate { return newListed(call).Candidate })
-			return queueRead{calls: calls}, err
+			return queueRead{calls: apiclient.Rows(page, func(call apitype.Call) Candidate { return newListed(call).Candidate })}, nil
 		})
 		return
 	}

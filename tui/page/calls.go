@@ -132,7 +132,7 @@ func (e *Env) callQuery(text string) (query[CallRow], error) {
 		changed: func(ctx context.Context, since apitype.Time) ([]CallRow, error) {
 			o := o
 			o.UpdatedAfter = later(o.UpdatedAfter, since)
-			return readUpdates(newRow, e.Client.Calls.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
+			return readUpdates(e.Client, newRow, e.Client.Calls.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
 		},
 		fetch: func(ctx context.Context, after string) (batch[CallRow], error) {
 			o := o

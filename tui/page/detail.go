@@ -93,7 +93,7 @@ func readPerson(ctx context.Context, client *apiclient.Client, r record) (record
 	page, err := client.Pledges.List(ctx, apitype.PledgeListOptions{PersonUUID: &r.ref.ID, Paging: apitype.Paging{First: new(pledgesShown)}})
 	if err = ifAllowed(err); err == nil {
 		r.morePledges = page.HasNextPage || page.MayBeCut
-		r.pledges, err = apiclient.Rows(page.Records, itself)
+		r.pledges = apiclient.Rows(page, itself)
 	}
 	if err == nil {
 		err = r.readCalls(ctx, client)
@@ -127,14 +127,13 @@ func (r *record) readCalls(ctx context.Context, client *apiclient.Client) error 
 		return ifAllowed(err)
 	}
 	r.moreCalls = page.HasNextPage || page.MayBeCut
-	newest, err := apiclient.Rows(page.Records, itself)
-	for _, call := range newest {
+	for _, call := range apiclient.Rows(page, itself) {
 		if call.PersonUUID == r.ref.ID && !slices.ContainsFunc(r.calls, func(c apitype.Call) bool { return c.UUID == call.UUID }) {
 			r.calls = append(r.calls, call)
 		}
 	}
 	slices.SortStableFunc(r.calls, func(a, b apitype.Call) int { return b.RequestedAt.Compare(a.RequestedAt.Time) })
-	return err
+	return nil
 }
 
 // show opens a record above the list.

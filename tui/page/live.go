@@ -149,13 +149,9 @@ func later(filter *apitype.Time, since apitype.Time) *apitype.Time {
 }
 
 // readUpdates makes rows of all records of a walk, up to desk.MostChanges.
-func readUpdates[T, R any](row func(T) R, walk iter.Seq2[apiclient.Record[T], error]) ([]R, error) {
+func readUpdates[T, R any](client *apiclient.Client, row func(T) R, walk iter.Seq2[apiclient.Record[T], error]) ([]R, error) {
 	var rows []R
-	for record, err := range walk {
-		if err != nil {
-			return nil, err
-		}
-		value, err := record.Decode()
+	for value, err := range apiclient.Readable(walk, client.Omit) {
 		if err != nil {
 			return nil, err
 		}

@@ -90,7 +90,7 @@ func (e *Env) personQuery(text string) (query[PersonRow], error) {
 		changed: func(ctx context.Context, since apitype.Time) ([]PersonRow, error) {
 			o := o
 			o.CreatedAfter = later(o.CreatedAfter, since)
-			return readUpdates(e.newPersonRow, e.Client.Persons.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
+			return readUpdates(e.Client, e.newPersonRow, e.Client.Persons.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
 		},
 		fetch: func(ctx context.Context, after string) (batch[PersonRow], error) {
 			o := o

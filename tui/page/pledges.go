@@ -200,7 +200,7 @@ func (e *Env) pledgeQuery(d *donors, text string) (query[PledgeRow], error) {
 		changed: func(ctx context.Context, since apitype.Time) ([]PledgeRow, error) {
 			read := func(o apitype.PledgeListOptions) ([]PledgeRow, error) {
 				o.Status = nil // One that has left the status is a change, too.
-				return readUpdates(e.newPledgeRow, e.Client.Pledges.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
+				return readUpdates(e.Client, e.newPledgeRow, e.Client.Pledges.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
 			}
 			updated, released := o, o
 			updated.UpdatedAfter = later(o.UpdatedAfter, since)

@@ -40,11 +40,7 @@ func readBatch[T, R any](row func(T) R) func(apiclient.Page[T], error) (batch[R]
 		if err != nil {
 			return batch[R]{}, err
 		}
-		rows, err := apiclient.Rows(page.Records, row)
-		if err != nil {
-			return batch[R]{}, err
-		}
-		return batch[R]{rows: rows, cursor: page.EndCursor, more: page.HasNextPage, mayBeCut: page.MayBeCut}, nil
+		return batch[R]{rows: apiclient.Rows(page, row), cursor: page.EndCursor, more: page.HasNextPage, mayBeCut: page.MayBeCut}, nil
 	}
 }
 

@@ -20,6 +20,7 @@ type Stats struct {
 	seq     int
 	running bool
 	stopped bool
+	short   bool // There are records that were not counted, or nothing tells.
 	period  period
 	agents  []apitype.QueueAgent // What each has done in the period; nil: the service does not tell.
 	top     int                  // The first line in sight.
@@ -123,6 +124,7 @@ type counted struct {
 	stage   stage
 	cursor  string
 	more    bool
+	short   bool // There are records that were not read, or nothing tells.
 	size    int
 }
 
@@ -145,7 +147,7 @@ func (v *Stats) Open() tea.Cmd {
 
 func (v *Stats) restart() tea.Cmd {
 	v.seq++
-	v.counts, v.running, v.stopped, v.agents = newCounts(), true, false, nil
+	v.counts, v.running, v.stopped, v.short, v.agents = newCounts(), true, false, false, nil
 	return v.readCalls("", desk.WalkPage)
 }
 
@@ -200,10 +202,11 @@ func countPage[T any](after string, size int, list func(apitype.Paging) (apiclie
 	if err != nil {
 		return counted{}, err
 	}
-	all, err := apiclient.Rows(page.Records, itself)
 	c := counted{cursor: page.EndCursor, more: page.HasNextPage && page.EndCursor != "" && page.EndCursor != after, size: size}
+	all := apiclient.Rows(page, itself)
+	c.short = page.MayBeCut || page.HasNextPage && !c.more || page.Err() != nil || len(all) < len(page.Records)
 	into(&c, all)
-	return c, err
+	return c, nil
 }
 
 // Receive implements Page.
@@ -217,6 +220,7 @@ func (v *Stats) Receive(r Result) tea.Cmd {
 		v.FailRead("cannot count", r.err)
 		return nil
 	}
+	v.short = v.short || page.short
 	for _, c := range page.calls {
 		v.counts.addCall(c, v.Now())
 	}

@@ -23,6 +23,8 @@ func (v *Stats) Lines(l Layout) []string {
 		state += "…  " + v.KeyOf(ActStop) + " stops"
 	case v.stopped:
 		state += ", stopped; these numbers are not complete. " + v.KeyOf(ActRefresh) + " counts anew"
+	case v.short:
+		state += "; there may be more, and these numbers are not complete. " + v.KeyOf(ActRefresh) + " counts anew"
 	default:
 		state += ", " + v.KeyOf(ActRefresh) + " counts anew"
 	}

@@ -1,0 +1,126 @@
+package apiclient
+
+import (
+	"errors"
+	"iter"
+	"math/bits"
+	"strconv"
+)
+
+// ErrUnreadable is in the chain of the error of a record that cannot be read, now or later:
+// it is too large, or not what the interface promises. It stands in the way of no other.
+var ErrUnreadable = errors.New("the record cannot be read")
+
+// unread is a record of a list that could not be read.
+type unread struct{ name, why string }
+
+func noRecord(cursor string) unread {
+	name := "an element without a cursor"
+	if cursor != "" {
+		name = "the element at the cursor " + strconv.Quote(cursor)
+	}
+	return unread{name, "is not a record"}
+}
+
+// tooLargeAlone is the record of a page that is too large though it has no other one.
+func tooLargeAlone(id, after string) unread {
+	if id == "" {
+		id = "one after the cursor " + strconv.Quote(after)
+	}
+	return unread{id, "is larger than " + strconv.Itoa(maxRecord>>20) + " MiB"}
+}
+
+// maxNamed is how many records that could not be read an error names.
+const maxNamed = 20
+
+// unreadError is the error of a list of which some records could not be read; atEnd says that
+// it has all others.
+func unreadError(all []unread, atEnd bool) *Error {
+	e := &Error{Kind: KindUnavailable, Err: ErrUnreadable}
+	if atEnd {
+		e.Err = errors.Join(e.Err, ErrAtEnd)
+	}
+	for _, u := range all[:min(len(all), maxNamed)] {
+		e.Detail = append(e.Detail, u.name)
+	}
+	e.Message = "a record was not read: " + all[0].name + " " + all[0].why
+	if len(all) > 1 {
+		e.Message = strconv.Itoa(len(all)) + " records were not read; the first of them, " + all[0].name + ", " + all[0].why
+	}
+	return e
+}
+
+// Err is nil for a page of which every record was read, else names the others.
+func (p Page[T]) Err() error {
+	if len(p.unread) == 0 {
+		return nil
+	}
+	return unreadError(p.unread, true)
+}
+
+// Rows makes a row of each record of a page, one after the other: a page of decoded
+// records takes several times the memory of its text. A record that cannot be read is left
+// out, and Options.Omitted is told.
+func Rows[T, R any](page Page[T], row func(T) R) []R {
+	rows := make([]R, 0, len(page.Records))
+	for _, r := range page.Records {
+		value, err := r.Decode()
+		if err == nil {
+			rows = append(rows, row(value))
+		} else if page.omitted != nil {
+			page.omitted(err.Error(), "")
+		}
+	}
+	if err := page.Err(); err != nil && page.omitted != nil {
+		page.omitted(err.Error(), "")
+	}
+	return rows
+}
+
+// Omit tells Options.Omitted of a record that was left out, by the error that it made.
+func (c *Client) Omit(err error) {
+	if c.options.Omitted != nil {
+		c.options.Omitted(err.Error(), "")
+	}
+}
+
+// Readable are the values of a walk. A record that cannot be read is left out, and told is
+// called with its error; any other error ends it.
+func Readable[T any](records iter.Seq2[Record[T], error], told func(error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for record, err := range records {
+			value, err := Decoded(record, err)
+			switch {
+			case errors.Is(err, ErrUnreadable) && (record.Raw != nil || errors.Is(err, ErrAtEnd)):
+				told(err)
+			case !yield(value, err):
+				return
+			}
+		}
+	}
+}
+
+// likelyBound is the smallest number of records that a service is likely to send at most.
+const likelyBound = 50
+
+// mayBeBound reports whether so many records may be all that a service sends at a time: such a
+// bound is a round number.
+func mayBeBound(records int) bool {
+	if records >= 16 && bits.OnesCount(uint(records)) == 1 {
+		return true
+	}
+	zeros := 0
+	for ; records >= 10 && records%10 == 0; records /= 10 {
+		zeros++
+	}
+	return zeros > 0 && records < 10 || records == 15 || records == 25 || records == 75
+}
+
+// doubts reports whether a page that says that it is the last may not be, so that it is worth
+// asking for another one: some services say so on every page, and it is full. Spec gap: L3.
+func (r *pageReader[T]) doubts(records, asked int) bool {
+	return r.hasNextKnown && !r.HasNextPage && !r.exact && r.EndCursor != "" && (records == asked || mayBeBound(records))
+}
+
+// doubt makes of such a page one that says nothing.
+func (r *pageReader[T]) doubt() { r.hasNextKnown, r.HasNextPage, r.doubted = false, true, true }
