@@ -43,6 +43,9 @@ func personList(s *session) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if passes != nil {
+				s.note("--phone, --email and --name look at what was retrieved: the service does not filter by them")
+			}
 			return runList(s, cmd, flags, lister[apitype.Person, apitype.PersonListOptions]{
 				columns: render.PersonColumns(), options: &o, at: func(p apitype.Paging) { o.Paging = p }, of: personsOf, passes: passes,
 			})

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -85,6 +86,9 @@ func queueTake(s *session) *cobra.Command {
 		Example: "  fundesk queue take -o json\n" +
 			"  fundesk queue take --count 5 --language nl --lease 30m -o ndjson --jq '{leaseUuid, callUuid}'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if number < 1 || number > apitype.MaxTake {
+				return usageError(fmt.Sprintf("--count %d must be from 1 to %d", number, apitype.MaxTake))
+			}
 			seconds, err := leaseSeconds(lease)
 			if err != nil {
 				return err
@@ -96,7 +100,7 @@ func queueTake(s *session) *cobra.Command {
 				return err
 			}
 			if o.UserUUID == nil {
-				return withHint(usageError("nobody is named to take calls"), "add --user UUID, or give the profile an agent: fundesk profile set NAME --agent UUID")
+				return withHint(usageError("nobody is named to take calls"), "add --user UUID, or give the profile an agent: fundesk profile set NAME agent UUID")
 			}
 			r := apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: *o.UserUUID, Count: &number, LeaseSeconds: seconds, QueueFilter: o.QueueFilter}
 			if err := refuse(r.Validate()); err != nil {
@@ -126,7 +130,7 @@ func queueTake(s *session) *cobra.Command {
 // leaseSeconds is a duration as leases are asked for.
 func leaseSeconds(lease time.Duration) (*int, error) {
 	if lease%time.Second != 0 || lease < apitype.MinLease || lease > apitype.MaxLease {
-		return nil, usageError("--lease must be whole seconds, from 30s to 1h")
+		return nil, usageError("--lease " + lease.String() + " must be whole seconds, from 30s to 1h")
 	}
 	return new(int(lease / time.Second)), nil
 }
