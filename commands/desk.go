@@ -248,7 +248,7 @@ func (l *lineDesk) tellCall() {
 	l.say("%s call for %s, requested %s, %s so far", strings.TrimSuffix(render.Words(string(call.Type)), " call"), l.Name(), l.locale().Relative(call.RequestedAt.Time, l.app.Now()), count(call.AttemptsCount, "attempt"))
 	for _, number := range []*string{person.MobilePhoneNumber, person.PhoneNumber} {
 		if number != nil {
-			l.say("number: %s", l.locale().Phone(*number))
+			l.say("number: %s", l.locale().Spoken(*number))
 		}
 	}
 	if pledge := call.PledgeCase.Pointer(); pledge != nil {

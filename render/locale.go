@@ -126,22 +126,70 @@ func (l Locale) DateTime(t time.Time, plain string) string {
 // in the Netherlands and +31 627084034 elsewhere. Numbers of other forms, and of
 // countries that our table lacks, stay as they are.
 func (l Locale) Phone(number string) string {
-	digits, isInternational := strings.CutPrefix(number, "+")
-	if l.country == "" || !isInternational || len(digits) < 7 || strings.Trim(digits, "0123456789") != "" {
+	country, national, ok := splitPhone(number)
+	switch {
+	case l.country == "" || !ok:
 		return number
+	case !country.has(l.country):
+		return "+" + country.code + " " + national
+	default:
+		return country.grouped(national)
+	}
+}
+
+// Spoken is a number in E.164 as it is read from a screen and dialled: +31627084034 is
+// 06 27 08 40 34 in the Netherlands and +31 6 27 08 40 34 where the region is another one or
+// not known. What [Locale.Phone] leaves as it is stays so here.
+func (l Locale) Spoken(number string) string {
+	country, national, ok := splitPhone(number)
+	if !ok {
+		return number
+	}
+	text := country.grouped(national)
+	if !country.has(l.country) {
+		text = "+" + country.code + " " + strings.TrimPrefix(text, country.trunk)
+	}
+	groups := strings.Fields(text)
+	for i, group := range groups {
+		if len(group) > maxSpoken {
+			groups[i] = paired(group)
+		}
+	}
+	return strings.Join(groups, " ")
+}
+
+// maxSpoken is how many digits are read in one go.
+const maxSpoken = 4
+
+// paired puts a space after each two digits, the first three where their number is odd.
+func paired(digits string) string {
+	first := 2 + len(digits)%2
+	return grouped(digits, append([]int{first}, slices.Repeat([]int{2}, (len(digits)-first)/2)...))
+}
+
+// splitPhone is a number in E.164 by country and national number, without its trunk prefix.
+func splitPhone(number string) (country phoneCountry, national string, ok bool) {
+	digits, isInternational := strings.CutPrefix(number, "+")
+	if !isInternational || len(digits) < 7 || strings.Trim(digits, "0123456789") != "" {
+		return country, "", false
 	}
 	// No calling code is the beginning of another one.
 	i := slices.IndexFunc(phoneCountries, func(c phoneCountry) bool { return strings.HasPrefix(digits, c.code) })
 	if i < 0 {
-		return number
+		return country, "", false
 	}
-	country := phoneCountries[i]
-	national := digits[len(country.code):]
-	if !slices.Contains(strings.Fields(country.regions), l.country) {
-		return "+" + country.code + " " + national
-	}
-	national = country.trunk + national
-	for _, form := range country.forms {
+	return phoneCountries[i], digits[len(phoneCountries[i].code):], true
+}
+
+// has reports whether the numbers of a region begin with the calling code.
+func (c phoneCountry) has(region string) bool {
+	return region != "" && slices.Contains(strings.Fields(c.regions), region)
+}
+
+// grouped is a national number as it is dialled within its country.
+func (c phoneCountry) grouped(national string) string {
+	national = c.trunk + national
+	for _, form := range c.forms {
 		if hasAnyPrefix(national, form.prefixes) {
 			return grouped(national, form.groups)
 		}

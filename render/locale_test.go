@@ -123,6 +123,31 @@ func TestLocalePhones(t *testing.T) {
 	}
 }
 
+// On the card a number is read and dialled: in groups that are read in one go.
+func TestSpokenPhones(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, lang, number, want string }{
+		{"Dutch mobile", "nl_NL", "+31627084034", "06 27 08 40 34"},
+		{"Amsterdam", "nl_NL", "+31201234567", "020 123 45 67"},
+		{"a town with a long area code", "nl_NL", "+31182123456", "0182 12 34 56"},
+		{"London", "en_GB", "+442079460958", "020 7946 0958"},
+		{"abroad", "nl_NL", "+4915149602135", "+49 151 49 60 21 35"},
+		{"no region", "C", "+31627084034", "+31 6 27 08 40 34"},
+		{"a country without groups", "C", "+436641234567", "+43 66 41 23 45 67"},
+		{"a country that the table lacks", "nl_NL", "+5511912345678", "+5511912345678"},
+		{"hostile", "nl_NL", "+31\x1b]0;x\x07", "+31\x1b]0;x\x07"},
+		{"nothing", "C", "", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if got := LocaleFrom(env("LANG=" + test.lang)).Spoken(test.number); got != test.want {
+				t.Errorf("number %q in %s: got %q, want %q", test.number, test.lang, got, test.want)
+			}
+		})
+	}
+}
+
 // No calling code may be the beginning of another one, else the order would decide.
 func TestLocaleTables(t *testing.T) {
 	t.Parallel()

@@ -48,7 +48,7 @@ func callID(n int) apitype.UUID   { return ids(0xc0, n) }
 var oldestFirst = apitype.MustParseUUID("e0000000-0000-4000-8000-00000027039d")
 
 // onCard is what the card of a call shows and nothing else does: the number to dial.
-func onCard(n int) string { return fmt.Sprintf("+3161234567%d", n) }
+func onCard(n int) string { return fmt.Sprintf("+31 6 12 34 56 7%d", n) }
 
 // world is a real service with a few records, and what the interface needs of it.
 type world struct {
@@ -115,7 +115,7 @@ func (w *world) ago(d time.Duration) apitype.Time { return apitype.NewTime(w.Clo
 func (w *world) loadPerson(n int, first, last string) {
 	p := apitype.Person{
 		UUID: personID(n), PersonUUID: personID(n), FirstName: &first, LastName: &last, CreatedAt: w.ago(1000 * time.Hour),
-		IBAN: new("NL91ABNA0417164300"), MobilePhoneNumber: new(onCard(n)), Email: new("a@example.org"), Language: new("nl"),
+		IBAN: new("NL91ABNA0417164300"), MobilePhoneNumber: new(fmt.Sprintf("+3161234567%d", n)), Email: new("a@example.org"), Language: new("nl"),
 		OptInPhone: new(n != 2), DateOfBirth: &apitype.Date{Year: 1980, Month: 5, Day: 17},
 		SocialSecurityNumber: apitype.Embed("123456789"),
 		Address:              apitype.Embed(apitype.Address{Street: "Dorpsstraat", HouseNumber: "12", ZipCode: "1234 AB", City: "Utrecht", Country: "NL"}),

@@ -103,7 +103,7 @@ func TestTerminalGetsNoMoreThanItDraws(t *testing.T) {
 		t.Errorf("got %q, want the title among them", commands)
 	}
 	for _, command := range commands {
-		for _, text := range []string{"Anna", "Jansen", "Opgegeven", note, iban[:8], "+31612345671", "a@example.org"} {
+		for _, text := range []string{"Anna", "Jansen", "Opgegeven", note, iban[:8], "+31612345671", onCard(1), "a@example.org"} {
 			if strings.Contains(command[1], text) {
 				t.Errorf("the terminal was told %q in a command string, not on the screen", text)
 			}
@@ -130,7 +130,7 @@ func TestLocaleIsForTheEye(t *testing.T) {
 		}
 	}
 	d.press("n")
-	see("06 12345671", "€ 12,50 monthly", "17-05-1980")
+	see("06 12 34 56 71", "€ 12,50 monthly", "17-05-1980")
 	d.press("4")
 	see("12,50")
 	d.press("3")

@@ -24,7 +24,7 @@ func TestManyWarningsAreFolded(t *testing.T) {
 	d.app.Call.Person = apitype.Embed(person)
 	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	screen := strings.Join(d.app.screen(), "\n")
-	for _, want := range []string{"speaks Dutch; you: German, Frisian", "low data quality: 20 %", "3 more warnings: W shows all", "+31612345671"} {
+	for _, want := range []string{"speaks Dutch; you: German, Frisian", "low data quality: 20 %", "3 more warnings: W shows all", onCard(1)} {
 		if !strings.Contains(screen, want) {
 			t.Errorf("screen: got no %q:\n%s", want, screen)
 		}

@@ -144,13 +144,17 @@ func numbers(p *apitype.Person) (all []number) {
 	return all
 }
 
-// numberWidth is the column of numbers, in cells.
+// numberWidth is the column of numbers, in cells; where a longer one stands it is wider.
 const numberWidth = 18
 
 func (d *Desk) numberLines(p *apitype.Person, width int) []string {
 	var lines []string
+	column := numberWidth
+	for _, n := range numbers(p) {
+		column = max(column, len(d.Locale.Spoken(n.digits))+2)
+	}
 	for i, n := range numbers(p) {
-		line := "    " + d.Styles.bold(widget.Fit(Clean(d.Locale.Phone(n.digits)), numberWidth)) + n.kind
+		line := "    " + d.Styles.bold(widget.Fit(Clean(d.Locale.Spoken(n.digits)), column)) + n.kind
 		if i == 0 {
 			line += "   " + d.Styles.Key(d.KeyOf(ActCopy)) + " copies it"
 		}
