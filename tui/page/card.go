@@ -27,52 +27,78 @@ const twoColumns = 90
 const overdue = 14 * 24 * time.Hour
 
 // facts is everything known of the call: what is read aloud first, then the last contacts,
-// then what is checked.
-func (d *Desk) facts(width int) []string {
+// then what is checked. Where the room in lines allows it, they stand apart.
+func (d *Desk) facts(width, room int) []string {
 	switch {
 	case d.layout.Panes == 3 && len(d.Script) == 0:
-		return d.factColumn(width, 0) // The contacts have the pane of the script.
+		return apart(d.factSections(width, 0), room) // The contacts have the pane of the script.
 	case width < twoColumns:
-		return d.factColumn(width, mostLatest)
+		return apart(d.factSections(width, mostLatest), room)
 	}
 	left := (width - ruleWidth) * 3 / 5
 	right := width - ruleWidth - left
-	facts, contacts := d.factColumn(left, 0), d.historyLines(right, mostContacts)
+	facts, contacts := apart(d.factSections(left, 0), room), d.historyLines(right, mostContacts)
 	contacts = append([]string{d.Styles.head(widget.Fit("Contacts", right))}, contacts...)
 	height := max(len(facts), len(contacts))
 	return widget.Beside(d.Styles.Dim(d.Styles.rule), widget.Block(facts, left, height), widget.Block(contacts, right, height))
 }
 
-func (d *Desk) factColumn(width, contacts int) []string {
+// factSections are the facts in the order in which they are looked for.
+func (d *Desk) factSections(width, contacts int) [][]string {
 	call := d.Call
 	person := call.Person.Pointer()
-	lines := append([]string{widget.Fit(d.headLine(), width)}, d.nameLines(person, width)...)
-	lines = append(lines, d.numberLines(person, width)...)
-	lines = append(lines, d.warningLines(*call, func(text string) []string { return widget.Wrap(text, width) })...)
-	fields := d.givesFields(call.PledgeCase.Pointer())
-	for i, text := range d.contacts()[:min(len(d.contacts()), contacts)] {
-		f := field{text: text}
-		if i == 0 {
-			f.label = "last"
+	drawn := func(label string, fields []field) (lines []string) {
+		for i, f := range fields {
+			if i == 0 {
+				f.label = label
+			}
+			lines = append(lines, f.draw(d.Styles, width)...)
 		}
-		fields = append(fields, f)
+		return lines
+	}
+	var last, asked, result []field
+	for _, text := range d.contacts()[:min(len(d.contacts()), contacts)] {
+		last = append(last, field{text: text})
 	}
 	if notes := desk.Value(call.Notes); notes != "" {
-		fields = append(fields, field{label: "asked", text: notes})
+		asked = []field{{text: notes}}
 	}
-	for i, f := range d.checkFields(person, width) {
-		if i == 0 {
-			f.label = "check"
+	if r := call.Result.Pointer(); r != nil {
+		result = d.resultFields(*r)
+	}
+	wrap := func(text string) []string { return widget.Wrap(text, width) }
+	var sections [][]string
+	for _, lines := range [][]string{
+		{widget.Fit(d.headLine(), width)},
+		d.nameLines(person, width),
+		append(d.numberLines(person, width), d.warningLines(*call, wrap)...),
+		drawn("gives", d.givesFields(call.PledgeCase.Pointer())),
+		append(drawn("last", last), drawn("asked", asked)...),
+		drawn("check", d.checkFields(person, width)),
+		drawn("result", result),
+	} {
+		if len(lines) > 0 {
+			sections = append(sections, lines)
 		}
-		fields = append(fields, f)
 	}
-	if result := call.Result.Pointer(); result != nil {
-		fields = append(fields, d.resultFields(*result)...)
+	return sections
+}
+
+// apart joins sections, with an empty line between two of them as far as the room allows:
+// those in front are loudest.
+func apart(sections [][]string, room int) []string {
+	spare := room
+	for _, lines := range sections {
+		spare -= len(lines)
 	}
-	for _, f := range fields {
-		lines = append(lines, f.draw(d.Styles, width)...)
+	var joined []string
+	for i, lines := range sections {
+		if i > 0 && spare > 0 {
+			joined, spare = append(joined, ""), spare-1
+		}
+		joined = append(joined, lines...)
 	}
-	return lines
+	return joined
 }
 
 // headLine is what the call is for, how long it has waited, and how often it was tried.

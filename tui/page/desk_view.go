@@ -36,8 +36,8 @@ func (d *Desk) callPane(width, height int) []string {
 		return widget.Block(d.startLines(width), width, height)
 	}
 	formLines := d.formLines(width, min(max(8, height/4), max(height-10, 2)))
-	facts := d.facts(width)
 	room := max(height-len(formLines), 0)
+	facts := d.facts(width, room)
 	d.top = min(d.top, max(len(facts)-room, 0))
 	shown := facts[d.top:]
 	lines := widget.Block(shown, width, room)
