@@ -34,7 +34,7 @@ func (l *lineDesk) answers() []lineAnswer {
 		{"f", "correct details", "fix", fixes, l.askFixes},
 		{"b", "later", "later", has && l.HasQueue(), l.askLater},
 		{"s", "script", "", has && len(l.Script) > 0, l.tellScript},
-		{"u", "to take the last one back", "", len(l.Held) > 0, l.undo},
+		{"u", "to take the last one back", "", l.CanUndo(), l.undo},
 		{"d", "latest draft", "resume-draft", len(l.Drafts) > 0, l.doing((*desk.Day).Resume)},
 		{"k", "passed over", "skipped", len(l.PassedOver()) > 0, l.tellPassedOver},
 		{"l", "your last calls", "last-calls", len(l.Recent) > 0, l.askRecent},

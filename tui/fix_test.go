@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
@@ -49,6 +51,27 @@ func (w *world) person(t *testing.T, n int) apitype.Person {
 		t.Fatal(err)
 	}
 	return person
+}
+
+// What ctrl+s sends is said whole: where the line is too narrow for what was and what is, the
+// details that are corrected are named alone.
+func TestWhatIsSentFitsItsLine(t *testing.T) {
+	t.Parallel()
+	_, d := fixer(t)
+	d.enter("f", "1")
+	for _, r := range "06 27 08 40 34" {
+		d.press(string(r))
+	}
+	d.enter("enter", "esc", "r", "8")
+	for _, line := range []struct {
+		width int
+		want  string
+	}{{80, "sends corrected, mobile +31612345671 → +31627084034"}, {60, "sends corrected, mobile, rating 8"}} {
+		d.send(tea.WindowSizeMsg{Width: line.width, Height: 40})
+		if screen := d.text(); !strings.Contains(screen, line.want) {
+			t.Errorf("%d columns: got no %q:\n%s", line.width, line.want, screen)
+		}
+	}
 }
 
 // A correction is sent with its result in few keys: a wrong number in four and its digits, an

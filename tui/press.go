@@ -140,7 +140,7 @@ func (a *app) whyNot(act *action) string {
 }
 
 func (a *app) whyNotUndo() string {
-	if len(a.Held) == 0 {
+	if !a.CanUndo() {
 		return "nothing to undo: no change is held"
 	}
 	return ""

@@ -86,6 +86,8 @@ type Changes struct {
 
 	draftsRead         bool          // At least once, or it cannot be.
 	reading, readAgain bool          // The outbox is being read; something has changed since.
+	saving             int           // How many changes that can be taken back are not on disk yet.
+	undos              int           // How often the agent wants to take back what is saved now.
 	written            chan struct{} // Closed when all changes so far are on disk; nil when there is none.
 	answers            []chan any    // Of work on the disk, in its order.
 }
@@ -165,6 +167,8 @@ func (c *Changes) submit(change Change) {
 	until := c.Now().Add(holdTime)
 	if change.atOnce {
 		until = time.Time{}
+	} else {
+		c.saving++
 	}
 	c.inOrder(func() any {
 		if change.err != nil {
@@ -217,6 +221,10 @@ func (c *Changes) Written() {
 // onQueued hears that a change is on disk, or is not; it reports whether it is.
 func (c *Changes) onQueued(q queued) bool {
 	q.change.batch.isQueued(q)
+	if !q.change.atOnce {
+		c.saving--
+		defer c.undoSaved(q.err == nil)
+	}
 	if q.err != nil {
 		c.notify(Notice{Level: Urgent, Text: "not saved: " + Cause(q.err) + "; nothing was sent, the text is kept on screen"})
 		return false
@@ -236,9 +244,37 @@ func (c *Changes) onQueued(q queued) bool {
 	return true
 }
 
-// Undo takes the latest held change back, with those that were sent in one burst with
-// it, the latest first.
+// CanUndo reports whether there is a change to take back.
+func (c *Changes) CanUndo() bool { return len(c.Held) > 0 || c.saving > 0 }
+
+// Undo takes the latest change back, with those that were sent in one burst with it, the
+// latest first. One that is not on disk yet is taken back when it is.
 func (c *Changes) Undo() []Event {
+	if c.saving > 0 {
+		c.undos++
+	} else {
+		c.undo()
+	}
+	return c.take()
+}
+
+// undoSaved takes back what the agent wanted to while it was being saved. Where it was not
+// saved, no change before it is taken back in its place.
+func (c *Changes) undoSaved(isSaved bool) {
+	if !isSaved {
+		c.undos = 0
+	}
+	if c.saving > 0 {
+		return
+	}
+	for ; c.undos > 0; c.undos-- {
+		if len(c.Held) > 0 {
+			c.undo()
+		}
+	}
+}
+
+func (c *Changes) undo() {
 	last := c.Held[len(c.Held)-1].Until
 	burst := slices.DeleteFunc(slices.Clone(c.Held), func(h Held) bool { return last.Sub(h.Until) > burstTime })
 	c.Held = c.Held[:len(c.Held)-len(burst)]
@@ -249,7 +285,6 @@ func (c *Changes) Undo() []Event {
 		}
 		c.inOrder(func() any { return recalled{change: h, err: c.recall(h), burst: n} })
 	}
-	return c.take()
 }
 
 // recall takes a held change back. Its draft is on disk before the change leaves the

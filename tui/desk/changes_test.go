@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,44 @@ func TestAChangeIsHeld(t *testing.T) {
 	}
 	if want := now.Add(5 * time.Second); !entries[0].NotBefore.Equal(want) {
 		t.Errorf("got it held until %v, want %v", entries[0].NotBefore, want)
+	}
+}
+
+// What is taken back is the change that the agent made last, also while it is being saved; where
+// it was not saved, none before it goes in its place.
+func TestUndoOfWhatIsBeingSaved(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
+	clock := func() time.Time { return now }
+	for _, isSaved := range []bool{true, false} {
+		box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent", Now: clock})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := New(Options{Client: new(apiclient.Client), Outbox: box, Now: clock})
+		settle := func(events []Event) {
+			for len(events) > 0 {
+				if job, isJob := events[0].(Job); isJob {
+					events = append(events, d.Receive(job(t.Context()))...)
+				}
+				events = events[1:]
+			}
+		}
+		settle(d.Submit(d.Attempt(callID(1), "attempt: Anna Jansen")))
+		now = now.Add(3 * time.Second) // No burst.
+		second := d.Attempt(callID(2), "attempt: Ben Smit")
+		if !isSaved {
+			second.err = errors.New("the disk is full")
+		}
+		saving := d.Submit(second)
+		if !d.CanUndo() {
+			t.Error("nothing can be taken back, want the change that is being saved")
+		}
+		settle(append(saving, d.Undo()...))
+		entries, _, err := box.List()
+		if err != nil || len(entries) != 1 || entries[0].UUID != callID(1) || len(d.Held) != 1 {
+			t.Errorf("saved %t: got %d entries and %d held, %v, want the first attempt alone", isSaved, len(entries), len(d.Held), err)
+		}
 	}
 }
 

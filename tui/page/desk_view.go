@@ -92,7 +92,7 @@ func (d *Desk) startLines(width int) []string {
 }
 
 // willSend says what ctrl+s would send.
-func (d *Desk) willSend() string {
+func (d *Desk) willSend(width int) string {
 	if d.Form.Code == "" {
 		return d.Styles.Dim(d.KeyOf(ActComplete) + " completes once there is a result")
 	}
@@ -102,19 +102,26 @@ func (d *Desk) willSend() string {
 	if refused := d.RefusedCorrections(); len(refused) > 0 {
 		return d.Styles.Warn(d.Styles.WarnSign + " this account may not correct " + refused[0].Label + ": " + d.KeyOf(ActComplete) + " asks")
 	}
-	text := d.KeyOf(ActComplete) + " sends " + Clean(d.ResultWords())
-	parts := []string{text}
-	for _, fix := range d.Corrected() {
-		parts = append(parts, fix.Label+" "+ansi.Strip(d.fixText(fix)))
+	whole := d.sendText(func(fix desk.Fix) string { return fix.Label + " " + ansi.Strip(d.fixText(fix)) })
+	if render.Width(whole) > width { // The card shows what was and what is.
+		whole = d.sendText(func(fix desk.Fix) string { return fix.Label })
 	}
-	text = strings.Join(parts, ", ")
+	return d.Styles.Good(whole)
+}
+
+// sendText names the parts of what ctrl+s would send.
+func (d *Desk) sendText(correction func(desk.Fix) string) string {
+	parts := []string{d.KeyOf(ActComplete) + " sends " + Clean(d.ResultWords())}
+	for _, fix := range d.Corrected() {
+		parts = append(parts, correction(fix))
+	}
 	if d.Form.Rating != nil {
-		text += fmt.Sprintf(", rating %d", *d.Form.Rating)
+		parts = append(parts, fmt.Sprintf("rating %d", *d.Form.Rating))
 	}
 	if n := utf8.RuneCountInString(d.Form.Notes); n > 0 {
-		text += ", " + render.Plural(n, "character", "characters")
+		parts = append(parts, render.Plural(n, "character", "characters"))
 	}
-	return d.Styles.Good(text)
+	return strings.Join(parts, ", ")
 }
 
 // queuePane lists what comes next: who, what for, how long ago it was asked for, and

@@ -122,7 +122,7 @@ func (d *Desk) formLines(width, notes int) []string {
 		}
 		lines = append(lines, label+line)
 	}
-	return append(lines, widget.Fit(d.willSend(), width))
+	return append(lines, widget.Fit(d.willSend(width), width))
 }
 
 // label is the key and the name of a part of the form; the part that has the keys is marked.

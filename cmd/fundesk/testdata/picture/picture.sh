@@ -1,20 +1,59 @@
 #!/usr/bin/env bash
-# Draws the pictures of the README from the real program: the demo in a terminal of
-# 120 by 36, on a home folder of its own. Needs tmux.
+# Draws the pictures of the README and of docs/ from the real program: the demo, at a time that
+# is always the same, on a home folder of its own. Needs tmux.
 #
 #   cmd/fundesk/testdata/picture/picture.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../../.."
+export LC_ALL=C.UTF-8
 work=$(mktemp -d)
 socket="$work/tmux"
 trap 'tmux -S "$socket" kill-server 2>/dev/null || true; sleep 1; rm -rf "$work"' EXIT
-go build -o "$work/" ./cmd/fundesk
-go build -o "$work/draw" ./cmd/fundesk/testdata/picture
+go build -o "$work/fundesk" ./cmd/fundesk/testdata/picture/demo
+go build -o "$work/picture" ./cmd/fundesk/testdata/picture
+# A test compares it, so that no picture is older than the screens.
+mark=$(cat tui/testdata/*-120x36.txt tui/testdata/card-*.txt | sha256sum | cut -c 1-16)
 
 keys() { tmux -S "$socket" send-keys "$@"; }
 screen() { tmux -S "$socket" capture-pane -p; }
-wait_for() { for _ in $(seq 300); do screen | grep -q "$1" && return; sleep 0.1; done; echo "never saw: $1" >&2; exit 1; }
-draw() { tmux -S "$socket" capture-pane -ep | "$work/draw" 120 36 > "$1"; }
+wait_for() { for _ in $(seq 300); do screen | grep -q "$1" && return; sleep 0.1; done; echo "never saw: $1" >&2; screen >&2; exit 1; }
+capture() { tmux -S "$socket" capture-pane -ep > "$work/$1.txt"; }
+draw() { "$work/picture" -mark "$mark" "${@:2}" > ".github/$1.svg"; }
+begin() {
+  tmux -S "$socket" kill-server 2>/dev/null || true
+  rm -rf "$work/home"
+  mkdir -p "$work/home/.config/fundesk"
+  cat > "$work/home/.config/fundesk/config.toml" <<'TOML'
+[profiles.demo.agents]
+a0000000-0000-4000-8000-000000000001 = "Anneke"
+a0000000-0000-4000-8000-000000000002 = "Joost"
+a0000000-0000-4000-8000-000000000003 = "Priya"
+a0000000-0000-4000-8000-000000000004 = "Mehmet"
+a0000000-0000-4000-8000-000000000005 = "Silke"
+a0000000-0000-4000-8000-000000000006 = "Tess"
+TOML
+  chmod 600 "$work/home/.config/fundesk/config.toml"
+  env -u LC_ALL HOME="$work/home" TERM=xterm-256color LANG=C.UTF-8 LC_TELEPHONE=nl_NL.UTF-8 \
+    tmux -S "$socket" -f /dev/null new-session -d -x 120 -y 36 "$work/fundesk demo"
+  wait_for 'take the next call'
+}
+# floor gives the demo some agents at work.
+floor() {
+  local home="$work/home" agent
+  (
+    export HOME="$home" FUNDESK_PROFILE=demo
+    take() { "$work/fundesk" queue take --user "$1" -o json --jq '.[0].callUuid' | tr -d '"'; }
+    for i in 1 2 3 4 5 6; do
+      agent="a0000000-0000-4000-8000-00000000000$i"
+      for code in confirmed corrected confirmed wrong_number confirmed; do
+        [ "$code" = wrong_number ] || "$work/fundesk" call attempt "$(take "$agent")" --user "$agent" -q
+        [ $((i % 3)) = 0 ] && [ "$code" = corrected ] && continue
+        "$work/fundesk" call complete "$(take "$agent")" --user "$agent" --result-code "$code" --rating $((i + 3)) -q
+      done
+      [ "$i" = 3 ] || take "$agent"
+    done
+  ) > /dev/null
+}
 # donor puts the open call of a donor on the desk, as who rings back.
 donor() {
   keys /
@@ -24,11 +63,15 @@ donor() {
   keys Enter
   wait_for "$2"
 }
+# frame is a screen of the minute, and for how many seconds it is shown.
+minute=()
+frame() {
+  capture "minute-${#minute[@]}"
+  minute+=("$work/minute-${#minute[@]}.txt=$1")
+}
 
-mkdir -p .github
-HOME="$work" TERM=xterm-256color LANG=C.UTF-8 LC_TELEPHONE=nl_NL.UTF-8 tmux -S "$socket" -f /dev/null new-session -d -x 120 -y 36 "$work/fundesk demo"
-wait_for 'take the next call'
-# A verification with one warning: another number, its result, a rating and notes.
+begin
+# A verification: another number, its result, a rating and notes.
 donor 'Joost Kok' 'Joost Kok  .*Dutch'
 keys f 1
 wait_for 'mobile:'
@@ -49,5 +92,59 @@ wait_for 'not reached: Emma Stein'
 keys d
 wait_for 'Joost Kok  .*Dutch'
 keys i
-wait_for 'sent in 4 s'
-draw .github/desk.svg
+wait_for 'takes it back'
+capture desk
+draw desk "$work/desk.txt"
+
+# The other pages, on a dark and on a light terminal.
+begin
+keys 2
+wait_for 'pledge  '
+capture calls
+keys 6
+wait_for 'R counts anew'
+capture stats
+floor
+keys 7
+wait_for 'Priya .*idle'
+wait_for 'Joost .*ago'
+capture floor
+for page in calls stats floor; do
+  draw "$page-dark" "$work/$page.txt"
+  draw "$page-light" -light "$work/$page.txt"
+done
+
+# A minute of an agent: not reached; reached, with notes; taken back, and sent again.
+begin
+frame 2
+keys n
+wait_for 'never rung'
+sleep 2 # A key that ends a call waits until the call was seen.
+frame 2.5
+keys a
+wait_for 'not reached: '
+sleep 3 # What is sent within two seconds is taken back together.
+frame 2.5
+keys c
+wait_for 'esc close'
+frame 1.2
+keys 1
+sleep 0.3
+frame 0.8
+keys 8 i
+for text in 'Glad to ' 'hear about ' 'the new boat.'; do
+  keys -l "$text"
+  wait_for "$text"
+  frame 0.6
+done
+keys C-s
+wait_for 'gives again: .*takes it back'
+frame 2.5
+keys u
+wait_for 'the new boat'
+sleep 2
+frame 2.5
+keys C-s
+wait_for 'gives again: .*takes it back'
+frame 3
+draw minute "${minute[@]}"

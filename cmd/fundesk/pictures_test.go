@@ -1,0 +1,46 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// No picture of the README and of docs/ is older than the screens: each says of which golden
+// screens it is.
+func TestPicturesAreOfTheseScreens(t *testing.T) {
+	t.Parallel()
+	sum := sha256.New()
+	for _, pattern := range []string{"*-120x36.txt", "card-*.txt"} {
+		screens, err := filepath.Glob("../../tui/testdata/" + pattern)
+		if err != nil || len(screens) == 0 {
+			t.Fatalf("golden screens %s: got %d, %v", pattern, len(screens), err)
+		}
+		slices.Sort(screens)
+		for _, screen := range screens {
+			text, err := os.ReadFile(screen)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum.Write(text)
+		}
+	}
+	want := "<!-- screens " + hex.EncodeToString(sum.Sum(nil))[:16] + " -->"
+	pictures, err := filepath.Glob("../../.github/*.svg")
+	if err != nil || len(pictures) != 8 {
+		t.Fatalf("got %d pictures, %v, want 8", len(pictures), err)
+	}
+	for _, picture := range pictures {
+		drawn, err := os.ReadFile(picture)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(drawn), want) {
+			t.Errorf("%s is not of these screens: cmd/fundesk/testdata/picture/picture.sh draws it anew", filepath.Base(picture))
+		}
+	}
+}

@@ -1,0 +1,29 @@
+// Command demo is fundesk at a time that is always the same, so that two pictures of its
+// sample data differ only where the screens do.
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+	_ "time/tzdata"
+
+	"fundesk/commands"
+	"fundesk/service/embedded"
+)
+
+func main() {
+	shift := time.Until(time.Date(2026, time.June, 17, 13, 0, 0, 0, time.UTC))
+	now := func() time.Time { return time.Now().Add(shift) }
+	os.Exit(commands.Run(context.Background(), os.Args[1:], commands.App{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: now,
+		Version: func() string { return "" },
+		OpenEmbedded: func(ctx context.Context, name, dataDir string) (commands.Embedded, error) {
+			if err := os.MkdirAll(dataDir, 0o700); err != nil {
+				return nil, err
+			}
+			return embedded.Open(ctx, embedded.Options{Path: filepath.Join(dataDir, name+".db"), Sample: true, Now: now})
+		},
+	}))
+}
