@@ -275,6 +275,10 @@ func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m M
 		if err := attemptCall(call, row.External, organization.MaxCallAttempts, request, now); err != nil {
 			return false, err
 		}
+		if most := organization.MaxCallAttempts; most != nil && !row.External && call.AttemptsCount >= *most {
+			// The call waits no more, unless the maximum is raised meanwhile: then this meets that.
+			return true, tx.UpdateOrganization(organization)
+		}
 		return true, nil
 	}, func(tx Tx, row CallRow, call apitype.Call) error {
 		return attempted(tx, row, call, request.UserUUID, now)

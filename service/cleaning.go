@@ -63,9 +63,9 @@ func (s *Service) isUnclean(ctx context.Context, setting string) (unclean bool, 
 
 // clean takes from the files what is left in them of erased values, nil: of any, and then the
 // setting that said so. It is not given up where the caller goes away.
-func (s *Service) clean(ctx context.Context, setting string, traces [][]byte) (Scrubbed, error) {
+func (s *Service) clean(ctx context.Context, setting string, traces [][]byte, beside bool) (Scrubbed, error) {
 	ctx = context.WithoutCancel(ctx)
-	done, err := s.store.Scrub(ctx, traces)
+	done, err := s.store.Scrub(ctx, traces, beside)
 	if err != nil {
 		return done, &Error{
 			Kind: Unavailable, Cause: err,

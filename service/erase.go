@@ -135,7 +135,7 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 	if erasure.DryRun = request.DryRun; request.DryRun {
 		return erasure, nil
 	}
-	scrubbed, err := s.clean(ctx, UncleanSetting+id.String(), traces)
+	scrubbed, err := s.clean(ctx, UncleanSetting+id.String(), traces, false)
 	erasure.Scrubbed = &scrubbed
 	return erasure, err
 }
@@ -185,7 +185,7 @@ func (s *Service) ReplayErasures(ctx context.Context, persons []ErasedPerson) (r
 	} else if len(traces) == 0 {
 		return replayed, nil
 	}
-	_, err = s.clean(ctx, uncleanReplay, traces)
+	_, err = s.clean(ctx, uncleanReplay, traces, false)
 	return replayed, err
 }
 

@@ -78,33 +78,34 @@ type RetainQuery struct {
 }
 
 // RunRetention takes back what is older than the retention of its organization says; dry counts
-// only. record is told of each person who is erased.
-func (s *Service) RunRetention(ctx context.Context, dry bool, record func(apitype.UUID, apitype.Time) error) (all []Retired, err error) {
+// only. record is told of each person who is erased. later are tables in whose unused space the
+// bytes lie until it is used again: a run that is made every night locks none.
+func (s *Service) RunRetention(ctx context.Context, dry bool, record func(apitype.UUID, apitype.Time) error) (all []Retired, later []string, err error) {
 	retentions, err := s.Retentions(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	all = []Retired{}
 	unclean, err := s.isUnclean(ctx, uncleanRetention)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	run := &retaining{s: s, dry: dry, record: record, now: s.present(), traces: [][]byte{}}
 	for _, r := range retentions {
 		retired, err := run.organization(ctx, r)
 		if err != nil {
-			return all, described("run the retention", err)
+			return all, nil, described("run the retention", err)
 		}
 		all = append(all, retired)
 	}
 	if dry || (!run.changed && !unclean) {
-		return all, nil
+		return all, nil, nil
 	}
 	if unclean || run.size > retentionTraces {
 		run.traces = nil
 	}
-	_, err = s.clean(ctx, uncleanRetention, run.traces)
-	return all, err
+	scrubbed, err := s.clean(ctx, uncleanRetention, run.traces, true)
+	return all, scrubbed.Later, err
 }
 
 // retaining is one run.

@@ -47,8 +47,8 @@ type Store interface {
 	// Ping reports whether the store answers.
 	Ping(ctx context.Context) error
 	// Scrub takes from the files of the store what is left in them of values that were erased;
-	// nil: of any that ever were.
-	Scrub(ctx context.Context, traces [][]byte) (Scrubbed, error)
+	// nil: of any that ever were. Beside others, it holds nobody up: what that leaves is named.
+	Scrub(ctx context.Context, traces [][]byte, beside bool) (Scrubbed, error)
 	// PingChanges reports whether it takes changes.
 	PingChanges(ctx context.Context) error
 }

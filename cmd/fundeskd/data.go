@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -252,12 +253,22 @@ func (p *program) check(ctx context.Context) (found []string, err error) {
 	store, err := p.openStore(ctx)
 	if err == nil {
 		found, err = store.Check(ctx)
-		err = errors.Join(err, store.Close())
+		err = errors.Join(err, p.tellUnclean(ctx, store), store.Close())
 	}
 	if sqlstore.Damaged(err) {
 		return append(found, told(err)), nil
 	}
 	return found, err
+}
+
+// tellUnclean tells of erasures after which the files still hold what was erased: no damage, but
+// to be done.
+func (p *program) tellUnclean(ctx context.Context, store *sqlstore.Store) error {
+	waiting, err := store.Unclean(ctx)
+	if err == nil && len(waiting) > 0 {
+		fmt.Fprintf(p.Err, "fundeskd: the files still hold what was erased (%s); run the same erasure, retention run or erasures replay again\n", strings.Join(waiting, ", "))
+	}
+	return err
 }
 
 func (p *program) openAPICommand() *cobra.Command {

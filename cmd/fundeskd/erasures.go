@@ -118,6 +118,10 @@ func (p *program) erasuresReplay() *cobra.Command {
 				}
 			}
 			persons, err := readErasures(from)
+			if _, missing := os.Stat(from); errors.Is(missing, fs.ErrNotExist) && !c.Flags().Changed("from") {
+				fmt.Fprintf(p.Err, "fundeskd: %s is not there, where each erasure is noted: nobody was erased yet. Where somebody was, name the file with --from FILE\n", from)
+				err = nil
+			}
 			if err != nil {
 				return err
 			}
@@ -144,13 +148,10 @@ func (p *program) replay(ctx context.Context, s *service.Service, persons []serv
 	})
 }
 
-// readErasures reads the file of erasures. One that is not there is refused: nothing would be erased,
-// and all would seem well.
+// readErasures reads the file of erasures. One that was named and is not there is refused: nothing
+// would be erased, and all would seem well.
 func readErasures(name string) (persons []service.ErasedPerson, err error) {
 	file, err := os.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usage("%s is not there; name the file with --from FILE (nobody was erased yet where there never was one)", name)
-	}
 	if err != nil {
 		return nil, usageError{err}
 	}

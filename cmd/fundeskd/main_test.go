@@ -446,6 +446,7 @@ func TestUsage(t *testing.T) {
 		{"name not in UTF-8", []string{"organization", "add", "--name", "M\xfcnchen", "--abbreviation", "M"}, exitUsage},
 		{"endless name", []string{"organization", "add", "--name", strings.Repeat("x", 1001), "--abbreviation", "M"}, exitUsage},
 		{"negative attempts", []string{"organization", "add", "--name", "M", "--abbreviation", "M", "--max-call-attempts", "-1"}, exitUsage},
+		{"hardly a rate", []string{"serve", "--rate", "1e-12", "--listen", "256.0.0.1:1"}, exitUsage},
 		{"no rate", []string{"serve", "--rate", "NaN", "--listen", "256.0.0.1:1"}, exitUsage},
 		{"check of nothing", []string{"check", "--database", "sqlite:" + os.DevNull + "/a.db"}, exitFailure},
 		{"no file", []string{"load", os.DevNull + "/none"}, exitUsage},

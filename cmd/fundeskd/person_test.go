@@ -343,8 +343,11 @@ func TestErasuresReplay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if code, _, errs := restored.run("", "erasures", "replay"); code != exitUsage || !strings.Contains(errs, ".erasures") {
+	if code, _, errs := restored.run("", "erasures", "replay"); code != exitDone || !strings.Contains(errs, ".erasures is not there") {
 		t.Errorf("without a file: got code %d, %s", code, errs)
+	}
+	if code, _, errs := restored.run("", "erasures", "replay", "--from", log+"x"); code != exitUsage || !strings.Contains(errs, log+"x") {
+		t.Errorf("with a file that is not there: got code %d, %s", code, errs)
 	}
 	for _, want := range []int{2, 0} {
 		var done struct{ Noted, Replayed int }

@@ -149,7 +149,8 @@ func (p *program) retentionRun() *cobra.Command {
 		Use:   "run",
 		Short: "Take back what is older than the retention of its organization says",
 		Long: "Run works in small parts, beside a running serve, and may be interrupted and run again. Persons are erased as by\n" +
-			"fundeskd person erase, and noted in the same file. Run it once a day or a month.",
+			"fundeskd person erase, and noted in the same file. Run it once a day or a month. On PostgreSQL it locks no table:\n" +
+			"the bytes lie in the tables' unused space until that is used again, or you run VACUUM FULL.",
 		Example: "  fundeskd retention run --dry-run",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -159,9 +160,13 @@ func (p *program) retentionRun() *cobra.Command {
 			}
 			p.existing, p.answerTimeout = true, forgoTimeout
 			return p.with(c.Context(), func(s *service.Service) error {
-				all, err := s.RunRetention(c.Context(), dry, record)
+				all, later, err := s.RunRetention(c.Context(), dry, record)
 				if err != nil {
 					return err
+				}
+				if len(later) > 0 {
+					fmt.Fprintf(p.Err, "fundeskd: what was taken back lies in the unused space of the tables %s until it is used again; to write one anew, in a quiet hour: psql \"$FUNDESKD_DATABASE\" -c 'VACUUM FULL %s'\n",
+						strings.Join(later, ", "), later[0])
 				}
 				rows := make([][]string, len(all))
 				for i, r := range all {

@@ -116,6 +116,9 @@ func (o serveOptions) checkPublicURL() error {
 	return nil
 }
 
+// minRate is one request in a quarter of an hour: nobody means less.
+const minRate = 0.001
+
 // checkServe refuses flags with values that they cannot have.
 func (p *program) checkServe(o serveOptions) error {
 	if err := o.checkPublicURL(); err != nil {
@@ -126,6 +129,9 @@ func (p *program) checkServe(o serveOptions) error {
 	}
 	if !(o.rate >= 0) || math.IsInf(o.rate, 1) { // NaN is not.
 		return usage("--rate must be a number of requests, and not negative")
+	}
+	if o.rate > 0 && o.rate < minRate {
+		return usage("--rate %v is less than a request in 1000 seconds; use %v or more, or 0 for any number", o.rate, minRate)
 	}
 	if p.connections < 0 || p.connectTimeout < 0 || o.answerTimeout < 0 || o.drain < 0 {
 		return usage("--database-connections, --database-connect-timeout, --database-answer-timeout and --drain must not be negative")

@@ -73,7 +73,7 @@ func TestRetention(t *testing.T) {
 	noted := 0
 	run := func(dry bool) service.Retired {
 		t.Helper()
-		done, err := w.Service.RunRetention(t.Context(), dry, func(apitype.UUID, apitype.Time) error { noted++; return nil })
+		done, _, err := w.Service.RunRetention(t.Context(), dry, func(apitype.UUID, apitype.Time) error { noted++; return nil })
 		if err != nil || len(done) != 1 {
 			t.Fatalf("got %v, %v, want one organization", done, err)
 		}
@@ -160,12 +160,12 @@ type uncleanable struct {
 	traces [][][]byte // Of each cleaning; nil: of all that was ever erased.
 }
 
-func (s *uncleanable) Scrub(ctx context.Context, traces [][]byte) (service.Scrubbed, error) {
+func (s *uncleanable) Scrub(ctx context.Context, traces [][]byte, beside bool) (service.Scrubbed, error) {
 	if s.inUse {
 		return service.Scrubbed{}, errors.New("the log is in use")
 	}
 	s.traces = append(s.traces, traces)
-	return s.Store.Scrub(ctx, traces)
+	return s.Store.Scrub(ctx, traces, beside)
 }
 
 // TestCleaningThatFailed asks again for what was erased while the files could not be cleaned: they
@@ -214,7 +214,7 @@ func TestCleaningThatFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := func() error {
-		_, err := s.RunRetention(t.Context(), false, func(apitype.UUID, apitype.Time) error { return nil })
+		_, _, err := s.RunRetention(t.Context(), false, func(apitype.UUID, apitype.Time) error { return nil })
 		return err
 	}
 	if err := run(); err == nil {

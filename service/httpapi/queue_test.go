@@ -1,9 +1,11 @@
 package httpapi_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/servicetest"
+	"fundesk/service/sqlstore"
 )
 
 // floor is a service with an organization whose calls wait.
@@ -557,4 +560,52 @@ func testQueueMaximum(t *testing.T, f *floor) {
 	if got := callsOf(f.take(f.users[0], "")); !cmp.Equal(got, []apitype.UUID{call}) {
 		t.Errorf("got %v, want %s", got, call)
 	}
+}
+
+// TestAttemptBesideAMaximum raises an organization's maximum of attempts while another process
+// records the last one: the call goes on waiting.
+func TestAttemptBesideAMaximum(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	h := servicetest.NewOn(t, servicetest.Clusters("", servicetest.NewServer(t)))
+	owner := h.OrganizationWith(service.Organization{OrganizationReference: apitype.OrganizationReference{Name: "A", Abbreviation: "A"}, MaxCallAttempts: new(1)})
+	_, call, _ := h.LoadForChanges(owner)
+	raise := sync.OnceFunc(func() {
+		if _, err := h.Service.SetOrganization(t.Context(), owner, func(o *service.Organization) { o.MaxCallAttempts = new(5) }); err != nil {
+			t.Error(err)
+		}
+	})
+	another, err := service.New(t.Context(), service.Options{Store: betweenStore{h.Store, raise}, Now: h.Clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller := service.Caller{Account: h.Account()}
+	if _, err := another.AddAttempt(t.Context(), caller, call, nil, apitype.AddAttemptRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	h.Clock.Advance(5 * time.Hour)
+	if state := h.Do(h.Token(), "GET", "/fundesk/v1/queue", "").Object(); state["waiting"] != 1.0 {
+		t.Errorf("got %v, want the call to wait", state)
+	}
+}
+
+// betweenStore lets something happen after a change has read the organization.
+type betweenStore struct {
+	*sqlstore.Store
+	between func()
+}
+
+func (s betweenStore) Update(ctx context.Context, change func(service.Tx) error) error {
+	return s.Store.Update(ctx, func(tx service.Tx) error { return change(betweenTx{tx, s.between}) })
+}
+
+type betweenTx struct {
+	service.Tx
+	between func()
+}
+
+func (t betweenTx) Organization(id apitype.UUID) (o service.Organization, err error) {
+	o, err = t.Tx.Organization(id)
+	t.between()
+	return o, err
 }

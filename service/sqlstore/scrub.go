@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"errors"
+	"strings"
 	"time"
 
 	"fundesk/service"
@@ -18,14 +19,29 @@ import (
 // secureDelete is the setting of a file in which everything that was ever deleted is overwritten.
 const secureDelete = "secure-delete"
 
-// Scrub takes from the files what is left in them of values that were erased; nil: of any.
-func (s *Store) Scrub(ctx context.Context, traces [][]byte) (service.Scrubbed, error) {
-	return s.engine.scrub(ctx, traces)
+// Scrub takes from the files what is left in them of values that were erased; nil: of any. Beside
+// others, no table of PostgreSQL is locked for it.
+func (s *Store) Scrub(ctx context.Context, traces [][]byte, beside bool) (service.Scrubbed, error) {
+	return s.engine.scrub(ctx, traces, beside)
+}
+
+// Unclean names the erasures after which the files were not cleaned yet: a person's uuid, retention
+// or replay.
+func (s *Store) Unclean(ctx context.Context) (waiting []string, err error) {
+	err = s.engine.view(ctx, func(c *conn) error {
+		return c.each(`SELECT name FROM settings WHERE name LIKE '`+service.UncleanSetting+`%' ORDER BY name`, nil, func(rows *sql.Rows) error {
+			var name string
+			err := rows.Scan(&name)
+			waiting = append(waiting, strings.TrimPrefix(name, service.UncleanSetting))
+			return err
+		})
+	})
+	return waiting, err
 }
 
 // scrub blanks the unused parts of pages that hold traces, and empties the log. A file that was
 // made when nothing was overwritten is written anew, once.
-func (e *sqliteEngine) scrub(ctx context.Context, traces [][]byte) (done service.Scrubbed, err error) {
+func (e *sqliteEngine) scrub(ctx context.Context, traces [][]byte, _ bool) (done service.Scrubbed, err error) {
 	done = service.Scrubbed{Rewritten: []string{}, Later: []string{}}
 	secure := false
 	err = e.ask(ctx, func(c *conn) error {
@@ -212,8 +228,8 @@ func unusedParts(number int64, page []byte) (parts [][]byte) {
 const maxRewritten = 1 << 30
 
 // scrub writes the tables anew that held the values; a table that is too large for that is
-// vacuumed, and the values lie in it until their place is used again.
-func (e *postgresEngine) scrub(ctx context.Context, _ [][]byte) (done service.Scrubbed, err error) {
+// vacuumed, and the values lie in it until their place is used again. Beside others all are.
+func (e *postgresEngine) scrub(ctx context.Context, _ [][]byte, beside bool) (done service.Scrubbed, err error) {
 	done = service.Scrubbed{Rewritten: []string{}, Later: []string{}}
 	db, err := e.driver.Open(e.name, 0, 0) // It takes as long as it takes.
 	if err != nil {
@@ -234,7 +250,7 @@ func (e *postgresEngine) scrub(ctx context.Context, _ [][]byte) (done service.Sc
 			return done, err
 		}
 		text := `VACUUM (FULL, ANALYZE) ` + table
-		if size > maxRewritten {
+		if beside || size > maxRewritten {
 			text = `VACUUM (ANALYZE) ` + table
 			done.Later = append(done.Later, table)
 		} else {

@@ -89,7 +89,7 @@ func TestScrub(t *testing.T) {
 	if holding() == 0 {
 		t.Error("nothing was left to clean: the test does not divide pages")
 	}
-	if done, err := store.Scrub(t.Context(), traces); err != nil || len(done.Rewritten) > 0 {
+	if done, err := store.Scrub(t.Context(), traces, false); err != nil || len(done.Rewritten) > 0 {
 		t.Errorf("got %+v, %v, want that pages were cleaned", done, err)
 	}
 	if n := holding(); n > 0 {

@@ -72,7 +72,7 @@ type engine interface {
 	// loadsAlone waits until no erasure runs, of a load, and else until no load does.
 	loadsAlone(c *conn, load bool) error
 	// scrub takes from the files what is left in them of values that were erased; nil: of any.
-	scrub(ctx context.Context, traces [][]byte) (service.Scrubbed, error)
+	scrub(ctx context.Context, traces [][]byte, beside bool) (service.Scrubbed, error)
 	seed(ctx context.Context) ([]byte, error)
 	// changeSeed gives a database other signing keys; without one, what it had signed is void.
 	changeSeed(c *conn, change func(seed []byte) ([]byte, error)) error
