@@ -77,10 +77,16 @@ type RetainQuery struct {
 	Limit        int
 }
 
-// RunRetention takes back what is older than the retention of its organization says; dry counts
-// only. record is told of each person who is erased. later are tables in whose unused space the
-// bytes lie until it is used again: a run that is made every night locks none.
-func (s *Service) RunRetention(ctx context.Context, dry bool, record func(apitype.UUID, apitype.Time) error) (all []Retired, later []string, err error) {
+// A RetentionRun is what a run of the retention does.
+type RetentionRun struct {
+	Dry     bool                                   // Only count.
+	Rewrite bool                                   // PostgreSQL: write the tables anew, each locked meanwhile.
+	Record  func(apitype.UUID, apitype.Time) error // Is told of each person who is erased.
+}
+
+// RunRetention takes back what is older than the retention of its organization says. later are
+// tables of PostgreSQL in whose unused space the bytes lie until it is used again.
+func (s *Service) RunRetention(ctx context.Context, o RetentionRun) (all []Retired, later []string, err error) {
 	retentions, err := s.Retentions(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -90,7 +96,7 @@ func (s *Service) RunRetention(ctx context.Context, dry bool, record func(apityp
 	if err != nil {
 		return nil, nil, err
 	}
-	run := &retaining{s: s, dry: dry, record: record, now: s.present(), traces: [][]byte{}}
+	run := &retaining{s: s, dry: o.Dry, record: o.Record, now: s.present(), traces: [][]byte{}}
 	for _, r := range retentions {
 		retired, err := run.organization(ctx, r)
 		if err != nil {
@@ -98,13 +104,13 @@ func (s *Service) RunRetention(ctx context.Context, dry bool, record func(apityp
 		}
 		all = append(all, retired)
 	}
-	if dry || (!run.changed && !unclean) {
+	if o.Dry || (!run.changed && !unclean && !o.Rewrite) {
 		return all, nil, nil
 	}
 	if unclean || run.size > retentionTraces {
 		run.traces = nil
 	}
-	scrubbed, err := s.clean(ctx, uncleanRetention, run.traces, true)
+	scrubbed, err := s.clean(ctx, uncleanRetention, run.traces, !o.Rewrite)
 	return all, scrubbed.Later, err
 }
 

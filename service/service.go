@@ -81,6 +81,23 @@ type Caller struct {
 	RequestID string
 }
 
+type traceKey struct{}
+
+// WithTrace carries the trace that a request is a part of (W3C Trace Context, 32 hexadecimal
+// digits), for the store to name to its server.
+func WithTrace(ctx context.Context, trace string) context.Context {
+	if trace == "" {
+		return ctx
+	}
+	return context.WithValue(ctx, traceKey{}, trace)
+}
+
+// TraceOf is the trace of a request, empty where it has none.
+func TraceOf(ctx context.Context) string {
+	trace, _ := ctx.Value(traceKey{}).(string)
+	return trace
+}
+
 // Match are the revisions that an update or a move is meant for. Nil is any.
 // Spec gap: R12.
 type Match []int64

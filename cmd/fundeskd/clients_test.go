@@ -120,12 +120,12 @@ func TestAbortedRequests(t *testing.T) {
 	}
 	group.Wait()
 	server.Close() // Waits until every request that it took is over.
-	used, most := h.Store.Connections()
-	if used != 0 {
-		t.Errorf("%d connections to the database are still in use", used)
+	pool := h.Store.Pool()
+	if pool.InUse != 0 {
+		t.Errorf("%d connections to the database are still in use", pool.InUse)
 	}
 	if strings.HasPrefix(h.Database, "postgres") {
-		sockets += most // The pool keeps those that it opened.
+		sockets += pool.Most // The pool keeps those that it opened.
 	}
 	if left := goroutinesOf("service/httpapi.") - before; left > 0 {
 		t.Errorf("%d goroutines still answer", left)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"crypto/tls"
 	"fmt"
 	"net/http"
@@ -72,6 +74,39 @@ func (f *front) answer(w http.ResponseWriter, r *http.Request) {
 	default:
 		unavailable(w, "the database is not there yet")
 	}
+}
+
+// ready reports whether /readyz is 200.
+func (f *front) ready(ctx context.Context) bool {
+	api := f.api.Load()
+	if api == nil || f.isDraining.Load() {
+		return false
+	}
+	probe, err := http.NewRequestWithContext(ctx, http.MethodGet, "/readyz", http.NoBody)
+	if err != nil {
+		return false
+	}
+	answer := &statusOnly{header: http.Header{}}
+	(*api).ServeHTTP(answer, probe)
+	return answer.status == http.StatusOK
+}
+
+// statusOnly keeps the status of an answer, and nothing else.
+type statusOnly struct {
+	header http.Header
+	status int
+}
+
+// Header is the answer's.
+func (s *statusOnly) Header() http.Header { return s.header }
+
+// WriteHeader keeps the first status.
+func (s *statusOnly) WriteHeader(status int) { s.status = cmp.Or(s.status, status) }
+
+// Write throws the body away.
+func (s *statusOnly) Write(body []byte) (int, error) {
+	s.WriteHeader(http.StatusOK)
+	return len(body), nil
 }
 
 func unavailable(w http.ResponseWriter, detail string) {

@@ -20,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -187,6 +188,11 @@ func TestServe(t *testing.T) {
 		`fundeskd_http_request_duration_seconds_count{route="GET /healthz"} 1`,
 		`fundeskd_database_transaction_duration_seconds_count{kind="read"}`,
 		`fundeskd_database_connections_in_use `,
+		`fundeskd_database_events_total{event="opened"} `,
+		`fundeskd_database_events_total{event="timed_out"} 0`,
+		`fundeskd_http_response_bytes_total{route="GET /healthz"} 3`,
+		`fundeskd_rate_refusals_total 0`,
+		`fundeskd_ready 1`,
 		`fundeskd_queue_leases_total{event="taken"} 0`,
 		`fundeskd_queue_oldest_seconds `,
 	} {
@@ -266,6 +272,9 @@ func TestRateLimit(t *testing.T) {
 	}
 	if statuses[200] < 1 || statuses[429] < 3 {
 		t.Errorf("got %v, want one answer and refusals", statuses)
+	}
+	if _, metrics := get(t, http.DefaultClient, s.url+"/metrics", ""); !strings.Contains(metrics, "fundeskd_rate_refusals_total "+strconv.Itoa(statuses[429])+"\n") {
+		t.Errorf("got other refusals in the metrics than %d", statuses[429])
 	}
 }
 

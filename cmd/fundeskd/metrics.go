@@ -25,6 +25,8 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	inFlight prometheus.Gauge
+	sent     *prometheus.CounterVec
+	rated    prometheus.Counter // Refused for the rate of an account.
 	database *prometheus.HistogramVec
 	queue    *prometheus.CounterVec
 	page     http.Handler // Shows all of them.
@@ -57,12 +59,18 @@ func newMetrics() *metrics {
 	for _, event := range []service.QueueEvent{service.LeasesTaken, service.LeasesExpired, service.LeasesReleased, service.LeasesRefused} {
 		m.queue.WithLabelValues(string(event))
 	}
+	m.sent = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "fundeskd_http_response_bytes_total", Help: "Bytes of answers as they were sent, by route template.",
+	}, []string{"route"})
+	m.rated = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "fundeskd_rate_refusals_total", Help: "Requests refused as their account asked more often than --rate.",
+	})
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "fundeskd_build_info", Help: "1, with the version of the program.",
 		ConstLabels: prometheus.Labels{"version": release.Version, "go": runtime.Version()},
 	})
 	build.Set(1)
-	m.registry.MustRegister(build, m.requests, m.duration, m.inFlight, m.database, m.queue,
+	m.registry.MustRegister(build, m.requests, m.duration, m.inFlight, m.sent, m.rated, m.database, m.queue,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.page = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	return m
@@ -76,6 +84,10 @@ func (m *metrics) observe(o httpapi.Observation) {
 	}
 	m.requests.WithLabelValues(route, strconv.Itoa(o.Status)).Inc()
 	m.duration.WithLabelValues(route).Observe(o.Duration.Seconds())
+	m.sent.WithLabelValues(route).Add(float64(o.Bytes))
+	if o.Status == http.StatusTooManyRequests {
+		m.rated.Inc()
+	}
 }
 
 // transaction counts one transaction of the database.
@@ -116,12 +128,36 @@ func (m *metrics) oldest(s *service.Service) {
 
 // pool reports the connections of a store.
 func (m *metrics) pool(store *sqlstore.Store) {
-	m.registry.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "fundeskd_database_connections_in_use", Help: "Connections that read.",
-		}, func() float64 { used, _ := store.Connections(); return float64(used) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "fundeskd_database_connections_max", Help: "Connections that may read at once.",
-		}, func() float64 { _, most := store.Connections(); return float64(most) }),
-	)
+	gauge := func(name, help string, value func(sqlstore.PoolStats) int) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(value(store.Pool())) }))
+	}
+	gauge("fundeskd_database_connections_in_use", "Connections that read.", func(p sqlstore.PoolStats) int { return p.InUse })
+	gauge("fundeskd_database_connections_max", "Connections that may read at once.", func(p sqlstore.PoolStats) int { return p.Most })
+	for event, value := range map[string]func(sqlstore.PoolStats) int64{
+		"opened":    func(p sqlstore.PoolStats) int64 { return p.Opened },
+		"lost":      func(p sqlstore.PoolStats) int64 { return p.Lost },
+		"waited":    func(p sqlstore.PoolStats) int64 { return p.Waited },
+		"timed_out": func(p sqlstore.PoolStats) int64 { return p.TimedOut },
+		"retried":   func(p sqlstore.PoolStats) int64 { return p.Retried },
+	} {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name:        "fundeskd_database_events_total",
+			Help:        "Connections that were opened and lost; how often one was waited for, and in vain; transactions that were run again.",
+			ConstLabels: prometheus.Labels{"event": event},
+		}, func() float64 { return float64(value(store.Pool())) }))
+	}
+}
+
+// ready reports whether a change could be made now, as /readyz tells it.
+func (m *metrics) ready(is func(context.Context) bool) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "fundeskd_ready", Help: "1 where a change could be made now, as /readyz tells it; else 0.",
+	}, func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), oldestPatience)
+		defer cancel()
+		if is(ctx) {
+			return 1
+		}
+		return 0
+	}))
 }

@@ -144,29 +144,29 @@ func (p *program) retentionShow() *cobra.Command {
 }
 
 func (p *program) retentionRun() *cobra.Command {
-	var dry bool
+	var o service.RetentionRun
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Take back what is older than the retention of its organization says",
 		Long: "Run works in small parts, beside a running serve, and may be interrupted and run again. Persons are erased as by\n" +
 			"fundeskd person erase, and noted in the same file. Run it once a day or a month. On PostgreSQL it locks no table:\n" +
-			"the bytes lie in the tables' unused space until that is used again, or you run VACUUM FULL.",
+			"the bytes lie in the tables' unused space until that is used again, or a run has --rewrite.",
 		Example: "  fundeskd retention run --dry-run",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			record, err := p.erasures()
-			if err != nil {
+			var err error
+			if o.Record, err = p.erasures(); err != nil {
 				return err
 			}
 			p.existing, p.answerTimeout = true, forgoTimeout
 			return p.with(c.Context(), func(s *service.Service) error {
-				all, later, err := s.RunRetention(c.Context(), dry, record)
+				all, later, err := s.RunRetention(c.Context(), o)
 				if err != nil {
 					return err
 				}
 				if len(later) > 0 {
-					fmt.Fprintf(p.Err, "fundeskd: what was taken back lies in the unused space of the tables %s until it is used again; to write one anew, in a quiet hour: psql \"$FUNDESKD_DATABASE\" -c 'VACUUM FULL %s'\n",
-						strings.Join(later, ", "), later[0])
+					fmt.Fprintf(p.Err, "fundeskd: what was taken back lies in the unused space of the tables %s until it is used again; to leave nothing, in a quiet hour: fundeskd retention run --rewrite, and for tables over 1 GiB VACUUM FULL\n",
+						strings.Join(later, ", "))
 				}
 				rows := make([][]string, len(all))
 				for i, r := range all {
@@ -178,7 +178,8 @@ func (p *program) retentionRun() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().BoolVar(&dry, "dry-run", false, "only count what would be taken back")
+	c.Flags().BoolVar(&o.Dry, "dry-run", false, "only count what would be taken back")
+	c.Flags().BoolVar(&o.Rewrite, "rewrite", false, "PostgreSQL: write the tables of up to 1 GiB anew at the end, each locked meanwhile, so that no byte is left")
 	p.erasuresFlag(c)
 	return c
 }

@@ -67,6 +67,7 @@ func (p *program) openServer(ctx context.Context, o serveOptions) (_ *server, er
 		return nil, err
 	}
 	s.front = &front{metrics: s.metrics, isApart: o.probes != ""}
+	s.metrics.ready(s.front.ready)
 	p.observe, p.count, p.answerTimeout = s.metrics.transaction, s.metrics.queueEvent, o.answerTimeout
 	if err := s.begin(ctx); err != nil && !comesLater(err) {
 		return nil, err

@@ -48,6 +48,7 @@ type Observation struct {
 	Route    string // The template, such as "GET /api/v1/calls/{uuid}"; empty when none fits.
 	Status   int
 	Duration time.Duration
+	Bytes    int // Of the answer's body, as it was sent.
 }
 
 // api holds what the handlers share.
@@ -140,11 +141,11 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		duration := time.Since(start)
 		if a.observe != nil {
-			a.observe(Observation{Route: note.route, Status: recorded.status, Duration: duration})
+			a.observe(Observation{Route: note.route, Status: recorded.status, Duration: duration, Bytes: recorded.bytes})
 		}
 		a.log(r.Context(), id, note, recorded.status, duration)
 	}()
-	r = r.WithContext(context.WithValue(r.Context(), noteKey{}, note))
+	r = r.WithContext(service.WithTrace(context.WithValue(r.Context(), noteKey{}, note), note.trace))
 	if r.URL.Path != cleanPath(r.URL.Path) {
 		// The mux would redirect, and a redirected change becomes a GET.
 		writeProblem(recorded, http.StatusNotFound, "there is no such path", nil)
@@ -250,6 +251,7 @@ func (a *api) panicked(w *recorder, r *http.Request, id string, note *requestNot
 type recorder struct {
 	http.ResponseWriter
 	status int
+	bytes  int // Of the body, as they were sent.
 	wrote  bool
 	gzip   bool // The caller takes answers compressed.
 
@@ -274,7 +276,9 @@ func (w *recorder) WriteHeader(status int) {
 // Write notes that something was sent.
 func (w *recorder) Write(data []byte) (int, error) {
 	w.wrote = true
-	return w.ResponseWriter.Write(data)
+	n, err := w.ResponseWriter.Write(data)
+	w.bytes += n
+	return n, err
 }
 
 // Unwrap lets http.ResponseController reach the writer below.

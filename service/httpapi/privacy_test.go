@@ -73,7 +73,7 @@ func TestRetention(t *testing.T) {
 	noted := 0
 	run := func(dry bool) service.Retired {
 		t.Helper()
-		done, _, err := w.Service.RunRetention(t.Context(), dry, func(apitype.UUID, apitype.Time) error { noted++; return nil })
+		done, _, err := w.Service.RunRetention(t.Context(), service.RetentionRun{Dry: dry, Record: func(apitype.UUID, apitype.Time) error { noted++; return nil }})
 		if err != nil || len(done) != 1 {
 			t.Fatalf("got %v, %v, want one organization", done, err)
 		}
@@ -214,7 +214,7 @@ func TestCleaningThatFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := func() error {
-		_, _, err := s.RunRetention(t.Context(), false, func(apitype.UUID, apitype.Time) error { return nil })
+		_, _, err := s.RunRetention(t.Context(), service.RetentionRun{Record: func(apitype.UUID, apitype.Time) error { return nil }})
 		return err
 	}
 	if err := run(); err == nil {

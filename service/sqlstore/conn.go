@@ -138,8 +138,25 @@ type pool struct {
 	stop    chan struct{}
 	// patience is how long a free connection is waited for, and a commit; 0: as long as the
 	// caller does.
-	patience time.Duration
-	open     atomic.Int64 // Connections that wait for a commit which nobody waits for any more.
+	patience                                time.Duration
+	open                                    atomic.Int64 // Connections that wait for a commit which nobody waits for any more.
+	opened, lost, waited, timedOut, retried atomic.Int64
+}
+
+// PoolStats is what became of the connections of a store since it was opened.
+type PoolStats struct {
+	InUse, Most int
+	Opened      int64
+	Lost        int64 // Given up as the database failed on them, or another server has taken over.
+	Waited      int64 // Times that all were in use.
+	TimedOut    int64 // Of those, in vain.
+	Retried     int64 // Transactions and questions that were run again.
+}
+
+func (p *pool) stats() PoolStats {
+	return PoolStats{
+		len(p.permits), cap(p.permits), p.opened.Load(), p.lost.Load(), p.waited.Load(), p.timedOut.Load(), p.retried.Load(),
+	}
 }
 
 func newPool(size int, connect func() (*conn, error)) *pool {
@@ -173,6 +190,7 @@ func (p *pool) with(ctx context.Context, run func(*conn) error) error {
 		case c.open != nil:
 			p.leave(c)
 		case c.broken:
+			p.lost.Add(1)
 			_ = c.close() // What it failed at is told already.
 		default:
 			p.idle <- c
@@ -198,6 +216,7 @@ func (p *pool) connection(ctx context.Context) (*conn, error) {
 		select {
 		case c := <-p.idle:
 			if p.stale != nil && p.stale(c) {
+				p.lost.Add(1)
 				_ = c.close() // What is asked of it is asked of another one.
 				continue
 			}
@@ -206,6 +225,7 @@ func (p *pool) connection(ctx context.Context) (*conn, error) {
 		}
 		c, err := p.connect()
 		if err == nil {
+			p.opened.Add(1)
 			return c, nil
 		}
 		if p.full == nil || !p.full(err) || (p.patience > 0 && time.Since(begun) >= p.patience) {
@@ -245,6 +265,7 @@ func (p *pool) permit(ctx context.Context, permits chan<- struct{}) error {
 		return nil
 	default:
 	}
+	p.waited.Add(1)
 	var enough <-chan time.Time
 	if p.patience > 0 {
 		timer := time.NewTimer(p.patience)
@@ -255,6 +276,7 @@ func (p *pool) permit(ctx context.Context, permits chan<- struct{}) error {
 	case permits <- struct{}{}:
 		return nil
 	case <-enough:
+		p.timedOut.Add(1)
 		return service.ErrBusy
 	case <-ctx.Done():
 		return ctx.Err()
@@ -262,9 +284,6 @@ func (p *pool) permit(ctx context.Context, permits chan<- struct{}) error {
 		return errClosed
 	}
 }
-
-// connections is how many are in use, of how many.
-func (p *pool) connections() (used, most int) { return len(p.permits), cap(p.permits) }
 
 // close ends all connections when they are back.
 func (p *pool) close() (err error) {

@@ -190,3 +190,12 @@ func pagesRead(db uintptr) (n int64) {
 	}
 	return n
 }
+
+// ApplicationName is how PostgreSQL names the session of a transaction.
+func ApplicationName(r service.Reader) (name string, err error) {
+	if t, ok := r.(*tx); ok {
+		r = &t.reader
+	}
+	err = r.(*reader).row(`SELECT current_setting('application_name')`).scan(&name)
+	return name, err
+}

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	mathrand "math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -213,8 +214,17 @@ func (e *postgresEngine) writable(ctx context.Context) error {
 	return err
 }
 
+// application is how the server's list of sessions and its log name the program; in a transaction
+// of a request that is part of a trace, with the trace.
+const application = "fundeskd"
+
+var isTrace = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
 // transact runs a function in a transaction, again when that is safe.
 func (e *postgresEngine) transact(ctx context.Context, begin string, run func(*conn) error) error {
+	if trace := service.TraceOf(ctx); isTrace.MatchString(trace) { // In the same round trip.
+		begin += `; SET LOCAL application_name = '` + application + ` ` + trace + `'`
+	}
 	return e.again(ctx, func(c *conn) error { return e.transactOnce(c, begin, run) })
 }
 
@@ -225,6 +235,7 @@ func (e *postgresEngine) again(ctx context.Context, run func(*conn) error) (err 
 		if !e.mayRepeat(err) {
 			break
 		}
+		e.pool.retried.Add(1)
 		// Those that lost together must not meet again.
 		pause := time.NewTimer(time.Duration(mathrand.Int64N(int64(try+1) * int64(5*time.Millisecond))))
 		select {
@@ -474,7 +485,7 @@ func (e *postgresEngine) backup(context.Context, string) error {
 // integrity is left to the engine's own tools.
 func (e *postgresEngine) integrity(context.Context) ([]string, error) { return nil, nil }
 
-func (e *postgresEngine) connections() (used, most int) { return e.pool.connections() }
+func (e *postgresEngine) stats() PoolStats { return e.pool.stats() }
 
 func (e *postgresEngine) close() (err error) {
 	e.once.Do(func() {

@@ -243,3 +243,29 @@ func TestPooler(t *testing.T) {
 		}
 	}
 }
+
+// TestTrace looks how the server names what a request does: by the program, and the trace that the
+// request is a part of.
+func TestTrace(t *testing.T) {
+	store := reopen(t, onPostgres(t))
+	const trace = "0af7651916cd43dd8448eb211c80319c"
+	for of, want := range map[string]string{trace: "fundeskd " + trace, "'; DROP TABLE calls; --": "fundeskd", "": "fundeskd"} {
+		ctx := service.WithTrace(t.Context(), of)
+		name := func(kind string, transaction func(read func(service.Reader) error) error) {
+			err := transaction(func(r service.Reader) error {
+				got, err := sqlstore.ApplicationName(r)
+				if got != want {
+					t.Errorf("%s of the trace %q: got %q, want %q", kind, of, got, want)
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		name("a change", func(read func(service.Reader) error) error {
+			return store.Update(ctx, func(tx service.Tx) error { return read(tx) })
+		})
+		name("a view", func(read func(service.Reader) error) error { return store.View(ctx, read) })
+	}
+}

@@ -411,7 +411,7 @@ func guarded(run func() error) (err error) {
 	return run()
 }
 
-func (e *sqliteEngine) connections() (used, most int) { return e.readers.connections() }
+func (e *sqliteEngine) stats() PoolStats { return e.readers.stats() }
 
 // close waits for the writer and ends all connections. The last one of the last process
 // brings the log into the file.

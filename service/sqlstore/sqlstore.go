@@ -93,7 +93,7 @@ type engine interface {
 	backup(ctx context.Context, file string) error
 	integrity(ctx context.Context) ([]string, error)
 	version(ctx context.Context) (int, error)
-	connections() (used, most int)
+	stats() PoolStats
 	close() error
 }
 
@@ -166,8 +166,8 @@ func (s *Store) timed(change bool, start time.Time) {
 	}
 }
 
-// Connections is how many connections are in use for reading, and how many there may be.
-func (s *Store) Connections() (used, most int) { return s.engine.connections() }
+// Pool is what became of the connections; of SQLite, those that read.
+func (s *Store) Pool() PoolStats { return s.engine.stats() }
 
 // SigningSeed is the secret of this database, made when there is none.
 func (s *Store) SigningSeed(ctx context.Context) ([]byte, error) { return s.engine.seed(ctx) }

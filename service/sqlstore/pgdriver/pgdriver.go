@@ -40,6 +40,9 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 		config.ConnectTimeout = defaultConnectTimeout
 	}
 	config.RuntimeParams["client_encoding"] = "UTF8" // As pgx sends text, whatever the role has set.
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "fundeskd"
+	}
 	config.DialFunc = dialer(answerTimeout)
 	config.OnNotice = noteWarning
 	var settings []string
