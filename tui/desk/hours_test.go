@@ -3,6 +3,8 @@ package desk
 import (
 	"testing"
 	"time"
+
+	"fundesk/apiclient/apitype"
 )
 
 func TestCallingHours(t *testing.T) {
@@ -67,6 +69,24 @@ func TestZones(t *testing.T) {
 	for country := range zones() {
 		if _, ok := Zone(country); !ok || len(country) != 2 {
 			t.Errorf("%s: no zone", country)
+		}
+	}
+}
+
+// A time at which a call is put off tells when it is outside the calling hours of the donor.
+func TestTimesOfCallbacksKnowCallingHours(t *testing.T) {
+	t.Parallel()
+	d := newDay()
+	d.Now = func() time.Time { return time.Date(2026, 11, 22, 16, 57, 0, 0, time.UTC) } // A Sunday.
+	d.Call = &apitype.Call{Person: apitype.Embed(apitype.Person{Address: apitype.Embed(apitype.Address{Country: "NL"})})}
+	for hours, want := range map[time.Duration]string{
+		0:  "Sun 22 Nov 17:57 there, Sun 22 Nov 16:57 here",
+		1:  "Sun 22 Nov 18:57 there, Sun 22 Nov 17:57 here, outside calling hours",
+		24: "Mon 23 Nov 17:57 there, Mon 23 Nov 16:57 here",
+		28: "Mon 23 Nov 21:57 there, Mon 23 Nov 20:57 here, outside calling hours",
+	} {
+		if got := d.BothTimes(d.Now().Add(hours * time.Hour)); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

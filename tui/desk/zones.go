@@ -92,12 +92,16 @@ func (d *Day) DonorZone() *time.Location {
 	return d.Now().Location()
 }
 
-// BothTimes is a time as it is for the donor, and for us where that differs.
+// BothTimes is a time as it is for the donor, and for us where that differs; one at which no
+// calls are made there says so.
 func (d *Day) BothTimes(at time.Time) string {
 	const layout = "Mon 2 Jan 15:04"
-	theirs, ours := at.In(d.DonorZone()).Format(layout), at.In(d.Now().Location()).Format(layout)
-	if theirs == ours {
-		return theirs
+	text, ours := at.In(d.DonorZone()).Format(layout), at.In(d.Now().Location()).Format(layout)
+	if text != ours {
+		text += " there, " + ours + " here"
 	}
-	return theirs + " there, " + ours + " here"
+	if d.Hours.Against(at, d.Call.Person.Value().Address.Value().Country) != "" {
+		text += ", outside calling hours"
+	}
+	return text
 }
