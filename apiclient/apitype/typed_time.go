@@ -10,7 +10,7 @@ import (
 var errTypedTime = errors.New("is not a time: use RFC 3339 (2026-11-20T09:15:00Z), a date (2026-11-20), now, today, yesterday, or an age (90s, 90m, 36h, 7d, 2w)")
 
 // ParseTypedTime reads a time as people write it: any ISO 8601 form and those of mails, a
-// local day, now, today, yesterday, or an age, which is that long ago. Spec gap: R5.
+// day where now is, now, today, yesterday, or an age, which is that long ago. Spec gap: R5.
 func ParseTypedTime(text string, now time.Time) (Time, error) {
 	at, err := readTypedTime(text, now)
 	if err != nil {
@@ -23,16 +23,15 @@ func ParseTypedTime(text string, now time.Time) (Time, error) {
 func readTypedTime(text string, now time.Time) (Time, error) {
 	localDay := func(t time.Time) Time {
 		year, month, day := t.Date()
-		return NewTime(time.Date(year, month, day, 0, 0, 0, 0, time.Local))
+		return NewTime(time.Date(year, month, day, 0, 0, 0, 0, now.Location()))
 	}
-	local := now.In(time.Local)
 	switch text {
 	case "now":
 		return NewTime(now), nil
 	case "today":
-		return localDay(local), nil
+		return localDay(now), nil
 	case "yesterday":
-		return localDay(local.AddDate(0, 0, -1)), nil
+		return localDay(now.AddDate(0, 0, -1)), nil
 	}
 	if day, err := parseISODate(strings.ToUpper(text)); err == nil {
 		return localDay(day), nil

@@ -51,6 +51,39 @@ func TestParseTypedTime(t *testing.T) {
 	}
 }
 
+// The local days that the clocks are changed on begin and end at midnight, and have 23 and 25
+// hours; an age is as long as it says.
+func TestTypedTimeWhereTheClocksChange(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Europe/Berlin", "Europe/Amsterdam"} {
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tests := []struct{ text, now, want string }{
+			{"today", "2026-03-29T12:00:00Z", "2026-03-28T23:00:00Z"}, // To summer time, at one o'clock UTC.
+			{"yesterday", "2026-03-30T12:00:00Z", "2026-03-28T23:00:00Z"},
+			{"today", "2026-03-30T12:00:00Z", "2026-03-29T22:00:00Z"},
+			{"today", "2026-10-25T12:00:00Z", "2026-10-24T22:00:00Z"}, // And back.
+			{"yesterday", "2026-10-26T12:00:00Z", "2026-10-24T22:00:00Z"},
+			{"today", "2026-10-26T12:00:00Z", "2026-10-25T23:00:00Z"},
+			{"yesterday", "2026-10-25T23:30:00Z", "2026-10-24T22:00:00Z"}, // Just after midnight.
+			{"1d", "2026-10-25T12:00:00Z", "2026-10-24T12:00:00Z"},
+			{"24h", "2026-03-29T12:00:00Z", "2026-03-28T12:00:00Z"},
+		}
+		for _, test := range tests {
+			now, err := time.Parse(time.RFC3339, test.now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := ParseTypedTime(test.text, now.In(zone))
+			if want, _ := ParseTime(test.want); err != nil || !got.Equal(want) {
+				t.Errorf("%s, %s at %s: got %v, %v, want %v", name, test.text, test.now, got, err, want)
+			}
+		}
+	}
+}
+
 func FuzzTypedTime(f *testing.F) {
 	for _, seed := range []string{"now", "today", "yesterday", "7d", "90m", "2026-11-20", "2026-11-20T09:15:00+02:00", "9999999999999w", "-1h"} {
 		f.Add(seed)
