@@ -56,7 +56,11 @@ func (f *floor) agent(dir string) *agent {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	box, err := outbox.Open(dir, outbox.Options{BaseURL: f.URL, Account: "x", Now: f.Clock.Now})
+	account, err := client.Identity(f.t.Context())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	box, err := outbox.Open(dir, outbox.Options{BaseURL: f.URL, Account: account, Now: f.Clock.Now})
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -1,0 +1,165 @@
+package desk_test
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/service"
+)
+
+// Days that the tests of single keys do not imagine, each played against the real service,
+// with a clock that is set by hand.
+
+// send lets the hold of what was done pass, and sends it.
+func (a *agent) send() outbox.Report {
+	a.f.t.Helper()
+	a.f.Clock.Advance(5 * time.Second)
+	report, err := a.Sender.SendDue(a.f.t.Context())
+	if err != nil {
+		a.f.t.Fatal(err)
+	}
+	return report
+}
+
+// call is a call as the service has it.
+func (f *floor) call(id apitype.UUID) (call apitype.Call) {
+	f.t.Helper()
+	f.Do(f.Token(), http.MethodGet, "/api/v1/calls/"+id.String(), "").Decode(&call)
+	return call
+}
+
+// speak writes down what was said, and what became of the call.
+func (a *agent) speak(notes string) {
+	a.SetNotes(notes)
+	a.SetResult("reached")
+}
+
+// A laptop is shut with a call on it, and opened two days later: another agent has finished
+// the call. What was typed is not lost, nothing is sent that nobody chose, and what is chosen
+// now does not replace what the other one wrote.
+func TestLaptopAsleepForTwoDays(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 3)
+	sleeper, other := f.agent(t.TempDir()), f.agent(t.TempDir())
+	sleeper.perform(sleeper.Next())
+	call := sleeper.Call.UUID
+	sleeper.speak("half of what she said")
+	if err := sleeper.Outbox.SaveDraft(call, sleeper.Draft()); err != nil {
+		t.Fatal(err)
+	}
+
+	f.Clock.Advance(48 * time.Hour)
+	other.perform(other.Take(call))
+	if other.Call == nil || other.Call.UUID != call {
+		t.Fatalf("got %+v (%q), want the call whose lease has ended", other.Call, other.told)
+	}
+	other.speak("all that she said")
+	other.perform(other.CompleteCall())
+	if report := other.send(); report.Waiting > 0 || f.call(call).Status != apitype.CallCompleted {
+		t.Fatalf("got %+v and %s, want the call completed", report, f.call(call).Status)
+	}
+
+	if report := sleeper.send(); report.Accepted > 0 {
+		t.Errorf("awake: got %d changes sent, want none: nobody chose one", report.Accepted)
+	}
+	sleeper.perform(sleeper.CompleteCall())
+	sleeper.send()
+	if notes := f.call(call).Result.Value().Notes; notes == nil || *notes != "all that she said" {
+		t.Errorf("got the notes %v, want the other's", notes)
+	}
+	entries, _, err := sleeper.Outbox.List()
+	if err != nil || len(entries) != 1 || entries[0].State != outbox.StateRejected || !bytes.Contains(entries[0].Body, []byte("half of what she said")) {
+		t.Errorf("got %+v, %v, want what was typed kept as refused", entries, err)
+	}
+}
+
+// A donor asks to be forgotten while an agent has her on the line: the agent's work ends
+// without an error that stops the next call, and nothing of her comes back.
+func TestErasedWhileOnTheLine(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 3)
+	a := f.agent(t.TempDir())
+	a.perform(a.Next())
+	call, person := a.Call.UUID, a.Call.PersonUUID
+	a.speak("her new address is Secretstreet 9")
+	if _, err := f.Service.ErasePerson(t.Context(), person, service.EraseRequest{Reason: "asked on the phone"}); err != nil {
+		t.Fatal(err)
+	}
+	a.perform(a.CompleteCall())
+	if report := a.send(); report.Rejected != 1 || !strings.Contains(report.RejectedErr.Error(), "was erased") {
+		t.Errorf("got %+v, want the result refused, and why", report)
+	}
+	if a.Call == nil || a.Call.UUID == call {
+		t.Errorf("got %+v (%q), want the next call on the desk", a.Call, a.told)
+	}
+	f.Clock.Advance(time.Hour) // No lease is left.
+	for range f.calls {
+		if a.perform(a.Skip()); a.Call != nil && a.Call.UUID == call {
+			t.Error("the call of a person who was erased is offered again")
+		}
+	}
+	answer := f.Do(f.Token(), http.MethodGet, "/api/v1/calls/"+call.String(), "")
+	if strings.Contains(string(answer.Body), "Secretstreet") {
+		t.Errorf("got %s, want nothing of the person", answer.Body)
+	}
+	if answer := f.Do(f.Token(), http.MethodGet, "/api/v1/persons/"+person.String(), ""); answer.Status != http.StatusNotFound {
+		t.Errorf("the person: got status %d, want 404", answer.Status)
+	}
+}
+
+// A token ends in the afternoon: what is done afterwards waits, all of it, and is sent once
+// with the token that somebody brings.
+func TestTokenEndsInTheAfternoon(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 6)
+	account := f.Account()
+	issue := func() string {
+		token, _, err := f.Service.IssueToken(t.Context(), account.UUID, 4*time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return token
+	}
+	f.token = issue()
+	a := f.agent(t.TempDir())
+	a.perform(a.Next())
+	var done []apitype.UUID
+	work := func() {
+		t.Helper()
+		if a.Call == nil {
+			t.Fatalf("got no call (%q)", a.told)
+		}
+		done = append(done, a.Call.UUID)
+		a.speak("spoke with her, number " + a.Call.UUID.String())
+		a.perform(a.CompleteCall())
+	}
+	work()
+	a.send()
+	f.Clock.Advance(5 * time.Hour)
+	for range 2 { // What the desk holds, without the service.
+		if a.Call == nil {
+			break
+		}
+		work()
+	}
+	if report := a.send(); report.Accepted > 0 || len(done) < 2 {
+		t.Fatalf("got %+v after %d calls, want what was done to wait", report, len(done))
+	}
+	f.token = issue()
+	a.Sender.Resume()
+	a.send()
+	for _, id := range done {
+		call := f.call(id)
+		if call.Status != apitype.CallCompleted || call.Result.Value().Notes == nil || !strings.HasSuffix(*call.Result.Value().Notes, id.String()) {
+			t.Errorf("call %s: got %s, want it completed with its notes", id, call.Status)
+		}
+	}
+	if entries, _, err := a.Outbox.List(); err != nil || len(entries) > 0 {
+		t.Errorf("got %+v, %v, want nothing left", entries, err)
+	}
+}
