@@ -44,10 +44,12 @@ func sample(work string, n int, random *rand.Rand) error {
 			return err
 		}
 		tried++
+		colour := "red"
 		if !red {
 			survived++
-			fmt.Println("green:", place)
+			colour = "green"
 		}
+		fmt.Printf("%d %s: %s\n", tried, colour, place) // A sample that is broken off counts, too.
 	}
 	fmt.Printf("%d of %d random changes were seen\n", n-survived, n)
 	return nil
