@@ -259,7 +259,7 @@ func (s *Service) IssueToken(ctx context.Context, id apitype.UUID, ttl time.Dura
 // Authenticate is the account behind a token. What is wrong with a token is not told.
 func (s *Service) Authenticate(ctx context.Context, token string) (account Account, err error) {
 	refusal := &Error{Kind: Unauthenticated, Detail: "the bearer token is missing or not valid"}
-	id, ok, err := s.subject(ctx, token)
+	known, ok, err := s.subject(ctx, token)
 	if err != nil {
 		return Account{}, err
 	}
@@ -267,7 +267,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (account Accou
 		return Account{}, refusal
 	}
 	err = s.ask(ctx, "look up the account", func(r Reader) error {
-		account, err = r.Account(id)
+		account, err = r.Account(known.account)
 		if errors.Is(err, ErrNoRow) || (err == nil && account.RevokedAt != nil) {
 			return refusal
 		}
@@ -276,24 +276,26 @@ func (s *Service) Authenticate(ctx context.Context, token string) (account Accou
 	if err != nil {
 		return Account{}, err
 	}
+	if s.tellTokenEnds != nil && known.endsSoon(s.now()) {
+		s.tellTokenEnds(account, known.expires.Add(-tokenLeeway))
+	}
 	return account, nil
 }
 
-// subject is the account that a valid token names, also when it is of a key that another process
-// has made meanwhile.
-func (s *Service) subject(ctx context.Context, token string) (id apitype.UUID, ok bool, err error) {
+// subject is a valid token, also when it is of a key that another process has made meanwhile.
+func (s *Service) subject(ctx context.Context, token string) (valid verifiedToken, ok bool, err error) {
 	known, err := s.keys.fresh(ctx)
 	if err != nil {
-		return id, false, err
+		return valid, false, err
 	}
-	if id, ok = known.subject(token, s.now()); ok || !known.isOfAnother(token) {
-		return id, ok, nil
+	if valid, ok = known.subject(token, s.now()); ok || !known.isOfAnother(token) {
+		return valid, ok, nil
 	}
 	if known, err = s.keys.latest(ctx); err != nil {
-		return id, false, err
+		return valid, false, err
 	}
-	id, ok = known.subject(token, s.now())
-	return id, ok, nil
+	valid, ok = known.subject(token, s.now())
+	return valid, ok, nil
 }
 
 // joined lists values for a message.

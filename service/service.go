@@ -33,6 +33,8 @@ type Options struct {
 	RecordErasure func(id apitype.UUID, at apitype.Time) error
 	// AuditReads notes in the audit who is shown persons, one by one and in lists.
 	AuditReads bool
+	// TokenEnds is told once a day of each token in use that ends within 14 days; nil: nobody is.
+	TokenEnds func(account Account, at time.Time)
 }
 
 // Service answers the operations of the interface. It is safe for concurrent use, and
@@ -47,12 +49,13 @@ type Service struct {
 	states        memo[QueueState] // Likewise what was counted of the queue.
 	recordErasure func(id apitype.UUID, at apitype.Time) error
 	auditReads    bool
+	tellTokenEnds func(account Account, at time.Time)
 	forgets       atomic.Int64 // When what is old of the queue is deleted next, in milliseconds since 1970.
 }
 
 // New is the service on a store whose schema is up to date.
 func New(ctx context.Context, o Options) (*Service, error) {
-	s := &Service{store: o.Store, now: o.Now, newUUID: o.NewUUID, count: o.Count, auditReads: o.AuditReads, recordErasure: o.RecordErasure, keys: newKeyring(o.Store)}
+	s := &Service{store: o.Store, now: o.Now, newUUID: o.NewUUID, count: o.Count, auditReads: o.AuditReads, recordErasure: o.RecordErasure, tellTokenEnds: o.TokenEnds, keys: newKeyring(o.Store)}
 	if _, err := s.keys.latest(ctx); err != nil {
 		return nil, fmt.Errorf("read the signing key: %w", err)
 	}

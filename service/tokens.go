@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -110,29 +111,43 @@ type verifiedTokens struct {
 type verifiedToken struct {
 	account apitype.UUID
 	expires time.Time
+	told    *atomic.Int64 // The day, since 1970, on which it was told that it ends soon.
+}
+
+// soonEnding is how long before its end a token is told of.
+const soonEnding = 14 * 24 * time.Hour
+
+// endsSoon reports whether a token is to be told of: once a day, until it is replaced.
+func (t verifiedToken) endsSoon(now time.Time) bool {
+	if t.expires.Sub(now) > soonEnding {
+		return false
+	}
+	today := now.Unix() / (24 * 60 * 60)
+	return t.told.Swap(today) != today
 }
 
 // maxVerified bounds the memory; past it the cache starts anew.
 const maxVerified = 4096
 
-// subject is the account that a valid token names.
-func (k *knownKeys) subject(token string, now time.Time) (apitype.UUID, bool) {
+// subject is a valid token, with the account that it names.
+func (k *knownKeys) subject(token string, now time.Time) (verifiedToken, bool) {
 	sum, v := sha256.Sum256([]byte(token)), k.verified
 	v.mu.RLock()
 	known, found := v.tokens[sum]
 	v.mu.RUnlock()
 	if found {
-		return known.account, now.Before(known.expires)
+		return known, now.Before(known.expires)
 	}
 	account, expires, ok := k.verify(token, now)
 	if !ok {
-		return apitype.UUID{}, false
+		return verifiedToken{}, false
 	}
+	known = verifiedToken{account: account, expires: expires, told: new(atomic.Int64)}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.tokens == nil || len(v.tokens) >= maxVerified {
 		v.tokens = map[[sha256.Size]byte]verifiedToken{}
 	}
-	v.tokens[sum] = verifiedToken{account: account, expires: expires}
-	return account, true
+	v.tokens[sum] = known
+	return known, true
 }

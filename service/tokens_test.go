@@ -112,8 +112,28 @@ func TestRememberedTokenExpires(t *testing.T) {
 		want  bool
 	}{{0, true}, {time.Hour, true}, {time.Hour + tokenLeeway, false}} {
 		got, ok := k.subject(token, testNow.Add(test.after))
-		if ok != test.want || (ok && got != account) {
-			t.Errorf("after %v: got %v %v, want %v", test.after, got, ok, test.want)
+		if ok != test.want || (ok && got.account != account) {
+			t.Errorf("after %v: got %v %v, want %v", test.after, got.account, ok, test.want)
+		}
+	}
+}
+
+// A token in use is told of once a day in its last 14 days.
+func TestTokenThatEndsSoonIsToldOf(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	k := testKeys(t, 1)
+	token, _, err := k.all[0].sign(apitype.NewUUID(), testNow.Time, 90*day)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		after time.Duration
+		want  bool
+	}{{0, false}, {75 * day, false}, {77 * day, true}, {77*day + time.Minute, false}, {78 * day, true}, {89 * day, true}} {
+		valid, ok := k.subject(token, testNow.Add(test.after))
+		if !ok || valid.endsSoon(testNow.Add(test.after)) != test.want {
+			t.Errorf("after %v: got it valid %t and told the other way, want told %t", test.after, ok, test.want)
 		}
 	}
 }

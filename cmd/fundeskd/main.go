@@ -97,6 +97,7 @@ type program struct {
 	recordErasure  func(id apitype.UUID, at apitype.Time) error // Of serve; nil: callers erase nobody.
 	observe        func(change bool, took time.Duration)        // Of the database; nil: nobody is told.
 	count          func(event service.QueueEvent, n int)        // Of the queue; nil: nobody is told.
+	tokenEnds      func(account service.Account, at time.Time)  // Of a token in use; nil: nobody is told.
 }
 
 // The exit codes.
@@ -261,7 +262,7 @@ func (p *program) open(ctx context.Context) (*sqlstore.Store, *service.Service, 
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := service.New(ctx, service.Options{Store: store, Now: p.Now, Count: p.count, AuditReads: p.auditReads, RecordErasure: p.recordErasure})
+	s, err := service.New(ctx, service.Options{Store: store, Now: p.Now, Count: p.count, AuditReads: p.auditReads, RecordErasure: p.recordErasure, TokenEnds: p.tokenEnds})
 	if err != nil {
 		return nil, nil, errors.Join(err, store.Close())
 	}

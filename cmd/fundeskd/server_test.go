@@ -121,6 +121,29 @@ func TestMetricsListen(t *testing.T) {
 	}
 }
 
+// A token that ends within 14 days is told of in the log, with its account and nothing of itself.
+func TestLogOfATokenThatEndsSoon(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	var soon, later struct{ UUID, Token string }
+	e.must(&soon, "", "account", "add", "Anna Jansen", "--all-organizations", "--ttl", "240h")
+	e.must(&later, "", "account", "add", "b", "--all-organizations")
+	s := e.serve("--log-format", "json")
+	for _, token := range []string{soon.Token, later.Token, soon.Token} {
+		if status, body := get(t, http.DefaultClient, s.url+"/api/v1/persons", token); status != http.StatusOK {
+			t.Fatalf("got %d, %s", status, body)
+		}
+	}
+	s.stop()
+	log := s.log.String()
+	if strings.Count(log, "a token ends soon") != 1 || !strings.Contains(log, `"account":"`+soon.UUID+`","ends":"20`) {
+		t.Errorf("got %s, want the token of 10 days told of once", log)
+	}
+	if strings.Contains(log, soon.Token) || strings.Contains(log, "Anna") {
+		t.Error("the log shows the token, or whose it is")
+	}
+}
+
 // TestLog reads what the log says of requests and of probes, and what the metrics say of the program.
 func TestLog(t *testing.T) {
 	t.Parallel()
