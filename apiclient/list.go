@@ -71,9 +71,6 @@ func (e endpoint[T]) list(ctx context.Context, query url.Values) (Page[T], error
 	for {
 		page, _, err := e.fetchWhole(ctx, query, memory[T]{}, nil)
 		if err == nil {
-			if name == "first" && (page.count() >= likelyBound || fewer > 0) && page.doubts(page.count(), fewer) {
-				page.doubt()
-			}
 			page.Fewer, page.omitted = fewer, e.client.options.Omitted
 			for i := range page.Records {
 				page.Records[i].omitted = page.omitted
@@ -182,7 +179,7 @@ func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T
 		if page.EndCursor == "" {
 			unpaged := e.isUnpaged()
 			page.HasNextPage = page.HasNextPage && !unpaged
-			page.MayBeCut = n > 0 && !unpaged && (n < asked || n > asked && n >= likelyBound && mayBeBound(n))
+			page.MayBeCut = n > 0 && n < asked && !unpaged
 		}
 	}
 	page.exact = answer.Header.Get(apitype.ExtensionsHeader) != ""

@@ -59,8 +59,6 @@ type pageReader[T any] struct {
 	arrays int  // Arrays that are not called edges, and the last of them.
 	other  []byte
 	ends   [2]string // The cursors of the first and the last element.
-
-	doubted bool // It says that it is the last page, which is not believed.
 }
 
 // openPage reads a page as far as its position, its records into space; the error says

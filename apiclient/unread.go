@@ -3,7 +3,6 @@ package apiclient
 import (
 	"errors"
 	"iter"
-	"math/bits"
 	"strconv"
 )
 
@@ -99,28 +98,3 @@ func Readable[T any](records iter.Seq2[Record[T], error], told func(error)) iter
 		}
 	}
 }
-
-// likelyBound is the smallest number of records that a service is likely to send at most.
-const likelyBound = 50
-
-// mayBeBound reports whether so many records may be all that a service sends at a time: such a
-// bound is a round number.
-func mayBeBound(records int) bool {
-	if records >= 16 && bits.OnesCount(uint(records)) == 1 {
-		return true
-	}
-	zeros := 0
-	for ; records >= 10 && records%10 == 0; records /= 10 {
-		zeros++
-	}
-	return zeros > 0 && records < 10 || records == 15 || records == 25 || records == 75
-}
-
-// doubts reports whether a page that says that it is the last may not be, so that it is worth
-// asking for another one: some services say so on every page, and it is full. Spec gap: L3.
-func (r *pageReader[T]) doubts(records, asked int) bool {
-	return r.hasNextKnown && !r.HasNextPage && !r.exact && r.EndCursor != "" && (records == asked || mayBeBound(records))
-}
-
-// doubt makes of such a page one that says nothing.
-func (r *pageReader[T]) doubt() { r.hasNextKnown, r.HasNextPage, r.doubted = false, true, true }

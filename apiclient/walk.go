@@ -76,7 +76,6 @@ type walk[T any] struct {
 	spare   memory[T] // Of a page that was used up.
 	full    int       // Records of the largest page, where the service says nothing of a next one.
 	unread  []unread  // Records that could not be read.
-	flagged bool      // A page has said that there is a next one.
 	stopped bool      // The caller wants no more, or was told an error.
 }
 
@@ -171,9 +170,6 @@ func (w *walk[T]) run(ctx context.Context, yield func(Record[T], error) bool) {
 		if w.options.Yielded != nil {
 			w.options.Yielded()
 		}
-		if !w.flagged && current.page.doubts(count, current.size) {
-			current.page.doubt()
-		}
 		if next == nil { // Its records were fewer than were asked for, and than are wanted.
 			next = w.startNext(ctx, current, 0)
 		}
@@ -214,7 +210,6 @@ func (w *walk[T]) measure(bytes int) {
 // own, as its first page shows. Spec gap: L3.
 func (w *walk[T]) judge(f *fetched[T]) {
 	page := f.page
-	w.flagged = w.flagged || page.hasNextKnown && page.HasNextPage
 	if page.hasNextKnown {
 		return
 	}
@@ -249,7 +244,7 @@ func (w *walk[T]) startNext(ctx context.Context, current *fetched[T], count int)
 		return nil
 	}
 	next := w.start(ctx, page.EndCursor)
-	next.guess = page.doubted || !page.hasNextKnown && page.count() < current.size
+	next.guess = !page.hasNextKnown && page.count() < current.size
 	return next
 }
 
@@ -299,12 +294,10 @@ func (w *walk[T]) passOver(ctx context.Context, failed *fetched[T], cause *Error
 	}
 	w.unread = append(w.unread, tooLargeAlone(id, failed.after))
 	switch {
-	case isLast && (w.flagged || info.endCursor == ""):
+	case isLast:
 		return nil, nil
-	case (hasNext || isLast) && w.fresh(failed.after, info.endCursor):
-		next := w.start(ctx, info.endCursor)
-		next.guess = isLast // As doubts has it.
-		return next, nil
+	case hasNext && w.fresh(failed.after, info.endCursor):
+		return w.start(ctx, info.endCursor), nil
 	default:
 		return nil, unreadError(w.unread, false)
 	}
@@ -354,7 +347,7 @@ func (w *walk[T]) yieldPage(current *fetched[T], yield func(Record[T], error) bo
 	if !enough() {
 		return count, true
 	}
-	if more = more || !w.flagged && count >= likelyBound && current.page.doubts(count, current.size); more && w.options.More != nil {
+	if more && w.options.More != nil {
 		w.options.More()
 	}
 	return count, false
