@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"fundesk/apiclient/apitype"
 )
@@ -141,6 +142,9 @@ func (s *Service) SetAccount(ctx context.Context, id apitype.UUID, set func(*Acc
 	return account, err
 }
 
+// maxSource is how long the name of an external source may be, in characters: marks are found by it.
+const maxSource = 200
+
 // check refuses organizations that are not there.
 func (s Scope) check(tx Tx) error {
 	for _, id := range s.Organizations {
@@ -192,6 +196,11 @@ func (a Account) check() error {
 	for _, name := range append([]string{a.Name}, a.ExternalSources...) {
 		if problem := apitype.CheckName(name); problem != "" {
 			return &Error{Kind: Invalid, Detail: fmt.Sprintf("the name %q %s", name, problem)}
+		}
+	}
+	for _, name := range a.ExternalSources {
+		if utf8.RuneCountInString(name) > maxSource {
+			return &Error{Kind: Invalid, Detail: fmt.Sprintf("the name %q is longer than %d characters", name, maxSource)}
 		}
 	}
 	for _, p := range a.Permissions {

@@ -2,8 +2,11 @@ package service
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"fundesk/apiclient/apitype"
 )
@@ -210,10 +213,33 @@ func (c *CallRow) write(call apitype.Call) (err error) {
 	c.Status, c.RequestedAt, c.UpdatedAt = call.Status, call.RequestedAt, call.LastUpdatedAt
 	c.ExternalApplication, c.ExternalReference, c.ExternalStatus = nil, nil, nil
 	if m := call.ExternalMetadata.Pointer(); m != nil {
-		c.ExternalApplication, c.ExternalReference, c.ExternalStatus = m.ApplicationName, m.ReferenceID, m.StatusCode
+		c.ExternalApplication, c.ExternalReference, c.ExternalStatus = indexedText(m.ApplicationName), indexedText(m.ReferenceID), indexedText(m.StatusCode)
 	}
 	c.Doc, err = encode("call", call)
 	return err
+}
+
+// maxIndexed is how many bytes of a text are kept in an index: PostgreSQL takes 2,704 an entry.
+const maxIndexed = 500
+
+// IndexedText is a text as columns have it by which records are found: of one that is too long
+// for an index its beginning and a digest of all of it, which no shorter text is equal to.
+func IndexedText(text string) string {
+	if len(text) <= maxIndexed {
+		return text
+	}
+	end := maxIndexed
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + fmt.Sprintf("…%x", sha256.Sum256([]byte(text)))
+}
+
+func indexedText(text *string) *string {
+	if text == nil {
+		return nil
+	}
+	return new(IndexedText(*text))
 }
 
 // changeCall runs a rule on a call and saves what comes of it, with the line of the change.

@@ -208,7 +208,7 @@ type CallRow struct {
 	RequestedAt         apitype.Time
 	UpdatedAt           apitype.Time
 	External            bool
-	ExternalApplication *string
+	ExternalApplication *string // This and the next two as IndexedText has them; the document has them whole.
 	ExternalReference   *string
 	ExternalStatus      *string
 	Private             []byte // What answers do not show, as JSON.

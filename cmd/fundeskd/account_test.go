@@ -53,6 +53,7 @@ func TestAccountSet(t *testing.T) {
 		{"there is no organization", exitUsage, []string{"--organization", id}},
 		{"--all-organizations", exitUsage, []string{"--all-organizations", "--organization", organization.UUID}},
 		{"name", exitUsage, []string{"--name", " "}},
+		{"longer than 200 characters", exitUsage, []string{"--external-source", strings.Repeat("ë", 201)}},
 	} {
 		if code, out, errs := e.run("", append([]string{"account", "set", id}, test.args...)...); code != test.code || out != "" || !strings.Contains(errs, test.want) {
 			t.Errorf("%v: got code %d, %s%s, want code %d and %q", test.args, code, out, errs, test.code, test.want)

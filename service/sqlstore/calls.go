@@ -54,8 +54,7 @@ func (r *reader) callQuery(f service.CallFilter, part service.Range, want int) (
 	switch {
 	case f.ExternalReference != "":
 		q.checkBranches()
-		q.where(`t.external_application = %s`, f.ExternalApplication)
-		q.where(`t.external_reference = %s`, f.ExternalReference)
+		q.conds = append(q.conds, q.text(`t.external_application`, f.ExternalApplication), q.text(`t.external_reference`, f.ExternalReference))
 		byTime.parts = byTime.parts[1:]
 	case f.NoExternalReference:
 		q.checkBranches()
@@ -79,11 +78,20 @@ func (r *reader) callQuery(f service.CallFilter, part service.Range, want int) (
 	return q, nil
 }
 
+// text is the condition that a column has a text. A row of the first version has it as it was sent.
+func (q *listQuery) text(column, text string) string {
+	indexed := service.IndexedText(text)
+	if indexed == text {
+		return column + ` = ` + q.arg(text)
+	}
+	return column + ` IN (` + q.arg(indexed) + `, ` + q.arg(text) + `)`
+}
+
 // statuses filters calls by their own status and by the one that another program gave them.
 func (q *listQuery) statuses(f service.CallFilter) {
 	byReference := f.ExternalReference != "" || f.NoExternalReference
 	if f.ExternalStatus != "" {
-		cond := `t.external_status = ` + q.arg(f.ExternalStatus)
+		cond := q.text(`t.external_status`, f.ExternalStatus)
 		if byReference {
 			q.check(cond)
 		} else {
