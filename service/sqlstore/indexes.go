@@ -19,8 +19,12 @@ const concurrently = ` CONCURRENTLY`
 // concurrentIndex is what such a statement does, and to which index.
 var concurrentIndex = regexp.MustCompile(`^(CREATE|DROP) INDEX` + concurrently + ` (\w+)`)
 
-// indexPause is how long it is left to another program, which makes an index already.
-const indexPause = time.Second
+// indexPause is how long it is left to another program, which makes an index already, or was in
+// the way of a statement; that is tried again so often.
+const (
+	indexPause = time.Second / 4
+	indexTries = 240
+)
 
 // migrateConcurrently runs a migration beside whoever serves the database. It may be begun by
 // several programs, and be interrupted anywhere: what is done is not done again.
@@ -48,44 +52,60 @@ func withoutComments(text string) string {
 // changeIndex runs one statement until what it asks for is there. Whoever makes an index at the
 // same time is waited for; one that was not made whole, as its program was killed, is made anew.
 func (e *postgresEngine) changeIndex(ctx context.Context, c *conn, statement string) error {
-	run := func(text string) error {
-		_, err := c.raw.ExecContext(ctx, text)
-		return c.fail(err)
-	}
-	found := concurrentIndex.FindStringSubmatch(statement)
-	if found == nil {
-		return run(statement)
-	}
-	verb, index := found[1], found[2]
-	for {
-		var valid, made bool
-		err := c.row(`SELECT i.indisvalid, EXISTS (SELECT 1 FROM pg_stat_progress_create_index p WHERE p.index_relid = i.indexrelid)
-			FROM pg_index i WHERE i.indexrelid = to_regclass($1)`, index).scan(&valid, &made)
-		there := err == nil
-		switch {
-		case err != nil && !errors.Is(err, service.ErrNoRow):
+	for tries := 1; ; {
+		text, wait, err := c.indexStep(statement)
+		if err != nil || text == "" && !wait {
 			return err
-		case there == (verb == "CREATE") && (valid || !there):
-			return nil
-		case !there:
-			err = run(statement)
-		case made:
+		}
+		if !wait {
+			_, err = c.raw.ExecContext(ctx, text)
+			if err == nil && text == statement {
+				return nil
+			}
+			if err = c.fail(err); err != nil {
+				if tries++; tries > indexTries || !slices.Contains(metAnother, e.driver.Code(err)) {
+					return err
+				}
+				c.broken, wait = false, true
+			}
+		}
+		if wait {
 			select {
 			case <-time.After(indexPause):
 			case <-ctx.Done():
 				return ctx.Err()
 			}
-			continue
-		default:
-			err = run(`DROP INDEX` + concurrently + ` IF EXISTS ` + index)
 		}
-		if err != nil && !slices.Contains(metAnother, e.driver.Code(err)) {
-			return err
-		}
-		c.broken = false
+	}
+}
+
+// indexStep is what is to be run for a statement now: itself, nothing as it is done, or what takes
+// an index away that was not made whole; wait says that another program makes it.
+func (c *conn) indexStep(statement string) (text string, wait bool, err error) {
+	found := concurrentIndex.FindStringSubmatch(statement)
+	if found == nil {
+		return statement, false, nil
+	}
+	verb, index := found[1], found[2]
+	var valid, made bool
+	err = c.row(`SELECT i.indisvalid, EXISTS (SELECT 1 FROM pg_stat_progress_create_index p WHERE p.index_relid = i.indexrelid)
+		FROM pg_index i WHERE i.indexrelid = to_regclass($1)`, index).scan(&valid, &made)
+	there := err == nil
+	switch {
+	case err != nil && !errors.Is(err, service.ErrNoRow):
+		return "", false, err
+	case there == (verb == "CREATE") && (valid || !there):
+		return "", false, nil
+	case !there:
+		return statement, false, nil
+	case made:
+		return "", true, nil
+	default:
+		return `DROP INDEX` + concurrently + ` IF EXISTS ` + index, false, nil
 	}
 }
 
 // metAnother are the refusals of a program that does the same at the same time: the table or the
-// name in the catalog is there already, is gone already, or both waited for each other.
-var metAnother = []string{"42P07", "23505", "42704", "40P01"}
+// name in the catalog is there already, is gone already, both waited for each other, or both
+// changed one row of the catalog, which has no code of its own.
+var metAnother = []string{"42P07", "23505", "42704", "40P01", "XX000"}
