@@ -211,7 +211,7 @@ func International(typed, country string) string {
 		return "+" + after
 	}
 	for _, c := range phoneCountries {
-		if !slices.Contains(strings.Fields(c.regions), country) || number == "" || strings.Trim(number, "0123456789") != "" {
+		if !c.has(country) || number == "" || strings.Trim(number, "0123456789") != "" {
 			continue
 		}
 		if national, ok := strings.CutPrefix(number, c.trunk); ok {

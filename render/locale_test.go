@@ -96,7 +96,7 @@ func TestLocaleDateTimeOfDetail(t *testing.T) {
 
 func TestLocalePhones(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ name, lang, number, want string }{
+	tests := []phoneTest{
 		{"Dutch mobile", "nl_NL", "+31627084034", "06 27084034"},
 		{"Amsterdam", "nl_NL", "+31201234567", "020 1234567"},
 		{"a town with a long area code", "nl_NL", "+31182123456", "0182 123456"},
@@ -113,20 +113,13 @@ func TestLocalePhones(t *testing.T) {
 		{"hostile", "nl_NL", "+31\x1b]0;x\x07", "+31\x1b]0;x\x07"},
 		{"nothing", "nl_NL", "", ""},
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			if got := LocaleFrom(env("LANG=" + test.lang)).Phone(test.number); got != test.want {
-				t.Errorf("number %q in %s: got %q, want %q", test.number, test.lang, got, test.want)
-			}
-		})
-	}
+	checkPhones(t, Locale.Phone, tests)
 }
 
 // On the card a number is read and dialled: in groups that are read in one go.
 func TestSpokenPhones(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ name, lang, number, want string }{
+	tests := []phoneTest{
 		{"Dutch mobile", "nl_NL", "+31627084034", "06 27 08 40 34"},
 		{"Amsterdam", "nl_NL", "+31201234567", "020 123 45 67"},
 		{"a town with a long area code", "nl_NL", "+31182123456", "0182 12 34 56"},
@@ -138,10 +131,18 @@ func TestSpokenPhones(t *testing.T) {
 		{"hostile", "nl_NL", "+31\x1b]0;x\x07", "+31\x1b]0;x\x07"},
 		{"nothing", "C", "", ""},
 	}
+	checkPhones(t, Locale.Spoken, tests)
+}
+
+// phoneTest is a number as it is written where a locale is set.
+type phoneTest struct{ name, lang, number, want string }
+
+func checkPhones(t *testing.T, written func(Locale, string) string, tests []phoneTest) {
+	t.Helper()
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if got := LocaleFrom(env("LANG=" + test.lang)).Spoken(test.number); got != test.want {
+			if got := written(LocaleFrom(env("LANG="+test.lang)), test.number); got != test.want {
 				t.Errorf("number %q in %s: got %q, want %q", test.number, test.lang, got, test.want)
 			}
 		})
