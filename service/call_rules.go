@@ -115,11 +115,11 @@ func attemptCall(call *apitype.Call, external bool, maximum *int, r apitype.AddA
 	if !external && call.Status != apitype.CallRequested {
 		return conflict("the call is %s and takes no more attempts", call.Status)
 	}
-	if !external && maximum != nil && call.AttemptsCount >= *maximum {
-		return conflict("the call is %s and has reached the maximum of %d attempts", call.Status, *maximum)
-	}
-	if call.AttemptsCount >= apitype.MaxCallAttempts {
-		return conflict("the call is %s and takes no more than %d attempts", call.Status, apitype.MaxCallAttempts)
+	if most, ofOrganization := maxAttempts(external, maximum); call.AttemptsCount >= most {
+		if ofOrganization {
+			return conflict("the call is %s and has reached the maximum of %d attempts", call.Status, most)
+		}
+		return conflict("the call is %s and takes no more than %d attempts", call.Status, most)
 	}
 	attempt := apitype.CallAttempt{UserUUID: r.UserUUID, AttemptAt: now, CreatedAt: now}
 	if r.AttemptAt != nil {
@@ -129,6 +129,15 @@ func attemptCall(call *apitype.Call, external bool, maximum *int, r apitype.AddA
 	call.AttemptsCount++
 	call.LastUpdatedAt = now
 	return nil
+}
+
+// maxAttempts is how many attempts a call takes, and whether its organization says so: for the
+// operation, and for the queue, which gives no call that takes none. Spec gap: C5.
+func maxAttempts(external bool, ofOrganization *int) (most int, isSetting bool) {
+	if external || ofOrganization == nil || *ofOrganization > apitype.MaxCallAttempts {
+		return apitype.MaxCallAttempts, false
+	}
+	return *ofOrganization, true
 }
 
 // newCall is the call that a creation describes. Spec gaps: C3, C9.

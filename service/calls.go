@@ -294,18 +294,11 @@ func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m M
 	now := s.present()
 	line := c.audited(AuditCallAttempt, id, now).by(request.UserUUID)
 	return s.changeCall(ctx, c, line, m, func(tx Tx, row *CallRow, call *apitype.Call) (bool, error) {
-		organization, err := tx.Organization(row.Owner)
+		organization, err := tx.OrganizationInForce(row.Owner)
 		if err != nil {
 			return false, err
 		}
-		if err := attemptCall(call, row.External, organization.MaxCallAttempts, request, now); err != nil {
-			return false, err
-		}
-		if most := organization.MaxCallAttempts; most != nil && !row.External && call.AttemptsCount >= *most {
-			// The call waits no more, unless the maximum is raised meanwhile: then this meets that.
-			return true, tx.UpdateOrganization(organization)
-		}
-		return true, nil
+		return true, attemptCall(call, row.External, organization.MaxCallAttempts, request, now)
 	}, func(tx Tx, row CallRow, call apitype.Call) error {
 		return attempted(tx, row, call, request.UserUUID, now)
 	})

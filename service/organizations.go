@@ -38,8 +38,9 @@ func (s *Service) SetOrganization(ctx context.Context, id apitype.UUID, set func
 	if err != nil {
 		return Organization{}, err
 	}
-	err = s.update(ctx, "change the organization", func(tx Tx) error {
-		if o, err = tx.Organization(id); errors.Is(err, ErrNoRow) {
+	// Shared: the attempts that were recorded while it waited for the organization are seen.
+	err = described("change the organization", s.store.UpdateShared(ctx, func(tx Tx) error {
+		if o, err = tx.OrganizationToSet(id); errors.Is(err, ErrNoRow) {
 			return &Error{Kind: NotFound, Detail: "there is no organization " + id.String()}
 		}
 		if err != nil {
@@ -52,7 +53,7 @@ func (s *Service) SetOrganization(ctx context.Context, id apitype.UUID, set func
 		}
 		line := AuditLine{At: now, Operation: AuditOrganizationSet, Record: &id, Fields: strings.Join(before.changed(o), ",")}
 		return errors.Join(attemptsLimited(tx, o, before.MaxCallAttempts, now), tx.Audit(line))
-	})
+	}))
 	return o, err
 }
 

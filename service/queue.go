@@ -51,7 +51,7 @@ type QueueRow struct {
 // one place that decides: what the store looks for is kept as it says, in the transaction of
 // each change of what it reads.
 func (q QueueRow) eligibleAt() *apitype.Time {
-	if q.OptedOut || (!q.External && q.MaxAttempts != nil && q.Attempts >= *q.MaxAttempts) { // Spec gap: C5
+	if most, _ := maxAttempts(q.External, q.MaxAttempts); q.OptedOut || q.Attempts >= most { // Spec gap: C5
 		return nil
 	}
 	at := q.RequestedAt
@@ -172,7 +172,8 @@ func personChanged(tx Tx, id apitype.UUID, person apitype.Person, now apitype.Ti
 }
 
 // attemptsLimited decides anew about the calls that have as many attempts as an organization's
-// maximum was, or is now.
+// maximum was, or is now. Their rows are written in any case: who decides about one of them by the
+// maximum of before then meets that.
 func attemptsLimited(tx Tx, o Organization, before *int, now apitype.Time) error {
 	least := before
 	if least == nil || (o.MaxCallAttempts != nil && *o.MaxCallAttempts < *least) {
@@ -181,16 +182,11 @@ func attemptsLimited(tx Tx, o Organization, before *int, now apitype.Time) error
 	if least == nil {
 		return nil
 	}
-	persons, err := tx.PersonsOfAttempts(o.UUID, *least)
+	rows, err := tx.QueueOfAttempts(o.UUID, *least)
 	if err != nil {
 		return err
 	}
-	for _, person := range persons {
-		if err := lookAgain(tx, person, now, nil); err != nil {
-			return err
-		}
-	}
-	return nil
+	return lookAt(tx, rows, now, func(*QueueRow) bool { return true })
 }
 
 // attempted is what an attempt means to the queue: it ends the lease of the call, and uses up

@@ -111,6 +111,10 @@ type Tx interface {
 	InsertAccount(a Account) error
 	UpdateAccount(a Account) error
 	InsertOrganization(o Organization) error
+	// OrganizationInForce is one whose settings nobody changes before the transaction ends, and
+	// OrganizationToSet one that nobody else holds so.
+	OrganizationInForce(id apitype.UUID) (Organization, error)
+	OrganizationToSet(id apitype.UUID) (Organization, error)
 	UpdateOrganization(o Organization) error
 	InsertUser(u apitype.RecruiterUser) error
 	InsertFocusArea(a FocusArea) error
@@ -136,9 +140,9 @@ type Tx interface {
 	UpdateQueueRow(q QueueRow) error
 	DeleteQueueRow(call apitype.UUID) error
 	QueueOfPerson(person apitype.UUID) ([]QueueRow, error)
-	// PersonsOfAttempts are those of an organization with a service-managed call that waits and
-	// has so many attempts at least.
-	PersonsOfAttempts(organization apitype.UUID, least int) ([]apitype.UUID, error)
+	// QueueOfAttempts is what waits of an organization's service-managed calls with so many
+	// attempts at least.
+	QueueOfAttempts(organization apitype.UUID, least int) ([]QueueRow, error)
 	// NextInQueue is the first calls of the queue, up to the query's limit: nobody else takes
 	// these before the transaction ends. It passes over those that others hold.
 	NextInQueue(q QueueQuery) ([]QueueRow, error)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -562,50 +563,111 @@ func testQueueMaximum(t *testing.T, f *floor) {
 	}
 }
 
-// TestAttemptBesideAMaximum raises an organization's maximum of attempts while another process
-// records the last one: the call goes on waiting.
+// TestAttemptBesideAMaximum changes an organization's maximum of attempts while another process
+// records an attempt, before or after that has seen the organization: the call waits, and an attempt
+// is accepted, exactly when fewer were made than the maximum is now.
 func TestAttemptBesideAMaximum(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
-	h := servicetest.NewOn(t, servicetest.Clusters("", servicetest.NewServer(t)))
-	owner := h.OrganizationWith(service.Organization{OrganizationReference: apitype.OrganizationReference{Name: "A", Abbreviation: "A"}, MaxCallAttempts: new(1)})
-	_, call, _ := h.LoadForChanges(owner)
-	raise := sync.OnceFunc(func() {
-		if _, err := h.Service.SetOrganization(t.Context(), owner, func(o *service.Organization) { o.MaxCallAttempts = new(5) }); err != nil {
-			t.Error(err)
-		}
-	})
-	another, err := service.New(t.Context(), service.Options{Store: betweenStore{h.Store, raise}, Now: h.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	caller := service.Caller{Account: h.Account()}
-	if _, err := another.AddAttempt(t.Context(), caller, call, nil, apitype.AddAttemptRequest{}); err != nil {
-		t.Fatal(err)
-	}
-	h.Clock.Advance(5 * time.Hour)
-	if state := h.Do(h.Token(), "GET", "/fundesk/v1/queue", "").Object(); state["waiting"] != 1.0 {
-		t.Errorf("got %v, want the call to wait", state)
+	for name, row := range map[string]struct {
+		from, to int
+		seen     bool // The attempt has seen the organization.
+		accepted int
+		waiting  float64
+	}{
+		"raised before": {1, 5, false, http.StatusOK, 1}, "raised after": {1, 5, true, http.StatusOK, 1},
+		"lowered before": {5, 1, false, http.StatusConflict, 0}, "lowered after": {5, 1, true, http.StatusConflict, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := servicetest.NewOn(t, servicetest.Clusters("", servicetest.NewServer(t)))
+			owner := h.OrganizationWith(service.Organization{OrganizationReference: apitype.OrganizationReference{Name: "A", Abbreviation: "A"}, MaxCallAttempts: &row.from})
+			_, call, _ := h.LoadForChanges(owner)
+			set := make(chan error, 1)
+			change := sync.OnceFunc(func() {
+				go func() {
+					_, err := h.Service.SetOrganization(context.WithoutCancel(t.Context()), owner, func(o *service.Organization) { o.MaxCallAttempts = &row.to })
+					set <- err
+				}()
+				if !row.seen {
+					set <- <-set
+					return
+				}
+				select {
+				case err := <-set: // It did not wait for the attempt: what comes of that is seen below.
+					set <- err
+				case <-time.After(200 * time.Millisecond):
+				}
+			})
+			another, err := service.New(t.Context(), service.Options{Store: betweenStore{h.Store, change, row.seen}, Now: h.Clock.Now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := another.AddAttempt(t.Context(), service.Caller{Account: h.Account()}, call, nil, apitype.AddAttemptRequest{}); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-set; err != nil {
+				t.Fatal(err)
+			}
+			h.Clock.Advance(5 * time.Hour)
+			token := h.Token()
+			if state := h.Do(token, "GET", "/fundesk/v1/queue", "").Object(); state["waiting"] != row.waiting {
+				t.Errorf("got %v, want %v waiting", state, row.waiting)
+			}
+			if got := h.Do(token, "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt", "{}"); got.Status != row.accepted {
+				t.Errorf("got %d for another attempt, want %d", got.Status, row.accepted)
+			}
+		})
 	}
 }
 
-// betweenStore lets something happen after a change has read the organization.
+// TestMostAttempts makes a call of another system wait that takes no more attempts: it is not given.
+func TestMostAttempts(t *testing.T) { onEngines(t, testMostAttempts) }
+
+func testMostAttempts(t *testing.T, f *floor) {
+	attempts := func(n int) string {
+		one := fmt.Sprintf(`{"createdAt":%q}`, apitype.NewTime(f.Clock.Now().Add(-24*time.Hour)))
+		return strings.Repeat(one+",", n-1) + one
+	}
+	external := func(n int) apitype.UUID {
+		return f.created("/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,"externalMetadata":{"applicationName":"dialler"},"attempts":[%s]}`,
+			f.person("null"), apitype.NewTime(f.Clock.Now().Add(-time.Hour)), attempts(n)))
+	}
+	full, nearly := external(1_000), external(999)
+	if got := callsOf(f.take(f.users[0], `,"count":2`)); !cmp.Equal(got, []apitype.UUID{nearly}) {
+		t.Errorf("got %v, want %s alone", got, nearly)
+	}
+	f.want(http.StatusConflict, "PUT", "/api/v1/calls/"+full.String()+"/actions/add-attempt", "{}")
+	f.want(http.StatusOK, "PUT", "/api/v1/calls/"+nearly.String()+"/actions/add-attempt", "{}")
+	f.Clock.Advance(5 * time.Hour)
+	if got := f.state("").Waiting; got != 0 {
+		t.Errorf("got %d waiting, want none that takes no attempt", got)
+	}
+}
+
+// betweenStore lets something happen before or after a change has read the organization.
 type betweenStore struct {
 	*sqlstore.Store
 	between func()
+	after   bool
 }
 
 func (s betweenStore) Update(ctx context.Context, change func(service.Tx) error) error {
-	return s.Store.Update(ctx, func(tx service.Tx) error { return change(betweenTx{tx, s.between}) })
+	return s.Store.Update(ctx, func(tx service.Tx) error { return change(betweenTx{tx, s}) })
 }
 
 type betweenTx struct {
 	service.Tx
-	between func()
+	store betweenStore
 }
 
-func (t betweenTx) Organization(id apitype.UUID) (o service.Organization, err error) {
-	o, err = t.Tx.Organization(id)
-	t.between()
+func (t betweenTx) OrganizationInForce(id apitype.UUID) (o service.Organization, err error) {
+	if !t.store.after {
+		t.store.between()
+	}
+	o, err = t.Tx.OrganizationInForce(id)
+	if t.store.after {
+		t.store.between()
+	}
 	return o, err
 }

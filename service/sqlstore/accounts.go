@@ -130,9 +130,22 @@ func scanOrganization(scan func(...any) error) (o service.Organization, err erro
 	return o, err
 }
 
+const selectOrganization = `SELECT ` + organizationColumns + ` FROM organizations WHERE uuid = $1`
+
 // Organization is one organization.
 func (r *reader) Organization(id apitype.UUID) (service.Organization, error) {
-	return scanOrganization(r.row(`SELECT `+organizationColumns+` FROM organizations WHERE uuid = $1`, identifier(id)).scan)
+	return scanOrganization(r.row(selectOrganization, identifier(id)).scan)
+}
+
+// OrganizationInForce is an organization whose settings stay as they are until the transaction
+// ends.
+func (t *tx) OrganizationInForce(id apitype.UUID) (service.Organization, error) {
+	return scanOrganization(t.row(selectOrganization+t.engine.locking(`SHARE`), identifier(id)).scan)
+}
+
+// OrganizationToSet is an organization that no other transaction holds in force or sets.
+func (t *tx) OrganizationToSet(id apitype.UUID) (service.Organization, error) {
+	return scanOrganization(t.row(selectOrganization+t.engine.locking(`UPDATE`), identifier(id)).scan)
 }
 
 // Organizations are all organizations, by uuid: the engines do not agree on the order

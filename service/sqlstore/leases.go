@@ -225,8 +225,8 @@ func (t *tx) ExtendLease(id apitype.UUID, until, now apitype.Time) error {
 // most, and is how many of them there were of the one of which there were more.
 func (t *tx) ForgetQueue(before apitype.Time, limit int) (most int, err error) {
 	for _, text := range []string{
-		`DELETE FROM queue_leases WHERE lease_uuid IN (SELECT lease_uuid FROM queue_leases WHERE seen_at < $1 ORDER BY seen_at LIMIT $2` + t.engine.skipLocked() + `)`,
-		`DELETE FROM queue_work WHERE work_uuid IN (SELECT work_uuid FROM queue_work WHERE done_at < $1 ORDER BY done_at LIMIT $2` + t.engine.skipLocked() + `)`,
+		`DELETE FROM queue_leases WHERE lease_uuid IN (SELECT lease_uuid FROM queue_leases WHERE seen_at < $1 ORDER BY seen_at LIMIT $2` + t.engine.locking(`UPDATE SKIP LOCKED`) + `)`,
+		`DELETE FROM queue_work WHERE work_uuid IN (SELECT work_uuid FROM queue_work WHERE done_at < $1 ORDER BY done_at LIMIT $2` + t.engine.locking(`UPDATE SKIP LOCKED`) + `)`,
 	} {
 		n, err := t.exec(text, before.UnixMilli(), limit)
 		if err != nil {

@@ -15,10 +15,10 @@ func (r *reader) Kept(id apitype.UUID) (service.Kept, error) { return r.kept(id,
 // adds to it.
 func (t *tx) HoldKept(id apitype.UUID) (service.Kept, error) {
 	// Who adds something holds the person, so that it is there when the person can be had.
-	if _, err := t.identifiers(`SELECT uuid FROM persons t WHERE uuid = $1`+t.engine.forUpdate(`t`), identifier(id)); err != nil {
+	if _, err := t.identifiers(`SELECT uuid FROM persons t WHERE uuid = $1`+t.engine.locking(`UPDATE OF t`), identifier(id)); err != nil {
 		return service.Kept{}, err
 	}
-	return t.kept(id, t.engine.forUpdate(`t`))
+	return t.kept(id, t.engine.locking(`UPDATE OF t`))
 }
 
 func (r *reader) kept(id apitype.UUID, lock string) (k service.Kept, err error) {
@@ -176,7 +176,7 @@ func (t *tx) RewriteTransaction(x service.TransactionRow) error {
 // PersonToRefer is a person that a new record is about: nobody erases them before the transaction
 // ends, or the transaction is run again.
 func (t *tx) PersonToRefer(id apitype.UUID, scope service.Scope) (service.PersonRow, error) {
-	return t.person(id, scope, t.engine.forReference())
+	return t.person(id, scope, t.engine.locking(`KEY SHARE`))
 }
 
 // LoadsAlone lets no load and no erasure run at one time: a load names persons long before it ends.

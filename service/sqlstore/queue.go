@@ -144,9 +144,21 @@ func (r *reader) queueRows(text string, args []any, beside ...func(*service.Queu
 // after it.
 func (t *tx) QueueOfPerson(person apitype.UUID) ([]service.QueueRow, error) {
 	if !t.shared {
-		return t.queueRows(queueFacts+` WHERE c.person_uuid = $1`+t.engine.forUpdate(`c`), []any{identifier(person)})
+		return t.queueRows(queueFacts+` WHERE c.person_uuid = $1`+t.engine.locking(`UPDATE OF c`), []any{identifier(person)})
 	}
-	ids, err := t.identifiers(`SELECT call_uuid FROM queue_calls WHERE person_uuid = $1`+t.engine.skipLocked(), identifier(person))
+	return t.lockedRows(`SELECT call_uuid FROM queue_calls WHERE person_uuid = $1`+t.engine.locking(`UPDATE SKIP LOCKED`), identifier(person))
+}
+
+// QueueOfAttempts is what waits of an organization's service-managed calls with so many attempts
+// at least, locked and read like QueueOfPerson; whoever holds one of them is waited for.
+func (t *tx) QueueOfAttempts(organization apitype.UUID, least int) ([]service.QueueRow, error) {
+	return t.lockedRows(`SELECT call_uuid FROM queue_calls WHERE owner = $1 AND external = 0 AND attempts >= $2 ORDER BY call_uuid`+t.engine.locking(`UPDATE`),
+		identifier(organization), least)
+}
+
+// lockedRows reads calls that wait when the query that finds them has locked them.
+func (t *tx) lockedRows(query string, args ...any) ([]service.QueueRow, error) {
+	ids, err := t.identifiers(query, args...)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
@@ -162,7 +174,7 @@ const mostWoken = 5000
 // since.
 func (t *tx) WakeQueue(now apitype.Time) error {
 	_, err := t.exec(`UPDATE queue_calls SET ready = 1 WHERE call_uuid IN (
-		SELECT call_uuid FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at LIMIT $2`+t.engine.forUpdate(`queue_calls`)+`)`, now.UnixMilli(), mostWoken)
+		SELECT call_uuid FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at LIMIT $2`+t.engine.locking(`UPDATE`)+`)`, now.UnixMilli(), mostWoken)
 	return err
 }
 
@@ -172,11 +184,6 @@ func (t *tx) Rang(person apitype.UUID, at apitype.Time) error {
 		ON CONFLICT (person_uuid) DO UPDATE SET rung_at = excluded.rung_at WHERE queue_rings.rung_at < excluded.rung_at`,
 		identifier(person), at.UnixMilli())
 	return err
-}
-
-// PersonsOfAttempts are those whose calls have so many attempts.
-func (t *tx) PersonsOfAttempts(organization apitype.UUID, least int) ([]apitype.UUID, error) {
-	return t.identifiers(`SELECT DISTINCT person_uuid FROM queue_calls WHERE owner = $1 AND external = 0 AND attempts >= $2`, identifier(organization), least)
 }
 
 // BusyPersons are those of some persons that were rung or are in a lease.

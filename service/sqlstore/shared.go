@@ -17,11 +17,7 @@ func (e *sqliteEngine) clockAhead(context.Context) (time.Duration, error) { retu
 
 func (e *sqliteEngine) sharesQueue() bool { return false }
 
-func (e *sqliteEngine) skipLocked() string { return `` }
-
-func (e *sqliteEngine) forUpdate(string) string { return `` }
-
-func (e *sqliteEngine) forReference() string { return `` }
+func (e *sqliteEngine) locking(string) string { return `` }
 
 func (e *sqliteEngine) loadsAlone(*conn, bool) error { return nil }
 
@@ -46,11 +42,7 @@ func (e *postgresEngine) updateShared(ctx context.Context, change func(*conn) er
 
 func (e *postgresEngine) sharesQueue() bool { return true }
 
-func (e *postgresEngine) skipLocked() string { return ` FOR UPDATE SKIP LOCKED` }
-
-func (e *postgresEngine) forUpdate(of string) string { return ` FOR UPDATE OF ` + of }
-
-func (e *postgresEngine) forReference() string { return ` FOR KEY SHARE` }
+func (e *postgresEngine) locking(strength string) string { return ` FOR ` + strength }
 
 func (e *postgresEngine) loadsAlone(c *conn, load bool) error {
 	text := `SELECT pg_advisory_xact_lock(7305804402567)`

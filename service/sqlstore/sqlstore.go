@@ -64,11 +64,8 @@ type engine interface {
 	clockAhead(ctx context.Context) (time.Duration, error)
 	// sharesQueue reports whether several take from the queue at one time.
 	sharesQueue() bool
-	// skipLocked and forUpdate end a query of rows that are about to be changed.
-	skipLocked() string
-	forUpdate(of string) string
-	// forReference ends a query of a row that a new one is about to name.
-	forReference() string
+	// locking ends a query of rows that others must not change meanwhile, or not take.
+	locking(strength string) string
 	// loadsAlone waits until no erasure runs, of a load, and else until no load does.
 	loadsAlone(c *conn, load bool) error
 	// scrub takes from the files what is left in them of values that were erased; nil: of any.
