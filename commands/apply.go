@@ -179,7 +179,7 @@ func (a *applier) identify(k *keyedRow) {
 // *bulk.Mistakes where the row is wrong.
 func (a *applier) compare(ctx context.Context, client *apiclient.Client, k keyedRow) (*plannedLine, error) {
 	if k.problem != "" {
-		return nil, &bulk.Mistakes{Row: k.Row, What: []string{k.problem}}
+		return nil, a.mistaken(k, k.problem, nil)
 	}
 	if k.isDone {
 		return nil, nil
@@ -192,7 +192,7 @@ func (a *applier) compare(ctx context.Context, client *apiclient.Client, k keyed
 		missing := apiclient.KindOf(err) == apiclient.KindNotFound
 		switch {
 		case missing && !a.flags.create:
-			return nil, &bulk.Mistakes{Row: k.Row, What: []string{"uuid: " + noSuchRecord}, Cause: err}
+			return nil, a.mistaken(k, "uuid: "+noSuchRecord, err)
 		case err != nil && !missing:
 			return nil, err
 		}
@@ -205,6 +205,12 @@ func (a *applier) compare(ctx context.Context, client *apiclient.Client, k keyed
 		return &line, nil
 	}
 	return a.difference(k, raw, etag)
+}
+
+// mistaken is a row without a record: why, and what else is wrong with it by itself.
+func (a *applier) mistaken(k keyedRow, why string, cause error) *bulk.Mistakes {
+	d := &comparison{reader: a.reader, object: map[string]any{}}
+	return &bulk.Mistakes{Row: k.Row, What: append([]string{why}, d.mistakes(k.values)...), Cause: cause}
 }
 
 // difference is the change that makes a record say what its row says, nil for none.

@@ -54,6 +54,34 @@ func (d *comparison) change(id apitype.UUID, values []rowValue, raw json.RawMess
 	return d.reader.shape.update(id, d.object, raw)
 }
 
+// mistakes is what is wrong with a row whose record is not known.
+func (d *comparison) mistakes(values []rowValue) []string {
+	for _, v := range values {
+		field, can := fieldNamed(d.reader.shape.updates, v.name)
+		switch {
+		case v.isEmpty():
+		case can:
+			if value, err := d.reader.valueOf(field, v); err != nil {
+				d.wrong.Add(pointerOf(v.name), "%s", err)
+			} else {
+				setPath(d.object, field.path, value)
+			}
+		case !d.reader.isName(v.name):
+			d.notField(v)
+		}
+	}
+	if len(d.object) == 0 {
+		return mistakesIn(d.wrong, nil)
+	}
+	_, err := d.reader.shape.update(apitype.NewUUID(), d.object, nil)
+	return mistakesIn(d.wrong, err)
+}
+
+// notField refuses a name that nobody knows.
+func (d *comparison) notField(v rowValue) {
+	d.wrong.Add(pointerOf(v.name), "is not a field of a %s", d.reader.shape.record)
+}
+
 // field compares one field that can be changed.
 func (d *comparison) field(field bodyField, v rowValue) {
 	shown := apiclient.ShownAs(field.path)
@@ -128,7 +156,7 @@ func (d *comparison) readOnly(v rowValue) {
 	case there || slices.Contains(columnsOf(d.reader.shape.record), v.name):
 		d.wrong.Add(pointerOf(v.name), "cannot be changed, and differs from the record")
 	default:
-		d.wrong.Add(pointerOf(v.name), "is not a field of a %s", d.reader.shape.record)
+		d.notField(v)
 	}
 }
 

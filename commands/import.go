@@ -79,6 +79,7 @@ type rowRun struct {
 	read      int // Lines so far.
 	done      int // Lines of earlier runs.
 	unchanged int // Lines that say what the record says.
+	created   int // Records that were created.
 }
 
 // run reads the file, has its lines made into changes, and sends them.
@@ -380,8 +381,11 @@ func (r *rowRun) watch(ctx context.Context, job *bulk.Job) error {
 	}
 	progress := newProgress(r.session, r.lines.Len)
 	job.Each = func(line bulk.Line, result bulk.Result, err error) {
-		if err != nil {
+		switch {
+		case err != nil:
 			r.wrong.add(bulk.Mistakes{Row: line.Row, What: []string{bulk.Reasons(err)}, Cause: err})
+		case line.Change.Operation().Creates:
+			r.created++
 		}
 		printed.add(result)
 		progress.step()
@@ -428,6 +432,15 @@ func (i *imported) close() error {
 	return i.err
 }
 
+// worked tells how many records were created and how many changed.
+func (r *rowRun) worked(all int) string {
+	text := fmt.Sprintf("%d %s", all, r.verb.done)
+	if r.created > 0 && r.verb.done != created {
+		text = fmt.Sprintf("%d %s, %d %s", all-r.created, r.verb.done, r.created, created)
+	}
+	return text
+}
+
 // conclude says how a run ended; why is what stopped it early.
 func (r *rowRun) conclude(why error, p *progress) error {
 	hint := "run it again with --results FILE to be able to go on"
@@ -438,18 +451,19 @@ func (r *rowRun) conclude(why error, p *progress) error {
 		return withHint(&apiclient.Error{Kind: apiclient.KindInterrupted, Message: fmt.Sprintf("interrupted after %d of %d lines", p.done, p.total), Err: err}, hint)
 	}
 	worked := p.done - r.wrong.count
+	told := r.worked(worked)
 	if why != nil {
 		if worked == 0 { // Nothing was done: it is not a part that failed.
 			return withHint(why, hint)
 		}
-		message := fmt.Sprintf("stopped after %d of %d lines, %d of them %s: %s", p.done, p.total, worked, r.verb.done, why)
+		message := fmt.Sprintf("stopped after %d of %d lines (%s): %s", p.done, p.total, told, why)
 		return withHint(&apiclient.Error{Kind: apiclient.KindPartial, Message: message, Err: why}, hint)
 	}
 	unchanged := ""
 	if r.unchanged > 0 {
 		unchanged = fmt.Sprintf("%d unchanged, ", r.unchanged)
 	}
-	r.session.note("%d %s, %s%d failed", worked, r.verb.done, unchanged, r.wrong.count)
+	r.session.note("%s, %s%d failed", told, unchanged, r.wrong.count)
 	if r.wrong.count == 0 {
 		return nil
 	}
