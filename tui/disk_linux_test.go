@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/durable/privileged"
 )
 
 // smallDisk is a disk of its own, so small that it can be filled: full takes all of its
@@ -18,17 +19,7 @@ import (
 func smallDisk(t *testing.T) (dir string, fill func() (free func())) {
 	t.Helper()
 	dir = t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=256k,mode=0700"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("mount a small disk: %v", err)
-		}
-		t.Skipf("a small disk cannot be mounted: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
-			t.Errorf("unmount: %v", err)
-		}
-	})
+	privileged.Mount(t, dir, "256k")
 	return dir, func() func() {
 		t.Helper()
 		path := filepath.Join(dir, "filler")

@@ -1,18 +1,17 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/durable/privileged"
 )
 
 // writing creates persons over HTTP and remembers which of them were acknowledged.
@@ -83,38 +82,12 @@ func (e environment) ended(c child) {
 	}
 }
 
-// mountSmall puts a file system of 16 MB at a folder, with sudo where the tests are not
-// run by root. Where neither may, the test is skipped; in CI it fails.
-func mountSmall(t *testing.T, folder string) {
-	t.Helper()
-	err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=16m")
-	unmount := func() error { return syscall.Unmount(folder, syscall.MNT_DETACH) }
-	if errors.Is(err, syscall.EPERM) {
-		sudo := func(args ...string) error {
-			return exec.CommandContext(context.WithoutCancel(t.Context()), "sudo", append([]string{"-n"}, args...)...).Run()
-		}
-		err = sudo("mount", "-t", "tmpfs", "-o", "size=16m,mode=0777", "tmpfs", folder)
-		unmount = func() error { return sudo("umount", "--lazy", folder) }
-	}
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("mount a small file system: %v", err)
-		}
-		t.Skipf("mount a small file system: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := unmount(); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // TestFullDisk fills a small file system under the program: changes that do not fit are
 // refused and not kept, reading goes on, and with space there is writing again.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
-	mountSmall(t, e.folder)
+	privileged.Mount(t, e.folder, "16m")
 	w := newWriting(e)
 	running := e.child()
 	w.url = running.url

@@ -1,0 +1,40 @@
+// Package privileged prepares for tests what root alone may: with sudo where the tests are
+// run by another user. Where neither may, the test is skipped, and fails under CI.
+package privileged
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+)
+
+// Nobody is a user that runs no tests.
+const Nobody = 65534
+
+// GiveToNobody makes a file or folder another user's until the test ends.
+func GiveToNobody(t testing.TB, path string) {
+	t.Helper()
+	if err := chown(path, Nobody); err != nil {
+		leaveOut(t, "give a file to another user", err)
+	}
+	t.Cleanup(func() { _ = chown(path, os.Getuid()) }) // It may be gone; its folder must be removed.
+}
+
+// chown gives a path to a user.
+func chown(path string, user int) error {
+	err := os.Lchown(path, user, -1)
+	if os.IsPermission(err) {
+		err = exec.Command("sudo", "-n", "chown", "--no-dereference", strconv.Itoa(user), path).Run()
+	}
+	return err
+}
+
+// leaveOut ends a test that cannot be prepared.
+func leaveOut(t testing.TB, what string, err error) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatalf("%s: %v", what, err)
+	}
+	t.Skipf("%s needs root or sudo: %v", what, err)
+}

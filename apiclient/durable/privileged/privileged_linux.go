@@ -1,0 +1,31 @@
+package privileged
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"testing"
+)
+
+// Mount puts a file system in memory at a folder until the test ends. Its size is as the
+// options of tmpfs have it, such as 16m.
+func Mount(t testing.TB, folder, size string) {
+	t.Helper()
+	options := "mode=0700,uid=" + strconv.Itoa(os.Getuid()) + ",size=" + size
+	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, options); err == nil {
+		t.Cleanup(func() { ended(t, syscall.Unmount(folder, syscall.MNT_DETACH)) })
+		return
+	}
+	if err := exec.Command("sudo", "-n", "mount", "-t", "tmpfs", "-o", options, "tmpfs", folder).Run(); err != nil {
+		leaveOut(t, "mount a small disk", err)
+	}
+	t.Cleanup(func() { ended(t, exec.Command("sudo", "-n", "umount", "--lazy", folder).Run()) })
+}
+
+func ended(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Errorf("unmount: %v", err)
+	}
+}
