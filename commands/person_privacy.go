@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +35,8 @@ func personExport(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "export UUID", Short: "Print everything that the service keeps of a person, as JSON", Args: needExactly(1),
 		Long: "Print the person with calls, pledges, transactions, signature files, marks, what the queue keeps, and who\n" +
-			"touched it, so that an answer to their request leaves nothing out; notes may speak of others: read it first. The account needs the permission persons:erase.",
+			"touched it, so that an answer to their request leaves nothing out; notes may speak of others: read it first. The\n" +
+			"account needs the permission persons:erase.",
 		Example: "  fundesk person export 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 -o json > answer.json\n" +
 			"  fundesk person export 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --jq '.calls[].notes'",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -67,8 +69,9 @@ func personErase(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "erase UUID --reason TEXT", Short: "Erase what the service knows of a person, for good", Args: needExactly(1),
 		Long: "Erase a person: amounts, dates, codes and links stay for the books, and nothing else. It asks first, and names\n" +
-			"the person's organization and the service; off a terminal it needs --yes. The reason is kept in the audit: it must not tell who the person is. fundesk doctor --person UUID shows\n" +
-			"what this computer still holds. The account needs the permission persons:erase.",
+			"the person's organization and the service; off a terminal it needs --yes. The reason is kept in the audit: it must\n" +
+			"not tell who the person is. fundesk doctor --person UUID shows what this computer still holds. The account needs\n" +
+			"the permission persons:erase.",
 		Example: "  fundesk person erase 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --reason 'request 2026-17' --dry-run\n" +
 			"  fundesk person erase 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --reason 'request 2026-17' --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -132,5 +135,17 @@ func (s *session) erasePerson(ctx context.Context, id apitype.UUID, erasure apic
 	if err != nil {
 		return outcomeOf(false, err)
 	}
+	s.noteUnclean(answer.Body)
 	return printAnswer(s, options, answer)
+}
+
+// noteUnclean tells of files of the service in which an erased person still lies.
+func (s *session) noteUnclean(erasure []byte) {
+	var done struct {
+		Scrubbed struct{ Later []string }
+	}
+	if json.Unmarshal(erasure, &done) == nil && len(done.Scrubbed.Later) > 0 { // Another service may answer otherwise.
+		s.warn("what was erased lies in the unused space of the service's tables %s until its operator has them written anew: VACUUM FULL, in a quiet hour",
+			strings.Join(done.Scrubbed.Later, ", "))
+	}
 }
