@@ -229,7 +229,7 @@ func (s *session) reply(ctx context.Context) (string, error) {
 // tellCall says what is to be known before the number is dialled, once for each call, and
 // what can be taken back.
 func (l *lineDesk) tellCall() {
-	if held := l.HeldText(); held != "" {
+	if held := l.HeldText("u"); held != "" {
 		l.say("%s", held)
 	}
 	if l.Call == nil {

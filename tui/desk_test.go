@@ -2,6 +2,8 @@ package tui
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -327,12 +329,16 @@ func TestOfflineChangesStayInTheOutbox(t *testing.T) {
 	w := newWorld(t)
 	network := &flaky{RoundTripper: w.Transport()}
 	w.through(t, network)
+	w.options.ConfigDir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(w.options.ConfigDir, "keys.toml"), []byte("[everywhere]\nundo = [\"f9\"]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	m := start(t, w.options, 80, 24)
 	m.press("n")
 	m.see(onCard(1), "Anna Jansen", "VERIFICATION · asked for 4 days ago · never rung\n")
 	network.down.Store(true)
 	m.press("c", "1", "i", "kept", "ctrl+s")
-	m.see("reached: Anna Jansen")
+	m.see("◷ reached: Anna Jansen, sent when the service answers, f9 takes it back for 5 s")
 	m.press("q")
 	if out := m.ended(); !strings.Contains(out, "1 change stays in the outbox") {
 		t.Errorf("farewell: got %q, want the change that stays", out)

@@ -64,8 +64,8 @@ func TestFullDisk(t *testing.T) {
 	m.see("sends reached, 8 characters")
 	m.press("ctrl+s")
 	screen := m.see("not saved", "no space left on device", "nothing was sent", onCard(1), "precious", "[1 reached]")
-	if strings.Contains(screen, "✓ reached") {
-		t.Errorf("screen: got a ✓ for what is not on disk:\n%s", screen)
+	if strings.Contains(screen, "reached: Anna Jansen") {
+		t.Errorf("screen: what is not on disk is said to be done:\n%s", screen)
 	}
 	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
 		t.Errorf("outbox: got %v %v, want nothing", entries, err)
@@ -77,7 +77,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("draft: got %+v %v %v, want all of it", draft, found, err)
 	}
 	m.press("x", "ctrl+s")
-	m.see("✓ reached: Anna Jansen", onCard(4))
+	m.see("◷ reached: Anna Jansen", onCard(4))
 	w.Clock.Advance(6 * time.Second)
 	m.press("q")
 	m.ended()

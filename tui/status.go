@@ -63,8 +63,8 @@ func (a *app) status() string {
 	if said && (len(a.Held) == 0 || !a.Aside) {
 		return widget.Fit(page.Clean(a.Text), width)
 	}
-	if held := a.HeldText(); held != "" {
-		return a.Styles.Good(widget.Fit(a.Styles.OKSign+" "+page.Clean(held), width))
+	if held := a.HeldText(a.KeyOf(page.ActUndo)); held != "" {
+		return a.Styles.Held(widget.Fit(a.Styles.DueSign+" "+page.Clean(held), width))
 	}
 	if a.Trouble != nil {
 		return a.Styles.Bad(widget.Fit("the draft is not saved: "+page.Clean(desk.Cause(a.Trouble)), width))

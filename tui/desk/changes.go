@@ -424,15 +424,18 @@ func (c *Changes) Remaining() (lines []string, err error) {
 	return lines, err
 }
 
-// HeldText says what is held last, and for how long.
-func (c *Changes) HeldText() string {
+// HeldText says what is held last, for how long, and which key takes it back.
+func (c *Changes) HeldText(undo string) string {
 	n := len(c.Held)
 	if n == 0 {
 		return ""
 	}
 	last := c.Held[n-1]
-	left := max(last.Until.Sub(c.Now()).Round(time.Second), 0)
-	text := fmt.Sprintf("%s, sent in %d s, u takes it back", last.Label, int(left.Seconds()))
+	left := int(max(last.Until.Sub(c.Now()).Round(time.Second), 0).Seconds())
+	text := fmt.Sprintf("%s, sent in %d s, %s takes it back", last.Label, left, undo)
+	if c.Offline != "" {
+		text = fmt.Sprintf("%s, sent when the service answers, %s takes it back for %d s", last.Label, undo, left)
+	}
 	if n > 1 {
 		text += fmt.Sprintf(" (%d held)", n)
 	}

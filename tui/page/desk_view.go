@@ -145,7 +145,7 @@ func (d *Desk) queuePane(width, height int) []string {
 			name = "call " + desk.ShortID(c.ID)
 		}
 		if c.Due {
-			name = s.dueSign + " " + name
+			name = s.DueSign + " " + name
 		}
 		text := widget.Fit(name, room) + " " + s.kind(c.Type)(widget.Fit(kindLabel(c.Type, kindWidth), kindWidth)) + widget.FitRight(string(render.AppendAge(nil, d.Now().Sub(c.RequestedAt))), 5)
 		if c.Attempts > 0 {

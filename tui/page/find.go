@@ -93,7 +93,7 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 	for i := top; i < min(len(found), top+room); i++ {
 		donor, state := found[i], "  "
 		if !donor.OpenCall.IsZero() {
-			state = s.dueSign + " "
+			state = s.DueSign + " "
 		}
 		line := state + widget.Fit(Clean(donor.Name), foundName) + " " + widget.Fit(f.desk.Locale.Phone(Clean(donor.Phone)), foundPhone) + " " + Clean(donor.City)
 		if line = widget.Fit(line, width); i == f.cursor {
@@ -114,7 +114,7 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 	if len(found) == mostFound {
 		note = fmt.Sprintf("the first %d; type more", mostFound)
 	}
-	return "Find a donor: name, city, or digits of a number", append(lines, s.Dim(widget.Fit(note+"; "+s.dueSign+" has an open call", width)))
+	return "Find a donor: name, city, or digits of a number", append(lines, s.Dim(widget.Fit(note+"; "+s.DueSign+" has an open call", width)))
 }
 
 // askNewCall asks what a call to a donor without an open one is to be about.
@@ -155,15 +155,15 @@ func (d *Desk) fateText(r desk.Recent) string {
 	switch r.Fate {
 	case desk.FateHeld:
 		if left := d.HeldFor(r); left > 0 {
-			return fmt.Sprintf("%s %s, %d s  %s", s.dueSign, Clean(r.What), int(left.Seconds()+0.5), d.KeyOf(ActUndo))
+			return fmt.Sprintf("%s %s, %d s  %s", s.DueSign, Clean(r.What), int(left.Seconds()+0.5), d.KeyOf(ActUndo))
 		}
-		return s.dueSign + " " + Clean(r.What) + ", on its way"
+		return s.DueSign + " " + Clean(r.What) + ", on its way"
 	case desk.FateWaits:
 		return s.WarnSign + " " + Clean(r.What) + ", waits"
 	case desk.FateRefused:
 		return s.badSign + " " + Clean(r.What) + ", refused"
 	case desk.FateLater:
-		return s.dueSign + " " + Clean(r.What)
+		return s.DueSign + " " + Clean(r.What)
 	case desk.FateEnded:
 		return s.badSign + " " + Clean(r.What)
 	default:

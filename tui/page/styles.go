@@ -15,14 +15,14 @@ type paint func(string) string
 // Styles are the roles that text is drawn in. They use the terminal's own sixteen
 // colours, and each is told by more than its colour: a word, a sign or a weight.
 type Styles struct {
-	Dim, Good, Warn, Bad, Tab, Key                    paint
+	Dim, Good, Held, Warn, Bad, Tab, Key              paint
 	plain, bold, accent, chosen, marked, head, cursor paint
 	kinds                                             map[apitype.CallType]paint
 	border                                            widget.Border
 	rule                                              string // Between panes.
 	line                                              string // One character of a horizontal rule.
-	WarnSign, OKSign                                  string
-	mark, bar, dueSign, badSign                       string
+	WarnSign, OKSign, DueSign                         string
+	mark, bar, badSign                                string
 	steps                                             []string // Heights of a line over days.
 	ascii                                             bool
 }
@@ -43,11 +43,11 @@ func NewStyles(theme string, noColor, ascii bool) Styles {
 	switch theme {
 	case "high-contrast":
 		bold := base.Bold(true)
-		s.Dim, s.Good, s.Warn = s.plain, s.bold, painter(bold.Reverse(true))
+		s.Dim, s.Good, s.Held, s.Warn = s.plain, s.bold, s.bold, painter(bold.Reverse(true))
 		s.Bad, s.accent, s.Key, s.marked = painter(bold.Reverse(true)), painter(bold.Underline(true)), painter(bold.Underline(true)), painter(bold)
 		s.kinds = nil
 	case "calm":
-		s.Good, s.accent, s.Key, s.marked = s.plain, s.bold, s.bold, s.bold
+		s.Good, s.Held, s.accent, s.Key, s.marked = s.plain, s.plain, s.bold, s.bold, s.bold
 		s.Warn, s.Bad = painter(base.Foreground(lipgloss.Yellow)), painter(base.Foreground(lipgloss.Red))
 		s.kinds = nil
 	}
@@ -68,6 +68,7 @@ func baseStyles(noColor, ascii bool) Styles {
 		Dim:    color(base, base.Faint(true)),
 		accent: color(base.Bold(true), base.Foreground(lipgloss.Cyan).Bold(true)),
 		Good:   color(base, base.Foreground(lipgloss.Green)),
+		Held:   color(base, base.Foreground(lipgloss.Blue)),
 		Warn:   color(base.Bold(true), base.Foreground(lipgloss.Yellow).Bold(true)),
 		Bad:    color(base.Bold(true), base.Foreground(lipgloss.Red).Bold(true)),
 		chosen: painter(base.Reverse(true)),
@@ -87,7 +88,7 @@ func baseStyles(noColor, ascii bool) Styles {
 		mark:     "●",
 		WarnSign: "▲",
 		OKSign:   "✓",
-		dueSign:  "◷",
+		DueSign:  "◷",
 		badSign:  "✗",
 		bar:      "█",
 		steps:    strings.Split("▁▂▃▄▅▆▇█", ""),
@@ -95,7 +96,7 @@ func baseStyles(noColor, ascii bool) Styles {
 	}
 	if ascii {
 		s.border, s.rule, s.line = widget.ASCIIBorder, " | ", "-"
-		s.mark, s.WarnSign, s.OKSign, s.bar, s.dueSign, s.badSign = "*", "!", "ok", "#", "@", "x"
+		s.mark, s.WarnSign, s.OKSign, s.bar, s.DueSign, s.badSign = "*", "!", "ok", "#", "@", "x"
 		s.steps = strings.Split("_.,-~=+#", "")
 	}
 	return s
