@@ -208,22 +208,31 @@ func (s *session) connect(ctx context.Context) (*apiclient.Client, error) {
 // endsSoon is how long before its end a token is told of.
 const endsSoon = 14 * 24 * time.Hour
 
-// noteTokenEnd tells of a token that was used and ends soon: the day after, nothing works.
-func (s *session) noteTokenEnd() {
+// tokenEnd is in how many days the token that was used ends, and on which, for one that ends soon: the
+// day after, nothing works. Empty for every other one.
+func (s *session) tokenEnd() string {
 	ends := s.tokenEnds.Load()
 	if ends == nil || ends.IsZero() || s.target == nil {
-		return
+		return ""
 	}
 	left := ends.Sub(s.app.Now())
 	if left <= 0 || left > endsSoon {
+		return ""
+	}
+	return "ends in " + count(int(left/(24*time.Hour)), "day") + ", on " + ends.Local().Format(time.DateOnly)
+}
+
+// noteTokenEnd tells of it.
+func (s *session) noteTokenEnd() {
+	ends := s.tokenEnd()
+	if ends == "" {
 		return
 	}
 	next := "fundesk auth login" + profileFlag(s.target)
 	if s.target.envToken != "" {
 		next = "set another FUNDESK_TOKEN"
 	}
-	s.note("the token for %s ends in %s, on %s; ask who operates the service for another one, then: %s",
-		s.target.service(), count(int(left/(24*time.Hour)), "day"), ends.Local().Format(time.DateOnly), next)
+	s.note("the token for %s %s; ask who operates the service for another one, then: %s", s.target.service(), ends, next)
 }
 
 // network is the way to the service, as the profile and --ca-cert have it.

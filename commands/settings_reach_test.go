@@ -44,6 +44,18 @@ func TestProfileReachesTheDesk(t *testing.T) {
 	}
 }
 
+// The screen begins with the end of a token that is near.
+func TestTokenEndReachesTheScreen(t *testing.T) {
+	t.Parallel()
+	for left, want := range map[time.Duration]string{13*24*time.Hour + time.Hour: "the token ends in 13 days, on 20", 15 * 24 * time.Hour: ""} {
+		s := settingsSession(t, map[string]string{"FUNDESK_TOKEN": tokenOf(left)}, "")
+		screen, err := s.screenOptions(t.Context(), "desk", false)
+		if err != nil || !strings.HasPrefix(screen.Notice, want) || (want == "") != (screen.Notice == "") {
+			t.Errorf("with %s left: got %q, %v, want %q", left, screen.Notice, err, want)
+		}
+	}
+}
+
 // Nobody who asked for no colours gets any, on the whole screen.
 func TestNoColorReachesTheScreen(t *testing.T) {
 	t.Parallel()

@@ -87,6 +87,9 @@ func (s *session) screenOptions(ctx context.Context, page string, ascii bool) (t
 		Options: options, Profile: t.label(), PledgeActions: actions, Locale: s.locale(), Page: page,
 		NoColor: s.flags.noColor || s.app.Getenv("NO_COLOR") != "", ASCII: ascii,
 	}
+	if ends := s.tokenEnd(); ends != "" {
+		screen.Notice = "the token " + ends + ": ask for another one"
+	}
 	if !t.isEmbedded() {
 		screen.Login = "fundesk auth login" + profileFlag(t)
 	}

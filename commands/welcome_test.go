@@ -77,6 +77,12 @@ func TestWelcome(t *testing.T) {
 	}
 }
 
+// tokenOf is what a token looks like that ends after a time.
+func tokenOf(left time.Duration) string {
+	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+	return part(`{"alg":"EdDSA"}`) + "." + part(`{"sub":"a","exp":`+strconv.FormatInt(time.Now().Add(left).Unix(), 10)+`}`) + ".c2ln"
+}
+
 // A token is told of in its last 14 days, by every command that used it, and by none with
 // --quiet.
 func TestTokenEndsSoon(t *testing.T) {
@@ -94,8 +100,7 @@ func TestTokenEndsSoon(t *testing.T) {
 		{15 * day, "call list", ""},
 		{day + day/2, "call list --quiet", ""},
 	} {
-		part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
-		token := part(`{"alg":"EdDSA"}`) + "." + part(`{"sub":"a","exp":`+strconv.FormatInt(time.Now().Add(test.left).Unix(), 10)+`}`) + ".c2ln"
+		token := tokenOf(test.left)
 		_, errs, code := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": token}}.run(t, strings.Fields(test.args)...)
 		if told := strings.Contains(errs, " ends in "); code != 0 || told != (test.want != "") || !strings.Contains(errs, test.want) {
 			t.Errorf("%s with %s left: got exit code %d and %q, want %q", test.args, test.left, code, errs, test.want)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"fundesk/apiclient/apitype"
@@ -236,75 +235,6 @@ func (s *Service) RevokeAccount(ctx context.Context, id apitype.UUID) (account A
 		return errors.Join(tx.UpdateAccount(account), tx.Audit(line))
 	})
 	return account, err
-}
-
-// IssueToken is a new token of an account, valid for ttl. Spec gap: A1.
-func (s *Service) IssueToken(ctx context.Context, id apitype.UUID, ttl time.Duration) (token string, expires apitype.Time, err error) {
-	if ttl < time.Second {
-		return "", expires, &Error{Kind: Invalid, Detail: "a token is valid for a second at least"}
-	}
-	err = s.update(ctx, "issue the token", func(tx Tx) error {
-		account, err := tx.Account(id)
-		switch {
-		case errors.Is(err, ErrNoRow):
-			return &Error{Kind: NotFound, Detail: "there is no account " + id.String()}
-		case err == nil && account.RevokedAt != nil:
-			return &Error{Kind: Invalid, Detail: "the account " + id.String() + " is revoked"}
-		case err != nil:
-			return err
-		}
-		return tx.Audit(AuditLine{At: s.present(), Operation: AuditTokenIssue, Record: &id})
-	})
-	if err != nil {
-		return "", expires, err
-	}
-	known, err := s.keys.latest(ctx)
-	if err != nil {
-		return "", expires, err
-	}
-	return known.all[0].sign(id, s.now(), ttl)
-}
-
-// Authenticate is the account behind a token. What is wrong with a token is not told.
-func (s *Service) Authenticate(ctx context.Context, token string) (account Account, err error) {
-	refusal := &Error{Kind: Unauthenticated, Detail: "the bearer token is missing or not valid"}
-	known, ok, err := s.subject(ctx, token)
-	if err != nil {
-		return Account{}, err
-	}
-	if !ok {
-		return Account{}, refusal
-	}
-	err = s.ask(ctx, "look up the account", func(r Reader) error {
-		account, err = r.Account(known.account)
-		if errors.Is(err, ErrNoRow) || (err == nil && account.RevokedAt != nil) {
-			return refusal
-		}
-		return err
-	})
-	if err != nil {
-		return Account{}, err
-	}
-	if s.tellTokenEnds != nil && known.endsSoon(s.now()) {
-		s.tellTokenEnds(account, known.expires.Add(-tokenLeeway))
-	}
-	return account, nil
-}
-
-// subject is a valid token, also when it is of a key that another process has made meanwhile.
-func (s *Service) subject(ctx context.Context, token string) (valid verifiedToken, ok bool, err error) {
-	known, err := s.keys.fresh(ctx)
-	if err != nil {
-		return valid, false, err
-	}
-	if valid, ok = known.subject(token, s.now()); ok || !known.isOfAnother(token) {
-		return valid, ok, nil
-	}
-	if known, err = s.keys.latest(ctx); err != nil {
-		return valid, false, err
-	}
-	valid, ok = known.subject(token, s.now())
-	return valid, ok, nil
 }
 
 // joined lists values for a message.

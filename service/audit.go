@@ -55,6 +55,7 @@ const (
 	AuditAccountSet      AuditOperation = "account.set"
 	AuditAccountRevoke   AuditOperation = "account.revoke"
 	AuditTokenIssue      AuditOperation = "token.issue"
+	AuditTokenReplace    AuditOperation = "token.replace"
 	AuditKeyRotate       AuditOperation = "key.rotate"
 	AuditOrganizationAdd AuditOperation = "organization.add"
 	AuditOrganizationSet AuditOperation = "organization.set"

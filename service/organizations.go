@@ -96,10 +96,10 @@ func (s *Service) Organizations(ctx context.Context) (organizations []Organizati
 	return organizations, err
 }
 
-// OwnAccount is the account that a program keeps under a name in the database for
+// ownAccount is the account that a program keeps under a name in the database for
 // itself, made when there is none. It sees everything. Processes that race for it get
 // the same.
-func (s *Service) OwnAccount(ctx context.Context, name string) (id apitype.UUID, err error) {
+func (s *Service) ownAccount(ctx context.Context, name string) (id apitype.UUID, err error) {
 	setting := "account:" + name
 	read := func(r Reader) error {
 		text, err := r.Setting(setting)
@@ -118,10 +118,8 @@ func (s *Service) OwnAccount(ctx context.Context, name string) (id apitype.UUID,
 		}
 		id = s.newUUID()
 		account := Account{UUID: id, Name: name, Permissions: Permissions, Scope: Scope{All: true}, CreatedAt: s.present()}
-		if err := accountAudited(tx, account); err != nil {
-			return err
-		}
-		return tx.SetSetting(setting, id.String())
+		own := IssuedToken{UUID: id, Account: id, IssuedAt: account.CreatedAt}
+		return errors.Join(accountAudited(tx, account), tx.InsertToken(own), tx.SetSetting(setting, id.String()))
 	})
 	return id, err
 }

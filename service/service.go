@@ -50,6 +50,7 @@ type Service struct {
 	recordErasure func(id apitype.UUID, at apitype.Time) error
 	auditReads    bool
 	tellTokenEnds func(account Account, at time.Time)
+	uses          tokenUses
 	forgets       atomic.Int64 // When what is old of the queue is deleted next, in milliseconds since 1970.
 }
 

@@ -58,6 +58,10 @@ type Store interface {
 type Reader interface {
 	Account(id apitype.UUID) (Account, error)
 	Accounts() ([]Account, error)
+	// AccountOfToken also is from when on the token is refused before it expires, nil: it is not. A
+	// token of which nothing is kept is ErrNoRow.
+	AccountOfToken(account, token apitype.UUID) (Account, *apitype.Time, error)
+	Tokens(account *apitype.UUID) ([]IssuedToken, error) // Nil: of all accounts.
 	Organization(id apitype.UUID) (Organization, error)
 	Organizations() ([]Organization, error)
 	FocusArea(id apitype.UUID) (FocusArea, error)
@@ -110,6 +114,10 @@ type Tx interface {
 	ChangeSigningSeed(change func(seed []byte) ([]byte, error)) error
 	InsertAccount(a Account) error
 	UpdateAccount(a Account) error
+	InsertToken(t IssuedToken) error
+	EndToken(id apitype.UUID, at apitype.Time) error
+	// UseToken is nothing where the token was used on the day already, or is not there.
+	UseToken(id apitype.UUID, on apitype.Date, expires apitype.Time) error
 	InsertOrganization(o Organization) error
 	// OrganizationInForce is one whose settings nobody changes before the transaction ends, and
 	// OrganizationToSet one that nobody else holds so.

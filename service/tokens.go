@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -47,26 +48,29 @@ func deriveKeys(seed []byte) keys {
 	}
 }
 
-// sign issues a token for an account.
-func (k keys) sign(account apitype.UUID, now time.Time, ttl time.Duration) (string, apitype.Time, error) {
+// sign issues a token for an account. One with the identifier of its account names none.
+func (k keys) sign(id, account apitype.UUID, now time.Time, ttl time.Duration) (string, apitype.Time, error) {
 	expires := now.Add(ttl).Truncate(time.Second)
-	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.RegisteredClaims{
+	claims := jwt.RegisteredClaims{
 		Issuer:    tokenIssuer,
 		Subject:   account.String(),
 		IssuedAt:  jwt.NewNumericDate(now),
 		ExpiresAt: jwt.NewNumericDate(expires),
-	})
+	}
+	if id != account {
+		claims.ID = id.String()
+	}
+	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims)
 	token.Header["kid"] = k.id
 	text, err := token.SignedString(k.private)
 	return text, apitype.NewTime(expires), err
 }
 
 // verify reads a token. Only our own keys in our own algorithm count: what the header
-// says of other keys (jwk, jku, x5u) is never looked at. expires is the last moment at
-// which the token is taken.
-func (k *knownKeys) verify(token string, now time.Time) (account apitype.UUID, expires time.Time, ok bool) {
+// says of other keys (jwk, jku, x5u) is never looked at.
+func (k *knownKeys) verify(token string, now time.Time) (v verifiedToken, ok bool) {
 	if len(token) > maxTokenSize {
-		return account, expires, false
+		return v, false
 	}
 	var claims jwt.RegisteredClaims
 	parsed, err := jwt.ParseWithClaims(token, &claims, func(t *jwt.Token) (any, error) {
@@ -85,10 +89,13 @@ func (k *knownKeys) verify(token string, now time.Time) (account apitype.UUID, e
 		jwt.WithTimeFunc(func() time.Time { return now }),
 	)
 	if err != nil || !parsed.Valid {
-		return account, expires, false
+		return v, false
 	}
-	account, err = apitype.ParseUUID(claims.Subject)
-	return account, claims.ExpiresAt.Add(tokenLeeway), err == nil
+	var problem error
+	v.account, err = apitype.ParseUUID(claims.Subject)
+	v.id, problem = apitype.ParseUUID(cmp.Or(claims.ID, claims.Subject))
+	v.expires = claims.ExpiresAt.Add(tokenLeeway)
+	return v, err == nil && problem == nil
 }
 
 // isOfAnother reports whether a token says that a key signed it which is not known.
@@ -109,21 +116,25 @@ type verifiedTokens struct {
 }
 
 type verifiedToken struct {
+	id      apitype.UUID // That of its account, where it names none.
 	account apitype.UUID
-	expires time.Time
+	expires time.Time     // The last moment at which it is accepted.
 	told    *atomic.Int64 // The day, since 1970, on which it was told that it ends soon.
+	used    *atomic.Int64 // The day on which it was used last.
 }
 
 // soonEnding is how long before its end a token is told of.
 const soonEnding = 14 * 24 * time.Hour
 
 // endsSoon reports whether a token is to be told of: once a day, until it is replaced.
-func (t verifiedToken) endsSoon(now time.Time) bool {
-	if t.expires.Sub(now) > soonEnding {
-		return false
-	}
+func (t verifiedToken) endsSoon(ends, now time.Time) bool {
+	return ends.Sub(now) <= soonEnding && isFirst(t.told, now)
+}
+
+// isFirst reports whether something happens for the first time on a day.
+func isFirst(last *atomic.Int64, now time.Time) bool {
 	today := now.Unix() / (24 * 60 * 60)
-	return t.told.Swap(today) != today
+	return last.Load() != today && last.Swap(today) != today
 }
 
 // maxVerified bounds the memory; past it the cache starts anew.
@@ -138,11 +149,11 @@ func (k *knownKeys) subject(token string, now time.Time) (verifiedToken, bool) {
 	if found {
 		return known, now.Before(known.expires)
 	}
-	account, expires, ok := k.verify(token, now)
+	known, ok := k.verify(token, now)
 	if !ok {
 		return verifiedToken{}, false
 	}
-	known = verifiedToken{account: account, expires: expires, told: new(atomic.Int64)}
+	known.told, known.used = new(atomic.Int64), new(atomic.Int64)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.tokens == nil || len(v.tokens) >= maxVerified {

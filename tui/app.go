@@ -107,6 +107,9 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	if a.Kept, err = page.ReadKept(keptFile(o.StateFile)); err != nil {
 		a.Fail("how the screen was arranged is not known", err)
 	}
+	if o.Notice != "" {
+		a.Say(o.Notice)
+	}
 	a.desk = page.NewDesk(a.Env)
 	a.pages = []page.Page{a.desk, page.NewCalls(a.Env), page.NewPersons(a.Env), page.NewPledges(a.Env), page.NewOutbox(a.Env), page.NewStats(a.Env), page.NewFloor(a.Env)}
 	return a, nil

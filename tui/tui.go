@@ -42,6 +42,7 @@ type Options struct {
 	Mouse          bool     // Clicks and the wheel are taken.
 	Hidden         []string // Actions that the Desk does not have, by their names.
 	Login          string   // The command that logs in again; "" for none.
+	Notice         string   // A message to begin with; "" for none.
 }
 
 // ticksASecond is how often the library looks what it has to set of the terminal. The

@@ -121,21 +121,15 @@ func (p *program) serveSandbox(ctx context.Context, o serveOptions) (err error) 
 
 // fillSandbox makes the records, and a token that sees them all.
 func (p program) fillSandbox(ctx context.Context, o embedded.SampleOptions) (token string, err error) {
-	var account apitype.UUID
 	err = p.with(ctx, func(s *service.Service) error {
-		err := s.LoadIfEmpty(ctx, func(add func(service.LoadRecord) error) error { return embedded.Sample(o, add) })
-		if err != nil {
-			return err
-		}
-		account, err = s.OwnAccount(ctx, "sandbox")
-		return err
+		return s.LoadIfEmpty(ctx, func(add func(service.LoadRecord) error) error { return embedded.Sample(o, add) })
 	})
 	if err != nil {
 		return "", err
 	}
 	p.Now = func() time.Time { return sandboxTokenFrom } // It is issued by a service that lives long ago.
 	err = p.with(ctx, func(s *service.Service) error {
-		token, _, err = s.IssueToken(ctx, account, sandboxTokenLife)
+		token, err = s.OwnToken(ctx, "sandbox", sandboxTokenLife)
 		return err
 	})
 	return token, err

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -28,6 +29,7 @@ type server struct {
 	program  *program
 	options  serveOptions
 	store    *sqlstore.Store // Nil while it is waited for.
+	rules    atomic.Pointer[service.Service]
 	metrics  *metrics
 	front    *front
 	http     *http.Server
@@ -88,6 +90,7 @@ func (s *server) begin(ctx context.Context) error {
 		return errors.Join(fmt.Errorf("serve the database: %w", err), store.Close())
 	}
 	s.store = store
+	s.rules.Store(served)
 	s.metrics.pool(store)
 	s.metrics.oldest(served)
 	s.front.serve(httpapi.New(httpapi.Options{
@@ -183,6 +186,7 @@ func (s *server) Run(ctx context.Context) error {
 		})
 	}
 	beside.Go(func() { s.reloadCertificates(running) })
+	beside.Go(func() { s.saveTokenUses(running) })
 	if s.probes != nil {
 		s.logger.Info("serving metrics", "url", "http://"+reachable(s.probesAt.Addr().String()))
 		beside.Go(func() { failed <- s.probes.Serve(s.probesAt) })
@@ -216,7 +220,40 @@ func (s *server) end(ctx context.Context) error {
 	if err := s.http.Shutdown(ending); err != nil {
 		return errors.Join(fmt.Errorf("end: %w", err), s.http.Close())
 	}
+	saving, cancel := context.WithTimeout(ctx, lastSave)
+	defer cancel()
+	s.saveTokenUse(saving)
 	return nil
+}
+
+// How often it is saved when tokens were used, and how long that may hold up the end.
+const (
+	savePause = time.Minute
+	lastSave  = time.Second
+)
+
+// saveTokenUses saves when tokens were used, now and then.
+func (s *server) saveTokenUses(ctx context.Context) {
+	pause := time.NewTicker(savePause)
+	defer pause.Stop()
+	for {
+		select {
+		case <-pause.C:
+			s.saveTokenUse(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// saveTokenUse saves it once. What a database does not take now it takes the next time, and what a
+// program that is killed had in memory is lost: it is by the day.
+func (s *server) saveTokenUse(ctx context.Context) {
+	if rules := s.rules.Load(); rules != nil {
+		if err := rules.SaveTokenUse(ctx); err != nil {
+			s.logger.Warn("when tokens were used was not saved", "error", told(err))
+		}
+	}
 }
 
 // How often a database that is not there is asked for, and the log says that it is waited for.

@@ -60,11 +60,7 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 			return nil, fmt.Errorf("fill the database: %w", err)
 		}
 	}
-	account, err := rules.OwnAccount(ctx, accountName)
-	if err != nil {
-		return nil, err
-	}
-	token, _, err := rules.IssueToken(ctx, account, tokenLife)
+	token, err := rules.OwnToken(ctx, accountName, tokenLife)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -107,8 +108,12 @@ func attackAuthentication(t *testing.T, w *world) {
 	ours := ed25519.NewKeyFromSeed(seed)
 	head, payload, _ := strings.Cut(w.all, ".")
 	payload, _, _ = strings.Cut(payload, ".")
+	var good map[string]any
+	if data, err := base64.RawURLEncoding.DecodeString(payload); errors.Join(err, json.Unmarshal(data, &good)) != nil {
+		t.Fatal("the token cannot be read")
+	}
 	sign := func(method jwt.SigningMethod, key any, change func(jwt.MapClaims)) string {
-		claims := jwt.MapClaims{"iss": "fundeskd", "sub": w.account.UUID.String(), "iat": w.Clock.Now().Unix(), "exp": w.Clock.Now().Add(time.Hour).Unix()}
+		claims := jwt.MapClaims{"iss": "fundeskd", "jti": good["jti"], "sub": w.account.UUID.String(), "iat": w.Clock.Now().Unix(), "exp": w.Clock.Now().Add(time.Hour).Unix()}
 		if change != nil {
 			change(claims)
 		}
@@ -138,6 +143,9 @@ func attackAuthentication(t *testing.T, w *world) {
 		"expired":                   sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["exp"] = w.Clock.Now().Add(-time.Minute).Unix() }),
 		"for ever":                  sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { delete(c, "exp") }),
 		"of nobody":                 sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["sub"] = apitype.NewUUID().String() }),
+		"that was never issued":     sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["jti"] = apitype.NewUUID().String() }),
+		"that names no token":       sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { delete(c, "jti") }),
+		"with another's name":       sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["sub"] = w.Account().UUID.String() }),
 		"of another issuer":         sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["iss"] = "x" }),
 		"signature cut off":         head + "." + payload + ".",
 		"more claims, same signing": head + "." + base64.RawURLEncoding.EncodeToString([]byte(`{"permissions":["*"]}`)) + w.all[strings.LastIndex(w.all, "."):],

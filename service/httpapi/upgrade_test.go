@@ -64,12 +64,16 @@ func TestDatabaseOfTheFirstVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	handler := httpapi.New(httpapi.Options{Service: rules, Now: now})
-	get := func(path string) (record map[string]any) {
-		t.Helper()
+	ask := func(path string) *httptest.ResponseRecorder {
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
 		request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(earlier(t, "token"))))
 		answer := httptest.NewRecorder()
 		handler.ServeHTTP(answer, request)
+		return answer
+	}
+	get := func(path string) (record map[string]any) {
+		t.Helper()
+		answer := ask(path)
 		if err := json.Unmarshal(answer.Body.Bytes(), &record); answer.Code != http.StatusOK || err != nil {
 			t.Fatalf("%s: got %d %.300s, %v", path, answer.Code, answer.Body, err)
 		}
@@ -107,6 +111,18 @@ func TestDatabaseOfTheFirstVersion(t *testing.T) {
 	}
 	if found, err := store.Check(t.Context()); len(found) > 0 || err != nil {
 		t.Errorf("check: got %v, %v", found, err)
+	}
+	// Its token is found among those of the account, and can be replaced.
+	if err := rules.SaveTokenUse(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := rules.Tokens(t.Context())
+	if len(tokens) != 1 || err != nil || tokens[0].ExpiresAt == nil || fmt.Sprint(tokens[0].UsedOn) != "2026-11-22" {
+		t.Fatalf("got %+v, %v, want the token, with its end and when it was used", tokens, err)
+	}
+	_, _, ended, err := rules.ReplaceTokens(t.Context(), tokens[0].Account, time.Hour, 0)
+	if answer := ask("/api/v1/calls"); len(ended) != 1 || err != nil || answer.Code != http.StatusUnauthorized {
+		t.Errorf("got %v ended, %v, and %d, want it refused", ended, err, answer.Code)
 	}
 }
 

@@ -63,11 +63,19 @@ func (r *reader) scanAccount(scan func(...any) error) (a service.Account, err er
 }
 
 // Account is one account.
-func (r *reader) Account(id apitype.UUID) (a service.Account, err error) {
-	var programs *string // Every request reads its account: who may serve the schema is asked along.
-	row := r.row(`SELECT `+readServedBy+`, `+accountColumns+` FROM accounts WHERE uuid = $1`, identifier(id))
-	a, err = r.scanAccount(func(dest ...any) error { return row.scan(append([]any{&programs}, dest...)...) })
-	return a, cmp.Or(err, checkServedBy(programs))
+func (r *reader) Account(id apitype.UUID) (service.Account, error) {
+	return r.scanAccount(r.row(`SELECT `+accountColumns+` FROM accounts WHERE uuid = $1`, identifier(id)).scan)
+}
+
+// AccountOfToken is the account that every request reads: who may serve the schema is asked along.
+func (r *reader) AccountOfToken(account, token apitype.UUID) (a service.Account, ended *apitype.Time, err error) {
+	var programs *string
+	row := r.row(`SELECT `+readServedBy+`, ended_at, `+accountColumns+`
+		FROM tokens JOIN accounts ON uuid = account_uuid WHERE token_uuid = $1 AND account_uuid = $2`, identifier(token), identifier(account))
+	a, err = r.scanAccount(func(dest ...any) error {
+		return row.scan(append([]any{&programs, nullTimeDest{&ended}}, dest...)...)
+	})
+	return a, ended, cmp.Or(err, checkServedBy(programs))
 }
 
 // Accounts are all accounts, the oldest first.

@@ -272,7 +272,7 @@ func (c *conn) migrate(ctx context.Context, texts []string, past int, refuse boo
 	if version == found {
 		return version, nil
 	}
-	if filled { // Tables that were written anew have no statistics.
+	if filled && version == len(texts) { // All tables are there; those that were written anew have no statistics.
 		if _, err := c.raw.ExecContext(ctx, analyzeOurs()); err != nil {
 			return 0, c.fail(err)
 		}

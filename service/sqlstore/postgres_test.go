@@ -43,7 +43,16 @@ func execute(t *testing.T, database, text string) {
 // being moved away from: what reads works, and what writes is told to come back.
 func TestReadOnlyServer(t *testing.T) {
 	database := onPostgres(t)
-	seed, err := reopen(t, database).SigningSeed(t.Context())
+	primary := reopen(t, database)
+	seed, err := primary.SigningSeed(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := service.New(t.Context(), service.Options{Store: primary})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := rules.OwnToken(t.Context(), "a", time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +72,19 @@ func TestReadOnlyServer(t *testing.T) {
 	}
 	if err := store.PingChanges(t.Context()); service.KindOf(err) != service.Unavailable {
 		t.Errorf("got %v, want it not ready for changes", err)
+	}
+	reads, err := service.New(t.Context(), service.Options{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reads.Authenticate(t.Context(), token); err != nil {
+		t.Errorf("got %v for a token, want it accepted", err)
+	}
+	if err := reads.SaveTokenUse(t.Context()); err != nil {
+		t.Errorf("got %v, want that nothing is saved of its use, without a word", err)
+	}
+	if tokens, err := rules.Tokens(t.Context()); len(tokens) != 1 || tokens[0].UsedOn != nil || err != nil {
+		t.Errorf("got %v, %v, want the token as nobody used it", tokens, err)
 	}
 }
 

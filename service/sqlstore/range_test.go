@@ -32,7 +32,9 @@ func testLaterSchema(t *testing.T, database string) {
 		t.Fatal(err)
 	}
 	account := service.Account{UUID: apitype.NewUUID(), Name: "a", Scope: service.Scope{All: true}, CreatedAt: now}
-	update(t, store, func(tx service.Tx) error { return tx.InsertAccount(account) })
+	update(t, store, func(tx service.Tx) error {
+		return errors.Join(tx.InsertAccount(account), tx.InsertToken(service.IssuedToken{UUID: account.UUID, Account: account.UUID, IssuedAt: now}))
+	})
 	later := fmt.Sprintf(`PRAGMA user_version = %d`, version+1)
 	if strings.HasPrefix(database, "postgres") {
 		later = fmt.Sprintf(`INSERT INTO schema_version VALUES (%d)`, version+1)
@@ -50,7 +52,7 @@ func testLaterSchema(t *testing.T, database string) {
 	}{{version, true}, {version + 1, false}, {version, true}} {
 		update(t, store, func(tx service.Tx) error { return tx.SetSetting("schema-served-by", fmt.Sprint(test.servedBy)) })
 		err := store.Ask(t.Context(), func(r service.Reader) error {
-			_, err := r.Account(account.UUID)
+			_, _, err := r.AccountOfToken(account.UUID, account.UUID)
 			return err
 		})
 		if ping := store.Ping(t.Context()); test.serves != (err == nil && ping == nil) || !test.serves && !(unavailable(err) && unavailable(ping)) {
@@ -132,6 +134,7 @@ func TestInterruptedIndexes(t *testing.T) {
 	for _, text := range []string{
 		`CREATE TABLE before AS SELECT ` + indexes + ` AS indexes`,
 		`UPDATE schema_version SET version = 7`,
+		`DROP TABLE tokens`,
 		`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'calls_by_code'::regclass`,
 		`DROP INDEX pledges_owned`,
 		`CREATE INDEX calls_by_time ON calls (requested_at, uuid)`,

@@ -13,8 +13,9 @@ import (
 // migrations leave it. A migration only adds; one that takes away what earlier programs use raises
 // it, and comes a release after the one that stopped using it.
 // Version 6 has persons who were erased, whom earlier programs would show; version 7 finds lines
-// of the audit by a number that those of version 6 do not write.
-const servedBy = 7
+// of the audit by a number that those of version 6 do not write; version 9 has tokens that were
+// ended, which earlier programs would accept.
+const servedBy = 9
 
 // servedBySetting is where a database says it.
 const servedBySetting = "schema-served-by"

@@ -1,0 +1,290 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+func (p *program) accountCommand() *cobra.Command {
+	return group("account", "Add, list, change and revoke accounts", p.accountAdd(), p.accountList(), p.accountSet(), p.accountRevoke())
+}
+
+// accountView is an account as it is printed. Token only when it was just issued.
+type accountView struct {
+	UUID             apitype.UUID         `json:"uuid"`
+	Name             string               `json:"name"`
+	Token            string               `json:"token,omitempty"`
+	ExpiresAt        *apitype.Time        `json:"expiresAt,omitempty"`
+	Permissions      []service.Permission `json:"permissions"`
+	AllOrganizations bool                 `json:"allOrganizations"`
+	Organizations    []apitype.UUID       `json:"organizations"`
+	ExternalSources  []string             `json:"externalSources"`
+	CreatedAt        apitype.Time         `json:"createdAt"`
+	RevokedAt        *apitype.Time        `json:"revokedAt"`
+}
+
+func viewAccount(a service.Account) accountView {
+	return accountView{
+		UUID: a.UUID, Name: a.Name, Permissions: append([]service.Permission{}, a.Permissions...),
+		AllOrganizations: a.Scope.All, Organizations: append([]apitype.UUID{}, a.Scope.Organizations...),
+		ExternalSources: append([]string{}, a.ExternalSources...), CreatedAt: a.CreatedAt, RevokedAt: a.RevokedAt,
+	}
+}
+
+// defaultTTL is how long a token is valid when nothing is said: 90 days.
+const defaultTTL = 2160 * time.Hour
+
+// accountFlags are the settings of an account on a command line.
+type accountFlags struct {
+	organizations, permissions, sources []string
+	all                                 bool
+}
+
+func (f *accountFlags) add(c *cobra.Command, unset string) {
+	flags := c.Flags()
+	flags.StringSliceVar(&f.organizations, "organization", nil, "`uuid` of an organization whose records it sees (repeatable)")
+	flags.BoolVar(&f.all, "all-organizations", false, "it sees the records of all organizations")
+	flags.StringSliceVar(&f.permissions, "permission", nil, "`name` of a permission (repeatable; default: "+unset+")")
+	flags.StringArrayVar(&f.sources, "external-source", nil, "`name` that its processed entries may carry (repeatable)")
+}
+
+// set gives an account what the flags name; a list that is named is the whole list.
+func (f *accountFlags) set(c *cobra.Command, account *service.Account) error {
+	for name, values := range map[string][]string{"permission": f.permissions, "organization": f.organizations, "external-source": f.sources} {
+		if c.Flags().Changed(name) && (len(values) == 0 || slices.Contains(values, "")) {
+			return usage("--%s is empty", name) // A variable without a value must not give all permissions.
+		}
+	}
+	if f.all || len(f.organizations) > 0 {
+		account.Scope = service.Scope{All: f.all}
+	}
+	for _, text := range f.organizations {
+		id, err := parseUUID("--organization", text)
+		if err != nil {
+			return err
+		}
+		account.Scope.Organizations = append(account.Scope.Organizations, id)
+	}
+	if len(f.permissions) > 0 {
+		account.Permissions = nil
+	}
+	for _, name := range f.permissions {
+		if permission := service.Permission(name); !slices.Contains(account.Permissions, permission) {
+			account.Permissions = append(account.Permissions, permission)
+		}
+	}
+	if len(f.sources) > 0 {
+		account.ExternalSources = f.sources
+	}
+	return nil
+}
+
+var errWhichOrganizations = usage("use --organization UUID, once or more, or --all-organizations")
+
+func (p *program) accountAdd() *cobra.Command {
+	var f accountFlags
+	var ttl time.Duration
+	c := &cobra.Command{
+		Use:   "add NAME",
+		Short: "Add an account and print its token",
+		Long:  "Add makes an account for a person or a program, and prints its bearer token. Without --permission it\nhas all permissions: " + permissionNames() + ".",
+		Example: "  fundeskd account add \"call centre\" --all-organizations\n" +
+			"  fundeskd account add dashboard --organization 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --permission calls:read --ttl 720h",
+		Args: exactly("NAME"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.all == (len(f.organizations) > 0) {
+				return errWhichOrganizations
+			}
+			account := service.Account{Name: args[0], Permissions: service.Permissions}
+			if err := f.set(c, &account); err != nil {
+				return err
+			}
+			return p.with(c.Context(), func(s *service.Service) error { return p.addAccount(c.Context(), s, account, ttl) })
+		},
+	}
+	f.add(c, "all")
+	c.Flags().DurationVar(&ttl, "ttl", defaultTTL, "how long the token is valid")
+	return c
+}
+
+func (p *program) accountSet() *cobra.Command {
+	var f accountFlags
+	var name string
+	c := &cobra.Command{
+		Use:   "set UUID",
+		Short: "Change what an account may do, and on whose records",
+		Long: "Set changes what is named, from the next request on; its tokens stay good. A list that is named is the\n" +
+			"whole list afterwards. Permissions: " + permissionNames() + ".",
+		Example: "  fundeskd account set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --permission calls:read --permission persons:read",
+		Args:    exactly("UUID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := parseUUID("account", args[0])
+			if err != nil {
+				return err
+			}
+			if f.all && len(f.organizations) > 0 {
+				return errWhichOrganizations
+			}
+			if c.Flags().NFlag() == c.InheritedFlags().NFlag() {
+				return usage("nothing is named to be changed; see: %s --help", c.CommandPath())
+			}
+			if err := f.set(c, new(service.Account)); err != nil { // Before anything is opened.
+				return err
+			}
+			p.existing = true
+			return p.with(c.Context(), func(s *service.Service) error {
+				account, err := s.SetAccount(c.Context(), id, func(account *service.Account) error {
+					if c.Flags().Changed("name") {
+						account.Name = name
+					}
+					return f.set(c, account)
+				})
+				if err != nil {
+					return refused(fmt.Errorf("change the account: %w", err))
+				}
+				return p.print(viewAccount(account), func(w io.Writer) { fmt.Fprintln(w, account.UUID) })
+			})
+		},
+	}
+	f.add(c, "as it is")
+	c.Flags().StringVar(&name, "name", "", "`name` of the account")
+	return c
+}
+
+func permissionNames() string {
+	names := make([]string, len(service.Permissions))
+	for i, permission := range service.Permissions {
+		names[i] = string(permission)
+	}
+	return strings.Join(names, " ")
+}
+
+func (p *program) addAccount(ctx context.Context, s *service.Service, account service.Account, ttl time.Duration) error {
+	if ttl < time.Second {
+		return usage("--ttl must be a second at least")
+	}
+	account, err := s.AddAccount(ctx, account)
+	if err != nil {
+		return refused(err)
+	}
+	token, expires, err := s.IssueToken(ctx, account.UUID, ttl)
+	if err != nil {
+		return err
+	}
+	view := viewAccount(account)
+	view.Token, view.ExpiresAt = token, &expires
+	return p.print(view, func(w io.Writer) { fmt.Fprintln(w, token) })
+}
+
+// listedAccount is an account with what is kept of its tokens.
+type listedAccount struct {
+	accountView
+	LastUsedOn *apitype.Date `json:"lastUsedOn"` // Of all its tokens, those that have ended too.
+	Tokens     []tokenView   `json:"tokens"`     // That are accepted, the oldest first.
+}
+
+// listed is an account with its tokens, and when the last of them ends. Of one that is revoked none
+// is accepted.
+func listed(a service.Account, tokens []service.IssuedToken, now time.Time) listedAccount {
+	l := listedAccount{accountView: viewAccount(a), Tokens: []tokenView{}}
+	for _, t := range tokens {
+		if t.UsedOn != nil && (l.LastUsedOn == nil || l.LastUsedOn.Midnight().Before(t.UsedOn.Midnight())) {
+			l.LastUsedOn = t.UsedOn
+		}
+		end := t.End()
+		if a.RevokedAt != nil || end != nil && !end.After(now) {
+			continue
+		}
+		l.Tokens = append(l.Tokens, viewToken(t))
+		if end != nil && (l.ExpiresAt == nil || end.After(l.ExpiresAt.Time)) {
+			l.ExpiresAt = end
+		}
+	}
+	return l
+}
+
+// row is the account in a table.
+func (l listedAccount) row() []string {
+	state, ends, used := "active", "no token", "never used"
+	if l.RevokedAt != nil {
+		state, ends = "revoked", ""
+	}
+	for i, t := range l.Tokens {
+		if i == 0 {
+			ends = "ends "
+		} else {
+			ends += ", "
+		}
+		ends += t.end()
+	}
+	if l.LastUsedOn != nil {
+		used = "used " + l.LastUsedOn.String()
+	}
+	return []string{l.UUID.String(), state, ends, used, l.Name}
+}
+
+func (p *program) accountList() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List accounts, when their tokens end, and when they were used last",
+		Long: "List prints each account, the days on which its tokens end, and the last day on which one was used, in\n" +
+			"UTC. That is known within minutes, since fundeskd 0.2.0. Tokens that 0.1.0 issued count as one of their\n" +
+			"account, whose end is known when it was used.",
+		Example: "  fundeskd account list\n  fundeskd account list -o json",
+		Args:    exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.with(c.Context(), func(s *service.Service) error {
+				accounts, err := s.Accounts(c.Context())
+				if err != nil {
+					return err
+				}
+				tokens, err := s.Tokens(c.Context())
+				if err != nil {
+					return err
+				}
+				of := map[apitype.UUID][]service.IssuedToken{}
+				for _, t := range tokens {
+					of[t.Account] = append(of[t.Account], t)
+				}
+				views, rows := make([]listedAccount, len(accounts)), make([][]string, len(accounts))
+				for i, a := range accounts {
+					views[i] = listed(a, of[a.UUID], p.Now())
+					rows[i] = views[i].row()
+				}
+				return p.print(views, func(w io.Writer) { table(w, rows) })
+			})
+		},
+	}
+}
+
+func (p *program) accountRevoke() *cobra.Command {
+	return &cobra.Command{
+		Use:     "revoke UUID",
+		Short:   "Revoke an account: its tokens are refused from the next request on",
+		Example: "  fundeskd account revoke 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c",
+		Args:    exactly("UUID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := parseUUID("account", args[0])
+			if err != nil {
+				return err
+			}
+			p.existing = true
+			return p.with(c.Context(), func(s *service.Service) error {
+				account, err := s.RevokeAccount(c.Context(), id)
+				if err != nil {
+					return fmt.Errorf("revoke the account: %w", err)
+				}
+				return p.print(viewAccount(account), func(w io.Writer) { fmt.Fprintln(w, "revoked", account.UUID) })
+			})
+		},
+	}
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+func (p *program) tokenCommand() *cobra.Command {
+	return group("token", "Issue and replace tokens", p.tokenIssue())
+}
+
+// tokenView is what is kept of a token as it is printed.
+type tokenView struct {
+	UUID       apitype.UUID  `json:"uuid"`
+	IssuedAt   apitype.Time  `json:"issuedAt"`
+	ExpiresAt  *apitype.Time `json:"expiresAt"` // Null: not known before it is used.
+	EndedAt    *apitype.Time `json:"endedAt"`
+	LastUsedOn *apitype.Date `json:"lastUsedOn"`
+}
+
+func viewToken(t service.IssuedToken) tokenView {
+	return tokenView{t.UUID, t.IssuedAt, t.ExpiresAt, t.EndedAt, t.UsedOn}
+}
+
+// end is the day on which a token ends.
+func (t tokenView) end() string {
+	if end := (service.IssuedToken{ExpiresAt: t.ExpiresAt, EndedAt: t.EndedAt}).End(); end != nil {
+		return end.UTC().Format(time.DateOnly)
+	}
+	return "unknown"
+}
+
+// issuedToken is a new token as it is printed.
+type issuedToken struct {
+	Token     string       `json:"token"`
+	Account   apitype.UUID `json:"account"`
+	ExpiresAt apitype.Time `json:"expiresAt"`
+	Replaced  []tokenView  `json:"replaced,omitzero"` // Nil: none were to be.
+}
+
+func (p *program) tokenIssue() *cobra.Command {
+	var ttl, overlap time.Duration
+	var replace bool
+	c := &cobra.Command{
+		Use:   "issue ACCOUNT-UUID",
+		Short: "Issue a new token of an account",
+		Long: "Issue prints a new token. The earlier ones of the account stay good until they end; with --replace they are\n" +
+			"refused from the next request on, in every process, or after --overlap: the time to give the new one to\n" +
+			"who used them. Which ones these are is told on stderr.",
+		Example: "  fundeskd token issue 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --ttl 24h\n" +
+			"  fundeskd token issue 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --replace --overlap 48h",
+		Args: exactly("ACCOUNT-UUID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := parseUUID("account", args[0])
+			switch {
+			case err != nil:
+				return err
+			case ttl < time.Second:
+				return usage("--ttl must be a second at least")
+			case c.Flags().Changed("overlap") && !replace:
+				return usage("--overlap is for --replace only")
+			case overlap < 0 || overlap >= ttl:
+				return usage("--overlap %s is not from 0s to less than --ttl %s", overlap, ttl)
+			}
+			p.existing = true
+			return p.with(c.Context(), func(s *service.Service) error {
+				if replace {
+					return p.replaceTokens(c.Context(), s, id, ttl, overlap)
+				}
+				token, expires, err := s.IssueToken(c.Context(), id, ttl)
+				if err != nil {
+					return fmt.Errorf("issue a token: %w", err)
+				}
+				return p.printToken(issuedToken{Token: token, Account: id, ExpiresAt: expires})
+			})
+		},
+	}
+	flags := c.Flags()
+	flags.DurationVar(&ttl, "ttl", defaultTTL, "how long the token is valid")
+	flags.BoolVar(&replace, "replace", false, "end the earlier tokens of the account")
+	flags.DurationVar(&overlap, "overlap", 0, "with --replace, how long the earlier tokens stay good (default: they end at once)")
+	return c
+}
+
+func (p *program) replaceTokens(ctx context.Context, s *service.Service, id apitype.UUID, ttl, overlap time.Duration) error {
+	token, expires, ended, err := s.ReplaceTokens(ctx, id, ttl, overlap)
+	if err != nil {
+		return fmt.Errorf("replace the tokens: %w", err)
+	}
+	issued := issuedToken{Token: token, Account: id, ExpiresAt: expires, Replaced: make([]tokenView, len(ended))}
+	for i, t := range ended {
+		issued.Replaced[i] = viewToken(t)
+	}
+	if err := p.printToken(issued); err != nil || p.output == "json" {
+		return err
+	}
+	for _, t := range ended {
+		used := "never used"
+		if t.UsedOn != nil {
+			used = "last used on " + t.UsedOn.String()
+		}
+		fmt.Fprintf(p.Err, "token %s, issued on %s, %s, ends %s\n", t.UUID, t.IssuedAt.UTC().Format(time.DateOnly), used, t.EndedAt)
+	}
+	if len(ended) == 0 {
+		fmt.Fprintln(p.Err, "the account had no other token")
+	}
+	return nil
+}
+
+func (p *program) printToken(t issuedToken) error {
+	return p.print(t, func(w io.Writer) { fmt.Fprintln(w, t.Token) })
+}

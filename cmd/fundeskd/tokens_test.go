@@ -1,0 +1,91 @@
+package main
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// TestReplaceTokens uses two tokens of an account, and replaces them: first with an overlap, in
+// which both are good and the log says that the old one ends, then at once.
+func TestReplaceTokens(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	var account, other accountView
+	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	e.must(&other, "", "account", "add", "b", "--all-organizations")
+	id := account.UUID.String()
+	s := e.serve()
+	statuses := func(want ...int) func(tokens ...string) {
+		return func(tokens ...string) {
+			t.Helper()
+			for i, token := range tokens {
+				if status, body := get(t, http.DefaultClient, s.url+"/api/v1/persons", token); status != want[i] {
+					t.Errorf("token %d: got %d %s, want %d", i, status, body, want[i])
+				}
+			}
+		}
+	}
+	before := time.Now().UTC()
+	statuses(200)(account.Token)
+	s.stop()
+	after := time.Now().UTC()
+	days := []string{before.Format(time.DateOnly), after.Format(time.DateOnly)}
+	var accounts []listedAccount
+	e.must(&accounts, "", "account", "list")
+	a, b := accounts[0], accounts[1]
+	if a.LastUsedOn == nil || !slices.Contains(days, a.LastUsedOn.String()) || len(a.Tokens) != 1 || *a.Tokens[0].ExpiresAt != *account.ExpiresAt || *a.ExpiresAt != *account.ExpiresAt || b.LastUsedOn != nil || len(b.Tokens) != 1 {
+		t.Fatalf("got %+v and %+v, want the first as used today, and when the tokens end", a, b)
+	}
+	_, text, _ := e.run("", "account", "list")
+	ends := account.ExpiresAt.UTC().Format(time.DateOnly)
+	if !strings.Contains(text, "active  ends "+ends+"  used "+a.LastUsedOn.String()+"  a\n") || !strings.Contains(text, "active  ends "+ends+"  never used       b\n") {
+		t.Errorf("got\n%s, want for both when they end, and when they were used", text)
+	}
+
+	s = e.serve()
+	var second issuedToken
+	e.must(&second, "", "token", "issue", id, "--replace", "--overlap", "1h")
+	if len(second.Replaced) != 1 || second.Replaced[0].UUID != a.Tokens[0].UUID || second.Replaced[0].EndedAt.Before(before.Add(time.Hour)) || second.Replaced[0].EndedAt.After(time.Now().Add(time.Hour)) {
+		t.Errorf("got %+v, want that the first token ends in an hour", second.Replaced)
+	}
+	statuses(200, 200, 200)(account.Token, second.Token, other.Token)
+	if log := s.log.String(); strings.Count(log, "a token ends soon") != 1 || !strings.Contains(log, second.Replaced[0].EndedAt.UTC().Format(time.RFC3339)) {
+		t.Errorf("got log %s, want that the first token ends soon", log)
+	}
+	code, third, told := e.run("", "token", "issue", id, "--replace")
+	if code != exitDone || strings.Count(third, "\n") != 1 || strings.Count(told, "\n") != 2 || !strings.Contains(told, "token "+a.Tokens[0].UUID.String()+", issued on "+before.Format(time.DateOnly)) {
+		t.Errorf("got code %d, %s%s, want which tokens end", code, third, told)
+	}
+	third = strings.TrimSpace(third)
+	statuses(401, 401, 200, 200)(account.Token, second.Token, third, other.Token)
+	s.stop()
+	e.must(&accounts, "", "account", "list")
+	if got := accounts[0].Tokens; len(got) != 1 || got[0].LastUsedOn == nil || slices.ContainsFunc(second.Replaced, func(t tokenView) bool { return t.UUID == got[0].UUID }) {
+		t.Errorf("got %+v, want the third token, which was used", got)
+	}
+	e.must(&account, "", "account", "revoke", id)
+	e.must(&accounts, "", "account", "list")
+	if len(accounts[0].Tokens) != 0 || accounts[0].LastUsedOn == nil {
+		t.Errorf("got %+v, want no token of an account that is revoked", accounts[0])
+	}
+	for _, test := range []struct {
+		want string
+		args []string
+	}{
+		{"--overlap is for --replace only", []string{"--overlap", "1h"}},
+		{"is not from 0s to less than --ttl", []string{"--replace", "--overlap", "24h", "--ttl", "24h"}},
+		{"is not from 0s to less than --ttl", []string{"--replace", "--overlap", "-1h"}},
+	} {
+		if code, out, errs := e.run("", append([]string{"token", "issue", id}, test.args...)...); code != exitUsage || out != "" || !strings.Contains(errs, test.want) {
+			t.Errorf("%v: got code %d, %s%s, want %q", test.args, code, out, errs, test.want)
+		}
+	}
+	if code, _, errs := e.run("", "token", "issue", apitype.NewUUID().String(), "--replace"); code != exitFailure || !strings.Contains(errs, "there is no account") {
+		t.Errorf("got code %d, %s", code, errs)
+	}
+}
