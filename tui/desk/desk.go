@@ -113,6 +113,7 @@ type (
 		calls []apitype.Call
 		until apitype.Time
 	}
+	olderRead   struct{ calls []listed }
 	scriptsRead map[string][]string
 	codesSaved  struct{}
 	historyKept struct{}
@@ -222,6 +223,8 @@ func (d *Day) receive(r Result) {
 		d.onPrefetched(value, r.err)
 	case walked:
 		d.onWalked(value, r.err)
+	case olderRead:
+		d.onOlder(value, r.err)
 	case discovered:
 		d.onDiscovered(value, r.err)
 	case taken:
@@ -275,16 +278,17 @@ func (d *Day) Offers(limit int) []Candidate {
 	if d.leases.usable {
 		return d.upcoming(limit)
 	}
-	isLeftOut := func(c Candidate) bool { return d.isPending(c.ID) || d.isNarrowedOut(c) }
-	return d.queue.spread(d.user().String(), d.Now(), d.MaxAttempts, limit, isLeftOut)
+	return d.queue.spread(d.user().String(), d.Now(), d.MaxAttempts, limit, d.isLeftOut)
 }
+
+func (d *Day) isLeftOut(c Candidate) bool { return d.isPending(c.ID) || d.isNarrowedOut(c) }
 
 // Waiting is how many requested calls are known; all reports whether there are no others.
 func (d *Day) Waiting() (n int, all bool) {
 	if state := d.leases.state; state != nil {
 		return state.Waiting, true
 	}
-	return len(d.queue.candidates), d.queue.ended
+	return len(d.queue.candidates), d.queue.isWhole()
 }
 
 // PassedOver are the calls that Next passes over.
@@ -327,6 +331,7 @@ func (d *Day) serve() {
 	}
 	if !d.Wanted || !d.draftsRead {
 		d.prefetch() // A call comes with its draft, or typing would write over that.
+		d.readOlder()
 		return
 	}
 	offers := d.Offers(1)
@@ -334,6 +339,7 @@ func (d *Day) serve() {
 		if d.IsDone() {
 			d.Wanted, d.NoneLeft = false, true
 		}
+		d.readOlder()
 		d.walk()
 		return
 	}
@@ -344,6 +350,7 @@ func (d *Day) serve() {
 	}
 	d.Wanted = false
 	d.present(call)
+	d.readOlder()
 }
 
 // IsDone reports whether all calls were looked at and none may be rung now.
@@ -351,7 +358,7 @@ func (d *Day) IsDone() bool {
 	if d.leases.usable {
 		return d.leases.none && d.ahead() == nil
 	}
-	return d.queue.ended && !d.queue.walking && !d.queue.changesMissed && len(d.Offers(1)) == 0
+	return d.queue.isWhole() && !d.queue.walking && !d.queue.changesMissed && len(d.Offers(1)) == 0
 }
 
 // present puts a call on the desk and reads it again.

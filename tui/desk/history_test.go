@@ -2,6 +2,7 @@ package desk_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -17,15 +18,23 @@ import (
 	"fundesk/tui/desk"
 )
 
-// counted counts the pages of calls that a desk reads.
+// counted counts what a desk asks for, and the pages of calls among that.
 type counted struct {
 	http.RoundTripper
-	n *atomic.Int64
+	pages, all *atomic.Int64
+	deaf       bool
 }
 
 func (c counted) RoundTrip(r *http.Request) (*http.Response, error) {
+	c.all.Add(1)
 	if r.URL.Path == "/api/v1/calls" {
-		c.n.Add(1)
+		c.pages.Add(1)
+	}
+	if c.deaf {
+		query := r.URL.Query()
+		query.Del("requestedFrom")
+		query.Del("requestedUntil")
+		r.URL.RawQuery = query.Encode()
 	}
 	return c.RoundTripper.RoundTrip(r)
 }
@@ -33,10 +42,18 @@ func (c counted) RoundTrip(r *http.Request) (*http.Response, error) {
 // plainDesk is a desk at a service without a queue, with a state folder.
 func (f *floor) plainDesk(dir, account string, user *apitype.UUID) (a *agent, pages *atomic.Int64) {
 	f.t.Helper()
-	pages = new(atomic.Int64)
+	a, pages = f.plainDeskBefore(dir, account, user)
+	a.perform(a.Begin())
+	return a, pages
+}
+
+// plainDeskBefore is one that has not begun.
+func (f *floor) plainDeskBefore(dir, account string, user *apitype.UUID) (a *agent, pages *atomic.Int64) {
+	f.t.Helper()
+	pages, all := new(atomic.Int64), new(atomic.Int64)
 	client, err := apiclient.New(apiclient.Options{
 		BaseURL: f.URL, Token: func(context.Context) (string, error) { return f.token, nil },
-		Transport: counted{f.Transport(), pages}, Now: f.Clock.Now,
+		Transport: counted{f.Transport(), pages, all, f.deaf}, Now: f.Clock.Now,
 	})
 	if err != nil {
 		f.t.Fatal(err)
@@ -47,9 +64,8 @@ func (f *floor) plainDesk(dir, account string, user *apitype.UUID) (a *agent, pa
 	}
 	a = &agent{Day: desk.New(desk.Options{
 		Client: client, Outbox: box, Now: f.Clock.Now, Languages: []string{"nl"}, Agent: user, StateFile: filepath.Join(dir, "desk", "test.json"),
-	}), f: f}
+	}), f: f, requests: all}
 	a.Sender = box.Sender(client, outbox.SenderOptions{})
-	a.perform(a.Begin())
 	return a, pages
 }
 
@@ -110,6 +126,82 @@ func TestHistoryIsWalkedOnce(t *testing.T) {
 	other, pages := f.plainDesk(dir, "y", nil)
 	if n, all := other.Waiting(); n != 6 || !all || pages.Load() < 6 {
 		t.Errorf("another account: got %d calls (all %v) in %d pages, want its own walk", n, all, pages.Load())
+	}
+}
+
+// One old call that is open holds nobody up: the next start reads it, and leaves out the years after
+// it in which no call is open, whether or not it may be offered.
+func TestOldCallHidesNoHistory(t *testing.T) {
+	t.Parallel()
+	for name, optedOut := range map[string]bool{"may be rung": false, "may not": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFloor(t, 5)
+			f.InterfaceOnly()
+			f.loadCompleted(*oldCalls, f.Clock.Now().Add(-10*time.Hour))
+			old := f.loadRequestedAt(f.Clock.Now().Add(-9000 * time.Hour))
+			if optedOut {
+				f.optOut(old)
+			}
+			dir := t.TempDir()
+			first, pages := f.plainDesk(dir, "x", nil)
+			first.perform(first.Next())
+			if n, all := first.Waiting(); n != 6 || !all || pages.Load() < int64(*oldCalls/desk.WalkPage) {
+				t.Fatalf("got %d calls (all %v) in %d pages, want 6 after a walk", n, all, pages.Load())
+			}
+			first.End()
+			middle := f.loadRequestedAt(f.Clock.Now().Add(-10*time.Hour - time.Duration(*oldCalls/2)*time.Second)) // Among those that are left out.
+			for start := range 4 {
+				f.Clock.Advance(time.Hour)
+				next, pages := f.plainDeskBefore(dir, "x", nil)
+				if next.perform(append(next.Begin(), next.Next()...)); next.Call == nil {
+					t.Fatalf("start %d: got no call", start)
+				}
+				if n, all := next.Waiting(); n != 7 || !all || pages.Load() > 7 || next.shownAfter > 8 {
+					t.Errorf("start %d: got %d calls (all %v) in %d pages, the first after %d requests, want all 7 in 7 (changes, three parts, and a look after each), the first after 8",
+						start, n, all, pages.Load(), next.shownAfter)
+				}
+				known := append(next.Offers(10), desk.Candidate{ID: next.Call.UUID})
+				for id, want := range map[apitype.UUID]bool{old: !optedOut, middle: true} {
+					if got := slices.ContainsFunc(known, func(c desk.Candidate) bool { return c.ID == id }); got != want {
+						t.Errorf("start %d: got call %s offered %v, want %v", start, id, got, want)
+					}
+				}
+				next.End()
+			}
+		})
+	}
+}
+
+// A service that pays no heed to the times between which calls were requested is walked once, as if
+// nothing was remembered.
+func TestHistoryOfAServiceWithoutTimes(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 5)
+	f.deaf = true
+	f.InterfaceOnly()
+	f.loadCompleted(2600, f.Clock.Now().Add(-10*time.Hour))
+	f.loadRequestedAt(f.Clock.Now().Add(-9000 * time.Hour))
+	dir := t.TempDir()
+	for start := range 3 {
+		f.Clock.Advance(time.Hour)
+		a, pages := f.plainDesk(dir, "x", nil)
+		if n, all := a.Waiting(); n != 6 || !all || pages.Load() > 2600/desk.WalkPage+4 {
+			t.Errorf("start %d: got %d calls (all %v) in %d pages, want 6 in one walk", start, n, all, pages.Load())
+		}
+		a.End()
+	}
+}
+
+// oldCalls is how many calls of the history have ended.
+var oldCalls = flag.Int("old-calls", 2600, "calls that have ended, in the history of a service without a queue")
+
+// optOut lets the person of a call opt out of the phone.
+func (f *floor) optOut(call apitype.UUID) {
+	f.t.Helper()
+	person := f.Do(f.token, http.MethodGet, "/api/v1/calls/"+call.String(), "").Object()["personUuid"].(string)
+	if got := f.Do(f.token, http.MethodPut, "/api/v1/persons/"+person+"/actions/update", `{"optIns":{"phone":false}}`); got.Status != http.StatusOK {
+		f.t.Fatalf("opt out: %d %s", got.Status, got.Body)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ type floor struct {
 	t     *testing.T
 	token string
 	calls []apitype.UUID // The oldest first.
+	deaf  bool           // To times between which calls were requested, of plain desks.
 }
 
 func newFloor(t *testing.T, n int) *floor {
@@ -47,6 +49,9 @@ type agent struct {
 	*desk.Day
 	told []string
 	f    *floor
+
+	requests   *atomic.Int64 // Nil: they are not counted.
+	shownAfter int64         // So many had been made when the first call was on the desk.
 }
 
 func (f *floor) agent(dir string) *agent {
@@ -70,11 +75,17 @@ func (f *floor) agent(dir string) *agent {
 	return a
 }
 
+// perform does all work in the order in which it comes up, as if it took equally long.
 func (a *agent) perform(events []desk.Event) {
-	for _, e := range events {
+	for len(events) > 0 {
+		e := events[0]
+		events = events[1:]
 		switch e := e.(type) {
 		case desk.Job:
-			a.perform(a.Receive(e(a.f.t.Context())))
+			events = append(events, a.Receive(e(a.f.t.Context()))...)
+			if a.requests != nil && a.shownAfter == 0 && a.Call != nil {
+				a.shownAfter = a.requests.Load()
+			}
 		case desk.Notice:
 			a.told = append(a.told, e.Text)
 		}

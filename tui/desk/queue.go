@@ -64,10 +64,15 @@ type queue struct {
 	skipped    []PassedOver
 
 	position
-	walking  bool
-	ended    bool
-	walkedTo time.Time    // The newest call that was walked was requested then.
-	since    apitype.Time // Changes up to then are known.
+	later      []span // What is walked after the position's own part, where there are gaps.
+	older      []span // What lies before it, and is read when the agent has a call.
+	readsOlder bool
+	gaps       []gap       // That an earlier start has found.
+	pageEnds   []time.Time // Where pages of the walk ended: between two of them lies one.
+	walking    bool
+	ended      bool
+	walkedTo   time.Time    // The newest call that was walked was requested then.
+	since      apitype.Time // Changes up to then are known.
 	// changesMissed says that the changes since an earlier start are not read yet.
 	changesMissed bool
 	keptAt        time.Time // When the history was kept last.
@@ -80,12 +85,6 @@ func newQueue(now time.Time, codes *Codes) *queue {
 		fetching: map[apitype.UUID]bool{}, dismissed: map[apitype.UUID]bool{}, codes: codes,
 		position: position{size: WalkPage, now: now}, since: apitype.NewTime(now), keptAt: now,
 	}
-}
-
-// remember begins the walk where an earlier start has found the first open call. What became
-// open before that since then is among the changes.
-func (q *queue) remember(h history) {
-	q.openSince, q.since, q.changesMissed = h.OpenSince.Time, h.KnownAt, true
 }
 
 // listed is what the queue takes of a call, as the service shows it now.
@@ -121,9 +120,8 @@ type position struct {
 	size    int
 	bare    bool // The account may not read persons.
 	forward bool // From the newest call on: the service does not begin at the oldest.
-	// openSince leaves out the calls requested before: none is open. Zero for all calls.
-	openSince time.Time
-	now       time.Time // When the walk began.
+	span
+	now time.Time // When the walk began.
 }
 
 // read reads the page at a position.
@@ -132,8 +130,9 @@ func (p *position) read(ctx context.Context, client *apiclient.Client) (apiclien
 	if p.forward {
 		o.Paging = apitype.Paging{After: p.cursor, First: &p.size}
 	}
-	if !p.openSince.IsZero() {
-		o.RequestedFrom, o.RequestedUntil = new(apitype.NewTime(p.openSince)), new(apitype.NewTime(p.now.AddDate(10, 0, 0)))
+	if !p.isEverything() {
+		from, until := p.span.bounds(p.now)
+		o.RequestedFrom, o.RequestedUntil = &from, &until
 	}
 	return listWithPersons(ctx, client, o, &p.bare)
 }
@@ -199,31 +198,49 @@ func listWithPersons(ctx context.Context, client *apiclient.Client, o apitype.Ca
 // add takes a page of the walk in.
 func (q *queue) add(w walked) {
 	q.walking = false
-	cursor := q.cursor
-	since := q.openSince
-	if w.from.cursor == cursor && w.from.openSince.Equal(since) { // Else the walk has begun anew.
-		q.ended = !w.more
-		if w.more {
+	cursor, part := q.cursor, q.span
+	isStray := false
+	if w.from.cursor == cursor && w.from.span == part { // Else the walk has begun anew.
+		isStray = slices.ContainsFunc(w.calls, func(c listed) bool { return !part.mayHold(c.RequestedAt) })
+		switch {
+		case w.more:
 			cursor = w.next.cursor
+		case len(q.later) > 0:
+			cursor, part, q.later = "", q.later[0], q.later[1:]
+		default:
+			q.ended = true
 		}
+		q.pageRead(w.calls, w.more)
 	}
 	q.position = w.next
-	q.cursor, q.openSince = cursor, since
+	q.cursor, q.span = cursor, part
 	for _, call := range w.calls {
 		q.take(call)
-		if call.RequestedAt.After(q.walkedTo) {
-			q.walkedTo = call.RequestedAt
-		}
+	}
+	if isStray {
+		q.rewalk() // The service has another idea of the parts.
+	}
+}
+
+// addOlder takes in what was read of the older parts.
+func (q *queue) addOlder(read olderRead) {
+	q.older = nil
+	for _, call := range read.calls {
+		q.take(call)
 	}
 }
 
 // rewalk begins the walk anew: what it knows stays, and what it missed comes in.
 func (q *queue) rewalk() {
-	q.cursor, q.ended, q.openSince, q.walkedTo = "", false, time.Time{}, time.Time{}
+	q.cursor, q.ended, q.span, q.walkedTo = "", false, span{}, time.Time{}
+	q.older, q.later, q.gaps, q.pageEnds = nil, nil, nil, nil
 }
 
 // isInOrder reports whether the oldest call that waits is among those that are known.
 func (q *queue) isInOrder() bool { return !q.forward || q.ended }
+
+// isWhole reports whether every call that waits is among those that are known.
+func (q *queue) isWhole() bool { return q.ended && len(q.older) == 0 }
 
 // learn takes one call in, as it is now.
 func (q *queue) learn(call apitype.Call) { q.take(newListed(call)) }

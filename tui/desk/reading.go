@@ -36,6 +36,42 @@ func (d *Day) onWalked(w walked, err error) {
 	d.serve()
 }
 
+// readOlder reads what lies before the part of the history in which the walk began.
+func (d *Day) readOlder() {
+	q := d.queue
+	if len(q.older) == 0 || q.readsOlder {
+		return
+	}
+	q.readsOlder = true
+	parts, at := q.older, q.position
+	d.do(0, func(ctx context.Context) (any, error) {
+		var read olderRead
+		for _, part := range parts {
+			at.cursor, at.span = "", part
+			for more := true; more; {
+				page, err := walkPage(ctx, d.Client, at)
+				if err != nil {
+					return read, err
+				}
+				at, more = page.next, page.more
+				read.calls = append(read.calls, page.calls...)
+			}
+		}
+		return read, nil
+	})
+}
+
+func (d *Day) onOlder(read olderRead, err error) {
+	d.queue.readsOlder = false
+	if err != nil {
+		d.failRead("cannot read the calls", err)
+		return
+	}
+	d.NoteConnection(nil)
+	d.queue.addOlder(read)
+	d.serve()
+}
+
 // prefetch reads the next calls before they are asked for.
 func (d *Day) prefetch() {
 	if d.leases.usable {
