@@ -129,68 +129,47 @@ func TestHistoryIsWalkedOnce(t *testing.T) {
 	}
 }
 
-// One old call that is open holds nobody up: the next start reads it, and leaves out the years after
-// it in which no call is open, whether or not it may be offered.
+// One old call that is open holds nobody up, though it may not be rung: the next start leaves out the
+// years after it in which no call is open. A service that pays no heed to the times between which
+// calls were requested is walked from the beginning, as if nothing was remembered.
 func TestOldCallHidesNoHistory(t *testing.T) {
 	t.Parallel()
-	for name, optedOut := range map[string]bool{"may be rung": false, "may not": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newFloor(t, 5)
-			f.InterfaceOnly()
-			f.loadCompleted(*oldCalls, f.Clock.Now().Add(-10*time.Hour))
-			old := f.loadRequestedAt(f.Clock.Now().Add(-9000 * time.Hour))
-			if optedOut {
-				f.optOut(old)
-			}
-			dir := t.TempDir()
-			first, pages := f.plainDesk(dir, "x", nil)
-			first.perform(first.Next())
-			if n, all := first.Waiting(); n != 6 || !all || pages.Load() < int64(*oldCalls/desk.WalkPage) {
-				t.Fatalf("got %d calls (all %v) in %d pages, want 6 after a walk", n, all, pages.Load())
-			}
-			first.End()
-			middle := f.loadRequestedAt(f.Clock.Now().Add(-10*time.Hour - time.Duration(*oldCalls/2)*time.Second)) // Among those that are left out.
-			for start := range 4 {
-				f.Clock.Advance(time.Hour)
-				next, pages := f.plainDeskBefore(dir, "x", nil)
-				if next.perform(append(next.Begin(), next.Next()...)); next.Call == nil {
-					t.Fatalf("start %d: got no call", start)
-				}
-				if n, all := next.Waiting(); n != 7 || !all || pages.Load() > 7 || next.shownAfter > 8 {
-					t.Errorf("start %d: got %d calls (all %v) in %d pages, the first after %d requests, want all 7 in 7 (changes, three parts, and a look after each), the first after 8",
-						start, n, all, pages.Load(), next.shownAfter)
-				}
-				known := append(next.Offers(10), desk.Candidate{ID: next.Call.UUID})
-				for id, want := range map[apitype.UUID]bool{old: !optedOut, middle: true} {
-					if got := slices.ContainsFunc(known, func(c desk.Candidate) bool { return c.ID == id }); got != want {
-						t.Errorf("start %d: got call %s offered %v, want %v", start, id, got, want)
-					}
-				}
-				next.End()
-			}
-		})
-	}
-}
-
-// A service that pays no heed to the times between which calls were requested is walked once, as if
-// nothing was remembered.
-func TestHistoryOfAServiceWithoutTimes(t *testing.T) {
-	t.Parallel()
 	f := newFloor(t, 5)
-	f.deaf = true
 	f.InterfaceOnly()
-	f.loadCompleted(2600, f.Clock.Now().Add(-10*time.Hour))
-	f.loadRequestedAt(f.Clock.Now().Add(-9000 * time.Hour))
-	dir := t.TempDir()
-	for start := range 3 {
-		f.Clock.Advance(time.Hour)
-		a, pages := f.plainDesk(dir, "x", nil)
-		if n, all := a.Waiting(); n != 6 || !all || pages.Load() > 2600/desk.WalkPage+4 {
-			t.Errorf("start %d: got %d calls (all %v) in %d pages, want 6 in one walk", start, n, all, pages.Load())
-		}
-		a.End()
+	f.loadCompleted(*oldCalls, f.Clock.Now().Add(-10*time.Hour))
+	old := f.loadRequestedAt(f.Clock.Now().Add(-9000 * time.Hour))
+	f.optOut(old)
+	dir, history := t.TempDir(), int64(*oldCalls/desk.WalkPage)
+	first, pages := f.plainDesk(dir, "x", nil)
+	first.perform(first.Next())
+	if n, all := first.Waiting(); n != 6 || !all || pages.Load() < history {
+		t.Fatalf("got %d calls (all %v) in %d pages, want 6 after a walk", n, all, pages.Load())
 	}
+	first.End()
+	middle := f.loadRequestedAt(f.Clock.Now().Add(-10*time.Hour - time.Duration(*oldCalls/2)*time.Second)) // Among those that are left out.
+	start := func(mostPages, mostRequests int64) {
+		t.Helper()
+		f.Clock.Advance(time.Hour)
+		next, pages := f.plainDeskBefore(dir, "x", nil)
+		if next.perform(append(next.Begin(), next.Next()...)); next.Call == nil {
+			t.Fatal("got no call")
+		}
+		if n, all := next.Waiting(); n != 7 || !all || pages.Load() > mostPages || next.shownAfter > mostRequests {
+			t.Errorf("got %d calls (all %v) in %d pages, the first after %d requests, want all 7 in %d, the first after %d", n, all, pages.Load(), next.shownAfter, mostPages, mostRequests)
+		}
+		known := append(next.Offers(10), desk.Candidate{ID: next.Call.UUID})
+		for id, want := range map[apitype.UUID]bool{old: false, middle: true} {
+			if got := slices.ContainsFunc(known, func(c desk.Candidate) bool { return c.ID == id }); got != want {
+				t.Errorf("got call %s offered %v, want %v", id, got, want)
+			}
+		}
+		next.End()
+	}
+	for range 2 {
+		start(7, 8) // The changes, three parts, and a look after each.
+	}
+	f.deaf = true
+	start(2*(history+3), history+9)
 }
 
 // oldCalls is how many calls of the history have ended.
