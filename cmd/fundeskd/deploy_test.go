@@ -2,8 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -36,5 +39,45 @@ func TestDeployedMetrics(t *testing.T) {
 				t.Errorf("%s asks for %s, which there is not", name, one)
 			}
 		}
+	}
+}
+
+// TestDeployedRules lets Prometheus check the alerting rules, and what the dashboard asks as rules.
+func TestDeployedRules(t *testing.T) {
+	t.Parallel()
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("Debian's package prometheus has it: ", err)
+	}
+	var dashboard struct {
+		Panels []struct{ Targets []struct{ Expr string } }
+	}
+	if err := json.Unmarshal(readFile(t, "deploy/dashboard.json"), &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	type rule struct {
+		Record string `json:"record"`
+		Expr   string `json:"expr"`
+	}
+	var rules []rule
+	for _, panel := range dashboard.Panels {
+		for _, target := range panel.Targets {
+			rules = append(rules, rule{fmt.Sprintf("panel_%d", len(rules)), target.Expr})
+		}
+	}
+	type group struct {
+		Name  string `json:"name"`
+		Rules []rule `json:"rules"`
+	}
+	panels, err := json.Marshal(map[string][]group{"groups": {{"dashboard", rules}}}) // JSON is YAML.
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "dashboard.yml")
+	write(t, file, panels)
+	if text, err := exec.CommandContext(t.Context(), promtool, "check", "rules", "deploy/alerts.yml", file).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, text)
+	} else if found := fmt.Sprintf("%d rules found", len(rules)); len(rules) == 0 || !strings.Contains(string(text), found) {
+		t.Errorf("got %s, want %s in the dashboard", text, found)
 	}
 }

@@ -156,12 +156,3 @@ func others(t *testing.T, folder string) (names []string) {
 	}
 	return names
 }
-
-func readFile(t *testing.T, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}

@@ -101,10 +101,3 @@ func (e environment) passedIsWhole(name string) {
 		}
 	}
 }
-
-func write(t *testing.T, path string, content []byte) {
-	t.Helper()
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-}

@@ -29,7 +29,7 @@ type Cluster struct {
 // NeedPostgres skips a test where PostgreSQL is not installed; in CI it fails it.
 func NeedPostgres(t testing.TB) {
 	t.Helper()
-	if program("initdb") != "" && program("pg_basebackup") != "" {
+	if Program("initdb") != "" && Program("pg_basebackup") != "" {
 		return
 	}
 	if os.Getenv("CI") != "" {
@@ -103,7 +103,7 @@ func (c *Cluster) Stop() string {
 
 func newData(t testing.TB) func(data string) *exec.Cmd {
 	return func(data string) *exec.Cmd {
-		return exec.CommandContext(t.Context(), program("initdb"), "-D", data, "-U", "fundesk", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C.UTF-8")
+		return exec.CommandContext(t.Context(), Program("initdb"), "-D", data, "-U", "fundesk", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C.UTF-8")
 	}
 }
 
@@ -111,7 +111,7 @@ func newData(t testing.TB) func(data string) *exec.Cmd {
 func (c *Cluster) Standby(t testing.TB) *Cluster {
 	t.Helper()
 	return startCluster(t, func(data string) *exec.Cmd {
-		return exec.CommandContext(t.Context(), program("pg_basebackup"), "-D", data, "-h", c.folder, "-U", "fundesk", "-R", "-X", "stream", "-c", "fast", "--no-sync")
+		return exec.CommandContext(t.Context(), Program("pg_basebackup"), "-D", data, "-h", c.folder, "-U", "fundesk", "-R", "-X", "stream", "-c", "fast", "--no-sync")
 	}, "hot_standby=on")
 }
 
@@ -129,7 +129,7 @@ func startCluster(t testing.TB, create func(data string) *exec.Cmd, settings ...
 			t.Error(err)
 		}
 	})
-	attributes, err := unprivileged(folder)
+	attributes, err := Unprivileged(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func startCluster(t testing.TB, create func(data string) *exec.Cmd, settings ...
 // Start starts a server, also one that was ended.
 func (c *Cluster) Start(t testing.TB) {
 	t.Helper()
-	c.running = exec.CommandContext(context.Background(), program("postgres"), c.args...)
+	c.running = exec.CommandContext(context.Background(), Program("postgres"), c.args...)
 	c.running.Dir, c.running.SysProcAttr, c.running.Stdout, c.running.Stderr = c.folder, c.attributes, &c.log, &c.log
 	if err := c.running.Start(); err != nil {
 		t.Fatal(err)
@@ -193,11 +193,11 @@ func (c *Cluster) end(signal syscall.Signal) {
 
 // Promote lets a standby take over.
 func (c *Cluster) Promote(ctx context.Context) error {
-	attributes, err := unprivileged(c.folder)
+	attributes, err := Unprivileged(c.folder)
 	if err != nil {
 		return err
 	}
-	promote := exec.CommandContext(ctx, program("pg_ctl"), "promote", "-w", "-D", filepath.Join(c.folder, "data"))
+	promote := exec.CommandContext(ctx, Program("pg_ctl"), "promote", "-w", "-D", filepath.Join(c.folder, "data"))
 	promote.Dir, promote.SysProcAttr = c.folder, attributes
 	if text, err := promote.CombinedOutput(); err != nil {
 		return fmt.Errorf("promote: %w: %s", err, text)

@@ -31,7 +31,7 @@ func NewPooler(t testing.TB, c *Cluster, mode string) (database string) {
 			t.Error(err)
 		}
 	})
-	attributes, err := unprivileged(folder)
+	attributes, err := Unprivileged(folder)
 	if err != nil {
 		t.Fatal(err)
 	}

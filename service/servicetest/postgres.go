@@ -28,7 +28,7 @@ var ErrNoPostgres = errors.New("postgreSQL is not installed")
 // StartPostgres starts a throw-away server from the installed programs. stop ends it
 // and erases its data.
 func StartPostgres(ctx context.Context) (server string, stop func() error, err error) {
-	initdb, postgres := program("initdb"), program("postgres")
+	initdb, postgres := Program("initdb"), Program("postgres")
 	if initdb == "" || postgres == "" {
 		return "", nil, ErrNoPostgres
 	}
@@ -36,7 +36,7 @@ func StartPostgres(ctx context.Context) (server string, stop func() error, err e
 	if err != nil {
 		return "", nil, err
 	}
-	attributes, err := unprivileged(folder)
+	attributes, err := Unprivileged(folder)
 	if err != nil {
 		return "", nil, errors.Join(err, os.RemoveAll(folder))
 	}
@@ -64,8 +64,8 @@ func StartPostgres(ctx context.Context) (server string, stop func() error, err e
 	return server, stop, nil
 }
 
-// program finds one of PostgreSQL's programs, also where Debian hides them.
-func program(name string) string {
+// Program finds one of PostgreSQL's programs, also where Debian hides them.
+func Program(name string) string {
 	if found, err := exec.LookPath(name); err == nil {
 		return found
 	}

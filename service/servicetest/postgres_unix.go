@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// unprivileged lets PostgreSQL run in a folder where this is root, which it refuses to
+// Unprivileged lets PostgreSQL run in a folder where this is root, which it refuses to
 // be.
-func unprivileged(folder string) (*syscall.SysProcAttr, error) {
+func Unprivileged(folder string) (*syscall.SysProcAttr, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
 	}
