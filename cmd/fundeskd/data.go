@@ -25,27 +25,36 @@ func (p *program) loadCommand() *cobra.Command {
 			"\nKinds: organization, user, focusArea, person, pledge, call, transaction.",
 		Example: "  fundeskd load records.ndjson\n  zcat records.ndjson.gz | fundeskd load -",
 		Args:    exactly("FILE|-"),
-		RunE: func(c *cobra.Command, args []string) (err error) {
-			from, size := p.In, int64(0)
-			if args[0] != "-" {
-				file, err := os.Open(args[0])
-				if err != nil {
-					return usageError{err}
-				}
-				defer func() { err = errors.Join(err, file.Close()) }()
-				if there, err := file.Stat(); err == nil && there.Mode().IsRegular() {
-					size = there.Size()
-				}
-				from = file
-			}
-			p.bulk, p.kept = true, nothingSaved
+		RunE: func(c *cobra.Command, args []string) error {
+			p.kept = nothingSaved
 			counts := counter{}
-			if err := p.load(c.Context(), from, size, counts); err != nil {
-				return fmt.Errorf("load: %w", err)
+			if err := p.loadFile(c.Context(), args[0], counts); err != nil {
+				return err
 			}
 			return p.printCounts(counts)
 		},
 	}
+}
+
+// loadFile saves the records of a file, "-" for stdin.
+func (p *program) loadFile(ctx context.Context, name string, counts counter) (err error) {
+	from, size := p.In, int64(0)
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return usageError{err}
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		if there, err := file.Stat(); err == nil && there.Mode().IsRegular() {
+			size = there.Size()
+		}
+		from = file
+	}
+	p.bulk = true
+	if err := p.load(ctx, from, size, counts); err != nil {
+		return fmt.Errorf("load: %w", err)
+	}
+	return nil
 }
 
 // nothingSaved is what is left of a load that was interrupted.

@@ -20,8 +20,9 @@ import (
 
 const sandboxHelp = `With --sandbox it is a twin of the service for those who connect a program to one: sample data in a
 database that is gone at the end (--database fills one of its own once and keeps it), and no account of yours.
-The same --persons, --seed and --start-time make the same records. The second line of stdout is a bearer
-token. Besides the interface it answers, without a token, but not to pages of another origin:
+The same --persons, --seed and --start-time make the same records; --load takes yours instead. The second
+line of stdout is a bearer token. GET /docs is a page of the interface for a browser, and pages of this machine
+(http://localhost:3000) may ask the interface. Without a token, but not to pages of another origin, it answers:
 
   PUT /sandbox/clock   {"time":"2027-01-01T09:00:00.000Z"}, {"move":"36h"}, {"stopped":true}
   PUT /sandbox/fault   {"fault":"503","times":2,"method":"POST","path":"/calls","percent":50}; the faults
@@ -50,14 +51,20 @@ func (p *program) sandboxFlags(c *cobra.Command, o *serveOptions) {
 	}
 	flags.IntVar(&p.persons, "persons", p.persons, "with --sandbox, how many persons, `N`, to make")
 	flags.Uint64Var(&o.seed, "seed", 0, "with --sandbox, `number` that chooses among all possible data sets")
+	flags.StringVar(&o.load, "load", "", "with --sandbox, `FILE` of records to serve in place of sample data, as fundeskd load reads them")
 	flags.StringVar(&o.startTime, "start-time", "", "with --sandbox, `TIME` that its clock shows at the start, such as 2026-11-20T09:00:00Z (default: now)")
 }
 
 // checkSandbox refuses flags that would do nothing, or values that they cannot have.
 func (p *program) checkSandbox(c *cobra.Command, o serveOptions) error {
-	for _, name := range []string{"persons", "seed", "start-time"} {
+	for _, name := range []string{"persons", "seed", "start-time", "load"} {
 		if c.Flags().Changed(name) && !o.sandbox {
 			return usage("--%s is for fundeskd serve --sandbox only", name)
+		}
+	}
+	for _, name := range []string{"persons", "seed", "database"} {
+		if c.Flags().Changed("load") && c.Flags().Changed(name) {
+			return usage("--load and --%s exclude each other: the records are those of the file, in a database that is gone at the end", name)
 		}
 	}
 	if p.persons < 1 {
@@ -101,7 +108,7 @@ func (p *program) serveSandbox(ctx context.Context, o serveOptions) (err error) 
 	}
 	box := sandbox.New(p.Now, start)
 	p.Now = box.Now
-	token, err := p.fillSandbox(ctx, embedded.SampleOptions{Persons: p.persons, Seed: o.seed, Now: start})
+	token, err := p.fillSandbox(ctx, o, start)
 	if err != nil {
 		return fmt.Errorf("fill the sandbox: %w", err)
 	}
@@ -119,11 +126,16 @@ func (p *program) serveSandbox(ctx context.Context, o serveOptions) (err error) 
 	return errors.Join(served.Run(ctx), t.server.Close())
 }
 
-// fillSandbox makes the records, and a token that sees them all.
-func (p program) fillSandbox(ctx context.Context, o embedded.SampleOptions) (token string, err error) {
-	err = p.with(ctx, func(s *service.Service) error {
-		return s.LoadIfEmpty(ctx, func(add func(service.LoadRecord) error) error { return embedded.Sample(o, add) })
-	})
+// fillSandbox makes the records, or loads them, and makes a token that sees them all.
+func (p program) fillSandbox(ctx context.Context, o serveOptions, start time.Time) (token string, err error) {
+	if o.load != "" {
+		err = p.loadFile(ctx, o.load, counter{})
+	} else {
+		sample := embedded.SampleOptions{Persons: p.persons, Seed: o.seed, Now: start}
+		err = p.with(ctx, func(s *service.Service) error {
+			return s.LoadIfEmpty(ctx, func(add func(service.LoadRecord) error) error { return embedded.Sample(sample, add) })
+		})
+	}
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -261,6 +262,10 @@ func TestSandboxRefusesOptions(t *testing.T) {
 		"--seed is for fundeskd serve --sandbox only":          {"--seed", "3"},
 		"--persons is for fundeskd serve --sandbox only":       {"--persons", "3"},
 		"--start-time is for fundeskd serve --sandbox only":    {"--start-time", "2027-01-01"},
+		"--load is for fundeskd serve --sandbox only":          {"--load", "-"},
+		"--load and --persons exclude each other":              {"--sandbox", "--load", "-", "--persons", "3"},
+		"--load and --database exclude each other":             {"--sandbox", "--load", "-", "--database", "sqlite:a.db"},
+		"no such file":                                         {"--sandbox", "--load", "nowhere.ndjson"},
 	} {
 		code, _, errs := newEnvironment(t).run("", append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
 		if code != exitUsage || !strings.Contains(errs, want) {
@@ -298,6 +303,86 @@ func TestSandboxRefusesOtherOrigins(t *testing.T) {
 		if response, _, err := s.send("POST", path, "{}", tests[0].header); err != nil || response.StatusCode != http.StatusForbidden {
 			t.Errorf("%s: got %v, %v, want it refused", path, response, err)
 		}
+	}
+}
+
+// TestSandboxOriginsOfThisMachine asks the interface as browsers do for pages of this machine and of
+// others, in the sandbox and in a service that is none.
+func TestSandboxOriginsOfThisMachine(t *testing.T) {
+	t.Parallel()
+	s, plain := serveSandbox(t), newEnvironment(t).serve()
+	for origin, allowed := range map[string]bool{
+		"http://localhost:3000": true, "https://127.0.0.1:8443": true, "http://[::1]:5173": true, "http://localhost": true,
+		"https://elsewhere.example": false, "http://localhost.elsewhere.example": false, "http://localhost:3000/": false, "null": false, "": false, "file://localhost": false,
+	} {
+		before := map[string]string{"Origin": origin, "Access-Control-Request-Method": "PUT", "Access-Control-Request-Headers": "authorization,content-type"}
+		for _, test := range []struct {
+			url, method, path string
+			allowed           bool
+			status            int // Where it is allowed.
+		}{
+			{s.url, "OPTIONS", "/api/v1/calls/x/actions/complete", allowed, http.StatusNoContent},
+			{s.url, "GET", "/api/v1/calls", allowed, http.StatusOK},
+			{s.url, "GET", "/api/v1/nowhere", allowed, http.StatusNotFound},
+			{s.url, "OPTIONS", "/sandbox/clock", false, 0},
+			{s.url, "GET", "/sandbox/clock", false, 0},
+			{plain.url, "OPTIONS", "/api/v1/calls", false, 0},
+			{plain.url, "GET", "/openapi.json", false, 0},
+		} {
+			at := s
+			at.url = test.url
+			response, _, err := at.send(test.method, test.path, "", before)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := response.Header.Get("Access-Control-Allow-Origin"), ""
+			if test.allowed {
+				want = origin
+			}
+			if got != want || test.allowed && response.StatusCode != test.status {
+				t.Errorf("%s %s from %q: got %d for %q, want %d for %q", test.method, test.path, origin, response.StatusCode, got, test.status, want)
+			}
+			if methods := response.Header.Get("Access-Control-Allow-Methods"); test.method == "OPTIONS" && test.allowed != strings.Contains(methods, "PUT") {
+				t.Errorf("%s from %q: got the methods %q", test.path, origin, methods)
+			}
+		}
+	}
+	for _, url := range []string{s.url, plain.url} {
+		status, page := get(t, http.DefaultClient, url+"/docs", "")
+		if isShown := status == http.StatusOK && strings.Contains(page, "Add a call attempt"); isShown != (url == s.url) {
+			t.Errorf("%s/docs: got %d, want the page in the sandbox, and nothing elsewhere", url, status)
+		}
+	}
+}
+
+// TestSandboxLoad serves records of a file, which are there again after a reset.
+func TestSandboxLoad(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "own.ndjson")
+	const owner = "6d7e8f90-1a2b-4c3d-9e4f-5a6b7c8d9e0f"
+	records := `{"kind":"organization","data":{"uuid":"` + owner + `","name":"Sea Rescue","abbreviation":"SR"}}
+{"kind":"person","data":{"uuid":"0b7c3a54-19f6-4a9d-8a43-5f0c1d2e3f40","owningOrganizationUuid":"` + owner + `","recruitingOrganizationUuid":"` + owner + `","createdAt":"2026-11-20T09:00:00Z","lastName":"Visser"}}
+`
+	if err := os.WriteFile(file, []byte(records), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := serveSandbox(t, "--load", file)
+	const path = "/api/v1/persons/0b7c3a54-19f6-4a9d-8a43-5f0c1d2e3f40"
+	var person apitype.Person
+	s.must("PUT", path+"/actions/update", `{"name":{"lastName":"Jansen"}}`, &person)
+	s.must("POST", "/sandbox/reset", "", nil)
+	s.must("GET", path, "", &person)
+	var page apitype.Page[apitype.Person]
+	s.must("GET", "/api/v1/persons", "", &page)
+	if *person.LastName != "Visser" || len(page.Edges) != 1 {
+		t.Errorf("got %v of %d, want the one person of the file", *person.LastName, len(page.Edges))
+	}
+	if err := os.WriteFile(file, []byte(records[:200]+"\n{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := newEnvironment(t).run("", "serve", "--sandbox", "--listen", "127.0.0.1:0", "--load", file)
+	if code == exitDone || out != "" || !strings.Contains(errs, "line 2") {
+		t.Errorf("got code %d, %s%s, want a refusal that names the line", code, out, errs)
 	}
 }
 

@@ -27,6 +27,7 @@ type serveOptions struct {
 	sandbox   bool
 	seed      uint64 // Of the sandbox.
 	startTime string // Of its clock; empty: now.
+	load      string // A file of its records; empty: sample data.
 	probes    string // Where /metrics, /healthz and /readyz are served; empty: with the interface.
 	drain     time.Duration
 	// The defaults of flags are there before any command runs: this one would end the

@@ -64,7 +64,7 @@ const maxBody = 4 << 10
 
 // Wrap is the interface with the sandbox before it: what is below /sandbox is answered
 // here, without a token, everything else by the service. A page of another origin that
-// its browser shows to somebody may not order anything.
+// its browser shows to somebody may not order anything; one of this machine may ask the service.
 func (s *Sandbox) Wrap(served Service) http.Handler {
 	s.service = served
 	orders, origins := s.orders(), http.NewCrossOriginProtection()
@@ -73,7 +73,9 @@ func (s *Sandbox) Wrap(served Service) http.Handler {
 			httpapi.WriteProblem(w, http.StatusForbidden, "a page of another origin may not change the sandbox")
 			return
 		}
-		orders.ServeHTTP(w, r)
+		if !shared(w, r) {
+			orders.ServeHTTP(w, r)
+		}
 	})
 }
 
@@ -109,6 +111,7 @@ func (s *Sandbox) orders() http.Handler {
 	mux.HandleFunc("POST /sandbox/reset", func(w http.ResponseWriter, r *http.Request) {
 		reply(w, s.clock, s.reset(r.Context()))
 	})
+	mux.HandleFunc("GET /docs", docs)
 	mux.HandleFunc("/", s.spoiled)
 	return mux
 }
