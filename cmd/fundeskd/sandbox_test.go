@@ -265,7 +265,7 @@ func TestSandboxRefusesOptions(t *testing.T) {
 		"--load is for fundeskd serve --sandbox only":          {"--load", "-"},
 		"--load and --persons exclude each other":              {"--sandbox", "--load", "-", "--persons", "3"},
 		"--load and --database exclude each other":             {"--sandbox", "--load", "-", "--database", "sqlite:a.db"},
-		"no such file":                                         {"--sandbox", "--load", "nowhere.ndjson"},
+		"nowhere.ndjson": {"--sandbox", "--load", "nowhere.ndjson"},
 	} {
 		code, _, errs := newEnvironment(t).run("", append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
 		if code != exitUsage || !strings.Contains(errs, want) {

@@ -31,6 +31,9 @@ var described = sync.OnceValues(func() (routers.Router, error) {
 		return nil, err
 	}
 	document.Servers = nil // Only paths count: tests serve from many addresses.
+	for _, name := range []string{"TimestampInput", "DateInput"} {
+		document.Components.Schemas[name].Value.Format = "" // The service reads more forms than callers are told to send.
+	}
 	return gorillamux.NewRouter(document)
 })
 
