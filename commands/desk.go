@@ -20,7 +20,7 @@ import (
 
 // deskOptions are what both faces of the desk are made with.
 func (s *session) deskOptions(ctx context.Context) (desk.Options, error) {
-	o := desk.Options{ConfigDir: s.configDir(), Now: s.app.Now, Omitted: s.omitted.read}
+	o := desk.Options{ConfigDir: s.configDir(), Locale: s.locale(), Now: s.app.Now, Omitted: s.omitted.read}
 	var err error
 	if o.Client, err = s.connect(ctx); err != nil {
 		return o, err
@@ -83,6 +83,7 @@ func (s *session) lineDesk(ctx context.Context) error {
 // work asks until the agent leaves.
 func (l *lineDesk) work(ctx context.Context) error {
 	l.say("Work calls line by line. An empty answer skips; q ends.")
+	l.touch() // Who starts it is there.
 	l.perform(ctx, l.Begin())
 	if n := len(l.Drafts); n > 0 {
 		l.say("%s not sent yet; d goes on with the latest", render.Plural(n, "draft is", "drafts are"))
@@ -118,36 +119,57 @@ func (l *lineDesk) tellIdle() {
 	l.idle = idle
 }
 
-// next asks what to do. While there is no call it looks whether one comes, and says so: then the
-// answer, which was not meant for a call that nobody has seen, only shows it.
+// next asks what to do. While there is no call it looks whether one comes, and says so; while
+// there is one, whether it is still the agent's. An answer that was meant for another call, or for
+// one that nobody has seen, only shows what there is now.
 func (l *lineDesk) next(ctx context.Context) (answer string, shows bool, err error) {
-	if l.Call != nil {
-		answer, err = l.question(ctx, l.choices())
-		return answer, false, err
+	asked := l.onDesk()
+	answer, err = l.ask(ctx, l.choices(), func() {
+		l.listen(ctx)
+		l.Release()
+		if asked != (apitype.UUID{}) {
+			l.poll(ctx) // What becomes of the call is told.
+			return
+		}
+		if l.Call != nil {
+			return
+		}
+		l.poll(ctx)
+		if l.perform(ctx, l.Next()); l.Call != nil {
+			l.say("")
+			l.say("A call has come: Enter shows it.")
+		}
+	})
+	return answer, l.onDesk() != asked, err
+}
+
+// onDesk is the call on the desk; zero for none.
+func (l *lineDesk) onDesk() apitype.UUID {
+	if l.Call == nil {
+		return apitype.UUID{}
 	}
-	l.prompt(l.choices() + ": ")
+	return l.Call.UUID
+}
+
+// ask asks for one line, and does something every few seconds until it is there. An answer shows
+// that somebody is there.
+func (l *lineDesk) ask(ctx context.Context, text string, meanwhile func()) (answer string, err error) {
+	l.prompt(text + ": ")
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
-		answer, err = l.reply(ctx)
+		answer, err = l.line(ctx)
 	}()
 	look := time.NewTicker(cmp.Or(l.lookEvery, pollEvery))
 	defer look.Stop()
-	for {
+	for l.asking = true; ; {
 		select {
 		case <-answered:
+			l.asking = false
 			l.touch()
-			return answer, l.Call != nil, err
+			return l.heard(answer, err)
 		case <-look.C:
-			if l.Call != nil {
-				continue
-			}
-			l.listen(ctx)
-			l.poll(ctx)
-			if l.perform(ctx, l.Next()); l.Call != nil {
-				l.say("")
-				l.say("A call has come: Enter shows it.")
-			}
+			meanwhile()
 		}
 	}
 }
@@ -186,9 +208,13 @@ func (l *lineDesk) tell(n desk.Notice) {
 	if n.See == desk.SeeOutbox {
 		n.Text += "; see: fundesk outbox list"
 	}
-	if n.Text != "" {
-		l.say("%s", n.Text)
+	if n.Text == "" {
+		return
 	}
+	if l.asking {
+		l.say("") // The question stands on the line.
+	}
+	l.say("%s", n.Text)
 }
 
 // say writes one line.
@@ -196,13 +222,10 @@ func (s *session) say(format string, args ...any) {
 	fmt.Fprintln(s.app.Err, render.Clean(fmt.Sprintf(format, args...)))
 }
 
-// question asks for one line; the end of the input leaves the desk. An answer shows that
-// somebody is there.
+// question asks for one line of what is being entered; the end of the input leaves the desk. The
+// call stays the agent's meanwhile.
 func (l *lineDesk) question(ctx context.Context, text string) (string, error) {
-	l.prompt(text + ": ")
-	answer, err := l.reply(ctx)
-	l.touch()
-	return answer, err
+	return l.ask(ctx, text, func() { l.perform(ctx, l.KeepLeases()) })
 }
 
 // touch notes that somebody is there: the call on the desk stays theirs.
@@ -210,11 +233,10 @@ func (l *lineDesk) touch() { l.Guard.Press("", false, false, l.app.Now()) }
 
 func (s *session) prompt(text string) { fmt.Fprint(s.app.Err, render.Clean(text)) }
 
-// reply reads the line that answers a question.
-func (s *session) reply(ctx context.Context) (string, error) {
-	answer, err := s.line(ctx)
+// heard is an answer; the end of the input, and q, leave the desk.
+func (l *lineDesk) heard(answer string, err error) (string, error) {
 	if errors.Is(err, io.EOF) && answer == "" {
-		s.say("")
+		l.say("")
 		return "", errLeave
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -241,19 +263,26 @@ func (l *lineDesk) tellCall() {
 	if l.call == l.Call.UUID {
 		return
 	}
-	call, person := l.Call, l.Call.Person.Value()
+	call, person := l.Call, l.Call.Person.Pointer()
 	l.call = call.UUID
 	l.shown++
 	l.say("")
-	l.say("%s call for %s, requested %s, %s so far", strings.TrimSuffix(render.Words(string(call.Type)), " call"), l.Name(), l.locale().Relative(call.RequestedAt.Time, l.app.Now()), count(call.AttemptsCount, "attempt"))
-	for _, number := range []*string{person.MobilePhoneNumber, person.PhoneNumber} {
-		if number != nil {
-			l.say("number: %s", l.locale().Spoken(*number))
+	l.say("%s call for %s, asked for %s, %s", strings.TrimSuffix(render.Words(string(call.Type)), " call"), l.Name(),
+		render.Ago(call.RequestedAt.Time, l.app.Now()), l.Tries(*call))
+	if person != nil {
+		for _, about := range l.About(*person) {
+			l.say("%s", about)
 		}
 	}
+	for _, number := range desk.Numbers(person) {
+		l.say("%s number: %s", number.Kind, l.Locale.Spoken(number.Digits))
+	}
 	if pledge := call.PledgeCase.Pointer(); pledge != nil {
-		l.say("gives: %s Euros %s to %s, since %s, %s", l.locale().Amount(pledge.DonationAmount), render.Words(string(pledge.DonationInterval)),
-			pledge.OwningOrganization.Value().Name, l.locale().Date(pledge.StartsAt.Local(), "2 January 2006"), render.Words(string(pledge.Status)))
+		l.say("gives: %s Euros %s, %s, %s", l.Locale.Amount(pledge.DonationAmount), render.Words(string(pledge.DonationInterval)),
+			desk.PledgeWords(pledge.Status), l.GivesTo(*pledge))
+	}
+	if contacts := l.Contacts(); len(contacts) > 0 {
+		l.say("last: %s", onOneLine(contacts[0]))
 	}
 	for _, warning := range l.Warnings(*call) {
 		l.say("warning: %s", warning)
@@ -307,9 +336,10 @@ func (l *lineDesk) askForm(ctx context.Context) error {
 		{"rating from 0 to 10, empty for none", l.setRating},
 		{"notes, empty for none", l.setNotes},
 	}
+	entered := l.HasDraft()
 	for i := 0; i < len(questions); {
 		text := questions[i].text
-		if l.HasDraft() {
+		if entered {
 			text += ", or as entered"
 		}
 		answer, err := l.question(ctx, text)

@@ -32,6 +32,9 @@ func (l *lineDesk) answers() []lineAnswer {
 		{"x", "cancel", "cancel", open, func(ctx context.Context) error { return l.askEnd(ctx, "cancel", l.CancelCall) }},
 		{"e", "expire", "expire", open, func(ctx context.Context) error { return l.askEnd(ctx, "expire", l.ExpireCall) }},
 		{"f", "correct details", "fix", fixes, l.askFixes},
+		{"g", "go through the details", "", fixes, l.tellDetails},
+		{"v", "say the bank account", "reveal", has && l.bankAccount() != "", l.tellBankAccount},
+		{"h", "earlier contacts", "", has && len(l.Contacts()) > 1, l.tellContacts},
 		{"b", "later", "later", has && l.HasQueue(), l.askLater},
 		{"s", "script", "", has && len(l.Script) > 0, l.tellScript},
 		{"u", "to take the last one back", "", l.CanUndo(), l.undo},
@@ -122,6 +125,49 @@ func (l *lineDesk) tellPassedOver(context.Context) error {
 	for _, p := range l.PassedOver() {
 		l.say("%s: %s", p.Name, p.Reason)
 	}
+	return nil
+}
+
+// onOneLine is a text of several lines as one is heard.
+func onOneLine(text string) string { return strings.ReplaceAll(text, "\n", ": ") }
+
+func (l *lineDesk) tellContacts(context.Context) error {
+	for _, text := range l.Contacts() {
+		l.say("%s", onOneLine(text))
+	}
+	return nil
+}
+
+// tellDetails says what an agent checks with the donor.
+func (l *lineDesk) tellDetails(context.Context) error {
+	p := l.Call.Person.Value()
+	tell := func(label, text string) {
+		if text != "" {
+			l.say("%s: %s", label, text)
+		}
+	}
+	tell("address", desk.Address(p.Address.Pointer()))
+	tell("e-mail", desk.Value(p.Email))
+	if p.DateOfBirth != nil {
+		tell("born", l.Locale.Date(p.DateOfBirth.Midnight(), "2 January 2006"))
+	}
+	if account := l.bankAccount(); len(account) > 8 {
+		tell("bank account", "ends in "+account[len(account)-4:]) // v says all of it.
+	}
+	l.say("may be reached by: %s", desk.OptInWords(p))
+	return nil
+}
+
+// bankAccount is that of the donor; "" where none is known.
+func (l *lineDesk) bankAccount() string {
+	if l.Call == nil {
+		return ""
+	}
+	return desk.Value(l.Call.Person.Value().IBAN)
+}
+
+func (l *lineDesk) tellBankAccount(context.Context) error {
+	l.say("bank account: %s", l.bankAccount())
 	return nil
 }
 
@@ -295,7 +341,7 @@ func (l *lineDesk) askDonor(ctx context.Context) error {
 	}
 	var lines []string
 	for _, donor := range found {
-		lines = append(lines, strings.Join([]string{donor.Name, l.locale().Phone(donor.Phone), donor.City}, ", "))
+		lines = append(lines, strings.Join([]string{donor.Name, l.Locale.Phone(donor.Phone), donor.City}, ", "))
 	}
 	i, ok, err := l.pick(ctx, "number of the donor", lines)
 	if err != nil || !ok {

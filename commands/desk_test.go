@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -295,6 +296,69 @@ func TestLineDeskKeepsTheCallAndWaits(t *testing.T) {
 	}
 }
 
+// While a question stands, a lease that is worked under is kept, and one of an agent who went away
+// is given back and nobody else's call taken in its place.
+func TestLineDeskTendsTheLeaseWhileAQuestionStands(t *testing.T) {
+	t.Parallel()
+	h := servicetest.New(t)
+	c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}
+	c.load()
+	expiry := func() string {
+		leases, _ := h.Do(c.token, http.MethodGet, "/fundesk/v1/queue/leases", "").Object()["leases"].([]any)
+		if len(leases) != 1 {
+			return ""
+		}
+		text, _ := leases[0].(map[string]any)["expiresAt"].(string)
+		return text
+	}
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
+	in, keys := io.Pipe()
+	answer := func(text string) { _, _ = io.WriteString(keys, text+"\n") }
+	until := func(ok func() bool) {
+		for deadline := time.Now().Add(time.Minute); !ok() && time.Now().Before(deadline); {
+			runtime.Gosched()
+		}
+	}
+	var taken, kept, after string
+	asked := 0
+	said := &heard{on: map[string]func(){
+		"a not reached": func() {
+			switch asked++; asked {
+			case 1:
+				go func() {
+					taken = expiry()
+					h.Clock.Advance(4 * time.Minute)
+					answer("g")
+				}()
+			case 2:
+				go func() {
+					h.Clock.Advance(4 * time.Minute)
+					until(func() bool { kept = expiry(); return kept != taken })
+					h.Clock.Advance(16 * time.Minute)
+				}()
+			}
+		},
+		"was given back": func() {
+			go func() {
+				after = expiry()
+				answer("a") // Nobody has read that it is gone.
+				answer("q")
+			}()
+		},
+	}}
+	s := newSession(App{In: in, Out: io.Discard, Err: said, Now: h.Clock.Now, Getenv: func(name string) string { return environment[name] }}, nil)
+	s.flags.timeout, s.lookEvery = time.Minute, 5*time.Millisecond
+	if err := s.lineDesk(t.Context()); err != nil {
+		t.Fatalf("lineDesk: %v\n%s", err, said.String())
+	}
+	if taken == "" || kept <= taken || after != "" {
+		t.Errorf("the lease ended at %q, then at %q, then at %q; want it kept, then given back:\n%s", taken, kept, after, said.String())
+	}
+	if attempts := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+c.names.Replace("$CALL"), "").Object()["attempts"].([]any); len(attempts) != 0 {
+		t.Errorf("got %d attempts, want none", len(attempts))
+	}
+}
+
 // heard is what is said; it does something when it hears a text.
 type heard struct {
 	bytes.Buffer
@@ -367,8 +431,8 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 		}
 	}
 
-	said := desk("x", "t", "3", "", "t", "3", "", "q")
-	has(said, `there is no "x"`, "only win-back", "all calls", "t types and languages")
+	said := desk("x", "g", "t", "3", "", "t", "3", "", "q")
+	has(said, `there is no "x"`, "e-mail: old@example.org", "may be reached by: phone unknown", "never rung", "only win-back", "all calls", "t types and languages")
 	if strings.Contains(said, "x cancel") {
 		t.Errorf("got %q, want no cancel", said)
 	}

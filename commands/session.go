@@ -86,7 +86,7 @@ type session struct {
 	notes    []string  // Not told yet.
 	unpaged  bool      // Lists are whole as they come.
 	omitted  omissions
-	// lookEvery is how often the desk by questions looks for a call while none is there; 0: pollEvery.
+	// lookEvery is how often the desk by questions looks at the service while a question stands; 0: pollEvery.
 	lookEvery time.Duration
 	// tokenEnds is when the token that was used says that it ends; nil for none.
 	tokenEnds atomic.Pointer[time.Time]
@@ -225,6 +225,7 @@ type lineDesk struct {
 	hidden []string // Actions of the Desk that the profile takes away.
 	typed  string   // What came after the key of the answer.
 	idle   bool     // It was said that no call waits.
+	asking bool     // A question stands.
 }
 
 // inbox keeps what is told from beside the desk until the next question.

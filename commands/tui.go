@@ -84,7 +84,7 @@ func (s *session) screenOptions(ctx context.Context, page string, ascii bool) (t
 		actions = append(actions, apitype.PledgeAction(action))
 	}
 	screen := tui.Options{
-		Options: options, Profile: t.label(), PledgeActions: actions, Locale: s.locale(), Page: page,
+		Options: options, Profile: t.label(), PledgeActions: actions, Page: page,
 		NoColor: s.flags.noColor || s.app.Getenv("NO_COLOR") != "", ASCII: ascii,
 	}
 	if ends := s.tokenEnd(); ends != "" {

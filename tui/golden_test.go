@@ -15,6 +15,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
+	"fundesk/tui/desk"
 )
 
 // The screens as an agent sees them, at the least size that is promised and a large
@@ -93,9 +94,9 @@ func TestGoldenCard(t *testing.T) {
 		{"colours", true, Options{}},
 		{"no-color", true, Options{NoColor: true}},
 		{"high-contrast", true, Options{Theme: "high-contrast"}},
-		{"nl", false, Options{Locale: in("nl_NL.UTF-8")}},
-		{"de", false, Options{Locale: in("de_DE.UTF-8")}},
-		{"c", false, Options{Locale: in("C")}},
+		{"nl", false, Options{Options: desk.Options{Locale: in("nl_NL.UTF-8")}}},
+		{"de", false, Options{Options: desk.Options{Locale: in("de_DE.UTF-8")}}},
+		{"c", false, Options{Options: desk.Options{Locale: in("C")}}},
 	}
 	codes, trailing := regexp.MustCompile("\x1b\\[([0-9;]*)m"), regexp.MustCompile("(?m) +$")
 	for _, test := range tests {

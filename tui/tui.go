@@ -23,7 +23,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/render"
 	"fundesk/tui/canvas"
 	"fundesk/tui/desk"
 )
@@ -33,7 +32,6 @@ type Options struct {
 	desk.Options
 	Profile        string                 // Name shown in the corner.
 	PledgeActions  []apitype.PledgeAction // Nil: apitype.PledgeActions.
-	Locale         render.Locale          // Amounts, dates and phone numbers as they are shown; what is copied stays exact.
 	Page           string                 // The first page, one of PageNames.
 	In             io.Reader              // Nil: the terminal.
 	Out            io.Writer              // Nil: the terminal.

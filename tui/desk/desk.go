@@ -43,6 +43,7 @@ type Options struct {
 	ConfigDir          string                           // Holds scripts/; "" for none.
 	Scripts            map[string]string                // Where scripts/ has none, by the name of its file without .md.
 	StateFile          string                           // Keeps what the desk remembers of this service; "" for nothing.
+	Locale             render.Locale                    // Amounts, dates and phone numbers as they are shown; what is copied stays exact.
 	QuitWait           time.Duration                    // How long quitting waits for what is still to be sent; 0: 5 s.
 	Now                func() time.Time
 }

@@ -330,9 +330,27 @@ func (d *Day) tend() {
 				d.Call = nil
 				d.sayf("%s was given back: no key for 15 minutes", CallName(l.call))
 			}
-		case l.extended.Add(leaseTime).Sub(now) < extendTime && d.Guard.at.After(l.extended):
-			d.extend(l.LeaseUUID)
+		default:
+			d.keepLease(l)
 		}
+	}
+}
+
+// KeepLeases keeps the leases of a desk where something is being entered that no key tells of. It
+// is called every few seconds.
+func (d *Day) KeepLeases() []Event {
+	for _, l := range slices.Clone(d.leases.held) {
+		if !l.done && !d.isPending(l.CallUUID) {
+			d.keepLease(l)
+		}
+	}
+	return d.take()
+}
+
+// keepLease extends a lease in time, if a key came since.
+func (d *Day) keepLease(l lease) {
+	if l.extended.Add(leaseTime).Sub(d.Now()) < extendTime && d.Guard.at.After(l.extended) {
+		d.extend(l.LeaseUUID)
 	}
 }
 

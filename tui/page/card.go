@@ -1,9 +1,7 @@
 package page
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -57,7 +55,7 @@ func (d *Desk) factSections(width, contacts int) [][]string {
 		return lines
 	}
 	var last, asked, result []field
-	for _, text := range d.contacts()[:min(len(d.contacts()), contacts)] {
+	for _, text := range d.Contacts()[:min(len(d.Contacts()), contacts)] {
 		last = append(last, field{text: text})
 	}
 	if notes := desk.Value(call.Notes); notes != "" {
@@ -109,14 +107,7 @@ func (d *Desk) headLine() string {
 	if d.Now().Sub(call.RequestedAt.Time) > overdue {
 		asked = s.bold(asked)
 	}
-	tries := render.Plural(call.AttemptsCount, "try", "tries") + " so far"
-	if call.AttemptsCount == 0 {
-		tries = "never rung"
-	}
-	if left := d.MaxAttempts - call.AttemptsCount; d.MaxAttempts > 0 && left >= 0 {
-		tries += ", " + render.Plural(left, "try", "tries") + " left"
-	}
-	text := kind + " · " + asked + " · " + tries
+	text := kind + " · " + asked + " · " + d.Tries(*call)
 	if !d.Checked {
 		text = "checking… · " + text // In front: the line may be cut.
 	}
@@ -127,14 +118,9 @@ func (d *Desk) headLine() string {
 func (d *Desk) nameLines(p *apitype.Person, width int) []string {
 	var about []string
 	if p != nil {
-		if language := desk.Value(p.Language); language != "" {
-			about = append(about, languageName(language))
-		}
-		if p.DateOfBirth != nil {
-			about = append(about, render.Plural(yearsSince(*p.DateOfBirth, d.Now()), "year", "years"))
-		}
+		about = d.About(*p)
 	}
-	name, right := d.name(), strings.Join(about, " · ")
+	name, right := d.name(), Clean(strings.Join(about, " · "))
 	if room := width - render.Width(right) - 1; render.Width(name) <= room {
 		return []string{d.Styles.bold(widget.Fit(name, room)) + " " + right}
 	}
@@ -145,42 +131,17 @@ func (d *Desk) nameLines(p *apitype.Person, width int) []string {
 	return append(lines, widget.FitRight(right, width))
 }
 
-// yearsSince is how old somebody is.
-func yearsSince(born apitype.Date, now time.Time) int {
-	years := now.Year() - born.Year
-	if birthday := time.Date(now.Year(), time.Month(born.Month), born.Day, 0, 0, 0, 0, now.Location()); now.Before(birthday) {
-		years--
-	}
-	return years
-}
-
-// number is a number that a donor can be rung at.
-type number struct{ kind, digits string }
-
-// numbers are those of a person, the one to dial first.
-func numbers(p *apitype.Person) (all []number) {
-	if p == nil {
-		return nil
-	}
-	for _, n := range []number{{"mobile", desk.Value(p.MobilePhoneNumber)}, {"home", desk.Value(p.PhoneNumber)}} {
-		if n.digits != "" {
-			all = append(all, n)
-		}
-	}
-	return all
-}
-
 // numberWidth is the column of numbers, in cells; where a longer one stands it is wider.
 const numberWidth = 18
 
 func (d *Desk) numberLines(p *apitype.Person, width int) []string {
 	var lines []string
 	column := numberWidth
-	for _, n := range numbers(p) {
-		column = max(column, len(d.Locale.Spoken(n.digits))+2)
+	for _, n := range desk.Numbers(p) {
+		column = max(column, len(d.Locale.Spoken(n.Digits))+2)
 	}
-	for i, n := range numbers(p) {
-		line := "    " + d.Styles.bold(widget.Fit(Clean(d.Locale.Spoken(n.digits)), column)) + n.kind
+	for i, n := range desk.Numbers(p) {
+		line := "    " + d.Styles.bold(widget.Fit(Clean(d.Locale.Spoken(n.Digits)), column)) + n.Kind
 		if i == 0 {
 			line += "   " + d.Styles.Key(d.KeyOf(ActCopy)) + " copies it"
 		}
@@ -201,117 +162,25 @@ func (d *Desk) givesFields(p *apitype.Pledge) []field {
 	if p.InitialDonationAmount != p.DonationAmount || p.InitialDonationInterval != p.DonationInterval {
 		gives += ", at first " + d.euros(p.InitialDonationAmount) + " " + render.Words(string(p.InitialDonationInterval))
 	}
-	to := ""
-	if organization := p.OwningOrganization.Pointer(); organization != nil {
-		to = "to " + organization.Name
-		for i, area := range p.FocusAreas.Value() {
-			to += []string{", for ", " and "}[min(i, 1)] + area.Name
-		}
-		to += ", "
-	}
-	since := "since " + d.Locale.Date(p.StartsAt.Local(), "2 January 2006")
-	switch won := desk.Value(p.RecruitmentType); won {
-	case "":
-	case "d2d":
-		since += ", won at the door"
-	case "street":
-		since += ", won in the street"
-	default:
-		since += ", won by " + render.Words(won)
-	}
-	return []field{{label: "gives", text: gives}, {text: to + since}}
+	return []field{{label: "gives", text: gives}, {text: d.GivesTo(*p)}}
 }
 
 // pledgeStatus is the state of a pledge with its sign.
 func (e *Env) pledgeStatus(status apitype.PledgeStatus) string {
-	words, sign := render.Words(string(status)), ""
+	sign := ""
 	switch status {
-	case apitype.PledgeLead:
-		words = "not collected yet"
 	case apitype.PledgeActive:
 		sign = e.Styles.OKSign + " "
 	case apitype.PledgeCancelled, apitype.PledgeDropped:
 		sign = e.Styles.badSign + " "
 	}
-	return sign + words
-}
-
-// contacts are what was said and tried before, newest first: the attempts of this call, and
-// the other calls of the pledge.
-func (d *Desk) contacts() []string {
-	type contact struct {
-		at   time.Time
-		text string
-	}
-	var all []contact
-	for _, a := range d.Call.Attempts.Value() {
-		all = append(all, contact{a.AttemptAt.Time, "not reached" + d.byWhom(a.UserUUID)})
-	}
-	if pledge := d.Call.PledgeCase.Pointer(); pledge != nil {
-		for _, c := range pledge.Calls.Value() {
-			if c.UUID != d.Call.UUID {
-				at, text := d.contactOf(c)
-				all = append(all, contact{at, text})
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(a, b contact) int { return b.at.Compare(a.at) })
-	texts := make([]string, len(all))
-	for i, c := range all {
-		texts[i] = d.Locale.Date(c.at.Local(), "2 January") + ", " + c.text
-		if d.Now().Sub(c.at) > 300*24*time.Hour {
-			texts[i] = d.Locale.Date(c.at.Local(), "2 January 2006") + ", " + c.text
-		}
-	}
-	return texts
-}
-
-// byWhom is who made an attempt, where that is known.
-func (d *Desk) byWhom(user *apitype.UUID) string {
-	switch {
-	case user == nil:
-		return ""
-	case d.Agent != nil && *user == *d.Agent:
-		return " (you)"
-	case d.Agents[*user] != "":
-		return " (" + d.Agents[*user] + ")"
-	default:
-		return ""
-	}
-}
-
-// contactOf is another call of the pledge: when it was, and what came of it.
-func (d *Desk) contactOf(c apitype.Call) (at time.Time, text string) {
-	kind := render.Words(string(c.Type))
-	at = c.RequestedAt.Time
-	for _, ended := range []*apitype.Time{c.CompletedAt, c.CancelledAt, c.ExpiredAt} {
-		if ended != nil {
-			at = ended.Time
-		}
-	}
-	if c.Status != apitype.CallCompleted {
-		words := render.Words(string(c.Status))
-		if c.Status == apitype.CallRequested {
-			words = "still open"
-		}
-		return at, kind + ": " + words
-	}
-	result := c.Result.Value()
-	row, _ := d.Codes.Find(c.Type, desk.Value(result.ResultCode))
-	text = kind + ": " + cmp.Or(row.Words(), "completed")
-	if result.DonorRetentionRating != nil {
-		text += ", " + result.DonorRetentionRating.String()
-	}
-	if notes := desk.Value(result.Notes); notes != "" {
-		text += "\n\"" + notes + "\""
-	}
-	return at, text
+	return sign + desk.PledgeWords(status)
 }
 
 // historyLines are the contacts in a column of their own.
 func (d *Desk) historyLines(width, most int) []string {
 	var lines []string
-	for _, text := range d.contacts()[:min(len(d.contacts()), most)] {
+	for _, text := range d.Contacts()[:min(len(d.Contacts()), most)] {
 		for _, line := range cleanLines(text) {
 			lines = append(lines, widget.Wrap(line, width)...)
 		}
@@ -333,7 +202,7 @@ func (d *Desk) checkFields(p *apitype.Person, width int) []field {
 			fields = append(fields, field{text: text})
 		}
 	}
-	address, hint := addressText(p.Address.Pointer()), "   "+d.KeyOf(ActFix)+" corrects"
+	address, hint := desk.Address(p.Address.Pointer()), "   "+d.KeyOf(ActFix)+" corrects"
 	if labelWidth+render.Width(address+hint) <= width {
 		address += hint
 	}
@@ -362,16 +231,16 @@ func (d *Desk) revealHint() string {
 // optInSigns are the ways on which a person may be reached, each with its sign.
 func (d *Desk) optInSigns(p apitype.Person) string {
 	var parts []string
-	for _, o := range optInsOf(p) {
+	for _, o := range desk.OptIns(p) {
 		sign := "?"
 		switch {
-		case o.in == nil:
-		case *o.in:
+		case o.In == nil:
+		case *o.In:
 			sign = d.Styles.OKSign
 		default:
 			sign = d.Styles.badSign
 		}
-		parts = append(parts, fmt.Sprintf("%s %s", o.name, sign))
+		parts = append(parts, fmt.Sprintf("%s %s", o.Name, sign))
 	}
 	return strings.Join(parts, "  ")
 }

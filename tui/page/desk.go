@@ -205,8 +205,8 @@ func (d *Desk) askEnd(title, means string, end func() []desk.Event) tea.Cmd {
 
 // CopyNumber copies the number to dial, or offers what else there is.
 func (d *Desk) CopyNumber() tea.Cmd {
-	if all := numbers(d.Call.Person.Pointer()); len(all) > 0 {
-		return copyText(all[0].kind+" number", all[0].digits)
+	if all := desk.Numbers(d.Call.Person.Pointer()); len(all) > 0 {
+		return copyText(all[0].Kind+" number", all[0].Digits)
 	}
 	return d.AskCopy()
 }
@@ -220,8 +220,8 @@ func (d *Desk) AskCopy() tea.Cmd {
 		}
 	}
 	p := d.Call.Person.Pointer()
-	for _, n := range numbers(p) {
-		add(n.kind, n.digits)
+	for _, n := range desk.Numbers(p) {
+		add(n.Kind, n.Digits)
 	}
 	if p != nil {
 		add("e-mail", desk.Value(p.Email))

@@ -50,14 +50,6 @@ func (f field) draw(s Styles, width int) []string {
 	return lines
 }
 
-// addressText is an address on one line.
-func addressText(a *apitype.Address) string {
-	if a == nil {
-		return ""
-	}
-	return a.Street + " " + a.HouseNumber + desk.Value(a.HouseNumberExtension) + ", " + a.ZipCode + " " + a.City + ", " + a.Country
-}
-
 // resultFields are what came of a call.
 func (e *Env) resultFields(r apitype.CallResult) []field {
 	fields := []field{{label: "result", text: desk.Value(r.ResultCode), role: e.Styles.accent}}

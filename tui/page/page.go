@@ -174,7 +174,6 @@ type Env struct {
 	*desk.Day
 	Messages
 	Styles        Styles
-	Locale        render.Locale
 	PledgeActions []apitype.PledgeAction
 	ASCII         bool
 	In            io.Reader // Nil: the terminal.

@@ -138,7 +138,7 @@ func (f *fields) person(p apitype.Person) {
 	f.phone("mobile", p.MobilePhoneNumber)
 	f.phone("phone", p.PhoneNumber)
 	f.text("e-mail", p.Email)
-	f.add("address", addressText(p.Address.Pointer()))
+	f.add("address", desk.Address(p.Address.Pointer()))
 	if p.IBAN != nil {
 		f.add("IBAN", f.iban(*p.IBAN))
 		f.last().copy = *p.IBAN
@@ -147,7 +147,7 @@ func (f *fields) person(p apitype.Person) {
 		f.add("soc. sec.", f.digits(*number))
 		f.last().copy = *number
 	}
-	f.add("opt-ins", optIns(p))
+	f.add("opt-ins", desk.OptInWords(p))
 	if m := p.Mandate.Pointer(); m != nil {
 		f.time("mandate", &m.CreatedAt)
 	}
@@ -174,31 +174,4 @@ func (f *fields) quality(q *apitype.QualityResult) {
 			f.object("", gate.Metadata)
 		}
 	}
-}
-
-// optIn is a way on which a person may be reached; in is nil where nobody has said.
-type optIn struct {
-	name string
-	in   *bool
-}
-
-func optInsOf(p apitype.Person) []optIn {
-	return []optIn{{"phone", p.OptInPhone}, {"e-mail", p.OptInEmail}, {"post", p.OptInMail}, {"sms", p.OptInSMS}}
-}
-
-// optIns is which ways a person may be reached, each with its word.
-func optIns(p apitype.Person) string {
-	var parts []string
-	for _, o := range optInsOf(p) {
-		answer := "unknown"
-		switch {
-		case o.in == nil:
-		case *o.in:
-			answer = "yes"
-		default:
-			answer = "no"
-		}
-		parts = append(parts, o.name+" "+answer)
-	}
-	return strings.Join(parts, ", ")
 }

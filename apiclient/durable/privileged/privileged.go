@@ -3,6 +3,7 @@
 package privileged
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"strconv"
@@ -25,9 +26,15 @@ func GiveToNobody(t testing.TB, path string) {
 func chown(path string, user int) error {
 	err := os.Lchown(path, user, -1)
 	if os.IsPermission(err) {
-		err = exec.Command("sudo", "-n", "chown", "--no-dereference", strconv.Itoa(user), path).Run()
+		err = sudo("chown", "--no-dereference", strconv.Itoa(user), path)
 	}
 	return err
+}
+
+// sudo runs a command as root, without asking. It is not bound to a test, since it also puts back
+// what one has prepared.
+func sudo(args ...string) error {
+	return exec.CommandContext(context.Background(), "sudo", append([]string{"-n"}, args...)...).Run()
 }
 
 // leaveOut ends a test that cannot be prepared.

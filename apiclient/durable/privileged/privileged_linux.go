@@ -2,7 +2,6 @@ package privileged
 
 import (
 	"os"
-	"os/exec"
 	"strconv"
 	"syscall"
 	"testing"
@@ -17,10 +16,10 @@ func Mount(t testing.TB, folder, size string) {
 		t.Cleanup(func() { ended(t, syscall.Unmount(folder, syscall.MNT_DETACH)) })
 		return
 	}
-	if err := exec.Command("sudo", "-n", "mount", "-t", "tmpfs", "-o", options, "tmpfs", folder).Run(); err != nil {
+	if err := sudo("mount", "-t", "tmpfs", "-o", options, "tmpfs", folder); err != nil {
 		leaveOut(t, "mount a small disk", err)
 	}
-	t.Cleanup(func() { ended(t, exec.Command("sudo", "-n", "umount", "--lazy", folder).Run()) })
+	t.Cleanup(func() { ended(t, sudo("umount", "--lazy", folder)) })
 }
 
 func ended(t testing.TB, err error) {

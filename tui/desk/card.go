@@ -1,0 +1,203 @@
+package desk
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+)
+
+// What is told of a call before the number is dialled, in people's words: the two faces of the
+// desk draw or say the same.
+
+// Tries is how often a call was tried, and how often it may be, where that is known.
+func (d *Day) Tries(call apitype.Call) string {
+	tries := render.Plural(call.AttemptsCount, "try", "tries") + " so far"
+	if call.AttemptsCount == 0 {
+		tries = "never rung"
+	}
+	if left := d.MaxAttempts - call.AttemptsCount; d.MaxAttempts > 0 && left >= 0 {
+		tries += ", " + render.Plural(left, "try", "tries") + " left"
+	}
+	return tries
+}
+
+// About is the language and the age of a person, as far as they are known.
+func (d *Day) About(p apitype.Person) (about []string) {
+	if language := Value(p.Language); language != "" {
+		about = append(about, render.Language(language))
+	}
+	if p.DateOfBirth != nil {
+		about = append(about, render.Plural(yearsSince(*p.DateOfBirth, d.Now()), "year", "years"))
+	}
+	return about
+}
+
+// yearsSince is how old somebody is.
+func yearsSince(born apitype.Date, now time.Time) int {
+	years := now.Year() - born.Year
+	if birthday := time.Date(now.Year(), time.Month(born.Month), born.Day, 0, 0, 0, 0, now.Location()); now.Before(birthday) {
+		years--
+	}
+	return years
+}
+
+// Number is a number that a donor can be rung at.
+type Number struct{ Kind, Digits string }
+
+// Numbers are those of a person, the one to dial first; nil for no person.
+func Numbers(p *apitype.Person) (all []Number) {
+	if p == nil {
+		return nil
+	}
+	for _, n := range []Number{{"mobile", Value(p.MobilePhoneNumber)}, {"home", Value(p.PhoneNumber)}} {
+		if n.Digits != "" {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// PledgeWords is the state of a pledge.
+func PledgeWords(status apitype.PledgeStatus) string {
+	if status == apitype.PledgeLead {
+		return "not collected yet"
+	}
+	return render.Words(string(status))
+}
+
+// GivesTo is to whom a pledge gives, for what, since when, and how it was won.
+func (d *Day) GivesTo(p apitype.Pledge) string {
+	to := ""
+	if organization := p.OwningOrganization.Pointer(); organization != nil {
+		to = "to " + organization.Name
+		for i, area := range p.FocusAreas.Value() {
+			to += []string{", for ", " and "}[min(i, 1)] + area.Name
+		}
+		to += ", "
+	}
+	to += "since " + d.Locale.Date(p.StartsAt.Local(), "2 January 2006")
+	switch won := Value(p.RecruitmentType); won {
+	case "":
+	case "d2d":
+		to += ", won at the door"
+	case "street":
+		to += ", won in the street"
+	default:
+		to += ", won by " + render.Words(won)
+	}
+	return to
+}
+
+// Address is an address on one line; "" for none.
+func Address(a *apitype.Address) string {
+	if a == nil {
+		return ""
+	}
+	return a.Street + " " + a.HouseNumber + Value(a.HouseNumberExtension) + ", " + a.ZipCode + " " + a.City + ", " + a.Country
+}
+
+// OptIn is a way on which a person may be reached; In is nil where nobody has said.
+type OptIn struct {
+	Name string
+	In   *bool
+}
+
+// OptIns are all ways of a person.
+func OptIns(p apitype.Person) []OptIn {
+	return []OptIn{{"phone", p.OptInPhone}, {"e-mail", p.OptInEmail}, {"post", p.OptInMail}, {"sms", p.OptInSMS}}
+}
+
+// OptInWords is which ways a person may be reached, each with its word.
+func OptInWords(p apitype.Person) string {
+	var parts []string
+	for _, o := range OptIns(p) {
+		word := "unknown"
+		switch {
+		case o.In == nil:
+		case *o.In:
+			word = "yes"
+		default:
+			word = "no"
+		}
+		parts = append(parts, o.Name+" "+word)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// contact is something that was said or tried.
+type contact struct {
+	at   time.Time
+	text string
+}
+
+// Contacts are what was said and tried before, newest first: the attempts of the call on the
+// desk, and the other calls of its pledge. Notes stand on lines of their own.
+func (d *Day) Contacts() []string {
+	var all []contact
+	for _, a := range d.Call.Attempts.Value() {
+		all = append(all, contact{a.AttemptAt.Time, "not reached" + d.byWhom(a.UserUUID)})
+	}
+	if pledge := d.Call.PledgeCase.Pointer(); pledge != nil {
+		for _, c := range pledge.Calls.Value() {
+			if c.UUID != d.Call.UUID {
+				all = append(all, d.contactOf(c))
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b contact) int { return b.at.Compare(a.at) })
+	texts := make([]string, len(all))
+	for i, c := range all {
+		layout := "2 January"
+		if d.Now().Sub(c.at) > 300*24*time.Hour {
+			layout = "2 January 2006"
+		}
+		texts[i] = d.Locale.Date(c.at.Local(), layout) + ", " + c.text
+	}
+	return texts
+}
+
+// byWhom is who made an attempt, where that is known.
+func (d *Day) byWhom(user *apitype.UUID) string {
+	switch {
+	case user == nil:
+		return ""
+	case d.Agent != nil && *user == *d.Agent:
+		return " (you)"
+	case d.Agents[*user] != "":
+		return " (" + d.Agents[*user] + ")"
+	default:
+		return ""
+	}
+}
+
+// contactOf is another call of the pledge: when it was, and what came of it.
+func (d *Day) contactOf(c apitype.Call) contact {
+	kind := render.Words(string(c.Type))
+	at := c.RequestedAt.Time
+	for _, ended := range []*apitype.Time{c.CompletedAt, c.CancelledAt, c.ExpiredAt} {
+		if ended != nil {
+			at = ended.Time
+		}
+	}
+	if c.Status != apitype.CallCompleted {
+		words := render.Words(string(c.Status))
+		if c.Status == apitype.CallRequested {
+			words = "still open"
+		}
+		return contact{at, kind + ": " + words}
+	}
+	result := c.Result.Value()
+	row, _ := d.Codes.Find(c.Type, Value(result.ResultCode))
+	text := kind + ": " + cmp.Or(row.Words(), "completed")
+	if result.DonorRetentionRating != nil {
+		text += ", " + result.DonorRetentionRating.String()
+	}
+	if notes := strings.TrimSpace(Value(result.Notes)); notes != "" {
+		text += "\n\"" + notes + "\""
+	}
+	return contact{at, text}
+}
