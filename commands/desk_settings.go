@@ -164,7 +164,10 @@ func (s *session) inProfile(t *target, err error) error {
 	if err == nil {
 		return nil
 	}
-	return withHint(usageError(fmt.Sprintf("profile %s: %s", t.name, err)), "change "+s.store().Path()+", or: fundesk profile add "+t.name+" --help")
+	if t.name == "" {
+		return withHint(usageError(fmt.Sprintf("%s: %s", s.store().Path(), err)), "change it there")
+	}
+	return withHint(usageError(fmt.Sprintf("profile %s: %s", t.name, err)), "change "+s.store().Path()+", or: fundesk profile set "+t.name+" --help")
 }
 
 // hoursByCountry are the hours of countries as a flag has them: NL=09:00-21:00, or with

@@ -2,6 +2,7 @@ package desk_test
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -89,6 +90,42 @@ func (a *agent) perform(events []desk.Event) {
 		case desk.Notice:
 			a.told = append(a.told, e.Text)
 		}
+	}
+}
+
+// Who was just spoken to by one agent is told so to the next one.
+func TestADonorWhoWasReachedOnAnotherCallIsToldOf(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 2)
+	first, second := f.agent(t.TempDir()), f.agent(t.TempDir())
+	person := f.Do(f.token, http.MethodGet, "/api/v1/calls/"+f.calls[0].String(), "").Object()["personUuid"].(string)
+	if a := f.Do(f.token, http.MethodPost, "/api/v1/calls", `{"personUuid":"`+person+`","type":"winback","requestedAt":"`+apitype.NewTime(f.Clock.Now()).String()+`"}`); a.Status != http.StatusCreated {
+		t.Fatalf("got %d %s", a.Status, a.Body)
+	}
+	first.perform(first.Next())
+	first.SetResult("reached")
+	first.perform(first.CompleteCall())
+	f.Clock.Advance(6 * time.Second)
+	if _, err := first.Sender.SendDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.Clock.Advance(10 * time.Minute)
+	for range 3 {
+		second.perform(second.Poll())
+	}
+	second.perform(second.Next())
+	if second.Call == nil || second.Call.PersonUUID.String() != person {
+		t.Fatalf("got %+v, want the donor's other call", second.Call)
+	}
+	warned := func() bool {
+		return slices.ContainsFunc(second.Warnings(*second.Call), func(text string) bool { return strings.Contains(text, "ago on another call, less than 4 hours") })
+	}
+	if !warned() {
+		t.Errorf("got %q, want that the donor was reached", second.Warnings(*second.Call))
+	}
+	f.Clock.Advance(4 * time.Hour)
+	if warned() {
+		t.Errorf("four hours later: got %q", second.Warnings(*second.Call))
 	}
 }
 

@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -77,12 +78,19 @@ type queue struct {
 	changesMissed bool
 	keptAt        time.Time // When the history was kept last.
 	codes         *Codes
+	reached       map[apitype.UUID]reached // By person; as far as changes tell of it.
+}
+
+// reached is when somebody was reached, and on which call.
+type reached struct {
+	call apitype.UUID
+	at   time.Time
 }
 
 func newQueue(now time.Time, codes *Codes) *queue {
 	return &queue{
 		known: map[apitype.UUID]bool{}, prefetched: map[apitype.UUID]apitype.Call{},
-		fetching: map[apitype.UUID]bool{}, dismissed: map[apitype.UUID]bool{}, codes: codes,
+		fetching: map[apitype.UUID]bool{}, dismissed: map[apitype.UUID]bool{}, codes: codes, reached: map[apitype.UUID]reached{},
 		position: position{size: WalkPage, now: now}, since: apitype.NewTime(now), keptAt: now,
 	}
 }
@@ -243,7 +251,27 @@ func (q *queue) isInOrder() bool { return !q.forward || q.ended }
 func (q *queue) isWhole() bool { return q.ended && len(q.older) == 0 }
 
 // learn takes one call in, as it is now.
-func (q *queue) learn(call apitype.Call) { q.take(newListed(call)) }
+func (q *queue) learn(call apitype.Call) {
+	if at := call.CompletedAt; call.Status == apitype.CallCompleted && at != nil && at.After(q.reached[call.PersonUUID].at) {
+		q.reached[call.PersonUUID] = reached{call.UUID, at.Time}
+	}
+	q.take(newListed(call))
+}
+
+// reachedReason says that a person was reached lately on another call: whoever was just spoken to
+// is not rung again by the next agent without knowing it.
+func (q *queue) reachedReason(call apitype.Call, now time.Time) string {
+	r, known := q.reached[call.PersonUUID]
+	if !known || r.call == call.UUID || now.Sub(r.at) >= attemptPause {
+		return ""
+	}
+	return "reached " + durationText(now.Sub(r.at)) + " ago on another call, less than 4 hours"
+}
+
+// forgetReached leaves out those who were reached too long ago to matter.
+func (q *queue) forgetReached(now time.Time) {
+	maps.DeleteFunc(q.reached, func(_ apitype.UUID, r reached) bool { return now.Sub(r.at) >= attemptPause })
+}
 
 func (q *queue) take(l listed) {
 	q.codes.See(l.Type, l.code)

@@ -295,6 +295,7 @@ func (d *Day) onChanges(read changesRead, err error) {
 	}
 	d.NoteConnection(nil)
 	d.queue.since, d.queue.changesMissed = read.until, false
+	d.queue.forgetReached(d.Now())
 	for _, call := range read.calls {
 		if d.IsOn(call.UUID) && d.Checked && call.LastUpdatedAt.After(d.Call.LastUpdatedAt.Time) && !d.isPending(call.UUID) {
 			d.sayf("%s was changed by somebody else: %s, %s", d.Name(), call.Status, render.Plural(call.AttemptsCount, "attempt", "attempts"))

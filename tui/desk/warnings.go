@@ -49,6 +49,7 @@ func (d *Day) Warnings(call apitype.Call) []string {
 		add(d.Hours.Against(d.Now(), p.Address.Value().Country))
 	}
 	add(attemptsReason(d.Now(), call.AttemptsCount, lastAttempt(call), d.MaxAttempts))
+	add(d.queue.reachedReason(call, d.Now()))
 	ofPerson, ofNumber := d.otherOpenCalls(call)
 	if ofPerson > 0 {
 		add(render.Plural(ofPerson, "other open call", "other open calls") + " for this person")
