@@ -96,7 +96,8 @@ func TestCommandsOfThePagesRun(t *testing.T) {
 	}
 }
 
-// The programs of docs/examples do the same day against a sandbox.
+// The programs of docs/examples do the same day against a sandbox. All persons are pulled in the
+// first night, and none in the second.
 func TestExamplesOfPrograms(t *testing.T) {
 	t.Parallel()
 	need(t, "bash", "curl", "jq", "python3")
@@ -105,13 +106,18 @@ func TestExamplesOfPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := newHome(t)
-	out := h.start(t, "serve", "--sandbox", "--listen", "127.0.0.1:0")
+	out := h.start(t, "serve", "--sandbox", "--persons", "520", "--listen", "127.0.0.1:0")
 	h.env = append(h.env, "FUNDESK_BASE_URL="+nextLine(t, out), "FUNDESK_TOKEN="+nextLine(t, out))
 	for _, program := range []string{filepath.Join(folder, "day.sh"), filepath.Join(folder, "day.py"), build(t, "fundesk/docs/examples/go")} {
-		printed, errs, code := h.run(t, shellQuote(program))
-		_, after, _ := strings.Cut(printed, " persons\n")
-		if code != 0 || after != "call completed\nrefused\nmarked\n" || !strings.Contains(errs, "/email: must be one e-mail address") {
-			t.Errorf("%s: got exit code %d, %q and %q, want the day with a refusal that names the field", filepath.Base(program), code, printed, errs)
+		name := filepath.Base(program)
+		for _, persons := range []string{"520", "0"} {
+			printed, errs, code := h.run(t, "mkdir -p "+name+".day && cd "+name+".day && "+shellQuote(program))
+			if code != 0 || printed != persons+" persons\ncall completed\nrefused\n" || !strings.Contains(errs, "/email: must be one e-mail address") {
+				t.Errorf("%s: got exit code %d, %q and %q, want %s persons and a refusal that names the field", name, code, printed, errs, persons)
+			}
+		}
+		if lines := h.must(t, "jq -r .uuid "+name+".day/persons.ndjson | sort -u | wc -l"); strings.TrimSpace(lines) != "520" {
+			t.Errorf("%s: got %s persons in its file, want each of 520", name, lines)
 		}
 	}
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A day with the service, in Python's standard library."""
+"""A night and a day with the service, in Python's standard library."""
 
 import json
 import os
@@ -8,8 +8,9 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
+from pathlib import Path
 
 
 class Refused(Exception):
@@ -35,26 +36,46 @@ def ask(method, path, body=None, **query):
     return json.loads(text, parse_float=Decimal) if text else None
 
 
-def walk(path, **query):
-    """Every record of a list, page by page."""
+def pages(path, **query):
+    """The records of a list, page by page."""
     while True:
-        page = ask("GET", path, first=100, **query)
-        for edge in page["edges"]:
-            yield edge["node"]
+        page = ask("GET", path, first=500, **query)
+        yield [edge["node"] for edge in page["edges"]]
         if not page["pageInfo"]["hasNextPage"]:
             return
         query["after"] = page["pageInfo"]["endCursor"]
 
 
+def now():
+    return datetime.now(timezone.utc)
+
+
+def pull(since, out):
+    """Writes the persons who are new since the last time, and is how many.
+
+    Each page is written, then marked as processed. The time at which this run began is kept when the
+    last page is, less what clocks may differ by: a person may come twice, and none is missed.
+    """
+    began, count = now() - timedelta(minutes=2), 0
+    query = {"createdAfter": since.read_text()} if since.exists() else {}
+    for persons in pages("/api/v1/persons", **query):
+        with out.open("a") as lines:
+            lines.writelines(json.dumps(person, default=str) + "\n" for person in persons)
+        if persons:
+            ask("POST", "/api/v1/entity-access/actions/mark-processed", {"entries": [
+                {"entityName": "person", "entityUuid": person["uuid"], "processedAt": now().isoformat()} for person in persons]})
+        count += len(persons)
+    since.write_text(began.isoformat())
+    return count
+
+
 def main():
-    now = datetime.now(timezone.utc).isoformat()
-    persons = list(walk("/api/v1/persons"))
-    print(len(persons), "persons")
+    print(pull(Path("since"), Path("persons.ndjson")), "persons")
 
     # The uuid is ours, so that the creation can be sent again when its answer is lost.
-    person, call = persons[-1]["uuid"], str(uuid.uuid4())
-    ask("POST", "/api/v1/calls", {"uuid": call, "personUuid": person, "type": "happy_call", "requestedAt": now})
-    ask("PUT", f"/api/v1/calls/{call}/actions/add-attempt", {})
+    person, call = ask("GET", "/api/v1/persons", first=1)["edges"][0]["node"]["uuid"], str(uuid.uuid4())
+    ask("POST", "/api/v1/calls", {"uuid": call, "personUuid": person, "type": "happy_call", "requestedAt": now().isoformat()})
+    ask("PUT", f"/api/v1/calls/{call}/actions/add-attempt", {"attemptAt": now().isoformat()})
     done = ask("PUT", f"/api/v1/calls/{call}/actions/complete", {"result": {"resultCode": "thanked", "donorRetentionRating": 9}})
     print("call", done["status"])
 
@@ -63,10 +84,6 @@ def main():
     except Refused as why:
         print(why, file=sys.stderr)
         print("refused")
-
-    ask("POST", "/api/v1/entity-access/actions/mark-processed",
-        {"entries": [{"entityName": "person", "entityUuid": person, "processedAt": now}]})
-    print("marked")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// Command day is a day with the service, in Go's standard library.
+// Command day is a night and a day with the service, in Go's standard library.
 package main
 
 import (
@@ -71,12 +71,10 @@ func ask(ctx context.Context, method, path string, body, answer any) error {
 	return json.NewDecoder(response.Body).Decode(answer)
 }
 
-// page is one page of a list of persons.
+// page is one page of a list; its records are kept as they were sent, every digit.
 type page struct {
 	Edges []struct {
-		Node struct {
-			UUID string `json:"uuid"`
-		} `json:"node"`
+		Node json.RawMessage `json:"node"`
 	} `json:"edges"`
 	PageInfo struct {
 		EndCursor   string `json:"endCursor"`
@@ -84,22 +82,67 @@ type page struct {
 	} `json:"pageInfo"`
 }
 
-// persons are the uuids of all persons, page by page.
-func persons(ctx context.Context) (all []string, err error) {
-	query := url.Values{"first": {"100"}}
-	for {
-		var p page
-		if err := ask(ctx, http.MethodGet, "/api/v1/persons?"+query.Encode(), nil, &p); err != nil {
+type object map[string]any
+
+// write appends the records to a file, and is their uuids.
+func (p page) write(file string) (uuids []string, err error) {
+	out, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, out.Sync(), out.Close()) }()
+	for _, edge := range p.Edges {
+		var record struct{ UUID string }
+		if err := json.Unmarshal(edge.Node, &record); err != nil {
 			return nil, err
 		}
-		for _, edge := range p.Edges {
-			all = append(all, edge.Node.UUID)
+		uuids = append(uuids, record.UUID)
+		if _, err := fmt.Fprintf(out, "%s\n", edge.Node); err != nil {
+			return nil, err
 		}
-		if !p.PageInfo.HasNextPage {
-			return all, nil
-		}
-		query.Set("after", p.PageInfo.EndCursor)
 	}
+	return uuids, nil
+}
+
+// mark tells the service that persons were retrieved.
+func mark(ctx context.Context, persons []string) error {
+	if len(persons) == 0 {
+		return nil
+	}
+	entries := make([]object, len(persons))
+	for i, person := range persons {
+		entries[i] = object{"entityName": "person", "entityUuid": person, "processedAt": time.Now().UTC()}
+	}
+	return ask(ctx, http.MethodPost, "/api/v1/entity-access/actions/mark-processed", object{"entries": entries}, nil)
+}
+
+// pull writes the persons who are new since the last time, and is how many. Each page is written,
+// then marked as processed. The time at which this run began is kept when the last page is, less
+// what clocks may differ by: a person may come twice, and none is missed.
+func pull(ctx context.Context, since, file string) (count int, err error) {
+	began, query := time.Now().UTC().Add(-2*time.Minute), url.Values{"first": {"500"}}
+	if last, err := os.ReadFile(since); err == nil {
+		query.Set("createdAfter", string(last))
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return 0, err
+	}
+	for more := true; more; {
+		var p page
+		if err := ask(ctx, http.MethodGet, "/api/v1/persons?"+query.Encode(), nil, &p); err != nil {
+			return count, err
+		}
+		persons, err := p.write(file)
+		if err != nil {
+			return count, err
+		}
+		if err := mark(ctx, persons); err != nil {
+			return count, err
+		}
+		count += len(persons)
+		query.Set("after", p.PageInfo.EndCursor)
+		more = p.PageInfo.HasNextPage
+	}
+	return count, os.WriteFile(since, []byte(began.Format(time.RFC3339)), 0o600)
 }
 
 // newUUID is an identifier of version 4. It is chosen here, so that a creation can be sent
@@ -112,19 +155,24 @@ func newUUID() string {
 }
 
 func day(ctx context.Context) error {
-	type object map[string]any
-	all, err := persons(ctx)
+	count, err := pull(ctx, "since", "persons.ndjson")
 	if err != nil {
 		return err
 	}
-	fmt.Println(len(all), "persons")
+	fmt.Println(count, "persons")
 
-	person, call, now := all[len(all)-1], newUUID(), time.Now().UTC().Format(time.RFC3339)
+	var newest struct {
+		Edges []struct{ Node struct{ UUID string } }
+	}
+	if err := ask(ctx, http.MethodGet, "/api/v1/persons?first=1", nil, &newest); err != nil {
+		return err
+	}
+	person, call, now := newest.Edges[0].Node.UUID, newUUID(), time.Now().UTC()
 	create := object{"uuid": call, "personUuid": person, "type": "happy_call", "requestedAt": now}
 	if err := ask(ctx, http.MethodPost, "/api/v1/calls", create, nil); err != nil {
 		return err
 	}
-	if err := ask(ctx, http.MethodPut, "/api/v1/calls/"+call+"/actions/add-attempt", object{}, nil); err != nil {
+	if err := ask(ctx, http.MethodPut, "/api/v1/calls/"+call+"/actions/add-attempt", object{"attemptAt": now}, nil); err != nil {
 		return err
 	}
 	var done struct{ Status string }
@@ -135,14 +183,11 @@ func day(ctx context.Context) error {
 	fmt.Println("call", done.Status)
 
 	err = ask(ctx, http.MethodPut, "/api/v1/persons/"+person+"/actions/update", object{"email": "nobody"}, nil)
-	if refusal, ok := errors.AsType[*problem](err); ok {
-		fmt.Fprintln(os.Stderr, refusal)
-		fmt.Println("refused")
-	}
-	entry := object{"entityName": "person", "entityUuid": person, "processedAt": now}
-	if err := ask(ctx, http.MethodPost, "/api/v1/entity-access/actions/mark-processed", object{"entries": []object{entry}}, nil); err != nil {
+	refusal, ok := errors.AsType[*problem](err)
+	if !ok {
 		return err
 	}
-	fmt.Println("marked")
+	fmt.Fprintln(os.Stderr, refusal)
+	fmt.Println("refused")
 	return nil
 }
