@@ -28,6 +28,10 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
+	if os.Getenv(beHostile) != "" {
+		hostile()
+		return
+	}
 	flag.Parse()
 	os.Exit(m.Run())
 }

@@ -138,8 +138,8 @@ func write(w http.ResponseWriter, status int, contentType []string, body []byte)
 			body = compress(body)
 		}
 	}
-	if ok && recorded.answers != nil && len(body) >= heavyFrom {
-		leave, err := recorded.answers.enter(recorded.account, int64(len(body)), !recorded.isRead)
+	if ok && recorded.api != nil && len(body) >= heavyFrom {
+		leave, err := recorded.api.answers.enter(recorded.account, int64(len(body)), !recorded.isRead)
 		if err != nil {
 			delete(header, "Content-Encoding")
 			delete(header, "Etag")
@@ -150,6 +150,9 @@ func write(w http.ResponseWriter, status int, contentType []string, body []byte)
 	}
 	header["Content-Type"] = contentType
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
+	if ok {
+		recorded.leaveTurn() // However slowly the answer is read.
+	}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // A caller that went away cannot be told.
 }

@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"sync"
+	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -23,6 +25,20 @@ func newFlight() *flight { return &flight{ofAccounts: map[apitype.UUID]int64{}} 
 // errFlight is the refusal of what does not fit; the caller may come again.
 var errFlight = &service.Error{Kind: service.Unavailable, Detail: "too much is being read from or sent to the account, or to all accounts"}
 
+// refusalPause is how long a refusal takes. Whoever sends a mebibyte as soon as the last one was
+// refused would keep a processor busy with receiving them.
+const refusalPause = 250 * time.Millisecond
+
+// refuseSlowly lets a caller wait for the refusal of what does not fit.
+func refuseSlowly(ctx context.Context) {
+	pause := time.NewTimer(refusalPause)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-ctx.Done():
+	}
+}
+
 // enter weighs something of an account until leave is called. What does not fit is refused,
 // unless it must enter; the first of an account always fits into its share.
 func (f *flight) enter(account apitype.UUID, weight int64, must bool) (leave func(), err error) {
@@ -31,8 +47,7 @@ func (f *flight) enter(account apitype.UUID, weight int64, must bool) (leave fun
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	own := f.ofAccounts[account]
-	if !must && (f.all+weight > apitype.MaxInFlight || own > 0 && own+weight > apitype.MaxInFlightOfOne) {
+	if !must && !f.fits(account, weight) {
 		return nil, errFlight
 	}
 	f.all += weight
@@ -40,11 +55,16 @@ func (f *flight) enter(account apitype.UUID, weight int64, must bool) (leave fun
 	return func() { f.leave(account, weight) }, nil
 }
 
-// isFull reports whether an account has all that it may have in flight.
-func (f *flight) isFull(account apitype.UUID) bool {
+func (f *flight) fits(account apitype.UUID, weight int64) bool {
+	own := f.ofAccounts[account]
+	return f.all+weight <= apitype.MaxInFlight && (own == 0 || own+weight <= apitype.MaxInFlightOfOne)
+}
+
+// hasRoom reports whether so much of an account would be let in.
+func (f *flight) hasRoom(account apitype.UUID, weight int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.ofAccounts[account] >= apitype.MaxInFlightOfOne
+	return f.fits(account, weight)
 }
 
 func (f *flight) leave(account apitype.UUID, weight int64) {

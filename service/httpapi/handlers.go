@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -29,9 +31,32 @@ func list[O any](parse func(url.Values) (O, apitype.Violations), page func(conte
 		if err := invalid(violations); err != nil {
 			return err
 		}
+		if err := pageTurn(w, r, values); err != nil {
+			return err
+		}
 		answer, err := page(r.Context(), c, options)
 		return writePage(w, answer, err)
 	}
+}
+
+// largePage is how many records a page is asked for that is made in its turn.
+const largePage = 200
+
+// pageTurn waits until a large page may be made, and refuses it where the account takes nothing of
+// those that it was given: it would be made for nothing.
+func pageTurn(w http.ResponseWriter, r *http.Request, values url.Values) error {
+	size, err := strconv.Atoi(cmp.Or(values.Get("first"), values.Get("last")))
+	recorded, ok := w.(*recorder)
+	if err != nil || size < largePage || !ok || recorded.api == nil {
+		return nil
+	}
+	if err := recorded.takeTurn(r.Context(), recorded.api.pages); err != nil {
+		return err
+	}
+	if !recorded.api.answers.hasRoom(recorded.account, apitype.MaxPageBytes) {
+		return errFlight
+	}
+	return nil
 }
 
 // get answers with the record of the path.

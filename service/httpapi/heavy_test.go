@@ -164,7 +164,12 @@ func TestSlowReadersOfHeavyPages(t *testing.T) {
 	t.Parallel()
 	h := servicetest.New(t)
 	token, _ := heavyCalls(t, h, 150, rand.New(rand.NewPCG(1, 2)))
-	h.Handler = httpapi.New(httpapi.Options{Service: h.Service, Now: h.Clock.Now})
+	store := &watched{Store: h.Store}
+	s, err := service.New(t.Context(), service.Options{Store: store, Now: h.Clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Handler = httpapi.New(httpapi.Options{Service: s, Now: h.Clock.Now})
 	const heavy = "/api/v1/calls?first=500"
 	sending, let := make(chan struct{}), make(chan struct{})
 	var answered sync.WaitGroup
@@ -179,8 +184,12 @@ func TestSlowReadersOfHeavyPages(t *testing.T) {
 		})
 		<-sending
 	}
+	store.asked = nil
 	if got := h.Do(token, http.MethodGet, heavy, ""); got.Status != http.StatusServiceUnavailable || got.Header.Get("Retry-After") != "1" {
 		t.Errorf("a fifth page: got %d, want 503 and Retry-After: 1", got.Status)
+	}
+	if len(store.asked) != 1 {
+		t.Errorf("a fifth page: got %v, want the account read and no page made", store.asked)
 	}
 	if got := h.Do(token, http.MethodGet, "/api/v1/calls?first=0", ""); got.Status != http.StatusOK {
 		t.Errorf("a short answer: got %d %s", got.Status, got.Body)

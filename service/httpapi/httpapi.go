@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -60,6 +61,8 @@ type api struct {
 	rates   *rates
 	bodies  *flight
 	answers *flight
+	large   *service.Turns // Of large bodies that are decoded: they leave processors to others.
+	pages   *service.Turns // Of large pages that are made.
 	observe func(Observation)
 	mux     *http.ServeMux
 }
@@ -75,6 +78,8 @@ func New(o Options) http.Handler {
 		observe: o.Observe,
 		bodies:  newFlight(),
 		answers: newFlight(),
+		large:   service.NewTurns(max(1, runtime.GOMAXPROCS(0)/2)),
+		pages:   service.NewTurns(2 * runtime.GOMAXPROCS(0)),
 		mux:     http.NewServeMux(),
 	}
 	if a.logger == nil {
@@ -257,7 +262,8 @@ type recorder struct {
 
 	position func() string // How far the log is, of an answer to a change; nil: of a read.
 
-	answers *flight // Nil before the account is known.
+	api     *api   // Nil before the account is known.
+	endTurn func() // Nil: the request waited for none.
 	account apitype.UUID
 	isRead  bool // Nothing was changed: the answer may be refused.
 }
@@ -279,6 +285,24 @@ func (w *recorder) Write(data []byte) (int, error) {
 	n, err := w.ResponseWriter.Write(data)
 	w.bytes += n
 	return n, err
+}
+
+// takeTurn waits until a heavy request may be worked on: whoever is at work has a processor for
+// ten milliseconds, and behind many of them everybody waits. Spec gap: S32.
+func (w *recorder) takeTurn(ctx context.Context, turns *service.Turns) error {
+	if err := turns.Take(ctx); err != nil {
+		return err
+	}
+	w.endTurn = func() { turns.End(ctx) }
+	return nil
+}
+
+// leaveTurn lets the next one be worked on.
+func (w *recorder) leaveTurn() {
+	if w.endTurn != nil {
+		w.endTurn()
+		w.endTurn = nil
+	}
 }
 
 // Unwrap lets http.ResponseController reach the writer below.
@@ -315,19 +339,21 @@ func (a *api) authenticated(route route) http.Handler {
 				}
 			}
 			if recorded, ok := w.(*recorder); ok {
-				recorded.answers, recorded.account, recorded.isRead = a.answers, account.UUID, route.method == http.MethodGet
+				recorded.api, recorded.account, recorded.isRead = a, account.UUID, route.method == http.MethodGet
+				defer recorded.leaveTurn()
 			}
 			leave, err := a.bodies.enter(account.UUID, bodyWeight(r), false)
-			if err == nil && a.answers.isFull(account.UUID) {
+			if err == nil && !a.answers.hasRoom(account.UUID, 1) {
 				leave()
 				err = errFlight
 			}
 			if err != nil {
+				refuseSlowly(r.Context())
 				drain(w, r)
 				return err
 			}
 			defer leave()
-			return route.handle(w, a.placed(w, r, route), caller)
+			return route.handle(w, a.placed(w, r, route, account.UUID), caller)
 		}()
 		if err != nil {
 			note.err = writeError(w, err)
@@ -337,19 +363,18 @@ func (a *api) authenticated(route route) http.Handler {
 
 // placed is a request that may be answered from a replica where it only reads the interface's records;
 // the answer to another one says how far the log of the database is. Spec gap: S54.
-func (a *api) placed(w http.ResponseWriter, r *http.Request, route route) *http.Request {
-	recorded, ok := w.(*recorder)
+func (a *api) placed(w http.ResponseWriter, r *http.Request, route route, account apitype.UUID) *http.Request {
+	ctx := service.WithAccount(r.Context(), account)
 	if route.method == http.MethodGet && strings.HasPrefix(route.path, "/api/") {
-		return r.WithContext(service.FromReplica(r.Context()))
+		return r.WithContext(service.FromReplica(ctx))
 	}
-	if ok && route.method != http.MethodGet {
-		ctx := r.Context()
+	if recorded, ok := w.(*recorder); ok && route.method != http.MethodGet {
 		recorded.position = func() string {
 			position, _ := a.service.Position(ctx) // What was changed is told in any case.
 			return position
 		}
 	}
-	return r
+	return r.WithContext(ctx)
 }
 
 // bearer is the token of a request that has exactly one.

@@ -12,6 +12,9 @@ import (
 	"fundesk/service"
 )
 
+// heavyBody is how long a body is that is decoded in its turn, in bytes.
+const heavyBody = 64 << 10
+
 // maxDrain is how much of a body that is too large is read all the same.
 const maxDrain = 16 << 20
 
@@ -20,6 +23,12 @@ func decode[T any](w http.ResponseWriter, r *http.Request) (request T, err error
 	data, err := body(w, r)
 	if err != nil || len(data) == 0 {
 		return request, err
+	}
+	if recorded, ok := w.(*recorder); ok && recorded.api != nil && len(data) >= heavyBody {
+		if err := recorded.takeTurn(r.Context(), recorded.api.large); err != nil {
+			return request, err
+		}
+		defer recorded.leaveTurn()
 	}
 	if err := invalid(service.CountItems(data)); err != nil {
 		return request, err

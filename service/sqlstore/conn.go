@@ -130,7 +130,7 @@ var errClosed = errors.New("the database is closed")
 // pool hands out connections, each to one goroutine at a time, and keeps them with
 // their statements. It opens no more than are used at once.
 type pool struct {
-	permits chan struct{} // One for each connection that may be in use.
+	turns   *service.Turns // One for each connection that may be in use.
 	idle    chan *conn
 	connect func() (*conn, error)
 	full    func(error) bool // Whether a refused connection was one too many; nil: none is.
@@ -155,13 +155,13 @@ type PoolStats struct {
 
 func (p *pool) stats() PoolStats {
 	return PoolStats{
-		len(p.permits), cap(p.permits), p.opened.Load(), p.lost.Load(), p.waited.Load(), p.timedOut.Load(), p.retried.Load(),
+		p.turns.Held(), p.turns.Size(), p.opened.Load(), p.lost.Load(), p.waited.Load(), p.timedOut.Load(), p.retried.Load(),
 	}
 }
 
 func newPool(size int, connect func() (*conn, error)) *pool {
 	return &pool{
-		permits: make(chan struct{}, size),
+		turns:   service.NewTurns(size),
 		idle:    make(chan *conn, size),
 		connect: connect,
 		stop:    make(chan struct{}),
@@ -176,11 +176,11 @@ func (p *pool) with(ctx context.Context, run func(*conn) error) error {
 		return errClosed
 	default:
 	}
-	if err := p.permit(ctx, p.permits); err != nil {
+	if err := p.permit(ctx, p.turns); err != nil {
 		return err
 	}
 	// Deferred, so that a panic of a rule does not lose the connection.
-	defer func() { <-p.permits }()
+	defer p.turns.End(ctx)
 	c, err := p.connection(ctx)
 	if err != nil {
 		return err
@@ -256,40 +256,41 @@ func (p *pool) leave(c *conn) {
 
 // manyOpen reports whether so many commits are under way that nobody waits for, that another
 // one would only be one more.
-func (p *pool) manyOpen() bool { return p.open.Load() >= int64(2*cap(p.permits)) }
+func (p *pool) manyOpen() bool { return p.open.Load() >= int64(2*p.turns.Size()) }
 
-// permit waits until one of some permits is free.
-func (p *pool) permit(ctx context.Context, permits chan<- struct{}) error {
-	select {
-	case permits <- struct{}{}: // No timer for the ordinary case.
+// permit waits for one of some turns.
+func (p *pool) permit(ctx context.Context, turns *service.Turns) error {
+	if turns.TryTake(ctx) { // No timer for the ordinary case.
 		return nil
-	default:
 	}
 	p.waited.Add(1)
-	var enough <-chan time.Time
+	waiting := ctx
 	if p.patience > 0 {
-		timer := time.NewTimer(p.patience)
-		defer timer.Stop()
-		enough = timer.C
+		var enough context.CancelFunc
+		waiting, enough = context.WithTimeout(ctx, p.patience)
+		defer enough()
+	}
+	if turns.Take(waiting) != nil {
+		if ctx.Err() == nil {
+			p.timedOut.Add(1)
+			return service.ErrBusy
+		}
+		return ctx.Err()
 	}
 	select {
-	case permits <- struct{}{}:
-		return nil
-	case <-enough:
-		p.timedOut.Add(1)
-		return service.ErrBusy
-	case <-ctx.Done():
-		return ctx.Err()
 	case <-p.stop:
+		turns.End(ctx)
 		return errClosed
+	default:
+		return nil
 	}
 }
 
 // close ends all connections when they are back.
 func (p *pool) close() (err error) {
 	close(p.stop)
-	for range cap(p.permits) {
-		p.permits <- struct{}{} // Never given back: nobody gets one any more.
+	for range p.turns.Size() {
+		_ = p.turns.Take(context.Background()) // Never given back: nobody gets one any more.
 	}
 	close(p.idle)
 	for c := range p.idle {

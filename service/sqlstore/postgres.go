@@ -52,7 +52,7 @@ type postgresEngine struct {
 	name   string // Of the database; it may hold a password.
 	db     *sql.DB
 	pool   *pool
-	takers chan struct{} // One for each change that is at the queue.
+	takers *service.Turns // One for each change that is at the queue.
 	clock  sharedClock
 	once   sync.Once
 	// replica answers what only reads; nil: nobody but the primary does.
@@ -75,7 +75,7 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	if size <= 0 {
 		size = postgresConnections
 	}
-	e := &postgresEngine{driver: o.Postgres, name: o.Database, db: db, takers: make(chan struct{}, maxTakers)}
+	e := &postgresEngine{driver: o.Postgres, name: o.Database, db: db, takers: service.NewTurns(maxTakers)}
 	e.db.SetMaxIdleConns(size)
 	e.pool = newPool(size, e.connect)
 	e.pool.patience = o.AnswerTimeout

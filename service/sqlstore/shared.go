@@ -34,7 +34,7 @@ func (e *postgresEngine) updateShared(ctx context.Context, change func(*conn) er
 	if err := e.pool.permit(ctx, e.takers); err != nil {
 		return err
 	}
-	defer func() { <-e.takers }()
+	defer e.takers.End(ctx)
 	return e.transact(ctx, `BEGIN ISOLATION LEVEL READ COMMITTED`, func(c *conn) error {
 		return guarded(func() error { return change(c) })
 	})

@@ -1,0 +1,165 @@
+package service
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"fundesk/apiclient/apitype"
+)
+
+type accountKey struct{}
+
+// WithAccount carries the account for which a request is worked on, for Turns.
+func WithAccount(ctx context.Context, account apitype.UUID) context.Context {
+	return context.WithValue(ctx, accountKey{}, account)
+}
+
+// accountOf is the account of a request; zero before it is known, and of the program's own work.
+func accountOf(ctx context.Context) apitype.UUID {
+	account, _ := ctx.Value(accountKey{}).(apitype.UUID)
+	return account
+}
+
+// Turns lets so many requests at a time have what is scarce: a connection, a processor. When one
+// has ended, the next is of the account that has the fewest turns, and of those the one that had
+// none for the longest time: an account which asks for much waits for itself. Use NewTurns; it is
+// safe for concurrent use.
+type Turns struct {
+	mu       sync.Mutex
+	size     int
+	held     int
+	given    uint64 // Turns so far.
+	accounts map[apitype.UUID]*accountTurns
+	waiting  []*waiter // In the order in which they came.
+}
+
+// accountTurns are those of an account that has some, or waits.
+type accountTurns struct {
+	held, waiting int
+	last          uint64 // What was given when it got its last one.
+}
+
+// waiter is a request that waits.
+type waiter struct {
+	account apitype.UUID
+	granted chan struct{}
+}
+
+// NewTurns lets so many have their turn at a time.
+func NewTurns(size int) *Turns {
+	return &Turns{size: size, accounts: map[apitype.UUID]*accountTurns{}}
+}
+
+// Size is how many may have their turn at a time.
+func (t *Turns) Size() int { return t.size }
+
+// Held is how many have their turn.
+func (t *Turns) Held() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.held
+}
+
+// TryTake takes a turn for the account of a context if one is free; End gives it back.
+func (t *Turns) TryTake(ctx context.Context) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.held == t.size { // With one free nobody waits.
+		return false
+	}
+	t.grant(accountOf(ctx))
+	return true
+}
+
+// Take waits for a turn until the context ends; End gives it back.
+func (t *Turns) Take(ctx context.Context) error {
+	w := t.enter(accountOf(ctx))
+	select {
+	case <-w.granted:
+		return nil
+	case <-ctx.Done():
+		t.giveUp(w)
+		return ctx.Err()
+	}
+}
+
+// End ends a turn of the account of a context.
+func (t *Turns) End(ctx context.Context) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.end(accountOf(ctx))
+}
+
+// enter lets a request wait, unless a turn is free.
+func (t *Turns) enter(account apitype.UUID) *waiter {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	w := &waiter{account, make(chan struct{})}
+	if t.held < t.size {
+		t.grant(account)
+		close(w.granted)
+	} else {
+		t.of(account).waiting++
+		t.waiting = append(t.waiting, w)
+	}
+	return w
+}
+
+// giveUp takes a request out that waits, or ends the turn that it was given meanwhile.
+func (t *Turns) giveUp(w *waiter) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if i := slices.Index(t.waiting, w); i >= 0 {
+		t.leave(i)
+		t.forget(w.account)
+		return
+	}
+	t.end(w.account)
+}
+
+func (t *Turns) of(account apitype.UUID) *accountTurns {
+	a, ok := t.accounts[account]
+	if !ok {
+		a = &accountTurns{}
+		t.accounts[account] = a
+	}
+	return a
+}
+
+func (t *Turns) grant(account apitype.UUID) {
+	a := t.of(account)
+	t.held++
+	t.given++
+	a.held++
+	a.last = t.given
+}
+
+func (t *Turns) leave(i int) {
+	t.of(t.waiting[i].account).waiting--
+	t.waiting = slices.Delete(t.waiting, i, i+1)
+}
+
+func (t *Turns) forget(account apitype.UUID) {
+	if a := t.of(account); a.held == 0 && a.waiting == 0 {
+		delete(t.accounts, account)
+	}
+}
+
+func (t *Turns) end(account apitype.UUID) {
+	t.held--
+	t.of(account).held--
+	next, least := -1, (*accountTurns)(nil)
+	for i, w := range t.waiting {
+		if a := t.of(w.account); next < 0 || a.held < least.held || a.held == least.held && a.last < least.last {
+			next, least = i, a
+		}
+	}
+	if next >= 0 {
+		w := t.waiting[next]
+		t.leave(next)
+		t.grant(w.account)
+		close(w.granted)
+	}
+	t.forget(account)
+}

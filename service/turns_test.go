@@ -1,0 +1,64 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+)
+
+// An account that asks for much waits for itself: others come next, in turn, however many of its
+// requests wait.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		turns := NewTurns(2)
+		names := map[string]context.Context{}
+		for _, name := range []string{"greedy", "a", "b"} {
+			names[name] = WithAccount(t.Context(), apitype.NewUUID())
+		}
+		var order []string
+		ask := func(name string) (end func()) {
+			done := make(chan struct{})
+			go func() {
+				if err := turns.Take(names[name]); err != nil {
+					t.Error(err)
+				}
+				order = append(order, name)
+				<-done
+				turns.End(names[name])
+			}()
+			synctest.Wait()
+			return func() {
+				close(done)
+				synctest.Wait()
+			}
+		}
+		var ends []func()
+		for _, name := range []string{"greedy", "greedy", "greedy", "greedy", "a", "a", "b"} {
+			ends = append(ends, ask(name))
+		}
+		if turns.TryTake(names["b"]) || turns.Held() != 2 {
+			t.Errorf("got %d turns, want 2 and no more", turns.Held())
+		}
+		gone, cancel := context.WithCancel(names["b"])
+		cancel()
+		if err := turns.Take(gone); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v for a caller who has gone", err)
+		}
+		for _, first := range []int{0, 1, 4, 6, 5, 2, 3} { // Each has its turn when it ends.
+			ends[first]()
+		}
+		want := []string{"greedy", "greedy", "a", "b", "greedy", "a", "greedy"}
+		if diff := cmp.Diff(want, order); diff != "" {
+			t.Error(diff)
+		}
+		if turns.Held() != 0 || len(turns.accounts) != 0 {
+			t.Errorf("got %d turns of %d accounts in the end, want none", turns.Held(), len(turns.accounts))
+		}
+	})
+}
