@@ -6,7 +6,9 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net/http"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"fundesk/service/httpapi"
 )
@@ -18,7 +20,15 @@ type front struct {
 	metrics    *metrics
 	isApart    bool        // The probes have a listener of their own.
 	isDraining atomic.Bool // The program is about to end.
+	now        func() time.Time
+
+	mu      sync.Mutex
+	asked   time.Time // When ready last asked.
+	isReady bool      // And what it was told.
 }
+
+// readyAge is how old an answer of [front.ready] may be: it costs a change of the database.
+const readyAge = 5 * time.Second
 
 // serve lets a handler answer from now on.
 func (f *front) serve(api http.Handler) { f.api.Store(&api) }
@@ -76,18 +86,28 @@ func (f *front) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ready reports whether /readyz is 200.
+// ready reports whether /readyz was 200 not long ago.
 func (f *front) ready(ctx context.Context) bool {
 	api := f.api.Load()
 	if api == nil || f.isDraining.Load() {
 		return false
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now := f.now(); now.Sub(f.asked) >= readyAge {
+		f.asked, f.isReady = now, asksReady(ctx, *api)
+	}
+	return f.isReady
+}
+
+// asksReady asks the interface for /readyz.
+func asksReady(ctx context.Context, api http.Handler) bool {
 	probe, err := http.NewRequestWithContext(ctx, http.MethodGet, "/readyz", http.NoBody)
 	if err != nil {
 		return false
 	}
 	answer := &statusOnly{header: http.Header{}}
-	(*api).ServeHTTP(answer, probe)
+	api.ServeHTTP(answer, probe)
 	return answer.status == http.StatusOK
 }
 

@@ -151,7 +151,7 @@ func (m *metrics) pool(store *sqlstore.Store) {
 // ready reports whether a change could be made now, as /readyz tells it.
 func (m *metrics) ready(is func(context.Context) bool) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "fundeskd_ready", Help: "1 where a change could be made now, as /readyz tells it; else 0.",
+		Name: "fundeskd_ready", Help: "1 where a change could be made, as /readyz told in the last 5 s; else 0.",
 	}, func() float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), oldestPatience)
 		defer cancel()

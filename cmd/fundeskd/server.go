@@ -68,7 +68,7 @@ func (p *program) openServer(ctx context.Context, o serveOptions) (_ *server, er
 	if s.certificate, err = newCertificate(o.tlsCert, o.tlsKey); err != nil {
 		return nil, err
 	}
-	s.front = &front{metrics: s.metrics, isApart: o.probes != ""}
+	s.front = &front{metrics: s.metrics, isApart: o.probes != "", now: p.Now}
 	s.metrics.ready(s.front.ready)
 	p.tokenEnds = func(a service.Account, at time.Time) {
 		s.logger.Warn("a token ends soon; fundeskd token issue makes another one", "account", a.UUID.String(), "ends", at.UTC().Format(time.RFC3339))
