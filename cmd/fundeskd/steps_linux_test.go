@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,9 +20,36 @@ import (
 // allSteps interrupts every command at many of its steps, in each way; a run in CI does at a few.
 var allSteps = flag.Bool("steps", false, "interrupt the operator's commands at many steps, in each way")
 
+// interruption is what happens to a command, at the n-th of some system calls of each of its threads:
+// the first is there whichever of them makes it.
+type interruption struct {
+	fault, calls string
+	step         int
+}
+
+// interruptions are those of a command; what only reads is interrupted where it reads.
+func interruptions(reads bool) (all []interruption) {
+	const flushes, writes, names, opens, looks = "fsync,fdatasync", "pwrite64,write,ftruncate",
+		"renameat,rename,linkat,unlinkat,unlink", "open,openat", "pread64"
+	if !*allSteps {
+		if reads {
+			return []interruption{{"signal=KILL", looks, 1}, {"error=EIO", looks, 1}}
+		}
+		return []interruption{{"signal=KILL", flushes, 1}, {"error=ENOSPC", writes, 2}}
+	}
+	for _, fault := range []string{"signal=KILL", "error=ENOSPC", "error=EIO", "error=EROFS"} {
+		for _, calls := range []string{flushes, writes, names, opens, looks} {
+			for _, step := range []int{1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144} {
+				all = append(all, interruption{fault, calls, step})
+			}
+		}
+	}
+	return all
+}
+
 // TestInterruptedCommands kills an operator's command, or lets the disk be full, fail or be
-// read-only, at its n-th flush, write, renaming or opening: what check passes afterwards is served
-// whole and takes a change, and the command can be run again or says why not.
+// read-only, at its n-th flush, write, renaming, opening or reading: what check passes afterwards is
+// served whole and takes a change, and the command can be run again or says why not.
 func TestInterruptedCommands(t *testing.T) {
 	t.Parallel()
 	strace, err := exec.LookPath("strace")
@@ -28,58 +59,63 @@ func TestInterruptedCommands(t *testing.T) {
 	if err := exec.CommandContext(t.Context(), strace, "-qq", "-o", os.DevNull, "true").Run(); err != nil {
 		t.Skip("strace may not look at programs here:", err)
 	}
-	faults, steps := []string{"signal=KILL", "error=ENOSPC"}, []int{2}
-	calls := []string{"fsync,fdatasync", "renameat,rename,linkat,unlinkat,unlink"}
-	if *allSteps {
-		faults, steps = append(faults, "error=EIO", "error=EROFS"), []int{1, 2, 3, 5, 8, 13, 21, 34}
-		calls = append(calls, "pwrite64,write,ftruncate", "openat")
-	}
 	base := newFileEnvironment(t)
 	base.must(&struct{}{}, "", "account", "add", "a", "--all-organizations")
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	if code, _, errs := base.run("", "backup", backup); code != exitDone {
 		t.Fatal(errs)
 	}
-	for _, command := range []string{"backup", "restore", "load", "key rotate", "copy"} {
+	old := firstVersion(t)
+	whole := old.clone(t)
+	if code, _, errs := whole.run("", "migrate"); code != exitDone {
+		t.Fatal(errs)
+	}
+	records := whole.records(t)
+	for command, args := range map[string]func(e environment, made string) []string{
+		"backup":     func(_ environment, made string) []string { return []string{"backup", made} },
+		"restore":    func(environment, string) []string { return []string{"restore", backup} },
+		"load":       func(e environment, _ string) []string { return []string{"load", filepath.Join(e.folder, "lines")} },
+		"key rotate": func(environment, string) []string { return []string{"key", "rotate"} },
+		"copy": func(e environment, made string) []string {
+			return []string{"copy", "--from", e.database, "--to", "sqlite:" + made}
+		},
+		"migrate": func(environment, string) []string { return []string{"migrate"} },
+		"check":   func(environment, string) []string { return []string{"check"} },
+	} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
+			from := base
+			if command == "migrate" {
+				from = old
+			}
 			interrupted := 0
-			for _, fault := range faults {
-				for _, call := range calls {
-					for _, step := range steps {
-						name := fmt.Sprintf("%s, %s at %s %d", command, fault, call, step)
-						e := newFileEnvironment(t)
-						made := filepath.Join(e.folder, "made.db")
-						e.database = "sqlite:" + filepath.Join(e.folder, "fundeskd.db")
-						for _, suffix := range []string{"", ".key"} {
-							write(t, filepath.Join(e.folder, "fundeskd.db"+suffix), readFile(t, filepath.Join(base.folder, "fundeskd.db"+suffix)))
-						}
-						lines := filepath.Join(e.folder, "lines")
-						write(t, lines, []byte(`{"kind":"user","data":{"uuid":"3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c","identifier":"x","name":"X"}}`))
-						args := map[string][]string{
-							"backup": {"backup", made}, "restore": {"restore", backup}, "load": {"load", lines},
-							"key rotate": {"key", "rotate"}, "copy": {"copy", "--from", e.database, "--to", "sqlite:" + made},
-						}[command]
-						traced := exec.CommandContext(t.Context(), strace, slices.Concat([]string{
-							"-f", "-qq", "-o", os.DevNull, "-e", "trace=" + call, "-e", fmt.Sprintf("inject=%s:%s:when=%d", call, fault, step), os.Args[0],
-						}, args)...)
-						traced.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE="+e.database)
-						if traced.Run() != nil {
-							interrupted++
-						}
-						e.passedIsWhole(name)
-						e.database = "sqlite:" + made
-						if _, err := os.Stat(made); !errors.Is(err, fs.ErrNotExist) {
-							e.passedIsWhole(name)
-						}
-						e.database = "sqlite:" + filepath.Join(e.folder, "fundeskd.db")
-						if code, _, errs := e.run("", args...); code != exitDone && !strings.Contains(errs, "already exists") && !strings.Contains(errs, "is not empty") {
-							t.Errorf("%s: again: got code %d, %s", name, code, errs)
-						}
-						if code, out, errs := e.run("", "check"); code != exitDone {
-							t.Errorf("%s: again: check: %s%s", name, out, errs)
-						}
-					}
+			for _, i := range interruptions(command == "check") {
+				name := fmt.Sprintf("%s, %s at %s %d", command, i.fault, i.calls, i.step)
+				e := from.clone(t)
+				made := filepath.Join(e.folder, "made.db")
+				write(t, filepath.Join(e.folder, "lines"), []byte(`{"kind":"user","data":{"uuid":"3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c","identifier":"x","name":"X"}}`))
+				if e.interrupted(strace, i, args(e, made)) {
+					interrupted++
+				}
+				if command == "check" && !bytes.Equal(readFile(t, filepath.Join(e.folder, "fundeskd.db")), readFile(t, filepath.Join(from.folder, "fundeskd.db"))) {
+					t.Errorf("%s: check has changed the file", name)
+				}
+				if whole := e.passedIsWhole(name); !whole && i.fault == "signal=KILL" && command != "restore" && command != "migrate" {
+					t.Errorf("%s: check does not pass", name)
+				}
+				second := e
+				second.database = "sqlite:" + made
+				if _, err := os.Stat(made); !errors.Is(err, fs.ErrNotExist) {
+					second.passedIsWhole(name)
+				}
+				if code, _, errs := e.run("", args(e, made)...); code != exitDone && !strings.Contains(errs, "already exists") && !strings.Contains(errs, "is not empty") {
+					t.Errorf("%s: again: got code %d, %s", name, code, errs)
+				}
+				if code, out, errs := e.run("", "check"); code != exitDone {
+					t.Errorf("%s: again: check: %s%s", name, out, errs)
+				}
+				if command == "migrate" && e.records(t) != records {
+					t.Errorf("%s: again: the records are not those that there were", name)
 				}
 			}
 			if interrupted == 0 {
@@ -89,15 +125,71 @@ func TestInterruptedCommands(t *testing.T) {
 	}
 }
 
-// passedIsWhole looks whether a database that check passes can be read and changed.
-func (e environment) passedIsWhole(name string) {
+// interrupted runs a command that is interrupted, and reports whether it did not end well.
+func (e environment) interrupted(strace string, i interruption, args []string) bool {
+	traced := exec.CommandContext(e.t.Context(), strace, slices.Concat([]string{
+		"-f", "-qq", "--seccomp-bpf", "-o", os.DevNull, "-e", "trace=" + i.calls, "-e", fmt.Sprintf("inject=%s:%s:when=%d", i.calls, i.fault, i.step), os.Args[0],
+	}, args)...)
+	traced.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE="+e.database)
+	return traced.Run() != nil
+}
+
+// clone is an environment with the same database and key.
+func (e environment) clone(t *testing.T) environment {
+	t.Helper()
+	c := newFileEnvironment(t)
+	c.database = "sqlite:" + filepath.Join(c.folder, "fundeskd.db")
+	for _, name := range []string{"fundeskd.db", "fundeskd.db.key"} {
+		write(t, filepath.Join(c.folder, name), readFile(t, filepath.Join(e.folder, name)))
+	}
+	return c
+}
+
+// firstVersion has a database that a program of 0.1.0 made.
+func firstVersion(t *testing.T) environment {
+	t.Helper()
+	e := newFileEnvironment(t)
+	from := filepath.Join("..", "..", "service", "httpapi", "testdata", "0.1.0")
+	packed, err := gzip.NewReader(bytes.NewReader(readFile(t, filepath.Join(from, "fundeskd.db.gz"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := io.ReadAll(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(e.folder, "fundeskd.db"), content)
+	write(t, filepath.Join(e.folder, "fundeskd.db.key"), readFile(t, filepath.Join(from, "fundeskd.db.key")))
+	return e
+}
+
+// records are those of [firstVersion], as its account is shown them.
+func (e environment) records(t *testing.T) (text string) {
+	t.Helper()
+	token := strings.TrimSpace(string(readFile(t, filepath.Join("..", "..", "service", "httpapi", "testdata", "0.1.0", "token"))))
+	s := e.serve()
+	defer s.stop()
+	for _, path := range []string{"/api/v1/persons?first=500", "/api/v1/calls?first=500&include=person"} {
+		status, answer := get(t, http.DefaultClient, s.url+path, token)
+		if status != http.StatusOK {
+			t.Errorf("%s: got %d %s", path, status, answer)
+		}
+		text += answer
+	}
+	return text
+}
+
+// passedIsWhole looks whether a database that check passes can be read and changed, and reports
+// whether it does.
+func (e environment) passedIsWhole(name string) (passed bool) {
 	e.t.Helper()
 	if code, _, _ := e.run("", "check"); code != exitDone {
-		return
+		return false
 	}
 	for _, args := range [][]string{{"account", "list"}, {"organization", "add", "--name", "Z", "--abbreviation", "Z"}, {"check"}} {
 		if code, out, errs := e.run("", args...); code != exitDone {
 			e.t.Errorf("%s: check passed %s, and then %v: got code %d, %s%s", name, e.database, args, code, out, errs)
 		}
 	}
+	return true
 }

@@ -37,9 +37,13 @@ func inspectSQLite(ctx context.Context, path string, mayBeOlder bool) (_ *sqlite
 	return e, nil
 }
 
+// logHeader is the size of a log that holds no change yet. Where its writer was killed SQLite would
+// wait for whoever writes the rest, ten seconds and in vain.
+const logHeader = 32
+
 // inspectSettings are those of a connection that changes nothing. Who reads a log needs its
-// index, the file beside it, which is only read too. Without a log nobody has the file open, and
-// it is read as one that nobody changes: SQLite would make a log and an index otherwise.
+// index, the file beside it, which is only read too. Without a log, or a change in it, nobody has
+// the file open, and it is read as one that nobody changes: SQLite would make both files otherwise.
 func inspectSettings(path string) (string, error) {
 	const always = "mode=ro&_pragma=busy_timeout(10000)&_pragma=mmap_size(2147483648)&_pragma=temp_store(MEMORY)"
 	log, err := os.Stat(path + "-wal")
@@ -49,11 +53,12 @@ func inspectSettings(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if log.Size() <= logHeader && seesLocks && unserved(path) == nil {
+		return always + "&immutable=1", nil
+	}
 	switch _, err := os.Stat(path + "-shm"); {
 	case err == nil:
 		return always + "&readonly_shm=1", nil
-	case errors.Is(err, fs.ErrNotExist) && log.Size() == 0:
-		return always + "&immutable=1", nil
 	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("its log %s-wal is there without the index %s-shm; fundeskd migrate brings the log into the file", path, path)
 	default:

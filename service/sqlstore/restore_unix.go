@@ -17,9 +17,12 @@ const (
 	sharedSize  = 510
 )
 
+// seesLocks tells whether unserved knows.
+const seesLocks = true
+
 // unserved refuses a database that another process has open.
 func unserved(path string) (err error) {
-	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -1,0 +1,278 @@
+package sqlstore_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fundesk/service"
+	"fundesk/service/servicetest"
+	"fundesk/service/sqlstore"
+	"fundesk/service/sqlstore/pgdriver"
+)
+
+// allCuts cuts the operator's commands off at each of their statements; a run in CI does at a few.
+var allCuts = flag.Bool("cuts", false, "cut the operator's commands off from PostgreSQL at each of their statements")
+
+// cutter passes on what programs say to a server, up to a statement, at which all of them are gone: for
+// the server as when a program is killed.
+type cutter struct {
+	net.Listener
+	network, address string
+	statements       atomic.Int64
+	at               int64
+	after            bool // The server is told of the statement.
+	cut              context.Context
+	stop             context.CancelFunc
+}
+
+// newCutter is one before a server, and the name of the database behind it.
+func newCutter(t *testing.T, database string, at int64, after bool) (c *cutter, behind string) {
+	t.Helper()
+	config, err := pgconn.ParseConfig(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := os.MkdirTemp("", "fundesk-cut-") // Short enough for a socket.
+	if err != nil {
+		t.Fatal(err)
+	}
+	c = &cutter{at: at, after: after}
+	c.network, c.address = pgconn.NetworkAddress(config.Host, config.Port)
+	c.cut, c.stop = context.WithCancel(t.Context())
+	if c.Listener, err = new(net.ListenConfig).Listen(t.Context(), "unix", filepath.Join(folder, ".s.PGSQL.5432")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.end()
+		if err := os.RemoveAll(folder); err != nil {
+			t.Error(err)
+		}
+	})
+	go c.serve()
+	name := url.URL{Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Path: "/" + config.Database}
+	name.RawQuery = url.Values{"host": {folder}, "sslmode": {"disable"}}.Encode()
+	return c, name.String()
+}
+
+// end ends all connections, and takes no more.
+func (c *cutter) end() {
+	c.stop()
+	_ = c.Close() // Once more where it was cut.
+}
+
+func (c *cutter) serve() {
+	for {
+		program, err := c.Accept()
+		if err != nil {
+			return
+		}
+		server, err := new(net.Dialer).DialContext(c.cut, c.network, c.address)
+		if err != nil {
+			_ = program.Close()
+			continue
+		}
+		context.AfterFunc(c.cut, func() {
+			_ = program.Close()
+			_ = server.Close()
+		})
+		go func() {
+			_, _ = io.Copy(program, server) // It ends with either of them.
+			_ = program.Close()
+		}()
+		go func() {
+			_ = c.pass(server, program)
+			_ = server.Close()
+		}()
+	}
+}
+
+// pass hands messages on: the first has no kind, and each other one begins with it.
+func (c *cutter) pass(server io.Writer, program io.Reader) error {
+	for header := make([]byte, 4); ; header = make([]byte, 5) {
+		if _, err := io.ReadFull(program, header); err != nil {
+			return err
+		}
+		rest := make([]byte, binary.BigEndian.Uint32(header[len(header)-4:])-4)
+		if _, err := io.ReadFull(program, rest); err != nil {
+			return err
+		}
+		last := false
+		if len(header) == 5 && (header[0] == 'Q' || header[0] == 'E' || header[0] == 'c') { // A query, a prepared one, the end of a COPY.
+			last = c.statements.Add(1) == c.at
+		}
+		if last && !c.after {
+			c.end()
+			return nil
+		}
+		if _, err := server.Write(append(header, rest...)); err != nil {
+			return err
+		}
+		if last {
+			c.end()
+		}
+	}
+}
+
+// cutCommand is an operator's command at a database.
+type cutCommand struct {
+	name    string
+	prepare func(t *testing.T, database string)
+	run     func(ctx context.Context, store *sqlstore.Store) error // After the store was opened, which migrates.
+	twice   func(error) bool                                       // Whether it says that it had come to its end before.
+	verify  func(t *testing.T, store *sqlstore.Store)
+}
+
+// TestCutCommands cuts commands off from a PostgreSQL server at their statements, as a kill does: run
+// again they end, and all is there that should be, once.
+func TestCutCommands(t *testing.T) {
+	t.Parallel()
+	if server == "" {
+		t.Skip("no PostgreSQL")
+	}
+	source := filled(t, 40)
+	seed, err := source.SigningSeed(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := everything(t, source)
+	equal := func(t *testing.T, store *sqlstore.Store) {
+		t.Helper()
+		if diff := cmp.Diff(want, everything(t, store)); diff != "" {
+			t.Errorf("got other answers: %s", diff)
+		}
+	}
+	first := func(t *testing.T, database string) {
+		t.Helper()
+		if err := sqlstore.MakeVersion1(t.Context(), database, source); err != nil {
+			t.Fatal(err)
+		}
+	}
+	empty := func(t *testing.T, database string) {
+		t.Helper()
+		if err := reopen(t, database).Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	records := manyRecords(20)
+	for _, command := range []cutCommand{
+		{"migrate", first, func(ctx context.Context, store *sqlstore.Store) error { return store.SetSeed(ctx, seed) }, func(error) bool { return false }, equal},
+		{"copy", empty, func(ctx context.Context, store *sqlstore.Store) error {
+			_, err := source.CopyTo(ctx, store, nil)
+			return err
+		}, func(err error) bool { return errors.Is(err, sqlstore.ErrNotEmpty) }, equal},
+		{"load", empty, func(ctx context.Context, store *sqlstore.Store) error {
+			s, err := service.New(ctx, service.Options{Store: store})
+			if err != nil {
+				return err
+			}
+			return s.Load(ctx, func(add func(service.LoadRecord) error) (err error) {
+				for _, record := range records {
+					err = errors.Join(err, add(record))
+				}
+				return err
+			})
+		}, func(err error) bool {
+			refusal, is := errors.AsType[*service.Error](err)
+			return is && refusal.Kind == service.Conflict
+		}, func(t *testing.T, store *sqlstore.Store) {
+			t.Helper()
+			if n := count(t, store, "persons"); n != 20 {
+				t.Errorf("got %d persons, want 20", n)
+			}
+		}},
+	} {
+		t.Run(command.name, func(t *testing.T) {
+			t.Parallel()
+			first, step := int64(8), int64(23)
+			if *allCuts {
+				first, step = 1, 1
+			}
+			n := first
+			for (n <= first+step || *allCuts) && command.isCut(t, n) {
+				n += step
+			}
+			if n == first {
+				t.Error("the command was never cut off")
+			}
+			t.Logf("cut off up to statement %d", n-step)
+		})
+	}
+}
+
+// isCut cuts a command off at a statement, and reports whether it has so many.
+func (c cutCommand) isCut(t *testing.T, at int64) bool {
+	t.Helper()
+	database := servicetest.PostgresDatabase(t, server)
+	c.prepare(t, database)
+	do := func(database string) error {
+		store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}})
+		if err != nil {
+			return err
+		}
+		return errors.Join(c.run(t.Context(), store), store.Close())
+	}
+	before, behind := newCutter(t, database, at, at%2 == 0)
+	failure := do(behind)
+	if before.end(); before.statements.Load() < at {
+		return false
+	}
+	await(t, database, `SELECT COUNT(*) = 1 FROM pg_stat_activity WHERE datname = current_database()`) // It may go on by itself.
+	if err := do(database); err != nil && !c.twice(err) {
+		t.Errorf("cut at %d with %v, then: %v", at, failure, err)
+		return false
+	}
+	store := reopen(t, database)
+	c.verify(t, store)
+	if found, err := store.Check(t.Context()); len(found) > 0 || err != nil {
+		t.Errorf("cut at %d: check: %v %v", at, found, err)
+	}
+	if err := store.Close(); err != nil || t.Failed() {
+		t.Fatalf("cut at %d with %v, %v", at, failure, err)
+	}
+	return true
+}
+
+// await asks until the answer is true.
+func await(t *testing.T, database, question string) {
+	t.Helper()
+	connection, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for is := false; !is; {
+		if err := connection.QueryRow(t.Context(), question).Scan(&is); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := connection.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// count is how many rows a table has.
+func count(t *testing.T, store *sqlstore.Store, table string) int {
+	t.Helper()
+	all, err := store.Rows(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rows := range all {
+		if rows.Table == table {
+			return len(rows.Rows)
+		}
+	}
+	return 0
+}
