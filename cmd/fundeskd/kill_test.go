@@ -45,7 +45,13 @@ type child struct {
 // child starts it with more environment.
 func (e environment) child(more ...string) child {
 	e.t.Helper()
-	command := exec.CommandContext(e.t.Context(), os.Args[0], "serve", "--listen", "127.0.0.1:0")
+	return e.childOf(os.Args[0], more...)
+}
+
+// childOf starts a program, which may be an earlier one.
+func (e environment) childOf(path string, more ...string) child {
+	e.t.Helper()
+	command := exec.CommandContext(e.t.Context(), path, "serve", "--listen", "127.0.0.1:0")
 	command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE="+e.database)
 	command.Env = append(command.Env, more...)
 	out, err := command.StdoutPipe()
