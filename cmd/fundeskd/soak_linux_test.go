@@ -105,7 +105,7 @@ func (e environment) loadSoak(organization string) (heavy []string) {
 		line("call", `"uuid":%q,"personUuid":%q,"relatedCaseUuid":%q,"status":"requested","type":"happy_call","requestedAt":%q,"notes":%q`,
 			call, donor, pledge, apitype.NewTime(time.Now().Add(time.Duration(i)*time.Minute+time.Hour)), strings.Repeat("x", 20_000))
 	}
-	for i := range int(soakFor.Seconds()*soakAgents) + 200 {
+	for i := range int(soakFor.Seconds()*2*soakAgents) + 200 { // An agent works on one in three quarters of a second.
 		donor := apitype.NewUUID()
 		line("person", person, donor, organization, organization)
 		line("call", `"uuid":%q,"personUuid":%q,"status":"requested","type":"happy_call","requestedAt":%q`,
