@@ -104,7 +104,7 @@ func TestCrowdTakesUpTheWorkOfTheDead(t *testing.T) {
 }
 
 // program is one of fundesk on this machine.
-func (h home) program(t *testing.T, args ...string) *exec.Cmd {
+func (h home) program(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)

@@ -1,0 +1,98 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+)
+
+// BenchmarkLinear prints the processor time of what is done to many records: changes into the
+// outbox while the service is away, the same sent, and an import. Ten times as many are to take
+// ten times as long.
+//
+//	go test ./cmd/fundesk -run '^$' -bench Linear -benchtime 1x
+func BenchmarkLinear(b *testing.B) {
+	for b.Loop() {
+		fmt.Println("| records | into the outbox | sent | imported |\n|---|---|---|---|")
+		for _, n := range linearSizes {
+			times := linear(b, n)
+			fmt.Printf("| %d | %.2f s | %.2f s | %.2f s |\n", n, times[0].Seconds(), times[1].Seconds(), times[2].Seconds())
+		}
+	}
+}
+
+// linearSizes are how many records.
+var linearSizes = []int{1600, 16_000}
+
+// linear is how much processor time each of the three took.
+func linear(b *testing.B, n int) (times [3]time.Duration) {
+	b.Helper()
+	h := servicetest.New(b)
+	dir := b.TempDir()
+	owner, at := h.Organization("Sea Rescue"), apitype.NewTime(h.Clock.Now().Add(-time.Hour))
+	person := service.LoadedPerson{OwningOrganizationUUID: owner, RecruitingOrganizationUUID: owner}
+	person.UUID, person.CreatedAt = apitype.NewUUID(), at
+	records := []service.LoadRecord{{Kind: service.LoadPerson, Data: person}}
+	var calls, donors strings.Builder
+	for range n {
+		var call service.LoadedCall
+		call.UUID, call.PersonUUID, call.Status, call.Type = apitype.NewUUID(), person.UUID, apitype.CallRequested, apitype.CallVerification
+		call.RequestedAt, call.LastUpdatedAt = at, at
+		records = append(records, service.LoadRecord{Kind: service.LoadCall, Data: call})
+		fmt.Fprintln(&calls, call.UUID)
+		fmt.Fprintf(&donors, `{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`+"\n", owner, owner)
+	}
+	h.Load(records...)
+	file := filepath.Join(dir, "donors.ndjson")
+	if err := os.WriteFile(file, []byte(donors.String()), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(h.Handler)
+	home := home{dir: dir, env: append(os.Environ(), "HOME="+dir, "FUNDESK_BASE_URL=http://"+server.Listener.Addr().String(), "FUNDESK_TOKEN="+h.Token())}
+	for i, step := range []struct {
+		in, line string
+		code     int
+	}{
+		{calls.String(), "call attempt - --outbox --yes -q", 9},
+		{"", "outbox send -q", 0},
+		{"", "person import " + file + " --yes -q", 0},
+	} {
+		if i == 0 {
+			_ = server.Listener.Close() // It is away.
+		}
+		if i == 1 {
+			listener, err := new(net.ListenConfig).Listen(b.Context(), "tcp", server.Listener.Addr().String())
+			if err != nil {
+				b.Fatal(err)
+			}
+			server.Listener = listener
+			server.Start()
+			defer server.Close()
+		}
+		times[i] = home.processorTime(b, step.in, step.code, strings.Fields(step.line)...)
+	}
+	return times
+}
+
+// processorTime is what a command takes that ends with a code.
+func (h home) processorTime(b *testing.B, in string, code int, args ...string) time.Duration {
+	b.Helper()
+	command := h.program(b, args...)
+	command.Stdin = strings.NewReader(in)
+	out, _ := command.CombinedOutput()
+	if got := command.ProcessState.ExitCode(); got != code {
+		b.Fatalf("fundesk %s: got exit code %d, want %d: %.2000s", strings.Join(args, " "), got, code, out)
+	}
+	return command.ProcessState.UserTime() + command.ProcessState.SystemTime()
+}
