@@ -143,12 +143,13 @@ func (q *listQuery) order(alias string, backward bool) string {
 }
 
 // page is the query of a page's columns, with joins to other tables. Where rows are passed over,
-// sorted or merged, that is done by what the indexes hold, and the rows of the page are read then.
+// sorted or merged, that is done by what the indexes hold, and the rows of the page are read then: by
+// their time, too, which tells where they lie in a table that is partitioned by it.
 func (q *listQuery) page(columns, joins string, r service.Range) string {
 	q.inRange(r)
 	limit := ` LIMIT ` + q.arg(r.Limit)
 	one := strings.Join(q.branches, ``)
-	found := `SELECT t.number FROM ` + q.table + ` t` + q.condition(one) + q.order("t", r.Backward) + limit
+	found := `SELECT t.number, t.` + q.time + ` FROM ` + q.table + ` t` + q.condition(one) + q.order("t", r.Backward) + limit
 	switch {
 	case len(q.branches) > 1:
 		found = q.merged(r.Backward, limit)
@@ -156,17 +157,22 @@ func (q *listQuery) page(columns, joins string, r service.Range) string {
 		return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + q.condition(one) + q.order("t", r.Backward) + limit
 	}
 	q.bySort = ""
-	return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + ` WHERE t.number IN (` + found + `)` + q.order("t", r.Backward)
+	return `SELECT ` + columns + ` FROM ` + q.rows(found) + joins + q.order("t", r.Backward)
 }
 
-// merged are the numbers of the first rows of all branches together.
+// rows are those of the table with the numbers and times that a query finds, each once.
+func (q *listQuery) rows(found string) string {
+	return fmt.Sprintf(`(%s) f JOIN %s t ON t.number = f.number AND t.%s = f.%s`, found, q.table, q.time, q.time)
+}
+
+// merged are the numbers and times of the first rows of all branches together.
 func (q *listQuery) merged(backward bool, limit string) string {
 	keys := make([]string, len(q.branches))
 	for i, branch := range q.branches {
 		keys[i] = fmt.Sprintf(`SELECT number, uuid, %s FROM (SELECT t.number, t.uuid, t.%s FROM %s t%s%s%s) b%d`,
 			q.time, q.time, q.table, q.condition(branch), q.order("t", backward), limit, i)
 	}
-	return `SELECT k.number FROM (` + strings.Join(keys, ` UNION ALL `) + `) k` + q.order("k", backward) + limit
+	return `SELECT k.number, k.` + q.time + ` FROM (` + strings.Join(keys, ` UNION ALL `) + `) k` + q.order("k", backward) + limit
 }
 
 // exists is the condition that there is a row. It looks for the nearest, in the order of an
@@ -283,15 +289,15 @@ func (r *reader) walkSoonHas(q *listQuery, f timeFilter, part service.Range, wan
 	looked := max(walked, 2*want)
 	limit := ` LIMIT ` + walk.arg(looked)
 	passes := strings.Join(append(slices.Clone(q.checks), `t.`+f.column+` > `+walk.arg(f.after.UnixMilli())), ` AND `)
-	condition := walk.condition(strings.Join(walk.branches, ``)) + walk.order("t", part.Backward) + limit
-	keys := `SELECT t.uuid FROM ` + walk.table + ` t` + condition
+	rows := walk.table + ` t` + walk.condition(strings.Join(walk.branches, ``)) + walk.order("t", part.Backward) + limit
+	keys := `SELECT t.uuid FROM ` + rows
 	if len(walk.branches) > 1 {
 		keys = walk.merged(part.Backward, limit)
-		condition = ` WHERE t.number IN (` + keys + `)`
+		rows = walk.rows(keys)
 	}
 	text := `SELECT
 		(SELECT COUNT(*) FROM (
-			SELECT 1 FROM (SELECT CASE WHEN ` + passes + ` THEN 1 ELSE 0 END AS passes FROM ` + walk.table + ` t` + condition + `) w
+			SELECT 1 FROM (SELECT CASE WHEN ` + passes + ` THEN 1 ELSE 0 END AS passes FROM ` + rows + `) w
 			WHERE w.passes = 1 LIMIT ` + walk.arg(want) + `) m),
 		(SELECT 1 FROM (` + keys + `) e LIMIT 1 OFFSET ` + walk.arg(looked-1) + `)`
 	var pass int

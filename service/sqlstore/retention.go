@@ -35,7 +35,7 @@ func (t *tx) CallsToRetain(query service.RetainQuery) (calls []service.CallRow, 
 		at, id := q.arg(query.After.At.UnixMilli()), q.arg(identifier(query.After.UUID))
 		q.conds = append(q.conds, `t.updated_at >= `+at, `(t.updated_at, t.uuid) > (`+at+`, `+id+`)`)
 	}
-	text := q.page(`uuid, updated_at, external_application, external_reference, external_status, private, rev, doc`, ``, service.Range{Backward: true, Limit: query.Limit})
+	text := q.page(`t.uuid, t.updated_at, t.external_application, t.external_reference, t.external_status, t.private, t.rev, t.doc`, ``, service.Range{Backward: true, Limit: query.Limit})
 	err = t.each(text, q.args, func(rows *sql.Rows) error {
 		var c service.CallRow
 		err := rows.Scan(uuidDest{&c.UUID}, timeDest{&c.UpdatedAt}, &c.ExternalApplication, &c.ExternalReference, &c.ExternalStatus, &c.Private, &c.Rev, docDest{&c.Doc})

@@ -87,13 +87,13 @@ func wholeText(record, table, pledge, cond string) string {
 		UNION ALL SELECT 1, x.uuid, t.uuid, x.created_at, x.doc, ` + nothingElse + `
 		FROM ` + table + ` t JOIN transactions x ON x.pledge_number = t.` + pledge + ` WHERE ` + cond + `
 		UNION ALL SELECT 2, k.uuid, k.owner, k.requested_at, k.doc, ` + nothingElse + `
-		FROM calls k WHERE k.number IN (
-			SELECT n.number
+		FROM (
+			SELECT n.number, n.requested_at
 			FROM calls n
 			WHERE n.pledge_number = (SELECT t.` + pledge + ` FROM ` + table + ` t WHERE ` + cond + `)
 			ORDER BY n.requested_at DESC, n.uuid DESC
 			LIMIT ` + strconv.Itoa(apitype.MaxPledgeCalls) + `
-		)`
+		) f JOIN calls k ON k.number = f.number AND k.requested_at = f.requested_at`
 }
 
 // whole is what the statement found.
