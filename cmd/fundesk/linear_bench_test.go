@@ -3,6 +3,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"net"
 	"net/http/httptest"
@@ -25,15 +26,14 @@ import (
 func BenchmarkLinear(b *testing.B) {
 	for b.Loop() {
 		fmt.Println("| records | into the outbox | sent | imported |\n|---|---|---|---|")
-		for _, n := range linearSizes {
+		for _, n := range []int{*linearMost / 10, *linearMost} {
 			times := linear(b, n)
 			fmt.Printf("| %d | %.2f s | %.2f s | %.2f s |\n", n, times[0].Seconds(), times[1].Seconds(), times[2].Seconds())
 		}
 	}
 }
 
-// linearSizes are how many records.
-var linearSizes = []int{1600, 16_000}
+var linearMost = flag.Int("linear", 16_000, "how many records BenchmarkLinear does something to, after a tenth of them")
 
 // linear is how much processor time each of the three took.
 func linear(b *testing.B, n int) (times [3]time.Duration) {
