@@ -53,8 +53,6 @@ func BenchmarkKeyToFrame(b *testing.B) {
 	h := servicetest.New(b)
 	h.Sample(300)
 	p := startRole(b, h.URL+" "+h.Token()+" "+b.TempDir(), 120, 40)
-	floor := startRole(b, helloRole, 120, 40)
-	floor.see("hello 0")
 	p.see("take the next call")
 	p.write("2")
 	p.see("100 calls")
@@ -63,18 +61,41 @@ func BenchmarkKeyToFrame(b *testing.B) {
 	p.quiet()
 	share := p.idleShare()
 	_, memory := p.usage()
+	p.againstHello(b, func(i int) string {
+		if i/90%2 == 1 {
+			return "k"
+		}
+		return "j"
+	})
+	b.ReportMetric(share, "idle-cpu-%")
+	b.ReportMetric(memory, "MB")
+}
+
+// The same in notes of 2,000 characters on the card: a letter, a row up, a row
+// down, and the letter taken out again: each of them draws.
+func BenchmarkKeyToFrameInNotes(b *testing.B) {
+	h := servicetest.New(b)
+	h.Sample(300)
+	p := startRole(b, h.URL+" "+h.Token()+" "+b.TempDir(), 120, 40)
+	p.see("take the next call")
+	p.write("n")
+	p.see("completes once there is a result")
+	p.write("i\x1b[200~" + strings.Repeat("Belt morgen terug. ", 105) + "\x1b[201~")
+	p.see("morgen terug.")
+	p.quiet()
+	p.againstHello(b, func(i int) string { return []string{"x", "\x1b[A", "\x1b[B", "\x7f"}[i%4] })
+}
+
+// againstHello presses keys, and in turn as many in the least program, and reports both.
+func (p *process) againstHello(b *testing.B, key func(i int) string) {
+	hello := startRole(b, helloRole, 120, 40)
+	hello.see("hello 0")
 	before := p.after.Len()
 	var ours, floors []time.Duration
 	for i := 0; b.Loop(); i++ {
-		key := "j"
-		if i/90%2 == 1 {
-			key = "k"
-		}
-		ours = append(ours, p.answer(key))
-		floors = append(floors, floor.answer(key))
+		ours = append(ours, p.answer(key(i)))
+		floors = append(floors, hello.answer("j"))
 	}
-	b.ReportMetric(share, "idle-cpu-%")
-	b.ReportMetric(memory, "MB")
 	b.ReportMetric(float64(p.after.Len()-before)/float64(len(ours)), "bytes/key")
 	slices.Sort(ours)
 	slices.Sort(floors)
