@@ -60,6 +60,10 @@ type Options struct {
 	UserAgent string
 	Trace     io.Writer // Masked requests and answers; nil: none.
 
+	// Account names the account of a token that names none itself; "": see TokenIdentity. A new
+	// token of the same account is then known for one.
+	Account string
+
 	PaymentQRParameter string // Name of the pledge filter WithPaymentQR; empty: apitype.PaymentQRParameter.
 
 	// Unpaged are the nouns (person, call, pledge) whose lists the service is known to send
@@ -199,22 +203,38 @@ func dialLoopback(ctx context.Context, network, address string) (net.Conn, error
 	return connection, err
 }
 
-// Identity is a stable name of the account that is no secret: the subject of the
-// token, the beginning of its SHA-256 when it cannot be read, or "embedded" when there
-// is none.
+// Identity is a stable name of the account that is no secret: the subject of the token, or what
+// the options call the account of a token without one; else its TokenIdentity.
 func (c *Client) Identity(ctx context.Context) (string, error) {
+	name, isNamed, err := c.identity(ctx)
+	if err == nil && !isNamed && c.options.Account != "" {
+		return c.options.Account, nil
+	}
+	return name, err
+}
+
+// TokenIdentity is a name of the account that another token of the same account may not have: the
+// subject of the token, the beginning of its SHA-256 where it names none, or "embedded" where there
+// is no token.
+func (c *Client) TokenIdentity(ctx context.Context) (string, error) {
+	name, _, err := c.identity(ctx)
+	return name, err
+}
+
+// identity is the name of the account by its token; isNamed is false where the token says none.
+func (c *Client) identity(ctx context.Context) (name string, isNamed bool, err error) {
 	token, err := c.bearer(ctx)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	if token == "" {
-		return "embedded", nil
+		return "embedded", true, nil
 	}
 	if claims, ok := tokenClaims(token); ok && claims.Subject != "" {
-		return claims.Subject, nil
+		return claims.Subject, true, nil
 	}
 	sum := sha256.Sum256([]byte(token))
-	return "token-" + hex.EncodeToString(sum[:8]), nil
+	return "token-" + hex.EncodeToString(sum[:8]), false, nil
 }
 
 type claims struct {

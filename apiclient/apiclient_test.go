@@ -388,14 +388,15 @@ func TestTokenIsForgottenAfterRefusal(t *testing.T) {
 
 func TestIdentity(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ name, token, want string }{
-		{"a JWT", "e30.eyJzdWIiOiJhY2NvdW50LTEifQ.c2ln", "account-1"},
-		{"an opaque token", "abc", "token-ba7816bf8f01cfea"},
+	tests := []struct{ name, token, account, want string }{
+		{"a JWT", "e30.eyJzdWIiOiJhY2NvdW50LTEifQ.c2ln", "profile-p", "account-1"},
+		{"an opaque token", "abc", "", "token-ba7816bf8f01cfea"},
+		{"an opaque token of a profile", "abc", "profile-p", "profile-p"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Token: func(context.Context) (string, error) { return test.token, nil }})
+			client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Account: test.account, Token: func(context.Context) (string, error) { return test.token, nil }})
 			if err != nil {
 				t.Fatalf("New: %v", err)
 			}

@@ -188,6 +188,9 @@ func (s *session) connect(ctx context.Context) (*apiclient.Client, error) {
 			return token, err
 		},
 	}
+	if t.name != "" {
+		options.Account = accountOf(t.name)
+	}
 	if s.unpaged {
 		options.Unpaged = listNouns
 	}
@@ -204,6 +207,9 @@ func (s *session) connect(ctx context.Context) (*apiclient.Client, error) {
 	s.client, err = apiclient.New(options)
 	return s.client, err
 }
+
+// accountOf names the account of a profile whose token does not name one.
+func accountOf(profile string) string { return "profile-" + profile }
 
 // endsSoon is how long before its end a token is told of.
 const endsSoon = 14 * 24 * time.Hour

@@ -38,7 +38,11 @@ func (s *session) outbox(ctx context.Context) (*outbox.Outbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.openOutbox(outbox.Options{BaseURL: client.BaseURL(), Account: account, Now: s.app.Now})
+	former, err := client.TokenIdentity(ctx) // Of entries that were kept before a profile named the account.
+	if err != nil {
+		return nil, err
+	}
+	return s.openOutbox(outbox.Options{BaseURL: client.BaseURL(), Account: account, Former: former, Now: s.app.Now})
 }
 
 // anyOutbox opens the spool without asking for a token: to look, not to send.

@@ -326,7 +326,7 @@ func (p *puller) positionPath(ctx context.Context, client *apiclient.Client, t *
 	}
 	key := last.Service + " " + last.Query
 	if t.envToken != "" && !t.isEmbedded() {
-		account, err := client.Identity(ctx)
+		account, err := client.TokenIdentity(ctx)
 		if err != nil {
 			return "", err
 		}

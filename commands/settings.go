@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"fundesk/apiclient"
+	"fundesk/apiclient/outbox"
 	"fundesk/commands/profile"
 	"fundesk/tui"
 	"fundesk/tui/desk"
@@ -360,6 +361,9 @@ func (s *session) renameProfile(from, to string, p profile.Profile) error {
 	if _, taken := config.Profiles[to]; taken {
 		return withHint(usageError("there is a profile "+quote(to)+" already"), "remove it, or choose another name")
 	}
+	if err := s.checkNothingWaits(from); err != nil {
+		return err
+	}
 	if err := s.tokens().Copy(from, to, p); err != nil {
 		return failure(apiclient.KindFailure, "the token cannot be kept under another name, and nothing was changed: %s", err)
 	}
@@ -378,6 +382,30 @@ func (s *session) renameProfile(from, to string, p profile.Profile) error {
 		s.warn("the token of profile %s was not removed from the %s: %s", from, p.TokenStorage, err)
 	}
 	return s.renameState(from, to)
+}
+
+// checkNothingWaits refuses to rename a profile while something of it waits that is found by its
+// name: what a token without an account has left.
+func (s *session) checkNothingWaits(name string) error {
+	box, err := s.anyOutbox()
+	if err != nil {
+		return err
+	}
+	entries, _, err := box.List()
+	if err != nil {
+		return err
+	}
+	drafts, err := box.Drafts()
+	if err != nil {
+		return err
+	}
+	waits := slices.ContainsFunc(entries, func(e outbox.Entry) bool { return e.Account == accountOf(name) }) ||
+		slices.ContainsFunc(drafts, func(d outbox.Draft) bool { return d.Account == accountOf(name) })
+	if waits {
+		return withHint(failure(apiclient.KindRejected, "changes or drafts of the profile %s wait under its name, and nothing was changed", quote(name)),
+			"send or drop them first: fundesk outbox list --profile "+name)
+	}
+	return nil
 }
 
 // renameState gives the files of the state folder that belong to a profile its new name.

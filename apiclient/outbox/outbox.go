@@ -133,6 +133,7 @@ type Options struct {
 	// BaseURL and Account choose whose entries this outbox shows and sends.
 	// Without them it lists every account's and sends none.
 	BaseURL, Account string
+	Former           string           // What the account was called before; what it left is its own, too. "": nothing else.
 	Now              func() time.Time // nil: the clock.
 	NewID            func() string    // The part of an id after its number; nil: random.
 }
@@ -184,7 +185,8 @@ func Open(dir string, o Options) (*Outbox, error) {
 			return nil, err
 		}
 	}
-	return &Outbox{dir: dir, options: o, changed: make(chan struct{}, 1)}, nil
+	box := &Outbox{dir: dir, options: o, changed: make(chan struct{}, 1)}
+	return box, box.adoptDrafts()
 }
 
 func randomID() string {
@@ -450,7 +452,7 @@ func (o *Outbox) state(folder string, e Entry) State {
 
 // owns reports whether the entry belongs to this outbox's service and account.
 func (o *Outbox) owns(baseURL, account string) bool {
-	return o.options.BaseURL == "" || (baseURL == o.options.BaseURL && account == o.options.Account)
+	return o.options.BaseURL == "" || (baseURL == o.options.BaseURL && (account == o.options.Account || o.options.Former != "" && account == o.options.Former))
 }
 
 // wake tells a running sender of this process that there is something new.
