@@ -15,6 +15,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -118,6 +119,9 @@ func TestClientCertificate(t *testing.T) {
 			_, errs, code := l.run(t, "call", "list", "--retry", "0")
 			if code != test.code {
 				t.Errorf("got exit code %d and %s, want %d", code, errs, test.code)
+			}
+			if tells := strings.Contains(errs, "--ca-cert FILE"); tells != !slices.Contains(test.flags, ca) {
+				t.Errorf("got %s, want the flag named where nobody vouches for the service", errs)
 			}
 			if _, errs, _ := l.run(t, "doctor", "-o", "tsv", "--retry", "0"); strings.Contains(errs, "PRIVATE") {
 				t.Errorf("got the key in %s", errs)

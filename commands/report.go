@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,6 +66,9 @@ func newReport(err error, t *target) report {
 	}
 	if r.Hint == "" {
 		r.Hint = defaultHint(r.Kind, t)
+	}
+	if _, foreign := errors.AsType[x509.UnknownAuthorityError](err); foreign {
+		r.Hint += "; --ca-cert FILE trusts an authority of your own"
 	}
 	return r
 }
