@@ -160,7 +160,7 @@ func TestBothFacesOfTheDeskOfferTheSame(t *testing.T) {
 	const calls = 8
 	h := newHome(t)
 	h.must(t, "fundesk --profile demo call list --limit 1") // The sample data.
-	lines := h.openTerminal(t, 200, 200)
+	lines := h.openTerminal(t, 300, 200)
 	lines.write("ACCESSIBLE=1 fundesk demo")
 	lines.send("Enter")
 	asked := func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "q to end:") }
@@ -170,7 +170,7 @@ func TestBothFacesOfTheDeskOfferTheSame(t *testing.T) {
 			return asked(screen) && strings.Count(screen, " call for ") == n+1
 		})
 		_, last, _ := strings.Cut(screen[strings.LastIndex(screen, " call for "):], " call for ")
-		name, rest, _ := strings.Cut(last, ", requested")
+		name, rest, _ := strings.Cut(last, ", asked for")
 		var warnings []string
 		for line := range strings.SplitSeq(rest, "\n") {
 			if text, isWarning := strings.CutPrefix(line, "warning: "); isWarning {
