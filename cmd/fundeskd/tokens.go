@@ -102,11 +102,11 @@ func (p *program) replaceTokens(ctx context.Context, s *service.Service, id apit
 		return err
 	}
 	for _, t := range ended {
-		used := "never used"
+		used := "" // One of the last minute is not saved yet: that there was none cannot be said.
 		if t.UsedOn != nil {
-			used = "last used on " + t.UsedOn.String()
+			used = ", last used on " + t.UsedOn.String()
 		}
-		fmt.Fprintf(p.Err, "token %s, issued on %s, %s, ends %s\n", t.UUID, t.IssuedAt.UTC().Format(time.DateOnly), used, t.EndedAt)
+		fmt.Fprintf(p.Err, "token %s, issued on %s%s, ends %s\n", t.UUID, t.IssuedAt.UTC().Format(time.DateOnly), used, t.EndedAt)
 	}
 	if len(ended) == 0 {
 		fmt.Fprintln(p.Err, "the account had no other token")
