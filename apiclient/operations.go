@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"fundesk/apiclient/apitype"
 )
@@ -42,7 +43,7 @@ type Operation struct {
 }
 
 // operations has a row for each operation.
-func operations() []Operation {
+var operations = sync.OnceValue(func() []Operation {
 	const persons, calls, pledges = personsPath + "/{uuid}/actions/", callsPath + "/{uuid}/actions/", pledgesPath + "/{uuid}/actions/"
 	return []Operation{
 		{Name: OpCreatePerson, Label: "new person", Method: http.MethodPost, Path: personsPath, Creates: true, settle: (*judge).creation},
@@ -57,7 +58,7 @@ func operations() []Operation {
 		{Name: OpPledgeAction, Label: "status action", Method: http.MethodPut, Path: pledges + "{action}", AddsUp: true, settle: (*judge).action},
 		{Name: OpMarkProcessed, Label: "processed mark", Method: http.MethodPost, Path: "/api/v1/entity-access/actions/mark-processed", Repeatable: true},
 	}
-}
+})
 
 // OperationOf is the operation of a name. Of one that is not known, as another version may
 // have put it into the outbox, nothing is known but its name.

@@ -46,24 +46,35 @@ const window = 256
 // context ends, no further one is started, and those that run are waited for.
 func InOrder[I, V any](ctx context.Context, concurrency int, items iter.Seq[I], do func(context.Context, I) (V, error)) iter.Seq[Outcome[I, V]] {
 	return func(yield func(Outcome[I, V]) bool) {
-		slots := make(chan struct{}, max(1, concurrency))
+		type job struct {
+			item   I
+			answer chan Outcome[I, V]
+		}
+		jobs := make(chan job)
 		pending := make(chan chan Outcome[I, V], window)
 		stop := make(chan struct{})
+		work := func() { // Many items in one goroutine: a new one for each would grow its stack anew.
+			for j := range jobs {
+				value, err := do(ctx, j.item)
+				j.answer <- Outcome[I, V]{Item: j.item, Value: value, Err: err}
+			}
+		}
 		go func() {
 			defer close(pending)
+			defer close(jobs)
+			workers := 0
 			for item := range items {
+				if workers < max(1, concurrency) {
+					workers++
+					go work()
+				}
+				j := job{item: item, answer: make(chan Outcome[I, V], 1)}
 				select {
-				case slots <- struct{}{}:
+				case jobs <- j:
+					pending <- j.answer
 				case <-stop:
 					return
 				}
-				answer := make(chan Outcome[I, V], 1)
-				pending <- answer
-				go func() {
-					defer func() { <-slots }()
-					value, err := do(ctx, item)
-					answer <- Outcome[I, V]{Item: item, Value: value, Err: err}
-				}()
 			}
 		}()
 		stopped := false

@@ -76,6 +76,9 @@ func resultOf(line Line, status int, err error) Result {
 // Plan writes the uuids of the lines that have none in the file yet. They are on disk when
 // it returns.
 func (j *Job) Plan() error {
+	if j.Results.file == nil {
+		return nil
+	}
 	for line := range j.Lines {
 		if line.Planned {
 			continue
