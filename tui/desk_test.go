@@ -361,7 +361,7 @@ func TestQueueNamesWhoComesNext(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := start(t, w.options, 120, 36)
-	m.see("Anna Jansen", "Zoë van der Str", "veri")
+	m.see("Anna Jansen", "Zoë van der Str", "verification, asked 4d ago")
 	m.press("n")
 	m.see(onCard(1))
 	m.press("s")

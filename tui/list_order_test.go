@@ -34,7 +34,7 @@ func TestSortByAColumn(t *testing.T) {
 	for _, test := range []struct{ keys, first, last, says string }{
 		{"o 3", "Anna", "Zoë", "sorted by Person"},
 		{"o 3", "Zoë", "Anna", "sorted by Person"},
-		{"o 5", "Fia", "Anna", "sorted by Age"},
+		{"o 5", "Fia", "Anna", "sorted by Asked"},
 		{"o 6", "Fia", "Carla", "sorted by Tries"},
 		{"o 0", "Fia", "Anna", "6 calls"},
 	} {

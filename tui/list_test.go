@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -60,7 +61,7 @@ func TestPersonShowsCallsWithoutPledge(t *testing.T) {
 	d.enter(":")
 	d.send(tea.PasteMsg{Content: personID(5).String()})
 	d.enter("enter")
-	if text := d.text(); !strings.Contains(text, "2 calls") || !strings.Contains(text, "winback, requested") || strings.Contains(text, "other calls") {
+	if text := d.text(); !strings.Contains(text, "2 calls") || !strings.Contains(text, "win-back, requested") || strings.Contains(text, "other calls") {
 		t.Errorf("got:\n%s\nwant both calls, and no hint of others", text)
 	}
 	w.loadRequested(100, w.Clock.Now().Add(-time.Hour)) // Of person 1.
@@ -376,11 +377,19 @@ func TestStatsCountByTypeAndDay(t *testing.T) {
 	d := newDriver(t, w.options)
 	d.send(tea.WindowSizeMsg{Width: 160, Height: 50})
 	d.press("6")
-	screen := strings.Join(d.app.screen(), "\n")
-	for _, want := range []string{"calls a day", "mean rating", " 8.0 veri 1", " reached              1 ", w.Clock.Now().Local().Format("Mon 2 Jan") + "           1 "} {
+	d.check("stats")
+	d.enter("j", "j") // The bar of calls that are 4 to 7 days old.
+	screen := d.text()
+	for _, want := range []string{
+		"calls a day", "mean rating", " █ verification 5   ▓ happy call 0   ░ win-back 0", " reached          1 █",
+		w.Clock.Now().Local().Format("Mon 2 Jan") + "       1 █",
+	} {
 		if !strings.Contains(screen, want) {
 			t.Errorf("screen: got no %q:\n%s", want, screen)
 		}
+	}
+	if day := regexp.MustCompile(`\b1 █+ +8\.0`); !day.MatchString(screen) {
+		t.Errorf("screen: got no day with its mean rating:\n%s", screen)
 	}
 }
 

@@ -306,5 +306,5 @@ func benchRow(i int) page.CallRow {
 	return page.NewCallRow(apitype.Call{
 		UUID: ids(1, i), Status: apitype.CallRequested, Type: apitype.CallVerification, Person: apitype.Embed(person),
 		RequestedAt: apitype.NewTime(time.Now()), AttemptsCount: i % 4,
-	})
+	}, new(desk.Codes))
 }

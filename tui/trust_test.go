@@ -85,7 +85,7 @@ func TestTerminalGetsNoMoreThanItDraws(t *testing.T) {
 	m.press("3")
 	m.see("Opgegeven")
 	m.press("enter")
-	m.see("IBAN", "soc. sec.") // Of the page alone; names are in the list, too.
+	m.see("IBAN", "social security number") // Of the page alone; names are in the list, too.
 	m.press("6")
 	m.see("Fri 13 Nov")
 	m.press("q")

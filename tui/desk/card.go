@@ -80,16 +80,25 @@ func (d *Day) GivesTo(p apitype.Pledge) string {
 		to += ", "
 	}
 	to += "since " + d.Locale.Date(p.StartsAt.Local(), "2 January 2006")
-	switch won := Value(p.RecruitmentType); won {
+	switch won := Recruitment(p); won {
 	case "":
-	case "d2d":
+	case "door":
 		to += ", won at the door"
 	case "street":
 		to += ", won in the street"
 	default:
-		to += ", won by " + render.Words(won)
+		to += ", won by " + won
 	}
 	return to
+}
+
+// Recruitment is where or by what a pledge was won, in a word; "" where nobody has said.
+func Recruitment(p apitype.Pledge) string {
+	won := Value(p.RecruitmentType)
+	if won == "d2d" {
+		return "door"
+	}
+	return render.Words(won)
 }
 
 // Address is an address on one line; "" for none.
@@ -191,8 +200,7 @@ func (d *Day) contactOf(c apitype.Call) contact {
 		return contact{at, kind + ": " + words}
 	}
 	result := c.Result.Value()
-	row, _ := d.Codes.Find(c.Type, Value(result.ResultCode))
-	text := kind + ": " + cmp.Or(row.Words(), "completed")
+	text := kind + ": " + cmp.Or(d.Codes.Words(c.Type, Value(result.ResultCode)), "completed")
 	if result.DonorRetentionRating != nil {
 		text += ", " + result.DonorRetentionRating.String()
 	}

@@ -120,6 +120,17 @@ func (c *Codes) Find(kind apitype.CallType, code string) (row ResultRow, ok bool
 	return ResultRow{Code: code}, false
 }
 
+// Words are a result as a person says it, "" for none. It is safe for concurrent use: what a
+// profile says does not change.
+func (c *Codes) Words(kind apitype.CallType, code string) string {
+	for _, row := range c.rows[kind] {
+		if row.Code == code {
+			return row.Words()
+		}
+	}
+	return ResultRow{Code: code}.Words()
+}
+
 // See notes a code that a call has.
 func (c *Codes) See(kind apitype.CallType, code string) {
 	if code == "" || c.isKnown(kind) || slices.Contains(c.seen[kind], code) {

@@ -21,10 +21,10 @@ import (
 // CallRow is what the list of calls keeps of a call.
 type CallRow struct {
 	ID           apitype.UUID
-	status, kind interned
+	status, kind interned // The kind and the result as people say them, all cleaned.
 	requestedAt  timestamp
-	name         string   // Cleaned.
-	code         interned // Of the result, cleaned.
+	name         string
+	result       interned
 	attempts     int32
 	external     bool // Its state is another system's: anything may be done.
 	leftOut      bool // By what the filter looks at here.
@@ -41,12 +41,12 @@ func (r CallRow) isOpen() bool {
 	return r.external || r.status.String() == string(apitype.CallRequested)
 }
 
-// NewCallRow is what the list keeps of a call.
-func NewCallRow(c apitype.Call) CallRow {
+// NewCallRow is what the list keeps of a call, with the words of a profile for its result.
+func NewCallRow(c apitype.Call, codes *desk.Codes) CallRow {
 	row := CallRow{
 		external: c.ExternalMetadata.Pointer() != nil,
-		ID:       c.UUID, status: intern(string(c.Status)), kind: intern(string(c.Type)), requestedAt: newTimestamp(c.RequestedAt.Time),
-		attempts: int32(min(c.AttemptsCount, math.MaxInt32)), code: intern(Clean(desk.Value(c.Result.Value().ResultCode))),
+		ID:       c.UUID, status: intern(Clean(string(c.Status))), kind: intern(Clean(render.Words(string(c.Type)))), requestedAt: newTimestamp(c.RequestedAt.Time),
+		attempts: int32(min(c.AttemptsCount, math.MaxInt32)), result: intern(Clean(codes.Words(c.Type, desk.Value(c.Result.Value().ResultCode)))),
 	}
 	if p := c.Person.Pointer(); p != nil {
 		row.name = Clean(render.PersonName(*p))
@@ -55,7 +55,7 @@ func NewCallRow(c apitype.Call) CallRow {
 }
 
 func (r CallRow) search() string {
-	return r.ID.String() + " " + r.name + " " + r.code.String() + " " + r.kind.String() + " " + r.status.String()
+	return r.ID.String() + " " + r.name + " " + r.result.String() + " " + r.kind.String() + " " + r.status.String()
 }
 
 // Calls is the list of calls.
@@ -67,18 +67,18 @@ func NewCalls(s *Env) *Calls {
 		page: CallsPage, name: "calls", kind: KindCall, scopes: []Scope{ScopeCalls},
 		columns: []widget.Column[CallRow]{
 			{Title: " Call", Width: 9, Text: func(b []byte, r CallRow) []byte { return desk.AppendShortID(append(b, ' '), r.ID) }},
-			{Title: "Status", Width: 9, Text: func(b []byte, r CallRow) []byte { return append(b, Clean(r.status.String())...) }},
+			{Title: "Status", Width: 9, Text: func(b []byte, r CallRow) []byte { return append(b, r.status.String()...) }},
 			{Title: "Person", Width: 14, Grow: true, Text: func(b []byte, r CallRow) []byte { return append(b, r.name...) }},
-			{Title: "Type", Width: 12, Text: func(b []byte, r CallRow) []byte { return append(b, Clean(r.kind.String())...) }},
+			{Title: "Type", Width: 12, Text: func(b []byte, r CallRow) []byte { return append(b, r.kind.String()...) }},
 			{
-				Title: "Age", Width: 4, Right: true, Compare: func(a, b CallRow) int { return cmp.Compare(b.requestedAt, a.requestedAt) },
+				Title: "Asked", Width: 5, Right: true, Compare: func(a, b CallRow) int { return cmp.Compare(b.requestedAt, a.requestedAt) },
 				Text: func(b []byte, r CallRow) []byte { return render.AppendAge(b, s.Now().Sub(r.requestedAt.time())) },
 			},
 			{
 				Title: "Tries", Width: 5, Right: true, Compare: func(a, b CallRow) int { return cmp.Compare(a.attempts, b.attempts) },
 				Text: func(b []byte, r CallRow) []byte { return strconv.AppendInt(b, int64(r.attempts), 10) },
 			},
-			{Title: "Result", Width: 10, Grow: true, Text: func(b []byte, r CallRow) []byte { return append(b, r.code.String()...) }},
+			{Title: "Result", Width: 10, Grow: true, Text: func(b []byte, r CallRow) []byte { return append(b, r.result.String()...) }},
 		},
 		search: CallRow.search,
 		order:  func(r CallRow) time.Time { return r.requestedAt.time() },
@@ -123,7 +123,7 @@ func (e *Env) callQuery(text string) (query[CallRow], error) {
 		more = func(r CallRow) bool { return !r.leftOut }
 	}
 	newRow := func(c apitype.Call) CallRow {
-		row := NewCallRow(c)
+		row := NewCallRow(c, e.Codes)
 		row.leftOut = !selection.Passes(c)
 		return row
 	}
@@ -158,7 +158,7 @@ func (e *Env) callFields(c apitype.Call) []field {
 	f := &fields{Env: e}
 	f.head("Call")
 	f.add("status", string(c.Status))
-	f.add("type", string(c.Type))
+	f.add("type", render.Words(string(c.Type)))
 	f.time("requested", &c.RequestedAt)
 	f.time("updated", &c.LastUpdatedAt)
 	f.time("completed", c.CompletedAt)
@@ -172,7 +172,7 @@ func (e *Env) callFields(c apitype.Call) []field {
 		f.last().to = &Reference{KindPledge, *c.RelatedCaseUUID}
 	}
 	if c.CallingOrganizationUUID != nil {
-		f.add("calling org.", c.CallingOrganizationUUID.String())
+		f.add("called by", c.CallingOrganizationUUID.String())
 	}
 	if c.RecordingDuration != nil {
 		f.add("recording", c.RecordingDuration.String()+" s")
@@ -187,7 +187,7 @@ func (e *Env) callFields(c apitype.Call) []field {
 	}
 	if r := c.Result.Pointer(); r != nil {
 		f.head("Result")
-		f.all = append(f.all, e.resultFields(*r)...)
+		f.all = append(f.all, e.resultFields(c.Type, *r)...)
 	}
 	f.external(c.ExternalMetadata.Pointer())
 	f.pledge(c.PledgeCase.Pointer())
@@ -219,9 +219,9 @@ func (f *fields) calls(calls []apitype.Call) {
 	}
 	f.head(render.Plural(len(calls), "call", "calls"))
 	for _, c := range calls {
-		text := fmt.Sprintf("%s, %s, requested %s", c.Type, c.Status, f.ago(c.RequestedAt.Time))
-		if code := desk.Value(c.Result.Value().ResultCode); code != "" {
-			text += ", " + code
+		text := fmt.Sprintf("%s, %s, requested %s", render.Words(string(c.Type)), c.Status, f.ago(c.RequestedAt.Time))
+		if result := f.Codes.Words(c.Type, desk.Value(c.Result.Value().ResultCode)); result != "" {
+			text += ", " + result
 		}
 		f.add("call", text)
 		f.last().to, f.last().copy = &Reference{KindCall, c.UUID}, c.UUID.String()

@@ -62,7 +62,7 @@ func (d *Desk) factSections(width, contacts int) [][]string {
 		asked = []field{{text: notes}}
 	}
 	if r := call.Result.Pointer(); r != nil {
-		result = d.resultFields(*r)
+		result = d.resultFields(call.Type, *r)
 	}
 	wrap := func(text string) []string { return widget.Wrap(text, width) }
 	var sections [][]string

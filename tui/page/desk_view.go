@@ -124,39 +124,64 @@ func (d *Desk) sendText(correction func(desk.Fix) string) string {
 	return strings.Join(parts, ", ")
 }
 
-// queuePane lists what comes next: who, what for, how long ago it was asked for, and
-// how often somebody has tried.
+// queuePane lists what comes next: who, what for, how long ago it was asked for, and how often
+// somebody has tried. Where that does not fit into columns each call has two lines.
 func (d *Desk) queuePane(width, height int) []string {
-	s := d.Styles
-	title := d.queueTitle()
-	kindWidth := kindLetters
-	if width > queueWide {
-		kindWidth = kindWide
+	each, draw := 1, d.queueColumns
+	head := d.queueTitle()
+	if width < queueWide {
+		each, draw = 2, d.queueLines
+	} else {
+		head = widget.Fit(head, width-queueFacts) + " " + widget.Fit("type", queueType) + widget.FitRight("asked", queueNumber) + widget.FitRight("tries", queueNumber)
 	}
-	room := max(width-kindWidth-queueNumbers, 0)
-	head := widget.Fit(title, room) + " " + widget.Fit("type", kindWidth) + widget.FitRight("age", 5) + " try"
-	lines := []string{s.head(widget.Fit(head, width))}
+	lines := []string{d.Styles.head(widget.Fit(head, width))}
 	if to := d.NarrowedTo(); to != "" {
 		lines = append(lines, widget.Fit(d.KeyOf(ActNarrow)+" only "+to, width))
 	}
-	for _, c := range d.Offers(max(height-len(lines), 1)) {
-		name := Clean(c.Name)
-		if name == "" {
-			name = "call " + desk.ShortID(c.ID)
+	for _, c := range d.Offers(max((height-len(lines))/each, 1)) {
+		if c.Name = Clean(c.Name); c.Name == "" {
+			c.Name = "call " + desk.ShortID(c.ID)
 		}
 		if c.Due {
-			name = s.DueSign + " " + name
+			c.Name = d.Styles.DueSign + " " + c.Name
 		}
-		text := widget.Fit(name, room) + " " + s.kind(c.Type)(widget.Fit(kindLabel(c.Type, kindWidth), kindWidth)) + widget.FitRight(string(render.AppendAge(nil, d.Now().Sub(c.RequestedAt))), 5)
-		if c.Attempts > 0 {
-			text += fmt.Sprintf("%4d", c.Attempts)
+		for _, line := range draw(c, width) {
+			if d.IsOn(c.ID) {
+				line = d.Styles.chosen(widget.Fit(line, width))
+			}
+			lines = append(lines, line)
 		}
-		if d.IsOn(c.ID) {
-			text = s.chosen(widget.Fit(text, width))
-		}
-		lines = append(lines, text)
 	}
 	return widget.Block(lines, width, height)
+}
+
+// queueColumns is a call of the queue on one line.
+func (d *Desk) queueColumns(c desk.Candidate, width int) []string {
+	tries := ""
+	if c.Attempts > 0 {
+		tries = fmt.Sprint(c.Attempts)
+	}
+	return []string{widget.Fit(c.Name, width-queueFacts) + " " + d.Styles.kind(c.Type)(widget.Fit(Clean(render.Words(string(c.Type))), queueType)) +
+		widget.FitRight(d.asked(c), queueNumber) + widget.FitRight(tries, queueNumber)}
+}
+
+// asked is for how long a call was asked for.
+func (d *Desk) asked(c desk.Candidate) string {
+	return string(render.AppendAge(nil, max(d.Now().Sub(c.RequestedAt), 0)))
+}
+
+// queueLines is a call of the queue on two lines: who, and how often somebody has tried; what
+// for, and since when.
+func (d *Desk) queueLines(c desk.Candidate, width int) []string {
+	tries := ""
+	if c.Attempts > 0 {
+		tries = " " + render.Plural(c.Attempts, "try", "tries")
+	}
+	kind := d.Styles.kind(c.Type)(Clean(render.Words(string(c.Type))))
+	return []string{
+		widget.Fit(c.Name, width-render.Width(tries)) + tries,
+		widget.Fit("  "+kind+", asked "+d.asked(c)+" ago", width),
+	}
 }
 
 // queueTitle is how many calls wait, and how many callbacks are due.
@@ -172,21 +197,12 @@ func (d *Desk) queueTitle() string {
 	return title
 }
 
-// kindLabel is a type of call in a column, its first letters where that is narrow.
-func kindLabel(t apitype.CallType, width int) string {
-	if width > kindLetters {
-		return Clean(render.Words(string(t)))
-	}
-	runes := []rune(Clean(string(t)))
-	return string(runes[:min(len(runes), width)])
-}
-
 // The columns of the queue, in cells.
 const (
-	kindLetters  = 4
-	kindWide     = 12
-	queueWide    = 36 // The width from which the type is written out.
-	queueNumbers = 10 // Age, attempts and the blank before the type.
+	queueWide   = 44 // The least for columns.
+	queueType   = 12
+	queueNumber = 6
+	queueFacts  = 1 + queueType + 2*queueNumber // All but the name.
 )
 
 // sidePane is the script, and the agent's own day.
@@ -220,9 +236,9 @@ func (d *Desk) betweenLines(width int) []string {
 	if state := d.QueueState(); state != nil {
 		lines = append(lines, s.head(widget.Fit("Waiting", width)))
 		for _, kind := range apitype.CallTypes {
-			lines = append(lines, widget.Fit(render.Words(string(kind)), kindWide)+widget.FitRight(fmt.Sprint(state.ByType[kind]), 6))
+			lines = append(lines, widget.Fit(render.Words(string(kind)), queueType)+widget.FitRight(fmt.Sprint(state.ByType[kind]), 6))
 		}
-		lines = append(lines, widget.Fit("put off", kindWide)+widget.FitRight(fmt.Sprint(state.Deferred), 6), "")
+		lines = append(lines, widget.Fit("put off", queueType)+widget.FitRight(fmt.Sprint(state.Deferred), 6), "")
 	}
 	lines = append(lines, s.head(widget.Fit("Also", width)))
 	for _, also := range []struct{ action, does string }{{ActFind, "a donor rings back"}, {ActNarrow, "types and languages"}, {ActWatch, "who rings, and what waits"}} {

@@ -51,8 +51,8 @@ func (f field) draw(s Styles, width int) []string {
 }
 
 // resultFields are what came of a call.
-func (e *Env) resultFields(r apitype.CallResult) []field {
-	fields := []field{{label: "result", text: desk.Value(r.ResultCode), role: e.Styles.accent}}
+func (e *Env) resultFields(kind apitype.CallType, r apitype.CallResult) []field {
+	fields := []field{{label: "result", text: e.Codes.Words(kind, desk.Value(r.ResultCode)), copy: desk.Value(r.ResultCode), role: e.Styles.accent}}
 	if r.CompletedAt != nil {
 		fields = append(fields, field{label: "completed", text: e.when(*r.CompletedAt)})
 	}
@@ -120,7 +120,7 @@ func (f *fields) transactions(all []apitype.Transaction) {
 	}
 	f.head(render.Plural(len(all), "transaction", "transactions"))
 	for _, t := range all {
-		parts := []string{f.euros(t.Amount) + " " + t.Status + " " + f.ago(t.CreatedAt.Time), desk.Value(t.Method), desk.Value(t.Provider), desk.Value(t.Description)}
+		parts := []string{f.euros(t.Amount) + " " + render.Words(t.Status) + " " + f.ago(t.CreatedAt.Time), render.Words(desk.Value(t.Method)), desk.Value(t.Provider), desk.Value(t.Description)}
 		if t.IBAN != nil {
 			parts = append(parts, f.iban(*t.IBAN))
 		}

@@ -35,7 +35,7 @@ func NewOutbox(s *Env) *Outbox {
 		{Title: " State", Width: 10, Text: func(b []byte, r outboxRow) []byte { return append(append(b, ' '), r.state()...) }},
 		{Title: "What", Width: 26, Text: func(b []byte, r outboxRow) []byte { return append(b, r.what(s)...) }},
 		{Title: "Record", Width: 8, Text: func(b []byte, r outboxRow) []byte { return append(b, r.record()...) }},
-		{Title: "Age", Width: 4, Right: true, Text: func(b []byte, r outboxRow) []byte { return append(b, r.age(s)...) }},
+		{Title: "Made", Width: 4, Right: true, Text: func(b []byte, r outboxRow) []byte { return append(b, r.age(s)...) }},
 		{Title: "Tries", Width: 5, Right: true, Text: func(b []byte, r outboxRow) []byte { return append(b, r.tries()...) }},
 		{Title: "Last answer", Width: 10, Grow: true, Text: func(b []byte, r outboxRow) []byte { return append(b, r.answer()...) }},
 	}
@@ -101,7 +101,7 @@ func (r outboxRow) answer() string {
 	case r.entry != nil:
 		return Clean(r.entry.LastError)
 	case r.draft != nil:
-		return Clean(r.draft.ResultCode)
+		return Clean(render.Words(r.draft.ResultCode))
 	default:
 		return Clean(r.damaged.Reason)
 	}

@@ -26,7 +26,7 @@ type PersonRow struct {
 func (e *Env) newPersonRow(p apitype.Person) PersonRow {
 	row := PersonRow{
 		ID: p.UUID, name: Clean(render.PersonName(p)), email: Clean(desk.Value(p.Email)),
-		language: intern(Clean(desk.Value(p.Language))), createdAt: newTimestamp(p.CreatedAt.Time), phone: Clean(desk.Value(p.MobilePhoneNumber)),
+		language: intern(Clean(render.Language(desk.Value(p.Language)))), createdAt: newTimestamp(p.CreatedAt.Time), phone: Clean(desk.Value(p.MobilePhoneNumber)),
 	}
 	if row.phone == "" {
 		row.phone = Clean(desk.Value(p.PhoneNumber))
@@ -58,10 +58,10 @@ func NewPersons(s *Env) *List[PersonRow] {
 			{Title: "City", Width: 12, Text: func(b []byte, r PersonRow) []byte { return append(b, r.city.String()...) }},
 			{Title: "Phone", Width: 14, Text: func(b []byte, r PersonRow) []byte { return append(b, r.dialled...) }},
 			{
-				Title: "Age", Width: 4, Right: true, Compare: func(a, b PersonRow) int { return cmp.Compare(b.createdAt, a.createdAt) },
+				Title: "Created", Width: 7, Right: true, Compare: func(a, b PersonRow) int { return cmp.Compare(b.createdAt, a.createdAt) },
 				Text: func(b []byte, r PersonRow) []byte { return render.AppendAge(b, s.Now().Sub(r.createdAt.time())) },
 			},
-			{Title: "Lang", Width: 4, Text: func(b []byte, r PersonRow) []byte { return append(b, r.language.String()...) }},
+			{Title: "Language", Width: 9, Text: func(b []byte, r PersonRow) []byte { return append(b, r.language.String()...) }},
 			{Title: "E-mail", Width: 16, Grow: true, Text: func(b []byte, r PersonRow) []byte { return append(b, r.email...) }},
 		},
 		order:  func(r PersonRow) time.Time { return r.createdAt.time() },
@@ -112,7 +112,7 @@ func (e *Env) personDetail(r record) []field {
 		f.head(title)
 	}
 	for _, p := range r.pledges {
-		f.add("pledge", fmt.Sprintf("%s, %s %s, created %s", p.Status, f.euros(p.DonationAmount), p.DonationInterval, f.ago(p.CreatedAt.Time)))
+		f.add("pledge", fmt.Sprintf("%s, %s %s, created %s", render.Words(string(p.Status)), f.euros(p.DonationAmount), render.Words(string(p.DonationInterval)), f.ago(p.CreatedAt.Time)))
 		f.last().to, f.last().copy = &Reference{KindPledge, p.UUID}, p.UUID.String()
 	}
 	f.calls(r.calls)
@@ -133,8 +133,8 @@ func (f *fields) person(p apitype.Person) {
 		f.add("born", f.Locale.Date(p.DateOfBirth.Midnight(), time.DateOnly))
 		f.last().copy = p.DateOfBirth.String()
 	}
-	f.add("gender", desk.Value(p.Gender))
-	f.text("language", p.Language)
+	f.add("gender", render.Words(desk.Value(p.Gender)))
+	f.add("language", render.Language(desk.Value(p.Language)))
 	f.phone("mobile", p.MobilePhoneNumber)
 	f.phone("phone", p.PhoneNumber)
 	f.text("e-mail", p.Email)
@@ -144,7 +144,7 @@ func (f *fields) person(p apitype.Person) {
 		f.last().copy = *p.IBAN
 	}
 	if number := p.SocialSecurityNumber.Pointer(); number != nil {
-		f.add("soc. sec.", f.digits(*number))
+		f.add("", "social security number "+f.digits(*number)) // It is longer than a label.
 		f.last().copy = *number
 	}
 	f.add("opt-ins", desk.OptInWords(p))
@@ -165,7 +165,7 @@ func (f *fields) quality(q *apitype.QualityResult) {
 	}
 	f.head(fmt.Sprintf("Data quality %s %% (%s of %s)", q.Percentage, q.Score, q.MaxScore))
 	for _, gate := range q.GateResults {
-		f.add(gate.Identifier, fmt.Sprintf("%s %% %s", gate.Percentage, gate.Explanation))
+		f.add(render.Words(gate.Identifier), fmt.Sprintf("%s %% %s", gate.Percentage, gate.Explanation))
 		if desk.IsLow(gate) {
 			f.last().role = f.Styles.Warn
 			f.last().text = f.Styles.WarnSign + " " + f.last().text

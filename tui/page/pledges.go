@@ -31,8 +31,8 @@ type PledgeRow struct {
 func (e *Env) newPledgeRow(p apitype.Pledge) PledgeRow {
 	cents, _ := p.DonationAmount.Cents()
 	return PledgeRow{
-		ID: p.UUID, status: intern(Clean(string(p.Status))), amount: intern(e.Locale.Amount(p.DonationAmount)), interval: intern(Clean(string(p.DonationInterval))),
-		campaign: intern(Clean(desk.Value(p.CampaignCode))), recruited: intern(Clean(desk.Value(p.RecruitmentType))), createdAt: newTimestamp(p.CreatedAt.Time),
+		ID: p.UUID, status: intern(Clean(string(p.Status))), amount: intern(e.Locale.Amount(p.DonationAmount)), interval: intern(Clean(render.Words(string(p.DonationInterval)))),
+		campaign: intern(Clean(desk.Value(p.CampaignCode))), recruited: intern(Clean(desk.Recruitment(p))), createdAt: newTimestamp(p.CreatedAt.Time),
 		released: p.ReleasedAt.Pointer() != nil, external: p.ExternalSource.Pointer() != nil, cents: cents,
 	}
 }
@@ -80,7 +80,7 @@ func NewPledges(s *Env) *Pledges {
 			},
 			{Title: "Interval", Width: 11, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.interval.String()...) }},
 			{
-				Title: "Age", Width: 4, Right: true, Compare: func(a, b PledgeRow) int { return cmp.Compare(b.createdAt, a.createdAt) },
+				Title: "Made", Width: 4, Right: true, Compare: func(a, b PledgeRow) int { return cmp.Compare(b.createdAt, a.createdAt) },
 				Text: func(b []byte, r PledgeRow) []byte { return render.AppendAge(b, s.Now().Sub(r.createdAt.time())) },
 			},
 			{Title: "Released", Width: 8, Text: func(b []byte, r PledgeRow) []byte {
@@ -239,9 +239,9 @@ func (f *fields) pledge(p *apitype.Pledge) {
 	f.head("Pledge")
 	f.add("status", string(p.Status))
 	f.last().to, f.last().copy = &Reference{KindPledge, p.UUID}, p.UUID.String()
-	f.add("donation", f.euros(p.DonationAmount)+" "+string(p.DonationInterval))
+	f.add("donation", f.euros(p.DonationAmount)+" "+render.Words(string(p.DonationInterval)))
 	if p.InitialDonationAmount != p.DonationAmount || p.InitialDonationInterval != p.DonationInterval {
-		f.add("initially", f.euros(p.InitialDonationAmount)+" "+string(p.InitialDonationInterval))
+		f.add("initially", f.euros(p.InitialDonationAmount)+" "+render.Words(string(p.InitialDonationInterval)))
 	}
 	f.time("starts", &p.StartsAt)
 	f.time("ends", p.EndsAt)
@@ -251,7 +251,7 @@ func (f *fields) pledge(p *apitype.Pledge) {
 	if p.PreferredPaymentDay != nil {
 		f.add("payment day", fmt.Sprint(*p.PreferredPaymentDay))
 	}
-	f.add("won by", desk.Value(p.RecruitmentType))
+	f.add("won via", desk.Recruitment(*p))
 	f.text("location", p.RecruitingLocationLabel)
 	f.text("campaign", p.CampaignCode)
 	f.time("collection", p.CollectionDate)

@@ -22,10 +22,11 @@ type Stats struct {
 	stopped bool
 	short   bool // There are records that were not counted, or nothing tells.
 	period  period
-	agents  []apitype.QueueAgent // What each has done in the period; nil: the service does not tell.
-	top     int                  // The first line in sight.
-	cursor  int                  // Index of the chosen bar.
-	bars    []listing            // What the bars stand for, as they were drawn last.
+	agents  []apitype.QueueAgent     // What each has done in the period; nil: the service does not tell.
+	top     int                      // The first line in sight.
+	cursor  int                      // Index of the chosen bar.
+	bars    []listing                // What the bars stand for, as they were drawn last.
+	chosen  map[apitype.CallType]int // What the chosen one is made of; nil: nothing.
 	layout  Layout
 }
 

@@ -17,7 +17,7 @@ import (
 // Lines draws what was counted so far.
 func (v *Stats) Lines(l Layout) []string {
 	state := fmt.Sprintf(" counted %d calls and %d pledges %s", v.counts.calls, v.counts.pledges, v.period)
-	v.bars = v.bars[:0]
+	v.bars, v.chosen = v.bars[:0], nil
 	switch {
 	case v.running:
 		state += "…  " + v.KeyOf(ActStop) + " stops"
@@ -38,20 +38,50 @@ func (v *Stats) Lines(l Layout) []string {
 	} else {
 		all = append(v.callTables(width), v.otherTables(width)...)
 	}
-	room := l.Body - 1
+	room := l.Body - 2
 	if at := slices.IndexFunc(all, func(line string) bool { return strings.Contains(line, v.Styles.mark) }); at >= 0 && len(v.bars) > 0 {
 		v.top = max(min(v.top, at-1), at+2-room)
 	}
 	v.top = max(min(v.top, len(all)-room), 0)
+	more := ""
 	if below := len(all) - room - v.top; below > 0 {
-		state += fmt.Sprintf("  (%d more lines, j scrolls)", below)
+		more = v.Styles.Dim(fmt.Sprintf("%d more lines, j scrolls ", below))
 	}
-	return widget.Block(append([]string{v.Styles.Dim(widget.Fit(state, width))}, all[v.top:]...), width, l.Body)
+	legend := widget.Fit(v.legend(), max(width-render.Width(more), 0)) + more
+	return widget.Block(append([]string{v.Styles.Dim(widget.Fit(state, width)), legend}, all[v.top:]...), width, l.Body)
 }
+
+// legend is what the parts of the bars stand for, with the numbers of the chosen one.
+func (v *Stats) legend() string {
+	var parts []string
+	for i, kind := range typesOf(v.chosen) {
+		part := v.Styles.kind(kind)(v.fill(i)) + " " + Clean(render.Words(string(kind)))
+		if v.chosen != nil {
+			part += fmt.Sprintf(" %d", v.chosen[kind])
+		}
+		parts = append(parts, part)
+	}
+	return " " + strings.Join(parts, "   ")
+}
+
+// typesOf are the types of calls in the order of the bars' parts: those of the interface, then
+// what else was counted.
+func typesOf(counts map[apitype.CallType]int) []apitype.CallType {
+	all := slices.Clone(apitype.CallTypes)
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		if !slices.Contains(all, kind) {
+			all = append(all, kind)
+		}
+	}
+	return all
+}
+
+// fill is what the part of a bar is made of.
+func (v *Stats) fill(part int) string { return v.Styles.bars[min(part, len(v.Styles.bars)-1)] }
 
 // The columns of a chart, in cells.
 const (
-	barLabel  = 16
+	barLabel  = 12
 	barNumber = 7
 )
 
@@ -59,42 +89,51 @@ const (
 type bar struct {
 	label string
 	n     int
-	more  string  // What it is made of.
-	list  listing // What Enter opens.
+	kinds map[apitype.CallType]int // Its parts; nil: it is whole.
+	more  string                   // What else there is to it.
+	list  listing                  // What Enter opens.
+}
+
+// drawBar is a bar of length cells.
+func (v *Stats) drawBar(b bar, length int) string {
+	if b.kinds == nil {
+		return v.Styles.accent(strings.Repeat(v.fill(0), length))
+	}
+	var line strings.Builder
+	counted, drawn := 0, 0
+	for i, kind := range typesOf(b.kinds) {
+		counted += b.kinds[kind]
+		end := counted * length / max(b.n, 1)
+		line.WriteString(v.Styles.kind(kind)(strings.Repeat(v.fill(i), end-drawn)))
+		drawn = end
+	}
+	return line.String()
 }
 
 // chart is bars below a title, the longest as long as there is room. The chosen one is marked.
 func (v *Stats) chart(title string, bars []bar, width int) []string {
 	lines := []string{v.Styles.bold(title)}
-	most, widest := 1, 0
+	most, widest, label := 1, 0, barLabel
 	for _, b := range bars {
-		most, widest = max(most, b.n), max(widest, render.Width(b.more))
+		most, widest, label = max(most, b.n), max(widest, render.Width(b.more)), max(label, render.Width(b.label)+2)
 	}
-	widest = min(widest, max(width-barLabel-barNumber-2, 0))
+	label = min(label, max(width/3, barLabel))
+	widest = min(widest, max(width-label-barNumber-2, 0))
 	for _, b := range bars {
 		sign := " "
 		if len(v.bars) == v.cursor {
-			sign = v.Styles.mark
+			sign, v.chosen = v.Styles.mark, b.kinds
 		}
 		v.bars = append(v.bars, b.list)
-		room := max(width-barLabel-barNumber-1-widest-2, 0)
+		room := max(width-label-barNumber-1-widest-2, 0)
 		length := (b.n*room + most - 1) / most
-		line := widget.Fit(sign+Clean(b.label), barLabel) + widget.FitRight(fmt.Sprint(b.n), barNumber) + " " + v.Styles.accent(strings.Repeat(v.Styles.bar, length))
+		line := widget.Fit(sign+Clean(b.label), label) + widget.FitRight(fmt.Sprint(b.n), barNumber) + " " + v.drawBar(b, length)
 		if widest > 0 {
 			line = widget.Fit(line, width-widest-1) + " " + v.Styles.Dim(widget.Fit(b.more, widest))
 		}
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-// kinds says how many of each type, in the room that there is.
-func kinds(counts map[apitype.CallType]int) string {
-	var parts []string
-	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%s %d", kindLabel(kind, kindLetters), counts[kind]))
-	}
-	return strings.Join(parts, " ")
 }
 
 func sum[K comparable](counts map[K]int) int {
@@ -117,12 +156,12 @@ func (v *Stats) callTables(width int) []string {
 		if len(byKind) == 0 {
 			list = listing{}
 		}
-		requested = append(requested, bar{group.title, sum(byKind), kinds(byKind), list})
+		requested = append(requested, bar{label: group.title, n: sum(byKind), kinds: byKind, list: list})
 		newest = oldest
 	}
 	for _, group := range apitype.AttemptsGroups() {
 		if n := c.attempts[group]; n > 0 {
-			attempts = append(attempts, bar{group, n, "", v.callsBehind("status=completed attempts=" + group)})
+			attempts = append(attempts, bar{label: group, n: n, list: v.callsBehind("status=completed attempts=" + group)})
 		}
 	}
 	return slices.Concat(
@@ -150,7 +189,7 @@ func (v *Stats) dayLines(width int) []string {
 			mean = fmt.Sprintf("%4.1f", d.ratings.mean())
 		}
 		counts[statsDays-1-i], ratings[statsDays-1-i] = float64(d.calls), d.ratings.mean()
-		bars[i] = bar{label: date.Format("Mon 2 Jan"), n: d.calls, more: mean + " " + kinds(d.kinds)}
+		bars[i] = bar{label: date.Format("Mon 2 Jan"), n: d.calls, kinds: d.kinds, more: mean}
 		if d.calls > 0 {
 			bars[i].list = v.callsBehind("status=completed completedOn=" + date.Format(time.DateOnly))
 		}
@@ -184,12 +223,12 @@ func (v *Stats) otherTables(width int) []string {
 		if strings.ContainsFunc(code, unicode.IsSpace) {
 			list = listing{} // A blank ends a filter's value.
 		}
-		results = append(results, bar{code, sum(c.results[code]), kinds(c.results[code]), list})
+		results = append(results, bar{label: render.Words(code), n: sum(c.results[code]), kinds: c.results[code], list: list})
 	}
 	lines := append(v.chart("Results by type", results, width), "", v.Styles.bold("Retention rating by type"))
 	for _, kind := range slices.Sorted(maps.Keys(c.ratings)) {
 		r := c.ratings[kind]
-		lines = append(lines, widget.Fit(" "+Clean(string(kind)), barLabel)+fmt.Sprintf("%*.1f  of %s", barNumber, r.mean(), render.Plural(r.n, "call", "calls")))
+		lines = append(lines, widget.Fit(" "+Clean(render.Words(string(kind))), barLabel+2)+fmt.Sprintf("%*.1f  of %s", barNumber, r.mean(), render.Plural(r.n, "call", "calls")))
 	}
 	return slices.Concat(lines, v.pledgeLines(width), v.agentLines(width), []string{""})
 }
@@ -223,7 +262,7 @@ func (v *Stats) pledgeLines(width int) []string {
 		if c.once[status] > 0 {
 			gives += " + once " + v.euros(apitype.Cents(c.once[status]))
 		}
-		bars = append(bars, bar{string(status), c.statuses[status], gives, listing{PledgesPage, "status=" + string(status)}})
+		bars = append(bars, bar{label: render.Words(string(status)), n: c.statuses[status], more: gives, list: listing{PledgesPage, "status=" + string(status)}})
 	}
 	lines := append([]string{""}, v.chart("Pledges by status, and what they give in a year", bars, width)...)
 	if c.unvalued > 0 {
@@ -245,7 +284,7 @@ func (v *Stats) agentLines(width int) []string {
 	var bars []bar
 	for _, a := range agents {
 		if a.Completed+a.Attempts > 0 {
-			bars = append(bars, bar{v.agentName(a.UserUUID), a.Completed, fmt.Sprint(a.Attempts), listing{CallsPage, "attemptBy=" + a.UserUUID.String() + since}})
+			bars = append(bars, bar{label: v.agentName(a.UserUUID), n: a.Completed, more: fmt.Sprint(a.Attempts), list: listing{CallsPage, "attemptBy=" + a.UserUUID.String() + since}})
 		}
 	}
 	if len(bars) == 0 {

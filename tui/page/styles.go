@@ -22,7 +22,8 @@ type Styles struct {
 	rule                                              string // Between panes.
 	line                                              string // One character of a horizontal rule.
 	WarnSign, OKSign, DueSign                         string
-	mark, bar, badSign                                string
+	mark, badSign                                     string
+	bars                                              []string // What bars are made of, by type of call.
 	steps                                             []string // Heights of a line over days.
 	ascii                                             bool
 }
@@ -90,13 +91,14 @@ func baseStyles(noColor, ascii bool) Styles {
 		OKSign:   "✓",
 		DueSign:  "◷",
 		badSign:  "✗",
-		bar:      "█",
+		bars:     []string{"█", "▓", "░", "▒"},
 		steps:    strings.Split("▁▂▃▄▅▆▇█", ""),
 		ascii:    ascii,
 	}
 	if ascii {
 		s.border, s.rule, s.line = widget.ASCIIBorder, " | ", "-"
-		s.mark, s.WarnSign, s.OKSign, s.bar, s.DueSign, s.badSign = "*", "!", "ok", "#", "@", "x"
+		s.mark, s.WarnSign, s.OKSign, s.DueSign, s.badSign = "*", "!", "ok", "@", "x"
+		s.bars = []string{"#", "=", "-", "+"}
 		s.steps = strings.Split("_.,-~=+#", "")
 	}
 	return s

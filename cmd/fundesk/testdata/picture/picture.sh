@@ -21,7 +21,7 @@ capture() { tmux -S "$socket" capture-pane -ep > "$work/$1.txt"; }
 draw() { "$work/picture" -mark "$mark" "${@:2}" > ".github/$1.svg"; }
 begin() {
   tmux -S "$socket" kill-server 2>/dev/null || true
-  rm -rf "$work/home"
+  until rm -rf "$work/home" 2>/dev/null; do sleep 0.2; done # The program saves what it has, and ends.
   mkdir -p "$work/home/.config/fundesk"
   cat > "$work/home/.config/fundesk/config.toml" <<'TOML'
 [profiles.demo.agents]
