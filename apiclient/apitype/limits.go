@@ -14,6 +14,7 @@ const (
 
 	MaxInFlight      = 64 << 20 // Bytes of bodies that are worked on at once, and of answers that are sent.
 	MaxInFlightOfOne = 16 << 20 // Of them those of one account.
+	MaxPaced         = 32 << 20 // Bytes a second of large bodies and answers of one account, while others are at work.
 )
 
 // maxItems are the longest arrays of request bodies, by the member that holds them.

@@ -123,14 +123,13 @@ func writeProblem(w http.ResponseWriter, status int, detail string, violations a
 	write(w, status, problemType, body)
 }
 
-// heavyFrom is how long an answer is that is weighed while it is sent, in bytes: a shorter one
-// is with the system at once, however slowly it is read.
-const heavyFrom = 64 << 10
-
 // write sends a whole body, compressed where that is wanted and worth it. Spec gap: S32.
 func write(w http.ResponseWriter, status int, contentType []string, body []byte) {
 	header := w.Header()
 	recorded, ok := w.(*recorder)
+	if ok {
+		recorded.answered(len(body))
+	}
 	if ok && len(body) >= gzipFrom {
 		header["Vary"] = varyByCoding
 		if recorded.gzip {

@@ -76,6 +76,26 @@ func (f *flight) leave(account apitype.UUID, weight int64) {
 	}
 }
 
+// admit lets a request in that there is room for, when its time has come.
+func (a *api) admit(w http.ResponseWriter, r *http.Request, account apitype.UUID) (leave func(), err error) {
+	leave, err = a.bodies.enter(account, bodyWeight(r), false)
+	if err == nil && !a.answers.hasRoom(account, 1) {
+		leave()
+		err = errFlight
+	}
+	if err != nil {
+		refuseSlowly(r.Context())
+	} else if recorded, ok := w.(*recorder); ok {
+		if err = recorded.pace(r.Context(), bodyWeight(r)); err != nil {
+			leave()
+		}
+	}
+	if err != nil {
+		drain(w, r)
+	}
+	return leave, err
+}
+
 // bodyWeight is how much of a body is read at most: one that is too large is refused and
 // not kept.
 func bodyWeight(r *http.Request) int64 {

@@ -50,6 +50,11 @@ func pageTurn(w http.ResponseWriter, r *http.Request, values url.Values) error {
 	if err != nil || size < largePage || !ok || recorded.api == nil {
 		return nil
 	}
+	if recorded.reserved == 0 {
+		if recorded.reserved, err = recorded.api.pacer.wait(r.Context(), recorded.account, recorded.route, expectedPage); err != nil {
+			return err
+		}
+	}
 	if err := recorded.takeTurn(r.Context(), recorded.api.pages); err != nil {
 		return err
 	}

@@ -61,6 +61,7 @@ type api struct {
 	rates   *rates
 	bodies  *flight
 	answers *flight
+	pacer   *pacer
 	large   *service.Turns // Of large bodies that are decoded: they leave processors to others.
 	pages   *service.Turns // Of large pages that are made.
 	observe func(Observation)
@@ -78,6 +79,7 @@ func New(o Options) http.Handler {
 		observe: o.Observe,
 		bodies:  newFlight(),
 		answers: newFlight(),
+		pacer:   newPacer(),
 		large:   service.NewTurns(max(1, runtime.GOMAXPROCS(0)/2)),
 		pages:   service.NewTurns(2 * runtime.GOMAXPROCS(0)),
 		mux:     http.NewServeMux(),
@@ -266,6 +268,9 @@ type recorder struct {
 	endTurn func() // Nil: the request waited for none.
 	account apitype.UUID
 	isRead  bool // Nothing was changed: the answer may be refused.
+
+	route          string // The template.
+	body, reserved int64  // What the body weighs, and what the pacer reckons with until the answer.
 }
 
 // WriteHeader notes the status.
@@ -340,16 +345,11 @@ func (a *api) authenticated(route route) http.Handler {
 			}
 			if recorded, ok := w.(*recorder); ok {
 				recorded.api, recorded.account, recorded.isRead = a, account.UUID, route.method == http.MethodGet
+				recorded.route = r.Pattern
 				defer recorded.leaveTurn()
 			}
-			leave, err := a.bodies.enter(account.UUID, bodyWeight(r), false)
-			if err == nil && !a.answers.hasRoom(account.UUID, 1) {
-				leave()
-				err = errFlight
-			}
+			leave, err := a.admit(w, r, account.UUID)
 			if err != nil {
-				refuseSlowly(r.Context())
-				drain(w, r)
 				return err
 			}
 			defer leave()

@@ -12,9 +12,6 @@ import (
 	"fundesk/service"
 )
 
-// heavyBody is how long a body is that is decoded in its turn, in bytes.
-const heavyBody = 64 << 10
-
 // maxDrain is how much of a body that is too large is read all the same.
 const maxDrain = 16 << 20
 
@@ -24,7 +21,7 @@ func decode[T any](w http.ResponseWriter, r *http.Request) (request T, err error
 	if err != nil || len(data) == 0 {
 		return request, err
 	}
-	if recorded, ok := w.(*recorder); ok && recorded.api != nil && len(data) >= heavyBody {
+	if recorded, ok := w.(*recorder); ok && recorded.api != nil && len(data) >= heavyFrom {
 		if err := recorded.takeTurn(r.Context(), recorded.api.large); err != nil {
 			return request, err
 		}

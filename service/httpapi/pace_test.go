@@ -1,0 +1,111 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fundesk/service"
+	"fundesk/service/httpapi"
+	"fundesk/service/servicetest"
+	"fundesk/service/sqlstore"
+)
+
+// paced is the service under a clock that moves when nobody has anything to do.
+type paced struct {
+	handler http.Handler
+	tokens  map[string]string
+}
+
+func newPaced(t *testing.T, database string) *paced {
+	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s, err := service.New(t.Context(), service.Options{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &paced{httpapi.New(httpapi.Options{Service: s}), map[string]string{}}
+	for _, name := range []string{"agents", "greedy"} {
+		account, err := s.AddAccount(t.Context(), service.Account{Name: name, Permissions: service.Permissions, Scope: service.Scope{All: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.tokens[name], _, err = s.IssueToken(t.Context(), account.UUID, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+// do asks for something, and is how long that took.
+func (p *paced) do(name, method, path, body string) (status, size int, took time.Duration) {
+	request := httptest.NewRequest(method, path, strings.NewReader(body))
+	request.Header.Set("Authorization", "Bearer "+p.tokens[name])
+	request.Header.Set("Content-Type", "application/json")
+	answer, begun := httptest.NewRecorder(), time.Now()
+	p.handler.ServeHTTP(answer, request)
+	return answer.Code, answer.Body.Len(), time.Since(begun)
+}
+
+// While others are at work, the bodies and answers of an account from 64 KiB on are 32 MiB a
+// second: it waits, and nobody else does. Alone it waits for nothing. Spec gap: S32.
+func TestHeavyRequestsArePaced(t *testing.T) {
+	t.Parallel()
+	database := servicetest.NewFile(t)
+	synctest.Test(t, func(t *testing.T) {
+		p := newPaced(t, database)
+		const mark, persons = "/api/v1/entity-access/actions/mark-processed", "/api/v1/persons"
+		heavyBody := `{"academicTitle":"` + strings.Repeat("x", 64<<10-20) + `"}`
+		heavyAnswer := `{"entries":[` + strings.Repeat(`{"entityUuid":"x"},`, 999) + `{}]}`
+		send := func(name, path, body string, times int) (bytes int, took time.Duration) {
+			t.Helper()
+			for range times {
+				status, size, one := p.do(name, "POST", path, body)
+				if status != http.StatusBadRequest {
+					t.Fatalf("%s: got %d, want 400", path, status)
+				}
+				bytes, took = bytes+size, took+one
+			}
+			return bytes, took
+		}
+		if _, took := send("greedy", persons, heavyBody, 65); took != 0 {
+			t.Errorf("alone: got %v for 65 bodies of 64 KiB, want no pause", took)
+		}
+		work := func() {
+			t.Helper()
+			if status, _, took := p.do("agents", "GET", "/fundesk/v1", ""); status != http.StatusOK || took != 0 {
+				t.Errorf("agents: got %d after %v, want 200 at once", status, took)
+			}
+		}
+		work()
+		if _, took := send("greedy", persons, heavyBody, 65); took != 125*time.Millisecond {
+			t.Errorf("beside others: got %v for 65 bodies of 64 KiB, want 125ms", took)
+		}
+		work()
+		if _, took := send("greedy", persons, `{}`, 65); took != 0 {
+			t.Errorf("got %v for what is not heavy, want no pause", took)
+		}
+		time.Sleep(time.Second)
+		if bytes, took := send("greedy", mark, heavyAnswer, 10); took < time.Duration(bytes)*9/10*time.Second/(32<<20)-time.Millisecond || took > time.Second {
+			t.Errorf("got %v for 10 answers of %d bytes together, want 32 MiB a second", took, bytes)
+		}
+		time.Sleep(time.Second)
+		if _, took := send("greedy", persons, heavyBody, 1); took != 0 {
+			t.Errorf("got %v after a second, want no pause", took)
+		}
+		time.Sleep(6 * time.Second)
+		if _, took := send("greedy", persons, heavyBody, 65); took != 0 {
+			t.Errorf("when others have gone: got %v for 65 bodies of 64 KiB, want no pause", took)
+		}
+	})
+}
