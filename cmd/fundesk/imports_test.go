@@ -52,7 +52,7 @@ func TestImports(t *testing.T) {
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
-	found := 0
+	found, last := 0, ""
 	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; found++ {
 		var p goPackage
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
@@ -60,6 +60,7 @@ func TestImports(t *testing.T) {
 		} else if err != nil {
 			t.Fatalf("read go list: %v", err)
 		}
+		last = p.ImportPath
 		for _, rule := range forbidden[p.ImportPath] {
 			prefix, tree := strings.CutSuffix(rule, "/...")
 			// What is ours counts through others too; a library only where it is used.
@@ -81,6 +82,9 @@ func TestImports(t *testing.T) {
 				t.Errorf("%s imports %s, which is for tests", p.ImportPath, helper)
 			}
 		}
+	}
+	if last != "fundesk/tui/widget" {
+		t.Errorf("%s is the last package: what go test left out is told there", last)
 	}
 	if found < len(forbidden) {
 		t.Errorf("got %d packages, want at least the %d with rules", found, len(forbidden))
