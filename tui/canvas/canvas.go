@@ -34,9 +34,12 @@ import (
 // would clear the screen at every tick of its clock.
 const Blank = " "
 
-// between is how long a frame that follows another waits at least: no eye and few
-// terminals are faster.
-const between = time.Second / 120
+// Frames follow each other by between on average: no eye and few terminals are faster. A few
+// may follow at once, so that a key does not wait because the clock was drawn just before.
+const (
+	between = time.Second / 120
+	atOnce  = 4
+)
 
 // frame is what is to be seen, and all that its drawing depends on.
 type frame struct {
@@ -121,28 +124,39 @@ func (c *Canvas) Redraw() {
 
 // Run draws until ctx ends.
 func (c *Canvas) Run(ctx context.Context) {
+	var due time.Time // Of the next frame, if none had been drawn sooner than the others.
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-c.wake:
 		}
-		c.draw()
+		if !c.draw() {
+			continue
+		}
+		now := time.Now()
+		if earliest := now.Add(-(atOnce - 1) * between); due.Before(earliest) {
+			due = earliest
+		}
+		due = due.Add(between)
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(between):
+		case <-time.After(due.Sub(now)):
 		}
 	}
 }
 
-// draw brings the screen up to date. A terminal that is gone ends the program elsewhere.
-func (c *Canvas) draw() {
+// draw brings the screen up to date, and reports whether there was anything to draw. A
+// terminal that is gone ends the program elsewhere.
+func (c *Canvas) draw() bool {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	if changes := c.paint(); len(changes) > 0 {
+	changes := c.paint()
+	if len(changes) > 0 {
 		_, _ = c.out.Write(changes)
 	}
+	return len(changes) > 0
 }
 
 // Output is what the library writes to, and a terminal for it where out is a file.

@@ -192,3 +192,42 @@ func TestSlowTerminalGetsTheLatestFrame(t *testing.T) {
 		}
 	})
 }
+
+// A frame is there at once after a few others, and after any number of frames that show what is
+// there already; many frames come no faster than the eye.
+func TestFrameWaitsForNoOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newTerminal(20, 2)
+		c := begun(t, m, 20, 2)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go c.Run(ctx)
+		began := time.Now()
+		c.Show("clock")
+		synctest.Wait()
+		for range 100 {
+			c.Show("saved")
+			synctest.Wait()
+		}
+		c.Show("a key")
+		synctest.Wait()
+		if got := m.text(); got != "a key" || time.Since(began) != 0 {
+			t.Errorf("screen after %v: got %q, want the key's frame at once", time.Since(began), got)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		began = time.Now()
+		before := len(m.written)
+		for i := range 1000 {
+			c.Show(fmt.Sprint("frame ", i))
+			time.Sleep(time.Millisecond)
+		}
+		synctest.Wait()
+		if got := len(m.written) - before; got < 120 || got > 125 {
+			t.Errorf("frames in %v: got %d, want 120 and the few that come at once", time.Since(began), got)
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
