@@ -229,6 +229,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		a.focused = true
 		return a, a.Perform(a.ReadOutbox())
 	case tea.ResumeMsg:
+		a.Outbox.Resume()
 		return a, tea.Batch(a.Perform(a.ReadOutbox()), tea.ClearScreen)
 	case page.Result:
 		cmd := a.pages[msg.To].Receive(msg)

@@ -2,6 +2,9 @@ package tui
 
 import (
 	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/outbox"
 )
@@ -35,5 +38,31 @@ func TestSuspendingSavesWhatWasTyped(t *testing.T) {
 	}
 	if draft, found, err := w.box.Draft(d.app.Call.UUID); err != nil || !found || draft.Notes != "here" {
 		t.Errorf("got %q %v %v on disk, want what was typed", draft.Notes, found, err)
+	}
+}
+
+// Who comes back within the time that stopping may take does not wait for its end: q sends what
+// is held at once.
+func TestResumeUsesTheOutboxAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	d.press("n")
+	w.seen()
+	d.press("a")
+	w.box.Quiesce(time.Hour) // As ctrl+z does, for two seconds.
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		d.send(tea.ResumeMsg{})
+		d.press("q")
+	}()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Fatal("got no end, want the outbox used as soon as the program goes on")
+	}
+	if got := w.call(t, callID(1)); got.AttemptsCount != 1 {
+		t.Errorf("attempts: got %d, want what was held sent", got.AttemptsCount)
 	}
 }

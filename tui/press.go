@@ -112,8 +112,8 @@ func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
 	}
 }
 
-// flushDrafts saves what is typed, and leaves the outbox as it is until the program is
-// stopped.
+// flushDrafts saves what is typed, and leaves the outbox as it is until the program was
+// stopped and goes on.
 func (a *app) flushDrafts() tea.Msg {
 	_ = a.Autosave.Flush() // It is tried again, and told, when the program goes on.
 	a.Outbox.Quiesce(suspendTime)

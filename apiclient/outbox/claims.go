@@ -27,11 +27,19 @@ func (o *Outbox) lock() (unlock func(), err error) {
 }
 
 // Quiesce waits until this process does nothing with the folder, and lets it begin nothing
-// for a while. It is for a process that is stopped within that time: in the middle of
-// something, it would keep the folder's lock from all others for as long as it rests.
+// until Resume, or for a while where that never comes. It is for a process that is stopped
+// within that time: in the middle of something, it would keep the folder's lock from all others
+// for as long as it is stopped.
 func (o *Outbox) Quiesce(most time.Duration) {
 	o.mu.Lock()
-	time.AfterFunc(most, o.mu.Unlock) // A stopped process has no timers, and goes on with them.
+	o.quiesced.Store(time.AfterFunc(most, o.mu.Unlock))
+}
+
+// Resume ends what Quiesce began, if it has not ended.
+func (o *Outbox) Resume() {
+	if end := o.quiesced.Swap(nil); end != nil && end.Stop() {
+		o.mu.Unlock()
+	}
 }
 
 // claim is an entry that this process has taken to send. Its file in sending/ is

@@ -36,6 +36,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fundesk/apiclient"
@@ -144,6 +145,8 @@ type Outbox struct {
 	options Options
 	mu      sync.Mutex // The folder lock belongs to the process; this one orders its goroutines.
 	changed chan struct{}
+	// quiesced is the end of a Quiesce.
+	quiesced atomic.Pointer[time.Timer]
 	// numbered says that the file of the last number is known to fit the entries.
 	numbered bool
 }

@@ -7,6 +7,28 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
+// A process that goes on does not wait for the rest of the time in which it was to be stopped.
+func TestResumeEndsQuiesce(t *testing.T) {
+	t.Parallel()
+	box := open(t, t.TempDir(), "http://127.0.0.1:1")
+	box.Resume() // Of nothing.
+	for range 2 {
+		box.Quiesce(time.Hour)
+		box.Resume()
+		box.Resume()
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		add(t, box, attempt(t, apitype.NewUUID()))
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatal("got no entry in, want the outbox open after Resume")
+	}
+}
+
 // A process that rests holds no lock that others wait for, and goes on afterwards.
 func TestQuiesceLeavesTheFolderToOthers(t *testing.T) {
 	t.Parallel()
