@@ -2,6 +2,7 @@ package tui
 
 import (
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -155,5 +156,28 @@ func TestPledgesHaveTheirDonors(t *testing.T) {
 	d.enter("esc", "o", "2")
 	if got := d.names("Anna Jansen", "Zoë van der Stra", "Bert Opge"); !slices.Equal(got, []string{"Anna Jansen", "Bert Opge", "Zoë van der Stra"}) {
 		t.Errorf("sorted: got %v, want them by the donor", got)
+	}
+}
+
+// Donors are read for the rows in sight: where those are sorted by the donor, they stand in their
+// order once the donors are known.
+func TestPledgesAreSortedByDonorsReadLater(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for n := 7; n <= 40; n++ { // More than are in sight, in an order of their own.
+		w.loadPerson(n, string(rune('A'+n*7%26)), "Donor")
+		w.loadPledge(n)
+	}
+	d := newDriver(t, w.options)
+	d.enter("4", "o", "2", "o", "2") // The last names first, and before those what is not known.
+	donors := regexp.MustCompile(`b\w{7} (\S+)`).FindAllStringSubmatch(d.text(), -1)
+	var names []string
+	for _, donor := range donors {
+		names = append(names, donor[1])
+	}
+	known := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "…" })
+	sorted := slices.SortedFunc(slices.Values(known), func(a, b string) int { return strings.Compare(b, a) })
+	if len(names) < 15 || len(known) < 15 || !slices.Equal(known, sorted) {
+		t.Errorf("got %q, want the donors of the rows in sight, sorted:\n%s", names, d.text())
 	}
 }

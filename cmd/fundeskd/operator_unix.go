@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -23,13 +24,8 @@ const (
 // root's own home would get another database, whose tokens the service refuses, and files of
 // root's beside the database would stop it. Who names a database or another home is left alone.
 func asService(args []string) error {
-	for _, name := range []string{"FUNDESKD_DATABASE", "FUNDESK_DATA_DIR", "XDG_DATA_HOME"} {
-		if os.Getenv(name) != "" {
-			return nil
-		}
-	}
 	root, err := user.LookupId("0")
-	if err != nil || os.Geteuid() != 0 || os.Getenv("HOME") != root.HomeDir || namesDatabase(args) {
+	if err != nil || os.Geteuid() != 0 || !isForService(args, os.Getenv, root.HomeDir) {
 		return nil // A system that does not know root has no package of ours.
 	}
 	text, err := os.ReadFile(serviceSettings)
@@ -60,14 +56,13 @@ func asService(args []string) error {
 	return nil
 }
 
-// namesDatabase reports whether a command line names its database.
-func namesDatabase(args []string) bool {
-	for _, arg := range args {
-		if arg == "--database" || strings.HasPrefix(arg, "--database=") {
-			return true
-		}
-	}
-	return false
+// isForService reports whether a command of root is for the installed service: neither its
+// arguments nor the environment name a database or another home.
+func isForService(args []string, getenv func(string) string, rootHome string) bool {
+	names := func(variable string) bool { return getenv(variable) != "" }
+	isDatabase := func(arg string) bool { return arg == "--database" || strings.HasPrefix(arg, "--database=") }
+	return getenv("HOME") == rootHome && !slices.ContainsFunc(args, isDatabase) &&
+		!slices.ContainsFunc([]string{"FUNDESKD_DATABASE", "FUNDESK_DATA_DIR", "XDG_DATA_HOME"}, names)
 }
 
 // settingsIn are the settings of a file as systemd reads it: NAME=VALUE, the value perhaps in

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,9 +19,30 @@ func TestSettingsOfTheService(t *testing.T) {
 	if diff := cmp.Diff(want, settingsIn(text)); diff != "" {
 		t.Error(diff)
 	}
-	for _, args := range [][]string{{"check", "--database", "sqlite:x"}, {"--database=sqlite:x", "check"}} {
-		if !namesDatabase(args) {
-			t.Errorf("%q: got that no database is named", args)
+}
+
+// Who names a database or another home works on that, root too.
+func TestRootNamesWhatItWorksOn(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		args, variable string
+		want           bool
+	}{
+		{"check", "", true},
+		{"account list", "FUNDESK_LOG=x", true},
+		{"check --database sqlite:x", "", false},
+		{"--database=sqlite:x check", "", false},
+		{"check", "HOME=/home/operator", false},
+		{"check", "FUNDESKD_DATABASE=sqlite:x", false},
+		{"check", "FUNDESK_DATA_DIR=/srv", false},
+		{"check", "XDG_DATA_HOME=/srv", false},
+	} {
+		name, value, _ := strings.Cut(test.variable, "=")
+		set := map[string]string{"HOME": "/root"}
+		set[name] = value
+		getenv := func(variable string) string { return set[variable] }
+		if got := isForService(strings.Fields(test.args), getenv, "/root"); got != test.want {
+			t.Errorf("%s with %q: got %v, want %v", test.args, test.variable, got, test.want)
 		}
 	}
 }

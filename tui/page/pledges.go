@@ -136,10 +136,9 @@ func (v *Pledges) Receive(r Result) tea.Cmd {
 		return nil
 	}
 	if _, ok := r.value.(donorsRead); ok {
-		if v.NoteConnection(r.err); r.err == nil && v.arranged.rows != nil {
-			v.arrange() // It may be by the donor.
-		}
-		return nil // What could not be read is asked for again with the next move.
+		v.NoteConnection(r.err)
+		v.arrange() // It may be by the donor.
+		return nil  // What could not be read is asked for again with the next move.
 	}
 	return v.List.Receive(r)
 }
