@@ -73,7 +73,7 @@ func callComplete(s *session) *cobra.Command {
 			question := ""
 			if result := r.Result; result.ResultCode == nil && result.Notes == nil && result.DonorRetentionRating == nil {
 				// What came of a call is what it was made for: more often forgotten than meant.
-				question = "complete without any result"
+				question = "without any result, complete"
 			}
 			return runTargets(s, cmd, flags, args, render.CallColumns(), question, func(id apitype.UUID) (apiclient.Change, error) {
 				return apiclient.CompleteCallChange(id, r)

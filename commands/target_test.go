@@ -216,7 +216,7 @@ func TestOneServiceIsNamedEverywhere(t *testing.T) {
 		t.Errorf("got the question %q, want how many, the first three and the service", errs)
 	}
 	_, errs, code := l.run(t, "call", "complete", testID, "--profile", "test")
-	if code != 2 || !strings.Contains(errs, "complete without any result 1 call at "+want) {
+	if code != 2 || !strings.Contains(errs, "without any result, complete 1 call at "+want) {
 		t.Errorf("got exit code %d and %q for a call without a result, want to be asked", code, errs)
 	}
 	if _, errs, code := l.run(t, "call", "complete", testID, "--profile", "test", "--dry-run"); code != 0 {
