@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -334,18 +335,27 @@ type QueuePosition struct {
 
 // queueQuery is what a caller asks of the queue; ok is false when nothing can be found.
 func (s *Service) queueQuery(c Caller, f apitype.QueueFilter, user *apitype.UUID, now apitype.Time) (q QueueQuery, ok bool) {
-	q = QueueQuery{
-		Types: f.Types, Languages: f.Languages, User: user, Now: now,
-		KeptUntil: apitype.NewTime(now.Add(-keptPastDue)), Returned: apitype.NewTime(now.Add(-returnPause)),
-	}
+	q = QueueQuery{Types: f.Types, Languages: f.Languages, User: user}
+	q.at(now)
 	q.Scope, ok = c.Scope.narrow(f.OwningOrganizationUUIDs) // Spec gap: L8
 	return q, ok
 }
 
+// at sets the time at which is asked.
+func (q *QueueQuery) at(now apitype.Time) {
+	q.Now, q.KeptUntil, q.Returned = now, apitype.NewTime(now.Add(-keptPastDue)), apitype.NewTime(now.Add(-returnPause))
+}
+
+// narrowing is by what the calls are chosen, whoever asks.
+func (q *QueueQuery) narrowing() string { return fmt.Sprint(q.Scope, q.Types, q.Languages) }
+
 // QueueState is how many calls there are.
 type QueueState = apitype.QueueState
 
-// QueueRequest is what came of a take before.
+// QueueAsk is a take that is asked for.
+type QueueAsk struct{ User, Request apitype.UUID }
+
+// QueueRequest is what came of a take before, and what there is to look at for another one.
 type QueueRequest struct {
 	Leases []LeaseRow
 	Asleep bool // Calls sleep whose time has come.

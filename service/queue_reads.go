@@ -55,7 +55,7 @@ const (
 
 // countQueue is how many calls there are.
 func (s *Service) countQueue(ctx context.Context, query QueueQuery) (state QueueState, err error) {
-	asked := fmt.Sprint(query.Scope, query.Types, query.Languages, query.User)
+	asked := fmt.Sprint(query.narrowing(), query.User)
 	if state, ok := s.states.get(asked, query.Now); ok {
 		return state, nil
 	}

@@ -1,11 +1,8 @@
 package service
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -42,13 +39,11 @@ func (s *Service) TakeCalls(ctx context.Context, c Caller, request apitype.TakeR
 		return Answer{}, err
 	}
 	query, ok := s.queueQuery(c, request.QueueFilter, &request.UserUUID, now)
-	t := &taking{s: s, c: c, request: request, query: query, now: now, nothing: !ok}
-	err = described("take calls", s.store.UpdateShared(ctx, t.take))
-	if err != nil {
+	t := &taking{s: s, c: c, request: request, query: query, now: now, nothing: !ok, gone: ctx.Err}
+	if err = described("take calls", s.takeInGroup(ctx, t)); err != nil {
 		return Answer{}, err
 	}
-	s.counted(LeasesTaken, t.taken)
-	s.counted(LeasesExpired, t.expired)
+	s.counted(LeasesTaken, len(t.leases)-t.repeated)
 	s.forgetQueue(ctx, now)
 	if err := s.noteRead(ctx, t.shown()...); err != nil {
 		return Answer{}, err
@@ -74,113 +69,60 @@ type taking struct {
 	request apitype.TakeRequest
 	query   QueueQuery
 	now     apitype.Time
-	nothing bool // Nothing can be found.
+	nothing bool         // Nothing can be found.
+	gone    func() error // Why nobody waits for it any more; nil: somebody does.
 
-	leases         []LeaseRow
-	nextDueAt      *apitype.Time
-	taken, expired int
+	leases    []LeaseRow
+	repeated  int // Of the leases, those that the request was given before.
+	ordinal   int // Of the next lease.
+	want      int // How many more are looked for.
+	nextDueAt *apitype.Time
 }
 
-// take runs in a transaction, perhaps several times.
-func (t *taking) take(tx Tx) error {
-	t.leases, t.taken, t.expired = nil, 0, 0
-	before, err := tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.query)
-	if err != nil {
-		return err
+// begin looks at what came of the request before. It runs once for each try of the transaction.
+func (t *taking) begin(before QueueRequest) {
+	t.leases, t.ordinal, t.want, t.nextDueAt = nil, 0, t.request.Number(), before.NextDueAt
+	t.query.Due, t.query.GaveBack = before.Due, before.GaveBack
+	if t.nothing {
+		t.want = 0
 	}
-	t.nextDueAt = before.NextDueAt
-	first := 0
 	for _, lease := range before.Leases {
-		first = max(first, lease.Ordinal+1)
+		t.ordinal = max(t.ordinal, lease.Ordinal+1)
 		if lease.TakenAt.Add(requestLife).After(t.now.Time) {
-			t.nothing = true
+			t.want = 0
 			if lease.live(t.now) {
 				t.leases = append(t.leases, lease)
 			}
 		}
 	}
-	if t.nothing {
-		return nil
-	}
-	t.query.Due, t.query.GaveBack = before.Due, before.GaveBack
-	if before.Asleep {
-		if t.expired, err = tx.EndLeasesByTime(t.now); err != nil {
-			return err
-		}
-		if err := tx.WakeQueue(t.now); err != nil {
-			return err
-		}
-	}
-	return t.fill(tx, first)
+	t.repeated = len(t.leases)
 }
 
-// fill takes as many calls as are asked for, in the order of the queue. What is not taken after
-// all is found to sleep, and is not there the next time.
-func (t *taking) fill(tx Tx, ordinal int) error {
-	want := t.request.Number()
-	for len(t.leases) < want {
-		t.query.Limit = want - len(t.leases)
-		rows, err := tx.NextInQueue(t.query)
-		if err != nil || len(rows) == 0 {
-			return err
-		}
-		for _, row := range rows {
-			if err := t.lease(tx, row, ordinal+len(t.leases)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// lease takes one call, unless its person is in a lease that could not be seen, or has opted out.
-func (t *taking) lease(tx Tx, row QueueRow, ordinal int) error {
+// ready reports whether a call that is next may be given as its person is, and lets it sleep where
+// not: who opted out while it was created is known here at last.
+func (t *taking) ready(tx Tx, row QueueRow) (bool, error) {
 	var person apitype.Person
 	if err := decode("person", row.PersonDoc, &person); err != nil {
-		return err
+		return false, err
 	}
-	row.OptedOut = optedOut(person) // Who opted out while the call was created is known here at last.
+	row.OptedOut = optedOut(person)
 	if row.look(t.now); !row.Ready {
-		return personChanged(tx, row.Person, person, t.now)
+		return false, personChanged(tx, row.Person, person, t.now)
 	}
-	lease := LeaseRow{
+	return true, nil
+}
+
+// lease is the lease of a call.
+func (t *taking) lease(row QueueRow) LeaseRow {
+	t.ordinal++
+	return LeaseRow{
 		Lease: apitype.Lease{
 			LeaseUUID: t.s.newUUID(), CallUUID: row.Call, UserUUID: t.request.UserUUID,
 			TakenAt: t.now, ExpiresAt: apitype.NewTime(t.now.Add(t.request.Lease())), DueAt: row.DueAt,
 		},
-		Account: t.c.UUID, Request: t.request.RequestUUID, Ordinal: ordinal,
+		Account: t.c.UUID, Request: t.request.RequestUUID, Ordinal: t.ordinal - 1,
 		Person: row.Person, Owner: row.Owner, Type: row.Type, Language: row.Language,
 	}
-	err := tx.InsertLease(lease)
-	if errors.Is(err, ErrExists) {
-		err = t.insertAgain(tx, lease)
-	}
-	if errors.Is(err, ErrExists) {
-		return lookAgain(tx, row.Person, t.now, nil)
-	}
-	if err != nil {
-		return err
-	}
-	t.leases = append(t.leases, lease)
-	t.taken++
-	return nil
-}
-
-// insertAgain saves a lease whose place another one had, which may have ended by itself.
-func (t *taking) insertAgain(tx Tx, lease LeaseRow) error {
-	expired, err := tx.EndLeasesByTime(t.now)
-	if err != nil {
-		return err
-	}
-	if expired > 0 {
-		t.expired += expired
-		return tx.InsertLease(lease)
-	}
-	same, err := tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.query)
-	if err == nil && slices.ContainsFunc(same.Leases, func(l LeaseRow) bool { return l.Ordinal == lease.Ordinal }) {
-		return ErrAgain // The same request came twice at the same time; the other one was first.
-	}
-	return cmp.Or(err, ErrExists)
 }
 
 // takeAnswer writes the leases with their calls, and what waits beside them.
@@ -224,7 +166,7 @@ type queueRest struct {
 // itself. Fewer are never remembered, since other processes change them.
 func (s *Service) waiting(r Reader, query QueueQuery) (int, error) {
 	const life = 100 * time.Millisecond
-	asked := fmt.Sprint(query.Scope, query.Types, query.Languages)
+	asked := query.narrowing()
 	if n, ok := s.waited.get(asked, query.Now); ok {
 		return n, nil
 	}

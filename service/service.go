@@ -51,6 +51,7 @@ type Service struct {
 	auditReads    bool
 	tellTokenEnds func(account Account, at time.Time)
 	uses          tokenUses
+	takes         takeGroups
 	forgets       atomic.Int64 // When what is old of the queue is deleted next, in milliseconds since 1970.
 }
 

@@ -156,8 +156,11 @@ type Tx interface {
 	NextInQueue(q QueueQuery) ([]QueueRow, error)
 	WakeQueue(now apitype.Time) error
 	Rang(person apitype.UUID, at apitype.Time) error
-	QueueRequest(account, request apitype.UUID, q QueueQuery) (QueueRequest, error)
-	InsertLease(l LeaseRow) error
+	// QueueRequests is one for each of some takes of an account, in their order.
+	QueueRequests(account apitype.UUID, asked []QueueAsk, q QueueQuery) ([]QueueRequest, error)
+	// InsertLeases saves new leases, each unless its person is in one or its request has one of its
+	// ordinal, lets the calls of their persons sleep until they end, and is those that were saved.
+	InsertLeases(leases []LeaseRow) (saved []apitype.UUID, err error)
 	ExtendLease(id apitype.UUID, until, now apitype.Time) error
 	EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by LeaseEnd) (ended bool, err error)
 	EndLeasesByTime(now apitype.Time) (ended int, err error)

@@ -35,7 +35,7 @@ func filled(t *testing.T, persons int) *sqlstore.Store {
 		entry := apitype.ProcessedEntry{EntityName: "call", EntityUUID: apitype.NewUUID(), ProcessedAt: now}
 		return errors.Join(tx.InsertAccount(account), tx.InsertToken(service.IssuedToken{UUID: account.UUID, Account: account.UUID, IssuedAt: now}), tx.Mark(account.UUID, entry), tx.SetSetting("kept", "1"), tx.SetRetention(service.Retention{Organization: account.UUID, Calls: new(24)}),
 			tx.Rang(entry.EntityUUID, now), tx.Work(service.Work{At: now, User: account.UUID, Owner: account.UUID, Work: service.WorkAttempt}),
-			tx.InsertLease(service.LeaseRow{Lease: apitype.Lease{LeaseUUID: apitype.NewUUID(), TakenAt: now, ExpiresAt: now}}))
+			insertLease(tx, now))
 	})
 	return store
 }
@@ -125,4 +125,9 @@ func testCopyRepairs(t *testing.T, database string) {
 	if diff := cmp.Diff(tables, back); diff != "" || err != nil {
 		t.Errorf("got another copy, %v: %s", err, diff)
 	}
+}
+
+func insertLease(tx service.Tx, now apitype.Time) error {
+	_, err := tx.InsertLeases([]service.LeaseRow{{Lease: apitype.Lease{LeaseUUID: apitype.NewUUID(), TakenAt: now, ExpiresAt: now}}})
+	return err
 }

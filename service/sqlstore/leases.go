@@ -3,39 +3,26 @@ package sqlstore
 import (
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
 
-// leaseColumns are the columns of a lease, in the order of leaseValues.
-var leaseColumns = []string{
-	"lease_uuid", "account_uuid", "request_uuid", "ordinal", "call_uuid", "person_uuid", "owner", "type", "language", "user_uuid",
-	"due_at", "taken_at", "expires_at", "seen_at", "ended_at", "ended_by",
-}
+// leaseColumns are the columns of a lease: those that a new one has, in the order of leaseValues, and
+// its end.
+var (
+	leaseColumns = append(newLeaseColumns, "ended_at", "ended_by")
 
-var insertLease = insertAsRead("queue_leases", leaseColumns) + ` ON CONFLICT DO NOTHING`
+	newLeaseColumns = []string{
+		"lease_uuid", "account_uuid", "request_uuid", "ordinal", "call_uuid", "person_uuid", "owner", "type", "language", "user_uuid",
+		"due_at", "taken_at", "expires_at", "seen_at",
+	}
+)
 
-// sleepUntil lets all calls of a person sleep until a time, and uses the deferral of one of them
-// up. A lease is one more bound below the others.
-const sleepUntil = `UPDATE queue_calls SET
-		due_at = CASE WHEN call_uuid = %[2]s THEN NULL ELSE due_at END,
-		kept_for = CASE WHEN call_uuid = %[2]s THEN NULL ELSE kept_for END,
-		eligible_at = CASE WHEN eligible_at < %[3]s THEN %[3]s ELSE eligible_at END,
-		ready = 0
-	WHERE call_uuid IN (SELECT call_uuid FROM queue_calls WHERE person_uuid = %[1]s%[4]s)`
-
-// insertAndSleep is both at once, for a store that is asked over a line: how many leases were
-// saved.
-var insertAndSleep = `WITH saved AS (` + insertLease + ` RETURNING 1), sleeping AS (` +
-	fmt.Sprintf(sleepUntil, `$6`, `$5`, `$13`, ` AND EXISTS (SELECT 1 FROM saved) FOR UPDATE OF queue_calls SKIP LOCKED`) + `)
-	SELECT COUNT(*) FROM saved`
-
-// InsertLease saves a new lease, unless the person is in one or the request has one, and lets the
-// calls of the person sleep until it ends.
-func (t *tx) InsertLease(l service.LeaseRow) error {
-	values := []any{
+func leaseValues(l service.LeaseRow) []any {
+	return []any{
 		identifier(l.LeaseUUID),
 		identifier(l.Account),
 		identifier(l.Request),
@@ -50,26 +37,72 @@ func (t *tx) InsertLease(l service.LeaseRow) error {
 		l.TakenAt.UnixMilli(),
 		l.ExpiresAt.UnixMilli(),
 		l.TakenAt.UnixMilli(),
-		nil,
-		nil,
 	}
-	var saved int64
-	var err error
-	if t.shared {
-		err = t.row(insertAndSleep, values...).scan(&saved)
-	} else {
-		saved, err = t.exec(insertLease, values...)
-	}
-	if err == nil && saved == 0 {
-		err = service.ErrExists
-	}
-	if err == nil && !t.shared {
-		_, err = t.exec(sleepAtOnce, identifier(l.Person), identifier(l.CallUUID), l.ExpiresAt.UnixMilli())
-	}
-	return err
 }
 
-var sleepAtOnce = fmt.Sprintf(sleepUntil, `$1`, `$2`, `$3`, ``)
+// sleepUntil lets all calls of a person sleep until a time, and uses the deferral of one of them
+// up. A lease is one more bound below the others.
+const sleepUntil = `UPDATE queue_calls AS c SET
+		due_at = CASE WHEN c.call_uuid = %[1]s THEN NULL ELSE due_at END,
+		kept_for = CASE WHEN c.call_uuid = %[1]s THEN NULL ELSE kept_for END,
+		eligible_at = CASE WHEN eligible_at < %[2]s THEN %[2]s ELSE eligible_at END,
+		ready = 0`
+
+var (
+	insertLease = insertAsRead("queue_leases", newLeaseColumns) + ` ON CONFLICT DO NOTHING`
+	sleepAtOnce = fmt.Sprintf(sleepUntil, `$2`, `$3`) + ` WHERE call_uuid IN (SELECT call_uuid FROM queue_calls WHERE person_uuid = $1)`
+	// insertLeases is both for many leases, for a store that is asked over a line. Rows that others
+	// hold are left to them.
+	insertLeases = `WITH saved AS (
+			INSERT INTO queue_leases (` + strings.Join(newLeaseColumns, `, `) + `)
+			SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::uuid[], $6::uuid[], $7::uuid[], $8::text[], $9::text[], $10::uuid[],
+				$11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[])
+			ON CONFLICT DO NOTHING RETURNING lease_uuid, person_uuid, call_uuid, expires_at
+		), theirs AS (
+			SELECT q.call_uuid, saved.call_uuid AS leased, saved.expires_at
+			FROM saved JOIN queue_calls q ON q.person_uuid = saved.person_uuid FOR UPDATE OF q SKIP LOCKED
+		), sleeping AS (` +
+		fmt.Sprintf(sleepUntil, `theirs.leased`, `theirs.expires_at`) + ` FROM theirs WHERE c.call_uuid = theirs.call_uuid
+		) SELECT lease_uuid FROM saved`
+)
+
+// InsertLeases saves new leases, each unless the person is in one or the request has one of its
+// ordinal, and lets the calls of their persons sleep until they end.
+func (t *tx) InsertLeases(leases []service.LeaseRow) (saved []apitype.UUID, err error) {
+	if t.shared {
+		return t.insertLeases(leases)
+	}
+	for _, l := range leases {
+		n, err := t.exec(insertLease, leaseValues(l)...)
+		if err == nil && n > 0 {
+			saved = append(saved, l.LeaseUUID)
+			_, err = t.exec(sleepAtOnce, identifier(l.Person), identifier(l.CallUUID), l.ExpiresAt.UnixMilli())
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return saved, nil
+}
+
+// insertLeases saves them in the order of their persons: of two transactions that come to the same
+// persons, the later one then waits for the other one at the first, and never each for the other. Of a
+// person's calls the first one stays the first.
+func (t *tx) insertLeases(leases []service.LeaseRow) ([]apitype.UUID, error) {
+	if len(leases) == 0 {
+		return nil, nil
+	}
+	leases = slices.SortedStableFunc(slices.Values(leases), func(a, b service.LeaseRow) int { return a.Person.Compare(b.Person) })
+	columns := make([]any, len(newLeaseColumns))
+	for i := range columns {
+		values := make([]any, len(leases))
+		for row, l := range leases {
+			values[row] = leaseValues(l)[i]
+		}
+		columns[i] = values
+	}
+	return t.identifiers(insertLeases, columns...)
+}
 
 const leaseFields = `
 	lease_uuid,
@@ -86,10 +119,10 @@ const leaseFields = `
 	ended_at,
 	ended_by`
 
-// scanLease reads the fields of a lease.
-func scanLease(scan func(...any) error) (l service.LeaseRow, seen apitype.Time, by service.LeaseEnd, err error) {
+// scanLease reads the fields of a lease; beside is read after them.
+func scanLease(scan func(...any) error, beside ...any) (l service.LeaseRow, seen apitype.Time, by service.LeaseEnd, err error) {
 	var ended sql.NullString
-	err = scan(
+	err = scan(append([]any{
 		uuidDest{&l.LeaseUUID},
 		&l.Ordinal,
 		uuidDest{&l.CallUUID},
@@ -103,34 +136,56 @@ func scanLease(scan func(...any) error) (l service.LeaseRow, seen apitype.Time, 
 		timeDest{&seen},
 		nullTimeDest{&l.EndedAt},
 		&ended,
-	)
+	}, beside...)...)
 	return l, seen, service.LeaseEnd(ended.String), err
 }
 
-// QueueRequest is the leases that a request was given, and what there is to look at for another
-// one. Each is looked for in the order of an index: for one at all, PostgreSQL reads a table that
-// was small when it made its plan.
-func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuery) (q service.QueueRequest, err error) {
-	p, before := &queueParts{query: query}, false
-	now, user := p.arg(query.Now.UnixMilli()), p.arg(nullUUID(query.User))
-	later := append(p.narrowed(), `due_at > `+now, `(kept_for IS NULL OR kept_for = `+user+`)`)
-	err = t.row(`SELECT
+// QueueRequests is the leases that requests were given, and what there is to look at for others. Each
+// is looked for in the order of an index: for one at all, PostgreSQL reads a table that was small
+// when it made its plan.
+func (t *tx) QueueRequests(account apitype.UUID, asked []service.QueueAsk, query service.QueueQuery) ([]service.QueueRequest, error) {
+	var users, requests, before []apitype.UUID
+	for _, a := range asked {
+		users, requests = append(users, a.User), append(requests, a.Request)
+	}
+	p := &queueParts{query: query, listQuery: listQuery{args: []any{t.engine.list(users), t.engine.list(requests)}}}
+	now := p.arg(query.Now.UnixMilli())
+	later := append(p.narrowed(), `due_at > `+now, `(kept_for IS NULL OR kept_for = a.user_uuid)`)
+	found := make([]service.QueueRequest, 0, len(asked))
+	err := t.each(`SELECT
 			(SELECT 1 FROM queue_calls WHERE ready = 0 AND eligible_at <= `+now+` ORDER BY eligible_at LIMIT 1) IS NOT NULL,
 			(SELECT 1 FROM queue_calls WHERE due_at <= `+now+` ORDER BY due_at, call_uuid LIMIT 1) IS NOT NULL,
-			(SELECT MIN(due_at) FROM queue_calls WHERE `+strings.Join(later, ` AND `)+`),
-			(SELECT 1 FROM queue_leases WHERE user_uuid = `+user+` AND ended_at > `+p.arg(query.Returned.UnixMilli())+` AND ended_by = 'returned' ORDER BY user_uuid, ended_at LIMIT 1) IS NOT NULL,
-			(SELECT 1 FROM queue_leases WHERE account_uuid = `+p.arg(identifier(account))+` AND request_uuid = `+p.arg(identifier(request))+` ORDER BY ordinal LIMIT 1) IS NOT NULL`,
-		p.args...).scan(&q.Asleep, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &before)
-	if err != nil || !before {
-		return q, err
+			(SELECT due_at FROM queue_calls WHERE `+strings.Join(later, ` AND `)+` ORDER BY due_at, call_uuid LIMIT 1),
+			(SELECT 1 FROM queue_leases WHERE user_uuid = a.user_uuid AND ended_at > `+p.arg(query.Returned.UnixMilli())+` AND ended_by = 'returned' ORDER BY user_uuid, ended_at LIMIT 1) IS NOT NULL,
+			(SELECT 1 FROM queue_leases WHERE account_uuid = `+p.arg(identifier(account))+` AND request_uuid = a.request_uuid ORDER BY ordinal LIMIT 1) IS NOT NULL
+		FROM `+t.engine.takes()+` ORDER BY a.n`, p.args, func(rows *sql.Rows) error {
+		var q service.QueueRequest
+		var again bool
+		err := rows.Scan(&q.Asleep, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &again)
+		if again {
+			before = append(before, asked[len(found)].Request)
+		}
+		found = append(found, q)
+		return err
+	})
+	if err != nil || len(before) == 0 {
+		return found, err
 	}
-	err = t.each(`SELECT `+leaseFields+` FROM queue_leases WHERE account_uuid = $1 AND request_uuid = $2 ORDER BY ordinal`,
-		[]any{identifier(account), identifier(request)}, func(rows *sql.Rows) error {
-			lease, _, _, err := scanLease(rows.Scan)
-			q.Leases = append(q.Leases, lease)
+	return found, t.leasesOfRequests(account, asked, before, found)
+}
+
+// leasesOfRequests reads the leases that some requests of an account were given.
+func (t *tx) leasesOfRequests(account apitype.UUID, asked []service.QueueAsk, before []apitype.UUID, found []service.QueueRequest) error {
+	cond, arg := t.engine.among("request_uuid", before)
+	return t.each(`SELECT `+leaseFields+`, request_uuid FROM queue_leases WHERE `+cond+` AND account_uuid = $2 ORDER BY ordinal`,
+		[]any{arg, identifier(account)}, func(rows *sql.Rows) error {
+			var request apitype.UUID
+			lease, _, _, err := scanLease(rows.Scan, uuidDest{&request})
+			if i := slices.IndexFunc(asked, func(a service.QueueAsk) bool { return a.Request == request }); i >= 0 {
+				found[i].Leases = append(found[i].Leases, lease)
+			}
 			return err
 		})
-	return q, err
 }
 
 // Lease is one lease.

@@ -465,7 +465,11 @@ func (e *postgresEngine) insertNew(c *conn, rows newRows) (taken []apitype.UUID,
 }
 
 func (e *postgresEngine) among(column string, ids []apitype.UUID) (cond string, arg any) {
-	return column + ` = ANY($1::uuid[])`, `{` + strings.Join(texts(ids), `,`) + `}`
+	return column + ` = ANY($1::uuid[])`, e.list(ids)
+}
+
+func (e *postgresEngine) list(ids []apitype.UUID) any {
+	return `{` + strings.Join(texts(ids), `,`) + `}`
 }
 
 func (e *postgresEngine) amongNumbers(column string, numbers []int64) (cond string, arg any) {

@@ -85,6 +85,10 @@ type engine interface {
 	among(column string, ids []apitype.UUID) (cond string, arg any)
 	// amongNumbers is likewise for numbers.
 	amongNumbers(column string, numbers []int64) (cond string, arg any)
+	// list is some identifiers as one argument.
+	list(ids []apitype.UUID) any
+	// takes is two lists, the arguments $1 and $2, as a table a of n, user_uuid and request_uuid.
+	takes() string
 	// analyze tells the engine that much was written.
 	analyze(ctx context.Context) error
 	backup(ctx context.Context, file string) error

@@ -1,0 +1,145 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// TestTakesAtOnce lets takes come while others wait for the store: each is answered as if it had
+// come alone.
+func TestTakesAtOnce(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		testTakesAtOnce(t, f, false)
+		testTakesAtOnce(t, f, true)
+	})
+}
+
+// gate is a store whose shared changes wait until it is opened.
+type gate struct {
+	service.Store
+	opened chan struct{}
+	asked  sync.WaitGroup // Takes that have looked at the clock.
+}
+
+func (g *gate) ClockAhead(ctx context.Context) (time.Duration, error) {
+	defer g.asked.Done()
+	return g.Store.ClockAhead(ctx)
+}
+
+func (g *gate) UpdateShared(ctx context.Context, change func(service.Tx) error) error {
+	<-g.opened
+	return g.Store.UpdateShared(ctx, change)
+}
+
+// testTakesAtOnce leaves one call; with a call that is due for one of the agents, if asked for.
+func testTakesAtOnce(t *testing.T, f *floor, due bool) {
+	const others = 11
+	twice := f.person("null")
+	first, second := f.call(twice, 90*time.Minute, "happy_call"), f.call(twice, 80*time.Minute, "happy_call")
+	for range others + 3 { // One more than is asked for: one that another take holds is passed over.
+		f.call(f.person("null"), time.Hour, "happy_call")
+	}
+	kept, owner := f.call(f.person("null"), time.Minute, "happy_call"), apitype.NewUUID()
+	if due {
+		f.want(http.StatusNoContent, "PUT", "/fundesk/v1/queue/calls/"+kept.String()+"/later",
+			fmt.Sprintf(`{"notBefore":%q,"userUuid":%q}`, apitype.NewTime(f.Clock.Now().Add(time.Second)), owner))
+	}
+	f.Clock.Advance(2 * time.Second)
+
+	g := &gate{Store: f.Store, opened: make(chan struct{})}
+	s, err := service.New(t.Context(), service.Options{Store: g, Now: f.Clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.asked.Add(others + 4)
+	agents := &crowd{service: s, caller: service.Caller{Account: f.Account()}}
+	gone, leave := context.WithCancel(t.Context())
+	away, repeated, several := apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()
+	agents.take(gone, apitype.NewUUID(), away, 1)
+	agents.take(t.Context(), apitype.NewUUID(), several, 3)
+	agents.take(t.Context(), owner, repeated, 1)
+	agents.take(t.Context(), owner, repeated, 1)
+	for range others {
+		agents.take(t.Context(), apitype.NewUUID(), apitype.NewUUID(), 1)
+	}
+	g.asked.Wait()
+	leave()
+	close(g.opened)
+	agents.Wait()
+
+	held := agents.held(t)
+	if got := agents.calls[away]; got != nil {
+		t.Errorf("who went away was given %v", got)
+	}
+	if got := agents.calls[repeated]; len(got) != 2 || got[0] != got[1] || (due && got[0] != kept) {
+		t.Errorf("a request that came twice was given %v; what is due for its user is %s", got, kept)
+	}
+	if n := len(agents.calls[several]); n != 3 {
+		t.Errorf("who asked for 3 calls got %d", n)
+	}
+	if !held[first] || held[second] {
+		t.Errorf("of a person's two calls the older one is held: %t, the other one: %t", held[first], held[second])
+	}
+	if want := others + 3 + 1; len(held) != want {
+		t.Errorf("got %d calls held, want %d", len(held), want)
+	}
+}
+
+// crowd is agents who take at one time.
+type crowd struct {
+	sync.WaitGroup
+	service *service.Service
+	caller  service.Caller
+	mu      sync.Mutex
+	calls   map[apitype.UUID][]apitype.UUID // By request, with one for each of its answers.
+	errs    []error
+}
+
+// take lets one more agent take calls.
+func (c *crowd) take(ctx context.Context, user, request apitype.UUID, count int) {
+	c.Go(func() {
+		answer, err := c.service.TakeCalls(ctx, c.caller, apitype.TakeRequest{RequestUUID: request, UserUUID: user, Count: &count})
+		var taken apitype.Taken
+		if err == nil {
+			err = json.Unmarshal(answer.JSON, &taken)
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.calls == nil {
+			c.calls = map[apitype.UUID][]apitype.UUID{}
+		}
+		c.calls[request] = append(c.calls[request], callsOf(taken)...)
+		if !errors.Is(err, context.Canceled) {
+			c.errs = append(c.errs, err)
+		}
+	})
+}
+
+// held is the calls that were given, each to one request.
+func (c *crowd) held(t *testing.T) map[apitype.UUID]bool {
+	t.Helper()
+	if err := errors.Join(c.errs...); err != nil {
+		t.Error(err)
+	}
+	held := map[apitype.UUID]bool{}
+	for _, calls := range c.calls {
+		slices.SortFunc(calls, apitype.UUID.Compare)
+		for _, call := range slices.Compact(slices.Clone(calls)) {
+			if held[call] {
+				t.Errorf("call %s was given twice", call)
+			}
+			held[call] = true
+		}
+	}
+	return held
+}
