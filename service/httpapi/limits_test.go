@@ -39,13 +39,18 @@ func TestElementsAreCounted(t *testing.T) {
 	}
 }
 
-// Of very many problems a hundred are listed, and how many more there are is said.
+// Of very many problems a hundred are listed, and how many more there are is said; of entries that
+// failed to be marked all are.
 func TestProblemsAreCapped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	problem, places := problemOf(t, w.Do(w.all, "POST", "/api/v1/calls", w.externalCallBody(w.a, `,"attempts":[`+strings.TrimSuffix(strings.Repeat(`{},`, 250), ",")+`]`)))
 	if len(places) != 100 || !strings.HasSuffix(problem.Detail, "; 150 more are not listed") {
 		t.Errorf("got %d problems and %q, want 100 of 250", len(places), problem.Detail)
+	}
+	mark := w.Do(w.all, "POST", "/api/v1/entity-access/actions/mark-processed", `{"entries":[`+strings.Repeat(`{"entityUuid":"x"},`, 999)+`{}]}`)
+	if failing, _ := mark.Object()["errors"].([]any); mark.Status != http.StatusBadRequest || len(failing) != 1000 {
+		t.Errorf("got %d with %d failing entries, want all 1000: what is not listed would count as marked", mark.Status, len(failing))
 	}
 }
 
