@@ -127,7 +127,7 @@ func (l *laboratory) check(id string) error {
 				tests = append(tests, "^"+strings.Trim(test, "^$")+"$")
 			}
 		}
-		if out, err := l.run(pkg, strings.Join(tests, "|"), id); err != nil {
+		if out, err := l.run(pkg, strings.Join(tests, "|"), id, greenTimeout); err != nil {
 			return fmt.Errorf("%s: %w\n%s", pkg, err, out)
 		}
 	}
@@ -136,7 +136,7 @@ func (l *laboratory) check(id string) error {
 
 // seen is the first test that turns red when the row is switched on, "" where none does.
 func (l *laboratory) seen(r row) (string, error) {
-	out, err := l.run(r.pkg, r.test, r.id)
+	out, err := l.run(r.pkg, r.test, r.id, redTimeout)
 	var ended *exec.ExitError
 	switch {
 	case err == nil && strings.Contains(out, "no tests to run"):
@@ -157,12 +157,18 @@ func (l *laboratory) seen(r row) (string, error) {
 
 var failedTest = regexp.MustCompile(`--- FAIL: (\S+)`)
 
+// How long tests may take: all that are named of a package, and the one that is to turn red.
+const (
+	greenTimeout = "5m"
+	redTimeout   = "45s"
+)
+
 // run starts the tests of a package in its folder, as go test does.
-func (l *laboratory) run(pkg, test, id string) (string, error) {
+func (l *laboratory) run(pkg, test, id, timeout string) (string, error) {
 	if err := os.WriteFile(l.chosen(), []byte(id), 0o600); err != nil {
 		return "", err
 	}
-	command := exec.Command(l.program(pkg), "-test.run", test, "-test.failfast", "-test.timeout", "2m")
+	command := exec.Command(l.program(pkg), "-test.run", test, "-test.failfast", "-test.timeout", timeout)
 	command.Dir = filepath.FromSlash(pkg)
 	// The programs that tests build have the edits, too.
 	command.Env = append(os.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+l.overlay()))
