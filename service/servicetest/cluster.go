@@ -101,6 +101,9 @@ func (c *Cluster) Stop() string {
 	return c.log.String()
 }
 
+// Wait waits until a server has ended that was told to by somebody else.
+func (c *Cluster) Wait() { _ = c.running.Wait() }
+
 func newData(t testing.TB) func(data string) *exec.Cmd {
 	return func(data string) *exec.Cmd {
 		return exec.CommandContext(t.Context(), Program("initdb"), "-D", data, "-U", "fundesk", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C.UTF-8")
