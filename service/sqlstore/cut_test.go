@@ -2,6 +2,7 @@ package sqlstore_test
 
 import (
 	"context"
+	"crypto/ed25519"
 	"encoding/binary"
 	"errors"
 	"flag"
@@ -10,13 +11,16 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
@@ -133,6 +137,7 @@ type cutCommand struct {
 	run     func(ctx context.Context, store *sqlstore.Store) error // After the store was opened, which migrates.
 	twice   func(error) bool                                       // Whether it says that it had come to its end before.
 	verify  func(t *testing.T, store *sqlstore.Store)
+	at      []int64 // The statements at which it is cut off in CI.
 }
 
 // TestCutCommands cuts commands off from a PostgreSQL server at their statements, as a kill does: run
@@ -167,12 +172,13 @@ func TestCutCommands(t *testing.T) {
 		}
 	}
 	records := manyRecords(20)
+	signed := &signedDatabase{}
 	for _, command := range []cutCommand{
-		{"migrate", first, func(ctx context.Context, store *sqlstore.Store) error { return store.SetSeed(ctx, seed) }, func(error) bool { return false }, equal},
+		{"migrate", first, func(ctx context.Context, store *sqlstore.Store) error { return store.SetSeed(ctx, seed) }, func(error) bool { return false }, equal, []int64{8, 31}},
 		{"copy", empty, func(ctx context.Context, store *sqlstore.Store) error {
 			_, err := source.CopyTo(ctx, store, nil)
 			return err
-		}, func(err error) bool { return errors.Is(err, sqlstore.ErrNotEmpty) }, equal},
+		}, func(err error) bool { return errors.Is(err, sqlstore.ErrNotEmpty) }, equal, []int64{8, 31}},
 		{"load", empty, func(ctx context.Context, store *sqlstore.Store) error {
 			s, err := service.New(ctx, service.Options{Store: store})
 			if err != nil {
@@ -192,23 +198,109 @@ func TestCutCommands(t *testing.T) {
 			if n := count(t, store, "persons"); n != 20 {
 				t.Errorf("got %d persons, want 20", n)
 			}
-		}},
+		}, []int64{8, 31}},
+		{"key rotate", signed.prepare, signed.rotate, func(error) bool { return false }, signed.verify, []int64{12, 13, 14}},
+		{"check", damaged, func(ctx context.Context, store *sqlstore.Store) error {
+			found, err := store.Check(ctx)
+			if err == nil && len(found) != 1 {
+				t.Errorf("check found %v in a damaged database", found)
+			}
+			return err
+		}, func(error) bool { return false }, repair, []int64{8, 19}},
 	} {
 		t.Run(command.name, func(t *testing.T) {
 			t.Parallel()
-			first, step := int64(8), int64(23)
 			if *allCuts {
-				first, step = 1, 1
+				n := int64(1)
+				for command.isCut(t, n) {
+					n++
+				}
+				t.Logf("it has %d statements", n-1)
+				return
 			}
-			n := first
-			for (n <= first+step || *allCuts) && command.isCut(t, n) {
-				n += step
+			for _, n := range command.at {
+				if !command.isCut(t, n) {
+					t.Errorf("it was not cut off at statement %d", n)
+				}
 			}
-			if n == first {
-				t.Error("the command was never cut off")
-			}
-			t.Logf("cut off up to statement %d", n-step)
 		})
+	}
+}
+
+// signedDatabase is one with a token.
+type signedDatabase struct{ token string }
+
+func (d *signedDatabase) service(t *testing.T, store *sqlstore.Store) *service.Service {
+	t.Helper()
+	s, err := service.New(t.Context(), service.Options{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (d *signedDatabase) prepare(t *testing.T, database string) {
+	t.Helper()
+	store := reopen(t, database)
+	s := d.service(t, store)
+	account, err := s.AddAccount(t.Context(), service.Account{Name: "a", Scope: service.Scope{All: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.token, _, err = s.IssueToken(t.Context(), account.UUID, time.Hour)
+	if err = errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (d *signedDatabase) rotate(ctx context.Context, store *sqlstore.Store) error {
+	s, err := service.New(ctx, service.Options{Store: store})
+	if err == nil {
+		_, err = s.RotateKey(ctx, false)
+	}
+	return err
+}
+
+// verify wants the token to be good, and each new key to have its line in the audit.
+func (d *signedDatabase) verify(t *testing.T, store *sqlstore.Store) {
+	t.Helper()
+	if _, err := d.service(t, store).Authenticate(t.Context(), d.token); err != nil {
+		t.Errorf("a token of before: %v", err)
+	}
+	seed, err := store.SigningSeed(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []service.AuditLine
+	err = store.View(t.Context(), func(r service.Reader) (err error) {
+		lines, err = r.AuditLines(service.AuditFilter{Limit: 100})
+		return err
+	})
+	lines = slices.DeleteFunc(lines, func(l service.AuditLine) bool { return l.Operation != service.AuditKeyRotate })
+	if made := len(seed)/ed25519.SeedSize - 1; err != nil || made < 1 || len(lines) != made {
+		t.Errorf("got %d new keys and %d lines, %v; want one of each at least", made, len(lines), err)
+	}
+}
+
+// damaged makes a focus area whose organization is not there, which repair takes away.
+func damaged(t *testing.T, database string) {
+	t.Helper()
+	store := reopen(t, database)
+	update(t, store, func(tx service.Tx) error {
+		return tx.InsertFocusArea(service.FocusArea{FocusArea: apitype.FocusArea{UUID: apitype.NewUUID()}, Organization: apitype.NewUUID()})
+	})
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func repair(t *testing.T, store *sqlstore.Store) {
+	t.Helper()
+	if n := count(t, store, "focus_areas"); n != 1 {
+		t.Errorf("got %d focus areas, want the one that check found", n)
+	}
+	if err := store.Execute(t.Context(), `DELETE FROM focus_areas`); err != nil {
+		t.Fatal(err)
 	}
 }
 
