@@ -103,7 +103,9 @@ func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
 	switch {
 	case a.Dialog != nil:
-		a.Dialog.Paste(msg.Content)
+		if text, typed := a.Dialog.(page.Paster); typed {
+			text.Paste(msg.Content)
+		}
 		return nil
 	case a.isTyping():
 		return a.desk.Text(msg)

@@ -16,10 +16,12 @@ type Dialog interface {
 	Key(msg tea.KeyPressMsg) (Fate, tea.Cmd)
 	// Hints are the keys that work in it, for the footer.
 	Hints() []Hint
-	Paste(text string)
 	// View draws within at most width by height cells, its frame not included.
 	View(s Styles, width, height int) (title string, lines []string)
 }
+
+// Paster is a dialog in which text is typed.
+type Paster interface{ Paste(text string) }
 
 // Fate is what becomes of a dialog with a key.
 type Fate int
@@ -59,9 +61,6 @@ func (c *Confirm) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 
 // Hints implements Dialog.
 func (c *Confirm) Hints() []Hint { return []Hint{{"y", "yes"}, {"n", "no"}} }
-
-// Paste implements Dialog.
-func (c *Confirm) Paste(string) {}
 
 // View implements Dialog.
 func (c *Confirm) View(s Styles, width, _ int) (string, []string) {
@@ -188,7 +187,7 @@ func (c *Choose) pick(o Option) (Fate, tea.Cmd) {
 	return Closes, o.Run()
 }
 
-// Paste implements Dialog.
+// Paste implements Paster.
 func (c *Choose) Paste(text string) {
 	if c.Filterable {
 		c.Editor.Insert(text)
@@ -343,7 +342,7 @@ func (p *Prompt) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	return Stays, nil
 }
 
-// Paste implements Dialog.
+// Paste implements Paster.
 func (p *Prompt) Paste(text string) {
 	p.Editor.Insert(text)
 	p.wasChanged()
@@ -394,9 +393,6 @@ func (t *Text) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	}
 	return Stays, nil
 }
-
-// Paste implements Dialog.
-func (t *Text) Paste(string) {}
 
 // View implements Dialog.
 func (t *Text) View(s Styles, width, height int) (string, []string) {
@@ -454,9 +450,6 @@ func (r *askedRating) Hints() []Hint {
 	}
 	return []Hint{{"0", "to 9"}, {"-", "none"}, {"esc", "close"}}
 }
-
-// Paste implements Dialog.
-func (r *askedRating) Paste(string) {}
 
 // View implements Dialog; the card shows the scale.
 func (r *askedRating) View(Styles, int, int) (string, []string) { return "", nil }

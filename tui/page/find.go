@@ -73,7 +73,7 @@ func (f *finder) Hints() []Hint {
 	return hints
 }
 
-// Paste implements Dialog.
+// Paste implements Paster.
 func (f *finder) Paste(text string) {
 	f.editor.Insert(text)
 	f.cursor = 0

@@ -157,7 +157,7 @@ func (f *fixing) Hints() []Hint {
 	return hints
 }
 
-// Paste implements Dialog.
+// Paste implements Paster.
 func (f *fixing) Paste(text string) {
 	if f.key != "" {
 		f.editor.Insert(text)

@@ -2,8 +2,11 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"time"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -31,81 +34,37 @@ type Outbox struct {
 // NewOutbox is the page of the outbox.
 func NewOutbox(s *Env) *Outbox {
 	v := &Outbox{Env: s, layout: NewLayout(80, 24)}
-	v.table.Columns = []widget.Column[outboxRow]{
-		{Title: " State", Width: 10, Text: func(b []byte, r outboxRow) []byte { return append(append(b, ' '), r.state()...) }},
-		{Title: "What", Width: 26, Text: func(b []byte, r outboxRow) []byte { return append(b, r.what(s)...) }},
-		{Title: "Record", Width: 8, Text: func(b []byte, r outboxRow) []byte { return append(b, r.record()...) }},
-		{Title: "Made", Width: 4, Right: true, Text: func(b []byte, r outboxRow) []byte { return append(b, r.age(s)...) }},
-		{Title: "Tries", Width: 5, Right: true, Text: func(b []byte, r outboxRow) []byte { return append(b, r.tries()...) }},
-		{Title: "Last answer", Width: 10, Grow: true, Text: func(b []byte, r outboxRow) []byte { return append(b, r.answer()...) }},
+	for i, c := range []widget.Column[outboxRow]{
+		{Title: " State", Width: 10}, {Title: "What", Width: 26}, {Title: "Record", Width: 8},
+		{Title: "Made", Width: 4, Right: true}, {Title: "Tries", Width: 5, Right: true}, {Title: "Last answer", Width: 10, Grow: true},
+	} {
+		c.Text = func(b []byte, r outboxRow) []byte { return append(b, r.cells(s)[i]...) }
+		v.table.Columns = append(v.table.Columns, c)
 	}
 	v.Resize(v.layout)
 	return v
 }
 
-func (r outboxRow) state() string {
+// cells are the texts of a row, column by column.
+func (r outboxRow) cells(s *Env) [6]string {
+	age := func(t time.Time) string { return string(render.AppendAge(nil, s.Now().Sub(t))) }
 	switch {
 	case r.entry != nil:
-		return string(r.entry.State)
+		record := ""
+		if !r.entry.UUID.IsZero() {
+			record = desk.ShortID(r.entry.UUID)
+		}
+		what := cmp.Or(Clean(s.Labels[r.entry.ID]), desk.OpLabel(r.entry.Op))
+		return [6]string{" " + string(r.entry.State), what, record, age(r.entry.CreatedAt), fmt.Sprint(r.entry.Tries), Clean(r.entry.LastError)}
 	case r.draft != nil:
-		return "draft"
+		typed := render.Plural(utf8.RuneCountInString(r.draft.Notes), "character", "characters")
+		return [6]string{" draft", typed, desk.ShortID(r.draft.Call), age(r.draft.SavedAt), "", Clean(render.Words(r.draft.ResultCode))}
 	default:
-		return "damaged"
+		return [6]string{" damaged", "file", "", "", "", Clean(r.damaged.Reason)}
 	}
 }
 
-func (r outboxRow) what(s *Env) string {
-	switch {
-	case r.entry != nil && s.Labels[r.entry.ID] != "":
-		return Clean(s.Labels[r.entry.ID])
-	case r.entry != nil:
-		return desk.OpLabel(r.entry.Op)
-	case r.draft != nil:
-		return render.Plural(len([]rune(r.draft.Notes)), "character", "characters")
-	default:
-		return "file"
-	}
-}
-
-func (r outboxRow) record() string {
-	switch {
-	case r.entry != nil && !r.entry.UUID.IsZero():
-		return desk.ShortID(r.entry.UUID)
-	case r.draft != nil:
-		return desk.ShortID(r.draft.Call)
-	default:
-		return ""
-	}
-}
-
-func (r outboxRow) age(s *Env) string {
-	switch {
-	case r.entry != nil:
-		return string(render.AppendAge(nil, s.Now().Sub(r.entry.CreatedAt)))
-	case r.draft != nil:
-		return string(render.AppendAge(nil, s.Now().Sub(r.draft.SavedAt)))
-	default:
-		return ""
-	}
-}
-
-func (r outboxRow) tries() string {
-	if r.entry == nil {
-		return ""
-	}
-	return fmt.Sprint(r.entry.Tries)
-}
-
-func (r outboxRow) answer() string {
-	switch {
-	case r.entry != nil:
-		return Clean(r.entry.LastError)
-	case r.draft != nil:
-		return Clean(render.Words(r.draft.ResultCode))
-	default:
-		return Clean(r.damaged.Reason)
-	}
-}
+func (r outboxRow) isIn(state outbox.State) bool { return r.entry != nil && r.entry.State == state }
 
 // rows are the entries, the drafts and the damaged files.
 func (v *Outbox) rows() []outboxRow {
@@ -180,7 +139,7 @@ func (v *Outbox) WhyNotOpen() string {
 // WhyNotSendAgain says why the chosen entry is not sent again by hand.
 func (v *Outbox) WhyNotSendAgain() string {
 	row, ok := v.Chosen()
-	if ok && (row.entry == nil || (row.entry.State != outbox.StateRejected && row.entry.State != outbox.StateUnsure)) {
+	if ok && !row.isIn(outbox.StateRejected) && !row.isIn(outbox.StateUnsure) {
 		return "only what was refused or is unsure is sent again by hand; the rest is sent by itself"
 	}
 	return v.WhyNotOpen()
@@ -281,9 +240,9 @@ func (v *Outbox) Lines(l Layout) []string {
 		switch {
 		case chosen:
 			return s.chosen(line)
-		case r.state() == string(outbox.StateRejected):
+		case r.isIn(outbox.StateRejected):
 			return s.Bad(line)
-		case r.state() == string(outbox.StateUnsure):
+		case r.isIn(outbox.StateUnsure):
 			return s.Warn(line)
 		default:
 			return line

@@ -57,9 +57,6 @@ func (r *askedResult) Hints() []Hint {
 	return []Hint{{choiceKeys[:1], "to " + choiceKeys[last:last+1] + " the result"}, {"/", "another"}, {"esc", "close"}}
 }
 
-// Paste implements Dialog.
-func (r *askedResult) Paste(string) {}
-
 // View implements Dialog; the card shows the legend.
 func (r *askedResult) View(Styles, int, int) (string, []string) { return "", nil }
 
