@@ -123,6 +123,10 @@ func TestTooSmallRunsNoKeys(t *testing.T) {
 	if d.app.current != page.DeskPage || d.app.Dialog != nil || d.app.Call.UUID != callID(1) {
 		t.Errorf("got page %d with %v and call %s, want nothing changed", d.app.current, d.app.Dialog, d.app.Call.UUID)
 	}
+	ends := func() bool { return strings.HasPrefix(d.app.Text, "sending what is held") }
+	if ends() {
+		t.Error("got the program to end, want that of q alone")
+	}
 	d.send(large)
 	d.press("c")
 	d.press("1")
@@ -137,5 +141,16 @@ func TestTooSmallRunsNoKeys(t *testing.T) {
 	}
 	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
 		t.Errorf("outbox: got %v %v, want nothing", entries, err)
+	}
+	d.enter("esc", "X")
+	d.send(small)
+	if d.press("q"); ends() {
+		t.Error("got the program to end with a question open, want that nobody answers it unseen")
+	}
+	d.send(large)
+	d.press("n")
+	d.send(small)
+	if d.press("q"); !ends() {
+		t.Errorf("got %q, want that q ends the program", d.app.Text)
 	}
 }
