@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
@@ -147,7 +149,7 @@ func (c *completion) readNotes(s *session, cmd *cobra.Command, r apitype.Complet
 	if err != nil {
 		return err
 	}
-	r.Result.Notes = new(trimNewline(string(data)))
+	r.Result.Notes = new(strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")) // A file ends with one.
 	return nil
 }
 
@@ -209,15 +211,4 @@ func (s *session) agent(user **apitype.UUID) error {
 	}
 	*user = &id
 	return nil
-}
-
-// trimNewline takes off the newline that a file ends with.
-func trimNewline(text string) string {
-	if n := len(text); n > 0 && text[n-1] == '\n' {
-		text = text[:n-1]
-	}
-	if n := len(text); n > 0 && text[n-1] == '\r' {
-		text = text[:n-1]
-	}
-	return text
 }

@@ -18,6 +18,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/bulk"
 	"fundesk/render"
+	"fundesk/tui/desk"
 )
 
 // changeFlags are the flags of every command that changes something.
@@ -231,7 +232,7 @@ func resultColumns() []render.Column[changeResult] {
 		{Name: "uuid", Default: true, Value: func(r changeResult) string { return r.UUID }},
 		render.OutcomeColumn("failed", func(r changeResult) bool { return r.OK }),
 		{Name: "status", Default: true, Value: func(r changeResult) string { return strconv.Itoa(r.Status) }},
-		{Name: "error", Default: true, Flexible: true, Value: func(r changeResult) string { return orNone(r.Error) }},
+		{Name: "error", Default: true, Flexible: true, Value: func(r changeResult) string { return desk.Value(r.Error) }},
 	}
 }
 

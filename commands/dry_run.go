@@ -3,6 +3,7 @@ package commands
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"fundesk/apiclient"
@@ -168,10 +169,8 @@ func printTemplate(s *session, shape rowShape, creates bool) error {
 	}
 	for _, field := range fields {
 		example := exampleOf(field)
-		for _, name := range requiredUUIDs {
-			if name == field.path {
-				example = exampleUUID
-			}
+		if slices.Contains(requiredUUIDs, field.path) {
+			example = exampleUUID
 		}
 		column(field.path, example)
 		if example == "" {

@@ -20,6 +20,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/commands/bulk"
 	"fundesk/render"
+	"fundesk/tui/desk"
 )
 
 func outboxCommand(s *session) *cobra.Command {
@@ -95,14 +96,6 @@ func newShownEntry(e outbox.Entry) shownEntry {
 	return shown
 }
 
-// orNone is a text, "" for nil.
-func orNone(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
-}
-
 func entryColumns() []render.Column[shownEntry] {
 	text := func(name string, value func(shownEntry) string) render.Column[shownEntry] {
 		return render.Column[shownEntry]{Name: name, Default: true, Value: value}
@@ -116,13 +109,13 @@ func entryColumns() []render.Column[shownEntry] {
 		}
 		return render.Text{Text: v.Locale.Relative(t, v.Now)}
 	}
-	problem := text("lastError", func(e shownEntry) string { return orNone(e.LastError) })
+	problem := text("lastError", func(e shownEntry) string { return desk.Value(e.LastError) })
 	problem.Flexible = true
 	return []render.Column[shownEntry]{
 		text("id", func(e shownEntry) string { return e.ID }),
 		text("state", func(e shownEntry) string { return string(e.State) }),
 		text("op", func(e shownEntry) string { return e.Op }),
-		text("uuid", func(e shownEntry) string { return orNone(e.UUID) }),
+		text("uuid", func(e shownEntry) string { return desk.Value(e.UUID) }),
 		created,
 		text("tries", func(e shownEntry) string { return strconv.Itoa(e.Tries) }),
 		problem,
@@ -184,7 +177,7 @@ func entryFields(e shownEntry) []pair {
 		{"id", e.ID},
 		{"state", string(e.State)},
 		{"op", e.Op},
-		{"uuid", orNone(e.UUID)},
+		{"uuid", desk.Value(e.UUID)},
 		{"service", e.Service},
 		{"request", e.Method + " " + e.Path},
 		{"body", string(e.Body)},
@@ -425,10 +418,8 @@ func (s *session) waitHeld(ctx context.Context, box *outbox.Outbox, ids []string
 	wait := s.app.Sleep
 	if wait == nil {
 		wait = func(ctx context.Context, d time.Duration) error {
-			timer := time.NewTimer(d)
-			defer timer.Stop()
 			select {
-			case <-timer.C:
+			case <-time.After(d):
 				return nil
 			case <-ctx.Done():
 				return ctx.Err()

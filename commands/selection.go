@@ -14,6 +14,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/bulk"
 	"fundesk/render"
+	"fundesk/tui/desk"
 )
 
 // personSelection are the filters of persons that the interface does not have: they look at
@@ -45,7 +46,7 @@ func (p *personSelection) passes(cmd *cobra.Command) (func(apitype.Person) bool,
 	return func(person apitype.Person) bool {
 		name := strings.ToLower(render.PersonName(person))
 		return (digits == "" || hasNumber(person.PhoneNumber, digits) || hasNumber(person.MobilePhoneNumber, digits)) &&
-			strings.Contains(strings.ToLower(orNone(person.Email)), strings.ToLower(p.email)) &&
+			strings.Contains(strings.ToLower(desk.Value(person.Email)), strings.ToLower(p.email)) &&
 			!slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(name, word) })
 	}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,22 +117,11 @@ func (f *profileFlags) apply(cmd *cobra.Command, p *profile.Profile) {
 		if !cmd.Flags().Changed(t.flag()) {
 			continue
 		}
-		switch value := t.value(p).(type) {
-		case *[]string:
-			*value = *t.value(&f.p).(*[]string)
-		case *int:
-			*value = *t.value(&f.p).(*int)
-		case *bool:
-			*value = *t.value(&f.p).(*bool)
-		case *string:
-			*value = *t.value(&f.p).(*string)
-			if isFile := slices.Contains([]string{"ca_cert", "client_cert", "client_key"}, t.key); isFile && *value != "" {
-				if whole, err := filepath.Abs(*value); err == nil { // Commands run in any folder.
-					*value = whole
-				}
+		reflect.ValueOf(t.value(p)).Elem().Set(reflect.ValueOf(t.value(&f.p)).Elem())
+		if file, isText := t.value(p).(*string); isText && slices.Contains([]string{"ca_cert", "client_cert", "client_key"}, t.key) && *file != "" {
+			if whole, err := filepath.Abs(*file); err == nil { // Commands run in any folder.
+				*file = whole
 			}
-		case *hoursByCountry:
-			*value = *t.value(&f.p).(*hoursByCountry)
 		}
 	}
 	if cmd.Flags().Changed("token-command") && !cmd.Flags().Changed("token-storage") {

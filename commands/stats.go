@@ -15,6 +15,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk"
 )
 
 // grouping is a way to count the records of a noun.
@@ -80,7 +81,7 @@ func callGroupings(s *session) []grouping[apitype.Call] {
 			return string(c.Type)
 		}, true},
 		{"attempts", func(c call) string { return strconv.Itoa(c.AttemptsCount) }, true},
-		{"result", func(c call) string { return orNone(c.Result.Value().ResultCode) }, true},
+		{"result", func(c call) string { return desk.Value(c.Result.Value().ResultCode) }, true},
 		{"rating", func(c call) string {
 			if rating := c.Result.Value().DonorRetentionRating; rating != nil {
 				return rating.String()
@@ -118,7 +119,7 @@ func personStats(s *session) *cobra.Command {
 		groupings: []grouping[person]{
 			{"total", func(person) string { return "persons" }, true},
 			{"organization", func(p person) string { return organizationName(p.OwningOrganization.Value()) }, true},
-			{"language", func(p person) string { return orNone(p.Language) }, true},
+			{"language", func(p person) string { return desk.Value(p.Language) }, true},
 			{"country", func(p person) string { return p.Address.Value().Country }, true},
 			opt("optInPhone", func(p person) *bool { return p.OptInPhone }),
 			opt("optInEmail", func(p person) *bool { return p.OptInEmail }),
@@ -148,9 +149,9 @@ func pledgeStats(s *session) *cobra.Command {
 			{"total", func(pledge) string { return "pledges" }, true},
 			{"status", func(p pledge) string { return string(p.Status) }, true},
 			{"interval", func(p pledge) string { return string(p.DonationInterval) }, true},
-			{"type", func(p pledge) string { return orNone((*string)(p.RecruitmentType)) }, true},
+			{"type", func(p pledge) string { return string(desk.Value(p.RecruitmentType)) }, true},
 			{"organization", func(p pledge) string { return organizationName(p.OwningOrganization.Value()) }, true},
-			{"campaign", func(p pledge) string { return orNone(p.CampaignCode) }, true},
+			{"campaign", func(p pledge) string { return desk.Value(p.CampaignCode) }, true},
 			{"day", func(p pledge) string { return s.dayOf(p.CreatedAt) }, false},
 			{"week", func(p pledge) string { return s.weekOf(p.CreatedAt) }, false},
 		},
