@@ -363,8 +363,5 @@ func (l *List[R]) summary(width int) string {
 	return l.Styles.Dim(widget.Fit(text, width))
 }
 
-// Says tells which part of the filter the service does, and which is local.
-func (l *List[R]) Says() string { return l.query.says }
-
 // Cursor is the index of the chosen row.
 func (l *List[R]) Cursor() int { return l.table.Cursor() }
