@@ -248,8 +248,12 @@ func TestRefusedChangeIsShownSentAgainAndDropped(t *testing.T) {
 	d := newDriver(t, w.options)
 	d.press("O")
 	d.press("enter")
-	if shown, ok := d.app.Dialog.(*page.Text); !ok || !strings.Contains(strings.Join(shown.Lines, "\n"), "last answer: 409") {
-		t.Fatalf("dialog: got %+v, want the service's text", d.app.Dialog)
+	if shown, ok := d.app.Dialog.(*page.Text); !ok || !strings.Contains(strings.Join(shown.Lines, "\n"), "last answer: 409") ||
+		!strings.Contains(strings.Join(shown.Lines, "\n"), `"cancelledAt": "`) {
+		t.Fatalf("dialog: got %+v, want the service's text, and what was sent", d.app.Dialog)
+	}
+	if copied := d.app.pages[page.OutboxPage].(*page.Outbox).CopyRecord()(); !strings.Contains(copied.(page.Copied).Text, `{"cancelledAt":"`) {
+		t.Errorf("y: got %+v, want the whole of what has no notes", copied)
 	}
 	d.press("esc")
 	d.press("s")
@@ -491,5 +495,20 @@ func TestEveryBarOpensWhatItCounts(t *testing.T) {
 	}
 	if opened["with a blank"] != 0 {
 		t.Errorf("a code with a blank cannot be filtered, and was opened")
+	}
+}
+
+// What y copies of a completion in the outbox is what somebody typed.
+func TestOutboxCopiesTheNotes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	d.press("n")
+	w.seen()
+	d.enter("c", "1", "8", "i")
+	d.send(tea.PasteMsg{Content: "Belt morgen terug."})
+	d.enter("ctrl+s", "O")
+	if copied := d.app.pages[page.OutboxPage].(*page.Outbox).CopyRecord()(); copied.(page.Copied).Text != "Belt morgen terug." {
+		t.Errorf("got %+v, want the notes", copied)
 	}
 }
