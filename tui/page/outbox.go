@@ -35,8 +35,12 @@ type Outbox struct {
 func NewOutbox(s *Env) *Outbox {
 	v := &Outbox{Env: s, layout: NewLayout(80, 24)}
 	for i, c := range []widget.Column[outboxRow]{
-		{Title: " State", Width: 10}, {Title: "What", Width: 26}, {Title: "Record", Width: 8},
-		{Title: "Made", Width: 4, Right: true}, {Title: "Tries", Width: 5, Right: true}, {Title: "Last answer", Width: 10, Grow: true},
+		{Title: " State", Width: 10},
+		{Title: "What", Width: 26},
+		{Title: "Record", Width: 8},
+		{Title: "Made", Width: 4, Right: true},
+		{Title: "Tries", Width: 5, Right: true},
+		{Title: "Last answer", Width: 10, Grow: true},
 	} {
 		c.Text = func(b []byte, r outboxRow) []byte { return append(b, r.cells(s)[i]...) }
 		v.table.Columns = append(v.table.Columns, c)
