@@ -153,5 +153,5 @@ func (s *Service) ask(ctx context.Context, what string, read func(Reader) error)
 // update runs change in one transaction; the rule runs inside it, so that what it
 // checked still holds when it is saved.
 func (s *Service) update(ctx context.Context, what string, change func(Tx) error) error {
-	return described(what, s.store.Update(ctx, change))
+	return described(what, s.store.Update(ctx, counted(ctx, change)))
 }

@@ -17,6 +17,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"fundesk/apiclient/apitype"
@@ -269,8 +270,9 @@ type recorder struct {
 	account apitype.UUID
 	isRead  bool // Nothing was changed: the answer may be refused.
 
-	route          string // The template.
-	body, reserved int64  // What the body weighs, and what the pacer reckons with until the answer.
+	route          string       // The template.
+	body, reserved int64        // What the body weighs, and what the pacer reckons with until the answer.
+	decided        atomic.Int64 // Of a change: the calls about which it decided anew when they may be given.
 }
 
 // WriteHeader notes the status.
@@ -373,6 +375,7 @@ func (a *api) placed(w http.ResponseWriter, r *http.Request, route route, accoun
 			position, _ := a.service.Position(ctx) // What was changed is told in any case.
 			return position
 		}
+		return r.WithContext(service.WithDecided(ctx, &recorded.decided))
 	}
 	return r.WithContext(ctx)
 }

@@ -19,6 +19,7 @@ const (
 	longestPause = 2 * time.Second  // What had to wait longer is refused.
 
 	expectedPage = 512 << 10 // Bytes of a large page, before one was made.
+	callWeight   = 2 << 10   // Bytes that a call weighs about which a change decided anew when it may be given.
 )
 
 // pacer spreads the heavy requests of an account over time while other accounts are at work. One
@@ -88,7 +89,7 @@ func (w *recorder) pace(ctx context.Context, body int64) (err error) {
 // answered tells the pacer of an answer.
 func (w *recorder) answered(weight int) {
 	if w.api != nil {
-		w.api.pacer.answered(w.account, w.route, w.reserved, w.body, int64(weight))
+		w.api.pacer.answered(w.account, w.route, w.reserved, w.body, int64(weight)+callWeight*w.decided.Load())
 		w.reserved, w.body = 0, 0 // An answer that is refused is followed by the refusal.
 	}
 }

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
@@ -18,6 +20,7 @@ import (
 type paced struct {
 	handler http.Handler
 	tokens  map[string]string
+	calls   []apitype.UUID // That wait, all of one person.
 }
 
 func newPaced(t *testing.T, database string) *paced {
@@ -34,7 +37,7 @@ func newPaced(t *testing.T, database string) *paced {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &paced{httpapi.New(httpapi.Options{Service: s}), map[string]string{}}
+	p := &paced{handler: httpapi.New(httpapi.Options{Service: s}), tokens: map[string]string{}}
 	for _, name := range []string{"agents", "greedy"} {
 		account, err := s.AddAccount(t.Context(), service.Account{Name: name, Permissions: service.Permissions, Scope: service.Scope{All: true}})
 		if err != nil {
@@ -43,6 +46,28 @@ func newPaced(t *testing.T, database string) *paced {
 		if p.tokens[name], _, err = s.IssueToken(t.Context(), account.UUID, time.Hour); err != nil {
 			t.Fatal(err)
 		}
+	}
+	o, err := s.AddOrganization(t.Context(), service.Organization{OrganizationReference: apitype.OrganizationReference{Name: "A", Abbreviation: "A"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	person := service.LoadedPerson{OwningOrganizationUUID: o.UUID, RecruitingOrganizationUUID: o.UUID}
+	person.UUID, person.CreatedAt = apitype.NewUUID(), apitype.NewTime(time.Now())
+	records := []service.LoadRecord{{Kind: service.LoadPerson, Data: person}}
+	for range 128 {
+		var call service.LoadedCall
+		call.UUID, call.PersonUUID, call.Status, call.Type = apitype.NewUUID(), person.UUID, apitype.CallRequested, apitype.CallVerification
+		call.RequestedAt, call.LastUpdatedAt = person.CreatedAt, person.CreatedAt
+		p.calls, records = append(p.calls, call.UUID), append(records, service.LoadRecord{Kind: service.LoadCall, Data: call})
+	}
+	err = s.Load(t.Context(), func(add func(service.LoadRecord) error) error {
+		for _, record := range records {
+			err = errors.Join(err, add(record))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return p
 }
@@ -102,6 +127,18 @@ func TestHeavyRequestsArePaced(t *testing.T) {
 		time.Sleep(time.Second)
 		if _, took := send("greedy", persons, heavyBody, 1); took != 0 {
 			t.Errorf("got %v after a second, want no pause", took)
+		}
+		attempt := func(call apitype.UUID) (took time.Duration) {
+			t.Helper()
+			status, _, took := p.do("greedy", "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt", "{}")
+			if status != http.StatusOK {
+				t.Fatalf("an attempt: got %d, want 200", status)
+			}
+			return took
+		}
+		time.Sleep(time.Second)
+		if took := attempt(p.calls[0]) + attempt(p.calls[1]); took < 256*time.Second/(32<<10) || took > 9*time.Millisecond {
+			t.Errorf("got %v for two attempts on a person with 128 calls that wait, want a pause for 256 KiB and an answer", took)
 		}
 		time.Sleep(6 * time.Second)
 		if _, took := send("greedy", persons, heavyBody, 65); took != 0 {
