@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
+	"errors"
 	"log/slog"
 	"net/http"
 	"path"
@@ -357,11 +358,18 @@ func (a *api) authenticated(route route) http.Handler {
 			defer leave()
 			return route.handle(w, a.placed(w, r, route, account.UUID), caller)
 		}()
-		if err != nil {
+		switch {
+		case err == nil:
+		case errors.Is(err, context.Canceled) && r.Context().Err() != nil:
+			w.WriteHeader(statusGone)
+		default:
 			note.err = writeError(w, err)
 		}
 	})
 }
+
+// statusGone is logged and counted where the caller left before the answer: nothing failed.
+const statusGone = 499
 
 // placed is a request that may be answered from a replica where it only reads the interface's records;
 // the answer to another one says how far the log of the database is. Spec gap: S54.

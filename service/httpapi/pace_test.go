@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -73,8 +74,8 @@ func newPaced(t *testing.T, database string) *paced {
 }
 
 // do asks for something, and is how long that took.
-func (p *paced) do(name, method, path, body string) (status, size int, took time.Duration) {
-	request := httptest.NewRequest(method, path, strings.NewReader(body))
+func (p *paced) do(ctx context.Context, name, method, path, body string) (status, size int, took time.Duration) {
+	request := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
 	request.Header.Set("Authorization", "Bearer "+p.tokens[name])
 	request.Header.Set("Content-Type", "application/json")
 	answer, begun := httptest.NewRecorder(), time.Now()
@@ -95,7 +96,7 @@ func TestHeavyRequestsArePaced(t *testing.T) {
 		send := func(name, path, body string, times int) (bytes int, took time.Duration) {
 			t.Helper()
 			for range times {
-				status, size, one := p.do(name, "POST", path, body)
+				status, size, one := p.do(t.Context(), name, "POST", path, body)
 				if status != http.StatusBadRequest {
 					t.Fatalf("%s: got %d, want 400", path, status)
 				}
@@ -108,7 +109,7 @@ func TestHeavyRequestsArePaced(t *testing.T) {
 		}
 		work := func() {
 			t.Helper()
-			if status, _, took := p.do("agents", "GET", "/fundesk/v1", ""); status != http.StatusOK || took != 0 {
+			if status, _, took := p.do(t.Context(), "agents", "GET", "/fundesk/v1", ""); status != http.StatusOK || took != 0 {
 				t.Errorf("agents: got %d after %v, want 200 at once", status, took)
 			}
 		}
@@ -130,7 +131,7 @@ func TestHeavyRequestsArePaced(t *testing.T) {
 		}
 		attempt := func(call apitype.UUID) (took time.Duration) {
 			t.Helper()
-			status, _, took := p.do("greedy", "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt", "{}")
+			status, _, took := p.do(t.Context(), "greedy", "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt", "{}")
 			if status != http.StatusOK {
 				t.Fatalf("an attempt: got %d, want 200", status)
 			}
@@ -139,6 +140,11 @@ func TestHeavyRequestsArePaced(t *testing.T) {
 		time.Sleep(time.Second)
 		if took := attempt(p.calls[0]) + attempt(p.calls[1]); took < 256*time.Second/(32<<10) || took > 9*time.Millisecond {
 			t.Errorf("got %v for two attempts on a person with 128 calls that wait, want a pause for 256 KiB and an answer", took)
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		time.AfterFunc(time.Millisecond, leave)
+		if status, _, took := p.do(ctx, "greedy", "POST", persons, heavyBody); status != 499 || took != time.Millisecond {
+			t.Errorf("got %d after %v for a caller who left while it was paced, want 499, which is no failure of the service, at once", status, took)
 		}
 		time.Sleep(6 * time.Second)
 		if _, took := send("greedy", persons, heavyBody, 65); took != 0 {
