@@ -15,9 +15,12 @@ import (
 	"fundesk/tui/widget"
 )
 
-// Lines draws the desk: the call alone, with the queue from 100 columns, with script
-// and day from 120.
+// Lines draws the desk: the call below a line of the queue, with the queue beside it from 100
+// columns, with script and day from 120.
 func (d *Desk) Lines(l Layout) []string {
+	if l.Panes == 1 && d.Call != nil {
+		return append([]string{d.queueLine(l.Middle)}, d.callPane(l.Middle, l.Body-1)...)
+	}
 	call := d.callPane(l.Middle, l.Body)
 	switch l.Panes {
 	case 3:
@@ -139,12 +142,7 @@ func (d *Desk) queuePane(width, height int) []string {
 		lines = append(lines, widget.Fit(d.KeyOf(ActNarrow)+" only "+to, width))
 	}
 	for _, c := range d.Offers(max((height-len(lines))/each, 1)) {
-		if c.Name = Clean(c.Name); c.Name == "" {
-			c.Name = "call " + desk.ShortID(c.ID)
-		}
-		if c.Due {
-			c.Name = d.Styles.DueSign + " " + c.Name
-		}
+		c.Name = d.offered(c)
 		for _, line := range draw(c, width) {
 			if d.IsOn(c.ID) {
 				line = d.Styles.chosen(widget.Fit(line, width))
@@ -153,6 +151,34 @@ func (d *Desk) queuePane(width, height int) []string {
 		}
 	}
 	return widget.Block(lines, width, height)
+}
+
+// offered is who is rung with a call of the queue.
+func (d *Desk) offered(c desk.Candidate) string {
+	name := Clean(c.Name)
+	if name == "" {
+		name = "call " + desk.ShortID(c.ID)
+	}
+	if c.Due {
+		name = d.Styles.DueSign + " " + name
+	}
+	return name
+}
+
+// queueLine is the queue where there is no room for its pane: who is next, and how many more wait.
+func (d *Desk) queueLine(width int) string {
+	n, all := d.Waiting()
+	for _, c := range d.Offers(2) {
+		if d.IsOn(c.ID) {
+			continue
+		}
+		more := fmt.Sprintf(", %d more", max(n-1, 0))
+		if !all {
+			more = fmt.Sprintf(", %d+ more", max(n-1, 0))
+		}
+		return d.Styles.Dim(widget.Fit("next: "+d.offered(c)+more, width))
+	}
+	return d.Styles.Dim(widget.Fit("next: nobody yet", width))
 }
 
 // queueColumns is a call of the queue on one line.
