@@ -464,18 +464,6 @@ func (e *postgresEngine) insertNew(c *conn, rows newRows) (taken []apitype.UUID,
 	return taken, err
 }
 
-func (e *postgresEngine) among(column string, ids []apitype.UUID) (cond string, arg any) {
-	return column + ` = ANY($1::uuid[])`, e.list(ids)
-}
-
-func (e *postgresEngine) list(ids []apitype.UUID) any {
-	return `{` + strings.Join(texts(ids), `,`) + `}`
-}
-
-func (e *postgresEngine) amongNumbers(column string, numbers []int64) (cond string, arg any) {
-	return column + ` = ANY($1::bigint[])`, `{` + joined(numbers) + `}`
-}
-
 // analyze makes new statistics: until then plans would be for an empty database.
 func (e *postgresEngine) analyze(ctx context.Context) error {
 	_, err := e.db.ExecContext(ctx, analyzeOurs())

@@ -21,10 +21,6 @@ func (e *sqliteEngine) locking(string) string { return `` }
 
 func (e *sqliteEngine) loadsAlone(*conn, bool) error { return nil }
 
-func (e *sqliteEngine) takes() string {
-	return `(SELECT u.key AS n, unhex(u.value, '-') AS user_uuid, unhex(r.value, '-') AS request_uuid FROM json_each($1) u JOIN json_each($2) r ON r.key = u.key) AS a`
-}
-
 // maxTakers is how many changes of one process are at the queue at one time: each more passes
 // over what the others hold, and waits for the pages on which they work.
 const maxTakers = 4
@@ -47,10 +43,6 @@ func (e *postgresEngine) updateShared(ctx context.Context, change func(*conn) er
 func (e *postgresEngine) sharesQueue() bool { return true }
 
 func (e *postgresEngine) locking(strength string) string { return ` FOR ` + strength }
-
-func (e *postgresEngine) takes() string {
-	return `unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS a(user_uuid, request_uuid, n)`
-}
 
 func (e *postgresEngine) loadsAlone(c *conn, load bool) error {
 	text := `SELECT pg_advisory_xact_lock(7305804402567)`

@@ -461,18 +461,6 @@ func (e *sqliteEngine) insertNew(c *conn, rows newRows) (taken []apitype.UUID, e
 	return taken, nil
 }
 
-func (e *sqliteEngine) among(column string, ids []apitype.UUID) (cond string, arg any) {
-	return column + ` IN (SELECT unhex(value, '-') FROM json_each($1))`, e.list(ids)
-}
-
-func (e *sqliteEngine) list(ids []apitype.UUID) any {
-	return `["` + strings.Join(texts(ids), `","`) + `"]`
-}
-
-func (e *sqliteEngine) amongNumbers(column string, numbers []int64) (cond string, arg any) {
-	return column + ` IN (SELECT value FROM json_each($1))`, `[` + joined(numbers) + `]`
-}
-
 // analyze does nothing: every index was chosen without statistics.
 func (e *sqliteEngine) analyze(context.Context) error { return nil }
 

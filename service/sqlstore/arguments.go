@@ -1,0 +1,42 @@
+package sqlstore
+
+import (
+	"strings"
+
+	"fundesk/apiclient/apitype"
+)
+
+// Lists of identifiers and numbers as one argument, as each engine reads them: a statement is the same
+// for any number of them.
+
+func (e *sqliteEngine) among(column string, ids []apitype.UUID) (cond string, arg any) {
+	return column + ` IN (SELECT unhex(value, '-') FROM json_each($1))`, e.list(ids)
+}
+
+func (e *sqliteEngine) list(ids []apitype.UUID) any {
+	return `["` + strings.Join(texts(ids), `","`) + `"]`
+}
+
+func (e *sqliteEngine) amongNumbers(column string, numbers []int64) (cond string, arg any) {
+	return column + ` IN (SELECT value FROM json_each($1))`, `[` + joined(numbers) + `]`
+}
+
+func (e *postgresEngine) among(column string, ids []apitype.UUID) (cond string, arg any) {
+	return column + ` = ANY($1::uuid[])`, e.list(ids)
+}
+
+func (e *postgresEngine) list(ids []apitype.UUID) any {
+	return `{` + strings.Join(texts(ids), `,`) + `}`
+}
+
+func (e *postgresEngine) amongNumbers(column string, numbers []int64) (cond string, arg any) {
+	return column + ` = ANY($1::bigint[])`, `{` + joined(numbers) + `}`
+}
+
+func (e *sqliteEngine) takes() string {
+	return `(SELECT u.key AS n, unhex(u.value, '-') AS user_uuid, unhex(r.value, '-') AS request_uuid FROM json_each($1) u JOIN json_each($2) r ON r.key = u.key) AS a`
+}
+
+func (e *postgresEngine) takes() string {
+	return `unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS a(user_uuid, request_uuid, n)`
+}
