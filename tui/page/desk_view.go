@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -167,18 +168,22 @@ func (d *Desk) offered(c desk.Candidate) string {
 
 // queueLine is the queue where there is no room for its pane: who is next, and how many more wait.
 func (d *Desk) queueLine(width int) string {
-	n, all := d.Waiting()
-	for _, c := range d.Offers(2) {
-		if d.IsOn(c.ID) {
-			continue
-		}
-		more := fmt.Sprintf(", %d more", max(n-1, 0))
-		if !all {
-			more = fmt.Sprintf(", %d+ more", max(n-1, 0))
-		}
-		return d.Styles.Dim(widget.Fit("next: "+d.offered(c)+more, width))
+	next := "nobody yet"
+	offers := d.Offers(2)
+	if i := slices.IndexFunc(offers, func(c desk.Candidate) bool { return !d.IsOn(c.ID) }); i >= 0 {
+		next = d.offered(offers[i]) + ", " + d.waiting(1) + " more"
 	}
-	return d.Styles.Dim(widget.Fit("next: nobody yet", width))
+	return d.Styles.Dim(widget.Fit("next: "+next, width))
+}
+
+// waiting is how many calls wait, but for some.
+func (d *Desk) waiting(but int) string {
+	n, all := d.Waiting()
+	text := fmt.Sprint(max(n-but, 0))
+	if !all {
+		text += "+"
+	}
+	return text
 }
 
 // queueColumns is a call of the queue on one line.
@@ -212,11 +217,7 @@ func (d *Desk) queueLines(c desk.Candidate, width int) []string {
 
 // queueTitle is how many calls wait, and how many callbacks are due.
 func (d *Desk) queueTitle() string {
-	n, all := d.Waiting()
-	title := fmt.Sprintf("Next: %d wait", n)
-	if !all {
-		title = fmt.Sprintf("Next: %d+ wait", n)
-	}
+	title := "Next: " + d.waiting(0) + " wait"
 	if state := d.QueueState(); state != nil && state.Due > 0 {
 		title += fmt.Sprintf(", %d due", state.Due)
 	}
