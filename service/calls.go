@@ -259,6 +259,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 		if err := decode("call", row.Doc, &call); err != nil {
 			return err
 		}
+		from := call.Status
 		changed, err := rule(tx, &row, &call)
 		if err != nil {
 			return err
@@ -268,7 +269,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 			if err := row.write(call); err != nil {
 				return err
 			}
-			if err := errors.Join(tx.UpdateCall(row), queue(tx, row, call), recordAudited(tx, line.of(call.PersonUUID), before, row.Doc)); err != nil {
+			if err := errors.Join(tx.UpdateCall(row, call.Status != from), queue(tx, row, call), recordAudited(tx, line.of(call.PersonUUID), before, row.Doc)); err != nil {
 				return err
 			}
 			row.Rev++

@@ -108,13 +108,14 @@ func (s *Service) CreatePerson(ctx context.Context, c Caller, request apitype.Cr
 		if err != nil {
 			return err
 		}
-		if err := tx.InsertPerson(row); errors.Is(err, ErrExists) {
+		line := personAudited(c.audited(AuditPersonCreate, id, now), PersonRow{}, row)
+		if err := tx.InsertPerson(row, &line); errors.Is(err, ErrExists) {
 			return taken("person")
 		} else if err != nil {
 			return err
 		}
 		answer = Answer{JSON: appendPerson(nil, row), Rev: row.Rev}
-		return personAudited(tx, c.audited(AuditPersonCreate, id, now), PersonRow{}, row)
+		return nil
 	})
 	return answer, err
 }
@@ -214,8 +215,8 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 			return err
 		}
 		if !slices.Equal(row.Doc, before.Doc) || !equal(row.MandateID, before.MandateID) {
-			line := c.audited(AuditPersonUpdate, id, now)
-			if err := errors.Join(tx.UpdatePerson(row), personChanged(tx, id, person, now), personAudited(tx, line, before, row)); err != nil {
+			line := personAudited(c.audited(AuditPersonUpdate, id, now), before, row)
+			if err := errors.Join(tx.UpdatePerson(row), personChanged(tx, id, person, now), tx.Audit(line)); err != nil {
 				return err
 			}
 			row.Rev++
@@ -226,13 +227,13 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 	return answer, err
 }
 
-// personAudited adds the line of a change of a person.
-func personAudited(tx Tx, line AuditLine, before, after PersonRow) error {
+// personAudited is the line of a change of a person.
+func personAudited(line AuditLine, before, after PersonRow) AuditLine {
 	line.Fields = changed(before.Doc, after.Doc)
 	if !equal(before.MandateID, after.MandateID) {
 		line.Fields = strings.TrimPrefix(line.Fields+",mandate.id", ",")
 	}
-	return tx.Audit(line.of(after.UUID))
+	return line.of(after.UUID)
 }
 
 // patchPerson merges an update into a person, and says what is then wrong with it.

@@ -128,10 +128,11 @@ type Tx interface {
 	InsertFocusArea(a FocusArea) error
 	SetSetting(name, value string) error
 	DeleteSetting(name string) error
-	InsertPerson(p PersonRow) error
+	// InsertPerson saves a new person, and the line of the audit that tells of it; nil: none does.
+	InsertPerson(p PersonRow, line *AuditLine) error
 	UpdatePerson(p PersonRow) error
 	InsertCall(c CallRow) error
-	UpdateCall(c CallRow) error
+	UpdateCall(c CallRow, moved bool) error // moved: to another status.
 	InsertPledge(p PledgeRow) error
 	UpdatePledge(p PledgeRow) error
 	// OwnersOfPersons and PersonsOfPledges are what loaded records need to know of many

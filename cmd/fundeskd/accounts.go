@@ -214,7 +214,7 @@ func listed(a service.Account, tokens []service.IssuedToken, now time.Time) list
 
 // row is the account in a table.
 func (l listedAccount) row() []string {
-	state, ends, used := "active", "no token", "never used"
+	state, ends, used := "active", "no token", "no use known"
 	if l.RevokedAt != nil {
 		state, ends = "revoked", ""
 	}

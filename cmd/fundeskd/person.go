@@ -151,7 +151,7 @@ func writeErasure(w io.Writer, e service.Erasure) {
 	}
 	if e.Scrubbed != nil {
 		for _, table := range e.Scrubbed.Later {
-			fmt.Fprintf(w, "the table %s holds more than 1 GiB and was not written anew: what was erased lies in the unused space of its file until you run, in a quiet hour, psql \"$FUNDESKD_DATABASE\" -c 'VACUUM FULL %s'\n", table, table)
+			fmt.Fprintf(w, "the table %s was not written anew, since it holds more than 1 GiB or belongs to another role: what was erased lies in the unused space of its file until its owner runs, in a quiet hour, psql \"$FUNDESKD_DATABASE\" -c 'VACUUM FULL %s'\n", table, table)
 		}
 	}
 }

@@ -79,8 +79,13 @@ func TestDrain(t *testing.T) {
 	}
 	code := make(chan int, 1)
 	go func() { code <- s.stop() }()
-	if got := <-slept; got != 5*time.Second {
-		t.Errorf("got %v, want 5s", got)
+	select {
+	case got := <-slept:
+		if got != 5*time.Second {
+			t.Errorf("got %v, want 5s", got)
+		}
+	case got := <-code:
+		t.Fatalf("got code %d at once, want 5s before it", got)
 	}
 	for path, want := range map[string]int{"/readyz": 503, "/readyz?for=reads": 503, "/healthz": 200, "/api/v1/persons": 401} {
 		if status, body := get(t, http.DefaultClient, s.url+path, ""); status != want {

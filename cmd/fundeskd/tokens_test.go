@@ -43,7 +43,7 @@ func TestReplaceTokens(t *testing.T) {
 	}
 	_, text, _ := e.run("", "account", "list")
 	ends := account.ExpiresAt.UTC().Format(time.DateOnly)
-	if !strings.Contains(text, "active  ends "+ends+"  used "+a.LastUsedOn.String()+"  a\n") || !strings.Contains(text, "active  ends "+ends+"  never used       b\n") {
+	if !strings.Contains(text, "active  ends "+ends+"  used "+a.LastUsedOn.String()+"  a\n") || !strings.Contains(text, "active  ends "+ends+"  no use known     b\n") {
 		t.Errorf("got\n%s, want for both when they end, and when they were used", text)
 	}
 

@@ -41,13 +41,13 @@ func NeedPostgres(t testing.TB) {
 // NewCluster starts a server whose commits wait for one standby.
 func NewCluster(t testing.TB) *Cluster {
 	t.Helper()
-	return startCluster(t, newData(t), "synchronous_standby_names=*")
+	return startCluster(t, newFolder(t), newData(t), "synchronous_standby_names=*")
 }
 
 // NewServer starts a server by itself, with more settings.
 func NewServer(t testing.TB, settings ...string) *Cluster {
 	t.Helper()
-	return startCluster(t, newData(t), append([]string{"wal_level=minimal", "max_wal_senders=0"}, settings...)...)
+	return startCluster(t, newFolder(t), newData(t), append([]string{"wal_level=minimal", "max_wal_senders=0"}, settings...)...)
 }
 
 // ProcessorTime is how much processor time the server's sessions that are still there have used.
@@ -70,14 +70,19 @@ func (c *Cluster) ProcessorTime(t testing.TB) (used time.Duration) {
 // Execute runs a statement at a server.
 func (c *Cluster) Execute(t testing.TB, text string) {
 	t.Helper()
-	connection, err := pgx.Connect(t.Context(), Clusters("", c))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = connection.Exec(t.Context(), text)
-	if err := errors.Join(err, connection.Close(t.Context())); err != nil {
+	if err := c.Try(t.Context(), text); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
+}
+
+// Try runs a statement that may fail.
+func (c *Cluster) Try(ctx context.Context, text string) error {
+	connection, err := pgx.Connect(ctx, Clusters("", c))
+	if err != nil {
+		return err
+	}
+	_, err = connection.Exec(ctx, text)
+	return errors.Join(err, connection.Close(ctx))
 }
 
 // Await asks a server, each time by a new connection, until a question is answered with true.
@@ -113,25 +118,31 @@ func newData(t testing.TB) func(data string) *exec.Cmd {
 // Standby starts a server that follows this one, and that its commits wait for.
 func (c *Cluster) Standby(t testing.TB) *Cluster {
 	t.Helper()
-	return startCluster(t, func(data string) *exec.Cmd {
+	return startCluster(t, newFolder(t), func(data string) *exec.Cmd {
 		return exec.CommandContext(t.Context(), Program("pg_basebackup"), "-D", data, "-h", c.folder, "-U", "fundesk", "-R", "-X", "stream", "-c", "fast", "--no-sync")
 	}, "hot_standby=on")
 }
 
-func startCluster(t testing.TB, create func(data string) *exec.Cmd, settings ...string) *Cluster {
+// newFolder is one that is removed after the test. It is not below the test's own: the name of that
+// may be too long for a socket.
+func newFolder(t testing.TB) string {
 	t.Helper()
-	// Not below the test's own folder: its name may be too long for a socket.
 	folder, err := os.MkdirTemp("", "fundesk-cluster-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Cluster{folder: folder}
 	t.Cleanup(func() {
-		c.end(syscall.SIGQUIT)
 		if err := os.RemoveAll(folder); err != nil {
 			t.Error(err)
 		}
 	})
+	return folder
+}
+
+func startCluster(t testing.TB, folder string, create func(data string) *exec.Cmd, settings ...string) *Cluster {
+	t.Helper()
+	c := &Cluster{folder: folder}
+	t.Cleanup(func() { c.end(syscall.SIGQUIT) })
 	attributes, err := Unprivileged(folder)
 	if err != nil {
 		t.Fatal(err)

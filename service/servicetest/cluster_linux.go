@@ -27,14 +27,24 @@ func (c *Cluster) signalAll(t testing.TB, signal syscall.Signal) {
 	if err := c.running.Process.Signal(signal); err != nil { // First, so that it starts no more.
 		t.Fatal(err)
 	}
-	id := strconv.Itoa(c.running.Process.Pid)
+	for _, process := range c.processes(t)[1:] {
+		_ = syscall.Kill(process, signal) // One that ended meanwhile is no matter.
+	}
+}
+
+// processes are the server, and then those that it has started.
+func (c *Cluster) processes(t testing.TB) []int {
+	t.Helper()
+	all := []int{c.running.Process.Pid}
+	id := strconv.Itoa(all[0])
 	children, err := os.ReadFile(filepath.Join("/proc", id, "task", id, "children"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for child := range strings.FieldsSeq(string(children)) {
 		if n, err := strconv.Atoi(child); err == nil {
-			_ = syscall.Kill(n, signal) // One that ended meanwhile is no matter.
+			all = append(all, n)
 		}
 	}
+	return all
 }

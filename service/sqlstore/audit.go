@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -27,12 +26,9 @@ const auditArguments = 11
 // insertAuditLines is the statement that adds some lines: to run one for several costs less than one
 // for each.
 func insertAuditLines(lines int, or string) string {
-	row := make([]string, auditArguments)
 	rows := make([]string, lines)
 	for line := range rows {
-		for i := range row {
-			row[i] = "$" + strconv.Itoa(line*len(row)+i+1)
-		}
+		row := placesFrom(line*auditArguments+1, auditArguments)
 		rows[line] = `(` + strings.Join(row, `, `) + `, (SELECT number FROM persons WHERE uuid = ` + row[slices.Index(auditColumns, "person_uuid")] + `))`
 	}
 	return `INSERT` + or + ` INTO audit (` + strings.Join(auditColumns, `, `) + `) VALUES ` + strings.Join(rows, `, `)
@@ -42,7 +38,12 @@ var insertAuditLine = insertAuditLines(1, ``)
 
 // Audit adds a line to the audit, at the end of the transaction.
 func (t *tx) Audit(l service.AuditLine) error {
-	t.lines = append(t.lines,
+	t.lines = append(t.lines, auditValues(l)...)
+	return nil
+}
+
+func auditValues(l service.AuditLine) []any {
+	return []any{
 		l.At.UnixMilli(),
 		identifier(newLineUUID()),
 		nullUUID(l.Account),
@@ -54,8 +55,7 @@ func (t *tx) Audit(l service.AuditLine) error {
 		l.Fields,
 		l.Records,
 		l.Reason,
-	)
-	return nil
+	}
 }
 
 // newLineUUID is an identifier that comes after those before it: lines of the same time stay in

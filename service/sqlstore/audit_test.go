@@ -31,10 +31,15 @@ func testAuditLines(t *testing.T, database string) {
 	update(t, store, func(tx service.Tx) (err error) {
 		for _, id := range persons {
 			row := service.PersonRow{UUID: id, CreatedAt: now, Rev: 1, Doc: []byte(`{}`)}
-			err = errors.Join(err, tx.InsertPerson(row), tx.Audit(service.AuditLine{At: now, Operation: service.AuditPersonCreate, Person: &id}))
+			err = errors.Join(err, tx.InsertPerson(row, &service.AuditLine{At: now, Operation: service.AuditPersonCreate, Person: &id}))
 		}
 		return err
 	})
+	again := service.PersonRow{UUID: persons[0], CreatedAt: now, Rev: 1, Doc: []byte(`{}`)}
+	created := service.AuditLine{At: now, Operation: service.AuditPersonCreate, Person: &persons[0]}
+	if err := store.Update(t.Context(), func(tx service.Tx) error { return tx.InsertPerson(again, &created) }); !errors.Is(err, service.ErrExists) {
+		t.Errorf("a person that is there was added again: %v", err)
+	}
 	update(t, store, func(tx service.Tx) (err error) { // More than are written by one statement.
 		for i := range lines {
 			err = errors.Join(err, tx.Audit(line(i)))
@@ -43,19 +48,21 @@ func testAuditLines(t *testing.T, database string) {
 	})
 	since := apitype.NewTime(now.Add(10 * time.Second))
 	for name, test := range map[string]struct {
-		filter service.AuditFilter
-		want   func(i int) bool
+		filter  service.AuditFilter
+		created int // Of the persons.
+		want    func(i int) bool
 	}{
-		"all":             {service.AuditFilter{}, func(int) bool { return true }},
-		"of a person":     {service.AuditFilter{Person: &persons[1]}, func(i int) bool { return i%2 == 1 }},
-		"of another":      {service.AuditFilter{Person: &persons[0]}, func(i int) bool { return i%4 == 2 }},
-		"of an account":   {service.AuditFilter{Account: &accounts[2]}, func(i int) bool { return i%3 == 2 }},
-		"since":           {service.AuditFilter{Since: &since}, func(i int) bool { return i >= 20 }},
-		"of both, since":  {service.AuditFilter{Person: &persons[1], Account: &accounts[0], Since: &since}, func(i int) bool { return i >= 20 && i%2 == 1 && i%3 == 0 }},
-		"unknown person":  {service.AuditFilter{Person: &accounts[0]}, func(int) bool { return false }},
-		"unknown account": {service.AuditFilter{Account: &persons[0]}, func(int) bool { return false }},
+		"all":             {service.AuditFilter{}, 2, func(int) bool { return true }},
+		"of a person":     {service.AuditFilter{Person: &persons[1]}, 1, func(i int) bool { return i%2 == 1 }},
+		"of another":      {service.AuditFilter{Person: &persons[0]}, 1, func(i int) bool { return i%4 == 2 }},
+		"of an account":   {service.AuditFilter{Account: &accounts[2]}, 0, func(i int) bool { return i%3 == 2 }},
+		"since":           {service.AuditFilter{Since: &since}, 0, func(i int) bool { return i >= 20 }},
+		"of both, since":  {service.AuditFilter{Person: &persons[1], Account: &accounts[0], Since: &since}, 0, func(i int) bool { return i >= 20 && i%2 == 1 && i%3 == 0 }},
+		"unknown person":  {service.AuditFilter{Person: &accounts[0]}, 0, func(int) bool { return false }},
+		"unknown account": {service.AuditFilter{Account: &persons[0]}, 0, func(int) bool { return false }},
 	} {
 		var want, got []int
+		created := 0
 		for i := range lines {
 			if test.want(i) {
 				want = append(want, i)
@@ -69,7 +76,8 @@ func testAuditLines(t *testing.T, database string) {
 				for _, l := range page {
 					test.filter.After = &service.Position{At: l.At, UUID: l.UUID}
 					if l.Records == nil {
-						continue // The creation.
+						created++
+						continue
 					}
 					got = append(got, *l.Records)
 					if i := *l.Records; !l.At.Equal(line(i).At) || *l.Account != accounts[i%3] || (i%4 != 0 && *l.Person != persons[i%2]) || l.Fields != "iban" {
@@ -81,6 +89,9 @@ func testAuditLines(t *testing.T, database string) {
 			if err != nil {
 				t.Fatal(err)
 			}
+		}
+		if created != test.created {
+			t.Errorf("%s: got %d lines of creations, want %d", name, created, test.created)
 		}
 		slices.Sort(got) // Of those of the same time, the clock decides.
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -15,9 +15,8 @@ var references = map[string]string{"person_number": "persons", "pledge_number": 
 // insertText is the statement that inserts a row of some columns. What it names it is given
 // by identifier.
 func insertText(table string, columns []string) string {
-	places := make([]string, len(columns))
+	places := placesFrom(1, len(columns))
 	for i, column := range columns {
-		places[i] = "$" + strconv.Itoa(i+1)
 		if named := references[column]; named != "" {
 			places[i] = `(SELECT number FROM ` + named + ` WHERE uuid = ` + places[i] + `)`
 		}
@@ -27,11 +26,16 @@ func insertText(table string, columns []string) string {
 
 // insertAsRead is the statement that inserts a row of some columns as it was read.
 func insertAsRead(table string, columns []string) string {
-	places := make([]string, len(columns))
+	return insertRow(table, columns, placesFrom(1, len(columns)))
+}
+
+// placesFrom are the places of n values of a statement, from the first's on.
+func placesFrom(first, n int) []string {
+	places := make([]string, n)
 	for i := range places {
-		places[i] = "$" + strconv.Itoa(i+1)
+		places[i] = "$" + strconv.Itoa(first+i)
 	}
-	return insertRow(table, columns, places)
+	return places
 }
 
 func insertRow(table string, columns, places []string) string {

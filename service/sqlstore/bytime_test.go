@@ -126,7 +126,7 @@ func fillCalls(t *testing.T, store *sqlstore.Store, random *rand.Rand, n int) (o
 		for i := range persons {
 			organizations, persons[i] = append(organizations, apitype.NewUUID()), apitype.NewUUID()
 			person := service.PersonRow{UUID: persons[i], Owner: organizations[i], CreatedAt: now, Doc: []byte(`{}`)}
-			if err := errors.Join(tx.InsertOrganization(namedA(organizations[i])), tx.InsertPerson(person)); err != nil {
+			if err := errors.Join(tx.InsertOrganization(namedA(organizations[i])), tx.InsertPerson(person, nil)); err != nil {
 				return err
 			}
 		}

@@ -239,8 +239,12 @@ func (t *tx) InsertCall(c service.CallRow) error {
 	return t.insert(insertCall, callValues(c)...)
 }
 
-// UpdateCall saves a changed call.
-func (t *tx) UpdateCall(c service.CallRow) error {
-	return t.change(`UPDATE calls SET updated_at = $3, private = $4, doc = $5, status = $6, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
-		identifier(c.UUID), c.Rev, c.UpdatedAt.UnixMilli(), c.Private, c.Doc, string(c.Status))
+// UpdateCall saves a changed call. SQLite writes anew what is set in each index that holds it, also
+// when it is the same.
+func (t *tx) UpdateCall(c service.CallRow, moved bool) error {
+	set, args := ``, []any{identifier(c.UUID), c.Rev, c.UpdatedAt.UnixMilli(), c.Private, c.Doc}
+	if moved {
+		set, args = `, status = $6`, append(args, string(c.Status))
+	}
+	return t.change(`UPDATE calls SET updated_at = $3, private = $4, doc = $5, rev = rev + 1`+set+` WHERE uuid = $1 AND rev = $2`, args...)
 }

@@ -134,9 +134,11 @@ func (s *Store) beginCopy(ctx context.Context, seed []byte) error {
 	mark := hex.EncodeToString(sum[:])
 	err := s.engine.update(ctx, func(c *conn) error {
 		r := &tx{reader: reader{c}}
-		found, err := r.Setting(copyMark)
-		if err == nil && found == mark {
+		switch found, err := r.Setting(copyMark); {
+		case err == nil && found == mark:
 			return nil
+		case err != nil && !errors.Is(err, service.ErrNoRow):
+			return err
 		}
 		for _, table := range copyTables {
 			var n int
@@ -179,11 +181,7 @@ func (t copyTable) whereClause(more string) string {
 
 // compared is a condition on the key with its values from place on.
 func (t copyTable) compared(operator string, place int) string {
-	places := make([]string, t.key)
-	for i := range places {
-		places[i] = "$" + strconv.Itoa(place+i)
-	}
-	return `(` + strings.Join(t.columns[:t.key], `, `) + `) ` + operator + ` (` + strings.Join(places, `, `) + `)`
+	return `(` + strings.Join(t.columns[:t.key], `, `) + `) ` + operator + ` (` + strings.Join(placesFrom(place, t.key), `, `) + `)`
 }
 
 // read is up to limit rows after a key, nil being the start, and up to another one.

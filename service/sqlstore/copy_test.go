@@ -115,7 +115,7 @@ func testCopyRepairs(t *testing.T, database string) {
 	update(t, target, func(tx service.Tx) error { return insertCalls(tx, strange) })
 	update(t, source, func(tx service.Tx) error {
 		person := service.PersonRow{UUID: apitype.NewUUID(), Owner: apitype.NewUUID(), CreatedAt: apitype.NewTime(now.Add(time.Hour)), Rev: 3, Doc: []byte("{}")}
-		return tx.InsertPerson(person)
+		return tx.InsertPerson(person, nil)
 	})
 	tables, err := source.CopyTo(t.Context(), target, nil)
 	if err != nil {

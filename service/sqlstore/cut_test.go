@@ -30,20 +30,21 @@ import (
 // allCuts cuts the operator's commands off at each of their statements; a run in CI does at a few.
 var allCuts = flag.Bool("cuts", false, "cut the operator's commands off from PostgreSQL at each of their statements")
 
-// cutter passes on what programs say to a server, up to a statement, at which all of them are gone: for
-// the server as when a program is killed.
+// cutter passes on what programs say to a server, and lets something happen at a statement. When that is
+// its own end, all programs are gone, for the server as when they are killed.
 type cutter struct {
 	net.Listener
 	network, address string
 	statements       atomic.Int64
 	at               int64
 	after            bool // The server is told of the statement.
+	happens          func(*cutter)
 	cut              context.Context
 	stop             context.CancelFunc
 }
 
 // newCutter is one before a server, and the name of the database behind it.
-func newCutter(t *testing.T, database string, at int64, after bool) (c *cutter, behind string) {
+func newCutter(t *testing.T, database string, at int64, after bool, happens func(*cutter)) (c *cutter, behind string) {
 	t.Helper()
 	config, err := pgconn.ParseConfig(database)
 	if err != nil {
@@ -53,7 +54,7 @@ func newCutter(t *testing.T, database string, at int64, after bool) (c *cutter, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	c = &cutter{at: at, after: after}
+	c = &cutter{at: at, after: after, happens: happens}
 	c.network, c.address = pgconn.NetworkAddress(config.Host, config.Port)
 	c.cut, c.stop = context.WithCancel(t.Context())
 	if c.Listener, err = new(net.ListenConfig).Listen(t.Context(), "unix", filepath.Join(folder, ".s.PGSQL.5432")); err != nil {
@@ -118,14 +119,13 @@ func (c *cutter) pass(server io.Writer, program io.Reader) error {
 			last = c.statements.Add(1) == c.at
 		}
 		if last && !c.after {
-			c.end()
-			return nil
+			c.happens(c)
 		}
 		if _, err := server.Write(append(header, rest...)); err != nil {
 			return err
 		}
-		if last {
-			c.end()
+		if last && c.after {
+			c.happens(c)
 		}
 	}
 }
@@ -137,7 +137,8 @@ type cutCommand struct {
 	run     func(ctx context.Context, store *sqlstore.Store) error // After the store was opened, which migrates.
 	twice   func(error) bool                                       // Whether it says that it had come to its end before.
 	verify  func(t *testing.T, store *sqlstore.Store)
-	at      []int64 // The statements at which it is cut off in CI.
+	at      []int64 // The statements at which it meets trouble in CI.
+	little  bool    // What it writes always has room.
 }
 
 // TestCutCommands cuts commands off from a PostgreSQL server at their statements, as a kill does: run
@@ -147,6 +148,49 @@ func TestCutCommands(t *testing.T) {
 	if server == "" {
 		t.Skip("no PostgreSQL")
 	}
+	cut := trouble{server: server, begins: (*cutter).end, ends: func() {}}
+	for _, command := range cutCommands(t) {
+		t.Run(command.name, func(t *testing.T) {
+			t.Parallel()
+			command.meets(t, cut)
+		})
+	}
+}
+
+// trouble is what happens at a statement.
+type trouble struct {
+	server string // Where it happens.
+	begins func(*cutter)
+	ends   func() // When the command has ended.
+}
+
+// meets lets trouble come over a command at its statements, each time anew; failures are what the
+// command said.
+func (c cutCommand) meets(t *testing.T, what trouble) (failures []error) {
+	t.Helper()
+	if !*allCuts {
+		for _, n := range c.at {
+			failure, met := c.meetsAt(t, what, n)
+			if !met {
+				t.Errorf("it has not so many statements as %d", n)
+			}
+			failures = append(failures, failure)
+		}
+		return failures
+	}
+	for n := int64(1); ; n++ {
+		failure, met := c.meetsAt(t, what, n)
+		if !met {
+			t.Logf("it has %d statements", n-1)
+			return failures
+		}
+		failures = append(failures, failure)
+	}
+}
+
+// cutCommands are the operator's.
+func cutCommands(t *testing.T) []cutCommand {
+	t.Helper()
 	source := filled(t, 40)
 	seed, err := source.SigningSeed(t.Context())
 	if err != nil {
@@ -173,12 +217,12 @@ func TestCutCommands(t *testing.T) {
 	}
 	records := manyRecords(20)
 	signed := &signedDatabase{}
-	for _, command := range []cutCommand{
-		{"migrate", first, func(ctx context.Context, store *sqlstore.Store) error { return store.SetSeed(ctx, seed) }, func(error) bool { return false }, equal, []int64{8, 31}},
+	return []cutCommand{
+		{"migrate", first, func(ctx context.Context, store *sqlstore.Store) error { return store.SetSeed(ctx, seed) }, func(error) bool { return false }, equal, []int64{8, 31}, false},
 		{"copy", empty, func(ctx context.Context, store *sqlstore.Store) error {
 			_, err := source.CopyTo(ctx, store, nil)
 			return err
-		}, func(err error) bool { return errors.Is(err, sqlstore.ErrNotEmpty) }, equal, []int64{8, 31}},
+		}, func(err error) bool { return errors.Is(err, sqlstore.ErrNotEmpty) }, equal, []int64{8, 31}, false},
 		{"load", empty, func(ctx context.Context, store *sqlstore.Store) error {
 			s, err := service.New(ctx, service.Options{Store: store})
 			if err != nil {
@@ -198,32 +242,15 @@ func TestCutCommands(t *testing.T) {
 			if n := count(t, store, "persons"); n != 20 {
 				t.Errorf("got %d persons, want 20", n)
 			}
-		}, []int64{8, 31}},
-		{"key rotate", signed.prepare, signed.rotate, func(error) bool { return false }, signed.verify, []int64{12, 13, 14}},
+		}, []int64{8, 31}, false},
+		{"key rotate", signed.prepare, signed.rotate, func(error) bool { return false }, signed.verify, []int64{12, 13, 14}, true},
 		{"check", damaged, func(ctx context.Context, store *sqlstore.Store) error {
 			found, err := store.Check(ctx)
 			if err == nil && len(found) != 1 {
 				t.Errorf("check found %v in a damaged database", found)
 			}
 			return err
-		}, func(error) bool { return false }, repair, []int64{8, 19}},
-	} {
-		t.Run(command.name, func(t *testing.T) {
-			t.Parallel()
-			if *allCuts {
-				n := int64(1)
-				for command.isCut(t, n) {
-					n++
-				}
-				t.Logf("it has %d statements", n-1)
-				return
-			}
-			for _, n := range command.at {
-				if !command.isCut(t, n) {
-					t.Errorf("it was not cut off at statement %d", n)
-				}
-			}
-		})
+		}, func(error) bool { return false }, repair, []int64{8, 19}, true},
 	}
 }
 
@@ -304,10 +331,13 @@ func repair(t *testing.T, store *sqlstore.Store) {
 	}
 }
 
-// isCut cuts a command off at a statement, and reports whether it has so many.
-func (c cutCommand) isCut(t *testing.T, at int64) bool {
+// meetsAt lets trouble come at a statement, and reports whether the command has so many.
+func (c cutCommand) meetsAt(t *testing.T, what trouble, at int64) (failure error, met bool) {
 	t.Helper()
-	database := servicetest.PostgresDatabase(t, server)
+	database, drop, err := servicetest.NewPostgresDatabase(t.Context(), what.server)
+	if err != nil {
+		t.Fatal(err)
+	}
 	c.prepare(t, database)
 	do := func(database string) error {
 		store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}})
@@ -316,25 +346,25 @@ func (c cutCommand) isCut(t *testing.T, at int64) bool {
 		}
 		return errors.Join(c.run(t.Context(), store), store.Close())
 	}
-	before, behind := newCutter(t, database, at, at%2 == 0)
-	failure := do(behind)
+	before, behind := newCutter(t, database, at, at%2 == 0, what.begins)
+	failure = do(behind)
 	if before.end(); before.statements.Load() < at {
-		return false
+		return nil, false
 	}
+	what.ends()
 	await(t, database, `SELECT COUNT(*) = 1 FROM pg_stat_activity WHERE datname = current_database()`) // It may go on by itself.
 	if err := do(database); err != nil && !c.twice(err) {
-		t.Errorf("cut at %d with %v, then: %v", at, failure, err)
-		return false
+		t.Fatalf("at %d got %v, then: %v", at, failure, err)
 	}
 	store := reopen(t, database)
 	c.verify(t, store)
 	if found, err := store.Check(t.Context()); len(found) > 0 || err != nil {
-		t.Errorf("cut at %d: check: %v %v", at, found, err)
+		t.Errorf("at %d: check: %v %v", at, found, err)
 	}
-	if err := store.Close(); err != nil || t.Failed() {
-		t.Fatalf("cut at %d with %v, %v", at, failure, err)
+	if err := errors.Join(store.Close(), drop()); err != nil || t.Failed() {
+		t.Fatalf("at %d got %v, %v", at, failure, err)
 	}
-	return true
+	return failure, true
 }
 
 // await asks until the answer is true.

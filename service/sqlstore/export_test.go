@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"modernc.org/libc"
@@ -79,11 +78,7 @@ func MakeVersion1(ctx context.Context, database string, from *Store) (err error)
 		rand.Shuffle(len(t.Rows), func(i, k int) { t.Rows[i], t.Rows[k] = t.Rows[k], t.Rows[i] })
 		for _, row := range t.Rows {
 			columns, values := t.version1(row, kept, identifiers)
-			places := make([]string, len(columns))
-			for i := range places {
-				places[i] = "$" + strconv.Itoa(i+1)
-			}
-			text := `INSERT INTO ` + t.Table + ` (` + strings.Join(columns, `, `) + `) VALUES (` + strings.Join(places, `, `) + `)`
+			text := insertAsRead(t.Table, columns)
 			if _, err := db.ExecContext(ctx, text, values...); err != nil {
 				return fmt.Errorf("%s: %w", t.Table, err)
 			}

@@ -26,27 +26,43 @@ const (
 	indexTries = 240
 )
 
-// migrateConcurrently runs a migration beside whoever serves the database. It may be begun by
-// several programs, and be interrupted anywhere: what is done is not done again.
-func (e *postgresEngine) migrateConcurrently(ctx context.Context, text string) error {
-	return e.ask(ctx, func(c *conn) error {
-		for statement := range strings.SplitSeq(withoutComments(text), ";") {
-			statement = strings.TrimSpace(statement)
-			if statement == "" {
-				continue
-			}
-			if err := e.changeIndex(ctx, c, statement); err != nil {
-				return err
-			}
+// migrateConcurrently runs the migration to a version beside whoever serves the database. It may be
+// begun by several programs, and be interrupted anywhere: what is done is not done again.
+func (e *postgresEngine) migrateConcurrently(ctx context.Context, text string, version int) error {
+	for _, statement := range statementsOf(text) {
+		found, err := e.version(ctx)
+		if err != nil || found >= version {
+			return err // Another program has done it all.
 		}
-		return nil
-	})
+		if err := e.ask(ctx, func(c *conn) error { return e.changeIndex(ctx, c, statement) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// withoutComments is a migration without the lines that explain it.
-func withoutComments(text string) string {
-	lines := slices.Collect(strings.Lines(text))
-	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "--") }), "")
+// dropAgain runs the statements of a migration that drop indexes.
+func (e *postgresEngine) dropAgain(ctx context.Context, text string) error {
+	for _, statement := range statementsOf(text) {
+		if found := concurrentIndex.FindStringSubmatch(statement); found == nil || found[1] != "DROP" {
+			continue
+		}
+		if err := e.ask(ctx, func(c *conn) error { return e.changeIndex(ctx, c, statement) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// statementsOf are those of a migration, without the lines that explain it.
+func statementsOf(text string) (statements []string) {
+	lines := slices.DeleteFunc(slices.Collect(strings.Lines(text)), func(line string) bool { return strings.HasPrefix(line, "--") })
+	for statement := range strings.SplitSeq(strings.Join(lines, ""), ";") {
+		if statement = strings.TrimSpace(statement); statement != "" {
+			statements = append(statements, statement)
+		}
+	}
+	return statements
 }
 
 // changeIndex runs one statement until what it asks for is there. Whoever makes an index at the

@@ -195,14 +195,27 @@ func (e *postgresEngine) migrate(ctx context.Context, refuse bool) error {
 	if pending, err := found.pending(refuse); err != nil || !pending {
 		return err
 	}
+	first := len(texts)       // That was run beside others.
 	for past := 0; ; past++ { // The version up to which it was migrated beside others.
-		if past, err = e.migrateTo(ctx, texts, past, refuse); err != nil || past == len(texts) {
+		if past, err = e.migrateTo(ctx, texts, past, refuse); err != nil {
 			return err
 		}
-		if err := e.migrateConcurrently(ctx, postgresStatements(texts[past])); err != nil {
+		if past == len(texts) {
+			break
+		}
+		first = min(first, past)
+		if err := e.migrateConcurrently(ctx, postgresStatements(texts[past]), past+1); err != nil {
 			return fmt.Errorf("migrate to version %d: %w", past+1, err)
 		}
 	}
+	// An index that this program made may be one that another one, which was faster, had dropped
+	// by a later migration.
+	for _, text := range texts[first:] {
+		if err := e.dropAgain(ctx, postgresStatements(text)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // migrateTo migrates in a transaction, up to a migration that is run outside of one, and is the

@@ -1,8 +1,10 @@
 package sqlstore_test
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,6 +107,43 @@ func testMigrateRecords(t *testing.T, database string) {
 	})
 	if found, err := migrated.Check(t.Context()); len(found) > 0 || err != nil {
 		t.Errorf("check with more: %v %v", found, err)
+	}
+}
+
+// TestMigrateLongTexts brings up to date what the first version kept as it was sent: three texts together
+// longer than an entry of an index may be, which are found afterwards.
+func TestMigrateLongTexts(t *testing.T) { each(t, testMigrateLongTexts) }
+
+func testMigrateLongTexts(t *testing.T, database string) {
+	source := filled(t, 40)
+	text := func(seed byte) string { // A thousand characters that nothing makes shorter.
+		random := make([]byte, 500)
+		_, _ = mathrand.NewChaCha8([32]byte{seed}).Read(random) // It never fails.
+		return hex.EncodeToString(random)
+	}
+	application, reference, status := text(1), text(2), "ä"+text(3)[1:]
+	err := source.Execute(t.Context(), fmt.Sprintf(`UPDATE calls SET external_application = '%s', external_reference = '%s', external_status = '%s'
+		WHERE uuid = (SELECT uuid FROM calls WHERE external = 1 LIMIT 1)`, application, reference, status))
+	if err := errors.Join(err, sqlstore.MakeVersion1(t.Context(), database, source)); err != nil {
+		t.Fatal(err)
+	}
+	migrated := reopen(t, database)
+	for _, f := range []service.CallFilter{
+		{ExternalApplication: application, ExternalReference: reference},
+		{ExternalApplication: application, ExternalReference: reference, ExternalStatus: status},
+		{ExternalStatus: status},
+	} {
+		f.Scope = all
+		err := migrated.View(t.Context(), func(r service.Reader) error {
+			rows, err := r.Calls(f, service.Range{Limit: 10})
+			if len(rows) != 1 {
+				t.Errorf("got %d calls, want 1", len(rows))
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
 	}
 }
 

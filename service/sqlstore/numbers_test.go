@@ -27,8 +27,8 @@ func testRowsNameOthers(t *testing.T, database string) {
 	}
 	old, fresh := person(), person()
 	oldPledge := pledge(old)
-	update(t, store, func(tx service.Tx) error { return tx.InsertPerson(person()) })
-	update(t, store, func(tx service.Tx) error { return tx.InsertPerson(old) })
+	update(t, store, func(tx service.Tx) error { return tx.InsertPerson(person(), nil) })
+	update(t, store, func(tx service.Tx) error { return tx.InsertPerson(old, nil) })
 	update(t, store, func(tx service.Tx) error { return tx.InsertPledge(oldPledge) })
 	pledges := []service.PledgeRow{pledge(fresh), pledge(old)}
 	rows := service.Rows{Persons: []service.PersonRow{person(), fresh}, Pledges: pledges}

@@ -88,9 +88,12 @@ func personValues(p service.PersonRow) []any {
 	}
 }
 
-// InsertPerson saves a new person.
-func (t *tx) InsertPerson(p service.PersonRow) error {
-	return t.insert(insertPerson, personValues(p)...)
+// InsertPerson saves a new person, and the line of the audit that tells of it; nil: none does.
+func (t *tx) InsertPerson(p service.PersonRow, line *service.AuditLine) error {
+	if line == nil {
+		return t.insert(insertPerson, personValues(p)...)
+	}
+	return t.engine.insertPerson(t.conn, personValues(p), auditValues(*line))
 }
 
 // OwnersOfPersons are the owning organizations of some persons.

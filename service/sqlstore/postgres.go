@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
 
@@ -55,6 +55,7 @@ type postgresEngine struct {
 	takers *service.Turns // One for each change that is at the queue.
 	clock  sharedClock
 	once   sync.Once
+	failed atomic.Bool // The server's disk refused something, and no change was tried since that needs much of it.
 	// replica answers what only reads; nil: nobody but the primary does.
 	replica *replica
 }
@@ -199,7 +200,7 @@ func (e *postgresEngine) update(ctx context.Context, change func(*conn) error) e
 }
 
 // writable asks the server whether it only reads, as a standby does and one that is being moved
-// away from.
+// away from. After its disk has refused something, it lets it make a change durable.
 func (e *postgresEngine) writable(ctx context.Context) error {
 	if e.pool.manyOpen() {
 		return errUnconfirmed
@@ -211,6 +212,25 @@ func (e *postgresEngine) writable(ctx context.Context) error {
 	if err == nil && only {
 		err = &service.Error{Kind: service.Unavailable, Detail: "the database takes no changes now"}
 	}
+	if err == nil && e.failed.Load() {
+		if err = e.update(ctx, takeRoom); err == nil {
+			e.failed.Store(false)
+		}
+	}
+	return err
+}
+
+// takeRoom writes more than a change needs, and takes it back. Processes do not wait for each other.
+func takeRoom(c *conn) error {
+	random := make([]byte, writableRoom/2) // So that it is not made smaller.
+	if _, err := rand.Read(random); err != nil {
+		return err
+	}
+	name := writableSetting + " " + hex.EncodeToString(random[:16])
+	if _, err := c.exec(`INSERT INTO settings (name, value) VALUES ($1, $2)`, name, hex.EncodeToString(random)); err != nil {
+		return err
+	}
+	_, err := c.exec(`DELETE FROM settings WHERE name = $1`, name)
 	return err
 }
 
@@ -398,70 +418,6 @@ func (e *postgresEngine) changeSeed(c *conn, change func(seed []byte) ([]byte, e
 		return err
 	}
 	return t.SetSetting(signingKey, hex.EncodeToString(seed))
-}
-
-// insertAll writes many rows by COPY, the engine's way for many.
-func (e *postgresEngine) insertAll(c *conn, table string, columns []string, rows [][]any) error {
-	err := c.fail(e.copy(c, table, columns, rows))
-	if e.driver.Code(err) == uniqueViolation {
-		return meanwhile(err)
-	}
-	return err
-}
-
-func (e *postgresEngine) copy(c *conn, table string, columns []string, rows [][]any) error {
-	return c.raw.Raw(func(connection any) error {
-		return e.driver.Copy(c.ctx, connection, table, columns, len(rows), func(i int) ([]any, error) { return rows[i], nil })
-	})
-}
-
-// reserve takes numbers that no other transaction gets. The server tells of each run
-// without a gap, of which there is one unless others take numbers at the same time.
-func (e *postgresEngine) reserve(c *conn, table string, rows int) ([]int64, error) {
-	numbers := make([]int64, 0, rows)
-	err := c.each(`SELECT MIN(number), MAX(number)
-		FROM (SELECT i, nextval('`+table+`_number_seq') AS number FROM generate_series(1, $1) AS i) AS taken
-		GROUP BY number - i ORDER BY 1`, []any{rows}, func(result *sql.Rows) error {
-		var first, last int64
-		err := result.Scan(&first, &last)
-		for number := first; err == nil && number <= last; number++ {
-			numbers = append(numbers, number)
-		}
-		return err
-	})
-	return numbers, err
-}
-
-// advanceNumbers moves the sequence behind the numbers that rows were written with.
-func (e *postgresEngine) advanceNumbers(c *conn, table string) error {
-	_, err := c.exec(`SELECT setval('` + table + `_number_seq', (SELECT MAX(number) FROM ` + table + `))`)
-	return err
-}
-
-// insertNew writes by COPY. Only when that is refused it asks which identifiers are there:
-// asking first would make every load wait for what hardly ever is.
-func (e *postgresEngine) insertNew(c *conn, rows newRows) (taken []apitype.UUID, err error) {
-	if _, err := c.raw.ExecContext(c.ctx, `SAVEPOINT rows`); err != nil {
-		return nil, c.fail(err)
-	}
-	refusal := e.copy(c, rows.table, rows.columns, rows.values)
-	if refusal == nil {
-		_, err = c.raw.ExecContext(c.ctx, `RELEASE rows`)
-		return nil, c.fail(err)
-	}
-	if e.driver.Code(refusal) != uniqueViolation {
-		return nil, c.fail(refusal)
-	}
-	if _, err := c.raw.ExecContext(c.ctx, `ROLLBACK TO rows`); err != nil {
-		return nil, c.fail(err)
-	}
-	key := rows.columns[0]
-	cond, arg := e.among(key, rows.ids)
-	taken, err = c.identifiers(`SELECT `+key+` FROM `+rows.table+` WHERE `+cond, arg)
-	if err == nil && len(taken) == 0 {
-		err = meanwhile(refusal)
-	}
-	return taken, err
 }
 
 // analyze makes new statistics: until then plans would be for an empty database.

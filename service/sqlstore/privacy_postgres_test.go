@@ -17,7 +17,7 @@ func TestErasureWaitsForCreations(t *testing.T) {
 	store := reopen(t, database)
 	person, call := apitype.NewUUID(), apitype.NewUUID()
 	update(t, store, func(tx service.Tx) error {
-		return tx.InsertPerson(service.PersonRow{UUID: person, Owner: person, CreatedAt: now, Doc: []byte(`{}`)})
+		return tx.InsertPerson(service.PersonRow{UUID: person, Owner: person, CreatedAt: now, Doc: []byte(`{}`)}, nil)
 	})
 	held, create, created, found := make(chan struct{}), make(chan struct{}), make(chan error, 1), make(chan int, 1)
 	go func() {

@@ -181,7 +181,7 @@ func testManyProcesses(t *testing.T, database string) {
 						return err
 					}
 					call.Doc = append(call.Doc, 'x')
-					return tx.UpdateCall(call)
+					return tx.UpdateCall(call, false)
 				})
 				if err != nil {
 					t.Error(err)

@@ -89,6 +89,11 @@ func (e *postgresEngine) refusal(err error) error {
 		return unavailable
 	}
 	if code := e.driver.Code(err); code != "" {
+		if detail := ofStorage(code); detail != "" {
+			e.failed.Store(true)
+			unavailable.Detail = detail
+			return unavailable
+		}
 		// 57014: the server ended what took longer than its statement_timeout.
 		// 25P03 and 55P03: what waited longer than the server's other time-outs.
 		// 42P01 and 42703: a later program took a table or a column away meanwhile.
@@ -103,6 +108,21 @@ func (e *postgresEngine) refusal(err error) error {
 		return unavailable
 	}
 	return err
+}
+
+// ofStorage says what is wrong with a server whose disk is full, or fails, or whose files are not
+// what they should be; empty: something else. Spec gap: S14.
+func ofStorage(code string) string {
+	switch {
+	case code == "53100":
+		return "the database has no space left"
+	case code == "XX001", code == "XX002":
+		return "the database is damaged"
+	case strings.HasPrefix(code, "58"), strings.HasPrefix(code, "XX"), code == "42501": // 42501: on a disk that can only be read, too.
+		return "the database cannot be read or written"
+	default:
+		return ""
+	}
 }
 
 // disconnected reports whether err says that the server, or the connection to it, is away.

@@ -48,7 +48,7 @@ func TestScrub(t *testing.T) {
 		} else {
 			row.IBAN = new(fmt.Sprintf("NL%08xabcdefghi%d", random.Uint32(), i))
 		}
-		update(func(tx service.Tx) error { return tx.InsertPerson(row) })
+		update(func(tx service.Tx) error { return tx.InsertPerson(row, nil) })
 		if i%5 == 0 { // A donor grows or shrinks.
 			one := donors[random.IntN(len(donors))]
 			update(func(tx service.Tx) error {

@@ -165,9 +165,11 @@ func (e *sqliteEngine) enlarge(raw *sql.Conn) error {
 
 // writerSettings are those of the writer's connection alone. Its cache, in KiB, holds the
 // pages of the indexes that it changes all over: with the small one a load writes them
-// to the log again and again. The log is brought into the file by the checkpointer.
+// to the log again and again. It maps nothing: a mapping is dropped where somebody else has
+// written, which nobody but the writer does, so that its own would grow to all that it ever
+// read. The log is brought into the file by the checkpointer.
 const (
-	writerSettings = `PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -%d`
+	writerSettings = `PRAGMA wal_autocheckpoint = 0; PRAGMA mmap_size = 0; PRAGMA cache_size = -%d`
 	writerCache    = 32_000
 	bulkCache      = 256_000
 )
@@ -444,6 +446,13 @@ func (e *sqliteEngine) reserve(c *conn, table string, rows int) ([]int64, error)
 
 // advanceNumbers does nothing: new rows are numbered after the largest anyway.
 func (e *sqliteEngine) advanceNumbers(*conn, string) error { return nil }
+
+// insertPerson leaves the line to those that are added before the commit.
+func (e *sqliteEngine) insertPerson(c *conn, person, line []any) error {
+	err := c.insert(insertPerson, person...)
+	c.lines = append(c.lines, line...)
+	return err
+}
 
 // insertNew writes rows one by one: the engine is in this process, and looks for the
 // identifier by itself.

@@ -78,6 +78,8 @@ type engine interface {
 	reserve(c *conn, table string, rows int) ([]int64, error)
 	// advanceNumbers lets new rows of a table have numbers after all that are there.
 	advanceNumbers(c *conn, table string) error
+	// insertPerson adds a person, and the line of the audit about it.
+	insertPerson(c *conn, person, line []any) error
 	// insertNew writes rows, and is the identifiers of those that are there already.
 	insertNew(c *conn, rows newRows) (taken []apitype.UUID, err error)
 	// among is the condition that a column is one of some identifiers, by one argument
@@ -255,8 +257,8 @@ var (
 )
 
 // insert runs an INSERT that does nothing when the row exists.
-func (t *tx) insert(text string, args ...any) error {
-	n, err := t.exec(text+` ON CONFLICT DO NOTHING`, args...)
+func (c *conn) insert(text string, args ...any) error {
+	n, err := c.exec(text+` ON CONFLICT DO NOTHING`, args...)
 	if err == nil && n == 0 {
 		return service.ErrExists
 	}

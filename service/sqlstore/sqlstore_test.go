@@ -111,7 +111,7 @@ func calls(n int, owners []apitype.UUID) []service.CallRow {
 // insertCalls saves calls with the persons that they name.
 func insertCalls(tx service.Tx, rows ...service.CallRow) error {
 	for _, row := range rows {
-		if err := errors.Join(tx.InsertPerson(personOf(row)), tx.InsertCall(row)); err != nil {
+		if err := errors.Join(tx.InsertPerson(personOf(row), nil), tx.InsertCall(row)); err != nil {
 			return err
 		}
 	}
@@ -288,7 +288,7 @@ func testPledgeScope(t *testing.T, database string) {
 				ReleasedAt: &now, Status: apitype.PledgeLead, Private: []byte("{}"), Doc: []byte("{}"), Rev: 1,
 			}
 			call := service.CallRow{UUID: apitype.NewUUID(), Owner: a, Person: person.UUID, Case: &row.UUID, Private: []byte("{}"), Doc: []byte("{}"), Rev: 1}
-			if err := errors.Join(tx.InsertPerson(person), tx.InsertPledge(row), tx.InsertCall(call)); err != nil {
+			if err := errors.Join(tx.InsertPerson(person, nil), tx.InsertPledge(row), tx.InsertCall(call)); err != nil {
 				return err
 			}
 		}
@@ -409,8 +409,8 @@ func TestRevisions(t *testing.T) { each(t, testRevisions) }
 func testRevisions(t *testing.T, database string) {
 	store, row := reopen(t, database), calls(1, []apitype.UUID{apitype.NewUUID()})[0]
 	update(t, store, func(tx service.Tx) error { return insertCalls(tx, row) })
-	update(t, store, func(tx service.Tx) error { return tx.UpdateCall(row) })
-	err := store.Update(t.Context(), func(tx service.Tx) error { return tx.UpdateCall(row) })
+	update(t, store, func(tx service.Tx) error { return tx.UpdateCall(row, true) })
+	err := store.Update(t.Context(), func(tx service.Tx) error { return tx.UpdateCall(row, true) })
 	if !errors.Is(err, service.ErrNoRow) {
 		t.Errorf("got %v for an old revision, want ErrNoRow", err)
 	}
@@ -427,7 +427,7 @@ func testCheckFindsMissingReferences(t *testing.T, database string) {
 	row := calls(1, []apitype.UUID{apitype.NewUUID()})[0]
 	person := personOf(row)
 	person.Owner = apitype.NewUUID()
-	update(t, store, func(tx service.Tx) error { return errors.Join(tx.InsertPerson(person), tx.InsertCall(row)) })
+	update(t, store, func(tx service.Tx) error { return errors.Join(tx.InsertPerson(person, nil), tx.InsertCall(row)) })
 	found, err := store.Check(t.Context())
 	want := []string{"1 persons without their owning organization", "1 calls without their person"}
 	if diff := cmp.Diff(want, found); diff != "" || err != nil {

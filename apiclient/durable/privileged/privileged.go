@@ -17,7 +17,7 @@ const Nobody = 65534
 func GiveToNobody(t testing.TB, path string) {
 	t.Helper()
 	if err := chown(path, Nobody); err != nil {
-		leaveOut(t, "give a file to another user", err)
+		LeaveOut(t, "give a file to another user", err)
 	}
 	t.Cleanup(func() { _ = chown(path, os.Getuid()) }) // It may be gone; its folder must be removed.
 }
@@ -37,8 +37,8 @@ func sudo(args ...string) error {
 	return exec.CommandContext(context.Background(), "sudo", append([]string{"-n"}, args...)...).Run()
 }
 
-// leaveOut ends a test that cannot be prepared.
-func leaveOut(t testing.TB, what string, err error) {
+// LeaveOut ends a test that cannot be prepared.
+func LeaveOut(t testing.TB, what string, err error) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
 		t.Fatalf("%s: %v", what, err)

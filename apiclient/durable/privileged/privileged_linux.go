@@ -17,7 +17,7 @@ func Mount(t testing.TB, folder, size string) {
 		return
 	}
 	if err := sudo("mount", "-t", "tmpfs", "-o", options, "tmpfs", folder); err != nil {
-		leaveOut(t, "mount a small disk", err)
+		LeaveOut(t, "mount a small disk", err)
 	}
 	t.Cleanup(func() { ended(t, sudo("umount", "--lazy", folder)) })
 }
