@@ -67,25 +67,11 @@ func (s *session) openOutbox(o outbox.Options) (*outbox.Outbox, error) {
 	return box, nil
 }
 
-// shownEntry is an entry as outbox list shows it.
-type shownEntry struct {
-	ID        string          `json:"id"`
-	State     outbox.State    `json:"state"`
-	Op        string          `json:"op"`
-	UUID      *string         `json:"uuid"` // Nil: of no single record.
-	Method    string          `json:"method"`
-	Path      string          `json:"path"`
-	CreatedAt string          `json:"createdAt"`
-	Tries     int             `json:"tries"`
-	LastError *string         `json:"lastError"`
-	Service   string          `json:"service"`
-	Body      json.RawMessage `json:"body,omitempty"`
-}
-
-func newShownEntry(e outbox.Entry) shownEntry {
-	shown := shownEntry{
-		ID: e.ID, State: e.State, Op: e.Op, Method: e.Method, Path: e.Path,
-		CreatedAt: apitype.NewTime(e.CreatedAt).String(), Tries: e.Tries, Service: e.BaseURL,
+// shownEntry is an entry as it is printed.
+func shownEntry(e outbox.Entry) render.Entry {
+	shown := render.Entry{
+		ID: e.ID, State: string(e.State), Op: e.Op, Method: e.Method, Path: e.Path,
+		CreatedAt: new(apitype.NewTime(e.CreatedAt)), Tries: e.Tries, Service: e.BaseURL,
 	}
 	if !e.UUID.IsZero() {
 		shown.UUID = new(e.UUID.String())
@@ -94,35 +80,6 @@ func newShownEntry(e outbox.Entry) shownEntry {
 		shown.LastError = &e.LastError
 	}
 	return shown
-}
-
-func entryColumns() []render.Column[shownEntry] {
-	text := func(name string, value func(shownEntry) string) render.Column[shownEntry] {
-		return render.Column[shownEntry]{Name: name, Default: true, Value: value}
-	}
-	created := text("createdAt", func(e shownEntry) string { return e.CreatedAt })
-	created.Title = "created"
-	created.Cell = func(e shownEntry, v render.View) render.Text {
-		t, err := time.Parse(time.RFC3339, e.CreatedAt)
-		if err != nil {
-			return render.Text{Text: e.CreatedAt}
-		}
-		return render.Text{Text: v.Locale.Relative(t, v.Now)}
-	}
-	problem := text("lastError", func(e shownEntry) string { return desk.Value(e.LastError) })
-	problem.Flexible = true
-	return []render.Column[shownEntry]{
-		text("id", func(e shownEntry) string { return e.ID }),
-		text("state", func(e shownEntry) string { return string(e.State) }),
-		text("op", func(e shownEntry) string { return e.Op }),
-		text("uuid", func(e shownEntry) string { return desk.Value(e.UUID) }),
-		created,
-		text("tries", func(e shownEntry) string { return strconv.Itoa(e.Tries) }),
-		problem,
-		{Name: "method", Value: func(e shownEntry) string { return e.Method }},
-		{Name: "path", Value: func(e shownEntry) string { return e.Path }},
-		{Name: "service", Value: func(e shownEntry) string { return e.Service }},
-	}
 }
 
 func outboxList(s *session) *cobra.Command {
@@ -140,14 +97,14 @@ func outboxList(s *session) *cobra.Command {
 			if err != nil {
 				return failure(apiclient.KindFailure, "list the outbox: %s", err)
 			}
-			shown := make([]shownEntry, len(entries))
+			shown := make([]render.Entry, len(entries))
 			for i, entry := range entries {
-				shown[i] = newShownEntry(entry)
+				shown[i] = shownEntry(entry)
 			}
 			for _, d := range damaged {
 				s.warn("a damaged file was set aside: %s (%s)", d.Path, d.Reason)
 			}
-			return showList(s, "id", entryColumns(), shown)
+			return showList(s, "id", render.EntryColumns(), shown)
 		},
 	}
 }
@@ -163,7 +120,7 @@ func outboxShow(s *session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			shown := newShownEntry(entry)
+			shown := shownEntry(entry)
 			if json.Valid(entry.Body) {
 				shown.Body = entry.Body
 			}
@@ -172,16 +129,16 @@ func outboxShow(s *session) *cobra.Command {
 	}
 }
 
-func entryFields(e shownEntry) []pair {
+func entryFields(e render.Entry) []pair {
 	fields := []pair{
 		{"id", e.ID},
-		{"state", string(e.State)},
+		{"state", e.State},
 		{"op", e.Op},
 		{"uuid", desk.Value(e.UUID)},
 		{"service", e.Service},
 		{"request", e.Method + " " + e.Path},
 		{"body", string(e.Body)},
-		{"created", e.CreatedAt},
+		{"created", e.CreatedAt.String()},
 		{"tries", strconv.Itoa(e.Tries)},
 	}
 	if e.LastError != nil {

@@ -1,10 +1,6 @@
 package render
 
-import (
-	"strconv"
-
-	"fundesk/apiclient/apitype"
-)
+import "fundesk/apiclient/apitype"
 
 // statusRole colours the states of calls and pledges, and the outcomes of changes.
 func statusRole(status string) Role {
@@ -48,7 +44,7 @@ func CallColumns() []Column[apitype.Call] {
 		statusColumn(func(c call) string { return string(c.Status) }),
 		{Name: "type", Value: func(c call) string { return string(c.Type) }, Default: true},
 		shown(timeColumn("requestedAt", "", func(c call) *apitype.Time { return &c.RequestedAt }), "requested"),
-		{Name: "attemptsCount", Title: "tries", Value: func(c call) string { return strconv.Itoa(c.AttemptsCount) }, Default: true, Right: true},
+		titled(numberColumn("attemptsCount", func(c call) int { return c.AttemptsCount }), "tries"),
 		timeColumn("lastUpdatedAt", "updated", func(c call) *apitype.Time { return &c.LastUpdatedAt }),
 		timeColumn("cancelledAt", "cancelled", func(c call) *apitype.Time { return c.CancelledAt }),
 		timeColumn("completedAt", "completed", func(c call) *apitype.Time { return c.CompletedAt }),
@@ -75,4 +71,21 @@ func CallColumns() []Column[apitype.Call] {
 		phone("mobilePhoneNumber", func(p apitype.Person) *string { return p.MobilePhoneNumber }),
 		column("pledgeCase.status", func(c call) string { return string(c.PledgeCase.Value().Status) }),
 	}
+}
+
+// CallList are the columns of calls in a list on the screen, in their order.
+func CallList() []Listed[apitype.Call] {
+	type call = apitype.Call
+	return onScreen(CallColumns(),
+		Listed[call]{Name: "uuid", Heading: "Call", Width: 9},
+		Listed[call]{Name: "status", Width: 9},
+		Listed[call]{Name: "person", Width: 14, Grow: true, Say: func(c call, _ View) string { return PersonName(c.Person.Value()) }},
+		Listed[call]{Name: "type", Width: 12, Say: func(c call, _ View) string { return Words(string(c.Type)) }},
+		Listed[call]{Name: "requestedAt", Heading: "Asked", Width: 5},
+		Listed[call]{Name: "attemptsCount", Width: 5},
+		Listed[call]{
+			Name: "result.resultCode", Width: 10, Grow: true,
+			Say: func(c call, v View) string { return v.result(c.Type, text(c.Result.Value().ResultCode)) },
+		},
+	)
 }

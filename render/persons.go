@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -74,6 +75,25 @@ func PersonColumns() []Column[apitype.Person] {
 		column("qualityResult.percentage", func(p person) string { return quality(p) }),
 		shown(timeColumn("createdAt", "", func(p person) *apitype.Time { return &p.CreatedAt }), "created"),
 	}
+}
+
+// PersonList are the columns of persons in a list on the screen, in their order.
+func PersonList() []Listed[apitype.Person] {
+	type person = apitype.Person
+	return onScreen(PersonColumns(),
+		Listed[person]{Name: "uuid", Heading: "Person", Width: 9},
+		Listed[person]{Name: "name", Width: 18, Grow: true, Say: func(p person, _ View) string { return PersonName(p) }},
+		Listed[person]{Name: "address.city", Width: 12},
+		Listed[person]{Name: "phone", Width: 14, Say: func(p person, v View) string { return v.Locale.Phone(PersonPhone(p)) }},
+		Listed[person]{Name: "createdAt", Width: 7},
+		Listed[person]{Name: "language", Width: 9, Say: func(p person, _ View) string { return Language(text(p.Language)) }},
+		Listed[person]{Name: "email", Width: 16, Grow: true},
+	)
+}
+
+// PersonPhone is the number to dial, the mobile one where there is one; "" for none.
+func PersonPhone(p apitype.Person) string {
+	return cmp.Or(text(p.MobilePhoneNumber), text(p.PhoneNumber))
 }
 
 func birthday(p apitype.Person, l Locale) string {

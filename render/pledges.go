@@ -8,8 +8,9 @@ func PledgeColumns() []Column[apitype.Pledge] {
 	amount := func(name string, value func(pledge) apitype.Amount) Column[pledge] {
 		return Column[pledge]{
 			Name: name, Right: true,
-			Value: func(p pledge) string { return value(p).String() },
-			Cell:  func(p pledge, v View) Text { return Text{Text: v.Locale.Amount(value(p))} },
+			Value:  func(p pledge) string { return value(p).String() },
+			Cell:   func(p pledge, v View) Text { return Text{Text: v.Locale.Amount(value(p))} },
+			Number: func(p pledge) int64 { return cents(value(p)) },
 		}
 	}
 	person := func(name string, value func(apitype.Person) *string) Column[pledge] {
@@ -47,4 +48,38 @@ func PledgeColumns() []Column[apitype.Pledge] {
 		column("externalSource.name", func(p pledge) string { return p.ExternalSource.Value().Name }),
 		column("externalSource.identifier", func(p pledge) string { return p.ExternalSource.Value().Identifier }),
 	}
+}
+
+// cents are those of an amount, nothing for one that is finer or too large for them.
+func cents(a apitype.Amount) int64 {
+	n, _ := a.Cents()
+	return n
+}
+
+// PledgeList are the columns of pledges in a list on the screen, in their order. A list of the
+// interface does not have the donor.
+func PledgeList() []Listed[apitype.Pledge] {
+	type pledge = apitype.Pledge
+	return onScreen(PledgeColumns(),
+		Listed[pledge]{Name: "uuid", Heading: "Pledge", Width: 9},
+		Listed[pledge]{Name: "donor", Width: 14, Grow: true, Say: func(p pledge, _ View) string { return PersonName(p.Person.Value()) }},
+		Listed[pledge]{Name: "status", Width: 9},
+		Listed[pledge]{Name: "donationAmount", Heading: "Euros", Width: 9},
+		Listed[pledge]{Name: "donationInterval", Width: 11, Say: func(p pledge, _ View) string { return Words(string(p.DonationInterval)) }},
+		Listed[pledge]{Name: "createdAt", Heading: "Made", Width: 4},
+		Listed[pledge]{Name: "releasedAt", Width: 8, Say: func(p pledge, _ View) string {
+			return yesNo(new(p.ReleasedAt.Pointer() != nil)).Text
+		}},
+		Listed[pledge]{Name: "recruitmentType", Heading: "Won", Width: 6, Say: func(p pledge, _ View) string { return Recruitment(p) }},
+		Listed[pledge]{Name: "campaignCode", Heading: "Campaign", Width: 8, Grow: true},
+	)
+}
+
+// Recruitment is where or by what a pledge was won, in a word; "" where nobody has said.
+func Recruitment(p apitype.Pledge) string {
+	won := text(p.RecruitmentType)
+	if won == "d2d" {
+		return "door"
+	}
+	return Words(won)
 }

@@ -69,6 +69,22 @@ func QueueAgentColumns() []Column[apitype.QueueAgent] {
 	}
 }
 
+// QueueAgentList are the columns of agents in a list on the screen, in their order. Their
+// names are the profile's to tell.
+func QueueAgentList(name func(apitype.UUID) string) []Listed[apitype.QueueAgent] {
+	type agent = apitype.QueueAgent
+	return onScreen(QueueAgentColumns(),
+		Listed[agent]{Name: "userUuid", Width: 9, Say: func(a agent, _ View) string { return name(a.UserUUID) }},
+		Listed[agent]{Name: "type", Width: 12},
+		Listed[agent]{Name: "takenAt", Width: 8, Say: func(a agent, v View) string { return relative(a.TakenAt, v).Text }},
+		Listed[agent]{Name: "taken", Width: 5},
+		Listed[agent]{Name: "completed", Width: 7},
+		Listed[agent]{Name: "attempts", Width: 8},
+		Listed[agent]{Name: "released", Width: 10},
+		Listed[agent]{Name: "byResult", Width: 12, Grow: true},
+	)
+}
+
 // Results are counts by result code as a person says them, the most frequent first.
 func Results(counts map[string]int) string { return Words(counted(counts, " ", ", ")) }
 
@@ -89,5 +105,9 @@ func titled[T any](c Column[T], title string) Column[T] {
 
 // numberColumn is a count of a record.
 func numberColumn[T any](name string, value func(T) int) Column[T] {
-	return Column[T]{Name: name, Default: true, Right: true, Value: func(record T) string { return strconv.Itoa(value(record)) }}
+	return Column[T]{
+		Name: name, Default: true, Right: true,
+		Value:  func(record T) string { return strconv.Itoa(value(record)) },
+		Number: func(record T) int64 { return int64(value(record)) },
+	}
 }

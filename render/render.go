@@ -19,6 +19,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"fundesk/apiclient/apitype"
 )
 
 // Format is how records are written.
@@ -90,6 +92,10 @@ type Column[T any] struct {
 	Default  bool               // Shown when no columns were asked for.
 	Flexible bool               // May be cut to fit a terminal.
 	Right    bool               // Aligned to the right.
+	// Time and Number are what the value is made of, where it is one: lists on the screen
+	// show ages, and sort by them.
+	Time   func(T) *apitype.Time
+	Number func(T) int64
 }
 
 // In is the column's cell of a record in a table, as it may be drawn.
@@ -109,6 +115,15 @@ type View struct {
 	Now      time.Time
 	Location *time.Location
 	Locale   Locale
+	Result   func(kind apitype.CallType, code string) string // A result in the words of a profile; nil: its code's.
+}
+
+// result is the result of a call in words.
+func (v View) result(kind apitype.CallType, code string) string {
+	if v.Result == nil {
+		return Words(code)
+	}
+	return v.Result(kind, code)
 }
 
 // Text is a text with the role that colours it. Colour never carries meaning alone.

@@ -129,7 +129,7 @@ func column[T any](name string, value func(T) string) Column[T] {
 // timeColumn is a time of a record.
 func timeColumn[T any](name, title string, value func(T) *apitype.Time) Column[T] {
 	return Column[T]{
-		Name: name, Title: title,
+		Name: name, Title: title, Time: value,
 		Value: func(record T) string { return exactTime(value(record)) },
 		Cell:  func(record T, v View) Text { return relative(value(record), v) },
 	}

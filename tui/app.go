@@ -101,6 +101,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	a.Env = page.NewEnv(ctx, a, desk.New(o.Options), page.NewStyles(o.Theme, o.NoColor, o.ASCII))
 	a.mouse.on, a.login = o.Mouse, o.Login
 	a.ASCII, a.In, a.Out = o.ASCII, o.In, o.Out
+	a.Spinner = widget.NewSpinner(o.ASCII)
 	if len(o.PledgeActions) > 0 {
 		a.PledgeActions = o.PledgeActions
 	}
@@ -198,8 +199,23 @@ func (a *app) Init() tea.Cmd {
 	return tea.Batch(a.Perform(a.Begin()), a.pages[a.current].Open(), a.tick())
 }
 
-// Update routes a message to whom it concerns.
+// Update routes a message to whom it concerns, and turns the spinner.
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	model, cmd := a.route(msg)
+	return model, tea.Batch(cmd, a.Spinner.Follow(msg, a.waits()))
+}
+
+// waits reports whether what is on screen waits for something.
+func (a *app) waits() bool {
+	for _, shown := range []any{a.pages[a.current], a.Dialog} {
+		if w, may := shown.(page.Waiter); may && w.Waits() {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if a.canvas != nil {
 		a.canvas.Hear(msg)
 	}

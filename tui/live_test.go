@@ -326,10 +326,10 @@ func (w *world) change(t *testing.T, path string) {
 	}
 }
 
-func rowIDs[R page.Row](l *page.List[R]) []apitype.UUID {
+func rowIDs(l *page.List) []apitype.UUID {
 	ids := make([]apitype.UUID, len(l.Rows))
 	for i, row := range l.Rows {
-		ids[i] = row.UUID()
+		ids[i] = row.ID
 	}
 	return ids
 }

@@ -8,7 +8,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"fundesk/tui/desk"
 	"fundesk/tui/page"
+	"fundesk/tui/widget"
 )
 
 // press runs what a key is bound to, or hands it to whoever is being typed at.
@@ -227,8 +229,21 @@ func (a *app) whyNoBatch() string {
 
 // showBatch lists what became of each record of the latest action on several.
 func (a *app) showBatch() tea.Cmd {
-	lines := []string{a.Batch.Summary(), ""}
-	for _, r := range a.Batch.Records {
+	b := a.Batch
+	a.Dialog = &page.Text{Title: b.Label, Now: func(width int) []string { return a.batchLines(b, width) }}
+	return nil
+}
+
+// mostBar is how many cells a bar of progress has.
+const mostBar = 40
+
+func (a *app) batchLines(b *desk.Batch, width int) []string {
+	lines := []string{b.Summary()}
+	if answered := b.Answered(); answered < len(b.Records) {
+		lines = append(lines, widget.Bar(answered, len(b.Records), min(width, mostBar), a.ASCII))
+	}
+	lines = append(lines, "")
+	for _, r := range b.Records {
 		sign := "  "
 		switch {
 		case r.Bad:
@@ -238,6 +253,5 @@ func (a *app) showBatch() tea.Cmd {
 		}
 		lines = append(lines, sign+r.Name+"  "+page.Clean(r.State))
 	}
-	a.Dialog = &page.Text{Title: a.Batch.Label, Lines: lines}
-	return nil
+	return lines
 }

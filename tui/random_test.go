@@ -18,6 +18,7 @@ import (
 	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/page"
+	"fundesk/tui/widget"
 )
 
 // driver runs the model without a program: each command at once, in order.
@@ -33,7 +34,7 @@ func newDriver(t *testing.T, o Options) *driver {
 		t.Fatal(err)
 	}
 	a.tick = func() tea.Cmd { return nil }
-	a.PreviewPause = 0
+	a.PreviewPause, a.Spinner = 0, widget.Spinner{}
 	a.Sender = o.Outbox.Sender(o.Client, outbox.SenderOptions{})
 	d := &driver{t: t, app: a}
 	d.run(a.Init(), 0)
@@ -245,7 +246,7 @@ func TestBulkAsksWithCountAndNames(t *testing.T) {
 
 // windowedFrame is the floor of a frame: the rows in sight in one piece, and nothing
 // else of a program.
-func windowedFrame(rows []page.CallRow, cursor int) string {
+func windowedFrame(rows []page.Row, cursor int) string {
 	const width, height = 120, 40
 	var b strings.Builder
 	b.Grow((width + 8) * height)
@@ -278,8 +279,9 @@ func BenchmarkScreen(b *testing.B) {
 	a.tick = func() tea.Cmd { return nil }
 	const rows = 100_000
 	l := a.pages[page.CallsPage].(*page.Calls)
+	row := page.CallRows(l.Env)
 	for i := range rows {
-		l.Rows = append(l.Rows, benchRow(i))
+		l.Rows = append(l.Rows, row(benchCall(i)))
 	}
 	a.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
 	keys := []tea.KeyPressMsg{keyPress("j"), keyPress("j"), keyPress("k")}
@@ -300,11 +302,11 @@ func BenchmarkScreen(b *testing.B) {
 	}), "frame-allocs")
 }
 
-// benchRow is a row of a long list.
-func benchRow(i int) page.CallRow {
+// benchCall is a call of a long list.
+func benchCall(i int) apitype.Call {
 	person := apitype.Person{FirstName: new("Anna"), LastName: new("Jansen")}
-	return page.NewCallRow(apitype.Call{
+	return apitype.Call{
 		UUID: ids(1, i), Status: apitype.CallRequested, Type: apitype.CallVerification, Person: apitype.Embed(person),
 		RequestedAt: apitype.NewTime(time.Now()), AttemptsCount: i % 4,
-	}, new(desk.Codes))
+	}
 }

@@ -48,7 +48,7 @@ func (b *Batch) isQueued(q queued) {
 // isTakenBack notes that a record's change was undone.
 func (b *Batch) isTakenBack(entry string) {
 	if r := b.find(entry); r != nil {
-		r.State = "taken back"
+		r.State = stateTakenBack
 	}
 }
 
@@ -82,6 +82,20 @@ func (b *Batch) hear(e outbox.Event) bool {
 	}
 	return true
 }
+
+// Answered is how many records it is known of what became of their change: it is done, was
+// refused or put off, or was taken back.
+func (b *Batch) Answered() (n int) {
+	for _, r := range b.Records {
+		if r.Done || r.Bad || r.State == stateTakenBack {
+			n++
+		}
+	}
+	return n
+}
+
+// stateTakenBack is the state of a record whose change was undone.
+const stateTakenBack = "taken back"
 
 // Summary is how far the batch has come, in one line.
 func (b *Batch) Summary() string {

@@ -80,7 +80,7 @@ func (d *Day) GivesTo(p apitype.Pledge) string {
 		to += ", "
 	}
 	to += "since " + d.Locale.Date(p.StartsAt.Local(), "2 January 2006")
-	switch won := Recruitment(p); won {
+	switch won := render.Recruitment(p); won {
 	case "":
 	case "door":
 		to += ", won at the door"
@@ -90,15 +90,6 @@ func (d *Day) GivesTo(p apitype.Pledge) string {
 		to += ", won by " + won
 	}
 	return to
-}
-
-// Recruitment is where or by what a pledge was won, in a word; "" where nobody has said.
-func Recruitment(p apitype.Pledge) string {
-	won := Value(p.RecruitmentType)
-	if won == "d2d" {
-		return "door"
-	}
-	return render.Words(won)
 }
 
 // Address is an address on one line; "" for none.

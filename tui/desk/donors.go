@@ -92,6 +92,9 @@ func (d *Day) DonorsRead() (n int, all bool) {
 	return len(d.search.all), d.search.ended && !d.search.mayBeCut
 }
 
+// IsReadingDonors reports whether more donors are about to come.
+func (d *Day) IsReadingDonors() bool { return d.search.reading }
+
 func (d *Day) readDonors() {
 	s := &d.search
 	if !s.isOpen || s.reading || s.ended || len(s.all) >= s.most {

@@ -1,13 +1,9 @@
 package page
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -15,73 +11,31 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
-	"fundesk/tui/widget"
 )
 
-// CallRow is what the list of calls keeps of a call.
-type CallRow struct {
-	ID           apitype.UUID
-	status, kind interned // The kind and the result as people say them, all cleaned.
-	requestedAt  timestamp
-	name         string
-	result       interned
-	attempts     int32
-	external     bool // Its state is another system's: anything may be done.
-	leftOut      bool // By what the filter looks at here.
+// callRows makes the rows of calls.
+func (e *Env) callRows() *rowMaker[apitype.Call] {
+	about := func(c apitype.Call) Row { return Row{ID: c.UUID, external: c.ExternalMetadata.Pointer() != nil} }
+	return newRowMaker(e, render.CallList(), about, "requestedAt", "person")
 }
 
-// UUID implements Row.
-func (r CallRow) UUID() apitype.UUID { return r.ID }
-
-// Title implements Row.
-func (r CallRow) Title() string { return desk.ShortID(r.ID) + "  " + r.name }
+// CallRows makes rows of calls as the list keeps them.
+func CallRows(e *Env) func(apitype.Call) Row { return e.callRows().row }
 
 // isOpen reports whether the call may still be tried and ended. Spec gaps: C1, C4.
-func (r CallRow) isOpen() bool {
-	return r.external || r.status.String() == string(apitype.CallRequested)
-}
-
-// NewCallRow is what the list keeps of a call, with the words of a profile for its result.
-func NewCallRow(c apitype.Call, codes *desk.Codes) CallRow {
-	row := CallRow{
-		external: c.ExternalMetadata.Pointer() != nil,
-		ID:       c.UUID, status: intern(Clean(string(c.Status))), kind: intern(Clean(render.Words(string(c.Type)))), requestedAt: newTimestamp(c.RequestedAt.Time),
-		attempts: int32(min(c.AttemptsCount, math.MaxInt32)), result: intern(Clean(codes.Words(c.Type, desk.Value(c.Result.Value().ResultCode)))),
-	}
-	if p := c.Person.Pointer(); p != nil {
-		row.name = Clean(render.PersonName(*p))
-	}
-	return row
-}
-
-func (r CallRow) search() string {
-	return r.ID.String() + " " + r.name + " " + r.result.String() + " " + r.kind.String() + " " + r.status.String()
+func isOpen(call Row) bool {
+	return call.external || call.text("status") == string(apitype.CallRequested)
 }
 
 // Calls is the list of calls.
-type Calls struct{ *List[CallRow] }
+type Calls struct{ *List }
 
 // NewCalls is the list of calls.
 func NewCalls(s *Env) *Calls {
-	n := records[CallRow]{
+	m := s.callRows()
+	n := records{
 		page: CallsPage, name: "calls", kind: KindCall, scopes: []Scope{ScopeCalls},
-		columns: []widget.Column[CallRow]{
-			{Title: " Call", Width: 9, Text: func(b []byte, r CallRow) []byte { return desk.AppendShortID(append(b, ' '), r.ID) }},
-			{Title: "Status", Width: 9, Text: func(b []byte, r CallRow) []byte { return append(b, r.status.String()...) }},
-			{Title: "Person", Width: 14, Grow: true, Text: func(b []byte, r CallRow) []byte { return append(b, r.name...) }},
-			{Title: "Type", Width: 12, Text: func(b []byte, r CallRow) []byte { return append(b, r.kind.String()...) }},
-			{
-				Title: "Asked", Width: 5, Right: true, Compare: func(a, b CallRow) int { return cmp.Compare(b.requestedAt, a.requestedAt) },
-				Text: func(b []byte, r CallRow) []byte { return render.AppendAge(b, s.Now().Sub(r.requestedAt.time())) },
-			},
-			{
-				Title: "Tries", Width: 5, Right: true, Compare: func(a, b CallRow) int { return cmp.Compare(a.attempts, b.attempts) },
-				Text: func(b []byte, r CallRow) []byte { return strconv.AppendInt(b, int64(r.attempts), 10) },
-			},
-			{Title: "Result", Width: 10, Grow: true, Text: func(b []byte, r CallRow) []byte { return append(b, r.result.String()...) }},
-		},
-		search: CallRow.search,
-		order:  func(r CallRow) time.Time { return r.requestedAt.time() },
+		columns: m.columns(), search: Row.search,
 		Hint: []string{
 			"by the service: " + strings.Join(filterNames(apitype.CallFilters()), " "),
 			"local, over what is read: " + strings.Join(filterNames(apitype.CallSelections()), " ") + ", and words; for example: status=requested type=winback requestedAfter=7d",
@@ -104,7 +58,7 @@ func (v *Calls) Work() tea.Cmd {
 
 // callQuery understands a filter on calls. The interface has no filter for status, type
 // and person: they look through what was read.
-func (e *Env) callQuery(text string) (query[CallRow], error) {
+func (e *Env) callQuery(text string) (query, error) {
 	local := filterNames(apitype.CallSelections())
 	t, o, err := readFilter(text, e.Now(), apitype.CallFilters(), local...)
 	o.Include = []string{apitype.IncludePerson}
@@ -116,35 +70,37 @@ func (e *Env) callQuery(text string) (query[CallRow], error) {
 		err = o.Validate().Err()
 	}
 	if err != nil {
-		return query[CallRow]{}, err
+		return query{}, err
 	}
-	var more func(CallRow) bool
+	m := e.callRows()
+	var more func(Row) bool
 	if !selection.IsEmpty() {
-		more = func(r CallRow) bool { return !r.leftOut }
+		about := m.about
+		m.about = func(c apitype.Call) Row {
+			row := about(c)
+			row.leftOut = !selection.Passes(c)
+			return row
+		}
+		more = func(r Row) bool { return !r.leftOut }
 	}
-	newRow := func(c apitype.Call) CallRow {
-		row := NewCallRow(c, e.Codes)
-		row.leftOut = !selection.Passes(c)
-		return row
-	}
-	return query[CallRow]{
-		keep: keepTerms(t, CallRow.search, more), says: t.says(local...),
-		changed: func(ctx context.Context, since apitype.Time) ([]CallRow, error) {
+	return query{
+		keep: keepTerms(t, Row.search, more), says: t.says(local...),
+		changed: func(ctx context.Context, since apitype.Time) ([]Row, error) {
 			o := o
 			o.UpdatedAfter = later(o.UpdatedAfter, since)
-			return readUpdates(e.Client, newRow, e.Client.Calls.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
+			return m.changed(e.Client.Calls.All(ctx, o, mostChanged))
 		},
-		fetch: func(ctx context.Context, after string) (batch[CallRow], error) {
+		fetch: m.fetch(func(ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Call], error) {
 			o := o
-			o.Paging = apitype.Paging{First: new(ListPage), After: after}
-			return readBatch(newRow)(e.Client.Calls.List(ctx, o))
-		},
+			o.Paging = p
+			return e.Client.Calls.List(ctx, o)
+		}),
 	}, nil
 }
 
 // callBulk are the actions on several calls.
-func (e *Env) callBulk(rows []CallRow, sent func()) []Option {
-	t := targetsOf(rows, sent, CallRow.isOpen)
+func (e *Env) callBulk(rows []Row, sent func()) []Option {
+	t := targetsOf(rows, sent, isOpen)
 	return []Option{
 		e.askEach("Record an attempt", t, func(id apitype.UUID, name string) desk.Change { return e.Attempt(id, "attempt: "+name) }),
 		e.askEach("Cancel the calls", t, func(id apitype.UUID, name string) desk.Change { return e.Cancel(id, "cancel: "+name) }),

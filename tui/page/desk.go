@@ -17,13 +17,16 @@ type Desk struct {
 	notes   widget.TextArea
 	writing bool         // The notes have the focus.
 	shown   apitype.UUID // The call on screen; zero when none is.
-	top     int          // The first line in sight.
+	view    widget.Scroll
 	layout  Layout
 	ahead   int // Keys that wait for the call that is being read.
 }
 
 // NewDesk is the page of the Desk.
 func NewDesk(s *Env) *Desk { return &Desk{Env: s} }
+
+// Waits implements Waiter.
+func (d *Desk) Waits() bool { return d.IsReading() }
 
 // Open implements Page.
 func (d *Desk) Open() tea.Cmd { return nil }
@@ -59,7 +62,7 @@ func (d *Desk) Follow(inFront bool) {
 		id = d.Call.UUID
 	}
 	if id != d.shown {
-		d.shown, d.writing, d.top = id, false, 0
+		d.shown, d.writing, d.view = id, false, widget.Scroll{}
 		if _, asked := d.Dialog.(Inline); asked {
 			d.Dialog = nil // Its answer would be for another call.
 		}
@@ -173,7 +176,7 @@ func (d *Desk) OpenPledge() tea.Cmd {
 
 // Scroll implements Page.
 func (d *Desk) Scroll(by Step) tea.Cmd {
-	d.top = max(d.top+rowsOf(by, max(d.layout.Body/2, 1), 0), 0)
+	d.view.By(rowsOf(by, max(d.layout.Body/2, 1), 0))
 	return nil
 }
 

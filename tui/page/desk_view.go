@@ -42,11 +42,10 @@ func (d *Desk) callPane(width, height int) []string {
 	formLines := d.formLines(width, min(max(8, height/4), max(height-10, 2)))
 	room := max(height-len(formLines), 0)
 	facts := d.facts(width, room)
-	d.top = min(d.top, max(len(facts)-room, 0))
-	shown := facts[d.top:]
-	lines := widget.Block(shown, width, room)
-	if len(shown) > room && room > 0 {
-		more := fmt.Sprintf("… %d more, j scrolls", len(shown)-room+1)
+	d.view.Set(facts, width, room)
+	lines := widget.Block(d.view.Lines(), width, room)
+	if below := d.view.Below(); below > 0 && room > 0 {
+		more := fmt.Sprintf("… %d more, j scrolls", below+1)
 		lines[room-1] = d.Styles.Dim(widget.Fit(more, width))
 	}
 	return append(lines, widget.Block(formLines, width, height-room)...)
@@ -60,11 +59,11 @@ func (d *Desk) startLines(width int) []string {
 	case d.Wanted && d.Offline != "":
 		lines = append(lines, " the next call comes as soon as the service answers")
 	case d.Wanted:
-		lines = append(lines, " looking for the oldest requested call…"+d.aheadText())
+		lines = append(lines, " looking for the oldest requested call"+d.Spinner.Sign()+d.aheadText())
 	case d.NoneLeft:
 		lines = append(lines, " No requested call is left that may be rung now.", " "+s.Key(d.KeyOf(ActSkipped))+" shows those that were passed over, and why.")
 	case d.Taking && d.Offline == "":
-		lines = append(lines, " reading…"+d.aheadText())
+		lines = append(lines, " reading"+d.Spinner.Sign()+d.aheadText())
 	default:
 		lines = append(lines, " "+s.Key(d.KeyOf(ActNext))+"  take the next call")
 	}

@@ -35,7 +35,7 @@ type detail struct {
 	ready  bool
 	failed error
 	cursor int // Index of the chosen field.
-	top    int // First line in sight.
+	view   widget.Scroll
 	from   int // Index of the page that esc goes back to; noPage: the list.
 	// Beside a list it is drawn with every key, and the same most of the time.
 	beside      []string
@@ -137,16 +137,16 @@ func (r *record) readCalls(ctx context.Context, client *apiclient.Client) error 
 }
 
 // show opens a record above the list.
-func (l *List[R]) show(ref Reference) tea.Cmd { return l.ShowFrom(ref, NoPage) }
+func (l *List) show(ref Reference) tea.Cmd { return l.ShowFrom(ref, NoPage) }
 
 // ShowFrom is show for a record that another page has asked for.
-func (l *List[R]) ShowFrom(ref Reference, from int) tea.Cmd {
+func (l *List) ShowFrom(ref Reference, from int) tea.Cmd {
 	d := &detail{ref: ref, from: from}
 	l.stack = append(l.stack, d)
 	return l.readDetail(d)
 }
 
-func (l *List[R]) readDetail(d *detail) tea.Cmd {
+func (l *List) readDetail(d *detail) tea.Cmd {
 	l.detailSeq++
 	d.seq = l.detailSeq
 	return l.load(l.page, d.seq, func(ctx context.Context) (any, error) { return readRecord(ctx, l.Client, d.ref) })
@@ -206,8 +206,10 @@ func (d *detail) lines(s *Env, width, height int, focus bool) []string {
 			}
 		}
 		return widget.Block(lines, width, height)
-	case !d.ready:
+	case !d.ready && !focus:
 		return widget.Block(append(lines, s.Styles.Dim("reading…")), width, height)
+	case !d.ready:
+		return widget.Block(append(lines, s.Styles.Dim("reading"+s.Spinner.Sign())), width, height)
 	}
 	var all []string
 	first, last := 0, 0
@@ -230,13 +232,11 @@ func (d *detail) lines(s *Env, width, height int, focus bool) []string {
 			all = append(all, sign+line)
 		}
 	}
-	room := height - 1
+	d.view.Set(all, width, height-1)
 	if focus {
-		d.top = min(d.top, first)
-		d.top = max(d.top, last-room)
+		d.view.Keep(first, last)
 	}
-	d.top = max(min(d.top, len(all)-room), 0)
-	return widget.Block(append(lines, all[d.top:]...), width, height)
+	return widget.Block(append(lines, d.view.Lines()...), width, height)
 }
 
 // describe is an error with its details, for a dialog.

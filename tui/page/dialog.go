@@ -375,7 +375,8 @@ func (p *Prompt) View(s Styles, width, _ int) (string, []string) {
 type Text struct {
 	Title string
 	Lines []string
-	top   int
+	Now   func(width int) []string // Lines that change with time; nil: Lines.
+	view  widget.Scroll
 }
 
 // Hints implements Dialog.
@@ -385,9 +386,9 @@ func (t *Text) Hints() []Hint { return []Hint{{"esc", "close"}} }
 func (t *Text) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	switch msg.String() {
 	case "j", "down":
-		t.top++
+		t.view.By(1)
 	case "k", "up":
-		t.top = max(t.top-1, 0)
+		t.view.By(-1)
 	case "esc", "q", "n", "enter", "ctrl+c":
 		return Closes, nil
 	}
@@ -396,16 +397,15 @@ func (t *Text) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 
 // View implements Dialog.
 func (t *Text) View(s Styles, width, height int) (string, []string) {
+	if t.Now != nil {
+		t.Lines = t.Now(width)
+	}
 	var lines []string
 	for _, line := range t.Lines {
 		lines = append(lines, widget.Wrap(line, width)...)
 	}
-	t.top = min(t.top, max(len(lines)-height+1, 0))
-	shown := lines[t.top:]
-	if len(shown) > height-1 {
-		shown = shown[:max(height-1, 0)]
-	}
-	return t.Title, append(append([]string(nil), shown...), s.Dim("j/k scroll, esc closes"))
+	t.view.Set(lines, width, min(len(lines), height-1))
+	return t.Title, append(t.view.Lines(), s.Dim("j/k scroll, esc closes"))
 }
 
 // askedRating asks for a rating from 0 to 10. It never stands in the way: what is no

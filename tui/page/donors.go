@@ -68,7 +68,7 @@ func (d *donors) read(ctx context.Context, client *apiclient.Client, pledges []a
 }
 
 // missing are the pledges whose donors are not known.
-func (d *donors) missing(rows []PledgeRow) (ids []apitype.UUID) {
+func (d *donors) missing(rows []Row) (ids []apitype.UUID) {
 	for _, row := range rows {
 		if _, known := d.of(row.ID); !known {
 			ids = append(ids, row.ID)
@@ -78,7 +78,7 @@ func (d *donors) missing(rows []PledgeRow) (ids []apitype.UUID) {
 }
 
 // readDonors reads the donors of the rows in sight.
-func (v *Pledges) readDonors(rows []PledgeRow) tea.Cmd {
+func (v *Pledges) readDonors(rows []Row) tea.Cmd {
 	ids := v.donors.missing(rows)
 	if len(ids) == 0 {
 		return nil
@@ -87,8 +87,8 @@ func (v *Pledges) readDonors(rows []PledgeRow) tea.Cmd {
 }
 
 // withDonors is a fetch that brings the donors, too: they are searched.
-func (d *donors) withDonors(client *apiclient.Client, fetch func(context.Context, string) (batch[PledgeRow], error)) func(context.Context, string) (batch[PledgeRow], error) {
-	return func(ctx context.Context, after string) (batch[PledgeRow], error) {
+func (d *donors) withDonors(client *apiclient.Client, fetch func(context.Context, string) (batch, error)) func(context.Context, string) (batch, error) {
+	return func(ctx context.Context, after string) (batch, error) {
 		b, err := fetch(ctx, after)
 		if err == nil {
 			err = d.read(ctx, client, d.missing(b.rows))

@@ -40,11 +40,11 @@ func parseFilter(text string, now time.Time, known ...string) (parsedFilter, err
 }
 
 // keepTerms is the local part that looks for terms; nil when there are none.
-func keepTerms[R any](t parsedFilter, search func(R) string, more func(R) bool) func(R) bool {
+func keepTerms(t parsedFilter, search func(Row) string, more func(Row) bool) func(Row) bool {
 	if len(t.terms) == 0 && more == nil {
 		return nil
 	}
-	return func(row R) bool {
+	return func(row Row) bool {
 		return (more == nil || more(row)) && (len(t.terms) == 0 || desk.Finds(search(row), t.terms))
 	}
 }

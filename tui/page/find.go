@@ -61,6 +61,9 @@ func (f *finder) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	return Stays, nil
 }
 
+// Waits implements Waiter.
+func (f *finder) Waits() bool { return f.desk.IsReadingDonors() }
+
 // Hints implements Dialog.
 func (f *finder) Hints() []Hint {
 	hints := []Hint{{"esc", "close"}}
@@ -108,6 +111,9 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 		note = fmt.Sprintf("only the newest %s; ctrl+r reads %d more", render.Plural(n, "donor", "donors"), desk.DonorsAtOnce)
 	case !all:
 		note += " so far"
+		if f.Waits() {
+			note += f.desk.Spinner.Sign()
+		}
 	case len(found) == 0 && !f.editor.IsEmpty():
 		note = "nobody of " + render.Plural(n, "donor", "donors") + " has that name or number"
 	}

@@ -46,27 +46,10 @@ type floorRead struct {
 	waiting []waitingType
 }
 
-// floorColumns are the columns of the agents as the command shows them, with their cells.
-var floorColumns = []struct {
-	name  string
-	width int
-}{{"userUuid", 9}, {"type", 12}, {"takenAt", 8}, {"taken", 5}, {"completed", 7}, {"attempts", 8}, {"released", 10}, {"byResult", 12}}
-
 // NewFloor is the page of the floor.
 func NewFloor(s *Env) *Floor {
 	v := &Floor{Env: s, layout: NewLayout(80, 24)}
-	for _, shown := range floorColumns {
-		all := render.QueueAgentColumns()
-		c := all[slices.IndexFunc(all, func(c render.Column[apitype.QueueAgent]) bool { return c.Name == shown.name })]
-		title := cmp.Or(c.Title, c.Name)
-		column := widget.Column[apitype.QueueAgent]{Title: strings.ToUpper(title[:1]) + title[1:], Width: shown.width, Right: c.Right, Grow: c.Flexible && !c.Default}
-		column.Text = func(b []byte, a apitype.QueueAgent) []byte { return append(b, c.In(a, s.view()).Text...) }
-		if shown.name == "userUuid" {
-			column.Title = " " + column.Title
-			column.Text = func(b []byte, a apitype.QueueAgent) []byte { return append(append(b, ' '), s.agentName(a.UserUUID)...) }
-		}
-		v.table.Columns = append(v.table.Columns, column)
-	}
+	v.table.Columns = columnsOf(s, render.QueueAgentList(s.agentName))
 	return v
 }
 
@@ -81,7 +64,8 @@ func (e *Env) agentName(id apitype.UUID) string {
 
 // view is how values are shown here.
 func (e *Env) view() render.View {
-	return render.View{Now: e.Now(), Location: e.Now().Location(), Locale: e.Locale}
+	now := e.Now()
+	return render.View{Now: now, Location: now.Location(), Locale: e.Locale, Result: e.Codes.Words}
 }
 
 // Open implements Page.
@@ -177,12 +161,15 @@ func compareIdle(a, b apitype.QueueAgent) int {
 	}
 }
 
+// Waits implements Waiter.
+func (v *Floor) Waits() bool { return v.reading && !v.read }
+
 // Lines implements Page.
 func (v *Floor) Lines(l Layout) []string {
 	s := v.Styles
 	switch {
 	case !v.read:
-		return []string{"", s.Dim(" reading the floor…")}
+		return []string{"", s.Dim(" reading the floor" + v.Spinner.Sign())}
 	case v.noQueue:
 		return append([]string{""}, widget.Wrap(" The service has no queue: it does not know who rings, nor what waits. "+v.KeyOf("page-stats")+" counts what was done.", l.Width)...)
 	}

@@ -21,48 +21,45 @@ const (
 	listSearchMax = 200 // Pages that a local filter reads in one go.
 )
 
-// records is what a list page must be told about its records; R is a row, as small as
-// its columns allow.
-type records[R Row] struct {
+// records is what a list page must be told about its records.
+type records struct {
 	page    int
 	name    string // Plural, for messages.
 	kind    Kind
-	columns []widget.Column[R]
+	columns []column
 	fields  []filterField // That a filter may name.
 	// parse reads a filter; its error says what is wrong with it.
-	parse func(text string) (query[R], error)
+	parse func(text string) (query, error)
 	// hint says in the interface's terms what can be filtered, and who does it.
 	Hint []string
 	// search is the text of a record that words are looked for in.
-	search func(R) string
+	search func(Row) string
 	// inSight is told of rows that the cursor has paused among; nil: nobody asks.
-	inSight func(rows []R) tea.Cmd
+	inSight func(rows []Row) tea.Cmd
 	// bulk are the actions on marked records.
-	bulk func(rows []R, sent func()) []Option
-	// order is the time that the list is sorted by.
-	order  func(R) time.Time
+	bulk   func(rows []Row, sent func()) []Option
 	scopes []Scope
 }
 
 // query is a filter that was understood.
-type query[R any] struct {
-	fetch func(ctx context.Context, after string) (batch[R], error)
+type query struct {
+	fetch func(ctx context.Context, after string) (batch, error)
 	// changed reads what has changed or come since a time, newest first; nil: the
 	// interface cannot tell for this filter.
-	changed func(ctx context.Context, since apitype.Time) ([]R, error)
-	keep    func(R) bool // The local part; nil: none.
-	remains func(R) bool // The service's part, as far as a change may end it; nil: none may.
-	says    string       // Which part the service does, and which is local.
+	changed func(ctx context.Context, since apitype.Time) ([]Row, error)
+	keep    func(Row) bool // The local part; nil: none.
+	remains func(Row) bool // The service's part, as far as a change may end it; nil: none may.
+	says    string         // Which part the service does, and which is local.
 }
 
 // passes reports whether a record that has changed belongs here.
-func (q query[R]) passes(row R) bool {
+func (q query) passes(row Row) bool {
 	return (q.keep == nil || q.keep(row)) && (q.remains == nil || q.remains(row))
 }
 
 // batch is one page of rows.
-type batch[R any] struct {
-	rows   []R
+type batch struct {
+	rows   []Row
 	cursor string
 	more   bool
 	// mayBeCut says that nothing tells whether these are all. Spec gap: L9.
@@ -71,14 +68,14 @@ type batch[R any] struct {
 
 // List is a page of records: a window on what was read so far, a filter, marks, and the
 // records opened from it.
-type List[R Row] struct {
+type List struct {
 	*Env
-	records[R]
-	table     widget.Table[R]
-	Rows      []R // Read so far, those that the filter passes.
-	arranged  arranged[R]
+	records
+	table     widget.Table[Row]
+	Rows      []Row // Read so far, those that the filter passes.
+	arranged  arranged
 	marking   markRange
-	query     query[R]
+	query     query
 	filter    string
 	filters   []string // Used before, the latest last.
 	cursor    string
@@ -102,8 +99,8 @@ type List[R Row] struct {
 	layout    Layout
 }
 
-func newList[R Row](s *Env, n records[R]) *List[R] {
-	l := &List[R]{Env: s, records: n, Marks: map[apitype.UUID]bool{}, layout: NewLayout(80, 24)}
+func newList(s *Env, n records) *List {
+	l := &List{Env: s, records: n, Marks: map[apitype.UUID]bool{}, layout: NewLayout(80, 24)}
 	l.arranged.by = -1
 	l.showColumns()
 	l.table.SetHeight(l.layout.Body - 2)
@@ -112,7 +109,7 @@ func newList[R Row](s *Env, n records[R]) *List[R] {
 }
 
 // Open implements Page.
-func (l *List[R]) Open() tea.Cmd {
+func (l *List) Open() tea.Cmd {
 	if l.loaded || l.loading {
 		return nil
 	}
@@ -127,7 +124,7 @@ type refreshed struct {
 }
 
 // restart reads the list from its beginning.
-func (l *List[R]) restart() tea.Cmd {
+func (l *List) restart() tea.Cmd {
 	l.Rows, l.preview, l.refreshed = nil, nil, refreshed{depth: -1}
 	l.arrange()
 	return l.reread()
@@ -135,19 +132,19 @@ func (l *List[R]) restart() tea.Cmd {
 
 // reload is restart that keeps the rows until the new ones are there, and the cursor
 // on its record.
-func (l *List[R]) reload() tea.Cmd {
+func (l *List) reload() tea.Cmd {
 	l.refreshed = refreshed{old: true, depth: -1}
 	return l.reread()
 }
 
-func (l *List[R]) reread() tea.Cmd {
+func (l *List) reread() tea.Cmd {
 	l.seq++
 	l.cursor, l.More, l.loading, l.read, l.searchN, l.moves = "", true, false, 0, 0, 0
 	l.coming, l.since, l.lastRead, l.polled = nil, apitype.NewTime(l.Now()), time.Time{}, map[apitype.UUID]bool{}
 	return l.fetchMore()
 }
 
-func (l *List[R]) fetchMore() tea.Cmd {
+func (l *List) fetchMore() tea.Cmd {
 	if l.loading || !l.More {
 		return nil
 	}
@@ -157,7 +154,7 @@ func (l *List[R]) fetchMore() tea.Cmd {
 }
 
 // wantsMore reads on when the cursor comes near the end of what is loaded.
-func (l *List[R]) wantsMore() tea.Cmd {
+func (l *List) wantsMore() tea.Cmd {
 	if (l.table.Cursor()+l.table.Height())*100 >= len(l.shown())*listAhead {
 		return l.fetchMore()
 	}
@@ -165,17 +162,17 @@ func (l *List[R]) wantsMore() tea.Cmd {
 }
 
 // Resize implements Page.
-func (l *List[R]) Resize(layout Layout) {
+func (l *List) Resize(layout Layout) {
 	l.layout = layout
 	l.table.SetHeight(layout.Body - 2)
 	l.table.Place(l.table.Cursor(), len(l.shown()))
 }
 
 // Scopes implements Page.
-func (l *List[R]) Scopes() []Scope { return append(slices.Clone(l.records.scopes), ScopeLists) }
+func (l *List) Scopes() []Scope { return append(slices.Clone(l.records.scopes), ScopeLists) }
 
 // Front is the record in front, nil when the list is.
-func (l *List[R]) Front() *detail {
+func (l *List) Front() *detail {
 	if len(l.stack) == 0 {
 		return nil
 	}
@@ -183,17 +180,16 @@ func (l *List[R]) Front() *detail {
 }
 
 // Chosen is the row under the cursor.
-func (l *List[R]) Chosen() (R, bool) {
-	var none R
+func (l *List) Chosen() (Row, bool) {
 	rows := l.shown()
 	if l.table.Cursor() >= len(rows) {
-		return none, false
+		return Row{}, false
 	}
 	return rows[l.table.Cursor()], true
 }
 
 // Target is the record that an action is about: the one in front, or the row.
-func (l *List[R]) Target() (Reference, bool) {
+func (l *List) Target() (Reference, bool) {
 	if d := l.Front(); d != nil {
 		return d.ref, true
 	}
@@ -201,20 +197,20 @@ func (l *List[R]) Target() (Reference, bool) {
 	if !ok {
 		return Reference{}, false
 	}
-	return Reference{l.kind, row.UUID()}, true
+	return Reference{l.kind, row.ID}, true
 }
 
 // Receive takes in a page, or a record.
-func (l *List[R]) Receive(r Result) tea.Cmd {
+func (l *List) Receive(r Result) tea.Cmd {
 	switch value := r.value.(type) {
-	case batch[R]:
+	case batch:
 		if r.seq != l.seq {
 			return nil
 		}
 		return l.onBatch(value, r.err)
 	case record:
 		return l.onRecord(r.seq, value, r.err)
-	case updates[R]:
+	case updates:
 		if r.seq == l.seq {
 			return l.onUpdates(value, r.err)
 		}
@@ -226,7 +222,7 @@ func (l *List[R]) Receive(r Result) tea.Cmd {
 	return nil
 }
 
-func (l *List[R]) onBatch(b batch[R], err error) tea.Cmd {
+func (l *List) onBatch(b batch, err error) tea.Cmd {
 	l.loading = false
 	if err != nil {
 		l.FailRead("cannot read the "+l.name, err)
@@ -240,16 +236,16 @@ func (l *List[R]) onBatch(b batch[R], err error) tea.Cmd {
 	if l.refreshed.old {
 		l.refreshed = refreshed{depth: l.table.Cursor()}
 		if row, ok := l.Chosen(); ok {
-			l.refreshed.id = row.UUID()
+			l.refreshed.id = row.ID
 		}
 		l.Rows = nil
 	}
 	if n := len(b.rows); n > 0 {
-		l.lastRead = l.order(b.rows[n-1])
+		l.lastRead = b.rows[n-1].at()
 	}
 	before := len(l.Rows)
 	for _, row := range b.rows {
-		if (l.query.keep == nil || l.query.keep(row)) && !l.polled[row.UUID()] {
+		if (l.query.keep == nil || l.query.keep(row)) && !l.polled[row.ID] {
 			l.Rows = append(l.Rows, row)
 		}
 	}
@@ -271,7 +267,7 @@ func (l *List[R]) onBatch(b batch[R], err error) tea.Cmd {
 
 // findCursor puts the cursor back on its record after a refresh; it reports whether
 // more has to be read for that.
-func (l *List[R]) findCursor() bool {
+func (l *List) findCursor() bool {
 	r := &l.refreshed
 	if r.depth < 0 {
 		return false
@@ -290,15 +286,15 @@ func (l *List[R]) findCursor() bool {
 }
 
 // Lines draws the record in front, or the list, from 100 columns with a preview.
-func (l *List[R]) Lines(layout Layout) []string {
+func (l *List) Lines(layout Layout) []string {
 	if d := l.Front(); d != nil {
 		return d.lines(l.Env, layout.Width, layout.Body, true)
 	}
 	width := l.width(layout)
 	lines := []string{l.summary(width)}
 	s := l.Styles
-	lines = append(lines, l.table.Lines(l.shown(), width, s.head, func(row R, chosen bool, line string) string {
-		if l.Marks[row.UUID()] {
+	lines = append(lines, l.table.Lines(l.shown(), width, s.head, func(row Row, chosen bool, line string) string {
+		if l.Marks[row.ID] {
 			line = s.mark + widget.Fit(strings.TrimPrefix(line, " "), width-1)
 			if !chosen {
 				return s.marked(line)
@@ -324,22 +320,30 @@ func (l *List[R]) Lines(layout Layout) []string {
 }
 
 // width is that of the list, beside which there may be a preview.
-func (l *List[R]) width(layout Layout) int {
+func (l *List) width(layout Layout) int {
 	if layout.Panes == 1 {
 		return layout.Width
 	}
 	return min(max(layout.Width*3/5-ruleWidth+layout.Shift, leastPane), layout.Width-leastPane-ruleWidth)
 }
 
+// Waits implements Waiter.
+func (l *List) Waits() bool {
+	if d := l.Front(); d != nil {
+		return !d.ready && d.failed == nil
+	}
+	return l.loading
+}
+
 // summary says how much of the list is here, and what filters it.
-func (l *List[R]) summary(width int) string {
+func (l *List) summary(width int) string {
 	text := " " + render.Plural(len(l.shown()), strings.TrimSuffix(l.name, "s"), l.name)
 	if l.query.keep != nil || len(l.arranged.terms) > 0 {
 		text += fmt.Sprintf(" of %d read", l.read)
 	}
 	switch {
 	case l.loading:
-		text += ", reading…"
+		text += ", reading" + l.Spinner.Sign()
 	case l.More:
 		text += ", more follow"
 	case l.mayBeCut:
@@ -364,4 +368,4 @@ func (l *List[R]) summary(width int) string {
 }
 
 // Cursor is the index of the chosen row.
-func (l *List[R]) Cursor() int { return l.table.Cursor() }
+func (l *List) Cursor() int { return l.table.Cursor() }

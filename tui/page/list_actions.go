@@ -38,7 +38,7 @@ type Lister interface {
 }
 
 // WhyNotBack says why there is nothing to go back from.
-func (l *List[R]) WhyNotBack() string {
+func (l *List) WhyNotBack() string {
 	if len(l.stack) == 0 && len(l.Marks) == 0 && l.filter == "" {
 		return "this is the list already"
 	}
@@ -46,7 +46,7 @@ func (l *List[R]) WhyNotBack() string {
 }
 
 // WhyNotFilter says why the list cannot be filtered now.
-func (l *List[R]) WhyNotFilter() string {
+func (l *List) WhyNotFilter() string {
 	if len(l.stack) > 0 {
 		return "go back to the list first: esc"
 	}
@@ -54,7 +54,7 @@ func (l *List[R]) WhyNotFilter() string {
 }
 
 // WhyNotMark says why no record can be marked or acted on now.
-func (l *List[R]) WhyNotMark() string {
+func (l *List) WhyNotMark() string {
 	if len(l.Rows) == 0 {
 		return "there is no record to mark"
 	}
@@ -62,7 +62,7 @@ func (l *List[R]) WhyNotMark() string {
 }
 
 // WhyNotOpen implements Opener.
-func (l *List[R]) WhyNotOpen() string {
+func (l *List) WhyNotOpen() string {
 	if d := l.Front(); d != nil {
 		if f, ok := d.chosen(d.fields(l.Env)); !ok || !f.leads() {
 			return "this line points to no other record"
@@ -72,7 +72,7 @@ func (l *List[R]) WhyNotOpen() string {
 }
 
 // WhyNotCopy implements Copier.
-func (l *List[R]) WhyNotCopy() string {
+func (l *List) WhyNotCopy() string {
 	if d := l.Front(); d != nil {
 		if f, ok := d.chosen(d.fields(l.Env)); !ok || f.head {
 			return "there is nothing to copy on this line"
@@ -81,7 +81,7 @@ func (l *List[R]) WhyNotCopy() string {
 	return l.whyNoRecord()
 }
 
-func (l *List[R]) whyNoRecord() string {
+func (l *List) whyNoRecord() string {
 	if _, ok := l.Target(); !ok {
 		return "no record is chosen"
 	}
@@ -89,7 +89,7 @@ func (l *List[R]) whyNoRecord() string {
 }
 
 // whyNotOf is what speaks against an action on records of one kind alone.
-func (l *List[R]) whyNotOf(only Kind, why string) string {
+func (l *List) whyNotOf(only Kind, why string) string {
 	if ref, ok := l.Target(); ok && ref.Kind != only {
 		return why
 	}
@@ -97,7 +97,7 @@ func (l *List[R]) whyNotOf(only Kind, why string) string {
 }
 
 // Refresh implements Page.
-func (l *List[R]) Refresh() tea.Cmd {
+func (l *List) Refresh() tea.Cmd {
 	if d := l.Front(); d != nil {
 		return l.readDetail(d)
 	}
@@ -105,7 +105,7 @@ func (l *List[R]) Refresh() tea.Cmd {
 }
 
 // Scroll implements Page.
-func (l *List[R]) Scroll(by Step) tea.Cmd {
+func (l *List) Scroll(by Step) tea.Cmd {
 	if d := l.Front(); d != nil {
 		fields := d.fields(l.Env)
 		d.move(rowsOf(by, max(l.layout.Body-2, 1), len(fields)), fields)
@@ -117,7 +117,7 @@ func (l *List[R]) Scroll(by Step) tea.Cmd {
 }
 
 // OpenRecord opens the record under the cursor, or the one that the chosen line points to.
-func (l *List[R]) OpenRecord() tea.Cmd {
+func (l *List) OpenRecord() tea.Cmd {
 	if d := l.Front(); d != nil {
 		f, _ := d.chosen(d.fields(l.Env))
 		if f.to == nil {
@@ -130,7 +130,7 @@ func (l *List[R]) OpenRecord() tea.Cmd {
 }
 
 // CopyRecord copies the identifier of the record, or the chosen line.
-func (l *List[R]) CopyRecord() tea.Cmd {
+func (l *List) CopyRecord() tea.Cmd {
 	if d := l.Front(); d != nil {
 		f, _ := d.chosen(d.fields(l.Env))
 		if f.copy == "" {
@@ -143,7 +143,7 @@ func (l *List[R]) CopyRecord() tea.Cmd {
 }
 
 // Back leaves the record in front, the marks or the filter.
-func (l *List[R]) Back() tea.Cmd {
+func (l *List) Back() tea.Cmd {
 	switch d := l.Front(); {
 	case d != nil:
 		l.stack = l.stack[:len(l.stack)-1]
@@ -169,7 +169,7 @@ type Clicked interface {
 const rowsFrom = 2
 
 // Click implements Clicked.
-func (l *List[R]) Click(x, y int) (cmd tea.Cmd, onRow bool) {
+func (l *List) Click(x, y int) (cmd tea.Cmd, onRow bool) {
 	if l.Front() != nil || x >= l.width(l.layout) || !l.table.Click(y-rowsFrom, len(l.shown())) {
 		return nil, false
 	}
@@ -178,9 +178,9 @@ func (l *List[R]) Click(x, y int) (cmd tea.Cmd, onRow bool) {
 }
 
 // MarkRow marks the row under the cursor and goes on.
-func (l *List[R]) MarkRow() tea.Cmd {
+func (l *List) MarkRow() tea.Cmd {
 	if row, ok := l.Chosen(); ok {
-		l.toggle(row.UUID())
+		l.toggle(row.ID)
 		l.marking = markRange{}
 		l.moveBy(1)
 	}
@@ -188,17 +188,17 @@ func (l *List[R]) MarkRow() tea.Cmd {
 }
 
 // moveBy moves the cursor by rows, with the range that is being marked.
-func (l *List[R]) moveBy(rows int) {
+func (l *List) moveBy(rows int) {
 	l.table.Move(rows, len(l.shown()))
 	l.followRange()
 }
 
-func (l *List[R]) clearMarks() {
+func (l *List) clearMarks() {
 	clear(l.Marks)
 	l.marking = markRange{}
 }
 
-func (l *List[R]) toggle(id apitype.UUID) {
+func (l *List) toggle(id apitype.UUID) {
 	if l.Marks[id] {
 		delete(l.Marks, id)
 	} else {
@@ -207,17 +207,17 @@ func (l *List[R]) toggle(id apitype.UUID) {
 }
 
 // AskBulk offers the actions on the marked records, or the one under the cursor.
-func (l *List[R]) AskBulk() tea.Cmd {
-	var rows []R
+func (l *List) AskBulk() tea.Cmd {
+	var rows []Row
 	seen := map[apitype.UUID]bool{}
 	for _, row := range l.shown() { // A service may list a record on two pages: once is enough.
-		if id := row.UUID(); l.Marks[id] && !seen[id] {
+		if id := row.ID; l.Marks[id] && !seen[id] {
 			seen[id] = true
 			rows = append(rows, row)
 		}
 	}
 	if row, ok := l.Chosen(); ok && len(rows) == 0 {
-		rows = []R{row}
+		rows = []Row{row}
 	}
 	l.Dialog = NewChoice(render.Plural(len(rows), strings.TrimSuffix(l.name, "s"), l.name), "asks again before it does anything", l.bulk(rows, l.clearMarks))
 	return nil
@@ -234,19 +234,12 @@ type targets struct {
 	sent  func() // Told when the action was confirmed; nil: nobody asks.
 }
 
-// Row is a record of a list.
-type Row interface {
-	UUID() apitype.UUID
-	// Title names it in a question.
-	Title() string
-}
-
 // targetsOf are the rows that an action is allowed for; nil allows it for all.
-func targetsOf[R Row](rows []R, sent func(), allowed func(R) bool) targets {
+func targetsOf(rows []Row, sent func(), allowed func(Row) bool) targets {
 	t := targets{all: len(rows), sent: sent}
 	for _, r := range rows {
 		if allowed == nil || allowed(r) {
-			t.ids, t.names = append(t.ids, r.UUID()), append(t.names, r.Title())
+			t.ids, t.names = append(t.ids, r.ID), append(t.names, r.title())
 		}
 	}
 	return t

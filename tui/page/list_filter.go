@@ -15,7 +15,7 @@ const mostHistory = 50
 
 // AskFilter opens the field for the filter. What is typed narrows what is read at once, and
 // Enter asks the service.
-func (l *List[R]) AskFilter() tea.Cmd {
+func (l *List) AskFilter() tea.Cmd {
 	p := &Prompt{Title: "Filter " + l.name, help: l.Hint, history: l.filters, complete: l.completions}
 	p.Editor.SetValue(l.filter)
 	p.changed = func(text string) string {
@@ -50,19 +50,19 @@ func isUnfinished(text string, completions func(string) []string) bool {
 }
 
 // narrow shows those of the rows that have some words.
-func (l *List[R]) narrow(terms []string) {
+func (l *List) narrow(terms []string) {
 	l.arranged.terms = terms
 	l.arrange()
 	l.table.Place(l.table.Cursor(), len(l.shown()))
 }
 
 // SetFilter shows the records of a filter, with none of them in front.
-func (l *List[R]) SetFilter(text string) tea.Cmd {
+func (l *List) SetFilter(text string) tea.Cmd {
 	l.stack = nil
 	return l.setFilter(text)
 }
 
-func (l *List[R]) setFilter(text string) tea.Cmd {
+func (l *List) setFilter(text string) tea.Cmd {
 	q, err := l.parse(text)
 	if err != nil {
 		l.Fail("cannot filter", err)
@@ -89,7 +89,7 @@ func filterFields[O any](filters []apitype.Filter[O]) (fields []filterField) {
 	return fields
 }
 
-func (l *List[R]) fieldNames() (names []string) {
+func (l *List) fieldNames() (names []string) {
 	for _, f := range l.fields {
 		names = append(names, f.name)
 	}
@@ -97,7 +97,7 @@ func (l *List[R]) fieldNames() (names []string) {
 }
 
 // completions are how the last word of a filter may go on: fields, or the values of one.
-func (l *List[R]) completions(text string) (all []string) {
+func (l *List) completions(text string) (all []string) {
 	last := text[strings.LastIndex(text, " ")+1:]
 	if last == "" {
 		return nil

@@ -12,15 +12,15 @@ import (
 )
 
 // arranged is how the rows of a list are shown where that is not as they were read.
-type arranged[R any] struct {
-	rows    []R // Nil: as they were read.
-	by      int // Index of the column they are sorted by; -1 for none.
+type arranged struct {
+	rows    []Row // Nil: as they were read.
+	by      int   // Index of the column they are sorted by; -1 for none.
 	reverse bool
 	terms   []string // Only rows that have them, while a filter is typed.
 }
 
 // shown are the rows in the order in which they stand on the screen.
-func (l *List[R]) shown() []R {
+func (l *List) shown() []Row {
 	if l.arranged.rows != nil {
 		return l.arranged.rows
 	}
@@ -29,11 +29,11 @@ func (l *List[R]) shown() []R {
 
 // arrange puts the rows into the order that was asked for, and keeps the cursor on its
 // record.
-func (l *List[R]) arrange() {
+func (l *List) arrange() {
 	chosen, had := l.Chosen()
 	l.arranged.rows = nil
 	if l.arranged.by >= 0 || len(l.arranged.terms) > 0 {
-		l.arranged.rows = make([]R, 0, len(l.Rows))
+		l.arranged.rows = make([]Row, 0, len(l.Rows))
 		for _, row := range l.Rows {
 			if desk.Finds(l.search(row), l.arranged.terms) {
 				l.arranged.rows = append(l.arranged.rows, row)
@@ -44,38 +44,38 @@ func (l *List[R]) arrange() {
 	if !had {
 		return
 	}
-	if i := l.indexOf(chosen.UUID()); i >= 0 {
+	if i := l.indexOf(chosen.ID); i >= 0 {
 		l.table.Place(i, len(l.shown()))
 	}
 }
 
-func (l *List[R]) indexOf(id apitype.UUID) int {
-	return slices.IndexFunc(l.shown(), func(row R) bool { return row.UUID() == id })
+func (l *List) indexOf(id apitype.UUID) int {
+	return slices.IndexFunc(l.shown(), func(row Row) bool { return row.ID == id })
 }
 
 // sortRows sorts what is shown; equal rows stay in the order of the service.
-func (l *List[R]) sortRows() {
+func (l *List) sortRows() {
 	if l.arranged.by < 0 {
 		return
 	}
 	c := l.columns[l.arranged.by]
 	type keyed struct {
-		row R
-		key string
+		row    Row
+		text   string
+		number int64
 	}
 	all := make([]keyed, len(l.arranged.rows))
 	for i, row := range l.arranged.rows {
 		all[i].row = row
-		if c.Compare == nil {
-			all[i].key = desk.Fold(string(c.Text(nil, row)))
+		if c.byNumber {
+			all[i].number, _ = row.cell(c.cell)
+		} else {
+			all[i].text = desk.Fold(string(c.Text(nil, row)))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b keyed) int {
-		order := cmp.Compare(a.key, b.key)
-		if c.Compare != nil {
-			order = c.Compare(a.row, b.row)
-		}
-		if l.arranged.reverse {
+		order := cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.text, b.text))
+		if c.down != l.arranged.reverse {
 			return -order
 		}
 		return order
@@ -86,7 +86,7 @@ func (l *List[R]) sortRows() {
 }
 
 // AskSort offers the columns to sort by; the one that it is sorted by turns around.
-func (l *List[R]) AskSort() tea.Cmd {
+func (l *List) AskSort() tea.Cmd {
 	by := func(index int, reverse bool) func() tea.Cmd {
 		return func() tea.Cmd {
 			l.arranged.by, l.arranged.reverse = index, reverse
@@ -108,7 +108,7 @@ func (l *List[R]) AskSort() tea.Cmd {
 }
 
 // AskColumns offers the columns to show or hide; the choice is kept.
-func (l *List[R]) AskColumns() tea.Cmd {
+func (l *List) AskColumns() tea.Cmd {
 	hidden := l.Kept.Hidden[l.name]
 	var options []Option
 	for i, c := range l.columns {
@@ -135,11 +135,11 @@ func (l *List[R]) AskColumns() tea.Cmd {
 }
 
 // showColumns shows the columns that are not hidden.
-func (l *List[R]) showColumns() {
+func (l *List) showColumns() {
 	l.table.Columns = nil
 	for _, c := range l.columns {
 		if !slices.Contains(l.Kept.Hidden[l.name], c.Name()) {
-			l.table.Columns = append(l.table.Columns, c)
+			l.table.Columns = append(l.table.Columns, c.Column)
 		}
 	}
 }
@@ -151,19 +151,19 @@ type markRange struct {
 }
 
 // MarkRange begins a range of marks at the cursor, or ends it.
-func (l *List[R]) MarkRange() tea.Cmd {
+func (l *List) MarkRange() tea.Cmd {
 	if !l.marking.from.IsZero() {
 		l.marking = markRange{}
 		return nil
 	}
 	row, _ := l.Chosen()
-	l.marking = markRange{from: row.UUID(), before: maps.Clone(l.Marks)}
+	l.marking = markRange{from: row.ID, before: maps.Clone(l.Marks)}
 	l.followRange()
 	return nil
 }
 
 // followRange marks from where the range began to the cursor, besides what was marked before.
-func (l *List[R]) followRange() {
+func (l *List) followRange() {
 	if l.marking.from.IsZero() {
 		return
 	}
@@ -175,6 +175,6 @@ func (l *List[R]) followRange() {
 	clear(l.Marks)
 	maps.Copy(l.Marks, l.marking.before)
 	for _, row := range l.shown()[min(from, l.table.Cursor()) : max(from, l.table.Cursor())+1] {
-		l.Marks[row.UUID()] = true
+		l.Marks[row.ID] = true
 	}
 }

@@ -2,24 +2,22 @@ package page
 
 import (
 	"context"
-	"iter"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
-	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk"
 )
 
 // updates is what has changed since a list was read.
-type updates[R any] struct {
-	rows  []R
+type updates struct {
+	rows  []Row
 	until apitype.Time
 }
 
 // Poll asks for what has changed since it last asked.
-func (l *List[R]) Poll() tea.Cmd {
+func (l *List) Poll() tea.Cmd {
 	if !l.loaded && !l.loading {
 		return l.restart() // It could not be read so far.
 	}
@@ -30,13 +28,13 @@ func (l *List[R]) Poll() tea.Cmd {
 	changed := l.query.changed
 	return l.load(l.page, l.seq, func(ctx context.Context) (any, error) {
 		rows, err := changed(ctx, since)
-		return updates[R]{rows: rows, until: until}, err
+		return updates{rows: rows, until: until}, err
 	})
 }
 
 // onUpdates merges changes: a row that is here is replaced, another one comes where it
 // belongs, and the cursor stays on its record.
-func (l *List[R]) onUpdates(n updates[R], err error) tea.Cmd {
+func (l *List) onUpdates(n updates, err error) tea.Cmd {
 	if err != nil {
 		l.FailRead("cannot read what has changed", err)
 		return nil
@@ -46,24 +44,24 @@ func (l *List[R]) onUpdates(n updates[R], err error) tea.Cmd {
 		return l.reload()
 	}
 	l.since = n.until
-	changed := make(map[apitype.UUID]R, len(n.rows)) // Few, where the list may be long.
+	changed := make(map[apitype.UUID]Row, len(n.rows)) // Few, where the list may be long.
 	for _, row := range n.rows {
-		changed[row.UUID()] = row
+		changed[row.ID] = row
 	}
 	preview := l.replace(changed)
-	var fresh []R
+	var fresh []Row
 	for _, row := range n.rows {
-		if _, left := changed[row.UUID()]; !left {
+		if _, left := changed[row.ID]; !left {
 			continue
 		}
-		delete(changed, row.UUID()) // Once is enough.
+		delete(changed, row.ID) // Once is enough.
 		// What lies beyond the last record read comes with its page. One of the same time
 		// may lie on either side.
-		if l.More && l.order(row).Before(l.lastRead) || !l.query.passes(row) {
+		if l.More && row.at().Before(l.lastRead) || !l.query.passes(row) {
 			continue
 		}
-		if l.More && l.order(row).Equal(l.lastRead) {
-			l.polled[row.UUID()] = true
+		if l.More && row.at().Equal(l.lastRead) {
+			l.polled[row.ID] = true
 		}
 		fresh = append(fresh, row)
 	}
@@ -73,12 +71,12 @@ func (l *List[R]) onUpdates(n updates[R], err error) tea.Cmd {
 
 // replace puts changed rows in the place of those that are here, and takes out those
 // that no longer pass the filter. What is left in changed is not here.
-func (l *List[R]) replace(changed map[apitype.UUID]R) tea.Cmd {
+func (l *List) replace(changed map[apitype.UUID]Row) tea.Cmd {
 	var reading []tea.Cmd
 	gone := map[apitype.UUID]bool{}
 	above := 0
 	for i := 0; i < len(l.Rows) && len(changed) > 0; i++ {
-		id := l.Rows[i].UUID()
+		id := l.Rows[i].ID
 		row, here := changed[id]
 		if !here {
 			continue
@@ -100,7 +98,7 @@ func (l *List[R]) replace(changed map[apitype.UUID]R) tea.Cmd {
 		l.arrange()
 		return tea.Batch(reading...)
 	}
-	l.Rows = slices.DeleteFunc(l.Rows, func(row R) bool { return gone[row.UUID()] })
+	l.Rows = slices.DeleteFunc(l.Rows, func(row Row) bool { return gone[row.ID] })
 	if len(l.Rows) == 0 {
 		l.preview, l.coming = nil, nil
 	}
@@ -110,16 +108,16 @@ func (l *List[R]) replace(changed map[apitype.UUID]R) tea.Cmd {
 
 // merge puts rows where they belong: a pledge, say, comes in below those that were made
 // after it, when it is released.
-func (l *List[R]) merge(fresh []R) {
+func (l *List) merge(fresh []Row) {
 	if len(fresh) == 0 {
 		return
 	}
-	slices.SortStableFunc(fresh, func(a, b R) int { return l.order(b).Compare(l.order(a)) })
+	slices.SortStableFunc(fresh, func(a, b Row) int { return b.at().Compare(a.at()) })
 	l.read += len(fresh)
 	cursor, above := l.table.Cursor(), 0
-	rows := make([]R, 0, len(l.Rows)+len(fresh))
+	rows := make([]Row, 0, len(l.Rows)+len(fresh))
 	for i, row := range l.Rows {
-		for len(fresh) > 0 && !l.order(fresh[0]).Before(l.order(row)) {
+		for len(fresh) > 0 && !fresh[0].at().Before(row.at()) {
 			rows, fresh = append(rows, fresh[0]), fresh[1:]
 			if i <= cursor {
 				above++
@@ -132,7 +130,7 @@ func (l *List[R]) merge(fresh []R) {
 }
 
 // shift keeps the cursor on its record where rows came or went above it.
-func (l *List[R]) shift(above int) {
+func (l *List) shift(above int) {
 	if l.arranged.rows != nil {
 		l.arrange()
 		return
@@ -146,16 +144,4 @@ func later(filter *apitype.Time, since apitype.Time) *apitype.Time {
 		return &since
 	}
 	return filter
-}
-
-// readUpdates makes rows of all records of a walk, up to desk.MostChanges.
-func readUpdates[T, R any](client *apiclient.Client, row func(T) R, walk iter.Seq2[apiclient.Record[T], error]) ([]R, error) {
-	var rows []R
-	for value, err := range apiclient.Readable(walk, client.Omit) {
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, row(value))
-	}
-	return rows, nil
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"time"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
@@ -34,37 +33,35 @@ type Outbox struct {
 // NewOutbox is the page of the outbox.
 func NewOutbox(s *Env) *Outbox {
 	v := &Outbox{Env: s, layout: NewLayout(80, 24)}
-	for i, c := range []widget.Column[outboxRow]{
-		{Title: " State", Width: 10},
-		{Title: "What", Width: 26},
-		{Title: "Record", Width: 8},
-		{Title: "Made", Width: 4, Right: true},
-		{Title: "Tries", Width: 5, Right: true},
-		{Title: "Last answer", Width: 10, Grow: true},
-	} {
-		c.Text = func(b []byte, r outboxRow) []byte { return append(b, r.cells(s)[i]...) }
-		v.table.Columns = append(v.table.Columns, c)
+	for _, c := range columnsOf(s, render.EntryList()) {
+		v.table.Columns = append(v.table.Columns, widget.Column[outboxRow]{
+			Title: c.Title, Width: c.Width, Grow: c.Grow, Right: c.Right,
+			Text: func(b []byte, r outboxRow) []byte { return c.Text(b, r.shown(s)) },
+		})
 	}
 	v.Resize(v.layout)
 	return v
 }
 
-// cells are the texts of a row, column by column.
-func (r outboxRow) cells(s *Env) [6]string {
-	age := func(t time.Time) string { return string(render.AppendAge(nil, s.Now().Sub(t))) }
+// shown is the row as a list shows it. What is no entry has no number of tries.
+func (r outboxRow) shown(s *Env) render.Entry {
 	switch {
 	case r.entry != nil:
-		record := ""
-		if !r.entry.UUID.IsZero() {
-			record = desk.ShortID(r.entry.UUID)
+		e := render.Entry{
+			State: string(r.entry.State), Label: cmp.Or(Clean(s.Labels[r.entry.ID]), desk.OpLabel(r.entry.Op)),
+			CreatedAt: new(apitype.NewTime(r.entry.CreatedAt)), Tries: r.entry.Tries, LastError: new(Clean(r.entry.LastError)),
 		}
-		what := cmp.Or(Clean(s.Labels[r.entry.ID]), desk.OpLabel(r.entry.Op))
-		return [6]string{" " + string(r.entry.State), what, record, age(r.entry.CreatedAt), fmt.Sprint(r.entry.Tries), Clean(r.entry.LastError)}
+		if !r.entry.UUID.IsZero() {
+			e.UUID = new(desk.ShortID(r.entry.UUID))
+		}
+		return e
 	case r.draft != nil:
-		typed := render.Plural(utf8.RuneCountInString(r.draft.Notes), "character", "characters")
-		return [6]string{" draft", typed, desk.ShortID(r.draft.Call), age(r.draft.SavedAt), "", Clean(render.Words(r.draft.ResultCode))}
+		return render.Entry{
+			State: "draft", Label: render.Plural(utf8.RuneCountInString(r.draft.Notes), "character", "characters"), UUID: new(desk.ShortID(r.draft.Call)),
+			CreatedAt: new(apitype.NewTime(r.draft.SavedAt)), Tries: -1, LastError: new(Clean(render.Words(r.draft.ResultCode))),
+		}
 	default:
-		return [6]string{" damaged", "file", "", "", "", Clean(r.damaged.Reason)}
+		return render.Entry{State: "damaged", Label: "file", Tries: -1, LastError: new(Clean(r.damaged.Reason))}
 	}
 }
 

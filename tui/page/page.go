@@ -181,6 +181,7 @@ type Env struct {
 	Dialog        Dialog    // Takes all keys; nil: none is open.
 	Revealed      bool      // What is masked is shown.
 	Editor        RunningEditor
+	Spinner       widget.Spinner
 	PreviewPause  time.Duration // How long the cursor pauses on a row before its record is read.
 	Kept          Kept          // How the screen is arranged.
 	Loads         int           // How often something was read from the service.
@@ -198,6 +199,9 @@ func NewEnv(ctx context.Context, host Host, day *desk.Day, s Styles) *Env {
 
 // Job is work of the day as a command.
 func (e *Env) Job(job desk.Job) tea.Cmd { return func() tea.Msg { return job(e.Ctx) } }
+
+// Waiter is a page, or a dialog, that may wait for something that it shows.
+type Waiter interface{ Waits() bool }
 
 // load runs f beside the interface; what it brings goes to a page.
 func (e *Env) load(to, seq int, f func(ctx context.Context) (any, error)) tea.Cmd {

@@ -129,9 +129,9 @@ func BenchmarkListFrame(b *testing.B) {
 	for _, rows := range []int{100, 100_000} {
 		b.Run(fmt.Sprint(rows), func(b *testing.B) {
 			s := NewEnv(b.Context(), nil, desk.New(desk.Options{Outbox: new(outbox.Outbox)}), NewStyles("", false, false))
-			l := NewCalls(s)
+			l, row := NewCalls(s), CallRows(s)
 			for i := range rows {
-				l.Rows = append(l.Rows, CallRow{status: intern("requested"), kind: intern("verification"), name: "Anna Jansen", requestedAt: newTimestamp(time.Now()), attempts: int32(i % 4)})
+				l.Rows = append(l.Rows, row(apitype.Call{Status: "requested", Type: "verification", RequestedAt: apitype.NewTime(time.Now()), AttemptsCount: i % 4}))
 			}
 			layout := NewLayout(120, 40)
 			l.Resize(layout)

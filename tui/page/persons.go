@@ -1,7 +1,6 @@
 package page
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -11,92 +10,53 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
-	"fundesk/tui/widget"
 )
 
-// PersonRow is what the list of persons keeps of a person.
-type PersonRow struct {
-	ID                 apitype.UUID
-	name, phone, email string   // Cleaned.
-	dialled            string   // The phone number as it is dialled here.
-	city, language     interned // Cleaned.
-	createdAt          timestamp
-}
-
-func (e *Env) newPersonRow(p apitype.Person) PersonRow {
-	row := PersonRow{
-		ID: p.UUID, name: Clean(render.PersonName(p)), email: Clean(desk.Value(p.Email)),
-		language: intern(Clean(render.Language(desk.Value(p.Language)))), createdAt: newTimestamp(p.CreatedAt.Time), phone: Clean(desk.Value(p.MobilePhoneNumber)),
-	}
-	if row.phone == "" {
-		row.phone = Clean(desk.Value(p.PhoneNumber))
-	}
-	row.dialled = e.Locale.Phone(row.phone)
-	if a := p.Address.Pointer(); a != nil {
-		row.city = intern(Clean(a.City))
-	}
-	return row
-}
-
-// UUID implements Row.
-func (r PersonRow) UUID() apitype.UUID { return r.ID }
-
-// Title implements Row.
-func (r PersonRow) Title() string { return desk.ShortID(r.ID) + "  " + r.name }
-
-func (r PersonRow) search() string {
-	return r.ID.String() + " " + r.name + " " + r.city.String() + " " + r.phone + " " + r.dialled + " " + r.email
+// personRows makes the rows of persons. Words are looked for in a number as the service has
+// it, too.
+func (e *Env) personRows() *rowMaker[apitype.Person] {
+	m := newRowMaker(e, render.PersonList(), func(p apitype.Person) Row { return Row{ID: p.UUID} }, "createdAt", "name")
+	m.also = render.PersonPhone
+	return m
 }
 
 // NewPersons is the list of persons.
-func NewPersons(s *Env) *List[PersonRow] {
-	return newList(s, records[PersonRow]{
+func NewPersons(s *Env) *List {
+	return newList(s, records{
 		page: PersonsPage, name: "persons", kind: KindPerson,
-		columns: []widget.Column[PersonRow]{
-			{Title: " Person", Width: 9, Text: func(b []byte, r PersonRow) []byte { return desk.AppendShortID(append(b, ' '), r.ID) }},
-			{Title: "Name", Width: 18, Grow: true, Text: func(b []byte, r PersonRow) []byte { return append(b, r.name...) }},
-			{Title: "City", Width: 12, Text: func(b []byte, r PersonRow) []byte { return append(b, r.city.String()...) }},
-			{Title: "Phone", Width: 14, Text: func(b []byte, r PersonRow) []byte { return append(b, r.dialled...) }},
-			{
-				Title: "Created", Width: 7, Right: true, Compare: func(a, b PersonRow) int { return cmp.Compare(b.createdAt, a.createdAt) },
-				Text: func(b []byte, r PersonRow) []byte { return render.AppendAge(b, s.Now().Sub(r.createdAt.time())) },
-			},
-			{Title: "Language", Width: 9, Text: func(b []byte, r PersonRow) []byte { return append(b, r.language.String()...) }},
-			{Title: "E-mail", Width: 16, Grow: true, Text: func(b []byte, r PersonRow) []byte { return append(b, r.email...) }},
-		},
-		order:  func(r PersonRow) time.Time { return r.createdAt.time() },
-		search: PersonRow.search,
+		columns: s.personRows().columns(), search: Row.search,
 		Hint: []string{
 			"by the service: " + strings.Join(filterNames(apitype.PersonFilters()), " "),
 			"local, over what is read: words; for example: createdAfter=30d jansen",
 		},
 		fields: filterFields(apitype.PersonFilters()),
 		parse:  s.personQuery,
-		bulk: func(rows []PersonRow, sent func()) []Option {
+		bulk: func(rows []Row, sent func()) []Option {
 			return []Option{s.askMark(apitype.EntityPerson, targetsOf(rows, sent, nil))}
 		},
 	})
 }
 
 // personQuery understands a filter on persons.
-func (e *Env) personQuery(text string) (query[PersonRow], error) {
+func (e *Env) personQuery(text string) (query, error) {
 	t, o, err := readFilter(text, e.Now(), apitype.PersonFilters())
 	if err != nil {
-		return query[PersonRow]{}, err
+		return query{}, err
 	}
-	return query[PersonRow]{
-		keep: keepTerms(t, PersonRow.search, nil), says: t.says(),
+	m := e.personRows()
+	return query{
+		keep: keepTerms(t, Row.search, nil), says: t.says(),
 		// The interface tells new persons only, not changed ones.
-		changed: func(ctx context.Context, since apitype.Time) ([]PersonRow, error) {
+		changed: func(ctx context.Context, since apitype.Time) ([]Row, error) {
 			o := o
 			o.CreatedAfter = later(o.CreatedAfter, since)
-			return readUpdates(e.Client, e.newPersonRow, e.Client.Persons.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
+			return m.changed(e.Client.Persons.All(ctx, o, mostChanged))
 		},
-		fetch: func(ctx context.Context, after string) (batch[PersonRow], error) {
+		fetch: m.fetch(func(ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Person], error) {
 			o := o
-			o.Paging = apitype.Paging{First: new(ListPage), After: after}
-			return readBatch(e.newPersonRow)(e.Client.Persons.List(ctx, o))
-		},
+			o.Paging = p
+			return e.Client.Persons.List(ctx, o)
+		}),
 	}, nil
 }
 

@@ -1,11 +1,11 @@
 package page
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,91 +15,46 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
-	"fundesk/tui/widget"
 )
 
-// PledgeRow is what the list of pledges keeps of a pledge.
-type PledgeRow struct {
-	ID                       apitype.UUID
-	status, amount, interval interned // Cleaned, like the others.
-	campaign, recruited      interned
-	createdAt                timestamp
-	released, external       bool
-	cents                    int64
+// pledgeRows makes the rows of pledges.
+func (e *Env) pledgeRows() *rowMaker[apitype.Pledge] {
+	about := func(p apitype.Pledge) Row { return Row{ID: p.UUID, external: p.ExternalSource.Pointer() != nil} }
+	return newRowMaker(e, render.PledgeList(), about, "createdAt", "status", "donationAmount", "donationInterval")
 }
 
-func (e *Env) newPledgeRow(p apitype.Pledge) PledgeRow {
-	cents, _ := p.DonationAmount.Cents()
-	return PledgeRow{
-		ID: p.UUID, status: intern(Clean(string(p.Status))), amount: intern(e.Locale.Amount(p.DonationAmount)), interval: intern(Clean(render.Words(string(p.DonationInterval)))),
-		campaign: intern(Clean(desk.Value(p.CampaignCode))), recruited: intern(Clean(desk.Recruitment(p))), createdAt: newTimestamp(p.CreatedAt.Time),
-		released: p.ReleasedAt.Pointer() != nil, external: p.ExternalSource.Pointer() != nil, cents: cents,
-	}
-}
-
-// donation is what tells pledges of a person apart.
-func (r PledgeRow) donation() string {
-	return r.status.String() + " " + r.amount.String() + " " + r.interval.String()
-}
-
-// UUID implements Row.
-func (r PledgeRow) UUID() apitype.UUID { return r.ID }
-
-// Title implements Row.
-func (r PledgeRow) Title() string { return desk.ShortID(r.ID) + "  " + r.donation() }
-
-func (d *donors) search(r PledgeRow) string {
+func (d *donors) search(r Row) string {
 	name, _ := d.of(r.ID)
-	return strings.Join([]string{r.ID.String(), name, r.donation(), r.campaign.String(), r.recruited.String()}, " ")
+	return name + " " + r.search()
 }
 
 // Pledges is the list of pledges.
 type Pledges struct {
-	*List[PledgeRow]
+	*List
 	donors *donors
 }
 
 // NewPledges is the list of pledges.
 func NewPledges(s *Env) *Pledges {
 	d := &donors{names: map[apitype.UUID]string{}}
-	l := newList(s, records[PledgeRow]{
+	columns := s.pledgeRows().columns()
+	donor := slices.IndexFunc(columns, func(c column) bool { return c.Name() == "Donor" })
+	columns[donor].Text = func(b []byte, r Row) []byte {
+		name, known := d.of(r.ID)
+		if !known {
+			name = "…"
+		}
+		return append(b, name...)
+	}
+	l := newList(s, records{
 		page: PledgesPage, name: "pledges", kind: KindPledge, scopes: []Scope{ScopePledges},
-		columns: []widget.Column[PledgeRow]{
-			{Title: " Pledge", Width: 9, Text: func(b []byte, r PledgeRow) []byte { return desk.AppendShortID(append(b, ' '), r.ID) }},
-			{Title: "Donor", Width: 14, Grow: true, Text: func(b []byte, r PledgeRow) []byte {
-				name, known := d.of(r.ID)
-				if !known {
-					name = "…"
-				}
-				return append(b, name...)
-			}},
-			{Title: "Status", Width: 9, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.status.String()...) }},
-			{
-				Title: "Euros", Width: 9, Right: true, Compare: func(a, b PledgeRow) int { return cmp.Compare(a.cents, b.cents) },
-				Text: func(b []byte, r PledgeRow) []byte { return append(b, r.amount.String()...) },
-			},
-			{Title: "Interval", Width: 11, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.interval.String()...) }},
-			{
-				Title: "Made", Width: 4, Right: true, Compare: func(a, b PledgeRow) int { return cmp.Compare(b.createdAt, a.createdAt) },
-				Text: func(b []byte, r PledgeRow) []byte { return render.AppendAge(b, s.Now().Sub(r.createdAt.time())) },
-			},
-			{Title: "Released", Width: 8, Text: func(b []byte, r PledgeRow) []byte {
-				if r.released {
-					return append(b, "yes"...)
-				}
-				return append(b, "no"...)
-			}},
-			{Title: "Won", Width: 6, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.recruited.String()...) }},
-			{Title: "Campaign", Width: 8, Grow: true, Text: func(b []byte, r PledgeRow) []byte { return append(b, r.campaign.String()...) }},
-		},
-		order:  func(r PledgeRow) time.Time { return r.createdAt.time() },
-		search: d.search,
+		columns: columns, search: d.search,
 		Hint: []string{
 			"by the service: " + strings.Join(filterNames(apitype.PledgeFilters()), " "),
 			"local, over what is read: words, of the donor's name too; for example: status=lead jansen",
 		},
 		fields: filterFields(apitype.PledgeFilters()),
-		parse:  func(text string) (query[PledgeRow], error) { return s.pledgeQuery(d, text) },
+		parse:  func(text string) (query, error) { return s.pledgeQuery(d, text) },
 	})
 	l.bulk = s.pledgeBulk
 	v := &Pledges{l, d}
@@ -119,9 +74,9 @@ func (v *Pledges) WhyNotStatus() string {
 func (v *Pledges) AskStatus() tea.Cmd {
 	row, _ := v.Chosen()
 	if d := v.Front(); d != nil {
-		row = v.newPledgeRow(*d.record.pledge)
+		row = v.pledgeRows().row(*d.record.pledge)
 	}
-	v.Dialog = NewChoice("Status action", "asks again before it does anything", v.pledgeActions([]PledgeRow{row}, nil))
+	v.Dialog = NewChoice("Status action", "asks again before it does anything", v.pledgeActions([]Row{row}, nil))
 	return nil
 }
 
@@ -144,10 +99,10 @@ func (v *Pledges) Receive(r Result) tea.Cmd {
 }
 
 // pledgeActions are the status actions of the profile, else of our service. Spec gap: G1.
-func (e *Env) pledgeActions(rows []PledgeRow, sent func()) []Option {
+func (e *Env) pledgeActions(rows []Row, sent func()) []Option {
 	var options []Option
 	for _, act := range e.PledgeActions {
-		t := targetsOf(rows, sent, func(r PledgeRow) bool { return r.allows(act) })
+		t := targetsOf(rows, sent, func(r Row) bool { return allows(r, act) })
 		options = append(options, e.askEach(Clean(string(act)), t, func(id apitype.UUID, name string) desk.Change {
 			return e.Action(id, act, string(act)+": "+name)
 		}))
@@ -155,23 +110,23 @@ func (e *Env) pledgeActions(rows []PledgeRow, sent func()) []Option {
 	return options
 }
 
-func (e *Env) pledgeBulk(rows []PledgeRow, sent func()) []Option {
+func (e *Env) pledgeBulk(rows []Row, sent func()) []Option {
 	return append(e.pledgeActions(rows, sent), e.askMark(apitype.EntityPledge, targetsOf(rows, sent, nil)))
 }
 
 // allows reports whether the state of the pledge allows an action, as far as our service has
 // it: another action, and a pledge of another system, is the service's to judge. Spec gap: G1.
-func (r PledgeRow) allows(act apitype.PledgeAction) bool {
-	status := apitype.PledgeStatus(r.status.String())
+func allows(pledge Row, act apitype.PledgeAction) bool {
+	status, released := apitype.PledgeStatus(pledge.text("status")), pledge.text("releasedAt") == "yes"
 	switch {
-	case r.external:
+	case pledge.external:
 		return true
 	case act == apitype.ActionActivate:
-		return status == apitype.PledgeLead && r.released
+		return status == apitype.PledgeLead && released
 	case act == apitype.ActionDrop:
-		return status == apitype.PledgeLead && !r.released
+		return status == apitype.PledgeLead && !released
 	case act == apitype.ActionCancel:
-		return status == apitype.PledgeActive || status == apitype.PledgeLead && r.released
+		return status == apitype.PledgeActive || status == apitype.PledgeLead && released
 	case act == apitype.ActionFulfill:
 		return status == apitype.PledgeActive
 	default:
@@ -180,26 +135,27 @@ func (r PledgeRow) allows(act apitype.PledgeAction) bool {
 }
 
 // pledgeQuery understands a filter on pledges.
-func (e *Env) pledgeQuery(d *donors, text string) (query[PledgeRow], error) {
+func (e *Env) pledgeQuery(d *donors, text string) (query, error) {
 	t, o, err := readFilter(text, e.Now(), apitype.PledgeFilters())
 	if err != nil {
-		return query[PledgeRow]{}, err
+		return query{}, err
 	}
-	fetch := func(ctx context.Context, after string) (batch[PledgeRow], error) {
+	m := e.pledgeRows()
+	fetch := m.fetch(func(ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Pledge], error) {
 		o := o
-		o.Paging = apitype.Paging{First: new(ListPage), After: after}
-		return readBatch(e.newPledgeRow)(e.Client.Pledges.List(ctx, o))
-	}
+		o.Paging = p
+		return e.Client.Pledges.List(ctx, o)
+	})
 	if len(t.terms) > 0 {
 		fetch = d.withDonors(e.Client, fetch)
 	}
-	return query[PledgeRow]{
+	return query{
 		fetch: fetch, keep: keepTerms(t, d.search, nil), says: t.says(),
-		remains: func(r PledgeRow) bool { return o.Status == nil || r.status.String() == string(*o.Status) },
-		changed: func(ctx context.Context, since apitype.Time) ([]PledgeRow, error) {
-			read := func(o apitype.PledgeListOptions) ([]PledgeRow, error) {
+		remains: func(r Row) bool { return o.Status == nil || r.text("status") == string(*o.Status) },
+		changed: func(ctx context.Context, since apitype.Time) ([]Row, error) {
+			read := func(o apitype.PledgeListOptions) ([]Row, error) {
 				o.Status = nil // One that has left the status is a change, too.
-				return readUpdates(e.Client, e.newPledgeRow, e.Client.Pledges.All(ctx, o, apiclient.AllOptions{Limit: desk.MostChanges}))
+				return m.changed(e.Client.Pledges.All(ctx, o, mostChanged))
 			}
 			updated, released := o, o
 			updated.UpdatedAfter = later(o.UpdatedAfter, since)
@@ -250,7 +206,7 @@ func (f *fields) pledge(p *apitype.Pledge) {
 	if p.PreferredPaymentDay != nil {
 		f.add("payment day", fmt.Sprint(*p.PreferredPaymentDay))
 	}
-	f.add("won via", desk.Recruitment(*p))
+	f.add("won via", render.Recruitment(*p))
 	f.text("location", p.RecruitingLocationLabel)
 	f.text("campaign", p.CampaignCode)
 	f.time("collection", p.CollectionDate)

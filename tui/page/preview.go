@@ -17,7 +17,7 @@ type cursorPaused struct{ n int }
 
 // cursorMoved reads the row under the cursor for the pane beside the list, and what else is
 // wanted of the rows in sight, once the cursor pauses. Until then the pane shows what it showed.
-func (l *List[R]) cursorMoved() tea.Cmd {
+func (l *List) cursorMoved() tea.Cmd {
 	if _, ok := l.Chosen(); !ok || l.inSight == nil && !l.wantsPreview() {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (l *List[R]) cursorMoved() tea.Cmd {
 	return tea.Tick(l.PreviewPause, func(time.Time) tea.Msg { return Result{To: l.page, seq: l.seq, value: cursorPaused{n}} })
 }
 
-func (l *List[R]) onCursorPaused(r cursorPaused) tea.Cmd {
+func (l *List) onCursorPaused(r cursorPaused) tea.Cmd {
 	row, ok := l.Chosen()
 	if !ok || r.n != l.moves {
 		return nil
@@ -41,18 +41,18 @@ func (l *List[R]) onCursorPaused(r cursorPaused) tea.Cmd {
 	if !l.wantsPreview() {
 		return read
 	}
-	l.coming = &detail{ref: Reference{l.kind, row.UUID()}, from: NoPage}
+	l.coming = &detail{ref: Reference{l.kind, row.ID}, from: NoPage}
 	return tea.Batch(read, l.readDetail(l.coming))
 }
 
 // wantsPreview reports whether the row under the cursor is to be read.
-func (l *List[R]) wantsPreview() bool {
+func (l *List) wantsPreview() bool {
 	row, ok := l.Chosen()
-	return ok && l.layout.Panes > 1 && (l.coming == nil || l.coming.ref.ID != row.UUID())
+	return ok && l.layout.Panes > 1 && (l.coming == nil || l.coming.ref.ID != row.ID)
 }
 
 // onRecord takes a record in that was read.
-func (l *List[R]) onRecord(seq int, r record, err error) tea.Cmd {
+func (l *List) onRecord(seq int, r record, err error) tea.Cmd {
 	for _, d := range append([]*detail{l.coming, l.preview}, l.stack...) {
 		if d == nil || d.seq != seq {
 			continue
@@ -70,7 +70,7 @@ func (l *List[R]) onRecord(seq int, r record, err error) tea.Cmd {
 }
 
 // previewLines is the pane beside the list.
-func (l *List[R]) previewLines(width, height int) []string {
+func (l *List) previewLines(width, height int) []string {
 	if l.preview == nil {
 		return widget.Block(nil, width, height)
 	}

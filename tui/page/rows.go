@@ -1,47 +1,222 @@
 package page
 
 import (
+	"context"
+	"encoding/binary"
+	"iter"
+	"slices"
+	"strings"
 	"time"
-	"unique"
 
 	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+	"fundesk/tui/desk"
+	"fundesk/tui/widget"
 )
 
-// interned is a text of which there are few and rows many: all that hold it share one copy,
-// at the price of one pointer. The zero value is empty.
-type interned struct{ shared unique.Handle[string] }
-
-func intern(text string) interned {
-	if text == "" {
-		return interned{}
-	}
-	return interned{unique.Make(text)}
+// Row is what a list keeps of a record: its identifier, and what its columns show. A record
+// takes twenty times the room, and a list holds rows by the ten thousand.
+type Row struct {
+	ID       apitype.UUID
+	shape    *shape
+	cells    []byte // Of each cell a number, the length of its text, and the text.
+	external bool   // Its state is another system's: anything may be done.
+	leftOut  bool   // By what the filter looks at here.
 }
 
-// String is the text.
-func (w interned) String() string {
-	if w == (interned{}) {
-		return ""
-	}
-	return w.shared.Value()
+// shape is what the rows of a list have in common.
+type shape struct {
+	cells []string // Their names: those of the columns, and after them of what is kept besides.
+	title []string // The cells that name a record in a question.
+	time  string   // The cell that the list is sorted by.
 }
 
-// timestamp is a time to the microsecond, finer than the interface's, in a third of the
-// space.
-type timestamp int64
+// cell is the number and the text at an index.
+func (r Row) cell(index int) (number int64, text []byte) {
+	b := r.cells
+	for range index + 1 {
+		number, text, b = nextCell(b)
+	}
+	return number, text
+}
 
-func newTimestamp(t time.Time) timestamp { return timestamp(t.UnixMicro()) }
+// nextCell is the first of some cells, and those after it.
+func nextCell(cells []byte) (number int64, text, rest []byte) {
+	number, n := binary.Varint(cells)
+	length, m := binary.Uvarint(cells[n:])
+	cells = cells[n+m:]
+	return number, cells[:length], cells[length:]
+}
 
-func (m timestamp) time() time.Time { return time.UnixMicro(int64(m)) }
+// number and text are those of the cell of a name; a row of no list has none.
+func (r Row) number(name string) int64 {
+	number, _ := r.cell(slices.Index(r.shape.cells, name))
+	return number
+}
 
-// readBatch makes rows of a page.
-func readBatch[T, R any](row func(T) R) func(apiclient.Page[T], error) (batch[R], error) {
-	return func(page apiclient.Page[T], err error) (batch[R], error) {
-		if err != nil {
-			return batch[R]{}, err
+func (r Row) text(name string) string {
+	_, text := r.cell(slices.Index(r.shape.cells, name))
+	return string(text)
+}
+
+// at is the time that the list is sorted by.
+func (r Row) at() time.Time { return time.UnixMicro(r.number(r.shape.time)) }
+
+// name is the record as a person says it.
+func (r Row) name() string {
+	var texts []string
+	for _, cell := range r.shape.title {
+		texts = append(texts, r.text(cell))
+	}
+	return strings.Join(texts, " ")
+}
+
+// title names the record in a question.
+func (r Row) title() string { return desk.ShortID(r.ID) + "  " + r.name() }
+
+// search is the text that words are looked for in.
+func (r Row) search() string {
+	text := make([]byte, 0, 36+len(r.cells))
+	text = append(text, r.ID.String()...)
+	for b := r.cells; len(b) > 0; {
+		var cell []byte
+		_, cell, b = nextCell(b)
+		text = append(append(text, ' '), cell...)
+	}
+	return string(text)
+}
+
+// rowMaker makes the rows of a noun.
+type rowMaker[T any] struct {
+	*Env
+	listed []render.Listed[T]
+	shape  shape
+	about  func(T) Row    // All but its cells.
+	also   func(T) string // Words are looked for in it, too; nil: in nothing else.
+}
+
+// newRowMaker makes rows for the columns of a list; title are the cells that name a record.
+func newRowMaker[T any](e *Env, listed []render.Listed[T], about func(T) Row, time string, title ...string) *rowMaker[T] {
+	m := &rowMaker[T]{Env: e, listed: listed, about: about, shape: shape{time: time, title: title}}
+	for _, c := range listed {
+		m.shape.cells = append(m.shape.cells, c.Name)
+	}
+	return m
+}
+
+// row is what the list keeps of a record.
+func (m *rowMaker[T]) row(record T) Row {
+	row, view := m.about(record), m.view()
+	row.shape = &m.shape
+	b := make([]byte, 0, 128)
+	add := func(number int64, text string) {
+		b = binary.AppendUvarint(binary.AppendVarint(b, number), uint64(len(text)))
+		b = append(b, text...)
+	}
+	for _, c := range m.listed {
+		switch {
+		case c.Name == "uuid":
+			add(0, "") // The row has it.
+		case c.Time != nil:
+			var at time.Time
+			if t := c.Time(record); t != nil {
+				at = t.Time
+			}
+			add(at.UnixMicro(), "")
+		case c.Number != nil:
+			add(c.Number(record), Clean(c.Say(record, view)))
+		default:
+			add(0, Clean(c.Say(record, view)))
 		}
-		return batch[R]{rows: apiclient.Rows(page, row), cursor: page.EndCursor, more: page.HasNextPage, mayBeCut: page.MayBeCut}, nil
 	}
+	if m.also != nil {
+		add(0, Clean(m.also(record)))
+	}
+	row.cells = slices.Clone(b)
+	return row
+}
+
+// column is a column of a list, and what it is sorted by.
+type column struct {
+	widget.Column[Row]
+	byNumber bool // Else by its text.
+	down     bool // From the highest: the latest time is the least age.
+	cell     int
+}
+
+// columns are those of the list.
+func (m *rowMaker[T]) columns() []column {
+	columns := make([]column, len(m.listed))
+	for i, listed := range m.listed {
+		c := column{cell: i, byNumber: listed.Time != nil || listed.Number != nil, down: listed.Time != nil}
+		c.Title, c.Width, c.Grow, c.Right = listed.Heading, listed.Width, listed.Grow, listed.Right || c.down
+		switch {
+		case listed.Name == "uuid":
+			c.Title = " " + c.Title
+			c.Text = func(b []byte, r Row) []byte { return desk.AppendShortID(append(b, ' '), r.ID) }
+		case c.down:
+			c.Text = func(b []byte, r Row) []byte {
+				at, _ := r.cell(i)
+				return render.AppendAge(b, m.Now().Sub(time.UnixMicro(at)))
+			}
+		default:
+			c.Text = func(b []byte, r Row) []byte {
+				_, text := r.cell(i)
+				return append(b, text...)
+			}
+		}
+		columns[i] = c
+	}
+	return columns
+}
+
+// columnsOf are the columns of a list whose rows are its records, whole. A time is shown as
+// an age.
+func columnsOf[T any](e *Env, listed []render.Listed[T]) []widget.Column[T] {
+	columns := make([]widget.Column[T], len(listed))
+	for i, c := range listed {
+		indent := strings.Repeat(" ", max(1-i, 0))
+		columns[i] = widget.Column[T]{
+			Title: indent + c.Heading, Width: c.Width, Grow: c.Grow, Right: c.Right || c.Time != nil,
+			Text: func(b []byte, record T) []byte {
+				if c.Time == nil {
+					return append(append(b, indent...), c.Say(record, e.view())...)
+				}
+				if t := c.Time(record); t != nil {
+					b = render.AppendAge(b, e.Now().Sub(t.Time))
+				}
+				return b
+			},
+		}
+	}
+	return columns
+}
+
+// fetch reads pages of the list.
+func (m *rowMaker[T]) fetch(list func(context.Context, apitype.Paging) (apiclient.Page[T], error)) func(context.Context, string) (batch, error) {
+	return func(ctx context.Context, after string) (batch, error) {
+		page, err := list(ctx, apitype.Paging{First: new(ListPage), After: after})
+		if err != nil {
+			return batch{}, err
+		}
+		return batch{rows: apiclient.Rows(page, m.row), cursor: page.EndCursor, more: page.HasNextPage, mayBeCut: page.MayBeCut}, nil
+	}
+}
+
+// mostChanged bounds a walk for what has changed: beyond it the list is read anew.
+var mostChanged = apiclient.AllOptions{Limit: desk.MostChanges}
+
+// changed makes rows of all records of a walk.
+func (m *rowMaker[T]) changed(walk iter.Seq2[apiclient.Record[T], error]) ([]Row, error) {
+	var rows []Row
+	for record, err := range apiclient.Readable(walk, m.Client.Omit) {
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, m.row(record))
+	}
+	return rows, nil
 }
 
 // itself is the row of what is kept whole.

@@ -10,6 +10,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk"
+	"fundesk/tui/widget"
 )
 
 // Stats is the page of what a supervisor asks: it walks all calls and pledges, shows
@@ -22,8 +23,8 @@ type Stats struct {
 	stopped bool
 	short   bool // There are records that were not counted, or nothing tells.
 	period  period
-	agents  []apitype.QueueAgent     // What each has done in the period; nil: the service does not tell.
-	top     int                      // The first line in sight.
+	agents  []apitype.QueueAgent // What each has done in the period; nil: the service does not tell.
+	view    widget.Scroll
 	cursor  int                      // Index of the chosen bar.
 	bars    []listing                // What the bars stand for, as they were drawn last.
 	chosen  map[apitype.CallType]int // What the chosen one is made of; nil: nothing.

@@ -14,13 +14,16 @@ import (
 	"fundesk/tui/widget"
 )
 
+// Waits implements Waiter.
+func (v *Stats) Waits() bool { return v.running }
+
 // Lines draws what was counted so far.
 func (v *Stats) Lines(l Layout) []string {
 	state := fmt.Sprintf(" counted %d calls and %d pledges %s", v.counts.calls, v.counts.pledges, v.period)
 	v.bars, v.chosen = v.bars[:0], nil
 	switch {
 	case v.running:
-		state += "…  " + v.KeyOf(ActStop) + " stops"
+		state += v.Spinner.Sign() + "  " + v.KeyOf(ActStop) + " stops"
 	case v.stopped:
 		state += ", stopped; these numbers are not complete. " + v.KeyOf(ActRefresh) + " counts anew"
 	case v.short:
@@ -38,17 +41,16 @@ func (v *Stats) Lines(l Layout) []string {
 	} else {
 		all = append(v.callTables(width), v.otherTables(width)...)
 	}
-	room := l.Body - 2
+	v.view.Set(all, width, l.Body-2)
 	if at := slices.IndexFunc(all, func(line string) bool { return strings.Contains(line, v.Styles.mark) }); at >= 0 && len(v.bars) > 0 {
-		v.top = max(min(v.top, at-1), at+2-room)
+		v.view.Keep(at-1, at+2)
 	}
-	v.top = max(min(v.top, len(all)-room), 0)
 	more := ""
-	if below := len(all) - room - v.top; below > 0 {
+	if below := v.view.Below(); below > 0 {
 		more = v.Styles.Dim(fmt.Sprintf("%d more lines, j scrolls ", below))
 	}
 	legend := widget.Fit(v.legend(), max(width-render.Width(more), 0)) + more
-	return widget.Block(append([]string{v.Styles.Dim(widget.Fit(state, width)), legend}, all[v.top:]...), width, l.Body)
+	return widget.Block(append([]string{v.Styles.Dim(widget.Fit(state, width)), legend}, v.view.Lines()...), width, l.Body)
 }
 
 // legend is what the parts of the bars stand for, with the numbers of the chosen one.

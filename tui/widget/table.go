@@ -6,9 +6,7 @@ import (
 	"fundesk/render"
 )
 
-// Column of a table. Its width is fixed, or with Grow shares what is left over. It is no
-// render.Column: that makes a text of a whole record, where a list holds rows by the ten
-// thousand, a hundred bytes each, and appends their cells to one buffer with every key.
+// Column of a table. Its width is fixed, or with Grow shares what is left over.
 type Column[R any] struct {
 	Title string
 	Width int // Cells; with Grow the least.
@@ -16,8 +14,6 @@ type Column[R any] struct {
 	Right bool // Numbers and times stand at the right edge.
 	// Text appends the cell's text, cleaned already.
 	Text func(b []byte, row R) []byte
-	// Compare orders rows by the column; nil: by their text.
-	Compare func(a, b R) int
 }
 
 // Name is the title as the column is chosen by.

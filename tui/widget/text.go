@@ -5,10 +5,9 @@
 // exactly that width. It must not know pages, keys, the client or the service, and
 // does no input or output.
 //
-// Of bubbles it takes key bindings, textinput and textarea, and not the rest: what scrolls is
-// an index into lines that are drawn anyway, which a viewport would keep a second time; the
-// footer leaves out what does not work now, where help greys it; and what is waited for is said
-// in words and numbers ("300 read, more follow"), where a spinner draws an idle screen anew.
+// What the library has is taken from it, wrapped: textinput and textarea, viewport, spinner and
+// progress. Its help is not, since the footer leaves out what does not work now, where that
+// greys it; nor its table, at 4.2 ms a key against 15 µs.
 //
 //	table := widget.Table[call]{Columns: columns}
 //	table.SetHeight(20)
