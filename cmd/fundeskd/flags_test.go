@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Each flag of an operator changes what is kept or printed.
+func TestOperatorFlags(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	const organization, person = "22222222-2222-4222-8222-222222222222", "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
+	log := filepath.Join(t.TempDir(), "erased")
+	records := fmt.Sprintf(`{"kind":"person","data":{"uuid":%[1]q,"owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q,"createdAt":"2020-11-20"}}
+{"kind":"call","data":{"uuid":"33333333-3333-4333-8333-333333333333","personUuid":%[1]q,"status":"completed","type":"winback","requestedAt":"2020-11-20","completedAt":"2020-11-21","lastUpdatedAt":"2020-11-21","notes":"N"}}`, person, organization)
+	for _, step := range []struct{ in, line, want string }{
+		{"", "organization add --uuid " + organization + " --name Sea --abbreviation SR --cooling-off 48h --max-call-attempts 3", organization},
+		{"", "organization list -o json", `"name":"Sea","abbreviation":"SR","maxCallAttempts":3,"coolingOff":"48h0m0s"}`},
+		{"", "organization set " + organization + " --any-call-attempts", "changed"},
+		{"", "organization list -o json", `"maxCallAttempts":null`},
+		{"", "organization set " + organization + " --max-call-attempts 7", "changed"},
+		{"", "organization list -o json", `"maxCallAttempts":7`},
+		{"", "retention set --organization " + organization + " --calls 24mo --leads 3mo --persons 200mo", "calls 24mo  leads 3mo  persons 200mo"},
+		{"", "retention set --organization " + organization + " --leads never", "leads never"},
+		{records, "load -", ""},
+		{"", "retention run --dry-run -o json", `"calls":1,`},
+		{"", "retention run -o json", `"calls":1,`},
+		{"", "person erase " + person + " --reason R --yes --erasures-log " + log, ""},
+	} {
+		if code, out, errs := e.run(step.in, strings.Fields(step.line)...); code != exitDone || !strings.Contains(out, step.want) {
+			t.Errorf("%s: got code %d, %q%s, want %q", step.line, code, out, errs, step.want)
+		}
+	}
+	if noted, err := os.ReadFile(log); err != nil || !strings.Contains(string(noted), person) {
+		t.Errorf("got %q, %v in the log of erasures, want the person", noted, err)
+	}
+}
+
+// What serve is told of its log and its audit is kept to.
+func TestServeFlags(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	var organization struct{ UUID string }
+	var account struct{ UUID, Token string }
+	e.must(&organization, "", "organization", "add", "--name", "Sea", "--abbreviation", "SR")
+	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	for _, level := range []string{"info", "warn"} {
+		logged := level == "info"
+		s := e.serve("--audit-reads", "--log-level", level)
+		const person = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
+		if logged {
+			body := fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q}`, person, organization.UUID)
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/api/v1/persons", strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header.Set("Authorization", "Bearer "+account.Token)
+			request.Header.Set("Content-Type", "application/json")
+			answer, err := http.DefaultClient.Do(request)
+			if err != nil || answer.StatusCode >= 300 {
+				t.Fatalf("got %v, %v, want a person", answer, err)
+			}
+			answer.Body.Close()
+		}
+		if status, body := get(t, http.DefaultClient, s.url+"/api/v1/persons/"+person, account.Token); status != http.StatusOK {
+			t.Errorf("got %d %s, want the person", status, body)
+		}
+		s.stop()
+		if got := strings.Contains(s.log.String(), "msg=request"); got != logged {
+			t.Errorf("%s: got %s, want requests in it: %t", level, s.log, logged)
+		}
+	}
+	var lines []struct{ Operation string }
+	e.must(&lines, "", "audit", "list")
+	shown := 0
+	for _, line := range lines {
+		if strings.HasPrefix(line.Operation, "person.") && line.Operation != "person.create" {
+			shown++
+		}
+	}
+	if shown != 2 {
+		t.Errorf("got %v, want each time that the person was shown", lines)
+	}
+}
+
+// How long a server may take reaches the database.
+func TestTimeoutsReachTheDatabase(t *testing.T) {
+	t.Parallel()
+	p := newEnvironment(t).program("", io.Discard, io.Discard)
+	root := p.root()
+	root.SetArgs([]string{"serve", "--database-connect-timeout", "7s", "--listen", "256.0.0.1:1"})
+	if err := root.ExecuteContext(t.Context()); err == nil || p.connectTimeout != 7*time.Second {
+		t.Errorf("got %v, %s, want 7s and no address to listen on", err, p.connectTimeout)
+	}
+}
