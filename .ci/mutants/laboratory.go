@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,170 +9,191 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"time"
 )
 
-// laboratory compiles the tests with all edits in, and runs them with one switched on. The
-// switch is a file: tests clear the environment of the programs that they start.
+// laboratory holds the programs of the tests, compiled with all edits in, and runs them with
+// one switched on. The switch is a limit of the process that nothing uses, of POSIX message
+// queues: whatever a test starts inherits it, with whatever environment, and several tests
+// run at a time.
 type laboratory struct {
-	folder string
-	rows   []row
+	folder  string
+	sources map[string]string // The edited files.
+	origin  map[string]string // What they are called in the tree, by the name of the copy.
 }
 
 // switchSource is the package that the edited files ask.
-const switchSource = `package mutant
+//
+//go:embed switch.go.txt
+var switchSource string
 
-import "os"
+// flagSource is the package that the command trees ask.
+//
+//go:embed ignore.go.txt
+var flagSource string
 
-var on, _ = os.ReadFile(%q)
-
-// On is whether the row is switched on.
-func On(id string) bool { return string(on) == id }
-
-// Or is a, and b when the row is switched on.
-func Or[T any](id string, a, b T) T {
-	if On(id) {
-		return b
-	}
-	return a
-}
-`
-
-func (l *laboratory) chosen() string  { return filepath.Join(l.folder, "chosen") }
 func (l *laboratory) overlay() string { return filepath.Join(l.folder, "overlay.json") }
 func (l *laboratory) program(pkg string) string {
-	return filepath.Join(l.folder, strings.ReplaceAll(strings.TrimPrefix(pkg, "./"), "/", "_")+".test")
+	return filepath.Join(l.folder, "tests", filepath.Base(pkg)+".test")
 }
 
-// packages are those whose tests the rows name.
-func (l *laboratory) packages() []string {
-	var all []string
-	for _, r := range l.rows {
-		all = append(all, r.pkg)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
+var packageClause = regexp.MustCompile(`(?m)^package \w+`)
 
-// edited are the sources with every edit in them, by file.
-func (l *laboratory) edited() (map[string]string, error) {
-	sources := make(map[string]string)
-	for _, r := range l.rows {
-		for _, e := range r.edits {
-			if _, read := sources[e.file]; !read {
-				text, err := os.ReadFile(filepath.FromSlash(e.file))
-				if err != nil {
-					return nil, err
-				}
-				sources[e.file] = string(text)
-			}
-			if n := strings.Count(sources[e.file], e.old); n != 1 {
-				return nil, fmt.Errorf("%s: %s has the text %d times, not once:\n%s", r.id, e.file, n, e.old)
-			}
-			sources[e.file] = strings.Replace(sources[e.file], e.old, e.new, 1)
-		}
-	}
-	return sources, nil
-}
-
-// compile builds each package's tests once, with every edit in them.
-func (l *laboratory) compile() error {
-	sources, err := l.edited()
-	if err != nil {
-		return err
-	}
+// writeOverlay puts the edited files, and the packages that they ask, in the place of the tree's.
+func (l *laboratory) writeOverlay() error {
 	replace := make(map[string]string)
+	l.origin = make(map[string]string)
 	put := func(file, text string) error {
 		absolute, err := filepath.Abs(filepath.FromSlash(file))
 		if err != nil {
 			return err
 		}
-		replace[absolute] = filepath.Join(l.folder, fmt.Sprintf("%d%s", len(replace), filepath.Ext(file)))
+		name := fmt.Sprintf("%d%s", len(replace), filepath.Ext(file))
+		replace[absolute], l.origin[name] = filepath.Join(l.folder, name), file
 		return os.WriteFile(replace[absolute], []byte(text), 0o600)
 	}
-	for file, text := range sources {
-		if strings.Contains(text, "mutant.") {
-			text = strings.Replace(text, "\nimport ", "\nimport \"fundesk/mutant\"\nimport ", 1)
+	for file, text := range l.sources {
+		for call, path := range map[string]string{"mutant.": "fundesk/mutant", "ignore.Flags(": "fundesk/mutant/ignore"} {
+			if at := packageClause.FindStringIndex(text); strings.Contains(text, call) && !strings.Contains(text, path) {
+				text = text[:at[1]] + "; import \"" + path + "\"" + text[at[1]:] // Lines keep their numbers.
+			}
 		}
 		if err := put(file, text); err != nil {
 			return err
 		}
 	}
-	if err := put("mutant/mutant.go", fmt.Sprintf(switchSource, l.chosen())); err != nil {
+	if err := put("mutant/mutant.go", fmt.Sprintf(switchSource, l.folder)); err != nil {
 		return err
 	}
 	data, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(l.overlay(), data, 0o600); err != nil {
+	return os.WriteFile(l.overlay(), data, 0o600)
+}
+
+// compile builds the tests of packages once.
+func (l *laboratory) compile(packages []string) error {
+	if err := l.writeOverlay(); err != nil {
 		return err
 	}
-	for _, pkg := range l.packages() {
-		build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", l.overlay(), "-o", l.program(pkg), pkg)
-		if out, err := build.CombinedOutput(); err != nil {
-			return fmt.Errorf("build the tests of %s: %w\n%s", pkg, err, out)
+	for _, folder := range []string{"tests", "bin", "built"} {
+		if err := os.MkdirAll(filepath.Join(l.folder, folder), 0o700); err != nil {
+			return err
 		}
 	}
-	return nil
+	build := exec.Command("go", append([]string{"test", "-c", "-vet=off", "-overlay", l.overlay(), "-o", filepath.Join(l.folder, "tests") + "/"}, packages...)...)
+	if out, err := build.CombinedOutput(); err != nil {
+		return &buildError{string(out), err}
+	}
+	return l.writeGo()
 }
 
-// check runs the tests of every package that rows name, with the row id switched on.
-func (l *laboratory) check(id string) error {
-	for _, pkg := range l.packages() {
-		var tests []string
-		for _, r := range l.rows {
-			if r.pkg == pkg {
-				test, _, _ := strings.Cut(r.test, "/")
-				tests = append(tests, "^"+strings.Trim(test, "^$")+"$")
-			}
-		}
-		if out, err := l.run(pkg, strings.Join(tests, "|"), id, greenTimeout); err != nil {
-			return fmt.Errorf("%s: %w\n%s", pkg, err, out)
-		}
-	}
-	return nil
+// buildError is that the edited sources do not compile.
+type buildError struct {
+	out string
+	err error
 }
 
-// seen is the first test that turns red when the row is switched on, "" where none does.
-func (l *laboratory) seen(r row) (string, error) {
-	out, err := l.run(r.pkg, r.test, r.id, redTimeout)
-	var ended *exec.ExitError
-	switch {
-	case err == nil && strings.Contains(out, "no tests to run"):
-		return "", fmt.Errorf("%s: %s has no test %s", r.id, r.pkg, r.test)
-	case err == nil:
-		return "", nil
-	case !errors.As(err, &ended):
-		return "", err
+func (e *buildError) Error() string { return "build the tests: " + e.err.Error() + "\n" + e.out }
+
+// writeGo puts a go before the real one that links once what each run of a test has built.
+func (l *laboratory) writeGo() error {
+	real, err := exec.LookPath("go")
+	if err != nil {
+		return err
 	}
-	if strings.Contains(out, "panic: test timed out") {
-		return "a test did not end", nil
-	}
-	if failed := failedTest.FindStringSubmatch(out); failed != nil {
-		return failed[1], nil
-	}
-	return "", fmt.Errorf("%s: no test failed, and the program of the tests did: %w\n%.500s", r.id, err, out)
+	return os.WriteFile(filepath.Join(l.folder, "bin", "go"), []byte(fmt.Sprintf(`#!/bin/sh
+case "$1 $2 $3" in
+"build -o "*/) ;;
+"build -o "*)
+  to=$3
+  shift 3
+  built=%s/built/$(echo "$PWD $*" | cksum | tr -d ' ')
+  [ -e "$built" ] || { %[2]s build -o "$built.$$" "$@" && mv "$built.$$" "$built"; } || exit 1
+  exec cp "$built" "$to" ;;
+esac
+exec %[2]s "$@"
+`, l.folder, real)), 0o700)
+}
+
+// outcome is how a run of tests ended.
+type outcome struct {
+	out    string
+	failed string // The first test that failed, "" when none did.
+	took   time.Duration
 }
 
 var failedTest = regexp.MustCompile(`--- FAIL: (\S+)`)
 
-// How long tests may take: all that are named of a package, and the one that is to turn red.
-const (
-	greenTimeout = "5m"
-	redTimeout   = "45s"
-)
-
-// run starts the tests of a package in its folder, as go test does.
-func (l *laboratory) run(pkg, test, id, timeout string) (string, error) {
-	if err := os.WriteFile(l.chosen(), []byte(id), 0o600); err != nil {
-		return "", err
-	}
-	command := exec.Command(l.program(pkg), "-test.run", test, "-test.failfast", "-test.timeout", timeout)
+// run starts the tests of a package in its folder, as go test does, with an edit switched on.
+// An error is that of the programs: a failing test is none.
+func (l *laboratory) run(pkg string, number int, timeout time.Duration, args ...string) (outcome, error) {
+	started := time.Now()
+	command := exec.Command("prlimit", append([]string{"--msgqueue=" + strconv.Itoa(number) + ":", l.program(pkg), "-test.timeout", timeout.String()}, args...)...)
 	command.Dir = filepath.FromSlash(pkg)
-	// The programs that tests build have the edits, too.
-	command.Env = append(os.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+l.overlay()))
-	out, err := command.CombinedOutput()
-	return string(out), err
+	command.WaitDelay = 10 * time.Second // For what a test has left behind.
+	command.Env = append(os.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+l.overlay()),
+		"PATH="+filepath.Join(l.folder, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	data, err := command.CombinedOutput()
+	o := outcome{out: string(data), took: time.Since(started)}
+	var ended *exec.ExitError
+	switch {
+	case err == nil || errors.Is(err, exec.ErrWaitDelay):
+		return o, nil
+	case !errors.As(err, &ended):
+		return o, err
+	}
+	o.failed = "the program of the tests"
+	if strings.Contains(o.out, "panic: test timed out") {
+		o.failed = "a test did not end"
+	} else if failed := failedTest.FindStringSubmatch(o.out); failed != nil {
+		o.failed = failed[1]
+	}
+	return o, nil
+}
+
+// exactly is the -run of some tests without their subtests.
+func exactly(tests []string) string {
+	var names []string
+	for _, test := range tests {
+		name, _, _ := strings.Cut(test, "/")
+		names = append(names, "^"+strings.Trim(name, "^$")+"$")
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), "|")
+}
+
+// abreast does each of n things, as many at a time as there are processors; the first error ends it.
+func abreast(n int, do func(i int) error) error {
+	var mutex sync.Mutex
+	var running sync.WaitGroup
+	next := 0
+	var failed error
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		running.Go(func() {
+			for {
+				mutex.Lock()
+				i := next
+				next++
+				ended := i >= n || failed != nil
+				mutex.Unlock()
+				if ended {
+					return
+				}
+				if err := do(i); err != nil {
+					mutex.Lock()
+					failed = errors.Join(failed, err)
+					mutex.Unlock()
+				}
+			}
+		})
+	}
+	running.Wait()
+	return failed
 }

@@ -1,12 +1,12 @@
 // Command mutants breaks promises of the papers on purpose, one at a time, and wants a test
 // to turn red for each.
 //
-//	go run ./.ci/mutants                  every row of the list, and that no promise lacks one
+//	go run ./.ci/mutants                  every row of the lists, and that no promise lacks one
 //	go run ./.ci/mutants -check           that no promise lacks one, and that the edits can be made
 //	go run ./.ci/mutants S14 pull-since   these rows
 //	go run ./.ci/mutants -random 200      random changes of the code; lists those that no test saw
 //
-// All rows are compiled once: each edit asks at run time whether its row is switched on.
+// All is compiled once: each edit asks at run time whether it is switched on. Linux only.
 package main
 
 import (
@@ -15,14 +15,16 @@ import (
 	"log"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 )
 
-const listPath = ".ci/mutants/promises.txt"
+// The lists: what the papers promise in sentences, and what has a name of its own.
+const (
+	listPath  = ".ci/mutants/promises.txt"
+	namesPath = ".ci/mutants/names.txt"
+)
 
 func main() {
 	log.SetFlags(0)
@@ -55,61 +57,73 @@ func run(check bool, random int, seed uint64, only []string) error {
 	if err := everyPromiseHasRow(rows); err != nil {
 		return err
 	}
+	named, err := readNames(namesPath, len(rows)+1)
+	if err != nil {
+		return err
+	}
+	rows = append(rows, named...)
+	if err := everyNumberIsKnown(rows); err != nil {
+		return err
+	}
 	rows = slices.DeleteFunc(rows, func(r row) bool { return r.test == "" || len(only) > 0 && !slices.Contains(only, r.id) })
-	l := &laboratory{folder: work, rows: rows}
-	if check {
-		_, err := l.edited()
+	sources, err := edited(rows)
+	if err != nil || check {
 		return err
 	}
-	if err := l.compile(); err != nil {
+	l := &laboratory{folder: work, sources: sources}
+	if err := l.compile(packagesOf(rows)); err != nil {
 		return err
 	}
-	if err := l.check(""); err != nil { // Nothing is switched on: all is green.
-		return fmt.Errorf("without a change: %w", err)
+	return l.breakEach(rows)
+}
+
+// How long tests may take: all that are named of a package, and the one that is to turn red.
+const (
+	greenTimeout = 5 * time.Minute
+	redTimeout   = time.Minute
+)
+
+// breakEach switches one row after the other on, and wants its test to turn red.
+func (l *laboratory) breakEach(rows []row) error {
+	packages := packagesOf(rows)
+	err := abreast(len(packages), func(i int) error { // Nothing is switched on: all is green.
+		var tests []string
+		for _, r := range rows {
+			if r.pkg == packages[i] {
+				tests = append(tests, r.test)
+			}
+		}
+		o, err := l.run(packages[i], 0, greenTimeout, "-test.run", exactly(tests))
+		if err == nil && o.failed != "" {
+			err = fmt.Errorf("without a change: %s: %s\n%s", packages[i], o.failed, o.out)
+		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	green := 0
-	for _, r := range rows {
-		started := time.Now()
-		test, err := l.seen(r)
+	unseen := make([]bool, len(rows))
+	err = abreast(len(rows), func(i int) error {
+		r := rows[i]
+		o, err := l.run(r.pkg, r.number, redTimeout, "-test.failfast", "-test.run", r.test)
 		if err != nil {
 			return err
 		}
-		if test == "" {
-			green++
-			test = "GREEN: nothing saw it"
+		if o.failed == "" && strings.Contains(o.out, "no tests to run") {
+			return fmt.Errorf("%s: %s has no test %s", r.id, r.pkg, r.test)
 		}
-		fmt.Printf("%-28s %5.1fs  %s\n", r.id, time.Since(started).Seconds(), test)
+		if unseen[i] = o.failed == ""; unseen[i] {
+			o.failed = "GREEN: nothing saw it"
+		}
+		fmt.Printf("%-28s %5.1fs  %s\n", r.id, o.took.Seconds(), o.failed)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	if green > 0 {
+	if green := len(slices.DeleteFunc(unseen, func(green bool) bool { return !green })); green > 0 {
 		return fmt.Errorf("%d of %d broken promises were seen by no test", green, len(rows))
 	}
 	fmt.Printf("%d promises, each seen when it is broken\n", len(rows))
-	return nil
-}
-
-// papers are those whose promises carry an identifier, at the beginning of a row of a table.
-var papers = map[string]*regexp.Regexp{
-	"SECURITY.md":       regexp.MustCompile(`(?m)^(?:\| )?(P\d+)(?: \||:)`),
-	"service/DESIGN.md": regexp.MustCompile(`(?m)^\| (S\d+) \|`),
-}
-
-// everyPromiseHasRow is an error that names the promises of the papers that nothing breaks.
-func everyPromiseHasRow(rows []row) error {
-	var missing []string
-	for paper, promise := range papers {
-		text, err := os.ReadFile(filepath.FromSlash(paper))
-		if err != nil {
-			return err
-		}
-		for _, found := range promise.FindAllStringSubmatch(string(text), -1) {
-			if !slices.ContainsFunc(rows, func(r row) bool { return r.promise() == found[1] }) {
-				missing = append(missing, found[1])
-			}
-		}
-	}
-	if len(missing) > 0 {
-		slices.Sort(missing)
-		return fmt.Errorf("%s has no row for %s", listPath, strings.Join(missing, ", "))
-	}
 	return nil
 }

@@ -1,150 +1,220 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/format"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 )
 
-// sample makes n random changes of the code, one at a time, and runs the tests of the package
-// and of those that import it. It lists the changes that stayed green: some of them change
-// nothing that anybody could see.
+// equivalentPath lists the changes that nobody could see, with the reason.
+const equivalentPath = ".ci/mutants/equivalent.txt"
+
+// sample makes n random changes of the code and switches on one after the other. It runs the
+// tests of the packages whose programs reach the change, until one turns red, and lists the
+// changes that none saw.
 func sample(work string, n int, random *rand.Rand) error {
-	files, err := sources()
+	equivalent, err := readEquivalent(equivalentPath)
 	if err != nil {
 		return err
 	}
-	survived, tried := 0, 0
-	for tried < n {
-		file := files[random.IntN(len(files))]
-		place, text, err := mutate(file, random)
-		if err != nil {
-			return err
-		}
-		if text == nil {
-			continue // Nothing in it can be changed.
-		}
-		red, err := turnsRed(work, file, text)
-		if errors.Is(err, errNotGo) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		tried++
-		colour := "red"
-		if !red {
-			survived++
-			colour = "green"
-		}
-		fmt.Printf("%d %s: %s\n", tried, colour, place) // A sample that is broken off counts, too.
+	all, err := allChanges()
+	if err != nil {
+		return err
 	}
-	fmt.Printf("%d of %d random changes were seen\n", n-survived, n)
-	return nil
-}
-
-// sources are the files of the programs.
-func sources() ([]string, error) {
-	var files []string
-	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
+	fmt.Printf("%d changes could be made\n", len(all))
+	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	l := &laboratory{folder: work}
+	chosen, err := l.compileChanges(all[:min(n, len(all))])
+	if err != nil {
+		return err
+	}
+	suites, err := l.suites()
+	if err != nil {
+		return err
+	}
+	var seen, same, green []string
+	var printing sync.Mutex
+	err = abreast(len(chosen), func(i int) error {
+		started := time.Now()
+		test, err := l.seen(chosen[i], suites)
+		if err != nil {
 			return err
-		case entry.IsDir() && path != "." && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata" || entry.Name() == "servicetest"):
-			return filepath.SkipDir
-		case strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
-			files = append(files, path)
 		}
+		kind, list := "red", &seen
+		switch {
+		case test != "":
+		case slices.Contains(equivalent, chosen[i].name):
+			kind, list = "equivalent", &same
+		default:
+			kind, list = "GREEN", &green
+		}
+		printing.Lock()
+		defer printing.Unlock()
+		*list = append(*list, chosen[i].name)
+		fmt.Printf("%-10s %5.1fs  %s:%d %s  %s\n", kind, time.Since(started).Seconds(), chosen[i].file, chosen[i].line, chosen[i].name, test)
 		return nil
 	})
-	return files, err
+	fmt.Printf("%d random changes: %d were seen, %d change nothing, %d were not seen:\n%s\n",
+		len(chosen), len(seen), len(same), len(green), strings.Join(green, "\n"))
+	return err
 }
 
-// opposites are the operators that a change puts in each other's place.
-var opposites = map[token.Token]token.Token{
-	token.EQL: token.NEQ, token.NEQ: token.EQL, token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
-	token.LAND: token.LOR, token.LOR: token.LAND, token.ADD: token.SUB, token.SUB: token.ADD,
-}
-
-// mutate changes one place of a file, and says which; text is nil where there is none.
-func mutate(path string, random *rand.Rand) (place string, text []byte, err error) {
-	set := token.NewFileSet()
-	file, err := parser.ParseFile(set, path, nil, parser.ParseComments)
+// readEquivalent reads the list: the name of a change in a line, and below it, indented, why
+// nobody could see it.
+func readEquivalent(path string) ([]string, error) {
+	text, err := os.ReadFile(filepath.FromSlash(path))
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	type change struct {
-		at   token.Pos
-		what string
-		make func()
+	var names []string
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimRight(line, "\n"); line != "" && !strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "#") {
+			names = append(names, line)
+		}
 	}
-	var changes []change
-	ast.Inspect(file, func(node ast.Node) bool {
-		switch n := node.(type) {
-		case *ast.BinaryExpr:
-			if other, ok := opposites[n.Op]; ok {
-				changes = append(changes, change{n.OpPos, n.Op.String() + " to " + other.String(), func() { n.Op = other }})
-			}
-		case *ast.IfStmt:
-			changes = append(changes, change{n.Pos(), "if not", func() { n.Cond = &ast.UnaryExpr{Op: token.NOT, X: &ast.ParenExpr{X: n.Cond}} }})
-		case *ast.BasicLit:
-			if value, err := strconv.Atoi(n.Value); err == nil && n.Kind == token.INT {
-				changes = append(changes, change{n.Pos(), n.Value + " plus 1", func() { n.Value = strconv.Itoa(value + 1) }})
-			}
-		case *ast.BlockStmt:
-			for i, statement := range n.List {
-				if _, isCall := statement.(*ast.ExprStmt); isCall {
-					changes = append(changes, change{statement.Pos(), "a call left out", func() { n.List[i] = &ast.EmptyStmt{Semicolon: statement.Pos()} }})
+	return names, nil
+}
+
+var errorAt = regexp.MustCompile(`(?m)^(\S+\.go):(\d+):`)
+
+// compileChanges compiles the tests with all changes in, but for those that are not Go.
+func (l *laboratory) compileChanges(changes []change) ([]change, error) {
+	for {
+		for i := range changes {
+			changes[i].number = i + 1
+		}
+		l.sources = make(map[string]string)
+		for _, c := range changes {
+			if _, known := l.sources[c.file]; !known {
+				text, err := withChanges(c.file, changes)
+				if err != nil {
+					return nil, err
 				}
+				l.sources[c.file] = text
 			}
 		}
-		return true
-	})
-	if len(changes) == 0 {
-		return "", nil, nil
+		err := l.compile([]string{"./..."})
+		failed, ok := errors.AsType[*buildError](err)
+		if !ok {
+			return changes, err
+		}
+		before := len(changes)
+		for _, found := range errorAt.FindAllStringSubmatch(failed.out, -1) {
+			file := l.origin[filepath.Base(found[1])]
+			line, _ := strconv.Atoi(found[2])
+			changes = slices.DeleteFunc(changes, func(c change) bool { return c.file == file && c.line <= line && line <= c.last })
+		}
+		if len(changes) == before {
+			return nil, err
+		}
+		fmt.Printf("%d changes do not compile\n", before-len(changes))
 	}
-	chosen := changes[random.IntN(len(changes))]
-	chosen.make()
-	var out bytes.Buffer
-	err = format.Node(&out, set, file)
-	return fmt.Sprintf("%s: %s", set.Position(chosen.at), chosen.what), out.Bytes(), err
 }
 
-// errNotGo is a change that does not compile.
-var errNotGo = errors.New("the change does not compile")
+// suite is the tests of a package, and what they reach.
+type suite struct {
+	pkg     string
+	took    time.Duration
+	left    []string // Tests that are red without a change.
+	reached map[int]bool
+}
 
-// turnsRed is whether a test fails with another text in the place of a file.
-func turnsRed(work, file string, text []byte) (bool, error) {
-	absolute, err := filepath.Abs(file)
+// recording is where the numbers begin with which a program notes what it reaches.
+const recording = 100_000
+
+// suites runs the tests of every package without a change.
+func (l *laboratory) suites() ([]suite, error) {
+	out, err := exec.Command("go", "list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}", "./...").Output()
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	changed, overlay := filepath.Join(work, "changed.go"), filepath.Join(work, "random.json")
-	data, err := json.Marshal(map[string]any{"Replace": map[string]string{absolute: changed}})
-	if err = errors.Join(err, os.WriteFile(changed, text, 0o600), os.WriteFile(overlay, data, 0o600)); err != nil {
-		return false, err
+	root, err := os.Getwd()
+	if err != nil {
+		return nil, err
 	}
-	if exec.Command("go", "build", "-overlay", overlay, "./...").Run() != nil {
-		return false, errNotGo
+	folders := strings.Fields(string(out))
+	all := make([]suite, len(folders))
+	err = abreast(len(folders), func(i int) error {
+		pkg, err := filepath.Rel(root, folders[i])
+		if err != nil {
+			return err
+		}
+		s := suite{pkg: "./" + pkg, reached: make(map[int]bool)}
+		o, err := l.run(s.pkg, recording+i, time.Hour)
+		if err != nil {
+			return err
+		}
+		s.took = o.took
+		for _, failed := range failedTest.FindAllStringSubmatch(o.out, -1) {
+			test, _, _ := strings.Cut(failed[1], "/")
+			s.left = append(s.left, "^"+test+"$")
+		}
+		if o.failed != "" && s.left == nil {
+			return fmt.Errorf("%s: %s\n%s", s.pkg, o.failed, o.out)
+		}
+		slices.Sort(s.left)
+		s.left = slices.Compact(s.left)
+		if text, err := os.ReadFile(filepath.Join(l.folder, fmt.Sprintf("reached.%d", recording+i))); err == nil {
+			for _, field := range strings.Fields(string(text)) {
+				number, _ := strconv.Atoi(field)
+				s.reached[number] = true
+			}
+		}
+		fmt.Printf("%5.1fs  %s reaches %d; red without a change: %v\n", s.took.Seconds(), s.pkg, len(s.reached), s.left)
+		all[i] = s
+		return nil
+	})
+	slices.SortFunc(all, func(a, b suite) int { return int(a.took - b.took) })
+	return all, err
+}
+
+// seen is the first test that turns red, twice, when the change is switched on; "" where none
+// does. The package's own tests go first, then the quickest.
+func (l *laboratory) seen(c change, suites []suite) (string, error) {
+	own := "./" + filepath.ToSlash(filepath.Dir(c.file))
+	ordered := slices.Clone(suites)
+	slices.SortStableFunc(ordered, func(a, b suite) int {
+		switch {
+		case a.pkg == own:
+			return -1
+		case b.pkg == own:
+			return 1
+		default:
+			return 0
+		}
+	})
+	for _, s := range ordered {
+		if !s.reached[c.number] {
+			continue
+		}
+		for left := slices.Clone(s.left); ; {
+			limit := 3*s.took + time.Minute
+			o, err := l.run(s.pkg, c.number, limit, "-test.failfast", "-test.skip", strings.Join(append(left, "^$"), "|"))
+			if err != nil || o.failed == "" {
+				if err != nil {
+					return "", err
+				}
+				break
+			}
+			name, _, _ := strings.Cut(o.failed, "/")
+			if strings.Contains(name, " ") { // Not a test: the program, or one that did not end.
+				return s.pkg + ": " + o.failed, nil
+			}
+			again, err := l.run(s.pkg, c.number, limit, "-test.run", "^"+name+"$")
+			if err != nil || again.failed != "" {
+				return s.pkg + " " + o.failed, err
+			}
+			left = append(left, "^"+name+"$") // By luck, or beside others: no sight of it.
+		}
 	}
-	tests := exec.Command("go", "test", "-overlay", overlay, "-vet=off", "-failfast", "-timeout", "10m", "./"+filepath.ToSlash(filepath.Dir(file)))
-	tests.Env = append(os.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+overlay))
-	if tests.Run() != nil {
-		return true, nil
-	}
-	rest := exec.Command("go", "test", "-overlay", overlay, "-vet=off", "-failfast", "-timeout", "30m", "./...")
-	rest.Env = tests.Env
-	return rest.Run() != nil, nil
+	return "", nil
 }

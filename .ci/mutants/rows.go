@@ -2,21 +2,31 @@ package main
 
 import (
 	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // row is a promise, the edits that break it, and the test that turns red.
 type row struct {
-	id    string // Of the paper's promise, -something where it has several rows.
-	says  string
-	edits []edit
-	pkg   string
-	test  string // As -run takes it; empty: it is about speed, and measured.
+	number   int    // Of the switch.
+	id       string // Of the paper's promise, -something where it has several rows.
+	edits    []edit
+	flags    []string // That are ignored, with their commands, in place of edits.
+	constant constant // That is doubled, in place of edits.
+	pkg      string
+	test     string // As -run takes it; empty: it is about speed, and measured.
 }
 
 // edit puts a text of a file, which is there once, in another's place.
 type edit struct{ file, old, new string }
+
+// constant is the name of a number, and the file where it stands.
+type constant struct{ file, name string }
 
 // promise is the identifier that the paper has.
 func (r row) promise() string {
@@ -41,8 +51,8 @@ func readRows(path string) ([]row, error) {
 			continue
 		}
 		if !strings.HasPrefix(line, "  ") {
-			id, says, _ := strings.Cut(line, " ")
-			rows, file = append(rows, row{id: id, says: says}), ""
+			id, _, _ := strings.Cut(line, " ")
+			rows, file = append(rows, row{id: id, number: len(rows) + 1}), ""
 			continue
 		}
 		if len(rows) == 0 {
@@ -80,6 +90,129 @@ func readRows(path string) ([]row, error) {
 
 // switched writes out the names that stand for the switch of the row.
 func (r row) switched(text string) string {
-	text = strings.ReplaceAll(text, "@or(", fmt.Sprintf("mutant.Or(%q, ", r.id))
-	return strings.ReplaceAll(text, "@on", fmt.Sprintf("mutant.On(%q)", r.id))
+	text = strings.ReplaceAll(text, "@or(", fmt.Sprintf("mutant.Or(%d, ", r.number))
+	return strings.ReplaceAll(text, "@on", fmt.Sprintf("mutant.On(%d)", r.number))
+}
+
+// edited are the sources with the edits of all rows in them, by file.
+func edited(rows []row) (map[string]string, error) {
+	sources, err := doubled(rows)
+	if err != nil {
+		return nil, err
+	}
+	var ignored strings.Builder
+	edits := flagEdits
+	for _, r := range rows {
+		edits = append(edits, r.edits...)
+		if r.flags != nil {
+			fmt.Fprintf(&ignored, "\t%d: %#v,\n", r.number, r.flags)
+		}
+	}
+	for _, e := range edits {
+		if _, read := sources[e.file]; !read {
+			text, err := os.ReadFile(filepath.FromSlash(e.file))
+			if err != nil {
+				return nil, err
+			}
+			sources[e.file] = string(text)
+		}
+		if n := strings.Count(sources[e.file], e.old); n != 1 {
+			return nil, fmt.Errorf("%s has the text of an edit %d times, not once:\n%s", e.file, n, e.old)
+		}
+		sources[e.file] = strings.Replace(sources[e.file], e.old, e.new, 1)
+	}
+	sources["mutant/ignore/ignore.go"] = fmt.Sprintf(flagSource, ignored.String())
+	return sources, nil
+}
+
+// packagesOf are those whose tests the rows name.
+func packagesOf(rows []row) []string {
+	var all []string
+	for _, r := range rows {
+		all = append(all, r.pkg)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// doubled are the sources in which the constants of rows are used, with twice their value where
+// the row is switched on.
+func doubled(rows []row) (map[string]string, error) {
+	numbers := make(map[constant]int)
+	for _, r := range rows {
+		if r.constant.name != "" {
+			numbers[r.constant] = r.number
+		}
+	}
+	edited := make(map[string]string)
+	if len(numbers) == 0 {
+		return edited, nil
+	}
+	files, err := sources()
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	var changes []change
+	for _, file := range files {
+		if of := doublings(file, root, numbers); of != nil {
+			changes = append(changes, of...)
+			edited[file.path] = ""
+		}
+	}
+	for path := range edited {
+		if edited[path], err = withChanges(path, changes); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range changes {
+		for named, number := range numbers {
+			if number == c.number {
+				delete(numbers, named)
+			}
+		}
+	}
+	for named := range numbers {
+		return nil, fmt.Errorf("%s: the constant %s is used nowhere", named.file, named.name)
+	}
+	return edited, nil
+}
+
+// doublings are the uses of constants in a file, by the numbers of their rows. Where another
+// constant is made of one, it stays.
+func doublings(file source, root string, numbers map[constant]int) []change {
+	f := &finder{source: file}
+	double := func(n ast.Expr, name *ast.Ident) bool {
+		object, isConstant := f.info.Uses[name].(*types.Const)
+		if !isConstant {
+			return true
+		}
+		path, _ := filepath.Rel(root, f.set.Position(object.Pos()).Filename)
+		number, known := numbers[constant{filepath.ToSlash(path), object.Name()}]
+		if kind, ok := f.typeName(f.info.TypeOf(n)); known && ok {
+			text := f.text[f.offset(n.Pos()):f.offset(n.End())]
+			f.add(n, "doubled", f.around(n, "mutant.Or["+kind+"](%d, ", ", 2*"+text+")")...)
+			f.changes[len(f.changes)-1].number = number
+		}
+		return false
+	}
+	for _, declaration := range file.file.Decls {
+		ast.Inspect(declaration, func(node ast.Node) bool {
+			switch n := node.(type) {
+			case *ast.GenDecl:
+				return n.Tok == token.VAR
+			case *ast.ArrayType:
+				return false
+			case *ast.SelectorExpr:
+				return double(n, n.Sel)
+			case *ast.Ident:
+				return double(n, n)
+			}
+			return true
+		})
+	}
+	return f.changes
 }
