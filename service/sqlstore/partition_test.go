@@ -69,19 +69,8 @@ func TestPartitions(t *testing.T) {
 	read := func() (blocks []int64, found []int) {
 		for _, test := range tests {
 			err := store.View(t.Context(), func(r service.Reader) error {
-				if _, err := test.read(r); err != nil { // A connection looks at each index of each partition once.
-					return err
-				}
-				before, err := sqlstore.Blocks(r)
-				if err != nil {
-					return err
-				}
-				n, err := test.read(r)
-				if err != nil {
-					return err
-				}
-				after, err := sqlstore.Blocks(r)
-				blocks, found = append(blocks, after-before), append(found, n)
+				least, n, err := leastBlocks(r, test.read)
+				blocks, found = append(blocks, least), append(found, n)
 				return err
 			})
 			if err != nil {
@@ -103,6 +92,25 @@ func TestPartitions(t *testing.T) {
 		}
 		t.Logf("%s: %d blocks, %d of partitions", test.name, whole[i], parts[i])
 	}
+}
+
+// leastBlocks reads several times and tells how many blocks the cheapest took, and how many calls it found.
+// A connection looks at each index of each partition before it first uses it, and once more where others
+// have changed so many tables meanwhile, in any database of the server, that it forgets what it knew.
+func leastBlocks(r service.Reader, read func(service.Reader) (int, error)) (least int64, found int, err error) {
+	before, err := sqlstore.Blocks(r)
+	for i := 0; i < 6 && err == nil; i++ {
+		if found, err = read(r); err != nil {
+			break
+		}
+		var after int64
+		after, err = sqlstore.Blocks(r)
+		if i == 0 || after-before < least {
+			least = after - before
+		}
+		before = after
+	}
+	return least, found, err
 }
 
 // pageOf is a page of calls by a filter, and how many there are on it.
