@@ -2,6 +2,8 @@ package service
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"fundesk/apiclient/apitype"
 )
@@ -47,4 +49,24 @@ func TestTakeGroups(t *testing.T) {
 	if alone, first := come("a", apitype.NewUUID()); !first || alone.before != nil {
 		t.Error("who comes when all have ended waits for somebody")
 	}
+}
+
+// The group before is waited for 50 ms at most, so that a slow commit holds up no more than those
+// in it.
+func TestSlowGroupIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		before := make(chan struct{})
+		g := &takeGroup{before: before}
+		began := time.Now()
+		g.await()
+		if waited := time.Since(began); waited != 50*time.Millisecond {
+			t.Errorf("got %v for a group that does not end, want 50ms", waited)
+		}
+		close(before)
+		began = time.Now()
+		if g.await(); time.Since(began) != 0 {
+			t.Errorf("got %v for a group that has ended, want none", time.Since(began))
+		}
+	})
 }

@@ -107,7 +107,7 @@ var flagEdits = []edit{
 
 // readNames reads the list of what has a name in the papers, a line each: a flag of the manual
 // pages, "program noun verb --name PACKAGE TEST", or a bound, "FILE CONSTANT PACKAGE TEST",
-// which is doubled. Every flag has a line, and every bound that service and client share.
+// which is doubled, and halved. Every flag has a line, and every bound that service and client share.
 func readNames(path string, first int) ([]row, error) {
 	text, err := os.ReadFile(filepath.FromSlash(path))
 	if err != nil {
@@ -129,6 +129,9 @@ func readNames(path string, first int) ([]row, error) {
 		r := row{number: first + len(rows), id: strings.Join(fields[:len(fields)-2], " "), pkg: fields[len(fields)-2], test: fields[len(fields)-1]}
 		if strings.HasSuffix(fields[0], ".go") {
 			r.constant, r.id = constant{fields[0], fields[1]}, fields[1]
+			half := r
+			half.number, half.id, half.half = r.number+1, r.id+"/2", true
+			rows = append(rows, r, half)
 		} else {
 			at := slices.IndexFunc(flags, func(names []string) bool { return slices.Contains(names, r.id) })
 			if at < 0 {
@@ -136,8 +139,8 @@ func readNames(path string, first int) ([]row, error) {
 			}
 			r.flags = flags[at]
 			flags = slices.Delete(flags, at, at+1)
+			rows = append(rows, r)
 		}
-		rows = append(rows, r)
 	}
 	var missing []string
 	for _, names := range flags {

@@ -17,7 +17,8 @@ type row struct {
 	id       string // Of the paper's promise, -something where it has several rows.
 	edits    []edit
 	flags    []string // That are ignored, with their commands, in place of edits.
-	constant constant // That is doubled, in place of edits.
+	constant constant // That is doubled, or halved, in place of edits.
+	half     bool
 	pkg      string
 	test     string // As -run takes it; empty: it is about speed, and measured.
 }
@@ -96,7 +97,7 @@ func (r row) switched(text string) string {
 
 // edited are the sources with the edits of all rows in them, by file.
 func edited(rows []row) (map[string]string, error) {
-	sources, err := doubled(rows)
+	sources, err := scaled(rows)
 	if err != nil {
 		return nil, err
 	}
@@ -135,14 +136,27 @@ func packagesOf(rows []row) []string {
 	return slices.Compact(all)
 }
 
-// doubled are the sources in which the constants of rows are used, with twice their value where
-// the row is switched on.
-func doubled(rows []row) (map[string]string, error) {
-	numbers := make(map[constant]int)
+// scaling is the switches of a constant; -1: none.
+type scaling struct{ double, half int }
+
+// scaled are the sources in which the constants of rows are used, with twice or half their value
+// where the row is switched on.
+func scaled(rows []row) (map[string]string, error) {
+	numbers := make(map[constant]scaling)
 	for _, r := range rows {
-		if r.constant.name != "" {
-			numbers[r.constant] = r.number
+		if r.constant.name == "" {
+			continue
 		}
+		of, known := numbers[r.constant]
+		if !known {
+			of = scaling{-1, -1}
+		}
+		if r.half {
+			of.half = r.number
+		} else {
+			of.double = r.number
+		}
+		numbers[r.constant] = of
 	}
 	edited := make(map[string]string)
 	if len(numbers) == 0 {
@@ -158,7 +172,7 @@ func doubled(rows []row) (map[string]string, error) {
 	}
 	var changes []change
 	for _, file := range files {
-		if of := doublings(file, root, numbers); of != nil {
+		if of := scalings(file, root, numbers); of != nil {
 			changes = append(changes, of...)
 			edited[file.path] = ""
 		}
@@ -169,8 +183,8 @@ func doubled(rows []row) (map[string]string, error) {
 		}
 	}
 	for _, c := range changes {
-		for named, number := range numbers {
-			if number == c.number {
+		for named, of := range numbers {
+			if max(of.double, of.half) == c.number {
 				delete(numbers, named)
 			}
 		}
@@ -181,21 +195,21 @@ func doubled(rows []row) (map[string]string, error) {
 	return edited, nil
 }
 
-// doublings are the uses of constants in a file, by the numbers of their rows. Where another
+// scalings are the uses of constants in a file, by the switches of their rows. Where another
 // constant is made of one, it stays.
-func doublings(file source, root string, numbers map[constant]int) []change {
+func scalings(file source, root string, numbers map[constant]scaling) []change {
 	f := &finder{source: file}
-	double := func(n ast.Expr, name *ast.Ident) bool {
+	scale := func(n ast.Expr, name *ast.Ident) bool {
 		object, isConstant := f.info.Uses[name].(*types.Const)
 		if !isConstant {
 			return true
 		}
 		path, _ := filepath.Rel(root, f.set.Position(object.Pos()).Filename)
-		number, known := numbers[constant{filepath.ToSlash(path), object.Name()}]
+		of, known := numbers[constant{filepath.ToSlash(path), object.Name()}]
 		if kind, ok := f.typeName(f.info.TypeOf(n)); known && ok {
 			text := f.text[f.offset(n.Pos()):f.offset(n.End())]
-			f.add(n, "doubled", f.around(n, "mutant.Or["+kind+"](%d, ", ", 2*"+text+")")...)
-			f.changes[len(f.changes)-1].number = number
+			f.add(n, "scaled", f.around(n, fmt.Sprintf("mutant.Scaled[%s](%d, %d, ", kind, of.double, of.half), fmt.Sprintf(", 2*(%s), (%[1]s)/2)", text))...)
+			f.changes[len(f.changes)-1].number = max(of.double, of.half)
 		}
 		return false
 	}
@@ -207,9 +221,9 @@ func doublings(file source, root string, numbers map[constant]int) []change {
 			case *ast.ArrayType:
 				return false
 			case *ast.SelectorExpr:
-				return double(n, n.Sel)
+				return scale(n, n.Sel)
 			case *ast.Ident:
-				return double(n, n)
+				return scale(n, n)
 			}
 			return true
 		})

@@ -89,3 +89,23 @@ func TestReplaceTokens(t *testing.T) {
 		t.Errorf("got code %d, %s", code, errs)
 	}
 }
+
+// A token ends 90 days after it was issued, unless --ttl says otherwise.
+func TestTokenEndsAfterNinetyDays(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	var account, issued struct {
+		UUID      string
+		ExpiresAt apitype.Time
+	}
+	before := time.Now().Add(-time.Second) // A token's times are whole seconds.
+	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	e.must(&issued, "", "token", "issue", account.UUID)
+	after := time.Now()
+	const life = 90 * 24 * time.Hour
+	for name, ends := range map[string]apitype.Time{"account add": account.ExpiresAt, "token issue": issued.ExpiresAt} {
+		if ends.Before(before.Add(life)) || ends.After(after.Add(life)) {
+			t.Errorf("%s: got an end at %v, want one in 90 days", name, ends)
+		}
+	}
+}

@@ -38,3 +38,21 @@ func TestLongPauseIsRefused(t *testing.T) {
 		}
 	})
 }
+
+// A route of which an answer was heavy is expected to be heavy for 10 s. Spec gap: S32.
+func TestHeavyAnswerIsExpectedAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p, agents, greedy := newPacer(), apitype.NewUUID(), apitype.NewUUID()
+		p.answered(greedy, "GET /x", 0, 0, 1<<20)
+		for after, want := range map[time.Duration]int64{10*time.Second - time.Millisecond: 1 << 20, 10 * time.Second: 0} {
+			now := time.Now().Add(after)
+			p.mu.Lock()
+			p.atWork(agents, now)
+			p.mu.Unlock()
+			if got, _ := p.reserve(greedy, "GET /x", 0, now); got != want {
+				t.Errorf("after %v: got %d bytes reckoned with, want %d", after, got, want)
+			}
+		}
+	})
+}

@@ -289,6 +289,25 @@ func testLeases(t *testing.T, f *floor) {
 	}
 }
 
+// A take that comes again is known by its request for 24 hours, and gives nothing more.
+func TestRepeatedTake(t *testing.T) { onEngines(t, testRepeatedTake) }
+
+func testRepeatedTake(t *testing.T, f *floor) {
+	f.call(f.person("null"), time.Hour, "happy_call")
+	request := apitype.NewUUID()
+	if got := f.takeAs(request, f.users[0], ""); len(got.Leases) != 1 {
+		t.Fatalf("got %+v, want a call", got)
+	}
+	f.Clock.Advance(24*time.Hour - time.Millisecond)
+	if got := f.takeAs(request, f.users[0], ""); len(got.Leases) != 0 {
+		t.Errorf("within 24 hours: got %+v, want nothing more", got)
+	}
+	f.Clock.Advance(time.Millisecond)
+	if got := f.takeAs(request, f.users[0], ""); len(got.Leases) != 1 {
+		t.Errorf("after 24 hours: got %+v, want the call, as for any request", got)
+	}
+}
+
 // TestReturned shows that what a user gave back comes to them again last, and to others in its
 // place.
 func TestReturned(t *testing.T) { onEngines(t, testReturned) }

@@ -231,3 +231,32 @@ func TestLaterPutsACallOff(t *testing.T) {
 		t.Errorf("got %+v %v, want one that is put off", state, err)
 	}
 }
+
+// A call comes free for others when its agent has touched no key for 15 minutes, and not before.
+func TestUntouchedDeskGivesItsCallBack(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 4)
+	a := f.agent(t.TempDir())
+	a.perform(a.Next())
+	a.Guard.Press("down", false, false, f.Clock.Now())
+	call := a.Call.UUID
+	for range 14 {
+		f.Clock.Advance(time.Minute)
+		a.perform(a.Poll())
+	}
+	f.Clock.Advance(59 * time.Second)
+	a.perform(a.Poll())
+	if !a.IsOn(call) {
+		t.Fatalf("got the call given back after 14:59: %q", a.told)
+	}
+	f.Clock.Advance(time.Second)
+	a.perform(a.Poll())
+	if a.Call != nil || !strings.HasSuffix(strings.Join(a.told, "\n"), "was given back: no key for 15 minutes") {
+		t.Errorf("got %+v and %q, want no call on the desk, and why", a.Call, a.told)
+	}
+	b := f.agent(t.TempDir())
+	b.perform(b.Next())
+	if b.Call == nil || b.Call.UUID != call {
+		t.Errorf("got %+v for another agent, want the call that was given back", b.Call)
+	}
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/service"
+)
+
+// The collector keeps to 112 MiB, unless GOMEMLIMIT says otherwise. Spec gap: S32.
+func TestMemoryOfTheCollector(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[string]string{"": "1.17440512e+08", "200MiB": "2.097152e+08"} {
+		running := newFileEnvironment(t).child("GOMEMLIMIT="+limit, "GOGC=")
+		_, metrics := get(t, http.DefaultClient, running.url+"/metrics", "")
+		for _, line := range []string{"\ngo_gc_gomemlimit_bytes " + want + "\n", "\ngo_gc_gogc_percent 400\n"} {
+			if !strings.Contains(metrics, line) {
+				t.Errorf("GOMEMLIMIT=%s: the metrics lack%s", limit, line)
+			}
+		}
+		if err := running.command.Process.Kill(); err != nil {
+			t.Error(err)
+		}
+		_ = running.command.Wait()
+	}
+}
+
+// A short command gives a server that is silent 10 s, and one that may take any time none.
+// Spec gap: S26.
+func TestPatienceOfShortCommands(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[time.Duration]time.Duration{0: 10 * time.Second, forgoTimeout: 0, time.Second: time.Second} {
+		p := newFileEnvironment(t).program("", io.Discard, io.Discard)
+		p.answerTimeout = given
+		if err := p.with(t.Context(), func(*service.Service) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if p.answerTimeout != want {
+			t.Errorf("%v: got %v, want %v", given, p.answerTimeout, want)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package httpapi
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"testing"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// endless is a body that counts what is read of it.
+type endless struct{ read int64 }
+
+func (e *endless) Read(p []byte) (int, error) {
+	e.read += int64(len(p))
+	return len(p), nil
+}
+
+func (*endless) Close() error { return nil }
+
+// A body that is too large is read on, up to 16 MiB, so that a caller that sends first gets the
+// refusal. One that says that it is larger is not. Spec gap: R2.
+func TestRefusedBodyIsReadOn(t *testing.T) {
+	t.Parallel()
+	const most = 16 << 20
+	for _, test := range []struct {
+		name                string
+		length              int64 // As the caller says.
+		atLeast, atMost     int64
+		endsTheirConnection bool
+	}{
+		{"that does not end", -1, most, most + apitype.MaxBody + 1<<10, true},
+		{"of 16 MiB and a byte", most + 1, 0, 0, true},
+	} {
+		sent := new(endless)
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
+		request.Body, request.ContentLength = sent, test.length
+		request.Header.Set("Content-Type", "application/json")
+		answer := httptest.NewRecorder()
+		_, err := body(answer, request)
+		if refused, ok := errors.AsType[*statusError](err); !ok || refused.status != http.StatusRequestEntityTooLarge {
+			t.Errorf("a body %s: got %v, want 413", test.name, err)
+		}
+		if sent.read < test.atLeast || sent.read > test.atMost || (answer.Header().Get("Connection") == "close") != test.endsTheirConnection {
+			t.Errorf("a body %s: got %d bytes read and connection %q", test.name, sent.read, answer.Header().Get("Connection"))
+		}
+	}
+	whole := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody)
+	whole.Body, whole.ContentLength = io.NopCloser(io.LimitReader(new(endless), most-1)), most-1
+	answer := httptest.NewRecorder()
+	if _, err := body(answer, whole); err == nil || answer.Header().Get("Connection") != "" {
+		t.Errorf("a body of less than 16 MiB: got %v and connection %q, want a refusal on a connection that stays", err, answer.Header().Get("Connection"))
+	}
+}
+
+// Pages of 200 records and more are made in turn, and not for an account that takes nothing of
+// those that it has. Smaller ones are. Spec gap: S32.
+func TestLargePagesAreMadeInTurn(t *testing.T) {
+	t.Parallel()
+	a := &api{pacer: newPacer(), answers: newFlight(), pages: service.NewTurns(1)}
+	account := apitype.NewUUID()
+	leave, err := a.answers.enter(account, apitype.MaxInFlightOfOne, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer leave()
+	for size, want := range map[int]error{199: nil, 200: errFlight} {
+		w := &recorder{ResponseWriter: httptest.NewRecorder(), api: a, account: account, route: "GET /x"}
+		request := httptest.NewRequestWithContext(service.WithAccount(t.Context(), account), http.MethodGet, "/x", nil)
+		if err := pageTurn(w, request, url.Values{"first": {strconv.Itoa(size)}}); !errors.Is(err, want) {
+			t.Errorf("a page of %d: got %v, want %v", size, err, want)
+		}
+		if got := a.pages.Held(); (got == 1) != (size == 200) {
+			t.Errorf("a page of %d: got %d turns taken", size, got)
+		}
+		w.leaveTurn()
+	}
+}
+
+// Answers from 1 KiB on are compressed for whoever takes them so. Spec gap: S32.
+func TestFromWhichLengthAnswersAreCompressed(t *testing.T) {
+	t.Parallel()
+	for length, want := range map[int]string{1<<10 - 1: "", 1 << 10: "gzip"} {
+		answer := httptest.NewRecorder()
+		write(&recorder{ResponseWriter: answer, gzip: true}, http.StatusOK, jsonType, make([]byte, length))
+		if got := answer.Header().Get("Content-Encoding"); got != want {
+			t.Errorf("%d bytes: got encoding %q, want %q", length, got, want)
+		}
+	}
+}

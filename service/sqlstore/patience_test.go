@@ -1,0 +1,132 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fundesk/service"
+)
+
+// refusingServer is a PostgreSQL server that refuses the statements that begin with a text.
+type refusingServer struct {
+	PostgresDriver
+	statement string
+	code      string
+	asked     int
+	confirms  chan error // Commits wait for it.
+}
+
+// refusedError is how it says so.
+type refusedError struct{ code string }
+
+func (e refusedError) Error() string { return e.code }
+
+func (*refusingServer) Code(err error) string {
+	refused, _ := errors.AsType[refusedError](err)
+	return refused.code
+}
+
+func (*refusingServer) Disconnected(error) bool { return false }
+func (*refusingServer) Stale(any) bool          { return false }
+
+// Commit takes until it is confirmed.
+func (s *refusingServer) Commit(any, string, [][]any) error { return <-s.confirms }
+
+// Connect, Driver, Prepare, Begin and Close make it a connection of database/sql.
+func (s *refusingServer) Connect(context.Context) (driver.Conn, error) { return s, nil }
+func (s *refusingServer) Driver() driver.Driver                        { return nil }
+func (s *refusingServer) Prepare(string) (driver.Stmt, error)          { return nil, errors.ErrUnsupported }
+func (s *refusingServer) Begin() (driver.Tx, error)                    { return nil, errors.ErrUnsupported }
+func (s *refusingServer) Close() error                                 { return nil }
+
+// ExecContext refuses what it is to refuse.
+func (s *refusingServer) ExecContext(_ context.Context, text string, _ []driver.NamedValue) (driver.Result, error) {
+	if s.code != "" && strings.HasPrefix(text, s.statement) {
+		s.asked++
+		return nil, refusedError{s.code}
+	}
+	return driver.ResultNoRows, nil
+}
+
+// engineOf is an engine that asks a server over one connection.
+func engineOf(t *testing.T, s *refusingServer) *postgresEngine {
+	t.Helper()
+	e := &postgresEngine{driver: s, db: sql.OpenDB(s)}
+	e.pool = newPool(1, e.connect)
+	t.Cleanup(func() {
+		for len(e.pool.idle) > 0 {
+			_ = (<-e.pool.idle).close()
+		}
+		if err := e.db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// A migration that waits for a lock on its tables gives way and comes again, for 5 minutes. Then it
+// says so, and has changed nothing.
+func TestMigrationWaitsForLocks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server := &refusingServer{statement: `CREATE TABLE`, code: lockNotAvailable}
+		began := time.Now()
+		_, err := engineOf(t, server).migrateTo(t.Context(), nil, 0, false)
+		if err == nil || !strings.Contains(err.Error(), "nothing was changed") {
+			t.Errorf("got %v, want that nothing was changed", err)
+		}
+		if waited := time.Since(began); waited < 5*time.Minute || waited > 5*time.Minute+2*time.Second {
+			t.Errorf("got an end after %v, want one after 5 minutes", waited)
+		}
+		if server.asked < 250 {
+			t.Errorf("got %d attempts, want one a second", server.asked)
+		}
+	})
+}
+
+// A transaction that loses against others is run 20 times, then it is 503. Spec gap: S21.
+func TestLosingTransactionIsRunTwentyTimes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		runs := 0
+		err := engineOf(t, new(refusingServer)).transact(t.Context(), `BEGIN`, func(*conn) error {
+			runs++
+			return refusedError{"40001"}
+		})
+		refused, ok := errors.AsType[*service.Error](err)
+		if !ok || refused.Kind != service.Unavailable || runs != 20 {
+			t.Errorf("got %v after %d runs, want that the service is unavailable after 20", err, runs)
+		}
+	})
+}
+
+// A commit that takes too long is answered with 503 and goes on by itself; with twice as many of
+// them as connections, changes are 503 at once. Spec gap: S31.
+func TestCommitThatIsNotConfirmed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server := &refusingServer{confirms: make(chan error)}
+		e := engineOf(t, server)
+		e.pool.patience = 10 * time.Second
+		for n, want := range []time.Duration{10 * time.Second, 10 * time.Second, 0, 0} {
+			began := time.Now()
+			if err := e.update(t.Context(), func(*conn) error { return nil }); !errors.Is(err, errUnconfirmed) || time.Since(began) != want {
+				t.Errorf("change %d: got %v after %v, want that it is not confirmed, after %v", n, err, time.Since(began), want)
+			}
+		}
+		for range 2 {
+			server.confirms <- nil
+		}
+		synctest.Wait()
+		go func() { server.confirms <- nil }()
+		if err := e.update(t.Context(), func(*conn) error { return nil }); err != nil {
+			t.Errorf("got %v when commits are confirmed again", err)
+		}
+	})
+}

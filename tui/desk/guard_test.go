@@ -1,0 +1,41 @@
+package desk
+
+import (
+	"testing"
+	"time"
+)
+
+// A key that ends a call does nothing until the call was visible for 0.6 s, unless the agent
+// has pressed another one since; a key that is held down ends one call.
+func TestKeysMeantForTheCallBefore(t *testing.T) {
+	t.Parallel()
+	type press struct {
+		after           time.Duration // Since the call came on screen.
+		key             string
+		isRepeat, isEnd bool
+		ignored         bool
+	}
+	for _, test := range []struct {
+		name    string
+		presses []press
+	}{
+		{"too soon", []press{{599 * time.Millisecond, "1", false, true, true}}},
+		{"soon enough", []press{{600 * time.Millisecond, "1", false, true, false}}},
+		{"again, after it was ignored", []press{{100 * time.Millisecond, "1", false, true, true}, {599 * time.Millisecond, "1", false, true, true}, {750 * time.Millisecond, "1", false, true, false}}},
+		{"after a key for this call", []press{{50 * time.Millisecond, "down", false, false, false}, {100 * time.Millisecond, "1", false, true, false}}},
+		{"held down, as the terminal tells", []press{{time.Second, "1", true, true, true}}},
+		{"held down, as its speed tells", []press{{time.Second, "1", false, true, false}, {1149 * time.Millisecond, "1", false, true, true}, {1299 * time.Millisecond, "1", false, true, false}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var g Guard
+			shown := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+			g.Show(shown)
+			for _, p := range test.presses {
+				if got := g.Press(p.key, p.isRepeat, p.isEnd, shown.Add(p.after)); got != p.ignored {
+					t.Errorf("%s after %v: got ignored %v, want %v", p.key, p.after, got, p.ignored)
+				}
+			}
+		})
+	}
+}
