@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -38,6 +39,36 @@ func TestElementsAreCounted(t *testing.T) {
 	full := `{"entries":` + elements(1000, fmt.Sprintf(`{"entityName":"call","entityUuid":%q,"processedAt":"2026-11-20T09:00:00Z"}`, w.a.call)) + `}`
 	if got := w.Do(w.all, "POST", "/api/v1/entity-access/actions/mark-processed", full); got.Status != http.StatusNoContent {
 		t.Errorf("1000 entries: got %d %s, want 204", got.Status, got.Body)
+	}
+}
+
+// The largest of each is taken, and what is larger by one is refused.
+func TestLargestOfEachIsTaken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	padded := func(body string, length int) string { return body + strings.Repeat(" ", length-len(body)) }
+	pledge := func(focusAreas int, more string) string {
+		return strings.Replace(w.pledgeBody(w.a, more), `"focusAreaUuids":[`, `"focusAreaUuids":[`+strings.Repeat(`"`+w.a.focusArea.String()+`",`, focusAreas-1), 1)
+	}
+	metadata := func(length int) string {
+		return `,"externalMetadata":{"a":"` + strings.Repeat("x", length-len(`{"a":""}`)) + `"}`
+	}
+	for _, test := range []struct {
+		name, method, path, body string
+		want                     int
+	}{
+		{"a mebibyte", "POST", "/api/v1/persons", padded(w.personBody(w.a), 1<<20), 201},
+		{"a mebibyte and a byte", "POST", "/api/v1/persons", padded(w.personBody(w.a), 1<<20+1), 413},
+		{"100 focus areas", "POST", "/api/v1/pledges", pledge(100, ""), 201},
+		{"101 focus areas", "POST", "/api/v1/pledges", pledge(101, ""), 400},
+		{"65,536 bytes of metadata", "POST", "/api/v1/pledges", pledge(1, metadata(65_536)), 201},
+		{"65,537 bytes of metadata", "POST", "/api/v1/pledges", pledge(1, metadata(65_537)), 400},
+		{"a page of 500", "GET", "/api/v1/calls?first=500", "", 200},
+		{"a page of 501", "GET", "/api/v1/calls?first=501", "", 400},
+	} {
+		if got := w.Do(w.all, test.method, test.path, test.body); got.Status != test.want {
+			t.Errorf("%s: got %d %.300s, want %d", test.name, got.Status, got.Body, test.want)
+		}
 	}
 }
 
@@ -84,15 +115,18 @@ func (b *heldBody) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// hold sends a request whose body is being read until let is closed.
-func hold(w *world, token string, reading, answered *sync.WaitGroup, let <-chan struct{}) {
+// hold sends a request whose body is being read until let is closed, and counts those that are let in.
+func hold(w *world, token string, reading, answered *sync.WaitGroup, let <-chan struct{}, in *atomic.Int64) {
 	request := httptest.NewRequest(http.MethodPost, "/api/v1/persons", &heldBody{read: reading.Done, let: let})
 	request.ContentLength = 1 << 20
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")
 	go func() {
 		defer answered.Done()
-		w.Handler.ServeHTTP(httptest.NewRecorder(), request)
+		answer := httptest.NewRecorder()
+		if w.Handler.ServeHTTP(answer, request); answer.Code != http.StatusServiceUnavailable {
+			in.Add(1)
+		}
 	}()
 }
 
@@ -105,11 +139,12 @@ func TestBodiesInFlight(t *testing.T) {
 	large := w.personBody(w.a, `,"academicTitle":"`+strings.Repeat("x", 1<<20-400)+`"`)
 	let := make(chan struct{})
 	var reading, answered sync.WaitGroup
+	var in atomic.Int64
 	holdOf := func(token string) {
 		reading.Add(16)
 		answered.Add(16)
 		for range 16 {
-			hold(w, token, &reading, &answered, let)
+			hold(w, token, &reading, &answered, let, &in)
 		}
 		reading.Wait()
 	}
@@ -135,6 +170,9 @@ func TestBodiesInFlight(t *testing.T) {
 	refused("after 64 mebibytes", w.all, large)
 	close(let)
 	answered.Wait()
+	if in.Load() != 64 {
+		t.Errorf("got %d bodies of a mebibyte let in, want 64", in.Load())
+	}
 	if got := w.Do(greedy, "POST", "/api/v1/persons", body); got.Status != http.StatusCreated {
 		t.Errorf("afterwards: got %d %s", got.Status, got.Body)
 	}

@@ -42,8 +42,9 @@ func (s *refusingServer) Commit(any, string, [][]any) error { return <-s.confirm
 func (s *refusingServer) Connect(context.Context) (driver.Conn, error) { return s, nil }
 func (s *refusingServer) Driver() driver.Driver                        { return nil }
 func (s *refusingServer) Prepare(string) (driver.Stmt, error)          { return nil, errors.ErrUnsupported }
-func (s *refusingServer) Begin() (driver.Tx, error)                    { return nil, errors.ErrUnsupported }
-func (s *refusingServer) Close() error                                 { return nil }
+
+func (s *refusingServer) Begin() (driver.Tx, error) { return nil, errors.ErrUnsupported }
+func (s *refusingServer) Close() error              { return nil }
 
 // ExecContext refuses what it is to refuse.
 func (s *refusingServer) ExecContext(_ context.Context, text string, _ []driver.NamedValue) (driver.Result, error) {

@@ -106,7 +106,7 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 			silent <- c
 		}
 	}()
-	c, err := dialer(20 * time.Millisecond)(context.WithValue(t.Context(), connecting{}, true), "tcp", listener.Addr().String())
+	c, err := dialer(20*time.Millisecond)(context.WithValue(t.Context(), connecting{}, true), "tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
