@@ -287,8 +287,12 @@ func TestLineDeskKeepsTheCallAndWaits(t *testing.T) {
 	if err := s.lineDesk(t.Context()); err != nil {
 		t.Fatalf("lineDesk: %v\n%s", err, said.String())
 	}
-	if text := said.String(); strings.Contains(text, "given back") || strings.Count(text, "Enter shows it") != 1 {
+	text := said.String()
+	if strings.Contains(text, "given back") || strings.Count(text, "Enter shows it") != 1 {
 		t.Errorf("got:\n%s\nwant the call kept, and the next one said", text)
+	}
+	if strings.Count(text, "No further call waits; 1 call shown. It is said here when one comes.") != 1 {
+		t.Errorf("got:\n%s\nwant it said once that none waits", text)
 	}
 	call := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+c.names.Replace("$CALL"), "").Object()
 	if attempts := call["attempts"].([]any); len(attempts) != 0 {

@@ -7,6 +7,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/service"
 	"fundesk/tui/desk"
 	"fundesk/tui/page"
 )
@@ -97,5 +98,57 @@ func TestLastCalls(t *testing.T) {
 	d.deliverOutbox(w)
 	if r := d.app.Recent; r[0].Fate != desk.FateRefused {
 		t.Errorf("refused: got %+v, want it said", r)
+	}
+}
+
+// The list of donors found is walked within its bounds, and begins anew with what is typed.
+func TestWalkingTheDonorsFound(t *testing.T) {
+	t.Parallel()
+	for keys, want := range map[string]apitype.UUID{ // Of a, which finds the persons 1, 5, 6 and 3; 1 and 5 have an open call.
+		"/ a enter":             callID(1),
+		"/ a up enter":          callID(1),
+		"/ a down enter":        callID(5),
+		"/ a ctrl+n enter":      callID(5),
+		"/ a down ctrl+p enter": callID(1),
+		"/ a down down down down down up up enter":                  callID(5),
+		"/ a down down n enter":                                     callID(1),
+		"/ q q enter ctrl+o down enter":                             {},
+		"/ a esc enter":                                             {},
+		"/ a down ctrl+c / a enter":                                 callID(1),
+		"/ q q up backspace backspace a ctrl+n ctrl+n ctrl+p enter": callID(5),
+	} {
+		t.Run(keys, func(t *testing.T) {
+			t.Parallel()
+			d := newDriver(t, newQueueWorld(t).options)
+			d.enter(strings.Fields(keys)...)
+			if got := d.app.Call; (got == nil) != (want == apitype.UUID{}) || got != nil && got.UUID != want {
+				t.Errorf("got %+v, want the call %s:\n%s", got, want, d.text())
+			}
+			if isOpen := strings.Contains(d.text(), "Find a donor"); isOpen != strings.Contains(keys, "ctrl+o") {
+				t.Errorf("got the search open %v:\n%s", isOpen, d.text())
+			}
+		})
+	}
+}
+
+// Of very many donors the newest 5,000 are read; ctrl+r reads the others.
+func TestSearchingOnForADonor(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	var donors []service.LoadRecord
+	for n := range 5000 {
+		donor := service.LoadedPerson{OwningOrganizationUUID: organizationID, RecruitingOrganizationUUID: organizationID}
+		donor.UUID, donor.CreatedAt, donor.LastName = apitype.NewUUID(), w.ago(time.Duration(n)*time.Second), new("Nieuw")
+		donors = append(donors, service.LoadRecord{Kind: service.LoadPerson, Data: donor})
+	}
+	w.Load(donors...)
+	d := newDriver(t, w.options)
+	d.enter("/", "k", "l", "a", "a", "r")
+	if text := d.text(); strings.Contains(text, "Fia Klaar") || !strings.Contains(text, "^r read more donors") {
+		t.Fatalf("got:\n%s\nwant nobody yet, and that there are more", text)
+	}
+	d.press("ctrl+r")
+	if text := d.text(); !strings.Contains(text, "Fia Klaar") || strings.Contains(text, "^r read more donors") {
+		t.Errorf("got:\n%s\nwant the donor, and no more to read", text)
 	}
 }

@@ -105,3 +105,49 @@ func TestTokenFileOfOthers(t *testing.T) {
 		})
 	}
 }
+
+// A profile that gets another name keeps its token, and the service that it is for; one without
+// a token stays without, and what cannot be read or written is said.
+func TestTokenOfARenamedProfile(t *testing.T) {
+	for _, storage := range []string{profile.StorageFile, profile.StorageKeyring} {
+		t.Run(storage, func(t *testing.T) {
+			keyring.MockInit()
+			tokens := profile.Tokens{Dir: t.TempDir(), Getenv: withBus}
+			p := profile.Profile{BaseURL: "https://a.example", TokenStorage: storage}
+			if err := tokens.Copy("prod", "live", p); err != nil {
+				t.Errorf("without a token: got %v", err)
+			}
+			if _, err := tokens.Get(t.Context(), "live", p); !errors.Is(err, profile.ErrNoToken) {
+				t.Errorf("without a token: got %v, want that there is none", err)
+			}
+			if _, err := tokens.Set("prod", p, "abc", storage == profile.StorageFile); err != nil {
+				t.Fatal(err)
+			}
+			if err := tokens.Copy("prod", "live", p); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"prod", "live"} {
+				if got, err := tokens.Get(t.Context(), name, p); err != nil || got != "abc" {
+					t.Errorf("%s: got %q, %v, want the token", name, got, err)
+				}
+			}
+			edited := p
+			edited.BaseURL = "https://b.example"
+			_, err := tokens.Get(t.Context(), "live", edited)
+			if _, elsewhere := errors.AsType[*profile.OriginError](err); !elsewhere {
+				t.Errorf("got %v, want that the token is for the service that it was stored for", err)
+			}
+		})
+	}
+	tokens := profile.Tokens{Dir: t.TempDir(), Getenv: withBus}
+	p := profile.Profile{BaseURL: "https://a.example", TokenStorage: profile.StorageFile}
+	if _, err := tokens.Set("prod", p, "abc", true); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(tokens.Dir, "tokens", "live"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := tokens.Copy("prod", "live", p); err == nil {
+		t.Error("a folder has the place of the token: got no error")
+	}
+}

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -166,6 +167,45 @@ func (s *uncleanable) Scrub(ctx context.Context, traces [][]byte, beside bool) (
 	}
 	s.traces = append(s.traces, traces)
 	return s.Store.Scrub(ctx, traces, beside)
+}
+
+// TestCleaningKnowsWhatWasErased erases somebody of whom every kind of record is kept: the files are
+// cleaned of the values of each.
+func TestCleaningKnowsWhatWasErased(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	store := &uncleanable{Store: w.Store}
+	s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := apitype.NewTime(servicetest.Start.AddDate(0, -1, 0))
+	person, pledge := apitype.NewUUID(), apitype.NewUUID()
+	o := w.a.organization
+	donor := service.LoadedPerson{OwningOrganizationUUID: o, RecruitingOrganizationUUID: o, Mandate: &service.LoadedMandate{ID: new("erased mandate"), CreatedAt: at}}
+	donor.UUID, donor.CreatedAt, donor.LastName = person, at, new("erased name")
+	donor.QualityResult = apitype.Embed(apitype.QualityResult{CreatedAt: at, GateResults: []apitype.GateResult{{Identifier: "g", Category: "c", Explanation: "erased quality", Metadata: apitype.Object(`{}`)}}})
+	given := service.LoadedPledge{PersonUUID: &person, Signature: []byte("erased signature"), Pledge: apitype.Pledge{
+		UUID: pledge, Status: apitype.PledgeActive, StartsAt: at, CreatedAt: at, UpdatedAt: at, OwningOrganizationUUID: o, RecruitingOrganizationUUID: o,
+		InitialDonationAmount: apitype.Cents(100), DonationAmount: apitype.Cents(100), InitialDonationInterval: "monthly", DonationInterval: "monthly",
+		RecruiterUserUUID: apitype.MustParseUUID(user), RecruitingLocationLabel: new("erased location"),
+	}}
+	call := service.LoadedCall{Call: apitype.Call{
+		UUID: apitype.NewUUID(), Status: apitype.CallCompleted, RequestedAt: at, LastUpdatedAt: at, CompletedAt: &at, PersonUUID: person, Type: apitype.CallHappy, Notes: new("erased notes"),
+	}}
+	paid := service.LoadedTransaction{PledgeUUID: pledge, Transaction: apitype.Transaction{UUID: apitype.NewUUID(), CreatedAt: at, Amount: apitype.Cents(100), Method: new("direct_debit"), Name: new("erased payer")}}
+	w.Load(service.LoadRecord{Kind: service.LoadPerson, Data: donor}, service.LoadRecord{Kind: service.LoadPledge, Data: given},
+		service.LoadRecord{Kind: service.LoadCall, Data: call}, service.LoadRecord{Kind: service.LoadTransaction, Data: paid})
+	done, err := s.ErasePerson(t.Context(), person, service.EraseRequest{Reason: "r"})
+	if err != nil || done.Calls != 1 || done.Pledges != 1 || done.Transactions != 1 || done.Signatures != 1 || len(store.traces) != 1 {
+		t.Fatalf("got %+v, %v, cleaned %d times", done, err, len(store.traces))
+	}
+	traces := string(bytes.Join(store.traces[0], []byte("\n")))
+	for _, value := range []string{"name", "mandate", "quality", "notes", "location", "signature", "payer"} {
+		if !strings.Contains(traces, "erased "+value) {
+			t.Errorf("the files were not cleaned of what held the %s", value)
+		}
+	}
 }
 
 // TestCleaningThatFailed asks again for what was erased while the files could not be cleaned: they

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -134,4 +135,28 @@ func callID(n int) apitype.UUID {
 	id := apitype.MustParseUUID("c0000000-0000-4000-8000-000000000000")
 	id[1], id[15] = byte(n), byte(n)
 	return id
+}
+
+// What another terminal has saved for the call on the desk is shown there, with what was typed
+// since; of another call nothing is.
+func TestNotesOfAnotherTerminalAreShown(t *testing.T) {
+	t.Parallel()
+	d := newDay()
+	d.Call = &apitype.Call{UUID: callID(1), Status: apitype.CallRequested}
+	d.SetNotes("from A, more")
+	d.take()
+	d.onJoined(draftJoined{callID(2), "from A", "from B\nfrom A"})
+	if events := d.take(); d.Form.Notes != "from A, more" || len(events) != 0 {
+		t.Errorf("of another call: got %q and %v, want what was typed", d.Form.Notes, events)
+	}
+	d.onJoined(draftJoined{callID(1), "from A", "from B\nfrom A"})
+	if d.Form.Notes != "from B\nfrom A, more" {
+		t.Errorf("got %q, want the notes of both", d.Form.Notes)
+	}
+	if events := d.take(); !slices.ContainsFunc(events, func(e Event) bool {
+		told, ok := e.(Notice)
+		return ok && strings.HasPrefix(told.Text, "another terminal has notes for") && strings.HasSuffix(told.Text, "both are here")
+	}) {
+		t.Errorf("got %+v, want it said", events)
+	}
 }

@@ -53,6 +53,9 @@ func TestFindDonors(t *testing.T) {
 func TestDonorSearchIsBounded(t *testing.T) {
 	t.Parallel()
 	d := newDay()
+	if d.HasMoreDonors() {
+		t.Error("before anybody searches: got more donors to read")
+	}
 	events := d.SearchDonors()
 	for n := 500; n <= 10_000; n += 500 {
 		if len(events) != 1 || d.HasMoreDonors() {
