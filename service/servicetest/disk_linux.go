@@ -53,10 +53,10 @@ func (c *Cluster) ballast() string { return filepath.Join(c.folder, "ballast") }
 func (c *Cluster) FailDisk(t testing.TB, calls string) (heal func()) {
 	t.Helper()
 	args := []string{"strace", "-f", "-o", os.DevNull, "-e", "trace=" + calls, "-e", "inject=" + calls + ":error=EIO"}
-	traced := map[int]bool{}
+	waited := map[int]bool{}
 	for _, process := range c.processes(t) {
 		args = append(args, "-p", strconv.Itoa(process))
-		traced[process] = true
+		waited[process] = true
 	}
 	if os.Getuid() != 0 { // Whom somebody else started may be looked at by root alone.
 		args = append([]string{"sudo", "-n"}, args...)
@@ -69,13 +69,17 @@ func (c *Cluster) FailDisk(t testing.TB, calls string) (heal func()) {
 		err = tracer.Start()
 	}
 	said := bufio.NewScanner(log)
-	for err == nil && len(traced) > 0 {
+	for attached := 0; err == nil && (len(waited) > 0 || attached == 0); {
 		if !said.Scan() {
 			err = errors.Join(tracer.Wait(), errors.New(said.Text()))
 			break
 		}
-		maps.DeleteFunc(traced, func(process int, _ bool) bool { // It is traced, or was gone by then.
-			return strings.Contains(said.Text(), fmt.Sprintf("Process %d attached", process)) || strings.Contains(said.Text(), fmt.Sprintf("SEIZE, %d): No such process", process))
+		maps.DeleteFunc(waited, func(process int, _ bool) bool {
+			if strings.Contains(said.Text(), fmt.Sprintf("Process %d attached", process)) {
+				attached++
+				return true
+			}
+			return strings.Contains(said.Text(), fmt.Sprintf("SEIZE, %d)", process)) // It has ended by then: No such process, or not permitted.
 		})
 	}
 	if err != nil {
