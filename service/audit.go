@@ -98,7 +98,7 @@ func (s *Service) Audit(ctx context.Context, f AuditFilter, each func(AuditLine)
 	f.Limit = auditPage
 	for {
 		var lines []AuditLine
-		err := s.ask(ctx, "read the audit", func(r Reader) (err error) {
+		err := s.askMany(ctx, "read the audit", func(r Reader) (err error) {
 			lines, err = r.AuditLines(f)
 			return err
 		})

@@ -122,7 +122,7 @@ var errSeveral = errors.New("the page takes several questions")
 // answer of the store; what takes several is read in one state of the data.
 func readPage[T sized](ctx context.Context, s *Service, what string, w window, of func(Reader) list[T], more func(Reader, []T) error) (page pageOf[T], err error) {
 	if more == nil {
-		err = s.ask(ctx, what, func(r Reader) (err error) {
+		err = s.askMany(ctx, what, func(r Reader) (err error) {
 			l := of(r)
 			l.any = func(Range) (bool, error) { return false, errSeveral }
 			page, err = l.read(w)

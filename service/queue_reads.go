@@ -207,7 +207,7 @@ func (s *Service) QueueLeases(ctx context.Context, c Caller) (Answer, error) {
 		return Answer{}, err
 	}
 	leases := apitype.Leases{Leases: []apitype.Lease{}}
-	err = s.ask(ctx, "list the leases", func(r Reader) error {
+	err = s.askMany(ctx, "list the leases", func(r Reader) error {
 		rows, err := r.Leases(c.Scope, now)
 		leases.Leases = make([]apitype.Lease, len(rows))
 		for i, row := range rows {

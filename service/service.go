@@ -150,6 +150,11 @@ func (s *Service) ask(ctx context.Context, what string, read func(Reader) error)
 	return described(what, s.store.Ask(ctx, read))
 }
 
+// askMany is ask for a list.
+func (s *Service) askMany(ctx context.Context, what string, read func(Reader) error) error {
+	return described(what, s.store.AskMany(ctx, read))
+}
+
 // update runs change in one transaction; the rule runs inside it, so that what it
 // checked still holds when it is saved.
 func (s *Service) update(ctx context.Context, what string, change func(Tx) error) error {

@@ -29,6 +29,8 @@ type Store interface {
 	// Ask is View for a read that hangs on a single answer: that is of one state by
 	// itself, and costs no transaction. read may be run again.
 	Ask(ctx context.Context, read func(Reader) error) error
+	// AskMany is Ask for a list.
+	AskMany(ctx context.Context, read func(Reader) error) error
 	// Update runs change in one transaction, which is kept when change returns nil
 	// and durable when Update does. change may be run again after a failed try, so it
 	// must not have effects but through tx.

@@ -16,7 +16,7 @@ import (
 
 // writing creates persons over HTTP and remembers which of them were acknowledged.
 type writing struct {
-	t                        *testing.T
+	t                        testing.TB
 	url, organization, token string
 	acknowledged             []string
 	refused                  []string

@@ -17,7 +17,7 @@ const enoughTime = 5 * time.Minute
 // ledger is what clients of a service that fails now and then were told: which changes are kept,
 // and which may be.
 type ledger struct {
-	t                   *testing.T
+	t                   testing.TB
 	organization, token string
 	unfailing           bool // The service may not even answer with 503.
 
@@ -39,7 +39,7 @@ type ledgerCall struct {
 	completed bool
 }
 
-func newLedger(t *testing.T, organization, token string, urls ...string) *ledger {
+func newLedger(t testing.TB, organization, token string, urls ...string) *ledger {
 	l := &ledger{t: t, urls: urls, organization: organization, token: token, calls: map[string]*ledgerCall{}}
 	l.kept, l.last, l.gap = make([]int, len(urls)), make([]time.Time, len(urls)), make([]time.Duration, len(urls))
 	l.moved = sync.NewCond(&l.mu)

@@ -31,7 +31,7 @@ import (
 
 // environment is a folder and a database of its own for each test.
 type environment struct {
-	t        *testing.T
+	t        testing.TB
 	folder   string
 	database string // Empty: the SQLite file of the folder.
 	timeouts timeouts
@@ -143,7 +143,7 @@ func (e environment) serve(args ...string) serving {
 	return s
 }
 
-func get(t *testing.T, client *http.Client, url, token string) (status int, body string) {
+func get(t testing.TB, client *http.Client, url, token string) (status int, body string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	if err != nil {

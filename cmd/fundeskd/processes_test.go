@@ -147,7 +147,7 @@ func survives(t *testing.T, programs [2]child, token, organization string) {
 }
 
 // send sends one request and reads its answer.
-func send(t *testing.T, method, url, token, body string) (status int, answer string) {
+func send(t testing.TB, method, url, token, body string) (status int, answer string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {

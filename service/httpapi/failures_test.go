@@ -37,6 +37,11 @@ func (s *failing) Ask(ctx context.Context, read func(service.Reader) error) erro
 	return s.View(ctx, read)
 }
 
+// AskMany fails likewise.
+func (s *failing) AskMany(ctx context.Context, read func(service.Reader) error) error {
+	return s.View(ctx, read)
+}
+
 // TestFailuresTellNothing panics in the middle of requests: the caller gets a 500 that
 // says nothing of it, and the log says where it was, and nothing that was said.
 func TestFailuresTellNothing(t *testing.T) {

@@ -33,6 +33,12 @@ func (s *watched) Ask(ctx context.Context, read func(service.Reader) error) erro
 	return s.Store.Ask(ctx, func(r service.Reader) error { return read(watchedReader{r, s}) })
 }
 
+// AskMany notes what is read.
+func (s *watched) AskMany(ctx context.Context, read func(service.Reader) error) error {
+	s.asked = append(s.asked, "ask")
+	return s.Store.AskMany(ctx, func(r service.Reader) error { return read(watchedReader{r, s}) })
+}
+
 // Update notes what is read and written.
 func (s *watched) Update(ctx context.Context, change func(service.Tx) error) error {
 	s.asked = append(s.asked, "update")

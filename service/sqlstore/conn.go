@@ -159,6 +159,13 @@ func (p *pool) stats() PoolStats {
 	}
 }
 
+// plus is both together.
+func (s PoolStats) plus(o PoolStats) PoolStats {
+	return PoolStats{
+		s.InUse + o.InUse, s.Most + o.Most, s.Opened + o.Opened, s.Lost + o.Lost, s.Waited + o.Waited, s.TimedOut + o.TimedOut, s.Retried + o.Retried,
+	}
+}
+
 func newPool(size int, connect func() (*conn, error)) *pool {
 	return &pool{
 		turns:   service.NewTurns(size),

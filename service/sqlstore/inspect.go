@@ -30,7 +30,7 @@ func inspectSQLite(ctx context.Context, path string, mayBeOlder bool) (_ *sqlite
 		return nil, err
 	}
 	e := &sqliteEngine{path: path, file: file, moved: make(chan struct{}, 1), db: db, checkpointer: newCheckpointer(), stop: make(chan struct{})}
-	e.readers = newPool(max(2, runtime.GOMAXPROCS(0)), e.connect)
+	e.openPools(max(2, runtime.GOMAXPROCS(0)))
 	if err := errors.Join(e.ours(ctx, mayBeOlder), e.keyThere(), unrestored(path)); err != nil {
 		return nil, errors.Join(err, e.close())
 	}

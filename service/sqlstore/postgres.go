@@ -188,6 +188,11 @@ func (e *postgresEngine) ask(ctx context.Context, read func(*conn) error) error 
 	})
 }
 
+// askMany is ask: the server has one cache for everybody.
+func (e *postgresEngine) askMany(ctx context.Context, read func(*conn) error) error {
+	return e.ask(ctx, read)
+}
+
 // update changes the data. Of two transactions that change the same row, the later one
 // is refused by the database and run again, on what the first one left.
 func (e *postgresEngine) update(ctx context.Context, change func(*conn) error) error {

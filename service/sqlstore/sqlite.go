@@ -37,8 +37,9 @@ type sqliteEngine struct {
 	left         bool          // Of the writer: its log is left, and nothing was written since.
 	failed       atomic.Bool   // The database refused the last changes, and none was kept since.
 	db           *sql.DB
-	readers      *pool
-	cache        int // Of the writer, in KiB.
+	readers      *pool // For much at once.
+	records      *pool // For single records: they map nothing.
+	cache        int   // Of the writer, in KiB.
 	writes       chan *write
 	checkpointer *checkpointer
 	stop         chan struct{}
@@ -82,7 +83,7 @@ func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, err
 	if readers <= 0 {
 		readers = max(2, runtime.GOMAXPROCS(0)) // Each maps the file for itself, and more of them do no more.
 	}
-	e.readers = newPool(readers, e.connect)
+	e.openPools(readers)
 	e.done.Go(e.writer)
 	e.done.Go(e.makeCheckpoints)
 	return e, nil
@@ -174,12 +175,21 @@ const (
 	bulkCache      = 256_000
 )
 
-func (e *sqliteEngine) connectWriter() (*conn, error) {
+// openPools lets so many connections read lists, and as many single records. Those of lists map the
+// file; where somebody else has written, SQLite drops a mapping, and each page of a new one
+// has to be faulted in: for the few pages of a record that costs more than to read them.
+func (e *sqliteEngine) openPools(size int) {
+	e.readers = newPool(size, e.connect)
+	e.records = newPool(size, func() (*conn, error) { return e.connectWith(`PRAGMA mmap_size = 0`) })
+}
+
+// connectWith opens a connection with settings of its own.
+func (e *sqliteEngine) connectWith(settings string) (*conn, error) {
 	c, err := e.connect()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.raw.ExecContext(c.ctx, fmt.Sprintf(writerSettings, e.cache)); err != nil {
+	if _, err := c.raw.ExecContext(c.ctx, settings); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil
@@ -204,10 +214,19 @@ func (e *sqliteEngine) view(ctx context.Context, read func(*conn) error) error {
 
 // ask reads without a transaction: each statement is one by itself.
 func (e *sqliteEngine) ask(ctx context.Context, read func(*conn) error) error {
+	return e.askBy(ctx, e.records, read)
+}
+
+// askMany is ask for a list.
+func (e *sqliteEngine) askMany(ctx context.Context, read func(*conn) error) error {
+	return e.askBy(ctx, e.readers, read)
+}
+
+func (e *sqliteEngine) askBy(ctx context.Context, p *pool, read func(*conn) error) error {
 	if err := e.unmoved(); err != nil {
 		return err
 	}
-	return sqliteError(e.readers.with(ctx, read))
+	return sqliteError(p.with(ctx, read))
 }
 
 // update hands a change to the writer and waits until it is durable. Once the writer
@@ -279,7 +298,7 @@ func (e *sqliteEngine) writer() {
 			continue
 		}
 		if c == nil {
-			c, err = e.connectWriter()
+			c, err = e.connectWith(fmt.Sprintf(writerSettings, e.cache))
 		}
 		if err == nil {
 			err = e.commit(c, batch)
@@ -413,7 +432,7 @@ func guarded(run func() error) (err error) {
 	return run()
 }
 
-func (e *sqliteEngine) stats() PoolStats { return e.readers.stats() }
+func (e *sqliteEngine) stats() PoolStats { return e.readers.stats().plus(e.records.stats()) }
 
 // close waits for the writer and ends all connections. The last one of the last process
 // brings the log into the file.
@@ -421,7 +440,7 @@ func (e *sqliteEngine) close() (err error) {
 	e.once.Do(func() {
 		close(e.stop)
 		e.done.Wait()
-		err = errors.Join(e.readers.close(), e.db.Close())
+		err = errors.Join(e.readers.close(), e.records.close(), e.db.Close())
 	})
 	return err
 }

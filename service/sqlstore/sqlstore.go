@@ -56,6 +56,8 @@ var _ service.Store = (*Store)(nil)
 type engine interface {
 	view(ctx context.Context, read func(*conn) error) error
 	ask(ctx context.Context, read func(*conn) error) error
+	// askMany is ask for a list.
+	askMany(ctx context.Context, read func(*conn) error) error
 	update(ctx context.Context, change func(*conn) error) error
 	updateShared(ctx context.Context, change func(*conn) error) error
 	writable(ctx context.Context) error // Whether update works now.
@@ -143,6 +145,12 @@ func (s *Store) View(ctx context.Context, read func(service.Reader) error) error
 func (s *Store) Ask(ctx context.Context, read func(service.Reader) error) error {
 	defer s.timed(false, time.Now())
 	return s.engine.ask(ctx, func(c *conn) error { return read(&reader{c}) })
+}
+
+// AskMany is Ask for a list.
+func (s *Store) AskMany(ctx context.Context, read func(service.Reader) error) error {
+	defer s.timed(false, time.Now())
+	return s.engine.askMany(ctx, func(c *conn) error { return read(&reader{c}) })
 }
 
 // Update runs change in one transaction, durable when it returns.
