@@ -16,7 +16,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// before is the earliest program that may serve the schema of this one; .ci/nightly builds it.
+// before is a program that may serve the schema of this one; .ci/earlier builds it.
 var before = flag.String("before", "", "an earlier fundeskd for TestRollingUpdate; without one it is this one, and the schema one of later")
 
 // laterSchema is what a migration of the next release may do.
