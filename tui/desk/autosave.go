@@ -16,9 +16,6 @@ const (
 	draftMost  = 1500 * time.Millisecond
 )
 
-// draftsSaved tells that drafts were written, or why not.
-type draftsSaved struct{}
-
 // draftJoined tells that another terminal has saved notes for the same call, and that
 // they were saved together with what was written here.
 type draftJoined struct {
@@ -101,7 +98,7 @@ func (a *Autosave) run(ctx context.Context) {
 		case <-timer.C:
 		}
 		if written, err := a.write(false); written > 0 {
-			a.tell(Result{value: draftsSaved{}, err: err})
+			a.tell(func(d *Day) { d.onSaved(err) })
 		}
 	}
 }
@@ -144,7 +141,7 @@ func (a *Autosave) due(all bool) []outbox.Draft {
 func (a *Autosave) write(all bool) (written int, err error) {
 	joined, written, err := a.writeTaken(all)
 	for _, j := range joined {
-		a.tell(Result{value: j})
+		a.tell(func(d *Day) { d.onJoined(j) })
 	}
 	return written, err
 }

@@ -57,13 +57,9 @@ func TestTwoTerminalsWriteForOneCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told draftJoined
-	a, b := NewAutosave(box), NewAutosave(box)
-	b.tell = func(r Result) {
-		if j, ok := r.value.(draftJoined); ok {
-			told = j
-		}
-	}
+	a, b, screen := NewAutosave(box), NewAutosave(box), newDay()
+	screen.Call, screen.Form.Notes = &apitype.Call{UUID: callID(1)}, "from B, still typing"
+	b.tell = func(r Result) { screen.Receive(r) }
 	steps := []struct {
 		name  string
 		by    *Autosave
@@ -83,8 +79,8 @@ func TestTwoTerminalsWriteForOneCall(t *testing.T) {
 			t.Fatalf("%s: got %q, want %q", step.name, draft.Notes, step.want)
 		}
 	}
-	if want := (draftJoined{callID(1), "from B", "from B\nfrom A,"}); told != want {
-		t.Errorf("told: got %+v, want %+v", told, want)
+	if want := "from B, still typing\nfrom A,"; screen.Form.Notes != want {
+		t.Errorf("on the screen: got %q, want %q", screen.Form.Notes, want)
 	}
 	if err := b.Delete(callID(1)); err != nil {
 		t.Fatal(err)

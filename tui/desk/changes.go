@@ -89,13 +89,11 @@ type Changes struct {
 	saving             int           // How many changes that can be taken back are not on disk yet.
 	undos              int           // How often the agent wants to take back what is saved now.
 	written            chan struct{} // Closed when all changes so far are on disk; nil when there is none.
-	answers            []chan any    // Of work on the disk, in its order.
+	answers            []chan Result // Of work on the disk, in its order.
 }
 
 // What work on the disk brings.
 type (
-	// ordered is the answer of the work that was begun first.
-	ordered struct{ value any }
 	// queued tells that a change is durable in the outbox, or why not.
 	queued struct {
 		change Change
@@ -116,8 +114,6 @@ type (
 		drafts  []outbox.Draft
 		rescued error // Why what editors saved is not among the drafts.
 	}
-	// diskWork is something done to the outbox at the agent's word.
-	diskWork struct{}
 )
 
 // Attempt is an attempt that was made now.
@@ -170,29 +166,40 @@ func (c *Changes) submit(change Change) {
 	} else {
 		c.saving++
 	}
-	c.inOrder(func() any {
-		if change.err != nil {
-			if change.group != nil {
-				change.group.err = change.err
+	c.inOrder(func() Result {
+		q := c.save(change, until)
+		return func(d *Day) {
+			d.entered(q)
+			if !d.onQueued(q) {
+				d.restore(q.change)
 			}
-			return queued{change: change, err: change.err}
 		}
-		entry := outbox.NewEntry(change.Change)
-		entry.NotBefore = until
-		entry, err := change.group.follow(entry, c.Outbox.Add)
-		q := queued{change: change, entry: entry, err: err}
-		if err == nil && change.from != nil && change.from.goes {
-			q.left = c.Autosave.Delete(change.UUID)
-		}
-		return q
 	})
+}
+
+// save puts a change on the disk.
+func (c *Changes) save(change Change, until time.Time) queued {
+	if change.err != nil {
+		if change.group != nil {
+			change.group.err = change.err
+		}
+		return queued{change: change, err: change.err}
+	}
+	entry := outbox.NewEntry(change.Change)
+	entry.NotBefore = until
+	entry, err := change.group.follow(entry, c.Outbox.Add)
+	q := queued{change: change, entry: entry, err: err}
+	if err == nil && change.from != nil && change.from.goes {
+		q.left = c.Autosave.Delete(change.UUID)
+	}
+	return q
 }
 
 // inOrder starts work on the disk at once, after all that was started before, and
 // whether or not the program lives to hear of it: a change that the agent has made must
 // not depend on the key pressed next. What it brings is told in the same order.
-func (c *Changes) inOrder(work func() any) {
-	before, done, answer := c.written, make(chan struct{}), make(chan any, 1)
+func (c *Changes) inOrder(work func() Result) {
+	before, done, answer := c.written, make(chan struct{}), make(chan Result, 1)
 	c.written = done
 	go func() {
 		defer close(done)
@@ -208,7 +215,12 @@ func (c *Changes) inOrder(work func() any) {
 
 func (c *Changes) nextAnswer() {
 	answer := c.answers[0]
-	c.do(0, func(context.Context) (any, error) { return ordered{<-answer}, nil })
+	do(&c.events, func(context.Context) (Result, error) { return <-answer, nil }, func(d *Day, r Result, _ error) {
+		if d.answers = d.answers[1:]; len(d.answers) > 0 {
+			d.nextAnswer()
+		}
+		r(d)
+	})
 }
 
 // Written waits until all changes so far are on disk.
@@ -263,7 +275,7 @@ func (c *Changes) readOutbox() {
 		return
 	}
 	c.reading = true
-	c.do(0, func(context.Context) (any, error) {
+	do(&c.events, func(context.Context) (outboxRead, error) {
 		entries, damaged, err := c.Outbox.List()
 		if err != nil {
 			return outboxRead{}, err
@@ -271,6 +283,9 @@ func (c *Changes) readOutbox() {
 		rescued := c.Outbox.RescueEdits()
 		drafts, err := c.Outbox.Drafts()
 		return outboxRead{entries: entries, damaged: damaged, drafts: drafts, rescued: rescued}, err
+	}, func(d *Day, read outboxRead, err error) {
+		d.onOutbox(read, err)
+		d.serve()
 	})
 }
 
@@ -345,31 +360,34 @@ func (c *Changes) onSender(e outbox.Event) {
 
 // SendAgain puts what was refused or is unsure back among what is sent.
 func (c *Changes) SendAgain(id string) []Event {
-	return c.onDisk(func(context.Context) error { return c.Outbox.Requeue(id) })
+	return c.onDisk(func(context.Context) (any, error) { return nil, c.Outbox.Requeue(id) })
 }
 
 // Drop erases an entry: the service will not hear of it.
 func (c *Changes) Drop(id string) []Event {
-	return c.onDisk(func(context.Context) error { return c.Outbox.Drop(id) })
+	return c.onDisk(func(context.Context) (any, error) { return nil, c.Outbox.Drop(id) })
 }
 
 // DropDraft erases what was typed for a call.
 func (c *Changes) DropDraft(call apitype.UUID) []Event {
 	c.Drafts = slices.DeleteFunc(c.Drafts, func(d outbox.Draft) bool { return d.Call == call })
-	return c.onDisk(func(context.Context) error { return c.Autosave.Delete(call) })
+	return c.onDisk(func(context.Context) (any, error) { return nil, c.Autosave.Delete(call) })
 }
 
 // SendNow tries all that waits.
 func (c *Changes) SendNow() []Event {
 	c.sayf("trying all of them…")
-	return c.onDisk(func(ctx context.Context) error {
-		_, err := c.Sender.SendDue(ctx)
-		return err
-	})
+	return c.onDisk(func(ctx context.Context) (any, error) { return c.Sender.SendDue(ctx) })
 }
 
-func (c *Changes) onDisk(work func(context.Context) error) []Event {
-	c.do(0, func(ctx context.Context) (any, error) { return diskWork{}, work(ctx) })
+// onDisk does something to the outbox at the agent's word.
+func (c *Changes) onDisk(work func(context.Context) (any, error)) []Event {
+	do(&c.events, work, func(d *Day, _ any, err error) {
+		if err != nil {
+			d.fail("outbox", err)
+		}
+		d.readOutbox()
+	})
 	return c.take()
 }
 

@@ -84,11 +84,11 @@ func TestStaleResultsAreDropped(t *testing.T) {
 	d := newDay()
 	d.Take(callID(1))
 	d.Take(callID(2))
-	d.Receive(Result{seq: 1, value: callRead{id: callID(1), call: apitype.Call{UUID: callID(1)}}})
+	d.onReread(callRead{seq: 1, id: callID(1), call: apitype.Call{UUID: callID(1)}}, nil)
 	if d.Call != nil {
 		t.Errorf("got call %s, want none yet", d.Call.UUID)
 	}
-	d.Receive(Result{seq: 2, value: callRead{id: callID(2), call: apitype.Call{UUID: callID(2)}}})
+	d.onReread(callRead{seq: 2, id: callID(2), call: apitype.Call{UUID: callID(2)}}, nil)
 	if !d.IsOn(callID(2)) {
 		t.Errorf("got %+v, want the second call", d.Call)
 	}

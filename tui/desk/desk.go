@@ -94,31 +94,18 @@ type Day struct {
 	scripts  map[string][]string
 }
 
-// What the desk's work brings.
-type (
-	callRead struct {
-		call      apitype.Call
-		id        apitype.UUID
-		draft     *outbox.Draft
-		torn      error             // Why its draft could not be read.
-		elsewhere bool              // Another terminal of the agent has it.
-		screen    *outbox.HeldLease // Keeps it from the agent's other terminals; nil where a lease does.
-		claims    bool              // It was to keep it.
-		follows   bool              // Another reading that was to keep it had not come back then.
-	}
-	callPrefetched struct {
-		id   apitype.UUID
-		call apitype.Call
-	}
-	changesRead struct {
-		calls []apitype.Call
-		until apitype.Time
-	}
-	olderRead   struct{ calls []listed }
-	scriptsRead map[string][]string
-	codesSaved  struct{}
-	historyKept struct{}
-)
+// callRead is a reading of the call on the desk, or for it.
+type callRead struct {
+	seq       int // A stale reading is dropped.
+	call      apitype.Call
+	id        apitype.UUID
+	draft     *outbox.Draft
+	torn      error             // Why its draft could not be read.
+	elsewhere bool              // Another terminal of the agent has it.
+	screen    *outbox.HeldLease // Keeps it from the agent's other terminals; nil where a lease does.
+	claims    bool              // It was to keep it.
+	follows   bool              // Another reading that was to keep it had not come back then.
+}
 
 // New makes a desk; Begin sets it to work.
 func New(o Options) *Day {
@@ -153,111 +140,45 @@ func (d *Day) Start(ctx context.Context, tell func(Result)) *sync.WaitGroup {
 }
 
 // Told is what the sender has told, for Receive.
-func Told(e outbox.Event) Result { return Result{value: e} }
+func Told(e outbox.Event) Result {
+	return func(d *Day) {
+		d.onSender(e)
+		d.hear(e)
+		d.learnRefusal(e)
+		d.onOutcome(e)
+	}
+}
 
 // Begin starts reading: the outbox, the queue and the scripts.
 func (d *Day) Begin() []Event {
 	d.readOutbox()
 	d.discover()
-	d.do(0, func(context.Context) (any, error) {
-		scripts, err := readScripts(d.ConfigDir, d.Scripts)
-		return scriptsRead(scripts), err
-	})
+	do(&d.events, func(context.Context) (map[string][]string, error) { return readScripts(d.ConfigDir, d.Scripts) }, (*Day).onScripts)
 	return d.take()
 }
 
 // Receive takes in what work has brought, or what was told from beside the desk.
 func (d *Day) Receive(r Result) []Event {
-	if o, isOrdered := r.value.(ordered); isOrdered {
-		if d.answers = d.answers[1:]; len(d.answers) > 0 {
-			d.nextAnswer()
-		}
-		r.value = o.value
-	}
-	switch value := r.value.(type) {
-	case queued:
-		d.entered(value)
-		if !d.onQueued(value) {
-			d.restore(value.change)
-		}
-	case recalled:
-		if d.onRecalled(value) {
-			d.forgetRecent(value.change.id)
-			d.restore(value.change.Change)
-		}
-	case outboxRead:
-		d.onOutbox(value, r.err)
-		d.serve()
-	case outbox.Event:
-		d.onSender(value)
-		d.hear(value)
-		d.learnRefusal(value)
-		d.onOutcome(value)
-	case diskWork:
-		if r.err != nil {
-			d.fail("outbox", r.err)
-		}
-		d.readOutbox()
-	case draftsSaved:
-		d.Trouble = r.err
-		d.readOutbox()
-	case draftJoined:
-		d.onJoined(value)
-	default:
-		d.receive(r)
-	}
+	r(d)
 	if d.Codes.isNew {
 		save := d.Codes.Save()
-		d.do(0, func(context.Context) (any, error) { return codesSaved{}, save() })
+		do(&d.events, func(context.Context) (any, error) { return nil, save() }, func(d *Day, _ any, err error) {
+			if err != nil {
+				d.fail("the order of the results is not kept", err)
+			}
+		})
 	}
 	return d.take()
 }
 
-// receive takes in what was read.
-func (d *Day) receive(r Result) {
-	switch value := r.value.(type) {
-	case callRead:
-		if !d.onClaimed(value) && r.seq == d.seq {
-			d.onRead(value, r.err)
-		}
-	case callPrefetched:
-		d.onPrefetched(value, r.err)
-	case walked:
-		d.onWalked(value, r.err)
-	case olderRead:
-		d.onOlder(value, r.err)
-	case discovered:
-		d.onDiscovered(value, r.err)
-	case taken:
-		d.onTaken(value, r.err)
-	case codesRead:
-		d.onCodes(value, r.err)
-	case queueRead:
-		d.onQueueRead(value, r.err)
-	case extension:
-		d.onExtended(value, r.err)
-	case deferral:
-		d.onDeferred(value, r.err)
-	case leaseReleased, historyKept: // A lease that cannot be given back expires.
-	case changesRead:
-		d.onChanges(value, r.err)
-	case donorsRead:
-		d.onDonors(value, r.err)
-	case donorCalls:
-		d.onDonorCalls(value, r.err)
-	case permissionRead:
-		d.onPermission(value)
-	case scriptsRead:
-		d.scripts = value
-		if r.err != nil {
-			d.fail("cannot read the scripts", r.err)
-		}
-		d.pickScript()
-	case codesSaved:
-		if r.err != nil {
-			d.fail("the order of the results is not kept", r.err)
-		}
+// isRead tells why something could not be read, and reports whether it was.
+func (d *Day) isRead(what string, err error) bool {
+	if err != nil {
+		d.failRead(what, err)
+		return false
 	}
+	d.NoteConnection(nil)
+	return true
 }
 
 func (d *Day) failRead(what string, err error) {

@@ -41,20 +41,20 @@ type donorSearch struct {
 	mayBeCut bool // Nothing tells whether these are all.
 }
 
-// What the search brings.
-type (
-	donorsRead struct {
-		donors   []Donor
-		cursor   string
-		more     bool
-		mayBeCut bool
-		size     int
-	}
-	donorCalls struct {
-		Caller
-		open apitype.UUID // Zero for none.
-	}
-)
+// donorsRead is a page of donors.
+type donorsRead struct {
+	donors   []Donor
+	cursor   string
+	more     bool
+	mayBeCut bool
+	size     int
+}
+
+// donorCalls are the calls of a donor, as far as they matter.
+type donorCalls struct {
+	Caller
+	open apitype.UUID // Zero for none.
+}
 
 // pledgesLooked is how many pledges of a donor are looked at for an open call.
 const pledgesLooked = 10
@@ -102,7 +102,7 @@ func (d *Day) readDonors() {
 	}
 	s.reading = true
 	after, size := s.cursor, cmp.Or(s.size, WalkPage)
-	d.do(0, func(ctx context.Context) (any, error) {
+	do(&d.events, func(ctx context.Context) (donorsRead, error) {
 		page, err := OrFewer(&size, func(size int) (apiclient.Page[apitype.Person], error) {
 			return d.Client.Persons.List(ctx, apitype.PersonListOptions{Paging: apitype.Paging{After: after, First: &size}})
 		})
@@ -113,7 +113,7 @@ func (d *Day) readDonors() {
 			donors: apiclient.Rows(page, newDonor), cursor: page.EndCursor, size: size,
 			more: page.HasNextPage && page.EndCursor != "" && page.EndCursor != after, mayBeCut: page.MayBeCut,
 		}, nil
-	})
+	}, (*Day).onDonors)
 }
 
 func newDonor(p apitype.Person) Donor {
@@ -125,12 +125,10 @@ func newDonor(p apitype.Person) Donor {
 
 func (d *Day) onDonors(read donorsRead, err error) {
 	d.search.reading = false
-	if err != nil {
+	if !d.isRead("cannot read the donors", err) {
 		d.search.isOpen = false
-		d.failRead("cannot read the donors", err)
 		return
 	}
-	d.NoteConnection(nil)
 	d.search.all = append(d.search.all, read.donors...)
 	d.search.cursor, d.search.size, d.search.ended, d.search.mayBeCut = read.cursor, read.size, !read.more, read.mayBeCut
 	d.readDonors()
@@ -235,7 +233,7 @@ func (d *Day) OpenDonor(donor Donor) []Event {
 		return d.Take(donor.OpenCall)
 	}
 	d.sayf("looking for an open call of %s…", donor.Name)
-	d.do(0, func(ctx context.Context) (any, error) { return readDonorCalls(ctx, d.Client, donor) })
+	do(&d.events, func(ctx context.Context) (donorCalls, error) { return readDonorCalls(ctx, d.Client, donor) }, (*Day).onDonorCalls)
 	return d.take()
 }
 

@@ -11,12 +11,8 @@ type Event interface{ isEvent() }
 // Job is work beside whoever shows the desk; its result goes to Day.Receive.
 type Job func(ctx context.Context) Result
 
-// Result is what a Job has brought, or what is told from beside the desk.
-type Result struct {
-	seq   int // Of what was asked for: a stale result is dropped.
-	value any
-	err   error
-}
+// Result is what a Job has brought, or what is told from beside the desk: the day takes it in.
+type Result func(*Day)
 
 // Level is how much a notice matters.
 type Level int
@@ -70,11 +66,11 @@ func (e *events) fail(what string, err error) {
 	e.notify(Notice{Level: Failed, Text: ErrorText(what, err)})
 }
 
-// do asks for work; seq comes back with its result.
-func (e *events) do(seq int, work func(ctx context.Context) (any, error)) {
+// do asks for work, and for what it brings to be taken in.
+func do[T any](e *events, work func(ctx context.Context) (T, error), takeIn func(*Day, T, error)) {
 	e.pending = append(e.pending, Job(func(ctx context.Context) Result {
 		value, err := work(ctx)
-		return Result{seq: seq, value: value, err: err}
+		return func(d *Day) { takeIn(d, value, err) }
 	}))
 }
 

@@ -101,6 +101,12 @@ func (d *Day) Edited(draft outbox.Draft) {
 	}
 }
 
+// onSaved hears that drafts were written, or why not.
+func (d *Day) onSaved(err error) {
+	d.Trouble = err
+	d.readOutbox()
+}
+
 // onJoined shows what another terminal has saved for the call on the desk.
 func (d *Day) onJoined(joined draftJoined) {
 	if !d.IsOn(joined.call) {

@@ -223,7 +223,7 @@ func (d *Day) keepHistoryIfDue() {
 		return
 	}
 	if keep := d.keepHistory(); keep != nil {
-		d.do(0, func(context.Context) (any, error) { return historyKept{}, keep() })
+		do(&d.events, func(context.Context) (any, error) { return nil, keep() }, func(*Day, any, error) {})
 	}
 }
 

@@ -61,28 +61,12 @@ type (
 		leases    []lease
 		nextDueAt *apitype.Time
 	}
-	queueRead struct {
-		state *apitype.QueueState
-		calls []Candidate
-	}
-	extension struct {
-		lease apitype.UUID
-		until apitype.Time
-	}
-	leaseReleased struct{ lease apitype.UUID }
-	codesRead     []seenResult
-	deferral      struct {
-		call apitype.UUID
-		name string
-		text string
-		at   time.Time
-	}
 )
 
 // discover asks whether the service has a queue, and takes over what a terminal of this
 // agent held that was killed.
 func (d *Day) discover() {
-	d.do(0, func(ctx context.Context) (any, error) {
+	do(&d.events, func(ctx context.Context) (discovered, error) {
 		has, err := d.Client.Has(ctx, apitype.ExtensionQueue)
 		if err != nil {
 			return discovered{}, err
@@ -102,12 +86,12 @@ func (d *Day) discover() {
 			found.history, found.remembered = d.readHistory()
 		}
 		return found, nil
-	})
+	}, (*Day).onDiscovered)
 }
 
 // adopt goes on with a lease of a terminal that was killed.
 func (d *Day) adopt(ctx context.Context, note *outbox.HeldLease) (lease, error) {
-	kept, err := apiclient.Decoded(d.Client.Queue.Extend(ctx, note.LeaseUUID, apitype.ExtendRequest{LeaseSeconds: new(int(leaseTime / time.Second))}))
+	kept, err := d.extended(ctx, note.LeaseUUID)
 	if err != nil {
 		return lease{}, err
 	}
@@ -116,11 +100,9 @@ func (d *Day) adopt(ctx context.Context, note *outbox.HeldLease) (lease, error) 
 }
 
 func (d *Day) onDiscovered(found discovered, err error) {
-	if err != nil {
-		d.failRead("cannot ask whether the service has a queue", err)
+	if !d.isRead("cannot ask whether the service has a queue", err) {
 		return
 	}
-	d.NoteConnection(nil)
 	d.leases.asked, d.leases.usable = true, found.has
 	d.leases.held = append(d.leases.held, found.adopted...)
 	if found.has {
@@ -190,7 +172,7 @@ func (d *Day) takeLease() {
 		RequestUUID: d.leases.request, UserUUID: d.user(), LeaseSeconds: new(int(leaseTime / time.Second)), QueueFilter: d.Filter,
 	}
 	now := d.Now()
-	d.do(0, func(ctx context.Context) (any, error) {
+	do(&d.events, func(ctx context.Context) (taken, error) {
 		answer, err := apiclient.Decoded(d.Client.Queue.Take(ctx, request))
 		brought := taken{nextDueAt: answer.NextDueAt}
 		for _, l := range answer.Leases {
@@ -203,7 +185,7 @@ func (d *Day) takeLease() {
 			brought.leases = append(brought.leases, lease{Lease: l, note: note, call: l.Call.Value(), extended: now})
 		}
 		return brought, err
-	})
+	}, (*Day).onTaken)
 }
 
 // user is who takes calls: the agent, or somebody of this terminal's own.
@@ -219,11 +201,9 @@ func (d *Day) user() apitype.UUID {
 
 func (d *Day) onTaken(t taken, err error) {
 	d.leases.taking = false
-	if err != nil {
-		d.failRead("cannot take the next call", err)
+	if !d.isRead("cannot take the next call", err) {
 		return
 	}
-	d.NoteConnection(nil)
 	d.leases.request = apitype.UUID{}
 	d.leases.none, d.leases.nextDueAt = len(t.leases) == 0, t.nextDueAt
 	for _, l := range t.leases {
@@ -244,9 +224,9 @@ func (d *Day) releaseLease(call apitype.UUID) {
 	id := l.LeaseUUID
 	d.endLease(id)
 	d.leases.none = false
-	d.do(0, func(ctx context.Context) (any, error) {
-		return leaseReleased{id}, d.Client.Queue.Release(ctx, id, apitype.DeferRequest{})
-	})
+	do(&d.events, func(ctx context.Context) (any, error) {
+		return nil, d.Client.Queue.Release(ctx, id, apitype.DeferRequest{})
+	}, func(*Day, any, error) {}) // One that cannot be given back expires.
 }
 
 // releaseAllBut gives back what was taken and not worked on, for a call that was chosen by
@@ -273,41 +253,41 @@ func (d *Day) endLease(id apitype.UUID) {
 // Later puts the call on the desk off, for the agent alone or for anybody, and takes the next
 // one. What was typed stays a draft.
 func (d *Day) Later(at time.Time, forMe bool) []Event {
-	call := d.Call.UUID
+	call, name := d.Call.UUID, d.Name()
 	request := apitype.DeferRequest{NotBefore: new(apitype.NewTime(at))}
 	who := "anybody"
 	if forMe {
 		request.UserUUID, who = new(d.user()), "you"
 	}
 	l := d.leaseOf(call)
-	put := deferral{call: call, name: d.Name(), at: at, text: "later: " + d.Name() + ", for " + who}
-	d.do(0, func(ctx context.Context) (any, error) {
+	do(&d.events, func(ctx context.Context) (any, error) {
 		if l == nil {
-			return put, d.Client.Queue.Later(ctx, call, request)
+			return nil, d.Client.Queue.Later(ctx, call, request)
 		}
-		return put, d.Client.Queue.Release(ctx, l.LeaseUUID, request)
+		return nil, d.Client.Queue.Release(ctx, l.LeaseUUID, request)
+	}, func(d *Day, _ any, err error) {
+		if d.NoteConnection(err); err != nil {
+			d.fail("not put off", err)
+			return
+		}
+		d.sayf("later: %s, for %s", name, who)
+		d.onDeferred(call, name, at)
 	})
 	return d.take()
 }
 
-func (d *Day) onDeferred(put deferral, err error) {
-	if err != nil {
-		d.NoteConnection(err)
-		d.fail("not put off", err)
-		return
-	}
-	d.NoteConnection(nil)
-	if l := d.leaseOf(put.call); l != nil {
+// onDeferred leaves a call that was put off.
+func (d *Day) onDeferred(call apitype.UUID, name string, at time.Time) {
+	if l := d.leaseOf(call); l != nil {
 		d.endLease(l.LeaseUUID)
 	}
-	d.sayf("%s", put.text)
-	d.remember(put.call, put.name, "later: "+put.at.In(d.Now().Location()).Format("Mon 2 Jan 15:04"), FateLater)
-	d.queue.pass(put.call, "put off")
-	if next := d.leases.nextDueAt; next == nil || put.at.Before(next.Time) {
-		d.leases.nextDueAt = new(apitype.NewTime(put.at))
+	d.remember(call, name, "later: "+at.In(d.Now().Location()).Format("Mon 2 Jan 15:04"), FateLater)
+	d.queue.pass(call, "put off")
+	if next := d.leases.nextDueAt; next == nil || at.Before(next.Time) {
+		d.leases.nextDueAt = new(apitype.NewTime(at))
 	}
-	d.leases.upcoming = slices.DeleteFunc(d.leases.upcoming, func(c Candidate) bool { return c.ID == put.call })
-	if d.IsOn(put.call) {
+	d.leases.upcoming = slices.DeleteFunc(d.leases.upcoming, func(c Candidate) bool { return c.ID == call })
+	if d.IsOn(call) {
 		d.next()
 	}
 }
@@ -360,26 +340,30 @@ func (d *Day) isHeld(call apitype.UUID) bool {
 }
 
 func (d *Day) extend(id apitype.UUID) {
-	d.do(0, func(ctx context.Context) (any, error) {
-		l, err := apiclient.Decoded(d.Client.Queue.Extend(ctx, id, apitype.ExtendRequest{LeaseSeconds: new(int(leaseTime / time.Second))}))
-		return extension{lease: id, until: l.ExpiresAt}, err
-	})
+	do(&d.events, func(ctx context.Context) (apitype.Lease, error) {
+		return d.extended(ctx, id)
+	}, func(d *Day, l apitype.Lease, err error) { d.onExtended(id, l.ExpiresAt, err) })
 }
 
-func (d *Day) onExtended(e extension, err error) {
-	i := slices.IndexFunc(d.leases.held, func(l lease) bool { return l.LeaseUUID == e.lease })
+// extended asks the service to keep a lease from now on.
+func (d *Day) extended(ctx context.Context, id apitype.UUID) (apitype.Lease, error) {
+	return apiclient.Decoded(d.Client.Queue.Extend(ctx, id, apitype.ExtendRequest{LeaseSeconds: new(int(leaseTime / time.Second))}))
+}
+
+func (d *Day) onExtended(id apitype.UUID, until apitype.Time, err error) {
+	i := slices.IndexFunc(d.leases.held, func(l lease) bool { return l.LeaseUUID == id })
 	switch {
 	case i < 0:
 	case apiclient.KindOf(err) == apiclient.KindNotFound:
 		l := d.leases.held[i]
-		d.endLease(e.lease)
+		d.endLease(id)
 		if d.IsOn(l.CallUUID) {
 			d.fail("the lease of "+CallName(l.call)+" has ended: somebody else may ring, too", nil)
 		}
 	case err != nil:
 		d.failRead("cannot keep the lease", err)
 	default:
-		d.leases.held[i].ExpiresAt, d.leases.held[i].extended = e.until, d.Now()
+		d.leases.held[i].ExpiresAt, d.leases.held[i].extended = until, d.Now()
 	}
 }
 

@@ -15,12 +15,6 @@ type permissions struct {
 	asked, refused map[string]bool
 }
 
-// permissionRead is the answer to whether the account may do something.
-type permissionRead struct {
-	op      string
-	refused bool
-}
-
 // operation is what sends the correction of a detail.
 func (f Fix) operation() string {
 	if f.kind.ofPledge() {
@@ -41,40 +35,31 @@ func (d *Day) LearnPermissions() []Event {
 	for _, f := range d.Corrected() {
 		if op := f.operation(); !d.permissions.asked[op] {
 			d.permissions.asked[op] = true
-			d.do(0, func(ctx context.Context) (any, error) { return readPermission(ctx, d.Client, op) })
+			// Where it cannot be known the first refusal tells.
+			do(&d.events, func(ctx context.Context) (bool, error) { return isRefused(ctx, d.Client, op) }, func(d *Day, refused bool, _ error) {
+				d.permissions.refused[op] = d.permissions.refused[op] || refused
+			})
 		}
 	}
 	return d.take()
 }
 
-// readPermission asks a service that has our extensions for an empty update of a record that
+// isRefused asks a service that has our extensions for an empty update of a record that
 // does not exist: it is forbidden to who may not update, and not found for who may. Nothing
 // tells at another service before the first refusal. Spec gap: R3.
-func readPermission(ctx context.Context, client *apiclient.Client, op string) (permissionRead, error) {
-	read := permissionRead{op: op}
+func isRefused(ctx context.Context, client *apiclient.Client, op string) (bool, error) {
 	if has, err := client.Has(ctx, apitype.ExtensionQueue); err != nil || !has {
-		return read, err
+		return false, err
 	}
 	change, err := apiclient.UpdatePersonChange(apitype.NewUUID(), apitype.UpdatePersonRequest{})
 	if op == apiclient.OpUpdatePledge {
 		change, err = apiclient.UpdatePledgeChange(apitype.NewUUID(), apitype.UpdatePledgeRequest{})
 	}
 	if err != nil {
-		return read, err
+		return false, err
 	}
 	answer, err := client.Do(ctx, change.Method, change.Path, nil, change.Body, nil)
-	if err == nil {
-		read.refused = apiclient.KindOf(answer.Err()) == apiclient.KindForbidden
-	}
-	return read, err
-}
-
-// onPermission hears what the account may not do. Where it cannot be known the first refusal
-// tells.
-func (d *Day) onPermission(read permissionRead) {
-	if read.refused {
-		d.permissions.refused[read.op] = true
-	}
+	return err == nil && apiclient.KindOf(answer.Err()) == apiclient.KindForbidden, err
 }
 
 // learnRefusal takes in that a correction was forbidden.

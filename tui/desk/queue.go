@@ -205,7 +205,6 @@ func listWithPersons(ctx context.Context, client *apiclient.Client, o apitype.Ca
 
 // add takes a page of the walk in.
 func (q *queue) add(w walked) {
-	q.walking = false
 	cursor, part := q.cursor, q.span
 	isStray := false
 	if w.from.cursor == cursor && w.from.span == part { // Else the walk has begun anew.
@@ -227,14 +226,6 @@ func (q *queue) add(w walked) {
 	}
 	if isStray {
 		q.rewalk() // The service has another idea of the parts.
-	}
-}
-
-// addOlder takes in what was read of the older parts.
-func (q *queue) addOlder(read olderRead) {
-	q.older = nil
-	for _, call := range read.calls {
-		q.take(call)
 	}
 }
 

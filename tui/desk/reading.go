@@ -19,16 +19,14 @@ func (d *Day) walk() {
 	}
 	d.queue.walking = true
 	from := d.queue.position
-	d.do(0, func(ctx context.Context) (any, error) { return walkPage(ctx, d.Client, from) })
+	do(&d.events, func(ctx context.Context) (walked, error) { return walkPage(ctx, d.Client, from) }, (*Day).onWalked)
 }
 
 func (d *Day) onWalked(w walked, err error) {
-	if err != nil {
-		d.queue.walking = false
-		d.failRead("cannot read the calls", err)
+	d.queue.walking = false
+	if !d.isRead("cannot read the calls", err) {
 		return
 	}
-	d.NoteConnection(nil)
 	d.queue.add(w)
 	if len(d.Offers(queueEnough)) < queueEnough {
 		d.walk()
@@ -44,31 +42,31 @@ func (d *Day) readOlder() {
 	}
 	q.readsOlder = true
 	parts, at := q.older, q.position
-	d.do(0, func(ctx context.Context) (any, error) {
-		var read olderRead
+	do(&d.events, func(ctx context.Context) (calls []listed, _ error) {
 		for _, part := range parts {
 			at.cursor, at.span = "", part
 			for more := true; more; {
 				page, err := walkPage(ctx, d.Client, at)
 				if err != nil {
-					return read, err
+					return nil, err
 				}
 				at, more = page.next, page.more
-				read.calls = append(read.calls, page.calls...)
+				calls = append(calls, page.calls...)
 			}
 		}
-		return read, nil
-	})
+		return calls, nil
+	}, (*Day).onOlder)
 }
 
-func (d *Day) onOlder(read olderRead, err error) {
+func (d *Day) onOlder(calls []listed, err error) {
 	d.queue.readsOlder = false
-	if err != nil {
-		d.failRead("cannot read the calls", err)
+	if !d.isRead("cannot read the calls", err) {
 		return
 	}
-	d.NoteConnection(nil)
-	d.queue.addOlder(read)
+	d.queue.older = nil
+	for _, call := range calls {
+		d.queue.take(call)
+	}
 	d.serve()
 }
 
@@ -86,34 +84,33 @@ func (d *Day) prefetch() {
 			break
 		}
 		d.queue.fetching[c.ID] = true
-		d.do(0, func(ctx context.Context) (any, error) {
-			call, err := apiclient.Decoded(d.Client.Calls.Get(ctx, c.ID))
-			return callPrefetched{id: c.ID, call: call}, err
-		})
+		do(&d.events, func(ctx context.Context) (apitype.Call, error) {
+			return apiclient.Decoded(d.Client.Calls.Get(ctx, c.ID))
+		}, func(d *Day, call apitype.Call, err error) { d.onPrefetched(c.ID, call, err) })
 	}
 }
 
-func (d *Day) onPrefetched(p callPrefetched, err error) {
-	delete(d.queue.fetching, p.id)
+func (d *Day) onPrefetched(id apitype.UUID, call apitype.Call, err error) {
+	delete(d.queue.fetching, id)
 	if err != nil {
 		switch {
 		case errors.Is(err, apiclient.ErrUnreadable): // The others can be worked on.
-			d.queue.pass(p.id, "it cannot be read: "+err.Error())
+			d.queue.pass(id, "it cannot be read: "+err.Error())
 			d.serve()
 		case apiclient.KindOf(err) == apiclient.KindNotFound:
-			d.failRead("cannot read call "+ShortID(p.id), err)
-			d.queue.drop(p.id)
+			d.failRead("cannot read call "+ShortID(id), err)
+			d.queue.drop(id)
 			d.serve()
 		default:
-			d.failRead("cannot read call "+ShortID(p.id), err)
+			d.failRead("cannot read call "+ShortID(id), err)
 		}
 		return
 	}
-	d.queue.learn(p.call)
-	if reason := d.against(p.call); reason != "" {
-		d.queue.pass(p.id, reason)
+	d.queue.learn(call)
+	if reason := d.against(call); reason != "" {
+		d.queue.pass(id, reason)
 	} else {
-		d.queue.prefetched[p.id] = p.call
+		d.queue.prefetched[id] = call
 	}
 	d.serve()
 }
@@ -121,15 +118,16 @@ func (d *Day) onPrefetched(p callPrefetched, err error) {
 // reread reads the call on the desk, and its draft.
 func (d *Day) reread(id apitype.UUID) {
 	d.seq++
+	seq := d.seq
 	held := d.leaseOf(id) != nil || d.claimed == id
 	follows := d.claiming[id] > 0
 	if !held {
 		d.claimed = id
 		d.claiming[id]++
 	}
-	d.do(d.seq, func(ctx context.Context) (any, error) {
+	do(&d.events, func(ctx context.Context) (callRead, error) {
 		draft, found, err := d.Outbox.Draft(id)
-		read := callRead{id: id, torn: err, claims: !held, follows: follows}
+		read := callRead{seq: seq, id: id, torn: err, claims: !held, follows: follows}
 		if found {
 			read.draft = &draft
 		}
@@ -140,7 +138,14 @@ func (d *Day) reread(id apitype.UUID) {
 		}
 		read.call, err = apiclient.Decoded(d.Client.Calls.Get(ctx, id))
 		return read, err
-	})
+	}, (*Day).onReread)
+}
+
+// onReread takes in a reading of the call on the desk, unless it is a stale one.
+func (d *Day) onReread(read callRead, err error) {
+	if !d.onClaimed(read) && read.seq == d.seq {
+		d.onRead(read, err)
+	}
 }
 
 // onClaimed keeps the call that was read from the agent's other terminals, and reports
@@ -257,15 +262,18 @@ func (d *Day) readChanges() {
 	if !d.queue.bare {
 		options.Include = []string{apitype.IncludePerson}
 	}
-	d.do(0, func(ctx context.Context) (any, error) {
-		read := changesRead{until: until}
+	do(&d.events, func(ctx context.Context) (calls []apitype.Call, _ error) {
 		for call, err := range apiclient.Readable(d.Client.Calls.All(ctx, options, apiclient.AllOptions{Limit: MostChanges}), d.Client.Omit) {
 			if err != nil {
-				return read, err
+				return nil, err
 			}
-			read.calls = append(read.calls, call)
+			calls = append(calls, call)
 		}
-		return read, nil
+		return calls, nil
+	}, func(d *Day, calls []apitype.Call, err error) {
+		if d.isRead("cannot read what has changed", err) {
+			d.onChanges(calls, until)
+		}
 	})
 }
 
@@ -288,15 +296,10 @@ func (c *Changes) AsOf(known apitype.Time) apitype.Time {
 }
 
 // onChanges takes changes in without moving what the agent looks at.
-func (d *Day) onChanges(read changesRead, err error) {
-	if err != nil {
-		d.failRead("cannot read what has changed", err)
-		return
-	}
-	d.NoteConnection(nil)
-	d.queue.since, d.queue.changesMissed = read.until, false
+func (d *Day) onChanges(calls []apitype.Call, until apitype.Time) {
+	d.queue.since, d.queue.changesMissed = until, false
 	d.queue.forgetReached(d.Now())
-	for _, call := range read.calls {
+	for _, call := range calls {
 		if d.IsOn(call.UUID) && d.Checked && call.LastUpdatedAt.After(d.Call.LastUpdatedAt.Time) && !d.isPending(call.UUID) {
 			d.sayf("%s was changed by somebody else: %s, %s", d.Name(), call.Status, render.Plural(call.AttemptsCount, "attempt", "attempts"))
 			d.Call.Status, d.Call.AttemptsCount, d.Call.LastUpdatedAt = call.Status, call.AttemptsCount, call.LastUpdatedAt
@@ -309,7 +312,7 @@ func (d *Day) onChanges(read changesRead, err error) {
 		}
 		d.queue.learn(call)
 	}
-	if len(read.calls) >= MostChanges && !d.leases.usable {
+	if len(calls) >= MostChanges && !d.leases.usable {
 		d.queue.rewalk()
 		d.walk()
 	}

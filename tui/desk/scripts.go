@@ -77,6 +77,15 @@ func readScriptFiles(folder string, texts map[string]string) error {
 	return errors.Join(errs...)
 }
 
+// onScripts takes the scripts in.
+func (d *Day) onScripts(scripts map[string][]string, err error) {
+	d.scripts = scripts
+	if err != nil {
+		d.fail("cannot read the scripts", err)
+	}
+	d.pickScript()
+}
+
 // pickScript chooses the script for the call, and fills in what it says of the donor.
 func (d *Day) pickScript() {
 	d.Script = nil

@@ -23,26 +23,20 @@ func (d *Day) readCodes() {
 		return
 	}
 	options := apitype.CallListOptions{Statuses: []apitype.CallStatus{apitype.CallCompleted}, Paging: apitype.Paging{First: new(codesShown)}}
-	d.do(0, func(ctx context.Context) (any, error) {
+	do(&d.events, func(ctx context.Context) ([]seenResult, error) {
 		page, err := d.Client.Calls.List(ctx, options)
-		if err != nil {
-			return codesRead(nil), err
-		}
-		return codesRead(apiclient.Rows(page, func(call apitype.Call) seenResult {
+		return apiclient.Rows(page, func(call apitype.Call) seenResult {
 			return seenResult{call.Type, Value(call.Result.Value().ResultCode)}
-		})), nil
+		}), err
+	}, func(d *Day, codes []seenResult, err error) {
+		if err != nil {
+			d.failRead("cannot read the results", err)
+			return
+		}
+		for _, seen := range slices.Backward(codes) { // Those of the oldest call first.
+			d.Codes.See(seen.kind, seen.code)
+		}
 	})
-}
-
-// onCodes takes the results in, those of the oldest call first.
-func (d *Day) onCodes(codes codesRead, err error) {
-	if err != nil {
-		d.failRead("cannot read the results", err)
-		return
-	}
-	for _, seen := range slices.Backward(codes) {
-		d.Codes.See(seen.kind, seen.code)
-	}
 }
 
 // HasQueue reports whether the calls come from a queue of the service.
@@ -78,23 +72,19 @@ func (d *Day) readQueue() {
 	d.leases.polls++
 	options := apitype.QueueOptions{QueueFilter: d.Filter, UserUUID: new(d.user())}
 	if d.leases.polls%2 == 1 {
-		d.do(0, func(ctx context.Context) (any, error) {
+		do(&d.events, func(ctx context.Context) ([]Candidate, error) {
 			page, err := d.Client.Queue.Calls.List(ctx, apitype.QueueCallListOptions{QueueOptions: options, First: new(queueShown)})
-			if err != nil {
-				return queueRead{}, err
-			}
-			return queueRead{calls: apiclient.Rows(page, func(call apitype.Call) Candidate { return newListed(call).Candidate })}, nil
-		})
+			return apiclient.Rows(page, func(call apitype.Call) Candidate { return newListed(call).Candidate }), err
+		}, (*Day).onUpcoming)
 		return
 	}
 	d.readState(options)
 }
 
 func (d *Day) readState(options apitype.QueueOptions) {
-	d.do(0, func(ctx context.Context) (any, error) {
-		state, err := apiclient.Decoded(d.Client.Queue.State(ctx, options))
-		return queueRead{state: &state}, err
-	})
+	do(&d.events, func(ctx context.Context) (apitype.QueueState, error) {
+		return apiclient.Decoded(d.Client.Queue.State(ctx, options))
+	}, (*Day).onState)
 }
 
 // Tick is called every second: a callback that is due now is not waited for until the next
@@ -108,23 +98,24 @@ func (d *Day) Tick() []Event {
 	return d.take()
 }
 
-func (d *Day) onQueueRead(read queueRead, err error) {
-	if err != nil {
-		d.failRead("cannot read the queue", err)
+func (d *Day) onUpcoming(calls []Candidate, err error) {
+	if !d.isRead("cannot read the queue", err) {
 		return
 	}
-	d.NoteConnection(nil)
-	if read.state == nil {
-		d.leases.upcoming = read.calls
-		if len(read.calls) > 0 {
-			d.leases.none = false
-		}
-		d.serve()
+	d.leases.upcoming = calls
+	if len(calls) > 0 {
+		d.leases.none = false
+	}
+	d.serve()
+}
+
+func (d *Day) onState(state apitype.QueueState, err error) {
+	if !d.isRead("cannot read the queue", err) {
 		return
 	}
 	before := d.leases.state
-	d.leases.state = read.state
-	if read.state.Due > 0 && (before == nil || read.state.Due > before.Due) {
+	d.leases.state = &state
+	if state.Due > 0 && (before == nil || state.Due > before.Due) {
 		d.callbackDue()
 	}
 	d.serve()

@@ -44,7 +44,10 @@ func (c *Changes) undo() {
 		if i == 0 {
 			n = len(burst)
 		}
-		c.inOrder(func() any { return recalled{change: h, err: c.recall(h), burst: n} })
+		c.inOrder(func() Result {
+			r := recalled{change: h, err: c.recall(h), burst: n}
+			return func(d *Day) { d.onRecalled(r) }
+		})
 	}
 }
 
@@ -64,18 +67,19 @@ func (c *Changes) recall(h Held) error {
 	return err
 }
 
-// onRecalled hears that a held change was taken back; it reports whether it was.
-func (c *Changes) onRecalled(r recalled) bool {
-	c.readOutbox()
+// onRecalled hears that a held change was taken back, and puts its call on the desk again.
+func (d *Day) onRecalled(r recalled) {
+	d.readOutbox()
 	if r.err != nil {
-		c.fail("cannot undo "+r.change.Label, r.err)
-		return false
+		d.fail("cannot undo "+r.change.Label, r.err)
+		return
 	}
-	c.Batch.isTakenBack(r.change.id)
+	d.Batch.isTakenBack(r.change.id)
 	if r.burst > 1 {
-		c.sayf("taken back: %d changes", r.burst)
+		d.sayf("taken back: %d changes", r.burst)
 	} else {
-		c.sayf("taken back: %s", r.change.Label)
+		d.sayf("taken back: %s", r.change.Label)
 	}
-	return true
+	d.forgetRecent(r.change.id)
+	d.restore(r.change.Change)
 }
