@@ -248,7 +248,7 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		a.Outbox.Resume()
 		return a, tea.Batch(a.Perform(a.ReadOutbox()), tea.ClearScreen)
 	case page.Result:
-		cmd := a.pages[msg.To].Receive(msg)
+		cmd := msg()
 		return a, tea.Batch(cmd, a.catchUp())
 	case desk.Result:
 		cmd := a.Perform(a.Receive(msg))

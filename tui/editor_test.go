@@ -3,8 +3,6 @@ package tui
 import (
 	"errors"
 	"testing"
-
-	"fundesk/tui/page"
 )
 
 // The text of an editor that failed stands on the desk, and the failure is said.
@@ -15,7 +13,7 @@ func TestFailedEditorIsSaidAndItsTextShown(t *testing.T) {
 	d.press("n")
 	draft := d.app.Draft()
 	draft.Notes = "as saved"
-	d.send(page.Edited(draft, true, errors.New("exit status 1")))
+	d.send(d.app.desk.AfterEditor(draft, true, errors.New("exit status 1")))
 	if got := d.app.Form.Notes; got != "as saved" {
 		t.Errorf("notes: got %q, want what was saved", got)
 	}

@@ -34,7 +34,7 @@ type Calls struct{ *List }
 func NewCalls(s *Env) *Calls {
 	m := s.callRows()
 	n := records{
-		page: CallsPage, name: "calls", kind: KindCall, scopes: []Scope{ScopeCalls},
+		name: "calls", kind: KindCall, scopes: []Scope{ScopeCalls},
 		columns: m.columns(), search: Row.search,
 		Hint: []string{
 			"by the service: " + strings.Join(filterNames(apitype.CallFilters()), " "),

@@ -76,24 +76,6 @@ func (d *Desk) Follow(inFront bool) {
 	}
 }
 
-// Receive shows what an editor saved. It is on disk already.
-func (d *Desk) Receive(r Result) tea.Cmd {
-	edited, ok := r.value.(editedNotes)
-	if !ok {
-		return nil
-	}
-	switch {
-	case r.err != nil && edited.changed:
-		d.Fail("the editor failed, and what it had saved was taken", r.err)
-	case r.err != nil:
-		d.Fail("cannot edit the notes", r.err)
-	}
-	if edited.changed {
-		d.Edited(edited.draft)
-	}
-	return d.Perform(nil)
-}
-
 // WhyNoCall is what speaks against all that is about the call on the desk.
 func (d *Desk) WhyNoCall() string {
 	if d.Call == nil {

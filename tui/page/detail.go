@@ -31,7 +31,7 @@ type record struct {
 type detail struct {
 	ref    Reference
 	record record
-	seq    int
+	seq    int // Of its reading: a stale one is dropped.
 	ready  bool
 	failed error
 	cursor int // Index of the chosen field.
@@ -147,9 +147,14 @@ func (l *List) ShowFrom(ref Reference, from int) tea.Cmd {
 }
 
 func (l *List) readDetail(d *detail) tea.Cmd {
-	l.detailSeq++
-	d.seq = l.detailSeq
-	return l.load(l.page, d.seq, func(ctx context.Context) (any, error) { return readRecord(ctx, l.Client, d.ref) })
+	d.seq++
+	seq := d.seq
+	return load(l.Env, func(ctx context.Context) (record, error) { return readRecord(ctx, l.Client, d.ref) }, func(r record, err error) tea.Cmd {
+		if seq == d.seq {
+			l.onRecord(d, r, err)
+		}
+		return nil
+	})
 }
 
 // chosen is the field under the cursor.

@@ -22,9 +22,6 @@ type donors struct {
 // readAtOnce is how many pledges are read beside each other.
 const readAtOnce = 4
 
-// donorsRead tells that the donors of some pledges are known now.
-type donorsRead struct{}
-
 // of is the name for a pledge; known is false until it is read.
 func (d *donors) of(pledge apitype.UUID) (name string, known bool) {
 	d.mu.Lock()
@@ -83,7 +80,11 @@ func (v *Pledges) readDonors(rows []Row) tea.Cmd {
 	if len(ids) == 0 {
 		return nil
 	}
-	return v.load(v.page, v.seq, func(ctx context.Context) (any, error) { return donorsRead{}, v.donors.read(ctx, v.Client, ids) })
+	return load(v.Env, func(ctx context.Context) (any, error) { return nil, v.donors.read(ctx, v.Client, ids) }, func(_ any, err error) tea.Cmd {
+		v.NoteConnection(err)
+		v.arrange() // It may be by the donor.
+		return nil  // What could not be read is asked for again with the next move.
+	})
 }
 
 // withDonors is a fetch that brings the donors, too: they are searched.

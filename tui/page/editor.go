@@ -19,33 +19,28 @@ import (
 // editorPatience is how long an editor that was asked to end may take.
 const editorPatience = 5 * time.Second
 
-// editedNotes is what came back from $EDITOR.
-type editedNotes struct {
-	draft   outbox.Draft
-	changed bool
-}
-
 // notesEditor hands the notes of a draft to $EDITOR in a file of ours alone, while the
 // library has let go of the terminal. What the editor saved counts however it ended, and
 // is a draft on disk when Run returns.
 type notesEditor struct {
-	run   func(path string) error
-	box   *outbox.Outbox
-	save  func(outbox.Draft) error
-	notes editedNotes
+	run     func(path string) error
+	box     *outbox.Outbox
+	save    func(outbox.Draft) error
+	draft   outbox.Draft
+	changed bool // By the editor.
 }
 
 // Run implements tea.ExecCommand.
 func (e *notesEditor) Run() error {
-	edit, err := e.box.Edit(e.notes.draft)
+	edit, err := e.box.Edit(e.draft)
 	if err != nil {
 		return err
 	}
 	ended := e.run(edit.Path)
 	notes, changed, err := edit.Saved(ended == nil)
 	if err == nil && changed {
-		e.notes.draft.Notes, e.notes.changed = notes, true
-		if e.save(e.notes.draft) != nil {
+		e.draft.Notes, e.changed = notes, true
+		if e.save(e.draft) != nil {
 			return errors.Join(ended, edit.Leave()) // It says why, and tries again.
 		}
 	}
@@ -63,9 +58,20 @@ func (e *notesEditor) SetStdout(io.Writer) {}
 // SetStderr implements tea.ExecCommand.
 func (e *notesEditor) SetStderr(io.Writer) {}
 
-// Edited is what came back from an editor.
-func Edited(draft outbox.Draft, changed bool, err error) Result {
-	return Result{To: DeskPage, value: editedNotes{draft: draft, changed: changed}, err: err}
+// AfterEditor shows what an editor saved. It is on disk already.
+func (d *Desk) AfterEditor(draft outbox.Draft, changed bool, err error) Result {
+	return func() tea.Cmd {
+		switch {
+		case err != nil && changed:
+			d.Fail("the editor failed, and what it had saved was taken", err)
+		case err != nil:
+			d.Fail("cannot edit the notes", err)
+		}
+		if changed {
+			d.Edited(draft)
+		}
+		return d.Perform(nil)
+	}
 }
 
 // EditNotes hands the notes to $EDITOR.
@@ -79,10 +85,10 @@ func (d *Desk) EditNotes() tea.Cmd {
 		d.Sayf("set $EDITOR to write notes in an editor; %s writes them here", d.KeyOf(ActNotes))
 		return nil
 	}
-	e := &notesEditor{box: d.Outbox, save: d.Autosave.Save, notes: editedNotes{draft: d.Draft()}, run: func(path string) error {
+	e := &notesEditor{box: d.Outbox, save: d.Autosave.Save, draft: d.Draft(), run: func(path string) error {
 		return d.runEditor(d.Ctx, append(args, path))
 	}}
-	return tea.Exec(e, func(err error) tea.Msg { return Edited(e.notes.draft, e.notes.changed, err) })
+	return tea.Exec(e, func(err error) tea.Msg { return d.AfterEditor(e.draft, e.changed, err) })
 }
 
 func (e *Env) runEditor(ctx context.Context, args []string) error {

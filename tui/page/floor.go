@@ -3,7 +3,6 @@ package page
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -29,8 +28,6 @@ type Floor struct {
 	read    bool // Once at least.
 	reading bool
 	noQueue bool
-	seq     int
-	layout  Layout
 }
 
 // waitingType is what waits of one type of call.
@@ -48,7 +45,7 @@ type floorRead struct {
 
 // NewFloor is the page of the floor.
 func NewFloor(s *Env) *Floor {
-	v := &Floor{Env: s, layout: NewLayout(80, 24)}
+	v := &Floor{Env: s}
 	v.table.Columns = columnsOf(s, render.QueueAgentList(s.agentName))
 	return v
 }
@@ -72,7 +69,7 @@ func (e *Env) view() render.View {
 func (v *Floor) Open() tea.Cmd { return v.Refresh() }
 
 // Resize implements Page.
-func (v *Floor) Resize(l Layout) { v.layout = l }
+func (v *Floor) Resize(Layout) {}
 
 // Scopes implements Page.
 func (v *Floor) Scopes() []Scope { return []Scope{ScopeFloor, ScopeLists} }
@@ -91,10 +88,9 @@ func (v *Floor) Refresh() tea.Cmd {
 	if v.reading {
 		return nil
 	}
-	v.seq++
 	v.reading = true
 	now := v.Now()
-	return v.load(FloorPage, v.seq, func(ctx context.Context) (any, error) { return readFloor(ctx, v.Client, now) })
+	return load(v.Env, func(ctx context.Context) (floorRead, error) { return readFloor(ctx, v.Client, now) }, v.takeIn)
 }
 
 // readFloor asks who works, and for each type of call what waits.
@@ -123,15 +119,11 @@ func readFloor(ctx context.Context, client *apiclient.Client, now time.Time) (fl
 	return read, err
 }
 
-// Receive takes the floor in.
-func (v *Floor) Receive(r Result) tea.Cmd {
-	if r.seq != v.seq {
-		return nil
-	}
+// takeIn shows the floor as it was read.
+func (v *Floor) takeIn(read floorRead, err error) tea.Cmd {
 	v.reading = false
-	read, ok := r.value.(floorRead)
-	if r.err != nil || !ok {
-		v.FailRead("cannot read the floor", cmp.Or(r.err, errors.ErrUnsupported))
+	if err != nil {
+		v.FailRead("cannot read the floor", err)
 		return nil
 	}
 	v.NoteConnection(nil)

@@ -23,7 +23,6 @@ const (
 
 // records is what a list page must be told about its records.
 type records struct {
-	page    int
 	name    string // Plural, for messages.
 	kind    Kind
 	columns []column
@@ -95,7 +94,6 @@ type List struct {
 	preview   *detail   // Beside the list.
 	coming    *detail   // The next preview, which may still be read.
 	moves     int       // Of the cursor since the list was read, for what waits until it pauses.
-	detailSeq int
 	layout    Layout
 }
 
@@ -150,7 +148,18 @@ func (l *List) fetchMore() tea.Cmd {
 	}
 	l.loading = true
 	fetch, after := l.query.fetch, l.cursor
-	return l.load(l.page, l.seq, func(ctx context.Context) (any, error) { return fetch(ctx, after) })
+	return loadNow(l, func(ctx context.Context) (batch, error) { return fetch(ctx, after) }, l.onBatch)
+}
+
+// loadNow is load for a list as it is now: what comes once it is read anew is dropped.
+func loadNow[T any](l *List, read func(ctx context.Context) (T, error), takeIn func(T, error) tea.Cmd) tea.Cmd {
+	seq := l.seq
+	return load(l.Env, read, func(value T, err error) tea.Cmd {
+		if seq != l.seq {
+			return nil
+		}
+		return takeIn(value, err)
+	})
 }
 
 // wantsMore reads on when the cursor comes near the end of what is loaded.
@@ -198,28 +207,6 @@ func (l *List) Target() (Reference, bool) {
 		return Reference{}, false
 	}
 	return Reference{l.kind, row.ID}, true
-}
-
-// Receive takes in a page, or a record.
-func (l *List) Receive(r Result) tea.Cmd {
-	switch value := r.value.(type) {
-	case batch:
-		if r.seq != l.seq {
-			return nil
-		}
-		return l.onBatch(value, r.err)
-	case record:
-		return l.onRecord(r.seq, value, r.err)
-	case updates:
-		if r.seq == l.seq {
-			return l.onUpdates(value, r.err)
-		}
-	case cursorPaused:
-		if r.seq == l.seq {
-			return l.onCursorPaused(value)
-		}
-	}
-	return nil
 }
 
 func (l *List) onBatch(b batch, err error) tea.Cmd {

@@ -10,12 +10,6 @@ import (
 	"fundesk/tui/desk"
 )
 
-// updates is what has changed since a list was read.
-type updates struct {
-	rows  []Row
-	until apitype.Time
-}
-
 // Poll asks for what has changed since it last asked.
 func (l *List) Poll() tea.Cmd {
 	if !l.loaded && !l.loading {
@@ -26,31 +20,30 @@ func (l *List) Poll() tea.Cmd {
 	}
 	since, until := l.AsOf(l.since), apitype.NewTime(l.Now())
 	changed := l.query.changed
-	return l.load(l.page, l.seq, func(ctx context.Context) (any, error) {
-		rows, err := changed(ctx, since)
-		return updates{rows: rows, until: until}, err
+	return loadNow(l, func(ctx context.Context) ([]Row, error) { return changed(ctx, since) }, func(rows []Row, err error) tea.Cmd {
+		if err != nil {
+			l.FailRead("cannot read what has changed", err)
+			return nil
+		}
+		l.NoteConnection(nil)
+		return l.update(rows, until)
 	})
 }
 
-// onUpdates merges changes: a row that is here is replaced, another one comes where it
+// update merges changes: a row that is here is replaced, another one comes where it
 // belongs, and the cursor stays on its record.
-func (l *List) onUpdates(n updates, err error) tea.Cmd {
-	if err != nil {
-		l.FailRead("cannot read what has changed", err)
-		return nil
-	}
-	l.NoteConnection(nil)
-	if len(n.rows) >= desk.MostChanges {
+func (l *List) update(rows []Row, until apitype.Time) tea.Cmd {
+	if len(rows) >= desk.MostChanges {
 		return l.reload()
 	}
-	l.since = n.until
-	changed := make(map[apitype.UUID]Row, len(n.rows)) // Few, where the list may be long.
-	for _, row := range n.rows {
+	l.since = until
+	changed := make(map[apitype.UUID]Row, len(rows)) // Few, where the list may be long.
+	for _, row := range rows {
 		changed[row.ID] = row
 	}
 	preview := l.replace(changed)
 	var fresh []Row
-	for _, row := range n.rows {
+	for _, row := range rows {
 		if _, left := changed[row.ID]; !left {
 			continue
 		}

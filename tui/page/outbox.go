@@ -26,20 +26,19 @@ type outboxRow struct {
 // Outbox is the page of what the service does not have yet.
 type Outbox struct {
 	*Env
-	table  widget.Table[outboxRow]
-	layout Layout
+	table widget.Table[outboxRow]
 }
 
 // NewOutbox is the page of the outbox.
 func NewOutbox(s *Env) *Outbox {
-	v := &Outbox{Env: s, layout: NewLayout(80, 24)}
+	v := &Outbox{Env: s}
 	for _, c := range columnsOf(s, render.EntryList()) {
 		v.table.Columns = append(v.table.Columns, widget.Column[outboxRow]{
 			Title: c.Title, Width: c.Width, Grow: c.Grow, Right: c.Right,
 			Text: func(b []byte, r outboxRow) []byte { return c.Text(b, r.shown(s)) },
 		})
 	}
-	v.Resize(v.layout)
+	v.Resize(NewLayout(80, 24))
 	return v
 }
 
@@ -96,15 +95,11 @@ func (v *Outbox) Open() tea.Cmd { return v.Perform(v.ReadOutbox()) }
 
 // Resize implements Page.
 func (v *Outbox) Resize(l Layout) {
-	v.layout = l
 	v.table.SetHeight(max(l.Body-2, 1))
 }
 
 // Scopes implements Page.
 func (v *Outbox) Scopes() []Scope { return []Scope{ScopeOutbox, ScopeLists} }
-
-// Receive implements Page.
-func (v *Outbox) Receive(Result) tea.Cmd { return nil }
 
 // Refresh implements Page.
 func (v *Outbox) Refresh() tea.Cmd { return v.Perform(v.ReadOutbox()) }

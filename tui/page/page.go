@@ -35,8 +35,6 @@ type Page interface {
 	Scroll(by Step) tea.Cmd
 	// Refresh reads again what is shown.
 	Refresh() tea.Cmd
-	// Receive is handed a result of this page's own commands.
-	Receive(r Result) tea.Cmd
 	Lines(l Layout) []string
 }
 
@@ -145,14 +143,8 @@ type Reference struct {
 	ID   apitype.UUID
 }
 
-// Result is what a page's own command brought; the page drops it when seq is not what
-// it waits for.
-type Result struct {
-	To    int // Index of the page.
-	seq   int
-	value any
-	err   error
-}
+// Result is what was read for a page, which takes it in when it is called.
+type Result func() tea.Cmd
 
 // Host is who shows the pages.
 type Host interface {
@@ -203,12 +195,12 @@ func (e *Env) Job(job desk.Job) tea.Cmd { return func() tea.Msg { return job(e.C
 // Waiter is a page, or a dialog, that may wait for something that it shows.
 type Waiter interface{ Waits() bool }
 
-// load runs f beside the interface; what it brings goes to a page.
-func (e *Env) load(to, seq int, f func(ctx context.Context) (any, error)) tea.Cmd {
+// load runs read beside the interface; what it brings is taken in there.
+func load[T any](e *Env, read func(ctx context.Context) (T, error), takeIn func(T, error) tea.Cmd) tea.Cmd {
 	e.Loads++
 	return func() tea.Msg {
-		value, err := f(e.Ctx)
-		return Result{To: to, seq: seq, value: value, err: err}
+		value, err := read(e.Ctx)
+		return Result(func() tea.Cmd { return takeIn(value, err) })
 	}
 }
 

@@ -98,7 +98,7 @@ func TestNotesOfTheEditor(t *testing.T) {
 			draft := outbox.Draft{Call: callID(1), ResultCode: "reached", Notes: "as before"}
 			var folder string
 			e := &notesEditor{
-				box: box, save: k.Save, notes: editedNotes{draft: draft},
+				box: box, save: k.Save, draft: draft,
 				run: func(path string) error {
 					folder = filepath.Dir(path)
 					if text, err := os.ReadFile(path); err != nil || string(text) != "as before\n" {
@@ -111,8 +111,8 @@ func TestNotesOfTheEditor(t *testing.T) {
 				t.Errorf("got %v, want %v", err, test.ends)
 			}
 			kept, found, err := box.Draft(callID(1))
-			if err != nil || found != (test.want != "") || e.notes.changed != found {
-				t.Errorf("kept: got %v (changed %v, %v), want %v", found, e.notes.changed, err, test.want != "")
+			if err != nil || found != (test.want != "") || e.changed != found {
+				t.Errorf("kept: got %v (changed %v, %v), want %v", found, e.changed, err, test.want != "")
 			}
 			if found && (kept.Notes != test.want || kept.ResultCode != "reached") {
 				t.Errorf("kept: got %s: %q, want %q", kept.ResultCode, kept.Notes, test.want)

@@ -23,7 +23,7 @@ func (e *Env) personRows() *rowMaker[apitype.Person] {
 // NewPersons is the list of persons.
 func NewPersons(s *Env) *List {
 	return newList(s, records{
-		page: PersonsPage, name: "persons", kind: KindPerson,
+		name: "persons", kind: KindPerson,
 		columns: s.personRows().columns(), search: Row.search,
 		Hint: []string{
 			"by the service: " + strings.Join(filterNames(apitype.PersonFilters()), " "),

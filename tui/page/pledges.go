@@ -47,7 +47,7 @@ func NewPledges(s *Env) *Pledges {
 		return append(b, name...)
 	}
 	l := newList(s, records{
-		page: PledgesPage, name: "pledges", kind: KindPledge, scopes: []Scope{ScopePledges},
+		name: "pledges", kind: KindPledge, scopes: []Scope{ScopePledges},
 		columns: columns, search: d.search,
 		Hint: []string{
 			"by the service: " + strings.Join(filterNames(apitype.PledgeFilters()), " "),
@@ -78,24 +78,6 @@ func (v *Pledges) AskStatus() tea.Cmd {
 	}
 	v.Dialog = NewChoice("Status action", "asks again before it does anything", v.pledgeActions([]Row{row}, nil))
 	return nil
-}
-
-// Receive takes in a link to a signature, or what a list takes in.
-func (v *Pledges) Receive(r Result) tea.Cmd {
-	if read, ok := r.value.(SignatureRead); ok {
-		if r.err != nil {
-			v.Fail("cannot read the pledge", r.err)
-		} else {
-			v.OfferSignature(read)
-		}
-		return nil
-	}
-	if _, ok := r.value.(donorsRead); ok {
-		v.NoteConnection(r.err)
-		v.arrange() // It may be by the donor.
-		return nil  // What could not be read is asked for again with the next move.
-	}
-	return v.List.Receive(r)
 }
 
 // pledgeActions are the status actions of the profile, else of our service. Spec gap: G1.
@@ -245,7 +227,7 @@ func (v *Pledges) AskSignature() tea.Cmd {
 
 func (v *Pledges) readSignature(id apitype.UUID) tea.Cmd {
 	v.Say("asking for a link…")
-	return v.load(v.page, v.seq, func(ctx context.Context) (any, error) {
+	return load(v.Env, func(ctx context.Context) (SignatureRead, error) {
 		asked := v.Now()
 		pledge, err := apiclient.Decoded(v.Client.Pledges.Get(ctx, id))
 		if err != nil || pledge.SignatureSignedURL == nil {
@@ -253,6 +235,13 @@ func (v *Pledges) readSignature(id apitype.UUID) tea.Cmd {
 		}
 		// Valid for one hour (interface: Limits). Spec gap: G10.
 		return SignatureRead{ID: id, Link: *pledge.SignatureSignedURL, Till: asked.Add(time.Hour)}, nil
+	}, func(read SignatureRead, err error) tea.Cmd {
+		if err != nil {
+			v.Fail("cannot read the pledge", err)
+		} else {
+			v.OfferSignature(read)
+		}
+		return nil
 	})
 }
 

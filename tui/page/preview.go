@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -12,9 +13,6 @@ import (
 // over rows asks the service for nothing and leaves the pane alone.
 const PreviewPause = 120 * time.Millisecond
 
-// cursorPaused tells that the cursor may have cursorPaused; n is the move that it began with.
-type cursorPaused struct{ n int }
-
 // cursorMoved reads the row under the cursor for the pane beside the list, and what else is
 // wanted of the rows in sight, once the cursor pauses. Until then the pane shows what it showed.
 func (l *List) cursorMoved() tea.Cmd {
@@ -22,16 +20,23 @@ func (l *List) cursorMoved() tea.Cmd {
 		return nil
 	}
 	l.moves++
-	n := l.moves
+	n, seq := l.moves, l.seq
 	if n == 1 || l.preview == nil && l.layout.Panes > 1 || l.PreviewPause == 0 {
-		return l.onCursorPaused(cursorPaused{n})
+		return l.onCursorPaused()
 	}
-	return tea.Tick(l.PreviewPause, func(time.Time) tea.Msg { return Result{To: l.page, seq: l.seq, value: cursorPaused{n}} })
+	return tea.Tick(l.PreviewPause, func(time.Time) tea.Msg {
+		return Result(func() tea.Cmd {
+			if n != l.moves || seq != l.seq {
+				return nil
+			}
+			return l.onCursorPaused()
+		})
+	})
 }
 
-func (l *List) onCursorPaused(r cursorPaused) tea.Cmd {
+func (l *List) onCursorPaused() tea.Cmd {
 	row, ok := l.Chosen()
-	if !ok || r.n != l.moves {
+	if !ok {
 		return nil
 	}
 	var read tea.Cmd
@@ -51,22 +56,19 @@ func (l *List) wantsPreview() bool {
 	return ok && l.layout.Panes > 1 && (l.coming == nil || l.coming.ref.ID != row.ID)
 }
 
-// onRecord takes a record in that was read.
-func (l *List) onRecord(seq int, r record, err error) tea.Cmd {
-	for _, d := range append([]*detail{l.coming, l.preview}, l.stack...) {
-		if d == nil || d.seq != seq {
-			continue
-		}
-		if d == l.coming {
-			l.preview = d
-		}
-		d.failed, d.beside = err, nil
-		if l.NoteConnection(err); err == nil {
-			d.record, d.ready = r, true
-			d.move(0, d.fields(l.Env)) // Off the heading.
-		}
+// onRecord takes a record in that was read, if it is still to be seen.
+func (l *List) onRecord(d *detail, r record, err error) {
+	switch {
+	case d == l.coming:
+		l.preview = d
+	case d != l.preview && !slices.Contains(l.stack, d):
+		return
 	}
-	return nil
+	d.failed, d.beside = err, nil
+	if l.NoteConnection(err); err == nil {
+		d.record, d.ready = r, true
+		d.move(0, d.fields(l.Env)) // Off the heading.
+	}
 }
 
 // previewLines is the pane beside the list.

@@ -119,25 +119,13 @@ func NewStats(s *Env) *Stats {
 }
 
 // counted is one page of the walk.
-type counted struct {
-	calls   []apitype.Call
-	pledges []apitype.Pledge
-	agents  []apitype.QueueAgent
-	stage   stage
+type counted[T any] struct {
+	records []T
 	cursor  string
 	more    bool
 	short   bool // There are records that were not read, or nothing tells.
 	size    int
 }
-
-// stage is what is being read.
-type stage int
-
-const (
-	stageCalls stage = iota
-	stagePledges
-	stageAgents
-)
 
 // Open implements Page.
 func (v *Stats) Open() tea.Cmd {
@@ -153,19 +141,59 @@ func (v *Stats) restart() tea.Cmd {
 	return v.readCalls("", desk.WalkPage)
 }
 
+// loadCount is load for what is being counted; what cannot be read ends that.
+func loadCount[T any](v *Stats, read func(context.Context) (T, error), takeIn func(T) tea.Cmd) tea.Cmd {
+	seq := v.seq
+	return load(v.Env, read, func(value T, err error) tea.Cmd {
+		switch {
+		case seq != v.seq || v.stopped:
+			return nil
+		case err != nil:
+			v.running, v.stopped = false, true
+			v.FailRead("cannot count", err)
+			return nil
+		default:
+			return takeIn(value)
+		}
+	})
+}
+
 func (v *Stats) readCalls(after string, size int) tea.Cmd {
-	return v.load(StatsPage, v.seq, func(ctx context.Context) (any, error) {
+	since := v.since()
+	return loadCount(v, func(ctx context.Context) (counted[apitype.Call], error) {
 		return countPage(after, size, func(p apitype.Paging) (apiclient.Page[apitype.Call], error) {
-			return v.Client.Calls.List(ctx, apitype.CallListOptions{Paging: p, RequestedAfter: v.since()})
-		}, func(c *counted, all []apitype.Call) { c.calls = all })
+			return v.Client.Calls.List(ctx, apitype.CallListOptions{Paging: p, RequestedAfter: since})
+		})
+	}, func(page counted[apitype.Call]) tea.Cmd {
+		v.short = v.short || page.short
+		for _, c := range page.records {
+			v.counts.addCall(c, v.Now())
+		}
+		if page.more {
+			return v.readCalls(page.cursor, page.size)
+		}
+		return v.readPledges("", page.size)
 	})
 }
 
 func (v *Stats) readPledges(after string, size int) tea.Cmd {
-	return v.load(StatsPage, v.seq, func(ctx context.Context) (any, error) {
+	return loadCount(v, func(ctx context.Context) (counted[apitype.Pledge], error) {
 		return countPage(after, size, func(p apitype.Paging) (apiclient.Page[apitype.Pledge], error) {
 			return v.Client.Pledges.List(ctx, apitype.PledgeListOptions{Paging: p})
-		}, func(c *counted, all []apitype.Pledge) { c.pledges, c.stage = all, stagePledges })
+		})
+	}, func(page counted[apitype.Pledge]) tea.Cmd {
+		v.short = v.short || page.short
+		since := v.period.since(v.Now())
+		for _, p := range page.records {
+			if p.CreatedAt.Before(since) {
+				return v.readAgents() // The newest come first.
+			}
+			v.counts.addPledge(p)
+		}
+		if page.more {
+			return v.readPledges(page.cursor, page.size)
+		}
+		return v.readAgents()
 	})
 }
 
@@ -186,66 +214,28 @@ func (v *Stats) readAgents() tea.Cmd {
 	if since == nil {
 		since = new(apitype.NewTime(v.Now().Add(-agentsKept)))
 	}
-	return v.load(StatsPage, v.seq, func(ctx context.Context) (any, error) {
-		c := counted{stage: stageAgents}
+	return loadCount(v, func(ctx context.Context) ([]apitype.QueueAgent, error) {
 		has, err := v.Client.Has(ctx, apitype.ExtensionQueue)
 		if err != nil || !has {
-			return c, err
+			return nil, err
 		}
 		answer, err := apiclient.Decoded(v.Client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: since}))
-		c.agents = answer.Agents
-		return c, err
+		return answer.Agents, err
+	}, func(agents []apitype.QueueAgent) tea.Cmd {
+		v.running, v.agents = false, agents
+		return nil
 	})
 }
 
 // countPage reads one page, smaller when the service refuses so many.
-func countPage[T any](after string, size int, list func(apitype.Paging) (apiclient.Page[T], error), into func(*counted, []T)) (counted, error) {
+func countPage[T any](after string, size int, list func(apitype.Paging) (apiclient.Page[T], error)) (counted[T], error) {
 	page, err := desk.OrFewer(&size, func(size int) (apiclient.Page[T], error) { return list(apitype.Paging{After: after, First: &size}) })
 	if err != nil {
-		return counted{}, err
+		return counted[T]{}, err
 	}
-	c := counted{cursor: page.EndCursor, more: page.HasNextPage && page.EndCursor != "" && page.EndCursor != after, size: size}
-	all := apiclient.Rows(page, itself)
-	c.short = page.MayBeCut || page.HasNextPage && !c.more || page.Err() != nil || len(all) < len(page.Records)
-	into(&c, all)
+	c := counted[T]{records: apiclient.Rows(page, itself), cursor: page.EndCursor, more: page.HasNextPage && page.EndCursor != "" && page.EndCursor != after, size: size}
+	c.short = page.MayBeCut || page.HasNextPage && !c.more || page.Err() != nil || len(c.records) < len(page.Records)
 	return c, nil
-}
-
-// Receive implements Page.
-func (v *Stats) Receive(r Result) tea.Cmd {
-	if r.seq != v.seq || v.stopped {
-		return nil
-	}
-	page, ok := r.value.(counted)
-	if r.err != nil || !ok {
-		v.running, v.stopped = false, true
-		v.FailRead("cannot count", r.err)
-		return nil
-	}
-	v.short = v.short || page.short
-	for _, c := range page.calls {
-		v.counts.addCall(c, v.Now())
-	}
-	since := v.period.since(v.Now())
-	for _, p := range page.pledges {
-		if p.CreatedAt.Before(since) {
-			page.more = false // The newest come first.
-			break
-		}
-		v.counts.addPledge(p)
-	}
-	switch {
-	case page.more && page.stage == stageCalls:
-		return v.readCalls(page.cursor, page.size)
-	case page.more:
-		return v.readPledges(page.cursor, page.size)
-	case page.stage == stageCalls:
-		return v.readPledges("", page.size)
-	case page.stage == stagePledges:
-		return v.readAgents()
-	}
-	v.running, v.agents = false, page.agents
-	return nil
 }
 
 func (c *counts) addCall(call apitype.Call, now time.Time) {
