@@ -10,25 +10,32 @@ import (
 	"fundesk/render"
 )
 
+// moving lets a command change the calls that its arguments name; the change carries its own time.
+func moving(s *session, cmd *cobra.Command, question string, at **apitype.Time, flag, usage string, change func(apitype.UUID) (apiclient.Change, error)) *cobra.Command {
+	flags := &changeFlags{}
+	cmd.Args = needArgs(1)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		s.setNow(at)
+		return runTargets(s, cmd, flags, args, render.CallColumns(), question, change)
+	}
+	flags.register(cmd, true)
+	cmd.Flags().Var(timeValue(s.app.Now, at), flag, usage+" (default: now)")
+	return cmd
+}
+
 func callAttempt(s *session) *cobra.Command {
-	flags, r := &changeFlags{}, apitype.AddAttemptRequest{}
-	cmd := &cobra.Command{
-		Use: "attempt UUID… | -", Short: "Record that the person was rung", Args: needArgs(1),
+	r := apitype.AddAttemptRequest{}
+	cmd := moving(s, &cobra.Command{
+		Use: "attempt UUID… | -", Short: "Record that the person was rung",
 		Long: "Record an attempt. It carries its own time, by which it is recognised when the answer is lost: an\nattempt is never recorded twice.",
 		Example: "  fundesk call attempt 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
 			"  fundesk call list --status requested -o id --limit 3 | fundesk call attempt - --yes",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := s.agent(&r.UserUUID); err != nil {
-				return err
-			}
-			s.setNow(&r.AttemptAt)
-			return runTargets(s, cmd, flags, args, render.CallColumns(), "", func(id apitype.UUID) (apiclient.Change, error) {
-				return apiclient.AddAttemptChange(id, r)
-			})
-		},
-	}
-	flags.register(cmd, true)
-	cmd.Flags().Var(timeValue(s.app.Now, &r.AttemptAt), "attempted-at", "time of the attempt (default: now)")
+	}, "", &r.AttemptAt, "attempted-at", "time of the attempt", func(id apitype.UUID) (apiclient.Change, error) {
+		if err := s.agent(&r.UserUUID); err != nil {
+			return apiclient.Change{}, err
+		}
+		return apiclient.AddAttemptChange(id, r)
+	})
 	cmd.Flags().Var(uuidValue(&r.UserUUID), "user", "user who rang (default: the profile's agent)")
 	return cmd
 }
@@ -154,42 +161,28 @@ func (c *completion) readNotes(s *session, cmd *cobra.Command, r apitype.Complet
 }
 
 func callCancel(s *session) *cobra.Command {
-	flags, r := &changeFlags{}, apitype.CancelCallRequest{}
-	cmd := &cobra.Command{
-		Use: "cancel UUID… | -", Short: "Cancel calls", Args: needArgs(1),
+	r := apitype.CancelCallRequest{}
+	return moving(s, &cobra.Command{
+		Use: "cancel UUID… | -", Short: "Cancel calls",
 		Long: "Cancel calls that need not be made any more. It asks first; off a terminal it needs --yes. One call is\n" +
 			"printed as the service answers it, several with a result line each.",
 		Example: "  fundesk call cancel 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
 			"  fundesk call list --all --status requested --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 -o id | fundesk call cancel - --yes",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s.setNow(&r.CancelledAt)
-			return runTargets(s, cmd, flags, args, render.CallColumns(), "cancel", func(id apitype.UUID) (apiclient.Change, error) {
-				return apiclient.CancelCallChange(id, r)
-			})
-		},
-	}
-	flags.register(cmd, true)
-	cmd.Flags().Var(timeValue(s.app.Now, &r.CancelledAt), "cancelled-at", "time of the cancellation (default: now)")
-	return cmd
+	}, "cancel", &r.CancelledAt, "cancelled-at", "time of the cancellation", func(id apitype.UUID) (apiclient.Change, error) {
+		return apiclient.CancelCallChange(id, r)
+	})
 }
 
 func callExpire(s *session) *cobra.Command {
-	flags, r := &changeFlags{}, apitype.ExpireCallRequest{}
-	cmd := &cobra.Command{
-		Use: "expire UUID… | -", Short: "Expire calls: the person was not reached", Args: needArgs(1),
+	r := apitype.ExpireCallRequest{}
+	return moving(s, &cobra.Command{
+		Use: "expire UUID… | -", Short: "Expire calls: the person was not reached",
 		Long: "Expire calls whose person was not reached in time. It asks first; off a terminal it needs --yes.",
 		Example: "  fundesk call expire 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --yes\n" +
 			"  fundesk call list --all --status requested -o id --jq '.[] | select(.attemptsCount >= 6) | .uuid' | fundesk call expire - --yes",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s.setNow(&r.ExpiredAt)
-			return runTargets(s, cmd, flags, args, render.CallColumns(), "expire", func(id apitype.UUID) (apiclient.Change, error) {
-				return apiclient.ExpireCallChange(id, r)
-			})
-		},
-	}
-	flags.register(cmd, true)
-	cmd.Flags().Var(timeValue(s.app.Now, &r.ExpiredAt), "expired-at", "time of the expiry (default: now)")
-	return cmd
+	}, "expire", &r.ExpiredAt, "expired-at", "time of the expiry", func(id apitype.UUID) (apiclient.Change, error) {
+		return apiclient.ExpireCallChange(id, r)
+	})
 }
 
 // setNow gives a change its time.

@@ -1,12 +1,12 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,11 +73,8 @@ func printChange(s *session, ch apiclient.Change) error {
 	return printRequests(s, false, slices.Values([]apiclient.Change{ch}))
 }
 
-// printChanges prints requests that are not sent: as JSON one array, however many they are.
-func printChanges(s *session, changes ...apiclient.Change) error {
-	return printRequests(s, true, slices.Values(changes))
-}
-
+// printRequests prints requests that are not sent: where there may be many, as JSON one array,
+// however many they are.
 func printRequests(s *session, many bool, changes iter.Seq[apiclient.Change]) error {
 	options, err := s.output()
 	if err != nil {
@@ -90,21 +87,22 @@ func printRequests(s *session, many bool, changes iter.Seq[apiclient.Change]) er
 	if err != nil {
 		return err
 	}
+	planned := func(yield func(plannedRequest) bool) {
+		for ch := range changes {
+			if !yield(plannedRequest{ch.Method, ch.Path, ch.Body, service}) {
+				return
+			}
+		}
+	}
 	isText := !options.Format.IsDocument() && options.Query == nil
 	if many && !isText {
-		return showEach[plannedRequest](s, "", nil, func(yield func(plannedRequest) bool) {
-			for ch := range changes {
-				if !yield(plannedRequest{ch.Method, ch.Path, ch.Body, service}) {
-					return
-				}
-			}
-		})
+		return showEach(s, "", nil, planned)
 	}
-	for ch := range changes {
+	for p := range planned {
 		if !isText {
-			return showOne(s, plannedRequest{ch.Method, ch.Path, ch.Body, service}, nil)
+			return showOne(s, p, nil)
 		}
-		if _, err := fmt.Fprintf(s.app.Out, "%s %s\n%s\n", ch.Method, ch.Path, ch.Body); err != nil {
+		if _, err := fmt.Fprintf(s.app.Out, "%s %s\n%s\n", p.Method, p.Path, p.Body); err != nil {
 			return err
 		}
 	}
@@ -199,11 +197,11 @@ func (s *session) deliver(ctx context.Context, client *apiclient.Client, flags *
 	if !flags.outbox {
 		return client.Send(ctx, ch)
 	}
-	raw, err := s.queueChange(ctx, ch, flags.hold)
+	queued, err := s.queueChanges(ctx, []apiclient.Change{ch}, flags.hold)
 	if err != nil {
 		return nil, err
 	}
-	return &apiclient.Response{Status: 200, Body: raw}, nil
+	return queued[0].Value, queued[0].Err
 }
 
 // aboutChange says what to look at after a change failed.
@@ -236,16 +234,8 @@ func resultColumns() []render.Column[changeResult] {
 	}
 }
 
-// withAnswers gives the changes of the outbox the answers that they would have had.
-func withAnswers(queued []bulk.Outcome[apiclient.Change, json.RawMessage]) iter.Seq[bulk.Outcome[apiclient.Change, *apiclient.Response]] {
-	return func(yield func(bulk.Outcome[apiclient.Change, *apiclient.Response]) bool) {
-		for _, q := range queued {
-			if !yield(bulk.Outcome[apiclient.Change, *apiclient.Response]{Item: q.Item, Value: &apiclient.Response{Status: http.StatusOK, Body: q.Value}, Err: q.Err}) {
-				return
-			}
-		}
-	}
-}
+// delivery is what became of a change that was sent, directly or through the outbox.
+type delivery = bulk.Outcome[apiclient.Change, *apiclient.Response]
 
 func newResult(id apitype.UUID, answer *apiclient.Response, err error) changeResult {
 	r := changeResult{UUID: id.String(), OK: err == nil}
@@ -281,11 +271,8 @@ func runTargets[T any](s *session, cmd *cobra.Command, flags *changeFlags, args 
 		}
 	}
 	many := len(args) > 1 || args[0] == "-"
-	switch {
-	case flags.dryRun && many:
-		return printChanges(s, changes...)
-	case flags.dryRun:
-		return printChange(s, changes[0])
+	if flags.dryRun {
+		return printRequests(s, many, slices.Values(changes))
 	}
 	if (question != "" || many) && len(ids) > 0 {
 		if err := s.askChange(cmd.Context(), flags.yes, bulkQuestion(cmd, question, changes), refsOf(changes), len(changes)); err != nil {
@@ -308,13 +295,9 @@ func bulkQuestion(cmd *cobra.Command, question string, changes []apiclient.Chang
 
 // sendAll sends changes, several at a time, and prints one result line each.
 func sendAll(s *session, cmd *cobra.Command, flags *changeFlags, changes []apiclient.Change) error {
-	options, err := s.output()
+	printed, err := newResults(s)
 	if err != nil {
 		return err
-	}
-	list, err := render.NewList(s.app.Out, resultColumns(), options)
-	if err != nil {
-		return usageError(err.Error())
 	}
 	client, err := s.connect(cmd.Context())
 	if err != nil {
@@ -329,10 +312,9 @@ func sendAll(s *session, cmd *cobra.Command, flags *changeFlags, changes []apicl
 		if err != nil {
 			return err
 		}
-		outcomes = withAnswers(queued)
+		outcomes = slices.Values(queued)
 	}
 	var failed []error
-	var printing error
 	for outcome := range outcomes {
 		r := newResult(outcome.Item.UUID, outcome.Value, outcome.Err)
 		if outcome.Err != nil {
@@ -341,30 +323,49 @@ func sendAll(s *session, cmd *cobra.Command, flags *changeFlags, changes []apicl
 		if known, _ := errorAs(outcome.Err); known != nil && known.Kind == apiclient.KindInterrupted && !known.Sent {
 			continue // Not begun: there is no result to tell.
 		}
-		if printing == nil { // A closed pipe must not leave half of the changes unsent.
-			printing = printResult(list, options, r)
-		}
+		printed.add(r)
 	}
-	if printing == nil {
-		printing = list.Close()
-	}
-	if err := partial(failed, len(changes)); err != nil {
-		return err
-	}
-	return printing
+	return cmp.Or(partial(failed, len(changes)), printed.close())
 }
 
-// printResult prints one result line at once; as an identifier only what was changed.
-func printResult(list *render.List[changeResult], options render.Options, r changeResult) error {
-	if options.Format == render.ID && !r.OK {
-		return nil
-	}
-	raw, err := json.Marshal(r)
+// resultLines prints a line for each record of a bulk operation. A closed pipe must not leave half
+// of the records unsent: it is told at the end.
+type resultLines struct {
+	list    *render.List[changeResult] // Nil: nothing is printed.
+	options render.Options
+	err     error
+}
+
+func newResults(s *session) (*resultLines, error) {
+	options, err := s.output()
 	if err != nil {
-		return fmt.Errorf("write a result: %w", err)
+		return nil, err
 	}
-	if err := list.Add(raw, func() (changeResult, error) { return r, nil }); err != nil {
-		return err
+	list, err := render.NewList(s.app.Out, resultColumns(), options)
+	if err != nil {
+		return nil, usageError(err.Error())
 	}
-	return list.Flush()
+	return &resultLines{list: list, options: options}, nil
+}
+
+// add prints one line at once; as an identifier only what was changed.
+func (r *resultLines) add(result changeResult) {
+	if r.list == nil || r.err != nil || r.options.Format == render.ID && !result.OK {
+		return
+	}
+	raw, err := json.Marshal(result)
+	if err == nil {
+		err = r.list.Add(raw, func() (changeResult, error) { return result, nil })
+	}
+	if err == nil {
+		err = r.list.Flush()
+	}
+	r.err = err
+}
+
+func (r *resultLines) close() error {
+	if r.list != nil && r.err == nil {
+		r.err = r.list.Close()
+	}
+	return r.err
 }

@@ -32,14 +32,14 @@ func (l *lineDesk) answers() []lineAnswer {
 		{"x", "cancel", "cancel", open, func(ctx context.Context) error { return l.askEnd(ctx, "cancel", l.CancelCall) }},
 		{"e", "expire", "expire", open, func(ctx context.Context) error { return l.askEnd(ctx, "expire", l.ExpireCall) }},
 		{"f", "correct details", "fix", fixes, l.askFixes},
-		{"g", "details", "", fixes, l.tellDetails},
-		{"v", "bank account", "reveal", has && l.bankAccount() != "", l.tellBankAccount},
-		{"h", "earlier contacts", "", has && len(l.Contacts()) > 1, l.tellContacts},
+		{"g", "details", "", fixes, l.saying(l.details)},
+		{"v", "bank account", "reveal", has && l.bankAccount() != "", l.saying(func() []string { return []string{"bank account: " + l.bankAccount()} })},
+		{"h", "earlier contacts", "", has && len(l.Contacts()) > 1, l.saying(l.contacts)},
 		{"b", "later", "later", has && l.HasQueue(), l.askLater},
-		{"s", "script", "", has && len(l.Script) > 0, l.tellScript},
+		{"s", "script", "", has && len(l.Script) > 0, l.saying(func() []string { return l.Script })},
 		{"u", "to take the last one back", "", l.CanUndo(), l.undo},
 		{"d", "latest draft", "resume-draft", len(l.Drafts) > 0, l.doing((*desk.Day).Resume)},
-		{"k", "passed over", "skipped", len(l.PassedOver()) > 0, l.tellPassedOver},
+		{"k", "passed over", "skipped", len(l.PassedOver()) > 0, l.saying(l.passedOver)},
 		{"l", "your last calls", "last-calls", len(l.Recent) > 0, l.askRecent},
 		{"/", "find a donor", "find", true, l.askDonor},
 		{"t", "types and languages that you take", "narrow", true, l.askNarrow},
@@ -114,36 +114,39 @@ func (l *lineDesk) sendEntered(ctx context.Context) error {
 	return l.complete(ctx)
 }
 
-func (l *lineDesk) tellScript(context.Context) error {
-	for _, line := range l.Script {
-		l.say("%s", line)
+// saying is an answer that says some lines.
+func (l *lineDesk) saying(lines func() []string) func(context.Context) error {
+	return func(context.Context) error {
+		for _, line := range lines() {
+			l.say("%s", line)
+		}
+		return nil
 	}
-	return nil
 }
 
-func (l *lineDesk) tellPassedOver(context.Context) error {
+func (l *lineDesk) passedOver() (lines []string) {
 	for _, p := range l.PassedOver() {
-		l.say("%s: %s", p.Name, p.Reason)
+		lines = append(lines, p.Name+": "+p.Reason)
 	}
-	return nil
+	return lines
 }
 
 // onOneLine is a text of several lines as one is heard.
 func onOneLine(text string) string { return strings.ReplaceAll(text, "\n", ": ") }
 
-func (l *lineDesk) tellContacts(context.Context) error {
+func (l *lineDesk) contacts() (lines []string) {
 	for _, text := range l.Contacts() {
-		l.say("%s", onOneLine(text))
+		lines = append(lines, onOneLine(text))
 	}
-	return nil
+	return lines
 }
 
-// tellDetails says what an agent checks with the donor.
-func (l *lineDesk) tellDetails(context.Context) error {
+// details are what an agent checks with the donor.
+func (l *lineDesk) details() (lines []string) {
 	p := l.Call.Person.Value()
 	tell := func(label, text string) {
 		if text != "" {
-			l.say("%s: %s", label, text)
+			lines = append(lines, label+": "+text)
 		}
 	}
 	tell("address", desk.Address(p.Address.Pointer()))
@@ -154,8 +157,8 @@ func (l *lineDesk) tellDetails(context.Context) error {
 	if account := l.bankAccount(); len(account) > 8 {
 		tell("bank account", "ends in "+account[len(account)-4:]) // v says all of it.
 	}
-	l.say("may be reached by: %s", desk.OptInWords(p))
-	return nil
+	tell("may be reached by", desk.OptInWords(p))
+	return lines
 }
 
 // bankAccount is that of the donor; "" where none is known.
@@ -164,11 +167,6 @@ func (l *lineDesk) bankAccount() string {
 		return ""
 	}
 	return desk.Value(l.Call.Person.Value().IBAN)
-}
-
-func (l *lineDesk) tellBankAccount(context.Context) error {
-	l.say("bank account: %s", l.bankAccount())
-	return nil
 }
 
 // pick asks for one of some lines by its number; ok is false for an empty answer.

@@ -195,8 +195,8 @@ func TestLineDeskOffersACallOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.queueChange(t.Context(), change, 0); apiclient.KindOf(err) != apiclient.KindUnknownOutcome {
-		t.Fatalf("got %v, want that the attempt waits", err)
+	if queued, err := s.queueChanges(t.Context(), []apiclient.Change{change}, 0); err != nil || apiclient.KindOf(queued[0].Err) != apiclient.KindUnknownOutcome {
+		t.Fatalf("got %v, %v, want that the attempt waits", queued, err)
 	}
 	if err := s.lineDesk(t.Context()); err != nil {
 		t.Fatalf("lineDesk: %v\n%s", err, said.String())

@@ -18,7 +18,6 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/bulk"
 	"fundesk/completions"
-	"fundesk/render"
 )
 
 func processedCommand(s *session) *cobra.Command {
@@ -151,33 +150,25 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 	if err := m.check(cmd); err != nil {
 		return err
 	}
-	options, err := s.output()
+	printed, err := newResults(s)
 	if err != nil {
 		return err
 	}
-	list, err := render.NewList(s.app.Out, resultColumns(), options)
-	if err != nil {
-		return usageError(err.Error())
-	}
 	if len(entries) == 0 && m.allowEmpty {
-		return list.Close()
+		return printed.close()
 	}
 	if len(entries) == 0 {
 		return usageError("the file names no entry; nothing was marked")
 	}
+	chunks := slices.Collect(slices.Chunk(entries, apitype.ChunkEntries))
+	changes := make([]apiclient.Change, len(chunks))
+	for i, chunk := range chunks {
+		if changes[i], err = apiclient.MarkProcessedChange(chunk); err != nil {
+			return err
+		}
+	}
 	if m.dryRun {
-		var changes []apiclient.Change
-		for chunk := range slices.Chunk(entries, apitype.ChunkEntries) {
-			ch, err := apiclient.MarkProcessedChange(chunk)
-			if err != nil {
-				return err
-			}
-			changes = append(changes, ch)
-		}
-		if len(changes) == 1 {
-			return printChange(s, changes[0])
-		}
-		return printChanges(s, changes...)
+		return printRequests(s, len(changes) > 1, slices.Values(changes))
 	}
 	if len(entries) > 1 {
 		first := make([]recordRef, min(len(entries), namedRecords))
@@ -189,7 +180,7 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 		}
 	}
 	if m.outbox {
-		return enqueueMarks(s, cmd, list, options, entries, m.hold)
+		return enqueueMarks(s, cmd, printed, changes, chunks, m.hold)
 	}
 	client, err := s.connect(cmd.Context())
 	if err != nil {
@@ -200,7 +191,8 @@ func (m *markFlags) run(s *session, cmd *cobra.Command, entries []apitype.Proces
 	if err != nil && !isMark {
 		return err
 	}
-	printing := errors.Join(addMarks(list, options, entries, refused), list.Close())
+	addMarks(printed, entries, refused)
+	printing := printed.close()
 	if refused != nil { // More than that nobody read the results.
 		return markFailure(refused, len(entries))
 	}
@@ -222,33 +214,25 @@ func markFailure(refused *apiclient.MarkError, of int) error {
 	}
 }
 
-// enqueueMarks puts the entries into the outbox, in chunks, and tries them at once. What could not be sent, or was refused, stays there.
-func enqueueMarks(s *session, cmd *cobra.Command, list *render.List[changeResult], options render.Options, entries []apitype.ProcessedEntry, hold time.Duration) error {
-	chunks := slices.Collect(slices.Chunk(entries, apitype.ChunkEntries))
-	changes := make([]apiclient.Change, len(chunks))
-	for i, chunk := range chunks {
-		var err error
-		if changes[i], err = apiclient.MarkProcessedChange(chunk); err != nil {
-			return err
-		}
-	}
-	results, err := s.queueChanges(cmd.Context(), changes, hold)
+// enqueueMarks puts the changes into the outbox, each with its entries, and tries them at once. What could not be sent, or was refused, stays there.
+func enqueueMarks(s *session, cmd *cobra.Command, printed *resultLines, changes []apiclient.Change, chunks [][]apitype.ProcessedEntry, hold time.Duration) error {
+	queued, err := s.queueChanges(cmd.Context(), changes, hold)
 	if err != nil {
 		return err
 	}
-	var failed, printing error // A closed pipe must not hide what failed.
-	for i, r := range results {
-		if r.Err != nil {
-			failed = cmp.Or(failed, r.Err)
+	var failed error // A closed pipe must not hide it.
+	for i, q := range queued {
+		if q.Err != nil {
+			failed = cmp.Or(failed, q.Err)
 			continue
 		}
-		printing = cmp.Or(printing, addMarks(list, options, chunks[i], nil))
+		addMarks(printed, chunks[i], nil)
 	}
-	return cmp.Or(failed, printing, list.Close())
+	return cmp.Or(failed, printed.close())
 }
 
 // addMarks prints one line for each entry.
-func addMarks(list *render.List[changeResult], options render.Options, entries []apitype.ProcessedEntry, refused *apiclient.MarkError) error {
+func addMarks(printed *resultLines, entries []apitype.ProcessedEntry, refused *apiclient.MarkError) {
 	for i, entry := range entries {
 		r := changeResult{UUID: entry.EntityUUID.String(), OK: true, Status: 204}
 		if refused != nil {
@@ -261,11 +245,8 @@ func addMarks(list *render.List[changeResult], options render.Options, entries [
 				}
 			}
 		}
-		if err := printResult(list, options, r); err != nil {
-			return err
-		}
+		printed.add(r)
 	}
-	return nil
 }
 
 // completeEntity completes the kind of record, then records of it.

@@ -13,7 +13,6 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/bulk"
-	"fundesk/render"
 )
 
 // aboutRows is what the help says of files.
@@ -96,7 +95,7 @@ func (f *rowFlags) run(s *session, cmd *cobra.Command, shape rowShape, args []st
 	if err := f.check(cmd, args[0]); err != nil {
 		return err
 	}
-	if _, err := newImported(s); err != nil { // Before anything is sent.
+	if _, err := rowResults(s); err != nil { // Before anything is sent.
 		return err
 	}
 	r := &rowRun{rowFlags: f, verb: verb, session: s, cmd: cmd, seen: map[apitype.UUID]int32{}, asked: rowQuestion{fields: map[string]int{}}}
@@ -385,7 +384,7 @@ func (r *rowRun) send(size int64) error {
 
 // watch runs a job and tells how it goes.
 func (r *rowRun) watch(ctx context.Context, job *bulk.Job) error {
-	printed, err := newImported(r.session)
+	printed, err := rowResults(r.session)
 	if err != nil {
 		return err
 	}
@@ -397,7 +396,7 @@ func (r *rowRun) watch(ctx context.Context, job *bulk.Job) error {
 		case line.Change.Operation().Creates:
 			r.created++
 		}
-		printed.add(result)
+		printed.add(changeResult{UUID: result.UUID, OK: result.IsDone(), Status: result.Status, Error: result.Error})
 		progress.step()
 	}
 	stopped := job.Run(ctx)
@@ -406,40 +405,12 @@ func (r *rowRun) watch(ctx context.Context, job *bulk.Job) error {
 	return errors.Join(r.conclude(stopped, progress), printed.close())
 }
 
-// imported is the output of a run over a file: a line for each record that was tried, where a
-// format was asked for. A closed pipe must not leave half of the records unsent.
-type imported struct {
-	list    *render.List[changeResult] // Nil: nothing is printed.
-	options render.Options
-	err     error
-}
-
-func newImported(s *session) (*imported, error) {
-	i := &imported{}
+// rowResults are the results of a run over a file, which are printed where a format was asked for.
+func rowResults(s *session) (*resultLines, error) {
 	if s.flags.output == "" && s.flags.jq == "" {
-		return i, nil
+		return &resultLines{}, nil
 	}
-	var err error
-	if i.options, err = s.output(); err != nil {
-		return nil, err
-	}
-	if i.list, err = render.NewList(s.app.Out, resultColumns(), i.options); err != nil {
-		return nil, usageError(err.Error())
-	}
-	return i, nil
-}
-
-func (i *imported) add(r bulk.Result) {
-	if i.list != nil && i.err == nil {
-		i.err = printResult(i.list, i.options, changeResult{UUID: r.UUID, OK: r.IsDone(), Status: r.Status, Error: r.Error})
-	}
-}
-
-func (i *imported) close() error {
-	if i.list != nil && i.err == nil {
-		i.err = i.list.Close()
-	}
-	return i.err
+	return newResults(s)
 }
 
 // worked tells how many records were created and how many changed.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,7 +19,6 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/durable"
 	"fundesk/apiclient/outbox"
-	"fundesk/commands/bulk"
 	"fundesk/render"
 	"fundesk/tui/desk"
 )
@@ -313,23 +313,14 @@ func dropQuestion(entries []outbox.Entry) string {
 	return "throw away " + strconv.Itoa(len(entries)) + " entries" + at
 }
 
-// queueChange puts a change into the outbox and tries it at once, or after it was held. The
-// record is nil when it waits.
-func (s *session) queueChange(ctx context.Context, ch apiclient.Change, hold time.Duration) (json.RawMessage, error) {
-	results, err := s.queueChanges(ctx, []apiclient.Change{ch}, hold)
-	if err != nil {
-		return nil, err
-	}
-	return results[0].Value, results[0].Err
-}
-
-// queueChanges puts changes into the outbox and then tries all of them once.
-func (s *session) queueChanges(ctx context.Context, changes []apiclient.Change, hold time.Duration) ([]bulk.Outcome[apiclient.Change, json.RawMessage], error) {
+// queueChanges puts changes into the outbox and then tries all of them once, at once or after they
+// were held.
+func (s *session) queueChanges(ctx context.Context, changes []apiclient.Change, hold time.Duration) ([]delivery, error) {
 	box, err := s.outbox(ctx)
 	if err != nil {
 		return nil, err
 	}
-	results := make([]bulk.Outcome[apiclient.Change, json.RawMessage], len(changes))
+	results := make([]delivery, len(changes))
 	ids := make([]string, len(changes))
 	for i, ch := range changes {
 		results[i].Item = ch
@@ -374,14 +365,7 @@ func (s *session) waitHeld(ctx context.Context, box *outbox.Outbox, ids []string
 	s.note("held for %s; ctrl+c or %s takes it back", hold, what)
 	wait := s.app.Sleep
 	if wait == nil {
-		wait = func(ctx context.Context, d time.Duration) error {
-			select {
-			case <-time.After(d):
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
+		wait = pause
 	}
 	if wait(ctx, hold) == nil {
 		return nil
@@ -395,13 +379,23 @@ func (s *session) waitHeld(ctx context.Context, box *outbox.Outbox, ids []string
 	return failure(apiclient.KindInterrupted, "interrupted; %d of %s taken back, and not sent", back, count(len(ids), "change"))
 }
 
-// queuedResult is the record of an entry that was accepted, or why it is still in the
-// outbox.
-func queuedResult(id string, event outbox.Event, tried bool, spool error) (json.RawMessage, error) {
+// pause waits, unless the context ends before.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// queuedResult is the answer to an entry that was accepted, without a body where the outbox has
+// settled it without the record; or why it is still in the outbox.
+func queuedResult(id string, event outbox.Event, tried bool, spool error) (*apiclient.Response, error) {
 	why := "it waits for its turn"
 	switch {
 	case event.Outcome == outbox.OutcomeAccepted:
-		return event.Record, nil
+		return &apiclient.Response{Status: http.StatusOK, Body: event.Record}, nil
 	case event.Outcome == outbox.OutcomeRejected && event.Err != nil:
 		return nil, withHint(event.Err, "it stays in the outbox: fundesk outbox show "+id)
 	case tried && event.Err != nil:

@@ -53,12 +53,8 @@ func (a *agentsFlags) run(s *session, cmd *cobra.Command) error {
 		if err := a.show(cmd.Context(), s, client); err != nil || !a.watch {
 			return err
 		}
-		timer := time.NewTimer(a.interval)
-		select {
-		case <-timer.C:
-		case <-cmd.Context().Done():
-			timer.Stop()
-			return cmd.Context().Err()
+		if err := pause(cmd.Context(), a.interval); err != nil {
+			return err
 		}
 	}
 }

@@ -56,13 +56,7 @@ const minPhoneDigits = 6
 
 // digitsOf are the digits of a number without what stands before a national one.
 func digitsOf(number string) string {
-	digits := strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, strings.Replace(number, "(0)", "", 1))
-	return strings.TrimLeft(digits, "0")
+	return strings.TrimLeft(desk.Digits(strings.Replace(number, "(0)", "", 1)), "0")
 }
 
 // hasNumber reports whether a number ends in the digits that were typed: its country may have

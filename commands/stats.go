@@ -112,7 +112,7 @@ func personStats(s *session) *cobra.Command {
 	type person = apitype.Person
 	o := &apitype.PersonListOptions{}
 	opt := func(name string, value func(person) *bool) grouping[person] {
-		return grouping[person]{name, func(p person) string { return yesOrNo(value(p)) }, true}
+		return grouping[person]{name, func(p person) string { return desk.YesNo(value(p)) }, true}
 	}
 	cmd := statsCommand(s, statsNoun[person, apitype.PersonListOptions]{
 		noun: "person", of: personsOf,
@@ -336,17 +336,6 @@ func organizationName(o apitype.OrganizationReference) string {
 		return o.Name + o.Abbreviation
 	}
 	return o.Name + " (" + o.Abbreviation + ")"
-}
-
-func yesOrNo(value *bool) string {
-	switch {
-	case value == nil:
-		return ""
-	case *value:
-		return "yes"
-	default:
-		return "no"
-	}
 }
 
 // textsOf are the texts of an enumeration.

@@ -146,12 +146,8 @@ func runWatch[T any, O apiclient.ListOptions](s *session, cmd *cobra.Command, f 
 		if done {
 			return w.unreadable()
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-cmd.Context().Done():
-			timer.Stop()
-			return cmd.Context().Err()
+		if err := pause(cmd.Context(), wait); err != nil {
+			return err
 		}
 	}
 }

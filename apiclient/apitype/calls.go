@@ -127,16 +127,16 @@ type CallListOptions struct {
 // CallFilters are the filters of the call list.
 func CallFilters() []Filter[CallListOptions] {
 	return []Filter[CallListOptions]{
-		{"owningOrganizationUuid", "owning-organization", "only calls to persons of this organization", func(o *CallListOptions) field { return uuidField{&o.OwningOrganizationUUID} }},
-		{"externalStatusCode", "", "only calls with this status code in the external system", func(o *CallListOptions) field { return textField{&o.ExternalStatusCode} }},
-		{"externalReferenceId", "", "only this call of the external system; with --external-application-name", func(o *CallListOptions) field { return textField{&o.ExternalReferenceID} }},
-		{"externalApplicationName", "", "name of the external system; with --external-reference-id", func(o *CallListOptions) field { return textField{&o.ExternalApplicationName} }},
-		{"requestedFrom", "", "only calls requested at or after this time; with --requested-until", func(o *CallListOptions) field { return timeField{&o.RequestedFrom} }},
-		{"requestedUntil", "", "only calls requested at or before this time; with --requested-from", func(o *CallListOptions) field { return timeField{&o.RequestedUntil} }},
-		{"requestedAfter", "", "only calls requested after this time", func(o *CallListOptions) field { return timeField{&o.RequestedAfter} }},
-		{"updatedAfter", "", "only calls updated after this time", func(o *CallListOptions) field { return timeField{&o.UpdatedAfter} }},
+		{"owningOrganizationUuid", "owning-organization", "only calls to persons of this organization", func(o *CallListOptions) field { return uuidField(&o.OwningOrganizationUUID) }},
+		{"externalStatusCode", "", "only calls with this status code in the external system", func(o *CallListOptions) field { return textField(&o.ExternalStatusCode) }},
+		{"externalReferenceId", "", "only this call of the external system; with --external-application-name", func(o *CallListOptions) field { return textField(&o.ExternalReferenceID) }},
+		{"externalApplicationName", "", "name of the external system; with --external-reference-id", func(o *CallListOptions) field { return textField(&o.ExternalApplicationName) }},
+		{"requestedFrom", "", "only calls requested at or after this time; with --requested-until", func(o *CallListOptions) field { return timeField(&o.RequestedFrom) }},
+		{"requestedUntil", "", "only calls requested at or before this time; with --requested-from", func(o *CallListOptions) field { return timeField(&o.RequestedUntil) }},
+		{"requestedAfter", "", "only calls requested after this time", func(o *CallListOptions) field { return timeField(&o.RequestedAfter) }},
+		{"updatedAfter", "", "only calls updated after this time", func(o *CallListOptions) field { return timeField(&o.UpdatedAfter) }},
 		{"include", "", "embed person, personQualityResult, pledge, transactions", func(o *CallListOptions) field {
-			return listField[string]{value: &o.Include, known: CallIncludes[:4]}
+			return listField(&o.Include, CallIncludes[:4], false)
 		}},
 	}
 }
@@ -176,18 +176,18 @@ func AttemptsGroups() (all []string) {
 func CallSelections() []Filter[CallSelection] {
 	return []Filter[CallSelection]{
 		{"status", "", "filter what was retrieved: requested, completed, cancelled, expired", func(o *CallSelection) field {
-			return listField[CallStatus]{&o.Statuses, CallStatuses, true}
+			return listField(&o.Statuses, CallStatuses, true)
 		}},
 		{"type", "", "filter what was retrieved: verification, happy_call, winback", func(o *CallSelection) field {
-			return listField[CallType]{&o.Types, CallTypes, true}
+			return listField(&o.Types, CallTypes, true)
 		}},
-		{"person", "", "filter what was retrieved: calls to this person", func(o *CallSelection) field { return uuidField{&o.PersonUUID} }},
-		{"resultCode", "", "filter what was retrieved: calls with this result", func(o *CallSelection) field { return textField{&o.ResultCode} }},
+		{"person", "", "filter what was retrieved: calls to this person", func(o *CallSelection) field { return uuidField(&o.PersonUUID) }},
+		{"resultCode", "", "filter what was retrieved: calls with this result", func(o *CallSelection) field { return textField(&o.ResultCode) }},
 		{"attempts", "", "filter what was retrieved: calls with so many attempts, 0 to 9 or 10+", func(o *CallSelection) field {
-			return listField[string]{&o.Attempts, AttemptsGroups(), true}
+			return listField(&o.Attempts, AttemptsGroups(), true)
 		}},
-		{"attemptBy", "", "filter what was retrieved: calls with an attempt by this user", func(o *CallSelection) field { return uuidField{&o.AttemptBy} }},
-		{"completedOn", "", "filter what was retrieved: calls completed on the day of this time, here", func(o *CallSelection) field { return timeField{&o.CompletedOn} }},
+		{"attemptBy", "", "filter what was retrieved: calls with an attempt by this user", func(o *CallSelection) field { return uuidField(&o.AttemptBy) }},
+		{"completedOn", "", "filter what was retrieved: calls completed on the day of this time, here", func(o *CallSelection) field { return timeField(&o.CompletedOn) }},
 	}
 }
 

@@ -3,6 +3,7 @@ package apitype
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -51,22 +52,18 @@ func (f Filter[O]) Set(o *O, text string, now time.Time) error {
 }
 
 // Text is the value of the filter, "" for none.
-func (f Filter[O]) Text(o *O) string {
-	q := &queryWriter{values: map[string][]string{}}
-	f.field(o).write(q, f.Name)
-	return strings.Join(q.values[f.Name], ",")
-}
+func (f Filter[O]) Text(o *O) string { return strings.Join(f.field(o).texts(), ",") }
 
 // Kind is what the filter takes: string, strings, time or bool.
-func (f Filter[O]) Kind() string { return f.field(new(O)).kind() }
+func (f Filter[O]) Kind() string { return f.field(new(O)).kind }
 
 // Values are what the filter may be set to, nil for anything.
-func (f Filter[O]) Values() []string { return f.field(new(O)).values() }
+func (f Filter[O]) Values() []string { return f.field(new(O)).values }
 
 // writeFilters writes the filters that are set.
 func writeFilters[O any](filters []Filter[O], o *O, q *queryWriter) {
 	for _, f := range filters {
-		f.field(o).write(q, f.Name)
+		q.add(f.Name, f.field(o))
 	}
 }
 
@@ -78,165 +75,141 @@ func readFilters[O any](filters []Filter[O], o *O, q *queryReader) {
 }
 
 // field is the place in a list's options that a filter sets.
-type field interface {
-	kind() string
-	values() []string
-	set(text string, now time.Time) error
-	write(q *queryWriter, name string)
-	read(q *queryReader, name string)
+type field struct {
+	kind   string
+	values []string                               // It may be set to; nil for anything.
+	set    func(text string, now time.Time) error // As a person types it.
+	texts  func() []string                        // As they are sent.
+	read   func(q *queryReader, name string)      // As strictly as the service does.
 }
 
-type textField struct{ value *string }
-
-func (f textField) kind() string     { return "string" }
-func (f textField) values() []string { return nil }
-
-func (f textField) set(text string, _ time.Time) error {
-	*f.value = text
-	return nil
+func textField(value *string) field {
+	return field{
+		kind: "string",
+		set: func(text string, _ time.Time) error {
+			*value = text
+			return nil
+		},
+		texts: func() []string { return given(*value) },
+		read:  func(q *queryReader, name string) { *value = q.text(name) },
+	}
 }
 
-func (f textField) write(q *queryWriter, name string) { q.text(name, *f.value) }
-func (f textField) read(q *queryReader, name string)  { *f.value = q.text(name) }
+// given is a text that is sent unless it is empty.
+func given(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return []string{text}
+}
 
-type uuidField struct{ value **UUID }
-
-func (f uuidField) kind() string     { return "uuid" }
-func (f uuidField) values() []string { return nil }
-
-func (f uuidField) set(text string, _ time.Time) error { return setParsed(f.value, text, ParseUUID) }
-
-func (f uuidField) write(q *queryWriter, name string) { q.uuid(name, *f.value) }
-func (f uuidField) read(q *queryReader, name string)  { *f.value = q.uuid(name) }
-
-type uuidsField struct{ value *[]UUID }
-
-func (f uuidsField) kind() string     { return "uuid" }
-func (f uuidsField) values() []string { return nil }
-
-func (f uuidsField) set(text string, _ time.Time) error {
-	for part := range strings.SplitSeq(text, ",") {
-		id, err := ParseUUID(part)
-		if err != nil {
+// oneField is a value that may be nil: typed reads what a person types, parse what is sent.
+func oneField[T any](kind string, value **T, typed func(string, time.Time) (T, error), parse func(string) (T, error), text func(T) string) field {
+	return field{
+		kind: kind,
+		set: func(text string, now time.Time) error {
+			v, err := typed(text, now)
+			if err == nil {
+				*value = &v
+			}
 			return err
-		}
-		*f.value = append(*f.value, id)
-	}
-	return nil
-}
-
-func (f uuidsField) write(q *queryWriter, name string) {
-	for _, id := range *f.value {
-		q.values.Add(name, id.String())
-	}
-}
-
-func (f uuidsField) read(q *queryReader, name string) { *f.value = q.uuids(name) }
-
-type timeField struct{ value **Time }
-
-func (f timeField) kind() string     { return "time" }
-func (f timeField) values() []string { return nil }
-
-func (f timeField) set(text string, now time.Time) error {
-	return setParsed(f.value, text, func(text string) (Time, error) { return ParseTypedTime(text, now) })
-}
-
-func (f timeField) write(q *queryWriter, name string) { q.time(name, *f.value) }
-func (f timeField) read(q *queryReader, name string)  { *f.value = q.time(name) }
-
-type boolField struct{ value **bool }
-
-func (f boolField) kind() string     { return "bool" }
-func (f boolField) values() []string { return []string{"true", "false"} }
-
-func (f boolField) set(text string, _ time.Time) error { return setParsed(f.value, text, parseBool) }
-
-func (f boolField) write(q *queryWriter, name string) {
-	if *f.value != nil && **f.value {
-		q.text(name, "true")
-	} else if *f.value != nil {
-		q.text(name, "false")
+		},
+		texts: func() []string {
+			if *value == nil {
+				return nil
+			}
+			return given(text(**value))
+		},
+		read: func(q *queryReader, name string) { *value = parsed(q, name, parse) },
 	}
 }
 
-func (f boolField) read(q *queryReader, name string) { *f.value = parsed(q, name, parseBool) }
+// anyTime reads what means the same at any time.
+func anyTime[T any](parse func(string) (T, error)) func(string, time.Time) (T, error) {
+	return func(text string, _ time.Time) (T, error) { return parse(text) }
+}
+
+func uuidField(value **UUID) field {
+	return oneField("uuid", value, anyTime(ParseUUID), ParseUUID, UUID.String)
+}
+
+func timeField(value **Time) field {
+	return oneField("time", value, ParseTypedTime, ParseTime, Time.String)
+}
+
+func boolField(value **bool) field {
+	f := oneField("bool", value, anyTime(parseBool), parseBool, strconv.FormatBool)
+	f.values = []string{"true", "false"}
+	return f
+}
 
 // enumField is one value of several.
-type enumField[T ~string] struct {
-	value **T
-	known []T
+func enumField[T ~string](value **T, known []T) field {
+	f := oneField("string", value, anyTime(among(known, typedEnum(known))), among(known, "must be one of "+strings.Join(stringsOf(known), ", ")), func(v T) string { return string(v) })
+	f.values = stringsOf(known)
+	return f
 }
 
-func (f enumField[T]) kind() string     { return "string" }
-func (f enumField[T]) values() []string { return stringsOf(f.known) }
-
-func (f enumField[T]) set(text string, _ time.Time) error {
-	if !slices.Contains(f.known, T(text)) {
-		return errors.New("is not " + Alternatives(f.values()))
-	}
-	*f.value = new(T(text))
-	return nil
-}
-
-func (f enumField[T]) write(q *queryWriter, name string) {
-	if *f.value != nil {
-		q.text(name, string(**f.value))
-	}
-}
-
-func (f enumField[T]) read(q *queryReader, name string) {
-	*f.value = parsed(q, name, func(text string) (T, error) {
-		if !slices.Contains(f.known, T(text)) {
-			return "", errors.New("must be one of " + strings.Join(f.values(), ", "))
+// among reads one of some values; wrong is said of any other.
+func among[T ~string](known []T, wrong string) func(string) (T, error) {
+	return func(text string) (T, error) {
+		if !slices.Contains(known, T(text)) {
+			return "", errors.New(wrong)
 		}
 		return T(text), nil
-	})
+	}
+}
+
+// typedEnum is what is said of a value that was typed, and is none of some.
+func typedEnum[T ~string](known []T) string { return "is not " + Alternatives(stringsOf(known)) }
+
+func uuidsField(value *[]UUID) field {
+	return field{
+		kind: "uuid", set: addParts(value, ParseUUID),
+		texts: func() (texts []string) {
+			for _, id := range *value {
+				texts = append(texts, id.String())
+			}
+			return texts
+		},
+		read: func(q *queryReader, name string) { *value = q.uuids(name) },
+	}
 }
 
 // listField is several values, with commas between them on the wire; known ones are
 // offered, and checked where strict is set.
-type listField[T ~string] struct {
-	value  *[]T
-	known  []T
-	strict bool
+func listField[T ~string](value *[]T, known []T, strict bool) field {
+	parse := func(text string) (T, error) { return T(text), nil }
+	if strict {
+		parse = among(known, typedEnum(known))
+	}
+	f := field{
+		kind: "strings", set: addParts(value, parse),
+		texts: func() []string { return given(strings.Join(stringsOf(*value), ",")) },
+		read: func(q *queryReader, name string) {
+			for _, text := range q.list(name) {
+				*value = append(*value, T(text))
+			}
+		},
+	}
+	if known != nil {
+		f.values = stringsOf(known)
+	}
+	return f
 }
 
-func (f listField[T]) kind() string { return "strings" }
-func (f listField[T]) values() []string {
-	if f.known == nil {
+// addParts adds what parse can read of a text with commas.
+func addParts[T any](value *[]T, parse func(string) (T, error)) func(string, time.Time) error {
+	return func(text string, _ time.Time) error {
+		for part := range strings.SplitSeq(text, ",") {
+			v, err := parse(part)
+			if err != nil {
+				return err
+			}
+			*value = append(*value, v)
+		}
 		return nil
 	}
-	return stringsOf(f.known)
-}
-
-func (f listField[T]) set(text string, _ time.Time) error {
-	for part := range strings.SplitSeq(text, ",") {
-		if f.strict && !slices.Contains(f.known, T(part)) {
-			return errors.New("is not " + Alternatives(f.values()))
-		}
-		*f.value = append(*f.value, T(part))
-	}
-	return nil
-}
-
-func (f listField[T]) write(q *queryWriter, name string) {
-	q.text(name, strings.Join(stringsOf(*f.value), ","))
-}
-
-func (f listField[T]) read(q *queryReader, name string) {
-	for _, text := range q.list(name) {
-		*f.value = append(*f.value, T(text))
-	}
-}
-
-// setParsed sets a value that parse can read.
-func setParsed[T any](value **T, text string, parse func(string) (T, error)) error {
-	v, err := parse(text)
-	if err == nil {
-		*value = &v
-	}
-	return err
 }
 
 func stringsOf[T ~string](values []T) []string {

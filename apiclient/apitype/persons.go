@@ -89,10 +89,10 @@ type PersonListOptions struct {
 func PersonFilters() []Filter[PersonListOptions] {
 	return []Filter[PersonListOptions]{
 		{"owningOrganizationUuids", "owning-organization", "only persons of this organization (repeatable)", func(o *PersonListOptions) field {
-			return uuidsField{&o.OwningOrganizationUUIDs}
+			return uuidsField(&o.OwningOrganizationUUIDs)
 		}},
-		{"createdAfter", "", "only persons created after this time", func(o *PersonListOptions) field { return timeField{&o.CreatedAfter} }},
-		{"iban", "", "only persons with this IBAN", func(o *PersonListOptions) field { return textField{&o.IBAN} }},
+		{"createdAfter", "", "only persons created after this time", func(o *PersonListOptions) field { return timeField(&o.CreatedAfter) }},
+		{"iban", "", "only persons with this IBAN", func(o *PersonListOptions) field { return textField(&o.IBAN) }},
 	}
 }
 

@@ -142,17 +142,17 @@ const PaymentQRParameter = "withPaymentQr"
 func PledgeFilters() []Filter[PledgeListOptions] {
 	return []Filter[PledgeListOptions]{
 		{"include", "", "embed transactions", func(o *PledgeListOptions) field {
-			return listField[string]{value: &o.Include, known: []string{IncludeTransactions}}
+			return listField(&o.Include, []string{IncludeTransactions}, false)
 		}},
-		{"personUuid", "person", "only pledges of this person", func(o *PledgeListOptions) field { return uuidField{&o.PersonUUID} }},
+		{"personUuid", "person", "only pledges of this person", func(o *PledgeListOptions) field { return uuidField(&o.PersonUUID) }},
 		{PaymentQRParameter, "", "only pledges with a payment by QR code (=false: only those without)", func(o *PledgeListOptions) field {
-			return boolField{&o.WithPaymentQR}
+			return boolField(&o.WithPaymentQR)
 		}},
 		{"status", "", "only pledges in this state: lead, active, dropped, cancelled, fulfilled", func(o *PledgeListOptions) field {
-			return enumField[PledgeStatus]{&o.Status, PledgeStatuses}
+			return enumField(&o.Status, PledgeStatuses)
 		}},
-		{"updatedAfter", "", "only pledges updated after this time", func(o *PledgeListOptions) field { return timeField{&o.UpdatedAfter} }},
-		{"releasedAfter", "", "only pledges released after this time", func(o *PledgeListOptions) field { return timeField{&o.ReleasedAfter} }},
+		{"updatedAfter", "", "only pledges updated after this time", func(o *PledgeListOptions) field { return timeField(&o.UpdatedAfter) }},
+		{"releasedAfter", "", "only pledges released after this time", func(o *PledgeListOptions) field { return timeField(&o.ReleasedAfter) }},
 	}
 }
 

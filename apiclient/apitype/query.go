@@ -23,15 +23,9 @@ func (q *queryWriter) number(name string, n *int) {
 	}
 }
 
-func (q *queryWriter) uuid(name string, id *UUID) {
-	if id != nil {
-		q.values.Set(name, id.String())
-	}
-}
-
-func (q *queryWriter) time(name string, t *Time) {
-	if t != nil {
-		q.values.Set(name, t.String())
+func (q *queryWriter) add(name string, f field) {
+	for _, text := range f.texts() {
+		q.values.Add(name, text)
 	}
 }
 
@@ -126,10 +120,6 @@ func parsed[T any](q *queryReader, name string, parse func(string) (T, error)) *
 	}
 	return &result
 }
-
-func (q *queryReader) uuid(name string) *UUID { return parsed(q, name, ParseUUID) }
-
-func (q *queryReader) time(name string) *Time { return parsed(q, name, ParseTime) }
 
 // finish notes the parameters that nobody asked for and returns what was found.
 func (q *queryReader) finish() Violations {

@@ -254,15 +254,15 @@ func (o QueueOptions) encode(q *queryWriter) { writeFilters(QueueFilters(), &o, 
 func QueueFilters() []Filter[QueueOptions] {
 	return []Filter[QueueOptions]{
 		{"types", "type", "only calls of this type (repeatable): verification, happy_call, winback", func(o *QueueOptions) field {
-			return listField[CallType]{value: &o.Types, known: CallTypes, strict: true}
+			return listField(&o.Types, CallTypes, true)
 		}},
 		{"languages", "language", "only persons with this language, or none (repeatable)", func(o *QueueOptions) field {
-			return listField[string]{value: &o.Languages}
+			return listField(&o.Languages, nil, false)
 		}},
 		{"owningOrganizationUuids", "owning-organization", "only persons of this organization (repeatable)", func(o *QueueOptions) field {
-			return uuidsField{&o.OwningOrganizationUUIDs}
+			return uuidsField(&o.OwningOrganizationUUIDs)
 		}},
-		{"userUuid", "user", "calls that this user could take (default: anybody)", func(o *QueueOptions) field { return uuidField{&o.UserUUID} }},
+		{"userUuid", "user", "calls that this user could take (default: anybody)", func(o *QueueOptions) field { return uuidField(&o.UserUUID) }},
 	}
 }
 
@@ -302,13 +302,13 @@ func ParseQueueCallListOptions(values url.Values) (QueueCallListOptions, Violati
 // Query is the options as query parameters.
 func (o QueueAgentsOptions) Query() url.Values {
 	q := &queryWriter{values: url.Values{}}
-	q.time("since", o.Since)
+	q.add("since", timeField(&o.Since))
 	return q.values
 }
 
 // ParseQueueAgentsOptions reads query parameters.
 func ParseQueueAgentsOptions(values url.Values) (QueueAgentsOptions, Violations) {
 	q := &queryReader{values: values}
-	o := QueueAgentsOptions{Since: q.time("since")}
+	o := QueueAgentsOptions{Since: parsed(q, "since", ParseTime)}
 	return o, q.finish()
 }

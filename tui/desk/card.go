@@ -115,17 +115,21 @@ func OptIns(p apitype.Person) []OptIn {
 func OptInWords(p apitype.Person) string {
 	var parts []string
 	for _, o := range OptIns(p) {
-		word := "unknown"
-		switch {
-		case o.In == nil:
-		case *o.In:
-			word = "yes"
-		default:
-			word = "no"
-		}
-		parts = append(parts, o.Name+" "+word)
+		parts = append(parts, o.Name+" "+cmp.Or(YesNo(o.In), "unknown"))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// YesNo is what somebody has said, "" where nobody has.
+func YesNo(said *bool) string {
+	switch {
+	case said == nil:
+		return ""
+	case *said:
+		return "yes"
+	default:
+		return "no"
+	}
 }
 
 // contact is something that was said or tried.

@@ -182,12 +182,7 @@ func newDialled(search string) dialled {
 	if strings.Trim(search, "+0123456789 -/.()") != "" {
 		return dialled{}
 	}
-	digits := strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, strings.ReplaceAll(search, "(0)", ""))
+	digits := Digits(strings.ReplaceAll(search, "(0)", ""))
 	return dialled{strings.TrimLeft(digits, "0"), strings.HasPrefix(search, "+") || strings.HasPrefix(digits, "0")}
 }
 

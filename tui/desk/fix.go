@@ -59,16 +59,6 @@ func (d *Day) Fixes() []Fix {
 	if person == nil {
 		return nil
 	}
-	yesNo := func(in *bool) string {
-		switch {
-		case in == nil:
-			return ""
-		case *in:
-			return "yes"
-		default:
-			return "no"
-		}
-	}
 	born := ""
 	if person.DateOfBirth != nil {
 		born = person.DateOfBirth.String()
@@ -78,7 +68,7 @@ func (d *Day) Fixes() []Fix {
 		{Key: "mobilePhoneNumber", Label: "mobile", Was: Value(person.MobilePhoneNumber), kind: fixPhone},
 		{Key: "phoneNumber", Label: "home", Was: Value(person.PhoneNumber), kind: fixPhone},
 		{Key: "email", Label: "e-mail", Was: Value(person.Email)},
-		{Key: optOutKey, Label: "may be phoned", Was: yesNo(person.OptInPhone), kind: fixYesNo},
+		{Key: optOutKey, Label: "may be phoned", Was: YesNo(person.OptInPhone), kind: fixYesNo},
 	}
 	if pledge := d.Call.PledgeCase.Pointer(); pledge != nil && pledge.ExternalSource.Pointer() == nil { // Spec gap: G5.
 		end := ""
@@ -104,9 +94,9 @@ func (d *Day) Fixes() []Fix {
 		{Key: "dateOfBirth", Label: "born", Was: born, kind: fixDate},
 		{Key: "iban", Label: "IBAN", Was: Value(person.IBAN)},
 		{Key: "language", Label: "language", Was: Value(person.Language)},
-		{Key: "optIns/email", Label: "e-mail wanted", Was: yesNo(person.OptInEmail), kind: fixYesNo},
-		{Key: "optIns/mail", Label: "post wanted", Was: yesNo(person.OptInMail), kind: fixYesNo},
-		{Key: "optIns/sms", Label: "sms wanted", Was: yesNo(person.OptInSMS), kind: fixYesNo},
+		{Key: "optIns/email", Label: "e-mail wanted", Was: YesNo(person.OptInEmail), kind: fixYesNo},
+		{Key: "optIns/mail", Label: "post wanted", Was: YesNo(person.OptInMail), kind: fixYesNo},
+		{Key: "optIns/sms", Label: "sms wanted", Was: YesNo(person.OptInSMS), kind: fixYesNo},
 	}...)
 	for i, f := range all {
 		all[i].Is = f.Was
@@ -133,12 +123,8 @@ func (d *Day) Correct(f Fix, is string) (wrong string) {
 		return wrong
 	}
 	before := d.Form.Corrections
-	d.Form.Corrections = maps.Clone(before)
-	if d.Form.Corrections == nil {
-		d.Form.Corrections = map[string]string{}
-	}
-	if d.Form.Corrections[f.Key] = is; is == f.Was {
-		delete(d.Form.Corrections, f.Key)
+	if d.Form.correct(f.Key, is); is == f.Was {
+		d.Form.leave(f.Key)
 	}
 	d.Form.optedOut = d.Form.optedOut && f.Key != optOutKey
 	if _, _, problems := d.corrections(); len(problems) > 0 {
@@ -148,6 +134,21 @@ func (d *Day) Correct(f Fix, is string) (wrong string) {
 	d.propose()
 	d.autosave()
 	return ""
+}
+
+// correct notes another value of a detail. A draft that is being saved has the corrections as they
+// were.
+func (f *Form) correct(key, is string) {
+	if f.Corrections = maps.Clone(f.Corrections); f.Corrections == nil {
+		f.Corrections = map[string]string{}
+	}
+	f.Corrections[key] = is
+}
+
+// leave takes a correction back.
+func (f *Form) leave(key string) {
+	f.Corrections = maps.Clone(f.Corrections)
+	delete(f.Corrections, key)
 }
 
 // readFix is a typed value as it is sent.

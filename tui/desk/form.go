@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"maps"
 	"strconv"
 	"strings"
 
@@ -24,15 +23,11 @@ func (d *Day) SetResult(code string) {
 	_, corrected := d.Form.Corrections[optOutKey]
 	switch optIn := d.Call.Person.Value().OptInPhone; {
 	case row.Effect != EffectOptOut && d.Form.optedOut:
-		d.Form.Corrections = maps.Clone(d.Form.Corrections) // A draft that is being saved has the old one.
-		delete(d.Form.Corrections, optOutKey)
+		d.Form.leave(optOutKey)
 		d.Form.optedOut = false
 	case row.Effect == EffectOptOut && !corrected && d.Call.Person.Pointer() != nil && (optIn == nil || *optIn):
-		d.Form.Corrections = maps.Clone(d.Form.Corrections)
-		if d.Form.Corrections == nil {
-			d.Form.Corrections = map[string]string{}
-		}
-		d.Form.Corrections[optOutKey], d.Form.optedOut = "no", true
+		d.Form.correct(optOutKey, "no")
+		d.Form.optedOut = true
 	}
 	d.autosave()
 }

@@ -2,7 +2,6 @@ package desk
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"fundesk/apiclient"
@@ -71,10 +70,8 @@ func (d *Day) learnRefusal(e outbox.Event) {
 
 // CompleteAlone is CompleteCall without the corrections that the account may not make.
 func (d *Day) CompleteAlone() []Event {
-	refused := d.RefusedCorrections()
-	d.Form.Corrections = maps.Clone(d.Form.Corrections) // A draft that is being saved has the old ones.
-	for _, f := range refused {
-		delete(d.Form.Corrections, f.Key)
+	for _, f := range d.RefusedCorrections() {
+		d.Form.leave(f.Key)
 	}
 	return d.CompleteCall()
 }

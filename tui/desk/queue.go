@@ -326,13 +326,17 @@ func (q *queue) others(call apitype.Call) (ofPerson, ofNumber int) {
 
 // phoneNumbers are the digits of a person's numbers.
 func phoneNumbers(p apitype.Person) [2]string {
-	digits := func(r rune) rune {
+	return [2]string{Digits(Value(p.MobilePhoneNumber)), Digits(Value(p.PhoneNumber))}
+}
+
+// Digits are those of a number, however it is written.
+func Digits(number string) string {
+	return strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
 			return -1
 		}
 		return r
-	}
-	return [2]string{strings.Map(digits, Value(p.MobilePhoneNumber)), strings.Map(digits, Value(p.PhoneNumber))}
+	}, number)
 }
 
 func sameNumber(a, b [2]string) bool {
