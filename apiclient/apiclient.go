@@ -92,7 +92,7 @@ type Client struct {
 	own     bool // The transport is our own: it tells whether a connection was made.
 	behind  atomic.Int64
 
-	extensions extensions
+	extensions atomic.Pointer[[]string] // What the service has beside the interface; nil until it is known.
 
 	maxPage, maxRecord int // Bytes; constant but for tests.
 

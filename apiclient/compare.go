@@ -40,14 +40,6 @@ func ShownAs(path string) string {
 	}
 }
 
-// Shown is the value of a dotted field of a record, and whether it is there. A parent that is
-// null makes its fields null.
-func Shown(record map[string]any, path string) (value any, there bool) { return lookup(record, path) }
-
-// IsSame reports whether a value that would be sent is the one that a record shows, which the
-// service may have normalised. What is absent is as null.
-func IsSame(path string, sent, shown any) bool { return sameValue(path, sent, shown) }
-
 // groups are the objects of a request that answers show field by field elsewhere; null
 // for one of them clears all of it.
 var groups = map[string][]string{
@@ -59,7 +51,7 @@ var groups = map[string][]string{
 // shows something else. What it does not show at all counts as neither.
 func (o Operation) compareSent(sent, record map[string]any) (equal, differ int) {
 	o.visit("", sent, func(path, shown string, value any) {
-		got, there := lookup(record, shown)
+		got, there := Shown(record, shown)
 		switch {
 		case !there:
 		case isShown(path, value, got):
@@ -75,9 +67,9 @@ func (o Operation) compareSent(sent, record map[string]any) (equal, differ int) 
 func (o Operation) unchanged(sent, seen, record map[string]any) bool {
 	same := true
 	o.visit("", sent, func(path, shown string, _ any) {
-		before, _ := lookup(seen, shown)
-		now, _ := lookup(record, shown)
-		same = same && sameValue(path, before, now)
+		before, _ := Shown(seen, shown)
+		now, _ := Shown(record, shown)
+		same = same && IsSame(path, before, now)
 	})
 	return same
 }
@@ -86,12 +78,9 @@ func (o Operation) unchanged(sent, seen, record map[string]any) bool {
 func (o Operation) visit(prefix string, object map[string]any, f func(path, shown string, value any)) {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		path, value := prefix+name, object[name]
-		shown, moved := answerPaths[path]
-		switch {
-		case shown == "-", slices.Contains(o.hidden, path), o.updates() && path == "externalMetadata" && value == nil:
+		shown := ShownAs(path)
+		if shown == "" || slices.Contains(o.hidden, path) || o.updates() && path == "externalMetadata" && value == nil {
 			continue
-		case !moved:
-			shown = path
 		}
 		if fields, ok := groups[path]; ok && value == nil {
 			for _, field := range fields {
@@ -107,8 +96,9 @@ func (o Operation) visit(prefix string, object map[string]any, f func(path, show
 	}
 }
 
-// lookup finds a dotted path in a record. A parent that is null makes its fields null.
-func lookup(record map[string]any, path string) (value any, there bool) {
+// Shown is the value of a dotted field of a record, and whether it is there. A parent that is
+// null makes its fields null.
+func Shown(record map[string]any, path string) (value any, there bool) {
 	name, below, nested := strings.Cut(path, ".")
 	value, there = record[name]
 	if !there || !nested {
@@ -118,13 +108,13 @@ func lookup(record map[string]any, path string) (value any, there bool) {
 	if !ok {
 		return nil, value == nil
 	}
-	return lookup(inner, below)
+	return Shown(inner, below)
 }
 
 // isShown reports whether a record shows what was sent. A service may keep times in whole
 // seconds, cut or rounded: an attempt that is not recognised would be counted twice.
 func isShown(path string, sent, shown any) bool {
-	if sameValue(path, sent, shown) {
+	if IsSame(path, sent, shown) {
 		return true
 	}
 	s, isText := sent.(string)
@@ -136,9 +126,9 @@ func isShown(path string, sent, shown any) bool {
 	return b.Time.Equal(a.Truncate(time.Second)) || b.Time.Equal(a.Round(time.Second))
 }
 
-// sameValue compares a sent value with a shown one, as the service may have normalised
-// it.
-func sameValue(path string, sent, shown any) bool {
+// IsSame reports whether a value that would be sent is the one that a record shows, which the
+// service may have normalised. What is absent is as null.
+func IsSame(path string, sent, shown any) bool {
 	switch s := sent.(type) {
 	case string:
 		got, ok := shown.(string)

@@ -69,10 +69,10 @@ func FuzzSameValue(f *testing.F) {
 	f.Add("iban", "NL91", "nl91")
 	f.Add("donationAmount", "12.50", "12.5")
 	f.Fuzz(func(t *testing.T, field, a, b string) {
-		if sameValue(field, a, b) != sameValue(field, b, a) {
+		if IsSame(field, a, b) != IsSame(field, b, a) {
 			t.Errorf("%s: %q and %q are the same in one order only", field, a, b)
 		}
-		if !sameValue(field, a, a) {
+		if !IsSame(field, a, a) {
 			t.Errorf("%s: %q is not the same as itself", field, a)
 		}
 	})

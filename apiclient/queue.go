@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 
 	"fundesk/apiclient/apitype"
 )
@@ -108,36 +107,18 @@ func (s *QueueService) required(ctx context.Context) error {
 	return err
 }
 
-// extensions are what is known of what the service has beside the interface. It is safe for
-// concurrent use.
-type extensions struct {
-	mu    sync.Mutex
-	known bool
-	names []string
-}
-
-func (e *extensions) set(names []string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.known, e.names = true, names
-}
-
-// heard notes what an answer says of extensions.
-func (e *extensions) heard(h http.Header) {
+// noteExtensions notes what an answer says of what the service has beside the interface.
+func (c *Client) noteExtensions(h http.Header) {
 	if names := h.Get(apitype.ExtensionsHeader); names != "" {
-		e.set(strings.Split(strings.ReplaceAll(names, " ", ""), ","))
+		c.extensions.Store(new(strings.Split(strings.ReplaceAll(names, " ", ""), ",")))
 	}
 }
 
 // Has reports whether the service has an extension. It is asked once, where no answer has
 // said it yet; an error is that nothing is known.
 func (c *Client) Has(ctx context.Context, extension string) (bool, error) {
-	e := &c.extensions
-	e.mu.Lock()
-	known, names := e.known, e.names
-	e.mu.Unlock()
-	if known {
-		return slices.Contains(names, extension), nil
+	if known := c.extensions.Load(); known != nil {
+		return slices.Contains(*known, extension), nil
 	}
 	answer, err := c.read(ctx, request{path: extensionsPath})
 	switch failure := asError(err); {
@@ -145,13 +126,13 @@ func (c *Client) Has(ctx context.Context, extension string) (bool, error) {
 	case failure.Retryable || failure.Kind == KindUnauthenticated || failure.Kind == KindInterrupted || failure.Kind == KindUsage:
 		return false, err
 	default: // Not found, or whatever else a service says of a path that it does not know.
-		e.set(nil)
+		c.extensions.Store(new([]string))
 		return false, nil
 	}
 	var said apitype.Extensions
 	if json.Unmarshal(answer.Body, &said) != nil {
 		said.Extensions = nil
 	}
-	e.set(said.Extensions)
+	c.extensions.Store(&said.Extensions)
 	return slices.Contains(said.Extensions, extension), nil
 }

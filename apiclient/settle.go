@@ -101,7 +101,7 @@ func (j *judge) attempt() Outcome {
 		if !isShown("attemptAt", at, attempt["attemptAt"]) {
 			continue
 		}
-		if user, given := j.sent["userUuid"]; !given || sameValue("userUuid", user, attempt["userUuid"]) {
+		if user, given := j.sent["userUuid"]; !given || IsSame("userUuid", user, attempt["userUuid"]) {
 			return Landed
 		}
 	}

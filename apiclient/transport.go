@@ -78,7 +78,7 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 	}
 	defer answer.Body.Close()
 	c.noteClock(answer.Header, started)
-	c.extensions.heard(answer.Header)
+	c.noteExtensions(answer.Header)
 	peek := r.peek
 	if answer.StatusCode/100 != 2 {
 		peek = nil

@@ -62,11 +62,7 @@ func (o *Outbox) SaveDraft(call apitype.UUID, d Draft) error {
 		return ErrAccount
 	}
 	d.Call, d.BaseURL, d.Account, d.SavedAt = call, o.options.BaseURL, o.options.Account, o.options.Now().UTC()
-	content, err := seal(d)
-	if err != nil {
-		return fmt.Errorf("save the draft: %w", err)
-	}
-	if err := durable.WriteFile(o.draftPath(call), content); err != nil {
+	if err := writeSealed(o.draftPath(call), d); err != nil {
 		return fmt.Errorf("save the draft: %w", err)
 	}
 	return nil
@@ -90,13 +86,9 @@ func (o *Outbox) Draft(call apitype.UUID) (d Draft, found bool, err error) {
 	}
 }
 
-func readDraft(path string) (Draft, error) {
-	content, err := readFile(path)
-	if err != nil {
-		return Draft{}, err
-	}
-	var d Draft
-	return d, unseal(content, &d)
+func readDraft(path string) (d Draft, err error) {
+	err = readSealed(path, &d)
+	return d, err
 }
 
 // Drafts is all drafts of this account, the latest first. One that cannot be read is

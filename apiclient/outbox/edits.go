@@ -54,11 +54,7 @@ func (o *Outbox) Edit(d Draft) (*Edit, error) {
 		return nil, err
 	}
 	e.Path = filepath.Join(e.folder, editNotes)
-	content, err := seal(d)
-	if err == nil {
-		err = durable.WriteFile(filepath.Join(e.folder, editDraft), content)
-	}
-	if err == nil {
+	if err = writeSealed(filepath.Join(e.folder, editDraft), d); err == nil {
 		err = durable.WriteFile(e.Path, []byte(fileOfNotes(d.Notes)))
 	}
 	if err != nil {

@@ -79,14 +79,25 @@ func unseal(content []byte, value any) error {
 
 func readFile(path string) ([]byte, error) { return durable.ReadFile(path, maxFile) }
 
-// write puts an entry into a folder, durably.
-func (o *Outbox) write(folder string, e Entry) error {
-	content, err := seal(e)
+// writeSealed writes a file that readSealed reads, durably.
+func writeSealed(path string, value any) error {
+	content, err := seal(value)
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(o.path(folder, e.ID), content)
+	return durable.WriteFile(path, content)
 }
+
+func readSealed(path string, value any) error {
+	content, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	return unseal(content, value)
+}
+
+// write puts an entry into a folder.
+func (o *Outbox) write(folder string, e Entry) error { return writeSealed(o.path(folder, e.ID), e) }
 
 // move writes an entry to a folder and erases it from the others. A crash between the
 // two leaves both, and precedence decides.
@@ -177,12 +188,8 @@ func (o *Outbox) scan(folder string) ([]Entry, []Damaged, error) {
 }
 
 func readEntry(path string) (Entry, error) {
-	content, err := readFile(path)
-	if err != nil {
-		return Entry{}, err
-	}
 	var e Entry
-	if err := unseal(content, &e); err != nil {
+	if err := readSealed(path, &e); err != nil {
 		return Entry{}, err
 	}
 	if !validID(e.ID) || e.Method == "" || !strings.HasPrefix(e.Path, "/") {

@@ -53,11 +53,7 @@ func (o *Outbox) HoldLease(l Lease) (*HeldLease, error) {
 	if err != nil {
 		return nil, err
 	}
-	content, err := seal(l)
-	if err == nil {
-		err = durable.WriteFile(o.path(dirLeases, l.LeaseUUID.String()), content)
-	}
-	if err != nil {
+	if err := writeSealed(o.path(dirLeases, l.LeaseUUID.String()), l); err != nil {
 		return nil, fmt.Errorf("note the lease: %w", err)
 	}
 	return o.claimLease(l)
@@ -153,9 +149,6 @@ func (o *Outbox) readLease(id string) (l Lease, free bool, err error) {
 	}
 	free = durable.TryLock(file) == nil
 	_ = file.Close()
-	content, err := readFile(path)
-	if err == nil {
-		err = unseal(content, &l)
-	}
+	err = readSealed(path, &l)
 	return l, free, err
 }

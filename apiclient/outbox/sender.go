@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fundesk/apiclient"
@@ -58,8 +59,7 @@ type Sender struct {
 	client      *apiclient.Client
 	options     SenderOptions
 	notify      sync.Mutex
-	mu          sync.Mutex
-	pausedUntil time.Time // Nothing goes out before this: the service refused the account.
+	pausedUntil atomic.Pointer[time.Time] // Nothing goes out before this: the service refused the account. Nil: no pause.
 }
 
 // Sender makes a sender that sends with client, whose base URL and account must be
@@ -84,7 +84,7 @@ func (o *Outbox) Sender(client *apiclient.Client, options SenderOptions) *Sender
 // failures notwithstanding. Its error is a failure of the spool itself; what the
 // service said is in the report.
 func (s *Sender) SendDue(ctx context.Context) (Report, error) {
-	s.pauseUntil(time.Time{})
+	s.pausedUntil.Store(nil)
 	var report Report
 	turns := &turns{box: s.box, eager: true, done: map[string]bool{}}
 	for ctx.Err() == nil {
@@ -265,25 +265,18 @@ func (s *Sender) sendAgain(ctx context.Context, c *claim, failed Event) Event {
 // would fare better.
 func (s *Sender) pauseOn(err error) {
 	if apiclient.KindOf(err) == apiclient.KindUnauthenticated {
-		s.pauseUntil(s.box.options.Now().Add(time.Minute))
+		s.pausedUntil.Store(new(s.box.options.Now().Add(time.Minute)))
 	}
 }
 
-func (s *Sender) pauseUntil(until time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pausedUntil = until
-}
-
 func (s *Sender) isPaused() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.box.options.Now().Before(s.pausedUntil)
+	until := s.pausedUntil.Load()
+	return until != nil && s.box.options.Now().Before(*until)
 }
 
 // Resume ends the pause after a refused account: somebody has logged in again.
 func (s *Sender) Resume() {
-	s.pauseUntil(time.Time{})
+	s.pausedUntil.Store(nil)
 	s.box.wake()
 }
 

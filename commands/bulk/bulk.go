@@ -13,7 +13,7 @@ package bulk
 import (
 	"context"
 	"iter"
-	"sync"
+	"sync/atomic"
 
 	"fundesk/apiclient"
 )
@@ -92,49 +92,19 @@ func InOrder[I, V any](ctx context.Context, concurrency int, items iter.Seq[I], 
 // stops: each has been tried several times already.
 const maxUnavailable = 20
 
-// Stopper decides when an operation makes no sense any more. Several goroutines use it.
-type Stopper struct {
-	mu          sync.Mutex
-	unavailable int // Items in a row that found no service.
-	err         error
-}
+// outages counts the items in a row that found no service. Several goroutines use it.
+type outages struct{ atomic.Int32 }
 
-// Watch looks at the result of one item; it returns true when the operation is to stop: the
+// isHopeless looks at the result of one item, and reports whether the operation is to stop: the
 // service takes nothing from this account, or is not there.
-func (s *Stopper) Watch(err error) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (o *outages) isHopeless(err error) bool {
 	switch apiclient.KindOf(err) {
 	case apiclient.KindUnauthenticated, apiclient.KindForbidden:
-		s.keep(err)
 		return true
 	case apiclient.KindUnavailable, apiclient.KindUnknownOutcome:
-		if s.unavailable++; s.unavailable >= maxUnavailable {
-			s.keep(err)
-			return true
-		}
+		return o.Add(1) >= maxUnavailable
 	default:
-		s.unavailable = 0
+		o.Store(0)
+		return false
 	}
-	return false
-}
-
-// Fail is why the operation stops, unless there is an earlier reason.
-func (s *Stopper) Fail(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.keep(err)
-}
-
-func (s *Stopper) keep(err error) {
-	if s.err == nil {
-		s.err = err
-	}
-}
-
-// Err is why the operation stopped, nil when it did not.
-func (s *Stopper) Err() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err
 }

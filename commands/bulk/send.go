@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"sync/atomic"
 
 	"fundesk/apiclient"
 )
@@ -30,14 +31,19 @@ type Job struct {
 func (j *Job) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stop := &Stopper{}
+	var why atomic.Pointer[error]
+	stop := func(err error) {
+		why.CompareAndSwap(nil, &err)
+		cancel()
+	}
+	var outages outages
 	send := func(ctx context.Context, line Line) (int, error) {
 		if err := ctx.Err(); err != nil { // Not even begun.
 			return 0, err
 		}
 		answer, err := j.Client.Send(ctx, line.Change)
-		if stop.Watch(err) { // Here, and not in the order of the lines: a slow one must not let many more be sent.
-			cancel()
+		if outages.isHopeless(err) { // Here, and not in the order of the lines: a slow one must not let many more be sent.
+			stop(err)
 		}
 		if err != nil {
 			return 0, err
@@ -50,15 +56,17 @@ func (j *Job) Run(ctx context.Context) error {
 		}
 		r := resultOf(outcome.Item, outcome.Value, outcome.Err)
 		if err := j.Results.Write(r); err != nil {
-			stop.Fail(err)
-			cancel()
+			stop(err)
 		}
 		j.Each(outcome.Item, r, outcome.Err)
 	}
 	if err := j.Results.Sync(); err != nil {
-		stop.Fail(err)
+		stop(err)
 	}
-	return stop.Err()
+	if first := why.Load(); first != nil {
+		return *first
+	}
+	return nil
 }
 
 func resultOf(line Line, status int, err error) Result {

@@ -33,14 +33,15 @@ type Calls struct{ *List }
 // NewCalls is the list of calls.
 func NewCalls(s *Env) *Calls {
 	m := s.callRows()
+	service, local := filterFields(apitype.CallFilters()), filterFields(apitype.CallSelections())
 	n := records{
 		name: "calls", kind: KindCall, scopes: []Scope{ScopeCalls},
 		columns: m.columns(), search: Row.search,
 		Hint: []string{
-			"by the service: " + strings.Join(filterNames(apitype.CallFilters()), " "),
-			"local, over what is read: " + strings.Join(filterNames(apitype.CallSelections()), " ") + ", and words; for example: status=requested type=winback requestedAfter=7d",
+			"by the service: " + strings.Join(fieldNames(service), " "),
+			"local, over what is read: " + strings.Join(fieldNames(local), " ") + ", and words; for example: status=requested type=winback requestedAfter=7d",
 		},
-		fields: append(filterFields(apitype.CallFilters()), filterFields(apitype.CallSelections())...),
+		fields: append(service, local...),
 		parse:  s.callQuery,
 		bulk:   s.callBulk,
 	}
@@ -59,7 +60,7 @@ func (v *Calls) Work() tea.Cmd {
 // callQuery understands a filter on calls. The interface has no filter for status, type
 // and person: they look through what was read.
 func (e *Env) callQuery(text string) (query, error) {
-	local := filterNames(apitype.CallSelections())
+	local := fieldNames(filterFields(apitype.CallSelections()))
 	t, o, err := readFilter(text, e.Now(), apitype.CallFilters(), local...)
 	o.Include = []string{apitype.IncludePerson}
 	var selection apitype.CallSelection

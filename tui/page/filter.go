@@ -49,22 +49,10 @@ func keepTerms(t parsedFilter, search func(Row) string, more func(Row) bool) fun
 	}
 }
 
-// filterNames are the names of filters that the terminal offers: what a list embeds is its
-// own choice.
-func filterNames[O any](filters []apitype.Filter[O]) []string {
-	var names []string
-	for _, f := range filters {
-		if f.Name != "include" {
-			names = append(names, f.Name)
-		}
-	}
-	return names
-}
-
 // readFilter reads a filter into the options of a list; others are names that it may have
 // besides.
 func readFilter[O any](text string, now time.Time, filters []apitype.Filter[O], others ...string) (t parsedFilter, o O, err error) {
-	if t, err = parseFilter(text, now, append(filterNames(filters), others...)...); err == nil {
+	if t, err = parseFilter(text, now, append(fieldNames(filterFields(filters)), others...)...); err == nil {
 		err = setFilters(t, filters, &o)
 	}
 	return t, o, err

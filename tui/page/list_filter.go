@@ -19,12 +19,12 @@ func (l *List) AskFilter() tea.Cmd {
 	p := &Prompt{Title: "Filter " + l.name, help: l.Hint, history: l.filters, complete: l.completions}
 	p.Editor.SetValue(l.filter)
 	p.changed = func(text string) string {
-		t, err := parseFilter(text, l.Now(), l.fieldNames()...)
+		t, err := parseFilter(text, l.Now(), fieldNames(l.fields)...)
 		l.narrow(t.terms)
 		if err == nil && !strings.HasSuffix(text, "=") {
 			_, err = l.parse(text)
 		}
-		if err == nil || isUnfinished(text, l.completions) {
+		if err == nil || len(l.completions(text)) > 0 { // The last word is the beginning of a field or of a value.
 			return ""
 		}
 		return err.Error()
@@ -42,11 +42,6 @@ func (l *List) AskFilter() tea.Cmd {
 	}
 	l.Dialog = p
 	return nil
-}
-
-// isUnfinished reports whether the last word is the beginning of a field or of a value.
-func isUnfinished(text string, completions func(string) []string) bool {
-	return len(completions(text)) > 0
 }
 
 // narrow shows those of the rows that have some words.
@@ -89,8 +84,8 @@ func filterFields[O any](filters []apitype.Filter[O]) (fields []filterField) {
 	return fields
 }
 
-func (l *List) fieldNames() (names []string) {
-	for _, f := range l.fields {
+func fieldNames(fields []filterField) (names []string) {
+	for _, f := range fields {
 		names = append(names, f.name)
 	}
 	return names

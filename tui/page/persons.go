@@ -22,14 +22,15 @@ func (e *Env) personRows() *rowMaker[apitype.Person] {
 
 // NewPersons is the list of persons.
 func NewPersons(s *Env) *List {
+	fields := filterFields(apitype.PersonFilters())
 	return newList(s, records{
 		name: "persons", kind: KindPerson,
 		columns: s.personRows().columns(), search: Row.search,
 		Hint: []string{
-			"by the service: " + strings.Join(filterNames(apitype.PersonFilters()), " "),
+			"by the service: " + strings.Join(fieldNames(fields), " "),
 			"local, over what is read: words; for example: createdAfter=30d jansen",
 		},
-		fields: filterFields(apitype.PersonFilters()),
+		fields: fields,
 		parse:  s.personQuery,
 		bulk: func(rows []Row, sent func()) []Option {
 			return []Option{s.askMark(apitype.EntityPerson, targetsOf(rows, sent, nil))}

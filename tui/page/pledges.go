@@ -46,14 +46,15 @@ func NewPledges(s *Env) *Pledges {
 		}
 		return append(b, name...)
 	}
+	fields := filterFields(apitype.PledgeFilters())
 	l := newList(s, records{
 		name: "pledges", kind: KindPledge, scopes: []Scope{ScopePledges},
 		columns: columns, search: d.search,
 		Hint: []string{
-			"by the service: " + strings.Join(filterNames(apitype.PledgeFilters()), " "),
+			"by the service: " + strings.Join(fieldNames(fields), " "),
 			"local, over what is read: words, of the donor's name too; for example: status=lead jansen",
 		},
-		fields: filterFields(apitype.PledgeFilters()),
+		fields: fields,
 		parse:  func(text string) (query, error) { return s.pledgeQuery(d, text) },
 	})
 	l.bulk = s.pledgeBulk
