@@ -21,7 +21,7 @@ type completer = cobra.CompletionFunc
 
 // values completes with fixed values.
 func values[T ~string](all []T) completer {
-	return cobra.FixedCompletions(textsOf(all), cobra.ShellCompDirectiveNoFileComp)
+	return cobra.FixedCompletions(apitype.Texts(all), cobra.ShellCompDirectiveNoFileComp)
 }
 
 // source asks the service; it never prompts and stays silent when it cannot.
@@ -131,22 +131,14 @@ func countries(cmd *cobra.Command, args []string, toComplete string) ([]string, 
 func columnsOf(noun string) []string {
 	switch noun {
 	case "person":
-		return names(render.PersonColumns())
+		return render.Names(render.PersonColumns())
 	case "call":
-		return names(render.CallColumns())
+		return render.Names(render.CallColumns())
 	case "pledge":
-		return names(render.PledgeColumns())
+		return render.Names(render.PledgeColumns())
 	default:
 		return nil
 	}
-}
-
-func names[T any](columns []render.Column[T]) []string {
-	all := make([]string, len(columns))
-	for i, column := range columns {
-		all[i] = column.Name
-	}
-	return all
 }
 
 // keepFilesOut has no file offered for a flag whose value is none.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/render"
 )
 
@@ -110,10 +111,7 @@ func (s *session) wantedColumns() []string {
 
 // advice names the formats there are.
 func (k outputKind) advice() string {
-	names := make([]string, len(k.formats))
-	for i, format := range k.formats {
-		names[i] = string(format)
-	}
+	names := apitype.Texts(k.formats)
 	last := len(names) - 1
 	if last == 0 {
 		return "there is " + names[0]

@@ -51,7 +51,7 @@ func callStats(s *session) *cobra.Command {
 	filters := &callFilters{}
 	cmd := statsCommand(s, statsNoun[apitype.Call, apitype.CallListOptions]{
 		noun: "call", groupings: callGroupings(s), of: callsOf,
-		states: textsOf(apitype.CallStatuses), state: func(c apitype.Call) string { return string(c.Status) },
+		states: apitype.Texts(apitype.CallStatuses), state: func(c apitype.Call) string { return string(c.Status) },
 		prepare: func(cmd *cobra.Command, by []string) (apitype.CallListOptions, func(apitype.Call) bool, error) {
 			err := filters.check()
 			if slices.Contains(by, "organization") {
@@ -143,7 +143,7 @@ func pledgeStats(s *session) *cobra.Command {
 	o := &apitype.PledgeListOptions{}
 	cmd := statsCommand(s, statsNoun[pledge, apitype.PledgeListOptions]{
 		noun: "pledge", of: pledgesOf,
-		states: textsOf(apitype.PledgeStatuses), state: func(p pledge) string { return string(p.Status) },
+		states: apitype.Texts(apitype.PledgeStatuses), state: func(p pledge) string { return string(p.Status) },
 		cents: func(p pledge) (int64, bool) { return p.DonationAmount.Cents() },
 		groupings: []grouping[pledge]{
 			{"total", func(pledge) string { return "pledges" }, true},
@@ -336,13 +336,4 @@ func organizationName(o apitype.OrganizationReference) string {
 		return o.Name + o.Abbreviation
 	}
 	return o.Name + " (" + o.Abbreviation + ")"
-}
-
-// textsOf are the texts of an enumeration.
-func textsOf[T ~string](values []T) []string {
-	texts := make([]string, len(values))
-	for i, value := range values {
-		texts[i] = string(value)
-	}
-	return texts
 }

@@ -109,27 +109,59 @@ func matching(values []Value, prefix string) []string {
 
 // Persons are the newest persons with their names.
 func (s Source) Persons(ctx context.Context, prefix string) []string {
-	return s.find(ctx, "persons", prefix, func(ctx context.Context, c *apiclient.Client) ([]Value, error) {
-		page, err := c.Persons.List(ctx, apitype.PersonListOptions{Paging: apitype.Paging{First: new(recent)}})
-		return describe(page, err, func(p apitype.Person) Value {
-			return Value{p.UUID.String(), render.PersonName(p)}
-		})
-	})
+	return s.find(ctx, "persons", prefix, each(persons, func(p apitype.Person) Value {
+		return Value{p.UUID.String(), render.PersonName(p)}
+	}))
 }
 
 // Calls are the latest calls with the person's name and the state.
 func (s Source) Calls(ctx context.Context, prefix string) []string {
-	return s.find(ctx, "calls", prefix, func(ctx context.Context, c *apiclient.Client) ([]Value, error) {
-		page, err := s.calls(ctx, c)
-		return describe(page, err, func(call apitype.Call) Value {
-			return Value{call.UUID.String(), strings.TrimSpace(render.PersonName(call.Person.Value()) + " " + string(call.Type) + ", " + string(call.Status))}
-		})
-	})
+	return s.find(ctx, "calls", prefix, each(calls, func(call apitype.Call) Value {
+		return Value{call.UUID.String(), strings.TrimSpace(render.PersonName(call.Person.Value()) + " " + string(call.Type) + ", " + string(call.Status))}
+	}))
+}
+
+// Pledges are the newest pledges with amount and state.
+func (s Source) Pledges(ctx context.Context, prefix string) []string {
+	return s.find(ctx, "pledges", prefix, each(pledges, func(p apitype.Pledge) Value {
+		return Value{p.UUID.String(), "€ " + p.DonationAmount.Fixed() + " " + string(p.DonationInterval) + ", " + string(p.Status)}
+	}))
+}
+
+// Organizations are those that own the newest persons.
+func (s Source) Organizations(ctx context.Context, prefix string) []string {
+	return s.find(ctx, "organizations", prefix, once(each(persons, func(p apitype.Person) Value {
+		organization := p.OwningOrganization.Value()
+		if organization.Name == "" {
+			return Value{}
+		}
+		return Value{organization.UUID.String(), organization.Name}
+	})))
+}
+
+// ResultCodes are the result codes of the latest calls.
+func (s Source) ResultCodes(ctx context.Context, prefix string) []string {
+	return s.find(ctx, "result-codes", prefix, once(each(calls, func(call apitype.Call) Value {
+		if code := call.Result.Value().ResultCode; code != nil {
+			return Value{Value: *code}
+		}
+		return Value{}
+	})))
+}
+
+func newest() apitype.Paging { return apitype.Paging{First: new(recent)} }
+
+func persons(ctx context.Context, c *apiclient.Client) (apiclient.Page[apitype.Person], error) {
+	return c.Persons.List(ctx, apitype.PersonListOptions{Paging: newest()})
+}
+
+func pledges(ctx context.Context, c *apiclient.Client) (apiclient.Page[apitype.Pledge], error) {
+	return c.Pledges.List(ctx, apitype.PledgeListOptions{Paging: newest()})
 }
 
 // calls are the latest calls, with persons where the account may read them.
-func (s Source) calls(ctx context.Context, c *apiclient.Client) (apiclient.Page[apitype.Call], error) {
-	o := apitype.CallListOptions{Paging: apitype.Paging{First: new(recent)}, Include: []string{apitype.IncludePerson}}
+func calls(ctx context.Context, c *apiclient.Client) (apiclient.Page[apitype.Call], error) {
+	o := apitype.CallListOptions{Paging: newest(), Include: []string{apitype.IncludePerson}}
 	page, err := c.Calls.List(ctx, o)
 	if apiclient.KindOf(err) == apiclient.KindForbidden {
 		o.Include = nil
@@ -138,61 +170,31 @@ func (s Source) calls(ctx context.Context, c *apiclient.Client) (apiclient.Page[
 	return page, err
 }
 
-// Pledges are the newest pledges with amount and state.
-func (s Source) Pledges(ctx context.Context, prefix string) []string {
-	return s.find(ctx, "pledges", prefix, func(ctx context.Context, c *apiclient.Client) ([]Value, error) {
-		page, err := c.Pledges.List(ctx, apitype.PledgeListOptions{Paging: apitype.Paging{First: new(recent)}})
-		return describe(page, err, func(p apitype.Pledge) Value {
-			return Value{p.UUID.String(), "€ " + p.DonationAmount.Fixed() + " " + string(p.DonationInterval) + ", " + string(p.Status)}
-		})
-	})
-}
-
-// Organizations are those that own the newest persons.
-func (s Source) Organizations(ctx context.Context, prefix string) []string {
-	return s.find(ctx, "organizations", prefix, func(ctx context.Context, c *apiclient.Client) ([]Value, error) {
-		page, err := c.Persons.List(ctx, apitype.PersonListOptions{Paging: apitype.Paging{First: new(recent)}})
-		organizations, err := describe(page, err, func(p apitype.Person) Value {
-			organization := p.OwningOrganization.Value()
-			if organization.Name == "" {
-				return Value{}
-			}
-			return Value{organization.UUID.String(), organization.Name}
-		})
-		slices.SortFunc(organizations, func(a, b Value) int { return strings.Compare(a.Value, b.Value) })
-		return slices.Compact(organizations), err
-	})
-}
-
-// ResultCodes are the result codes of the latest calls.
-func (s Source) ResultCodes(ctx context.Context, prefix string) []string {
-	return s.find(ctx, "result-codes", prefix, func(ctx context.Context, c *apiclient.Client) ([]Value, error) {
-		page, err := s.calls(ctx, c)
-		codes, err := describe(page, err, func(call apitype.Call) Value {
-			if code := call.Result.Value().ResultCode; code != nil {
-				return Value{Value: *code}
-			}
-			return Value{}
-		})
-		slices.SortFunc(codes, func(a, b Value) int { return strings.Compare(a.Value, b.Value) })
-		return slices.Compact(codes), err
-	})
-}
-
-// describe turns the records of a page into values; one without a value is left out.
-func describe[T any](page apiclient.Page[T], err error, value func(T) Value) ([]Value, error) {
-	if err != nil {
-		return nil, err
-	}
-	var values []Value
-	for _, record := range page.Records {
-		decoded, err := record.Decode()
+// each asks for a page, and turns its records into values; one without a value is left out.
+func each[T any](list func(context.Context, *apiclient.Client) (apiclient.Page[T], error), value func(T) Value) asker {
+	return func(ctx context.Context, c *apiclient.Client) (values []Value, _ error) {
+		page, err := list(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		if v := value(decoded); v.Value != "" {
-			values = append(values, v)
+		for _, record := range page.Records {
+			decoded, err := record.Decode()
+			if err != nil {
+				return nil, err
+			}
+			if v := value(decoded); v.Value != "" {
+				values = append(values, v)
+			}
 		}
+		return values, nil
 	}
-	return values, nil
+}
+
+// once has each value once, in their order.
+func once(ask asker) asker {
+	return func(ctx context.Context, c *apiclient.Client) ([]Value, error) {
+		values, err := ask(ctx, c)
+		slices.SortFunc(values, func(a, b Value) int { return strings.Compare(a.Value, b.Value) })
+		return slices.Compact(values), err
+	}
 }

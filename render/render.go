@@ -46,11 +46,7 @@ func ParseFormat(name string) (Format, error) {
 	if slices.Contains(Formats, Format(name)) {
 		return Format(name), nil
 	}
-	names := make([]string, len(Formats))
-	for i, format := range Formats {
-		names[i] = string(format)
-	}
-	return "", fmt.Errorf("unknown output format %q; use one of %s", Clean(name), strings.Join(names, ", "))
+	return "", fmt.Errorf("unknown output format %q; use one of %s", Clean(name), strings.Join(apitype.Texts(Formats), ", "))
 }
 
 // IsJSON reports whether the format is for programs that read JSON.
@@ -182,13 +178,18 @@ func Select[T any](columns []Column[T], names []string, all bool) ([]Column[T], 
 	for _, name := range names {
 		i := slices.IndexFunc(columns, func(c Column[T]) bool { return c.Name == name })
 		if i < 0 {
-			known := make([]string, len(columns))
-			for i, column := range columns {
-				known[i] = column.Name
-			}
-			return nil, &ColumnError{fmt.Sprintf("unknown column %q; there are %s", Clean(name), strings.Join(known, ", "))}
+			return nil, &ColumnError{fmt.Sprintf("unknown column %q; there are %s", Clean(name), strings.Join(Names(columns), ", "))}
 		}
 		selected = append(selected, columns[i])
 	}
 	return selected, nil
+}
+
+// Names are the names of columns.
+func Names[T any](columns []Column[T]) []string {
+	names := make([]string, len(columns))
+	for i, column := range columns {
+		names[i] = column.Name
+	}
+	return names
 }

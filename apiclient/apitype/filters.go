@@ -145,8 +145,8 @@ func boolField(value **bool) field {
 
 // enumField is one value of several.
 func enumField[T ~string](value **T, known []T) field {
-	f := oneField("string", value, anyTime(among(known, typedEnum(known))), among(known, "must be one of "+strings.Join(stringsOf(known), ", ")), func(v T) string { return string(v) })
-	f.values = stringsOf(known)
+	f := oneField("string", value, anyTime(among(known, typedEnum(known))), among(known, "must be one of "+strings.Join(Texts(known), ", ")), func(v T) string { return string(v) })
+	f.values = Texts(known)
 	return f
 }
 
@@ -161,7 +161,7 @@ func among[T ~string](known []T, wrong string) func(string) (T, error) {
 }
 
 // typedEnum is what is said of a value that was typed, and is none of some.
-func typedEnum[T ~string](known []T) string { return "is not " + Alternatives(stringsOf(known)) }
+func typedEnum[T ~string](known []T) string { return "is not " + Alternatives(Texts(known)) }
 
 func uuidsField(value *[]UUID) field {
 	return field{
@@ -185,7 +185,7 @@ func listField[T ~string](value *[]T, known []T, strict bool) field {
 	}
 	f := field{
 		kind: "strings", set: addParts(value, parse),
-		texts: func() []string { return given(strings.Join(stringsOf(*value), ",")) },
+		texts: func() []string { return given(strings.Join(Texts(*value), ",")) },
 		read: func(q *queryReader, name string) {
 			for _, text := range q.list(name) {
 				*value = append(*value, T(text))
@@ -193,7 +193,7 @@ func listField[T ~string](value *[]T, known []T, strict bool) field {
 		},
 	}
 	if known != nil {
-		f.values = stringsOf(known)
+		f.values = Texts(known)
 	}
 	return f
 }
@@ -212,7 +212,8 @@ func addParts[T any](value *[]T, parse func(string) (T, error)) func(string, tim
 	}
 }
 
-func stringsOf[T ~string](values []T) []string {
+// Texts are values as texts, such as those of an enumeration.
+func Texts[T ~string](values []T) []string {
 	texts := make([]string, len(values))
 	for i, value := range values {
 		texts[i] = string(value)

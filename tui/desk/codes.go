@@ -1,12 +1,8 @@
 package desk
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 
 	"fundesk/apiclient/apitype"
@@ -73,15 +69,8 @@ func OpenCodes(rows map[apitype.CallType][]ResultRow, all []string, path string)
 }
 
 func readCodes(path string) (map[apitype.CallType][]string, error) {
-	content, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	var file codesFile
-	if err == nil {
-		err = json.Unmarshal(content, &file)
-	}
-	if err != nil {
+	if err := ReadState(path, &file); err != nil {
 		return nil, fmt.Errorf("read the order of the results: %w", err)
 	}
 	return file.Results, nil

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -189,8 +190,7 @@ func (d *Day) readHistory() (h history, found bool) {
 	if path == "" {
 		return h, false
 	}
-	content, err := os.ReadFile(path)
-	if err != nil || json.Unmarshal(content, &h) != nil {
+	if ReadState(path, &h) != nil {
 		return h, false
 	}
 	return h, h.Account == d.accountDigest() && h.isSound() && !h.KnownAt.After(d.Now())
@@ -225,6 +225,18 @@ func (d *Day) keepHistoryIfDue() {
 	if keep := d.keepHistory(); keep != nil {
 		do(&d.events, func(context.Context) (any, error) { return nil, keep() }, func(*Day, any, error) {})
 	}
+}
+
+// ReadState reads what WriteState has kept; where that is nothing, value stays as it is.
+func ReadState(path string, value any) error {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(content, value)
+	}
+	return err
 }
 
 // WriteState keeps a value in a file of the state folder, which is made where it is missing.

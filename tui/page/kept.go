@@ -1,11 +1,7 @@
 package page
 
 import (
-	"encoding/json"
-	"errors"
-	"io/fs"
 	"maps"
-	"os"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -22,17 +18,10 @@ type Kept struct {
 // ReadKept reads what an earlier start has kept; without a path nothing is. A file that cannot
 // be read is an error beside what works.
 func ReadKept(path string) (k Kept, err error) {
+	if path != "" {
+		err = desk.ReadState(path, &k)
+	}
 	k.path = path
-	if path == "" {
-		return k, nil
-	}
-	content, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return k, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(content, &k)
-	}
 	return k, err
 }
 

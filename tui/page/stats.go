@@ -34,9 +34,9 @@ type Stats struct {
 // counts are what was counted so far.
 type counts struct {
 	calls, pledges int
-	requestedAge   map[string]map[apitype.CallType]int // By age, then type.
-	attempts       map[string]int                      // By group of attempts before a result.
-	results        map[string]map[apitype.CallType]int // By code, then type.
+	requestedAge   byType         // By age.
+	attempts       map[string]int // By group of attempts before a result.
+	results        byType         // By code.
 	ratings        map[apitype.CallType]rating
 	days           map[string]*day // By local day of the completion.
 	statuses       map[apitype.PledgeStatus]int
@@ -92,6 +92,16 @@ func (r *rating) add(value float64) {
 
 func (r *rating) mean() float64 { return r.sum / float64(max(r.n, 1)) }
 
+// byType counts calls by something, and then by their type.
+type byType map[string]map[apitype.CallType]int
+
+func (b byType) add(name string, kind apitype.CallType) {
+	if b[name] == nil {
+		b[name] = map[apitype.CallType]int{}
+	}
+	b[name][kind]++
+}
+
 // day is what was completed on one day.
 type day struct {
 	calls   int
@@ -107,7 +117,7 @@ var ages = []struct {
 
 func newCounts() counts {
 	return counts{
-		requestedAge: map[string]map[apitype.CallType]int{}, attempts: map[string]int{}, results: map[string]map[apitype.CallType]int{},
+		requestedAge: byType{}, attempts: map[string]int{}, results: byType{},
 		ratings: map[apitype.CallType]rating{}, days: map[string]*day{}, statuses: map[apitype.PledgeStatus]int{},
 		yearly: map[apitype.PledgeStatus]int64{}, once: map[apitype.PledgeStatus]int64{},
 	}
@@ -245,10 +255,7 @@ func (c *counts) addCall(call apitype.Call, now time.Time) {
 		age := int(now.Sub(call.RequestedAt.Time).Hours() / 24)
 		for _, group := range ages {
 			if age < group.days {
-				if c.requestedAge[group.title] == nil {
-					c.requestedAge[group.title] = map[apitype.CallType]int{}
-				}
-				c.requestedAge[group.title][call.Type]++
+				c.requestedAge.add(group.title, call.Type)
 				break
 			}
 		}
@@ -257,10 +264,7 @@ func (c *counts) addCall(call apitype.Call, now time.Time) {
 	}
 	result := call.Result.Value()
 	if code := desk.Value(result.ResultCode); code != "" {
-		if c.results[code] == nil {
-			c.results[code] = map[apitype.CallType]int{}
-		}
-		c.results[code][call.Type]++
+		c.results.add(code, call.Type)
 	}
 	if result.DonorRetentionRating != nil {
 		r := c.ratings[call.Type]
