@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -262,10 +263,8 @@ func printAnswer(s *session, options render.Options, answer *apiclient.Response)
 	if options.Format == render.NDJSON {
 		return render.Line(s.app.Out, options, answer.Body)
 	}
-	return render.Document(s.app.Out, options, trimmed(answer.Body))
+	return render.Document(s.app.Out, options, bytes.TrimSpace(answer.Body))
 }
-
-func trimmed(body []byte) []byte { return []byte(strings.TrimSpace(string(body))) }
 
 // walk prints the records of all pages.
 func (a *apiFlags) walk(s *session, cmd *cobra.Command, client *apiclient.Client, path string, query url.Values, options render.Options) error {

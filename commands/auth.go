@@ -219,6 +219,7 @@ type authState struct {
 	Subject   *string `json:"subject"`
 	ExpiresAt *string `json:"expiresAt"`
 	Accepted  *bool   `json:"accepted"` // Null: the service could not be asked.
+	ends      time.Time
 }
 
 func authStatus(s *session) *cobra.Command {
@@ -241,7 +242,7 @@ func authStatus(s *session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			state.readToken(token)
+			state.note(claimsOf(token))
 			_, problem := client.Calls.List(cmd.Context(), apitype.CallListOptions{Paging: apitype.Paging{First: new(1)}})
 			switch apiclient.KindOf(problem) {
 			case "", apiclient.KindForbidden:
@@ -265,17 +266,20 @@ func (s *session) currentToken(cmd *cobra.Command, t *target) (string, error) {
 	return s.token(cmd.Context(), t)
 }
 
-// readToken reads what a JWT says of itself; nothing is verified.
-func (a *authState) readToken(token string) {
-	var claims jwt.RegisteredClaims
+// claimsOf is what a JWT says of itself, nothing for an opaque token; nothing is verified.
+func claimsOf(token string) (claims jwt.RegisteredClaims) {
 	if _, _, err := jwt.NewParser().ParseUnverified(token, &claims); err != nil {
-		return // Opaque.
+		return jwt.RegisteredClaims{}
 	}
+	return claims
+}
+
+func (a *authState) note(claims jwt.RegisteredClaims) {
 	if claims.Subject != "" {
 		a.Subject = &claims.Subject
 	}
-	if claims.ExpiresAt != nil {
-		a.ExpiresAt = new(apitype.NewTime(claims.ExpiresAt.Time).String())
+	if at := claims.ExpiresAt; at != nil {
+		a.ExpiresAt, a.ends = new(apitype.NewTime(at.Time).String()), at.Time
 	}
 }
 
@@ -285,11 +289,7 @@ func (a *authState) fields(now time.Time) []pair {
 		fields = append(fields, pair{"subject", *a.Subject})
 	}
 	if a.ExpiresAt != nil {
-		text := *a.ExpiresAt
-		if t, err := apitype.ParseTime(text); err == nil {
-			text += " (" + render.RelativeTime(t.Time, now) + ")"
-		}
-		fields = append(fields, pair{"expires", text})
+		fields = append(fields, pair{"expires", *a.ExpiresAt + " (" + render.RelativeTime(a.ends, now) + ")"})
 	}
 	accepted := "not known: the service could not be asked"
 	if a.Accepted != nil {
@@ -327,14 +327,8 @@ func authToken(s *session) *cobra.Command {
 
 // expiry is when a token says that it ends; zero when it does not.
 func expiry(token string) time.Time {
-	var state authState
-	state.readToken(token)
-	if state.ExpiresAt == nil {
-		return time.Time{}
+	if at := claimsOf(token).ExpiresAt; at != nil {
+		return at.Time
 	}
-	at, err := apitype.ParseTime(*state.ExpiresAt)
-	if err != nil {
-		return time.Time{}
-	}
-	return at.Time
+	return time.Time{}
 }

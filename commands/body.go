@@ -210,17 +210,22 @@ func setPath(object map[string]any, path string, value any) {
 		object[name] = value
 		return
 	}
-	inner, ok := object[name].(map[string]any)
-	if raw, isRaw := object[name].(json.RawMessage); isRaw {
-		if opened, err := decodeObject(raw); err == nil {
-			inner, ok = opened, true
-		}
-	}
+	inner, ok := openObject(object[name])
 	if !ok {
 		inner = map[string]any{}
 	}
 	object[name] = inner
 	setPath(inner, below, value)
+}
+
+// openObject is a value of a body that is an object, as it was written or opened already.
+func openObject(value any) (object map[string]any, ok bool) {
+	if raw, isRaw := value.(json.RawMessage); isRaw {
+		object, err := decodeObject(raw)
+		return object, err == nil
+	}
+	object, ok = value.(map[string]any)
+	return object, ok
 }
 
 // setDefault sets a field that neither the flags nor the file gave.
@@ -299,14 +304,8 @@ func removePointer(object map[string]any, pointer string) bool {
 	if _, there := object[name]; !there {
 		return false
 	}
-	inner, ok := object[name].(map[string]any)
-	if raw, isRaw := object[name].(json.RawMessage); isRaw && nested {
-		if opened, err := decodeObject(raw); err == nil {
-			inner, ok = opened, true
-			object[name] = opened
-		}
-	}
-	if !nested || !ok || !removePointer(inner, below) {
+	inner, ok := openObject(object[name])
+	if object[name] = inner; !nested || !ok || !removePointer(inner, below) {
 		delete(object, name)
 	}
 	return true

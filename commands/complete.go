@@ -48,6 +48,16 @@ func (s *session) records(find func(completions.Source, context.Context, string)
 	}
 }
 
+// recordsOf completes with what a noun has, nil for one that has nothing.
+func (s *session) recordsOf(noun string) completer {
+	return map[string]completer{
+		"person": s.records(completions.Source.Persons),
+		"call":   s.records(completions.Source.Calls),
+		"pledge": s.records(completions.Source.Pledges),
+		"outbox": s.outboxEntries,
+	}[noun]
+}
+
 // addCompletions gives every flag and argument of the tree its values. It runs only
 // when a shell asks.
 func (s *session) addCompletions(root *cobra.Command) {
@@ -75,12 +85,6 @@ func (s *session) addCompletions(root *cobra.Command) {
 		"theme":             values(page.Themes),
 		"donation-interval": values(apitype.DonationIntervals), "initial-donation-interval": values(apitype.DonationIntervals),
 	}
-	arguments := map[string]completer{
-		"person": s.records(completions.Source.Persons),
-		"call":   s.records(completions.Source.Calls),
-		"pledge": s.records(completions.Source.Pledges),
-	}
-	arguments["outbox"] = s.outboxEntries
 	statuses := map[string]completer{"call": values(apitype.CallStatuses), "pledge": values(apitype.PledgeStatuses)}
 	walkCommands(root, func(cmd *cobra.Command) {
 		top := topCommand(cmd)
@@ -98,7 +102,7 @@ func (s *session) addCompletions(root *cobra.Command) {
 		})
 		keepFilesOut(cmd)
 		takesIDs := (strings.Contains(cmd.Use, "UUID") || strings.Contains(cmd.Use, " ID")) && cmd.Name() != "action" && cmd.Name() != "mark"
-		if complete := arguments[top]; complete != nil && takesIDs && cmd.ValidArgsFunction == nil {
+		if complete := s.recordsOf(top); complete != nil && takesIDs && cmd.ValidArgsFunction == nil {
 			cmd.ValidArgsFunction = complete
 		}
 	})

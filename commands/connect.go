@@ -39,7 +39,8 @@ func (s *session) resolve() (*target, error) {
 		t.baseURL = t.profile.BaseURL
 	}
 	if t.baseURL == "" {
-		return nil, noTarget("no service is chosen")
+		return nil, withHint(failure(apiclient.KindUnauthenticated, "no service is chosen"),
+			"log in: fundesk auth login --profile NAME --base-url https://…; or try the demo: fundesk demo, or any command with --profile demo")
 	}
 	t.fromProfile = isSameURL(t.baseURL, t.profile.BaseURL)
 	if fromEnv == "" || isSameURL(t.baseURL, fromEnv) {
@@ -93,11 +94,6 @@ func (s *session) defaults() profile.Profile {
 		return profile.Profile{}
 	}
 	return t.profile
-}
-
-func noTarget(message string) error {
-	return withHint(failure(apiclient.KindUnauthenticated, "%s", message),
-		"log in: fundesk auth login --profile NAME --base-url https://…; or try the demo: fundesk demo, or any command with --profile demo")
 }
 
 // token finds the token of a target.

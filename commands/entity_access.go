@@ -17,7 +17,6 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/bulk"
-	"fundesk/completions"
 )
 
 func processedCommand(s *session) *cobra.Command {
@@ -254,14 +253,8 @@ func (s *session) completeEntity(cmd *cobra.Command, args []string, toComplete s
 	if len(args) == 0 {
 		return values(apitype.EntityNames)(cmd, args, toComplete)
 	}
-	switch apitype.EntityName(args[0]) {
-	case apitype.EntityPerson:
-		return s.records(completions.Source.Persons)(cmd, args[1:], toComplete)
-	case apitype.EntityCall:
-		return s.records(completions.Source.Calls)(cmd, args[1:], toComplete)
-	case apitype.EntityPledge:
-		return s.records(completions.Source.Pledges)(cmd, args[1:], toComplete)
-	default:
-		return nil, cobra.ShellCompDirectiveNoFileComp
+	if complete := s.recordsOf(args[0]); complete != nil {
+		return complete(cmd, args[1:], toComplete)
 	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
 }

@@ -344,11 +344,6 @@ func addRecord[T any, O apiclient.ListOptions](list *render.List[T], l lister[T,
 	return err
 }
 
-// keepIn notes the errors of records that could not be read.
-func keepIn(unread *[]error) func(error) {
-	return func(err error) { *unread = append(*unread, err) }
-}
-
 // unreadable is the error of a list of which some records could not be read; atEnd says that
 // it was read to its end all the same.
 func unreadable(unread []error, atEnd bool) error {

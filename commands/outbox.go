@@ -224,19 +224,12 @@ func sendOutcome(report outbox.Report) error {
 	case waiting && apiclient.KindOf(report.Err) == apiclient.KindInterrupted:
 		return withHint(failure(apiclient.KindInterrupted, "interrupted; %d wait", report.Waiting), "see: fundesk outbox list")
 	case report.Rejected > 0:
-		return withHint(failure(apiclient.KindPartial, "%d refused: %s", report.Rejected, errorText(report.RejectedErr)), "see: fundesk outbox list")
+		return withHint(failure(apiclient.KindPartial, "%d refused: %s", report.Rejected, report.RejectedErr), "see: fundesk outbox list")
 	case waiting:
 		return failure(apiclient.KindUnavailable, "%d wait: %s", report.Waiting, report.Err)
 	default:
 		return nil
 	}
-}
-
-func errorText(err error) string {
-	if err == nil {
-		return "see the outbox"
-	}
-	return err.Error()
 }
 
 func outboxDrop(s *session) *cobra.Command {

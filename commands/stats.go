@@ -214,7 +214,8 @@ func (n statsNoun[T, O]) run(s *session, cmd *cobra.Command, by []string) error 
 	}
 	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: defaultPageSize, Reuse: true}
 	var unread []error
-	for value, err := range apiclient.Readable(collectingSooner(n.of(client).All(cmd.Context(), options, walk)), keepIn(&unread)) {
+	keep := func(err error) { unread = append(unread, err) }
+	for value, err := range apiclient.Readable(collectingSooner(n.of(client).All(cmd.Context(), options, walk)), keep) {
 		if errors.Is(err, apiclient.ErrUnpaged) {
 			unread = append(unread, err)
 			break

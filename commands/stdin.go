@@ -83,7 +83,8 @@ func (s *session) ask(ctx context.Context, yes bool, question string) error {
 	if !s.canAsk() {
 		return withHint(usageError(question+": not confirmed, and there is nobody to ask"), "add --yes")
 	}
-	answer, err := s.answer(ctx, question+"? [y/N] ")
+	s.prompt(question + "? [y/N] ")
+	answer, err := s.line(ctx)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
@@ -172,13 +173,7 @@ func shownRecord[T any, O apiclient.ListOptions](ctx context.Context, of *apicli
 	return value
 }
 
-// answer asks for one line. The end of the input is io.EOF, with what stood before it.
-func (s *session) answer(ctx context.Context, prompt string) (string, error) {
-	s.prompt(prompt)
-	return s.line(ctx)
-}
-
-// line is one line of the input.
+// line is one line of the input. The end of the input is io.EOF, with what stood before it.
 func (s *session) line(ctx context.Context) (string, error) {
 	line, err := unlessInterrupted(ctx, func() (string, error) { return readLine(s.app.In) })
 	switch {

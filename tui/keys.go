@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -211,11 +210,9 @@ type keymap []*action
 
 // find is the action of a key in the first of the scopes that has it, nil for none.
 func (k keymap) find(name string, scopes []page.Scope) *action {
-	for _, s := range scopes {
-		for _, a := range k {
-			if a.scope == s && slices.Contains(a.Keys(), name) {
-				return a
-			}
+	for _, a := range k.in(scopes) {
+		if slices.Contains(a.Keys(), name) {
+			return a
 		}
 	}
 	return nil
@@ -244,22 +241,9 @@ func (k keymap) keyOf(id string) string {
 	return id
 }
 
-// footer are the actions of the scopes that the footer may show, with their number.
-func (k keymap) footer(scopes []page.Scope) iter.Seq2[int, *action] {
-	return func(yield func(int, *action) bool) {
-		n := 0
-		for _, s := range scopes {
-			for _, a := range k {
-				if a.scope != s || a.footer == "" || len(a.Keys()) == 0 {
-					continue
-				}
-				if !yield(n, a) {
-					return
-				}
-				n++
-			}
-		}
-	}
+// footer are the actions of the scopes that the footer may show.
+func (k keymap) footer(scopes []page.Scope) []*action {
+	return slices.DeleteFunc(k.in(scopes), func(a *action) bool { return a.footer == "" || len(a.Keys()) == 0 })
 }
 
 // loadKeymap reads the registry, changed by keys.toml where there is one: lines such

@@ -73,16 +73,6 @@ func normalizeField(v *Violations, pointer string, text **string, normalize norm
 	*text = &stored
 }
 
-// normalizePatch is normalizeField for a field of an update.
-func normalizePatch(v *Violations, pointer string, patch *Patch[string], normalize normalizer) {
-	normalizeField(v, pointer, &patch.value, normalize)
-}
-
-// patchText is optionalText for a field of an update.
-func patchText(v *Violations, pointer string, patch Patch[string], limit int) {
-	optionalText(v, pointer, patch.value, limit)
-}
-
 // requireUUID checks an identifier that must be there.
 func requireUUID(v *Violations, pointer string, id UUID) {
 	if id.IsZero() {

@@ -140,16 +140,17 @@ func (n Number) decimal() decimal {
 func (n Number) MarshalJSON() ([]byte, error) { return []byte(n.String()), nil }
 
 // UnmarshalJSON reads a JSON number; null leaves n unchanged.
-func (n *Number) UnmarshalJSON(data []byte) error {
+func (n *Number) UnmarshalJSON(data []byte) error { return unmarshalNumber(data, n, ParseNumber) }
+
+func unmarshalNumber[T any](data []byte, value *T, parse func(string) (T, error)) error {
 	if string(data) == "null" {
 		return nil
 	}
-	parsed, err := ParseNumber(string(data))
-	if err != nil {
-		return err
+	parsed, err := parse(string(data))
+	if err == nil {
+		*value = parsed
 	}
-	*n = parsed
-	return nil
+	return err
 }
 
 // Amount is an amount of money in Euros, exact. Whole cents are kept as such; any
@@ -211,17 +212,7 @@ func (a Amount) Fixed() string {
 func (a Amount) MarshalJSON() ([]byte, error) { return []byte(a.String()), nil }
 
 // UnmarshalJSON reads a JSON number; null leaves a unchanged.
-func (a *Amount) UnmarshalJSON(data []byte) error {
-	if string(data) == "null" {
-		return nil
-	}
-	parsed, err := ParseAmount(string(data))
-	if err != nil {
-		return err
-	}
-	*a = parsed
-	return nil
-}
+func (a *Amount) UnmarshalJSON(data []byte) error { return unmarshalNumber(data, a, ParseAmount) }
 
 // validate checks a donation amount at pointer.
 func (a Amount) validate(v *Violations, pointer string) {

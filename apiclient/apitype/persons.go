@@ -261,28 +261,28 @@ type MandatePatch struct {
 // stored. Whether a partial address is whole depends on the record it is merged into.
 func (r *UpdatePersonRequest) Validate(now time.Time) Violations {
 	var v Violations
-	patchText(&v, "/academicTitle", r.AcademicTitle, maxText)
+	optionalText(&v, "/academicTitle", r.AcademicTitle.value, maxText)
 	if day, ok := r.DateOfBirth.Value(); ok {
 		day.validate(&v, "/dateOfBirth", now)
 	}
-	normalizePatch(&v, "/socialSecurityNumber", &r.SocialSecurityNumber, checkSocialSecurityNumber)
+	normalizeField(&v, "/socialSecurityNumber", &r.SocialSecurityNumber.value, checkSocialSecurityNumber)
 	optionalEnum(&v, "/gender", r.Gender.value, Genders)
-	normalizePatch(&v, "/phoneNumber", &r.PhoneNumber, checkPhone)
-	normalizePatch(&v, "/mobilePhoneNumber", &r.MobilePhoneNumber, checkPhone)
-	normalizePatch(&v, "/email", &r.Email, checkEmail)
-	normalizePatch(&v, "/language", &r.Language, checkLanguage)
-	normalizePatch(&v, "/iban", &r.IBAN, checkIBAN)
+	normalizeField(&v, "/phoneNumber", &r.PhoneNumber.value, checkPhone)
+	normalizeField(&v, "/mobilePhoneNumber", &r.MobilePhoneNumber.value, checkPhone)
+	normalizeField(&v, "/email", &r.Email.value, checkEmail)
+	normalizeField(&v, "/language", &r.Language.value, checkLanguage)
+	normalizeField(&v, "/iban", &r.IBAN.value, checkIBAN)
 	if n := r.Name.value; n != nil {
-		patchText(&v, "/name/initials", n.Initials, maxText)
-		patchText(&v, "/name/firstName", n.FirstName, maxText)
-		patchText(&v, "/name/lastNamePrefix", n.LastNamePrefix, maxText)
-		patchText(&v, "/name/lastName", n.LastName, maxText)
+		optionalText(&v, "/name/initials", n.Initials.value, maxText)
+		optionalText(&v, "/name/firstName", n.FirstName.value, maxText)
+		optionalText(&v, "/name/lastNamePrefix", n.LastNamePrefix.value, maxText)
+		optionalText(&v, "/name/lastName", n.LastName.value, maxText)
 	}
 	if a := r.Address.value; a != nil {
 		a.validate(&v)
 	}
 	if m := r.Mandate.value; m != nil {
-		patchText(&v, "/mandate/id", m.ID, maxText)
+		optionalText(&v, "/mandate/id", m.ID.value, maxText)
 		if m.CreatedAt.IsClear() {
 			v.Add("/mandate/createdAt", "cannot be cleared alone; clear the mandate")
 		}
@@ -305,10 +305,10 @@ func (a *AddressPatch) validate(v *Violations) {
 		if part.patch.IsClear() {
 			v.Add("/address/"+part.name, "cannot be cleared alone; clear the address")
 		}
-		patchText(v, "/address/"+part.name, part.patch, maxAddress)
+		optionalText(v, "/address/"+part.name, part.patch.value, maxAddress)
 	}
-	patchText(v, "/address/houseNumberExtension", a.HouseNumberExtension, maxAddress)
+	optionalText(v, "/address/houseNumberExtension", a.HouseNumberExtension.value, maxAddress)
 	if a.Country.value != nil && *a.Country.value != "" {
-		normalizePatch(v, "/address/country", &a.Country, checkCountry)
+		normalizeField(v, "/address/country", &a.Country.value, checkCountry)
 	}
 }

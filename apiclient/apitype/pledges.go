@@ -309,7 +309,7 @@ type UpdatePledgeRequest struct {
 // the end lies before the start, depends on the stored record: see ValidateFor.
 func (r *UpdatePledgeRequest) Validate() Violations {
 	var v Violations
-	patchText(&v, "/recruitingLocationLabel", r.RecruitingLocationLabel, maxText)
+	optionalText(&v, "/recruitingLocationLabel", r.RecruitingLocationLabel.value, maxText)
 	optionalEnum(&v, "/donationInterval", r.DonationInterval.value, DonationIntervals)
 	if amount, ok := r.DonationAmount.Value(); ok {
 		amount.validate(&v, "/donationAmount")

@@ -32,7 +32,7 @@ type leases struct {
 	request apitype.UUID
 	none    bool // The last take brought nothing.
 	user    apitype.UUID
-	polls   int
+	polls   int // One request each time, in turn for what has changed, the calls and the counts.
 	// nextDueAt is when the next callback is due, as the last take had it; nil: none, or it was.
 	nextDueAt *apitype.Time
 
@@ -106,7 +106,6 @@ func (d *Day) onDiscovered(found discovered, err error) {
 	d.leases.asked, d.leases.usable = true, found.has
 	d.leases.held = append(d.leases.held, found.adopted...)
 	if found.has {
-		d.readQueue()
 		d.readQueue()
 		d.readCodes()
 	} else {

@@ -22,7 +22,6 @@ func (d *Day) Narrow(filter apitype.QueueFilter) []Event {
 	d.leases.none, d.leases.upcoming, d.NoneLeft = false, nil, false
 	if d.leases.usable {
 		d.readQueue()
-		d.readQueue()
 	}
 	d.serve()
 	return d.take()

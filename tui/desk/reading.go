@@ -243,11 +243,15 @@ func (d *Day) Poll() []Event {
 	}
 	if d.leases.usable {
 		d.tend()
-		if d.leases.polls%3 != 2 {
-			d.readQueue()
+		d.leases.polls++
+		switch d.leases.polls % 3 {
+		case 2:
+			d.readUpcoming()
+			return d.take()
+		case 0:
+			d.readState()
 			return d.take()
 		}
-		d.leases.polls = 0 // Now for the changes.
 	}
 	if !d.queue.walking || d.queue.ended {
 		d.readChanges()

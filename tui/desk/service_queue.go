@@ -66,22 +66,27 @@ func (d *Day) upcoming(limit int) []Candidate {
 	return next[:min(len(next), limit)]
 }
 
-// readQueue asks for the queue as the service has it: one request each time, in turn for the
-// calls, the counts and what has changed.
+// readQueue asks for the queue as the service has it.
 func (d *Day) readQueue() {
-	d.leases.polls++
-	options := apitype.QueueOptions{QueueFilter: d.Filter, UserUUID: new(d.user())}
-	if d.leases.polls%2 == 1 {
-		do(&d.events, func(ctx context.Context) ([]Candidate, error) {
-			page, err := d.Client.Queue.Calls.List(ctx, apitype.QueueCallListOptions{QueueOptions: options, First: new(queueShown)})
-			return apiclient.Rows(page, func(call apitype.Call) Candidate { return newListed(call).Candidate }), err
-		}, (*Day).onUpcoming)
-		return
-	}
-	d.readState(options)
+	d.readUpcoming()
+	d.readState()
 }
 
-func (d *Day) readState(options apitype.QueueOptions) {
+// queueOptions are whose queue it is.
+func (d *Day) queueOptions() apitype.QueueOptions {
+	return apitype.QueueOptions{QueueFilter: d.Filter, UserUUID: new(d.user())}
+}
+
+func (d *Day) readUpcoming() {
+	options := apitype.QueueCallListOptions{QueueOptions: d.queueOptions(), First: new(queueShown)}
+	do(&d.events, func(ctx context.Context) ([]Candidate, error) {
+		page, err := d.Client.Queue.Calls.List(ctx, options)
+		return apiclient.Rows(page, func(call apitype.Call) Candidate { return newListed(call).Candidate }), err
+	}, (*Day).onUpcoming)
+}
+
+func (d *Day) readState() {
+	options := d.queueOptions()
 	do(&d.events, func(ctx context.Context) (apitype.QueueState, error) {
 		return apiclient.Decoded(d.Client.Queue.State(ctx, options))
 	}, (*Day).onState)
@@ -93,7 +98,7 @@ func (d *Day) Tick() []Event {
 	d.Release()
 	if next := d.leases.nextDueAt; next != nil && !next.After(d.Now().Add(-d.Client.Behind())) {
 		d.leases.nextDueAt = nil
-		d.readState(apitype.QueueOptions{QueueFilter: d.Filter, UserUUID: new(d.user())})
+		d.readState()
 	}
 	return d.take()
 }

@@ -112,13 +112,7 @@ func (d *Desk) formLines(width, notes int) []string {
 	lines := []string{s.Dim(strings.Repeat(s.line, max(width, 0)))}
 	lines = append(lines, d.labelled(ActResult, "result", choosing, d.legend(width-formLabel, choosing))...)
 	lines = append(lines, d.labelled(ActRating, "rating", isRated, []string{d.ratingLine(rating)})...)
-	for i, line := range d.notes.Lines(width-formLabel, notes, d.writing, s.cursor) {
-		label := strings.Repeat(" ", formLabel)
-		if i == 0 {
-			label = d.label(ActNotes, "notes", d.writing)
-		}
-		lines = append(lines, label+line)
-	}
+	lines = append(lines, d.labelled(ActNotes, "notes", d.writing, d.notes.Lines(width-formLabel, notes, d.writing, s.cursor))...)
 	return append(lines, widget.Fit(d.willSend(width), width))
 }
 
