@@ -187,14 +187,7 @@ func walkCommands(cmd *cobra.Command, visit func(*cobra.Command)) {
 
 // outboxEntries completes with what waits in the outbox.
 func (s *session) outboxEntries(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	box, err := s.anyOutbox()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	entries, _, err := box.List()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
+	entries, _, _ := s.allEntries() // What cannot be read is not offered.
 	lines := make([]string, len(entries))
 	for i, entry := range entries {
 		lines[i] = entry.ID + "\t" + entry.Op + ", " + string(entry.State)

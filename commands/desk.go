@@ -18,38 +18,32 @@ import (
 	"fundesk/tui/desk"
 )
 
-// deskOptions are what both faces of the desk are made with.
-func (s *session) deskOptions(ctx context.Context) (desk.Options, error) {
-	o := desk.Options{ConfigDir: s.configDir(), Locale: s.locale(), Now: s.app.Now, Omitted: s.omitted.read}
-	var err error
+// deskOptions are what both faces of the desk are made with, and their target.
+func (s *session) deskOptions(ctx context.Context) (o desk.Options, t *target, err error) {
+	o = desk.Options{ConfigDir: s.configDir(), Locale: s.locale(), Now: s.app.Now, Omitted: s.omitted.read}
 	if o.Client, err = s.connect(ctx); err != nil {
-		return o, err
+		return o, nil, err
 	}
 	// First: what cannot be kept must not be asked for.
 	if o.Outbox, err = s.outbox(ctx); err != nil {
-		return o, err
+		return o, nil, err
 	}
-	t, err := s.resolve()
-	if err != nil {
-		return o, err
+	if t, err = s.resolve(); err != nil {
+		return o, nil, err
 	}
 	if o.StateFile, err = s.deskState(t); err != nil {
-		return o, err
+		return o, t, err
 	}
-	if err := s.deskSettings(t, &o); err != nil {
-		return o, err
+	if err = s.deskSettings(t, &o); err == nil {
+		err = s.agent(&o.Agent)
 	}
-	return o, s.agent(&o.Agent)
+	return o, t, err
 }
 
 // lineDesk works calls without a drawn screen. Every change goes through the outbox and
 // is held for a few seconds, as on the screen.
 func (s *session) lineDesk(ctx context.Context) error {
-	options, err := s.deskOptions(ctx)
-	if err != nil {
-		return err
-	}
-	t, err := s.resolve()
+	options, t, err := s.deskOptions(ctx)
 	if err == nil {
 		err = s.inProfile(t, hiddenActions(t.profile))
 	}

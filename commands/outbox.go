@@ -51,6 +51,19 @@ func (s *session) anyOutbox() (*outbox.Outbox, error) {
 	return s.openOutbox(outbox.Options{Now: s.app.Now})
 }
 
+// allEntries are those of every service and account.
+func (s *session) allEntries() ([]outbox.Entry, []outbox.Damaged, error) {
+	box, err := s.anyOutbox()
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, damaged, err := box.List()
+	if err != nil {
+		err = failure(apiclient.KindFailure, "list the outbox: %s", err)
+	}
+	return entries, damaged, err
+}
+
 func (s *session) openOutbox(o outbox.Options) (*outbox.Outbox, error) {
 	dir, err := s.stateDir()
 	if err != nil {
@@ -89,13 +102,9 @@ func outboxList(s *session) *cobra.Command {
 			"until they are sent or dropped.",
 		Example: "  fundesk outbox list\n  fundesk outbox list -o json --jq '.[] | select(.state == \"rejected\") | .id'",
 		RunE: func(_ *cobra.Command, _ []string) error {
-			box, err := s.anyOutbox()
+			entries, damaged, err := s.allEntries()
 			if err != nil {
 				return err
-			}
-			entries, damaged, err := box.List()
-			if err != nil {
-				return failure(apiclient.KindFailure, "list the outbox: %s", err)
 			}
 			shown := make([]render.Entry, len(entries))
 			for i, entry := range entries {
@@ -200,16 +209,9 @@ func outboxSend(s *session) *cobra.Command {
 
 // othersWait is how many changes lie beside those of this service and account.
 func (s *session) othersWait(own *outbox.Outbox) int {
-	box, err := s.anyOutbox()
-	if err != nil {
-		return 0
-	}
-	all, _, err := box.List()
-	if err != nil {
-		return 0
-	}
-	mine, _, err := own.List()
-	if err != nil {
+	all, _, err := s.allEntries()
+	mine, _, failed := own.List()
+	if err != nil || failed != nil {
 		return 0
 	}
 	return len(all) - len(mine)

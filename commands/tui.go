@@ -71,11 +71,7 @@ func (s *session) runTUI(cmd *cobra.Command, page string, ascii bool) error {
 
 // screenOptions are those of the terminal interface on the chosen service.
 func (s *session) screenOptions(ctx context.Context, page string, ascii bool) (tui.Options, error) {
-	options, err := s.deskOptions(ctx)
-	if err != nil {
-		return tui.Options{}, err
-	}
-	t, err := s.resolve()
+	options, t, err := s.deskOptions(ctx)
 	if err != nil {
 		return tui.Options{}, err
 	}
