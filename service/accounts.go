@@ -118,15 +118,8 @@ func (s *Service) AddAccount(ctx context.Context, a Account) (Account, error) {
 // is revoked stays so.
 func (s *Service) SetAccount(ctx context.Context, id apitype.UUID, set func(*Account) error) (account Account, err error) {
 	err = s.update(ctx, "change the account", func(tx Tx) error {
-		account, err = tx.Account(id)
-		if errors.Is(err, ErrNoRow) {
-			return &Error{Kind: NotFound, Detail: "there is no account " + id.String()}
-		}
-		if err != nil {
+		if account, err = activeAccount(tx, id); err != nil {
 			return err
-		}
-		if account.RevokedAt != nil {
-			return &Error{Kind: Invalid, Detail: "the account " + id.String() + " is revoked"}
 		}
 		before := account
 		if err := set(&account); err != nil {
@@ -139,6 +132,15 @@ func (s *Service) SetAccount(ctx context.Context, id apitype.UUID, set func(*Acc
 		return errors.Join(tx.UpdateAccount(account), tx.Audit(line))
 	})
 	return account, err
+}
+
+// activeAccount is an account that is not revoked.
+func activeAccount(tx Tx, id apitype.UUID) (Account, error) {
+	account, err := tx.Account(id)
+	if err == nil && account.RevokedAt != nil {
+		err = &Error{Kind: Invalid, Detail: "the account " + id.String() + " is revoked"}
+	}
+	return account, orUnknown(err, "account", id)
 }
 
 // maxSource is how long the name of an external source may be, in characters: marks are found by it.
@@ -211,12 +213,8 @@ func (a Account) check() error {
 }
 
 // Accounts are all accounts, the oldest first.
-func (s *Service) Accounts(ctx context.Context) (accounts []Account, err error) {
-	err = s.view(ctx, "list the accounts", func(r Reader) error {
-		accounts, err = r.Accounts()
-		return err
-	})
-	return accounts, err
+func (s *Service) Accounts(ctx context.Context) ([]Account, error) {
+	return viewed(ctx, s, "list the accounts", Reader.Accounts)
 }
 
 // RevokeAccount ends an account; its tokens are refused from the next request on, in
@@ -224,11 +222,8 @@ func (s *Service) Accounts(ctx context.Context) (accounts []Account, err error) 
 func (s *Service) RevokeAccount(ctx context.Context, id apitype.UUID) (account Account, err error) {
 	err = s.update(ctx, "revoke the account", func(tx Tx) error {
 		account, err = tx.Account(id)
-		if errors.Is(err, ErrNoRow) {
-			return &Error{Kind: NotFound, Detail: "there is no account " + id.String()}
-		}
 		if err != nil || account.RevokedAt != nil {
-			return err
+			return orUnknown(err, "account", id)
 		}
 		account.RevokedAt = new(s.present())
 		line := AuditLine{At: *account.RevokedAt, Operation: AuditAccountRevoke, Record: &id, Fields: "revokedAt"}

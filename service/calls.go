@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -18,51 +19,36 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 	if err := errors.Join(c.Require(CallsRead), parts.allowed(c)); err != nil {
 		return Answer{}, err
 	}
-	cursors := s.cursors(callCursor)
-	w, err := cursors.window(o.Paging)
-	if err != nil {
-		return Answer{}, err
-	}
 	filter, ok := callFilter(c, o, parts)
-	if !ok { // Spec gap: L8
-		return Answer{JSON: envelope(cursors, pageOf[CallRow]{}, callPosition, 0, nil)}, nil
-	}
 	var transactions map[int64][]TransactionRow
-	var more func(r Reader, rows []CallRow) error
+	viewer := s.viewer(c)
+	l := listing[CallRow]{
+		what: "list calls", kind: callCursor, paging: o.Paging, isEmpty: !ok, // Spec gap: L8
+		rows: func(r Reader, part Range) ([]CallRow, error) { return r.Calls(filter, part) },
+		any:  func(r Reader, part Range) (bool, error) { return r.AnyCall(filter, part) },
+		size: func(row CallRow) int {
+			if row.PledgeRow == nil {
+				return row.Size()
+			}
+			return row.Size() + len(c.BaseURL) + 2*sizeOf(transactions[row.PledgeRow.Number])
+		},
+		node:    func(dst []byte, row CallRow) []byte { return viewer.appendCallNode(dst, row, parts, transactions) },
+		filters: o.Query,
+	}
 	if parts.transactions {
-		more = func(r Reader, rows []CallRow) (err error) {
+		l.more = func(r Reader, rows []CallRow) (err error) {
 			transactions, err = transactionsOf(r, rows, func(row CallRow) *PledgeRow { return row.PledgeRow },
 				func(CallRow) bool { return c.May(PersonsRead) }) // Who may see the call may see its person.
 			return err
 		}
 	}
-	page, err := readPage(ctx, s, "list calls", w, func(r Reader) list[CallRow] {
-		return list[CallRow]{
-			rows:     func(part Range) ([]CallRow, error) { return r.Calls(filter, part) },
-			any:      func(part Range) (bool, error) { return r.AnyCall(filter, part) },
-			position: callPosition,
-		}
-	}, more)
-	if err != nil {
-		return Answer{}, err
-	}
-	size := page.cut(w.backward, func(row CallRow) int {
-		if row.PledgeRow == nil {
-			return row.Size()
-		}
-		return row.Size() + len(c.BaseURL) + 2*sizeOf(transactions[row.PledgeRow.Number])
-	})
 	if parts.person {
-		if err := s.noteRead(ctx, c.listed(AuditCallList, o.Query(), len(page.rows), s.present())); err != nil {
-			return Answer{}, err
-		}
+		l.note = AuditCallList
 	}
-	viewer := s.viewer(c)
-	node := func(dst []byte, row CallRow) []byte { return viewer.appendCallNode(dst, row, parts, transactions) }
-	return Answer{JSON: envelope(cursors, page, callPosition, size, node)}, nil
+	return answerList(ctx, s, c, l)
 }
 
-func callPosition(c CallRow) Position { return Position{At: c.RequestedAt, UUID: c.UUID} }
+func (c CallRow) position() Position { return Position{At: c.RequestedAt, UUID: c.UUID} }
 
 // callFilter puts the options into the caller's scope; ok is false when no call can
 // pass.
@@ -109,10 +95,7 @@ func (s *Service) GetCall(ctx context.Context, c Caller, id apitype.UUID) (answe
 // visibleCall is a call that the caller may see, through its person. Spec gap: A3.
 func visibleCall(r Reader, c Caller, id apitype.UUID) (CallRow, error) {
 	row, err := r.Call(id, c.Scope)
-	if errors.Is(err, ErrNoRow) {
-		return CallRow{}, notFound("call")
-	}
-	return row, err
+	return row, orNotFound(err, "call")
 }
 
 // changeableCall is a call that the caller may see, and that can be changed. Spec gap: S60.
@@ -153,13 +136,10 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 		if err := row.write(call); err != nil {
 			return err
 		}
-		if err = tx.InsertCall(row); errors.Is(err, ErrExists) {
-			return taken("call")
+		if err := tx.InsertCall(row); err != nil {
+			return orTaken(err, "call")
 		}
-		if err == nil {
-			err = enqueue(tx, row, call, person, now)
-		}
-		if err != nil {
+		if err := enqueue(tx, row, call, person, now); err != nil {
 			return err
 		}
 		return recordAudited(tx, c.audited(AuditCallCreate, id, now).of(call.PersonUUID).by(request.RequestedByUserUUID), nil, row.Doc)
@@ -286,10 +266,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 // AddAttempt records that the person was rung.
 // PUT /api/v1/calls/{uuid}/actions/add-attempt (interface: Calls)
 func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.AddAttemptRequest) (Answer, error) {
-	if err := c.Require(CallsAttempt); err != nil {
-		return Answer{}, err
-	}
-	if err := invalid(request.Validate()); err != nil {
+	if err := cmp.Or(c.Require(CallsAttempt), invalid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
 	now := s.present()
@@ -308,26 +285,17 @@ func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m M
 // CompleteCall marks a call as completed.
 // PUT /api/v1/calls/{uuid}/actions/complete (interface: Calls)
 func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.CompleteCallRequest) (Answer, error) {
-	if err := c.Require(CallsComplete); err != nil {
-		return Answer{}, err
-	}
-	if err := invalid(request.Validate()); err != nil {
+	if err := cmp.Or(c.Require(CallsComplete), invalid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
 	now := s.present()
 	line := c.audited(AuditCallComplete, id, now).by(request.UserUUID)
 	return s.changeCall(ctx, c, line, m, func(_ Tx, row *CallRow, call *apitype.Call) (bool, error) {
 		changed, err := moveCall(call, row.External, completion(request), now)
-		if err != nil || !changed {
-			return false, err
+		if err == nil && changed {
+			err = revise("call", &row.Private, func(private *callPrivate) { private.CompletedBy = request.UserUUID })
 		}
-		var private callPrivate
-		if err := decode("call", row.Private, &private); err != nil {
-			return false, err
-		}
-		private.CompletedBy = request.UserUUID
-		row.Private, err = encode("call", private)
-		return true, err
+		return changed, err
 	}, func(tx Tx, row CallRow, call apitype.Call) error { return ended(tx, row, call, request.UserUUID, now) })
 }
 

@@ -27,6 +27,17 @@ func decode(what string, doc []byte, value any) error {
 	return nil
 }
 
+// revise changes what a document says.
+func revise[T any](what string, doc *[]byte, change func(*T)) error {
+	var value T
+	err := decode(what, *doc, &value)
+	if err == nil {
+		change(&value)
+		*doc, err = encode(what, value)
+	}
+	return err
+}
+
 // open appends a document without its last brace, so that members can follow.
 func open(dst, doc []byte) []byte { return append(dst, doc[:len(doc)-1]...) }
 

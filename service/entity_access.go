@@ -81,11 +81,8 @@ func visibleEntity(r Reader, c Caller, entry apitype.ProcessedEntry) (person *ap
 		return about.PersonUUID, err
 	default:
 		row, err := r.Transaction(entry.EntityUUID, c.Scope)
-		if errors.Is(err, ErrNoRow) {
-			return nil, notFound(string(apitype.EntityTransaction))
-		}
 		if err != nil {
-			return nil, err
+			return nil, orNotFound(err, string(apitype.EntityTransaction))
 		}
 		err = decode("transaction", row.Doc, &about)
 		return about.PersonUUID, err

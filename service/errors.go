@@ -63,9 +63,33 @@ func notFound(kind string) error {
 	return &Error{Kind: NotFound, Detail: "there is no such " + kind}
 }
 
+// orNotFound is err, and notFound where the store has no such row.
+func orNotFound(err error, kind string) error {
+	if errors.Is(err, ErrNoRow) {
+		return notFound(kind)
+	}
+	return err
+}
+
+// orUnknown is likewise for an operator, who is told of the identifier.
+func orUnknown(err error, kind string, id apitype.UUID) error {
+	if errors.Is(err, ErrNoRow) {
+		return &Error{Kind: NotFound, Detail: "there is no " + kind + " " + id.String()}
+	}
+	return err
+}
+
 // conflict is a refusal by the record's state.
 func conflict(format string, args ...any) error {
 	return &Error{Kind: Conflict, Detail: fmt.Sprintf(format, args...)}
+}
+
+// orTaken is err, and the refusal of a creation where the store has such a row already.
+func orTaken(err error, kind string) error {
+	if !errors.Is(err, ErrExists) {
+		return err
+	}
+	return taken(kind)
 }
 
 // taken is the refusal of a creation whose uuid was saved before.

@@ -82,13 +82,7 @@ func (s *Service) issue(ctx context.Context, id apitype.UUID, ttl time.Duration,
 	}
 	issued.IssuedAt, issued.ExpiresAt = apitype.NewTime(now), &expires
 	err = s.update(ctx, "issue the token", func(tx Tx) error {
-		account, err := tx.Account(id)
-		switch {
-		case errors.Is(err, ErrNoRow):
-			return &Error{Kind: NotFound, Detail: "there is no account " + id.String()}
-		case err == nil && account.RevokedAt != nil:
-			return &Error{Kind: Invalid, Detail: "the account " + id.String() + " is revoked"}
-		case err != nil:
+		if _, err := activeAccount(tx, id); err != nil {
 			return err
 		}
 		return errors.Join(tx.InsertToken(issued), change(tx, issued))
@@ -163,10 +157,6 @@ func (s *Service) OwnToken(ctx context.Context, name string, ttl time.Duration) 
 }
 
 // Tokens are what is kept of all tokens, those of an account together, the oldest first.
-func (s *Service) Tokens(ctx context.Context) (tokens []IssuedToken, err error) {
-	err = s.view(ctx, "list the tokens", func(r Reader) error {
-		tokens, err = r.Tokens(nil)
-		return err
-	})
-	return tokens, err
+func (s *Service) Tokens(ctx context.Context) ([]IssuedToken, error) {
+	return viewed(ctx, s, "list the tokens", func(r Reader) ([]IssuedToken, error) { return r.Tokens(nil) })
 }

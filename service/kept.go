@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -98,28 +97,21 @@ func (s *Service) ExportPersonFor(ctx context.Context, c Caller, id apitype.UUID
 
 func (s *Service) exportPerson(ctx context.Context, line AuditLine, c *Caller) (export Export, err error) {
 	id := *line.Record
-	var kept Kept
 	err = s.update(ctx, "note the export", func(tx Tx) (err error) {
 		if c != nil {
 			_, err = visiblePerson(tx, *c, id)
 		} else {
 			_, err = tx.Kept(id)
 		}
-		if errors.Is(err, ErrNoRow) {
-			return noPerson(id)
-		}
 		if err != nil {
-			return err
+			return orUnknown(err, "person", id)
 		}
 		return tx.Audit(line.of(id))
 	})
 	if err != nil {
 		return export, err
 	}
-	err = s.view(ctx, "export the person", func(r Reader) (err error) {
-		kept, err = r.Kept(id)
-		return err
-	})
+	kept, err := viewed(ctx, s, "export the person", func(r Reader) (Kept, error) { return r.Kept(id) })
 	if err != nil {
 		return export, err
 	}
@@ -132,10 +124,6 @@ func (s *Service) exportPerson(ctx context.Context, line AuditLine, c *Caller) (
 		return nil
 	})
 	return export, err
-}
-
-func noPerson(id apitype.UUID) error {
-	return &Error{Kind: NotFound, Detail: "there is no person " + id.String()}
 }
 
 // export puts rows into the form in which they are handed out: documents with what answers

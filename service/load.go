@@ -91,28 +91,25 @@ type LoadRecord struct {
 // DecodeLoadRecord reads one line of a load. Fields that nobody knows are refused.
 func DecodeLoadRecord(line []byte) (record LoadRecord, err error) {
 	record.Kind = kindOf(line)
-	switch record.Kind {
-	case LoadOrganization:
-		record.Data, err = decodeLoaded[LoadedOrganization](line)
-	case LoadUser:
-		record.Data, err = decodeLoaded[LoadedUser](line)
-	case LoadFocusArea:
-		record.Data, err = decodeLoaded[LoadedFocusArea](line)
-	case LoadPerson:
-		record.Data, err = decodeLoaded[LoadedPerson](line)
-	case LoadPledge:
-		record.Data, err = decodeLoaded[LoadedPledge](line)
-	case LoadCall:
-		record.Data, err = decodeLoaded[LoadedCall](line)
-	case LoadTransaction:
-		record.Data, err = decodeLoaded[LoadedTransaction](line)
-	default:
-		if v := DecodeStrict(line, &loadLine[jsontext.Value]{}); len(v) > 0 {
-			return record, v
-		}
-		err = errors.New("kind must be one of organization, user, focusArea, person, pledge, call, transaction")
+	if decode, known := loadDecoders[record.Kind]; known {
+		record.Data, err = decode(line)
+		return record, err
 	}
-	return record, err
+	if v := DecodeStrict(line, &loadLine[jsontext.Value]{}); len(v) > 0 {
+		return record, v
+	}
+	return record, errors.New("kind must be one of " + joined(LoadKinds))
+}
+
+// loadDecoders read the data of each kind.
+var loadDecoders = map[LoadKind]func(line []byte) (any, error){
+	LoadOrganization: decodeLoaded[LoadedOrganization],
+	LoadUser:         decodeLoaded[LoadedUser],
+	LoadFocusArea:    decodeLoaded[LoadedFocusArea],
+	LoadPerson:       decodeLoaded[LoadedPerson],
+	LoadPledge:       decodeLoaded[LoadedPledge],
+	LoadCall:         decodeLoaded[LoadedCall],
+	LoadTransaction:  decodeLoaded[LoadedTransaction],
 }
 
 // kindOf is what a line says of its kind, empty when it does not. It is looked at first, so

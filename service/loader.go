@@ -116,11 +116,10 @@ func (l *loader) namedFocusArea(id apitype.UUID) (FocusArea, error) {
 	if area, ok := l.focusAreas[id]; ok {
 		return area, nil
 	}
-	tx, err := l.store()
-	if err != nil {
+	if err := l.saved(); err != nil {
 		return FocusArea{}, err
 	}
-	area, err := tx.FocusArea(id)
+	area, err := l.tx.FocusArea(id)
 	if err == nil {
 		l.focusAreas[id] = area
 	}
@@ -174,9 +173,6 @@ func (l *loader) saved() error {
 	return l.failed
 }
 
-// store is the transaction when it has nothing to do.
-func (l *loader) store() (Tx, error) { return l.tx, l.saved() }
-
 // save checks the records that wait, and sends those of the batch before on their way.
 // The first record that is refused ends it.
 func (l *loader) save() error {
@@ -203,15 +199,15 @@ func (l *loader) save() error {
 
 // insertRows saves the rows of a batch, which came from some lines.
 func insertRows(tx Tx, rows Rows, lines map[Taken]int, now apitype.Time) error {
-	taken, err := tx.InsertRows(rows)
+	there, err := tx.InsertRows(rows)
 	if err != nil {
 		return err
 	}
-	if len(taken) == 0 {
+	if len(there) == 0 {
 		return lookAtLoaded(tx, rows.Queue, now)
 	}
-	first := slices.MinFunc(taken, func(a, b Taken) int { return cmp.Compare(lines[a], lines[b]) })
-	return atLine(lines[first], alreadyThere(first.Kind))
+	first := slices.MinFunc(there, func(a, b Taken) int { return cmp.Compare(lines[a], lines[b]) })
+	return atLine(lines[first], taken(string(first.Kind)))
 }
 
 // atLine says where the record came from that was refused.
@@ -221,9 +217,6 @@ func atLine(line int, err error) error {
 	}
 	return fmt.Errorf("line %d: %w", line, err)
 }
-
-// alreadyThere refuses a record whose uuid was saved before.
-func alreadyThere(kind LoadKind) error { return taken(string(kind)) }
 
 // lookUp reads what the records of a batch name and neither they nor those of the batch
 // before hold: the owners of persons, the persons of pledges, and what the queue knows of
@@ -307,7 +300,6 @@ func name(records map[apitype.UUID]bool, id apitype.UUID) {
 
 // check checks one record, and makes its row.
 func (l *loader) check(record LoadRecord) error {
-	row := Taken{Kind: record.Kind}
 	var err error
 	switch data := record.Data.(type) {
 	case LoadedOrganization:
@@ -317,32 +309,26 @@ func (l *loader) check(record LoadRecord) error {
 	case LoadedFocusArea:
 		err = l.focusArea(data)
 	case LoadedPerson:
-		row.UUID = data.UUID
-		err = l.once(row, record.Line, func() error { return l.person(data) })
+		err = l.once(record, data.UUID, func() error { return l.person(data) })
 	case LoadedPledge:
-		row.UUID = data.UUID
-		err = l.once(row, record.Line, func() error { return l.pledge(data) })
+		err = l.once(record, data.UUID, func() error { return l.pledge(data) })
 	case LoadedCall:
-		row.UUID = data.UUID
-		err = l.once(row, record.Line, func() error { return l.call(data) })
+		err = l.once(record, data.UUID, func() error { return l.call(data) })
 	case LoadedTransaction:
-		row.UUID = data.UUID
-		err = l.once(row, record.Line, func() error { return l.transaction(data) })
+		err = l.once(record, data.UUID, func() error { return l.transaction(data) })
 	default:
 		err = fmt.Errorf("data of type %T is not loaded", record.Data)
 	}
-	if errors.Is(err, ErrExists) {
-		return alreadyThere(record.Kind)
-	}
-	return err
+	return orTaken(err, string(record.Kind))
 }
 
 // once makes a row whose uuid no earlier one of the batch has.
-func (l *loader) once(row Taken, line int, save func() error) error {
+func (l *loader) once(record LoadRecord, id apitype.UUID, save func() error) error {
+	row := Taken{record.Kind, id}
 	if _, twice := l.lines[row]; twice {
 		return ErrExists
 	}
-	l.lines[row] = line
+	l.lines[row] = record.Line
 	return save()
 }
 
@@ -358,14 +344,10 @@ func refused(pointer, message string) error {
 }
 
 func (l *loader) user(u LoadedUser) error {
-	if err := required(u.UUID); err != nil {
+	if err := cmp.Or(required(u.UUID), l.saved()); err != nil {
 		return err
 	}
-	tx, err := l.store()
-	if err != nil {
-		return err
-	}
-	return tx.InsertUser(u)
+	return l.tx.InsertUser(u)
 }
 
 func (l *loader) organization(o LoadedOrganization) error {
@@ -377,14 +359,10 @@ func (l *loader) organization(o LoadedOrganization) error {
 		}
 		organization.CoolingOff = d
 	}
-	if err := errors.Join(required(o.UUID), organization.check()); err != nil {
+	if err := cmp.Or(errors.Join(required(o.UUID), organization.check()), l.saved()); err != nil {
 		return err
 	}
-	tx, err := l.store()
-	if err != nil {
-		return err
-	}
-	return tx.InsertOrganization(organization)
+	return l.tx.InsertOrganization(organization)
 }
 
 // known is an organization that a record names.
@@ -392,11 +370,10 @@ func (l *loader) known(pointer string, id apitype.UUID) (Organization, error) {
 	if o, ok := l.organizations[id]; ok {
 		return o, nil
 	}
-	tx, err := l.store()
-	if err != nil {
+	if err := l.saved(); err != nil {
 		return Organization{}, err
 	}
-	o, err := tx.Organization(id)
+	o, err := l.tx.Organization(id)
 	if errors.Is(err, ErrNoRow) {
 		return o, refused(pointer, "names no organization")
 	}
@@ -410,12 +387,8 @@ func (l *loader) focusArea(a LoadedFocusArea) error {
 	if _, err := l.known("/organizationUuid", a.OrganizationUUID); err != nil {
 		return err
 	}
-	if err := required(a.UUID); err != nil {
+	if err := cmp.Or(required(a.UUID), l.saved()); err != nil {
 		return err
 	}
-	tx, err := l.store()
-	if err != nil {
-		return err
-	}
-	return tx.InsertFocusArea(FocusArea{FocusArea: a.FocusArea, Organization: a.OrganizationUUID})
+	return l.tx.InsertFocusArea(FocusArea{FocusArea: a.FocusArea, Organization: a.OrganizationUUID})
 }

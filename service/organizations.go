@@ -19,10 +19,8 @@ func (s *Service) AddOrganization(ctx context.Context, o Organization) (Organiza
 		return Organization{}, err
 	}
 	return o, s.update(ctx, "add the organization", func(tx Tx) error {
-		if err := tx.InsertOrganization(o); errors.Is(err, ErrExists) {
-			return taken("organization")
-		} else if err != nil {
-			return err
+		if err := tx.InsertOrganization(o); err != nil {
+			return orTaken(err, "organization")
 		}
 		return tx.Audit(AuditLine{
 			At: s.present(), Operation: AuditOrganizationAdd, Record: &o.UUID,
@@ -40,11 +38,8 @@ func (s *Service) SetOrganization(ctx context.Context, id apitype.UUID, set func
 	}
 	// Shared: the attempts that were recorded while it waited for the organization are seen.
 	err = described("change the organization", s.store.UpdateShared(ctx, func(tx Tx) error {
-		if o, err = tx.OrganizationToSet(id); errors.Is(err, ErrNoRow) {
-			return &Error{Kind: NotFound, Detail: "there is no organization " + id.String()}
-		}
-		if err != nil {
-			return err
+		if o, err = tx.OrganizationToSet(id); err != nil {
+			return orUnknown(err, "organization", id)
 		}
 		before := o
 		set(&o)
@@ -88,12 +83,8 @@ func (o Organization) check() error {
 }
 
 // Organizations are all organizations, by name.
-func (s *Service) Organizations(ctx context.Context) (organizations []Organization, err error) {
-	err = s.view(ctx, "list the organizations", func(r Reader) error {
-		organizations, err = r.Organizations()
-		return err
-	})
-	return organizations, err
+func (s *Service) Organizations(ctx context.Context) ([]Organization, error) {
+	return viewed(ctx, s, "list the organizations", Reader.Organizations)
 }
 
 // ownAccount is the account that a program keeps under a name in the database for

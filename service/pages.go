@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash"
+	"net/url"
 	"slices"
 	"strconv"
 
@@ -105,40 +106,87 @@ func (w window) crossed() bool {
 	return w.after != nil && w.before != nil && w.after.compare(*w.before) <= 0
 }
 
-// sized is a row that knows how long its part of a page gets, in bytes.
-type sized interface{ Size() int }
+// listed is a row of a list: where it stands there, and how long its part of a page gets, in bytes.
+type listed interface {
+	Size() int
+	position() Position
+}
 
-// list reads pages of one kind of rows.
-type list[T sized] struct {
-	rows     func(Range) ([]T, error)
-	any      func(Range) (bool, error)
-	position func(T) Position
+// listing is a page of a list that is asked for.
+type listing[T listed] struct {
+	what    string
+	kind    byte // Of its cursors.
+	paging  apitype.Paging
+	isEmpty bool // No row can pass the filters.
+	rows    func(Reader, Range) ([]T, error)
+	any     func(Reader, Range) (bool, error)
+	more    func(Reader, []T) error // Reads what belongs to the rows of a page; nil: nothing does.
+	size    func(T) int             // How long the part of a row gets.
+	node    func(dst []byte, row T) []byte
+	note    AuditOperation // Where it shows persons; empty: it does not.
+	filters func() url.Values
+}
+
+// answerList answers with a page.
+func answerList[T listed](ctx context.Context, s *Service, c Caller, l listing[T]) (Answer, error) {
+	cursors := s.cursors(l.kind)
+	cursor := func(dst []byte, row T) []byte { return cursors.append(dst, row.position()) }
+	w, err := cursors.window(l.paging)
+	if err != nil {
+		return Answer{}, err
+	}
+	if l.isEmpty {
+		return Answer{JSON: envelope(pageOf[T]{}, 0, cursor, l.node)}, nil
+	}
+	page, err := l.page(ctx, s, w)
+	if err != nil {
+		return Answer{}, err
+	}
+	size := page.cut(w.backward, l.size)
+	if l.note != "" {
+		if err := s.noteRead(ctx, c.listed(l.note, l.filters(), len(page.rows), s.present())); err != nil {
+			return Answer{}, err
+		}
+	}
+	return Answer{JSON: envelope(page, size, cursor, l.node)}, nil
 }
 
 // errSeveral is a page that cannot be told by one answer of the store.
 var errSeveral = errors.New("the page takes several questions")
 
-// readPage is the page in a window, and more that belongs to its rows. Most pages are one
+// page is the page in a window, and more that belongs to its rows. Most pages are one
 // answer of the store; what takes several is read in one state of the data.
-func readPage[T sized](ctx context.Context, s *Service, what string, w window, of func(Reader) list[T], more func(Reader, []T) error) (page pageOf[T], err error) {
-	if more == nil {
-		err = s.askMany(ctx, what, func(r Reader) (err error) {
-			l := of(r)
-			l.any = func(Range) (bool, error) { return false, errSeveral }
-			page, err = l.read(w)
+func (l listing[T]) page(ctx context.Context, s *Service, w window) (page pageOf[T], err error) {
+	of := func(r Reader) list[T] {
+		return list[T]{
+			rows: func(part Range) ([]T, error) { return l.rows(r, part) },
+			any:  func(part Range) (bool, error) { return l.any(r, part) },
+		}
+	}
+	if l.more == nil {
+		err = s.askMany(ctx, l.what, func(r Reader) (err error) {
+			one := of(r)
+			one.any = func(Range) (bool, error) { return false, errSeveral }
+			page, err = one.read(w)
 			return err
 		})
 		if !errors.Is(err, errSeveral) {
 			return page, err
 		}
 	}
-	err = s.view(ctx, what, func(r Reader) (err error) {
-		if page, err = of(r).read(w); err == nil && more != nil {
-			err = more(r, page.rows)
+	err = s.view(ctx, l.what, func(r Reader) (err error) {
+		if page, err = of(r).read(w); err == nil && l.more != nil {
+			err = l.more(r, page.rows)
 		}
 		return err
 	})
 	return page, err
+}
+
+// list reads pages of one kind of rows.
+type list[T listed] struct {
+	rows func(Range) ([]T, error)
+	any  func(Range) (bool, error)
 }
 
 // pageOf is one page of rows, in list order, with exact flags.
@@ -196,14 +244,14 @@ func (l list[T]) read(w window) (page pageOf[T], err error) {
 	if w.backward {
 		page.hasPrevious, page.next = more, beyond
 		if !more && w.after != nil {
-			first := l.position(page.rows[0])
+			first := page.rows[0].position()
 			page.hasPrevious, err = l.any(Range{Above: bound(&first, false)})
 		}
 		return page, err
 	}
 	page.hasPrevious, page.next = beyond, more
 	if !more && w.before != nil {
-		last := l.position(page.rows[len(page.rows)-1])
+		last := page.rows[len(page.rows)-1].position()
 		page.next, err = l.any(Range{Below: bound(&last, false)})
 	}
 	return page, err
@@ -228,7 +276,7 @@ func (l list[T]) from(w window) (rows []T, beyond, more bool, err error) {
 	if rows, more, err = l.within(r); err != nil || len(rows) == 0 {
 		return nil, false, false, err
 	}
-	if l.position(rows[0]).compare(*start) == 0 {
+	if rows[0].position().compare(*start) == 0 {
 		return rows[1:], true, more, nil
 	}
 	beyond, err = l.any(other)
@@ -279,16 +327,16 @@ func bound(p *Position, inclusive bool) *Bound {
 	return &Bound{Position: *p, Inclusive: inclusive}
 }
 
-// envelope writes a page; node appends one row. pageInfo comes first, so that a reader
-// can ask for the next page while it reads this one. Spec gap: L15.
-func envelope[T any](c *cursors, page pageOf[T], position func(T) Position, size int, node func(dst []byte, row T) []byte) []byte {
+// envelope writes a page; cursor and node append those of one row. pageInfo comes first, so that a
+// reader can ask for the next page while it reads this one. Spec gap: L15.
+func envelope[T any](page pageOf[T], size int, cursor, node func(dst []byte, row T) []byte) []byte {
 	dst := make([]byte, 0, 256+size)
 	dst = append(dst, `{"pageInfo":{"startCursor":`...)
 	if len(page.rows) == 0 {
 		dst = append(dst, `null,"endCursor":null`...)
 	} else {
-		dst = append(c.append(append(dst, '"'), position(page.rows[0])), `","endCursor":"`...)
-		dst = append(c.append(dst, position(page.rows[len(page.rows)-1])), '"')
+		dst = append(cursor(append(dst, '"'), page.rows[0]), `","endCursor":"`...)
+		dst = append(cursor(dst, page.rows[len(page.rows)-1]), '"')
 	}
 	dst = strconv.AppendBool(append(dst, `,"hasPreviousPage":`...), page.hasPrevious)
 	dst = strconv.AppendBool(append(dst, `,"hasNextPage":`...), page.next)
@@ -298,7 +346,7 @@ func envelope[T any](c *cursors, page pageOf[T], position func(T) Position, size
 			dst = append(dst, ',')
 		}
 		dst = node(append(dst, `{"node":`...), row)
-		dst = append(c.append(append(dst, `,"cursor":"`...), position(row)), `"}`...)
+		dst = append(cursor(append(dst, `,"cursor":"`...), row), `"}`...)
 	}
 	return append(dst, `]}`...)
 }

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -15,35 +16,19 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 	if err := c.Require(PersonsRead); err != nil {
 		return Answer{}, err
 	}
-	cursors := s.cursors(personCursor)
-	w, err := cursors.window(o.Paging)
-	if err != nil {
-		return Answer{}, err
-	}
-	filter := PersonFilter{CreatedAfter: o.CreatedAfter, IBAN: o.IBAN}
-	var ok bool
-	if filter.Scope, ok = c.Scope.narrow(o.OwningOrganizationUUIDs); !ok { // Spec gap: L8
-		return Answer{JSON: envelope(cursors, pageOf[PersonRow]{}, personPosition, 0, nil)}, nil
-	}
-	page, err := readPage(ctx, s, "list persons", w, func(r Reader) list[PersonRow] {
-		return list[PersonRow]{
-			rows:     func(part Range) ([]PersonRow, error) { return r.Persons(filter, part) },
-			any:      func(part Range) (bool, error) { return r.AnyPerson(filter, part) },
-			position: personPosition,
-		}
-	}, nil)
-	if err != nil {
-		return Answer{}, err
-	}
-	size := page.cut(w.backward, PersonRow.Size)
-	if err := s.noteRead(ctx, c.listed(AuditPersonList, o.Query(), len(page.rows), s.present())); err != nil {
-		return Answer{}, err
-	}
-	node := func(dst []byte, row PersonRow) []byte { return append(dst, row.Doc...) }
-	return Answer{JSON: envelope(cursors, page, personPosition, size, node)}, nil
+	scope, ok := c.Scope.narrow(o.OwningOrganizationUUIDs)
+	filter := PersonFilter{Scope: scope, CreatedAfter: o.CreatedAfter, IBAN: o.IBAN}
+	return answerList(ctx, s, c, listing[PersonRow]{
+		what: "list persons", kind: personCursor, paging: o.Paging, isEmpty: !ok, // Spec gap: L8
+		rows: func(r Reader, part Range) ([]PersonRow, error) { return r.Persons(filter, part) },
+		any:  func(r Reader, part Range) (bool, error) { return r.AnyPerson(filter, part) },
+		size: PersonRow.Size,
+		node: func(dst []byte, row PersonRow) []byte { return append(dst, row.Doc...) },
+		note: AuditPersonList, filters: o.Query,
+	})
 }
 
-func personPosition(p PersonRow) Position { return Position{At: p.CreatedAt, UUID: p.UUID} }
+func (p PersonRow) position() Position { return Position{At: p.CreatedAt, UUID: p.UUID} }
 
 // GetPerson is one person.
 // GET /api/v1/persons/{uuid} (interface: Persons)
@@ -65,19 +50,13 @@ func (s *Service) GetPerson(ctx context.Context, c Caller, id apitype.UUID) (ans
 // visiblePerson is a person that the caller may see. Spec gap: A3.
 func visiblePerson(r Reader, c Caller, id apitype.UUID) (PersonRow, error) {
 	row, err := r.Person(id, c.Scope)
-	if errors.Is(err, ErrNoRow) {
-		return PersonRow{Doc: []byte("{}")}, notFound("person")
-	}
-	return row, err
+	return row, orNotFound(err, "person")
 }
 
 // personToRefer is a person that the caller may see, for a new record that is about them.
 func personToRefer(tx Tx, c Caller, id apitype.UUID) (PersonRow, error) {
 	row, err := tx.PersonToRefer(id, c.Scope)
-	if errors.Is(err, ErrNoRow) {
-		return row, notFound("person")
-	}
-	return row, err
+	return row, orNotFound(err, "person")
 }
 
 // appendPerson writes a person with everything that is known of it. Spec gap: L14.
@@ -91,11 +70,8 @@ func appendPerson(dst []byte, row PersonRow) []byte {
 // CreatePerson saves a new person.
 // POST /api/v1/persons (interface: Persons)
 func (s *Service) CreatePerson(ctx context.Context, c Caller, request apitype.CreatePersonRequest) (answer Answer, err error) {
-	if err := c.Require(PersonsCreate); err != nil {
-		return Answer{}, err
-	}
 	now := s.present()
-	if err := invalid(request.Validate(now.Time)); err != nil {
+	if err := cmp.Or(c.Require(PersonsCreate), invalid(request.Validate(now.Time))); err != nil {
 		return Answer{}, err
 	}
 	id := s.chosenUUID(request.UUID)
@@ -109,10 +85,8 @@ func (s *Service) CreatePerson(ctx context.Context, c Caller, request apitype.Cr
 			return err
 		}
 		line := personAudited(c.audited(AuditPersonCreate, id, now), PersonRow{}, row)
-		if err := tx.InsertPerson(row, &line); errors.Is(err, ErrExists) {
-			return taken("person")
-		} else if err != nil {
-			return err
+		if err := tx.InsertPerson(row, &line); err != nil {
+			return orTaken(err, "person")
 		}
 		answer = Answer{JSON: appendPerson(nil, row), Rev: row.Rev}
 		return nil
@@ -188,11 +162,8 @@ func (p *PersonRow) write(person apitype.Person) (err error) {
 // UpdatePerson changes the named fields of a person.
 // PUT /api/v1/persons/{uuid}/actions/update (interface: Persons)
 func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.UpdatePersonRequest) (answer Answer, err error) {
-	if err := c.Require(PersonsUpdate); err != nil {
-		return Answer{}, err
-	}
 	now := s.present()
-	if err := invalid(request.Validate(now.Time)); err != nil {
+	if err := cmp.Or(c.Require(PersonsUpdate), invalid(request.Validate(now.Time))); err != nil {
 		return Answer{}, err
 	}
 	err = s.update(ctx, "update the person", func(tx Tx) error {

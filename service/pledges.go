@@ -17,11 +17,6 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 	if err := c.Require(PledgesRead); err != nil {
 		return Answer{}, err
 	}
-	cursors := s.cursors(pledgeCursor)
-	w, err := cursors.window(o.Paging)
-	if err != nil {
-		return Answer{}, err
-	}
 	viewer := s.viewer(c)
 	filter := PledgeFilter{
 		Scope: c.Scope, Person: o.PersonUUID, PaymentQR: o.WithPaymentQR,
@@ -33,32 +28,24 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 	parts := includes{transactions: slices.Contains(o.Include, apitype.IncludeTransactions)}
 	filter.WithPersonOwner = parts.transactions
 	var transactions map[int64][]TransactionRow
-	var more func(r Reader, rows []PledgeRow) error
+	l := listing[PledgeRow]{
+		what: "list pledges", kind: pledgeCursor, paging: o.Paging,
+		rows: func(r Reader, part Range) ([]PledgeRow, error) { return r.Pledges(filter, part) },
+		any:  func(r Reader, part Range) (bool, error) { return r.AnyPledge(filter, part) },
+		size: func(row PledgeRow) int { return row.Size() + len(c.BaseURL) + sizeOf(transactions[row.Number]) },
+		node: func(dst []byte, row PledgeRow) []byte { return viewer.appendPledgeNode(dst, row, parts, transactions) },
+	}
 	if parts.transactions {
-		more = func(r Reader, rows []PledgeRow) (err error) {
+		l.more = func(r Reader, rows []PledgeRow) (err error) {
 			transactions, err = transactionsOf(r, rows, func(row PledgeRow) *PledgeRow { return &row },
 				func(row PledgeRow) bool { return viewer.mayReadPerson(row.PersonOwner) })
 			return err
 		}
 	}
-	page, err := readPage(ctx, s, "list pledges", w, func(r Reader) list[PledgeRow] {
-		return list[PledgeRow]{
-			rows:     func(part Range) ([]PledgeRow, error) { return r.Pledges(filter, part) },
-			any:      func(part Range) (bool, error) { return r.AnyPledge(filter, part) },
-			position: pledgePosition,
-		}
-	}, more)
-	if err != nil {
-		return Answer{}, err
-	}
-	size := page.cut(w.backward, func(row PledgeRow) int {
-		return row.Size() + len(c.BaseURL) + sizeOf(transactions[row.Number])
-	})
-	node := func(dst []byte, row PledgeRow) []byte { return viewer.appendPledgeNode(dst, row, parts, transactions) }
-	return Answer{JSON: envelope(cursors, page, pledgePosition, size, node)}, nil
+	return answerList(ctx, s, c, l)
 }
 
-func pledgePosition(p PledgeRow) Position { return Position{At: p.CreatedAt, UUID: p.UUID} }
+func (p PledgeRow) position() Position { return Position{At: p.CreatedAt, UUID: p.UUID} }
 
 // GetPledge is one pledge with everything that is known of it.
 // GET /api/v1/pledges/{uuid} (interface: Pledges)
@@ -82,10 +69,7 @@ func (s *Service) GetPledge(ctx context.Context, c Caller, id apitype.UUID) (ans
 // organization. Spec gap: A3.
 func visiblePledge(r Reader, c Caller, id apitype.UUID) (PledgeRow, error) {
 	row, err := r.Pledge(id, c.Scope)
-	if errors.Is(err, ErrNoRow) {
-		return PledgeRow{}, notFound("pledge")
-	}
-	return row, err
+	return row, orNotFound(err, "pledge")
 }
 
 // CreatePledge saves a new pledge.
@@ -116,10 +100,8 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 		if err := row.write(newPledge(id, request, refs, now)); err != nil {
 			return err
 		}
-		if err = tx.InsertPledge(row); errors.Is(err, ErrExists) {
-			return taken("pledge")
-		} else if err != nil {
-			return err
+		if err := tx.InsertPledge(row); err != nil {
+			return orTaken(err, "pledge")
 		}
 		return recordAudited(tx, c.audited(AuditPledgeCreate, id, now).of(row.Person), nil, row.Doc)
 	})
@@ -283,27 +265,21 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine,
 // Signature is the signature file of a pledge, for who holds a link that this service
 // signed. Spec gap: G10.
 func (s *Service) Signature(ctx context.Context, pledge apitype.UUID, expires, signature string) (content []byte, err error) {
-	refusal := notFound("signature file, or the link to it is no longer valid")
+	const noSignature = "signature file, or the link to it is no longer valid"
 	seconds, err := strconv.ParseInt(expires, 10, 64)
 	signed := func(k keys) bool {
 		return subtle.ConstantTimeCompare([]byte(signature), k.links("", expires).sign(nil, pledge)) == 1
 	}
 	if err != nil || seconds < s.now().Unix() {
-		return nil, refusal
+		return nil, notFound(noSignature)
 	}
 	known, err := s.keys.fresh(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if !slices.ContainsFunc(known.all, signed) {
-		return nil, refusal
+		return nil, notFound(noSignature)
 	}
-	err = s.view(ctx, "read the signature file", func(r Reader) error {
-		content, err = r.Signature(pledge)
-		if errors.Is(err, ErrNoRow) {
-			return refusal
-		}
-		return err
-	})
-	return content, err
+	content, err = viewed(ctx, s, "read the signature file", func(r Reader) ([]byte, error) { return r.Signature(pledge) })
+	return content, orNotFound(err, noSignature)
 }

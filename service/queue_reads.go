@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -99,77 +98,44 @@ func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallL
 	if err != nil {
 		return Answer{}, err
 	}
-	page := queuePage{cursors: cursors}
+	var page pageOf[QueuePosition]
+	var calls map[apitype.UUID]CallRow
 	if query, ok := s.queueQuery(c, o.QueueFilter, o.UserUUID, now); ok {
+		page.hasPrevious = after != nil // There was one: the cursor names it.
 		query.GaveBack, query.After, query.Limit = true, after, size+1
-		err = s.view(ctx, "list the queue", func(r Reader) error { return page.read(r, query, size) })
+		err = s.view(ctx, "list the queue", func(r Reader) (err error) {
+			page.rows, err = r.QueuePositions(query)
+			if page.next = len(page.rows) > size; page.next {
+				page.rows = page.rows[:size]
+			}
+			if err != nil || len(page.rows) == 0 {
+				return err
+			}
+			ids := make([]apitype.UUID, len(page.rows))
+			for i, position := range page.rows {
+				ids[i] = position.UUID
+			}
+			calls, err = r.CallNodes(ids)
+			return err
+		})
 		if err != nil {
 			return Answer{}, err
 		}
 	}
-	if len(page.positions) > 0 && c.May(PersonsRead) {
-		if err := s.noteRead(ctx, c.listed(AuditQueueList, o.Query(), len(page.positions), now)); err != nil {
+	if len(page.rows) > 0 && c.May(PersonsRead) {
+		if err := s.noteRead(ctx, c.listed(AuditQueueList, o.Query(), len(page.rows), now)); err != nil {
 			return Answer{}, err
 		}
 	}
-	page.previous = page.previous || after != nil && len(page.positions) > 0
-	return Answer{JSON: page.append(c)}, nil
-}
-
-// queuePage is one page of the queue.
-type queuePage struct {
-	cursors        queueCursors
-	positions      []QueuePosition
-	calls          map[apitype.UUID]CallRow
-	previous, next bool
-}
-
-// read reads the page after a position.
-func (p *queuePage) read(r Reader, query QueueQuery, size int) (err error) {
-	if p.positions, err = r.QueuePositions(query); err != nil {
-		return err
-	}
-	if p.next = len(p.positions) > size; p.next {
-		p.positions = p.positions[:size]
-	}
-	if len(p.positions) == 0 {
-		p.previous = query.After != nil // There was one: the cursor names it.
-		return nil
-	}
-	ids := make([]apitype.UUID, len(p.positions))
-	for i, position := range p.positions {
-		ids[i] = position.UUID
-	}
-	p.calls, err = r.CallNodes(ids)
-	return err
-}
-
-// append writes the page as lists are written. Spec gap: L15.
-func (p *queuePage) append(c Caller) []byte {
-	dst := []byte(`{"pageInfo":{"startCursor":`)
-	if len(p.positions) == 0 {
-		dst = append(dst, `null,"endCursor":null`...)
-	} else {
-		dst = p.cursors.append(dst, p.positions[0])
-		dst = p.cursors.append(append(dst, `,"endCursor":`...), p.positions[len(p.positions)-1])
-	}
-	dst = strconv.AppendBool(append(dst, `,"hasPreviousPage":`...), p.previous)
-	dst = strconv.AppendBool(append(dst, `,"hasNextPage":`...), p.next)
-	dst = append(dst, `},"edges":[`...)
-	for i, position := range p.positions {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		call := p.calls[position.UUID]
-		dst = open(append(dst, `{"node":`...), call.Doc)
+	node := func(dst []byte, p QueuePosition) []byte {
+		call := calls[p.UUID]
 		var person []byte
 		if call.PersonRow != nil && c.May(PersonsRead) {
 			person = call.PersonRow.Doc
 		}
-		dst = append(member(dst, "person", person), '}')
-		dst = append(p.cursors.append(append(dst, `,"cursor":`...), position), '}')
+		return append(member(open(dst, call.Doc), "person", person), '}')
 	}
-	return append(dst, `]}`...)
+	return Answer{JSON: envelope(page, 0, cursors.append, node)}, nil
 }
 
 // queueCursor is the kind of cursors of the queue. Spec gap: L4.
@@ -182,7 +148,7 @@ func (q queueCursors) append(dst []byte, p QueuePosition) []byte {
 	raw := binary.BigEndian.AppendUint64([]byte{queueCursor, byte(p.Rank)}, uint64(p.At.UnixMilli()))
 	raw = append(raw, p.UUID[:]...)
 	raw = append(raw, q.known.writing().cursorMAC(raw)...)
-	return append(base64.RawURLEncoding.AppendEncode(append(dst, '"'), raw), '"')
+	return base64.RawURLEncoding.AppendEncode(dst, raw)
 }
 
 func (q queueCursors) parse(text string) (p QueuePosition, ok bool) {

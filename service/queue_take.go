@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -28,10 +29,7 @@ func RequireQueue(c Caller) error { return errors.Join(c.Require(CallsRead), c.R
 // TakeCalls gives a user the calls that are next, each in a lease.
 // POST /fundesk/v1/queue/take
 func (s *Service) TakeCalls(ctx context.Context, c Caller, request apitype.TakeRequest) (Answer, error) {
-	if err := RequireQueue(c); err != nil {
-		return Answer{}, err
-	}
-	if err := invalid(request.Validate()); err != nil {
+	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
 	now, err := s.queueTime(ctx)
@@ -181,10 +179,7 @@ func (s *Service) waiting(r Reader, query QueueQuery) (int, error) {
 // ExtendLease keeps a lease so long from now.
 // POST /fundesk/v1/queue/leases/{leaseUuid}/extend
 func (s *Service) ExtendLease(ctx context.Context, c Caller, id apitype.UUID, request apitype.ExtendRequest) (answer Answer, err error) {
-	if err := RequireQueue(c); err != nil {
-		return Answer{}, err
-	}
-	if err := invalid(request.Validate()); err != nil {
+	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
 	now, err := s.queueTime(ctx)
@@ -193,11 +188,11 @@ func (s *Service) ExtendLease(ctx context.Context, c Caller, id apitype.UUID, re
 	}
 	err = s.update(ctx, "extend the lease", func(tx Tx) error {
 		lease, err := tx.Lease(id, c.Scope)
-		if errors.Is(err, ErrNoRow) || (err == nil && !lease.live(now)) {
-			return notFound("lease, or it has ended")
+		if err == nil && !lease.live(now) {
+			err = ErrNoRow
 		}
 		if err != nil {
-			return err
+			return orNotFound(err, "lease, or it has ended")
 		}
 		lease.ExpiresAt = apitype.NewTime(now.Add(request.Lease()))
 		if err := tx.ExtendLease(id, lease.ExpiresAt, now); err != nil {
@@ -235,11 +230,8 @@ func (s *Service) ReleaseLease(ctx context.Context, c Caller, id apitype.UUID, r
 	err = s.update(ctx, "release the lease", func(tx Tx) error {
 		released = 0
 		lease, err := tx.Lease(id, c.Scope)
-		if errors.Is(err, ErrNoRow) {
-			return notFound("lease")
-		}
 		if err != nil || !lease.live(now) {
-			return err
+			return orNotFound(err, "lease")
 		}
 		by := EndedByReturn
 		if request.NotBefore != nil {

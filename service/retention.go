@@ -22,21 +22,15 @@ type Retention struct {
 }
 
 // Retentions are those of all organizations that have one.
-func (s *Service) Retentions(ctx context.Context) (all []Retention, err error) {
-	err = s.view(ctx, "read the retention", func(r Reader) error {
-		all, err = r.Retentions()
-		return err
-	})
-	return all, err
+func (s *Service) Retentions(ctx context.Context) ([]Retention, error) {
+	return viewed(ctx, s, "read the retention", Reader.Retentions)
 }
 
 // SetRetention changes the retention of an organization.
 func (s *Service) SetRetention(ctx context.Context, organization apitype.UUID, set func(*Retention)) (r Retention, err error) {
 	err = s.update(ctx, "change the retention", func(tx Tx) error {
-		if _, err := tx.Organization(organization); errors.Is(err, ErrNoRow) {
-			return &Error{Kind: NotFound, Detail: "there is no organization " + organization.String()}
-		} else if err != nil {
-			return err
+		if _, err := tx.Organization(organization); err != nil {
+			return orUnknown(err, "organization", organization)
 		}
 		all, err := tx.Retentions()
 		if err != nil {
@@ -210,11 +204,7 @@ func (r *retaining) calls(ctx context.Context, q RetainQuery) (blanked int, err 
 // persons erases persons one by one, as they are erased on request.
 func (r *retaining) persons(ctx context.Context, q RetainQuery, reason string) (n int, err error) {
 	for {
-		var found []PersonRow
-		err := r.s.view(ctx, "look for persons", func(reader Reader) (err error) {
-			found, err = reader.PersonsToRetain(q)
-			return err
-		})
+		found, err := viewed(ctx, r.s, "look for persons", func(reader Reader) ([]PersonRow, error) { return reader.PersonsToRetain(q) })
 		if err != nil {
 			return n, err
 		}

@@ -145,6 +145,15 @@ func (s *Service) view(ctx context.Context, what string, read func(Reader) error
 	return described(what, s.store.View(ctx, read))
 }
 
+// viewed is what read finds, under view.
+func viewed[T any](ctx context.Context, s *Service, what string, read func(Reader) (T, error)) (found T, err error) {
+	err = s.view(ctx, what, func(r Reader) (err error) {
+		found, err = read(r)
+		return err
+	})
+	return found, err
+}
+
 // ask is view for a read that hangs on one answer.
 func (s *Service) ask(ctx context.Context, what string, read func(Reader) error) error {
 	return described(what, s.store.Ask(ctx, read))

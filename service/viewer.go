@@ -52,11 +52,8 @@ func (s *Service) committedPledge(ctx context.Context, c Caller, row PledgeRow) 
 
 // call is a call with everything that is known of it.
 func (v viewer) call(row WholeCall, err error) (Answer, error) {
-	if errors.Is(err, ErrNoRow) {
-		return Answer{}, notFound("call")
-	}
 	if err != nil {
-		return Answer{}, err
+		return Answer{}, orNotFound(err, "call")
 	}
 	mayRead := v.caller.May(PledgesRead)
 	pledge := row.Pledge
@@ -92,11 +89,8 @@ func (v viewer) call(row WholeCall, err error) (Answer, error) {
 
 // pledge is a pledge with everything that is known of it.
 func (v viewer) pledge(row WholePledge, err error) (Answer, error) {
-	if errors.Is(err, ErrNoRow) {
-		return Answer{}, notFound("pledge")
-	}
 	if err != nil {
-		return Answer{}, err
+		return Answer{}, orNotFound(err, "pledge")
 	}
 	if row.PersonRow == nil || !v.mayReadPerson(row.PersonRow.Owner) {
 		if err := coverTransactions(row.Transactions); err != nil {
@@ -220,19 +214,16 @@ func transactionsOf[T any](r Reader, rows []T, pledge func(T) *PledgeRow, mayRea
 }
 
 // coverTransactions takes from transactions who paid: of a person that the caller may not see
-// or read. What banks and payment providers write along names them too. Spec gaps: A3, S30.
+// or read. Spec gaps: A3, S30.
 func coverTransactions(rows []TransactionRow) error {
 	for i := range rows {
-		var t apitype.Transaction
-		if err := decode("transaction", rows[i].Doc, &t); err != nil {
-			return err
-		}
-		t.PersonUUID, t.Name, t.IBAN, t.Description, t.ProviderMetadata = nil, nil, nil, nil, nil
-		doc, err := encode("transaction", t)
+		err := revise("transaction", &rows[i].Doc, func(t *apitype.Transaction) {
+			t.PersonUUID = nil
+			coverPayer(t)
+		})
 		if err != nil {
 			return err
 		}
-		rows[i].Doc = doc
 	}
 	return nil
 }
