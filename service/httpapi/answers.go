@@ -156,18 +156,17 @@ func write(w http.ResponseWriter, status int, contentType []string, body []byte)
 	_, _ = w.Write(body) // A caller that went away cannot be told.
 }
 
-// writePage answers with a list.
-func writePage(w http.ResponseWriter, answer service.Answer, err error) error {
-	if err == nil {
-		write(w, http.StatusOK, jsonType, answer.JSON)
-	}
-	return err
-}
-
-// writeRecord answers with one record and its entity tag. Spec gap: R12.
-func writeRecord(w http.ResponseWriter, status int, answer service.Answer, err error) error {
-	if err == nil {
-		w.Header()["Etag"] = []string{`"` + strconv.FormatInt(answer.Rev, 10) + `"`}
+// respond answers with what an operation answers, if it does: a record has its entity tag, and where
+// there is nothing to say the status is 204. Spec gap: R12.
+func respond(w http.ResponseWriter, status int, answer service.Answer, err error) error {
+	switch {
+	case err != nil:
+	case answer.JSON == nil:
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		if answer.Rev > 0 {
+			w.Header()["Etag"] = []string{`"` + strconv.FormatInt(answer.Rev, 10) + `"`}
+		}
 		write(w, status, jsonType, answer.JSON)
 	}
 	return err

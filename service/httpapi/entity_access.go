@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/go-json-experiment/json"
@@ -11,7 +12,7 @@ import (
 
 func (a *api) entityAccessRoutes() []route {
 	return []route{
-		{http.MethodPost, "/api/v1/entity-access/actions/mark-processed", service.EntitiesMark, a.markProcessed},
+		{http.MethodPost, "/api/v1/entity-access/actions/mark-processed", service.EntitiesMark, act(http.StatusBadRequest, a.markProcessed)},
 	}
 }
 
@@ -21,26 +22,12 @@ type markRequest struct {
 	Entries []apitype.UncheckedEntry `json:"entries"`
 }
 
-func (a *api) markProcessed(w http.ResponseWriter, r *http.Request, c service.Caller) error {
-	if err := invalid(noParameters(r)); err != nil {
-		return err
+// markProcessed has something to say of entries that fail alone.
+func (a *api) markProcessed(ctx context.Context, c service.Caller, request markRequest) (answer service.Answer, err error) {
+	failures, err := a.service.MarkProcessed(ctx, c, request.Entries)
+	if err != nil || len(failures) == 0 {
+		return answer, err
 	}
-	request, err := decode[markRequest](w, r)
-	if err != nil {
-		return err
-	}
-	failures, err := a.service.MarkProcessed(r.Context(), c, request.Entries)
-	if err != nil {
-		return err
-	}
-	if len(failures) == 0 {
-		w.WriteHeader(http.StatusNoContent)
-		return nil
-	}
-	body, err := json.Marshal(apitype.ProcessedErrors{Errors: failures})
-	if err != nil {
-		return err
-	}
-	write(w, http.StatusBadRequest, jsonType, body)
-	return nil
+	answer.JSON, err = json.Marshal(apitype.ProcessedErrors{Errors: failures})
+	return answer, err
 }

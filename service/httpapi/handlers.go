@@ -35,7 +35,7 @@ func list[O any](parse func(url.Values) (O, apitype.Violations), page func(conte
 			return err
 		}
 		answer, err := page(r.Context(), c, options)
-		return writePage(w, answer, err)
+		return respond(w, http.StatusOK, answer, err)
 	}
 }
 
@@ -64,7 +64,7 @@ func pageTurn(w http.ResponseWriter, r *http.Request, values url.Values) error {
 	return nil
 }
 
-// get answers with the record of the path.
+// get answers about the record of the path.
 func get(one func(context.Context, service.Caller, apitype.UUID) (service.Answer, error)) handler {
 	return func(w http.ResponseWriter, r *http.Request, c service.Caller) error {
 		id, err := pathUUID(r)
@@ -72,12 +72,23 @@ func get(one func(context.Context, service.Caller, apitype.UUID) (service.Answer
 			return err
 		}
 		answer, err := one(r.Context(), c, id)
-		return writeRecord(w, http.StatusOK, answer, err)
+		return respond(w, http.StatusOK, answer, err)
 	}
 }
 
-// create answers with the record that the body describes.
-func create[T any](save func(context.Context, service.Caller, T) (service.Answer, error)) handler {
+// read answers a question that takes no parameters.
+func read(answers func(context.Context, service.Caller) (service.Answer, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request, c service.Caller) error {
+		if err := invalid(noParameters(r)); err != nil {
+			return err
+		}
+		answer, err := answers(r.Context(), c)
+		return respond(w, http.StatusOK, answer, err)
+	}
+}
+
+// act does what the body asks for.
+func act[T any](status int, do func(context.Context, service.Caller, T) (service.Answer, error)) handler {
 	return func(w http.ResponseWriter, r *http.Request, c service.Caller) error {
 		if err := invalid(noParameters(r)); err != nil {
 			return err
@@ -86,14 +97,18 @@ func create[T any](save func(context.Context, service.Caller, T) (service.Answer
 		if err != nil {
 			return err
 		}
-		answer, err := save(r.Context(), c, request)
-		return writeRecord(w, http.StatusCreated, answer, err)
+		answer, err := do(r.Context(), c, request)
+		return respond(w, status, answer, err)
 	}
 }
 
-// change answers with the record of the path as the body has changed it, where it has a
-// revision that the change is meant for.
-func change[T any](save func(context.Context, service.Caller, apitype.UUID, service.Match, T) (service.Answer, error)) handler {
+// create answers with the record that the body describes.
+func create[T any](save func(context.Context, service.Caller, T) (service.Answer, error)) handler {
+	return act(http.StatusCreated, save)
+}
+
+// actOn does what the body asks for with the record of the path.
+func actOn[T any](do func(context.Context, service.Caller, apitype.UUID, T) (service.Answer, error)) handler {
 	return func(w http.ResponseWriter, r *http.Request, c service.Caller) error {
 		id, err := pathUUID(r)
 		if err != nil {
@@ -103,7 +118,17 @@ func change[T any](save func(context.Context, service.Caller, apitype.UUID, serv
 		if err != nil {
 			return err
 		}
-		answer, err := save(r.Context(), c, id, match(r), request)
-		return writeRecord(w, http.StatusOK, answer, err)
+		answer, err := do(r.Context(), c, id, request)
+		return respond(w, http.StatusOK, answer, err)
+	}
+}
+
+// change answers with the record of the path as the body has changed it, where it has a
+// revision that the change is meant for.
+func change[T any](save func(context.Context, service.Caller, apitype.UUID, service.Match, T) (service.Answer, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request, c service.Caller) error {
+		return actOn(func(ctx context.Context, c service.Caller, id apitype.UUID, request T) (service.Answer, error) {
+			return save(ctx, c, id, match(r), request)
+		})(w, r, c)
 	}
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,8 +13,8 @@ import (
 // privacyRoutes are those of what a donor may ask for, an extension beside the interface.
 func (a *api) privacyRoutes() []route {
 	return []route{
-		{http.MethodGet, "/fundesk/v1/persons/{uuid}/export", service.PersonsErase, a.exportPerson},
-		{http.MethodPost, "/fundesk/v1/persons/{uuid}/erase", service.PersonsErase, a.erasePerson},
+		{http.MethodGet, "/fundesk/v1/persons/{uuid}/export", service.PersonsErase, get(a.service.ExportPersonFor)},
+		{http.MethodPost, "/fundesk/v1/persons/{uuid}/erase", service.PersonsErase, actOn(a.erasePerson)},
 	}
 }
 
@@ -32,24 +33,6 @@ func announceTo(header http.Header, account service.Account) {
 	}
 }
 
-func (a *api) exportPerson(w http.ResponseWriter, r *http.Request, c service.Caller) error {
-	id, err := pathUUID(r)
-	if err != nil {
-		return err
-	}
-	answer, err := a.service.ExportPersonFor(r.Context(), c, id)
-	return writePage(w, answer, err)
-}
-
-func (a *api) erasePerson(w http.ResponseWriter, r *http.Request, c service.Caller) error {
-	id, err := pathUUID(r)
-	if err != nil {
-		return err
-	}
-	request, err := decode[apitype.EraseRequest](w, r)
-	if err != nil {
-		return err
-	}
-	answer, err := a.service.ErasePersonFor(r.Context(), c, id, service.EraseRequest{Reason: request.Reason, DryRun: request.DryRun})
-	return writePage(w, answer, err)
+func (a *api) erasePerson(ctx context.Context, c service.Caller, id apitype.UUID, request apitype.EraseRequest) (service.Answer, error) {
+	return a.service.ErasePersonFor(ctx, c, id, service.EraseRequest{Reason: request.Reason, DryRun: request.DryRun})
 }
