@@ -291,7 +291,9 @@ type LeaseRow struct {
 	Owner    apitype.UUID
 	Type     apitype.CallType
 	Language string
+	SeenAt   apitype.Time // When something became of it last.
 	EndedAt  *apitype.Time
+	EndedBy  LeaseEnd // Empty while it was not seen to end.
 }
 
 // live reports whether the lease holds.

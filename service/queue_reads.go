@@ -204,7 +204,7 @@ func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgen
 	var agents agentCounts
 	err = s.view(ctx, "count the agents", func(r Reader) error {
 		agents = agentCounts{}
-		if err := r.LeasesSeen(c.Scope, since, now, func(lease LeaseRow, seen apitype.Time, by LeaseEnd) { agents.lease(lease, seen, by, since, now) }); err != nil {
+		if err := r.LeasesSeen(c.Scope, since, now, func(lease LeaseRow) { agents.lease(lease, since, now) }); err != nil {
 			return err
 		}
 		return r.WorkDone(c.Scope, since, agents.work)
@@ -231,8 +231,8 @@ func (a agentCounts) of(user apitype.UUID, seen apitype.Time) *apitype.QueueAgen
 }
 
 // lease counts what became of a lease.
-func (a agentCounts) lease(lease LeaseRow, seen apitype.Time, by LeaseEnd, since, now apitype.Time) {
-	agent := a.of(lease.UserUUID, seen)
+func (a agentCounts) lease(lease LeaseRow, since, now apitype.Time) {
+	agent := a.of(lease.UserUUID, lease.SeenAt)
 	if !lease.TakenAt.Before(since.Time) {
 		agent.Taken++
 	}
@@ -242,7 +242,7 @@ func (a agentCounts) lease(lease LeaseRow, seen apitype.Time, by LeaseEnd, since
 	if lease.EndedAt == nil || lease.EndedAt.Before(since.Time) {
 		return
 	}
-	switch by {
+	switch lease.EndedBy {
 	case EndedByCancel:
 		agent.Cancelled++
 	case EndedByExpiry:

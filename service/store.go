@@ -97,7 +97,7 @@ type Reader interface {
 	Lease(id apitype.UUID, scope Scope) (LeaseRow, error)
 	LeaseOfPerson(person apitype.UUID) (LeaseRow, error)
 	Leases(scope Scope, now apitype.Time) ([]LeaseRow, error)
-	LeasesSeen(scope Scope, since, now apitype.Time, each func(l LeaseRow, seen apitype.Time, by LeaseEnd)) error
+	LeasesSeen(scope Scope, since, now apitype.Time, each func(LeaseRow)) error
 	WorkDone(scope Scope, since apitype.Time, each func(Work)) error
 
 	AuditLines(f AuditFilter) ([]AuditLine, error)

@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"database/sql"
 	"encoding/binary"
 	"math/rand/v2"
 	"slices"
@@ -92,7 +91,7 @@ func (c *conn) addLines() error {
 }
 
 // AuditLines are the next lines of the audit, the oldest first.
-func (r *reader) AuditLines(f service.AuditFilter) (lines []service.AuditLine, err error) {
+func (r *reader) AuditLines(f service.AuditFilter) ([]service.AuditLine, error) {
 	q := &listQuery{}
 	if f.After != nil {
 		at, id := q.arg(f.After.At.UnixMilli()), q.arg(identifier(f.After.UUID))
@@ -107,9 +106,8 @@ func (r *reader) AuditLines(f service.AuditFilter) (lines []service.AuditLine, e
 		q.where(`account_uuid = %s`, identifier(*f.Account))
 	}
 	text := `SELECT ` + strings.Join(auditColumns[:auditArguments], `, `) + ` FROM audit` + q.condition("") + ` ORDER BY done_at, line_uuid LIMIT ` + q.arg(f.Limit)
-	err = r.each(text, q.args, func(rows *sql.Rows) error {
-		var l service.AuditLine
-		err := rows.Scan(
+	return all(r.conn, text, q.args, func(l *service.AuditLine) []any {
+		return []any{
 			timeDest{&l.At},
 			uuidDest{&l.UUID},
 			nullUUIDDest{&l.Account},
@@ -121,9 +119,6 @@ func (r *reader) AuditLines(f service.AuditFilter) (lines []service.AuditLine, e
 			&l.Fields,
 			&l.Records,
 			&l.Reason,
-		)
-		lines = append(lines, l)
-		return err
+		}
 	})
-	return lines, err
 }

@@ -8,23 +8,23 @@ import (
 	"fundesk/service"
 )
 
-// Call is one call.
-func (r *reader) Call(id apitype.UUID, scope service.Scope) (c service.CallRow, err error) {
-	cond, args := one(id, scope, `t.owner`)
-	err = r.row(`SELECT
-			uuid,
-			owner,
-			requested_at,
-			updated_at,
-			external,
-			external_application,
-			external_reference,
-			external_status,
-			private,
-			rev,
-			doc
-		FROM calls t WHERE `+cond, args...,
-	).scan(
+// callFields is what is read of a call, in the order of callDest.
+const callFields = `
+	uuid,
+	owner,
+	requested_at,
+	updated_at,
+	external,
+	external_application,
+	external_reference,
+	external_status,
+	private,
+	rev,
+	doc,
+	status`
+
+func callDest(c *service.CallRow) []any {
+	return []any{
 		uuidDest{&c.UUID},
 		uuidDest{&c.Owner},
 		timeDest{&c.RequestedAt},
@@ -36,7 +36,14 @@ func (r *reader) Call(id apitype.UUID, scope service.Scope) (c service.CallRow, 
 		&c.Private,
 		&c.Rev,
 		docDest{&c.Doc},
-	)
+		&c.Status,
+	}
+}
+
+// Call is one call.
+func (r *reader) Call(id apitype.UUID, scope service.Scope) (c service.CallRow, err error) {
+	cond, args := one(id, scope, `t.owner`)
+	err = r.row(`SELECT `+callFields+` FROM calls t WHERE `+cond, args...).scan(callDest(&c)...)
 	return c, err
 }
 

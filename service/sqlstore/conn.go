@@ -125,6 +125,17 @@ func (c *conn) each(text string, args []any, read func(*sql.Rows) error) (err er
 	return c.fail(rows.Err())
 }
 
+// all reads all rows of a query, each into what dest says of it.
+func all[T any](c *conn, text string, args []any, dest func(*T) []any) (rows []T, err error) {
+	err = c.each(text, args, func(result *sql.Rows) error {
+		var row T
+		err := result.Scan(dest(&row)...)
+		rows = append(rows, row)
+		return err
+	})
+	return rows, err
+}
+
 var errClosed = errors.New("the database is closed")
 
 // pool hands out connections, each to one goroutine at a time, and keeps them with

@@ -104,6 +104,7 @@ func (t *tx) insertLeases(leases []service.LeaseRow) ([]apitype.UUID, error) {
 	return t.identifiers(insertLeases, columns...)
 }
 
+// leaseFields is what is read of a lease, in the order of leaseDest.
 const leaseFields = `
 	lease_uuid,
 	ordinal,
@@ -117,12 +118,12 @@ const leaseFields = `
 	expires_at,
 	seen_at,
 	ended_at,
-	ended_by`
+	COALESCE(ended_by, '')`
 
-// scanLease reads the fields of a lease; beside is read after them.
-func scanLease(scan func(...any) error, beside ...any) (l service.LeaseRow, seen apitype.Time, by service.LeaseEnd, err error) {
-	var ended sql.NullString
-	err = scan(append([]any{
+const selectLease = `SELECT ` + leaseFields + ` FROM queue_leases WHERE `
+
+func leaseDest(l *service.LeaseRow) []any {
+	return []any{
 		uuidDest{&l.LeaseUUID},
 		&l.Ordinal,
 		uuidDest{&l.CallUUID},
@@ -133,11 +134,10 @@ func scanLease(scan func(...any) error, beside ...any) (l service.LeaseRow, seen
 		nullTimeDest{&l.DueAt},
 		timeDest{&l.TakenAt},
 		timeDest{&l.ExpiresAt},
-		timeDest{&seen},
+		timeDest{&l.SeenAt},
 		nullTimeDest{&l.EndedAt},
-		&ended,
-	}, beside...)...)
-	return l, seen, service.LeaseEnd(ended.String), err
+		&l.EndedBy,
+	}
 }
 
 // QueueRequests is the leases that requests were given, and what there is to look at for others. Each
@@ -180,7 +180,8 @@ func (t *tx) leasesOfRequests(account apitype.UUID, asked []service.QueueAsk, be
 	return t.each(`SELECT `+leaseFields+`, request_uuid FROM queue_leases WHERE `+cond+` AND account_uuid = $2 ORDER BY ordinal`,
 		[]any{arg, identifier(account)}, func(rows *sql.Rows) error {
 			var request apitype.UUID
-			lease, _, _, err := scanLease(rows.Scan, uuidDest{&request})
+			var lease service.LeaseRow
+			err := rows.Scan(append(leaseDest(&lease), uuidDest{&request})...)
 			if i := slices.IndexFunc(asked, func(a service.QueueAsk) bool { return a.Request == request }); i >= 0 {
 				found[i].Leases = append(found[i].Leases, lease)
 			}
@@ -189,11 +190,11 @@ func (t *tx) leasesOfRequests(account apitype.UUID, asked []service.QueueAsk, be
 }
 
 // Lease is one lease.
-func (r *reader) Lease(id apitype.UUID, scope service.Scope) (service.LeaseRow, error) {
+func (r *reader) Lease(id apitype.UUID, scope service.Scope) (lease service.LeaseRow, err error) {
 	q := &listQuery{}
 	q.where(`lease_uuid = %s`, identifier(id))
 	q.amongOwners(scope)
-	lease, _, _, err := scanLease(r.row(`SELECT `+leaseFields+` FROM queue_leases WHERE `+strings.Join(q.conds, ` AND `), q.args...).scan)
+	err = r.row(selectLease+strings.Join(q.conds, ` AND `), q.args...).scan(leaseDest(&lease)...)
 	return lease, err
 }
 
@@ -205,33 +206,29 @@ func (q *listQuery) amongOwners(scope service.Scope) {
 }
 
 // LeaseOfPerson is the lease of a person that was not seen to end.
-func (r *reader) LeaseOfPerson(person apitype.UUID) (service.LeaseRow, error) {
-	lease, _, _, err := scanLease(r.row(`SELECT `+leaseFields+` FROM queue_leases WHERE person_uuid = $1 AND ended_at IS NULL`, identifier(person)).scan)
+func (r *reader) LeaseOfPerson(person apitype.UUID) (lease service.LeaseRow, err error) {
+	err = r.row(selectLease+`person_uuid = $1 AND ended_at IS NULL`, identifier(person)).scan(leaseDest(&lease)...)
 	return lease, err
 }
 
 // Leases are those that hold, the oldest first.
-func (r *reader) Leases(scope service.Scope, now apitype.Time) (leases []service.LeaseRow, err error) {
+func (r *reader) Leases(scope service.Scope, now apitype.Time) ([]service.LeaseRow, error) {
 	q := &listQuery{}
 	q.where(`ended_at IS NULL AND expires_at > %s`, now.UnixMilli())
 	q.amongOwners(scope)
-	err = r.each(`SELECT `+leaseFields+` FROM queue_leases WHERE `+strings.Join(q.conds, ` AND `)+` ORDER BY taken_at, lease_uuid`, q.args, func(rows *sql.Rows) error {
-		lease, _, _, err := scanLease(rows.Scan)
-		leases = append(leases, lease)
-		return err
-	})
-	return leases, err
+	return all(r.conn, selectLease+strings.Join(q.conds, ` AND `)+` ORDER BY taken_at, lease_uuid`, q.args, leaseDest)
 }
 
 // LeasesSeen are those of which something was seen since a time, or that hold.
-func (r *reader) LeasesSeen(scope service.Scope, since, now apitype.Time, each func(l service.LeaseRow, seen apitype.Time, by service.LeaseEnd)) error {
+func (r *reader) LeasesSeen(scope service.Scope, since, now apitype.Time, each func(service.LeaseRow)) error {
 	q := &listQuery{}
 	since_, now_ := q.arg(since.UnixMilli()), q.arg(now.UnixMilli())
 	q.conds = append(q.conds, `(seen_at >= `+since_+` OR (ended_at IS NULL AND expires_at > `+now_+`))`)
 	q.amongOwners(scope)
-	return r.each(`SELECT `+leaseFields+` FROM queue_leases WHERE `+strings.Join(q.conds, ` AND `), q.args, func(rows *sql.Rows) error {
-		lease, seen, by, err := scanLease(rows.Scan)
-		each(lease, seen, by)
+	return r.each(selectLease+strings.Join(q.conds, ` AND `), q.args, func(rows *sql.Rows) error {
+		var lease service.LeaseRow
+		err := rows.Scan(leaseDest(&lease)...)
+		each(lease)
 		return err
 	})
 }

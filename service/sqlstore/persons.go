@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"database/sql"
+	"strings"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -14,28 +15,7 @@ func (r *reader) Person(id apitype.UUID, scope service.Scope) (service.PersonRow
 
 func (r *reader) person(id apitype.UUID, scope service.Scope, lock string) (p service.PersonRow, err error) {
 	cond, args := one(id, scope, `t.owner`)
-	err = r.row(`SELECT
-			uuid,
-			owner,
-			recruiting,
-			created_at,
-			iban,
-			mandate_id,
-			quality,
-			rev,
-			doc
-		FROM persons t WHERE t.erased_at IS NULL AND `+cond+lock, args...,
-	).scan(
-		uuidDest{&p.UUID},
-		uuidDest{&p.Owner},
-		uuidDest{&p.Recruiting},
-		timeDest{&p.CreatedAt},
-		&p.IBAN,
-		&p.MandateID,
-		docDest{&p.Quality},
-		&p.Rev,
-		docDest{&p.Doc},
-	)
+	err = r.row(`SELECT `+personFields+` FROM persons t WHERE t.erased_at IS NULL AND `+cond+lock, args...).scan(personDest(&p)...)
 	return p, err
 }
 
@@ -69,10 +49,13 @@ func (r *reader) AnyPerson(f service.PersonFilter, part service.Range) (bool, er
 	return r.any(personQuery(f), part)
 }
 
-// personColumns are the columns of a new person, in the order of personValues.
+// personColumns are the columns of a person, in the order of personValues and personDest.
 var personColumns = []string{"uuid", "owner", "recruiting", "created_at", "iban", "mandate_id", "quality", "rev", "doc"}
 
-var insertPerson = insertText("persons", personColumns)
+var (
+	personFields = strings.Join(personColumns, `, `)
+	insertPerson = insertText("persons", personColumns)
+)
 
 func personValues(p service.PersonRow) []any {
 	return []any{
@@ -85,6 +68,20 @@ func personValues(p service.PersonRow) []any {
 		p.Quality,
 		p.Rev,
 		p.Doc,
+	}
+}
+
+func personDest(p *service.PersonRow) []any {
+	return []any{
+		uuidDest{&p.UUID},
+		uuidDest{&p.Owner},
+		uuidDest{&p.Recruiting},
+		timeDest{&p.CreatedAt},
+		&p.IBAN,
+		&p.MandateID,
+		docDest{&p.Quality},
+		&p.Rev,
+		docDest{&p.Doc},
 	}
 }
 

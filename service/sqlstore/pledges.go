@@ -8,31 +8,33 @@ import (
 	"fundesk/service"
 )
 
-// Pledge is one pledge with its recruiter.
-func (r *reader) Pledge(id apitype.UUID, scope service.Scope) (p service.PledgeRow, err error) {
-	cond, args := one(id, scope, `t.owner`, `t.recruiting`)
-	err = r.row(`SELECT
-			t.uuid,
-			t.owner,
-			t.recruiting,
-			p.uuid,
-			t.recruiter,
-			t.status,
-			t.created_at,
-			t.updated_at,
-			t.released_at,
-			t.external,
-			t.payment_qr,
-			t.has_signature,
-			t.private,
-			u.doc,
-			t.rev,
-			t.doc
-		FROM pledges t
-		JOIN persons p ON p.number = t.person_number
-		LEFT JOIN users u ON u.uuid = t.recruiter
-		WHERE `+cond, args...,
-	).scan(
+// selectPledge reads pledges with their recruiters, in the order of pledgeDest.
+const selectPledge = `SELECT
+		t.number,
+		t.uuid,
+		t.owner,
+		t.recruiting,
+		p.uuid,
+		t.recruiter,
+		t.status,
+		t.created_at,
+		t.updated_at,
+		t.released_at,
+		t.external,
+		t.payment_qr,
+		t.has_signature,
+		t.private,
+		u.doc,
+		t.rev,
+		t.doc
+	FROM pledges t
+	JOIN persons p ON p.number = t.person_number
+	LEFT JOIN users u ON u.uuid = t.recruiter
+	WHERE `
+
+func pledgeDest(p *service.PledgeRow) []any {
+	return []any{
+		&p.Number,
 		uuidDest{&p.UUID},
 		uuidDest{&p.Owner},
 		uuidDest{&p.Recruiting},
@@ -49,7 +51,13 @@ func (r *reader) Pledge(id apitype.UUID, scope service.Scope) (p service.PledgeR
 		docDest{&p.RecruiterUser},
 		&p.Rev,
 		docDest{&p.Doc},
-	)
+	}
+}
+
+// Pledge is one pledge with its recruiter.
+func (r *reader) Pledge(id apitype.UUID, scope service.Scope) (p service.PledgeRow, err error) {
+	cond, args := one(id, scope, `t.owner`, `t.recruiting`)
+	err = r.row(selectPledge+cond, args...).scan(pledgeDest(&p)...)
 	return p, err
 }
 

@@ -23,61 +23,45 @@ func (t *tx) HoldKept(id apitype.UUID) (service.Kept, error) {
 
 func (r *reader) kept(id apitype.UUID, lock string) (k service.Kept, err error) {
 	var number int64
-	var erased *apitype.Time
-	p := &k.Person
-	err = r.row(`SELECT number, uuid, owner, recruiting, created_at, iban, mandate_id, quality, rev, doc, erased_at FROM persons t WHERE uuid = $1`, identifier(id)).scan(
-		&number, uuidDest{&p.UUID}, uuidDest{&p.Owner}, uuidDest{&p.Recruiting}, timeDest{&p.CreatedAt}, &p.IBAN, &p.MandateID,
-		docDest{&p.Quality}, &p.Rev, docDest{&p.Doc}, nullTimeDest{&erased})
+	err = r.row(`SELECT number, erased_at, `+personFields+` FROM persons t WHERE uuid = $1`, identifier(id)).
+		scan(append([]any{&number, nullTimeDest{&k.ErasedAt}}, personDest(&k.Person)...)...)
 	if err != nil {
 		return k, err
 	}
-	k.ErasedAt = erased
-	err = r.each(`SELECT uuid, owner, requested_at, updated_at, external, external_application, external_reference, external_status, private, rev, doc, status
-		FROM calls t WHERE person_number = $1 ORDER BY requested_at DESC, uuid DESC`+lock, []any{number}, func(rows *sql.Rows) error {
-		c := service.CallRow{Person: id}
-		err := rows.Scan(uuidDest{&c.UUID}, uuidDest{&c.Owner}, timeDest{&c.RequestedAt}, timeDest{&c.UpdatedAt}, &c.External,
-			&c.ExternalApplication, &c.ExternalReference, &c.ExternalStatus, &c.Private, &c.Rev, docDest{&c.Doc}, &c.Status)
-		k.Calls = append(k.Calls, c)
-		return err
-	})
+	k.Calls, err = all(r.conn, `SELECT `+callFields+` FROM calls t WHERE person_number = $1 ORDER BY requested_at DESC, uuid DESC`+lock, []any{number}, callDest)
+	for i := range k.Calls {
+		k.Calls[i].Person = id
+	}
 	if err != nil {
 		return k, err
 	}
-	var numbers []int64
-	err = r.each(`SELECT number, uuid, owner, recruiting, recruiter, status, created_at, updated_at, released_at, external, payment_qr, has_signature, private, rev, doc
-		FROM pledges t WHERE person_number = $1 ORDER BY created_at DESC, uuid DESC`+lock, []any{number}, func(rows *sql.Rows) error {
-		l := service.PledgeRow{Person: id}
-		err := rows.Scan(&l.Number, uuidDest{&l.UUID}, uuidDest{&l.Owner}, uuidDest{&l.Recruiting}, uuidDest{&l.Recruiter}, &l.Status, timeDest{&l.CreatedAt},
-			timeDest{&l.UpdatedAt}, nullTimeDest{&l.ReleasedAt}, &l.External, &l.PaymentQR, &l.HasSignature, &l.Private, &l.Rev, docDest{&l.Doc})
-		k.Pledges, numbers = append(k.Pledges, l), append(numbers, l.Number)
-		return err
-	})
-	return k, errors.Join(err, r.keptOfPledges(&k, numbers), r.keptMarks(&k), r.keptOfQueue(&k))
+	k.Pledges, err = all(r.conn, selectPledge+`t.person_number = $1 ORDER BY t.created_at DESC, t.uuid DESC`+lock, []any{number}, pledgeDest)
+	return k, errors.Join(err, r.keptOfPledges(&k), r.keptMarks(&k), r.keptOfQueue(&k))
 }
 
 // keptOfPledges reads what belongs to the pledges of a person.
-func (r *reader) keptOfPledges(k *service.Kept, numbers []int64) error {
-	if len(numbers) == 0 {
+func (r *reader) keptOfPledges(k *service.Kept) (err error) {
+	if len(k.Pledges) == 0 {
 		return nil
 	}
-	ids := make([]apitype.UUID, len(k.Pledges))
-	for i, pledge := range k.Pledges {
-		ids[i] = pledge.UUID
+	var numbers []int64
+	var ids []apitype.UUID
+	for _, pledge := range k.Pledges {
+		numbers, ids = append(numbers, pledge.Number), append(ids, pledge.UUID)
 	}
 	cond, arg := r.engine.amongNumbers("pledge_number", numbers)
-	err := r.each(`SELECT uuid, created_at, method, doc FROM transactions WHERE `+cond+` ORDER BY created_at DESC, uuid DESC`, []any{arg}, func(rows *sql.Rows) error {
-		var t service.TransactionRow
-		err := rows.Scan(uuidDest{&t.UUID}, timeDest{&t.CreatedAt}, &t.Method, docDest{&t.Doc})
-		k.Transactions = append(k.Transactions, t)
+	k.Transactions, err = all(r.conn, `SELECT uuid, created_at, method, doc FROM transactions WHERE `+cond+` ORDER BY created_at DESC, uuid DESC`, []any{arg},
+		func(t *service.TransactionRow) []any {
+			return []any{uuidDest{&t.UUID}, timeDest{&t.CreatedAt}, &t.Method, docDest{&t.Doc}}
+		})
+	if err != nil {
 		return err
-	})
+	}
 	cond, arg = r.engine.among("pledge", ids)
-	return errors.Join(err, r.each(`SELECT pledge, content FROM signatures WHERE `+cond+` ORDER BY pledge`, []any{arg}, func(rows *sql.Rows) error {
-		var s service.SignatureRow
-		err := rows.Scan(uuidDest{&s.Pledge}, &s.Content)
-		k.Signatures = append(k.Signatures, s)
-		return err
-	}))
+	k.Signatures, err = all(r.conn, `SELECT pledge, content FROM signatures WHERE `+cond+` ORDER BY pledge`, []any{arg}, func(s *service.SignatureRow) []any {
+		return []any{uuidDest{&s.Pledge}, &s.Content}
+	})
+	return err
 }
 
 // keptMarks reads who has marked what of a person.
@@ -108,14 +92,10 @@ func (r *reader) keptMarks(k *service.Kept) error {
 // keptOfQueue reads what the queue keeps of a person.
 func (r *reader) keptOfQueue(k *service.Kept) (err error) {
 	id := identifier(k.Person.UUID)
-	if k.Waiting, err = r.queueRows(queueFacts+` WHERE c.person_uuid = $1 ORDER BY c.requested_at, c.call_uuid`, []any{id}); err != nil {
+	if k.Waiting, err = all(r.conn, queueFacts+` WHERE c.person_uuid = $1 ORDER BY c.requested_at, c.call_uuid`, []any{id}, queueDest); err != nil {
 		return err
 	}
-	err = r.each(`SELECT `+leaseFields+` FROM queue_leases WHERE person_uuid = $1 ORDER BY taken_at, lease_uuid`, []any{id}, func(rows *sql.Rows) error {
-		lease, _, _, err := scanLease(rows.Scan)
-		k.Leases = append(k.Leases, lease)
-		return err
-	})
+	k.Leases, err = all(r.conn, selectLease+`person_uuid = $1 ORDER BY taken_at, lease_uuid`, []any{id}, leaseDest)
 	var rung apitype.Time
 	switch none := r.row(`SELECT rung_at FROM queue_rings WHERE person_uuid = $1`, id).scan(timeDest{&rung}); {
 	case none == nil:

@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"database/sql"
 	"strings"
 
 	"fundesk/apiclient/apitype"
@@ -106,36 +105,26 @@ func (r *reader) QueueFacts(q *service.QueueRow) error {
 	return r.row(factsOfNew, identifier(q.Person), identifier(q.Owner)).scan(nullTimeDest{&q.RungAt}, &q.MaxAttempts, nullTimeDest{&q.LeasedUntil})
 }
 
-// queueRows reads calls that wait; beside is read after what decides.
-func (r *reader) queueRows(text string, args []any, beside ...func(*service.QueueRow) any) (rows []service.QueueRow, err error) {
-	err = r.each(text, args, func(result *sql.Rows) error {
-		var q service.QueueRow
-		dest := []any{
-			uuidDest{&q.Call},
-			uuidDest{&q.Person},
-			uuidDest{&q.Owner},
-			&q.Type,
-			&q.Language,
-			timeDest{&q.RequestedAt},
-			&q.Attempts,
-			&q.External,
-			&q.OptedOut,
-			nullTimeDest{&q.DueAt},
-			nullUUIDDest{&q.KeptFor},
-			nullTimeDest{&q.EligibleAt},
-			&q.Ready,
-			nullTimeDest{&q.RungAt},
-			&q.MaxAttempts,
-			nullTimeDest{&q.LeasedUntil},
-		}
-		for _, more := range beside {
-			dest = append(dest, more(&q))
-		}
-		err := result.Scan(dest...)
-		rows = append(rows, q)
-		return err
-	})
-	return rows, err
+// queueDest is what a row of queueFacts is read into.
+func queueDest(q *service.QueueRow) []any {
+	return []any{
+		uuidDest{&q.Call},
+		uuidDest{&q.Person},
+		uuidDest{&q.Owner},
+		&q.Type,
+		&q.Language,
+		timeDest{&q.RequestedAt},
+		&q.Attempts,
+		&q.External,
+		&q.OptedOut,
+		nullTimeDest{&q.DueAt},
+		nullUUIDDest{&q.KeptFor},
+		nullTimeDest{&q.EligibleAt},
+		&q.Ready,
+		nullTimeDest{&q.RungAt},
+		&q.MaxAttempts,
+		nullTimeDest{&q.LeasedUntil},
+	}
 }
 
 // QueueOfPerson is what waits of a person, locked: two who decide about a call at one time would
@@ -144,7 +133,7 @@ func (r *reader) queueRows(text string, args []any, beside ...func(*service.Queu
 // after it.
 func (t *tx) QueueOfPerson(person apitype.UUID) ([]service.QueueRow, error) {
 	if !t.shared {
-		return t.queueRows(queueFacts+` WHERE c.person_uuid = $1`+t.engine.locking(`UPDATE OF c`), []any{identifier(person)})
+		return all(t.conn, queueFacts+` WHERE c.person_uuid = $1`+t.engine.locking(`UPDATE OF c`), []any{identifier(person)}, queueDest)
 	}
 	return t.lockedRows(`SELECT call_uuid FROM queue_calls WHERE person_uuid = $1`+t.engine.locking(`UPDATE SKIP LOCKED`), identifier(person))
 }
@@ -163,7 +152,7 @@ func (t *tx) lockedRows(query string, args ...any) ([]service.QueueRow, error) {
 		return nil, err
 	}
 	cond, arg := t.engine.among("c.call_uuid", ids)
-	return t.queueRows(queueFacts+` WHERE `+cond, []any{arg})
+	return all(t.conn, queueFacts+` WHERE `+cond, []any{arg}, queueDest)
 }
 
 // mostWoken is how many calls are woken at one time, so that nobody waits long for it: where more
@@ -193,12 +182,6 @@ func (t *tx) BusyPersons(ids []apitype.UUID) ([]apitype.UUID, error) {
 }
 
 // identifiers reads the only column of a query.
-func (c *conn) identifiers(text string, args ...any) (ids []apitype.UUID, err error) {
-	err = c.each(text, args, func(rows *sql.Rows) error {
-		var id apitype.UUID
-		err := rows.Scan(uuidDest{&id})
-		ids = append(ids, id)
-		return err
-	})
-	return ids, err
+func (c *conn) identifiers(text string, args ...any) ([]apitype.UUID, error) {
+	return all(c, text, args, func(id *apitype.UUID) []any { return []any{uuidDest{id}} })
 }

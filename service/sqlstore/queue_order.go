@@ -30,21 +30,14 @@ func (r *reader) newQueueParts(query service.QueueQuery) (*queueParts, error) {
 		return p, nil
 	}
 	narrow := p.narrow()
-	found := []string{}
-	err := r.each(`WITH RECURSIVE k (kind) AS (
+	found, err := all(r.conn, `WITH RECURSIVE k (kind) AS (
 			SELECT MIN(kind) FROM queue_calls WHERE ready = 1 AND due_at IS NULL
 			UNION ALL
 			SELECT (SELECT MIN(q.kind) FROM queue_calls q WHERE q.ready = 1 AND q.due_at IS NULL AND q.kind > k.kind) FROM k WHERE k.kind IS NOT NULL
-		) SELECT kind FROM k WHERE kind IS NOT NULL`, nil, func(rows *sql.Rows) error {
-		var kind string
-		err := rows.Scan(&kind)
-		if narrow(kind) {
-			found = append(found, kind)
-		}
-		return err
-	})
+		) SELECT kind FROM k WHERE kind IS NOT NULL`, nil, func(kind *string) []any { return []any{kind} })
+	found = slices.DeleteFunc(found, func(kind string) bool { return !narrow(kind) })
 	if len(found) <= maxKinds {
-		p.kinds = found
+		p.kinds = append([]string{}, found...)
 	}
 	return p, err
 }
@@ -198,12 +191,7 @@ func (r *reader) positions(p *queueParts) (positions []service.QueuePosition, er
 	}
 	text := `SELECT position_rank, position_at, call_uuid FROM (` + strings.Join(p.parts, ` UNION ALL `) +
 		`) AS positions ORDER BY position_rank, position_at, call_uuid LIMIT ` + p.arg(p.query.Limit)
-	err = r.each(text, p.args, func(rows *sql.Rows) error {
-		var position service.QueuePosition
-		err := rows.Scan(&position.Rank, timeDest{&position.At}, uuidDest{&position.UUID})
-		positions = append(positions, position)
-		return err
-	})
+	positions, err = all(r.conn, text, p.args, func(p *service.QueuePosition) []any { return []any{&p.Rank, timeDest{&p.At}, uuidDest{&p.UUID}} })
 	p.parts, p.args = nil, nil
 	return positions, err
 }
@@ -283,7 +271,7 @@ func (t *tx) lockPart(p *queueParts, part queuePart, limit int) ([]service.Queue
 	conds := append(part.under(), p.eligible())
 	text := strings.Replace(queueFacts, `FROM queue_calls c`, `, (SELECT p.doc FROM persons p WHERE p.uuid = c.person_uuid) FROM (SELECT * FROM queue_calls WHERE `+strings.Join(conds, ` AND `)+
 		order+` LIMIT `+strconv.Itoa(limit)+t.engine.locking(`UPDATE SKIP LOCKED`)+`) AS c`, 1) + order
-	rows, err := t.queueRows(text, p.args, func(q *service.QueueRow) any { return docDest{&q.PersonDoc} })
+	rows, err := all(t.conn, text, p.args, func(q *service.QueueRow) []any { return append(queueDest(q), docDest{&q.PersonDoc}) })
 	p.args = nil
 	return rows, err
 }

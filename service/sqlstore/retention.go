@@ -1,20 +1,12 @@
 package sqlstore
 
-import (
-	"database/sql"
-
-	"fundesk/service"
-)
+import "fundesk/service"
 
 // Retentions are those of all organizations that have one.
-func (r *reader) Retentions() (all []service.Retention, err error) {
-	err = r.each(`SELECT organization, calls, leads, persons FROM retention ORDER BY organization`, nil, func(rows *sql.Rows) error {
-		var one service.Retention
-		err := rows.Scan(uuidDest{&one.Organization}, &one.Calls, &one.Leads, &one.Persons)
-		all = append(all, one)
-		return err
+func (r *reader) Retentions() ([]service.Retention, error) {
+	return all(r.conn, `SELECT organization, calls, leads, persons FROM retention ORDER BY organization`, nil, func(one *service.Retention) []any {
+		return []any{uuidDest{&one.Organization}, &one.Calls, &one.Leads, &one.Persons}
 	})
-	return all, err
 }
 
 // SetRetention saves the retention of an organization.
@@ -26,7 +18,7 @@ func (t *tx) SetRetention(r service.Retention) error {
 }
 
 // CallsToRetain are calls that ended before a time, in the order of their last update.
-func (t *tx) CallsToRetain(query service.RetainQuery) (calls []service.CallRow, err error) {
+func (t *tx) CallsToRetain(query service.RetainQuery) ([]service.CallRow, error) {
 	q := &listQuery{table: "calls", time: "updated_at", branches: []string{unlinkedCalls, linkedCalls}}
 	q.where(`t.updated_at < %s`, query.Before.UnixMilli())
 	q.where(`t.owner = %s`, identifier(query.Organization))
@@ -36,17 +28,13 @@ func (t *tx) CallsToRetain(query service.RetainQuery) (calls []service.CallRow, 
 		q.conds = append(q.conds, `t.updated_at >= `+at, `(t.updated_at, t.uuid) > (`+at+`, `+id+`)`)
 	}
 	text := q.page(`t.uuid, t.updated_at, t.external_application, t.external_reference, t.external_status, t.private, t.rev, t.doc`, ``, service.Range{Backward: true, Limit: query.Limit})
-	err = t.each(text, q.args, func(rows *sql.Rows) error {
-		var c service.CallRow
-		err := rows.Scan(uuidDest{&c.UUID}, timeDest{&c.UpdatedAt}, &c.ExternalApplication, &c.ExternalReference, &c.ExternalStatus, &c.Private, &c.Rev, docDest{&c.Doc})
-		calls = append(calls, c)
-		return err
+	return all(t.conn, text, q.args, func(c *service.CallRow) []any {
+		return []any{uuidDest{&c.UUID}, timeDest{&c.UpdatedAt}, &c.ExternalApplication, &c.ExternalReference, &c.ExternalStatus, &c.Private, &c.Rev, docDest{&c.Doc}}
 	})
-	return calls, err
 }
 
 // PersonsToRetain are persons with whom nothing has happened since a time, and nothing is to happen.
-func (r *reader) PersonsToRetain(query service.RetainQuery) (persons []service.PersonRow, err error) {
+func (r *reader) PersonsToRetain(query service.RetainQuery) ([]service.PersonRow, error) {
 	q := &listQuery{}
 	before := q.arg(query.Before.UnixMilli())
 	q.where(`t.owner = %s`, identifier(query.Organization))
@@ -62,11 +50,6 @@ func (r *reader) PersonsToRetain(query service.RetainQuery) (persons []service.P
 		at, id := q.arg(query.After.At.UnixMilli()), q.arg(identifier(query.After.UUID))
 		q.conds = append(q.conds, `(t.created_at, t.uuid) > (`+at+`, `+id+`)`)
 	}
-	err = r.each(`SELECT t.uuid, t.created_at FROM persons t`+q.condition("")+` ORDER BY t.created_at, t.uuid LIMIT `+q.arg(query.Limit), q.args, func(rows *sql.Rows) error {
-		var p service.PersonRow
-		err := rows.Scan(uuidDest{&p.UUID}, timeDest{&p.CreatedAt})
-		persons = append(persons, p)
-		return err
-	})
-	return persons, err
+	text := `SELECT t.uuid, t.created_at FROM persons t` + q.condition("") + ` ORDER BY t.created_at, t.uuid LIMIT ` + q.arg(query.Limit)
+	return all(r.conn, text, q.args, func(p *service.PersonRow) []any { return []any{uuidDest{&p.UUID}, timeDest{&p.CreatedAt}} })
 }
