@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/durable"
 	"fundesk/service"
 )
 
@@ -71,7 +72,7 @@ func (p *program) erasures() (record func(apitype.UUID, apitype.Time) error, err
 		}
 		_, err = file.Write(append(line, '\n'))
 		if err = errors.Join(err, file.Sync(), file.Close()); err == nil && missing != nil {
-			err = syncFolder(filepath.Dir(name))
+			err = durable.SyncFolder(filepath.Dir(name))
 		}
 		return err
 	}, nil
@@ -85,16 +86,6 @@ func (p *program) recordErasures() func(apitype.UUID, apitype.Time) error {
 		return func(apitype.UUID, apitype.Time) error { return fmt.Errorf("note the erasure: %w", err) }
 	}
 	return record
-}
-
-// syncFolder keeps the name of a new file over a power loss. Not every system can.
-func syncFolder(name string) error {
-	folder, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	_ = folder.Sync()
-	return folder.Close()
 }
 
 func (p *program) erasuresCommand() *cobra.Command {

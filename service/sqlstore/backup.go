@@ -8,35 +8,33 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"fundesk/apiclient/durable"
 )
 
 // unfinished is what the names of files end with that are not whole yet. One that is left
 // over was made by a program that was killed, and may be erased.
 const unfinished = ".unfinished"
 
-// backup copies the database and its key into new files. The database has its name only when
+// Backup copies the database and its key into new files. The database has its name only when
 // it and its key are whole and on the disk. Spec gap: S13.
-func (e *sqliteEngine) backup(ctx context.Context, file string) (err error) {
-	key, err := e.seed(ctx)
+func (e *sqliteEngine) Backup(ctx context.Context, file string) (err error) {
+	key, err := e.SigningSeed(ctx)
 	if err != nil {
 		return err
 	}
 	if err := absent(file); err != nil {
 		return err
 	}
-	made, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*"+unfinished) // 0600
+	made, err := e.copyBeside(ctx, file)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.Remove(made.Name()))
+			err = errors.Join(err, os.Remove(made))
 		}
 	}()
-	_, err = e.db.ExecContext(ctx, `VACUUM INTO $1`, made.Name())
-	if err = errors.Join(sqliteError(err), made.Sync(), made.Close()); err != nil {
-		return err
-	}
 	if err := writeKey(keyPath(file), key); errors.Is(err, fs.ErrExist) {
 		// Left by a backup that was killed here, or not ours to replace.
 		if there, err := readKey(keyPath(file)); err != nil || !bytes.Equal(there, key) {
@@ -45,7 +43,20 @@ func (e *sqliteEngine) backup(ctx context.Context, file string) (err error) {
 	} else if err != nil {
 		return err
 	}
-	return publish(made.Name(), file)
+	return publish(made, file)
+}
+
+// copyBeside writes a whole copy of the database beside the place where it belongs.
+func (e *sqliteEngine) copyBeside(ctx context.Context, path string) (made string, err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+unfinished) // 0600
+	if err != nil {
+		return "", err
+	}
+	_, err = e.db.ExecContext(ctx, `VACUUM INTO $1`, file.Name())
+	if err = errors.Join(sqliteError(err), file.Sync(), file.Close()); err != nil {
+		_ = os.Remove(file.Name()) // The first error is the one to tell.
+	}
+	return file.Name(), err
 }
 
 // publish gives a whole file its name, unless a file has it already, and keeps the name over a
@@ -54,7 +65,7 @@ func publish(from, to string) error {
 	switch err := os.Link(from, to); {
 	case err == nil:
 		err = os.Remove(from)
-		return errors.Join(err, syncFolder(filepath.Dir(to)))
+		return errors.Join(err, durable.SyncFolder(filepath.Dir(to)))
 	case errors.Is(err, fs.ErrExist):
 		return err
 	}
@@ -82,5 +93,5 @@ func replace(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(to))
+	return durable.SyncFolder(filepath.Dir(to))
 }

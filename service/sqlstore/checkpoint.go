@@ -9,9 +9,10 @@ import (
 // that nobody who waits for a commit waits for that: after so many changes, or so long after
 // the last checkpoint.
 const (
-	checkpointChanges = 500
-	checkpointPause   = time.Second
-	checkpointPassive = `PRAGMA wal_checkpoint(PASSIVE)`
+	checkpointChanges  = 500
+	checkpointPause    = time.Second
+	checkpointPassive  = `PRAGMA wal_checkpoint(PASSIVE)`
+	checkpointTruncate = `PRAGMA wal_checkpoint(TRUNCATE)`
 )
 
 // checkpointer is what the writer and the connection that makes checkpoints tell each other.
@@ -68,7 +69,10 @@ func (e *sqliteEngine) makeCheckpoints() {
 		if c == nil {
 			c, _ = e.connect() // Without one, the next change tries again.
 		}
-		if c != nil && c.checkpoint() == nil {
+		if c == nil {
+			continue
+		}
+		if _, err := c.checkpoint(checkpointPassive); err == nil {
 			e.checkpointer.made.Store(true)
 		}
 	}
@@ -79,12 +83,13 @@ func (e *sqliteEngine) makeCheckpoints() {
 // as long as anybody writes.
 func (e *sqliteEngine) finishCheckpoint(c *conn) {
 	if e.checkpointer.made.CompareAndSwap(true, false) {
-		_ = c.checkpoint()
+		_, _ = c.checkpoint(checkpointPassive)
 	}
 }
 
-// checkpoint brings in what of the log nobody reads any more.
-func (c *conn) checkpoint() error {
-	var busy, log, moved int
-	return c.raw.QueryRowContext(c.ctx, checkpointPassive).Scan(&busy, &log, &moved)
+// checkpoint brings in what of the log nobody reads any more; busy is 0 where nobody was in its way.
+func (c *conn) checkpoint(text string) (busy int, err error) {
+	var log, moved int
+	err = c.raw.QueryRowContext(c.ctx, text).Scan(&busy, &log, &moved)
+	return busy, err
 }

@@ -167,37 +167,33 @@ func (s *Store) setSeed(ctx context.Context, seed []byte) error {
 
 // whereClause limits a query to rows that are moved, and by one more condition.
 func (t copyTable) whereClause(more string) string {
-	conds := make([]string, 0, 2)
-	for _, cond := range []string{t.where, more} {
-		if cond != "" {
-			conds = append(conds, cond)
-		}
-	}
+	conds := slices.DeleteFunc([]string{t.where, more}, func(cond string) bool { return cond == "" })
 	if len(conds) == 0 {
 		return ""
 	}
 	return ` WHERE ` + strings.Join(conds, ` AND `)
 }
 
-// compared is a condition on the key with its values from place on.
-func (t copyTable) compared(operator string, place int) string {
-	return `(` + strings.Join(t.columns[:t.key], `, `) + `) ` + operator + ` (` + strings.Join(placesFrom(place, t.key), `, `) + `)`
-}
-
-// read is up to limit rows after a key, nil being the start, and up to another one.
-func (t copyTable) read(c *conn, after, until []any, limit int) (rows [][]any, err error) {
-	conds, args := make([]string, 0, 2), make([]any, 0, 2*t.key)
+// between limits a query to rows after a key, nil being the start, and up to another one.
+func (t copyTable) between(after, until []any) (where string, args []any) {
+	var conds []string
+	key := strings.Join(t.columns[:t.key], `, `)
 	for _, end := range []struct {
 		key      []any
 		operator string
 	}{{after, ">"}, {until, "<="}} {
 		if end.key != nil {
-			conds = append(conds, t.compared(end.operator, len(args)+1))
+			conds = append(conds, `(`+key+`) `+end.operator+` (`+strings.Join(placesFrom(len(args)+1, t.key), `, `)+`)`)
 			args = append(args, end.key...)
 		}
 	}
-	text := `SELECT ` + strings.Join(t.columns, `, `) + ` FROM ` + t.name + t.whereClause(strings.Join(conds, ` AND `)) +
-		` ORDER BY ` + strings.Join(t.columns[:t.key], `, `)
+	return t.whereClause(strings.Join(conds, ` AND `)), args
+}
+
+// read is up to limit rows after a key, and up to another one.
+func (t copyTable) read(c *conn, after, until []any, limit int) (rows [][]any, err error) {
+	where, args := t.between(after, until)
+	text := `SELECT ` + strings.Join(t.columns, `, `) + ` FROM ` + t.name + where + ` ORDER BY ` + strings.Join(t.columns[:t.key], `, `)
 	if limit > 0 {
 		text += ` LIMIT ` + strconv.Itoa(limit)
 	}
@@ -284,14 +280,8 @@ func (t copyTable) put(ctx context.Context, to *Store, rows [][]any, after, unti
 		return err
 	}
 	return to.engine.update(ctx, func(c *conn) error {
-		conds, args := make([]string, 0, 2), make([]any, 0, 2*t.key)
-		if after != nil {
-			conds, args = append(conds, t.compared(">", 1)), append(args, after...)
-		}
-		if until != nil {
-			conds, args = append(conds, t.compared("<=", len(args)+1)), append(args, until...)
-		}
-		if _, err := c.exec(`DELETE FROM `+t.name+t.whereClause(strings.Join(conds, ` AND `)), args...); err != nil {
+		where, args := t.between(after, until)
+		if _, err := c.exec(`DELETE FROM `+t.name+where, args...); err != nil {
 			return err
 		}
 		if err := to.engine.insertAll(c, t.name, t.columns, rows); err != nil {

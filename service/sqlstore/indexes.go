@@ -30,7 +30,7 @@ const (
 // begun by several programs, and be interrupted anywhere: what is done is not done again.
 func (e *postgresEngine) migrateConcurrently(ctx context.Context, text string, version int) error {
 	for _, statement := range statementsOf(text) {
-		found, err := e.version(ctx)
+		found, err := e.Version(ctx)
 		if err != nil || found >= version {
 			return err // Another program has done it all.
 		}
@@ -86,10 +86,8 @@ func (e *postgresEngine) changeIndex(ctx context.Context, c *conn, statement str
 			}
 		}
 		if wait {
-			select {
-			case <-time.After(indexPause):
-			case <-ctx.Done():
-				return ctx.Err()
+			if err := pause(ctx, indexPause); err != nil {
+				return err
 			}
 		}
 	}

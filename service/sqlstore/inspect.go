@@ -32,7 +32,7 @@ func inspectSQLite(ctx context.Context, path string, mayBeOlder bool) (_ *sqlite
 	e := &sqliteEngine{path: path, file: file, moved: make(chan struct{}, 1), db: db, checkpointer: newCheckpointer(), stop: make(chan struct{})}
 	e.openPools(max(2, runtime.GOMAXPROCS(0)))
 	if err := errors.Join(e.ours(ctx, mayBeOlder), e.keyThere(), unrestored(path)); err != nil {
-		return nil, errors.Join(err, e.close())
+		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
 }

@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 )
 
@@ -20,9 +19,9 @@ import (
 // read the records can sign for them, and nobody else. Spec gap: A1.
 func keyPath(database string) string { return database + ".key" }
 
-// seed reads the signing key, and makes it when there is none and nothing hangs on it. Processes
+// SigningSeed reads the signing key, and makes it when there is none and nothing hangs on it. Processes
 // that race for it get the same: the first whole file that gets the name wins.
-func (e *sqliteEngine) seed(ctx context.Context) ([]byte, error) {
+func (e *sqliteEngine) SigningSeed(ctx context.Context) ([]byte, error) {
 	path := keyPath(e.path)
 	seed, err := readKey(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -120,16 +119,4 @@ func makeKey(path string, seed []byte, place func(from, to string) error) (err e
 		_ = os.Remove(file.Name()) // The first error is the one to tell.
 	}
 	return err
-}
-
-// syncFolder keeps the names of a folder over a power loss. Not every system can.
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	if err := folder.Sync(); err != nil && runtime.GOOS != "windows" {
-		return errors.Join(err, folder.Close())
-	}
-	return folder.Close()
 }

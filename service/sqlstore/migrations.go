@@ -151,8 +151,8 @@ func (c *conn) empty(ctx context.Context) error {
 	return err
 }
 
-// version is that of the schema.
-func (e *sqliteEngine) version(ctx context.Context) (version int, err error) {
+// Version is that of the schema.
+func (e *sqliteEngine) Version(ctx context.Context) (version int, err error) {
 	err = e.view(ctx, func(c *conn) error {
 		version, err = c.version()
 		return err
@@ -233,10 +233,8 @@ func (e *postgresEngine) migrateTo(ctx context.Context, texts []string, past int
 			return 0, fmt.Errorf("another session holds a lock on its tables; nothing was changed, run it again: %w", err)
 		}
 		// Who waited behind it goes first.
-		select {
-		case <-time.After(lockPause):
-		case <-ctx.Done():
-			return 0, ctx.Err()
+		if err := pause(ctx, lockPause); err != nil {
+			return 0, err
 		}
 	}
 }
@@ -312,7 +310,7 @@ func (e *postgresEngine) found(ctx context.Context) (s schema, err error) {
 	case !there:
 		return s, nil
 	}
-	if s.version, err = e.version(ctx); err != nil || s.version <= known() {
+	if s.version, err = e.Version(ctx); err != nil || s.version <= known() {
 		return s, err
 	}
 	err = e.ask(ctx, func(c *conn) error {
@@ -322,8 +320,8 @@ func (e *postgresEngine) found(ctx context.Context) (s schema, err error) {
 	return s, err
 }
 
-// version is that of the schema.
-func (e *postgresEngine) version(ctx context.Context) (version int, err error) {
+// Version is that of the schema.
+func (e *postgresEngine) Version(ctx context.Context) (version int, err error) {
 	err = e.view(ctx, func(c *conn) error {
 		return c.row(`SELECT COALESCE(MAX(version), 0) FROM schema_version`).scan(&version)
 	})

@@ -35,6 +35,5 @@ func (e *sqliteEngine) leaveLog(c *conn) {
 		return
 	}
 	e.left = true
-	var busy, log, moved int
-	_ = c.raw.QueryRowContext(c.ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &log, &moved) // Who asks is refused anyway.
+	_, _ = c.checkpoint(checkpointTruncate) // Who asks is refused anyway.
 }

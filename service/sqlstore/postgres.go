@@ -87,7 +87,7 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 		err = e.keyThere(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(err, e.close())
+		return nil, errors.Join(err, e.Close())
 	}
 	e.pool.full, e.pool.stale = e.full, e.stale
 	return e, nil
@@ -136,7 +136,7 @@ func migratePostgres(ctx context.Context, o Options) error {
 	}
 	e := &postgresEngine{driver: o.Postgres, db: db}
 	e.pool = newPool(1, e.connect)
-	return errors.Join(e.migrate(ctx, o.NoMigrate), e.close())
+	return errors.Join(e.migrate(ctx, o.NoMigrate), e.Close())
 }
 
 func (e *postgresEngine) connect() (*conn, error) {
@@ -204,9 +204,9 @@ func (e *postgresEngine) update(ctx context.Context, change func(*conn) error) e
 	})
 }
 
-// writable asks the server whether it only reads, as a standby does and one that is being moved
+// PingChanges asks the server whether it only reads, as a standby does and one that is being moved
 // away from. After its disk has refused something, it lets it make a change durable.
-func (e *postgresEngine) writable(ctx context.Context) error {
+func (e *postgresEngine) PingChanges(ctx context.Context) error {
 	if e.pool.manyOpen() {
 		return errUnconfirmed
 	}
@@ -262,12 +262,8 @@ func (e *postgresEngine) again(ctx context.Context, run func(*conn) error) (err 
 		}
 		e.pool.retried.Add(1)
 		// Those that lost together must not meet again.
-		pause := time.NewTimer(time.Duration(mathrand.Int64N(int64(try+1) * int64(5*time.Millisecond))))
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			pause.Stop()
-			return ctx.Err()
+		if err := pause(ctx, time.Duration(mathrand.Int64N(int64(try+1)*int64(5*time.Millisecond)))); err != nil {
+			return err
 		}
 	}
 	return e.refusal(err)
@@ -339,9 +335,9 @@ func (e *postgresEngine) commit(c *conn) error {
 // signingKey is the setting that holds the secret.
 const signingKey = "signing-key"
 
-// seed is the secret of this database. It is looked for before it is made: a server, or a
+// SigningSeed is the secret of this database. It is looked for before it is made: a server, or a
 // role, may only read.
-func (e *postgresEngine) seed(ctx context.Context) (seed []byte, err error) {
+func (e *postgresEngine) SigningSeed(ctx context.Context) (seed []byte, err error) {
 	var text string
 	err = e.ask(ctx, func(c *conn) (err error) {
 		text, err = (&reader{c}).Setting(signingKey)
@@ -425,27 +421,27 @@ func (e *postgresEngine) changeSeed(c *conn, change func(seed []byte) ([]byte, e
 	return t.SetSetting(signingKey, hex.EncodeToString(seed))
 }
 
-// analyze makes new statistics: until then plans would be for an empty database.
-func (e *postgresEngine) analyze(ctx context.Context) error {
+// Analyze makes new statistics: until then plans would be for an empty database.
+func (e *postgresEngine) Analyze(ctx context.Context) error {
 	_, err := e.db.ExecContext(ctx, analyzeOurs())
 	return e.refusal(err)
 }
 
-func (e *postgresEngine) backup(context.Context, string) error {
+func (e *postgresEngine) Backup(context.Context, string) error {
 	return errors.New("a PostgreSQL database is backed up with pg_dump")
 }
 
 // integrity is left to the engine's own tools.
 func (e *postgresEngine) integrity(context.Context) ([]string, error) { return nil, nil }
 
-func (e *postgresEngine) stats() PoolStats { return e.pool.stats() }
+func (e *postgresEngine) Pool() PoolStats { return e.pool.stats() }
 
-func (e *postgresEngine) close() (err error) {
+func (e *postgresEngine) Close() (err error) {
 	e.once.Do(func() {
 		_ = e.pool.close() // A server that is away cannot be told goodbye.
 		err = e.db.Close()
 		if e.replica != nil {
-			err = errors.Join(err, e.replica.close())
+			err = errors.Join(err, e.replica.Close())
 		}
 	})
 	return err

@@ -57,8 +57,8 @@ func (e *postgresEngine) position(ctx context.Context) (p logPosition, err error
 	return p, err
 }
 
-// logPosition is how far the log is, where somebody reads from replicas.
-func (e *postgresEngine) logPosition(ctx context.Context) (string, error) {
+// LogPosition is how far the log is, where somebody reads from replicas.
+func (e *postgresEngine) LogPosition(ctx context.Context) (string, error) {
 	if e.replica == nil {
 		return "", nil
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"fundesk/apiclient/durable"
 )
 
 // Restore puts a backup and its key in the place of an SQLite database, which no program may have
@@ -54,17 +56,11 @@ func checkedCopy(ctx context.Context, file, path string) (made string, err error
 	if err != nil {
 		return "", wayOut(err)
 	}
-	defer func() { err = errors.Join(err, backup.close()) }()
+	defer func() { err = errors.Join(err, backup.Close()) }()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", err
 	}
-	into, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+unfinished) // 0600
-	if err != nil {
-		return "", err
-	}
-	made = into.Name()
-	_, err = backup.db.ExecContext(ctx, `VACUUM INTO $1`, made)
-	if err := errors.Join(sqliteError(err), into.Sync(), into.Close()); err != nil {
+	if made, err = backup.copyBeside(ctx, path); err != nil {
 		return made, err
 	}
 	key, err := readKey(keyPath(file))
@@ -117,7 +113,7 @@ func takePlace(made, path string) (kept []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(mark.Close(), syncFolder(filepath.Dir(path))); err != nil {
+	if err := errors.Join(mark.Close(), durable.SyncFolder(filepath.Dir(path))); err != nil {
 		return nil, err
 	}
 	if err := unserved(path); err != nil {
@@ -140,10 +136,10 @@ func takePlace(made, path string) (kept []string, err error) {
 	if err := os.Remove(path + "-shm"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return kept, err
 	}
-	if err := errors.Join(os.Rename(keyPath(made), keyPath(path)), os.Rename(made, path), syncFolder(filepath.Dir(path))); err != nil {
+	if err := errors.Join(os.Rename(keyPath(made), keyPath(path)), os.Rename(made, path), durable.SyncFolder(filepath.Dir(path))); err != nil {
 		return kept, err
 	}
-	return kept, errors.Join(os.Remove(path+restoring), syncFolder(filepath.Dir(path)))
+	return kept, errors.Join(os.Remove(path+restoring), durable.SyncFolder(filepath.Dir(path)))
 }
 
 var errServed = errors.New("another program has it open; stop what serves it first")

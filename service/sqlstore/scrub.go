@@ -19,12 +19,6 @@ import (
 // secureDelete is the setting of a file in which everything that was ever deleted is overwritten.
 const secureDelete = "secure-delete"
 
-// Scrub takes from the files what is left in them of values that were erased; nil: of any. Beside
-// others, no table of PostgreSQL is locked for it.
-func (s *Store) Scrub(ctx context.Context, traces [][]byte, beside bool) (service.Scrubbed, error) {
-	return s.engine.scrub(ctx, traces, beside)
-}
-
 // Unclean names the erasures after which the files were not cleaned yet: a person's uuid, retention
 // or replay.
 func (s *Store) Unclean(ctx context.Context) (waiting []string, err error) {
@@ -39,9 +33,9 @@ func (s *Store) Unclean(ctx context.Context) (waiting []string, err error) {
 	return waiting, err
 }
 
-// scrub blanks the unused parts of pages that hold traces, and empties the log. A file that was
+// Scrub blanks the unused parts of pages that hold traces, and empties the log. A file that was
 // made when nothing was overwritten is written anew, once.
-func (e *sqliteEngine) scrub(ctx context.Context, traces [][]byte, _ bool) (done service.Scrubbed, err error) {
+func (e *sqliteEngine) Scrub(ctx context.Context, traces [][]byte, _ bool) (done service.Scrubbed, err error) {
 	done = service.Scrubbed{Rewritten: []string{}, Later: []string{}}
 	secure := false
 	err = e.ask(ctx, func(c *conn) error {
@@ -96,16 +90,13 @@ func (e *sqliteEngine) emptyLog(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
 	for range emptyTries {
-		var busy, log, moved int
-		if err := c.raw.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &log, &moved); err != nil && !errors.Is(sqliteError(err), service.ErrBusy) {
+		if busy, err := c.checkpoint(checkpointTruncate); err != nil && !errors.Is(sqliteError(err), service.ErrBusy) {
 			return sqliteError(err)
 		} else if err == nil && busy == 0 {
 			return nil
 		}
-		select {
-		case <-time.After(emptyPause):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := pause(ctx, emptyPause); err != nil {
+			return err
 		}
 	}
 	return errLogInUse
@@ -232,9 +223,9 @@ const maxRewritten = 1 << 30
 // anew, and the owner of the database.
 var scrubbed = []string{"persons", "pledges", "signatures", "calls", "transactions", "queue_calls", "queue_rings", "pg_statistic"}
 
-// scrub writes the tables anew that held the values; a table that is too large for that is
+// Scrub writes the tables anew that held the values; a table that is too large for that is
 // vacuumed, and the values lie in it until their place is used again. Beside others all are.
-func (e *postgresEngine) scrub(ctx context.Context, _ [][]byte, beside bool) (done service.Scrubbed, err error) {
+func (e *postgresEngine) Scrub(ctx context.Context, _ [][]byte, beside bool) (done service.Scrubbed, err error) {
 	done = service.Scrubbed{Rewritten: []string{}, Later: []string{}}
 	db, err := e.driver.Open(e.name, 0, 0) // It takes as long as it takes.
 	if err != nil {

@@ -13,7 +13,7 @@ func (e *sqliteEngine) updateShared(ctx context.Context, change func(*conn) erro
 	return e.update(ctx, change)
 }
 
-func (e *sqliteEngine) clockAhead(context.Context) (time.Duration, error) { return 0, nil }
+func (e *sqliteEngine) ClockAhead(context.Context) (time.Duration, error) { return 0, nil }
 
 func (e *sqliteEngine) sharesQueue() bool { return false }
 
@@ -66,8 +66,8 @@ type sharedClock struct {
 	ahead atomic.Int64
 }
 
-// clockAhead is how far the server's clock is ahead of the system's.
-func (e *postgresEngine) clockAhead(ctx context.Context) (time.Duration, error) {
+// ClockAhead is how far the server's clock is ahead of the system's.
+func (e *postgresEngine) ClockAhead(ctx context.Context) (time.Duration, error) {
 	now := time.Now()
 	if seen := e.clock.seen.Load(); seen > 0 && now.Sub(time.Unix(0, seen)) < clockLife {
 		return time.Duration(e.clock.ahead.Load()), nil

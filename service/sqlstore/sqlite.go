@@ -250,8 +250,8 @@ const (
 	writableRoom    = 128 << 10
 )
 
-// writable lets the writer make a change durable: a full disk, or one that fails, shows only then.
-func (e *sqliteEngine) writable(ctx context.Context) error {
+// PingChanges lets the writer make a change durable: a full disk, or one that fails, shows only then.
+func (e *sqliteEngine) PingChanges(ctx context.Context) error {
 	value := strconv.FormatInt(time.Now().UnixNano(), 10) // The same one would not be written again.
 	if e.failed.Load() {
 		value = strings.Repeat(value, writableRoom/len(value))
@@ -259,8 +259,8 @@ func (e *sqliteEngine) writable(ctx context.Context) error {
 	return e.update(ctx, func(c *conn) error { return (&tx{reader: reader{c}}).SetSetting(writableSetting, value) })
 }
 
-// logPosition is empty: there are no replicas of a file.
-func (e *sqliteEngine) logPosition(context.Context) (string, error) { return "", nil }
+// LogPosition is empty: there are no replicas of a file.
+func (e *sqliteEngine) LogPosition(context.Context) (string, error) { return "", nil }
 
 // movedPause is how often the writer looks whether its file was moved when nobody asks.
 const movedPause = time.Second
@@ -432,11 +432,11 @@ func guarded(run func() error) (err error) {
 	return run()
 }
 
-func (e *sqliteEngine) stats() PoolStats { return e.readers.stats().plus(e.records.stats()) }
+func (e *sqliteEngine) Pool() PoolStats { return e.readers.stats().plus(e.records.stats()) }
 
-// close waits for the writer and ends all connections. The last one of the last process
+// Close waits for the writer and ends all connections. The last one of the last process
 // brings the log into the file.
-func (e *sqliteEngine) close() (err error) {
+func (e *sqliteEngine) Close() (err error) {
 	e.once.Do(func() {
 		close(e.stop)
 		e.done.Wait()
@@ -489,8 +489,8 @@ func (e *sqliteEngine) insertNew(c *conn, rows newRows) (taken []apitype.UUID, e
 	return taken, nil
 }
 
-// analyze does nothing: every index was chosen without statistics.
-func (e *sqliteEngine) analyze(context.Context) error { return nil }
+// Analyze does nothing: every index was chosen without statistics.
+func (e *sqliteEngine) Analyze(context.Context) error { return nil }
 
 // integrity is what SQLite finds wrong with its file.
 func (e *sqliteEngine) integrity(ctx context.Context) (found []string, err error) {

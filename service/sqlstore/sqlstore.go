@@ -46,7 +46,7 @@ type Options struct {
 // Store is an open database. It is safe for concurrent use, and several processes may
 // have the same one open.
 type Store struct {
-	engine  engine
+	engine
 	observe func(change bool, took time.Duration)
 }
 
@@ -60,19 +60,23 @@ type engine interface {
 	askMany(ctx context.Context, read func(*conn) error) error
 	update(ctx context.Context, change func(*conn) error) error
 	updateShared(ctx context.Context, change func(*conn) error) error
-	writable(ctx context.Context) error // Whether update works now.
-	// logPosition is how far the log is; empty where nothing is read from replicas.
-	logPosition(ctx context.Context) (string, error)
-	clockAhead(ctx context.Context) (time.Duration, error)
+	// PingChanges reports whether the database takes changes.
+	PingChanges(ctx context.Context) error
+	// LogPosition is how far the log of the database is; empty where nothing is read from replicas.
+	LogPosition(ctx context.Context) (string, error)
+	// ClockAhead is how far the clock of the database is ahead of the system's.
+	ClockAhead(ctx context.Context) (time.Duration, error)
 	// sharesQueue reports whether several take from the queue at one time.
 	sharesQueue() bool
 	// locking ends a query of rows that others must not change meanwhile, or not take.
 	locking(strength string) string
 	// loadsAlone waits until no erasure runs, of a load, and else until no load does.
 	loadsAlone(c *conn, load bool) error
-	// scrub takes from the files what is left in them of values that were erased; nil: of any.
-	scrub(ctx context.Context, traces [][]byte, beside bool) (service.Scrubbed, error)
-	seed(ctx context.Context) ([]byte, error)
+	// Scrub takes from the files what is left in them of values that were erased; nil: of any. Beside
+	// others, no table of PostgreSQL is locked for it.
+	Scrub(ctx context.Context, traces [][]byte, beside bool) (service.Scrubbed, error)
+	// SigningSeed is the secret of this database, made when there is none.
+	SigningSeed(ctx context.Context) ([]byte, error)
 	// changeSeed gives a database other signing keys; without one, what it had signed is void.
 	changeSeed(c *conn, change func(seed []byte) ([]byte, error)) error
 	insertAll(c *conn, table string, columns []string, rows [][]any) error
@@ -93,13 +97,18 @@ type engine interface {
 	list(ids []apitype.UUID) any
 	// takes is two lists, the arguments $1 and $2, as a table a of n, user_uuid and request_uuid.
 	takes() string
-	// analyze tells the engine that much was written.
-	analyze(ctx context.Context) error
-	backup(ctx context.Context, file string) error
+	// Analyze lets the engine look at its data after much was written; without that it may choose slow
+	// ways to it for a while.
+	Analyze(ctx context.Context) error
+	// Backup writes a whole copy of the database to a new file while it is used.
+	Backup(ctx context.Context, file string) error
 	integrity(ctx context.Context) ([]string, error)
-	version(ctx context.Context) (int, error)
-	stats() PoolStats
-	close() error
+	// Version is that of the schema.
+	Version(ctx context.Context) (int, error)
+	// Pool is what became of the connections; of SQLite, those that read.
+	Pool() PoolStats
+	// Close ends every connection; changes under way are finished first.
+	Close() error
 }
 
 // Open opens a database, makes it when it is not there, and brings its schema up to
@@ -132,9 +141,6 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return &Store{engine: e, observe: o.Observe}, nil
 }
 
-// Close ends every connection; changes under way are finished first.
-func (s *Store) Close() error { return s.engine.close() }
-
 // View runs read on one unchanging state of the data.
 func (s *Store) View(ctx context.Context, read func(service.Reader) error) error {
 	defer s.timed(false, time.Now())
@@ -165,23 +171,12 @@ func (s *Store) UpdateShared(ctx context.Context, change func(service.Tx) error)
 	return s.engine.updateShared(ctx, func(c *conn) error { return change(&tx{reader: reader{c}, shared: s.engine.sharesQueue()}) })
 }
 
-// ClockAhead is how far the clock of the database is ahead of the system's.
-func (s *Store) ClockAhead(ctx context.Context) (time.Duration, error) {
-	return s.engine.clockAhead(ctx)
-}
-
 // timed tells the observer of a transaction that ends now.
 func (s *Store) timed(change bool, start time.Time) {
 	if s.observe != nil {
 		s.observe(change, time.Since(start))
 	}
 }
-
-// Pool is what became of the connections; of SQLite, those that read.
-func (s *Store) Pool() PoolStats { return s.engine.stats() }
-
-// SigningSeed is the secret of this database, made when there is none.
-func (s *Store) SigningSeed(ctx context.Context) ([]byte, error) { return s.engine.seed(ctx) }
 
 // Ping reports whether the database answers, and reads what every request needs: each account.
 func (s *Store) Ping(ctx context.Context) error {
@@ -192,22 +187,6 @@ func (s *Store) Ping(ctx context.Context) error {
 		return cmp.Or(err, checkServedBy(programs))
 	})
 }
-
-// PingChanges reports whether the database takes changes.
-func (s *Store) PingChanges(ctx context.Context) error { return s.engine.writable(ctx) }
-
-// LogPosition is how far the log of the database is, where what only reads is read from replicas.
-func (s *Store) LogPosition(ctx context.Context) (string, error) { return s.engine.logPosition(ctx) }
-
-// Backup writes a whole copy of the database to a new file while it is used.
-func (s *Store) Backup(ctx context.Context, file string) error { return s.engine.backup(ctx, file) }
-
-// Analyze lets the engine look at its data after much was written; without that it may
-// choose slow ways to it for a while.
-func (s *Store) Analyze(ctx context.Context) error { return s.engine.analyze(ctx) }
-
-// Version is that of the schema.
-func (s *Store) Version(ctx context.Context) (int, error) { return s.engine.version(ctx) }
 
 // Check is what is wrong with the database: its files and the references between its
 // records. Nothing wrong is an empty answer. What was found before an error comes with it.
