@@ -41,13 +41,18 @@ func NeedPostgres(t testing.TB) {
 // NewCluster starts a server whose commits wait for one standby.
 func NewCluster(t testing.TB) *Cluster {
 	t.Helper()
-	return startCluster(t, newFolder(t), newData(t), "synchronous_standby_names=*")
+	return startCluster(t, newFolder(t), initdb, "synchronous_standby_names=*")
 }
 
 // NewServer starts a server by itself, with more settings.
 func NewServer(t testing.TB, settings ...string) *Cluster {
 	t.Helper()
-	return startCluster(t, newFolder(t), newData(t), append([]string{"wal_level=minimal", "max_wal_senders=0"}, settings...)...)
+	return startServer(t, newFolder(t), settings)
+}
+
+func startServer(t testing.TB, folder string, settings []string) *Cluster {
+	t.Helper()
+	return startCluster(t, folder, initdb, append([]string{"wal_level=minimal", "max_wal_senders=0"}, settings...)...)
 }
 
 // ProcessorTime is how much processor time the server's sessions that are still there have used.
@@ -77,12 +82,7 @@ func (c *Cluster) Execute(t testing.TB, text string) {
 
 // Try runs a statement that may fail.
 func (c *Cluster) Try(ctx context.Context, text string) error {
-	connection, err := pgx.Connect(ctx, Clusters("", c))
-	if err != nil {
-		return err
-	}
-	_, err = connection.Exec(ctx, text)
-	return errors.Join(err, connection.Close(ctx))
+	return execute(ctx, Clusters("", c), text)
 }
 
 // Await asks a server, each time by a new connection, until a question is answered with true.
@@ -109,18 +109,13 @@ func (c *Cluster) Stop() string {
 // Wait waits until a server has ended that was told to by somebody else.
 func (c *Cluster) Wait() { _ = c.running.Wait() }
 
-func newData(t testing.TB) func(data string) *exec.Cmd {
-	return func(data string) *exec.Cmd {
-		return exec.CommandContext(t.Context(), Program("initdb"), "-D", data, "-U", "fundesk", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C.UTF-8")
-	}
-}
+// initdb makes the data of a server.
+var initdb = []string{"initdb", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"}
 
 // Standby starts a server that follows this one, and that its commits wait for.
 func (c *Cluster) Standby(t testing.TB) *Cluster {
 	t.Helper()
-	return startCluster(t, newFolder(t), func(data string) *exec.Cmd {
-		return exec.CommandContext(t.Context(), Program("pg_basebackup"), "-D", data, "-h", c.folder, "-U", "fundesk", "-R", "-X", "stream", "-c", "fast", "--no-sync")
-	}, "hot_standby=on")
+	return startCluster(t, newFolder(t), []string{"pg_basebackup", "-h", c.folder, "-R", "-X", "stream", "-c", "fast"}, "hot_standby=on")
 }
 
 // newFolder is one that is removed after the test. It is not below the test's own: the name of that
@@ -139,41 +134,61 @@ func newFolder(t testing.TB) string {
 	return folder
 }
 
-func startCluster(t testing.TB, folder string, create func(data string) *exec.Cmd, settings ...string) *Cluster {
+// startCluster starts a server in a folder, with the data that a program makes.
+func startCluster(t testing.TB, folder string, create []string, settings ...string) *Cluster {
 	t.Helper()
 	c := &Cluster{folder: folder}
 	t.Cleanup(func() { c.end(syscall.SIGQUIT) })
-	attributes, err := Unprivileged(folder)
-	if err != nil {
+	if err := c.make(t.Context(), create, settings...); err != nil {
 		t.Fatal(err)
 	}
-	data := filepath.Join(folder, "data")
-	prepare := create(data)
-	prepare.Dir, prepare.SysProcAttr = folder, attributes
-	if text, err := prepare.CombinedOutput(); err != nil {
-		t.Fatalf("prepare the server: %v: %s", err, text)
+	return c
+}
+
+func (c *Cluster) make(ctx context.Context, create []string, settings ...string) (err error) {
+	if c.attributes, err = Unprivileged(c.folder); err != nil {
+		return err
 	}
-	c.args = []string{"-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off"}
+	data := filepath.Join(c.folder, "data")
+	if err := c.run(ctx, create[0], append(create[1:], "-D", data, "-U", "fundesk", "--no-sync")...); err != nil {
+		return err
+	}
+	c.args = []string{"-D", data, "-k", c.folder, "-c", "listen_addresses=", "-c", "fsync=off"}
 	for _, setting := range settings {
 		c.args = append(c.args, "-c", setting)
 	}
-	c.attributes = attributes
-	c.Start(t)
-	return c
+	return c.start(ctx)
+}
+
+// run runs one of PostgreSQL's programs to its end.
+func (c *Cluster) run(ctx context.Context, program string, args ...string) error {
+	command := exec.CommandContext(ctx, Program(program), args...)
+	command.Dir, command.SysProcAttr = c.folder, c.attributes
+	if text, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", program, err, text)
+	}
+	return nil
 }
 
 // Start starts a server, also one that was ended.
 func (c *Cluster) Start(t testing.TB) {
 	t.Helper()
-	c.running = exec.CommandContext(context.Background(), Program("postgres"), c.args...)
-	c.running.Dir, c.running.SysProcAttr, c.running.Stdout, c.running.Stderr = c.folder, c.attributes, &c.log, &c.log
-	if err := c.running.Start(); err != nil {
+	if err := c.start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := answers(t.Context(), Clusters("", c)); err != nil {
-		c.end(syscall.SIGQUIT)
-		t.Fatalf("start the server: %v: %s", err, c.log.String())
+}
+
+func (c *Cluster) start(ctx context.Context) error {
+	c.running = exec.CommandContext(context.WithoutCancel(ctx), Program("postgres"), c.args...)
+	c.running.Dir, c.running.SysProcAttr, c.running.Stdout, c.running.Stderr = c.folder, c.attributes, &c.log, &c.log
+	if err := c.running.Start(); err != nil {
+		return err
 	}
+	if err := answers(ctx, Clusters("", c)); err != nil {
+		c.end(syscall.SIGQUIT)
+		return fmt.Errorf("start the server: %w: %s", err, c.log.String())
+	}
+	return nil
 }
 
 // Clusters names the first of some servers that takes a kind of sessions, such as
@@ -207,14 +222,5 @@ func (c *Cluster) end(signal syscall.Signal) {
 
 // Promote lets a standby take over.
 func (c *Cluster) Promote(ctx context.Context) error {
-	attributes, err := Unprivileged(c.folder)
-	if err != nil {
-		return err
-	}
-	promote := exec.CommandContext(ctx, Program("pg_ctl"), "promote", "-w", "-D", filepath.Join(c.folder, "data"))
-	promote.Dir, promote.SysProcAttr = c.folder, attributes
-	if text, err := promote.CombinedOutput(); err != nil {
-		return fmt.Errorf("promote: %w: %s", err, text)
-	}
-	return nil
+	return c.run(ctx, "pg_ctl", "promote", "-w", "-D", filepath.Join(c.folder, "data"))
 }

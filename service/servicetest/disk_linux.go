@@ -23,7 +23,7 @@ func NewSmallServer(t testing.TB, size string, settings ...string) *Cluster {
 	t.Helper()
 	folder := newFolder(t)
 	privileged.Mount(t, folder, size)
-	return startCluster(t, folder, newData(t), append([]string{"wal_level=minimal", "max_wal_senders=0"}, settings...)...)
+	return startServer(t, folder, settings)
 }
 
 // FillDisk leaves nothing free of the disk of [NewSmallServer]. Any goroutine may call it.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -238,14 +239,7 @@ func (m *multiplier) numbered(prefix string) string {
 }
 
 // at is the value of a column.
-func (t *largeTable) at(row []any, column string) any {
-	for i, name := range t.columns {
-		if name == column {
-			return row[i]
-		}
-	}
-	return nil
-}
+func (t *largeTable) at(row []any, column string) any { return row[slices.Index(t.columns, column)] }
 
 // renaming are the identifiers of a copy by those of the template, and the numbers by which
 // its rows are named in some columns.

@@ -165,10 +165,10 @@ func (a *actor) bendBody(r *http.Request, body []byte) []byte {
 		}
 	}
 	if a.NoEmbeds {
-		strip(value)
+		walk(value, strip)
 	}
 	if a.Circular {
-		encircle(value)
+		walk(value, encircle)
 	}
 	var bent any = value
 	if edges, ok := value["edges"].([]any); ok && a.BareArray && strings.HasSuffix(r.URL.Path, "/pledges") {
@@ -185,44 +185,38 @@ func (a *actor) bendBody(r *http.Request, body []byte) []byte {
 	return encoded
 }
 
-// strip takes away every object that an answer need not carry.
-func strip(value any) {
+// walk visits every object in a value, the outer ones first.
+func walk(value any, visit func(object map[string]any)) {
 	switch v := value.(type) {
 	case map[string]any:
-		for _, name := range []string{
-			"externalMetadata", "attempts", "result", "pledgeCase", "person", "transactions", "calls", "focusAreas", "externalSource",
-			"owningOrganization", "recruitingOrganization", "recruiterUser", "qualityResult", "address", "mandate", "releasedAt", "socialSecurityNumber",
-		} {
-			if _, isPledge := v["signatureSignedUrl"]; name != "externalMetadata" || !isPledge {
-				delete(v, name)
-			}
-		}
+		visit(v)
 		for _, member := range v {
-			strip(member)
+			walk(member, visit)
 		}
 	case []any:
 		for _, element := range v {
-			strip(element)
+			walk(element, visit)
+		}
+	}
+}
+
+// strip takes away every object that an answer need not carry.
+func strip(object map[string]any) {
+	for _, name := range []string{
+		"externalMetadata", "attempts", "result", "pledgeCase", "person", "transactions", "calls", "focusAreas", "externalSource",
+		"owningOrganization", "recruitingOrganization", "recruiterUser", "qualityResult", "address", "mandate", "releasedAt", "socialSecurityNumber",
+	} {
+		if _, isPledge := object["signatureSignedUrl"]; name != "externalMetadata" || !isPledge {
+			delete(object, name)
 		}
 	}
 }
 
 // encircle puts a text where a call of a pledge would carry that pledge again.
-func encircle(value any) {
-	switch v := value.(type) {
-	case map[string]any:
-		if calls, ok := v["calls"].([]any); ok {
-			for _, call := range calls {
-				call.(map[string]any)["pledgeCase"] = "[Circular]"
-			}
-		}
-		for _, member := range v {
-			encircle(member)
-		}
-	case []any:
-		for _, element := range v {
-			encircle(element)
-		}
+func encircle(object map[string]any) {
+	calls, _ := object["calls"].([]any)
+	for _, call := range calls {
+		call.(map[string]any)["pledgeCase"] = "[Circular]"
 	}
 }
 

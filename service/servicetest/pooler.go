@@ -22,15 +22,7 @@ func NewPooler(t testing.TB, c *Cluster, mode string) (database string) {
 		}
 		t.Skip(err)
 	}
-	folder, err := os.MkdirTemp("", "fundesk-pooler-") // Short enough for a socket.
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(folder); err != nil {
-			t.Error(err)
-		}
-	})
+	folder := newFolder(t)
 	attributes, err := Unprivileged(folder)
 	if err != nil {
 		t.Fatal(err)

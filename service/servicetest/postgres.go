@@ -1,10 +1,8 @@
 package servicetest
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
@@ -15,6 +13,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"fundesk/apiclient/apitype"
 )
 
 // PostgresVariable names a PostgreSQL server for tests, as postgres://…. Each test makes
@@ -28,40 +28,22 @@ var ErrNoPostgres = errors.New("postgreSQL is not installed")
 // StartPostgres starts a throw-away server from the installed programs. stop ends it
 // and erases its data.
 func StartPostgres(ctx context.Context) (server string, stop func() error, err error) {
-	initdb, postgres := Program("initdb"), Program("postgres")
-	if initdb == "" || postgres == "" {
+	if Program("initdb") == "" || Program("postgres") == "" {
 		return "", nil, ErrNoPostgres
 	}
 	folder, err := os.MkdirTemp("", "fundesk-postgres-")
 	if err != nil {
 		return "", nil, err
 	}
-	attributes, err := Unprivileged(folder)
-	if err != nil {
-		return "", nil, errors.Join(err, os.RemoveAll(folder))
-	}
-	data := filepath.Join(folder, "data")
-	create := exec.CommandContext(ctx, initdb, "-D", data, "-U", "fundesk", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C.UTF-8")
-	create.Dir, create.SysProcAttr = folder, attributes
-	if text, err := create.CombinedOutput(); err != nil {
-		return "", nil, errors.Join(fmt.Errorf("initdb: %w: %s", err, text), os.RemoveAll(folder))
-	}
-	var log bytes.Buffer
-	run := exec.CommandContext(context.WithoutCancel(ctx), postgres, "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=400")
-	run.Dir, run.SysProcAttr, run.Stdout, run.Stderr = folder, attributes, &log, &log
-	if err := run.Start(); err != nil {
-		return "", nil, errors.Join(err, os.RemoveAll(folder))
-	}
+	c := &Cluster{folder: folder}
 	stop = func() error {
-		_ = run.Process.Signal(syscall.SIGQUIT) // At once: the data is thrown away.
-		_ = run.Wait()                          // Ended by a signal, as it was told.
+		c.end(syscall.SIGQUIT) // At once: the data is thrown away.
 		return os.RemoveAll(folder)
 	}
-	server = "postgres:///postgres?user=fundesk&host=" + url.QueryEscape(folder)
-	if err := answers(ctx, server); err != nil {
-		return "", nil, errors.Join(fmt.Errorf("start: %w: %s", err, log.String()), stop())
+	if err := c.make(ctx, initdb, "max_connections=400"); err != nil {
+		return "", nil, errors.Join(err, stop())
 	}
-	return server, stop, nil
+	return Clusters("", c), stop, nil
 }
 
 // Program finds one of PostgreSQL's programs, also where Debian hides them.
@@ -112,23 +94,25 @@ func PostgresDatabase(t testing.TB, server string) string {
 
 // NewPostgresDatabase is a new database at a server, until it is dropped.
 func NewPostgresDatabase(ctx context.Context, server string) (database string, drop func() error, err error) {
-	name := "test_" + strings.ReplaceAll(newName(), "-", "")
-	execute := func(ctx context.Context, text string) error {
-		connection, err := pgx.Connect(ctx, server)
-		if err != nil {
-			return err
-		}
-		_, err = connection.Exec(ctx, text)
-		return errors.Join(err, connection.Close(ctx))
-	}
+	name := "test_" + strings.ReplaceAll(apitype.NewUUID().String(), "-", "")
 	address, err := url.Parse(server)
 	if err != nil {
 		return "", nil, err
 	}
-	if err := execute(ctx, "CREATE DATABASE "+name); err != nil {
+	if err := execute(ctx, server, "CREATE DATABASE "+name); err != nil {
 		return "", nil, err
 	}
 	address.Path = "/" + name
 	ctx = context.WithoutCancel(ctx)
-	return address.String(), func() error { return execute(ctx, "DROP DATABASE "+name+" WITH (FORCE)") }, nil
+	return address.String(), func() error { return execute(ctx, server, "DROP DATABASE "+name+" WITH (FORCE)") }, nil
+}
+
+// execute runs a statement at a server.
+func execute(ctx context.Context, server, text string) error {
+	connection, err := pgx.Connect(ctx, server)
+	if err != nil {
+		return err
+	}
+	_, err = connection.Exec(ctx, text)
+	return errors.Join(err, connection.Close(ctx))
 }

@@ -178,9 +178,6 @@ func NewOn(t testing.TB, database string, options ...Option) *Harness {
 	return h
 }
 
-// newName is a name that nobody else has.
-func newName() string { return apitype.NewUUID().String() }
-
 // Transport answers requests without a socket.
 func (h *Harness) Transport() http.RoundTripper { return embedded.Transport(h.Handler) }
 
@@ -202,18 +199,8 @@ func May(permissions ...service.Permission) Right {
 // MayNot takes permissions from an account.
 func MayNot(permissions ...service.Permission) Right {
 	return func(a *service.Account) {
-		var kept []service.Permission
-		for _, p := range a.Permissions {
-			if !contains(permissions, p) {
-				kept = append(kept, p)
-			}
-		}
-		a.Permissions = kept
+		a.Permissions = slices.DeleteFunc(slices.Clone(a.Permissions), func(p service.Permission) bool { return slices.Contains(permissions, p) })
 	}
-}
-
-func contains(all []service.Permission, p service.Permission) bool {
-	return slices.Contains(all, p)
 }
 
 // Sources are the names that processed entries of the account may carry.
