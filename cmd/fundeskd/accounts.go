@@ -108,7 +108,8 @@ func (p *program) accountAdd() *cobra.Command {
 			if err := f.set(c, &account); err != nil {
 				return err
 			}
-			return p.with(c.Context(), func(s *service.Service) error { return p.addAccount(c.Context(), s, account, ttl) })
+			return answer(c.Context(), p, "", func(s *service.Service) (accountView, error) { return addAccount(c.Context(), s, account, ttl) },
+				func(w io.Writer, a accountView) { fmt.Fprintln(w, a.Token) })
 		},
 	}
 	f.add(c, "all")
@@ -141,18 +142,15 @@ func (p *program) accountSet() *cobra.Command {
 				return err
 			}
 			p.existing = true
-			return p.with(c.Context(), func(s *service.Service) error {
+			return answer(c.Context(), p, "change the account", func(s *service.Service) (accountView, error) {
 				account, err := s.SetAccount(c.Context(), id, func(account *service.Account) error {
 					if c.Flags().Changed("name") {
 						account.Name = name
 					}
 					return f.set(c, account)
 				})
-				if err != nil {
-					return refused(fmt.Errorf("change the account: %w", err))
-				}
-				return p.print(viewAccount(account), func(w io.Writer) { fmt.Fprintln(w, account.UUID) })
-			})
+				return viewAccount(account), err
+			}, func(w io.Writer, a accountView) { fmt.Fprintln(w, a.UUID) })
 		},
 	}
 	f.add(c, "as it is")
@@ -161,28 +159,20 @@ func (p *program) accountSet() *cobra.Command {
 }
 
 func permissionNames() string {
-	names := make([]string, len(service.Permissions))
-	for i, permission := range service.Permissions {
-		names[i] = string(permission)
-	}
-	return strings.Join(names, " ")
+	return strings.Join(viewed(service.Permissions, func(p service.Permission) string { return string(p) }), " ")
 }
 
-func (p *program) addAccount(ctx context.Context, s *service.Service, account service.Account, ttl time.Duration) error {
+func addAccount(ctx context.Context, s *service.Service, account service.Account, ttl time.Duration) (view accountView, err error) {
 	if ttl < time.Second {
-		return usage("--ttl must be a second at least")
+		return view, usage("--ttl must be a second at least")
 	}
-	account, err := s.AddAccount(ctx, account)
-	if err != nil {
-		return refused(err)
+	if account, err = s.AddAccount(ctx, account); err != nil {
+		return view, err
 	}
 	token, expires, err := s.IssueToken(ctx, account.UUID, ttl)
-	if err != nil {
-		return err
-	}
-	view := viewAccount(account)
+	view = viewAccount(account)
 	view.Token, view.ExpiresAt = token, &expires
-	return p.print(view, func(w io.Writer) { fmt.Fprintln(w, token) })
+	return view, err
 }
 
 // listedAccount is an account with what is kept of its tokens.
@@ -242,26 +232,18 @@ func (p *program) accountList() *cobra.Command {
 		Example: "  fundeskd account list\n  fundeskd account list -o json",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return p.with(c.Context(), func(s *service.Service) error {
+			return answer(c.Context(), p, "", func(s *service.Service) ([]listedAccount, error) {
 				accounts, err := s.Accounts(c.Context())
 				if err != nil {
-					return err
+					return nil, err
 				}
 				tokens, err := s.Tokens(c.Context())
-				if err != nil {
-					return err
-				}
 				of := map[apitype.UUID][]service.IssuedToken{}
 				for _, t := range tokens {
 					of[t.Account] = append(of[t.Account], t)
 				}
-				views, rows := make([]listedAccount, len(accounts)), make([][]string, len(accounts))
-				for i, a := range accounts {
-					views[i] = listed(a, of[a.UUID], p.Now())
-					rows[i] = views[i].row()
-				}
-				return p.print(views, func(w io.Writer) { table(w, rows) })
-			})
+				return viewed(accounts, func(a service.Account) listedAccount { return listed(a, of[a.UUID], p.Now()) }), err
+			}, func(w io.Writer, all []listedAccount) { table(w, all, listedAccount.row) })
 		},
 	}
 }
@@ -278,13 +260,10 @@ func (p *program) accountRevoke() *cobra.Command {
 				return err
 			}
 			p.existing = true
-			return p.with(c.Context(), func(s *service.Service) error {
+			return answer(c.Context(), p, "revoke the account", func(s *service.Service) (accountView, error) {
 				account, err := s.RevokeAccount(c.Context(), id)
-				if err != nil {
-					return fmt.Errorf("revoke the account: %w", err)
-				}
-				return p.print(viewAccount(account), func(w io.Writer) { fmt.Fprintln(w, "revoked", account.UUID) })
-			})
+				return viewAccount(account), err
+			}, func(w io.Writer, a accountView) { fmt.Fprintln(w, "revoked", a.UUID) })
 		},
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -117,26 +116,22 @@ func (p *program) erasuresReplay() *cobra.Command {
 				return err
 			}
 			p.existing, p.answerTimeout = true, forgoTimeout
-			return p.with(c.Context(), func(s *service.Service) error { return p.replay(c.Context(), s, persons) })
+			return answer(c.Context(), p, "replay the erasures", func(s *service.Service) (replayView, error) {
+				replayed, err := s.ReplayErasures(c.Context(), persons)
+				return replayView{len(persons), replayed}, err
+			}, func(w io.Writer, v replayView) {
+				fmt.Fprintf(w, "noted as erased: %d; erased again: %d\n", v.Noted, v.Replayed)
+			})
 		},
 	}
 	c.Flags().StringVar(&from, "from", "", "`file` in which the erasures were noted (default: that of the database)")
 	return c
 }
 
-// replay erases whom the database still knows.
-func (p *program) replay(ctx context.Context, s *service.Service, persons []service.ErasedPerson) error {
-	replayed, err := s.ReplayErasures(ctx, persons)
-	if err != nil {
-		return fmt.Errorf("replay the erasures: %w", err)
-	}
-	result := struct {
-		Noted    int `json:"noted"`
-		Replayed int `json:"replayed"`
-	}{len(persons), replayed}
-	return p.print(result, func(w io.Writer) {
-		fmt.Fprintf(w, "noted as erased: %d; erased again: %d\n", result.Noted, result.Replayed)
-	})
+// replayView is what came of a replay as it is printed.
+type replayView struct {
+	Noted    int `json:"noted"`
+	Replayed int `json:"replayed"`
 }
 
 // readErasures reads the file of erasures. One that was named and is not there is refused: nothing

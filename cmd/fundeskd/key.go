@@ -25,17 +25,13 @@ func (p *program) keyRotate() *cobra.Command {
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			p.existing = true
-			return p.with(c.Context(), func(s *service.Service) error {
-				rotation, err := s.RotateKey(c.Context(), endOld)
-				if err != nil {
-					return err
+			return answer(c.Context(), p, "", func(s *service.Service) (service.KeyRotation, error) {
+				return s.RotateKey(c.Context(), endOld)
+			}, func(w io.Writer, rotation service.KeyRotation) {
+				fmt.Fprintf(w, "tokens are signed with %s now\n", rotation.Key)
+				for _, earlier := range rotation.Earlier {
+					fmt.Fprintf(w, "tokens of %s stay good until they end\n", earlier)
 				}
-				return p.print(rotation, func(w io.Writer) {
-					fmt.Fprintf(w, "tokens are signed with %s now\n", rotation.Key)
-					for _, earlier := range rotation.Earlier {
-						fmt.Fprintf(w, "tokens of %s stay good until they end\n", earlier)
-					}
-				})
 			})
 		},
 	}

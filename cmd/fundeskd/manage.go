@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,6 +31,30 @@ func (p *program) print(value any, text func(io.Writer)) error {
 	return encoder.Encode(value)
 }
 
+// answer runs a short command on the open service, and prints what came of it. What it did is said
+// of what went wrong, where the service does not say it.
+func answer[T any](ctx context.Context, p *program, did string, run func(*service.Service) (T, error), text func(io.Writer, T)) error {
+	return p.with(ctx, func(s *service.Service) error {
+		value, err := run(s)
+		if err != nil && did != "" {
+			err = fmt.Errorf("%s: %w", did, err)
+		}
+		if err != nil {
+			return refused(err)
+		}
+		return p.print(value, func(w io.Writer) { text(w, value) })
+	})
+}
+
+// viewed are all values as they are printed.
+func viewed[T, V any](all []T, view func(T) V) []V {
+	views := make([]V, len(all))
+	for i, one := range all {
+		views[i] = view(one)
+	}
+	return views
+}
+
 // refused makes a mistake in the command line of what the service finds not valid.
 func refused(err error) error {
 	if refusal, ok := errors.AsType[*service.Error](err); ok && refusal.Kind == service.Invalid {
@@ -38,11 +63,11 @@ func refused(err error) error {
 	return err
 }
 
-// table writes rows in columns.
-func table(w io.Writer, rows [][]string) {
+// table writes a row for each value, in columns.
+func table[T any](w io.Writer, all []T, cells func(T) []string) {
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		fmt.Fprintln(columns, strings.Join(cleaned(row), "\t"))
+	for _, one := range all {
+		fmt.Fprintln(columns, strings.Join(cleaned(cells(one)), "\t"))
 	}
 	_ = columns.Flush() // To memory.
 }
@@ -123,13 +148,10 @@ func (p *program) organizationAdd() *cobra.Command {
 					return err
 				}
 			}
-			return p.with(c.Context(), func(s *service.Service) error {
+			return answer(c.Context(), p, "add the organization", func(s *service.Service) (organizationView, error) {
 				o, err := s.AddOrganization(c.Context(), o)
-				if err != nil {
-					return refused(fmt.Errorf("add the organization: %w", err))
-				}
-				return p.print(viewOrganization(o), func(w io.Writer) { fmt.Fprintln(w, o.UUID) })
-			})
+				return viewOrganization(o), err
+			}, func(w io.Writer, o organizationView) { fmt.Fprintln(w, o.UUID) })
 		},
 	}
 	flags := c.Flags()
@@ -148,17 +170,11 @@ func (p *program) organizationList() *cobra.Command {
 		Example: "  fundeskd organization list -o json",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return p.with(c.Context(), func(s *service.Service) error {
+			return answer(c.Context(), p, "", func(s *service.Service) ([]organizationView, error) {
 				organizations, err := s.Organizations(c.Context())
-				if err != nil {
-					return err
-				}
-				views, rows := make([]organizationView, len(organizations)), make([][]string, len(organizations))
-				for i, o := range organizations {
-					views[i] = viewOrganization(o)
-					rows[i] = []string{o.UUID.String(), o.Abbreviation, o.Name}
-				}
-				return p.print(views, func(w io.Writer) { table(w, rows) })
+				return viewed(organizations, viewOrganization), err
+			}, func(w io.Writer, all []organizationView) {
+				table(w, all, func(o organizationView) []string { return []string{o.UUID.String(), o.Abbreviation, o.Name} })
 			})
 		},
 	}
@@ -185,7 +201,7 @@ func (p *program) organizationSet() *cobra.Command {
 				return usage("use --max-call-attempts N or --any-call-attempts, --cooling-off, or both")
 			}
 			p.existing = true
-			return p.with(c.Context(), func(s *service.Service) error {
+			return answer(c.Context(), p, "change the organization", func(s *service.Service) (organizationView, error) {
 				o, err := s.SetOrganization(c.Context(), id, func(o *service.Organization) {
 					if limited {
 						o.MaxCallAttempts = &attempts
@@ -197,11 +213,8 @@ func (p *program) organizationSet() *cobra.Command {
 						o.CoolingOff = coolingOff
 					}
 				})
-				if err != nil {
-					return refused(fmt.Errorf("change the organization: %w", err))
-				}
-				return p.print(viewOrganization(o), func(w io.Writer) { fmt.Fprintln(w, "changed", o.UUID) })
-			})
+				return viewOrganization(o), err
+			}, func(w io.Writer, o organizationView) { fmt.Fprintln(w, "changed", o.UUID) })
 		},
 	}
 	flags := c.Flags()

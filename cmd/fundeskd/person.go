@@ -118,13 +118,9 @@ func (p *program) personErase() *cobra.Command {
 				return err
 			}
 			p.existing, p.answerTimeout = true, forgoTimeout
-			return p.with(c.Context(), func(s *service.Service) error {
-				erasure, err := s.ErasePerson(c.Context(), id, request)
-				if err != nil {
-					return refused(fmt.Errorf("erase the person: %w", err))
-				}
-				return p.print(erasure, func(w io.Writer) { writeErasure(w, erasure) })
-			})
+			return answer(c.Context(), p, "erase the person", func(s *service.Service) (service.Erasure, error) {
+				return s.ErasePerson(c.Context(), id, request)
+			}, writeErasure)
 		},
 	}
 	flags := c.Flags()

@@ -53,17 +53,14 @@ func (p *program) retentionSet() *cobra.Command {
 				return usage("use --calls, --leads or --persons, as in --calls 24mo")
 			}
 			p.existing = true
-			return p.with(c.Context(), func(s *service.Service) error {
+			return answer(c.Context(), p, "change the retention", func(s *service.Service) (retentionView, error) {
 				r, err := s.SetRetention(c.Context(), id, func(r *service.Retention) {
 					for _, change := range changes {
 						change(r)
 					}
 				})
-				if err != nil {
-					return fmt.Errorf("change the retention: %w", err)
-				}
-				return p.print(viewRetention(r), func(w io.Writer) { table(w, [][]string{retentionCells(r)}) })
-			})
+				return viewRetention(r), err
+			}, func(w io.Writer, view retentionView) { table(w, []retentionView{view}, retentionView.cells) })
 		},
 	}
 	flags := c.Flags()
@@ -109,15 +106,14 @@ func viewRetention(r service.Retention) retentionView {
 	return retentionView{r.Organization.String(), view(r.Calls), view(r.Leads), view(r.Persons)}
 }
 
-func retentionCells(r service.Retention) []string {
-	view := viewRetention(r)
+func (r retentionView) cells() []string {
 	cell := func(name string, months *string) string {
 		if months == nil {
 			return name + " never"
 		}
 		return name + " " + *months
 	}
-	return []string{view.Organization, cell("calls", view.Calls), cell("leads", view.Leads), cell("persons", view.Persons)}
+	return []string{r.Organization, cell("calls", r.Calls), cell("leads", r.Leads), cell("persons", r.Persons)}
 }
 
 func (p *program) retentionShow() *cobra.Command {
@@ -128,17 +124,10 @@ func (p *program) retentionShow() *cobra.Command {
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			p.existing = true
-			return p.with(c.Context(), func(s *service.Service) error {
+			return answer(c.Context(), p, "", func(s *service.Service) ([]retentionView, error) {
 				all, err := s.Retentions(c.Context())
-				if err != nil {
-					return err
-				}
-				views, rows := make([]retentionView, len(all)), make([][]string, len(all))
-				for i, r := range all {
-					views[i], rows[i] = viewRetention(r), retentionCells(r)
-				}
-				return p.print(views, func(w io.Writer) { table(w, rows) })
-			})
+				return viewed(all, viewRetention), err
+			}, func(w io.Writer, all []retentionView) { table(w, all, retentionView.cells) })
 		},
 	}
 }
@@ -159,22 +148,17 @@ func (p *program) retentionRun() *cobra.Command {
 				return err
 			}
 			p.existing, p.answerTimeout = true, forgoTimeout
-			return p.with(c.Context(), func(s *service.Service) error {
+			return answer(c.Context(), p, "", func(s *service.Service) ([]service.Retired, error) {
 				all, later, err := s.RunRetention(c.Context(), o)
-				if err != nil {
-					return err
-				}
-				if len(later) > 0 {
+				if err == nil && len(later) > 0 {
 					fmt.Fprintf(p.Err, "fundeskd: what was taken back lies in the unused space of the tables %s until it is used again; to leave nothing, in a quiet hour: fundeskd retention run --rewrite, and for tables over 1 GiB VACUUM FULL\n",
 						strings.Join(later, ", "))
 				}
-				rows := make([][]string, len(all))
-				for i, r := range all {
-					rows[i] = []string{
-						r.Organization.String(), strconv.Itoa(r.Calls) + " calls", strconv.Itoa(r.Leads) + " leads", strconv.Itoa(r.Persons) + " persons",
-					}
-				}
-				return p.print(all, func(w io.Writer) { table(w, rows) })
+				return all, err
+			}, func(w io.Writer, all []service.Retired) {
+				table(w, all, func(r service.Retired) []string {
+					return []string{r.Organization.String(), strconv.Itoa(r.Calls) + " calls", strconv.Itoa(r.Leads) + " leads", strconv.Itoa(r.Persons) + " persons"}
+				})
 			})
 		},
 	}

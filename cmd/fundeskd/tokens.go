@@ -94,10 +94,7 @@ func (p *program) replaceTokens(ctx context.Context, s *service.Service, id apit
 	if err != nil {
 		return fmt.Errorf("replace the tokens: %w", err)
 	}
-	issued := issuedToken{Token: token, Account: id, ExpiresAt: expires, Replaced: make([]tokenView, len(ended))}
-	for i, t := range ended {
-		issued.Replaced[i] = viewToken(t)
-	}
+	issued := issuedToken{Token: token, Account: id, ExpiresAt: expires, Replaced: viewed(ended, viewToken)}
 	if err := p.printToken(issued); err != nil || p.output == "json" {
 		return err
 	}
