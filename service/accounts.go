@@ -234,9 +234,14 @@ func (s *Service) RevokeAccount(ctx context.Context, id apitype.UUID) (account A
 
 // joined lists values for a message.
 func joined[T ~string](values []T) string {
-	texts := make([]string, len(values))
-	for i, value := range values {
-		texts[i] = string(value)
+	return strings.Join(mapped(values, func(value T) string { return string(value) }), ", ")
+}
+
+// mapped are values that are each made of another.
+func mapped[T, V any](all []T, of func(T) V) []V {
+	values := make([]V, len(all))
+	for i, one := range all {
+		values[i] = of(one)
 	}
-	return strings.Join(texts, ", ")
+	return values
 }

@@ -70,16 +70,6 @@ const (
 	AuditQueueList  AuditOperation = "queue.list"
 )
 
-// markedAs is the operation of marking an entity.
-func markedAs(entity apitype.EntityName) AuditOperation {
-	return AuditOperation(entity) + ".mark-processed"
-}
-
-// actedOn is the operation of an action on a pledge.
-func actedOn(action apitype.PledgeAction) AuditOperation {
-	return "pledge." + AuditOperation(action)
-}
-
 // AuditFilter chooses lines. Zero values do not filter.
 type AuditFilter struct {
 	Person  *apitype.UUID

@@ -162,10 +162,9 @@ func newCall(id apitype.UUID, r apitype.CreateCallRequest, now apitype.Time) api
 		StatusCode: m.StatusCode, StatusDescription: m.StatusDescription,
 		AdditionalProperties: apitype.Object(m.AdditionalProperties),
 	})
-	attempts := make([]apitype.CallAttempt, len(r.Attempts))
-	for i, sent := range r.Attempts {
-		attempts[i] = apitype.CallAttempt{UserUUID: sent.UserUUID, AttemptAt: sent.CreatedAt, CreatedAt: sent.CreatedAt}
-	}
+	attempts := mapped(r.Attempts, func(sent apitype.CallAttemptRequest) apitype.CallAttempt {
+		return apitype.CallAttempt{UserUUID: sent.UserUUID, AttemptAt: sent.CreatedAt, CreatedAt: sent.CreatedAt}
+	})
 	call.Attempts, call.AttemptsCount = apitype.Embed(attempts), len(attempts)
 	if r.Status != nil {
 		call.Status = *r.Status

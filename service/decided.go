@@ -7,15 +7,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-type decidedKey struct{}
-
-// WithDecided carries a counter of the calls about which the changes of a request decide anew when
-// they may be given: all that wait of a person, while no other change is made on SQLite.
-func WithDecided(ctx context.Context, calls *atomic.Int64) context.Context {
-	return context.WithValue(ctx, decidedKey{}, calls)
-}
-
-// countingTx counts them.
+// countingTx counts the calls about which a change decides anew when they may be given.
 type countingTx struct {
 	Tx
 	calls *atomic.Int64
@@ -30,9 +22,8 @@ func (t countingTx) QueueOfPerson(person apitype.UUID) ([]QueueRow, error) {
 
 // counted is a change whose calls are counted, where somebody wants to know.
 func counted(ctx context.Context, change func(Tx) error) func(Tx) error {
-	calls, ok := ctx.Value(decidedKey{}).(*atomic.Int64)
-	if !ok {
-		return change
+	if calls := RequestOf(ctx).Decided; calls != nil {
+		return func(tx Tx) error { return change(countingTx{tx, calls}) }
 	}
-	return func(tx Tx) error { return change(countingTx{tx, calls}) }
+	return change
 }

@@ -54,7 +54,7 @@ func markEntry(tx Tx, c Caller, sent apitype.UncheckedEntry, now apitype.Time) (
 	if err != nil {
 		return "", err
 	}
-	line := c.audited(markedAs(entry.EntityName), entry.EntityUUID, now)
+	line := c.audited(AuditOperation(entry.EntityName)+".mark-processed", entry.EntityUUID, now)
 	line.Person = person
 	return "", errors.Join(tx.Mark(c.UUID, entry), tx.Audit(line))
 }

@@ -130,9 +130,13 @@ func (s *Service) exportPerson(ctx context.Context, line AuditLine, c *Caller) (
 // do not show.
 func (k Kept) export() (e Export, err error) {
 	e = Export{
-		Person: jsontext.Value("null"), ErasedAt: k.ErasedAt, Calls: []jsontext.Value{}, Pledges: []jsontext.Value{}, Transactions: []jsontext.Value{},
-		Signatures: []ExportSignature{}, Marks: append([]MarkRow{}, k.Marks...),
-		Queue: ExportQueue{LastRungAt: k.RungAt, Deferrals: []ExportDeferral{}, Leases: []apitype.Lease{}},
+		Person: jsontext.Value("null"), ErasedAt: k.ErasedAt,
+		Calls:        mapped(k.Calls, func(row CallRow) jsontext.Value { return withPrivate(row.Doc, row.Private) }),
+		Pledges:      mapped(k.Pledges, func(row PledgeRow) jsontext.Value { return withPrivate(row.Doc, row.Private) }),
+		Transactions: mapped(k.Transactions, func(row TransactionRow) jsontext.Value { return row.Doc }),
+		Signatures:   mapped(k.Signatures, func(row SignatureRow) ExportSignature { return ExportSignature{row.Pledge, row.Content} }),
+		Marks:        append([]MarkRow{}, k.Marks...),
+		Queue:        ExportQueue{LastRungAt: k.RungAt, Deferrals: []ExportDeferral{}, Leases: mapped(k.Leases, leaseOf)},
 	}
 	if k.ErasedAt == nil {
 		beside, err := json.Marshal(struct {
@@ -144,25 +148,10 @@ func (k Kept) export() (e Export, err error) {
 		}
 		e.Person = withPrivate(appendPerson(nil, k.Person), beside)
 	}
-	for _, row := range k.Calls {
-		e.Calls = append(e.Calls, withPrivate(row.Doc, row.Private))
-	}
-	for _, row := range k.Pledges {
-		e.Pledges = append(e.Pledges, withPrivate(row.Doc, row.Private))
-	}
-	for _, row := range k.Transactions {
-		e.Transactions = append(e.Transactions, jsontext.Value(row.Doc))
-	}
-	for _, row := range k.Signatures {
-		e.Signatures = append(e.Signatures, ExportSignature{row.Pledge, row.Content})
-	}
 	for _, row := range k.Waiting {
 		if row.DueAt != nil {
 			e.Queue.Deferrals = append(e.Queue.Deferrals, ExportDeferral{row.Call, *row.DueAt, row.KeptFor})
 		}
-	}
-	for _, row := range k.Leases {
-		e.Queue.Leases = append(e.Queue.Leases, row.Lease)
 	}
 	return e, nil
 }

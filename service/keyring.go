@@ -157,9 +157,6 @@ func (s *Service) RotateKey(ctx context.Context, endOld bool) (KeyRotation, erro
 	if err != nil {
 		return KeyRotation{}, err
 	}
-	rotation := KeyRotation{Key: known.all[0].id, Earlier: []string{}}
-	for _, earlier := range known.all[1:] {
-		rotation.Earlier = append(rotation.Earlier, earlier.id)
-	}
-	return rotation, nil
+	ids := mapped(known.all, func(one keys) string { return one.id })
+	return KeyRotation{Key: ids[0], Earlier: ids[1:]}, nil
 }

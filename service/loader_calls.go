@@ -50,11 +50,7 @@ func lookAtLoaded(tx Tx, rows []QueueRow, now apitype.Time) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	ids := make([]apitype.UUID, len(rows))
-	for i, row := range rows {
-		ids[i] = row.Person
-	}
-	busy, err := tx.BusyPersons(ids)
+	busy, err := tx.BusyPersons(mapped(rows, func(row QueueRow) apitype.UUID { return row.Person }))
 	for _, id := range busy {
 		err = errors.Join(err, lookAgain(tx, id, now, nil))
 	}

@@ -213,7 +213,7 @@ func (s *Service) ActOnPledge(ctx context.Context, c Caller, id apitype.UUID, m 
 		return Answer{}, &Error{Kind: NotFound, Detail: "there is no such action; known are " + joined(apitype.PledgeActions)}
 	}
 	now := s.present()
-	return s.changePledge(ctx, c, c.audited(actedOn(action), id, now), func(row *PledgeRow, pledge *apitype.Pledge) error {
+	return s.changePledge(ctx, c, c.audited("pledge."+AuditOperation(action), id, now), func(row *PledgeRow, pledge *apitype.Pledge) error {
 		if err := m.check(row.Rev); err != nil {
 			return err
 		}

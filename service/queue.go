@@ -296,6 +296,8 @@ type LeaseRow struct {
 	EndedBy  LeaseEnd // Empty while it was not seen to end.
 }
 
+func leaseOf(l LeaseRow) apitype.Lease { return l.Lease }
+
 // live reports whether the lease holds.
 func (l LeaseRow) live(now apitype.Time) bool { return l.EndedAt == nil && l.ExpiresAt.After(now.Time) }
 

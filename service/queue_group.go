@@ -154,12 +154,11 @@ type party []*taking
 
 // requests looks at what came of the requests before.
 func (p party) requests(tx Tx, now apitype.Time) ([]QueueRequest, error) {
-	asked := make([]QueueAsk, len(p))
-	for i, t := range p {
+	asked := mapped(p, func(t *taking) QueueAsk {
 		t.now = now
 		t.query.at(now)
-		asked[i] = QueueAsk{t.request.UserUUID, t.request.RequestUUID}
-	}
+		return QueueAsk{t.request.UserUUID, t.request.RequestUUID}
+	})
 	return tx.QueueRequests(p[0].c.UUID, asked, p[0].query)
 }
 

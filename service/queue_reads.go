@@ -111,11 +111,7 @@ func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallL
 			if err != nil || len(page.rows) == 0 {
 				return err
 			}
-			ids := make([]apitype.UUID, len(page.rows))
-			for i, position := range page.rows {
-				ids[i] = position.UUID
-			}
-			calls, err = r.CallNodes(ids)
+			calls, err = r.CallNodes(mapped(page.rows, func(p QueuePosition) apitype.UUID { return p.UUID }))
 			return err
 		})
 		if err != nil {
@@ -172,19 +168,15 @@ func (s *Service) QueueLeases(ctx context.Context, c Caller) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	leases := apitype.Leases{Leases: []apitype.Lease{}}
-	err = s.askMany(ctx, "list the leases", func(r Reader) error {
-		rows, err := r.Leases(c.Scope, now)
-		leases.Leases = make([]apitype.Lease, len(rows))
-		for i, row := range rows {
-			leases.Leases[i] = row.Lease
-		}
+	var rows []LeaseRow
+	err = s.askMany(ctx, "list the leases", func(r Reader) (err error) {
+		rows, err = r.Leases(c.Scope, now)
 		return err
 	})
 	if err != nil {
 		return Answer{}, err
 	}
-	return answered(leases)
+	return answered(apitype.Leases{Leases: mapped(rows, leaseOf)})
 }
 
 // QueueAgents are what users do and did.

@@ -86,23 +86,6 @@ type Caller struct {
 	RequestID string
 }
 
-type traceKey struct{}
-
-// WithTrace carries the trace that a request is a part of (W3C Trace Context, 32 hexadecimal
-// digits), for the store to name to its server.
-func WithTrace(ctx context.Context, trace string) context.Context {
-	if trace == "" {
-		return ctx
-	}
-	return context.WithValue(ctx, traceKey{}, trace)
-}
-
-// TraceOf is the trace of a request, empty where it has none.
-func TraceOf(ctx context.Context) string {
-	trace, _ := ctx.Value(traceKey{}).(string)
-	return trace
-}
-
 // Match are the revisions that an update or a move is meant for. Nil is any.
 // Spec gap: R12.
 type Match []int64
@@ -128,6 +111,10 @@ func (s *Service) Ready(ctx context.Context) error {
 
 // ReadyForChanges reports whether the store takes changes now.
 func (s *Service) ReadyForChanges(ctx context.Context) error { return s.store.PingChanges(ctx) }
+
+// Position is how far the log of the database is that has just kept a change; empty where nothing is
+// read from replicas.
+func (s *Service) Position(ctx context.Context) (string, error) { return s.store.LogPosition(ctx) }
 
 // present is the processing time, to the millisecond.
 func (s *Service) present() apitype.Time { return apitype.NewTime(s.now()) }

@@ -8,19 +8,6 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-type accountKey struct{}
-
-// WithAccount carries the account for which a request is worked on, for Turns.
-func WithAccount(ctx context.Context, account apitype.UUID) context.Context {
-	return context.WithValue(ctx, accountKey{}, account)
-}
-
-// accountOf is the account of a request; zero before it is known, and of the program's own work.
-func accountOf(ctx context.Context) apitype.UUID {
-	account, _ := ctx.Value(accountKey{}).(apitype.UUID)
-	return account
-}
-
 // Turns lets so many requests at a time have what is scarce: a connection, a processor. When one
 // has ended, the next is of the account that has the fewest turns, and of those the one that had
 // none for the longest time: an account which asks for much waits for itself. Use NewTurns; it is
@@ -68,13 +55,13 @@ func (t *Turns) TryTake(ctx context.Context) bool {
 	if t.held == t.size { // With one free nobody waits.
 		return false
 	}
-	t.grant(accountOf(ctx))
+	t.grant(RequestOf(ctx).Account)
 	return true
 }
 
 // Take waits for a turn until the context ends; End gives it back.
 func (t *Turns) Take(ctx context.Context) error {
-	w := t.enter(accountOf(ctx))
+	w := t.enter(RequestOf(ctx).Account)
 	select {
 	case <-w.granted:
 		return nil
@@ -88,7 +75,7 @@ func (t *Turns) Take(ctx context.Context) error {
 func (t *Turns) End(ctx context.Context) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.end(accountOf(ctx))
+	t.end(RequestOf(ctx).Account)
 }
 
 // enter lets a request wait, unless a turn is free.

@@ -19,7 +19,7 @@ func TestTurns(t *testing.T) {
 		turns := NewTurns(2)
 		names := map[string]context.Context{}
 		for _, name := range []string{"greedy", "a", "b"} {
-			names[name] = WithAccount(t.Context(), apitype.NewUUID())
+			names[name] = WithRequest(t.Context(), Request{Account: apitype.NewUUID()})
 		}
 		var order []string
 		ask := func(name string) (end func()) {

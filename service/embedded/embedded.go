@@ -28,9 +28,9 @@ type Options struct {
 
 // Service is an open embedded service. It is an http.RoundTripper.
 type Service struct {
-	store     *sqlstore.Store
-	transport http.RoundTripper
-	token     string
+	http.RoundTripper
+	store *sqlstore.Store
+	token string
 }
 
 // accountName is the account that the process itself uses.
@@ -65,7 +65,7 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 		return nil, err
 	}
 	transport := Transport(httpapi.New(httpapi.Options{Service: rules, Now: o.Now}))
-	return &Service{store: store, transport: transport, token: token}, nil
+	return &Service{transport, store, token}, nil
 }
 
 // fill puts sample data into an empty database.
@@ -92,9 +92,3 @@ func (s *Service) Token() string { return s.token }
 
 // Close ends the service; changes under way are finished first.
 func (s *Service) Close() error { return s.store.Close() }
-
-// RoundTrip answers a request without a socket. When the context ends first, the answer
-// is lost, as it would be on a network: a change may still be made.
-func (s *Service) RoundTrip(request *http.Request) (*http.Response, error) {
-	return s.transport.RoundTrip(request)
-}

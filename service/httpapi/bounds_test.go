@@ -73,7 +73,7 @@ func TestLargePagesAreMadeInTurn(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := &recorder{ResponseWriter: httptest.NewRecorder(), api: a, account: account, route: "GET /x"}
-		request := httptest.NewRequestWithContext(service.WithAccount(t.Context(), account), http.MethodGet, "/x", nil)
+		request := httptest.NewRequestWithContext(service.WithRequest(t.Context(), service.Request{Account: account}), http.MethodGet, "/x", nil)
 		if err := pageTurn(w, request, url.Values{"first": {strconv.Itoa(test.size)}}); !errors.Is(err, test.want) {
 			t.Errorf("a page of %d after %d bytes: got %v, want %v", test.size, test.given, err, test.want)
 		}

@@ -103,9 +103,7 @@ func (a *api) routes() {
 			a.mux.Handle(r.method+" "+r.path, a.authenticated(r))
 		}
 	}
-	for _, r := range a.openRoutes() {
-		a.mux.HandleFunc(r.method+" "+r.path, r.handle)
-	}
+	a.openRoutes()
 	a.mux.HandleFunc(elsewhere, a.elsewhere)
 }
 
@@ -154,7 +152,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		a.log(r.Context(), id, note, recorded.status, duration)
 	}()
-	r = r.WithContext(service.WithTrace(context.WithValue(r.Context(), noteKey{}, note), note.trace))
+	r = r.WithContext(service.WithRequest(context.WithValue(r.Context(), noteKey{}, note), service.Request{Trace: note.trace}))
 	if r.URL.Path != cleanPath(r.URL.Path) {
 		// The mux would redirect, and a redirected change becomes a GET.
 		writeProblem(recorded, http.StatusNotFound, "there is no such path", nil)
@@ -374,16 +372,19 @@ const statusGone = 499
 // placed is a request that may be answered from a replica where it only reads the interface's records;
 // the answer to another one says how far the log of the database is. Spec gap: S54.
 func (a *api) placed(w http.ResponseWriter, r *http.Request, route route, account apitype.UUID) *http.Request {
-	ctx := service.WithAccount(r.Context(), account)
-	if route.method == http.MethodGet && strings.HasPrefix(route.path, "/api/") {
-		return r.WithContext(service.FromReplica(ctx))
+	request := service.RequestOf(r.Context())
+	request.Account = account
+	request.FromReplica = route.method == http.MethodGet && strings.HasPrefix(route.path, "/api/")
+	recorded, ok := w.(*recorder)
+	if ok && route.method != http.MethodGet {
+		request.Decided = &recorded.decided
 	}
-	if recorded, ok := w.(*recorder); ok && route.method != http.MethodGet {
+	ctx := service.WithRequest(r.Context(), request)
+	if request.Decided != nil {
 		recorded.position = func() string {
 			position, _ := a.service.Position(ctx) // What was changed is told in any case.
 			return position
 		}
-		return r.WithContext(service.WithDecided(ctx, &recorded.decided))
 	}
 	return r.WithContext(ctx)
 }

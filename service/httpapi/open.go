@@ -9,19 +9,12 @@ import (
 	"fundesk/service"
 )
 
-// openRoute is a route outside the interface that needs no account.
-type openRoute struct {
-	method, path string
-	handle       http.HandlerFunc
-}
-
-func (a *api) openRoutes() []openRoute {
-	return []openRoute{
-		{http.MethodGet, "/healthz", a.healthy},
-		{http.MethodGet, "/readyz", a.ready},
-		{http.MethodGet, "/openapi.json", a.openAPI},
-		{http.MethodGet, "/signatures/{uuid}", a.signature},
-	}
+// openRoutes mounts what lies outside the interface and needs no account.
+func (a *api) openRoutes() {
+	a.mux.HandleFunc("GET /healthz", a.healthy)
+	a.mux.HandleFunc("GET /readyz", a.ready)
+	a.mux.HandleFunc("GET /openapi.json", a.openAPI)
+	a.mux.HandleFunc("GET /signatures/{uuid}", a.signature)
 }
 
 var textType = []string{"text/plain; charset=utf-8"}

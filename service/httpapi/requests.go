@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -125,12 +126,7 @@ func noParameters(r *http.Request) (v apitype.Violations) {
 	if err != nil {
 		return apitype.Violations{{Message: "the query is not well formed"}}
 	}
-	names := make([]string, 0, len(values))
-	for name := range values {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		v = append(v, apitype.Violation{Parameter: name, Message: "is not a parameter of this operation"})
 	}
 	return v

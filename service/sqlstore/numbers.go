@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"database/sql"
+	"maps"
 	"slices"
 
 	"fundesk/apiclient/apitype"
@@ -32,14 +33,7 @@ func (t *tx) forgetNumbers() {
 }
 
 // named reports whether rows of a table are named by others.
-func named(table string) bool {
-	for _, other := range references {
-		if other == table {
-			return true
-		}
-	}
-	return false
-}
+func named(table string) bool { return slices.Contains(slices.Collect(maps.Values(references)), table) }
 
 // number gives new rows that others may name their numbers, so that those can be saved
 // without looking.

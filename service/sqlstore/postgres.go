@@ -247,7 +247,7 @@ var isTrace = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 // transact runs a function in a transaction, again when that is safe.
 func (e *postgresEngine) transact(ctx context.Context, begin string, run func(*conn) error) error {
-	if trace := service.TraceOf(ctx); isTrace.MatchString(trace) { // In the same round trip.
+	if trace := service.RequestOf(ctx).Trace; isTrace.MatchString(trace) { // In the same round trip.
 		begin += `; SET LOCAL application_name = '` + application + ` ` + trace + `'`
 	}
 	return e.again(ctx, func(c *conn) error { return e.transactOnce(c, begin, run) })

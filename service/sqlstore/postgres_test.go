@@ -272,7 +272,7 @@ func TestTrace(t *testing.T) {
 	store := reopen(t, onPostgres(t))
 	const trace = "0af7651916cd43dd8448eb211c80319c"
 	for of, want := range map[string]string{trace: "fundeskd " + trace, "'; DROP TABLE calls; --": "fundeskd", "": "fundeskd"} {
-		ctx := service.WithTrace(t.Context(), of)
+		ctx := service.WithRequest(t.Context(), service.Request{Trace: of})
 		name := func(kind string, transaction func(read func(service.Reader) error) error) {
 			err := transaction(func(r service.Reader) error {
 				got, err := sqlstore.ApplicationName(r)

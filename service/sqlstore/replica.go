@@ -73,7 +73,7 @@ var errBehind = errors.New("the replica is behind")
 // not even the primary says how far it is.
 func (e *postgresEngine) fromReplica(ctx context.Context, read func(*conn) error) (done bool, err error) {
 	r := e.replica
-	if r == nil || !service.MayComeFromReplica(ctx) || time.Now().UnixNano() < r.avoidedUntil.Load() {
+	if r == nil || !service.RequestOf(ctx).FromReplica || time.Now().UnixNano() < r.avoidedUntil.Load() {
 		return false, nil
 	}
 	position, err := e.position(ctx)

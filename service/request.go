@@ -1,0 +1,37 @@
+package service
+
+import (
+	"context"
+	"sync/atomic"
+
+	"fundesk/apiclient/apitype"
+)
+
+// Request is what a context says of the request that is worked on. The zero value is the program's
+// own work.
+type Request struct {
+	// Trace is that which the request is a part of (W3C Trace Context, 32 hexadecimal digits), for the
+	// store to name to its server; empty: nobody says.
+	Trace string
+	// Account is for whom it is worked on, for Turns; zero: it is not known yet.
+	Account apitype.UUID
+	// FromReplica lets a store answer what is read from a replica that has all that was changed before.
+	// Spec gap: S54.
+	FromReplica bool
+	// Decided counts the calls about which its changes decide anew when they may be given: all that wait
+	// of a person, while no other change is made on SQLite; nil: nobody wants to know.
+	Decided *atomic.Int64
+}
+
+type requestKey struct{}
+
+// WithRequest is a context that says it.
+func WithRequest(ctx context.Context, r Request) context.Context {
+	return context.WithValue(ctx, requestKey{}, r)
+}
+
+// RequestOf is what a context says.
+func RequestOf(ctx context.Context) Request {
+	r, _ := ctx.Value(requestKey{}).(Request)
+	return r
+}
