@@ -81,10 +81,9 @@ func (s *Service) GetCall(ctx context.Context, c Caller, id apitype.UUID) (answe
 		return Answer{}, err
 	}
 	var row WholeCall
-	err = s.ask(ctx, "read the call", func(r Reader) (err error) {
+	answer, err = s.answer(ctx, c, "read the call", func(v viewer, r Reader) (_ Answer, err error) {
 		row, err = r.WholeCall(id, c.Scope)
-		answer, err = s.viewer(c).call(row, err)
-		return err
+		return v.call(row, err)
 	})
 	if err == nil {
 		err = s.notePerson(ctx, c, c.audited(AuditCallGet, id, s.present()), row.PersonRow)

@@ -9,16 +9,17 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// IssuedToken is what is kept of a token, which is not the token itself. Spec gap: A5.
+// IssuedToken is what is kept of a token, which is not the token itself, and how commands print it.
+// Spec gap: A5.
 type IssuedToken struct {
 	// UUID is what the token names as its identifier. Tokens that name none, as those of 0.1.0,
 	// have that of their account, and are one to the service.
-	UUID      apitype.UUID
-	Account   apitype.UUID
-	IssuedAt  apitype.Time
-	ExpiresAt *apitype.Time // What the token itself says; nil: not known before one is used.
-	EndedAt   *apitype.Time // From when on it is refused before that; nil: it is not.
-	UsedOn    *apitype.Date // In UTC, the last day on which it was used; nil: it was not.
+	UUID       apitype.UUID  `json:"uuid"`
+	Account    apitype.UUID  `json:"-"`
+	IssuedAt   apitype.Time  `json:"issuedAt"`
+	ExpiresAt  *apitype.Time `json:"expiresAt"`  // What the token itself says; nil: not known before one is used.
+	EndedAt    *apitype.Time `json:"endedAt"`    // From when on it is refused before that; nil: it is not.
+	LastUsedOn *apitype.Date `json:"lastUsedOn"` // In UTC; nil: it was not used.
 }
 
 // End is when the token is refused from; nil: that is not known.

@@ -252,12 +252,6 @@ func (l *loader) lookUp(batch []LoadRecord) (found checked, err error) {
 	return found, err
 }
 
-// donor is what the queue knows of a person.
-type donor struct {
-	language string
-	optedOut bool
-}
-
 // readDonors reads what the queue knows of some persons.
 func (l *loader) readDonors(ids []apitype.UUID) (map[apitype.UUID]donor, error) {
 	donors := map[apitype.UUID]donor{}
@@ -270,7 +264,7 @@ func (l *loader) readDonors(ids []apitype.UUID) (map[apitype.UUID]donor, error) 
 		if err := decode("person", doc, &person); err != nil {
 			return nil, err
 		}
-		donors[id] = donor{languageOf(person), optedOut(person)}
+		donors[id] = donorOf(person)
 	}
 	return donors, err
 }

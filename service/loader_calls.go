@@ -70,12 +70,9 @@ func (l *loader) enqueue(c LoadedCall, row CallRow, call apitype.Call, owner api
 	if err != nil {
 		return err
 	}
-	donor := l.donors[call.PersonUUID]
-	waiting := QueueRow{
-		Call: call.UUID, Person: call.PersonUUID, Owner: owner, Type: call.Type, Language: donor.language,
-		RequestedAt: call.RequestedAt, Attempts: call.AttemptsCount, External: row.External, OptedOut: donor.optedOut,
-		DueAt: c.DeferredUntil, KeptFor: c.DeferredFor, RungAt: lastRing(call, l.now), MaxAttempts: organization.MaxCallAttempts,
-	}
+	waiting := newQueueRow(row, call, l.donors[call.PersonUUID])
+	waiting.DueAt, waiting.KeptFor = c.DeferredUntil, c.DeferredFor
+	waiting.RungAt, waiting.MaxAttempts = lastRing(call, l.now), organization.MaxCallAttempts
 	waiting.look(l.now)
 	l.rows.Queue = append(l.rows.Queue, waiting)
 	return nil

@@ -39,7 +39,7 @@ func (l *loader) person(p LoadedPerson) error {
 	}
 	l.rows.Persons = append(l.rows.Persons, row)
 	l.owners[row.UUID] = row.Owner
-	l.donors[row.UUID] = donor{languageOf(person), optedOut(person)}
+	l.donors[row.UUID] = donorOf(person)
 	return nil
 }
 

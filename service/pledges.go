@@ -54,10 +54,9 @@ func (s *Service) GetPledge(ctx context.Context, c Caller, id apitype.UUID) (ans
 		return Answer{}, err
 	}
 	var row WholePledge
-	err = s.ask(ctx, "read the pledge", func(r Reader) (err error) {
+	answer, err = s.answer(ctx, c, "read the pledge", func(v viewer, r Reader) (_ Answer, err error) {
 		row, err = r.WholePledge(id, c.Scope)
-		answer, err = s.viewer(c).pledge(row, err)
-		return err
+		return v.pledge(row, err)
 	})
 	if err == nil {
 		err = s.notePerson(ctx, c, c.audited(AuditPledgeGet, id, s.present()), row.PersonRow)

@@ -77,12 +77,20 @@ func (q *QueueRow) look(now apitype.Time) (changed bool) {
 }
 
 // newQueueRow is the row of a call that waits.
-func newQueueRow(row CallRow, call apitype.Call, person apitype.Person) QueueRow {
+func newQueueRow(row CallRow, call apitype.Call, d donor) QueueRow {
 	return QueueRow{
-		Call: call.UUID, Person: call.PersonUUID, Owner: row.Owner, Type: call.Type, Language: languageOf(person),
-		RequestedAt: call.RequestedAt, Attempts: call.AttemptsCount, External: row.External, OptedOut: optedOut(person),
+		Call: call.UUID, Person: call.PersonUUID, Owner: row.Owner, Type: call.Type, Language: d.language,
+		RequestedAt: call.RequestedAt, Attempts: call.AttemptsCount, External: row.External, OptedOut: d.optedOut,
 	}
 }
+
+// donor is what the queue knows of a person.
+type donor struct {
+	language string
+	optedOut bool
+}
+
+func donorOf(p apitype.Person) donor { return donor{languageOf(p), optedOut(p)} }
 
 func languageOf(p apitype.Person) string {
 	if p.Language == nil {
@@ -126,7 +134,7 @@ func enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRow, now apityp
 	if err := decode("person", person.Doc, &known); err != nil {
 		return err
 	}
-	waiting := newQueueRow(row, call, known)
+	waiting := newQueueRow(row, call, donorOf(known))
 	if err := tx.QueueFacts(&waiting); err != nil {
 		return err
 	}

@@ -19,13 +19,18 @@ func (s *Service) queueTime(ctx context.Context) (apitype.Time, error) {
 	return apitype.NewTime(s.now().Add(ahead)), described("read the clock", err)
 }
 
+// lookAtQueue refuses who may not look at the queue; now is the time of the look.
+func (s *Service) lookAtQueue(ctx context.Context, c Caller) (now apitype.Time, err error) {
+	if err := c.Require(CallsRead); err != nil {
+		return now, err
+	}
+	return s.queueTime(ctx)
+}
+
 // QueueState is how many calls wait.
 // GET /fundesk/v1/queue
 func (s *Service) QueueState(ctx context.Context, c Caller, o apitype.QueueOptions) (Answer, error) {
-	if err := c.Require(CallsRead); err != nil {
-		return Answer{}, err
-	}
-	now, err := s.queueTime(ctx)
+	now, err := s.lookAtQueue(ctx, c)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -161,10 +166,7 @@ func (q queueCursors) parse(text string) (p QueuePosition, ok bool) {
 // QueueLeases are the leases that hold.
 // GET /fundesk/v1/queue/leases
 func (s *Service) QueueLeases(ctx context.Context, c Caller) (Answer, error) {
-	if err := c.Require(CallsRead); err != nil {
-		return Answer{}, err
-	}
-	now, err := s.queueTime(ctx)
+	now, err := s.lookAtQueue(ctx, c)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -182,10 +184,7 @@ func (s *Service) QueueLeases(ctx context.Context, c Caller) (Answer, error) {
 // QueueAgents are what users do and did.
 // GET /fundesk/v1/queue/agents
 func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgentsOptions) (Answer, error) {
-	if err := c.Require(CallsRead); err != nil {
-		return Answer{}, err
-	}
-	now, err := s.queueTime(ctx)
+	now, err := s.lookAtQueue(ctx, c)
 	if err != nil {
 		return Answer{}, err
 	}

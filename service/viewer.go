@@ -21,11 +21,11 @@ func (s *Service) viewer(c Caller) viewer {
 	return viewer{caller: c, now: now, links: s.keys.known.Load().writing().links(c.BaseURL, expires)}
 }
 
-// answer is what the caller sees of a record that was just committed, with all that is known
-// of it: to gather that can take longer than the change, and nobody else's change waits for
-// it. Spec gap: S32.
-func (s *Service) answer(ctx context.Context, c Caller, see func(v viewer, r Reader) (Answer, error)) (answer Answer, err error) {
-	err = s.ask(ctx, "read what was committed", func(r Reader) (err error) {
+// answer is what the caller sees of a record, with all that is known of it. Of one that was just
+// committed it is gathered then: that can take longer than the change, and nobody else's change
+// waits for it. Spec gap: S32.
+func (s *Service) answer(ctx context.Context, c Caller, what string, see func(v viewer, r Reader) (Answer, error)) (answer Answer, err error) {
+	err = s.ask(ctx, what, func(r Reader) (err error) {
 		answer, err = see(s.viewer(c), r)
 		return err
 	})
@@ -34,7 +34,7 @@ func (s *Service) answer(ctx context.Context, c Caller, see func(v viewer, r Rea
 
 // committedCall is a call as it was committed, whatever came after.
 func (s *Service) committedCall(ctx context.Context, c Caller, row CallRow) (Answer, error) {
-	return s.answer(ctx, c, func(v viewer, r Reader) (Answer, error) {
+	return s.answer(ctx, c, "read what was committed", func(v viewer, r Reader) (Answer, error) {
 		whole, err := r.WholeCall(row.UUID, c.Scope)
 		whole.Doc, whole.Rev = row.Doc, row.Rev
 		return v.call(whole, err)
@@ -43,7 +43,7 @@ func (s *Service) committedCall(ctx context.Context, c Caller, row CallRow) (Ans
 
 // committedPledge is a pledge as it was committed, whatever came after.
 func (s *Service) committedPledge(ctx context.Context, c Caller, row PledgeRow) (Answer, error) {
-	return s.answer(ctx, c, func(v viewer, r Reader) (Answer, error) {
+	return s.answer(ctx, c, "read what was committed", func(v viewer, r Reader) (Answer, error) {
 		whole, err := r.WholePledge(row.UUID, c.Scope)
 		whole.Doc, whole.Rev = row.Doc, row.Rev
 		return v.pledge(whole, err)

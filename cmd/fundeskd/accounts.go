@@ -14,10 +14,6 @@ import (
 	"fundesk/service"
 )
 
-func (p *program) accountCommand() *cobra.Command {
-	return group("account", "Add, list, change and revoke accounts", p.accountAdd(), p.accountList(), p.accountSet(), p.accountRevoke())
-}
-
 // accountView is an account as it is printed. Token only when it was just issued.
 type accountView struct {
 	UUID             apitype.UUID         `json:"uuid"`
@@ -127,11 +123,7 @@ func (p *program) accountSet() *cobra.Command {
 			"whole list afterwards. Permissions: " + permissionNames() + ".",
 		Example: "  fundeskd account set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --permission calls:read --permission persons:read",
 		Args:    exactly("UUID"),
-		RunE: func(c *cobra.Command, args []string) error {
-			id, err := parseUUID("account", args[0])
-			if err != nil {
-				return err
-			}
+		RunE: about("account", func(c *cobra.Command, id apitype.UUID) error {
 			if f.all && len(f.organizations) > 0 {
 				return errWhichOrganizations
 			}
@@ -141,7 +133,7 @@ func (p *program) accountSet() *cobra.Command {
 			if err := f.set(c, new(service.Account)); err != nil { // Before anything is opened.
 				return err
 			}
-			p.existing = true
+			p.store.Existing = true
 			return answer(c.Context(), p, "change the account", func(s *service.Service) (accountView, error) {
 				account, err := s.SetAccount(c.Context(), id, func(account *service.Account) error {
 					if c.Flags().Changed("name") {
@@ -151,7 +143,7 @@ func (p *program) accountSet() *cobra.Command {
 				})
 				return viewAccount(account), err
 			}, func(w io.Writer, a accountView) { fmt.Fprintln(w, a.UUID) })
-		},
+		}),
 	}
 	f.add(c, "as it is")
 	c.Flags().StringVar(&name, "name", "", "`name` of the account")
@@ -178,23 +170,23 @@ func addAccount(ctx context.Context, s *service.Service, account service.Account
 // listedAccount is an account with what is kept of its tokens.
 type listedAccount struct {
 	accountView
-	LastUsedOn *apitype.Date `json:"lastUsedOn"` // Of all its tokens, those that have ended too.
-	Tokens     []tokenView   `json:"tokens"`     // That are accepted, the oldest first.
+	LastUsedOn *apitype.Date         `json:"lastUsedOn"` // Of all its tokens, those that have ended too.
+	Tokens     []service.IssuedToken `json:"tokens"`     // That are accepted, the oldest first.
 }
 
 // listed is an account with its tokens, and when the last of them ends. Of one that is revoked none
 // is accepted.
 func listed(a service.Account, tokens []service.IssuedToken, now time.Time) listedAccount {
-	l := listedAccount{accountView: viewAccount(a), Tokens: []tokenView{}}
+	l := listedAccount{accountView: viewAccount(a), Tokens: []service.IssuedToken{}}
 	for _, t := range tokens {
-		if t.UsedOn != nil && (l.LastUsedOn == nil || l.LastUsedOn.Midnight().Before(t.UsedOn.Midnight())) {
-			l.LastUsedOn = t.UsedOn
+		if t.LastUsedOn != nil && (l.LastUsedOn == nil || l.LastUsedOn.Midnight().Before(t.LastUsedOn.Midnight())) {
+			l.LastUsedOn = t.LastUsedOn
 		}
 		end := t.End()
 		if a.RevokedAt != nil || end != nil && !end.After(now) {
 			continue
 		}
-		l.Tokens = append(l.Tokens, viewToken(t))
+		l.Tokens = append(l.Tokens, t)
 		if end != nil && (l.ExpiresAt == nil || end.After(l.ExpiresAt.Time)) {
 			l.ExpiresAt = end
 		}
@@ -214,7 +206,7 @@ func (l listedAccount) row() []string {
 		} else {
 			ends += ", "
 		}
-		ends += t.end()
+		ends += endOf(t)
 	}
 	if l.LastUsedOn != nil {
 		used = "used " + l.LastUsedOn.String()
@@ -254,16 +246,12 @@ func (p *program) accountRevoke() *cobra.Command {
 		Short:   "Revoke an account: its tokens are refused from the next request on",
 		Example: "  fundeskd account revoke 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c",
 		Args:    exactly("UUID"),
-		RunE: func(c *cobra.Command, args []string) error {
-			id, err := parseUUID("account", args[0])
-			if err != nil {
-				return err
-			}
-			p.existing = true
+		RunE: about("account", func(c *cobra.Command, id apitype.UUID) error {
+			p.store.Existing = true
 			return answer(c.Context(), p, "revoke the account", func(s *service.Service) (accountView, error) {
 				account, err := s.RevokeAccount(c.Context(), id)
 				return viewAccount(account), err
 			}, func(w io.Writer, a accountView) { fmt.Fprintln(w, "revoked", a.UUID) })
-		},
+		}),
 	}
 }

@@ -12,10 +12,6 @@ import (
 	"fundesk/service"
 )
 
-func (p *program) auditCommand() *cobra.Command {
-	return group("audit", "See who did what to which record", p.auditList())
-}
-
 // auditCells are what a table shows of a line.
 func auditCells(v service.ExportAudit) []string {
 	who := "an operator"
@@ -60,7 +56,7 @@ func (p *program) auditList() *cobra.Command {
 				}
 				f.Since = &at
 			}
-			p.existing = true
+			p.store.Existing = true
 			return p.with(c.Context(), func(s *service.Service) error {
 				out := p.lines()
 				err := s.Audit(c.Context(), f, func(line service.AuditLine) error {

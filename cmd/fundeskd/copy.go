@@ -49,7 +49,7 @@ func (p *program) copyCommand() *cobra.Command {
 const copyEvery = 100_000
 
 func (p *program) copyAll(ctx context.Context, from, to string) (tables []sqlstore.CopiedTable, err error) {
-	source, err := sqlstore.Open(ctx, sqlstore.Options{Database: from, Postgres: pgdriver.Driver{}, NoMigrate: p.noMigrate, Existing: true})
+	source, err := sqlstore.Open(ctx, sqlstore.Options{Database: from, Postgres: pgdriver.Driver{}, NoMigrate: p.store.NoMigrate, Existing: true})
 	if err != nil {
 		return nil, fmt.Errorf("from: %w", err)
 	}

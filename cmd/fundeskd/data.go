@@ -50,7 +50,7 @@ func (p *program) loadFile(ctx context.Context, name string, counts counter) (er
 		}
 		from = file
 	}
-	p.bulk = true
+	p.store.Bulk = true
 	if err := p.load(ctx, from, size, counts); err != nil {
 		return fmt.Errorf("load: %w", err)
 	}
@@ -137,7 +137,7 @@ func (p *program) sampleCommand() *cobra.Command {
 				return usage("--persons must be 1 at least")
 			}
 			o.Now = p.Now()
-			p.bulk, p.kept = true, nothingSaved
+			p.store.Bulk, p.kept = true, nothingSaved
 			counts := counter{}
 			progress := p.newProgress(0)
 			err := p.fill(c.Context(), func(s *service.Service) error { return sample(c.Context(), s, o, counts, progress) })
@@ -178,7 +178,7 @@ func (p *program) migrateCommand() *cobra.Command {
 		Example: "  fundeskd migrate --database sqlite:/var/lib/fundesk/fundeskd.db",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			p.noMigrate = false
+			p.store.NoMigrate = false
 			store, err := p.openStore(c.Context())
 			if err != nil {
 				return err
@@ -207,7 +207,7 @@ func (p *program) backupCommand() *cobra.Command {
 		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db",
 		Args:    exactly("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			p.existing = true // A mistyped path would make an empty database, and all would be well with it.
+			p.store.Existing = true // A mistyped path would make an empty database, and all would be well with it.
 			store, err := p.openStore(c.Context())
 			if err != nil {
 				return err
@@ -258,7 +258,7 @@ func (p *program) checkCommand() *cobra.Command {
 // check is what is wrong with the database. One that cannot even be read as one is
 // damaged like any other.
 func (p *program) check(ctx context.Context) (found []string, err error) {
-	p.inspect = true
+	p.store.Inspect = true
 	store, err := p.openStore(ctx)
 	if err == nil {
 		found, err = store.Check(ctx)

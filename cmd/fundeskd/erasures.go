@@ -87,10 +87,6 @@ func (p *program) recordErasures() func(apitype.UUID, apitype.Time) error {
 	return record
 }
 
-func (p *program) erasuresCommand() *cobra.Command {
-	return group("erasures", "Erase again what a restored backup brought back", p.erasuresReplay())
-}
-
 func (p *program) erasuresReplay() *cobra.Command {
 	var from string
 	c := &cobra.Command{
@@ -115,7 +111,7 @@ func (p *program) erasuresReplay() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p.existing, p.answerTimeout = true, forgoTimeout
+			p.store.Existing, p.store.AnswerTimeout = true, forgoTimeout
 			return answer(c.Context(), p, "replay the erasures", func(s *service.Service) (replayView, error) {
 				replayed, err := s.ReplayErasures(c.Context(), persons)
 				return replayView{len(persons), replayed}, err

@@ -96,7 +96,7 @@ func TestTimeoutsReachTheDatabase(t *testing.T) {
 	p := newEnvironment(t).program("", io.Discard, io.Discard)
 	root := p.root()
 	root.SetArgs([]string{"serve", "--database-connect-timeout", "7s", "--listen", "256.0.0.1:1"})
-	if err := root.ExecuteContext(t.Context()); err == nil || p.connectTimeout != 7*time.Second {
-		t.Errorf("got %v, %s, want 7s and no address to listen on", err, p.connectTimeout)
+	if err := root.ExecuteContext(t.Context()); err == nil || p.store.ConnectTimeout != 7*time.Second {
+		t.Errorf("got %v, %s, want 7s and no address to listen on", err, p.store.ConnectTimeout)
 	}
 }

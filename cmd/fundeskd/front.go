@@ -95,19 +95,19 @@ func (f *front) ready(ctx context.Context) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if now := f.now(); now.Sub(f.asked) >= readyAge {
-		f.asked, f.isReady = now, asksReady(ctx, *api)
+		f.asked, f.isReady = now, isWell(ctx, *api, "/readyz")
 	}
 	return f.isReady
 }
 
-// asksReady asks the interface for /readyz.
-func asksReady(ctx context.Context, api http.Handler) bool {
-	probe, err := http.NewRequestWithContext(ctx, http.MethodGet, "/readyz", http.NoBody)
+// isWell asks a handler for a probe.
+func isWell(ctx context.Context, handler http.Handler, path string) bool {
+	probe, err := http.NewRequestWithContext(ctx, http.MethodGet, path, http.NoBody)
 	if err != nil {
 		return false
 	}
 	answer := &statusOnly{header: http.Header{}}
-	api.ServeHTTP(answer, probe)
+	handler.ServeHTTP(answer, probe)
 	return answer.status == http.StatusOK
 }
 

@@ -9,10 +9,6 @@ import (
 	"fundesk/service"
 )
 
-func (p *program) keyCommand() *cobra.Command {
-	return group("key", "Renew the signing key of tokens", p.keyRotate())
-}
-
 func (p *program) keyRotate() *cobra.Command {
 	var endOld bool
 	c := &cobra.Command{
@@ -24,7 +20,7 @@ func (p *program) keyRotate() *cobra.Command {
 		Example: "  fundeskd key rotate",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			p.existing = true
+			p.store.Existing = true
 			return answer(c.Context(), p, "", func(s *service.Service) (service.KeyRotation, error) {
 				return s.RotateKey(c.Context(), endOld)
 			}, func(w io.Writer, rotation service.KeyRotation) {

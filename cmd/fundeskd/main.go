@@ -23,7 +23,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"fundesk/apiclient/apitype"
 	"fundesk/cmd/internal/release"
 	"fundesk/service"
 	"fundesk/service/sqlstore"
@@ -78,26 +77,14 @@ type program struct {
 	Now    func() time.Time
 	Sleep  func(time.Duration)
 
-	database  string
-	output    string
-	noMigrate bool
-	bulk      bool     // The command writes much.
-	existing  bool     // The command is about a database that is there.
-	inspect   bool     // The command only reads.
-	kept      string   // What is left of the command when it is interrupted.
-	timeouts  timeouts // Of serve; zero: the defaults.
-	persons   int      // Of serve --sandbox; 0: as many as a sample has without being told.
-	// Of serve; 0 is what the database does by itself.
-	connections    int
-	replica        string
-	connectTimeout time.Duration
-	answerTimeout  time.Duration
-	auditReads     bool
-	erasuresLog    string
-	recordErasure  func(id apitype.UUID, at apitype.Time) error // Of serve; nil: callers erase nobody.
-	observe        func(change bool, took time.Duration)        // Of the database; nil: nobody is told.
-	count          func(event service.QueueEvent, n int)        // Of the queue; nil: nobody is told.
-	tokenEnds      func(account service.Account, at time.Time)  // Of a token in use; nil: nobody is told.
+	database    string
+	output      string
+	store       sqlstore.Options // But for its database.
+	rules       service.Options  // But for the store and the clock.
+	kept        string           // What is left of the command when it is interrupted.
+	timeouts    timeouts         // Of serve; zero: the defaults.
+	persons     int              // Of serve --sandbox; 0: as many as a sample has without being told.
+	erasuresLog string
 }
 
 // The exit codes.
@@ -159,7 +146,7 @@ func (p *program) root() *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.database, "database", "", "`sqlite:PATH` or postgres://… (default: fundeskd.db in the data folder; also FUNDESKD_DATABASE)")
 	flags.StringVarP(&p.output, "output", "o", "", "`FORMAT`: json for one machine-readable answer; ndjson where records are printed one by one")
-	flags.BoolVar(&p.noMigrate, "no-migrate", false, "do not bring the schema up to date first")
+	flags.BoolVar(&p.store.NoMigrate, "no-migrate", false, "do not bring the schema up to date first")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		_, streamed := c.Annotations[ndjson]
@@ -174,10 +161,16 @@ func (p *program) root() *cobra.Command {
 	}
 	root.AddCommand(
 		p.serveCommand(), p.migrateCommand(),
-		p.organizationCommand(), p.accountCommand(), p.tokenCommand(), p.keyCommand(),
+		group("organization", "Add, list and change organizations", p.organizationAdd(), p.organizationList(), p.organizationSet()),
+		group("account", "Add, list, change and revoke accounts", p.accountAdd(), p.accountList(), p.accountSet(), p.accountRevoke()),
+		group("token", "Issue and replace tokens", p.tokenIssue()),
+		group("key", "Renew the signing key of tokens", p.keyRotate()),
 		p.loadCommand(), p.sampleCommand(),
 		p.backupCommand(), p.restoreCommand(), p.copyCommand(), p.checkCommand(), p.openAPICommand(),
-		p.personCommand(), p.erasuresCommand(), p.retentionCommand(), p.auditCommand(),
+		group("person", "Export and erase what is kept of a person", p.personExport(), p.personErase()),
+		group("erasures", "Erase again what a restored backup brought back", p.erasuresReplay()),
+		group("retention", "Take back what is older than it may be", p.retentionSet(), p.retentionShow(), p.retentionRun()),
+		group("audit", "See who did what to which record", p.auditList()),
 	)
 	return root
 }
@@ -262,7 +255,9 @@ func (p *program) open(ctx context.Context) (*sqlstore.Store, *service.Service, 
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := service.New(ctx, service.Options{Store: store, Now: p.Now, Count: p.count, AuditReads: p.auditReads, RecordErasure: p.recordErasure, TokenEnds: p.tokenEnds})
+	rules := p.rules
+	rules.Store, rules.Now = store, p.Now
+	s, err := service.New(ctx, rules)
 	if err != nil {
 		return nil, nil, errors.Join(err, store.Close())
 	}
@@ -274,10 +269,9 @@ func (p *program) openStore(ctx context.Context) (*sqlstore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sqlstore.Open(ctx, sqlstore.Options{
-		Database: name, Postgres: pgdriver.Driver{}, NoMigrate: p.noMigrate, Bulk: p.bulk, Existing: p.existing, Inspect: p.inspect, Observe: p.observe,
-		Replica: p.replica, Connections: p.connections, ConnectTimeout: p.connectTimeout, AnswerTimeout: p.answerTimeout,
-	})
+	o := p.store
+	o.Database, o.Postgres = name, pgdriver.Driver{}
+	return sqlstore.Open(ctx, o)
 }
 
 // defaultAnswerTimeout is how long what is short waits for a PostgreSQL server.
@@ -285,11 +279,11 @@ const defaultAnswerTimeout = 10 * time.Second
 
 // with runs a short command on the open service.
 func (p *program) with(ctx context.Context, run func(*service.Service) error) (err error) {
-	switch p.answerTimeout {
+	switch p.store.AnswerTimeout {
 	case 0:
-		p.answerTimeout = defaultAnswerTimeout
+		p.store.AnswerTimeout = defaultAnswerTimeout
 	case forgoTimeout:
-		p.answerTimeout = 0
+		p.store.AnswerTimeout = 0
 	}
 	store, s, err := p.open(ctx)
 	if err != nil {

@@ -101,14 +101,21 @@ func parseUUID(what, text string) (apitype.UUID, error) {
 	return id, nil
 }
 
+// about runs a command with the identifier that is its argument.
+func about(what string, run func(*cobra.Command, apitype.UUID) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		id, err := parseUUID(what, args[0])
+		if err != nil {
+			return err
+		}
+		return run(c, id)
+	}
+}
+
 func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: unknownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(commands...)
 	return c
-}
-
-func (p *program) organizationCommand() *cobra.Command {
-	return group("organization", "Add, list and change organizations", p.organizationAdd(), p.organizationList(), p.organizationSet())
 }
 
 // organizationView is an organization as it is printed.
@@ -191,16 +198,12 @@ func (p *program) organizationSet() *cobra.Command {
 			"cooling-off is that of pledges made from now on. Names stay: they stand in the records.",
 		Example: "  fundeskd organization set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --max-call-attempts 8",
 		Args:    exactly("UUID"),
-		RunE: func(c *cobra.Command, args []string) error {
-			id, err := parseUUID("organization", args[0])
-			if err != nil {
-				return err
-			}
+		RunE: about("organization", func(c *cobra.Command, id apitype.UUID) error {
 			limited, cooled := c.Flags().Changed("max-call-attempts"), c.Flags().Changed("cooling-off")
 			if limited && unlimited || !limited && !unlimited && !cooled {
 				return usage("use --max-call-attempts N or --any-call-attempts, --cooling-off, or both")
 			}
-			p.existing = true
+			p.store.Existing = true
 			return answer(c.Context(), p, "change the organization", func(s *service.Service) (organizationView, error) {
 				o, err := s.SetOrganization(c.Context(), id, func(o *service.Organization) {
 					if limited {
@@ -215,7 +218,7 @@ func (p *program) organizationSet() *cobra.Command {
 				})
 				return viewOrganization(o), err
 			}, func(w io.Writer, o organizationView) { fmt.Fprintln(w, "changed", o.UUID) })
-		},
+		}),
 	}
 	flags := c.Flags()
 	flags.IntVar(&attempts, "max-call-attempts", 0, "at most `N` attempts of one call")

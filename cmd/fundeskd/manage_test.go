@@ -71,7 +71,7 @@ func TestOnlyServeIsImpatient(t *testing.T) {
 	t.Parallel()
 	p := newFileEnvironment(t).program("", io.Discard, io.Discard)
 	p.root()
-	if p.answerTimeout != 0 || p.connectTimeout != 0 || p.connections != 0 {
-		t.Errorf("got %v for an answer, %v for a connection and %d connections, want no bounds", p.answerTimeout, p.connectTimeout, p.connections)
+	if p.store.AnswerTimeout != 0 || p.store.ConnectTimeout != 0 || p.store.Connections != 0 {
+		t.Errorf("got %v for an answer, %v for a connection and %d connections, want no bounds", p.store.AnswerTimeout, p.store.ConnectTimeout, p.store.Connections)
 	}
 }

@@ -34,12 +34,12 @@ func TestPatienceOfShortCommands(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[time.Duration]time.Duration{0: 10 * time.Second, forgoTimeout: 0, time.Second: time.Second} {
 		p := newFileEnvironment(t).program("", io.Discard, io.Discard)
-		p.answerTimeout = given
+		p.store.AnswerTimeout = given
 		if err := p.with(t.Context(), func(*service.Service) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
-		if p.answerTimeout != want {
-			t.Errorf("%v: got %v, want %v", given, p.answerTimeout, want)
+		if p.store.AnswerTimeout != want {
+			t.Errorf("%v: got %v, want %v", given, p.store.AnswerTimeout, want)
 		}
 	}
 }

@@ -3,15 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
-
-func (p *program) personCommand() *cobra.Command {
-	return group("person", "Export and erase what is kept of a person", p.personExport(), p.personErase())
-}
 
 func (p *program) personExport() *cobra.Command {
 	c := &cobra.Command{
@@ -22,12 +20,8 @@ func (p *program) personExport() *cobra.Command {
 			"answer of the interface shows. That it was exported is noted in the audit.",
 		Example: "  fundeskd person export 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c > answer.json",
 		Args:    exactly("UUID"),
-		RunE: func(c *cobra.Command, args []string) error {
-			id, err := parseUUID("person", args[0])
-			if err != nil {
-				return err
-			}
-			p.existing = true
+		RunE: about("person", func(c *cobra.Command, id apitype.UUID) error {
+			p.store.Existing = true
 			return p.with(c.Context(), func(s *service.Service) error {
 				export, err := s.ExportPerson(c.Context(), id)
 				if err != nil {
@@ -39,7 +33,7 @@ func (p *program) personExport() *cobra.Command {
 				p.output = "json"
 				return p.print(export, nil)
 			})
-		},
+		}),
 	}
 	streams(c)
 	return c
@@ -51,30 +45,17 @@ type exportedRecord struct {
 	Data any    `json:"data"`
 }
 
+func exported[T any](kind string, all []T) []exportedRecord {
+	return viewed(all, func(data T) exportedRecord { return exportedRecord{kind, data} })
+}
+
 // exportLines prints an export one record a line.
 func (p *program) exportLines(e service.Export) error {
 	out := p.lines()
-	records := []exportedRecord{{"person", e.Person}}
-	add := func(kind string, data any) { records = append(records, exportedRecord{kind, data}) }
-	for _, record := range e.Calls {
-		add("call", record)
-	}
-	for _, record := range e.Pledges {
-		add("pledge", record)
-	}
-	for _, record := range e.Transactions {
-		add("transaction", record)
-	}
-	for _, record := range e.Signatures {
-		add("signature", record)
-	}
-	for _, record := range e.Marks {
-		add("mark", record)
-	}
-	add("queue", e.Queue)
-	for _, record := range e.Audit {
-		add("audit", record)
-	}
+	records := slices.Concat(
+		[]exportedRecord{{"person", e.Person}}, exported("call", e.Calls), exported("pledge", e.Pledges), exported("transaction", e.Transactions),
+		exported("signature", e.Signatures), exported("mark", e.Marks), []exportedRecord{{"queue", e.Queue}}, exported("audit", e.Audit),
+	)
 	for _, record := range records {
 		if err := out.add(record, nil); err != nil {
 			return err
@@ -103,11 +84,7 @@ func (p *program) personErase() *cobra.Command {
 		Example: "  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\" --dry-run\n" +
 			"  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\" --yes",
 		Args: exactly("UUID"),
-		RunE: func(c *cobra.Command, args []string) error {
-			id, err := parseUUID("person", args[0])
-			if err != nil {
-				return err
-			}
+		RunE: about("person", func(c *cobra.Command, id apitype.UUID) (err error) {
 			switch {
 			case request.Reason == "":
 				return usage("--reason is needed; it is kept in the audit")
@@ -117,11 +94,11 @@ func (p *program) personErase() *cobra.Command {
 			if request.Record, err = p.erasures(); err != nil {
 				return err
 			}
-			p.existing, p.answerTimeout = true, forgoTimeout
+			p.store.Existing, p.store.AnswerTimeout = true, forgoTimeout
 			return answer(c.Context(), p, "erase the person", func(s *service.Service) (service.Erasure, error) {
 				return s.ErasePerson(c.Context(), id, request)
 			}, writeErasure)
-		},
+		}),
 	}
 	flags := c.Flags()
 	flags.StringVar(&request.Reason, "reason", "", "`text`, why; such as the number of the request, never who the person is")

@@ -11,10 +11,6 @@ import (
 	"fundesk/service"
 )
 
-func (p *program) retentionCommand() *cobra.Command {
-	return group("retention", "Take back what is older than it may be", p.retentionSet(), p.retentionShow(), p.retentionRun())
-}
-
 func (p *program) retentionSet() *cobra.Command {
 	var organization, calls, leads, persons string
 	c := &cobra.Command{
@@ -52,7 +48,7 @@ func (p *program) retentionSet() *cobra.Command {
 			if len(changes) == 0 {
 				return usage("use --calls, --leads or --persons, as in --calls 24mo")
 			}
-			p.existing = true
+			p.store.Existing = true
 			return answer(c.Context(), p, "change the retention", func(s *service.Service) (retentionView, error) {
 				r, err := s.SetRetention(c.Context(), id, func(r *service.Retention) {
 					for _, change := range changes {
@@ -123,7 +119,7 @@ func (p *program) retentionShow() *cobra.Command {
 		Example: "  fundeskd retention show",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			p.existing = true
+			p.store.Existing = true
 			return answer(c.Context(), p, "", func(s *service.Service) ([]retentionView, error) {
 				all, err := s.Retentions(c.Context())
 				return viewed(all, viewRetention), err
@@ -147,7 +143,7 @@ func (p *program) retentionRun() *cobra.Command {
 			if o.Record, err = p.erasures(); err != nil {
 				return err
 			}
-			p.existing, p.answerTimeout = true, forgoTimeout
+			p.store.Existing, p.store.AnswerTimeout = true, forgoTimeout
 			return answer(c.Context(), p, "", func(s *service.Service) ([]service.Retired, error) {
 				all, later, err := s.RunRetention(c.Context(), o)
 				if err == nil && len(later) > 0 {

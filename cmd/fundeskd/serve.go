@@ -72,7 +72,7 @@ func (p *program) serveCommand() *cobra.Command {
 			if o.sandbox {
 				return p.serveSandbox(c.Context(), o)
 			}
-			p.recordErasure = p.recordErasures()
+			p.rules.RecordErasure = p.recordErasures()
 			s, err := p.newServer(c.Context(), o)
 			if err != nil {
 				return err
@@ -89,11 +89,11 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringVar(&o.logFormat, "log-format", "text", "`FORMAT`, text or json")
 	flags.StringVar(&o.logLevel, "log-level", "info", "the least `LEVEL` that is logged: info has a line a request, warn and error have those that failed")
 	flags.Float64Var(&o.rate, "rate", 0, "requests a second, `N`, that one account may make (0: any number)")
-	flags.StringVar(&p.replica, "database-read", "", "`postgres://…` that follows the database: lists and single records are read there, by whoever asks with every change acknowledged before")
-	flags.IntVar(&p.connections, "database-connections", 0, "at most `N` connections to the database at once; of SQLite, those that read lists, and as many that read single records (default: 16 with PostgreSQL, one a processor with SQLite, 2 at least)")
-	flags.DurationVar(&p.connectTimeout, "database-connect-timeout", 0, "how long a PostgreSQL server may take to accept a connection (default 3s)")
+	flags.StringVar(&p.store.Replica, "database-read", "", "`postgres://…` that follows the database: lists and single records are read there, by whoever asks with every change acknowledged before")
+	flags.IntVar(&p.store.Connections, "database-connections", 0, "at most `N` connections to the database at once; of SQLite, those that read lists, and as many that read single records (default: 16 with PostgreSQL, one a processor with SQLite, 2 at least)")
+	flags.DurationVar(&p.store.ConnectTimeout, "database-connect-timeout", 0, "how long a PostgreSQL server may take to accept a connection (default 3s)")
 	flags.DurationVar(&o.answerTimeout, "database-answer-timeout", defaultAnswerTimeout, "how long a PostgreSQL server may take to answer, and a free connection to come")
-	flags.BoolVar(&p.auditReads, "audit-reads", false, "note in the audit who is shown persons, one by one and in lists; each is a change of the database")
+	flags.BoolVar(&p.rules.AuditReads, "audit-reads", false, "note in the audit who is shown persons, one by one and in lists; each is a change of the database")
 	flags.StringVar(&o.tlsCert, "tls-cert", "", "certificate `file`")
 	flags.StringVar(&o.tlsKey, "tls-key", "", "key `file` of the certificate")
 	flags.StringVar(&o.probes, "metrics-listen", "", "`address` that serves /metrics, /healthz and /readyz, and nothing else does (default: with the interface)")
@@ -134,7 +134,7 @@ func (p *program) checkServe(o serveOptions) error {
 	if o.rate > 0 && o.rate < minRate {
 		return usage("--rate %v is less than a request in 1000 seconds; use %v or more, or 0 for any number", o.rate, minRate)
 	}
-	if p.connections < 0 || p.connectTimeout < 0 || o.answerTimeout < 0 || o.drain < 0 {
+	if p.store.Connections < 0 || p.store.ConnectTimeout < 0 || o.answerTimeout < 0 || o.drain < 0 {
 		return usage("--database-connections, --database-connect-timeout, --database-answer-timeout and --drain must not be negative")
 	}
 	return nil

@@ -70,10 +70,10 @@ func (p *program) openServer(ctx context.Context, o serveOptions) (_ *server, er
 	}
 	s.front = &front{metrics: s.metrics, isApart: o.probes != "", now: p.Now}
 	s.metrics.ready(s.front.ready)
-	p.tokenEnds = func(a service.Account, at time.Time) {
+	p.rules.TokenEnds = func(a service.Account, at time.Time) {
 		s.logger.Warn("a token ends soon; fundeskd token issue makes another one", "account", a.UUID.String(), "ends", at.UTC().Format(time.RFC3339))
 	}
-	p.observe, p.count, p.answerTimeout = s.metrics.transaction, s.metrics.queueEvent, o.answerTimeout
+	p.store.Observe, p.rules.Count, p.store.AnswerTimeout = s.metrics.transaction, s.metrics.queueEvent, o.answerTimeout
 	if err := s.begin(ctx); err != nil && !comesLater(err) {
 		return nil, err
 	}

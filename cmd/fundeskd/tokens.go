@@ -12,26 +12,9 @@ import (
 	"fundesk/service"
 )
 
-func (p *program) tokenCommand() *cobra.Command {
-	return group("token", "Issue and replace tokens", p.tokenIssue())
-}
-
-// tokenView is what is kept of a token as it is printed.
-type tokenView struct {
-	UUID       apitype.UUID  `json:"uuid"`
-	IssuedAt   apitype.Time  `json:"issuedAt"`
-	ExpiresAt  *apitype.Time `json:"expiresAt"` // Null: not known before it is used.
-	EndedAt    *apitype.Time `json:"endedAt"`
-	LastUsedOn *apitype.Date `json:"lastUsedOn"`
-}
-
-func viewToken(t service.IssuedToken) tokenView {
-	return tokenView{t.UUID, t.IssuedAt, t.ExpiresAt, t.EndedAt, t.UsedOn}
-}
-
-// end is the day on which a token ends.
-func (t tokenView) end() string {
-	if end := (service.IssuedToken{ExpiresAt: t.ExpiresAt, EndedAt: t.EndedAt}).End(); end != nil {
+// endOf is the day on which a token ends.
+func endOf(t service.IssuedToken) string {
+	if end := t.End(); end != nil {
 		return end.UTC().Format(time.DateOnly)
 	}
 	return "unknown"
@@ -39,10 +22,10 @@ func (t tokenView) end() string {
 
 // issuedToken is a new token as it is printed.
 type issuedToken struct {
-	Token     string       `json:"token"`
-	Account   apitype.UUID `json:"account"`
-	ExpiresAt apitype.Time `json:"expiresAt"`
-	Replaced  []tokenView  `json:"replaced,omitzero"` // Nil: none were to be.
+	Token     string                `json:"token"`
+	Account   apitype.UUID          `json:"account"`
+	ExpiresAt apitype.Time          `json:"expiresAt"`
+	Replaced  []service.IssuedToken `json:"replaced,omitzero"` // Nil: none were to be.
 }
 
 func (p *program) tokenIssue() *cobra.Command {
@@ -57,11 +40,8 @@ func (p *program) tokenIssue() *cobra.Command {
 		Example: "  fundeskd token issue 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --ttl 24h\n" +
 			"  fundeskd token issue 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --replace --overlap 48h",
 		Args: exactly("ACCOUNT-UUID"),
-		RunE: func(c *cobra.Command, args []string) error {
-			id, err := parseUUID("account", args[0])
+		RunE: about("account", func(c *cobra.Command, id apitype.UUID) error {
 			switch {
-			case err != nil:
-				return err
 			case ttl < time.Second:
 				return usage("--ttl must be a second at least")
 			case c.Flags().Changed("overlap") && !replace:
@@ -69,7 +49,7 @@ func (p *program) tokenIssue() *cobra.Command {
 			case overlap < 0 || overlap >= ttl:
 				return usage("--overlap %s is not from 0s to less than --ttl %s", overlap, ttl)
 			}
-			p.existing = true
+			p.store.Existing = true
 			return p.with(c.Context(), func(s *service.Service) error {
 				if replace {
 					return p.replaceTokens(c.Context(), s, id, ttl, overlap)
@@ -80,7 +60,7 @@ func (p *program) tokenIssue() *cobra.Command {
 				}
 				return p.printToken(issuedToken{Token: token, Account: id, ExpiresAt: expires})
 			})
-		},
+		}),
 	}
 	flags := c.Flags()
 	flags.DurationVar(&ttl, "ttl", defaultTTL, "how long the token is valid")
@@ -94,14 +74,14 @@ func (p *program) replaceTokens(ctx context.Context, s *service.Service, id apit
 	if err != nil {
 		return fmt.Errorf("replace the tokens: %w", err)
 	}
-	issued := issuedToken{Token: token, Account: id, ExpiresAt: expires, Replaced: viewed(ended, viewToken)}
+	issued := issuedToken{Token: token, Account: id, ExpiresAt: expires, Replaced: append([]service.IssuedToken{}, ended...)}
 	if err := p.printToken(issued); err != nil || p.output == "json" {
 		return err
 	}
 	for _, t := range ended {
 		used := "" // One of the last minute is not saved yet: that there was none cannot be said.
-		if t.UsedOn != nil {
-			used = ", last used on " + t.UsedOn.String()
+		if t.LastUsedOn != nil {
+			used = ", last used on " + t.LastUsedOn.String()
 		}
 		fmt.Fprintf(p.Err, "token %s, issued on %s%s, ends %s\n", t.UUID, t.IssuedAt.UTC().Format(time.DateOnly), used, t.EndedAt)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service"
 )
 
 // TestReplaceTokens uses two tokens of an account, and replaces them: first with an overlap, in
@@ -65,7 +66,7 @@ func TestReplaceTokens(t *testing.T) {
 	statuses(401, 401, 200, 200)(account.Token, second.Token, third, other.Token)
 	s.stop()
 	e.must(&accounts, "", "account", "list")
-	if got := accounts[0].Tokens; len(got) != 1 || got[0].LastUsedOn == nil || slices.ContainsFunc(second.Replaced, func(t tokenView) bool { return t.UUID == got[0].UUID }) {
+	if got := accounts[0].Tokens; len(got) != 1 || got[0].LastUsedOn == nil || slices.ContainsFunc(second.Replaced, func(t service.IssuedToken) bool { return t.UUID == got[0].UUID }) {
 		t.Errorf("got %+v, want the third token, which was used", got)
 	}
 	e.must(&account, "", "account", "revoke", id)

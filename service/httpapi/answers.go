@@ -193,5 +193,3 @@ func match(r *http.Request) service.Match {
 	}
 	return revisions
 }
-
-func typeName(p any) string { return fmt.Sprintf("%T", p) }

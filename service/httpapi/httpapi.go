@@ -11,6 +11,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"path"
@@ -247,7 +248,7 @@ func (a *api) panicked(w *recorder, r *http.Request, id string, note *requestNot
 	}
 	note.route = template(r)
 	a.logger.LogAttrs(r.Context(), slog.LevelError, "panic",
-		slog.String("id", id), slog.String("type", typeName(p)), slog.String("stack", string(debug.Stack())))
+		slog.String("id", id), slog.String("type", fmt.Sprintf("%T", p)), slog.String("stack", string(debug.Stack())))
 	if w.wrote {
 		panic(http.ErrAbortHandler) // Cut the connection: half an answer must not look whole.
 	}

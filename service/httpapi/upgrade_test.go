@@ -117,7 +117,7 @@ func TestDatabaseOfTheFirstVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	tokens, err := rules.Tokens(t.Context())
-	if len(tokens) != 1 || err != nil || tokens[0].ExpiresAt == nil || fmt.Sprint(tokens[0].UsedOn) != "2026-11-22" {
+	if len(tokens) != 1 || err != nil || tokens[0].ExpiresAt == nil || fmt.Sprint(tokens[0].LastUsedOn) != "2026-11-22" {
 		t.Fatalf("got %+v, %v, want the token, with its end and when it was used", tokens, err)
 	}
 	_, _, ended, err := rules.ReplaceTokens(t.Context(), tokens[0].Account, time.Hour, 0)

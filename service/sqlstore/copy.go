@@ -46,7 +46,7 @@ const copyBatch = 2000
 // copyTables are all tables, each after those that it refers to.
 var copyTables = []copyTable{
 	{"settings", 1, []string{"name", "value"}, copyBatch, `name NOT IN ('` + signingKey + `', '` + copyMark + `', '` + servedBySetting + `', '` + secureDelete + `', '` + writableSetting + `') AND name NOT LIKE '` + service.UncleanSetting + `%'`},
-	{"accounts", 1, []string{"uuid", "name", "permissions", "all_organizations", "organizations", "external_sources", "created_at", "revoked_at"}, copyBatch, ``},
+	{"accounts", 1, accountColumns, copyBatch, ``},
 	{"tokens", 1, tokenColumns, copyBatch, ``},
 	{"organizations", 1, []string{"uuid", "name", "abbreviation", "max_call_attempts", "cooling_off"}, copyBatch, ``},
 	{"users", 1, []string{"uuid", "doc"}, copyBatch, ``},

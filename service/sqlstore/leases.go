@@ -201,7 +201,7 @@ func (r *reader) Lease(id apitype.UUID, scope service.Scope) (lease service.Leas
 // amongOwners limits a query to the owning organizations of a scope.
 func (q *listQuery) amongOwners(scope service.Scope) {
 	if places, some := q.organizations(scope); some {
-		q.conds = append(q.conds, `owner IN (`+strings.Join(places, `, `)+`)`)
+		q.conds = append(q.conds, `owner`+isOne(places))
 	}
 }
 

@@ -104,7 +104,8 @@ func (e *sqliteEngine) migrate(ctx context.Context, refuse bool) (err error) {
 		return err
 	}
 	if pending, err := found.pending(refuse); err != nil || !pending {
-		return errors.Join(err, c.end(ctx))
+		_, end := c.raw.ExecContext(ctx, `ROLLBACK`) // Nothing was to be done.
+		return errors.Join(err, end)
 	}
 	version := found.version
 	if version == 0 {
@@ -130,12 +131,6 @@ func (e *sqliteEngine) migrate(ctx context.Context, refuse bool) (err error) {
 		return err
 	}
 	_, err = c.raw.ExecContext(ctx, `COMMIT`)
-	return err
-}
-
-// end takes back a transaction in which nothing was to be done.
-func (c *conn) end(ctx context.Context) error {
-	_, err := c.raw.ExecContext(ctx, `ROLLBACK`)
 	return err
 }
 

@@ -371,7 +371,10 @@ func (e *postgresEngine) makeSeed(ctx context.Context) (seed []byte, err error) 
 	err = e.update(ctx, func(c *conn) error {
 		_, err := (&reader{c}).Setting(signingKey)
 		if errors.Is(err, service.ErrNoRow) {
-			err = c.keyMayBeMade()
+			var signed bool
+			if signed, err = c.signedFor(); err == nil && signed {
+				err = errKeyMissing
+			}
 		}
 		if err != nil {
 			return err
@@ -392,15 +395,6 @@ func (e *postgresEngine) makeSeed(ctx context.Context) (seed []byte, err error) 
 		return err
 	})
 	return seed, err
-}
-
-// keyMayBeMade refuses where a key has signed already.
-func (c *conn) keyMayBeMade() error {
-	there, err := c.signedFor()
-	if err == nil && there {
-		err = errKeyMissing
-	}
-	return err
 }
 
 // changeSeed puts other signing keys in the place of the database's own.

@@ -83,7 +83,7 @@ func TestReadOnlyServer(t *testing.T) {
 	if err := reads.SaveTokenUse(t.Context()); err != nil {
 		t.Errorf("got %v, want that nothing is saved of its use, without a word", err)
 	}
-	if tokens, err := rules.Tokens(t.Context()); len(tokens) != 1 || tokens[0].UsedOn != nil || err != nil {
+	if tokens, err := rules.Tokens(t.Context()); len(tokens) != 1 || tokens[0].LastUsedOn != nil || err != nil {
 		t.Errorf("got %v, %v, want the token as nobody used it", tokens, err)
 	}
 }

@@ -31,6 +31,17 @@ func (q *listQuery) arg(value any) string {
 	return "$" + strconv.Itoa(len(q.args))
 }
 
+// bind binds values, and is their places.
+func bind[T any](q *listQuery, values []T, as func(T) any) (places []string) {
+	for _, value := range values {
+		places = append(places, q.arg(as(value)))
+	}
+	return places
+}
+
+// isOne is the condition, behind a column, that it is one of some values.
+func isOne(places []string) string { return ` IN (` + strings.Join(places, `, `) + `)` }
+
 // where adds a condition with one value, whose place stands for %s.
 func (q *listQuery) where(cond string, value any) {
 	q.conds = append(q.conds, fmt.Sprintf(cond, q.arg(value)))
@@ -52,7 +63,7 @@ func (q *listQuery) scope(scope service.Scope, column string) {
 		return
 	}
 	if len(placeholders) > maxBranches {
-		q.check(column + ` IN (` + strings.Join(placeholders, `, `) + `)`)
+		q.check(column + isOne(placeholders))
 		return
 	}
 	for _, placeholder := range placeholders {
@@ -74,9 +85,7 @@ func (q *listQuery) organizations(scope service.Scope) (placeholders []string, s
 	if scope.All {
 		return nil, false
 	}
-	for _, id := range scope.Organizations {
-		placeholders = append(placeholders, q.arg(identifier(id)))
-	}
+	placeholders = bind(q, scope.Organizations, identifier)
 	if len(placeholders) == 0 {
 		q.conds = append(q.conds, `1 = 0`)
 	}
@@ -92,11 +101,7 @@ func (q *listQuery) visible(scope service.Scope, columns ...string) string {
 	case len(scope.Organizations) == 0:
 		return ` AND 1 = 0`
 	}
-	placeholders := make([]string, len(scope.Organizations))
-	for i, id := range scope.Organizations {
-		placeholders[i] = q.arg(identifier(id))
-	}
-	among := ` IN (` + strings.Join(placeholders, `, `) + `)`
+	among := isOne(bind(q, scope.Organizations, identifier))
 	return ` AND (` + strings.Join(columns, among+` OR `) + among + `)`
 }
 

@@ -59,31 +59,17 @@ func (p *queueParts) narrow() func(kind string) bool {
 
 // narrowed are the conditions that the query is narrowed by.
 func (p *queueParts) narrowed() (conds []string) {
-	in := func(column string, values ...any) {
-		placeholders := make([]string, len(values))
-		for i, value := range values {
-			placeholders[i] = p.arg(value)
-		}
-		conds = append(conds, column+` IN (`+strings.Join(placeholders, `, `)+`)`)
-	}
 	if placeholders, some := p.organizations(p.query.Scope); some {
-		conds = append(conds, `owner IN (`+strings.Join(placeholders, `, `)+`)`)
+		conds = append(conds, `owner`+isOne(placeholders))
 	} else if !p.query.Scope.All {
 		conds = append(conds, `1 = 0`)
 	}
 	if len(p.query.Types) > 0 {
-		values := []any{}
-		for _, t := range p.query.Types {
-			values = append(values, string(t))
-		}
-		in(`type`, values...)
+		conds = append(conds, `type`+isOne(bind(&p.listQuery, p.query.Types, func(t apitype.CallType) any { return string(t) })))
 	}
 	if len(p.query.Languages) > 0 {
-		values := []any{``}
-		for _, language := range p.query.Languages {
-			values = append(values, language)
-		}
-		in(`language`, values...)
+		languages := append([]string{``}, p.query.Languages...)
+		conds = append(conds, `language`+isOne(bind(&p.listQuery, languages, func(language string) any { return language })))
 	}
 	return conds
 }
@@ -321,11 +307,8 @@ func (r *reader) QueueWaiting(query service.QueueQuery) (requested, due int, err
 	case len(p.kinds) == 0:
 		conds = append(conds, `1 = 0`)
 	default:
-		placeholders := make([]string, len(p.kinds))
-		for i, kind := range p.kinds {
-			placeholders[i] = p.arg(kind)
-		}
-		conds, order = append(conds, `kind IN (`+strings.Join(placeholders, `, `)+`)`), ` ORDER BY kind, requested_at, call_uuid`
+		kinds := bind(&p.listQuery, p.kinds, func(kind string) any { return kind })
+		conds, order = append(conds, `kind`+isOne(kinds)), ` ORDER BY kind, requested_at, call_uuid`
 	}
 	overdue := append(p.narrowed(), awake, `due_at <= `+p.arg(query.Now.UnixMilli()), `(kept_for IS NULL OR due_at <= `+p.arg(query.KeptUntil.UnixMilli())+
 		` OR kept_for = `+p.arg(nullUUID(query.User))+`)`)

@@ -22,7 +22,7 @@ func (r *reader) Tokens(account *apitype.UUID) (tokens []service.IssuedToken, er
 		var day *int64
 		err := rows.Scan(uuidDest{&t.UUID}, uuidDest{&t.Account}, timeDest{&t.IssuedAt}, nullTimeDest{&t.ExpiresAt}, nullTimeDest{&t.EndedAt}, &day)
 		if day != nil {
-			t.UsedOn = new(apitype.DateOf(time.Unix(*day*secondsOfDay, 0).UTC()))
+			t.LastUsedOn = new(apitype.DateOf(time.Unix(*day*secondsOfDay, 0).UTC()))
 		}
 		tokens = append(tokens, t)
 		return err

@@ -35,7 +35,7 @@ func testTokens(t *testing.T, database string) {
 			tx.EndToken(second.UUID, *later(2)),
 		)
 	})
-	first.UsedOn, second.EndedAt, shared.UsedOn, shared.ExpiresAt = &next, later(2), &next, later(9)
+	first.LastUsedOn, second.EndedAt, shared.LastUsedOn, shared.ExpiresAt = &next, later(2), &next, later(9)
 	err := store.View(t.Context(), func(r service.Reader) error {
 		ofAccount, err := r.Tokens(&account.UUID)
 		if diff := cmp.Diff([]service.IssuedToken{first, second}, ofAccount); diff != "" || err != nil {

@@ -18,7 +18,7 @@ func one(id apitype.UUID, scope service.Scope, columns ...string) (cond string, 
 	q := &listQuery{}
 	q.where(`t.uuid = %s`, identifier(id))
 	if places, some := q.organizations(scope); some {
-		among := ` IN (` + strings.Join(places, `, `) + `)`
+		among := isOne(places)
 		q.conds = append(q.conds, `(`+strings.Join(columns, among+` OR `)+among+`)`)
 	}
 	return strings.Join(q.conds, ` AND `), q.args
