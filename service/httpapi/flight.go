@@ -29,13 +29,15 @@ var errFlight = &service.Error{Kind: service.Unavailable, Detail: "too much is b
 // refused would keep a processor busy with receiving them.
 const refusalPause = 250 * time.Millisecond
 
-// refuseSlowly lets a caller wait for the refusal of what does not fit.
-func refuseSlowly(ctx context.Context) {
-	pause := time.NewTimer(refusalPause)
-	defer pause.Stop()
+// pauseFor lets time pass, unless the context ends before.
+func pauseFor(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
 	select {
-	case <-pause.C:
+	case <-timer.C:
+		return nil
 	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -84,7 +86,7 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, account apitype.UUID
 		err = errFlight
 	}
 	if err != nil {
-		refuseSlowly(r.Context())
+		_ = pauseFor(r.Context(), refusalPause) // Who left is not told anyway.
 	} else if recorded, ok := w.(*recorder); ok {
 		if err = recorded.pace(r.Context(), bodyWeight(r)); err != nil {
 			leave()

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -62,15 +63,8 @@ func (p *pacer) wait(ctx context.Context, account apitype.UUID, route string, bo
 	if pause > longestPause {
 		pause, err = refusalPause, errFlight
 	}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		if err == nil {
-			return reserved, nil
-		}
-	case <-ctx.Done():
-		err = ctx.Err()
+	if err = cmp.Or(pauseFor(ctx, pause), err); err == nil {
+		return reserved, nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,50 +34,37 @@ const (
 	wholeCall
 )
 
+// The row of the record: of which time its list is sorted by, and where its pledge stands, which is
+// the record itself or beside it.
+var (
+	wholeOfCall = fmt.Sprintf(wholeRecordText, `calls`, `requested_at`, `l`, `l.doc`,
+		`LEFT JOIN pledges l ON l.number = t.pledge_number`)
+	wholeOfPledge = fmt.Sprintf(wholeRecordText, `pledges`, `created_at`, `t`, `NULL`, ``)
+)
+
 const (
-	wholeOfCall = `SELECT
+	wholeRecordText = `SELECT
 			0,
 			t.uuid,
 			t.owner,
-			t.requested_at,
+			t.%[2]s,
 			t.doc,
 			t.rev,
 			p.owner,
 			p.quality,
 			p.doc,
-			l.uuid,
-			l.owner,
-			l.recruiting,
-			l.released_at,
-			l.external,
-			l.has_signature,
+			%[3]s.uuid,
+			%[3]s.owner,
+			%[3]s.recruiting,
+			%[3]s.released_at,
+			%[3]s.external,
+			%[3]s.has_signature,
 			u.doc,
-			l.doc
-		FROM calls t
+			%[4]s
+		FROM %[1]s t
 		LEFT JOIN persons p ON p.number = t.person_number
-		LEFT JOIN pledges l ON l.number = t.pledge_number
-		LEFT JOIN users u ON u.uuid = l.recruiter`
-	wholeOfPledge = `SELECT
-			0,
-			t.uuid,
-			t.owner,
-			t.created_at,
-			t.doc,
-			t.rev,
-			p.owner,
-			p.quality,
-			p.doc,
-			t.uuid,
-			t.owner,
-			t.recruiting,
-			t.released_at,
-			t.external,
-			t.has_signature,
-			u.doc,
-			NULL
-		FROM pledges t
-		LEFT JOIN persons p ON p.number = t.person_number
-		LEFT JOIN users u ON u.uuid = t.recruiter`
+		%[5]s
+		LEFT JOIN users u ON u.uuid = %[3]s.recruiter`
 	nothingElse = `NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`
 )
 
