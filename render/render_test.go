@@ -249,7 +249,7 @@ func TestClean(t *testing.T) {
 
 // JSON on a terminal holds no dangerous character and means the same.
 func FuzzCleanJSON(f *testing.F) {
-	for _, seed := range []string{"a\u202eb", "\x1b[31m", "\U000e0041", "漢字", "\x9b", "\u2028"} {
+	for _, seed := range []string{"a\u202eb", "a\x7fb", "\x1b[31m", "\U000e0041", "漢字", "\x9b", "\u2028"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

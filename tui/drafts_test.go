@@ -28,16 +28,24 @@ func TestOpenedDraftIsChangedNotJoined(t *testing.T) {
 	}
 }
 
-// ctrl+z stops the program for as long as somebody likes: what was typed is on disk before.
+// ctrl+z stops the program for as long as somebody likes: what was typed is on disk before, and
+// nothing is begun with the outbox in the 2 s that stopping may take.
 func TestSuspendingSavesWhatWasTyped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := newDriver(t, w.options)
-	for _, key := range []string{"n", "i", "h", "e", "r", "e", "ctrl+z"} {
-		d.press(key)
-	}
+	d.enter("n", "i", "h", "e", "r", "e")
+	began := time.Now()
+	d.press("ctrl+z")
 	if draft, found, err := w.box.Draft(d.app.Call.UUID); err != nil || !found || draft.Notes != "here" {
 		t.Errorf("got %q %v %v on disk, want what was typed", draft.Notes, found, err)
+	}
+	unlock, err := w.box.LockDrafts()
+	if err != nil || time.Since(began) < 2*time.Second {
+		t.Errorf("got %v after %v, want nobody at the outbox before 2 s", err, time.Since(began))
+	}
+	if err == nil {
+		unlock()
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 var papers = map[string]*regexp.Regexp{
 	"SECURITY.md":       regexp.MustCompile(`(?m)^(?:\| )?(P\d+)(?: \||:)`),
 	"service/DESIGN.md": regexp.MustCompile(`(?m)^\| (S\d+) \|`),
+	"service/PRIVACY.md": regexp.MustCompile(`(?m)^\| (K\d+) \|`),
 }
 
 // promises are the identifiers of the papers.
@@ -176,8 +177,9 @@ func sharedBounds() ([]string, error) {
 // or why it needs none.
 const numbersPath = ".ci/mutants/numbers.txt"
 
-// numbered are the papers whose numbers have a row. Those of docs/speed.md are measured.
-var numbered = []string{"README.md", "SECURITY.md", "service/DESIGN.md", "docs/*.md"}
+// numbered are the papers whose numbers have a row. Those of docs/speed.md and service/SCALE.md are
+// measured, or goals of what is measured.
+var numbered = []string{"README.md", "SECURITY.md", "service/DESIGN.md", "service/PRIVACY.md", "docs/*.md"}
 
 var number = regexp.MustCompile(`(?:^|[^\w.#/-])(\d[\d,.]*) ?(ms|s|seconds?|minutes?|hours?|h|days?|d|weeks?|months?|years?|[KMG]iB|[kKMG]B|bytes?|characters?|levels?|attempts?|records?|entries|times|organizations|problems|calls)(?:[^\w-]|$)`)
 

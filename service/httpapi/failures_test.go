@@ -16,10 +16,16 @@ import (
 type failing struct {
 	service.Store
 	fail func()
+	err  func() error // In place of what is read; nil: it is read.
 }
 
 // View fails.
 func (s *failing) View(ctx context.Context, read func(service.Reader) error) error {
+	if s.err != nil {
+		if err := s.err(); err != nil {
+			return err
+		}
+	}
 	if s.fail != nil {
 		return s.Store.View(ctx, func(r service.Reader) error {
 			if err := read(r); err != nil {
@@ -68,6 +74,32 @@ func TestFailuresTellNothing(t *testing.T) {
 			}
 			if text := log.String(); strings.Contains(text, secret) || strings.Contains(text, w.all) || !strings.Contains(text, "failures_test.go") {
 				t.Errorf("%s as %s: got the log %s, want the place and nothing that was said", name, format, text)
+			}
+		}
+	}
+}
+
+// A list that cannot be read is no empty one, on whatever way the database fails.
+func TestListThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	store := &failing{Store: w.Store}
+	s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Handler = httpapi.New(httpapi.Options{Service: s, Now: w.Clock.Now})
+	for kind, want := range map[error]int{errors.New("the disk"): 500, &service.Error{Kind: service.Unavailable, Detail: "full"}: 503} {
+		for _, path := range []string{"/api/v1/persons", "/api/v1/calls?first=2", "/api/v1/pledges?last=2", "/fundesk/v1/queue/calls", "/fundesk/v1/queue/leases", "/fundesk/v1/queue/agents"} {
+			asked := 0
+			store.err = func() error {
+				if asked++; asked == 1 { // The account is read first.
+					return nil
+				}
+				return kind
+			}
+			if got := w.Do(w.all, "GET", path, ""); got.Status != want || asked < 2 {
+				t.Errorf("%s: got %d %s, want %d", path, got.Status, got.Body, want)
 			}
 		}
 	}

@@ -60,6 +60,8 @@ func TestRefusals(t *testing.T) {
 		{"part of an address", "POST", persons, w.personBody(w.a, `,"address":{"street":"Kade"}`), 400, []string{"/address/houseNumber", "/address/zipCode", "/address/city", "/address/country"}},
 		{"unknown organizations", "POST", persons, fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`, unknown, unknown), 400, []string{"/owningOrganizationUuid", "/recruitingOrganizationUuid"}},
 		{"uuid of version 1", "POST", persons, w.personBody(w.a, `,"uuid":"c232ab00-9414-11ec-b3c8-9f6bdeced846"`), 400, []string{"/uuid"}},
+		{"uuid of version 1 for a call", "POST", calls, w.callBody(w.a, `,"uuid":"c232ab00-9414-11ec-b3c8-9f6bdeced846"`), 400, []string{"/uuid"}},
+		{"uuid of version 1 for a pledge", "POST", pledges, w.pledgeBody(w.a, `,"uuid":"c232ab00-9414-11ec-b3c8-9f6bdeced846"`), 400, []string{"/uuid"}},
 		{"person taken", "POST", persons, w.personBody(w.a, `,"uuid":"`+w.b.person.String()+`"`), 409, []string{"/uuid"}},
 		{"empty text in an update", "PUT", person + "/actions/update", `{"academicTitle":""}`, 400, []string{"/academicTitle"}},
 		{"part of an address in an update", "PUT", person + "/actions/update", `{"address":{"city":"Delft"}}`, 400, []string{"/address/street", "/address/houseNumber", "/address/zipCode", "/address/country"}},
