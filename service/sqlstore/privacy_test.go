@@ -2,6 +2,7 @@ package sqlstore_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,6 +63,35 @@ func TestErasureWaitsForCreations(t *testing.T) {
 	if got := <-found; got != 1 {
 		t.Errorf("got %d calls of the person, want the one that was created meanwhile", got)
 	}
+}
+
+// An erasure takes what the queue keeps of a person: which calls wait, and when they were last rung;
+// a lease ends.
+func TestErasureTakesPersonFromQueue(t *testing.T) {
+	each(t, func(t *testing.T, database string) {
+		store := reopen(t, database)
+		person, call := apitype.NewUUID(), apitype.NewUUID()
+		kept := func() (kept service.Kept) {
+			update(t, store, func(tx service.Tx) (err error) {
+				kept, err = tx.HoldKept(person)
+				return err
+			})
+			return kept
+		}
+		update(t, store, func(tx service.Tx) error {
+			return errors.Join(
+				tx.InsertPerson(service.PersonRow{UUID: person, Owner: person, CreatedAt: now, Doc: []byte(`{}`)}, nil),
+				tx.InsertCall(service.CallRow{UUID: call, Owner: person, Person: person, RequestedAt: now, UpdatedAt: now, Private: []byte(`{}`), Rev: 1, Doc: []byte(`{"status":"requested"}`)}),
+				tx.Rang(person, now))
+		})
+		if before := kept(); before.RungAt == nil {
+			t.Fatal("it is not known that the person was rung")
+		}
+		update(t, store, func(tx service.Tx) error { return tx.ErasePerson(person, now) })
+		if after := kept(); after.RungAt != nil || len(after.Waiting) != 0 || after.ErasedAt == nil {
+			t.Errorf("got rung at %v, %d calls that wait, erased at %v, want the erasure alone", after.RungAt, len(after.Waiting), after.ErasedAt)
+		}
+	})
 }
 
 // On PostgreSQL a table of 1 GiB is written anew by an erasure; a larger one is named. A server
