@@ -63,7 +63,7 @@ func TestLocale(t *testing.T) {
 
 func TestLocaleAmountsAreExact(t *testing.T) {
 	t.Parallel()
-	nl, es := LocaleFrom(env("LANG=nl_NL")), LocaleFrom(env("LANG=es_ES"))
+	nl, es, pl := LocaleFrom(env("LANG=nl_NL")), LocaleFrom(env("LANG=es_ES")), LocaleFrom(env("LANG=pl_PL"))
 	for text, want := range map[string]string{
 		"0.1": "0,10", "1000": "1.000,00", "999.99": "999,99", "-1234.5": "-1.234,50", "12.345": "12.345", "1e-7": "1e-7",
 	} {
@@ -77,6 +77,9 @@ func TestLocaleAmountsAreExact(t *testing.T) {
 	}
 	if got, want := es.Amount(apitype.Cents(123450))+" "+es.Amount(apitype.Cents(1234500)), "1234,50 12.345,00"; got != want {
 		t.Errorf("Spanish amounts: got %q, want %q", got, want)
+	}
+	if got, want := pl.Amount(apitype.Cents(123450))+" "+pl.Amount(apitype.Cents(1234500)), "1234,50 12\u00a0345,00"; got != want {
+		t.Errorf("Polish amounts: got %q, want %q", got, want)
 	}
 }
 
@@ -114,6 +117,35 @@ func TestLocalePhones(t *testing.T) {
 		{"nothing", "nl_NL", "", ""},
 	}
 	checkPhones(t, Locale.Phone, tests)
+}
+
+// Each country groups its numbers as it does on paper.
+func TestPhonesAtHome(t *testing.T) {
+	t.Parallel()
+	checkPhones(t, Locale.Phone, []phoneTest{
+		{"United States", "en_US", "+12125550123", "212 555 0123"},
+		{"Netherlands, free", "nl_NL", "+318001234", "0800 1234"},
+		{"Belgium, mobile", "nl_BE", "+32470123456", "0470 12 34 56"},
+		{"Belgium, a large town", "nl_BE", "+3221234567", "02 123 45 67"},
+		{"Belgium, another town", "nl_BE", "+3281234567", "081 23 45 67"},
+		{"France", "fr_FR", "+33142345678", "01 42 34 56 78"},
+		{"Spain", "es_ES", "+34912345678", "912 345 678"},
+		{"Portugal", "pt_PT", "+351912345678", "912 345 678"},
+		{"Ireland, Dublin", "en_IE", "+35312345678", "01 234 5678"},
+		{"Ireland, mobile", "en_IE", "+353871234567", "087 123 4567"},
+		{"Romania", "ro_RO", "+40212345678", "0212 345 678"},
+		{"Switzerland", "de_CH", "+41441234567", "044 123 45 67"},
+		{"Czechia", "cs_CZ", "+420601234567", "601 234 567"},
+		{"Britain, mobile", "en_GB", "+447911123456", "07911 123456"},
+		{"Britain, Manchester", "en_GB", "+441614960123", "0161 496 0123"},
+		{"Denmark", "da_DK", "+4512345678", "12 34 56 78"},
+		{"Norway", "nb_NO", "+4712345678", "12 34 56 78"},
+		{"Poland", "pl_PL", "+48123456789", "123 456 789"},
+		{"Germany, mobile", "de_DE", "+4915112345678", "0151 12345678"},
+		{"Germany, Berlin", "de_DE", "+4930123456", "030 123456"},
+		{"Australia, mobile", "en_AU", "+61412345678", "0412 345 678"},
+		{"Australia", "en_AU", "+61212345678", "02 1234 5678"},
+	})
 }
 
 // On the card a number is read and dialled: in groups that are read in one go.

@@ -52,7 +52,7 @@ func sample(work string, n int, random *rand.Rand) error {
 		kind, list := "red", &seen
 		switch {
 		case test != "":
-		case slices.Contains(equivalent, chosen[i].name):
+		case slices.ContainsFunc(equivalent, func(of *regexp.Regexp) bool { return of.MatchString(chosen[i].name) }):
 			kind, list = "equivalent", &same
 		default:
 			kind, list = "GREEN", &green
@@ -68,17 +68,17 @@ func sample(work string, n int, random *rand.Rand) error {
 	return err
 }
 
-// readEquivalent reads the list: the name of a change in a line, and below it, indented, why
-// nobody could see it.
-func readEquivalent(path string) ([]string, error) {
+// readEquivalent reads the list: the name of a change in a line, in which ** is any text, and below
+// it, indented, why nobody could see it.
+func readEquivalent(path string) ([]*regexp.Regexp, error) {
 	text, err := os.ReadFile(filepath.FromSlash(path))
 	if err != nil {
 		return nil, err
 	}
-	var names []string
+	var names []*regexp.Regexp
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimRight(line, "\n"); line != "" && !strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "#") {
-			names = append(names, line)
+			names = append(names, regexp.MustCompile("^"+strings.ReplaceAll(regexp.QuoteMeta(line), `\*\*`, ".*")+"$"))
 		}
 	}
 	return names, nil

@@ -110,3 +110,36 @@ func TestTokenEndsAfterNinetyDays(t *testing.T) {
 		}
 	}
 }
+
+// The list of accounts says for each whether it is good, on which days its tokens end, and when one
+// was used last: of a token that ends before it expires that day, of one whose end nobody knows so.
+func TestAccountsInAList(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	on := func(days int) *apitype.Time { return new(apitype.NewTime(now.AddDate(0, 0, days))) }
+	used := func(day int) *apitype.Date { return &apitype.Date{Year: 2026, Month: 11, Day: day} }
+	id := apitype.NewUUID()
+	for name, test := range map[string]struct {
+		revoked *apitype.Time
+		tokens  []service.IssuedToken
+		want    []string
+		expires *apitype.Time
+	}{
+		"without a token":                  {nil, nil, []string{"active", "no token", "no use known"}, nil},
+		"with two":                         {nil, []service.IssuedToken{{ExpiresAt: on(90), UsedOn: used(18)}, {ExpiresAt: on(30), UsedOn: used(19)}}, []string{"active", "ends 2027-02-18, 2026-12-20", "used 2026-11-19"}, on(90)},
+		"used long ago":                    {nil, []service.IssuedToken{{ExpiresAt: on(30), UsedOn: used(19)}, {ExpiresAt: on(90), UsedOn: used(18)}}, []string{"active", "ends 2026-12-20, 2027-02-18", "used 2026-11-19"}, on(90)},
+		"with one that was replaced":       {nil, []service.IssuedToken{{ExpiresAt: on(90), EndedAt: on(2)}, {ExpiresAt: on(1), EndedAt: on(2)}}, []string{"active", "ends 2026-11-22, 2026-11-21", "no use known"}, on(2)},
+		"with one that has ended":          {nil, []service.IssuedToken{{ExpiresAt: on(0), UsedOn: used(2)}, {ExpiresAt: on(90), EndedAt: on(-1)}}, []string{"active", "no token", "used 2026-11-02"}, nil},
+		"with one of an earlier version":   {nil, []service.IssuedToken{{}, {ExpiresAt: on(1)}}, []string{"active", "ends unknown, 2026-11-21", "no use known"}, on(1)},
+		"that is revoked, though it lasts": {on(-1), []service.IssuedToken{{ExpiresAt: on(90)}}, []string{"revoked", "", "no use known"}, nil},
+	} {
+		l := listed(service.Account{UUID: id, Name: "N", RevokedAt: test.revoked}, test.tokens, now)
+		want := append(append([]string{id.String()}, test.want...), "N")
+		if got := l.row(); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+		if (l.ExpiresAt == nil) != (test.expires == nil) || l.ExpiresAt != nil && !l.ExpiresAt.Equal(*test.expires) {
+			t.Errorf("%s: got its last end at %v, want %v", name, l.ExpiresAt, test.expires)
+		}
+	}
+}

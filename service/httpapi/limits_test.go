@@ -29,6 +29,7 @@ func TestElementsAreCounted(t *testing.T) {
 		{"focus areas", "POST", "/api/v1/pledges", strings.Replace(w.pledgeBody(w.a), `"focusAreaUuids":[`, `"focusAreaUuids":[`+strings.Repeat(`1,`, 300_000), 1), "/focusAreaUuids"},
 		{"one focus area too many", "POST", "/api/v1/pledges", strings.Replace(w.pledgeBody(w.a), `"focusAreaUuids":[`, `"focusAreaUuids":[`+strings.Repeat(`"22222222-2222-4222-8222-222222222222",`, 100), 1), "/focusAreaUuids"},
 		{"65,537 bytes of metadata", "POST", "/api/v1/pledges", w.pledgeBody(w.a, `,"externalMetadata":{"a":"`+strings.Repeat("x", 65_537-8)+`"}`), "/externalMetadata"},
+		{"after one that is counted", "POST", "/api/v1/calls", w.externalCallBody(w.a, `,"attempts":[],"attempts":`+elements(9_000, `{}`)), "/attempts"},
 		{"after another array", "POST", "/api/v1/calls", w.externalCallBody(w.a, `,"notes":[1,2,3],"attempts":`+elements(9_000, `{}`)), "/attempts"},
 	} {
 		problem, places := problemOf(t, w.Do(w.all, test.method, test.path, test.body))

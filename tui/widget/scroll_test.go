@@ -33,4 +33,8 @@ func TestScroll(t *testing.T) {
 	check("more room than lines", 0, lines[0], lines[1], "", "", "")
 	s.Set(nil, 16, 2)
 	check("nothing", 0, "", "")
+	for _, none := range []int{0, -2} {
+		s.Set(lines, 16, none)
+		check("no room", len(lines), "")
+	}
 }
