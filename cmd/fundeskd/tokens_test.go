@@ -126,10 +126,10 @@ func TestAccountsInAList(t *testing.T) {
 		expires *apitype.Time
 	}{
 		"without a token":                  {nil, nil, []string{"active", "no token", "no use known"}, nil},
-		"with two":                         {nil, []service.IssuedToken{{ExpiresAt: on(90), UsedOn: used(18)}, {ExpiresAt: on(30), UsedOn: used(19)}}, []string{"active", "ends 2027-02-18, 2026-12-20", "used 2026-11-19"}, on(90)},
-		"used long ago":                    {nil, []service.IssuedToken{{ExpiresAt: on(30), UsedOn: used(19)}, {ExpiresAt: on(90), UsedOn: used(18)}}, []string{"active", "ends 2026-12-20, 2027-02-18", "used 2026-11-19"}, on(90)},
+		"with two":                         {nil, []service.IssuedToken{{ExpiresAt: on(90), LastUsedOn: used(18)}, {ExpiresAt: on(30), LastUsedOn: used(19)}}, []string{"active", "ends 2027-02-18, 2026-12-20", "used 2026-11-19"}, on(90)},
+		"used long ago":                    {nil, []service.IssuedToken{{ExpiresAt: on(30), LastUsedOn: used(19)}, {ExpiresAt: on(90), LastUsedOn: used(18)}}, []string{"active", "ends 2026-12-20, 2027-02-18", "used 2026-11-19"}, on(90)},
 		"with one that was replaced":       {nil, []service.IssuedToken{{ExpiresAt: on(90), EndedAt: on(2)}, {ExpiresAt: on(1), EndedAt: on(2)}}, []string{"active", "ends 2026-11-22, 2026-11-21", "no use known"}, on(2)},
-		"with one that has ended":          {nil, []service.IssuedToken{{ExpiresAt: on(0), UsedOn: used(2)}, {ExpiresAt: on(90), EndedAt: on(-1)}}, []string{"active", "no token", "used 2026-11-02"}, nil},
+		"with one that has ended":          {nil, []service.IssuedToken{{ExpiresAt: on(0), LastUsedOn: used(2)}, {ExpiresAt: on(90), EndedAt: on(-1)}}, []string{"active", "no token", "used 2026-11-02"}, nil},
 		"with one of an earlier version":   {nil, []service.IssuedToken{{}, {ExpiresAt: on(1)}}, []string{"active", "ends unknown, 2026-11-21", "no use known"}, on(1)},
 		"that is revoked, though it lasts": {on(-1), []service.IssuedToken{{ExpiresAt: on(90)}}, []string{"revoked", "", "no use known"}, nil},
 	} {
