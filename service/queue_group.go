@@ -233,10 +233,12 @@ func (g *takeGroup) lease(tx Tx, p party, rows []QueueRow) error {
 				return err
 			}
 		}
-		if ok {
-			t.leases = append(t.leases, lease)
-			t.want--
+		if !ok {
+			t.free = append(t.free, lease.Ordinal)
+			continue
 		}
+		t.leases = append(t.leases, lease)
+		t.want--
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,8 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // TestTakesAtOnce lets takes come while others wait for the store: each is answered as if it had
@@ -142,4 +146,89 @@ func (c *crowd) held(t *testing.T) map[apitype.UUID]bool {
 		}
 	}
 	return held
+}
+
+// leasing is a store of which a test is told before and after leases are saved.
+type leasing struct {
+	service.Store
+	before, after func()
+}
+
+func (l leasing) UpdateShared(ctx context.Context, change func(service.Tx) error) error {
+	return l.Store.UpdateShared(ctx, func(tx service.Tx) error { return change(leasingTx{tx, l}) })
+}
+
+type leasingTx struct {
+	service.Tx
+	told leasing
+}
+
+func (t leasingTx) InsertLeases(leases []service.LeaseRow) ([]apitype.UUID, error) {
+	t.told.before()
+	saved, err := t.Tx.InsertLeases(leases)
+	t.told.after()
+	return saved, err
+}
+
+// TestRequestRepeatedElsewhere repeats a take at another process while the first one, whose call somebody
+// else's lease has kept from it, has not committed the next: both are given the same call.
+func TestRequestRepeatedElsewhere(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	f := newFloor(t, servicetest.NewOn(t, servicetest.Clusters("", servicetest.NewServer(t))))
+	donor := f.person("null")
+	f.call(donor, 3*time.Hour, "happy_call")
+	f.call(donor, 2*time.Hour, "winback")
+	for range 3 {
+		f.call(f.person("null"), time.Hour, "happy_call")
+	}
+	db, err := sql.Open("pgx", f.Database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+
+	request, user := apitype.NewUUID(), apitype.NewUUID()
+	caller := service.Caller{Account: f.Account()}
+	second, answered := &crowd{service: f.Service, caller: caller}, make(chan struct{})
+	inserts := 0
+	store := leasing{f.Store, func() {
+		if inserts++; inserts == 1 { // The donor is in a lease that the first process cannot see yet.
+			f.take(f.users[1], `,"types":["winback"]`)
+		}
+	}, func() {
+		if inserts != 2 {
+			return
+		}
+		second.take(t.Context(), user, request, 1)
+		go func() {
+			second.Wait()
+			close(answered)
+		}()
+		for waits := false; !waits; {
+			select {
+			case <-answered: // It did not wait for the first one.
+				return
+			default:
+			}
+			if err := db.QueryRowContext(t.Context(), `SELECT COUNT(*) > 0 FROM pg_locks WHERE NOT granted`).Scan(&waits); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}}
+	s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := &crowd{service: s, caller: caller}
+	first.take(t.Context(), user, request, 1)
+	first.Wait()
+	second.Wait()
+	if err := errors.Join(append(first.errs, second.errs...)...); err != nil || inserts < 2 {
+		t.Fatalf("%v, leases were saved %d times", err, inserts)
+	}
+	if diff := cmp.Diff(first.calls[request], second.calls[request]); diff != "" {
+		t.Errorf("the repeated request was given another call: %s", diff)
+	}
 }
