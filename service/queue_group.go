@@ -211,14 +211,15 @@ func (g *takeGroup) lease(tx Tx, p party, rows []QueueRow) error {
 	var leases []LeaseRow
 	var takers party // Of the leases.
 	for _, t := range p {
+		ordinal := t.ordinal
 		for n := t.want; n > 0 && len(rows) > 0; rows = rows[1:] {
 			ready, err := t.ready(tx, rows[0])
 			if err != nil {
 				return err
 			}
 			if ready {
-				leases, takers = append(leases, t.lease(rows[0])), append(takers, t)
-				n--
+				leases, takers = append(leases, t.lease(rows[0], ordinal)), append(takers, t)
+				ordinal, n = ordinal+1, n-1
 			}
 		}
 	}
@@ -233,12 +234,10 @@ func (g *takeGroup) lease(tx Tx, p party, rows []QueueRow) error {
 				return err
 			}
 		}
-		if !ok {
-			t.free = append(t.free, lease.Ordinal)
-			continue
+		if ok { // The ordinal of one that was refused is the next one's: by it the same request, elsewhere, meets this one.
+			t.leases, t.ordinal = append(t.leases, lease), lease.Ordinal+1
+			t.want--
 		}
-		t.leases = append(t.leases, lease)
-		t.want--
 	}
 	return nil
 }

@@ -71,16 +71,15 @@ type taking struct {
 	gone    func() error // Why nobody waits for it any more; nil: somebody does.
 
 	leases    []LeaseRow
-	repeated  int   // Of the leases, those that the request was given before.
-	ordinal   int   // Of the next lease, when none is free.
-	free      []int // Ordinals of leases that were not saved.
-	want      int   // How many more are looked for.
+	repeated  int // Of the leases, those that the request was given before.
+	ordinal   int // Of the next lease.
+	want      int // How many more are looked for.
 	nextDueAt *apitype.Time
 }
 
 // begin looks at what came of the request before. It runs once for each try of the transaction.
 func (t *taking) begin(before QueueRequest) {
-	t.leases, t.ordinal, t.free, t.want, t.nextDueAt = nil, 0, nil, t.request.Number(), before.NextDueAt
+	t.leases, t.ordinal, t.want, t.nextDueAt = nil, 0, t.request.Number(), before.NextDueAt
 	t.query.Due, t.query.GaveBack = before.Due, before.GaveBack
 	if t.nothing {
 		t.want = 0
@@ -111,25 +110,14 @@ func (t *taking) ready(tx Tx, row QueueRow) (bool, error) {
 	return true, nil
 }
 
-// nextOrdinal leaves no gap: the same request, if it comes to another process meanwhile, begins with the
-// ordinal that this one has begun with, and meets it there.
-func (t *taking) nextOrdinal() (n int) {
-	if len(t.free) > 0 {
-		n, t.free = t.free[0], t.free[1:]
-		return n
-	}
-	t.ordinal++
-	return t.ordinal - 1
-}
-
 // lease is the lease of a call.
-func (t *taking) lease(row QueueRow) LeaseRow {
+func (t *taking) lease(row QueueRow, ordinal int) LeaseRow {
 	return LeaseRow{
 		Lease: apitype.Lease{
 			LeaseUUID: t.s.newUUID(), CallUUID: row.Call, UserUUID: t.request.UserUUID,
 			TakenAt: t.now, ExpiresAt: apitype.NewTime(t.now.Add(t.request.Lease())), DueAt: row.DueAt,
 		},
-		Account: t.c.UUID, Request: t.request.RequestUUID, Ordinal: t.nextOrdinal(),
+		Account: t.c.UUID, Request: t.request.RequestUUID, Ordinal: ordinal,
 		Person: row.Person, Owner: row.Owner, Type: row.Type, Language: row.Language,
 	}
 }
