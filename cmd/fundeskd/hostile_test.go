@@ -15,7 +15,8 @@ import (
 )
 
 // beHostile makes the test program act as an account that means harm, against the service that it
-// names, until its standard input ends; then it prints what it was told how often.
+// names, until its standard input ends and it was refused something, which a machine with other work
+// may let it wait for; then it prints what it was told how often.
 const beHostile = "FUNDESKD_TEST_HOSTILE"
 
 // What the hostile account has at work.
@@ -31,15 +32,22 @@ type hostileAccount struct {
 	url, token string
 	calls      []string // Of a heavy pledge.
 
-	mu   sync.Mutex
-	told map[string]int
+	mu      sync.Mutex
+	told    map[string]int
+	refused context.CancelFunc // Called whenever it is.
 }
+
+// hostilePatience is how long the account waits at most until it is refused something.
+const hostilePatience = time.Minute
 
 func hostile() {
 	h := &hostileAccount{client: clientOf(hostileBodies), url: os.Getenv(beHostile), token: os.Getenv("TOKEN"), calls: strings.Split(os.Getenv("CALLS"), ","), told: map[string]int{}}
 	ctx, stop := context.WithCancel(context.Background())
+	unrefused, refused := context.WithTimeout(context.Background(), hostilePatience)
+	h.refused = refused
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
+		<-unrefused.Done()
 		stop()
 	}()
 	idle, err := strconv.Atoi(os.Getenv("IDLE"))
@@ -92,6 +100,7 @@ func (h *hostileAccount) ask(ctx context.Context, method, path, body string) {
 		told = "cut off"
 	case header.Get("Retry-After") != "":
 		told += " with Retry-After"
+		h.refused()
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
