@@ -130,7 +130,7 @@ func New(o Options) (*Client, error) {
 		o.Now = time.Now
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = Pause
 	}
 	c := &Client{options: o, base: base, own: own, trace: newTracer(o.Trace), maxPage: maxPage, maxRecord: maxRecord}
 	c.Persons = &Collection[apitype.Person, apitype.PersonListOptions]{endpoint[apitype.Person]{client: c, path: personsPath}}
@@ -288,8 +288,8 @@ func (c *Client) forgetToken() {
 	c.mu.Unlock()
 }
 
-// sleep waits for d or the end of ctx.
-func sleep(ctx context.Context, d time.Duration) error {
+// Pause lets time pass, unless the context ends before.
+func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

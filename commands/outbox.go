@@ -360,7 +360,7 @@ func (s *session) waitHeld(ctx context.Context, box *outbox.Outbox, ids []string
 	s.note("held for %s; ctrl+c or %s takes it back", hold, what)
 	wait := s.app.Sleep
 	if wait == nil {
-		wait = pause
+		wait = apiclient.Pause
 	}
 	if wait(ctx, hold) == nil {
 		return nil
@@ -372,16 +372,6 @@ func (s *session) waitHeld(ctx context.Context, box *outbox.Outbox, ids []string
 		}
 	}
 	return failure(apiclient.KindInterrupted, "interrupted; %d of %s taken back, and not sent", back, count(len(ids), "change"))
-}
-
-// pause waits, unless the context ends before.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // queuedResult is the answer to an entry that was accepted, without a body where the outbox has

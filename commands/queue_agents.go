@@ -53,7 +53,7 @@ func (a *agentsFlags) run(s *session, cmd *cobra.Command) error {
 		if err := a.show(cmd.Context(), s, client); err != nil || !a.watch {
 			return err
 		}
-		if err := pause(cmd.Context(), a.interval); err != nil {
+		if err := apiclient.Pause(cmd.Context(), a.interval); err != nil {
 			return err
 		}
 	}

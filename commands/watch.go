@@ -146,7 +146,7 @@ func runWatch[T any, O apiclient.ListOptions](s *session, cmd *cobra.Command, f 
 		if done {
 			return w.unreadable()
 		}
-		if err := pause(cmd.Context(), wait); err != nil {
+		if err := apiclient.Pause(cmd.Context(), wait); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"fundesk/apiclient/apitype"
 )
@@ -149,4 +150,16 @@ func (t *Turns) end(account apitype.UUID) {
 		close(w.granted)
 	}
 	t.forget(account)
+}
+
+// Pause lets time pass, unless the context ends before.
+func Pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

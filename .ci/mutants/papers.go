@@ -11,8 +11,8 @@ import (
 
 // papers are those whose promises carry an identifier, at the beginning of a row of a table.
 var papers = map[string]*regexp.Regexp{
-	"SECURITY.md":       regexp.MustCompile(`(?m)^(?:\| )?(P\d+)(?: \||:)`),
-	"service/DESIGN.md": regexp.MustCompile(`(?m)^\| (S\d+) \|`),
+	"SECURITY.md":        regexp.MustCompile(`(?m)^(?:\| )?(P\d+)(?: \||:)`),
+	"service/DESIGN.md":  regexp.MustCompile(`(?m)^\| (S\d+) \|`),
 	"service/PRIVACY.md": regexp.MustCompile(`(?m)^\| (K\d+) \|`),
 }
 

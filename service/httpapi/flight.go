@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -28,18 +27,6 @@ var errFlight = &service.Error{Kind: service.Unavailable, Detail: "too much is b
 // refusalPause is how long a refusal takes. Whoever sends a mebibyte as soon as the last one was
 // refused would keep a processor busy with receiving them.
 const refusalPause = 250 * time.Millisecond
-
-// pauseFor lets time pass, unless the context ends before.
-func pauseFor(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
 
 // enter weighs something of an account until leave is called. What does not fit is refused,
 // unless it must enter; the first of an account always fits into its share.
@@ -86,7 +73,7 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, account apitype.UUID
 		err = errFlight
 	}
 	if err != nil {
-		_ = pauseFor(r.Context(), refusalPause) // Who left is not told anyway.
+		_ = service.Pause(r.Context(), refusalPause) // Who left is not told anyway.
 	} else if recorded, ok := w.(*recorder); ok {
 		if err = recorded.pace(r.Context(), bodyWeight(r)); err != nil {
 			leave()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service"
 )
 
 // heavyFrom is how long a body or an answer is that is heavy, in bytes: it is worked on in turn,
@@ -63,7 +64,7 @@ func (p *pacer) wait(ctx context.Context, account apitype.UUID, route string, bo
 	if pause > longestPause {
 		pause, err = refusalPause, errFlight
 	}
-	if err = cmp.Or(pauseFor(ctx, pause), err); err == nil {
+	if err = cmp.Or(service.Pause(ctx, pause), err); err == nil {
 		return reserved, nil
 	}
 	p.mu.Lock()

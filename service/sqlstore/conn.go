@@ -249,21 +249,9 @@ func (p *pool) connection(ctx context.Context) (*conn, error) {
 		if p.full == nil || !p.full(err) || (p.patience > 0 && time.Since(begun) >= p.patience) {
 			return nil, errConnect{err}
 		}
-		if err := pause(ctx, connectAgain); err != nil {
+		if err := service.Pause(ctx, connectAgain); err != nil {
 			return nil, err
 		}
-	}
-}
-
-// pause lets time pass, unless the context ends before.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

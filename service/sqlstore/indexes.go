@@ -86,7 +86,7 @@ func (e *postgresEngine) changeIndex(ctx context.Context, c *conn, statement str
 			}
 		}
 		if wait {
-			if err := pause(ctx, indexPause); err != nil {
+			if err := service.Pause(ctx, indexPause); err != nil {
 				return err
 			}
 		}

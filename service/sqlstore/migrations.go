@@ -228,7 +228,7 @@ func (e *postgresEngine) migrateTo(ctx context.Context, texts []string, past int
 			return 0, fmt.Errorf("another session holds a lock on its tables; nothing was changed, run it again: %w", err)
 		}
 		// Who waited behind it goes first.
-		if err := pause(ctx, lockPause); err != nil {
+		if err := service.Pause(ctx, lockPause); err != nil {
 			return 0, err
 		}
 	}

@@ -262,7 +262,7 @@ func (e *postgresEngine) again(ctx context.Context, run func(*conn) error) (err 
 		}
 		e.pool.retried.Add(1)
 		// Those that lost together must not meet again.
-		if err := pause(ctx, time.Duration(mathrand.Int64N(int64(try+1)*int64(5*time.Millisecond)))); err != nil {
+		if err := service.Pause(ctx, time.Duration(mathrand.Int64N(int64(try+1)*int64(5*time.Millisecond)))); err != nil {
 			return err
 		}
 	}

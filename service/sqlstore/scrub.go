@@ -95,7 +95,7 @@ func (e *sqliteEngine) emptyLog(ctx context.Context) (err error) {
 		} else if err == nil && busy == 0 {
 			return nil
 		}
-		if err := pause(ctx, emptyPause); err != nil {
+		if err := service.Pause(ctx, emptyPause); err != nil {
 			return err
 		}
 	}

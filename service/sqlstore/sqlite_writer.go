@@ -1,0 +1,216 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+)
+
+// The writer of an SQLite file, which commits together what waits together.
+
+// writerSettings are those of the writer's connection alone. Its cache, in KiB, holds the
+// pages of the indexes that it changes all over: with the small one a load writes them
+// to the log again and again. It maps nothing: a mapping is dropped where somebody else has
+// written, which nobody but the writer does, so that its own would grow to all that it ever
+// read. The log is brought into the file by the checkpointer.
+const (
+	writerSettings = `PRAGMA wal_autocheckpoint = 0; PRAGMA mmap_size = 0; PRAGMA cache_size = -%d`
+	writerCache    = 32_000
+	bulkCache      = 256_000
+)
+
+// maxBatch is how many changes share one commit at most.
+const maxBatch = 256
+
+// write is one change that waits for the writer.
+type write struct {
+	ctx    context.Context
+	change func(*conn) error
+	result chan error
+}
+
+// update hands a change to the writer and waits until it is durable. Once the writer
+// has it, its outcome is waited for: it may already be on its way to the disk.
+func (e *sqliteEngine) update(ctx context.Context, change func(*conn) error) error {
+	w := &write{ctx: ctx, change: change, result: make(chan error, 1)}
+	select {
+	case e.writes <- w:
+		return <-w.result
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-e.stop:
+		return errClosed
+	}
+}
+
+// movedPause is how often the writer looks whether its file was moved when nobody asks.
+const movedPause = time.Second
+
+// writer commits changes until the engine is closed.
+func (e *sqliteEngine) writer() {
+	var c *conn
+	look := time.NewTicker(movedPause)
+	defer look.Stop()
+	for {
+		var batch []*write
+		select {
+		case first := <-e.writes:
+			batch = e.waiting(first)
+		case <-e.moved:
+			e.leaveLog(c)
+			continue
+		case <-look.C:
+			_ = e.unmoved() // It tells by itself.
+			continue
+		case <-e.stop:
+			if e.unmoved() != nil {
+				e.leaveLog(c)
+			}
+			if c != nil {
+				_ = c.close() // Closing the database reports what matters.
+			}
+			return
+		}
+		err := e.unmoved()
+		if err != nil {
+			for _, w := range batch {
+				w.answer(err)
+			}
+			continue
+		}
+		if c == nil {
+			c, err = e.connectWith(fmt.Sprintf(writerSettings, e.cache))
+		}
+		if err == nil {
+			err = e.commit(c, batch)
+			e.failed.CompareAndSwap(false, err != nil)
+		}
+		if err != nil && len(batch) > 1 {
+			// The database refused something: find out what, one by one.
+			for _, w := range batch {
+				w.answer(e.commit(c, []*write{w}))
+			}
+			continue
+		}
+		for _, w := range batch {
+			w.answer(err)
+		}
+		if err == nil {
+			e.checkpointer.committed(len(batch))
+			e.finishCheckpoint(c)
+		}
+	}
+}
+
+// waiting are the changes that wait with a first one.
+func (e *sqliteEngine) waiting(first *write) []*write {
+	batch := []*write{first}
+	for len(batch) < maxBatch {
+		select {
+		case next := <-e.writes:
+			batch = append(batch, next)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// answer ends a change that has no outcome of its own yet.
+func (w *write) answer(err error) {
+	select {
+	case w.result <- sqliteError(err):
+	default: // Answered by commit.
+	}
+}
+
+// commit runs changes in one transaction, each in its own savepoint, so that a refused
+// one takes nothing of the others with it. Refused changes are answered here, together
+// with the others; an error is of the database and means that nothing was kept.
+func (e *sqliteEngine) commit(c *conn, batch []*write) (err error) {
+	if c == nil {
+		return errClosed
+	}
+	c.broken = false
+	if _, err := c.exec(`BEGIN IMMEDIATE`); err != nil {
+		return err
+	}
+	committed := false
+	defer func() {
+		if !committed {
+			_, _ = c.exec(`ROLLBACK`) // SQLite may have rolled back by itself already.
+		}
+	}()
+	outcomes := make([]error, len(batch))
+	c.lines = c.lines[:0]
+	for i, w := range batch {
+		lines := len(c.lines)
+		if outcomes[i], err = attempt(c, w, len(batch) == 1); err != nil {
+			return err
+		}
+		if outcomes[i] != nil {
+			c.lines = c.lines[:lines]
+		}
+	}
+	if len(batch) == 1 && outcomes[0] != nil {
+		batch[0].result <- outcomes[0] // All of it is taken back.
+		return nil
+	}
+	e.left = false
+	if err := c.addLines(); err != nil {
+		return err
+	}
+	if _, err := c.exec(`COMMIT`); err != nil {
+		return err
+	}
+	committed = true
+	e.failed.Store(false)
+	moved := e.unmoved() // Meanwhile: what is saved may be where nobody looks for it.
+	for i, w := range batch {
+		w.result <- cmp.Or(outcomes[i], moved)
+	}
+	return nil
+}
+
+// attempt runs one change of a batch; one that is alone needs no savepoint. outcome is
+// for the one who asked; err is of the database and ends the batch.
+func attempt(c *conn, w *write, alone bool) (outcome, err error) {
+	if w.ctx.Err() != nil {
+		return w.ctx.Err(), nil
+	}
+	if alone {
+		outcome = guarded(func() error { return w.change(c) })
+		if c.broken {
+			return nil, outcome
+		}
+		return outcome, nil
+	}
+	if _, err := c.exec(`SAVEPOINT change`); err != nil {
+		return nil, err
+	}
+	outcome = guarded(func() error { return w.change(c) })
+	if c.broken {
+		return nil, outcome
+	}
+	if outcome != nil {
+		if _, err := c.exec(`ROLLBACK TO change`); err != nil {
+			return nil, err
+		}
+	}
+	_, err = c.exec(`RELEASE change`)
+	return outcome, err
+}
+
+// guarded turns a panic into an error: it must not end the writer, on which everybody
+// waits.
+func guarded(run func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			stack := make([]byte, 8192)
+			err = fmt.Errorf("panic in a change: %v\n%s", p, stack[:runtime.Stack(stack, false)])
+		}
+	}()
+	return run()
+}
