@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -59,7 +60,7 @@ func (s *session) expand(args []string, at int) ([]string, error) {
 	}
 	rest, used := args[at+1:], 0
 	for i, word := range words {
-		words[i] = argumentMark.ReplaceAllStringFunc(word, func(mark string) string {
+		words[i] = argumentMark().ReplaceAllStringFunc(word, func(mark string) string {
 			n, _ := strconv.Atoi(mark[1:]) // One digit.
 			if used = max(used, n); n > len(rest) {
 				return ""
@@ -74,7 +75,7 @@ func (s *session) expand(args []string, at int) ([]string, error) {
 }
 
 // argumentMark is a word after an alias, within what it stands for.
-var argumentMark = regexp.MustCompile(`\$[1-9]`)
+var argumentMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$[1-9]`) })
 
 var errQuote = errors.New("has a quote that does not end")
 

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +16,7 @@ import (
 const concurrently = ` CONCURRENTLY`
 
 // concurrentIndex is what such a statement does, and to which index.
-var concurrentIndex = regexp.MustCompile(`^(CREATE|DROP) INDEX` + concurrently + ` (\w+)`)
+var concurrentIndex = pattern(`^(CREATE|DROP) INDEX` + concurrently + ` (\w+)`)
 
 // indexPause is how long it is left to another program, which makes an index already, or was in
 // the way of a statement; that is tried again so often.
@@ -44,7 +43,7 @@ func (e *postgresEngine) migrateConcurrently(ctx context.Context, text string, v
 // dropAgain runs the statements of a migration that drop indexes.
 func (e *postgresEngine) dropAgain(ctx context.Context, text string) error {
 	for _, statement := range statementsOf(text) {
-		if found := concurrentIndex.FindStringSubmatch(statement); found == nil || found[1] != "DROP" {
+		if found := concurrentIndex().FindStringSubmatch(statement); found == nil || found[1] != "DROP" {
 			continue
 		}
 		if err := e.ask(ctx, func(c *conn) error { return e.changeIndex(ctx, c, statement) }); err != nil {
@@ -96,7 +95,7 @@ func (e *postgresEngine) changeIndex(ctx context.Context, c *conn, statement str
 // indexStep is what is to be run for a statement now: itself, nothing as it is done, or what takes
 // an index away that was not made whole; wait says that another program makes it.
 func (c *conn) indexStep(statement string) (text string, wait bool, err error) {
-	found := concurrentIndex.FindStringSubmatch(statement)
+	found := concurrentIndex().FindStringSubmatch(statement)
 	if found == nil {
 		return statement, false, nil
 	}

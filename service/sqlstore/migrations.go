@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"fundesk/service"
@@ -36,15 +37,20 @@ func migrationTexts() ([]string, error) {
 // stored is a value out of a stored document in a migration: json(column, member); and
 // identifierText the text of an identifier: text(column).
 var (
-	stored         = regexp.MustCompile(`json\(([\w.]+), (\w+)\)`)
-	identifierText = regexp.MustCompile(`text\(([\w.]+)\)`)
+	stored         = pattern(`json\(([\w.]+), (\w+)\)`)
+	identifierText = pattern(`text\(([\w.]+)\)`)
 )
+
+// pattern is compiled when it is first used: fundesk is linked with this package, and seldom needs it.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // sqliteText is a migration for SQLite, which reads text, and not bytes, as JSON.
 func sqliteText(text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "--sqlite ", ""), concurrently, "")
-	text = stored.ReplaceAllString(text, `json_extract(CAST($1 AS TEXT), '$$.$2')`)
-	return sqliteWords.Replace(identifierText.ReplaceAllString(text, `lower(hex($1))`))
+	text = stored().ReplaceAllString(text, `json_extract(CAST($1 AS TEXT), '$$.$2')`)
+	return sqliteWords.Replace(identifierText().ReplaceAllString(text, `lower(hex($1))`))
 }
 
 // postgresText is a migration for PostgreSQL, in a transaction. A line that begins with --postgres
@@ -55,8 +61,8 @@ func postgresText(text string) string {
 
 func postgresStatements(text string) string {
 	text = strings.ReplaceAll(text, "--postgres ", "")
-	text = stored.ReplaceAllString(postgresWords.Replace(text), `(convert_from($1, 'UTF8')::json ->> '$2')`)
-	return identifierText.ReplaceAllString(text, `replace(CAST($1 AS VARCHAR), '-', '')`)
+	text = stored().ReplaceAllString(postgresWords.Replace(text), `(convert_from($1, 'UTF8')::json ->> '$2')`)
+	return identifierText().ReplaceAllString(text, `replace(CAST($1 AS VARCHAR), '-', '')`)
 }
 
 // sqliteWords are SQLite's for those that stand for them in migrations. A number is that of

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	mathrand "math/rand/v2"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -243,11 +242,11 @@ func takeRoom(c *conn) error {
 // of a request that is part of a trace, with the trace.
 const application = "fundeskd"
 
-var isTrace = regexp.MustCompile(`^[0-9a-f]{32}$`)
+var isTrace = pattern(`^[0-9a-f]{32}$`)
 
 // transact runs a function in a transaction, again when that is safe.
 func (e *postgresEngine) transact(ctx context.Context, begin string, run func(*conn) error) error {
-	if trace := service.RequestOf(ctx).Trace; isTrace.MatchString(trace) { // In the same round trip.
+	if trace := service.RequestOf(ctx).Trace; isTrace().MatchString(trace) { // In the same round trip.
 		begin += `; SET LOCAL application_name = '` + application + ` ` + trace + `'`
 	}
 	return e.again(ctx, func(c *conn) error { return e.transactOnce(c, begin, run) })
