@@ -109,15 +109,14 @@ func (l *laboratory) writeGo() error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(l.folder, "bin", "go"), []byte(fmt.Sprintf(`#!/bin/sh
-case "$1 $2 $3" in
-"build -o "*/) ;;
-"build -o "*)
+if [ "$1 $2" = "build -o" ]; then
+  case "$3" in */) folder=/ ;; *) folder="" ;; esac
   to=$3
   shift 3
-  built=%s/built/$(echo "$PWD $*" | cksum | tr -d ' ')
-  [ -e "$built" ] || { %[2]s build -o "$built.$$" "$@" && mv "$built.$$" "$built"; } || exit 1
-  exec cp "$built" "$to" ;;
-esac
+  built=%s/built/$(echo "$PWD $folder $*" | cksum | tr -d ' ')
+  [ -e "$built" ] || { %[2]s build -o "$built.$$$folder" "$@" && mv -T "$built.$$" "$built" 2>/dev/null; } || [ -e "$built" ] || exit 1
+  exec cp -r "$built${folder:+/.}" "$to"
+fi
 exec %[2]s "$@"
 `, l.folder, real)), 0o700)
 }
@@ -128,6 +127,12 @@ type outcome struct {
 	failed string // The first test that failed, "" when none did.
 	took   time.Duration
 }
+
+// How tests end that do not say which of them failed.
+const (
+	didNotEnd    = "a test did not end"
+	programEnded = "the program of the tests"
+)
 
 var failedTest = regexp.MustCompile(`--- FAIL: (\S+)`)
 
@@ -149,9 +154,9 @@ func (l *laboratory) run(pkg string, number int, timeout time.Duration, args ...
 	case !errors.As(err, &ended):
 		return o, err
 	}
-	o.failed = "the program of the tests"
+	o.failed = programEnded
 	if strings.Contains(o.out, "panic: test timed out") {
-		o.failed = "a test did not end"
+		o.failed = didNotEnd
 	} else if failed := failedTest.FindStringSubmatch(o.out); failed != nil {
 		o.failed = failed[1]
 	}
