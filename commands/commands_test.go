@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -60,6 +61,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatalf("build fundeskd: %v", err)
 	}
+	wantPrograms(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -91,6 +93,31 @@ func TestScripts(t *testing.T) {
 			"demo":     demo,
 		},
 	})
+}
+
+var neededProgram = regexp.MustCompile(`(?m)^\[!exec:(.+)\] skip`)
+
+// wantPrograms fails in CI where a script would be skipped.
+func wantPrograms(t *testing.T) {
+	t.Helper()
+	if os.Getenv("CI") == "" {
+		return
+	}
+	scripts, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, script := range scripts {
+		text, err := os.ReadFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, needed := range neededProgram.FindAllStringSubmatch(string(text), -1) {
+			if _, err := exec.LookPath(needed[1]); err != nil {
+				t.Errorf("%s: %v", script, err)
+			}
+		}
+	}
 }
 
 // serve VARIABLE [flags] starts fundeskd on a free port and keeps its address.

@@ -41,16 +41,20 @@ type environment struct {
 // newEnvironment is on PostgreSQL where the tests are told of a server.
 func newEnvironment(t *testing.T) environment {
 	t.Helper()
-	e := newFileEnvironment(t)
+	e := environment{t: t, folder: t.TempDir()}
 	if server := os.Getenv(servicetest.PostgresVariable); server != "" {
 		e.database = servicetest.PostgresDatabase(t, server)
 	}
 	return e
 }
 
-// newFileEnvironment is on SQLite, for tests of its file.
+// newFileEnvironment is on SQLite, for tests of its file and for those that start servers of their
+// own. Where the tests are told of a server it would be the same once more, and is left out.
 func newFileEnvironment(t *testing.T) environment {
 	t.Helper()
+	if os.Getenv(servicetest.PostgresVariable) != "" {
+		t.Skip("it does not use the server that the tests are told of")
+	}
 	return environment{t: t, folder: t.TempDir()}
 }
 
@@ -434,48 +438,48 @@ func TestUsage(t *testing.T) {
 		args []string
 		code int
 	}{
-		{"no command", nil, exitDone},
-		{"help", []string{"serve", "--help"}, exitDone},
-		{"unknown command", []string{"start"}, exitUsage},
-		{"unknown verb", []string{"account", "drop"}, exitUsage},
-		{"unknown flag", []string{"serve", "--port", "1"}, exitUsage},
-		{"unknown format", []string{"account", "list", "-o", "xml"}, exitUsage},
-		{"missing argument", []string{"account", "revoke"}, exitUsage},
-		{"malformed uuid", []string{"account", "revoke", "1"}, exitUsage},
-		{"unknown account", []string{"account", "revoke", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, exitFailure},
-		{"no scope", []string{"account", "add", "x"}, exitUsage},
-		{"unknown permission", []string{"account", "add", "x", "--all-organizations", "--permission", "calls:all"}, exitUsage},
-		{"unknown organization", []string{"account", "add", "x", "--organization", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, exitUsage},
-		{"empty permission", []string{"account", "add", "x", "--all-organizations", "--permission", ""}, exitUsage},
-		{"one empty permission", []string{"account", "add", "x", "--all-organizations", "--permission", "calls:read", "--permission", ","}, exitUsage},
-		{"empty organization", []string{"account", "add", "x", "--all-organizations", "--organization", ""}, exitUsage},
-		{"empty source", []string{"account", "add", "x", "--all-organizations", "--external-source", ""}, exitUsage},
-		{"account not in UTF-8", []string{"account", "add", "\xff", "--all-organizations"}, exitUsage},
-		{"no name", []string{"organization", "add"}, exitUsage},
-		{"name not in UTF-8", []string{"organization", "add", "--name", "M\xfcnchen", "--abbreviation", "M"}, exitUsage},
-		{"endless name", []string{"organization", "add", "--name", strings.Repeat("x", 1001), "--abbreviation", "M"}, exitUsage},
-		{"negative attempts", []string{"organization", "add", "--name", "M", "--abbreviation", "M", "--max-call-attempts", "-1"}, exitUsage},
-		{"hardly a rate", []string{"serve", "--rate", "1e-12", "--listen", "256.0.0.1:1"}, exitUsage},
-		{"no rate", []string{"serve", "--rate", "NaN", "--listen", "256.0.0.1:1"}, exitUsage},
-		{"check of nothing", []string{"check", "--database", "sqlite:" + os.DevNull + "/a.db"}, exitFailure},
-		{"no file", []string{"load", os.DevNull + "/none"}, exitUsage},
-		{"empty file name", []string{"backup", ""}, exitUsage},
-		{"empty file", []string{"load", os.DevNull}, exitDone},
-		{"another engine", []string{"migrate", "--database", "mysql://x"}, exitFailure},
-		{"old schema", []string{"account", "list", "--no-migrate"}, exitFailure},
-		{"half of TLS", []string{"serve", "--tls-cert", "x"}, exitUsage},
-		{"address in use", []string{"serve", "--listen", "256.0.0.1:1"}, exitFailure},
-		{"log format", []string{"serve", "--log-format", "xml"}, exitUsage},
-		{"public URL of another kind", []string{"serve", "--public-url", "ftp://x", "--listen", "256.0.0.1:1"}, exitUsage},
-		{"public URL without a host", []string{"serve", "--public-url", "service.example", "--listen", "256.0.0.1:1"}, exitUsage},
-		{"public URL with a password", []string{"serve", "--public-url", "https://a:b@service.example", "--listen", "256.0.0.1:1"}, exitUsage},
-		{"public URL with a query", []string{"serve", "--public-url", "https://service.example?", "--listen", "256.0.0.1:1"}, exitUsage},
-		{"negative connections", []string{"serve", "--database-connections", "-1"}, exitUsage},
-		{"copy of nothing", []string{"copy", "--from", "sqlite:a"}, exitUsage},
-		{"copy onto itself", []string{"copy", "--from", "sqlite:a", "--to", "sqlite:a"}, exitUsage},
-		{"no persons", []string{"sample", "--persons", "0"}, exitUsage},
-		{"openapi", []string{"openapi"}, exitDone},
-		{"migrate", []string{"migrate"}, exitDone},
+		{"no command", nil, 0},
+		{"help", []string{"serve", "--help"}, 0},
+		{"unknown command", []string{"start"}, 2},
+		{"unknown verb", []string{"account", "drop"}, 2},
+		{"unknown flag", []string{"serve", "--port", "1"}, 2},
+		{"unknown format", []string{"account", "list", "-o", "xml"}, 2},
+		{"missing argument", []string{"account", "revoke"}, 2},
+		{"malformed uuid", []string{"account", "revoke", "1"}, 2},
+		{"unknown account", []string{"account", "revoke", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, 1},
+		{"no scope", []string{"account", "add", "x"}, 2},
+		{"unknown permission", []string{"account", "add", "x", "--all-organizations", "--permission", "calls:all"}, 2},
+		{"unknown organization", []string{"account", "add", "x", "--organization", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, 2},
+		{"empty permission", []string{"account", "add", "x", "--all-organizations", "--permission", ""}, 2},
+		{"one empty permission", []string{"account", "add", "x", "--all-organizations", "--permission", "calls:read", "--permission", ","}, 2},
+		{"empty organization", []string{"account", "add", "x", "--all-organizations", "--organization", ""}, 2},
+		{"empty source", []string{"account", "add", "x", "--all-organizations", "--external-source", ""}, 2},
+		{"account not in UTF-8", []string{"account", "add", "\xff", "--all-organizations"}, 2},
+		{"no name", []string{"organization", "add"}, 2},
+		{"name not in UTF-8", []string{"organization", "add", "--name", "M\xfcnchen", "--abbreviation", "M"}, 2},
+		{"endless name", []string{"organization", "add", "--name", strings.Repeat("x", 1001), "--abbreviation", "M"}, 2},
+		{"negative attempts", []string{"organization", "add", "--name", "M", "--abbreviation", "M", "--max-call-attempts", "-1"}, 2},
+		{"hardly a rate", []string{"serve", "--rate", "1e-12", "--listen", "256.0.0.1:1"}, 2},
+		{"no rate", []string{"serve", "--rate", "NaN", "--listen", "256.0.0.1:1"}, 2},
+		{"check of nothing", []string{"check", "--database", "sqlite:" + os.DevNull + "/a.db"}, 1},
+		{"no file", []string{"load", os.DevNull + "/none"}, 2},
+		{"empty file name", []string{"backup", ""}, 2},
+		{"empty file", []string{"load", os.DevNull}, 0},
+		{"another engine", []string{"migrate", "--database", "mysql://x"}, 1},
+		{"old schema", []string{"account", "list", "--no-migrate"}, 1},
+		{"half of TLS", []string{"serve", "--tls-cert", "x"}, 2},
+		{"address in use", []string{"serve", "--listen", "256.0.0.1:1"}, 1},
+		{"log format", []string{"serve", "--log-format", "xml"}, 2},
+		{"public URL of another kind", []string{"serve", "--public-url", "ftp://x", "--listen", "256.0.0.1:1"}, 2},
+		{"public URL without a host", []string{"serve", "--public-url", "service.example", "--listen", "256.0.0.1:1"}, 2},
+		{"public URL with a password", []string{"serve", "--public-url", "https://a:b@service.example", "--listen", "256.0.0.1:1"}, 2},
+		{"public URL with a query", []string{"serve", "--public-url", "https://service.example?", "--listen", "256.0.0.1:1"}, 2},
+		{"negative connections", []string{"serve", "--database-connections", "-1"}, 2},
+		{"copy of nothing", []string{"copy", "--from", "sqlite:a"}, 2},
+		{"copy onto itself", []string{"copy", "--from", "sqlite:a", "--to", "sqlite:a"}, 2},
+		{"no persons", []string{"sample", "--persons", "0"}, 2},
+		{"openapi", []string{"openapi"}, 0},
+		{"migrate", []string{"migrate"}, 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,8 +16,36 @@ import (
 
 // programs are what tests start, by the Debian package that has it.
 var programs = map[string]string{
-	"bash": "bash", "curl": "curl", "dbus-run-session": "dbus", "gnome-keyring-daemon": "gnome-keyring",
-	"initdb": "postgresql", "jq": "jq", "pgbouncer": "pgbouncer", "python3": "python3", "strace": "strace", "tmux": "tmux",
+	"bash": "bash", "curl": "curl", "dbus-run-session": "dbus", "fish": "fish", "gnome-keyring-daemon": "gnome-keyring",
+	"initdb": "postgresql", "jq": "jq", "pgbouncer": "pgbouncer", "python3": "python3", "sh": "dash", "sqlite3": "sqlite3",
+	"strace": "strace", "timeout": "coreutils", "tmux": "tmux", "zsh": "zsh",
+}
+
+// What tests and scripts of other packages look for before they start it is told when it is missing.
+func TestEveryProgramIsTold(t *testing.T) {
+	t.Parallel()
+	for pattern, looksFor := range map[string]*regexp.Regexp{
+		"../../commands/testdata/script/*.txtar": regexp.MustCompile(`(?m)^\[!exec:(.+)\] skip`),
+		"../../cmd/fundesk/*_test.go":            regexp.MustCompile(`need\(t, "(.+)"\)`),
+	} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: got %d files, %v", pattern, len(files), err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, found := range looksFor.FindAllStringSubmatch(string(text), -1) {
+				for name := range strings.SplitSeq(found[1], `", "`) {
+					if programs[name] == "" && name != "go" {
+						t.Errorf("%s looks for %s, which has no package here", file, name)
+					}
+				}
+			}
+		}
+	}
 }
 
 // TestMain tells once what go test ./... left out for want of programs: go shows nothing that a
