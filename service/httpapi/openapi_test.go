@@ -168,6 +168,10 @@ func TestOpenAPINotices(t *testing.T) {
 		{`"status":"requested"`, `"status":"open"`},
 		{`"attemptsCount":0`, `"attemptsCount":"0"`},
 		{`"cancelledAt":null`, `"cancelledAt":1`},
+		{`"cancelledAt":null`, `"cancelledAt":"yesterday"`},
+		{`"personUuid":"`, `"personUuid":"x`},
+		{`"attempts":[]`, `"attempts":[{}]`},
+		{`"attempts":[]`, `"attempts":null`},
 	} {
 		answer := w.Do(w.all, "GET", path, "")
 		bent := strings.Replace(string(answer.Body), bend.from, bend.to, 1)

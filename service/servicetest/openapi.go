@@ -31,6 +31,9 @@ var described = sync.OnceValues(func() (routers.Router, error) {
 		return nil, err
 	}
 	document.Servers = nil // Only paths count: tests serve from many addresses.
+	// Nothing in it is of JSON Schema 2020: with its own version each schema is compiled at each
+	// comparison, and then, because it refers to others, compared as one of 3.0 all the same.
+	document.OpenAPI = "3.0.3"
 	for _, name := range []string{"TimestampInput", "DateInput"} {
 		document.Components.Schemas[name].Value.Format = "" // The service reads more forms than callers are told to send.
 	}
@@ -44,7 +47,7 @@ var varying = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-
 	`|\b[A-Za-z0-9_-]{55}\b|expires=[0-9]+&signature=[A-Za-z0-9_-]{43}\b`)
 
 // maxShape is the size in bytes beyond which finding what varies takes longer than the
-// comparison that it saves.
+// comparison that it saves: such answers are alike when they are the same.
 const maxShape = 16 << 10
 
 // shape is equal for requests and answers that differ in what varies only: comparing
@@ -58,6 +61,9 @@ func shape(r *http.Request, body []byte, answer Answer) [sha256.Size]byte {
 	all.Write(body)
 	all.WriteByte('\n')
 	all.Write(answer.Body)
+	if len(body) > maxShape || len(answer.Body) > maxShape {
+		return sha256.Sum256(all.Bytes())
+	}
 	return sha256.Sum256(varying.ReplaceAll(all.Bytes(), []byte("*")))
 }
 
@@ -82,16 +88,13 @@ func checked(t testing.TB, inner http.Handler) http.Handler {
 			return // The caller has left: nobody reads it.
 		}
 		answer := Answer{Status: answered.status, Header: answered.Header(), Body: unpacked(answered)}
-		var alike [sha256.Size]byte // Zero of what is too large for it.
-		if sent.Len() <= maxShape && len(answer.Body) <= maxShape {
-			alike = shape(asked, sent.Bytes(), answer)
-		}
+		alike := shape(asked, sent.Bytes(), answer)
 		if _, known := conforming.Load(alike); known {
 			return
 		}
 		if err := Conforms(asked, sent.Bytes(), answer); err != nil {
 			t.Errorf("%s %s: answer %d is not as openapi.json says: %v", asked.Method, asked.URL.Path, answered.status, err)
-		} else if alike != [sha256.Size]byte{} {
+		} else {
 			conforming.Store(alike, true)
 		}
 	})
