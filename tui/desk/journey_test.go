@@ -10,6 +10,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service"
+	"fundesk/tui/desk"
 )
 
 // Days that the tests of single keys do not imagine, each played against the real service,
@@ -162,4 +163,71 @@ func TestTokenEndsInTheAfternoon(t *testing.T) {
 	if entries, _, err := a.Outbox.List(); err != nil || len(entries) > 0 {
 		t.Errorf("got %+v, %v, want nothing left", entries, err)
 	}
+}
+
+// On the Saturday before the clocks change a donor asks to be rung tomorrow at half past ten: her
+// call comes when her clock shows that, and not a minute before, within her calling hours.
+func TestNightInWhichTheClocksChange(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, country          string
+		saturday, sunday, said string
+	}{
+		{"to summer in Berlin", "DE", "2027-03-27T15:00:00Z", "2027-03-28T08:30:00Z", "Sun 28 Mar 10:30 there, Sun 28 Mar 08:30 here"},
+		{"to summer in Amsterdam", "NL", "2027-03-27T15:00:00Z", "2027-03-28T08:30:00Z", "Sun 28 Mar 10:30 there, Sun 28 Mar 08:30 here"},
+		{"to winter in Berlin", "DE", "2027-10-30T15:00:00Z", "2027-10-31T09:30:00Z", "Sun 31 Oct 10:30 there, Sun 31 Oct 09:30 here"},
+		{"to winter in Amsterdam", "NL", "2027-10-30T15:00:00Z", "2027-10-31T09:30:00Z", "Sun 31 Oct 10:30 there, Sun 31 Oct 09:30 here"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			saturday, _ := apitype.ParseTime(test.saturday)
+			sunday, _ := apitype.ParseTime(test.sunday)
+			f := newFloor(t, 0)
+			f.Clock.Set(saturday.Time)
+			call := f.callIn(test.country)
+			first := f.agent(t.TempDir())
+			first.perform(first.Next())
+			if !first.IsOn(call) {
+				t.Fatalf("got %+v (%q), want the call", first.Call, first.told)
+			}
+			at, err := desk.ParseLater("tomorrow 10:30", first.Now(), first.DonorZone())
+			if err != nil || !at.Equal(sunday.Time) || first.BothTimes(at) != test.said {
+				t.Fatalf("got %v, %q, %v, want %v, %q", at, first.BothTimes(at), err, sunday, test.said)
+			}
+			first.perform(first.Later(at, false))
+
+			f.Clock.Set(at.Add(-time.Minute))
+			early := f.agent(t.TempDir())
+			if early.perform(early.Next()); early.Call != nil {
+				t.Errorf("a minute too soon: got %+v, want no call", early.Call)
+			}
+			f.Clock.Set(at)
+			second := f.agent(t.TempDir())
+			if second.perform(second.Next()); !second.IsOn(call) {
+				t.Fatalf("got %+v (%q), want the call", second.Call, second.told)
+			}
+			if warnings := strings.Join(second.Warnings(*second.Call), "; "); strings.Contains(warnings, "calls are made from") {
+				t.Errorf("got %q, want it within calling hours", warnings)
+			}
+		})
+	}
+}
+
+// callIn makes a call to a donor who lives in a country.
+func (f *floor) callIn(country string) apitype.UUID {
+	f.t.Helper()
+	created := func(path, body string) (made struct{ UUID apitype.UUID }) {
+		answer := f.Do(f.token, http.MethodPost, path, body)
+		if answer.Status != http.StatusCreated {
+			f.t.Fatalf("%s: got %d %s", path, answer.Status, answer.Body)
+		}
+		answer.Decode(&made)
+		return made
+	}
+	organization := f.Organization("B").String()
+	person := created("/api/v1/persons", `{"owningOrganizationUuid":"`+organization+`","recruitingOrganizationUuid":"`+organization+
+		`","address":{"street":"S","houseNumber":"1","zipCode":"1000","city":"C","country":"`+country+`"}}`)
+	return created("/api/v1/calls", `{"personUuid":"`+person.UUID.String()+`","type":"verification","requestedAt":"`+
+		apitype.NewTime(f.Clock.Now()).String()+`"}`).UUID
 }
