@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 var (
 	matrixWhole = flag.Bool("matrix", false, "every change that the interface makes through every fault, in place of completions and one fault for each other")
 	matrixSeeds = flag.Int("seeds", 1, "how many variants of each fault are tried with each change")
-	matrixSeats = flag.Int("seats", 4, "how many cases of the matrix are played at once; -parallel bounds it, too")
+	matrixSeats = flag.Int("seats", 4, "how many cases of the matrix are played at once: they mostly wait")
 )
 
 // matrixTimeout is when the client gives up on an answer.
@@ -100,22 +101,25 @@ func TestMatrixOfDeeds(t *testing.T) {
 	t.Parallel()
 	all := slices.Concat(deeds(), queuedDeeds())
 	seat := make(chan struct{}, *matrixSeats) // The time-outs are of one service that is not overrun.
+	var cases sync.WaitGroup
 	for i, fault := range servicetest.Faults {
 		for j, d := range all {
 			if !*matrixWhole && !d.notes && i != 2*j%len(servicetest.Faults) {
 				continue
 			}
 			for seed := range *matrixSeeds {
-				t.Run(fmt.Sprintf("%s/%s/%d", d.name, fault, seed), func(t *testing.T) {
-					t.Parallel()
+				cases.Go(func() {
 					seat <- struct{}{}
 					defer func() { <-seat }()
-					c := &deedCase{T: t, w: newWorld(t), deed: d, fault: fault, seed: seed + i + j}
-					c.play()
+					t.Run(fmt.Sprintf("%s/%s/%d", d.name, fault, seed), func(t *testing.T) {
+						c := &deedCase{T: t, w: newWorld(t), deed: d, fault: fault, seed: seed + i + j}
+						c.play()
+					})
 				})
 			}
 		}
 	}
+	cases.Wait()
 }
 
 // deedCase is one deed and one fault, with a service of its own.

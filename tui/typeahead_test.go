@@ -8,6 +8,7 @@ import (
 
 	"fundesk/apiclient/outbox"
 	"fundesk/tui/page"
+	"fundesk/tui/widget"
 )
 
 // slowDesk is a desk whose first reading has not come back; answer lets it.
@@ -17,7 +18,7 @@ func slowDesk(t *testing.T, w *world) (d *driver, answer func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.tick = func() tea.Cmd { return nil }
+	a.tick, a.Spinner = func() tea.Cmd { return nil }, widget.Spinner{}
 	d = &driver{t: t, app: a}
 	reading := a.Init()
 	return d, func() { d.run(reading, 0) }
@@ -57,7 +58,7 @@ func TestTypingWaitsForTheDraft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.tick = func() tea.Cmd { return nil }
+	a.tick, a.Spinner = func() tea.Cmd { return nil }, widget.Spinner{}
 	d := &driver{t: t, app: a}
 	drafts := a.Perform(a.ReadOutbox())
 	d.run(a.Perform(a.Begin()), 0)
