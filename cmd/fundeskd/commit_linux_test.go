@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -35,6 +36,11 @@ func newAwaiting(t *testing.T, more ...string) awaiting {
 	server.Await(t, `SELECT current_setting('synchronous_commit') = 'local'`)
 	w := newWriting(e)
 	s := e.serve(append([]string{"--database-answer-timeout", commitPatience.String()}, more...)...)
+	t.Cleanup(func() { // The program's last changes would wait, too.
+		for _, text := range []string{`ALTER SYSTEM RESET synchronous_standby_names`, `SELECT pg_reload_conf()`} {
+			_ = server.Try(context.Background(), text) // It may have ended.
+		}
+	})
 	server.Execute(t, `ALTER SYSTEM RESET synchronous_commit`)
 	server.Execute(t, `SELECT pg_reload_conf()`)
 	server.Await(t, `SELECT current_setting('synchronous_commit') = 'on'`)

@@ -96,8 +96,8 @@ func TestTimeoutsReachTheDatabase(t *testing.T) {
 	t.Parallel()
 	p := newEnvironment(t).program("", io.Discard, io.Discard)
 	root := p.root()
-	root.SetArgs([]string{"serve", "--database-connect-timeout", "7s", "--listen", "256.0.0.1:1"})
-	if err := root.ExecuteContext(t.Context()); err == nil || p.store.ConnectTimeout != 7*time.Second {
-		t.Errorf("got %v, %s, want 7s and no address to listen on", err, p.store.ConnectTimeout)
+	root.SetArgs([]string{"serve", "--database-connect-timeout", "7s", "--database-answer-timeout", "6s", "--listen", "256.0.0.1:1"})
+	if err := root.ExecuteContext(t.Context()); err == nil || p.store.ConnectTimeout != 7*time.Second || p.store.AnswerTimeout != 6*time.Second {
+		t.Errorf("got %v, %s and %s, want 7 s, 6 s and no address to listen on", err, p.store.ConnectTimeout, p.store.AnswerTimeout)
 	}
 }
