@@ -20,10 +20,10 @@ func FuzzRefusal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, contentType, body, wait string) {
 		r := &Response{Status: 400, Body: []byte(body), Header: http.Header{"Content-Type": {contentType}, "Retry-After": {wait}}}
 		e := r.failure(time.Now())
-		if e.Message == "" || utf8.RuneCountInString(e.Message) > maxSentence+1 || strings.ContainsRune(e.Message, '\n') || !utf8.ValidString(e.Message) {
+		if e.Message == "" || utf8.RuneCountInString(e.Message) > 301 || strings.ContainsRune(e.Message, '\n') || !utf8.ValidString(e.Message) {
 			t.Errorf("%q: got %q, want one sentence", body, e.Message)
 		}
-		if len(e.Detail) > maxDetails || e.RetryAfter < 0 {
+		if len(e.Detail) > 100 || e.RetryAfter < 0 {
 			t.Errorf("%q: got %d details and a wait of %s", body, len(e.Detail), e.RetryAfter)
 		}
 	})

@@ -387,7 +387,7 @@ func TestMarkProcessedConverges(t *testing.T) {
 			client := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				var request apitype.MarkProcessedRequest
 				decode(t, r.Body, &request)
-				if len(request.Entries) > apitype.ChunkEntries {
+				if len(request.Entries) > 500 {
 					t.Errorf("got %d entries in a request", len(request.Entries))
 				}
 				var failed []string

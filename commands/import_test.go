@@ -29,6 +29,7 @@ type importing struct {
 	home    string
 	file    string
 	results string
+	random  *rand.Rand
 }
 
 // newImporting writes a file of that many persons.
@@ -39,6 +40,7 @@ func newImporting(t *testing.T, format string, total int) *importing {
 	i := &importing{
 		T: t, service: h, token: h.Token(), owner: h.Organization("AID"), home: dir,
 		file: filepath.Join(dir, "persons."+format), results: filepath.Join(dir, "results.ndjson"),
+		random: rand.New(rand.NewPCG(uint64(total), 4)),
 	}
 	var text strings.Builder
 	if format == "csv" {
@@ -112,7 +114,7 @@ func (i *importing) loseTail() {
 	}
 	synced := bytes.LastIndex(data, []byte(`"planned"`))
 	synced += bytes.IndexByte(data[synced:], '\n') + 1
-	i.write(i.results, string(data[:synced+rand.IntN(len(data)-synced+1)]))
+	i.write(i.results, string(data[:synced+i.random.IntN(len(data)-synced+1)]))
 }
 
 // An import that is interrupted at any moment goes on with its results file, even when
@@ -124,7 +126,7 @@ func TestImportGoesOn(t *testing.T) {
 			t.Parallel()
 			i := newImporting(t, format, total)
 			for round := range 6 {
-				stopAfter := 1 + rand.Int64N(50)
+				stopAfter := 1 + i.random.Int64N(50)
 				if errs, code := i.run(stopAfter, "--concurrency", "8"); code != 130 || !strings.Contains(errs, "interrupted after") {
 					t.Fatalf("got exit code %d and %q after %d creations, want 130", code, errs, stopAfter)
 				}

@@ -79,15 +79,17 @@ func TestKilledPullLosesNothing(t *testing.T) {
 		t.Fatalf("got %d calls, want more than fit a pipe", len(want))
 	}
 	rounds := []int{0, 1, len(want) / 2, len(want)}
+	random := rand.New(rand.NewPCG(5, 8))
 	for len(rounds) < *killRounds {
-		rounds = append(rounds, rand.IntN(len(want)))
+		rounds = append(rounds, random.IntN(len(want)))
 	}
 	for round, lines := range rounds {
 		t.Run(fmt.Sprintf("%d/%d", round, lines), func(t *testing.T) {
 			t.Parallel()
 			p := newPuller(t, h, token)
 			got := map[string]bool{}
-			for _, n := range []int{lines, rand.IntN(len(want)), -1} {
+			next := rand.New(rand.NewPCG(uint64(round), 8)).IntN(len(want))
+			for _, n := range []int{lines, next, -1} {
 				for _, id := range p.pull(t, n) {
 					got[id] = true
 				}

@@ -16,8 +16,6 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/term"
-
-	"fundesk/commands/bulk"
 )
 
 // silentInput is a stdin that nobody writes to; reading tells of its first read.
@@ -268,7 +266,7 @@ func TestEndlessLine(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"call attempt - --yes", "processed mark --file - --yes", "person import - --yes"} {
 		var errs bytes.Buffer
-		code := interruptible(t, t.Context(), line, strings.NewReader(strings.Repeat("a", bulk.MaxLine+1)), &errs)
+		code := interruptible(t, t.Context(), line, strings.NewReader(strings.Repeat("a", 16<<20+1)), &errs)
 		if code != 2 || !strings.Contains(errs.String(), "a line is longer than 16 MiB") {
 			t.Errorf("%s: got exit code %d and %s, want 2 and why", line, code, errs.String())
 		}

@@ -19,7 +19,7 @@ func TestTakeGroups(t *testing.T) {
 	if !first || waits.before != nil {
 		t.Error("who comes alone does not go first, or waits for somebody")
 	}
-	for n := 2; n <= maxGroup; n++ {
+	for n := 2; n <= 16; n++ {
 		if joined, first := come("a", apitype.NewUUID()); first || joined != waits {
 			t.Errorf("take %d of one kind is not made with the others", n)
 		}

@@ -85,7 +85,7 @@ func TestForgedTokens(t *testing.T) {
 		{"another subject form", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) { c["sub"] = "admin" })), false},
 		{"cut", good[:len(good)-4], false},
 		{"another payload", parts[0] + "." + base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"x"}`)) + "." + parts[2], false},
-		{"oversized", good + strings.Repeat("A", maxTokenSize), false},
+		{"oversized", good + strings.Repeat("A", 4096), false},
 		{"empty", "", false},
 		{"dots", "..", false},
 	}
@@ -110,7 +110,7 @@ func TestRememberedTokenExpires(t *testing.T) {
 	for _, test := range []struct {
 		after time.Duration
 		want  bool
-	}{{0, true}, {time.Hour, true}, {time.Hour + tokenLeeway, false}} {
+	}{{0, true}, {time.Hour, true}, {time.Hour + 30*time.Second, false}} {
 		got, ok := k.subject(token, testNow.Add(test.after))
 		if ok != test.want || (ok && got.account != account) {
 			t.Errorf("after %v: got %v %v, want %v", test.after, got.account, ok, test.want)

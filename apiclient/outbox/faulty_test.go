@@ -40,7 +40,8 @@ const (
 type fakeService struct {
 	mu       sync.Mutex
 	faults   []fault
-	flapping []fault // One of them now and then, at random.
+	flapping []fault // One of them now and then, by random.
+	random   *rand.Rand
 	attempts map[string][]map[string]any
 	result   map[string]map[string]any
 	applied  []string
@@ -51,7 +52,7 @@ type fakeService struct {
 
 func newService(t *testing.T, faults ...fault) *fakeService {
 	t.Helper()
-	s := &fakeService{faults: faults, attempts: map[string][]map[string]any{}, result: map[string]map[string]any{}}
+	s := &fakeService{faults: faults, random: rand.New(rand.NewPCG(2, 9)), attempts: map[string][]map[string]any{}, result: map[string]map[string]any{}}
 	s.Server = httptest.NewUnstartedServer(s)
 	servicetest.InOrder(s.Config)
 	s.Start()
@@ -77,8 +78,8 @@ func newClient(base string) (*apiclient.Client, error) {
 func (s *fakeService) next() fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.flapping) > 0 && rand.IntN(3) == 0 {
-		return s.flapping[rand.IntN(len(s.flapping))]
+	if len(s.flapping) > 0 && s.random.IntN(3) == 0 {
+		return s.flapping[s.random.IntN(len(s.flapping))]
 	}
 	if len(s.faults) == 0 {
 		return ""

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"os"
 	"slices"
@@ -54,6 +53,7 @@ type floor struct {
 	mu    sync.Mutex
 	moved *sync.Cond                    // Something was completed, or an agent has ended.
 	alive []string                      // URLs.
+	asked int                           // How often one of them was.
 	held  map[apitype.UUID]apitype.UUID // Persons, and by whom.
 	given map[apitype.UUID]int          // Calls that were completed by who held them.
 	took  []time.Duration               // Of takes.
@@ -206,7 +206,8 @@ func (f *floor) take(user apitype.UUID) *apitype.UUID {
 func (f *floor) until(method, path, body string, want int) (answer string) {
 	for deadline := time.Now().Add(floorLimit); ; {
 		f.mu.Lock()
-		url := f.alive[rand.IntN(len(f.alive))]
+		url := f.alive[f.asked%len(f.alive)]
+		f.asked++
 		f.mu.Unlock()
 		status, answer, err := f.try(method, url+path, body)
 		if err == nil && status == want {

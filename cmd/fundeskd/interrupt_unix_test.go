@@ -139,8 +139,8 @@ func TestInterruptedLoad(t *testing.T) {
 	p := e.program("", io.Discard, &errs)
 	p.In = &interruptedInput{strings.NewReader(organizationLine + "\n" + personLine + "\n"), interrupt, t.Context().Done()}
 	code := run(ctx, []string{"load", "-"}, p)
-	if want := "fundeskd: interrupted; nothing was saved\n"; code != exitInterrupted || errs.String() != want {
-		t.Errorf("got code %d, %q, want %d, %q", code, errs.String(), exitInterrupted, want)
+	if want := "fundeskd: interrupted; nothing was saved\n"; code != 130 || errs.String() != want {
+		t.Errorf("got code %d, %q, want 130, %q", code, errs.String(), want)
 	}
 	var organizations []any
 	if e.must(&organizations, "", "organization", "list"); len(organizations) != 0 {

@@ -74,8 +74,8 @@ func TestRacingForTheSample(t *testing.T) {
 		}
 		cursor = "&after=" + *page.PageInfo.EndCursor
 	}
-	if persons != DefaultSamplePersons {
-		t.Errorf("got %d persons, want %d", persons, DefaultSamplePersons)
+	if persons != 2000 {
+		t.Errorf("got %d persons, want 2000", persons)
 	}
 	for i, s := range services {
 		if status, _ := get(t, s, "/api/v1/calls?first=1"); status != http.StatusOK {
@@ -95,7 +95,7 @@ func TestProgress(t *testing.T) {
 		Path: filepath.Join(t.TempDir(), "demo.db"), Sample: true,
 		Progress: func(done, total int) {
 			calls++
-			if last = done; total != DefaultSamplePersons {
+			if last = done; total != 2000 {
 				t.Errorf("got a total of %d", total)
 			}
 		},
@@ -106,7 +106,7 @@ func TestProgress(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	if calls != DefaultSamplePersons || last != DefaultSamplePersons {
+	if calls != 2000 || last != 2000 {
 		t.Errorf("got %d calls, the last with %d", calls, last)
 	}
 }

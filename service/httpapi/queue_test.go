@@ -508,7 +508,7 @@ func TestLongQueue(t *testing.T) {
 	if got := f.state("").Waiting; got != calls {
 		t.Errorf("got %d waiting, want %d", got, calls)
 	}
-	if taken := f.take(f.users[0], ""); len(taken.Leases) != 1 || taken.Waiting != apitype.MaxWaiting {
+	if taken := f.take(f.users[0], ""); len(taken.Leases) != 1 || taken.Waiting != 1000 {
 		t.Errorf("got %d leases and %d waiting, want 1 and 1000", len(taken.Leases), taken.Waiting)
 	}
 	if got := f.state("").Waiting; got != calls {

@@ -70,12 +70,13 @@ func MakeVersion1(ctx context.Context, database string, from *Store) (err error)
 		}
 	}
 	identifiers := map[string]map[any]any{}
+	random := rand.New(rand.NewPCG(1, 3))
 	for _, t := range tables {
 		kept, there := version1Columns[t.Table]
 		if !there {
 			continue
 		}
-		rand.Shuffle(len(t.Rows), func(i, k int) { t.Rows[i], t.Rows[k] = t.Rows[k], t.Rows[i] })
+		random.Shuffle(len(t.Rows), func(i, k int) { t.Rows[i], t.Rows[k] = t.Rows[k], t.Rows[i] })
 		for _, row := range t.Rows {
 			columns, values := t.version1(row, kept, identifiers)
 			text := insertAsRead(t.Table, columns)
