@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -100,26 +99,21 @@ func count(is bool) int {
 func TestMatrixOfDeeds(t *testing.T) {
 	t.Parallel()
 	all := slices.Concat(deeds(), queuedDeeds())
-	seat := make(chan struct{}, *matrixSeats) // The time-outs are of one service that is not overrun.
-	var cases sync.WaitGroup
+	cases := servicetest.NewCases(t, *matrixSeats) // The time-outs are of one service that is not overrun.
+	defer cases.Wait()
 	for i, fault := range servicetest.Faults {
 		for j, d := range all {
 			if !*matrixWhole && !d.notes && i != 2*j%len(servicetest.Faults) {
 				continue
 			}
 			for seed := range *matrixSeeds {
-				cases.Go(func() {
-					seat <- struct{}{}
-					defer func() { <-seat }()
-					t.Run(fmt.Sprintf("%s/%s/%d", d.name, fault, seed), func(t *testing.T) {
-						c := &deedCase{T: t, w: newWorld(t), deed: d, fault: fault, seed: seed + i + j}
-						c.play()
-					})
+				cases.Run(fmt.Sprintf("%s/%s/%d", d.name, fault, seed), func(t *testing.T) {
+					c := &deedCase{T: t, w: newWorld(t), deed: d, fault: fault, seed: seed + i + j}
+					c.play()
 				})
 			}
 		}
 	}
-	cases.Wait()
 }
 
 // deedCase is one deed and one fault, with a service of its own.

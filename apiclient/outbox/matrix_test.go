@@ -151,14 +151,12 @@ func TestMatrix(t *testing.T) {
 	h := servicetest.New(t)
 	owner := h.Organization("Sea Rescue")
 	token := h.Token()
-	seat := make(chan struct{}, 8) // The time-outs are of one service that is not overrun.
+	cases := servicetest.NewCases(t, 8) // The time-outs are of one service that is not overrun.
+	defer cases.Wait()
 	for _, op := range operations() {
 		for _, fault := range servicetest.Faults {
 			for seed := range *matrixSeeds {
-				t.Run(fmt.Sprintf("%s/%s/%d", op.op, fault, seed), func(t *testing.T) {
-					t.Parallel()
-					seat <- struct{}{}
-					defer func() { <-seat }()
+				cases.Run(fmt.Sprintf("%s/%s/%d", op.op, fault, seed), func(t *testing.T) {
 					m := newMatrixCase(t, h, owner, token)
 					m.play(op, fault, seed)
 				})

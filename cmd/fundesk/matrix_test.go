@@ -65,15 +65,16 @@ func TestMatrixOfQueuedCommands(t *testing.T) {
 	h := servicetest.New(t)
 	owner, token := h.Organization("Sea Rescue"), h.Token()
 	commands := queuedCommands()
-	seat := make(chan struct{}, 6)
+	seat := make(chan struct{}, 6)        // Of a program that runs.
+	cases := servicetest.NewCases(t, 100) // Most of them wait between two.
+	defer cases.Wait()
 	for i, command := range commands {
 		for j, fault := range servicetest.Faults {
 			if !*matrixLong && j%len(commands) != i && i%len(servicetest.Faults) != j {
 				continue
 			}
 			for seed := range *matrixSeeds {
-				t.Run(fmt.Sprintf("%s/%s/%d", command.name, fault, seed), func(t *testing.T) {
-					t.Parallel()
+				cases.Run(fmt.Sprintf("%s/%s/%d", command.name, fault, seed), func(t *testing.T) {
 					c := &queuedCase{T: t, service: h, token: token, owner: owner, command: command, fault: fault, seat: seat}
 					c.play(i + j + seed)
 				})
