@@ -121,6 +121,7 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 	}
 	now, id := s.present(), s.chosenUUID(request.UUID)
 	var row CallRow
+	var seen *WholeCall
 	err = s.update(ctx, "create the call", func(tx Tx) error {
 		person, err := callReferences(tx, c, request)
 		if err != nil {
@@ -141,12 +142,16 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 		if err := enqueue(tx, row, call, person, now); err != nil {
 			return err
 		}
-		return recordAudited(tx, c.audited(AuditCallCreate, id, now).of(call.PersonUUID).by(request.RequestedByUserUUID), nil, row.Doc)
+		err = recordAudited(tx, c.audited(AuditCallCreate, id, now).of(call.PersonUUID).by(request.RequestedByUserUUID), nil, row.Doc)
+		if err == nil {
+			seen, err = tx.LightCall(id, c.Scope)
+		}
+		return err
 	})
 	if err != nil {
 		return Answer{}, err
 	}
-	return s.committedCall(ctx, c, row)
+	return s.committedCall(ctx, c, row, seen)
 }
 
 // callReferences checks what a creation names, and is the person. What is unknown reads
@@ -227,6 +232,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 	queue func(tx Tx, row CallRow, call apitype.Call) error,
 ) (Answer, error) {
 	var row CallRow
+	var seen *WholeCall
 	err := s.update(ctx, string(line.Operation), func(tx Tx) (err error) {
 		if row, err = changeableCall(tx, c, *line.Record); err != nil {
 			return err
@@ -253,13 +259,14 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 			}
 			row.Rev++
 		}
-		return nil
+		seen, err = tx.LightCall(row.UUID, c.Scope)
+		return err
 	})
 	if err != nil {
 		return Answer{}, err
 	}
 	s.forgetQueue(ctx, s.present())
-	return s.committedCall(ctx, c, row)
+	return s.committedCall(ctx, c, row, seen)
 }
 
 // AddAttempt records that the person was rung.

@@ -83,6 +83,7 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 	}
 	id := s.chosenUUID(request.UUID)
 	var row PledgeRow
+	var seen *WholePledge
 	err = s.update(ctx, "create the pledge", func(tx Tx) error {
 		refs, err := pledgeReferences(tx, c, request)
 		if err != nil {
@@ -102,12 +103,16 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 		if err := tx.InsertPledge(row); err != nil {
 			return orTaken(err, "pledge")
 		}
-		return recordAudited(tx, c.audited(AuditPledgeCreate, id, now).of(row.Person), nil, row.Doc)
+		err = recordAudited(tx, c.audited(AuditPledgeCreate, id, now).of(row.Person), nil, row.Doc)
+		if err == nil {
+			seen, err = tx.LightPledge(id, c.Scope)
+		}
+		return err
 	})
 	if err != nil {
 		return Answer{}, err
 	}
-	return s.committedPledge(ctx, c, row)
+	return s.committedPledge(ctx, c, row, seen)
 }
 
 // pledgeRefs is what a creation names.
@@ -226,6 +231,7 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine,
 	rule func(row *PledgeRow, pledge *apitype.Pledge) error,
 ) (Answer, error) {
 	var row PledgeRow
+	var seen *WholePledge
 	err := s.update(ctx, string(line.Operation), func(tx Tx) (err error) {
 		if row, err = visiblePledge(tx, c, *line.Record); err != nil {
 			return err
@@ -253,12 +259,13 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine,
 			}
 			row.Rev++
 		}
-		return nil
+		seen, err = tx.LightPledge(row.UUID, c.Scope)
+		return err
 	})
 	if err != nil {
 		return Answer{}, err
 	}
-	return s.committedPledge(ctx, c, row)
+	return s.committedPledge(ctx, c, row, seen)
 }
 
 // Signature is the signature file of a pledge, for who holds a link that this service

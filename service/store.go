@@ -135,6 +135,10 @@ type Tx interface {
 	UpdatePerson(p PersonRow) error
 	InsertCall(c CallRow) error
 	UpdateCall(c CallRow, moved bool) error // moved: to another status.
+	// LightCall and LightPledge are a record as it is now with all that belongs to it, for the
+	// answer to a change. Nil is one that would hold up others, or costs no less here than later.
+	LightCall(id apitype.UUID, scope Scope) (*WholeCall, error)
+	LightPledge(id apitype.UUID, scope Scope) (*WholePledge, error)
 	InsertPledge(p PledgeRow) error
 	UpdatePledge(p PledgeRow) error
 	// OwnersOfPersons and PersonsOfPledges are what loaded records need to know of many

@@ -21,9 +21,7 @@ func (s *Service) viewer(c Caller) viewer {
 	return viewer{caller: c, now: now, links: s.keys.known.Load().writing().links(c.BaseURL, expires)}
 }
 
-// answer is what the caller sees of a record, with all that is known of it. Of one that was just
-// committed it is gathered then: that can take longer than the change, and nobody else's change
-// waits for it. Spec gap: S32.
+// answer is what the caller sees of a record, with all that is known of it.
 func (s *Service) answer(ctx context.Context, c Caller, what string, see func(v viewer, r Reader) (Answer, error)) (answer Answer, err error) {
 	err = s.ask(ctx, what, func(r Reader) (err error) {
 		answer, err = see(s.viewer(c), r)
@@ -32,8 +30,13 @@ func (s *Service) answer(ctx context.Context, c Caller, what string, see func(v 
 	return answer, err
 }
 
-// committedCall is a call as it was committed, whatever came after.
-func (s *Service) committedCall(ctx context.Context, c Caller, row CallRow) (Answer, error) {
+// committedCall is a call as it was committed, whatever came after: what the change saw, or, where
+// gathering that takes longer than the change, what is gathered now: nobody else's change waits for
+// it. Spec gap: S32.
+func (s *Service) committedCall(ctx context.Context, c Caller, row CallRow, seen *WholeCall) (Answer, error) {
+	if seen != nil {
+		return s.viewer(c).call(*seen, nil)
+	}
 	return s.answer(ctx, c, "read what was committed", func(v viewer, r Reader) (Answer, error) {
 		whole, err := r.WholeCall(row.UUID, c.Scope)
 		whole.Doc, whole.Rev = row.Doc, row.Rev
@@ -41,8 +44,11 @@ func (s *Service) committedCall(ctx context.Context, c Caller, row CallRow) (Ans
 	})
 }
 
-// committedPledge is a pledge as it was committed, whatever came after.
-func (s *Service) committedPledge(ctx context.Context, c Caller, row PledgeRow) (Answer, error) {
+// committedPledge is committedCall for a pledge.
+func (s *Service) committedPledge(ctx context.Context, c Caller, row PledgeRow, seen *WholePledge) (Answer, error) {
+	if seen != nil {
+		return s.viewer(c).pledge(*seen, nil)
+	}
 	return s.answer(ctx, c, "read what was committed", func(v viewer, r Reader) (Answer, error) {
 		whole, err := r.WholePledge(row.UUID, c.Scope)
 		whole.Doc, whole.Rev = row.Doc, row.Rev

@@ -162,7 +162,7 @@ func (s *Store) AskMany(ctx context.Context, read func(service.Reader) error) er
 // Update runs change in one transaction, durable when it returns.
 func (s *Store) Update(ctx context.Context, change func(service.Tx) error) error {
 	defer s.timed(true, time.Now())
-	return s.engine.update(ctx, func(c *conn) error { return change(&tx{reader: reader{c}}) })
+	return s.engine.update(ctx, func(c *conn) error { return change(&tx{reader: reader{c}, alone: !s.engine.sharesQueue()}) })
 }
 
 // UpdateShared is Update for a change that many make at the same place.
@@ -235,6 +235,7 @@ type reader struct{ *conn }
 type tx struct {
 	reader
 	shared  bool                              // It sees what others commit meanwhile.
+	alone   bool                              // All changes are made by this connection, which has in memory what it read.
 	numbers map[string]map[apitype.UUID]int64 // Of rows that were named, by table.
 }
 

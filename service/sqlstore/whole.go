@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,10 +69,21 @@ const (
 	nothingElse = `NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`
 )
 
+// lightAnswer is how many bytes of documents a record has with all that belongs to it, at most,
+// to be read inside the change that it is the answer to: other changes wait for that.
+const lightAnswer = 64 << 10
+
+// The conditions of a record that is light by itself. How long a document is can be told without
+// reading it.
+var (
+	isLightCall   = fmt.Sprintf(` AND LENGTH(t.doc) + COALESCE(LENGTH(p.doc) + LENGTH(p.quality), LENGTH(p.doc), 0) + COALESCE(LENGTH(l.doc), 0) <= %d`, lightAnswer)
+	isLightPledge = fmt.Sprintf(` AND LENGTH(t.doc) + COALESCE(LENGTH(p.doc) + LENGTH(p.quality), LENGTH(p.doc), 0) <= %d`, lightAnswer)
+)
+
 // wholeText is the statement of a whole record of a table, where a column has the number of
 // its pledge.
-func wholeText(record, table, pledge, cond string) string {
-	return record + ` WHERE ` + cond + `
+func wholeText(record, table, pledge, cond, light string) string {
+	return record + ` WHERE ` + cond + light + `
 		UNION ALL SELECT 1, x.uuid, t.uuid, x.created_at, x.doc, ` + nothingElse + `
 		FROM ` + table + ` t JOIN transactions x ON x.pledge_number = t.` + pledge + ` WHERE ` + cond + `
 		UNION ALL SELECT 2, k.uuid, k.owner, k.requested_at, k.doc, ` + nothingElse + `
@@ -97,12 +109,16 @@ type whole struct {
 	calls        []service.CallRow
 }
 
-// whole reads a whole record.
-func (r *reader) whole(text string, args []any) (w whole, err error) {
-	row := newWholeRow()
+// whole reads a whole record; one with more bytes of documents than most is as if it were not there.
+func (r *reader) whole(text string, args []any, most int) (w whole, err error) {
+	row, size := newWholeRow(), 0
 	err = r.each(text, args, func(result *sql.Rows) error {
 		if err := result.Scan(row.dest...); err != nil {
 			return err
+		}
+		if size += len(row.doc); size > most {
+			w.doc = nil
+			return errFull
 		}
 		return w.take(row)
 	})
@@ -187,8 +203,22 @@ func (w *whole) ofPledge() service.WholePledge {
 
 // WholeCall is one call with everything that belongs to it.
 func (r *reader) WholeCall(id apitype.UUID, scope service.Scope) (service.WholeCall, error) {
+	return r.wholeCall(``, id, scope, math.MaxInt)
+}
+
+// LightCall is nil where others wait for the change and much belongs to the call, or this
+// connection has nothing of it in memory.
+func (t *tx) LightCall(id apitype.UUID, scope service.Scope) (*service.WholeCall, error) {
+	if !t.alone {
+		return nil, nil
+	}
+	call, err := t.wholeCall(isLightCall, id, scope, lightAnswer)
+	return light(call, err)
+}
+
+func (r *reader) wholeCall(light string, id apitype.UUID, scope service.Scope, most int) (service.WholeCall, error) {
 	cond, args := one(id, scope, `t.owner`)
-	w, err := r.whole(wholeText(wholeOfCall, `calls`, `pledge_number`, cond), args)
+	w, err := r.whole(wholeText(wholeOfCall, `calls`, `pledge_number`, cond, light), args, most)
 	if err != nil {
 		return service.WholeCall{}, err
 	}
@@ -204,8 +234,29 @@ func (r *reader) WholeCall(id apitype.UUID, scope service.Scope) (service.WholeC
 
 // WholePledge is one pledge with everything that belongs to it.
 func (r *reader) WholePledge(id apitype.UUID, scope service.Scope) (service.WholePledge, error) {
+	return r.wholePledge(``, id, scope, math.MaxInt)
+}
+
+// LightPledge is LightCall for a pledge.
+func (t *tx) LightPledge(id apitype.UUID, scope service.Scope) (*service.WholePledge, error) {
+	if !t.alone {
+		return nil, nil
+	}
+	pledge, err := t.wholePledge(isLightPledge, id, scope, lightAnswer)
+	return light(pledge, err)
+}
+
+// light is what was read, or nil where it is more than that.
+func light[T any](whole T, err error) (*T, error) {
+	if errors.Is(err, service.ErrNoRow) {
+		return nil, nil
+	}
+	return &whole, err
+}
+
+func (r *reader) wholePledge(light string, id apitype.UUID, scope service.Scope, most int) (service.WholePledge, error) {
 	cond, args := one(id, scope, `t.owner`, `t.recruiting`)
-	w, err := r.whole(wholeText(wholeOfPledge, `pledges`, `number`, cond), args)
+	w, err := r.whole(wholeText(wholeOfPledge, `pledges`, `number`, cond, light), args, most)
 	if err != nil {
 		return service.WholePledge{}, err
 	}
