@@ -31,7 +31,7 @@ import (
 
 // memoryLimit is how much memory the collector lets the program have, in bytes: with less to
 // spare it runs more often, and what the engine and the system hold beside stays within 256 MB.
-const memoryLimit = 112 << 20
+const memoryLimit = 128 << 20
 
 func main() {
 	if os.Getenv("GOGC") == "" {
