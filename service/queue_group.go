@@ -199,23 +199,29 @@ func (g *takeGroup) fill(tx Tx, p party) error {
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		if err := g.lease(tx, p, rows); err != nil {
-			return err
+		for len(rows) > 0 && p.wanted() > 0 {
+			if rows, err = g.lease(tx, p, rows); err != nil {
+				return err
+			}
 		}
 	}
 }
 
 // lease gives calls to those who look for some, one after the other, unless their person is in a
-// lease that could not be seen, or has opted out.
-func (g *takeGroup) lease(tx Tx, p party, rows []QueueRow) error {
+// lease that could not be seen, or has opted out. The first one of each is saved before its others:
+// by its ordinal the same request, elsewhere, meets this one, whichever of the others are refused.
+func (g *takeGroup) lease(tx Tx, p party, rows []QueueRow) ([]QueueRow, error) {
 	var leases []LeaseRow
 	var takers party // Of the leases.
 	for _, t := range p {
-		ordinal := t.ordinal
-		for n := t.want; n > 0 && len(rows) > 0; rows = rows[1:] {
+		ordinal, n := t.ordinal, t.want
+		if len(t.leases) == 0 {
+			n = min(n, 1)
+		}
+		for ; n > 0 && len(rows) > 0; rows = rows[1:] {
 			ready, err := t.ready(tx, rows[0])
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if ready {
 				leases, takers = append(leases, t.lease(rows[0], ordinal)), append(takers, t)
@@ -225,21 +231,21 @@ func (g *takeGroup) lease(tx Tx, p party, rows []QueueRow) error {
 	}
 	saved, err := tx.InsertLeases(leases)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, lease := range leases {
 		t, ok := takers[i], slices.Contains(saved, lease.LeaseUUID)
 		if !ok {
 			if ok, err = g.leaseAgain(tx, t, lease); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		if ok { // The ordinal of one that was refused is the next one's: by it the same request, elsewhere, meets this one.
+		if ok { // The ordinal of a first one that was refused is the next one's.
 			t.leases, t.ordinal = append(t.leases, lease), lease.Ordinal+1
 			t.want--
 		}
 	}
-	return nil
+	return rows, nil
 }
 
 // leaseAgain saves a lease whose place another one had, which may have ended by itself. Where it
