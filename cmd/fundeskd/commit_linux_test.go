@@ -62,9 +62,20 @@ func (a awaiting) read(id string) int {
 	return status
 }
 
+// isReady wants what /readyz says: whether a change could be made durable, and a read be answered.
+func (a awaiting) isReady(changes, reads int) {
+	a.t.Helper()
+	for query, want := range map[string]int{"": changes, "?for=reads": reads} {
+		if status, text := get(a.t, http.DefaultClient, a.url+"/readyz"+query, ""); status != want {
+			a.t.Errorf("/readyz%s: got %d %s, want %d", query, status, text, want)
+		}
+	}
+}
+
 // TestCommitWaitsForItsStandby shows that nobody is told of a change whose commit waits for a
 // standby, nor sees it; that the commit is not cancelled, which would keep the change where a
-// failover loses it; and that it is there when the standby is.
+// failover loses it; that the service is not ready for changes meanwhile; and that the change is there
+// when the standby is.
 func TestCommitWaitsForItsStandby(t *testing.T) {
 	t.Parallel()
 	a := newAwaiting(t)
@@ -76,6 +87,7 @@ func TestCommitWaitsForItsStandby(t *testing.T) {
 		if status := a.read(id); status != http.StatusNotFound {
 			t.Errorf("got %d for a person that no standby has, want 404", status)
 		}
+		a.isReady(http.StatusServiceUnavailable, http.StatusOK)
 	}
 	a.server.Execute(t, `ALTER SYSTEM RESET synchronous_standby_names`)
 	a.server.Execute(t, `SELECT pg_reload_conf()`)
@@ -84,6 +96,13 @@ func TestCommitWaitsForItsStandby(t *testing.T) {
 			if time.Since(begun) > *takeover {
 				t.Fatal("a change that was under way is not there")
 			}
+		}
+	}
+	for begun := time.Now(); ; {
+		if status, _ := get(t, http.DefaultClient, a.url+"/readyz", ""); status == http.StatusOK {
+			break
+		} else if time.Since(begun) > *takeover {
+			t.Fatalf("/readyz: got %d after the standby came back, want 200", status)
 		}
 	}
 	if status := a.put(apitype.NewUUID().String()); status != http.StatusCreated {

@@ -230,7 +230,8 @@ const connectAgain = 50 * time.Millisecond
 // connection is one that is idle, or a new one. Where the server has no room for more, one of
 // ours that becomes idle is waited for, or room.
 func (p *pool) connection(ctx context.Context) (*conn, error) {
-	for begun := time.Now(); ; {
+	begun := time.Now()
+	for tries := 0; ; tries++ {
 		select {
 		case c := <-p.idle:
 			if p.stale != nil && p.stale(c) {
@@ -246,7 +247,14 @@ func (p *pool) connection(ctx context.Context) (*conn, error) {
 			p.opened.Add(1)
 			return c, nil
 		}
-		if p.full == nil || !p.full(err) || (p.patience > 0 && time.Since(begun) >= p.patience) {
+		if p.full == nil || !p.full(err) {
+			return nil, errConnect{err}
+		}
+		if tries == 0 {
+			p.waited.Add(1)
+		}
+		if p.patience > 0 && time.Since(begun) >= p.patience {
+			p.timedOut.Add(1)
 			return nil, errConnect{err}
 		}
 		if err := service.Pause(ctx, connectAgain); err != nil {

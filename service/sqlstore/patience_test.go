@@ -91,6 +91,32 @@ func TestMigrationWaitsForLocks(t *testing.T) {
 	})
 }
 
+// Whoever waits as the server has no room for a connection is counted, and who waits in vain.
+func TestWaitsForRoomAreCounted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const patience = 10 * time.Second
+		room := time.Now().Add(patience / 2)
+		p := newPool(1, func() (*conn, error) {
+			if time.Now().Before(room) {
+				return nil, refusedError{"53300"}
+			}
+			return new(conn), nil
+		})
+		p.patience, p.full = patience, func(err error) bool { return errors.Is(err, refusedError{"53300"}) }
+		if _, err := p.connection(t.Context()); err != nil {
+			t.Errorf("with room after %v: got %v", patience/2, err)
+		}
+		room = time.Now().Add(time.Hour)
+		if _, err := p.connection(t.Context()); err == nil {
+			t.Error("without room: got a connection")
+		}
+		if got := p.stats(); got.Waited != 2 || got.TimedOut != 1 {
+			t.Errorf("got %d waits, %d in vain; want 2, 1", got.Waited, got.TimedOut)
+		}
+	})
+}
+
 // A transaction that loses against others is run 20 times, then it is 503. Spec gap: S21.
 func TestLosingTransactionIsRunTwentyTimes(t *testing.T) {
 	t.Parallel()
@@ -130,4 +156,29 @@ func TestCommitThatIsNotConfirmed(t *testing.T) {
 			t.Errorf("got %v when commits are confirmed again", err)
 		}
 	})
+}
+
+// A server's clock that was read at any moment of a slow answer is the same one, unless it differs by
+// more than that took. Spec gap: S35.
+func TestClockOfASlowAnswer(t *testing.T) {
+	t.Parallel()
+	asked := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
+	for _, test := range []struct {
+		name             string
+		read, took, want time.Duration // From when it was asked.
+	}{
+		{"at once", 0, 0, 0},
+		{"read at the beginning", 0, time.Second, 0},
+		{"read at the end", time.Second, time.Second, 0},
+		{"a little ahead", 90 * time.Millisecond, 0, 0},
+		{"ahead", 100 * time.Millisecond, 0, 100 * time.Millisecond},
+		{"behind", -3 * time.Second, time.Second, -3500 * time.Millisecond},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if got := aheadBy(asked.Add(test.read), asked, asked.Add(test.took)); got != test.want {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
+	}
 }

@@ -54,7 +54,9 @@ type postgresEngine struct {
 	takers *service.Turns // One for each change that is at the queue.
 	clock  sharedClock
 	once   sync.Once
-	failed atomic.Bool // The server's disk refused something, and no change was tried since that needs much of it.
+	failed atomic.Bool  // The server's disk refused something, and no change was tried since that needs much of it.
+	waits  atomic.Bool  // A commit was not confirmed in time, and none was since.
+	tried  atomic.Int64 // When it was looked at whether one would be: since 1970, in nanoseconds; 0: it may be.
 	// replica answers what only reads; nil: nobody but the primary does.
 	replica *replica
 }
@@ -65,6 +67,9 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	}
 	o.NoMigrate = o.NoMigrate || o.Inspect
 	if err := migratePostgres(ctx, o); err != nil {
+		if o.Postgres.Code(err) == "08P01" { // As a pooler refuses transactions.
+			err = errNoSessions
+		}
 		return nil, err
 	}
 	db, err := o.Postgres.Open(o.Database, o.ConnectTimeout, o.AnswerTimeout)
@@ -97,11 +102,13 @@ var errNoSessions = errors.New("the pooler before it does not keep sessions, whi
 // keepsSessions refuses a pooler that gives a session of the server to whoever asks next: two
 // connections of ours then reach the same one, or find there what the other one prepared.
 func (e *postgresEngine) keepsSessions(ctx context.Context, connections int) error {
+	p := e.pool
 	if connections < 2 {
-		return nil
+		p = newPool(2, e.connect)
+		defer func() { _ = p.close() }() // Whatever was asked of it is answered.
 	}
 	session := func(next func(id int) error) error {
-		return e.pool.with(ctx, func(c *conn) error {
+		return p.with(ctx, func(c *conn) error {
 			var id int
 			if err := c.row(`SELECT pg_backend_pid()`).scan(&id); err != nil {
 				return err
@@ -204,7 +211,8 @@ func (e *postgresEngine) update(ctx context.Context, change func(*conn) error) e
 }
 
 // PingChanges asks the server whether it only reads, as a standby does and one that is being moved
-// away from. After its disk has refused something, it lets it make a change durable.
+// away from. After its disk has refused something, or a commit was not confirmed, it lets it make a
+// change durable.
 func (e *postgresEngine) PingChanges(ctx context.Context) error {
 	if e.pool.manyOpen() {
 		return errUnconfirmed
@@ -217,16 +225,44 @@ func (e *postgresEngine) PingChanges(ctx context.Context) error {
 		err = &service.Error{Kind: service.Unavailable, Detail: "the database takes no changes now"}
 	}
 	if err == nil && e.failed.Load() {
-		if err = e.update(ctx, takeRoom); err == nil {
+		if err = e.update(ctx, takeRoom(writableRoom/2)); err == nil {
 			e.failed.Store(false)
 		}
+	}
+	if err == nil && e.waits.Load() {
+		err = e.pingCommit(ctx)
 	}
 	return err
 }
 
-// takeRoom writes more than a change needs, and takes it back. Processes do not wait for each other.
-func takeRoom(c *conn) error {
-	random := make([]byte, writableRoom/2) // So that it is not made smaller.
+// pingPause is how long it is not looked again whether a commit is confirmed: one that is not stays
+// open, and tells by itself when it is. Nothing is heard of those that a server has which was replaced.
+const pingPause = time.Minute
+
+// pingCommit looks whether a commit is confirmed again.
+func (e *postgresEngine) pingCommit(ctx context.Context) error {
+	last, now := e.tried.Load(), time.Now()
+	if now.Sub(time.Unix(0, last)) < pingPause || !e.tried.CompareAndSwap(last, now.UnixNano()) {
+		return errUnconfirmed
+	}
+	err := e.update(ctx, takeRoom(0))
+	if !errors.Is(err, errUnconfirmed) {
+		e.tried.Store(0)
+	}
+	if err == nil {
+		e.waits.Store(false)
+	}
+	return err
+}
+
+// takeRoom writes so much, which is more than a change needs, and takes it back. Processes do not
+// wait for each other.
+func takeRoom(size int) func(c *conn) error {
+	return func(c *conn) error { return takeRoomOnce(c, size) }
+}
+
+func takeRoomOnce(c *conn, size int) error {
+	random := make([]byte, 16+size) // So that it is not made smaller.
 	if _, err := rand.Read(random); err != nil {
 		return err
 	}
@@ -308,9 +344,13 @@ var errUnconfirmed = &service.Error{Kind: service.Unavailable, Detail: "the data
 // the connection with it. Spec gap: S31.
 func (e *postgresEngine) commit(c *conn) error {
 	lines := slices.Collect(slices.Chunk(c.lines, auditArguments))
+	var late atomic.Bool
 	end := func() error {
 		err := c.fail(c.raw.Raw(func(connection any) error { return e.driver.Commit(connection, insertAuditLine, lines) }))
-		if err != nil && e.driver.Code(err) == "" {
+		switch {
+		case err == nil && (len(lines) > 0 || late.Load()): // What changes nothing waits for nobody.
+			e.waits.Store(false)
+		case err != nil && e.driver.Code(err) == "":
 			return &service.Error{Kind: service.Unavailable, Detail: errUnconfirmed.Detail, Cause: err}
 		}
 		return err
@@ -326,6 +366,8 @@ func (e *postgresEngine) commit(c *conn) error {
 	case err := <-outcome:
 		return err
 	case <-enough.C:
+		e.waits.Store(true)
+		late.Store(true)
 		c.open = outcome
 		return errUnconfirmed
 	}

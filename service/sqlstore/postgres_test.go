@@ -257,11 +257,14 @@ func TestPooler(t *testing.T) {
 	if err := errors.Join(store.Ping(t.Context()), store.Close()); err != nil {
 		t.Error(err)
 	}
-	for range 3 {
-		transactions := servicetest.NewPooler(t, cluster, "transaction")
-		store, err = sqlstore.Open(t.Context(), sqlstore.Options{Database: transactions, Postgres: pgdriver.Driver{}})
+	for _, test := range []struct {
+		mode        string
+		connections int
+	}{{"transaction", 0}, {"transaction", 0}, {"transaction", 1}, {"statement", 0}} {
+		pooler := servicetest.NewPooler(t, cluster, test.mode)
+		store, err = sqlstore.Open(t.Context(), sqlstore.Options{Database: pooler, Postgres: pgdriver.Driver{}, Connections: test.connections})
 		if err == nil || !strings.Contains(err.Error(), "pool_mode = session") {
-			t.Errorf("got %v, %v, want a refusal with the way out", store, err)
+			t.Errorf("pool_mode = %s, %d connections: got %v, %v, want a refusal with the way out", test.mode, test.connections, store, err)
 		}
 	}
 }

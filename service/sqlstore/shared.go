@@ -79,11 +79,19 @@ func (e *postgresEngine) ClockAhead(ctx context.Context) (time.Duration, error) 
 	if err != nil {
 		return 0, err
 	}
-	ahead := time.UnixMicro(server).Sub(now.Add(time.Since(now) / 2))
-	if ahead.Abs() < clockSame {
-		ahead = 0
-	}
+	ahead := aheadBy(time.UnixMicro(server), now, time.Now())
 	e.clock.ahead.Store(int64(ahead))
 	e.clock.seen.Store(now.UnixNano())
 	return ahead, nil
+}
+
+// aheadBy is how far a clock is ahead that was read when it was asked, when it answered or at any moment
+// between; 0 where it may be the same.
+func aheadBy(read, asked, answered time.Time) time.Duration {
+	half := answered.Sub(asked) / 2
+	ahead := read.Sub(asked.Add(half))
+	if ahead.Abs() < clockSame+half {
+		return 0
+	}
+	return ahead
 }
