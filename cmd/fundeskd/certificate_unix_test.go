@@ -67,3 +67,18 @@ func TestCertificateIsReadAgain(t *testing.T) {
 		t.Errorf("after a damaged one: got %v, want the last good one", err)
 	}
 }
+
+// TestReloadWithoutCertificate reloads a program without TLS, as systemctl reload does: it goes on, and
+// ends when it is told to.
+func TestReloadWithoutCertificate(t *testing.T) {
+	t.Parallel()
+	running := newEnvironment(t).child()
+	for _, signal := range []os.Signal{syscall.SIGHUP, syscall.SIGTERM} {
+		if err := running.command.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := running.command.Wait(); err != nil {
+		t.Errorf("got %v, want a clean end by SIGTERM", err)
+	}
+}

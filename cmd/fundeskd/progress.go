@@ -31,8 +31,13 @@ const (
 )
 
 func (p *program) newProgress(size int64) *progress {
-	file, ok := p.Err.(*os.File)
-	return &progress{to: p.Err, now: p.Now, terminal: ok && term.IsTerminal(int(file.Fd())), size: size}
+	return &progress{to: p.Err, now: p.Now, terminal: isTerminal(p.Err), size: size}
+}
+
+// isTerminal reports whether a stream of the program is a terminal.
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // restart begins to count.
@@ -69,7 +74,7 @@ func (p *progress) part(done, of int) { p.share = float64(done) / float64(of) }
 
 func (p *progress) say(now time.Time) {
 	took := now.Sub(p.start)
-	line := fmt.Sprintf("%d records, %.0f a second", p.records, float64(p.records)/took.Seconds())
+	line := fmt.Sprintf("%s, %.0f a second", count(int(p.records), "record"), float64(p.records)/took.Seconds())
 	if p.share > 0 {
 		left := time.Duration(float64(took) * (1 - p.share) / p.share).Round(time.Second)
 		line += fmt.Sprintf(", %.0f %%, %v left", 100*p.share, max(left, 0))

@@ -130,6 +130,8 @@ func (s *server) listen(ctx context.Context) error {
 	scheme := "http://"
 	if s.certificate != nil {
 		listener, scheme = tls.NewListener(listener, s.certificate.config()), "https://"
+	}
+	if s.certificate != nil || !isTerminal(s.program.In) { // Whoever closes a terminal means to end what runs there.
 		signal.Notify(s.reload, syscall.SIGHUP)
 	}
 	s.listener, s.URL = listener, scheme+reachable(listener.Addr().String())
@@ -290,12 +292,14 @@ func (s *server) await(ctx context.Context) error {
 }
 
 // reloadCertificates reads the certificate again at each SIGHUP. One that cannot be read leaves
-// the last one in use.
+// the last one in use. Without any there is nothing to do: a service manager says it all the same.
 func (s *server) reloadCertificates(ctx context.Context) {
 	for {
 		select {
 		case <-s.reload:
-			if err := s.certificate.read(); err != nil {
+			if s.certificate == nil {
+				s.logger.Info("there is no certificate to read again")
+			} else if err := s.certificate.read(); err != nil {
 				s.logger.Error("the certificate was not read again; the last one stays in use", "error", err.Error())
 			} else {
 				s.logger.Info("the certificate was read again")
