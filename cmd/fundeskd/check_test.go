@@ -33,6 +33,9 @@ func execute(t *testing.T, file, text string) {
 func fileBytes(t *testing.T, file string) map[string]string {
 	t.Helper()
 	digests := map[string]string{}
+	if about, err := os.Stat(file); err == nil && about.IsDir() {
+		return digests
+	}
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal", ".key"} {
 		data, err := os.ReadFile(file + suffix)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -164,6 +167,7 @@ func TestNotOurDatabase(t *testing.T) {
 		{"check of another program's of our version", versioned, "another program", []string{"check"}},
 		{"check without the key", keyless, keyless + ".key is missing", []string{"check"}},
 		{"check of an older schema", old, "run fundeskd migrate", []string{"check"}},
+		{"check of a folder", e.folder, "is a directory", []string{"check"}},
 		{"check of an empty file", empty, "the file is empty", []string{"check"}},
 		{"backup of an empty file", empty, "the file is empty", []string{"backup", filepath.Join(e.folder, "copy.db")}},
 		{"copy of an empty file", empty, "the file is empty", []string{"copy", "--from", "sqlite:" + empty, "--to", "sqlite:" + filepath.Join(e.folder, "to.db")}},
@@ -177,6 +181,9 @@ func TestNotOurDatabase(t *testing.T) {
 			code, out, errs := e.run("", append(test.args, "--database", "sqlite:"+test.file)...)
 			if code != exitFailure || out != "" || !strings.Contains(errs, test.want) || !strings.Contains(errs, test.file) {
 				t.Errorf("got code %d, %s%s, want %q of %s", code, out, errs, test.want, test.file)
+			}
+			if strings.Contains(errs, ".key is missing") && test.file != keyless {
+				t.Errorf("got %s, want only what is to be done first", errs)
 			}
 			if diff := cmp.Diff(before, fileBytes(t, test.file)); diff != "" {
 				t.Errorf("the file or what lies beside it changed: %s", diff)

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"syscall"
 )
 
 // inspectSQLite opens a file to look at it: no byte of it, of its log or of its key changes. One
@@ -18,7 +20,10 @@ func inspectSQLite(ctx context.Context, path string, mayBeOlder bool) (_ *sqlite
 	if err != nil {
 		return nil, err
 	}
-	if file.Size() == 0 {
+	switch {
+	case file.IsDir():
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	case file.Size() == 0:
 		return nil, errEmptyFile
 	}
 	settings, err := inspectSettings(path)
@@ -31,7 +36,7 @@ func inspectSQLite(ctx context.Context, path string, mayBeOlder bool) (_ *sqlite
 	}
 	e := &sqliteEngine{path: path, file: file, moved: make(chan struct{}, 1), db: db, checkpointer: newCheckpointer(), stop: make(chan struct{})}
 	e.openPools(max(2, runtime.GOMAXPROCS(0)))
-	if err := errors.Join(e.ours(ctx, mayBeOlder), e.keyThere(), unrestored(path)); err != nil {
+	if err := cmp.Or(unrestored(path), e.ours(ctx, mayBeOlder), e.keyThere()); err != nil { // The first one tells what to do.
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
