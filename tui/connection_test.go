@@ -96,7 +96,7 @@ func TestOneRecordHidesNoOther(t *testing.T) {
 	w.options.Client = client
 	w.options.Omitted = func() (int, string) { return len(told), strings.Join(told, "; ") }
 	d := newDriver(t, w.options)
-	for _, test := range []struct{ keys, want string }{{"2", "1 call"}, {"6", "counted 1 calls"}, {"1n", "WIN-BACK"}} {
+	for _, test := range []struct{ keys, want string }{{"2", "1 call"}, {"6", "counted 1 call "}, {"1n", "WIN-BACK"}} {
 		d.enter(strings.Split(test.keys, "")...)
 		if got := d.text(); !strings.Contains(got, test.want) {
 			t.Errorf("%s: got\n%s\nwant %q", test.keys, got, test.want)

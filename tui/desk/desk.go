@@ -213,6 +213,19 @@ func (d *Day) Waiting() (n int, all bool) {
 	return len(d.queue.candidates), d.queue.isWhole()
 }
 
+// WaitingAfter is how many of them come after the one that is next: calls that are leased wait no more,
+// and where there is no queue the one on the desk is among them.
+func (d *Day) WaitingAfter(next Candidate) (n int, all bool) {
+	n, all = d.Waiting()
+	if d.leases.state == nil && d.Call != nil && d.queue.known[d.Call.UUID] {
+		n--
+	}
+	if d.leaseOf(next.ID) == nil {
+		n--
+	}
+	return max(n, 0), all
+}
+
 // PassedOver are the calls that Next passes over.
 func (d *Day) PassedOver() []PassedOver { return d.queue.reasons(d.Now(), d.MaxAttempts) }
 

@@ -37,6 +37,8 @@ type leases struct {
 	nextDueAt *apitype.Time
 
 	state    *apitype.QueueState // As last counted; nil before.
+	takes    int                 // So many were answered.
+	waiting  int                 // What the last one said of it.
 	upcoming []Candidate         // In the order in which they would be taken.
 }
 
@@ -59,6 +61,7 @@ type (
 	}
 	taken struct {
 		leases    []lease
+		waiting   int
 		nextDueAt *apitype.Time
 	}
 )
@@ -173,7 +176,7 @@ func (d *Day) takeLease() {
 	now := d.Now()
 	do(&d.events, func(ctx context.Context) (taken, error) {
 		answer, err := apiclient.Decoded(d.Client.Queue.Take(ctx, request))
-		brought := taken{nextDueAt: answer.NextDueAt}
+		brought := taken{waiting: answer.Waiting, nextDueAt: answer.NextDueAt}
 		for _, l := range answer.Leases {
 			note, held := d.Outbox.HoldLease(outbox.Lease{LeaseUUID: l.LeaseUUID, CallUUID: l.CallUUID, ExpiresAt: now.Add(leaseTime)})
 			if errors.Is(held, outbox.ErrOpenElsewhere) {
@@ -205,6 +208,8 @@ func (d *Day) onTaken(t taken, err error) {
 	}
 	d.leases.request = apitype.UUID{}
 	d.leases.none, d.leases.nextDueAt = len(t.leases) == 0, t.nextDueAt
+	d.leases.takes, d.leases.waiting = d.leases.takes+1, t.waiting
+	d.countTaken()
 	for _, l := range t.leases {
 		if d.leaseOf(l.CallUUID) == nil {
 			d.leases.held = append(d.leases.held, l)

@@ -86,10 +86,22 @@ func (d *Day) readUpcoming() {
 }
 
 func (d *Day) readState() {
-	options := d.queueOptions()
+	options, takes := d.queueOptions(), d.leases.takes
 	do(&d.events, func(ctx context.Context) (apitype.QueueState, error) {
 		return apiclient.Decoded(d.Client.Queue.State(ctx, options))
-	}, (*Day).onState)
+	}, func(d *Day, state apitype.QueueState, err error) {
+		d.onState(state, err)
+		if takes != d.leases.takes {
+			d.countTaken()
+		}
+	})
+}
+
+// countTaken leaves out of a count what was taken since. A take counts only so far.
+func (d *Day) countTaken() {
+	if d.leases.state != nil && d.leases.waiting < apitype.MaxWaiting {
+		d.leases.state.Waiting = d.leases.waiting
+	}
 }
 
 // Tick is called every second: a callback that is due now is not waited for until the next

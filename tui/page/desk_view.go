@@ -170,19 +170,17 @@ func (d *Desk) queueLine(width int) string {
 	next := "nobody yet"
 	offers := d.Offers(2)
 	if i := slices.IndexFunc(offers, func(c desk.Candidate) bool { return !d.IsOn(c.ID) }); i >= 0 {
-		next = d.offered(offers[i]) + ", " + d.waiting(1) + " more"
+		next = d.offered(offers[i]) + ", " + atLeast(d.WaitingAfter(offers[i])) + " more"
 	}
 	return d.Styles.Dim(widget.Fit("next: "+next, width))
 }
 
-// waiting is how many calls wait, but for some.
-func (d *Desk) waiting(but int) string {
-	n, all := d.Waiting()
-	text := fmt.Sprint(max(n-but, 0))
-	if !all {
-		text += "+"
+// atLeast is a number that is not known to be all.
+func atLeast(n int, all bool) string {
+	if all {
+		return fmt.Sprint(n)
 	}
-	return text
+	return fmt.Sprint(n) + "+"
 }
 
 // queueColumns is a call of the queue on one line.
@@ -216,7 +214,12 @@ func (d *Desk) queueLines(c desk.Candidate, width int) []string {
 
 // queueTitle is how many calls wait, and how many callbacks are due.
 func (d *Desk) queueTitle() string {
-	title := "Next: " + d.waiting(0) + " wait"
+	wait := " wait"
+	n, all := d.Waiting()
+	if n == 1 && all {
+		wait = " waits"
+	}
+	title := "Next: " + atLeast(n, all) + wait
 	if state := d.QueueState(); state != nil && state.Due > 0 {
 		title += fmt.Sprintf(", %d due", state.Due)
 	}

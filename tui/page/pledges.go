@@ -270,7 +270,7 @@ func (v *Pledges) OfferSignature(read SignatureRead) {
 		if left <= 0 {
 			return "no longer valid: y asks for a new one"
 		}
-		return fmt.Sprintf("valid for %d more minutes", int(left.Minutes()))
+		return "valid for " + render.Plural(int(left.Minutes()), "more minute", "more minutes")
 	}
 	v.Dialog = choice
 }

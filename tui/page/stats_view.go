@@ -19,7 +19,7 @@ func (v *Stats) Waits() bool { return v.running }
 
 // Lines draws what was counted so far.
 func (v *Stats) Lines(l Layout) []string {
-	state := fmt.Sprintf(" counted %d calls and %d pledges %s", v.counts.calls, v.counts.pledges, v.period)
+	state := fmt.Sprintf(" counted %s and %s %s", render.Plural(v.counts.calls, "call", "calls"), render.Plural(v.counts.pledges, "pledge", "pledges"), v.period)
 	v.bars, v.chosen = v.bars[:0], nil
 	switch {
 	case v.running:
@@ -47,7 +47,7 @@ func (v *Stats) Lines(l Layout) []string {
 	}
 	more := ""
 	if below := v.view.Below(); below > 0 {
-		more = v.Styles.Dim(fmt.Sprintf("%d more lines, j scrolls ", below))
+		more = v.Styles.Dim(render.Plural(below, "more line", "more lines") + ", j scrolls ")
 	}
 	legend := widget.Fit(v.legend(), max(width-render.Width(more), 0)) + more
 	return widget.Block(append([]string{v.Styles.Dim(widget.Fit(state, width)), legend}, v.view.Lines()...), width, l.Body)
