@@ -372,7 +372,7 @@ func (w *walk[T]) repeats(first Record[T]) bool {
 func (w *walk[T]) check(current, next *fetched[T], count int) error {
 	if current.page.MayBeCut {
 		return &Error{Kind: KindUnavailable, Message: fmt.Sprintf(
-			"the service sent %d records where %d were asked for, and nothing that tells whether these are all", count, current.size,
+			"%d records were asked for, the service sent %d, and nothing tells whether these are all", current.size, count,
 		), Err: errors.Join(ErrUnpaged, ErrAtEnd)}
 	}
 	if page := current.page; page.HasNextPage && next == nil {

@@ -204,9 +204,13 @@ func (s *session) deliver(ctx context.Context, client *apiclient.Client, flags *
 	return queued[0].Value, queued[0].Err
 }
 
-// aboutChange says what to look at after a change failed.
+// aboutChange says what to look at after a change failed. A uuid may be taken by a record that nobody
+// is shown: one that was erased, or is of another organization.
 func aboutChange(ch apiclient.Change, err error) error {
 	see := "fundesk " + ch.Operation().Noun() + " get " + ch.UUID.String()
+	if ch.Operation().Creates && apiclient.KindOf(err) == apiclient.KindConflict {
+		return withHint(err, "see: "+see+"; if there is none to see, leave --uuid out")
+	}
 	known, _ := errorAs(err)
 	switch kind := apiclient.KindOf(err); {
 	case kind == apiclient.KindUnknownOutcome, kind == apiclient.KindConflict, kind == apiclient.KindInterrupted && known != nil && known.Sent:

@@ -222,7 +222,7 @@ func (s *session) checkOutbox() string {
 			refused++
 		}
 	}
-	return fmt.Sprintf("%d wait, %d were refused, %d files are damaged", len(entries)-refused, refused, len(damaged))
+	return fmt.Sprintf("%d waiting, %d refused, %s damaged", len(entries)-refused, refused, count(len(damaged), "file"))
 }
 
 // checkClock says how far the clocks differ: times of attempts and pulls depend on it.

@@ -140,7 +140,7 @@ func (r *rowRun) carryOut(size int64, name string) error {
 		return errors.Join(r.show(), r.lines.Err())
 	}
 	if r.done > 0 {
-		r.session.note("%d of %d lines are done already", r.done, r.read)
+		r.session.note("done already: %d of %s", r.done, count(r.read, "line"))
 	}
 	if r.lines.Len == 0 {
 		r.noteNothing()

@@ -143,7 +143,7 @@ func TestImportGoesOn(t *testing.T) {
 					t.Errorf("line %d: got %d persons, want 1", n+1, got)
 				}
 			}
-			if errs, code := i.run(0); code != 0 || !strings.Contains(errs, fmt.Sprintf("%[1]d of %[1]d lines are done already", total)) {
+			if errs, code := i.run(0); code != 0 || !strings.Contains(errs, fmt.Sprintf("done already: %[1]d of %[1]d lines", total)) {
 				t.Errorf("got exit code %d and %q, want nothing left to do", code, errs)
 			}
 		})

@@ -224,11 +224,11 @@ func sendOutcome(report outbox.Report) error {
 	case waiting && apiclient.KindOf(report.Err) == apiclient.KindUnauthenticated:
 		return report.Err
 	case waiting && apiclient.KindOf(report.Err) == apiclient.KindInterrupted:
-		return withHint(failure(apiclient.KindInterrupted, "interrupted; %d wait", report.Waiting), "see: fundesk outbox list")
+		return withHint(failure(apiclient.KindInterrupted, "interrupted; %d waiting", report.Waiting), "see: fundesk outbox list")
 	case report.Rejected > 0:
 		return withHint(failure(apiclient.KindPartial, "%d refused: %s", report.Rejected, report.RejectedErr), "see: fundesk outbox list")
 	case waiting:
-		return failure(apiclient.KindUnavailable, "%d wait: %s", report.Waiting, report.Err)
+		return failure(apiclient.KindUnavailable, "%d waiting: %s", report.Waiting, report.Err)
 	default:
 		return nil
 	}

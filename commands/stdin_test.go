@@ -76,7 +76,7 @@ func TestInterruptWhileSending(t *testing.T) {
 		"call attempt " + testID:        "interrupted; the change may have reached the service\nhint: see: fundesk call get " + testID,
 		"api POST /api/v1/calls":        "interrupted; the change may have reached the service",
 		"processed mark call " + testID: "interrupted; the change may have reached the service",
-		"outbox send":                   "interrupted; 1 wait",
+		"outbox send":                   "interrupted; 1 waiting",
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()

@@ -117,9 +117,9 @@ func attemptCall(call *apitype.Call, external bool, maximum *int, r apitype.AddA
 	}
 	if most, ofOrganization := maxAttempts(external, maximum); call.AttemptsCount >= most {
 		if ofOrganization {
-			return conflict("the call is %s and has reached the maximum of %d attempts", call.Status, most)
+			return conflict("the call is %s and has reached the maximum of attempts, %d", call.Status, most)
 		}
-		return conflict("the call is %s and takes no more than %d attempts", call.Status, most)
+		return conflict("the call is %s and takes no more attempts than %d", call.Status, most)
 	}
 	attempt := apitype.CallAttempt{UserUUID: r.UserUUID, AttemptAt: now, CreatedAt: now}
 	if r.AttemptAt != nil {

@@ -143,12 +143,12 @@ func (r *retaining) organization(ctx context.Context, of Retention) (done Retire
 	if of.Leads != nil {
 		q := query(*of.Leads)
 		q.Leads = true
-		if done.Leads, err = r.persons(ctx, q, fmt.Sprintf("retention: leads, %d months", *of.Leads)); err != nil {
+		if done.Leads, err = r.persons(ctx, q, fmt.Sprintf("retention: leads, %dmo", *of.Leads)); err != nil {
 			return done, err
 		}
 	}
 	if of.Persons != nil {
-		done.Persons, err = r.persons(ctx, query(*of.Persons), fmt.Sprintf("retention: persons, %d months", *of.Persons))
+		done.Persons, err = r.persons(ctx, query(*of.Persons), fmt.Sprintf("retention: persons, %dmo", *of.Persons))
 	}
 	return done, err
 }

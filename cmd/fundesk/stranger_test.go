@@ -54,7 +54,7 @@ func TestServiceOfAStranger(t *testing.T) {
 		{"set -o pipefail; fundesk pledge list --all -o id | wc -l", 8, "50", "--accept-unpaged"},
 		{"fundesk pledge list --all -o json 2>/dev/null | jq length", 0, "50", ""},
 		{"fundesk pledge list --all --accept-unpaged -o id | wc -l", 0, "50", ""},
-		{"fundesk pull pledge >/dev/null", 8, "", "nothing that tells whether these are all"},
+		{"fundesk pull pledge >/dev/null", 8, "", "nothing tells whether these are all"},
 		{"ls $HOME/.local/state/fundesk/pull | grep -c pledge", 1, "0", ""},
 		{"fundesk call get " + one + " --jq '.pledgeCase.calls[0], .pledgeCase.donationAmount' -o ndjson", 0, "\"[Circular]\"\n10.0", ""},
 		{"fundesk pledge list --limit 1 -q --columns donationAmount,initialDonationInterval", 0, "10\tMONTH", ""},

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,7 +22,7 @@ func auditCells(v service.ExportAudit) []string {
 		what = v.Record.String() + "  " + what
 	}
 	if v.Count != nil {
-		what = strconv.Itoa(*v.Count) + " records  " + what
+		what = count(*v.Count, "record") + "  " + what
 	}
 	if v.Reason != "" {
 		what += "  (" + v.Reason + ")"

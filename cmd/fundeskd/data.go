@@ -115,7 +115,7 @@ func (p *program) printCounts(counts counter) error {
 	return p.print(counts, func(w io.Writer) {
 		for _, kind := range service.LoadKinds {
 			if counts[kind] > 0 {
-				fmt.Fprintf(w, "%d %s\n", counts[kind], kind)
+				fmt.Fprintln(w, count(counts[kind], string(kind)))
 			}
 		}
 		if len(counts) == 0 {
@@ -248,7 +248,7 @@ func (p *program) checkCommand() *cobra.Command {
 				return err
 			}
 			if len(found) > 0 {
-				return fmt.Errorf("check: the database has %d problems", len(found))
+				return fmt.Errorf("check: the database has %s", count(len(found), "problem"))
 			}
 			return nil
 		},

@@ -31,7 +31,7 @@ func TestOperatorFlags(t *testing.T) {
 		{"", "retention show", organization + "  calls 24mo  leads never  persons 200mo\n"},
 		{records, "load -", ""},
 		{"", "retention run --dry-run -o json", `"calls":1,`},
-		{"", "retention run --dry-run", organization + "  1 calls  0 leads  0 persons\n"},
+		{"", "retention run --dry-run", organization + "  1 call  0 leads  0 persons\n"},
 		{"", "retention run -o json", `"calls":1,`},
 		{"", "person erase " + person + " --reason R --yes --erasures-log " + log, ""},
 	} {

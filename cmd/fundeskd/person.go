@@ -119,8 +119,8 @@ func writeErasure(w io.Writer, e service.Erasure) {
 		fmt.Fprintf(w, "erased person %s", e.PersonUUID)
 	}
 	if !e.Repeated {
-		fmt.Fprintf(w, ": %d calls, %d pledges, %d transactions, %d signature files; %d calls of the queue, %d leases\n",
-			e.Calls, e.Pledges, e.Transactions, e.Signatures, e.Waiting, e.Leases)
+		fmt.Fprintf(w, ": %s, %s, %s, %s; %s of the queue, %s\n", count(e.Calls, "call"), count(e.Pledges, "pledge"),
+			count(e.Transactions, "transaction"), count(e.Signatures, "signature file"), count(e.Waiting, "call"), count(e.Leases, "lease"))
 	}
 	if e.Scrubbed != nil {
 		for _, table := range e.Scrubbed.Later {

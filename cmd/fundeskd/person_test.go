@@ -224,6 +224,9 @@ func TestErasedBytes(t *testing.T) {
 		if c.must("GET", "/api/v1/persons/"+d.person, "") == "" {
 			t.Error("a dry run erased the person")
 		}
+		if _, out, _ := e.run("", "person", "erase", d.person, "--reason", "request 17", "--dry-run"); !strings.Contains(out, ": 2 calls, 1 pledge, 1 transaction, ") {
+			t.Errorf("got %q, want nouns that fit their numbers", out)
+		}
 		if code, _, errs := e.run("", "person", "erase", d.person, "--reason", "request 17"); code != exitUsage || !strings.Contains(errs, "--yes") {
 			t.Errorf("without --yes: got code %d, %s", code, errs)
 		}

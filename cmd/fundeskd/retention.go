@@ -153,7 +153,7 @@ func (p *program) retentionRun() *cobra.Command {
 				return all, err
 			}, func(w io.Writer, all []service.Retired) {
 				table(w, all, func(r service.Retired) []string {
-					return []string{r.Organization.String(), strconv.Itoa(r.Calls) + " calls", strconv.Itoa(r.Leads) + " leads", strconv.Itoa(r.Persons) + " persons"}
+					return []string{r.Organization.String(), count(r.Calls, "call"), count(r.Leads, "lead"), count(r.Persons, "person")}
 				})
 			})
 		},

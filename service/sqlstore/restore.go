@@ -84,7 +84,7 @@ func checkCopy(ctx context.Context, made string) error {
 		return err
 	}
 	if len(found) > 0 {
-		return fmt.Errorf("the backup has %d problems; the first: %s", len(found), found[0])
+		return fmt.Errorf("problems of the backup: %d; the first: %s", len(found), found[0])
 	}
 	return nil
 }

@@ -207,7 +207,7 @@ func (s *Store) Check(ctx context.Context) (found []string, err error) {
 				return err
 			}
 			if n > 0 {
-				found = append(found, fmt.Sprintf("%d %s", n, check.what))
+				found = append(found, fmt.Sprintf("%s: %d", check.what, n))
 			}
 		}
 		return nil

@@ -429,7 +429,7 @@ func testCheckFindsMissingReferences(t *testing.T, database string) {
 	person.Owner = apitype.NewUUID()
 	update(t, store, func(tx service.Tx) error { return errors.Join(tx.InsertPerson(person, nil), tx.InsertCall(row)) })
 	found, err := store.Check(t.Context())
-	want := []string{"1 persons without their owning organization", "1 calls without their person"}
+	want := []string{"persons without their owning organization: 1", "calls without their person: 1"}
 	if diff := cmp.Diff(want, found); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
 	}
