@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
@@ -125,7 +126,12 @@ func (r *recovery) run(commands []string) {
 	for _, command := range commands {
 		args, ours := strings.CutPrefix(command, "fundeskd ")
 		if !ours {
-			r.shell(command)
+			// The page says what is waited for: the server reads before it has taken over.
+			for begun := time.Now(); !strings.Contains(r.shell(command), " f\n") && strings.Contains(command, "pg_is_in_recovery()"); {
+				if time.Since(begun) > *takeover {
+					r.t.Fatal("the server does not take over")
+				}
+			}
 		} else if code, _, errs := r.e.run("", strings.Fields(args)...); code != exitDone {
 			r.t.Fatalf("%s: got code %d, %s", command, code, errs)
 		}
