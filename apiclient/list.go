@@ -183,8 +183,5 @@ func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T
 		}
 	}
 	page.exact = answer.Header.Get(apitype.ExtensionsHeader) != ""
-	if !page.hasPreviousKnown && query.Has("last") {
-		page.HasPreviousPage = page.count() > 0 && page.StartCursor != ""
-	}
 	return page, answer, nil
 }

@@ -22,10 +22,10 @@ type Page[T any] struct {
 	// too large together; 0: as many as were wanted.
 	Fewer int
 
-	unread                         []unread                   // What stands among the records and could not be read.
-	omitted                        func(record, place string) // Told of what Rows leaves out; may be nil.
-	hasNextKnown, hasPreviousKnown bool                       // The service said whether there is such a page.
-	exact                          bool                       // It is one whose flags are always right.
+	unread       []unread                   // What stands among the records and could not be read.
+	omitted      func(record, place string) // Told of what Rows leaves out; may be nil.
+	hasNextKnown bool                       // The service said whether there is one.
+	exact        bool                       // It is one whose flags are always right.
 }
 
 // MayHavePrevious reports whether it is worth asking for the page before this one: many

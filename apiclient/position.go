@@ -101,7 +101,7 @@ func (r *pageReader[T]) locate() {
 		p.HasNextPage, p.hasNextKnown = *has, true
 	}
 	if has := r.info.hasPreviousPage; has != nil {
-		p.HasPreviousPage, p.hasPreviousKnown = *has, true
+		p.HasPreviousPage = *has
 	}
 }
 

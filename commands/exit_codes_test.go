@@ -375,3 +375,18 @@ func TestAListPrintsTheRecordsBesideOneThatCannotBeRead(t *testing.T) {
 		}
 	}
 }
+
+// A service that does not say whether there are earlier records is not said to have some.
+func TestLastOfAServiceThatDoesNotSay(t *testing.T) {
+	t.Parallel()
+	for flags, want := range map[string]string{
+		``: "there may be more before these; go on with --before c1",
+		`"hasPreviousPage":true,"hasNextPage":false,`: "there are more before these; go on with --before c1",
+	} {
+		answer := `{"pageInfo":{` + flags + `"startCursor":"c1","endCursor":"c1"},"edges":[{"cursor":"c1","node":{"uuid":"` + testID + `"}}]}`
+		out, errs, code := against(t, status(200, "application/json", answer), "call", "list", "--last", "1", "-o", "id")
+		if code != 0 || out != testID+"\n" || !strings.Contains(errs, want) {
+			t.Errorf("%q: got exit code %d, %q and %q, want %q", flags, code, out, errs, want)
+		}
+	}
+}

@@ -33,16 +33,16 @@ const longest = 200 * 365 * 24 * time.Hour
 // hours up to two days, days, and years. One below zero is "soon", and one of centuries "-": the
 // service did not say.
 func AppendAge(b []byte, age time.Duration) []byte {
-	n, unit := int64(age.Hours()/24), byte('d')
+	n, unit := int64(age/(24*time.Hour)), byte('d')
 	switch {
 	case age < 0:
 		return append(b, "soon"...)
 	case age > longest:
 		return append(b, '-')
 	case age < time.Hour:
-		n, unit = int64(age.Minutes()), 'm'
+		n, unit = int64(age/time.Minute), 'm'
 	case age < 48*time.Hour:
-		n, unit = int64(age.Hours()), 'h'
+		n, unit = int64(age/time.Hour), 'h'
 	case age >= 1000*24*time.Hour:
 		n, unit = n/365, 'y'
 	}

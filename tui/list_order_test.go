@@ -115,7 +115,10 @@ func TestFilterWhileTyped(t *testing.T) {
 	d.press("2")
 	calls := d.app.pages[page.CallsPage].(*page.Calls)
 	prompt := func() *page.Prompt { return d.app.Dialog.(*page.Prompt) }
-	d.enter("/", "j", "a", "n", "s", "s", "e", "n") // Jansen, with a slip.
+	d.enter("G", "/", "j", "a", "n", "s", "s", "e", "n") // Jansen, with a slip.
+	if row, chosen := calls.Chosen(); !chosen || row.ID != callID(1) {
+		t.Errorf("typed: got %+v as the row that Enter is for, want the one that is left", row)
+	}
 	if got := d.names("Anna Jansen", "Fia Klaar"); !slices.Equal(got, []string{"Anna Jansen"}) {
 		t.Errorf("typed: got %v, want the one at once", got)
 	}

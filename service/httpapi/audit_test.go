@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"fmt"
 	"net/http/httptest"
 	"strings"
@@ -195,5 +196,65 @@ func TestAuditReads(t *testing.T) {
 		if l.Person == nil || *l.Person != w.a.person {
 			t.Errorf("line %d: got %v, want the person who was shown", i, l.Person)
 		}
+	}
+}
+
+// fullAudit is a store whose audit takes no line of a kind of reading.
+type fullAudit struct {
+	service.Store
+	operation service.AuditOperation
+}
+
+func (s fullAudit) Update(ctx context.Context, change func(service.Tx) error) error {
+	return s.Store.Update(ctx, func(tx service.Tx) error { return change(fullAuditTx{tx, s.operation}) })
+}
+
+type fullAuditTx struct {
+	service.Tx
+	operation service.AuditOperation
+}
+
+func (t fullAuditTx) Audit(line service.AuditLine) error {
+	if line.Operation == t.operation {
+		return &service.Error{Kind: service.Unavailable, Detail: "full"}
+	}
+	return t.Tx.Audit(line)
+}
+
+// Whoever takes several calls is noted with the person of each. What cannot be noted is not shown.
+func TestAuditOfTakes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Clock.Advance(time.Second)
+	since := apitype.NewTime(w.Clock.Now())
+	take := func(store service.Store) *httptest.ResponseRecorder {
+		t.Helper()
+		s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now, AuditReads: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"count":2}`, apitype.NewUUID(), apitype.NewUUID())
+		request := httptest.NewRequestWithContext(t.Context(), "POST", "/fundesk/v1/queue/take", strings.NewReader(body))
+		request.Header.Set("Authorization", "Bearer "+w.all)
+		request.Header.Set("Content-Type", "application/json")
+		answer := httptest.NewRecorder()
+		httpapi.New(httpapi.Options{Service: s, Now: w.Clock.Now}).ServeHTTP(answer, request)
+		return answer
+	}
+	if answer := take(w.Store); answer.Code != 200 {
+		t.Fatalf("got %d %s", answer.Code, answer.Body)
+	}
+	shown := map[apitype.UUID]bool{}
+	for _, l := range w.lines(t, service.AuditFilter{Since: &since}) {
+		if l.Operation == service.AuditQueueTake && l.Person != nil {
+			shown[*l.Person] = true
+		}
+	}
+	if len(shown) != 2 || !shown[w.a.person] || !shown[w.b.person] {
+		t.Errorf("got lines of %v, want of both persons who were shown", shown)
+	}
+	w.Clock.Advance(24 * time.Hour) // No lease is left.
+	if answer := take(fullAudit{w.Store, service.AuditQueueTake}); answer.Code != 503 || strings.Contains(answer.Body.String(), w.a.person.String()) {
+		t.Errorf("got %d %s, want 503 and nobody", answer.Code, answer.Body)
 	}
 }
