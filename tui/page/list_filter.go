@@ -48,7 +48,6 @@ func (l *List) AskFilter() tea.Cmd {
 func (l *List) narrow(terms []string) {
 	l.arranged.terms = terms
 	l.arrange()
-	l.table.Place(l.table.Cursor(), len(l.shown()))
 }
 
 // SetFilter shows the records of a filter, with none of them in front.
