@@ -307,6 +307,39 @@ func TestNothingGoesOutWithAnotherAccountsToken(t *testing.T) {
 	}
 }
 
+// An open program asks for the token once a minute where it is another account's, not at every
+// look into the outbox: a command may print it, and ask somebody.
+func TestTokenOfAnotherAccountIsAskedForOnceAMinute(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	box, err := Open(t.TempDir(), Options{BaseURL: "http://127.0.0.1:1", Account: "the account of before", Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	client, err := apiclient.New(apiclient.Options{BaseURL: "http://127.0.0.1:1", Token: func(context.Context) (string, error) {
+		asked++
+		return "", nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sender := box.Sender(client, SenderOptions{})
+	for _, step := range []struct {
+		after time.Duration
+		want  int
+	}{{0, 1}, {59 * time.Second, 1}, {time.Second, 2}, {time.Second, 2}} {
+		now = now.Add(step.after)
+		if _, err := sender.round(t.Context(), &turns{box: box}, &Report{}); err != nil || asked != step.want {
+			t.Errorf("%s: got %v, and the token asked for %d times, want %d", now.Format("15:04:05"), err, asked, step.want)
+		}
+	}
+	sender.Resume()
+	if _, err := sender.round(t.Context(), &turns{box: box}, &Report{}); err != nil || asked != 3 {
+		t.Errorf("after a login: got %v, and the token asked for %d times, want 3", err, asked)
+	}
+}
+
 func TestWaitsGrowAndTheServiceMayAskForMore(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
