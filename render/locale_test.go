@@ -247,8 +247,16 @@ func TestAges(t *testing.T) {
 		age  time.Duration
 		want string
 	}{
-		{-1, "soon"}, {0, "0m"}, {time.Hour - 1, "59m"}, {time.Hour, "1h"}, {2*day - 1, "47h"}, {2 * day, "2d"},
-		{1000*day - 1, "999d"}, {1000 * day, "2y"}, {200 * 365 * day, "200y"}, {200*365*day + 1, "-"},
+		{-1, "soon"},
+		{0, "0m"},
+		{time.Hour - 1, "59m"},
+		{time.Hour, "1h"},
+		{2*day - 1, "47h"},
+		{2 * day, "2d"},
+		{1000*day - 1, "999d"},
+		{1000 * day, "2y"},
+		{200 * 365 * day, "200y"},
+		{200*365*day + 1, "-"},
 	} {
 		if got := string(AppendAge(nil, test.age)); got != test.want {
 			t.Errorf("%s: got %q, want %q", test.age, got, test.want)

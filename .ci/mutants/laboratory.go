@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -143,9 +144,13 @@ func (l *laboratory) run(pkg string, number int, timeout time.Duration, args ...
 	command := exec.Command("prlimit", append([]string{"--msgqueue=" + strconv.Itoa(number) + ":", l.program(pkg), "-test.timeout", timeout.String()}, args...)...)
 	command.Dir = filepath.FromSlash(pkg)
 	command.WaitDelay = 10 * time.Second // For what a test has left behind.
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Env = append(os.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+l.overlay()),
 		"PATH="+filepath.Join(l.folder, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 	data, err := command.CombinedOutput()
+	if command.Process != nil { // What a test that did not end has started goes on otherwise.
+		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL)
+	}
 	o := outcome{out: string(data), took: time.Since(started)}
 	var ended *exec.ExitError
 	switch {
