@@ -3,6 +3,7 @@ package embedded
 import (
 	"encoding/json"
 	"errors"
+	"regexp"
 	"testing"
 	"time"
 
@@ -104,8 +105,13 @@ func TestSamplePersonsPassTheChecksOfTheInterface(t *testing.T) {
 		if v := request.Validate(sampleNow); len(v) > 0 {
 			t.Errorf("person %s: %v", p.UUID, v)
 		}
+		if a := p.Address.Value(); !zipCodes[a.Country].MatchString(a.ZipCode) {
+			t.Errorf("person %s: got the zip code %q, which is none of %s", p.UUID, a.ZipCode, a.Country)
+		}
 	}
 }
+
+var zipCodes = map[string]*regexp.Regexp{"NL": regexp.MustCompile(`^\d{4} [A-Z]{2}$`), "DE": regexp.MustCompile(`^\d{5}$`)}
 
 func TestSampleTimesHaveCome(t *testing.T) {
 	t.Parallel()
