@@ -62,3 +62,20 @@ func TestRowsKeepWhatTheyShow(t *testing.T) {
 		}
 	}
 }
+
+// An attempt says who made it, where the service says so.
+func TestAttemptsOfTheRecord(t *testing.T) {
+	t.Parallel()
+	e := NewEnv(t.Context(), nil, desk.New(desk.Options{Outbox: new(outbox.Outbox), Now: time.Now}), NewStyles("", false, false))
+	at, agent := apitype.NewTime(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)), callID(7)
+	call := apitype.Call{UUID: callID(1), Status: "requested", RequestedAt: at, AttemptsCount: 2, Attempts: apitype.Embed([]apitype.CallAttempt{{AttemptAt: at, UserUUID: &agent}, {AttemptAt: at}})}
+	var attempts []string
+	for _, f := range e.callFields(call) {
+		if f.label == "attempt" {
+			attempts = append(attempts, f.text)
+		}
+	}
+	if len(attempts) != 2 || !strings.HasSuffix(attempts[0], " by "+agent.String()) || strings.Contains(attempts[1], " by ") {
+		t.Errorf("got %q, want two, the first by %s", attempts, agent)
+	}
+}
