@@ -67,9 +67,6 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	}
 	o.NoMigrate = o.NoMigrate || o.Inspect
 	if err := migratePostgres(ctx, o); err != nil {
-		if o.Postgres.Code(err) == "08P01" { // As a pooler refuses transactions.
-			err = errNoSessions
-		}
 		return nil, err
 	}
 	db, err := o.Postgres.Open(o.Database, o.ConnectTimeout, o.AnswerTimeout)
