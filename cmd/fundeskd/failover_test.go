@@ -186,3 +186,41 @@ func TestReplacedPrimary(t *testing.T) {
 		t.Errorf("got %d from /readyz, want 200", status)
 	}
 }
+
+// TestReplacedPrimaryWhoseCommitsWait promotes the standby of a primary whose commits wait: a process
+// that was not ready for that is ready when it has found the new one, though nobody changes anything.
+func TestReplacedPrimaryWhoseCommitsWait(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	primary := servicetest.NewCluster(t)
+	standby := primary.Standby(t)
+	e := newFileEnvironment(t)
+	database := servicetest.Clusters("read-write", primary, standby)
+	var organization, account struct{ UUID, Token string }
+	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A", "--database", database)
+	e.must(&account, "", "account", "add", "a", "--all-organizations", "--database", database)
+	s := e.serve("--database", database, "--database-answer-timeout", "1s")
+	standby.Execute(t, `ALTER SYSTEM SET primary_conninfo = ''`)
+	standby.Execute(t, `SELECT pg_reload_conf()`)
+	run := &failoverRun{t: t, url: s.url, organization: organization.UUID, token: account.Token}
+	for run.create(apitype.NewUUID().String()) != http.StatusServiceUnavailable { // Until the standby has let go.
+		if t.Failed() {
+			return
+		}
+	}
+	ready := func() bool {
+		status, _ := get(t, http.DefaultClient, s.url+"/readyz", "")
+		return status == http.StatusOK
+	}
+	if ready() {
+		t.Error("/readyz: got 200 while commits wait, want 503")
+	}
+	if err := standby.Promote(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for promoted := time.Now(); !ready(); {
+		if time.Since(promoted) > *takeover {
+			t.Fatalf("not ready %v after the promotion", *takeover)
+		}
+	}
+}

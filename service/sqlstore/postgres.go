@@ -159,6 +159,9 @@ func (e *postgresEngine) stale(c *conn) (stale bool) {
 		stale = e.driver.Stale(connection)
 		return nil
 	})
+	if stale {
+		e.tried.Store(0) // A commit that waits there says nothing of the new one.
+	}
 	return stale || err != nil
 }
 
