@@ -67,6 +67,9 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	}
 	o.NoMigrate = o.NoMigrate || o.Inspect
 	if err := migratePostgres(ctx, o); err != nil {
+		if away, ok := errors.AsType[*service.Error](err); ok && away.Cause != nil && strings.Contains(away.Cause.Error(), statementPooling) {
+			err = errNoSessions
+		}
 		return nil, err
 	}
 	db, err := o.Postgres.Open(o.Database, o.ConnectTimeout, o.AnswerTimeout)
@@ -93,6 +96,10 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	e.pool.full, e.pool.stale = e.full, e.stale
 	return e, nil
 }
+
+// statementPooling is in the words with which PgBouncer refuses a transaction; their code is also that
+// of a server which is away, and is waited for.
+const statementPooling = "statement pooling mode"
 
 var errNoSessions = errors.New("the pooler before it does not keep sessions, which prepared statements and locks need; set pool_mode = session in PgBouncer, or name the server itself")
 
