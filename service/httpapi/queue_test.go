@@ -555,6 +555,19 @@ func testQueueForgets(t *testing.T, f *floor) {
 	}
 }
 
+// TestShortQueueIsCountedAnew counts a queue of few calls twice at the same moment: each count has
+// the call that was made just before it.
+func TestShortQueueIsCountedAnew(t *testing.T) { onEngines(t, testShortQueueIsCountedAnew) }
+
+func testShortQueueIsCountedAnew(t *testing.T, f *floor) {
+	for want := 1; want <= 3; want++ {
+		f.call(f.person("null"), time.Hour, "winback")
+		if got := f.state("").Waiting; got != want {
+			t.Errorf("got %d calls, want %d", got, want)
+		}
+	}
+}
+
 // TestQueueMaximum changes an organization's maximum of attempts: calls that have reached it are
 // given no more, and those that have not are, at once.
 func TestQueueMaximum(t *testing.T) { onEngines(t, testQueueMaximum) }

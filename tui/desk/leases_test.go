@@ -111,6 +111,24 @@ func TestWhatWaitsAfterTheNextCall(t *testing.T) {
 	}
 }
 
+// A call that was taken for after this one is next once, though it was among those that wait when the
+// queue was read; the one on the desk is none of them.
+func TestEachCallIsNextOnce(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 5)
+	a := f.agent(t.TempDir())
+	a.perform(a.Poll())
+	a.Guard.Press("n", false, false, f.Clock.Now())
+	a.perform(a.Next())
+	var got []apitype.UUID
+	for _, offer := range a.Offers(5) {
+		got = append(got, offer.ID)
+	}
+	if !slices.Equal(got, f.calls[1:]) {
+		t.Errorf("got %v, want all but the first of %v", got, f.calls)
+	}
+}
+
 // Who was just spoken to by one agent is told so to the next one.
 func TestADonorWhoWasReachedOnAnotherCallIsToldOf(t *testing.T) {
 	t.Parallel()
