@@ -23,13 +23,7 @@ func TestFailover(t *testing.T) {
 	servicetest.NeedPostgres(t)
 	primary := servicetest.NewCluster(t)
 	standby := primary.Standby(t)
-	e := newEnvironment(t)
-	database := servicetest.Clusters("read-write", primary, standby)
-	var organization, account struct{ UUID, Token string }
-	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A", "--database", database)
-	e.must(&account, "", "account", "add", "a", "--all-organizations", "--database", database)
-	s := e.serve("--database", database)
-	run := &failoverRun{t: t, url: s.url, organization: organization.UUID, token: account.Token, acknowledged: map[string]bool{}}
+	_, run := newFailoverRun(t, primary, standby)
 	run.enough, run.refused, run.again = make(chan struct{}), make(chan struct{}), make(chan struct{})
 	var writers sync.WaitGroup
 	for range 4 {
@@ -38,7 +32,7 @@ func TestFailover(t *testing.T) {
 	<-run.enough
 	primary.Kill(t)
 	<-run.refused
-	if status, _ := get(t, http.DefaultClient, s.url+"/readyz", ""); status != http.StatusServiceUnavailable {
+	if status, _ := get(t, http.DefaultClient, run.url+"/readyz", ""); status != http.StatusServiceUnavailable {
 		t.Errorf("got %d from /readyz without a database, want 503", status)
 	}
 	promoted := time.Now()
@@ -55,11 +49,11 @@ func TestFailover(t *testing.T) {
 		t.Errorf("served again after %v, want %v at most", took, *takeover)
 	}
 	t.Logf("served again after %v", took)
-	if status, _ := get(t, http.DefaultClient, s.url+"/readyz", ""); status != http.StatusOK {
+	if status, _ := get(t, http.DefaultClient, run.url+"/readyz", ""); status != http.StatusOK {
 		t.Errorf("got %d from /readyz after the promotion, want 200", status)
 	}
 	for id := range run.acknowledged {
-		if status, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons/"+id, account.Token); status != http.StatusOK {
+		if status, _ := get(t, http.DefaultClient, run.url+"/api/v1/persons/"+id, run.token); status != http.StatusOK {
 			t.Errorf("an acknowledged person is lost: got %d", status)
 		}
 	}
@@ -76,6 +70,17 @@ type failoverRun struct {
 	promoting              bool
 	refusals, after        int
 	enough, refused, again chan struct{}
+}
+
+// newFailoverRun serves a primary and its standby, whichever takes changes.
+func newFailoverRun(t *testing.T, primary, standby *servicetest.Cluster, flags ...string) (environment, *failoverRun) {
+	t.Helper()
+	e := newFileEnvironment(t)
+	e.database = servicetest.Clusters("read-write", primary, standby)
+	var organization, account struct{ UUID, Token string }
+	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
+	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	return e, &failoverRun{t: t, url: e.serve(flags...).url, organization: organization.UUID, token: account.Token, acknowledged: map[string]bool{}}
 }
 
 // write creates persons until some were kept after the refusals.
@@ -146,12 +151,7 @@ func TestReplacedPrimary(t *testing.T) {
 	primary.Execute(t, `ALTER SYSTEM SET synchronous_commit = 'remote_apply'`) // What is made is read from the standby at once.
 	primary.Execute(t, `SELECT pg_reload_conf()`)
 	primary.Await(t, `SELECT current_setting('synchronous_commit') = 'remote_apply'`)
-	e := newFileEnvironment(t)
-	database := servicetest.Clusters("read-write", primary, standby)
-	var organization, account struct{ UUID, Token string }
-	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A", "--database", database)
-	e.must(&account, "", "account", "add", "a", "--all-organizations", "--database", database)
-	s := e.serve("--database", database)
+	e, run := newFailoverRun(t, primary, standby)
 	following := e.serve("--database", servicetest.Clusters("", standby))
 	for path, want := range map[string]int{"/readyz": http.StatusServiceUnavailable, "/readyz?for=reads": http.StatusOK} {
 		if status, _ := get(t, http.DefaultClient, following.url+path, ""); status != want {
@@ -164,11 +164,10 @@ func TestReplacedPrimary(t *testing.T) {
 		t.Fatal(err)
 	}
 	promoted := time.Now()
-	run := &failoverRun{t: t, url: s.url, organization: organization.UUID, token: account.Token}
 	create := func() (id string, status, found int) {
 		id = apitype.NewUUID().String()
 		status = run.create(id)
-		found, _ = get(t, http.DefaultClient, following.url+"/api/v1/persons/"+id, account.Token)
+		found, _ = get(t, http.DefaultClient, following.url+"/api/v1/persons/"+id, run.token)
 		return id, status, found
 	}
 	for found := 0; found != http.StatusOK; _, _, found = create() {
@@ -182,7 +181,7 @@ func TestReplacedPrimary(t *testing.T) {
 			t.Errorf("%s: got %d, and %d from the new primary, want it created there", id, status, found)
 		}
 	}
-	if status, _ := get(t, http.DefaultClient, s.url+"/readyz", ""); status != http.StatusOK {
+	if status, _ := get(t, http.DefaultClient, run.url+"/readyz", ""); status != http.StatusOK {
 		t.Errorf("got %d from /readyz, want 200", status)
 	}
 }
@@ -194,22 +193,16 @@ func TestReplacedPrimaryWhoseCommitsWait(t *testing.T) {
 	servicetest.NeedPostgres(t)
 	primary := servicetest.NewCluster(t)
 	standby := primary.Standby(t)
-	e := newFileEnvironment(t)
-	database := servicetest.Clusters("read-write", primary, standby)
-	var organization, account struct{ UUID, Token string }
-	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A", "--database", database)
-	e.must(&account, "", "account", "add", "a", "--all-organizations", "--database", database)
-	s := e.serve("--database", database, "--database-answer-timeout", "1s")
+	_, run := newFailoverRun(t, primary, standby, "--database-answer-timeout", "1s")
 	standby.Execute(t, `ALTER SYSTEM SET primary_conninfo = ''`)
 	standby.Execute(t, `SELECT pg_reload_conf()`)
-	run := &failoverRun{t: t, url: s.url, organization: organization.UUID, token: account.Token}
 	for run.create(apitype.NewUUID().String()) != http.StatusServiceUnavailable { // Until the standby has let go.
 		if t.Failed() {
 			return
 		}
 	}
 	ready := func() bool {
-		status, _ := get(t, http.DefaultClient, s.url+"/readyz", "")
+		status, _ := get(t, http.DefaultClient, run.url+"/readyz", "")
 		return status == http.StatusOK
 	}
 	if ready() {

@@ -232,7 +232,7 @@ func (e *postgresEngine) PingChanges(ctx context.Context) error {
 		err = &service.Error{Kind: service.Unavailable, Detail: "the database takes no changes now"}
 	}
 	if err == nil && e.failed.Load() {
-		if err = e.update(ctx, takeRoom(writableRoom/2)); err == nil {
+		if err = e.update(ctx, func(c *conn) error { return takeRoom(c, writableRoom/2) }); err == nil {
 			e.failed.Store(false)
 		}
 	}
@@ -252,7 +252,7 @@ func (e *postgresEngine) pingCommit(ctx context.Context) error {
 	if now.Sub(time.Unix(0, last)) < pingPause || !e.tried.CompareAndSwap(last, now.UnixNano()) {
 		return errUnconfirmed
 	}
-	err := e.update(ctx, takeRoom(0))
+	err := e.update(ctx, func(c *conn) error { return takeRoom(c, 0) })
 	if !errors.Is(err, errUnconfirmed) {
 		e.tried.Store(0)
 	}
@@ -264,11 +264,7 @@ func (e *postgresEngine) pingCommit(ctx context.Context) error {
 
 // takeRoom writes so much, which is more than a change needs, and takes it back. Processes do not
 // wait for each other.
-func takeRoom(size int) func(c *conn) error {
-	return func(c *conn) error { return takeRoomOnce(c, size) }
-}
-
-func takeRoomOnce(c *conn, size int) error {
+func takeRoom(c *conn, size int) error {
 	random := make([]byte, 16+size) // So that it is not made smaller.
 	if _, err := rand.Read(random); err != nil {
 		return err

@@ -260,7 +260,7 @@ func TestPooler(t *testing.T) {
 	for _, test := range []struct {
 		mode        string
 		connections int
-	}{{"transaction", 0}, {"transaction", 0}, {"transaction", 1}, {"statement", 0}} {
+	}{{"transaction", 0}, {"transaction", 0}, {"transaction", 0}, {"transaction", 1}, {"statement", 0}} {
 		pooler := servicetest.NewPooler(t, cluster, test.mode)
 		store, err = sqlstore.Open(t.Context(), sqlstore.Options{Database: pooler, Postgres: pgdriver.Driver{}, Connections: test.connections})
 		if err == nil || !strings.Contains(err.Error(), "pool_mode = session") {

@@ -73,17 +73,17 @@ const (
 // to be read inside the change that it is the answer to: other changes wait for that.
 const lightAnswer = 64 << 10
 
-// The conditions of a record that is light by itself. How long a document is can be told without
-// reading it.
-var (
-	isLightCall   = fmt.Sprintf(` AND LENGTH(t.doc) + COALESCE(LENGTH(p.doc) + LENGTH(p.quality), LENGTH(p.doc), 0) + COALESCE(LENGTH(l.doc), 0) <= %d`, lightAnswer)
-	isLightPledge = fmt.Sprintf(` AND LENGTH(t.doc) + COALESCE(LENGTH(p.doc) + LENGTH(p.quality), LENGTH(p.doc), 0) <= %d`, lightAnswer)
+// How many bytes the documents of a record have that it is one row with. That can be told without
+// reading them.
+const (
+	bytesOfPledge = `LENGTH(t.doc) + COALESCE(LENGTH(p.doc), 0) + COALESCE(LENGTH(p.quality), 0)`
+	bytesOfCall   = bytesOfPledge + ` + COALESCE(LENGTH(l.doc), 0)`
 )
 
 // wholeText is the statement of a whole record of a table, where a column has the number of
-// its pledge.
-func wholeText(record, table, pledge, cond, light string) string {
-	return record + ` WHERE ` + cond + light + `
+// its pledge; own is the condition of its own row.
+func wholeText(record, table, pledge, cond, own string) string {
+	return record + ` WHERE ` + own + `
 		UNION ALL SELECT 1, x.uuid, t.uuid, x.created_at, x.doc, ` + nothingElse + `
 		FROM ` + table + ` t JOIN transactions x ON x.pledge_number = t.` + pledge + ` WHERE ` + cond + `
 		UNION ALL SELECT 2, k.uuid, k.owner, k.requested_at, k.doc, ` + nothingElse + `
@@ -109,10 +109,16 @@ type whole struct {
 	calls        []service.CallRow
 }
 
-// whole reads a whole record; one with more bytes of documents than most is as if it were not there.
-func (r *reader) whole(text string, args []any, most int) (w whole, err error) {
-	row, size := newWholeRow(), 0
-	err = r.each(text, args, func(result *sql.Rows) error {
+// whole reads a whole record; where it is to be light, by the bytes of its own row, a heavy one is as
+// if it were not there.
+func (r *reader) whole(record, table, pledge, cond string, args []any, light string) (w whole, err error) {
+	row, size, most := newWholeRow(), 0, math.MaxInt
+	own := cond
+	if light != "" {
+		most, args = lightAnswer, append(args, lightAnswer)
+		own += ` AND ` + light + ` <= $` + strconv.Itoa(len(args))
+	}
+	err = r.each(wholeText(record, table, pledge, cond, own), args, func(result *sql.Rows) error {
 		if err := result.Scan(row.dest...); err != nil {
 			return err
 		}
@@ -203,7 +209,7 @@ func (w *whole) ofPledge() service.WholePledge {
 
 // WholeCall is one call with everything that belongs to it.
 func (r *reader) WholeCall(id apitype.UUID, scope service.Scope) (service.WholeCall, error) {
-	return r.wholeCall(``, id, scope, math.MaxInt)
+	return r.wholeCall(``, id, scope)
 }
 
 // LightCall is nil where others wait for the change and much belongs to the call, or this
@@ -212,13 +218,13 @@ func (t *tx) LightCall(id apitype.UUID, scope service.Scope) (*service.WholeCall
 	if !t.alone {
 		return nil, nil
 	}
-	call, err := t.wholeCall(isLightCall, id, scope, lightAnswer)
+	call, err := t.wholeCall(bytesOfCall, id, scope)
 	return light(call, err)
 }
 
-func (r *reader) wholeCall(light string, id apitype.UUID, scope service.Scope, most int) (service.WholeCall, error) {
+func (r *reader) wholeCall(light string, id apitype.UUID, scope service.Scope) (service.WholeCall, error) {
 	cond, args := one(id, scope, `t.owner`)
-	w, err := r.whole(wholeText(wholeOfCall, `calls`, `pledge_number`, cond, light), args, most)
+	w, err := r.whole(wholeOfCall, `calls`, `pledge_number`, cond, args, light)
 	if err != nil {
 		return service.WholeCall{}, err
 	}
@@ -234,7 +240,7 @@ func (r *reader) wholeCall(light string, id apitype.UUID, scope service.Scope, m
 
 // WholePledge is one pledge with everything that belongs to it.
 func (r *reader) WholePledge(id apitype.UUID, scope service.Scope) (service.WholePledge, error) {
-	return r.wholePledge(``, id, scope, math.MaxInt)
+	return r.wholePledge(``, id, scope)
 }
 
 // LightPledge is LightCall for a pledge.
@@ -242,7 +248,7 @@ func (t *tx) LightPledge(id apitype.UUID, scope service.Scope) (*service.WholePl
 	if !t.alone {
 		return nil, nil
 	}
-	pledge, err := t.wholePledge(isLightPledge, id, scope, lightAnswer)
+	pledge, err := t.wholePledge(bytesOfPledge, id, scope)
 	return light(pledge, err)
 }
 
@@ -254,9 +260,9 @@ func light[T any](whole T, err error) (*T, error) {
 	return &whole, err
 }
 
-func (r *reader) wholePledge(light string, id apitype.UUID, scope service.Scope, most int) (service.WholePledge, error) {
+func (r *reader) wholePledge(light string, id apitype.UUID, scope service.Scope) (service.WholePledge, error) {
 	cond, args := one(id, scope, `t.owner`, `t.recruiting`)
-	w, err := r.whole(wholeText(wholeOfPledge, `pledges`, `number`, cond, light), args, most)
+	w, err := r.whole(wholeOfPledge, `pledges`, `number`, cond, args, light)
 	if err != nil {
 		return service.WholePledge{}, err
 	}
