@@ -87,9 +87,7 @@ type Day struct {
 	opening     apitype.UUID      // A call that was asked for, to be put on the desk; zero for none.
 	claimed     apitype.UUID      // The call on the desk, where no lease of the service keeps it.
 	screen      *outbox.HeldLease // That it is claimed, for the agent's other terminals; nil until then.
-	// claiming are how many readings of a call that keep it from the other terminals have not
-	// come back.
-	claiming map[apitype.UUID]int
+	claiming map[apitype.UUID]claims
 	seq      int // Of the reading of the call.
 	scripts  map[string][]string
 }
@@ -104,7 +102,6 @@ type callRead struct {
 	elsewhere bool              // Another terminal of the agent has it.
 	screen    *outbox.HeldLease // Keeps it from the agent's other terminals; nil where a lease does.
 	claims    bool              // It was to keep it.
-	follows   bool              // Another reading that was to keep it had not come back then.
 }
 
 // New makes a desk; Begin sets it to work.
@@ -118,7 +115,7 @@ func New(o Options) *Day {
 	if o.Languages == nil {
 		o.Languages = localeLanguages(os.Getenv)
 	}
-	d := &Day{Changes: Changes{Options: o, Autosave: NewAutosave(o.Outbox)}, Accepted: map[string]int{}, claiming: map[apitype.UUID]int{}}
+	d := &Day{Changes: Changes{Options: o, Autosave: NewAutosave(o.Outbox)}, Accepted: map[string]int{}, claiming: map[apitype.UUID]claims{}}
 	d.permissions = permissions{asked: map[string]bool{}, refused: map[string]bool{}}
 	var err error
 	if d.Codes, err = OpenCodes(o.Results, o.ResultCodes, o.StateFile); err != nil {

@@ -2,6 +2,7 @@ package desk_test
 
 import (
 	"context"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -233,6 +234,50 @@ func TestOneScreenADonor(t *testing.T) {
 	second.perform(second.Take(first.Call.UUID))
 	if second.Call != nil || !strings.Contains(strings.Join(second.told, "\n"), "open in another terminal") {
 		t.Errorf("got %+v and %q, want a refusal", second.Call, second.told)
+	}
+}
+
+// An agent with one terminal is never told that another one has a call open, in whatever order
+// the calls that were opened one after the other are answered.
+func TestOwnReadingsAreNoOtherScreen(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		random := rand.New(rand.NewPCG(seed, 8))
+		f := newFloor(t, 3)
+		f.InterfaceOnly() // Leases of the service are taken one at a time.
+		a := f.agent(t.TempDir())
+		var jobs []desk.Job
+		var results []desk.Result
+		perform := func(events []desk.Event) {
+			for _, e := range events {
+				switch e := e.(type) {
+				case desk.Job:
+					jobs = append(jobs, e)
+				case desk.Notice:
+					a.told = append(a.told, e.Text)
+				}
+			}
+		}
+		var last apitype.UUID
+		for left := 30; left > 0 || left > -10_000 && len(jobs)+len(results) > 0; left-- {
+			switch kind := random.IntN(3); {
+			case kind == 0 && left > 0:
+				last = f.calls[random.IntN(len(f.calls))]
+				perform(a.Take(last))
+			case kind == 1 && len(jobs) > 0:
+				i := random.IntN(len(jobs))
+				results = append(results, jobs[i](t.Context()))
+				jobs = slices.Delete(jobs, i, i+1)
+			case kind == 2 && len(results) > 0:
+				i := random.IntN(len(results))
+				result := results[i]
+				results = slices.Delete(results, i, i+1)
+				perform(a.Receive(result))
+			}
+		}
+		if said := strings.Join(a.told, "\n"); !a.IsOn(last) || strings.Contains(said, "another terminal") {
+			t.Errorf("seed %d: got %+v on the desk, want call %s; it said %q", seed, a.Call, last, said)
+		}
 	}
 }
 

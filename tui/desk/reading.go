@@ -115,19 +115,25 @@ func (d *Day) onPrefetched(id apitype.UUID, call apitype.Call, err error) {
 	d.serve()
 }
 
+// claims are the readings under way that are to keep a call from the agent's other terminals.
+type claims struct {
+	underWay int
+	several  bool // One began before another had come back: they may have kept it from each other.
+}
+
 // reread reads the call on the desk, and its draft.
 func (d *Day) reread(id apitype.UUID) {
 	d.seq++
 	seq := d.seq
 	held := d.leaseOf(id) != nil || d.claimed == id
-	follows := d.claiming[id] > 0
 	if !held {
 		d.claimed = id
-		d.claiming[id]++
+		own := d.claiming[id]
+		d.claiming[id] = claims{underWay: own.underWay + 1, several: own.several || own.underWay > 0}
 	}
 	do(&d.events, func(ctx context.Context) (callRead, error) {
 		draft, found, err := d.Outbox.Draft(id)
-		read := callRead{seq: seq, id: id, torn: err, claims: !held, follows: follows}
+		read := callRead{seq: seq, id: id, torn: err, claims: !held}
 		if found {
 			read.draft = &draft
 		}
@@ -151,9 +157,12 @@ func (d *Day) onReread(read callRead, err error) {
 // onClaimed keeps the call that was read from the agent's other terminals, and reports
 // whether one of them has it. A stale reading counts, too: there is one claim a call.
 func (d *Day) onClaimed(read callRead) (elsewhere bool) {
+	own := d.claiming[read.id]
 	if read.claims {
-		if d.claiming[read.id]--; d.claiming[read.id] == 0 {
+		if own.underWay--; own.underWay == 0 {
 			delete(d.claiming, read.id)
+		} else {
+			d.claiming[read.id] = own
 		}
 	}
 	switch {
@@ -161,8 +170,10 @@ func (d *Day) onClaimed(read callRead) (elsewhere bool) {
 		_ = read.screen.Forget() // It was left meanwhile.
 	case read.screen != nil:
 		d.screen = read.screen
-	case read.elsewhere && read.follows:
-		d.claimed = apitype.UUID{} // It was our own reading before, which lets it go.
+	case read.elsewhere && (d.screen != nil || own.underWay > 0):
+		// A reading of our own has it, or the last one that is under way tells.
+	case read.elsewhere && own.several:
+		d.claimed = apitype.UUID{} // It may have been one of our own, which has let it go.
 		d.reread(read.id)
 		return true
 	case read.elsewhere && d.Call == nil:
