@@ -6,7 +6,8 @@
 //	go run ./.ci/mutants S14 pull-since   these rows
 //	go run ./.ci/mutants -random 200      random changes of the code; lists those that no test saw
 //	go run ./.ci/mutants -change 'tui/widget/scroll.go Set: **' ./tui/widget ./tui
-//	                                      changes of these names, and the tests of these packages
+//	                                      changes of these names, and the tests of these packages;
+//	                                      with -random, so many of them
 //
 // All is compiled once: each edit asks at run time whether it is switched on. Linux only.
 package main

@@ -21,7 +21,7 @@ const equivalentPath = ".ci/mutants/equivalent.txt"
 type howRandom struct {
 	n        int
 	random   *rand.Rand
-	named    string        // In place of n random changes: those with such a name, in which ** is any text.
+	named    string        // Of those with such a name, in which ** is any text: all of them where n is 0.
 	bound    time.Duration // How long tests look for a change.
 	packages []string      // Whose tests look; empty: of all.
 }
@@ -41,7 +41,9 @@ func sample(work string, how howRandom) error {
 	if how.named != "" {
 		name := changeNames(how.named)
 		all = slices.DeleteFunc(all, func(c change) bool { return !name.MatchString(c.name) })
-		how.n = len(all)
+		if how.n == 0 {
+			how.n = len(all)
+		}
 	}
 	how.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	l := &laboratory{folder: work}
