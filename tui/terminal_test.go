@@ -14,6 +14,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/vt"
 	"github.com/google/go-cmp/cmp"
+
+	"fundesk/service/servicetest"
 )
 
 func staticToken(token string) func(context.Context) (string, error) {
@@ -132,7 +134,7 @@ func (m *terminal) gone(text string) string {
 
 func (m *terminal) until(ok func(string) bool, what []string) string {
 	m.t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(servicetest.Patience(m.t, patience))
 	for {
 		screen := m.text()
 		if ok(screen) {
@@ -156,7 +158,7 @@ func (m *terminal) ended() string {
 		if err != nil {
 			m.t.Fatalf("run: got %v, want none", err)
 		}
-	case <-time.After(patience):
+	case <-time.After(servicetest.Patience(m.t, patience)):
 		m.t.Fatalf("the program does not end:\n%s", m.text())
 	}
 	m.mu.Lock()

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"fundesk/service/servicetest"
 )
 
 // programs holds the two programs, built once for all tests of this package; with the
@@ -91,7 +93,7 @@ func newHome(t *testing.T) home {
 // run runs a shell line and returns what it printed and its exit code.
 func (h home) run(t *testing.T, line string) (stdout, stderr string, code int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*patience) // Some build.
+	ctx, cancel := context.WithTimeout(t.Context(), servicetest.Patience(t, 2*patience)) // Some build.
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", line)
 	cmd.Env, cmd.Dir = h.env, h.dir
@@ -166,7 +168,7 @@ func (term *terminal) screen() string {
 // wait waits until the screen is as wanted.
 func (term *terminal) wait(what string, wanted func(screen string) bool) string {
 	term.t.Helper()
-	deadline := time.NewTimer(patience)
+	deadline := time.NewTimer(servicetest.Patience(term.t, patience))
 	defer deadline.Stop()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

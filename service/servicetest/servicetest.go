@@ -353,3 +353,14 @@ func (a Answer) Object() map[string]any {
 	a.Decode(&object)
 	return object
 }
+
+// Patience is how long a test waits for what must come: most, and no longer than leaves it the
+// time to say what did not come before go test ends its program.
+func Patience(t testing.TB, most time.Duration) time.Duration {
+	if test, is := t.(*testing.T); is { // Benchmarks have no end.
+		if end, has := test.Deadline(); has {
+			most = min(most, time.Until(end)*3/4)
+		}
+	}
+	return most
+}
