@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"fundesk/apiclient/apitype"
@@ -65,22 +66,24 @@ func newLineUUID() (id apitype.UUID) {
 	return id
 }
 
-// groupsOfLines are how many lines SQLite's writer adds by one statement. Where one is refused,
-// all that is about to be committed is: the pages need not be copied first to take them back.
-var groupsOfLines = []struct {
+// linesText is a statement that adds some lines of the audit.
+type linesText struct {
 	lines int
 	text  string
-}{
-	{16, insertAuditLines(16, ` OR ROLLBACK`)},
-	{8, insertAuditLines(8, ` OR ROLLBACK`)},
-	{4, insertAuditLines(4, ` OR ROLLBACK`)},
-	{2, insertAuditLines(2, ` OR ROLLBACK`)},
-	{1, insertAuditLine},
 }
+
+// groupsOfLines are how many lines SQLite's writer adds by one statement. Where one is refused,
+// all that is about to be committed is: the pages need not be copied first to take them back.
+var groupsOfLines = sync.OnceValue(func() (groups []linesText) { // The client has no need of them.
+	for _, lines := range []int{16, 8, 4, 2} {
+		groups = append(groups, linesText{lines, insertAuditLines(lines, ` OR ROLLBACK`)})
+	}
+	return append(groups, linesText{1, insertAuditLine})
+})
 
 // addLines adds the lines of the changes that are about to be committed.
 func (c *conn) addLines() error {
-	for _, group := range groupsOfLines {
+	for _, group := range groupsOfLines() {
 		for size := group.lines * auditArguments; len(c.lines) >= size; c.lines = c.lines[size:] {
 			if _, err := c.exec(group.text, c.lines[:size]...); err != nil {
 				return err
