@@ -29,9 +29,6 @@ var testName = regexp.MustCompile(`(?m)^(?:Test|Fuzz|Example)\w*$`)
 
 // allTests runs every test alone, without a change.
 func (l *laboratory) allTests(packages []string) ([]test, error) {
-	if len(packages) == 0 {
-		packages = []string{"./..."}
-	}
 	out, err := exec.Command("go", append([]string{"list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}"}, packages...)...).Output()
 	if err != nil {
 		return nil, err

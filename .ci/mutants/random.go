@@ -23,7 +23,7 @@ type howRandom struct {
 	random   *rand.Rand
 	named    string        // Of those with such a name, in which ** is any text: all of them where n is 0.
 	bound    time.Duration // How long tests look for a change.
-	packages []string      // Whose tests look; empty: of all.
+	packages []string      // Whose tests look; none: all.
 }
 
 // sample makes random changes of the code and switches on one after the other. It runs the
@@ -47,7 +47,10 @@ func sample(work string, how howRandom) error {
 	}
 	how.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	l := &laboratory{folder: work}
-	chosen, err := l.compileChanges(all[:min(how.n, len(all))])
+	if len(how.packages) == 0 {
+		how.packages = []string{"./..."}
+	}
+	chosen, err := l.compileChanges(all[:min(how.n, len(all))], how.packages)
 	if err != nil {
 		return err
 	}
@@ -110,8 +113,8 @@ func changeNames(pattern string) *regexp.Regexp {
 
 var errorAt = regexp.MustCompile(`(?m)^(\S+\.go):(\d+):`)
 
-// compileChanges compiles the tests with all changes in, but for those that are not Go.
-func (l *laboratory) compileChanges(changes []change) ([]change, error) {
+// compileChanges compiles the tests of packages with all changes in, but for those that are not Go.
+func (l *laboratory) compileChanges(changes []change, packages []string) ([]change, error) {
 	for {
 		for i := range changes {
 			changes[i].number = i + 1
@@ -126,7 +129,7 @@ func (l *laboratory) compileChanges(changes []change) ([]change, error) {
 				l.sources[c.file] = text
 			}
 		}
-		err := l.compile([]string{"./..."})
+		err := l.compile(packages)
 		failed, ok := errors.AsType[*buildError](err)
 		if !ok {
 			return changes, err
