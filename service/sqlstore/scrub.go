@@ -74,21 +74,27 @@ func (e *sqliteEngine) rewrite(ctx context.Context) (err error) {
 	return e.update(ctx, func(c *conn) error { return (&tx{reader: reader{c}}).SetSetting(secureDelete, "on") })
 }
 
-// How long the log is tried to be emptied: whoever reads an older state needs it.
+// How long the log is tried to be emptied: whoever reads an older state needs it. A try waits for
+// those no longer than that: nobody writes meanwhile.
 const (
-	emptyTries = 20
-	emptyPause = 500 * time.Millisecond
+	emptyTries    = 20
+	emptyPause    = 500 * time.Millisecond
+	emptyPatience = `PRAGMA busy_timeout = 20`
+	usualPatience = `PRAGMA busy_timeout = 10000`
 )
 
 var errLogInUse = &service.Error{Kind: service.Unavailable, Detail: "the log of the database is in use by a program that reads, and could not be emptied"}
 
 // emptyLog brings all of the log into the file, and cuts it to nothing.
 func (e *sqliteEngine) emptyLog(ctx context.Context) (err error) {
-	c, err := e.connect()
+	c, err := e.connectWith(emptyPatience)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
+	defer func() {
+		_, usual := c.raw.ExecContext(c.ctx, usualPatience) // Others use the connection after this.
+		err = errors.Join(err, usual, c.close())
+	}()
 	for range emptyTries {
 		if busy, err := c.checkpoint(checkpointTruncate); err != nil && !errors.Is(sqliteError(err), service.ErrBusy) {
 			return sqliteError(err)

@@ -2,9 +2,13 @@ package sqlstore
 
 import (
 	"bytes"
+	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,5 +101,49 @@ func TestScrub(t *testing.T) {
 	}
 	if found, err := engine.integrity(t.Context()); err != nil || len(found) > 0 {
 		t.Errorf("got %v, %v, want a sound file", found, err)
+	}
+}
+
+// TestLogThatIsRead scrubs while another program reads an older state: it says so, as erased values
+// may still lie in the log then, and does it when that program has ended its reading.
+func TestLogThatIsRead(t *testing.T) {
+	t.Parallel()
+	store := openFile(t)
+	path := store.engine.(*sqliteEngine).path
+	other, err := sql.Open("sqlite", sqliteName(path, "mode=ro"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	reading, err := other.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = reading.Rollback() }()
+	var n int
+	if err := reading.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM persons`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	row := service.PersonRow{UUID: apitype.NewUUID(), Owner: apitype.NewUUID(), CreatedAt: apitype.NewTime(time.Now()), Rev: 1, Doc: []byte(`{}`)}
+	if err := store.Update(t.Context(), func(tx service.Tx) error { return tx.InsertPerson(row, nil) }); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := store.engine.(*sqliteEngine).emptyLog(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want no more tries after an interruption", err)
+	}
+	_, err = store.Scrub(t.Context(), [][]byte{}, false)
+	if refused, ok := errors.AsType[*service.Error](err); !ok || refused.Kind != service.Unavailable || !strings.Contains(refused.Detail, "in use by a program that reads") {
+		t.Errorf("got %v, want that the log is in use", err)
+	}
+	if err := reading.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Scrub(t.Context(), [][]byte{}, false); err != nil {
+		t.Fatal(err)
+	}
+	if log, err := os.Stat(path + "-wal"); err != nil || log.Size() > 0 {
+		t.Errorf("got a log of %d bytes, %v, want none", log.Size(), err)
 	}
 }
