@@ -253,12 +253,15 @@ func (c *charity) checkRetention() {
 	c.t.Helper()
 	const notes = "Altertum"
 	person := c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
-	const call = "7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d11"
-	code, _, errs := c.e.run(fmt.Sprintf(`{"kind":"call","data":{"uuid":%q,"personUuid":%q,"status":"completed","type":"winback","requestedAt":"2020-11-20","completedAt":"2020-11-21","lastUpdatedAt":"2020-11-21","notes":%q}}`,
-		call, person, strings.Repeat(notes+" was not in ", 40)), "load", "-")
-	if code != exitDone || len(c.e.holding(c.t, notes)) == 0 {
-		c.t.Fatalf("the notes are in no file: got code %d, %s", code, errs)
+	const call, later = "7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d11", "7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d12"
+	load := func(call string) {
+		code, _, errs := c.e.run(fmt.Sprintf(`{"kind":"call","data":{"uuid":%q,"personUuid":%q,"status":"completed","type":"winback","requestedAt":"2020-11-20","completedAt":"2020-11-21","lastUpdatedAt":"2020-11-21","notes":%q}}`,
+			call, person, strings.Repeat(notes+" was not in ", 40)), "load", "-")
+		if code != exitDone || len(c.e.holding(c.t, notes)) == 0 {
+			c.t.Fatalf("the notes are in no file: got code %d, %s", code, errs)
+		}
 	}
+	load(call)
 	var set struct{}
 	c.e.must(&set, "", "retention", "set", "--organization", c.organization, "--calls", "24mo")
 	var done []struct{ Calls int }
@@ -271,6 +274,16 @@ func (c *charity) checkRetention() {
 	if _, got := c.ask("GET", "/api/v1/calls/"+call, ""); got["notes"] != nil || got["personUuid"] != person {
 		c.t.Errorf("got %v, want the call without notes", got)
 	}
+	isQuiet := func(want bool) {
+		c.t.Helper()
+		code, _, errs := c.e.run("", "retention", "run")
+		if is := !strings.Contains(errs, "lies in the unused space of the tables persons, pledges, signatures, calls, transactions, queue_calls, queue_rings, pg_statistic until it is used again"); code != exitDone || is != want || is && errs != "" {
+			c.t.Errorf("got code %d, %q, want that it says what bytes are left: %t", code, errs, !want)
+		}
+	}
+	isQuiet(true) // There was nothing to take back.
+	load(later)
+	isQuiet(c.e.database == "")
 }
 
 // checkErased looks what is left of a donor.
