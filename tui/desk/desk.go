@@ -87,9 +87,9 @@ type Day struct {
 	opening     apitype.UUID      // A call that was asked for, to be put on the desk; zero for none.
 	claimed     apitype.UUID      // The call on the desk, where no lease of the service keeps it.
 	screen      *outbox.HeldLease // That it is claimed, for the agent's other terminals; nil until then.
-	claiming map[apitype.UUID]claims
-	seq      int // Of the reading of the call.
-	scripts  map[string][]string
+	claiming    map[apitype.UUID]claims
+	seq         int // Of the reading of the call.
+	scripts     map[string][]string
 }
 
 // callRead is a reading of the call on the desk, or for it.
