@@ -76,36 +76,51 @@ var someID = apitype.MustParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10")
 
 func TestBaseURL(t *testing.T) {
 	t.Parallel()
+	const plain = ", is plain http"
 	tests := []struct {
 		name, url string
-		ok        bool
+		message   string // "" for an address that is taken.
 	}{
-		{"https", "https://api.example.org", true},
-		{"a path", "https://api.example.org/v/", true},
-		{"plain http elsewhere", "http://api.example.org", false},
-		{"plain http that only looks local", "http://localhost.example.org", false},
-		{"plain http that a resolver may send elsewhere", "http://api.localhost:8080", false},
-		{"plain http here", "http://localhost:8080", true},
-		{"plain http here by number", "http://127.0.0.1:8080", true},
-		{"plain http here by IPv6", "http://[::1]:8080", true},
-		{"nothing", "", false},
-		{"another scheme", "ftp://api.example.org", false},
-		{"no host", "https://", false},
-		{"a user", "https://me:secret@api.example.org", false},
-		{"a query", "https://api.example.org?a=b", false},
-		{"a bare name", "api.example.org", false},
+		{"https", "https://api.example.org", ""},
+		{"a path", "https://api.example.org/v/", ""},
+		{"plain http elsewhere", "http://api.example.org", plain},
+		{"plain http that only looks local", "http://localhost.example.org", plain},
+		{"plain http that a resolver may send elsewhere", "http://api.localhost:8080", plain},
+		{"plain http here", "http://localhost:8080", ""},
+		{"plain http here by number", "http://127.0.0.1:8080", ""},
+		{"plain http here by IPv6", "http://[::1]:8080", ""},
+		{"nothing", "", "no base URL"},
+		{"another scheme", "ftp://api.example.org", "the base URL must begin with https://"},
+		{"no host", "https://", "the base URL is not of the form https://host/path"},
+		{"a user", "https://me:secret@api.example.org", "the base URL must not carry a user, a query or a fragment"},
+		{"a query", "https://api.example.org?a=b", "the base URL must not carry a user, a query or a fragment"},
+		{"a fragment", "https://api.example.org#a", "the base URL must not carry a user, a query or a fragment"},
+		{"a bare name", "api.example.org", "the base URL is not of the form https://host/path"},
+		{"no URL", "https://api.example.org/%zz", "the base URL is not of the form https://host/path"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := apiclient.New(apiclient.Options{BaseURL: test.url})
-			if ok := err == nil; ok != test.ok {
-				t.Errorf("got %v, want ok %v", err, test.ok)
+			client, err := apiclient.New(apiclient.Options{BaseURL: test.url})
+			want := test.message
+			if want == plain {
+				want = "the base URL " + test.url + " is plain http, which is allowed for this machine only; use https"
 			}
-			if err != nil && (apiclient.KindOf(err) != apiclient.KindUsage || strings.Contains(err.Error(), "secret")) {
-				t.Errorf("got %q of kind %s, want usage without the password", err, apiclient.KindOf(err))
+			switch {
+			case want != "":
+				if apiclient.KindOf(err) != apiclient.KindUsage || err.Error() != want {
+					t.Errorf("got %v of kind %s, want %q", err, apiclient.KindOf(err), want)
+				}
+			case err != nil || client.BaseURL() != strings.TrimRight(test.url, "/"):
+				t.Errorf("got %v, want it taken", err)
 			}
 		})
+	}
+	for address, want := range map[string]string{"https://a.example/b%2Fc//": "https://a.example/b%2Fc", "http://a.example": "http://a.example"} {
+		client, err := apiclient.New(apiclient.Options{BaseURL: address, Transport: http.DefaultTransport})
+		if err != nil || client.BaseURL() != want {
+			t.Errorf("%s, with a transport of the caller's: got %v, want it taken", address, err)
+		}
 	}
 }
 
@@ -149,12 +164,24 @@ func TestRequestHeaders(t *testing.T) {
 		got = r.Header.Clone()
 		answer(w, 200, "{}")
 	})
-	_, err := client.Do(t.Context(), http.MethodPut, "/api/v1/x", nil, []byte("{}"), http.Header{"Idempotency-Key": {"1"}})
+	_, err := client.Do(t.Context(), http.MethodPut, "/api/v1/x", nil, []byte("{}"), http.Header{"Idempotency-Key": {"1"}, "X-Idempotency-Key": {"2"}})
 	if err != nil {
 		t.Fatalf("Do: %v", err)
 	}
-	if got.Get("Authorization") != "Bearer secret-token" || got.Get("Content-Type") != "application/json" || got.Get("Idempotency-Key") != "" {
-		t.Errorf("got headers %v, want the token, the type and no idempotency key", got)
+	got.Del("Accept-Encoding") // Of Go's transport.
+	want := http.Header{
+		"Accept": {"application/json, application/problem+json"}, "Authorization": {"Bearer secret-token"},
+		"Content-Length": {"2"}, "Content-Type": {"application/json"}, "User-Agent": {"fundesk"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("headers, without the idempotency keys (-want +got):\n%s", diff)
+	}
+	_, err = client.Do(t.Context(), http.MethodPut, "/api/v1/x", nil, []byte("a,b"), http.Header{"content-type": {"text/csv"}, "Accept": {"*/*"}})
+	if err != nil || got.Get("Content-Type") != "text/csv" || got.Get("Accept") != "*/*" {
+		t.Errorf("got headers %v, %v, want those of the caller", got, err)
+	}
+	if _, err = client.Do(t.Context(), http.MethodGet, "/api/v1/x", nil, nil, nil); err != nil || got.Get("Content-Type") != "" {
+		t.Errorf("got headers %v, %v, want no type of no body", got, err)
 	}
 }
 
@@ -224,6 +251,7 @@ func TestReadRetries(t *testing.T) {
 		{"a server error", 500, "", 4, apiclient.KindUnavailable},
 		{"too many requests", 429, "1", 4, apiclient.KindUnavailable},
 		{"a long wait", 429, "61", 1, apiclient.KindUnavailable},
+		{"the longest wait", 429, "60", 4, apiclient.KindUnavailable},
 		{"a request time-out", 408, "", 4, apiclient.KindUnavailable},
 		{"not found", 404, "", 1, apiclient.KindNotFound},
 		{"a redirect", 307, "", 1, apiclient.KindUnavailable},

@@ -290,6 +290,7 @@ func TestEmbeddedObjects(t *testing.T) {
 		{"circular calls of the pledge", head + `"pledgeCase":{"status":"lead","calls":["[Circular]",{"status":"expired"},"[Circular]"]}}`, []string{"pledgeCase.calls.0", "pledgeCase.calls.1"}},
 		{"a field of a person", head + `"person":{"optInPhone":"perhaps"},"result":{"resultCode":"reached"}}`, []string{"person"}},
 		{"an object within an object", head + `"person":{"lastName":"Jansen","address":{"street":7}}}`, []string{"person.address"}},
+		{"an object of another kind", head + `"pledgeCase":{"externalMetadata":7,"donationInterval":"monthly"}}`, []string{"pledgeCase.externalMetadata"}},
 		{"one of several attempts", head + `"attempts":[{"attemptAt":"2026-11-20T09:15:00Z"},{"attemptAt":"then"}]}`, []string{"attempts.1"}},
 	}
 	for _, test := range tests {
@@ -311,10 +312,31 @@ func TestEmbeddedObjects(t *testing.T) {
 			}
 		})
 	}
+	bad := func(n int) string {
+		return head + `"attempts":[` + strings.TrimSuffix(strings.Repeat(`{"attemptAt":7},`, n), ",") + `]}`
+	}
+	sized := func(n int) string {
+		before := head + `"person":{"optInPhone":7},"notes":"`
+		return before + strings.Repeat("x", n-len(before)-2) + `"}`
+	}
+	for _, test := range []struct {
+		name, record string
+		isRead       bool
+	}{
+		{"a hundred bad ones", bad(100), true},
+		{"a hundred and one", bad(101), false},
+		{"one in the largest record", sized(1 << 20), true},
+		{"one in a larger record", sized(1<<20 + 1), false},
+	} {
+		call, err := apiclient.Record[apitype.Call]{Raw: []byte(test.record)}.Decode()
+		if test.isRead && (err != nil || call.Status != "requested") || !test.isRead && !errors.Is(err, apiclient.ErrUnreadable) {
+			t.Errorf("%s: got %v, want the rest read %t", test.name, err, test.isRead)
+		}
+	}
 	client := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, 200, head+`"attemptsCount":"many","person":{"optInPhone":7}}`)
 	}))
-	if _, err := apiclient.Decoded(client.Calls.Get(t.Context(), apitype.MustParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"))); apiclient.KindOf(err) != apiclient.KindUnavailable {
+	if _, err := apiclient.Decoded(client.Calls.Get(t.Context(), apitype.MustParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"))); err == nil || err.Error() != "the record 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 is not what the interface promises: the field /attemptsCount is of another kind" {
 		t.Errorf("got %v, want the fault of the record itself", err)
 	}
 }

@@ -3,6 +3,8 @@ package apiclient
 import (
 	"encoding/json"
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -91,6 +93,211 @@ func TestElementsWithoutRecord(t *testing.T) {
 	}
 }
 
+// A page that breaks off anywhere is refused, and the position that it begins with is told as soon as
+// it is there, and no sooner.
+func TestPagesThatBreakOff(t *testing.T) {
+	t.Parallel()
+	const head = `{"pageInfo":{"startCursor":"a","x":[1],"endCursor":"b","hasPreviousPage":false,"hasNextPage":true}`
+	for _, whole := range []string{
+		head + `,"edges":[{"cursor":"a","y":{},"node":{"uuid":"x"}},{"node":{},"cursor":"b"}],"z":[2]}`,
+		`{"edges":[{"cursor":"a","node":{}}],"pageInfo":{"startCursor":null,"endCursor":"a","hasNextPage":null}}`,
+		`[{"uuid":"x"},{"a":[1,2]}]`,
+		`{"data":[{}],"total":1}`,
+	} {
+		for n := range whole {
+			if _, err := readPage[struct{}]([]byte(whole[:n])); !errors.Is(err, errNotWhole) && n > 0 {
+				t.Errorf("%s: got %v, want that it is not whole", whole[:n], err)
+			}
+			wantCursor, wantDone := "", n > 0
+			if strings.HasPrefix(whole, head) {
+				if wantDone = n >= len(head); wantDone {
+					wantCursor = "b"
+				}
+			} else if whole[0] == '{' {
+				wantDone = n >= strings.IndexByte(whole, ':') // The first name ends there.
+			}
+			if n == 0 {
+				wantDone = true // Nothing: nothing to wait for.
+			}
+			if cursor, done := peekCursor([]byte(whole[:n])); cursor != wantCursor || done != wantDone {
+				t.Errorf("%s: got cursor %q, done %t, want %q, %t", whole[:n], cursor, done, wantCursor, wantDone)
+			}
+		}
+		if _, err := readPage[struct{}]([]byte(whole)); err != nil {
+			t.Errorf("%s: got %v", whole, err)
+		}
+	}
+}
+
+// The parts of a position may be absent or null; of another kind they are no position.
+func TestPositions(t *testing.T) {
+	t.Parallel()
+	type told struct {
+		Start, End        string
+		Previous, Next    bool
+		Known             bool
+		First, Last, Fail string
+	}
+	for text, want := range map[string]told{
+		`{"startCursor":"s","endCursor":"e","hasPreviousPage":true,"hasNextPage":true}`: {Start: "s", End: "e", Previous: true, Next: true, Known: true},
+		`{"hasPreviousPage":false,"hasNextPage":false}`:                                 {Start: "1", End: "2", Known: true},
+		`{"startCursor":null,"endCursor":null,"hasNextPage":null}`:                      {Start: "1", End: "2"},
+		`{"startCursor":"s"}`:    {Start: "s", End: "2"},
+		`{"endCursor":"e"}`:      {Start: "1", End: "e"},
+		`null`:                   {Start: "1", End: "2"},
+		`7`:                      {Start: "1", End: "2"},
+		`{"startCursor":7}`:      {Fail: "its pageInfo is of another kind"},
+		`{"endCursor":[]}`:       {Fail: "its pageInfo is of another kind"},
+		`{"hasNextPage":"true"}`: {Fail: "its pageInfo is of another kind"},
+		`{"hasPreviousPage":0}`:  {Fail: "its pageInfo is of another kind"},
+	} {
+		for _, page := range []string{
+			`{"pageInfo":` + text + `,"edges":[{"cursor":"1","node":{}},{"cursor":"x","node":{}},{"cursor":"2","node":{}}]}`,
+			`{"edges":[{"cursor":"1","node":{}},{"cursor":"x","node":{}},{"cursor":"2","node":{}}],"pageInfo":` + text + `}`,
+		} {
+			p, err := readPage[struct{}]([]byte(page))
+			got := told{Start: p.StartCursor, End: p.EndCursor, Previous: p.HasPreviousPage, Next: p.HasNextPage, Known: p.hasNextKnown}
+			if err != nil {
+				got = told{Fail: err.Error()}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", page, diff)
+			}
+		}
+	}
+	yes, no := true, false
+	for tail, want := range map[string]pageInfo{
+		`x"}}],"pageInfo":{"endCursor":"e","hasNextPage":true}}`:              {endCursor: "e", hasNextPage: &yes},
+		`x"}}], "pageInfo" : {"endCursor":"e","hasNextPage":false} } ` + "\n": {endCursor: "e", hasNextPage: &no},
+		`{"pageInfo":{"endCursor":"e"}},"edges":[]}`:                          {},
+		`"pageInfo":{"endCursor":"e"}}]}`:                                     {},
+		`"pageInfo":{"endCursor":"e"}`:                                        {},
+		`"pageInfo":{"endCursor":7}}`:                                         {},
+		`"pageInfo":null}`:                                                    {},
+		`"pageInfo"`:                                                          {},
+		`"pageInfo":`:                                                         {},
+		`nothing of it`:                                                       {},
+	} {
+		if diff := cmp.Diff(want, lastPosition([]byte(tail)), cmp.AllowUnexported(pageInfo{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tail, diff)
+		}
+	}
+	const id = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
+	for body, want := range map[string]string{
+		`{"pageInfo":{"endCursor":"e"},"edges":[{"cursor":"e","node": {"uuid":"` + id + `","no`: id,
+		`{"edges":[{"node":{"uuid":"` + id + `"`:                                                id,
+		`{"edges":[{"node":{"notes":"x","uuid":"` + id + `"`:                                    id,
+		`{"edges":[{"node":{"notes":"x`:                                                         "",
+		`{"edges":[{"node":"` + id:                                                              "",
+		``:                                                                                      "",
+	} {
+		if _, got := beginning([]byte(body)); got != want {
+			t.Errorf("%s: got the record %q, want %q", body, got, want)
+		}
+	}
+}
+
+// The error of a list names what could not be read.
+func TestWhatIsUnread(t *testing.T) {
+	t.Parallel()
+	many := make([]unread, 21)
+	for i := range many {
+		many[i] = noRecord("c" + strconv.Itoa(i))
+	}
+	for _, test := range []struct {
+		all     []unread
+		want    string
+		details int
+	}{
+		{[]unread{noRecord("")}, "a record was not read: an element without a cursor is not a record", 1},
+		{[]unread{noRecord("c1")}, `a record was not read: the element at the cursor "c1" is not a record`, 1},
+		{[]unread{tooLargeAlone("", "c1")}, `a record was not read: one after the cursor "c1" is larger than 64 MiB`, 1},
+		{[]unread{tooLargeAlone("u-1", "c1"), noRecord("")}, "2 records were not read; the first of them, u-1, is larger than 64 MiB", 2},
+		{many[:20], `20 records were not read; the first of them, the element at the cursor "c0", is not a record`, 20},
+		{many, `21 records were not read; the first of them, the element at the cursor "c0", is not a record`, 20},
+	} {
+		for _, atEnd := range []bool{false, true} {
+			got := unreadError(test.all, atEnd)
+			if got.Message != test.want || len(got.Detail) != test.details || got.Kind != KindUnavailable || !errors.Is(got, ErrUnreadable) || errors.Is(got, ErrAtEnd) != atEnd {
+				t.Errorf("got %+v, want %q and %d details, at the end %t", got, test.want, test.details, atEnd)
+			}
+		}
+	}
+}
+
+// Rows leaves out what cannot be read, and tells of it.
+func TestRowsOfAPage(t *testing.T) {
+	t.Parallel()
+	page, err := readPage[apitype.Call]([]byte(`[{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10","status":"expired"},null,{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a11","attemptsCount":"x"},{"uuid":7}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	status := func(c apitype.Call) apitype.CallStatus { return c.Status }
+	if got := Rows(page, status); !slices.Equal(got, []apitype.CallStatus{"expired"}) {
+		t.Errorf("got %v, want the one that can be read", got)
+	}
+	var told []string
+	page.omitted = func(what, place string) { told = append(told, what+place) }
+	Rows(page, status)
+	want := []string{
+		"the record 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a11 is not what the interface promises: the field /attemptsCount is of another kind",
+		"a record is not what the interface promises: the field /uuid is of another kind",
+		"a record was not read: an element without a cursor is not a record",
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+}
+
+// Readable goes on behind a record that cannot be read, and ends with any other error.
+func TestReadable(t *testing.T) {
+	t.Parallel()
+	type item struct {
+		raw string
+		err error
+	}
+	good := item{raw: `{"status":"expired"}`}
+	end := unreadError([]unread{noRecord("c")}, true)
+	cut := unreadError([]unread{noRecord("c")}, false)
+	for _, test := range []struct {
+		name                  string
+		items                 []item
+		values, errors, tells int
+	}{
+		{"all good", []item{good, good}, 2, 0, 0},
+		{"a bad record", []item{{raw: `{"status":7}`}, good}, 1, 0, 1},
+		{"bad ones at the end", []item{good, {err: end}}, 1, 0, 1},
+		{"it ends before", []item{good, {err: cut}, good}, 2, 1, 0},
+		{"another error", []item{{err: errNotWhole}}, 0, 1, 0},
+	} {
+		values, failed, told := 0, 0, 0
+		walk := func(yield func(Record[apitype.Call], error) bool) {
+			for _, i := range test.items {
+				r := Record[apitype.Call]{}
+				if i.err == nil {
+					r.Raw = []byte(i.raw)
+				}
+				if !yield(r, i.err) {
+					return
+				}
+			}
+		}
+		for _, err := range Readable(walk, func(error) { told++ }) {
+			if err != nil {
+				failed++
+			} else {
+				values++
+			}
+		}
+		if values != test.values || failed != test.errors || told != test.tells {
+			t.Errorf("%s: got %d values, %d errors, %d told, want %d, %d, %d", test.name, values, failed, told, test.values, test.errors, test.tells)
+		}
+		for range Readable(walk, func(error) {}) {
+			break
+		}
+	}
+}
+
 func TestCompareSent(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -110,6 +317,13 @@ func TestCompareSent(t *testing.T) {
 		{"what answers do not show", OpUpdatePerson, `{"mandate":{"id":"7"}}`, `{"mandate":{"createdAt":"2026-01-02T03:04:05Z"}}`, 0, 0},
 		{"an absent field", OpUpdatePerson, `{"socialSecurityNumber":"1234"}`, `{}`, 0, 0},
 		{"metadata in another order", OpUpdatePledge, `{"externalMetadata":{"a":1,"b":2}}`, `{"externalMetadata":{"b":2,"a":1}}`, 1, 0},
+		{"one of two names", OpUpdatePerson, `{"name":{"firstName":"A","lastName":"B"}}`, `{"firstName":"A","lastName":"C"}`, 1, 1},
+		{"cleared opt-ins", OpUpdatePerson, `{"optIns":null}`, `{"optInEmail":null,"optInMail":true,"optInPhone":null,"optInSms":null}`, 3, 1},
+		{"cleared metadata", OpUpdatePledge, `{"externalMetadata":null}`, `{"externalMetadata":{"a":1}}`, 0, 0},
+		{"no metadata of a new pledge", OpCreatePledge, `{"externalMetadata":null}`, `{"externalMetadata":null}`, 1, 0},
+		{"metadata of a call, field by field", OpCreateCall, `{"externalMetadata":{"referenceId":"7","additionalProperties":"{}"}}`, `{"externalMetadata":{"referenceId":"7","statusCode":"x"}}`, 1, 0},
+		{"metadata of a pledge as a whole", OpUpdatePledge, `{"externalMetadata":{"a":1}}`, `{"externalMetadata":{"a":1,"b":2}}`, 0, 1},
+		{"the user of an attempt", OpAddAttempt, `{"userUuid":"ab"}`, `{"userUuid":"cd"}`, 0, 1},
 		{"the user of a completion", OpCompleteCall, `{"userUuid":"ab","result":{"resultCode":"ok"}}`, `{"result":{"resultCode":"ok"}}`, 1, 0},
 	}
 	for _, test := range tests {

@@ -34,6 +34,39 @@ func TestParseTime(t *testing.T) {
 		{"the largest offset", "2026-11-20T09:15:00-23:59", "2026-11-21T09:14:00.000Z", "2026-11-21T09:14:00.000Z"},
 		{"an offset of 24 hours", "2026-11-20T09:15:00+24:00", "", "2026-11-19T09:15:00.000Z"},
 		{"an offset of 60 minutes", "2026-11-20T09:15:00+01:60", "", "2026-11-20T07:15:00.000Z"},
+		{"the last year", "9999-12-31T23:59:59Z", "9999-12-31T23:59:59.000Z", "9999-12-31T23:59:59.000Z"},
+		{"a year that the offset moves", "1900-01-01T00:30:00+01:00", "", "1899-12-31T23:30:00.000Z"},
+		{"a small letter alone", "2026-11-20T09:15:00z", "2026-11-20T09:15:00.000Z", "2026-11-20T09:15:00.000Z"},
+		{"another small letter alone", "2026-11-20t09:15:00", "2026-11-20T09:15:00.000Z", "2026-11-20T09:15:00.000Z"},
+		{"a comma before the fraction", "2026-11-20T09:15:00,5Z", "", "2026-11-20T09:15:00.500Z"},
+		{"a lone digit for the hour", "2026-11-20T9:15:00Z", "", ""},
+		{"an offset east to the minute", "2026-11-20T0915+0130", "", "2026-11-20T07:45:00.000Z"},
+		{"an offset west to the hour", "2026-11-20T09-01", "", "2026-11-20T10:00:00.000Z"},
+		{"an offset of three digits", "2026-11-20T09:15+130", "", ""},
+		{"a zone and an offset", "2026-11-20T09:15Z+01", "", ""},
+		{"a leap second", "2026-11-20T23:59:60Z", "", "2026-11-21T00:00:00.000Z"},
+		{"61 seconds", "2026-11-20T23:58:61Z", "", ""},
+		{"60 minutes", "2026-11-20T22:60Z", "", ""},
+		{"after the end of the day", "2026-11-20T24:00:01Z", "", ""},
+		{"five digits", "2026-11-20T09151Z", "", ""},
+		{"a minute with a fraction", "2026-11-20T09:15,5Z", "", "2026-11-20T09:15:30.000Z"},
+		{"a fraction that is rounded", "2026-11-20T0915.00001Z", "", "2026-11-20T09:15:00.000Z"},
+		{"a third of a minute", "2026-11-20T09:15.3333333333333Z", "", "2026-11-20T09:15:20.000Z"},
+		{"a fraction that is none", "2026-11-20T09:15.xZ", "", ""},
+		{"a month", "2026-11", "", "2026-11-01T00:00:00.000Z"},
+		{"a year", "2026", "", "2026-01-01T00:00:00.000Z"},
+		{"a basic ordinal date", "2026324", "", "2026-11-20T00:00:00.000Z"},
+		{"the first week, of a year that begins within it", "2026-W01-1", "", "2025-12-29T00:00:00.000Z"},
+		{"the first week, of a year that begins on a Sunday", "2023-W01-7", "", "2023-01-08T00:00:00.000Z"},
+		{"the last week", "2026-W53-7", "", "2027-01-03T00:00:00.000Z"},
+		{"week 0", "2026-W00-1", "", ""},
+		{"week 54", "2026-W54-1", "", ""},
+		{"day 0 of a week", "2026-W47-0", "", ""},
+		{"day 8 of a week", "2026-W47-8", "", ""},
+		{"a week of one digit", "2026W4", "", ""},
+		{"a week of four digits", "2026W4711", "", ""},
+		{"a week of a short year", "202W47", "", ""},
+		{"a week that is none", "2026Wxx", "", ""},
 		{"impossible day", "2026-02-30", "", ""},
 		{"impossible hour", "2026-11-20T25:00:00Z", "", ""},
 		{"day first", "20-11-2026", "", ""},
@@ -70,6 +103,7 @@ func TestParseDateNeverShifts(t *testing.T) {
 		"2000-02-29":                "2000-02-29",
 		"2001-02-29":                "",
 		"1980-05-17x":               "",
+		"1980-05-17T25:00:00Z":      "",
 		"17-05-1980":                "",
 	} {
 		day, err := ParseDate(text)
@@ -79,6 +113,65 @@ func TestParseDateNeverShifts(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: got %q (%v), want %q", text, got, err, want)
+		}
+	}
+}
+
+// The days of births, and what JSON may hold in their place.
+func TestScalarsOfJSON(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`"1980-05-17"`: "1980-05-17", `"1980-137"`: "1980-05-16", `"17-05-1980"`: "", `7`: "", `"1980-05-17T23:30:00-05:00"`: "1980-05-17",
+	} {
+		day := Date{1, 1, 1}
+		err := json.Unmarshal([]byte(text), &day)
+		if got := day.String(); err != nil && want != "" || err == nil && got != want {
+			t.Errorf("%s: got %s, %v, want %q", text, got, err, want)
+		}
+	}
+	type both struct {
+		At  Time `json:"at"`
+		Day Date `json:"day"`
+	}
+	for text, want := range map[string]string{
+		`{"at":null,"day":null}`:                           `{"at":null,"day":"0001-01-01"}`,
+		`{"at":"2026-11-20T09:15:00Z","day":"1980-05-17"}`: `{"at":"2026-11-20T09:15:00.000Z","day":"1980-05-17"}`,
+		`{"at":"20261120T0915Z"}`:                          "",
+		`{"at":7}`:                                         "",
+		`{"day":[]}`:                                       "",
+		`{"day":"1980-137"}`:                               "",
+		`{"at":"2026-11-20T09:15:00Z","day":"1980-05-17T00:00:00Z"}`: `{"at":"2026-11-20T09:15:00.000Z","day":"1980-05-17"}`,
+	} {
+		value := both{Day: Date{1, 1, 1}}
+		err := json.Unmarshal([]byte(text), &value, StrictDecoding())
+		written, _ := json.Marshal(value)
+		if err != nil && want != "" || err == nil && string(written) != want {
+			t.Errorf("%s, strictly: got %s, %v, want %q", text, written, err, want)
+		}
+	}
+	at := NewTime(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC))
+	for text, want := range map[string]Time{`null`: at, `"2026-11-20T09:16:00Z"`: NewTime(at.Add(time.Minute)), `"then"`: {}, `7`: {}} {
+		got := at
+		if err := got.UnmarshalJSON([]byte(text)); (err != nil) != want.IsZero() || err == nil && !got.Equal(want) {
+			t.Errorf("%s: got %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]string{`12.50`: "12.50", `null`: "7"} {
+		n := NumberFromInt(7)
+		if err := n.UnmarshalJSON([]byte(text)); err != nil || n.String() != want {
+			t.Errorf("%s: got %s, %v, want %s", text, n, err, want)
+		}
+	}
+	if f := (Number{}).Float64(); f != 0 || (Number{}).String() != "0" {
+		t.Errorf("got %v, want 0", f)
+	}
+	for text, want := range map[string]int64{"7": 7, "-7.0": -7, "1e2": 100, "7.5": -1, "1e18": -1, "999999999999999999": 999999999999999999, "1000000000000000000": -1, "1e-999999999999": -1, "0e-5": 0} {
+		n, err := ParseNumber(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := n.Int(); ok && got != want || ok != (want != -1) {
+			t.Errorf("%s: got %d, %t, want %d", text, got, ok, want)
 		}
 	}
 }

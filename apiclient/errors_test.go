@@ -1,0 +1,377 @@
+package apiclient
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// What an answer means is told by its status: whether it may be repeated, and whether a change may
+// have taken effect.
+func TestStatuses(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]*Error{
+		199: {Kind: KindUnavailable}, 200: nil, 204: nil, 299: nil, 300: {Kind: KindUnavailable}, 399: {Kind: KindUnavailable},
+		400: {Kind: KindRejected}, 401: {Kind: KindUnauthenticated}, 403: {Kind: KindForbidden}, 404: {Kind: KindNotFound},
+		408: {Kind: KindRejected, Retryable: true}, 409: {Kind: KindConflict}, 412: {Kind: KindConflict}, 422: {Kind: KindRejected},
+		429: {Kind: KindUnavailable, Retryable: true}, 499: {Kind: KindRejected},
+		500: {Kind: KindUnavailable, Retryable: true, Sent: true}, 503: {Kind: KindUnavailable, Retryable: true, Sent: true}, 599: {Kind: KindUnavailable, Retryable: true, Sent: true},
+	} {
+		err := (&Response{Status: status}).Err()
+		if want == nil {
+			if err != nil {
+				t.Errorf("%d: got %v, want no error", status, err)
+			}
+			continue
+		}
+		got := asError(err)
+		if got == nil || got.Kind != want.Kind || got.Retryable != want.Retryable || got.Sent != want.Sent || got.Status != status {
+			t.Errorf("%d: got %+v, want %+v", status, got, want)
+		}
+	}
+	for status, want := range map[int]bool{500: true, 502: false, 503: true, 504: false} {
+		if got := (&Error{Status: status}).IsOwnFailure(); got != want {
+			t.Errorf("%d: got the service's own failure %t, want %t", status, got, want)
+		}
+	}
+	for err, want := range map[error]Kind{
+		nil: "", context.Canceled: KindInterrupted, io.EOF: KindFailure, &Error{Kind: KindUsage}: KindUsage,
+	} {
+		if got := KindOf(err); got != want {
+			t.Errorf("%v: got kind %q, want %q", err, got, want)
+		}
+	}
+	for want, e := range map[string]*Error{"404 gone": {Status: 404, Message: "gone"}, "gone": {Message: "gone"}} {
+		if e.Error() != want {
+			t.Errorf("got %q, want %q", e, want)
+		}
+	}
+}
+
+// The readable sentence and the details of a refusal are found wherever frameworks put them.
+func TestRefusalTexts(t *testing.T) {
+	t.Parallel()
+	details := func(n int) (all []string) {
+		for i := range n {
+			all = append(all, fmt.Sprintf("d%d", i))
+		}
+		return all
+	}
+	tests := []struct {
+		name, contentType, body string
+		message                 string
+		detail                  []string
+		request                 string
+	}{
+		{"the more exact sentence", "", `{"title":"T","error":"E","message":"M","detail":"D"}`, "D", nil, ""},
+		{"an error inside is less than a sentence", "", `{"detail":"D","error":{"message":"inside"}}`, "D", nil, ""},
+		{"a request by its instance", "", `{"detail":"D","instance":"i-1"}`, "D", nil, "i-1"},
+		{"an array of sentences", "", `["a","b"]`, "a", []string{"a", "b"}, ""},
+		{"sentences without a place, places without one", "", `{"errors":[{"code":"C"},{"field":"f"},{},7,{"path":"/a/b","title":"x"},{"path":"a/b","title":"y"}]}`, "C", []string{"C", "f", "a.b: x", "a/b: y"}, ""},
+		{"fields that are none", "", `{"errors":{"a":7,"b":[7,"x"]}}`, "b: x", []string{"b: x"}, ""},
+		{"a hundred details", "", `["` + strings.Join(details(100), `","`) + `"]`, "d0", details(100), ""},
+		{"more details", "", `["` + strings.Join(details(101), `","`) + `"]`, "d0", details(100), ""},
+		{"the longest sentence", "", strings.Repeat("é", 300), strings.Repeat("é", 300), nil, ""},
+		{"a longer one", "", strings.Repeat("é", 301), strings.Repeat("é", 300) + "…", nil, ""},
+		{"white space", "", "  a\t b  \nc", "a b", nil, ""},
+		{"bytes that are no text", "", "a\xffb", "a\ufffdb", nil, ""},
+		{"HTML by its type", "text/html; charset=utf-8", "sorry <b>not</b>&nbsp;here", "sorry not here", nil, ""},
+		{"HTML by its look", "", " \n<p>sorry</p>", "sorry", nil, ""},
+		{"an angle in a text", "text/plain", "a < b", "a < b", nil, ""},
+		{"a heading in capitals", "text/html", "<TITLE>t</TITLE><H1 class=x>Sorry</H1>", "Sorry", nil, ""},
+		{"an empty heading", "text/html", "<title>Blocked</title><h1></h1>more", "Blocked", nil, ""},
+		{"a heading that does not begin", "text/html", "text <h1", "text", nil, ""},
+		{"letters that grow in lower case", "text/html", "<h1>\u023a</h1>", "\u023a", nil, ""},
+		{"nothing to read", "text/html", "<br>", "method not allowed", nil, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r := &Response{Status: 405, Header: http.Header{"Content-Type": {test.contentType}}, Body: []byte(test.body)}
+			got := r.failure(time.Time{})
+			if got.Message != test.message || got.RequestID != test.request {
+				t.Errorf("got %q of request %q, want %q of %q", got.Message, got.RequestID, test.message, test.request)
+			}
+			if diff := cmp.Diff(test.detail, got.Detail, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("detail (-want +got):\n%s", diff)
+			}
+		})
+	}
+	named := &Response{Status: 400, Header: http.Header{"X-Request-Id": {"r-1"}}, Body: []byte(`{"instance":"i-1"}`)}
+	if got := named.failure(time.Time{}); got.RequestID != "r-1" {
+		t.Errorf("got request %q, want that of the header", got.RequestID)
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
+	for text, want := range map[string]time.Duration{
+		"": 0, "7": 7 * time.Second, "0": 0, "-1": 0, "soon": 0, "99999999999": (1 << 30) * time.Second,
+		"Fri, 20 Nov 2026 09:15:30 GMT": 30 * time.Second, "Fri, 20 Nov 2026 09:14:30 GMT": 0,
+	} {
+		if got := retryAfter(text, now); got != want {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
+	}
+	if got := retryAfter("Fri, 20 Nov 2026 09:15:30 GMT", time.Time{}); got != 0 {
+		t.Errorf("at a time that is not known: got %v, want 0", got)
+	}
+}
+
+// slow is an error of a connection that has waited too long.
+type slow struct{}
+
+func (slow) Error() string   { return "i/o timeout" }
+func (slow) Timeout() bool   { return true }
+func (slow) Temporary() bool { return true }
+
+// Why there is no whole answer is told without the address that was asked for.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	c, err := New(Options{BaseURL: "https://a.example/base", Timeout: 7 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	late, cancelLate := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancelLate()
+	refused := &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", errors.New("refused"))}
+	tests := []struct {
+		name      string
+		parent    context.Context
+		err       error
+		connected bool
+		want      Error
+	}{
+		{"interrupted", ended, io.EOF, true, Error{Kind: KindInterrupted, Message: "interrupted", Sent: true}},
+		{"interrupted before", ended, io.EOF, false, Error{Kind: KindInterrupted, Message: "interrupted"}},
+		{"the caller has no more time", late, io.EOF, true, Error{Kind: KindUnavailable, Retryable: true, Sent: true, Message: "no whole answer from a.example within 7s"}},
+		{"too long", t.Context(), context.DeadlineExceeded, true, Error{Kind: KindUnavailable, Retryable: true, Sent: true, Message: "no whole answer from a.example within 7s"}},
+		{"a slow connection", t.Context(), &url.Error{Op: "Get", URL: "https://a.example/?iban=NL91", Err: slow{}}, false, Error{Kind: KindUnavailable, Retryable: true, Message: "no whole answer from a.example within 7s"}},
+		{"not reached", t.Context(), &url.Error{Op: "Get", URL: "https://a.example/?iban=NL91", Err: refused}, false, Error{Kind: KindUnavailable, Retryable: true, Message: "cannot reach a.example: connect: refused"}},
+		{"not reached otherwise", t.Context(), &net.OpError{Op: "proxyconnect", Err: errors.New("no")}, false, Error{Kind: KindUnavailable, Retryable: true, Message: "cannot reach a.example: proxyconnect: no"}},
+		{"broken", t.Context(), io.ErrUnexpectedEOF, true, Error{Kind: KindUnavailable, Retryable: true, Sent: true, Message: "the connection to a.example broke: unexpected EOF"}},
+		{"known", t.Context(), &Error{Kind: KindUsage, Message: "m"}, true, Error{Kind: KindUsage, Message: "m"}},
+	}
+	for _, test := range tests {
+		got := *c.fault(test.parent, test.err, test.connected)
+		got.Err = nil
+		if diff := cmp.Diff(test.want, got, cmpopts.IgnoreUnexported(Error{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+// An answer without a type is taken for what it looks like.
+func TestIsJSON(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		contentType, body string
+		want              bool
+	}{
+		{"application/json; charset=utf-8", "", true},
+		{"text/json", "", true},
+		{"application/problem+json", "", true},
+		{"text/html", "{}", false},
+		{"application/jsonp", "{}", false},
+		{"json;;", "{}", false},
+		{"", " \r\n\t{}", true},
+		{"", "[]", true},
+		{"", "", false},
+		{"", " ", false},
+		{"", "7", false},
+	} {
+		r := &Response{Header: http.Header{"Content-Type": {test.contentType}}, Body: []byte(test.body)}
+		if got := r.isJSON(); got != test.want {
+			t.Errorf("%q %q: got %t, want %t", test.contentType, test.body, got, test.want)
+		}
+	}
+}
+
+// canned is a transport that answers without a network.
+type canned func(*http.Request) (*http.Response, error)
+
+func (c canned) RoundTrip(r *http.Request) (*http.Response, error) { return c(r) }
+
+// answered is an answer of some bytes, whose length is told or not.
+func answered(status int, body string, tellsLength bool) *http.Response {
+	r := &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), ContentLength: -1}
+	if tellsLength {
+		r.ContentLength = int64(len(body))
+	}
+	return r
+}
+
+// The memory that an answer takes is bounded: a record alone may be larger than what may hold many.
+func TestAnswersAreBounded(t *testing.T) {
+	t.Parallel()
+	const id = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
+	sized := func(n int) string {
+		head := `{"uuid":"` + id + `","notes":"`
+		return head + strings.Repeat("x", n-len(head)-2) + `"}`
+	}
+	for _, tellsLength := range []bool{true, false} {
+		for _, test := range []struct {
+			name   string
+			method string
+			path   string
+			status int
+			size   int
+			want   string // Beginning of the error; "" for none.
+		}{
+			{"the largest record", http.MethodGet, "", 200, 20_000, ""},
+			{"a larger one", http.MethodGet, "", 200, 20_001, "the answer is larger than 0 MiB"},
+			{"the largest answer to a change", http.MethodPut, "", 200, 10_000, ""},
+			{"a larger one to a change", http.MethodPut, "", 200, 10_001, "the answer is larger than 0 MiB"},
+			{"the largest refusal", http.MethodGet, "", 404, 10_000, "404 not found"},
+			{"a larger refusal", http.MethodGet, "", 404, 10_001, "the answer is larger than 0 MiB"},
+		} {
+			c, err := New(Options{BaseURL: "https://a.example", Tries: 1, Transport: canned(func(*http.Request) (*http.Response, error) {
+				return answered(test.status, sized(test.size), tellsLength), nil
+			})})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.maxPage, c.maxRecord = 10_000, 20_000
+			_, err = c.repeat(t.Context(), request{method: test.method, path: "/api/v1/calls/" + id})
+			if got := fmt.Sprint(err); err == nil && test.want != "" || err != nil && (test.want == "" || !strings.HasPrefix(got, test.want)) {
+				t.Errorf("%s, length told %t: got %v, want %q", test.name, tellsLength, err, test.want)
+			}
+		}
+	}
+}
+
+// The whole of a trace: nothing of a person in it, and nothing of the token.
+func TestTrace(t *testing.T) {
+	t.Parallel()
+	var trace bytes.Buffer
+	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
+	answers := []*http.Response{
+		{StatusCode: 200, Header: http.Header{"X-Request-Id": {"r-1"}}, Body: io.NopCloser(strings.NewReader(
+			`{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10","type":"happy_call","attemptsCount":2,"firstName":"Anna","dateOfBirth":"1980-05-17T00:00:00Z","createdAt":"2026-01-02T03:04:05Z","notes":null,"amount":["12.5",{"status":"two words"}],"errors":[{"pointer":"/iban"}]}`))},
+		{StatusCode: 503, Header: http.Header{"X-Request-Id": {"no id"}}, Body: io.NopCloser(strings.NewReader("sorry"))},
+		{StatusCode: 204, Header: http.Header{}, Body: http.NoBody},
+		{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`"` + strings.Repeat("x", 1<<20-2) + `"`))},
+		{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`"` + strings.Repeat("x", 1<<20-1) + `"`))},
+		{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"amount":[7` + strings.Repeat(",7", 4089) + `]}`))},
+		{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`["` + strings.Repeat(`x","`, 2500) + `"]`))},
+	}
+	c, err := New(Options{
+		BaseURL: "https://a.example/base", Trace: &trace, Token: func(context.Context) (string, error) { return "secret", nil },
+		Transport: canned(func(*http.Request) (*http.Response, error) {
+			next := answers[0]
+			answers = answers[1:]
+			return next, nil
+		}),
+		Now: func() time.Time { now = now.Add(7600 * time.Microsecond); return now },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for len(answers) > 0 {
+		query := url.Values{"iban": {"NL91ABNA0417164300"}, "first": {"2", "3"}, "include": {"person"}}
+		if _, err := c.Do(t.Context(), http.MethodPut, "/api/v1/persons", query, []byte(`{"iban":"NL91"}`), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const request = "> PUT https://a.example/base/api/v1/persons?first=2&first=3&iban=***&include=person\n  {\"iban\":\"***\"}\n"
+	want := request + "< 200 OK, 261 bytes in 8ms, request r-1\n" +
+		`  {"amount":["12.5",{"status":"***"}],"attemptsCount":2,"createdAt":"2026-01-02T03:04:05Z","dateOfBirth":"***","errors":[{"pointer":"/iban"}],"firstName":"***","notes":null,"type":"happy_call","uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"}` + "\n" +
+		request + "< 503 Service Unavailable, 5 bytes in 8ms, request -\n  (5 bytes that are not JSON)\n" +
+		request + "< 204 No Content, 0 bytes in 8ms, request -\n" +
+		request + "< 200 OK, 1048576 bytes in 8ms, request -\n  \"***\"\n" +
+		request + "< 200 OK, 1048577 bytes in 8ms, request -\n  (1048577 bytes)\n" +
+		request + "< 200 OK, 8192 bytes in 8ms, request -\n  {\"amount\":[7" + strings.Repeat(",7", 4089) + "]}\n" +
+		request + "< 200 OK, 10004 bytes in 8ms, request -\n  [" + strings.Repeat(`"***",`, 1365) + "\"…\n"
+	if diff := cmp.Diff(want, trace.String()); diff != "" {
+		t.Errorf("trace (-want +got):\n%s", diff)
+	}
+}
+
+// What looks like a word of an enumeration, a number or a list of them is shown in a trace.
+func TestIsWord(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"": false, "azAZ09": true, "a_b.c,d:e-f": true, strings.Repeat("x", 128): true, strings.Repeat("x", 129): false,
+		"`": false, "{": false, "@": false, "[": false, "/": false, ";": false, "a b": false, "é": false,
+	} {
+		if got := isWord(text); got != want {
+			t.Errorf("%q: got %t, want %t", text, got, want)
+		}
+	}
+}
+
+// Whatever an account is asked by, its token must be one that a header can hold.
+func TestBearer(t *testing.T) {
+	t.Parallel()
+	locked := &Error{Kind: KindUsage, Message: "the keyring is locked"}
+	for _, test := range []struct {
+		token string
+		err   error
+		want  string
+		kind  Kind
+	}{
+		{token: "!~"},
+		{token: "a b", want: "the token holds characters that no token has", kind: KindUnauthenticated},
+		{token: "a\x7f", want: "the token holds characters that no token has", kind: KindUnauthenticated},
+		{token: "a\n", want: "the token holds characters that no token has", kind: KindUnauthenticated},
+		{err: errors.New("no keyring"), want: "no keyring", kind: KindUnauthenticated},
+		{err: fmt.Errorf("read the token: %w", locked), want: "the keyring is locked", kind: KindUsage},
+	} {
+		c, err := New(Options{BaseURL: "https://a.example", Token: func(context.Context) (string, error) { return test.token, test.err }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = c.Identity(t.Context()); KindOf(err) != test.kind || err != nil && err.Error() != test.want || test.err != nil && !errors.Is(err, test.err) {
+			t.Errorf("%q, %v: got %v of kind %s, want %q of kind %s", test.token, test.err, err, KindOf(err), test.want, test.kind)
+		}
+	}
+	c, err := New(Options{BaseURL: "https://a.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name, err := c.TokenIdentity(t.Context()); name != "embedded" || err != nil {
+		t.Errorf("without a token: got %q, %v, want embedded", name, err)
+	}
+}
+
+// A path that is not below the base URL is refused before anything is sent.
+func TestPathsOfRequests(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	c, err := New(Options{BaseURL: "https://a.example/base", Transport: canned(func(r *http.Request) (*http.Response, error) {
+		asked = append(asked, r.URL.String())
+		return answered(200, "{}", true), nil
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"https://b.example/x", "//b.example/x", "/a?b=c", "/a#b", "/%zz"} {
+		if _, err := c.Do(t.Context(), http.MethodGet, path, nil, nil, nil); KindOf(err) != KindUsage || err.Error() != "the path is not of the form /api/v1/…" {
+			t.Errorf("%s: got %v, want it refused", path, err)
+		}
+	}
+	if _, err := c.Do(t.Context(), "G T", "/a", nil, nil, nil); KindOf(err) != KindUsage || !strings.HasPrefix(err.Error(), "the request cannot be written: ") {
+		t.Errorf("a method that is none: got %v, want it refused", err)
+	}
+	if _, err := c.Do(t.Context(), http.MethodGet, "/a%2Fb", url.Values{"c": {"d"}}, nil, nil); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]string{"https://a.example/base/a%2Fb?c=d"}, asked); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
