@@ -157,55 +157,55 @@ func TestAllShapes(t *testing.T) {
 func TestAllIsNeverSilentlyShort(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name  string
-		write func(w http.ResponseWriter, from, to, total int)
+		name, want string
+		write      func(w http.ResponseWriter, from, to, total int)
 	}{
-		{"a cursor that stands still", func(w http.ResponseWriter, _, _, _ int) {
+		{"a cursor that stands still", "the pages of the list repeat", func(w http.ResponseWriter, _, _, _ int) {
 			answer(w, 200, `{"pageInfo":{"endCursor":"c1","hasNextPage":true},"edges":[`+edges(0, 1)+`]}`)
 		}},
-		{"cursors that go round", func(w http.ResponseWriter, from, _, _ int) {
+		{"cursors that go round", "the cursor of the list does not advance", func(w http.ResponseWriter, from, _, _ int) {
 			next := map[int]int{0: 1, 1: 2, 2: 1}[from]
 			answer(w, 200, fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":true},"edges":[%s]}`, next, edges(from, from+1)))
 		}},
-		{"the same page for ever under new cursors", func(w http.ResponseWriter, from, _, _ int) {
+		{"the same page for ever under new cursors", "the pages of the list repeat", func(w http.ResponseWriter, from, _, _ int) {
 			answer(w, 200, fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":true},"edges":[%s]}`, from+1, edges(0, 2)))
 		}},
-		{"empty pages for ever", func(w http.ResponseWriter, from, _, _ int) {
+		{"empty pages for ever", "the list goes on for ever without a record", func(w http.ResponseWriter, from, _, _ int) {
 			answer(w, 200, fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":true},"edges":[]}`, from+1))
 		}},
-		{"more without a cursor", func(w http.ResponseWriter, _, _, _ int) {
+		{"more without a cursor", "the list goes on, but gives no cursor to go on with", func(w http.ResponseWriter, _, _, _ int) {
 			answer(w, 200, `{"pageInfo":{"hasNextPage":true},"edges":[{"node":`+node(1)+`}]}`)
 		}},
-		{"a bare array that may be cut", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, "["+node(1)+","+node(2)+"]") }},
-		{"a full bare array", func(w http.ResponseWriter, _, _, _ int) {
+		{"a bare array that may be cut", "10 records were asked for, the service sent 2, and nothing tells whether these are all", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, "["+node(1)+","+node(2)+"]") }},
+		{"a full bare array", "the list goes on, but gives no cursor to go on with", func(w http.ResponseWriter, _, _, _ int) {
 			var all []string
 			for n := range 10 {
 				all = append(all, node(n))
 			}
 			answer(w, 200, "["+strings.Join(all, ",")+"]")
 		}},
-		{"a page that fails", func(w http.ResponseWriter, from, to, total int) {
+		{"a page that fails", "500 broken", func(w http.ResponseWriter, from, to, total int) {
 			if from >= 10 {
 				answer(w, 500, `{"detail":"broken"}`)
 				return
 			}
 			envelope(w, from, to, total)
 		}},
-		{"JSON that is cut", func(w http.ResponseWriter, _, _, _ int) {
+		{"JSON that is cut", "it is not whole JSON", func(w http.ResponseWriter, _, _, _ int) {
 			answer(w, 200, `{"pageInfo":{"endCursor":"c1","hasNextPage":false},"edges":[`+edges(0, 1))
 		}},
-		{"a body that is cut", func(w http.ResponseWriter, from, to, _ int) {
+		{"a body that is cut", "unexpected EOF", func(w http.ResponseWriter, from, to, _ int) {
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Content-Length", "100000")
 			io.WriteString(w, `{"edges":[`+edges(from, to))
 		}},
-		{"something after the list", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `[]{}`) }},
-		{"no list", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `{"a":1}`) }},
-		{"two lists", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `{"a":[],"b":[]}`) }},
-		{"records that are none", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `[1,2]`) }},
-		{"text", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `"hello"`) }},
-		{"nothing", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, ``) }},
-		{"HTML", func(w http.ResponseWriter, _, _, _ int) {
+		{"something after the list", "it is not whole JSON", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `[]{}`) }},
+		{"no list", "it holds no list of records", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `{"a":1}`) }},
+		{"two lists", "it holds several lists, and none is called edges", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `{"a":[],"b":[]}`) }},
+		{"records that are none", "an element of the list is not a record", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `[1,2]`) }},
+		{"text", "it holds no list of records", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `"hello"`) }},
+		{"nothing", "it holds no list of records", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, ``) }},
+		{"HTML", "it is not JSON", func(w http.ResponseWriter, _, _, _ int) {
 			w.Header().Set("Content-Type", "text/html")
 			io.WriteString(w, "<h1>Log in</h1>")
 		}},
@@ -217,8 +217,8 @@ func TestAllIsNeverSilentlyShort(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			_, err := collect(ctx, client, apiclient.AllOptions{PageSize: 10})
-			if apiclient.KindOf(err) != apiclient.KindUnavailable {
-				t.Errorf("got %v of kind %q, want unavailable", err, apiclient.KindOf(err))
+			if apiclient.KindOf(err) != apiclient.KindUnavailable || !strings.HasSuffix(err.Error(), test.want) {
+				t.Errorf("got %v of kind %q, want unavailable: %s", err, apiclient.KindOf(err), test.want)
 			}
 		})
 	}

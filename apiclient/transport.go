@@ -317,8 +317,6 @@ func (c *Client) checkRead(r *Response) error {
 // used up, or it makes no sense to go on.
 func (c *Client) pause(ctx context.Context, e *Error, try int) error {
 	switch {
-	case e == nil:
-		return &Error{Kind: KindFailure, Message: "the request failed"}
 	case !e.Retryable:
 		return e
 	case try >= c.options.Tries:
