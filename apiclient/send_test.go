@@ -250,7 +250,9 @@ func TestBehind(t *testing.T) {
 		date string
 		want time.Duration
 	}{
-		{"Fri, 20 Nov 2026 09:14:30 GMT", 30 * time.Second}, {"", 30 * time.Second}, {"then", 30 * time.Second},
+		{"Fri, 20 Nov 2026 09:14:30 GMT", 30 * time.Second},
+		{"", 30 * time.Second},
+		{"then", 30 * time.Second},
 		{"Fri, 20 Nov 2026 09:15:30 GMT", 0},
 	} {
 		if c.noteClock(http.Header{"Date": {test.date}}, now); c.Behind() != test.want {

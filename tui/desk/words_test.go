@@ -1,0 +1,478 @@
+package desk
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+)
+
+// said takes what a desk has told, and how much work it asks for.
+func said(d *Day) (texts []string, jobs int) {
+	for _, e := range d.take() {
+		if notice, ok := e.(Notice); ok {
+			texts = append(texts, strings.Repeat("!", int(notice.Level))+notice.Text+strings.Repeat("^", int(notice.See)))
+		} else {
+			jobs++
+		}
+	}
+	return texts, jobs
+}
+
+// at is a desk at a certain time.
+func at(now time.Time) *Day {
+	d := newDay()
+	d.Now = func() time.Time { return now }
+	return d
+}
+
+var morning = time.Date(2026, 11, 20, 9, 15, 0, 0, time.Local) // A Friday.
+
+func TestWhatIsToldOfACall(t *testing.T) {
+	t.Parallel()
+	d := at(morning)
+	for _, test := range []struct {
+		most, attempts int
+		want           string
+	}{
+		{0, 0, "never rung"},
+		{0, 1, "1 try so far"},
+		{0, 2, "2 tries so far"},
+		{3, 0, "never rung, 3 tries left"},
+		{3, 2, "2 tries so far, 1 try left"},
+		{3, 3, "3 tries so far, 0 tries left"},
+		{3, 4, "4 tries so far"},
+	} {
+		d.MaxAttempts = test.most
+		if got := d.Tries(apitype.Call{AttemptsCount: test.attempts}); got != test.want {
+			t.Errorf("%d of %d: got %q, want %q", test.attempts, test.most, got, test.want)
+		}
+	}
+	for day, want := range map[apitype.Date]string{
+		{Year: 1980, Month: 11, Day: 20}: "46 years", {Year: 1980, Month: 11, Day: 21}: "45 years", {Year: 1980, Month: 11, Day: 19}: "46 years",
+		{Year: 2025, Month: 11, Day: 20}: "1 year",
+	} {
+		if diff := cmp.Diff([]string{"Dutch", want}, d.About(apitype.Person{Language: new("nl"), DateOfBirth: &day})); diff != "" {
+			t.Errorf("born %s (-want +got):\n%s", day, diff)
+		}
+	}
+	if got := d.About(apitype.Person{}); len(got) != 0 {
+		t.Errorf("got %q of nobody, want nothing", got)
+	}
+	both := &apitype.Person{MobilePhoneNumber: new("+31612345678"), PhoneNumber: new("+31201234567")}
+	if diff := cmp.Diff([]Number{{"mobile", "+31612345678"}, {"home", "+31201234567"}}, Numbers(both)); diff != "" {
+		t.Errorf("numbers (-want +got):\n%s", diff)
+	}
+	if got := Numbers(&apitype.Person{PhoneNumber: both.PhoneNumber}); len(got) != 1 || got[0].Kind != "home" || Numbers(nil) != nil {
+		t.Errorf("got %v, want the one number there is", got)
+	}
+	for status, want := range map[apitype.PledgeStatus]string{"lead": "not collected yet", "active": "active"} {
+		if got := PledgeWords(status); got != want {
+			t.Errorf("%s: got %q, want %q", status, got, want)
+		}
+	}
+	address := apitype.Address{Street: "Weg", HouseNumber: "1", ZipCode: "1000 AA", City: "Stad", Country: "NL"}
+	for want, a := range map[string]*apitype.Address{"": nil, "Weg 1, 1000 AA Stad, NL": &address} {
+		if got := Address(a); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	opted := apitype.Person{OptInPhone: new(false), OptInEmail: new(true)}
+	if got, want := OptInWords(opted), "phone no, e-mail yes, post unknown, sms unknown"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if Value((*string)(nil)) != "" || d.Name() != "" {
+		t.Error("got a text of nothing")
+	}
+}
+
+func TestToWhomAPledgeGives(t *testing.T) {
+	t.Parallel()
+	d := at(morning)
+	since := apitype.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local))
+	pledge := func(change func(*apitype.Pledge)) apitype.Pledge {
+		p := apitype.Pledge{StartsAt: since}
+		change(&p)
+		return p
+	}
+	areas := func(names ...string) apitype.Embedded[[]apitype.FocusArea] {
+		var all []apitype.FocusArea
+		for _, name := range names {
+			all = append(all, apitype.FocusArea{Name: name})
+		}
+		return apitype.Embed(all)
+	}
+	charity := apitype.Embed(apitype.OrganizationReference{Name: "Helder Water"})
+	for want, p := range map[string]apitype.Pledge{
+		"since 1 March 2026":                                                pledge(func(*apitype.Pledge) {}),
+		"to Helder Water, since 1 March 2026":                               pledge(func(p *apitype.Pledge) { p.OwningOrganization = charity }),
+		"to Helder Water, for wells, since 1 March 2026":                    pledge(func(p *apitype.Pledge) { p.OwningOrganization, p.FocusAreas = charity, areas("wells") }),
+		"to Helder Water, for wells and taps and pipes, since 1 March 2026": pledge(func(p *apitype.Pledge) { p.OwningOrganization, p.FocusAreas = charity, areas("wells", "taps", "pipes") }),
+		"since 1 March 2026, won at the door":                               pledge(func(p *apitype.Pledge) { p.RecruitmentType = new(apitype.RecruitmentType("d2d")) }),
+		"since 1 March 2026, won in the street":                             pledge(func(p *apitype.Pledge) { p.RecruitmentType = new(apitype.RecruitmentType("street")) }),
+		"since 1 March 2026, won by telephone":                              pledge(func(p *apitype.Pledge) { p.RecruitmentType = new(apitype.RecruitmentType("telephone")) }),
+	} {
+		if got := d.GivesTo(p); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// What was said and tried before, the newest first.
+func TestContacts(t *testing.T) {
+	t.Parallel()
+	d := at(morning)
+	d.Agent = new(callID(1))
+	d.Agents = map[apitype.UUID]string{callID(2): "Bea"}
+	ago := func(days int) apitype.Time { return apitype.NewTime(morning.AddDate(0, 0, -days)) }
+	ended := func(days int) *apitype.Time { return new(ago(days)) }
+	call := func(status apitype.CallStatus, requested int, change func(*apitype.Call)) apitype.Call {
+		c := apitype.Call{UUID: callID(100 + requested), Status: status, Type: apitype.CallHappy, RequestedAt: ago(requested)}
+		change(&c)
+		return c
+	}
+	nothing := func(*apitype.Call) {}
+	desk := call("requested", 1, nothing)
+	pledge := apitype.Pledge{Calls: apitype.Embed([]apitype.Call{
+		desk,
+		call("requested", 20, nothing),
+		call("cancelled", 30, func(c *apitype.Call) { c.CancelledAt = ended(9) }),
+		call("expired", 40, func(c *apitype.Call) { c.ExpiredAt = ended(8) }),
+		call("completed", 50, func(c *apitype.Call) { c.CompletedAt = ended(7) }),
+		call("completed", 60, func(c *apitype.Call) {
+			c.CompletedAt = ended(301)
+			c.Result = apitype.Embed(apitype.CallResult{ResultCode: new("reached"), DonorRetentionRating: new(apitype.NumberFromInt(8)), Notes: new(" was glad ")})
+		}),
+	})}
+	desk.PledgeCase = apitype.Embed(pledge)
+	desk.Attempts = apitype.Embed([]apitype.CallAttempt{
+		{AttemptAt: ago(6)}, {AttemptAt: ago(5), UserUUID: new(callID(1))}, {AttemptAt: ago(4), UserUUID: new(callID(2))}, {AttemptAt: ago(300), UserUUID: new(callID(3))},
+	})
+	d.Call = &desk
+	want := []string{
+		"16 November, not reached (Bea)", "15 November, not reached (you)", "14 November, not reached", "13 November, happy call: completed",
+		"12 November, happy call: expired", "11 November, happy call: cancelled", "31 October, happy call: still open",
+		"24 January, not reached", "23 January 2026, happy call: reached, 8\n\"was glad\"",
+	}
+	if diff := cmp.Diff(want, d.Contacts()); diff != "" {
+		t.Errorf("contacts (-want +got):\n%s", diff)
+	}
+	d.Call = &apitype.Call{}
+	if got := d.Contacts(); len(got) != 0 {
+		t.Errorf("got %q of a new call, want nothing", got)
+	}
+}
+
+// Everything that an agent is warned of, and nothing else.
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 20, 30, 0, 0, time.UTC) // A Friday: 21:30 in the Netherlands.
+	number := func(n int64) apitype.Number { v, _ := apitype.ParseNumber(strconv.FormatInt(n, 10)); return v }
+	d := at(now)
+	d.MaxAttempts = 3
+	d.Languages = []string{"nl", "de"}
+	d.queue.learn(apitype.Call{UUID: callID(7), PersonUUID: callID(50), Status: "requested"})
+	completed := apitype.NewTime(now.Add(-61 * time.Minute))
+	d.queue.learn(apitype.Call{UUID: callID(8), PersonUUID: callID(50), Status: "completed", CompletedAt: &completed})
+	person := apitype.Person{
+		OptInPhone: new(false), Language: new("FR"), Address: apitype.Embed(apitype.Address{Country: "nl"}),
+		QualityResult: apitype.Embed(apitype.QualityResult{Percentage: number(59), GateResults: []apitype.GateResult{
+			{Percentage: number(59), Explanation: "the street is not there"}, {Percentage: number(60), Explanation: "all is well"}, {Percentage: number(0)},
+		}}),
+	}
+	all := apitype.Call{
+		UUID: callID(9), PersonUUID: callID(50), Status: "expired", AttemptsCount: 3, Type: apitype.CallHappy, Person: apitype.Embed(person),
+		PledgeCase: apitype.Embed(apitype.Pledge{Status: "cancelled", Calls: apitype.Embed([]apitype.Call{
+			{UUID: callID(9), Status: "requested"}, {UUID: callID(7), Status: "requested"}, {UUID: callID(10), Status: "requested"}, {UUID: callID(11), Status: "expired"},
+		})}),
+	}
+	want := []string{
+		"this call is expired", "opted out of phone calls", "it is 21:30 on Friday in NL: calls are made from 09:00 to 21:00", "3 attempts, the maximum is 3",
+		"reached 1 h 1 min ago on another call, less than 4 hours", "2 other open calls for this person", "the pledge is cancelled",
+		"speaks French; you: Dutch, German", "low data quality: 59 %", "the street is not there",
+	}
+	if diff := cmp.Diff(want, d.Warnings(all)); diff != "" {
+		t.Errorf("of everything (-want +got):\n%s", diff)
+	}
+	fine := apitype.Person{OptInPhone: new(true), Language: new("DE"), Address: apitype.Embed(apitype.Address{Country: "US"}), QualityResult: apitype.Embed(apitype.QualityResult{Percentage: number(60)})}
+	for name, test := range map[string]struct {
+		call apitype.Call
+		want []string
+	}{
+		"nothing":                {apitype.Call{UUID: callID(20), Status: "requested", AttemptsCount: 2, Person: apitype.Embed(fine)}, nil},
+		"no opinion":             {apitype.Call{UUID: callID(20), Status: "requested", Person: apitype.Embed(apitype.Person{})}, nil},
+		"nobody":                 {apitype.Call{UUID: callID(20), Status: "requested"}, []string{"the person is not shown to this account"}},
+		"won back":               {apitype.Call{UUID: callID(20), Status: "requested", Type: apitype.CallWinback, Person: apitype.Embed(fine), PledgeCase: apitype.Embed(apitype.Pledge{Status: "cancelled"})}, nil},
+		"a pledge dropped":       {apitype.Call{UUID: callID(20), Status: "requested", Person: apitype.Embed(fine), PledgeCase: apitype.Embed(apitype.Pledge{Status: "dropped"})}, []string{"the pledge is dropped"}},
+		"a pledge that is going": {apitype.Call{UUID: callID(20), Status: "requested", Person: apitype.Embed(fine), PledgeCase: apitype.Embed(apitype.Pledge{Status: "active"})}, nil},
+	} {
+		if diff := cmp.Diff(test.want, d.Warnings(test.call)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	for reason, call := range map[string]apitype.Call{
+		"opted out of phone calls": {Status: "expired", Person: apitype.Embed(person)}, "is expired": {Status: "expired", Person: apitype.Embed(fine)}, "": {Status: "requested", Person: apitype.Embed(fine)},
+	} {
+		if got := d.against(call); got != reason {
+			t.Errorf("got %q, want %q", got, reason)
+		}
+	}
+	d.Languages = nil
+	if got := d.languageWarning("fr"); got != "" {
+		t.Errorf("an agent whose languages are not known: got %q", got)
+	}
+	for d, want := range map[time.Duration]string{
+		59 * time.Second: "less than a minute", time.Minute: "1 min", 59*time.Minute + 59*time.Second: "59 min", time.Hour: "1 h 0 min", 3*time.Hour + 59*time.Minute: "3 h 59 min",
+	} {
+		if got := durationText(d); got != want {
+			t.Errorf("%v: got %q, want %q", d, got, want)
+		}
+	}
+}
+
+// How a request ended says whether the service can be reached, and whether that passes by itself.
+func TestConnection(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		err    error
+		want   Connection
+		passes bool
+	}{
+		{"all is well", nil, Connection{}, false},
+		{"no connection", &apiclient.Error{Kind: apiclient.KindUnavailable, Retryable: true, Message: "down"}, Connection{Offline: "offline", Reason: "down"}, true},
+		{"a failing service", &apiclient.Error{Kind: apiclient.KindUnavailable, Retryable: true, Status: 503, Message: "busy"}, Connection{Offline: "service 503", Reason: "busy"}, true},
+		{"another service", &apiclient.Error{Kind: apiclient.KindUnavailable, Status: 200, Message: "HTML"}, Connection{Offline: "wrong answers", Reason: "HTML"}, false},
+		{"no token", &apiclient.Error{Kind: apiclient.KindUnauthenticated, Message: "log in"}, Connection{Offline: "not logged in", Reason: "log in", LoggedOut: true}, false},
+		{"a token that is refused", &apiclient.Error{Kind: apiclient.KindUnauthenticated, Status: 401, Message: "log in"}, Connection{Offline: "not logged in", Reason: "log in", LoggedOut: true, unauthorized: true}, false},
+		{"a refusal", &apiclient.Error{Kind: apiclient.KindRejected, Status: 422, Message: "no"}, Connection{Reason: "no"}, false},
+		{"something else", io.EOF, Connection{}, false},
+	} {
+		c := Connection{Offline: "before", Reason: "before", LoggedOut: true}
+		passes, again := c.note(test.err)
+		if diff := cmp.Diff(test.want, c, cmp.AllowUnexported(Connection{})); diff != "" || passes != test.passes || again {
+			t.Errorf("%s: got passes %t, again %t, want %t, false (-want +got):\n%s", test.name, passes, again, test.passes, diff)
+		}
+	}
+	c := Connection{unauthorized: true}
+	if _, again := c.note(nil); !again {
+		t.Error("the first answer after a refusal: got nothing, want that somebody has logged in again")
+	}
+	if _, again := c.note(nil); again {
+		t.Error("the second answer: got that somebody has logged in again")
+	}
+}
+
+// What became of a change is said, and where more is to be found.
+func TestWhatBecameOfAChange(t *testing.T) {
+	t.Parallel()
+	entry := outbox.Entry{ID: "1-a"}
+	entry.UUID, entry.Op = callID(1), apiclient.OpAddAttempt
+	down := &apiclient.Error{Kind: apiclient.KindUnavailable, Retryable: true, Message: "down"}
+	forbidden := &apiclient.Error{Kind: apiclient.KindForbidden, Status: 403, Message: "no"}
+	rejected := &apiclient.Error{Kind: apiclient.KindRejected, Status: 422, Message: "no"}
+	for _, test := range []struct {
+		name    string
+		event   outbox.Event
+		labels  map[string]string
+		want    []string
+		refused bool
+	}{
+		{"accepted", outbox.Event{Entry: entry, Outcome: outbox.OutcomeAccepted}, map[string]string{"1-a": "attempt: Anna"}, []string{"!attempt: Anna, sent"}, false},
+		{"accepted, of another session", outbox.Event{Entry: entry, Outcome: outbox.OutcomeAccepted}, nil, []string{"!attempt c0010000, sent"}, false},
+		{"forbidden", outbox.Event{Entry: entry, Outcome: outbox.OutcomeRejected, Err: forbidden}, nil, []string{"!!attempt c0010000 was refused, its text is kept: 403 no^"}, true},
+		{"rejected", outbox.Event{Entry: entry, Outcome: outbox.OutcomeRejected, Err: rejected}, nil, []string{"!!attempt c0010000 was refused, its text is kept: 422 no^"}, false},
+		{"forbidden for now", outbox.Event{Entry: entry, Outcome: outbox.OutcomeWaiting, Err: forbidden}, nil, []string{"!!attempt c0010000 waits in the outbox: 403 no"}, false},
+		{"nobody can tell", outbox.Event{Entry: entry, Outcome: outbox.OutcomeUnsure, Err: outbox.ErrCannotTell}, nil, []string{"!!attempt c0010000: " + outbox.ErrCannotTell.Error() + "^"}, false},
+		{"it will be looked up", outbox.Event{Entry: entry, Outcome: outbox.OutcomeUnsure, Err: down}, nil, nil, false},
+		{"it waits for the service", outbox.Event{Entry: entry, Outcome: outbox.OutcomeWaiting, Err: down}, nil, nil, false},
+		{"it waits", outbox.Event{Entry: entry, Outcome: outbox.OutcomeWaiting}, nil, nil, false},
+		{"the disk", outbox.Event{Outcome: outbox.OutcomeWaiting, Err: io.ErrShortWrite}, nil, []string{"!!nothing is sent: short write"}, false},
+	} {
+		d := at(morning)
+		d.Labels = test.labels
+		d.Held = []Held{{id: "1-a"}, {id: "2-b"}}
+		Told(test.event)(d)
+		got, _ := said(d)
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+		held, accepted := 1, map[string]int{}
+		if test.event.Entry.ID == "" {
+			held = 2
+		}
+		if test.event.Outcome == outbox.OutcomeAccepted {
+			accepted[apiclient.OpAddAttempt] = 1
+		}
+		if len(d.Held) != held || !maps.Equal(d.Accepted, accepted) || d.permissions.refused[apiclient.OpAddAttempt] != test.refused {
+			t.Errorf("%s: got %d held, accepted %v, refused %v, want %d, %v, %t", test.name, len(d.Held), d.Accepted, d.permissions.refused, held, accepted, test.refused)
+		}
+	}
+}
+
+// What is held is told with the time that is left.
+func TestHeldText(t *testing.T) {
+	t.Parallel()
+	d := at(morning)
+	if got := d.HeldText("u"); got != "" {
+		t.Errorf("got %q of nothing", got)
+	}
+	d.Held = []Held{{Change: Change{Label: "attempt: Anna"}, Until: morning.Add(4400 * time.Millisecond)}}
+	if got, want := d.HeldText("u"), "attempt: Anna, sent in 4 s, u takes it back"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	d.Held = append(d.Held, Held{Change: Change{Label: "cancel: Ben"}, Until: morning.Add(-time.Second)})
+	d.Offline = "offline"
+	if got, want := d.HeldText("u"), "cancel: Ben, sent when the service answers, u takes it back for 0 s (2 held)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	d.Held[1].Until = morning
+	d.Held[0].Until = morning.Add(time.Nanosecond)
+	if d.Release(); len(d.Held) != 1 {
+		t.Errorf("got %d held, want the one whose time is not over", len(d.Held))
+	}
+}
+
+// An action on several records is told record by record.
+func TestBatch(t *testing.T) {
+	t.Parallel()
+	var none *Batch
+	none.isTakenBack("x")
+	none.isQueued(queued{})
+	if none.hear(outbox.Event{}) {
+		t.Error("no batch has heard of an entry")
+	}
+	d := at(morning)
+	changes := []Change{{}, {}, {}, {}, {}}
+	d.SubmitEach("cancel 5 calls", []string{"a", "b", "c", "d", "e"}, changes)
+	d.Written()
+	b := d.Batch
+	for i, id := range []string{"1", "2", "3", "4"} {
+		b.isQueued(queued{change: Change{batch: b, index: i}, entry: outbox.Entry{ID: id}})
+	}
+	b.isQueued(queued{change: Change{batch: b, index: 4}, err: io.ErrShortWrite})
+	down := &apiclient.Error{Kind: apiclient.KindUnavailable, Message: "down"}
+	heard := func(id string, outcome outbox.Outcome, err error) bool {
+		return b.hear(outbox.Event{Entry: outbox.Entry{ID: id}, Outcome: outcome, Err: err})
+	}
+	if heard("", outbox.OutcomeAccepted, nil) || heard("9", outbox.OutcomeAccepted, nil) {
+		t.Error("an entry of another action was taken for one of it")
+	}
+	if got, want := b.Summary(), "cancel 5 calls: 0 of 5 done, 1 not"; got != want || b.Answered() != 1 {
+		t.Errorf("got %q, %d answered, want %q", got, b.Answered(), want)
+	}
+	if !heard("1", outbox.OutcomeAccepted, nil) || !heard("2", outbox.OutcomeRejected, down) || !heard("3", outbox.OutcomeWaiting, down) {
+		t.Error("an entry of the action was not known")
+	}
+	b.isTakenBack("4")
+	var got []string
+	for _, r := range b.Records {
+		got = append(got, r.Name+" "+r.State)
+	}
+	want := []string{"a done", "b refused: down", "c waits: down", "d taken back", "e not saved: short write"}
+	if diff := cmp.Diff(want, got); diff != "" || b.Answered() != 5 {
+		t.Errorf("%d answered, records (-want +got):\n%s", b.Answered(), diff)
+	}
+	if got, want := b.Summary(), "cancel 5 calls: 1 of 5 done, 3 not"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if !heard("3", outbox.OutcomeAccepted, nil) {
+		t.Error("an entry that waited was not known")
+	}
+	if got, want := (&Batch{Label: "mark", Records: []BatchRecord{{Done: true}}}).Summary(), "mark: 1 of 1 done"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	one := at(morning)
+	if one.SubmitEach("cancel", []string{"a"}, []Change{{}}); one.Batch != nil {
+		t.Error("one record was taken for several")
+	} else {
+		one.Written()
+	}
+	told := at(morning)
+	told.Batch = &Batch{Label: "mark", Records: []BatchRecord{{entry: "1"}, {entry: "2"}}}
+	told.onSender(outbox.Event{Entry: outbox.Entry{ID: "1"}, Outcome: outbox.OutcomeAccepted})
+	if texts, _ := said(told); !slices.Equal(texts, []string{"!mark: 1 of 2 done^^"}) {
+		t.Errorf("got %q, want how far it has come", texts)
+	}
+}
+
+// The results of a type come from the profile, or from calls that had them.
+func TestCodes(t *testing.T) {
+	t.Parallel()
+	rows := map[apitype.CallType][]ResultRow{apitype.CallHappy: {{Code: "r", Label: "glad"}, {Code: "o", Effect: EffectOptOut}}}
+	c, err := OpenCodes(rows, nil, "")
+	if err != nil || c.areKnown() {
+		t.Fatalf("got %v, known %t, want the results of one type known", err, c.areKnown())
+	}
+	for code, want := range map[string]string{"r": "glad", "o": "o (opt-out)", "not_there": "not there"} {
+		if got := c.Words(apitype.CallHappy, code); got != want {
+			t.Errorf("%s: got %q, want %q", code, got, want)
+		}
+	}
+	for _, seen := range []struct {
+		kind  apitype.CallType
+		code  string
+		isNew bool
+	}{{apitype.CallHappy, "x", false}, {apitype.CallWinback, "", false}, {apitype.CallWinback, "b", true}, {apitype.CallWinback, "b", false}, {apitype.CallWinback, "a", true}} {
+		c.isNew = false
+		if c.See(seen.kind, seen.code); c.isNew != seen.isNew {
+			t.Errorf("%s %q: got new %t, want %t", seen.kind, seen.code, c.isNew, seen.isNew)
+		}
+	}
+	if diff := cmp.Diff([]ResultRow{{Code: "b"}, {Code: "a"}}, c.Of(apitype.CallWinback)); diff != "" {
+		t.Errorf("as they were seen (-want +got):\n%s", diff)
+	}
+	if row, ok := c.Find(apitype.CallHappy, "r"); !ok || row.Label != "glad" {
+		t.Errorf("got %+v, %t, want the row", row, ok)
+	}
+	if row, ok := c.Find(apitype.CallHappy, "x"); ok || row.Code != "x" {
+		t.Errorf("got %+v, %t, want one that is not known", row, ok)
+	}
+	path := t.TempDir() + "/state/codes.json"
+	all, _ := OpenCodes(nil, []string{"z", "y"}, path)
+	if diff := cmp.Diff([]ResultRow{{Code: "z"}, {Code: "y"}}, all.Of(apitype.CallWinback)); diff != "" || !all.areKnown() {
+		t.Errorf("those of every type (-want +got):\n%s", diff)
+	}
+	// What another program has put there meanwhile comes before what this one has seen.
+	kept := &Codes{path: path}
+	kept.See(apitype.CallWinback, "k")
+	ours := &Codes{path: path}
+	ours.See(apitype.CallWinback, "b")
+	ours.See(apitype.CallWinback, "k")
+	if err := errors.Join(kept.Save()(), ours.Save()()); err != nil || kept.isNew {
+		t.Fatalf("got %v, new %t", err, kept.isNew)
+	}
+	again, err := OpenCodes(nil, nil, path)
+	if diff := cmp.Diff([]ResultRow{{Code: "k"}, {Code: "b"}}, again.Of(apitype.CallWinback)); diff != "" || err != nil {
+		t.Errorf("got %v, kept (-want +got):\n%s", err, diff)
+	}
+	if err := WriteState(path, 7); err != nil {
+		t.Fatal(err)
+	}
+	broken, err := OpenCodes(nil, nil, path)
+	if err == nil || !strings.HasPrefix(err.Error(), "read the order of the results: ") {
+		t.Errorf("got %v, want that it cannot be read", err)
+	}
+	broken.See(apitype.CallWinback, "b")
+	if err := broken.Save()(); err != nil {
+		t.Errorf("got %v, want it written over", err)
+	}
+	nowhere := &Codes{path: path + "/x"}
+	if err := nowhere.Save()(); err == nil || !strings.HasPrefix(err.Error(), "keep the order of the results: ") {
+		t.Errorf("got %v, want that it cannot be kept", err)
+	}
+	d := New(Options{Client: new(apiclient.Client), Outbox: new(outbox.Outbox), StateFile: path + "/x"})
+	if texts, _ := said(d); len(texts) != 1 || !strings.HasPrefix(texts[0], "!!the results have another order than before: read the order of the results: ") {
+		t.Errorf("got %q, want it said", texts)
+	}
+}
