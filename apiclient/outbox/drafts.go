@@ -43,6 +43,8 @@ func JoinNotes(base, mine, theirs string) string {
 		return theirs
 	case base != "" && strings.Contains(theirs, base):
 		return strings.Replace(theirs, base, mine, 1)
+	case strings.Contains(theirs, mine):
+		return theirs
 	default:
 		return mine + "\n" + theirs
 	}

@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,11 +30,12 @@ type Autosave struct {
 	box  *outbox.Outbox
 	tell func(Result) // What is told of it; without a lock, as it may take its time.
 
-	mu      sync.Mutex
-	pending map[apitype.UUID]pendingDraft
-	base    map[apitype.UUID]string // The notes of a draft as this program last saw them on disk.
-	wake    chan struct{}
-	writing sync.Mutex // Writes and erasures of drafts go one after the other.
+	mu       sync.Mutex
+	pending  map[apitype.UUID]pendingDraft
+	underWay map[apitype.UUID]outbox.Draft // Those that are being written.
+	base     map[apitype.UUID]string       // The notes on disk from which those that are being entered come.
+	wake     chan struct{}
+	writing  sync.Mutex // Writes and erasures of drafts go one after the other.
 }
 
 type pendingDraft struct {
@@ -45,7 +47,7 @@ type pendingDraft struct {
 func NewAutosave(box *outbox.Outbox) *Autosave {
 	return &Autosave{
 		box: box, tell: func(Result) {},
-		pending: map[apitype.UUID]pendingDraft{}, base: map[apitype.UUID]string{}, wake: make(chan struct{}, 1),
+		pending: map[apitype.UUID]pendingDraft{}, underWay: map[apitype.UUID]outbox.Draft{}, base: map[apitype.UUID]string{}, wake: make(chan struct{}, 1),
 	}
 }
 
@@ -61,6 +63,17 @@ func (a *Autosave) Put(d outbox.Draft) {
 	a.pending[d.Call] = p
 	a.mu.Unlock()
 	a.notify()
+}
+
+// Unwritten is the newest state of a call's draft, where that is not on disk yet.
+func (a *Autosave) Unwritten(call apitype.UUID) (d outbox.Draft, found bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if p, isPending := a.pending[call]; isPending {
+		return p.draft, true
+	}
+	d, found = a.underWay[call]
+	return d, found
 }
 
 // FlushSoon makes all drafts due at once: the focus moved.
@@ -131,6 +144,7 @@ func (a *Autosave) due(all bool) []outbox.Draft {
 		if all || !time.Now().Before(p.due()) {
 			due = append(due, p.draft)
 			delete(a.pending, call)
+			a.underWay[call] = p.draft
 		}
 	}
 	return due
@@ -160,6 +174,9 @@ func (a *Autosave) writeTaken(all bool) (joined []draftJoined, written int, err 
 		case notes != d.Notes:
 			joined = append(joined, draftJoined{call: d.Call, written: d.Notes, notes: notes})
 		}
+		a.mu.Lock()
+		delete(a.underWay, d.Call)
+		a.mu.Unlock()
 	}
 	return joined, len(taken), err
 }
@@ -185,7 +202,7 @@ func (a *Autosave) writeOne(d outbox.Draft) (notes string, err error) {
 	if err != nil {
 		there = outbox.Draft{} // What cannot be read is written over.
 	}
-	d.Notes = outbox.JoinNotes(a.baseOf(d.Call), d.Notes, there.Notes)
+	d.Notes = outbox.JoinNotes(a.From(d.Call), d.Notes, there.Notes)
 	if err := a.box.SaveDraft(d.Call, d); err != nil {
 		return "", err
 	}
@@ -193,14 +210,16 @@ func (a *Autosave) writeOne(d outbox.Draft) (notes string, err error) {
 	return d.Notes, nil
 }
 
-// Loaded notes what the notes of a draft on disk are.
+// Loaded notes from which notes on disk those come that are entered from now on; none: from
+// nothing, and what turns out to be there is joined with them.
 func (a *Autosave) Loaded(call apitype.UUID, notes string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.base[call] = notes
 }
 
-func (a *Autosave) baseOf(call apitype.UUID) string {
+// From is the notes on disk from which those of a call come.
+func (a *Autosave) From(call apitype.UUID) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.base[call]
@@ -212,27 +231,48 @@ func (a *Autosave) Flush() error {
 	return err
 }
 
-// Save writes a draft now, and what else there is.
+// Save writes a draft now, together with what was entered for its call since, and all others.
 func (a *Autosave) Save(d outbox.Draft) error {
+	if since, found := a.Unwritten(d.Call); found {
+		d.Notes = outbox.JoinNotes("", d.Notes, since.Notes)
+	}
 	a.Put(d)
 	return a.Flush()
 }
 
-// Delete erases the draft of a call: what it held is in the outbox.
+// Sent erases a draft that is in the outbox now, and the notes on disk from which it came. What was
+// entered for its call since stays.
+func (a *Autosave) Sent(d outbox.Draft, from string) error {
+	a.writing.Lock()
+	defer a.writing.Unlock()
+	a.mu.Lock()
+	if a.pending[d.Call].draft.Notes == d.Notes {
+		delete(a.pending, d.Call)
+	}
+	a.mu.Unlock()
+	return a.erase(d.Call, d.Notes, from)
+}
+
+// Delete erases the draft of a call.
 func (a *Autosave) Delete(call apitype.UUID) error {
 	a.writing.Lock()
 	defer a.writing.Unlock()
 	a.mu.Lock()
 	delete(a.pending, call)
 	a.mu.Unlock()
+	return a.erase(call, a.From(call))
+}
+
+// erase erases the draft of a call on disk, unless it has other notes than these.
+func (a *Autosave) erase(call apitype.UUID, notes ...string) error {
 	unlock, err := a.box.LockDrafts()
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	there, _, err := a.box.Draft(call)
-	if err == nil && there.Notes != "" && there.Notes != a.baseOf(call) {
-		return nil // Another terminal wrote it, and nobody has sent it.
+	if err == nil && there.Notes != "" && !slices.Contains(notes, there.Notes) {
+		return nil // They were written since, or at another terminal, and nobody has sent them.
 	}
 	a.mu.Lock()
 	delete(a.base, call)

@@ -58,7 +58,8 @@ func (g *changeGroup) follow(e outbox.Entry, add func(outbox.Entry) (outbox.Entr
 type worked struct {
 	call  apitype.Call
 	draft outbox.Draft
-	goes  bool // The text goes with the change: its draft is erased.
+	notes string // On disk, from which those of the draft come.
+	goes  bool   // The text goes with the change: its draft is erased.
 }
 
 // Held is a change that can still be taken back.
@@ -190,7 +191,7 @@ func (c *Changes) save(change Change, until time.Time) queued {
 	entry, err := change.group.follow(entry, c.Outbox.Add)
 	q := queued{change: change, entry: entry, err: err}
 	if err == nil && change.from != nil && change.from.goes {
-		q.left = c.Autosave.Delete(change.UUID)
+		q.left = c.Autosave.Sent(change.from.draft, change.from.notes)
 	}
 	return q
 }

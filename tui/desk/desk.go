@@ -297,12 +297,7 @@ func (d *Day) IsDone() bool {
 func (d *Day) present(call apitype.Call) {
 	d.Call, d.Checked, d.Taking = &call, false, false
 	d.Guard.Show(d.Now())
-	d.Form = Form{}
-	for _, draft := range d.Drafts {
-		if draft.Call == call.UUID {
-			d.fill(draft)
-		}
-	}
+	d.openForm(call.UUID, d.draftOf(call.UUID))
 	delete(d.queue.prefetched, call.UUID)
 	d.pickScript()
 	d.reread(call.UUID)
@@ -339,6 +334,7 @@ func (d *Day) Resume() []Event {
 
 // leave ends work on the call on the desk; its draft stays.
 func (d *Day) leave() {
+	d.seq++ // A reading of it that is under way brings it back no more.
 	d.leaveScreen()
 	d.Autosave.FlushSoon()
 	if d.HasDraft() {

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -81,6 +82,27 @@ func (d *Day) Draft() outbox.Draft {
 
 // HasDraft reports whether something was entered and not sent.
 func (d *Day) HasDraft() bool { return d.Call != nil && !d.Draft().IsEmpty() }
+
+// draftOf is what was entered for a call, as far as it was read; nil when nothing was.
+func (d *Day) draftOf(call apitype.UUID) *outbox.Draft {
+	if i := slices.IndexFunc(d.Drafts, func(x outbox.Draft) bool { return x.Call == call }); i >= 0 {
+		return &d.Drafts[i]
+	}
+	return nil
+}
+
+// openForm begins the form of a call with what was entered for it: what this desk knows and is not on
+// disk yet, or else what was read, if anything was.
+func (d *Day) openForm(call apitype.UUID, read *outbox.Draft) {
+	d.Form = Form{}
+	if unwritten, found := d.Autosave.Unwritten(call); found {
+		d.fill(unwritten)
+	} else if read != nil {
+		d.fill(*read)
+	} else {
+		d.Autosave.Loaded(call, "")
+	}
+}
 
 func (d *Day) fill(draft outbox.Draft) {
 	if draft.BaseURL != "" { // Read from disk.
@@ -191,7 +213,7 @@ func (d *Day) finish(c Change, what string, textGoes bool) {
 	if l := d.leaseOf(id); l != nil {
 		l.done = true
 	}
-	c.from = &worked{call: *d.Call, draft: d.Draft(), goes: textGoes}
+	c.from = &worked{call: *d.Call, draft: d.Draft(), notes: d.Autosave.From(id), goes: textGoes}
 	d.queue.pass(id, "")
 	if textGoes {
 		d.forgetDraft(id)
@@ -212,9 +234,14 @@ func (d *Day) restore(c Change) {
 		l.done = false
 	}
 	d.leave()
+	draft := c.from.draft
+	if since := d.draftOf(call.UUID); since != nil {
+		draft.Notes = outbox.JoinNotes("", draft.Notes, since.Notes)
+	}
 	d.forgetDraft(call.UUID)
 	d.Wanted = false
 	d.present(call)
-	d.fill(c.from.draft)
+	d.fill(draft)
+	d.Autosave.Loaded(call.UUID, "")
 	d.autosave()
 }

@@ -214,11 +214,10 @@ func (d *Day) onRead(read callRead, err error) {
 	d.queue.learn(read.call)
 	d.pickScript()
 	if before == nil {
-		d.Form = Form{}
 		d.Guard.Show(d.Now())
 	}
-	if read.draft != nil && d.Draft().IsEmpty() {
-		d.fill(*read.draft)
+	if before == nil || d.Draft().IsEmpty() {
+		d.openForm(read.id, read.draft)
 	}
 	d.compare(before)
 	d.prefetch()

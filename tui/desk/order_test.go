@@ -1,0 +1,248 @@
+package desk_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk"
+)
+
+var orders = flag.Uint64("orders", 12, "how many `seeds` answers come in the order of")
+
+// scattered is an agent whose work is done, and whose answers come, in any order.
+type scattered struct {
+	*agent
+	random  *rand.Rand
+	jobs    []desk.Job
+	results []desk.Result
+	words   map[apitype.UUID][]string // Typed for a call.
+	chosen  map[apitype.UUID][]string // Results for which a call was completed.
+	rung    map[apitype.UUID]int      // Attempts that were recorded.
+}
+
+func (f *floor) scattered(random *rand.Rand) *scattered {
+	s := &scattered{
+		agent: f.agent(f.t.TempDir()), random: random,
+		words: map[apitype.UUID][]string{}, chosen: map[apitype.UUID][]string{}, rung: map[apitype.UUID]int{},
+	}
+	s.Sender = s.Outbox.Sender(s.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { s.results = append(s.results, desk.Told(e)) }})
+	return s
+}
+
+func (s *scattered) note(events []desk.Event) {
+	for _, e := range events {
+		switch e := e.(type) {
+		case desk.Job:
+			s.jobs = append(s.jobs, e)
+		case desk.Notice:
+			s.told = append(s.told, e.Text)
+		}
+	}
+}
+
+// pull takes one of some things out, any one.
+func pull[T any](random *rand.Rand, all *[]T) (one T) {
+	i := random.IntN(len(*all))
+	one = (*all)[i]
+	*all = append((*all)[:i:i], (*all)[i+1:]...)
+	return one
+}
+
+// bring does some work, or takes in what some has brought; false when there is none.
+func (s *scattered) bring() bool {
+	switch n := len(s.jobs) + len(s.results); {
+	case n == 0:
+		return false
+	case s.random.IntN(n) < len(s.jobs):
+		job := pull(s.random, &s.jobs)
+		s.results = append(s.results, job(s.f.t.Context()))
+	default:
+		s.note(s.Receive(pull(s.random, &s.results)))
+	}
+	return true
+}
+
+// act does what an agent may do now.
+func (s *scattered) act(mayTake, mayUndo bool) {
+	s.Guard.Press("x", false, false, s.f.Clock.Now())
+	if s.Call == nil {
+		if mayTake && s.random.IntN(3) == 0 {
+			s.note(s.Take(s.f.calls[s.random.IntN(len(s.f.calls))]))
+		} else {
+			s.note(s.Next())
+		}
+		return
+	}
+	id := s.Call.UUID
+	switch s.random.IntN(9) {
+	case 0, 1, 2:
+		word := fmt.Sprintf("w%d-%s.", len(s.words[id]), id)
+		s.words[id] = append(s.words[id], word)
+		s.SetNotes(s.Form.Notes + word)
+	case 3, 4:
+		code := []string{"reached", "refused"}[s.random.IntN(2)]
+		if s.SetResult(code); s.WhyNotComplete() == "" {
+			s.chosen[id] = append(s.chosen[id], code)
+			s.note(s.CompleteCall())
+		}
+	case 5:
+		if s.Ended() == "" {
+			s.rung[id]++
+			s.note(s.NotReached())
+		}
+	case 6:
+		s.note(s.Skip())
+	case 7:
+		s.note(s.Later(s.f.Clock.Now().Add(time.Hour), s.random.IntN(2) == 0))
+	case 8:
+		if mayUndo && s.CanUndo() {
+			s.note(s.Undo())
+		} else if mayTake {
+			s.note(s.Take(s.f.calls[s.random.IntN(len(s.f.calls))]))
+		}
+	}
+}
+
+// beside does what goes on beside the agent.
+func (s *scattered) beside() {
+	switch s.random.IntN(4) {
+	case 0:
+		s.note(s.Poll())
+	case 1:
+		s.f.Clock.Advance(time.Duration(s.random.IntN(4000)) * time.Millisecond)
+		s.Release()
+	case 2:
+		_, _ = s.Sender.SendDue(s.f.t.Context())
+	case 3:
+		if err := s.Autosave.Flush(); err != nil {
+			s.f.t.Fatal(err)
+		}
+	}
+}
+
+// settle lets all that is under way come to its end.
+func (s *scattered) settle() {
+	for round := 0; ; round++ {
+		for steps := 0; s.bring(); steps++ {
+			if steps > 5000 {
+				s.f.t.Fatalf("the desk asks for ever: %q", s.told[max(len(s.told)-10, 0):])
+			}
+		}
+		s.f.Clock.Advance(time.Minute)
+		s.Release()
+		if report, err := s.Sender.SendDue(s.f.t.Context()); err != nil || report.Err != nil {
+			s.f.t.Fatal(err, report.Err)
+		}
+		if len(s.results) == 0 && round > 1 {
+			break
+		}
+	}
+	if err := s.Autosave.Flush(); err != nil {
+		s.f.t.Fatal(err)
+	}
+}
+
+// TestAnswersInAnyOrder has two agents work while what they asked for is done, and answered, in any
+// order. No word that was typed is lost, or stands with another call; no result is saved that
+// nobody chose for the call; an attempt counts once; no two have one call; and nothing is asked for
+// without end.
+func TestAnswersInAnyOrder(t *testing.T) {
+	t.Parallel()
+	for seed := range *orders {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 12))
+			f := newFloor(t, 12)
+			mayTake, mayUndo := seed%2 == 1, seed%4 > 1
+			if seed%3 == 2 {
+				f.InterfaceOnly()
+			}
+			agents := []*scattered{f.scattered(random), f.scattered(random)}
+			for range 150 {
+				s := agents[random.IntN(2)]
+				switch random.IntN(8) {
+				case 0, 1:
+					s.act(mayTake, mayUndo)
+				case 2:
+					s.beside()
+				default:
+					s.bring()
+				}
+				if a, b := agents[0].Call, agents[1].Call; !mayTake && a != nil && b != nil && a.UUID == b.UUID && agents[0].HasQueue() {
+					t.Fatalf("call %s is on two desks: %q, %q", a.UUID, agents[0].told, agents[1].told)
+				}
+			}
+			for _, s := range agents {
+				s.settle()
+			}
+			f.judge(agents, mayUndo)
+		})
+	}
+}
+
+var typedWord = regexp.MustCompile(`w\d+-(\S{36})\.`)
+
+// judge holds what the service and the folders of agents have against what was done.
+func (f *floor) judge(agents []*scattered, mayUndo bool) {
+	f.t.Helper()
+	for _, id := range f.calls {
+		call := f.call(id)
+		result, notes := call.Result.Value(), ""
+		if result.Notes != nil {
+			notes = *result.Notes
+		}
+		kept, rung, isChosen := notes, 0, false
+		for _, s := range agents {
+			draft, _, err := s.Outbox.Draft(id)
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			kept += draft.Notes
+			rung += s.rung[id]
+			for _, code := range s.chosen[id] {
+				isChosen = isChosen || result.ResultCode != nil && *result.ResultCode == code
+			}
+			entries, _, err := s.Outbox.List()
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			for _, e := range entries {
+				if e.UUID == id && e.State == outbox.StateRejected {
+					kept += string(e.Body)
+					if e.Op == apiclient.OpAddAttempt {
+						rung--
+					}
+				}
+			}
+		}
+		for _, s := range agents {
+			for _, word := range s.words[id] {
+				if !strings.Contains(kept, word) {
+					f.t.Errorf("%s was typed for the call, and is neither at the service nor in a draft or the outbox: %q; it said %q", word, kept, s.told)
+				}
+			}
+		}
+		for _, found := range typedWord.FindAllStringSubmatch(kept, -1) {
+			if found[1] != id.String() {
+				f.t.Errorf("call %s has words of another one: %q", id, kept)
+			}
+		}
+		if call.Status == apitype.CallCompleted && !isChosen {
+			f.t.Errorf("call %s is completed as %v, which nobody chose", id, result.ResultCode)
+		}
+		if call.AttemptsCount > rung || !mayUndo && call.AttemptsCount < rung {
+			f.t.Errorf("call %s has %d attempts, want %d", id, call.AttemptsCount, rung)
+		}
+	}
+	state, err := apiclient.Decoded(agents[0].Client.Queue.State(f.t.Context(), apitype.QueueOptions{}))
+	if err == nil && !mayUndo && state.Leased > 4 { // What was taken back is kept for its agent.
+		f.t.Errorf("got %d leases of 2 agents, want one on the desk and one ahead at most", state.Leased)
+	}
+}
