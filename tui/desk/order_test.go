@@ -21,6 +21,8 @@ var orders = flag.Uint64("orders", 12, "how many `seeds` answers come in the ord
 type scattered struct {
 	*agent
 	random  *rand.Rand
+	again   bool // It was started again: what was under way is lost.
+	dir     string
 	jobs    []desk.Job
 	results []desk.Result
 	words   map[apitype.UUID][]string // Typed for a call.
@@ -28,13 +30,19 @@ type scattered struct {
 	rung    map[apitype.UUID]int      // Attempts that were recorded.
 }
 
-func (f *floor) scattered(random *rand.Rand) *scattered {
+func (f *floor) scattered(random *rand.Rand, dir string) *scattered {
 	s := &scattered{
-		agent: f.agent(f.t.TempDir()), random: random,
+		random: random, dir: dir,
 		words: map[apitype.UUID][]string{}, chosen: map[apitype.UUID][]string{}, rung: map[apitype.UUID]int{},
 	}
-	s.Sender = s.Outbox.Sender(s.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { s.results = append(s.results, desk.Told(e)) }})
+	s.start(f)
 	return s
+}
+
+// start begins with nothing but what is on disk.
+func (s *scattered) start(f *floor) {
+	s.agent, s.jobs, s.results = f.agent(s.dir), nil, nil
+	s.Sender = s.Outbox.Sender(s.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { s.results = append(s.results, desk.Told(e)) }})
 }
 
 func (s *scattered) note(events []desk.Event) {
@@ -113,7 +121,18 @@ func (s *scattered) act(mayTake, mayUndo bool) {
 
 // beside does what goes on beside the agent.
 func (s *scattered) beside() {
-	switch s.random.IntN(4) {
+	switch s.random.IntN(5) {
+	case 4:
+		if s.random.IntN(4) > 0 {
+			return
+		}
+		s.Written()
+		if err := s.Autosave.Flush(); err != nil {
+			s.f.t.Fatal(err)
+		}
+		s.End()
+		s.again = true
+		s.start(s.f)
 	case 0:
 		s.note(s.Poll())
 	case 1:
@@ -164,7 +183,11 @@ func TestAnswersInAnyOrder(t *testing.T) {
 			if seed%3 == 2 {
 				f.InterfaceOnly()
 			}
-			agents := []*scattered{f.scattered(random), f.scattered(random)}
+			dirs := []string{t.TempDir(), t.TempDir()}
+			if seed%5 == 4 {
+				dirs[1] = dirs[0] // Two terminals of one agent.
+			}
+			agents := []*scattered{f.scattered(random, dirs[0]), f.scattered(random, dirs[1])}
 			for range 150 {
 				s := agents[random.IntN(2)]
 				switch random.IntN(8) {
@@ -199,7 +222,7 @@ func (f *floor) judge(agents []*scattered, mayUndo bool) {
 			notes = *result.Notes
 		}
 		kept, rung, isChosen := notes, 0, false
-		for _, s := range agents {
+		for i, s := range agents {
 			draft, _, err := s.Outbox.Draft(id)
 			if err != nil {
 				f.t.Fatal(err)
@@ -208,6 +231,9 @@ func (f *floor) judge(agents []*scattered, mayUndo bool) {
 			rung += s.rung[id]
 			for _, code := range s.chosen[id] {
 				isChosen = isChosen || result.ResultCode != nil && *result.ResultCode == code
+			}
+			if i == 1 && s.dir == agents[0].dir {
+				continue
 			}
 			entries, _, err := s.Outbox.List()
 			if err != nil {
@@ -242,7 +268,7 @@ func (f *floor) judge(agents []*scattered, mayUndo bool) {
 		}
 	}
 	state, err := apiclient.Decoded(agents[0].Client.Queue.State(f.t.Context(), apitype.QueueOptions{}))
-	if err == nil && !mayUndo && state.Leased > 4 { // What was taken back is kept for its agent.
+	if err == nil && !mayUndo && !agents[0].again && !agents[1].again && state.Leased > 4 { // What was taken back is kept for its agent.
 		f.t.Errorf("got %d leases of 2 agents, want one on the desk and one ahead at most", state.Leased)
 	}
 }
