@@ -231,13 +231,20 @@ func (a *Autosave) Flush() error {
 	return err
 }
 
-// Save writes a draft now, together with what was entered for its call since, and all others.
+// Save writes a draft now, and what else there is.
 func (a *Autosave) Save(d outbox.Draft) error {
-	if since, found := a.Unwritten(d.Call); found {
-		d.Notes = outbox.JoinNotes("", d.Notes, since.Notes)
-	}
 	a.Put(d)
 	return a.Flush()
+}
+
+// Restore writes a draft that is not to be sent after all, beside what was entered for its call since.
+func (a *Autosave) Restore(d outbox.Draft) error {
+	a.writing.Lock()
+	defer a.writing.Unlock()
+	a.Loaded(d.Call, "")
+	_, err := a.writeOne(d)
+	a.Loaded(d.Call, "") // What is being entered does not come from it.
+	return err
 }
 
 // Sent erases a draft that is in the outbox now, and the notes on disk from which it came. What was

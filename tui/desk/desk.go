@@ -97,7 +97,7 @@ type callRead struct {
 	seq       int // A stale reading is dropped.
 	call      apitype.Call
 	id        apitype.UUID
-	draft     *outbox.Draft
+	drafts    []outbox.Draft    // What was entered for it: one, or none.
 	torn      error             // Why its draft could not be read.
 	elsewhere bool              // Another terminal of the agent has it.
 	screen    *outbox.HeldLease // Keeps it from the agent's other terminals; nil where a lease does.
@@ -297,7 +297,7 @@ func (d *Day) IsDone() bool {
 func (d *Day) present(call apitype.Call) {
 	d.Call, d.Checked, d.Taking = &call, false, false
 	d.Guard.Show(d.Now())
-	d.openForm(call.UUID, d.draftOf(call.UUID))
+	d.openForm(call.UUID, d.draftOf(call.UUID, d.Drafts...))
 	delete(d.queue.prefetched, call.UUID)
 	d.pickScript()
 	d.reread(call.UUID)

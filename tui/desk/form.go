@@ -83,22 +83,22 @@ func (d *Day) Draft() outbox.Draft {
 // HasDraft reports whether something was entered and not sent.
 func (d *Day) HasDraft() bool { return d.Call != nil && !d.Draft().IsEmpty() }
 
-// draftOf is what was entered for a call, as far as it was read; nil when nothing was.
-func (d *Day) draftOf(call apitype.UUID) *outbox.Draft {
-	if i := slices.IndexFunc(d.Drafts, func(x outbox.Draft) bool { return x.Call == call }); i >= 0 {
-		return &d.Drafts[i]
+// draftOf is what was entered for a call: what this desk knows and is not on disk yet, or else what was
+// read; nil when nothing was.
+func (d *Day) draftOf(call apitype.UUID, read ...outbox.Draft) *outbox.Draft {
+	if unwritten, found := d.Autosave.Unwritten(call); found {
+		return &unwritten
+	}
+	if i := slices.IndexFunc(read, func(x outbox.Draft) bool { return x.Call == call }); i >= 0 {
+		return &read[i]
 	}
 	return nil
 }
 
-// openForm begins the form of a call with what was entered for it: what this desk knows and is not on
-// disk yet, or else what was read, if anything was.
-func (d *Day) openForm(call apitype.UUID, read *outbox.Draft) {
-	d.Form = Form{}
-	if unwritten, found := d.Autosave.Unwritten(call); found {
-		d.fill(unwritten)
-	} else if read != nil {
-		d.fill(*read)
+// openForm begins the form of a call with what was entered for it, if anything was.
+func (d *Day) openForm(call apitype.UUID, draft *outbox.Draft) {
+	if d.Form = (Form{}); draft != nil {
+		d.fill(*draft)
 	} else {
 		d.Autosave.Loaded(call, "")
 	}
@@ -235,7 +235,7 @@ func (d *Day) restore(c Change) {
 	}
 	d.leave()
 	draft := c.from.draft
-	if since := d.draftOf(call.UUID); since != nil {
+	if since := d.draftOf(call.UUID, d.Drafts...); since != nil {
 		draft.Notes = outbox.JoinNotes("", draft.Notes, since.Notes)
 	}
 	d.forgetDraft(call.UUID)

@@ -56,7 +56,7 @@ func (c *Changes) undo() {
 func (c *Changes) recall(h Held) error {
 	textGoes := h.from != nil && h.from.goes && !h.from.draft.IsEmpty()
 	if textGoes {
-		if err := c.Autosave.Save(h.from.draft); err != nil {
+		if err := c.Autosave.Restore(h.from.draft); err != nil {
 			return err
 		}
 	}
