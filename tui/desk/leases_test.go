@@ -23,8 +23,9 @@ type floor struct {
 	*servicetest.Harness
 	t     *testing.T
 	token string
-	calls []apitype.UUID // The oldest first.
-	deaf  bool           // To times between which calls were requested, of plain desks.
+	calls []apitype.UUID                            // The oldest first.
+	deaf  bool                                      // To times between which calls were requested, of plain desks.
+	line  func(http.RoundTripper) http.RoundTripper // To the service; nil: it never fails.
 }
 
 func newFloor(t *testing.T, n int) *floor {
@@ -57,8 +58,12 @@ type agent struct {
 }
 
 func (f *floor) agent(dir string) *agent {
+	line := f.Transport()
+	if f.line != nil {
+		line = f.line(line)
+	}
 	client, err := apiclient.New(apiclient.Options{
-		BaseURL: f.URL, Token: func(context.Context) (string, error) { return f.token, nil }, Transport: f.Transport(), Now: f.Clock.Now,
+		BaseURL: f.URL, Token: func(context.Context) (string, error) { return f.token, nil }, Transport: line, Now: f.Clock.Now,
 	})
 	if err != nil {
 		f.t.Fatal(err)

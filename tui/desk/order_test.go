@@ -1,11 +1,14 @@
 package desk_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +19,30 @@ import (
 )
 
 var orders = flag.Uint64("orders", 12, "how many `seeds` answers come in the order of")
+
+// badLine loses one request in five, before or after it was done, until it is mended.
+type badLine struct {
+	http.RoundTripper
+	mu       *sync.Mutex // A desk that ends gives its leases back side by side.
+	random   *rand.Rand
+	isMended *bool
+}
+
+// RoundTrip implements http.RoundTripper.
+func (l badLine) RoundTrip(r *http.Request) (*http.Response, error) {
+	lost := errors.New("connection reset by peer")
+	l.mu.Lock()
+	kind := l.random.IntN(10)
+	l.mu.Unlock()
+	if kind == 0 && !*l.isMended {
+		return nil, lost
+	}
+	answer, err := l.RoundTripper.RoundTrip(r)
+	if err == nil && kind == 1 && !*l.isMended {
+		return nil, errors.Join(lost, answer.Body.Close())
+	}
+	return answer, err
+}
 
 // scattered is an agent whose work is done, and whose answers come, in any order.
 type scattered struct {
@@ -183,6 +210,9 @@ func TestAnswersInAnyOrder(t *testing.T) {
 			if seed%3 == 2 {
 				f.InterfaceOnly()
 			}
+			var mu sync.Mutex
+			isMended := seed%7 != 6
+			f.line = func(line http.RoundTripper) http.RoundTripper { return badLine{line, &mu, rand.New(rand.NewPCG(seed, 13)), &isMended} }
 			dirs := []string{t.TempDir(), t.TempDir()}
 			if seed%5 == 4 {
 				dirs[1] = dirs[0] // Two terminals of one agent.
@@ -202,6 +232,7 @@ func TestAnswersInAnyOrder(t *testing.T) {
 					t.Fatalf("call %s is on two desks: %q, %q", a.UUID, agents[0].told, agents[1].told)
 				}
 			}
+			isMended = true
 			for _, s := range agents {
 				s.settle()
 			}
