@@ -212,7 +212,9 @@ func TestAnswersInAnyOrder(t *testing.T) {
 			}
 			var mu sync.Mutex
 			isMended := seed%7 != 6
-			f.line = func(line http.RoundTripper) http.RoundTripper { return badLine{line, &mu, rand.New(rand.NewPCG(seed, 13)), &isMended} }
+			f.line = func(line http.RoundTripper) http.RoundTripper {
+				return badLine{line, &mu, rand.New(rand.NewPCG(seed, 13)), &isMended}
+			}
 			dirs := []string{t.TempDir(), t.TempDir()}
 			if seed%5 == 4 {
 				dirs[1] = dirs[0] // Two terminals of one agent.
