@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -237,6 +238,13 @@ func (d *Day) restore(c Change) {
 	draft := c.from.draft
 	if since := d.draftOf(call.UUID, d.Drafts...); since != nil {
 		draft.Notes = outbox.JoinNotes("", draft.Notes, since.Notes)
+		draft.Corrections = maps.Clone(draft.Corrections)
+		for key, is := range since.Corrections {
+			if draft.Corrections == nil {
+				draft.Corrections = map[string]string{}
+			}
+			draft.Corrections[key] = is
+		}
 	}
 	d.forgetDraft(call.UUID)
 	d.Wanted = false
