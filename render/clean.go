@@ -78,7 +78,7 @@ func CleanJSON(data []byte) []byte {
 	for i := 0; i < len(data); {
 		r, size := utf8.DecodeRune(data[i:])
 		switch {
-		case r == '\n' || r == utf8.RuneError && size == 1 && data[i] < 0x80:
+		case r == '\n':
 			b = append(b, data[i])
 		case r == utf8.RuneError && size == 1:
 			b = append(b, `\ufffd`...)

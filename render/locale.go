@@ -78,7 +78,7 @@ func pick[T any](table []localized[T], t tag) (value T) {
 
 // Amount is an amount of Euros with two decimals, without its currency.
 func (l Locale) Amount(a apitype.Amount) string {
-	whole, fraction, hasFraction := strings.Cut(a.Fixed(), ".")
+	whole, fraction, _ := strings.Cut(a.Fixed(), ".")
 	digits := strings.TrimPrefix(whole, "-")
 	// A number that is no count of cents is shown as it was sent (1e-7).
 	if _, isCents := a.Cents(); l.amounts == (separators{}) || !isCents {
@@ -89,9 +89,6 @@ func (l Locale) Amount(a apitype.Amount) string {
 		for i := len(digits) - 3; i > 0; i -= 3 {
 			digits = digits[:i] + l.amounts.group + digits[i:]
 		}
-	}
-	if !hasFraction {
-		return sign + digits
 	}
 	return sign + digits + l.amounts.decimal + fraction
 }

@@ -115,6 +115,9 @@ func TestLocalePhones(t *testing.T) {
 		{"letters", "nl_NL", "+31 call me", "+31 call me"},
 		{"hostile", "nl_NL", "+31\x1b]0;x\x07", "+31\x1b]0;x\x07"},
 		{"nothing", "nl_NL", "", ""},
+		{"the shortest", "nl_NL", "+3162708", "06 2708"},
+		{"too short", "nl_NL", "+316270", "+316270"},
+		{"of one group", "nl_NL", "+31800123", "0800 123"},
 	}
 	checkPhones(t, Locale.Phone, tests)
 }
@@ -178,6 +181,36 @@ func checkPhones(t *testing.T, written func(Locale, string) string, tests []phon
 				t.Errorf("number %q in %s: got %q, want %q", test.number, test.lang, got, test.want)
 			}
 		})
+	}
+}
+
+// A number is read as it is typed in its country; what cannot be told stays, without its blanks.
+func TestInternational(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ typed, country, want string }{
+		{"06-27 08.40/34", "NL", "+31627084034"},
+		{"+31 (0)6 27084034", "NL", "+31627084034"},
+		{"0031 6 27084034", "BE", "+31627084034"},
+		{"06 27084034", "", "0627084034"},
+		{"06 27084034", "XX", "0627084034"},
+		{"6 27084034", "NL", "627084034"},
+		{"06 call", "NL", "06call"},
+		{" ", "ES", ""},
+		{"612 345 678", "ES", "+34612345678"},
+		{"(212) 555-0123", "US", "+12125550123"},
+		{"1 212 555 0123", "CA", "+12125550123"},
+		{"2 212 555 0123", "CA", "+122125550123"},
+		{"1 212 555 01234", "US", "+1121255501234"},
+	} {
+		if got := International(test.typed, test.country); got != test.want {
+			t.Errorf("%q in %q: got %q, want %q", test.typed, test.country, got, test.want)
+		}
+	}
+	if got, want := strings.Join(PhoneCountries(), " "), "AT AU BE CA CH CZ DE DK ES FI FR GB GR IE IT LU NL NO NZ PL PT RO SE SK US"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if !HasDecimalComma("NL") || HasDecimalComma("CH") {
+		t.Error("got another decimal sign, want a comma in the Netherlands and none in Switzerland")
 	}
 }
 

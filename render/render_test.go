@@ -69,6 +69,14 @@ func TestGolden(t *testing.T) {
 		{"jq-merged", render.Options{Format: render.TSV, Query: query(t, ".[].status, length")}},
 		{"jq-each", render.Options{Format: render.NDJSON, Query: query(t, ".status, type")}},
 		{"jq-endless", render.Options{Format: render.TSV, Endless: true, Query: query(t, ".status")}},
+		{"jq-terminal", terminal(render.Options{Format: render.JSON, Query: query(t, ".[] | {notes, code: .result.resultCode}, .result.resultCode")})},
+		{"jq-each-terminal", terminal(render.Options{Format: render.NDJSON, Query: query(t, ".result.resultCode, [.notes, .result.resultCode]")})},
+		{"jq-bare-terminal", terminal(render.Options{Format: render.TSV, Query: query(t, ".[].result.resultCode, .[].notes, [.[].result.resultCode]")})},
+		{"wide", render.Options{Format: render.Wide, Width: 60, Terminal: true}},
+		{"yaml", render.Options{Format: render.YAML}},
+		{"yaml-terminal", terminal(render.Options{Format: render.YAML})},
+		{"id-terminal", terminal(render.Options{Format: render.ID, Identifier: "notes"})},
+		{"csv-terminal", terminal(render.Options{Format: render.CSV, Columns: []string{"notes", "result.resultCode"}})},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -102,6 +110,12 @@ func TestRecordGolden(t *testing.T) {
 		{"one-terminal", render.Options{Format: render.Table, Terminal: true, Color: true, Width: 100}},
 		{"one-json", render.Options{Format: render.JSON}},
 		{"one-tsv", render.Options{Format: render.TSV}},
+		{"one-id", render.Options{Format: render.ID}},
+		{"one-yaml", render.Options{Format: render.YAML, Terminal: true}},
+		{"one-json-terminal", render.Options{Format: render.JSON, Terminal: true}},
+		{"one-ndjson", render.Options{Format: render.NDJSON}},
+		{"one-jq", render.Options{Format: render.JSON, Query: query(t, ".uuid, .zzz")}},
+		{"one-columns", render.Options{Format: render.Table, Columns: []string{"uuid", "attemptsCount"}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -199,6 +213,14 @@ func TestEmptyAndFailedLists(t *testing.T) {
 		{"a csv list that failed at once", render.CSV, 0, broken, ""},
 		{"a list that failed later is not taken for whole", render.JSON, 1, broken, "[\n{\"a\":1}"},
 		{"a list with a fault that was read to its end", render.JSON, 1, faulty, "[\n{\"a\":1}\n]\n"},
+		{"an empty yaml list", render.YAML, 0, whole, "[]\n"},
+		{"a yaml list", render.YAML, 1, whole, "- a: 1\n"},
+		{"a yaml list that failed at once", render.YAML, 0, broken, ""},
+		{"a yaml list that failed later is not taken for whole", render.YAML, 1, broken, "- a: 1\n- {\n"},
+		{"a yaml list with a fault that was read to its end", render.YAML, 1, faulty, "- a: 1\n"},
+		{"an empty table has no header", render.Table, 0, whole, ""},
+		{"a table that failed later keeps its rows", render.Table, 1, broken, "STATUS\n\n"},
+		{"a csv list has one header", render.CSV, 2, whole, "status\r\n\r\n\r\n"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -236,6 +258,13 @@ func TestClean(t *testing.T) {
 		{"soft hyphen", "a\u00adb", `a\u00adb`},
 		{"a tag character", "a\U000e0041", `a\ue0041`},
 		{"a line separator", "a\u2028b", `a\u2028b`},
+		{"a paragraph separator", "a\u2029b", `a\u2029b`},
+		{"letters that cannot be seen", "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0", `\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0`},
+		{"a private sign", "\ue000", `\ue000`},
+		{"the first and the last tag", "\U000dffff\U000e0000\U000e0fff\U000e1000", "\U000dffff" + `\ue0000\ue0fff` + "\U000e1000"},
+		{"the first and the last control sign", "\x00\x1f", "␀␟"},
+		{"a letter that is cut", "a\xe6\xbc", `a\xe6\xbc`},
+		{"the sign for what cannot be read", "a\ufffd", "a\ufffd"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -276,6 +305,8 @@ func TestMasks(t *testing.T) {
 		{"a short text", render.MaskIBAN("NL91ABNA"), "••••••••"},
 		{"a social security number", render.MaskDigits("123456782"), "•••••••82"},
 		{"a short number", render.MaskDigits("1234"), "••••"},
+		{"the shortest IBAN that shows its ends", render.MaskIBAN("NL91ABNA0"), "NL91•BNA0"},
+		{"the shortest number that shows its end", render.MaskDigits("12345"), "•••45"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -295,6 +326,14 @@ func TestRelativeTime(t *testing.T) {
 		want  string
 	}{
 		{"just now", 3 * time.Second, "now"},
+		{"this moment", 0, "now"},
+		{"in a moment", -3 * time.Second, "now"},
+		{"the last moment", 10*time.Second - 1, "now"},
+		{"ten seconds", 10 * time.Second, "10s ago"},
+		{"the last second", time.Minute - 1, "59s ago"},
+		{"a minute", time.Minute, "1m ago"},
+		{"the last day", 60*24*time.Hour - 1, "59d ago"},
+		{"sixty days", 60 * 24 * time.Hour, "2026-09-21"},
 		{"seconds", 42 * time.Second, "42s ago"},
 		{"minutes", 5 * time.Minute, "5m ago"},
 		{"hours", 47 * time.Hour, "47h ago"},
@@ -313,16 +352,54 @@ func TestRelativeTime(t *testing.T) {
 	}
 }
 
+// Values are told in words.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ got, want string }{
+		{render.Words("winback"), "win-back"},
+		{render.Words("wants_to_stop"), "wants to stop"},
+		{render.Ago(now, now), "just now"},
+		{render.Ago(now.Add(time.Hour), now), "just now"},
+		{render.Ago(now.Add(1-time.Minute), now), "just now"},
+		{render.Ago(now.Add(-time.Minute), now), "1 minute ago"},
+		{render.Ago(now.Add(1-time.Hour), now), "59 minutes ago"},
+		{render.Ago(now.Add(-time.Hour), now), "1 hour ago"},
+		{render.Ago(now.Add(1-48*time.Hour), now), "47 hours ago"},
+		{render.Ago(now.Add(-48*time.Hour), now), "2 days ago"},
+		{render.Language("ar"), "Arabic"},
+		{render.Language("NL"), "Dutch"},
+		{render.Language("zh"), "Chinese"},
+		{render.Language("xx"), "xx"},
+		{render.Language("Dutch"), "Dutch"},
+		{render.Language(""), ""},
+		{render.Plural(0, "call", "calls"), "0 calls"},
+		{render.Results(map[string]int{"b": 1, "a_c": 1, "z": 2}), "z 2, a c 1, b 1"},
+	} {
+		if test.got != test.want {
+			t.Errorf("got %q, want %q", test.got, test.want)
+		}
+	}
+}
+
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()
-	if _, err := render.ParseFormat("xml"); err == nil || !strings.Contains(err.Error(), "ndjson") {
-		t.Errorf("got %v, want the formats", err)
-	}
-	_, err := render.NewList(&bytes.Buffer{}, render.PledgeColumns(), render.Options{Format: render.CSV, Columns: []string{"nope"}})
-	if err == nil || !strings.Contains(err.Error(), "donationAmount") {
-		t.Errorf("got %v, want the columns", err)
-	}
-	if _, err := render.ParseQuery(".["); err == nil {
-		t.Error("got no error for a broken expression")
+	_, noFormat := render.ParseFormat("x\aml")
+	_, noColumn := render.Select(render.QueueStateColumns(), []string{"waiting", "n\aope"}, false)
+	_, noColumns := render.Select[any](nil, []string{"x"}, false)
+	_, broken := render.ParseQuery(".[")
+	_, unknown := render.ParseQuery("$x")
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{noFormat, `unknown output format "x␇ml"; use one of table, wide, tsv, csv, json, ndjson, yaml, id`},
+		{noColumn, `unknown column "n␇ope"; there are waiting, due, deferred, dueNextHour, leased, oldestRequestedAt`},
+		{noColumns, "what is printed here has no columns; choose fields by --jq"},
+		{broken, `jq expression ".[": unexpected EOF`},
+		{unknown, `jq expression "$x": variable not defined: $x`},
+	} {
+		if test.err == nil || test.err.Error() != test.want {
+			t.Errorf("got %v, want %s", test.err, test.want)
+		}
 	}
 }

@@ -36,7 +36,7 @@ func (l *List[T]) release() error {
 	slices.SortStableFunc(l.kept, func(a, b sortable[T]) int {
 		switch {
 		case a.key == "" || b.key == "":
-			return cmp.Compare(min(len(b.key), 1), min(len(a.key), 1))
+			return cmp.Compare(len(b.key), len(a.key))
 		case a.number != nil && b.number != nil:
 			return direction * a.number.Compare(*b.number)
 		case a.number != nil:

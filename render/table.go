@@ -172,12 +172,9 @@ func (t *table[T]) write(row []Text) error {
 		if i > 0 {
 			line.WriteString("  ")
 		}
-		switch {
-		case t.columns[i].Right:
+		if t.columns[i].Right {
 			line.WriteString(padding + painted)
-		case i == len(row)-1:
-			line.WriteString(painted)
-		default:
+		} else {
 			line.WriteString(painted + padding)
 		}
 	}

@@ -30,7 +30,7 @@ func Ago(t, now time.Time) string {
 
 // Language is the name of an ISO 639-1 code, the code itself where it is a rare one.
 func Language(code string) string {
-	if i := strings.Index(languages, " "+strings.ToLower(code)+" "); i >= 0 && len(code) == 2 {
+	if i := strings.Index(languages, " "+strings.ToLower(code)+" "); i >= 0 {
 		name, _, _ := strings.Cut(languages[i+4:], " ")
 		return name
 	}

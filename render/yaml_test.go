@@ -14,7 +14,7 @@ import (
 func TestYAML(t *testing.T) {
 	t.Parallel()
 	const record = `{"b":"no","a":12.50,"n":null,"t":true,"text":"Anna","phone":"+31612345678","day":"1990-01-01","lines":"a\nb",` +
-		`"colon":"a: b","empty":"","list":[],"object":{},"next":"a\u0085b","nested":{"x":1,"all":[{"k":"v","l":[1,2]},"s",[true]]}}`
+		`"colon":"a: b","zoe":"zoe b~","del":"a\u007f","last":"a ","at":"@a","open":"[a","odd":"a\uffff","beyond":"a\udb40\udc01","empty":"","list":[],"object":{},"next":"a\u0085b","nested":{"x":1,"all":[{"k":"v","l":[1,2]},"s",[true]]}}`
 	const want = `- b: "no"
   a: 12.50
   "n": null
@@ -24,6 +24,13 @@ func TestYAML(t *testing.T) {
   day: "1990-01-01"
   lines: "a\nb"
   colon: "a: b"
+  zoe: zoe b~
+  del: "a\u007f"
+  last: "a "
+  at: "@a"
+  open: "[a"
+  odd: "a\uffff"
+  beyond: "a󠀁"
   empty: ""
   list: []
   object: {}
@@ -89,8 +96,8 @@ func printShapes(t *testing.T, o Options, shapes ...shape) string {
 // Sorting has numbers by their value, and nothing last in both directions.
 func TestSortBy(t *testing.T) {
 	t.Parallel()
-	shapes := []shape{{Name: "a", Size: "10"}, {Name: "b"}, {Name: "C", Size: "9"}, {Name: "d", Size: "-1"}}
-	for by, want := range map[string]string{"size": "dCab", "-size": "aCdb", "name": "abCd", "-name": "dCba"} {
+	shapes := []shape{{Name: "a", Size: "10"}, {Name: "b"}, {Name: "C", Size: "9"}, {Name: "d", Size: "-1"}, {Name: "e", Size: "few"}, {Name: "f", Size: "Any"}, {Name: "g", Size: "1E1"}, {Name: "h"}}
+	for by, want := range map[string]string{"size": "dCagfebh", "-size": "efagCdbh", "name": "abCdefgh", "-name": "hgfedCba"} {
 		out := printShapes(t, Options{Format: TSV, Columns: []string{"name"}, SortBy: by}, shapes...)
 		if got := strings.ReplaceAll(out, "\n", ""); got != want {
 			t.Errorf("by %s: got %s, want %s", by, got, want)

@@ -1,0 +1,93 @@
+package render
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// A table is as wide as its cells, or as the terminal: what may be cut is cut from its widest
+// column on, down to eight cells, and what has no room is left out.
+func TestTableFits(t *testing.T) {
+	t.Parallel()
+	columns := []Column[[]string]{
+		{Name: "a", Default: true, Flexible: true, Value: func(row []string) string { return row[0] }},
+		{Name: "b", Default: true, Flexible: true, Value: func(row []string) string { return row[1] }},
+		{Name: "c", Title: "n", Default: true, Right: true, Value: func(row []string) string { return row[2] }},
+	}
+	row := []string{"aaaaaaaaaa", "bbbbbbbbbb", "7"}
+	for _, test := range []struct {
+		name    string
+		o       Options
+		missing string
+		want    string
+	}{
+		{"of any width", Options{}, "", "A           B           N\naaaaaaaaaa  bbbbbbbbbb  7\n"},
+		{"as wide as its cells", Options{Width: 25}, "", "A           B           N\naaaaaaaaaa  bbbbbbbbbb  7\n"},
+		{"a cell too narrow", Options{Width: 24}, "", "A          B           N\naaaaaaaa…  bbbbbbbbbb  7\n"},
+		{"two cells too narrow", Options{Width: 23}, "", "A          B          N\naaaaaaaa…  bbbbbbbb…  7\n"},
+		{"as narrow as it gets", Options{Width: 21}, "", "A         B         N\naaaaaaa…  bbbbbbb…  7\n"},
+		{"without room for the last", Options{Width: 20}, "c", "A         B\naaaaaaa…  bbbbbbb…\n"},
+		{"with room for nothing but the blanks", Options{Width: 18}, "c", "A         B\naaaaaaa…  bbbbbbb…\n"},
+		{"with part of a column", Options{Width: 17}, "b,c", "A         B\naaaaaaa…  bbbbbb…\n"},
+		{"with one cell of a column", Options{Width: 11}, "b,c", "A         B\naaaaaaa…  …\n"},
+		{"with one column", Options{Width: 10}, "b,c", "A\naaaaaaa…\n"},
+		{"painted", Options{Width: 25, Color: true}, "", "\x1b[1mA\x1b[0m           \x1b[1mB\x1b[0m           \x1b[1mN\x1b[0m\naaaaaaaaaa  bbbbbbbbbb  7\n"},
+		{"without a header", Options{NoHeader: true}, "", "aaaaaaaaaa  bbbbbbbbbb  7\n"},
+	} {
+		var out bytes.Buffer
+		missing := ""
+		test.o.Format, test.o.TooNarrow = Table, func(_, m []string) { missing = strings.Join(m, ",") }
+		list, err := NewList(&out, columns, test.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := list.Add(nil, func() ([]string, error) { return row, nil }); err != nil {
+			t.Fatal(err)
+		}
+		if err := list.Close(); err != nil || out.String() != test.want || missing != test.missing {
+			t.Errorf("%s: got no room for %q, %v and\n%swant %q and\n%s", test.name, missing, err, out.String(), test.missing, test.want)
+		}
+	}
+}
+
+// The first five hundred rows decide how wide a column is.
+func TestWidthsAreDecidedByTheFirstRows(t *testing.T) {
+	t.Parallel()
+	var shapes []shape
+	for range 498 {
+		shapes = append(shapes, shape{Name: "a"})
+	}
+	shapes = append(shapes, shape{Name: "aaaaaaaa"}, shape{Name: "bbbbbbbbbbbb"}, shape{Name: "cccccccccccccccc"})
+	out := printShapes(t, Options{Format: Table, Columns: []string{"name", "uuid"}}, shapes...)
+	if want := "a\naaaaaaaa\nbbbbbbbbbbbb\nccccccccccc…\n"; !strings.HasPrefix(out, "NAME          UUID\na\n") || !strings.HasSuffix(out, want) || strings.Count(out, "\n") != 502 {
+		t.Errorf("got\n…%s, want\n…%s", out[max(0, len(out)-80):], want)
+	}
+}
+
+// A cell of csv is quoted where it has to be; a safe one is no formula.
+func TestCells(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		value string
+		safe  bool
+		want  string
+	}{
+		{"", true, ""},
+		{"a b", false, "a b"},
+		{" a", false, `" a"`},
+		{"a ", false, `"a "`},
+		{`a"b`, false, `"a""b"`},
+		{"a,b", false, `"a,b"`},
+		{"a\rb", false, "\"a\rb\""},
+		{"=a", false, "=a"},
+		{"=a", true, "'=a"},
+		{"+1", true, "'+1"},
+		{"\ta", true, "'\ta"},
+		{"a=", true, "a="},
+	} {
+		if got := csvCell(test.value, test.safe); got != test.want {
+			t.Errorf("%q: got %s, want %s", test.value, got, test.want)
+		}
+	}
+}
