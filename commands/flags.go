@@ -96,7 +96,7 @@ func (f keptFile) Set(name string) error {
 		return errors.New("wants a file that can be read again (./- for one of that name)")
 	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return errors.New("wants a file that can be read again, which " + quote(name) + " is not")
+		return errors.New("wants a file that can be read again")
 	}
 	*f.name = name
 	return nil

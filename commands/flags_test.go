@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -42,6 +43,10 @@ func newFlagsService(t *testing.T) *flagsService {
 	return f
 }
 
+// refusal is the status that a path asks for: /503/api/v1/calls, or a record 00000404-….
+// 000 is no answer at all.
+var refusal = regexp.MustCompile(`/(?:00000)?(000|[45]\d\d)[-/]`)
+
 func (f *flagsService) answer(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	f.mutex.Lock()
@@ -51,12 +56,22 @@ func (f *flagsService) answer(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(&f.asked, "> X-Night: %s\n", value)
 	}
 	w.Header()["Date"] = nil
+	if asked := refusal.FindStringSubmatch(r.URL.Path); asked != nil {
+		f.refuse(w, r, asked[1])
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
 	noun := filepath.Base(r.URL.Path)
 	if r.URL.Query().Has("iban") { // A list without any sign of pages.
 		noun = "bare"
 	}
-	if records, err := os.ReadFile(filepath.Join("testdata", "flags", noun+".json")); err == nil && r.Method == http.MethodGet {
+	if r.Method == http.MethodPut { // The record as it is afterwards.
+		noun = filepath.Base(filepath.Dir(filepath.Dir(r.URL.Path)))
+	}
+	// Before the path of the interface stands another folder of answers.
+	folder := strings.Trim(r.URL.Path[:max(strings.Index(r.URL.Path, "/api/v1"), 0)], "/")
+	records, err := os.ReadFile(filepath.Join("testdata", "flags", folder, noun+".json"))
+	if err == nil && (r.Method == http.MethodGet || r.Method == http.MethodPut) {
 		w.Write(records)
 		return
 	}
@@ -70,9 +85,21 @@ func (f *flagsService) answer(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, `{}`)
 }
 
+func (f *flagsService) refuse(w http.ResponseWriter, r *http.Request, code string) {
+	if code == "000" {
+		reset(w, r)
+		return
+	}
+	w.Header().Set("X-Request-Id", "r"+code)
+	n, _ := strconv.Atoi(code)
+	status(n, "application/problem+json", `{"title":"no","detail":"refused with `+code+`"}`)(w, r)
+}
+
 // Each flag changes what is sent or printed: testdata/flags/*.txt are command lines, below each
 // the requests that it made, what it printed, and its exit code. A line with # begins with
-// another home folder:
+// another home folder. Before a command may stand variables (NAME=value) and tty, which runs it on
+// a terminal of 60 cells; after it < and what comes through stdin. write FILE TEXT and cat FILE are
+// no commands of fundesk, and $ID is the entry of the outbox that was named last:
 //
 //	go test ./commands -run TestFlags -update
 func TestFlags(t *testing.T) {
@@ -105,51 +132,139 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// chosen is what tells one request to the queue, or change in the outbox, from another.
-var chosen = regexp.MustCompile(`("requestUuid":"|outbox as )[0-9a-f-]+`)
+// chosen is what tells one request to the queue, change in the outbox, or record that nobody has, from
+// another.
+var chosen = regexp.MustCompile(`("requestUuid":")[0-9a-f-]+|\b(\d+-[0-9a-f]{8})\b|(api/v1/calls/)[0-9a-f-]{36}( \n> GET \S*fundesk/v1 )`)
+
+var variable = regexp.MustCompile(`^[A-Z_]+=`)
 
 // playFlags runs the command lines of a story, and is what they did.
 func playFlags(t *testing.T, story string) string {
 	t.Helper()
-	service, home := newFlagsService(t), t.TempDir()
+	p := &flagsPlay{T: t, service: newFlagsService(t), home: t.TempDir()}
+	p.plain = strings.NewReplacer(p.service.URL, "$SERVICE", strings.TrimPrefix(p.service.URL, "http://"), "$HOST", p.home, "$HOME")
 	for name, text := range map[string]string{
 		"body.json":    `{"notes":"of a file"}`,
 		"rows.csv":     "uuid~Voornaam~name.lastName\n" + testID + "~Zo\xeb~Berg\n",
 		"lines.ndjson": "uuid,phoneNumber,owningOrganizationUuid,recruitingOrganizationUuid\n" + testID + ",+31612345678," + testID + "," + testID + "\n",
 		"phones.csv":   "uuid,phoneNumber,owningOrganizationUuid,recruitingOrganizationUuid\n" + testID + ",06-12345678," + testID + "," + testID + "\n",
 	} {
-		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		p.write(name, text)
 	}
-	environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": service.URL, "FUNDESK_TOKEN": "secret", "TZ": "UTC"}
-	plain := strings.NewReplacer(service.URL, "$SERVICE", home, "$HOME")
 	var did strings.Builder
 	for line := range strings.Lines(story + "\n") {
-		command, ok := strings.CutPrefix(line, "$ ")
 		if strings.HasPrefix(line, "#") {
 			did.WriteString(line)
 		}
-		if !ok {
-			continue
+		if command, ok := strings.CutPrefix(line, "$ "); ok {
+			did.WriteString(line + p.run(command))
 		}
-		var out, errs bytes.Buffer
-		code := Run(t.Context(), splitWords(strings.NewReplacer("$SERVICE", service.URL, "$HOME", home).Replace(command)), App{
-			In: strings.NewReader(""), Out: &out, Err: &errs, Version: func() string { return "test" },
-			Now:    func() time.Time { return time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC) },
-			Getenv: func(name string) string { return environment[name] },
-			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-		})
-		text := service.requests() + out.String()
-		if text != "" && !strings.HasSuffix(text, "\n") {
-			text += "\n"
-		}
-		if code != 0 {
-			text += fmt.Sprintf("exit %d: ", code)
-		}
-		did.WriteString(line + chosen.ReplaceAllString(plain.Replace(text+errs.String()), "${1}…"))
 	}
 	return did.String()
+}
+
+// flagsPlay is a story while it is played.
+type flagsPlay struct {
+	*testing.T
+	service *flagsService
+	home    string
+	entry   string // Of the outbox.
+	plain   *strings.Replacer
+}
+
+func (p *flagsPlay) write(name, text string) {
+	p.Helper()
+	text = strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(text)
+	if err := os.WriteFile(filepath.Join(p.home, name), []byte(text), 0o600); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// run runs one line, and is what it did.
+func (p *flagsPlay) run(line string) string {
+	p.Helper()
+	words := splitWords(strings.NewReplacer("$SERVICE", p.service.URL, "$HOME", p.home, "$ID", p.entry).Replace(line))
+	switch words[0] {
+	case "write":
+		p.write(words[1], words[2])
+		return ""
+	case "cat":
+		text, err := os.ReadFile(filepath.Join(p.home, words[1]))
+		if err != nil {
+			return "there is none\n"
+		}
+		return p.plain.Replace(strings.TrimSuffix(string(text), "\n") + "\n")
+	}
+	environment := map[string]string{"HOME": p.home, "FUNDESK_BASE_URL": p.service.URL, "FUNDESK_TOKEN": "secret", "TERM": "xterm"}
+	for ; variable.MatchString(words[0]); words = words[1:] {
+		name, value, _ := strings.Cut(words[0], "=")
+		environment[name] = value
+	}
+	stdin := ""
+	if n := len(words) - 2; n > 0 && words[n] == "<" {
+		words, stdin = words[:n], strings.ReplaceAll(words[n+1], `\n`, "\n")
+	}
+	app := App{
+		Version: func() string { return "test" },
+		Now:     func() time.Time { return time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC) },
+		Getenv:  func(name string) string { return environment[name] },
+		Sleep:   func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	}
+	out, errs, code := p.on(app, words, stdin)
+	text := p.service.requests() + out
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	if code != 0 {
+		text += fmt.Sprintf("exit %d: ", code)
+	}
+	if text += errs; !strings.HasSuffix(text, "\n") && text != "" {
+		text += "\n"
+	}
+	text = p.plain.Replace(text)
+	if named := chosen.FindAllStringSubmatch(text, -1); named != nil {
+		p.entry = named[len(named)-1][2]
+	}
+	return chosen.ReplaceAllString(text, "${1}${3}…${4}")
+}
+
+// on runs a command line in a pipe, or on a terminal.
+func (p *flagsPlay) on(app App, words []string, stdin string) (out, errs string, code int) {
+	p.Helper()
+	if words[0] == "tty" {
+		return p.onTerminal(app, words[1:], stdin)
+	}
+	var stdout, stderr bytes.Buffer
+	app.In, app.Out, app.Err = strings.NewReader(stdin), &stdout, &stderr
+	code = Run(p.Context(), words, app)
+	return stdout.String(), stderr.String(), code
+}
+
+// onTerminal runs a command line on a terminal, where stdin was typed before.
+func (p *flagsPlay) onTerminal(app App, words []string, stdin string) (shown, none string, code int) {
+	p.Helper()
+	master, terminal, err := pty.Open()
+	if err != nil {
+		p.Fatal(err)
+	}
+	defer master.Close()
+	if err := pty.Setsize(terminal, &pty.Winsize{Rows: 12, Cols: 60}); err != nil {
+		p.Fatal(err)
+	}
+	if _, err := io.WriteString(master, stdin); err != nil {
+		p.Fatal(err)
+	}
+	all := make(chan string, 1)
+	go func() {
+		text, _ := io.ReadAll(master) // Ends with an error, when the terminal is closed.
+		all <- string(text)
+	}()
+	app.In, app.Out, app.Err = terminal, terminal, terminal
+	code = Run(p.Context(), words, app)
+	terminal.Close()
+	// The echo of what was typed comes before or within what is printed.
+	text := strings.Replace(strings.ReplaceAll(<-all, "\r\n", "\n"), stdin, "", 1)
+	return strings.ReplaceAll(text, "\x1b", "␛"), "", code
 }
 
 // What a terminal shows is drawn and asked as the flags say.

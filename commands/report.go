@@ -47,7 +47,7 @@ type report struct {
 
 // newReport reads everything there is to tell; t is the target that was asked, if any.
 func newReport(err error, t *target) report {
-	r := report{Kind: apiclient.KindOf(err), Message: err.Error(), Detail: []string{}}
+	r := report{Kind: apiclient.KindOf(err), Message: strings.ReplaceAll(err.Error(), "\n", "; "), Detail: []string{}} // Of several, each is on a line.
 	if known, ok := errors.AsType[*apiclient.Error](err); ok {
 		r.Status, r.RequestID, r.Retryable = known.Status, known.RequestID, known.Retryable
 		r.Message = strings.TrimPrefix(r.Message, strconv.Itoa(known.Status)+" ") // It has its own field.
