@@ -69,9 +69,9 @@ func (f *flagsService) answer(w http.ResponseWriter, r *http.Request) {
 		noun = filepath.Base(filepath.Dir(filepath.Dir(r.URL.Path)))
 	}
 	// Before the path of the interface stands another folder of answers.
-	folder := strings.Trim(r.URL.Path[:max(strings.Index(r.URL.Path, "/api/v1"), 0)], "/")
+	folder := strings.Trim(r.URL.Path[:max(strings.Index(r.URL.Path, "/api/v1"), strings.Index(r.URL.Path, "/fundesk/v1"), 0)], "/")
 	records, err := os.ReadFile(filepath.Join("testdata", "flags", folder, noun+".json"))
-	if err == nil && (r.Method == http.MethodGet || r.Method == http.MethodPut) {
+	if err == nil && (r.Method != http.MethodPost || folder != "") {
 		w.Write(records)
 		return
 	}
@@ -236,6 +236,15 @@ func (p *flagsPlay) on(app App, words []string, stdin string) (out, errs string,
 	}
 	var stdout, stderr bytes.Buffer
 	app.In, app.Out, app.Err = strings.NewReader(stdin), &stdout, &stderr
+	if words[0] == "desk" {
+		s := newSession(app, words[1:])
+		s.flags.timeout = time.Minute
+		if err := s.lineDesk(p.Context()); err != nil {
+			code = s.finish(nil, err)
+		}
+		reads := regexp.MustCompile(`(?m)^> GET .*\n`) // They come as they like.
+		return reads.ReplaceAllString(p.service.requests(), ""), stderr.String(), code
+	}
 	code = Run(p.Context(), words, app)
 	return stdout.String(), stderr.String(), code
 }

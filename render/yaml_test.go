@@ -30,7 +30,7 @@ func TestYAML(t *testing.T) {
   at: "@a"
   open: "[a"
   odd: "a\uffff"
-  beyond: "a󠀁"
+  beyond: "a` + "\U000e0001" + `"
   empty: ""
   list: []
   object: {}
