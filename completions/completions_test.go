@@ -54,11 +54,22 @@ func TestValues(t *testing.T) {
 	if got := s.Pledges(t.Context(), ""); len(got) == 0 || !strings.Contains(got[0], "€") {
 		t.Errorf("got %q, want pledges with their amount", got)
 	}
-	codes := s.ResultCodes(t.Context(), "")
-	for i := 1; i < len(codes); i++ {
-		if codes[i-1] >= codes[i] {
-			t.Errorf("got %q, want each code once, sorted", codes)
+	noPersons := source(t, h.Token(servicetest.MayNot(service.PersonsRead)), h, "")
+	if got := noPersons.Calls(t.Context(), ""); len(got) == 0 || strings.Contains(got[0], "\t ") {
+		t.Errorf("got %q for an account that may not read persons, want the calls without them", got)
+	}
+	for _, found := range [][]string{s.ResultCodes(t.Context(), ""), s.Organizations(t.Context(), "")} {
+		if len(found) == 0 {
+			t.Error("got nothing, want codes and organizations")
 		}
+		for i := range found {
+			if i > 0 && found[i-1] >= found[i] || strings.HasSuffix(found[i], "\t") {
+				t.Errorf("got %q, want each once, sorted", found)
+			}
+		}
+	}
+	if got := s.Organizations(t.Context(), ""); !strings.Contains(got[0], "\t") {
+		t.Errorf("got %q, want organizations with their names", got)
 	}
 }
 
@@ -78,7 +89,11 @@ func TestCache(t *testing.T) {
 	if got := down.Persons(t.Context(), ""); len(got) != len(before) {
 		t.Errorf("got %d values without the service, want the %d that were kept", len(got), len(before))
 	}
-	h.Clock.Advance(time.Minute)
+	h.Clock.Advance(30 * time.Second)
+	if got := down.Persons(t.Context(), ""); len(got) != len(before) {
+		t.Errorf("got %d values after half a minute, want the %d that were kept", len(got), len(before))
+	}
+	h.Clock.Advance(30 * time.Second)
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if got := down.Persons(short, ""); len(got) != 0 {
