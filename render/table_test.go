@@ -91,3 +91,44 @@ func TestCells(t *testing.T) {
 		}
 	}
 }
+
+// JSON is put on one line, and made safe for a terminal; what is none is not lost.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"a": 1}`:            `{"a": 1}`,
+		"{\n\"a\": 1}":        `{"a":1}`,
+		"{\r\"a\": 1}":        `{"a":1}`,
+		"\n{\"a\": 1}":        `{"a":1}`,
+		"\r{\"a\": 1}":        `{"a":1}`,
+		"{\r\n\"a\": 1":       `{  "a": 1`,
+		"{\"a\":1,\n\"a\":2}": `{"a":1,"a":2}`,
+	} {
+		if got := string(compactLine([]byte(text))); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"\"\xff\"":             `"\ufffd"`,
+		"\"\ufffd\"":           "\"\ufffd\"",
+		"{\t\"é\":\r\n1}":      "{\t\"é\": \n1}",
+		"\"\u202e\U000e0001\"": `"\u202e\udb40\udc01"`,
+		"\"\U0001f600\"":       "\"\U0001f600\"",
+	} {
+		if got := string(CleanJSON([]byte(text))); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	var out bytes.Buffer
+	for _, terminal := range []bool{true, false} {
+		if err := Line(&out, Options{Terminal: terminal}, []byte(" {\n\"a\":\"\u202e\"}\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := out.String(), "{\"a\":\"\\u202e\"}\n{\"a\":\"\u202e\"}\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := string(yamlOf([]byte(`{"a":[1`), "")); got != "a:\n  - 1\n" {
+		t.Errorf("what is cut: got %q", got)
+	}
+}

@@ -1,0 +1,102 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+)
+
+// told are the columns of a list on the screen: how wide each is, what it says of a record, and
+// whether it grows, stands to the right, and sorts by a time or a number.
+func told[T any](listed []Listed[T], records ...T) string {
+	view := View{Now: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)}
+	var b strings.Builder
+	for _, l := range listed {
+		fmt.Fprintf(&b, "%s %d", l.Heading, l.Width)
+		if l.Grow {
+			b.WriteString(" grows")
+		}
+		if l.Right {
+			b.WriteString(" right")
+		}
+		if l.Time != nil {
+			b.WriteString(" time")
+		}
+		if l.Number != nil {
+			b.WriteString(" number")
+		}
+		for _, record := range records {
+			fmt.Fprintf(&b, " [%s]", l.Say(record, view))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// Each list of the screen has its columns, and says what it knows of a record.
+func TestListsOfTheScreen(t *testing.T) {
+	t.Parallel()
+	id, err := apitype.ParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := apitype.NewTime(time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC))
+	ann := apitype.Person{UUID: id, Initials: new("A."), LastNamePrefix: new(""), LastName: new("Berg"), AcademicTitle: new("Dr."), PhoneNumber: new("+31201234567"), Language: new("nl"), Email: new("a@example.org"), CreatedAt: at}
+	bo := apitype.Person{FirstName: new("Bo"), Initials: new("B."), PhoneNumber: new("1"), MobilePhoneNumber: new("2")}
+	doors := apitype.Pledge{UUID: id, Status: "lead", DonationAmount: apitype.Cents(1250), DonationInterval: "half-yearly", RecruitmentType: new(apitype.RecruitmentType("d2d")), CreatedAt: at}
+	street := apitype.Pledge{RecruitmentType: new(apitype.RecruitmentType("street"))}
+	busy := apitype.QueueAgent{UserUUID: id, CallUUID: &id, Type: new(apitype.CallType("happy_call")), TakenAt: &at, Taken: 5, Attempts: 2, Completed: 3, Released: 1, ByResult: map[string]int{"a_b": 2}}
+	for _, test := range []struct{ got, want string }{
+		{told(CallList(), apitype.Call{UUID: id, Status: "requested", Type: "winback", RequestedAt: at, AttemptsCount: 2}), `Call 9 [5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10]
+Status 9 [requested]
+Person 14 grows []
+Type 12 [win-back]
+Asked 5 time [24h ago]
+Tries 5 right number [2]
+Result 10 grows []
+`},
+		{told(PersonList(), ann, bo), `Person 9 [5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10] []
+Name 18 grows [Dr. A. Berg] [Bo]
+City 12 [] []
+Phone 14 [+31201234567] [2]
+Created 7 time [24h ago] []
+Language 9 [Dutch] []
+E-mail 16 grows [a@example.org] []
+`},
+		{told(PledgeList(), doors, street), `Pledge 9 [5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10] []
+Donor 14 grows [] []
+Status 9 [lead] []
+Euros 9 right number [12.50] [0.00]
+Interval 11 [half-yearly] []
+Made 4 time [24h ago] []
+Released 8 [no] [no]
+Won 6 [door] [street]
+Campaign 8 grows [] []
+`},
+		{told(EntryList(), Entry{State: "queued", Label: "what", UUID: new("u"), CreatedAt: &at, Tries: 0, LastError: new("e")}, Entry{Tries: -1}), `State 10 [queued] []
+What 26 [what] []
+Record 8 [u] []
+Made 4 time [24h ago] []
+Tries 5 right [0] []
+Last answer 10 grows [e] []
+`},
+		{told(QueueAgentList(func(apitype.UUID) string { return "you" }), busy, apitype.QueueAgent{}), `Agent 9 [you] [you]
+Now 12 [happy call] [idle]
+Since 8 [24h ago] []
+Taken 5 right number [5] [0]
+Reached 7 right number [3] [0]
+Attempts 8 right number [2] [0]
+Given back 10 right number [1] [0]
+Results 12 grows [a b 2] []
+`},
+	} {
+		if diff := cmp.Diff(test.want, test.got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
