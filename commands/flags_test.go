@@ -134,7 +134,7 @@ func TestFlags(t *testing.T) {
 
 // chosen is what tells one request to the queue, change in the outbox, or record that nobody has, from
 // another.
-var chosen = regexp.MustCompile(`("requestUuid":")[0-9a-f-]+|\b(\d+-[0-9a-f]{8})\b|(api/v1/calls/)[0-9a-f-]{36}( \n> GET \S*fundesk/v1 )`)
+var chosen = regexp.MustCompile(`("requestUuid":")[0-9a-f-]+|\b(\d+-[0-9a-f]{8})\b|(api/v1/calls/)[0-9a-f-]{36}( \n> GET \S*fundesk/v1 )|(-)[0-9a-f]{12}(\.json)`)
 
 var variable = regexp.MustCompile(`^[A-Z_]+=`)
 
@@ -209,6 +209,8 @@ func (p *flagsPlay) run(line string) string {
 		Now:     func() time.Time { return time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC) },
 		Getenv:  func(name string) string { return environment[name] },
 		Sleep:   func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+
+		CompletionPatience: time.Minute, // A busy machine is not what is tested.
 	}
 	out, errs, code := p.on(app, words, stdin)
 	text := p.service.requests() + out
@@ -225,7 +227,7 @@ func (p *flagsPlay) run(line string) string {
 	if named := chosen.FindAllStringSubmatch(text, -1); named != nil {
 		p.entry = named[len(named)-1][2]
 	}
-	return chosen.ReplaceAllString(text, "${1}${3}…${4}")
+	return chosen.ReplaceAllString(text, "${1}${3}${5}…${4}${6}")
 }
 
 // on runs a command line in a pipe, or on a terminal.

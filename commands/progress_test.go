@@ -2,8 +2,11 @@ package commands
 
 import (
 	"bytes"
+	"io"
 	"testing"
 	"time"
+
+	"github.com/creack/pty"
 )
 
 // Off a terminal progress is a line in ten seconds, with the rate so far and the time that is
@@ -21,6 +24,37 @@ func TestProgressOffATerminal(t *testing.T) {
 	want := "2 of 100, 2 a second, 49s left\n22 of 100, 2 a second, 39s left\n"
 	if got := errs.String(); got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// On a terminal progress is one line that is written over, and gone at the end.
+func TestProgressOnATerminal(t *testing.T) {
+	t.Parallel()
+	for accessible, want := range map[string]string{
+		"":  "\r\x1b[K2 of 4, 1 a second, 2s left\r\x1b[K3 of 4, 2 a second, 1s left\r\x1b[K",
+		"1": "2 of 4, 1 a second, 2s left\r\n",
+	} {
+		master, terminal, err := pty.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer master.Close()
+		all := make(chan string, 1)
+		go func() {
+			text, _ := io.ReadAll(master) // Ends with an error, when the terminal is closed.
+			all <- string(text)
+		}()
+		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		p := newProgress(newSession(App{Err: terminal, Now: func() time.Time { return now }, Getenv: func(string) string { return accessible }}, nil), 4)
+		for _, later := range []time.Duration{999 * time.Millisecond, 501 * time.Millisecond, 200 * time.Millisecond, 199 * time.Millisecond} {
+			now = now.Add(later)
+			p.step()
+		}
+		p.end()
+		terminal.Close()
+		if got := <-all; got != want {
+			t.Errorf("%q: got %q, want %q", accessible, got, want)
+		}
 	}
 }
 

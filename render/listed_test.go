@@ -38,6 +38,26 @@ func told[T any](listed []Listed[T], records ...T) string {
 	return b.String()
 }
 
+// What a person is not known to have has an empty cell.
+func TestCellsOfAPerson(t *testing.T) {
+	t.Parallel()
+	born, err := apitype.ParseDate("1980-02-03")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, person := range []apitype.Person{{}, {DateOfBirth: &born, OptInEmail: new(true), OptInSMS: new(false)}} {
+		for _, c := range PersonColumns() {
+			if cell := c.In(person, View{Locale: LocaleFrom(env("LANG=nl_NL"))}); cell.Text != "" {
+				got[c.Name] += cell.Text + Text{Text: "!", Role: cell.Role}.Paint()
+			}
+		}
+	}
+	if diff := cmp.Diff(map[string]string{"dateOfBirth": "03-02-1980!", "optInEmail": "yes!", "optInSms": "no\x1b[31m!\x1b[0m"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // Each list of the screen has its columns, and says what it knows of a record.
 func TestListsOfTheScreen(t *testing.T) {
 	t.Parallel()

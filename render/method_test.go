@@ -41,7 +41,7 @@ func TestSimpleWidth(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{
 		"": 0, "Zoë": 3, "\x1b[1;38;5;3mbold\x1b[m": 4, "\x1b[m": 0, "a\x1b[4:3m│": 2, "\x1b[0;99mb": 1,
-		"\x1b": -1, "\x1b[": -1, "\x1b[1": -1, "\x1b[2K": -1, "\x1b]0;t\a": -1, "a\tb": -1, "\x7f": -1, "\u00ad": -1, "世": -1, "e\u0301": -1, "\xff": -1,
+		"\x1b": -1, "\x1b[": -1, "\x1b[1": -1, "\x1b[2K": -1, "\x1b[2Km": -1, "\x1b[/m": -1, "\x1b]0;t\a": -1, "a\tb": -1, "\x7f": -1, "\u00ad": -1, "世": -1, "e\u0301": -1, "\xff": -1,
 	} {
 		got, ok := simpleWidth(text)
 		if !ok {
