@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -98,7 +99,8 @@ func (f *flagsService) refuse(w http.ResponseWriter, r *http.Request, code strin
 // Each flag changes what is sent or printed: testdata/flags/*.txt are command lines, below each
 // the requests that it made, what it printed, and its exit code. A line with # begins with
 // another home folder. Before a command may stand variables (NAME=value) and tty, which runs it on
-// a terminal of 60 cells; after it < and what comes through stdin. write FILE TEXT and cat FILE are
+// a terminal of 60 cells, full, where its output goes to a full disk, and desk, the desk by questions;
+// after it < and what comes through stdin. write FILE TEXT and cat FILE are
 // no commands of fundesk, and $ID is the entry of the outbox that was named last:
 //
 //	go test ./commands -run TestFlags -update
@@ -238,6 +240,9 @@ func (p *flagsPlay) on(app App, words []string, stdin string) (out, errs string,
 	}
 	var stdout, stderr bytes.Buffer
 	app.In, app.Out, app.Err = strings.NewReader(stdin), &stdout, &stderr
+	if words[0] == "full" {
+		app.Out, words = fullDisk{}, words[1:]
+	}
 	if words[0] == "desk" {
 		s := newSession(app, words[1:])
 		s.flags.timeout = time.Minute
@@ -250,6 +255,11 @@ func (p *flagsPlay) on(app App, words []string, stdin string) (out, errs string,
 	code = Run(p.Context(), words, app)
 	return stdout.String(), stderr.String(), code
 }
+
+// fullDisk is an output that takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
 // onTerminal runs a command line on a terminal, where stdin was typed before.
 func (p *flagsPlay) onTerminal(app App, words []string, stdin string) (shown, none string, code int) {

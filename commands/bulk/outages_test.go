@@ -2,6 +2,8 @@ package bulk
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"fundesk/apiclient"
@@ -34,5 +36,32 @@ func TestOutages(t *testing.T) {
 	}
 	if got := (Mistakes{Row: Row{Line: 3}, What: []string{"a", "b"}, Cause: errors.ErrUnsupported}); got.Error() != "line 3: a; b" || !errors.Is(got, errors.ErrUnsupported) {
 		t.Errorf("got %v, want the line and both mistakes, and why", got)
+	}
+}
+
+// Results that cannot be kept end a run, and it says why.
+func TestResultsThatCannotBeKept(t *testing.T) {
+	t.Parallel()
+	results, err := OpenResults("/dev/full", 0)
+	if err != nil {
+		t.Skip("there is no full disk here")
+	}
+	client, err := apiclient.New(apiclient.Options{BaseURL: "http://127.0.0.1:1", Tries: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	line := Line{Row: Row{Line: 1}, Change: apiclient.Change{Method: "PUT", Path: "/x"}}
+	job := &Job{Lines: slices.Values([]Line{line}), Concurrency: 1, Results: results, Client: client, Each: func(Line, Result, error) { told++ }}
+	for _, err := range []error{job.Plan(), job.Run(t.Context())} {
+		if err == nil || !strings.Contains(err.Error(), "write the results file: ") {
+			t.Errorf("got %v, want that the results cannot be written", err)
+		}
+	}
+	if err := results.Close(); err != nil || told != 1 {
+		t.Errorf("got %v and %d results, want the one of the line", err, told)
+	}
+	if err := WriteMistakes(t.TempDir()+"/none/wrong.csv", nil, slices.Values([]Mistakes{})); err == nil || !strings.HasPrefix(err.Error(), "write the file of mistakes: ") {
+		t.Errorf("got %v, want that the mistakes cannot be written", err)
 	}
 }
