@@ -129,17 +129,22 @@ func TestAttempts(t *testing.T) {
 		external bool
 		before   int
 		maximum  *int
-		refused  bool
+		refused  string // What is told.
 	}{
-		{"requested", apitype.CallRequested, false, 0, nil, false},
-		{"requested below the maximum", apitype.CallRequested, false, 2, new(3), false},
-		{"requested at the maximum", apitype.CallRequested, false, 3, new(3), true},
-		{"no attempts at all", apitype.CallRequested, false, 0, new(0), true},
-		{"completed", apitype.CallCompleted, false, 0, nil, true},
-		{"cancelled", apitype.CallCancelled, false, 0, nil, true},
-		{"expired", apitype.CallExpired, false, 0, nil, true},
-		{"external and completed", apitype.CallCompleted, true, 0, nil, false},
-		{"external at the maximum", apitype.CallRequested, true, 3, new(3), false},
+		{"requested", apitype.CallRequested, false, 0, nil, ""},
+		{"requested below the maximum", apitype.CallRequested, false, 2, new(3), ""},
+		{"requested at the maximum", apitype.CallRequested, false, 3, new(3), "the call is requested and has reached the maximum of attempts, 3"},
+		{"no attempts at all", apitype.CallRequested, false, 0, new(0), "the call is requested and has reached the maximum of attempts, 0"},
+		{"requested before the last of all", apitype.CallRequested, false, 999, nil, ""},
+		{"requested after the last of all", apitype.CallRequested, false, 1000, nil, "the call is requested and takes no more attempts than 1000"},
+		{"requested at a maximum that is that of all", apitype.CallRequested, false, 1000, new(1000), "the call is requested and has reached the maximum of attempts, 1000"},
+		{"requested at a maximum of more", apitype.CallRequested, false, 1000, new(1001), "the call is requested and takes no more attempts than 1000"},
+		{"completed", apitype.CallCompleted, false, 0, nil, "the call is completed and takes no more attempts"},
+		{"cancelled", apitype.CallCancelled, false, 0, nil, "the call is cancelled and takes no more attempts"},
+		{"expired", apitype.CallExpired, false, 0, nil, "the call is expired and takes no more attempts"},
+		{"external and completed", apitype.CallCompleted, true, 0, nil, ""},
+		{"external at the maximum", apitype.CallRequested, true, 3, new(3), ""},
+		{"external after the last of all", apitype.CallCompleted, true, 1000, new(3), "the call is completed and takes no more attempts than 1000"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -147,9 +152,9 @@ func TestAttempts(t *testing.T) {
 			call := callIn(test.status)
 			call.AttemptsCount = test.before
 			err := attemptCall(&call, test.external, test.maximum, apitype.AddAttemptRequest{}, testLater)
-			if test.refused {
-				if KindOf(err) != Conflict || call.AttemptsCount != test.before {
-					t.Errorf("got %v and %d attempts, want a conflict and %d", err, call.AttemptsCount, test.before)
+			if test.refused != "" {
+				if KindOf(err) != Conflict || err.Error() != test.refused || call.AttemptsCount != test.before {
+					t.Errorf("got %v and %d attempts, want the conflict %q and %d", err, call.AttemptsCount, test.refused, test.before)
 				}
 				return
 			}

@@ -62,7 +62,8 @@ const nothingSaved = "; nothing was saved"
 
 // load saves the records of NDJSON; size is how much of it there is, 0: nobody knows.
 func (p *program) load(ctx context.Context, from io.Reader, size int64, counts counter) error {
-	progress := p.newProgress(size)
+	progress := p.newProgress()
+	progress.size = size
 	begun := false
 	return p.fill(ctx, func(s *service.Service) error {
 		return s.Load(ctx, func(add func(service.LoadRecord) error) error {
@@ -139,7 +140,7 @@ func (p *program) sampleCommand() *cobra.Command {
 			o.Now = p.Now()
 			p.store.Bulk, p.kept = true, nothingSaved
 			counts := counter{}
-			progress := p.newProgress(0)
+			progress := p.newProgress()
 			err := p.fill(c.Context(), func(s *service.Service) error { return sample(c.Context(), s, o, counts, progress) })
 			if refused, ok := errors.AsType[*service.Error](err); ok && refused.Kind == service.Conflict {
 				return fmt.Errorf("sample: the records of seed %d are there already; another --seed makes others", o.Seed)

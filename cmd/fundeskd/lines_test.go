@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"fundesk/service"
 )
@@ -68,4 +70,32 @@ func TestReadLinesOfAPipe(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	_ = written.Close()
+}
+
+// slowFile gives bad lines, and then takes a while.
+type slowFile struct {
+	lines  io.Reader
+	isRead bool // To its end.
+}
+
+func (f *slowFile) Read(p []byte) (int, error) {
+	n, err := f.lines.Read(p)
+	if err != nil {
+		time.Sleep(time.Hour) // By the clock of the bubble.
+		f.isRead = true
+	}
+	return n, err
+}
+
+// TestReadLinesOfAFile shows that nothing reads a file any more after a bad line was told: it may be
+// read again.
+func TestReadLinesOfAFile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		file := &slowFile{lines: strings.NewReader(strings.Repeat("{\n", chunkLines))}
+		err := readLines(t.Context(), file, true, func(service.LoadRecord, int) error { return nil })
+		if err == nil || !strings.HasPrefix(err.Error(), "line 1: ") || !file.isRead {
+			t.Errorf("got %v, and the file read: %t", err, file.isRead)
+		}
+	})
 }

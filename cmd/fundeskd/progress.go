@@ -30,8 +30,8 @@ const (
 	progressRecords  = 256 // Between two looks at the clock.
 )
 
-func (p *program) newProgress(size int64) *progress {
-	return &progress{to: p.Err, now: p.Now, terminal: isTerminal(p.Err), size: size}
+func (p *program) newProgress() *progress {
+	return &progress{to: p.Err, now: p.Now, terminal: isTerminal(p.Err)}
 }
 
 // isTerminal reports whether a stream of the program is a terminal.

@@ -83,6 +83,66 @@ func TestLargePagesAreMadeInTurn(t *testing.T) {
 	}
 }
 
+// Accounts hold 64 MiB together and 16 each, of which the first of an account may be more; what was let go
+// weighs nothing any more, and its account is forgotten. Spec gap: S32.
+func TestFlight(t *testing.T) {
+	t.Parallel()
+	f := newFlight()
+	a, b, c, d, e := apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()
+	var leaves []func()
+	for _, step := range []struct {
+		what    string
+		account apitype.UUID
+		weight  int64
+		must    bool
+		want    error
+	}{
+		{"nothing", a, 0, false, nil},
+		{"a byte", a, 1, false, nil},
+		{"the rest of the share", a, 16<<20 - 1, false, nil},
+		{"a byte beyond the share", a, 1, false, errFlight},
+		{"a byte beyond the share that must be", a, 1, true, nil},
+		{"a first one larger than the share", b, 20 << 20, false, nil},
+		{"another's share", c, 16 << 20, false, nil},
+		{"a byte more than is left for all", d, 12 << 20, false, errFlight},
+		{"all that is left", d, 12<<20 - 1, false, nil},
+		{"a byte when nothing is left", e, 1, false, errFlight},
+	} {
+		if f.hasRoom(step.account, step.weight) != (step.want == nil && !step.must) {
+			t.Errorf("%s: got room %t", step.what, step.want != nil)
+		}
+		leave, err := f.enter(step.account, step.weight, step.must)
+		if !errors.Is(err, step.want) {
+			t.Errorf("%s: got %v, want %v", step.what, err, step.want)
+		}
+		if err == nil {
+			leaves = append(leaves, leave)
+		}
+	}
+	for _, leave := range leaves {
+		leave()
+	}
+	if f.all != 0 || len(f.ofAccounts) != 0 {
+		t.Errorf("got %d bytes and %d accounts in the end, want none", f.all, len(f.ofAccounts))
+	}
+}
+
+// A body is weighed as it says it is, at most 1 MiB: one that says nothing may be as long, and of one that says more
+// nothing is kept.
+func TestBodyWeight(t *testing.T) {
+	t.Parallel()
+	for length, want := range map[int64]int64{-1: 1 << 20, 1: 1, 1 << 20: 1 << 20, 1<<20 + 1: 0} {
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody)
+		if got := bodyWeight(request); got != 0 {
+			t.Errorf("no body: got %d, want 0", got)
+		}
+		request.Body, request.ContentLength = new(endless), length
+		if got := bodyWeight(request); got != want {
+			t.Errorf("a body of %d bytes: got %d, want %d", length, got, want)
+		}
+	}
+}
+
 // Answers from 1 KiB on are compressed for whoever takes them so. Spec gap: S32.
 func TestFromWhichLengthAnswersAreCompressed(t *testing.T) {
 	t.Parallel()

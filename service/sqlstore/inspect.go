@@ -79,8 +79,8 @@ func foreign(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	n, _ := io.ReadFull(file, header)
-	if err := file.Close(); err != nil || n < len(header) || header[18] == 2 {
+	_, _ = io.ReadFull(file, header) // One that is shorter is not ours.
+	if err := file.Close(); err != nil || header[18] == 2 {
 		return err
 	}
 	db, err := sql.Open("sqlite", sqliteName(path, "mode=ro&immutable=1"))

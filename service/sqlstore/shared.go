@@ -67,22 +67,21 @@ type sharedClock struct {
 }
 
 // ClockAhead is how far the server's clock is ahead of the system's.
-func (e *postgresEngine) ClockAhead(ctx context.Context) (time.Duration, error) {
+func (e *postgresEngine) ClockAhead(ctx context.Context) (ahead time.Duration, err error) {
 	now := time.Now()
 	if seen := e.clock.seen.Load(); seen > 0 && now.Sub(time.Unix(0, seen)) < clockLife {
 		return time.Duration(e.clock.ahead.Load()), nil
 	}
 	var server int64
-	err := e.ask(ctx, func(c *conn) error {
+	err = e.ask(ctx, func(c *conn) error {
 		return c.row(`SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`).scan(&server)
 	})
-	if err != nil {
-		return 0, err
+	if err == nil {
+		ahead = aheadBy(time.UnixMicro(server), now, time.Now())
+		e.clock.ahead.Store(int64(ahead))
+		e.clock.seen.Store(now.UnixNano())
 	}
-	ahead := aheadBy(time.UnixMicro(server), now, time.Now())
-	e.clock.ahead.Store(int64(ahead))
-	e.clock.seen.Store(now.UnixNano())
-	return ahead, nil
+	return ahead, err
 }
 
 // aheadBy is how far a clock is ahead that was read when it was asked, when it answered or at any moment
