@@ -227,21 +227,16 @@ func (e *eraser) erase() error {
 	if err := e.tx.ErasePerson(p.UUID, e.now); err != nil {
 		return err
 	}
-	for _, row := range e.kept.Calls {
-		if err := e.call(row); err != nil {
-			return err
-		}
-	}
-	for _, row := range e.kept.Pledges {
-		if err := e.pledge(row); err != nil {
-			return err
-		}
-	}
 	for _, row := range e.kept.Signatures {
 		e.trace(row.Content)
 	}
-	for _, row := range e.kept.Transactions {
-		if err := e.transaction(row); err != nil {
+	return cmp.Or(each(e.kept.Calls, e.call), each(e.kept.Pledges, e.pledge), each(e.kept.Transactions, e.transaction))
+}
+
+// each does something with every row, until that fails.
+func each[T any](rows []T, do func(T) error) error {
+	for _, row := range rows {
+		if err := do(row); err != nil {
 			return err
 		}
 	}

@@ -163,19 +163,10 @@ func semanticMessage(err *json.SemanticError) string {
 	case reflect.Int, reflect.Int64:
 		return "must be a whole number"
 	case reflect.Slice:
-		if t == reflect.TypeFor[apitype.Object]() || t == reflect.TypeFor[apitype.EncodedObject]() {
-			return "must be a JSON object"
-		}
 		return "must be an array"
 	case reflect.Array:
 		return "must be a string"
 	case reflect.Struct:
-		switch t {
-		case reflect.TypeFor[apitype.Amount](), reflect.TypeFor[apitype.Number]():
-			return "must be a number"
-		case reflect.TypeFor[apitype.Time](), reflect.TypeFor[apitype.Date]():
-			return "must be a string"
-		}
 		return "must be a JSON object"
 	default:
 		return "is not valid"

@@ -32,6 +32,8 @@ func TestDecodeStrict(t *testing.T) {
 		{"text of a NUL", `{"iban":"a\\u0000b"}`, "", ""},
 		{"array", `[]`, "", "must be a JSON object"},
 		{"null", `null`, "", "the body must be a JSON object"},
+		{"deep arrays", `{"a":` + strings.Repeat(`[`, 64) + strings.Repeat(`]`, 64) + `}`, "/a" + strings.Repeat("/0", 63), "is nested too deeply"},
+		{"as deep as may be", `{"a":` + strings.Repeat(`[`, 63) + strings.Repeat(`]`, 63) + `}`, "/a", "is not a known field"},
 		{"deep", strings.Repeat(`{"a":`, 65) + `1` + strings.Repeat(`}`, 65), strings.Repeat("/a", 64), "is nested too deeply"},
 	}
 	for _, test := range tests {
@@ -64,6 +66,10 @@ func TestDecodeStrictNumbers(t *testing.T) {
 		{"text for an amount", `{"initialDonationAmount":"9"}`, "/initialDonationAmount", "is not a JSON number"},
 		{"text for metadata", `{"externalMetadata":"9"}`, "/externalMetadata", "must be a JSON object"},
 		{"bad uuid in an array", `{"focusAreaUuids":["9"]}`, "/focusAreaUuids/0", "is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)"},
+		{"number for a uuid", `{"focusAreaUuids":[9]}`, "/focusAreaUuids/0", "must be a string"},
+		{"array for metadata", `{"externalMetadata":[]}`, "/externalMetadata", "must be a JSON object"},
+		{"truth for an amount", `{"initialDonationAmount":true}`, "/initialDonationAmount", "is not a JSON number"},
+		{"array for a time", `{"startsAt":[]}`, "/startsAt", "must be a string"},
 		{"object for an array", `{"focusAreaUuids":{}}`, "/focusAreaUuids", "must be an array"},
 	}
 	for _, test := range tests {
@@ -133,4 +139,16 @@ func FuzzDecodeStrict(f *testing.F) {
 			_ = person.Validate(testNow.Time)
 		}
 	})
+}
+
+// A NUL in a text that is kept as it came is found however it is escaped, and nothing else is taken for one.
+func TestHasNUL(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		``: false, `u0000`: false, `\u0000`: true, `\\u0000`: false, `\\\u0000`: true, `{"u0000":"\\u0000u0000\u0000"}`: true, `{"a":"\u0001"}`: false,
+	} {
+		if got := hasNUL([]byte(text)); got != want {
+			t.Errorf("%s: got %t, want %t", text, got, want)
+		}
+	}
 }

@@ -193,15 +193,17 @@ func TestCleaningKnowsWhatWasErased(t *testing.T) {
 	call := service.LoadedCall{Call: apitype.Call{
 		UUID: apitype.NewUUID(), Status: apitype.CallCompleted, RequestedAt: at, LastUpdatedAt: at, CompletedAt: &at, PersonUUID: person, Type: apitype.CallHappy, Notes: new("erased notes"),
 	}}
+	again := call
+	again.UUID, again.Notes = apitype.NewUUID(), new("erased second notes")
 	paid := service.LoadedTransaction{PledgeUUID: pledge, Transaction: apitype.Transaction{UUID: apitype.NewUUID(), CreatedAt: at, Amount: apitype.Cents(100), Method: new("direct_debit"), Name: new("erased payer")}}
 	w.Load(service.LoadRecord{Kind: service.LoadPerson, Data: donor}, service.LoadRecord{Kind: service.LoadPledge, Data: given},
-		service.LoadRecord{Kind: service.LoadCall, Data: call}, service.LoadRecord{Kind: service.LoadTransaction, Data: paid})
+		service.LoadRecord{Kind: service.LoadCall, Data: call}, service.LoadRecord{Kind: service.LoadCall, Data: again}, service.LoadRecord{Kind: service.LoadTransaction, Data: paid})
 	done, err := s.ErasePerson(t.Context(), person, service.EraseRequest{Reason: "r"})
-	if err != nil || done.Calls != 1 || done.Pledges != 1 || done.Transactions != 1 || done.Signatures != 1 || len(store.traces) != 1 {
+	if err != nil || done.Calls != 2 || done.Pledges != 1 || done.Transactions != 1 || done.Signatures != 1 || len(store.traces) != 1 {
 		t.Fatalf("got %+v, %v, cleaned %d times", done, err, len(store.traces))
 	}
 	traces := string(bytes.Join(store.traces[0], []byte("\n")))
-	for _, value := range []string{"name", "mandate", "quality", "notes", "location", "signature", "payer"} {
+	for _, value := range []string{"name", "mandate", "quality", "notes", "second notes", "location", "signature", "payer"} {
 		if !strings.Contains(traces, "erased "+value) {
 			t.Errorf("the files were not cleaned of what held the %s", value)
 		}

@@ -1,0 +1,195 @@
+package service
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+)
+
+// ago is a time before testNow, or after it.
+func ago(d time.Duration) *apitype.Time { return new(apitype.NewTime(testNow.Add(-d))) }
+
+// TestQueueRowIsReady says from when a call may be given, and whether that is another time than was
+// known. Spec gaps: C5, S34.
+func TestQueueRowIsReady(t *testing.T) {
+	t.Parallel()
+	const never = time.Duration(1 << 62)
+	tests := []struct {
+		name     string
+		row      QueueRow
+		eligible time.Duration // Before testNow.
+	}{
+		{"requested now", QueueRow{RequestedAt: testNow}, 0},
+		{"requested later", QueueRow{RequestedAt: testLater}, -45 * time.Minute},
+		{"requested before", QueueRow{RequestedAt: *ago(time.Hour)}, time.Hour},
+		{"rung 4 h ago", QueueRow{RequestedAt: *ago(5 * time.Hour), RungAt: ago(4 * time.Hour)}, 0},
+		{"rung almost 4 h ago", QueueRow{RequestedAt: *ago(5 * time.Hour), RungAt: ago(4*time.Hour - time.Millisecond)}, -time.Millisecond},
+		{"rung long ago", QueueRow{RequestedAt: *ago(time.Hour), RungAt: ago(6 * time.Hour)}, time.Hour},
+		{"due later", QueueRow{RequestedAt: *ago(time.Hour), DueAt: ago(-time.Hour)}, -time.Hour},
+		{"due before it was requested", QueueRow{RequestedAt: *ago(time.Hour), DueAt: ago(2 * time.Hour)}, time.Hour},
+		{"leased", QueueRow{RequestedAt: *ago(time.Hour), LeasedUntil: ago(-time.Minute)}, -time.Minute},
+		{"opted out", QueueRow{RequestedAt: testNow, OptedOut: true}, never},
+		{"its last attempt is left", QueueRow{RequestedAt: testNow, Attempts: 2, MaxAttempts: new(3)}, 0},
+		{"no attempt is left", QueueRow{RequestedAt: testNow, Attempts: 3, MaxAttempts: new(3)}, never},
+		{"more attempts than there may be", QueueRow{RequestedAt: testNow, Attempts: 4, MaxAttempts: new(3)}, never},
+		{"external, with as many attempts", QueueRow{RequestedAt: testNow, Attempts: 4, MaxAttempts: new(3), External: true}, 0},
+		{"with as many attempts as any", QueueRow{RequestedAt: testNow, Attempts: 1000, External: true}, never},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			row := test.row
+			row.look(testNow)
+			if test.eligible == never {
+				if row.EligibleAt != nil || row.Ready {
+					t.Errorf("got it eligible at %v, ready: %t, want never", row.EligibleAt, row.Ready)
+				}
+			} else if want := ago(test.eligible); row.EligibleAt == nil || !row.EligibleAt.Equal(*want) || row.Ready != (test.eligible >= 0) {
+				t.Errorf("got it eligible at %v, ready: %t, want at %v", row.EligibleAt, row.Ready, want)
+			}
+			if row.look(testNow) {
+				t.Error("got another time when nothing had changed")
+			}
+		})
+	}
+	for name, known := range map[string]QueueRow{
+		"another time":         {EligibleAt: ago(time.Hour), Ready: true},
+		"a time where none is": {EligibleAt: nil, Ready: true},
+		"that has not come":    {EligibleAt: ago(0), Ready: false},
+	} {
+		if known.RequestedAt = testNow; !known.look(testNow) {
+			t.Errorf("%s: got no change", name)
+		}
+	}
+	gone := QueueRow{RequestedAt: testNow, OptedOut: true, EligibleAt: ago(0)}
+	if !gone.look(testNow) {
+		t.Error("a call that sleeps and is not to be given: got no change")
+	}
+}
+
+// TestLastRing finds when a person was rung last: not what is too long ago to matter, and nothing that
+// lies ahead.
+func TestLastRing(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name     string
+		attempts []time.Duration // Before testNow.
+		want     *apitype.Time
+	}{
+		{"never", nil, nil},
+		{"an hour ago", []time.Duration{time.Hour}, ago(time.Hour)},
+		{"twice", []time.Duration{2 * time.Hour, time.Hour}, ago(time.Hour)},
+		{"twice, the last first", []time.Duration{time.Hour, 2 * time.Hour}, ago(time.Hour)},
+		{"4 h ago", []time.Duration{4 * time.Hour}, ago(4 * time.Hour)},
+		{"more than 4 h ago", []time.Duration{4*time.Hour + time.Millisecond}, nil},
+		{"in an hour", []time.Duration{2 * time.Hour, -time.Hour}, ago(0)},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var attempts []apitype.CallAttempt
+			for _, before := range test.attempts {
+				attempts = append(attempts, apitype.CallAttempt{AttemptAt: *ago(before)})
+			}
+			got := lastRing(apitype.Call{Attempts: apitype.Embed(attempts)}, testNow)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestAgentCounts counts what users do and did since a time.
+func TestAgentCounts(t *testing.T) {
+	t.Parallel()
+	since, user := *ago(time.Hour), apitype.NewUUID()
+	call := func(n byte) apitype.UUID { return apitype.UUID{n} }
+	lease := func(n byte, taken time.Duration, change func(*LeaseRow)) LeaseRow {
+		l := LeaseRow{Type: apitype.CallWinback, SeenAt: *ago(taken), Lease: apitype.Lease{
+			CallUUID: call(n), UserUUID: user, TakenAt: *ago(taken), ExpiresAt: *ago(-time.Minute),
+		}}
+		change(&l)
+		return l
+	}
+	ended := func(at time.Duration, by LeaseEnd) func(*LeaseRow) {
+		return func(l *LeaseRow) { l.EndedAt, l.EndedBy = ago(at), by }
+	}
+	holds := func(*LeaseRow) {}
+	counts := agentCounts{}
+	for _, l := range []LeaseRow{
+		lease(1, 2*time.Hour, holds), // Taken before.
+		lease(2, time.Hour, holds),   // Taken at that time.
+		lease(3, 30*time.Minute, holds),
+		lease(4, 40*time.Minute, holds),
+		lease(5, 10*time.Minute, func(l *LeaseRow) { l.ExpiresAt = testNow }), // It holds no more.
+		lease(6, 5*time.Minute, ended(time.Minute, EndedByReturn)),
+		lease(7, 5*time.Minute, ended(time.Minute, EndedByDeferral)),
+		lease(8, 3*time.Hour, ended(time.Hour, EndedByCancel)), // Ended at that time.
+		lease(9, 3*time.Hour, ended(time.Hour+time.Millisecond, EndedByCancel)),
+		lease(10, 5*time.Minute, ended(time.Minute, EndedByExpiry)),
+		lease(11, 5*time.Minute, ended(time.Minute, EndedByAttempt)), // Which is counted itself.
+		lease(12, 5*time.Minute, ended(time.Minute, EndedByTime)),
+	} {
+		counts.lease(l, since, testNow)
+	}
+	for _, w := range []Work{
+		{At: *ago(2 * time.Minute), Work: WorkAttempt},
+		{At: *ago(4 * time.Minute), Work: WorkAttempt},
+		{At: *ago(3 * time.Minute), Work: WorkComplete, Code: new("confirmed")},
+		{At: *ago(3 * time.Minute), Work: WorkComplete, Code: new("confirmed")},
+		{At: *ago(3 * time.Minute), Work: WorkComplete},
+	} {
+		w.User = user
+		counts.work(w)
+	}
+	counts.work(Work{At: *ago(0), User: apitype.UUID{}, Work: WorkAttempt})
+	none := apitype.QueueAgent{LastSeenAt: *ago(0), Attempts: 1, ByResult: map[string]int{}}
+	want := apitype.QueueAgents{Agents: []apitype.QueueAgent{none, {
+		UserUUID: user, CallUUID: new(call(3)), Type: new(apitype.CallWinback), TakenAt: ago(30 * time.Minute), LastSeenAt: *ago(2 * time.Minute),
+		Taken: 9, Released: 2, Cancelled: 1, Expired: 1, Attempts: 2, Completed: 3, ByResult: map[string]int{"confirmed": 2},
+	}}}
+	if diff := cmp.Diff(want, counts.answer()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestEndOfTokens says until when a token is accepted. Spec gap: A5.
+func TestEndOfTokens(t *testing.T) {
+	t.Parallel()
+	account := apitype.NewUUID()
+	tests := []struct {
+		name           string
+		expires, ended *apitype.Time
+		ofAccount      bool // It names its account alone.
+		end            *apitype.Time
+		isGood         bool // At testNow.
+	}{
+		{"that lasts", ago(-time.Hour), nil, false, ago(-time.Hour), true},
+		{"within the leeway", ago(30*time.Second - time.Millisecond), nil, false, ago(30*time.Second - time.Millisecond), true},
+		{"past the leeway", ago(30 * time.Second), nil, false, ago(30 * time.Second), false},
+		{"that ends before", ago(-time.Hour), ago(-time.Minute), false, ago(-time.Minute), true},
+		{"that ended", ago(-time.Hour), ago(0), false, ago(0), false},
+		{"that expires first", ago(-time.Minute), ago(-time.Hour), false, ago(-time.Minute), true},
+		{"of whose end nobody knows", nil, nil, false, nil, true},
+		{"that ends, of whose end nobody knows", nil, ago(-time.Minute), false, ago(-time.Minute), true},
+		{"of an earlier version, one of which expired", ago(time.Hour), nil, true, ago(time.Hour), true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			token := IssuedToken{UUID: apitype.NewUUID(), Account: account, ExpiresAt: test.expires, EndedAt: test.ended}
+			if test.ofAccount {
+				token.UUID = account
+			}
+			if diff := cmp.Diff(test.end, token.End()); diff != "" {
+				t.Errorf("its end: %s", diff)
+			}
+			if got := token.isGood(testNow.Time); got != test.isGood {
+				t.Errorf("got it accepted: %t, want %t", got, test.isGood)
+			}
+		})
+	}
+}
