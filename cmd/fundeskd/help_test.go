@@ -61,9 +61,9 @@ func TestMistakesAreNamed(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"token", "issue"}, "missing ACCOUNT-UUID"},
-		{[]string{"check", "x"}, `unexpected argument "x"`},
-		{[]string{"load", "-", "more"}, `unexpected argument "more"`},
+		{[]string{"token", "issue"}, "missing ACCOUNT-UUID; see: fundeskd token issue --help"},
+		{[]string{"check", "x"}, `unexpected argument "x"; see: fundeskd check --help`},
+		{[]string{"load", "-", "more"}, `unexpected argument "more"; see: fundeskd load --help`},
 		{[]string{"sample", "--persons", "1.5"}, `--persons must be a whole number, not "1.5"`},
 		{[]string{"sample", "--seed", "-5"}, `--seed must be a whole number, 0 at least, not "-5"`},
 		{[]string{"serve", "--rate", "many"}, `--rate must be a number, not "many"`},
@@ -75,8 +75,8 @@ func TestMistakesAreNamed(t *testing.T) {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
 			t.Parallel()
 			code, _, errs := newEnvironment(t).run("", test.args...)
-			if code != exitUsage || !strings.Contains(errs, test.want) {
-				t.Errorf("got code %d, %q, want %q", code, errs, test.want)
+			if want := "fundeskd: " + test.want + "\n"; code != exitUsage || errs != want {
+				t.Errorf("got code %d, %q, want %q", code, errs, want)
 			}
 		})
 	}

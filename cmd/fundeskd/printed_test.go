@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// TestPrinted compares what is printed to an operator, whole.
+func TestPrinted(t *testing.T) {
+	t.Parallel()
+	id := apitype.MustParseUUID("6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01")
+	at := apitype.NewTime(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC))
+	erasure := service.Erasure{PersonUUID: id, ErasedAt: at, Calls: 1, Pledges: 2, Transactions: 0, Signatures: 1, Waiting: 1, Leases: 3}
+	erased := func(change func(*service.Erasure)) string {
+		e := erasure
+		change(&e)
+		var out bytes.Buffer
+		writeErasure(&out, e)
+		return out.String()
+	}
+	counted := func(counts counter) string {
+		var out bytes.Buffer
+		if err := (&program{Out: &out}).printCounts(counts); err != nil {
+			t.Error(err)
+		}
+		return out.String()
+	}
+	cells := func(line service.ExportAudit) string {
+		line.Time = at
+		return strings.Join(auditCells(line), " | ")
+	}
+	months := func(text string) string {
+		n, err := parseMonths(text)
+		switch {
+		case err != nil:
+			return err.Error()
+		case n == nil:
+			return "none"
+		default:
+			return strconv.Itoa(*n)
+		}
+	}
+	const noMonths = "must be months such as 24mo, years such as 2y, or never"
+	for _, test := range []struct{ name, got, want string }{
+		{"an erasure", erased(func(*service.Erasure) {}), "erased person " + id.String() + ": 1 call, 2 pledges, 0 transactions, 1 signature file; 1 call of the queue, 3 leases\n"},
+		{"a dry run", erased(func(e *service.Erasure) { e.DryRun = true }), "would erase person " + id.String() + ": 1 call, 2 pledges, 0 transactions, 1 signature file; 1 call of the queue, 3 leases\n"},
+		{"an erasure again", erased(func(e *service.Erasure) { e.Repeated, e.Scrubbed = true, &service.Scrubbed{} }), "person " + id.String() + " was erased at 2026-11-20T09:15:00.000Z\n"},
+		{
+			"an erasure that left something", erased(func(e *service.Erasure) { e.Repeated, e.Scrubbed = true, &service.Scrubbed{Later: []string{"calls"}} }),
+			"person " + id.String() + " was erased at 2026-11-20T09:15:00.000Z\n" +
+				"the table calls was not written anew, since it holds more than 1 GiB or belongs to another role: what was erased lies in the unused space of its file until its owner runs, in a quiet hour, psql \"$FUNDESKD_DATABASE\" -c 'VACUUM FULL calls'\n",
+		},
+		{"a load", counted(counter{service.LoadPerson: 1, service.LoadOrganization: 2, service.LoadCall: 0}), "2 organizations\n1 person\n"},
+		{"a load of nothing", counted(counter{}), "0 records\n"},
+		{"a line of an operator", cells(service.ExportAudit{Operation: service.AuditLoad, Count: new(1)}), "2026-11-20T09:15:00.000Z | an operator | load | 1 record  "},
+		{
+			"a line of an account", cells(service.ExportAudit{Account: &id, Record: &id, Operation: service.AuditPersonErase, Fields: []string{"a", "b"}, Reason: "R"}),
+			"2026-11-20T09:15:00.000Z | " + id.String() + " | person.erase | " + id.String() + "  a,b  (R)",
+		},
+		{"a refusal", told(&service.Error{Detail: "no", Cause: errors.New("a:\n\tb\n\tc\nd")}), "no: a: b; c; d"},
+		{"an error", told(errors.Join(errors.New("a"), errors.New("b"))), "a; b"},
+		{"no month", months("0mo"), noMonths},
+		{"a month", months("1mo"), "1"},
+		{"100 years of months", months("1200mo"), "1200"},
+		{"more", months("1201mo"), noMonths},
+		{"two years", months("2y"), "24"},
+		{"months without a unit", months("24"), noMonths},
+		{"a unit without months", months("mo"), noMonths},
+		{"never", months("never"), "none"},
+		{"no cells of control", strings.Join(cleaned([]string{"a\tb", "\x1b[1m", "ok"}), "|"), "a b| [1m|ok"},
+	} {
+		if diff := cmp.Diff(test.want, test.got); diff != "" {
+			t.Errorf("%s: %s", test.name, diff)
+		}
+	}
+}
+
+// TestServeRefuses says what of its flags serve does not take, and takes what is next to it.
+func TestServeRefuses(t *testing.T) {
+	t.Parallel()
+	const (
+		noURL    = "--public-url must be as https://service.example, with a path or without"
+		moreURL  = "--public-url must not have a user, a query or a fragment: links begin with it"
+		negative = "--database-connections, --database-connect-timeout, --database-answer-timeout and --drain must not be negative"
+		noTime   = " is not a time from 2000 to 2291"
+	)
+	tests := []struct {
+		name string
+		set  func(p *program, o *serveOptions)
+		want string
+	}{
+		{"nothing", func(*program, *serveOptions) {}, ""},
+		{"a URL", func(_ *program, o *serveOptions) { o.publicURL = "https://a.example/b" }, ""},
+		{"a plain URL", func(_ *program, o *serveOptions) { o.publicURL = "http://a.example" }, ""},
+		{"another scheme", func(_ *program, o *serveOptions) { o.publicURL = "ftp://a.example" }, noURL},
+		{"no host", func(_ *program, o *serveOptions) { o.publicURL = "https:///a" }, noURL},
+		{"no URL", func(_ *program, o *serveOptions) { o.publicURL = "https://a.example/%zz" }, noURL},
+		{"a user", func(_ *program, o *serveOptions) { o.publicURL = "https://a@a.example" }, moreURL},
+		{"a query", func(_ *program, o *serveOptions) { o.publicURL = "https://a.example?a=b" }, moreURL},
+		{"the sign of a query", func(_ *program, o *serveOptions) { o.publicURL = "https://a.example?" }, moreURL},
+		{"a fragment", func(_ *program, o *serveOptions) { o.publicURL = "https://a.example#a" }, moreURL},
+		{"a certificate alone", func(_ *program, o *serveOptions) { o.tlsCert = "a" }, "--tls-cert and --tls-key go together"},
+		{"a key alone", func(_ *program, o *serveOptions) { o.tlsKey = "a" }, "--tls-cert and --tls-key go together"},
+		{"both", func(_ *program, o *serveOptions) { o.tlsCert, o.tlsKey = "a", "b" }, ""},
+		{"a rate below 0", func(_ *program, o *serveOptions) { o.rate = -0.001 }, "--rate must be a number of requests, and not negative"},
+		{"the least rate", func(_ *program, o *serveOptions) { o.rate = 0.001 }, ""},
+		{"less", func(_ *program, o *serveOptions) { o.rate = 0.0009 }, "--rate 0.0009 is less than a request in 1000 seconds; use 0.001 or more, or 0 for any number"},
+		{"connections", func(p *program, _ *serveOptions) { p.store.Connections = -1 }, negative},
+		{"time to connect", func(p *program, _ *serveOptions) { p.store.ConnectTimeout = -1 }, negative},
+		{"time to answer", func(_ *program, o *serveOptions) { o.answerTimeout = -1 }, negative},
+		{"drain", func(_ *program, o *serveOptions) { o.drain = -1 }, negative},
+		{"no start", func(_ *program, o *serveOptions) { o.startTime = "soon" }, `--start-time "soon" is not an RFC 3339 time such as 2026-11-20T09:15:00Z, nor a date such as 2026-11-20`},
+		{"the first start", func(_ *program, o *serveOptions) { o.startTime = "2000-01-01T00:00:00Z" }, ""},
+		{"a start before", func(_ *program, o *serveOptions) { o.startTime = "1999-12-31T23:59:59.999Z" }, `--start-time "1999-12-31T23:59:59.999Z"` + noTime},
+		{"a late start", func(_ *program, o *serveOptions) { o.startTime = "2291-12-31T23:59:59Z" }, ""},
+		{"a start after", func(_ *program, o *serveOptions) { o.startTime = "2293-01-01T00:00:00Z" }, `--start-time "2293-01-01T00:00:00Z"` + noTime},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var p program
+			var o serveOptions
+			test.set(&p, &o)
+			err := p.checkServe(o)
+			if err == nil {
+				_, err = o.start(time.Now)
+			}
+			got := ""
+			if err != nil {
+				got = err.Error()
+			}
+			if _, ok := errors.AsType[usageError](err); got != test.want || ok != (test.want != "") {
+				t.Errorf("got %q, a mistake in the command line: %t, want %q", got, ok, test.want)
+			}
+		})
+	}
+}
+
+// TestFront asks what stands before the interface, without a database and with one.
+func TestFront(t *testing.T) {
+	t.Parallel()
+	const nowhere, ending, later = "there is no such path", "the service is about to end", "the database is not there yet"
+	tests := []struct {
+		method, path             string
+		isApart, isDraining, api bool
+		probe                    bool // By the listener of the probes.
+		status                   int
+		detail                   string
+	}{
+		{"GET", "/healthz", false, false, false, false, 200, "ok\n"},
+		{"GET", "/readyz", false, false, false, false, 503, later},
+		{"GET", "/api/v1/calls", false, false, false, false, 503, later},
+		{"GET", "/metrics", false, false, false, false, 200, "fundeskd_build_info"},
+		{"HEAD", "/metrics", false, false, false, false, 200, ""},
+		{"POST", "/metrics", false, false, true, false, 418, "api"},
+		{"GET", "/readyz", false, false, true, false, 418, "api"},
+		{"GET", "/readyz", false, true, true, false, 503, ending},
+		{"GET", "/healthz", false, true, true, false, 418, "api"},
+		{"GET", "/healthz", true, false, true, false, 404, nowhere},
+		{"GET", "/metrics", true, false, true, false, 404, nowhere},
+		{"GET", "/api/v1/calls", true, false, true, false, 418, "api"},
+		{"GET", "/healthz", true, false, true, true, 418, "api"},
+		{"GET", "/api/v1/calls", true, false, true, true, 404, nowhere},
+		{"GET", "/readyz", true, true, true, true, 503, ending},
+	}
+	for _, test := range tests {
+		f := &front{metrics: newMetrics(), isApart: test.isApart}
+		f.isDraining.Store(test.isDraining)
+		if test.api {
+			f.serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "api", http.StatusTeapot) }))
+		}
+		answer, handler := httptest.NewRecorder(), http.Handler(f)
+		if test.probe {
+			handler = http.HandlerFunc(f.probe)
+		}
+		handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), test.method, test.path, http.NoBody))
+		if answer.Code != test.status || !strings.Contains(answer.Body.String(), test.detail) {
+			t.Errorf("%+v: got %d %s", test, answer.Code, answer.Body)
+		}
+		if again := answer.Header().Get("Retry-After"); (again == "1") != (test.status == 503) {
+			t.Errorf("%+v: got %q as when to come again", test, again)
+		}
+	}
+}
+
+// What /readyz told is told again for 5 s, and not when the program is about to end.
+func TestReadyIsAskedNowAndThen(t *testing.T) {
+	t.Parallel()
+	clock, asked, status := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), 0, http.StatusOK
+	f := &front{now: func() time.Time { return clock }}
+	if f.ready(t.Context()) {
+		t.Error("got it ready without a database")
+	}
+	f.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/readyz" {
+			t.Errorf("got %s asked", r.URL.Path)
+		}
+		asked++
+		w.WriteHeader(status)
+	}))
+	for i, step := range []struct {
+		after  time.Duration
+		status int
+		ready  bool
+		asked  int
+	}{
+		{0, 200, true, 1}, {5*time.Second - 1, 503, true, 1}, {1, 503, false, 2}, {time.Second, 200, false, 2}, {4 * time.Second, 200, true, 3},
+	} {
+		clock, status = clock.Add(step.after), step.status
+		if got := f.ready(t.Context()); got != step.ready || asked != step.asked {
+			t.Errorf("step %d: got it ready: %t, asked %d times, want %t and %d", i, got, asked, step.ready, step.asked)
+		}
+	}
+	f.isDraining.Store(true)
+	if f.ready(t.Context()) {
+		t.Error("got it ready when it is about to end")
+	}
+}
