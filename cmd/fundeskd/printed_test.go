@@ -51,6 +51,26 @@ func TestPrinted(t *testing.T) {
 			return strconv.Itoa(*n)
 		}
 	}
+	printed := func(value any) string {
+		var out bytes.Buffer
+		if err := (&program{Out: &out, output: "json"}).print(value, nil); err != nil {
+			t.Error(err)
+		}
+		return out.String()
+	}
+	streamed := func(output string, records ...string) string {
+		var out bytes.Buffer
+		lines := (&program{Out: &out, output: output}).lines()
+		for _, record := range records {
+			if err := lines.add(record, func() []string { return []string{record, "2"} }); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := lines.end(nil); err != nil {
+			t.Error(err)
+		}
+		return out.String()
+	}
 	const noMonths = "must be months such as 24mo, years such as 2y, or never"
 	for _, test := range []struct{ name, got, want string }{
 		{"an erasure", erased(func(*service.Erasure) {}), "erased person " + id.String() + ": 1 call, 2 pledges, 0 transactions, 1 signature file; 1 call of the queue, 3 leases\n"},
@@ -78,6 +98,12 @@ func TestPrinted(t *testing.T) {
 		{"months without a unit", months("24"), noMonths},
 		{"a unit without months", months("mo"), noMonths},
 		{"never", months("never"), "none"},
+		{"JSON", printed(map[string]string{"name": "<A & B>"}), "{\"name\":\"<A & B>\"}\n"},
+		{"lines of JSON", streamed("ndjson", "<a>", "b"), "\"<a>\"\n\"b\"\n"},
+		{"an array of lines", streamed("json", "<a>", "b"), "[\"<a>\"\n,\"b\"\n]\n"},
+		{"an array of none", streamed("json"), "[]\n"},
+		{"no lines", streamed("ndjson"), ""},
+		{"cells", streamed("", "a\tb", "c"), "a b  2\nc  2\n"},
 		{"no cells of control", strings.Join(cleaned([]string{"a\tb", "\x1b[1m", "ok"}), "|"), "a b| [1m|ok"},
 	} {
 		if diff := cmp.Diff(test.want, test.got); diff != "" {
@@ -225,5 +251,16 @@ func TestReadyIsAskedNowAndThen(t *testing.T) {
 	f.isDraining.Store(true)
 	if f.ready(t.Context()) {
 		t.Error("got it ready when it is about to end")
+	}
+}
+
+// Without a certificate there is none; one that cannot be read is named.
+func TestCertificateOfFiles(t *testing.T) {
+	t.Parallel()
+	if c, err := newCertificate("", ""); c != nil || err != nil {
+		t.Errorf("got %v, %v without files, want nothing", c, err)
+	}
+	if _, err := newCertificate("nowhere.pem", "nowhere.key"); err == nil || !strings.HasPrefix(err.Error(), "read the certificate: open nowhere.pem: ") {
+		t.Errorf("got %v, want the file that is not there", err)
 	}
 }
