@@ -1,0 +1,122 @@
+package sqlstore
+
+import (
+	"flag"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+var update = flag.Bool("update", false, "write the questions of lists anew")
+
+// TestQuestionsOfLists compares how lists ask: which rows a page has is seen elsewhere, and how they are
+// looked for only in how many others are read. Of a few records all are sorted that were changed after a time.
+//
+//	go test ./service/sqlstore -run TestQuestionsOfLists -update
+func TestQuestionsOfLists(t *testing.T) {
+	t.Parallel()
+	const golden = "testdata/lists.sql"
+	store := openFile(t)
+	var out strings.Builder
+	err := store.engine.view(t.Context(), func(c *conn) error { return writeQuestions(&out, &reader{c}) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(golden, []byte(out.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.ReplaceAll(string(want), "\r", ""), out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// writeQuestions writes for each filter the question for a page, and whether there is any.
+func writeQuestions(out *strings.Builder, r *reader) error {
+	id, at := apitype.UUID{1}, apitype.NewTime(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC))
+	place := &service.Bound{Position: service.Position{At: at, UUID: id}}
+	of := func(n int) service.Scope { return service.Scope{Organizations: make([]apitype.UUID, n)} }
+	all, first, long := service.Scope{All: true}, service.Range{Limit: 5}, strings.Repeat("x", 501)
+	write := func(name string, part service.Range, query func() (*listQuery, error)) error {
+		for _, ask := range []func(q *listQuery) string{func(q *listQuery) string { return q.page(`*`, ``, part) }, func(q *listQuery) string { return q.exists(part) }} {
+			q, err := query()
+			if err != nil {
+				return err
+			}
+			text := ask(q)
+			out.WriteString("-- " + name + ", " + strconv.Itoa(len(q.args)) + " values\n" + text + "\n\n")
+		}
+		return nil
+	}
+	for _, test := range []struct {
+		name string
+		part service.Range
+		f    service.CallFilter
+	}{
+		{"calls", first, service.CallFilter{Scope: all}},
+		{"calls of nobody", first, service.CallFilter{}},
+		{"calls of one", first, service.CallFilter{Scope: of(1)}},
+		{"calls of two, below", service.Range{Below: place, Limit: 5}, service.CallFilter{Scope: of(2)}},
+		{"calls of 16, above and backward", service.Range{Above: place, Backward: true, Limit: 5}, service.CallFilter{Scope: of(16)}},
+		{"calls of 17, between", service.Range{Above: place, Below: &service.Bound{Position: place.Position, Inclusive: true}, Limit: 5}, service.CallFilter{Scope: of(17)}},
+		{"by reference", first, service.CallFilter{Scope: of(1), ExternalApplication: "a", ExternalReference: "r"}},
+		{"by a long reference and status", first, service.CallFilter{Scope: all, ExternalApplication: "a", ExternalReference: long, ExternalStatus: "s"}},
+		{"without reference, by two statuses", first, service.CallFilter{Scope: all, NoExternalReference: true, Statuses: apitype.CallStatuses[:2]}},
+		{"by a status of theirs", first, service.CallFilter{Scope: of(1), ExternalStatus: "s"}},
+		{"by status", first, service.CallFilter{Scope: of(1), Statuses: apitype.CallStatuses[:1]}},
+		{"by both statuses", first, service.CallFilter{Scope: all, ExternalStatus: "s", Statuses: apitype.CallStatuses[:1]}},
+		{"by when they were requested", first, service.CallFilter{Scope: all, RequestedFrom: &at, RequestedUntil: &at, RequestedAfter: &at}},
+		{"updated", first, service.CallFilter{Scope: of(1), UpdatedAfter: &at}},
+		{"updated, by reference", service.Range{Limit: 5, Backward: true}, service.CallFilter{Scope: all, UpdatedAfter: &at, ExternalApplication: "a", ExternalReference: "r"}},
+		{"updated, without reference", first, service.CallFilter{Scope: all, UpdatedAfter: &at, NoExternalReference: true}},
+	} {
+		if err := write(test.name, test.part, func() (*listQuery, error) { return r.callQuery(test.f, test.part, 5) }); err != nil {
+			return err
+		}
+	}
+	for _, test := range []struct {
+		name string
+		f    service.PledgeFilter
+	}{
+		{"pledges", service.PledgeFilter{Scope: all}},
+		{"pledges of two", service.PledgeFilter{Scope: of(2)}},
+		{"pledges of 17", service.PledgeFilter{Scope: of(17)}},
+		{"pledges of a person, by status", service.PledgeFilter{Scope: of(1), Person: &id, Status: apitype.PledgeActive}},
+		{"pledges by status", service.PledgeFilter{Scope: all, Status: apitype.PledgeActive}},
+		{"pledges of one, by status", service.PledgeFilter{Scope: of(1), Status: apitype.PledgeActive}},
+		{"pledges with a code", service.PledgeFilter{Scope: all, PaymentQR: new(true)}},
+		{"pledges without a code, by status", service.PledgeFilter{Scope: all, PaymentQR: new(false), Status: apitype.PledgeActive}},
+		{"pledges updated", service.PledgeFilter{Scope: all, UpdatedAfter: &at}},
+		{"pledges released", service.PledgeFilter{Scope: all, ReleasedAfter: &at, ReleasedBy: at}},
+		{"pledges released and updated", service.PledgeFilter{Scope: of(1), ReleasedAfter: &at, ReleasedBy: at, UpdatedAfter: &at}},
+	} {
+		if err := write(test.name, first, func() (*listQuery, error) { return r.pledgeQuery(test.f, first, 5) }); err != nil {
+			return err
+		}
+	}
+	for _, test := range []struct {
+		name string
+		f    service.PersonFilter
+	}{
+		{"persons", service.PersonFilter{Scope: all}},
+		{"persons of two", service.PersonFilter{Scope: of(2)}},
+		{"persons by IBAN, made after", service.PersonFilter{Scope: of(1), IBAN: "x", CreatedAfter: &at}},
+	} {
+		if err := write(test.name, first, func() (*listQuery, error) { return personQuery(test.f), nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
