@@ -163,7 +163,7 @@ type ErasedPerson struct {
 func (s *Service) ReplayErasures(ctx context.Context, persons []ErasedPerson) (replayed int, err error) {
 	unclean, err := s.isUnclean(ctx, uncleanReplay)
 	if err != nil {
-		return 0, err
+		return replayed, err
 	}
 	traces := [][]byte{}
 	for _, person := range persons {

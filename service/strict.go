@@ -72,7 +72,7 @@ func CountItems(data []byte) apitype.Violations {
 // countArray counts the elements of the array that comes, one more than limit at most.
 func countArray(d *jsontext.Decoder, limit int) (n int, err error) {
 	if _, err := d.ReadToken(); err != nil {
-		return 0, err
+		return n, err
 	}
 	for ; n <= limit && d.PeekKind() != jsontext.KindEndArray; n++ {
 		if err := d.SkipValue(); err != nil {

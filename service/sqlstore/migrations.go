@@ -231,11 +231,11 @@ func (e *postgresEngine) migrateTo(ctx context.Context, texts []string, past int
 			return version, err
 		}
 		if time.Since(begun) > lockPatience {
-			return 0, fmt.Errorf("another session holds a lock on its tables; nothing was changed, run it again: %w", err)
+			return version, fmt.Errorf("another session holds a lock on its tables; nothing was changed, run it again: %w", err)
 		}
 		// Who waited behind it goes first.
 		if err := service.Pause(ctx, lockPause); err != nil {
-			return 0, err
+			return version, err
 		}
 	}
 }
@@ -259,12 +259,12 @@ func (c *conn) migrate(ctx context.Context, texts []string, past int, refuse boo
 		`CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)`,
 	} {
 		if _, err := c.raw.ExecContext(ctx, text); err != nil {
-			return 0, c.fail(err)
+			return version, c.fail(err)
 		}
 	}
 	var found int
 	if err := c.raw.QueryRowContext(ctx, `SELECT COALESCE(MAX(version), 0) FROM schema_version`).Scan(&found); err != nil {
-		return 0, c.fail(err)
+		return version, c.fail(err)
 	}
 	if pending, err := (schema{version: found}).pending(refuse); err != nil || !pending {
 		return len(texts), err
@@ -278,7 +278,7 @@ func (c *conn) migrate(ctx context.Context, texts []string, past int, refuse boo
 			continue
 		}
 		if _, err := c.raw.ExecContext(ctx, postgresText(texts[version])); err != nil {
-			return 0, c.fail(fmt.Errorf("migrate to version %d: %w", version+1, err))
+			return version, c.fail(fmt.Errorf("migrate to version %d: %w", version+1, err))
 		}
 	}
 	if version == found {
@@ -286,11 +286,11 @@ func (c *conn) migrate(ctx context.Context, texts []string, past int, refuse boo
 	}
 	if filled && version == len(texts) { // All tables are there; those that were written anew have no statistics.
 		if _, err := c.raw.ExecContext(ctx, analyzeOurs()); err != nil {
-			return 0, c.fail(err)
+			return version, c.fail(err)
 		}
 	}
 	if err := c.setServedBy(); err != nil {
-		return 0, err
+		return version, err
 	}
 	_, err = c.raw.ExecContext(ctx, `INSERT INTO schema_version (version) VALUES ($1)`, version)
 	return version, c.fail(err)
