@@ -296,7 +296,7 @@ func (t *tx) lockKinds(p *queueParts, part queuePart, limit int) ([]service.Queu
 func (r *reader) QueueWaiting(query service.QueueQuery) (requested, due int, err error) {
 	p, err := r.newQueueParts(query)
 	if err != nil {
-		return 0, 0, err
+		return requested, due, err
 	}
 	// In the order of an index: PostgreSQL would read the table, and pass over all that sleep.
 	order := ` ORDER BY requested_at, call_uuid`

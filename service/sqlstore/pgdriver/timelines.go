@@ -109,13 +109,13 @@ func (t *timelines) watch(ctx context.Context, hosts []*pgconn.Config) {
 func (t *timelines) look(ctx context.Context, c *pgconn.PgConn) (number int64, err error) {
 	results, err := c.Exec(ctx, askTimeline).ReadAll()
 	if err != nil {
-		return 0, fmt.Errorf("ask for the timeline: %w", err)
+		return number, fmt.Errorf("ask for the timeline: %w", err)
 	}
 	if len(results) != 1 || len(results[0].Rows) != 1 {
-		return 0, errors.New("ask for the timeline: there is no answer")
+		return number, errors.New("ask for the timeline: there is no answer")
 	}
 	if number, err = strconv.ParseInt(string(results[0].Rows[0][0]), 10, 64); err != nil {
-		return 0, err
+		return number, err
 	}
 	for {
 		highest := t.highest.Load()
