@@ -45,8 +45,14 @@ func TestHeadersAreRead(t *testing.T) {
 		values []string
 		token  string
 	}{
-		{[]string{"Bearer a.b"}, "a.b"}, {[]string{"bearer  a.b "}, "a.b"}, {nil, ""}, {[]string{"Bearer a", "Bearer a"}, ""}, {[]string{"Basic a"}, ""},
-		{[]string{"Bearer"}, ""}, {[]string{"Bearer "}, ""}, {[]string{"a"}, ""},
+		{[]string{"Bearer a.b"}, "a.b"},
+		{[]string{"bearer  a.b "}, "a.b"},
+		{nil, ""},
+		{[]string{"Bearer a", "Bearer a"}, ""},
+		{[]string{"Basic a"}, ""},
+		{[]string{"Bearer"}, ""},
+		{[]string{"Bearer "}, ""},
+		{[]string{"a"}, ""},
 	} {
 		if token, ok := bearer(request("Authorization", test.values...)); ok != (test.token != "") || ok && token != test.token {
 			t.Errorf("Authorization %q: got %q %t, want %q", test.values, token, ok, test.token)
@@ -64,9 +70,19 @@ func TestHeadersAreRead(t *testing.T) {
 		values []string
 		want   service.Match
 	}{
-		{nil, nil}, {[]string{"*"}, nil}, {[]string{`"7"`}, service.Match{7}}, {[]string{`"7", "8"`, `"9"`}, service.Match{7, 8, 9}}, {[]string{`"7", *`}, nil},
-		{[]string{`W/"7"`}, service.Match{}}, {[]string{`"07"`}, service.Match{}}, {[]string{`7`}, service.Match{}}, {[]string{`"7`}, service.Match{}}, {[]string{`7"`}, service.Match{}},
-		{[]string{`"+7"`}, service.Match{}}, {[]string{`"a"`}, service.Match{}}, {[]string{""}, service.Match{}},
+		{nil, nil},
+		{[]string{"*"}, nil},
+		{[]string{`"7"`}, service.Match{7}},
+		{[]string{`"7", "8"`, `"9"`}, service.Match{7, 8, 9}},
+		{[]string{`"7", *`}, nil},
+		{[]string{`W/"7"`}, service.Match{}},
+		{[]string{`"07"`}, service.Match{}},
+		{[]string{`7`}, service.Match{}},
+		{[]string{`"7`}, service.Match{}},
+		{[]string{`7"`}, service.Match{}},
+		{[]string{`"+7"`}, service.Match{}},
+		{[]string{`"a"`}, service.Match{}},
+		{[]string{""}, service.Match{}},
 	} {
 		if got := match(request("If-Match", test.values...)); !slices.Equal(got, test.want) || (got == nil) != (test.want == nil) {
 			t.Errorf("If-Match %q: got %v, want %v", test.values, got, test.want)
@@ -82,9 +98,16 @@ func TestBodiesOfJSON(t *testing.T) {
 		encoding string
 		want     bool
 	}{
-		{[]string{"application/json"}, "", true}, {[]string{"Application/JSON; charset=UTF-8"}, "", true}, {[]string{"application/json; a=b"}, "identity", true},
-		{nil, "", false}, {[]string{"text/plain"}, "", false}, {[]string{"application/json; charset=latin1"}, "", false}, {[]string{"application/json"}, "gzip", false},
-		{[]string{"application/json", "application/json"}, "", false}, {[]string{"application/json;"}, "Identity", true}, {[]string{"application/json; ="}, "", false},
+		{[]string{"application/json"}, "", true},
+		{[]string{"Application/JSON; charset=UTF-8"}, "", true},
+		{[]string{"application/json; a=b"}, "identity", true},
+		{nil, "", false},
+		{[]string{"text/plain"}, "", false},
+		{[]string{"application/json; charset=latin1"}, "", false},
+		{[]string{"application/json"}, "gzip", false},
+		{[]string{"application/json", "application/json"}, "", false},
+		{[]string{"application/json;"}, "Identity", true},
+		{[]string{"application/json; ="}, "", false},
 	} {
 		header := http.Header{"Content-Type": test.kind}
 		if test.encoding != "" {

@@ -82,7 +82,9 @@ func TestClockOrders(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	const clock = "/sandbox/clock"
-	at := func(text string, stopped string) string { return `{"time":"2026-11-` + text + `Z","stopped":` + stopped + `}` }
+	at := func(text string, stopped string) string {
+		return `{"time":"2026-11-` + text + `Z","stopped":` + stopped + `}`
+	}
 	b.orders(order{"GET", clock, "", 200, at("20T09:00:00.000", "false")})
 	b.system = b.system.Add(time.Minute)
 	b.orders(
