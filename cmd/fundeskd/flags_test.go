@@ -35,8 +35,8 @@ func TestOperatorFlags(t *testing.T) {
 		{"", "retention run -o json", `"calls":1,`},
 		{"", "person erase " + person + " --reason R --yes --erasures-log " + log, ""},
 	} {
-		if code, out, errs := e.run(step.in, strings.Fields(step.line)...); code != exitDone || !strings.Contains(out, step.want) {
-			t.Errorf("%s: got code %d, %q%s, want %q", step.line, code, out, errs, step.want)
+		if code, out, errs := e.run(step.in, strings.Fields(step.line)...); code != exitDone || !strings.Contains(out, step.want) || errs != "" {
+			t.Errorf("%s: got code %d, %q%s, want %q, and nothing on stderr", step.line, code, out, errs, step.want)
 		}
 	}
 	if noted, err := os.ReadFile(log); err != nil || !strings.Contains(string(noted), person) {

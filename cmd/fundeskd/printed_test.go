@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -262,5 +264,58 @@ func TestCertificateOfFiles(t *testing.T) {
 	}
 	if _, err := newCertificate("nowhere.pem", "nowhere.key"); err == nil || !strings.HasPrefix(err.Error(), "read the certificate: open nowhere.pem: ") {
 		t.Errorf("got %v, want the file that is not there", err)
+	}
+}
+
+// Who was erased is noted in the file of the database, or in the one that is named; where there is no place for
+// one, nobody is erased.
+func TestErasuresAreNoted(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	id, at := apitype.MustParseUUID("6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"), apitype.NewTime(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC))
+	for _, test := range []struct {
+		database, log, data string
+		file                string // In which it is noted; empty: it cannot be.
+	}{
+		{database: "sqlite:" + folder + "/a.db", file: folder + "/a.db.erasures"},
+		{database: "sqlite:" + folder + "/a.db", log: folder + "/b/log", file: folder + "/b/log"},
+		{database: "postgres://u@h/sea", data: folder + "/c", file: folder + "/c/sea.erasures"},
+		{database: "postgres://u@h/", data: folder + "/c", file: folder + "/c/fundeskd.erasures"},
+		{database: "postgres://u@h", data: folder + "/d", file: folder + "/d/fundeskd.erasures"},
+		{database: "postgres://u@h/s", data: folder + "/d", file: folder + "/d/s.erasures"},
+		{database: "postgres://u@h/sea"},
+	} {
+		p := program{database: test.database, erasuresLog: test.log, Getenv: func(name string) string {
+			if name == "FUNDESK_DATA_DIR" {
+				return test.data
+			}
+			return ""
+		}}
+		for range 2 {
+			err := p.recordErasures()(id, at)
+			if test.file == "" && (err == nil || err.Error() != "note the erasure: no data folder is known; use --erasures-log FILE") || test.file != "" && err != nil {
+				t.Errorf("%s: got %v", test.database, err)
+			}
+		}
+		if test.file == "" {
+			continue
+		}
+		noted, err := os.ReadFile(test.file)
+		if want := strings.Repeat(`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n", 2); err != nil || string(noted) != want {
+			t.Errorf("%s: got %q, %v, want %q", test.file, noted, err, want)
+		}
+		persons, err := readErasures(test.file)
+		if diff := cmp.Diff([]service.ErasedPerson{{UUID: id, ErasedAt: at}}, persons); diff != "" || err != nil {
+			t.Errorf("%s: got %v, %s", test.file, err, diff)
+		}
+	}
+	for _, line := range []string{`{`, `{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}`, `{"erasedAt":"2026-11-20T09:15:00.000Z"}`} {
+		file := filepath.Join(folder, "bad")
+		if err := os.WriteFile(file, []byte(`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n"+line+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readErasures(file); err == nil || err.Error() != file+", line 2: is no erasure" {
+			t.Errorf("%s: got %v, want that the line is no erasure", line, err)
+		}
 	}
 }

@@ -439,9 +439,18 @@ func TestSandboxTokens(t *testing.T) {
 		t.Errorf("got a token that ended at %s, want an hour ago", asked.ExpiresAt)
 	}
 	status(asked.Token, "/api/v1/calls?first=1", http.StatusUnauthorized)
+	for order, ends := range map[string]string{
+		`{"ttl":"1s"}`: "2031-05-06T07:08:10.000Z", `{"ttl":"-1m"}`: "2031-05-06T07:07:09.000Z", `{}`: "2031-05-07T07:08:09.000Z",
+	} {
+		if s.must("POST", "/sandbox/token", order, &asked); asked.ExpiresAt.String() != ends {
+			t.Errorf("%s: got a token that ends at %s, want %s", order, asked.ExpiresAt, ends)
+		}
+	}
 
 	for wrong, want := range map[string]string{
 		`{"ttl":"0s"}`:                                               `ttl \"0s\"`,
+		`{"ttl":"999ms"}`:                                            `ttl \"999ms\"`,
+		`{"ttl":"-59.999s"}`:                                         `ttl \"-59.999s\"`,
 		`{"ttl":"tomorrow"}`:                                         `ttl \"tomorrow\"`,
 		`{"permissions":["persons:fly"]}`:                            "persons:fly",
 		`{"organizations":[]}`:                                       "organizations",
