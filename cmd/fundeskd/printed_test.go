@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +17,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/httpapi"
 )
 
 // TestPrinted compares what is printed to an operator, whole.
@@ -317,5 +319,41 @@ func TestErasuresAreNoted(t *testing.T) {
 		if _, err := readErasures(file); err == nil || err.Error() != file+", line 2: is no erasure" {
 			t.Errorf("%s: got %v, want that the line is no erasure", line, err)
 		}
+	}
+}
+
+// TestMetricsPage compares the metrics of a few requests, whole: names, labels, units and bounds.
+//
+//	go test ./cmd/fundeskd -run TestMetricsPage -update
+func TestMetricsPage(t *testing.T) {
+	t.Parallel()
+	const golden = "testdata/metrics.txt"
+	m := newMetrics()
+	m.ready(func(context.Context) bool { return false })
+	m.observe(httpapi.Observation{Route: "GET /api/v1/calls", Status: 200, Duration: 2 * time.Second, Bytes: 500})
+	m.observe(httpapi.Observation{Route: "GET /api/v1/calls", Status: 429, Duration: time.Millisecond, Bytes: 20})
+	m.observe(httpapi.Observation{Status: 404, Duration: 3 * time.Millisecond, Bytes: 1})
+	m.transaction(true, 7*time.Second)
+	m.transaction(false, 20*time.Second)
+	m.queueEvent(service.LeasesTaken, 3)
+	answer := httptest.NewRecorder()
+	m.page.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+	var got strings.Builder
+	for line := range strings.Lines(answer.Body.String()) {
+		if strings.Contains(line, "fundeskd_") && !strings.HasPrefix(line, "fundeskd_build_info") {
+			got.WriteString(line)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.ReplaceAll(string(want), "\r", ""), got.String()); diff != "" {
+		t.Error(diff)
 	}
 }
