@@ -357,3 +357,35 @@ func TestMetricsPage(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestLogOfALevel writes lines of each level: those below the least are left out, in either format.
+func TestLogOfALevel(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		format, level string
+		lines         int
+		has           string
+	}{
+		{"text", "info", 3, "level=INFO msg=said"}, {"TEXT", "WARN", 2, "level=WARN msg=said"}, {"json", "error", 1, `"level":"ERROR","msg":"said"`}, {"JSON", "Info", 3, `"level":"INFO","msg":"said"`},
+	} {
+		var out bytes.Buffer
+		log, err := newLogger(&out, test.format, test.level)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.Debug("said")
+		log.Info("said")
+		log.Warn("said")
+		log.Error("said")
+		if strings.Count(out.String(), "\n") != test.lines || !strings.Contains(out.String(), test.has) {
+			t.Errorf("%s %s: got %s, want %d lines", test.format, test.level, &out, test.lines)
+		}
+	}
+	for address, want := range map[string]string{
+		"0.0.0.0:80": "127.0.0.1:80", "[::]:80": "127.0.0.1:80", "127.0.0.2:80": "127.0.0.2:80", "[::1]:80": "[::1]:80", "a.example:80": "a.example:80", "nowhere": "nowhere",
+	} {
+		if got := reachable(address); got != want {
+			t.Errorf("%s: got it reached at %s, want %s", address, got, want)
+		}
+	}
+}
