@@ -448,13 +448,13 @@ func TestSandboxTokens(t *testing.T) {
 	}
 
 	for wrong, want := range map[string]string{
-		`{"ttl":"0s"}`:                                               `ttl \"0s\"`,
-		`{"ttl":"999ms"}`:                                            `ttl \"999ms\"`,
-		`{"ttl":"-59.999s"}`:                                         `ttl \"-59.999s\"`,
-		`{"ttl":"tomorrow"}`:                                         `ttl \"tomorrow\"`,
-		`{"permissions":["persons:fly"]}`:                            "persons:fly",
-		`{"organizations":[]}`:                                       "organizations",
-		`{"organizations":["` + asked.Token[:8] + `"]}`:              "organizations.0",
+		`{"ttl":"0s"}`:                                  `ttl \"0s\"`,
+		`{"ttl":"999ms"}`:                               `ttl \"999ms\"`,
+		`{"ttl":"-59.999s"}`:                            `ttl \"-59.999s\"`,
+		`{"ttl":"tomorrow"}`:                            `ttl \"tomorrow\"`,
+		`{"permissions":["persons:fly"]}`:               "persons:fly",
+		`{"organizations":[]}`:                          "organizations",
+		`{"organizations":["` + asked.Token[:8] + `"]}`: "organizations.0",
 		`{"organizations":["5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"]}`: "there is no organization",
 	} {
 		response, text, err := s.send("POST", "/sandbox/token", wrong, nil)
