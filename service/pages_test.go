@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"fundesk/apiclient/apitype"
 )
 
@@ -33,6 +35,35 @@ func TestCursors(t *testing.T) {
 	for i := range cursor {
 		if _, ok := s.cursors(callCursor).parse(cursor[:i]); ok {
 			t.Errorf("a cursor cut at %d was taken", i)
+		}
+	}
+}
+
+// A page ends before its edges get longer than 4 MiB less a KiB, at the end that it was read towards, and has one
+// row in any case. Spec gap: S32.
+func TestPageIsCut(t *testing.T) {
+	t.Parallel()
+	const most = 4<<20 - 1<<10
+	for _, test := range []struct {
+		name     string
+		rows     []int // How long the part of each gets.
+		backward bool
+		want     pageOf[int]
+		bytes    int
+	}{
+		{"none", nil, false, pageOf[int]{}, 0},
+		{"as much as may be", []int{most - 2, 1, 1}, false, pageOf[int]{rows: []int{most - 2, 1, 1}}, most},
+		{"a byte more", []int{most - 1, 1, 1}, false, pageOf[int]{rows: []int{most - 1, 1}, next: true}, most},
+		{"one that is longer", []int{most + 1}, false, pageOf[int]{rows: []int{most + 1}}, most + 1},
+		{"one that is longer, and another", []int{most + 1, 1}, false, pageOf[int]{rows: []int{most + 1}, next: true}, most + 1},
+		{"as much as may be, backward", []int{1, 1, most - 2}, true, pageOf[int]{rows: []int{1, 1, most - 2}}, most},
+		{"a byte more, backward", []int{1, 1, most - 1}, true, pageOf[int]{rows: []int{1, most - 1}, hasPrevious: true}, most},
+		{"one that is longer, backward", []int{1, 2, most + 1}, true, pageOf[int]{rows: []int{most + 1}, hasPrevious: true}, most + 1},
+	} {
+		page := pageOf[int]{rows: test.rows}
+		bytes := page.cut(test.backward, func(row int) int { return row })
+		if diff := cmp.Diff(test.want, page, cmp.AllowUnexported(pageOf[int]{})); diff != "" || bytes != test.bytes {
+			t.Errorf("%s: got %d bytes, want %d: %s", test.name, bytes, test.bytes, diff)
 		}
 	}
 }

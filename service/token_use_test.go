@@ -1,6 +1,7 @@
 package service
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,4 +48,35 @@ func TestTokenUsesOfADay(t *testing.T) {
 	u.putBack(wants("when it was not saved", "2026-11-21"))
 	at(40)
 	wants("on the day after that", "2026-11-22")
+}
+
+// Of tokens that share an identifier the last end is noted; of 4,096 that were used no more are noted, but for
+// those that are; and what was noted since is kept before what could not be saved.
+func TestTokenUsesTogether(t *testing.T) {
+	t.Parallel()
+	var u tokenUses
+	use := func(id apitype.UUID, day, lasts int) {
+		u.note(verifiedToken{id: id, used: new(atomic.Int64), expires: testNow.AddDate(0, 0, lasts)}, testNow.AddDate(0, 0, day))
+	}
+	shared := apitype.NewUUID()
+	for _, lasts := range []int{5, 9, 7} {
+		use(shared, 0, lasts)
+	}
+	if got, want := u.uses[shared].expires, testNow.AddDate(0, 0, 9).Add(-30*time.Second); !got.Equal(apitype.NewTime(want)) {
+		t.Errorf("got the end %v, want %v", got, want)
+	}
+	for range 4095 {
+		use(apitype.NewUUID(), 0, 1)
+	}
+	use(apitype.NewUUID(), 0, 1)
+	use(shared, 1, 1)
+	if got := u.uses[shared].on.String(); len(u.uses) != 4096 || got != "2026-11-21" {
+		t.Errorf("got %d uses, and the shared one on %s, want 4096 and the next day", len(u.uses), got)
+	}
+	unsaved := u.take()
+	use(shared, 2, 1)
+	u.putBack(unsaved)
+	if got := u.uses[shared].on.String(); len(u.uses) != 4096 || got != "2026-11-22" {
+		t.Errorf("got %d uses, and the shared one on %s, want 4096 and the day after that", len(u.uses), got)
+	}
 }
