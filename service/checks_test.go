@@ -1,0 +1,169 @@
+package service
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+)
+
+// TestChecksOfOperators says what an organization, an account and an erasure may not be, and takes what is next to it.
+func TestChecksOfOperators(t *testing.T) {
+	t.Parallel()
+	organization := func(change func(*Organization)) error {
+		o := Organization{CoolingOff: time.Hour}
+		o.Name, o.Abbreviation = "Sea Rescue", "SR"
+		change(&o)
+		return o.check()
+	}
+	account := func(change func(*Account)) error {
+		a := Account{Name: "a", Scope: Scope{All: true}}
+		change(&a)
+		return a.check()
+	}
+	const (
+		noName   = "an organization needs a name and an abbreviation"
+		noYears  = "the cooling-off must be from 0 to 100 years"
+		noScope  = "an account sees named organizations, or all of them"
+		notValid = "the request has values that are not valid: "
+		years    = 876_000 * time.Hour
+	)
+	for _, test := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"an organization", organization(func(*Organization) {}), ""},
+		{"no name", organization(func(o *Organization) { o.Name = " " }), noName},
+		{"no abbreviation", organization(func(o *Organization) { o.Abbreviation = "" }), noName},
+		{"a name with a NUL", organization(func(o *Organization) { o.Name = "a\x00" }), `the name "a\x00" must not contain a NUL character`},
+		{"an abbreviation with a NUL", organization(func(o *Organization) { o.Abbreviation = "a\x00" }), `the name "a\x00" must not contain a NUL character`},
+		{"no attempts at all", organization(func(o *Organization) { o.MaxCallAttempts = new(0) }), ""},
+		{"less", organization(func(o *Organization) { o.MaxCallAttempts = new(-1) }), "the maximum of call attempts must not be negative"},
+		{"released at once", organization(func(o *Organization) { o.CoolingOff = 0 }), ""},
+		{"released before", organization(func(o *Organization) { o.CoolingOff = -1 }), noYears},
+		{"released in 100 years", organization(func(o *Organization) { o.CoolingOff = years }), ""},
+		{"released later", organization(func(o *Organization) { o.CoolingOff = years + 1 }), noYears},
+		{"an account", account(func(*Account) {}), ""},
+		{"an account without a name", account(func(a *Account) { a.Name = "\t" }), "an account needs a name"},
+		{"an account of nobody", account(func(a *Account) { a.Scope = Scope{} }), noScope},
+		{"an account of all and one", account(func(a *Account) { a.Scope.Organizations = []apitype.UUID{{1}} }), noScope},
+		{"an account of one", account(func(a *Account) { a.Scope = Scope{Organizations: []apitype.UUID{{1}}} }), ""},
+		{"a long source", account(func(a *Account) { a.ExternalSources = []string{strings.Repeat("é", 200)} }), ""},
+		{"a longer source", account(func(a *Account) { a.ExternalSources = []string{"a", strings.Repeat("é", 201)} }), `the name "` + strings.Repeat("é", 201) + `" is longer than 200 characters`},
+		{"a long name", account(func(a *Account) { a.Name = strings.Repeat("é", 201) }), ""},
+		{"no source", account(func(a *Account) { a.ExternalSources = []string{""} }), `the name "" must not be empty; use null for no value`},
+		{"the permission to erase", account(func(a *Account) { a.Permissions = []Permission{PersonsErase, CallsRead} }), ""},
+		{
+			"another permission", account(func(a *Account) { a.Permissions = []Permission{CallsRead, "calls:fly"} }),
+			`unknown permission "calls:fly"; known are persons:read, persons:create, persons:update, calls:read, calls:create, calls:attempt, calls:complete, calls:cancel, calls:expire, pledges:read, pledges:create, pledges:update, pledges:act, entities:mark, persons:erase`,
+		},
+		{"no reason", EraseRequest{Reason: " "}.check(), notValid + "reason is required"},
+		{"a long reason", EraseRequest{Reason: " " + strings.Repeat("é", 1000) + " "}.check(), ""},
+		{"a longer reason", EraseRequest{Reason: strings.Repeat("é", 1001)}.check(), notValid + "reason must have 1000 characters at most"},
+		{"a reason with a NUL", EraseRequest{Reason: "a\x00"}.check(), notValid + "reason must not contain a NUL character"},
+		{"an organization again", taken("organization"), "an organization with this uuid already exists: uuid is already taken"},
+		{"a call again", taken("call"), "a call with this uuid already exists: uuid is already taken"},
+	} {
+		got := ""
+		if test.err != nil {
+			got = test.err.Error()
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: %s", test.name, diff)
+		}
+	}
+}
+
+// TestSizesOfCreations takes the largest of each part, and refuses what is larger by one.
+func TestSizesOfCreations(t *testing.T) {
+	t.Parallel()
+	object := func(n int) apitype.Object { return apitype.Object(strings.Repeat(" ", n)) }
+	call := func(bytes, attempts int) string {
+		return sizesOfCall(apitype.CreateCallRequest{
+			ExternalMetadata: &apitype.CallExternalMetadataRequest{AdditionalProperties: apitype.EncodedObject(object(bytes))}, Attempts: make([]apitype.CallAttemptRequest, attempts),
+		}).Error()
+	}
+	pledge := func(bytes, areas int) string {
+		return sizesOfPledge(apitype.CreatePledgeRequest{ExternalMetadata: new(object(bytes)), FocusAreaUUIDs: make([]apitype.UUID, areas)}).Error()
+	}
+	for _, test := range []struct{ name, got, want string }{
+		{"a call", sizesOfCall(apitype.CreateCallRequest{}).Error(), ""},
+		{"the largest call", call(65_536, 1000), ""},
+		{"a larger call", call(65_537, 1001), "externalMetadata.additionalProperties must have 65536 bytes at most; attempts must have 1000 items at most"},
+		{"a pledge", sizesOfPledge(apitype.CreatePledgeRequest{}).Error(), ""},
+		{"the largest pledge", pledge(65_536, 100), ""},
+		{"a larger pledge", pledge(65_537, 101), "focusAreaUuids must have 100 items at most; externalMetadata must have 65536 bytes at most"},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, test.got, test.want)
+		}
+	}
+}
+
+// TestPatchPerson updates each field of a person, and takes each away again.
+func TestPatchPerson(t *testing.T) {
+	t.Parallel()
+	var person apitype.Person
+	var mandate *string
+	patch := func(body string) string {
+		t.Helper()
+		var r apitype.UpdatePersonRequest
+		if v := DecodeStrict([]byte(body), &r); len(v) > 0 {
+			t.Fatal(v)
+		}
+		violations := patchPerson(&person, &mandate, r, testNow)
+		doc, err := json.Marshal(person)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all map[string]any
+		if err := json.Unmarshal(doc, &all); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"uuid", "personUuid", "createdAt", "owningOrganization", "qualityResult"} {
+			delete(all, name)
+		}
+		for name, value := range all {
+			if value == nil {
+				delete(all, name)
+			}
+		}
+		if mandate != nil {
+			all["mandateId"] = *mandate
+		}
+		doc, _ = json.Marshal(all)
+		return string(doc) + violations.Error()
+	}
+	const address = `{"street":"S","houseNumber":"1","houseNumberExtension":"a","zipCode":"1234 AB","city":"C","country":"NL"}`
+	for _, step := range []struct{ name, body, want string }{
+		{
+			"all", `{"academicTitle":"Dr.","dateOfBirth":"1980-05-17","socialSecurityNumber":"123","gender":"other","phoneNumber":"+31201234567","mobilePhoneNumber":"+31612345678","email":"a@example.org","language":"nl","iban":"NL91ABNA0417164300",
+				"name":{"initials":"A.","firstName":"A","lastNamePrefix":"van","lastName":"B"},"optIns":{"email":true,"mail":false,"phone":true,"sms":false},"mandate":{"id":"M"},"address":` + address + `}`,
+			`{"academicTitle":"Dr.","address":{"city":"C","country":"NL","houseNumber":"1","houseNumberExtension":"a","street":"S","zipCode":"1234 AB"},"dateOfBirth":"1980-05-17","email":"a@example.org","firstName":"A","gender":"other","iban":"NL91ABNA0417164300","initials":"A.","language":"nl","lastName":"B","lastNamePrefix":"van","mandate":{"createdAt":"2026-11-20T09:15:00.000Z"},"mandateId":"M","mobilePhoneNumber":"+31612345678","optInEmail":true,"optInMail":false,"optInPhone":true,"optInSms":false,"phoneNumber":"+31201234567","socialSecurityNumber":"123"}`,
+		},
+		{
+			"fields", `{"academicTitle":null,"dateOfBirth":null,"socialSecurityNumber":null,"gender":null,"phoneNumber":null,"mobilePhoneNumber":null,"email":null,"language":null,"iban":null,"address":{"city":"D","houseNumberExtension":null},"optIns":{},"name":{}}`,
+			`{"address":{"city":"D","country":"NL","houseNumber":"1","houseNumberExtension":null,"street":"S","zipCode":"1234 AB"},"firstName":"A","initials":"A.","lastName":"B","lastNamePrefix":"van","mandate":{"createdAt":"2026-11-20T09:15:00.000Z"},"mandateId":"M","optInEmail":true,"optInMail":false,"optInPhone":true,"optInSms":false}`,
+		},
+		{
+			"nothing", `{"address":{},"mandate":{}}`,
+			`{"address":{"city":"D","country":"NL","houseNumber":"1","houseNumberExtension":null,"street":"S","zipCode":"1234 AB"},"firstName":"A","initials":"A.","lastName":"B","lastNamePrefix":"van","mandate":{"createdAt":"2026-11-20T09:15:00.000Z"},"mandateId":"M","optInEmail":true,"optInMail":false,"optInPhone":true,"optInSms":false}`,
+		},
+		{"objects", `{"name":null,"optIns":null,"mandate":null,"address":null}`, `{}`},
+		{"a mandate of another day", `{"mandate":{"id":"N","createdAt":"2026-11-19"}}`, `{"mandate":{"createdAt":"2026-11-19T00:00:00.000Z"},"mandateId":"N"}`},
+		{"another mandate", `{"mandate":{"id":"O"}}`, `{"mandate":{"createdAt":"2026-11-19T00:00:00.000Z"},"mandateId":"O"}`},
+		{"no mandate, and an empty one", `{"mandate":null}`, `{}`},
+		{"an empty mandate", `{"mandate":{}}`, `{}`},
+		{"a mandate whose identifier is taken away", `{"mandate":{"id":null}}`, `{}`},
+		{"half an address", `{"address":{"street":"S"}}`, `{"address":{"city":"","country":"","houseNumber":"","houseNumberExtension":null,"street":"S","zipCode":""}}address.houseNumber is required; address.zipCode is required; address.city is required; address.country is required`},
+	} {
+		if diff := cmp.Diff(step.want, patch(step.body)); diff != "" {
+			t.Errorf("%s: %s", step.name, diff)
+		}
+	}
+}
