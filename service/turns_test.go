@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 
@@ -22,13 +23,13 @@ func TestTurns(t *testing.T) {
 			names[name] = WithRequest(t.Context(), Request{Account: apitype.NewUUID()})
 		}
 		var order []string
-		ask := func(name string) (end func()) {
+		ask := func(n int, name string) (end func()) {
 			done := make(chan struct{})
 			go func() {
 				if err := turns.Take(names[name]); err != nil {
 					t.Error(err)
 				}
-				order = append(order, name)
+				order = append(order, fmt.Sprint(name, n))
 				<-done
 				turns.End(names[name])
 			}()
@@ -39,8 +40,8 @@ func TestTurns(t *testing.T) {
 			}
 		}
 		var ends []func()
-		for _, name := range []string{"greedy", "greedy", "greedy", "greedy", "a", "a", "b"} {
-			ends = append(ends, ask(name))
+		for n, name := range []string{"greedy", "greedy", "greedy", "greedy", "a", "a", "b"} {
+			ends = append(ends, ask(n, name))
 		}
 		if turns.TryTake(names["b"]) || turns.Held() != 2 {
 			t.Errorf("got %d turns, want 2 and no more", turns.Held())
@@ -53,7 +54,7 @@ func TestTurns(t *testing.T) {
 		for _, first := range []int{0, 1, 4, 6, 5, 2, 3} { // Each has its turn when it ends.
 			ends[first]()
 		}
-		want := []string{"greedy", "greedy", "a", "b", "greedy", "a", "greedy"}
+		want := []string{"greedy0", "greedy1", "a4", "b6", "greedy2", "a5", "greedy3"}
 		if diff := cmp.Diff(want, order); diff != "" {
 			t.Error(diff)
 		}
