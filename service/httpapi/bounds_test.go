@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -153,4 +155,65 @@ func TestFromWhichLengthAnswersAreCompressed(t *testing.T) {
 			t.Errorf("%d bytes: got encoding %q, want %q", length, got, want)
 		}
 	}
+}
+
+// An account that takes nothing of what it was given gets no more: a large answer to a read gives way to a refusal, and
+// what it asks for next is not begun. An answer to a change is given in any case. Spec gap: S32.
+func TestAnswersThatAreNotTaken(t *testing.T) {
+	t.Parallel()
+	gone, cancel := context.WithCancel(t.Context()) // Of whom a refusal does not wait.
+	cancel()
+	for _, test := range []struct {
+		given        int64
+		isRead, gzip bool
+		length       int
+		want         int
+	}{
+		{16 << 20, true, true, 64 << 10, http.StatusServiceUnavailable},
+		{16 << 20, true, false, 64 << 10, http.StatusServiceUnavailable},
+		{16<<20 - 64<<10, true, false, 64 << 10, http.StatusOK},
+		{16 << 20, true, false, 64<<10 - 1, http.StatusOK},
+		{16 << 20, false, true, 64 << 10, http.StatusOK},
+	} {
+		a := &api{pacer: newPacer(), bodies: newFlight(), answers: newFlight()}
+		account := apitype.NewUUID()
+		leave, err := a.answers.enter(account, test.given, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := httptest.NewRecorder()
+		w := &recorder{ResponseWriter: sent, api: a, account: account, isRead: test.isRead, status: http.StatusOK, gzip: test.gzip}
+		w.Header().Set("Etag", `"7"`)
+		write(w, http.StatusOK, jsonType, []byte(incompressible(test.length)))
+		refused := test.want != http.StatusOK
+		if sent.Code != test.want || (sent.Header().Get("Etag") == "") != refused || (sent.Header().Get("Content-Encoding") == "gzip") != (test.gzip && !refused) {
+			t.Errorf("%+v: got %d with %v", test, sent.Code, sent.Header())
+		}
+		if refused && (sent.Header().Get("Retry-After") != "1" || sent.Header().Get("Content-Length") != strconv.Itoa(sent.Body.Len())) {
+			t.Errorf("%+v: got %v, want when to come again", test, sent.Header())
+		}
+		request := httptest.NewRequestWithContext(gone, http.MethodPost, "/", io.LimitReader(new(endless), 100))
+		request.ContentLength = 100
+		enter, err := a.admit(w, request, account)
+		if full := test.given == 16<<20; errors.Is(err, errFlight) != full {
+			t.Errorf("%+v: got %v of the next request, want it refused: %t", test, err, full)
+		}
+		if err == nil {
+			enter()
+		}
+		leave()
+		if a.bodies.all != 0 || a.answers.all != 0 {
+			t.Errorf("%+v: got %d bytes of bodies and %d of answers in the end, want none", test, a.bodies.all, a.answers.all)
+		}
+	}
+}
+
+// incompressible is a text that gzip makes no shorter than it counts for.
+func incompressible(length int) string {
+	random := rand.New(rand.NewPCG(1, 2))
+	text := make([]byte, length)
+	for i := range text {
+		text[i] = byte(random.Uint32())
+	}
+	return string(text)
 }
