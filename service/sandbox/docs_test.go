@@ -140,3 +140,51 @@ func TestDocsNameTypes(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesOfTypes compares how the page names types and their bounds, whole.
+func TestNamesOfTypes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{}`:                                         "",
+		`{"$ref":"#/components/schemas/Call"}`:       "[Call]",
+		`{"allOf":[{"$ref":"#/a/A"}]}`:               "[A]",
+		`{"type":"integer"}`:                         "integer",
+		`{"type":"string","format":"uuid"}`:          "string (uuid)",
+		`{"type":["string","null"],"format":"uuid"}`: "string (uuid) or null",
+		`{"type":"array","items":{"$ref":"#/a/A"}}`:  "array of [A]",
+		`{"type":["array","null"],"items":{"type":"string","format":"date"}}`: "array of string (date) or null",
+		`{"type":"string","enum":["a","b"]}`:                                  `"a", "b"`,
+		`{"anyOf":[{"$ref":"#/a/A"},{"type":"null"}]}`:                        "[A] or null",
+		`{"minimum":1,"maximum":28}`:                                          "; 1 to 28",
+		`{"minimum":1}`:                                                       "; at least 1",
+		`{"maximum":28}`:                                                      "; at most 28",
+		`{"exclusiveMinimum":0,"maximum":9}`:                                  "; more than 0, at most 9",
+		`{"minLength":1,"maxLength":2}`:                                       "; 1 to 2 characters",
+		`{"minLength":1}`:                                                     "; at least 1 characters",
+		`{"maxItems":100}`:                                                    "; at most 100 elements",
+		`{"minItems":1,"maxItems":1000}`:                                      "; 1 to 1000 elements",
+		`{"default":5}`:                                                       "; default 5",
+		`{"additionalProperties":true}`:                                       "; with any members",
+		`{"additionalProperties":false}`:                                      "",
+		`{"pattern":"^a$"}`:                                                   "; matches ^a$",
+		`{"examples":["a",1]}`:                                                `; such as "a", such as 1`,
+	} {
+		var s schema
+		if err := json.Unmarshal([]byte(text), &s, json.MatchCaseInsensitiveNames(true)); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, part := range s.kind() {
+			if part.IsLink {
+				part.Text = "[" + part.Text + "]"
+			}
+			got += part.Text
+		}
+		if bounds := s.bounds(); bounds != "" {
+			got += "; " + bounds
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}
