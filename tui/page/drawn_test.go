@@ -473,8 +473,12 @@ func TestDeskIsDrawn(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	e.Recent = []desk.Recent{
-		{Name: "Held", At: morning, What: "not reached"}, {Name: "Waits", At: morning, What: "was glad", Fate: desk.FateWaits}, {Name: "Sent", At: morning, What: "was glad", Fate: desk.FateSent},
-		{Name: "Refused", At: morning, What: "was glad", Fate: desk.FateRefused}, {Name: "Later", At: morning, What: "later: Mon 23 Nov 10:00", Fate: desk.FateLater}, {Name: "Ended", At: morning, What: "ended by somebody else", Fate: desk.FateEnded},
+		{Name: "Held", At: morning, What: "not reached"},
+		{Name: "Waits", At: morning, What: "was glad", Fate: desk.FateWaits},
+		{Name: "Sent", At: morning, What: "was glad", Fate: desk.FateSent},
+		{Name: "Refused", At: morning, What: "was glad", Fate: desk.FateRefused},
+		{Name: "Later", At: morning, What: "later: Mon 23 Nov 10:00", Fate: desk.FateLater},
+		{Name: "Ended", At: morning, What: "ended by somebody else", Fate: desk.FateEnded},
 	}
 	e.Call = nil
 	e.Damaged = []outbox.Damaged{{Path: "x"}}
@@ -530,7 +534,9 @@ func TestOutboxIsDrawn(t *testing.T) {
 		t.Errorf("got %q of a damaged file", why)
 	}
 	for line, want := range []struct{ copies, sendAgain, opens string }{
-		{"typed", "", ""}, {`{"userUuid":null}`, "", ""}, {"x", "only what was refused or is unsure is sent again by hand; the rest is sent by itself", ""},
+		{"typed", "", ""},
+		{`{"userUuid":null}`, "", ""},
+		{"x", "only what was refused or is unsure is sent again by hand; the rest is sent by itself", ""},
 		{"é", "only what was refused or is unsure is sent again by hand; the rest is sent by itself", "work c0040000"},
 	} {
 		if _, onRow := v.Click(0, line+2); !onRow {

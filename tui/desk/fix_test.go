@@ -1,0 +1,560 @@
+package desk
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+)
+
+// answers is a service that answers by method and path: a status and a body, 404 for any other.
+type answers map[string]string
+
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	status, body := 404, "{}"
+	if said, known := a[r.Method+" "+r.URL.Path]; known {
+		code, rest, _ := strings.Cut(said, " ")
+		_, _ = fmt.Sscan(code, &status)
+		body = rest
+	}
+	header := http.Header{"Content-Type": {"application/json"}}
+	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body))}, nil
+}
+
+// dayAt is a desk of a service that answers as is said, with a disk.
+func dayAt(t *testing.T, service answers) *Day {
+	t.Helper()
+	now := func() time.Time { return morning }
+	client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Transport: service, Now: now, Tries: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "embedded", Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := New(Options{Client: client, Outbox: box, Now: now, Languages: []string{"nl"}, Results: map[apitype.CallType][]ResultRow{
+		apitype.CallHappy: {{Code: "glad"}, {Code: "corrected", Effect: EffectCorrected}, {Code: "never", Effect: EffectOptOut, AsksNotes: true}},
+	}})
+	d.Sender = box.Sender(client, outbox.SenderOptions{})
+	return d
+}
+
+// work does what a desk asks for, and tells what it said.
+func work(t *testing.T, d *Day, events []Event) (texts []string) {
+	t.Helper()
+	for len(events) > 0 {
+		switch e := events[0].(type) {
+		case Job:
+			events = append(events, d.Receive(e(t.Context()))...)
+		case Notice:
+			if e.Text != "" {
+				texts = append(texts, e.Text)
+			}
+		}
+		events = events[1:]
+	}
+	return texts
+}
+
+// donor is a call to somebody with a pledge, on the desk.
+func donor(d *Day) {
+	person := apitype.Person{
+		UUID: callID(101), LastName: new("Bos"), Email: new("b@example.org"), OptInPhone: new(true), MobilePhoneNumber: new("+31612345678"),
+		Address: apitype.Embed(apitype.Address{Street: "Weg", HouseNumber: "1", ZipCode: "1000 AA", City: "Stad", Country: "NL"}),
+	}
+	pledge := apitype.Pledge{UUID: callID(201), DonationAmount: apitype.Cents(1250), DonationInterval: "monthly", StartsAt: apitype.NewTime(morning.AddDate(0, 0, -10)), EndsAt: new(apitype.NewTime(time.Date(2027, 1, 2, 0, 0, 0, 0, time.UTC)))}
+	call := requested(1)
+	call.Person, call.PledgeCase = apitype.Embed(person), apitype.Embed(pledge)
+	d.Call, d.Form = &call, Form{}
+}
+
+// fix is a detail by its label.
+func fix(t *testing.T, d *Day, label string) Fix {
+	t.Helper()
+	all := d.Fixes()
+	i := slices.IndexFunc(all, func(f Fix) bool { return f.Label == label })
+	if i < 0 {
+		t.Fatalf("there is no detail %s", label)
+	}
+	return all[i]
+}
+
+// Each detail is corrected as it is typed, and refused with a sentence.
+func TestCorrections(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ label, typed, is, wrong, sent string }{
+		{"mobile", " 06 12345679 ", "+31612345679", "", `person {"mobilePhoneNumber":"+31612345679"}`},
+		{"mobile", "", "", "", `person {"mobilePhoneNumber":null}`},
+		{"mobile", "+31612345678", "+31612345678", "", ""},
+		{"mobile", "12", "+31612345678", "must be in international format, such as +31612345678", ""},
+		{"may be phoned", "no", "no", "", `person {"optIns":{"phone":false}}`},
+		{"sms wanted", "yes", "yes", "", `person {"optIns":{"sms":true}}`},
+		{"amount", "15,5", "15.50", "", `pledge {"donationAmount":15.5}`},
+		{"amount", "", "12.50", "cannot be cleared", ""},
+		{"amount", "much", "12.50", "is no amount of Euros: write 12.50", ""},
+		{"amount", "0", "12.50", "is required and must be greater than 0", ""},
+		{"interval", "yearly", "yearly", "", `pledge {"donationInterval":"yearly"}`},
+		{"interval", "", "monthly", "cannot be cleared", ""},
+		{"ends", "3.1.2027", "2027-01-03", "", `pledge {"endsAt":"2027-01-03T00:00:00.000Z"}`},
+		{"ends", "", "", "", `pledge {"endsAt":null}`},
+		{"ends", "1/1/2020", "2027-01-02", "must not be before startsAt", ""},
+		{"born", "2-12-1967", "1967-12-02", "", `person {"dateOfBirth":"1967-12-02"}`},
+		{"born", "1967-12-02", "1967-12-02", "", `person {"dateOfBirth":"1967-12-02"}`},
+		{"born", "once", "", "is no day: write 2-12-1967 or 1967-12-02", ""},
+		{"born", "2-12-2067", "", "must be a day from 1900-01-01 to today", ""},
+		{"last name", "Vos", "Vos", "", `person {"name":{"lastName":"Vos"}}`},
+		{"country", "XX", "NL", "must be an ISO 3166-1 country code of two letters, such as NL", ""},
+		{"city", "", "Stad", "cannot be cleared alone; clear the address", ""},
+	} {
+		d := dayAt(t, nil)
+		donor(d)
+		if wrong := d.Correct(fix(t, d, test.label), test.typed); wrong != test.wrong {
+			t.Errorf("%s %q: got %q, want %q", test.label, test.typed, wrong, test.wrong)
+		}
+		if got := fix(t, d, test.label); got.Is != test.is || got.IsChanged() != (test.sent != "") {
+			t.Errorf("%s %q: got it %q, changed %t, want %q", test.label, test.typed, got.Is, got.IsChanged(), test.is)
+		}
+		var sent []string
+		for _, c := range d.fixChanges() {
+			if c.err != nil || c.Label != "correct: Bos" {
+				t.Errorf("%s %q: got %v, %q", test.label, test.typed, c.err, c.Label)
+			}
+			sent = append(sent, c.Operation().Noun()+" "+string(c.Body))
+		}
+		if got := strings.Join(sent, "; "); got != test.sent {
+			t.Errorf("%s %q: got %s sent, want %s", test.label, test.typed, got, test.sent)
+		}
+	}
+	d := dayAt(t, nil)
+	if d.Corrected() != nil || d.Results() != nil || d.ResultWords() != "" {
+		t.Error("got corrections without a call")
+	}
+	donor(d)
+	d.Call.Person = apitype.Embedded[apitype.Person]{}
+	if d.Fixes() != nil {
+		t.Error("got details of nobody")
+	}
+	donor(d)
+	external := d.Call.PledgeCase.Value()
+	external.ExternalSource = apitype.Embed(apitype.ExternalSource{Name: "crm"})
+	d.Call.PledgeCase = apitype.Embed(external)
+	if slices.ContainsFunc(d.Fixes(), func(f Fix) bool { return f.kind.ofPledge() }) {
+		t.Error("got details of a pledge that another system manages")
+	}
+	for _, f := range []struct {
+		fix                    Fix
+		yesNo, secret, isPhone bool
+	}{{Fix{Key: "iban"}, false, true, false}, {Fix{kind: fixYesNo}, true, false, false}, {Fix{kind: fixPhone}, false, false, true}} {
+		if f.fix.IsYesNo() != f.yesNo || f.fix.IsSecret() != f.secret || f.fix.IsPhone() != f.isPhone {
+			t.Errorf("%+v: got another kind", f.fix)
+		}
+	}
+}
+
+// Corrections choose the result that they speak for, and a result by which nobody is to be called
+// again corrects the opt-in; each is taken back with the other.
+func TestResultsOfCorrections(t *testing.T) {
+	t.Parallel()
+	d := dayAt(t, nil)
+	donor(d)
+	correct := func(label, text string) {
+		t.Helper()
+		if wrong := d.Correct(fix(t, d, label), text); wrong != "" {
+			t.Fatalf("%s: %s", label, wrong)
+		}
+	}
+	want := func(step, code string, optOut bool) {
+		t.Helper()
+		if is := d.Form.Corrections[optOutKey] == "no"; d.Form.Code != code || is != optOut {
+			t.Errorf("%s: got %q, opted out %t, want %q, %t", step, d.Form.Code, is, code, optOut)
+		}
+	}
+	correct("e-mail", "c@example.org")
+	want("a correction", "corrected", false)
+	correct("may be phoned", "no")
+	want("an opt-out", "never", true)
+	correct("may be phoned", "yes")
+	want("taken back", "corrected", false)
+	correct("e-mail", "b@example.org")
+	want("all taken back", "", false)
+	d.SetResult("never")
+	want("the result of an opt-out", "never", true)
+	correct("e-mail", "c@example.org")
+	want("a correction after it", "never", true)
+	if why := d.WhyNotComplete(); why != "write notes first: never (opt-out) asks for them" {
+		t.Errorf("got %q, want that notes are missing", why)
+	}
+	d.SetNotes(" x ")
+	if why := d.WhyNotComplete(); why != "" {
+		t.Errorf("got %q, want it complete", why)
+	}
+	d.SetResult("glad")
+	want("another result", "glad", false)
+	correct("may be phoned", "no")
+	want("an opt-out by hand", "glad", true)
+	d.SetResult("never")
+	d.SetResult("glad")
+	want("an opt-out by hand is kept", "glad", true)
+	d.SetResult("")
+	if why := d.WhyNotComplete(); why != "choose the result first" {
+		t.Errorf("got %q, want that the result is missing", why)
+	}
+	donor(d)
+	d.Call.Person.Pointer().OptInPhone = new(false)
+	d.SetResult("never")
+	want("who is opted out already", "never", false)
+	d.Call.Status = apitype.CallExpired
+	if got := d.Ended(); got != "the call is expired already" {
+		t.Errorf("got %q, want that it has ended", got)
+	}
+	d.Call.ExternalMetadata = apitype.Embed(apitype.CallExternalMetadata{})
+	if got := d.Ended(); got != "" {
+		t.Errorf("got %q of a call of another system, want nothing", got)
+	}
+	for code, want := range map[string]string{"": "must be 1 to 100 printable characters", "glad": ""} {
+		if got := CheckCode(code); got != want {
+			t.Errorf("%q: got %q, want %q", code, got, want)
+		}
+	}
+}
+
+// What ends a call is sent with its corrections, one after the other; what is refused at once is said.
+func TestWhatEndsACall(t *testing.T) {
+	t.Parallel()
+	d := dayAt(t, answers{"GET /api/v1/calls/" + callID(1).String(): `200 {"uuid":"` + callID(1).String() + `","status":"requested"}`})
+	d.Agent = new(callID(9))
+	donor(d)
+	d.Correct(fix(t, d, "e-mail"), "c@example.org")
+	d.Correct(fix(t, d, "amount"), "20")
+	d.SetResult("glad")
+	d.SetRating(new(8))
+	d.SetNotes("glad to give")
+	texts := work(t, d, d.CompleteCall())
+	entries, _, err := d.Outbox.List()
+	if err != nil || len(entries) != 3 || len(texts) != 0 {
+		t.Fatalf("got %d entries, %v, %q, want two corrections and the result", len(entries), err, texts)
+	}
+	if entries[0].After != "" || entries[1].After != entries[0].ID || entries[2].After != entries[1].ID || entries[2].Op != apiclient.OpCompleteCall {
+		t.Errorf("got %+v, want each after the one before", entries)
+	}
+	if !strings.Contains(string(entries[2].Body), `"donorRetentionRating":8`) || !strings.Contains(string(entries[2].Body), `"notes":"glad to give"`) || !strings.Contains(string(entries[2].Body), callID(9).String()) {
+		t.Errorf("got %s, want all that was entered", entries[2].Body)
+	}
+	if d.Recent[0].What != "glad, 8" || d.Labels[entries[2].ID] != "glad: Bos" || d.HasDraft() || len(d.Held) != 3 {
+		t.Errorf("got %+v and %d held, want the result as it was", d.Recent[0], len(d.Held))
+	}
+	lines, err := d.Remaining()
+	if err != nil || !slices.Equal(lines, []string{"3 changes stay in the outbox; to send: fundesk outbox send"}) || d.Unsent() != 3 {
+		t.Errorf("got %q, %v, %d unsent", lines, err, d.Unsent())
+	}
+	if texts := work(t, d, d.Undo()); !slices.Equal(texts, []string{"taken back: glad: Bos", "taken back: correct: Bos", "taken back: 3 changes"}) {
+		t.Errorf("got %q, want it taken back", texts)
+	}
+	if !d.IsOn(callID(1)) || d.Form.Notes != "glad to give" || len(d.Recent) != 0 || d.CanUndo() {
+		t.Errorf("got %+v and %+v, want the call with its text on the desk again", d.Call, d.Form)
+	}
+	// A result that no service takes is not sent.
+	donor(d)
+	d.Form = Form{Code: "a\tb"}
+	if texts := work(t, d, d.CompleteCall()); !slices.Equal(texts, []string{"not sent: result.resultCode must be 1 to 100 printable characters"}) {
+		t.Errorf("got %q, want why it is not sent", texts)
+	}
+	for want, end := range map[string]func() []Event{"cancelled": d.CancelCall, "expired": d.ExpireCall, "not reached": d.NotReached} {
+		donor(d)
+		work(t, d, end())
+		if d.Recent[0].What != want || d.Call != nil || !d.Wanted {
+			t.Errorf("got %+v, want it %s, and the next one wanted", d.Recent[0], want)
+		}
+	}
+	donor(d)
+	d.ExternalSourceName = "crm"
+	work(t, d, d.MarkProcessed())
+	entries, _, _ = d.Outbox.List()
+	if last := entries[len(entries)-1]; last.Op != apiclient.OpMarkProcessed || !strings.Contains(string(last.Body), `"externalSourceName":"crm"`) {
+		t.Errorf("got %s %s, want the mark with its source", last.Op, last.Body)
+	}
+	// A change that cannot be sent at all is not saved, and holds back those after it.
+	g := &changeGroup{}
+	q := d.save(Change{err: io.ErrShortWrite, group: g}, morning)
+	if e, err := g.follow(outbox.Entry{}, d.Outbox.Add); q.err == nil || err == nil || e.ID != "" {
+		t.Errorf("got %v and %v, want both refused", q.err, err)
+	}
+	var none *changeGroup
+	if e, err := none.follow(outbox.NewEntry(entries[0].Change()), d.Outbox.Add); err != nil || e.ID == "" {
+		t.Errorf("got %+v, %v, want it saved", e, err)
+	}
+}
+
+// What the account may not correct is asked before the agent relies on it, once for each kind.
+func TestPermissionsAreLearnt(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		service answers
+		update  string // What an empty update of nobody is answered with.
+		want    int    // Corrections that are refused.
+	}{
+		{"it may", answers{"GET /fundesk/v1": `200 {"extensions":["queue"]}`}, "404", 0},
+		{"it may not", answers{"GET /fundesk/v1": `200 {"extensions":["queue"]}`}, "403", 2},
+		{"nobody can tell", answers{"GET /fundesk/v1": `404 {}`}, "403", 0},
+		{"nobody answers", answers{"GET /fundesk/v1": `503 {}`}, "403", 0},
+	} {
+		d := dayAt(t, test.service)
+		client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Tries: 1, Transport: updates{test.service, test.update}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Client = client
+		donor(d)
+		d.Correct(fix(t, d, "e-mail"), "c@example.org")
+		d.Correct(fix(t, d, "amount"), "20")
+		events := d.LearnPermissions()
+		if len(events) != 2 {
+			t.Errorf("%s: got %d questions, want one of the person and one of the pledge", test.name, len(events))
+		}
+		work(t, d, events)
+		if got := len(d.RefusedCorrections()); got != test.want {
+			t.Errorf("%s: got %d refused, want %d", test.name, got, test.want)
+		}
+		if events := d.LearnPermissions(); len(events) != 0 {
+			t.Errorf("%s: got %d questions again, want none", test.name, len(events))
+		}
+		d.SetResult("glad")
+		work(t, d, d.CompleteAlone())
+		if entries, _, err := d.Outbox.List(); err != nil || len(entries) != 3-test.want {
+			t.Errorf("%s: got %d changes, %v, want %d without those that are refused", test.name, len(entries), err, 3-test.want)
+		}
+	}
+}
+
+// updates answers each update with one status.
+type updates struct {
+	answers
+	status string
+}
+
+func (u updates) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodPut {
+		return answers{r.Method + " " + r.URL.Path: u.status + " {}"}.RoundTrip(r)
+	}
+	return u.answers.RoundTrip(r)
+}
+
+// The agent narrows the calls to types and languages, and back.
+func TestNarrowing(t *testing.T) {
+	t.Parallel()
+	d := dayAt(t, nil)
+	d.leases.state = &apitype.QueueState{ByLanguage: map[string]int{"de": 1, "": 2, "nl": 3}}
+	d.leases.usable = true
+	names := func() (all []string) {
+		for _, c := range d.NarrowChoices() {
+			all = append(all, c.Name+map[bool]string{true: "!"}[c.Chosen])
+		}
+		return all
+	}
+	if diff := cmp.Diff([]string{"verification", "happy call", "win-back", "German", "Dutch"}, names()); diff != "" {
+		t.Errorf("choices (-want +got):\n%s", diff)
+	}
+	d.leases.none, d.NoneLeft, d.leases.upcoming = true, true, []Candidate{{}}
+	d.leases.held = []lease{{Lease: apitype.Lease{CallUUID: callID(1)}}}
+	if events := d.Toggle(d.NarrowChoices()[1]); len(events) != 3 || d.leases.none || d.NoneLeft || len(d.leases.upcoming) != 0 || len(d.leases.held) != 0 {
+		t.Errorf("got %d requests and %+v, want the next call given back, and the queue read anew", len(events), d.leases)
+	}
+	d.Toggle(d.NarrowChoices()[3])
+	d.Toggle(d.NarrowChoices()[4])
+	if got := d.NarrowedTo(); got != "happy call · German, Dutch" {
+		t.Errorf("got %q", got)
+	}
+	for _, test := range []struct {
+		kind     apitype.CallType
+		language string
+		want     bool
+	}{{apitype.CallHappy, "de", false}, {apitype.CallHappy, "", false}, {apitype.CallHappy, "fr", true}, {apitype.CallWinback, "de", true}} {
+		if got := d.isNarrowedOut(Candidate{Type: test.kind, language: test.language}); got != test.want {
+			t.Errorf("%s %q: got left out %t, want %t", test.kind, test.language, got, test.want)
+		}
+	}
+	d.Toggle(d.NarrowChoices()[1])
+	if got := d.NarrowedTo(); got != "German, Dutch" {
+		t.Errorf("got %q", got)
+	}
+	if texts := work(t, d, d.Narrow(apitype.QueueFilter{Languages: []string{"xx"}})); !slices.Equal(texts, []string{"the calls are as before: languages.0 must be an ISO 639-1 language code, such as nl"}) || d.NarrowedTo() != "German, Dutch" {
+		t.Errorf("got %q, want it refused", texts)
+	}
+	if new(Day).NarrowedTo() != "" {
+		t.Error("got a narrowing of nothing")
+	}
+}
+
+// The open call of a donor who rings back is looked for among the pledges.
+func TestOpenCallOfADonor(t *testing.T) {
+	t.Parallel()
+	pledges := `200 {"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"` + callID(201).String() + `"}},{"node":{"uuid":"` + callID(202).String() + `"}}]}`
+	calls := func(pledge int, calls string) string {
+		return `200 {"uuid":"` + callID(pledge).String() + `","calls":[` + calls + `]}`
+	}
+	call := func(n int, status string) string {
+		return `{"uuid":"` + callID(n).String() + `","status":"` + status + `"}`
+	}
+	read := func(n int) string { return "GET /api/v1/pledges/" + callID(n).String() }
+	const looking = "looking for an open call of Bos…"
+	for _, test := range []struct {
+		name    string
+		service answers
+		said    []string
+		taking  bool
+		pledge  int // Of the caller without an open call; 0: there is none.
+		caller  bool
+	}{
+		{"found", answers{"GET /api/v1/pledges": pledges, read(201): calls(201, call(5, "expired")), read(202): calls(202, call(6, "requested")+","+call(7, "requested"))}, []string{looking, "!!call c0060000 is no longer there"}, false, 0, false},
+		{"none", answers{"GET /api/v1/pledges": pledges, read(201): calls(201, call(5, "expired")), read(202): calls(202, "")}, []string{looking}, false, 201, true},
+		{"no pledges", answers{"GET /api/v1/pledges": `200 {"pageInfo":{"hasNextPage":false},"edges":[]}`}, []string{looking}, false, 0, true},
+		{"no right", answers{"GET /api/v1/pledges": `403 {}`}, []string{looking}, false, 0, true},
+		{"not read", answers{"GET /api/v1/pledges": `422 {"detail":"no"}`}, []string{looking, "!!cannot look for an open call of Bos: 422 no"}, false, 0, false},
+		{"one not read, the other without", answers{"GET /api/v1/pledges": pledges, read(201): `422 {"detail":"no"}`, read(202): calls(202, "")}, []string{looking, "!!cannot look for an open call of Bos: 422 no"}, false, 0, false},
+		{"one not read, the other with", answers{"GET /api/v1/pledges": pledges, read(201): `422 {"detail":"no"}`, read(202): calls(202, call(6, "requested"))}, []string{looking, "!!call c0060000 is no longer there"}, false, 0, false},
+	} {
+		d := dayAt(t, test.service)
+		d.leases.asked, d.queue.ended = true, true
+		var texts []string
+		events := d.OpenDonor(Donor{ID: callID(101), Name: "Bos"})
+		for len(events) > 0 {
+			if job, ok := events[0].(Job); ok {
+				events = append(events, d.Receive(job(t.Context()))...)
+			} else if n := events[0].(Notice); n.Text != "" {
+				texts = append(texts, strings.Repeat("!", int(n.Level))+n.Text)
+			}
+			events = events[1:]
+		}
+		if diff := cmp.Diff(test.said, texts); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+		if (d.Caller != nil) != test.caller || test.caller && (d.Caller.Pledge != nil) != (test.pledge != 0) || test.pledge != 0 && *d.Caller.Pledge != callID(test.pledge) {
+			t.Errorf("%s: got the caller %+v, want one %t, with pledge %d", test.name, d.Caller, test.caller, test.pledge)
+		}
+	}
+	d := dayAt(t, nil)
+	if d.OpenDonor(Donor{OpenCall: callID(6)}); d.claimed != callID(6) || !d.Taking {
+		t.Error("a call that is known to be open was not taken")
+	}
+	d.Written()
+	d = dayAt(t, nil)
+	work(t, d, d.NewCall(Caller{Donor: Donor{ID: callID(101), Name: "Bos"}, Pledge: new(callID(201))}, apitype.CallWinback))
+	entries, _, err := d.Outbox.List()
+	if err != nil || len(entries) != 1 || d.opening != entries[0].UUID || d.Labels[entries[0].ID] != "new call, win-back: Bos" || len(d.Held) != 0 || !entries[0].NotBefore.IsZero() {
+		t.Errorf("got %+v, %v, want a new call that is sent at once", entries, err)
+	}
+	d.search.isOpen = true
+	d.onDonors(donorsRead{}, errNotTaken)
+	if texts, _ := said(d); !slices.Equal(texts, []string{"!!cannot read the donors: 422 no"}) || d.search.isOpen {
+		t.Errorf("got %q, want it said, and no more read", texts)
+	}
+	for n := range 5 {
+		d.search.all = append(d.search.all, Donor{ID: callID(n), Name: "Bos", City: "Stad"})
+	}
+	d.search.all = append(d.search.all, Donor{ID: callID(0), Name: "Bos"})
+	for limit, want := range map[int]int{2: 2, 5: 5, 9: 5} {
+		if got := len(d.FindDonors("bos", limit)); got != want {
+			t.Errorf("got %d of at most %d, want %d", got, limit, want)
+		}
+	}
+	if got := len(d.FindDonors("stad", 9)); got != 5 {
+		t.Errorf("got %d of a city, want 5", got)
+	}
+	for number, want := range map[string]dialled{
+		"06 12": {"612", true}, "+31 (0)6": {"316", true}, "612": {"612", false}, "06x": {}, "00316": {"316", true},
+	} {
+		if got := newDialled(number); got != want {
+			t.Errorf("%q: got %+v, want %+v", number, got, want)
+		}
+	}
+	for number, want := range map[string]bool{"31612": true, "3161234567": true, "123612": true, "1234612": false, "99": false} {
+		if got := (dialled{"612", true}).isIn(number); got != want {
+			t.Errorf("%s: got %t, want %t", number, got, want)
+		}
+	}
+}
+
+// What somebody does to the outbox is done, and read anew.
+func TestOutboxByHand(t *testing.T) {
+	t.Parallel()
+	d := dayAt(t, answers{"PUT /api/v1/calls/" + callID(1).String() + "/actions/add-attempt": `422 {"detail":"no"}`})
+	work(t, d, d.Submit(d.Attempt(callID(1), "attempt: Bos")))
+	id := d.Entries[0].ID
+	if texts := work(t, d, d.SendAgain(id)); len(texts) != 1 || !strings.HasPrefix(texts[0], "outbox: ") {
+		t.Errorf("got %q, want that it is not sent again by hand", texts)
+	}
+	if texts := work(t, d, d.SendNow()); !slices.Equal(texts, []string{"trying all of them…"}) {
+		t.Errorf("got %q, want it tried", texts)
+	}
+	d.Finish(t.Context())
+	work(t, d, d.ReadOutbox())
+	if len(d.Entries) != 1 || d.Entries[0].State != outbox.StateRejected {
+		t.Errorf("got %+v, want it refused", d.Entries)
+	}
+	if lines, err := d.Remaining(); err != nil || !slices.Equal(lines, []string{"1 change was refused by the service; see: fundesk outbox list"}) {
+		t.Errorf("got %q, %v", lines, err)
+	}
+	if texts := work(t, d, d.Drop(id)); len(texts) != 0 || len(d.Entries) != 0 {
+		t.Errorf("got %q and %d entries, want it dropped", texts, len(d.Entries))
+	}
+	if err := d.Autosave.Save(outbox.Draft{Call: callID(1), Notes: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	work(t, d, d.ReadOutbox())
+	if len(d.Drafts) != 1 {
+		t.Fatalf("got %d drafts, want one", len(d.Drafts))
+	}
+	if work(t, d, d.DropDraft(callID(1))); len(d.Drafts) != 0 {
+		t.Errorf("got %d drafts, want none", len(d.Drafts))
+	}
+	donor(d)
+	d.Drafts = []outbox.Draft{{Call: callID(1)}}
+	if texts := work(t, d, d.Resume()); !slices.Equal(texts, []string{"the draft is on the desk already"}) {
+		t.Errorf("got %q", texts)
+	}
+	d.onOutbox(outboxRead{rescued: io.ErrShortWrite}, nil)
+	d.onOutbox(outboxRead{}, io.ErrShortWrite)
+	if texts, _ := said(d); !slices.Equal(texts, []string{"!!cannot take in what an editor saved: short write", "!!cannot read the outbox: short write"}) {
+		t.Errorf("got %q, want both said", texts)
+	}
+	d.onRecalled(recalled{err: io.ErrShortWrite, change: Held{Change: Change{Label: "attempt: Bos"}}})
+	d.onRecalled(recalled{burst: 1, change: Held{Change: Change{Label: "attempt: Bos"}}})
+	d.onRecalled(recalled{burst: 2, change: Held{Change: Change{Label: "attempt: Bos"}}})
+	if texts, _ := said(d); !slices.Equal(texts, []string{"!!cannot undo attempt: Bos: short write", "taken back: attempt: Bos", "taken back: 2 changes"}) {
+		t.Errorf("got %q, want each said", texts)
+	}
+}
+
+// The results that the last calls had are learnt where the profile says none, the oldest first.
+func TestResultsThatAreSeen(t *testing.T) {
+	t.Parallel()
+	call := func(n int, code string) string {
+		return `{"node":{"uuid":"` + callID(n).String() + `","type":"winback","status":"completed","result":{"resultCode":"` + code + `"}}}`
+	}
+	d := dayAt(t, answers{"GET /api/v1/calls": `200 {"pageInfo":{"hasNextPage":false},"edges":[` + call(1, "new") + `,` + call(2, "old") + `]}`})
+	d.readCodes()
+	work(t, d, d.take())
+	if diff := cmp.Diff([]ResultRow{{Code: "old"}, {Code: "new"}}, d.Codes.Of(apitype.CallWinback)); diff != "" {
+		t.Errorf("results (-want +got):\n%s", diff)
+	}
+	d = dayAt(t, answers{"GET /api/v1/calls": `422 {"detail":"no"}`})
+	d.readCodes()
+	if texts := work(t, d, d.take()); !slices.Equal(texts, []string{"cannot read the results: 422 no"}) {
+		t.Errorf("got %q, want it said", texts)
+	}
+	d.Codes, _ = OpenCodes(nil, []string{"x"}, "")
+	if d.readCodes(); len(d.take()) != 0 {
+		t.Error("results that the profile says were asked for")
+	}
+}
