@@ -1,0 +1,239 @@
+package widget
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A table draws its head and the rows in sight to the cell.
+func TestTableToTheCell(t *testing.T) {
+	t.Parallel()
+	table := Table[string]{Columns: []Column[string]{
+		{Title: " A", Width: 3, Text: func(b []byte, r string) []byte { return append(b, " "+string([]rune(r)[:1])...) }},
+		{Title: "Name", Width: 4, Grow: true, Text: func(b []byte, r string) []byte { return append(b, r...) }},
+		{Title: "N", Width: 5, Right: true, Text: func(b []byte, r string) []byte { return append(b, r...) }},
+		{Title: "More", Width: 4, Grow: true, Text: func(b []byte, r string) []byte { return append(b, r...) }},
+	}}
+	rows := []string{"ab", "日本", "long name"}
+	style := func(_ string, chosen bool, line string) string {
+		if chosen {
+			return "[" + line + "]"
+		}
+		return "|" + line + "|"
+	}
+	head := func(line string) string { return "<" + line + ">" }
+	for width, want := range map[int][]string{
+		2:  {"<  >", "[  ]", "|  |", "|  |"},
+		3:  {"< A >", "[ a ]", "| 日|", "| l |"},
+		7:  {"< A     >", "[ a     ]"},
+		8:  {"< A  Name>", "[ a  ab  ]"},
+		13: {"< A  Name     >", "[ a  ab       ]"},
+		14: {"< A  Name     N>", "[ a  ab      ab]"},
+		19: {"< A  Name     N More>", "[ a  ab      ab ab  ]"},
+		22: {"< A  Name      N More  >", "[ a  ab       ab ab    ]"},
+	} {
+		table.SetHeight(3)
+		got := table.Lines(rows, width, head, style)
+		if !slices.Equal(got[:len(want)], want) {
+			t.Errorf("%d cells:\ngot  %q\nwant %q", width, got, want)
+		}
+	}
+	plain := table.Columns[1:3]
+	table.Columns = plain
+	want := []string{"<Name     N>", "[ab      ab]", "|日本  日本|", "|lon… long…|"}
+	if diff := cmp.Diff(want, table.Lines(rows, 10, head, style)); diff != "" {
+		t.Errorf("wide characters (-want +got):\n%s", diff)
+	}
+	if (Column[string]{Title: " A "}).Name() != "A" {
+		t.Error("the name of a column has blanks around it")
+	}
+}
+
+// The window follows the cursor by half of itself, and no further than the list.
+func TestTableFollowsItsCursor(t *testing.T) {
+	t.Parallel()
+	rows := make([]int, 20)
+	for i := range rows {
+		rows[i] = i
+	}
+	var table Table[int]
+	if table.Height() != 1 || len(table.InSight(rows)) != 1 {
+		t.Errorf("got %d rows in sight of a table without a height, want 1", table.Height())
+	}
+	table.SetHeight(6)
+	for _, step := range []struct{ by, cursor, top int }{
+		{0, 0, 0}, {5, 5, 0}, {1, 6, 4}, {3, 9, 4}, {1, 10, 8}, {9, 19, 14}, {1, 19, 14}, {-5, 14, 14}, {-1, 13, 10}, {-3, 10, 10}, {-1, 9, 6}, {-99, 0, 0},
+	} {
+		table.Move(step.by, len(rows))
+		if sight := table.InSight(rows); table.Cursor() != step.cursor || sight[0] != step.top || len(sight) != 6 {
+			t.Errorf("by %d: got row %d below %d, want %d below %d", step.by, table.Cursor(), sight[0], step.cursor, step.top)
+		}
+	}
+	table.Place(10, 20)
+	for _, click := range []struct {
+		line, count int
+		want        bool
+		cursor      int
+	}{{-1, 20, false, 10}, {6, 20, false, 10}, {0, 20, true, 8}, {5, 20, true, 13}, {0, 8, false, 13}, {0, 9, true, 8}} {
+		if got := table.Click(click.line, click.count); got != click.want || table.Cursor() != click.cursor {
+			t.Errorf("line %d of %d: got %t and row %d, want %t and %d", click.line, click.count, got, table.Cursor(), click.want, click.cursor)
+		}
+	}
+	table.Place(5, 20)
+	top := table.InSight(rows)[0]
+	if table.Shift(3, 23); table.Cursor() != 8 || table.InSight(append(rows, 20, 21, 22))[0] != top+3 {
+		t.Errorf("got row %d below %d, want it on its row", table.Cursor(), table.InSight(rows)[0])
+	}
+	if table.Place(3, 0); table.Cursor() != 0 || len(table.InSight(nil)) != 0 {
+		t.Error("got rows of an empty list in sight")
+	}
+}
+
+// Texts are cut and padded to the cell.
+func TestFitToTheCell(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		text        string
+		width       int
+		left, right string
+	}{
+		{"abc", 0, "", ""}, {"abc", -1, "", ""}, {"abc", 1, "…", "…"}, {"abc", 2, "a…", "a…"}, {"abc", 3, "abc", "abc"}, {"abc", 5, "abc  ", "  abc"},
+		{"日本", 4, "日本", "日本"}, {"日本", 3, "日…", "日…"}, {"日本", 5, "日本 ", " 日本"}, {"", 2, "  ", "  "},
+		{"a", 130, "a" + strings.Repeat(" ", 129), strings.Repeat(" ", 129) + "a"},
+	} {
+		if left, right := Fit(test.text, test.width), FitRight(test.text, test.width); left != test.left || right != test.right {
+			t.Errorf("%q in %d: got %q and %q, want %q and %q", test.text, test.width, left, right, test.left, test.right)
+		}
+	}
+	for width, want := range map[int][]string{0: nil, 3: {"one", "two", "日"}, 7: {"one two", "日"}, 6: {"one", "two", "日"}} {
+		if got := Wrap("one two\n日", width); !slices.Equal(got, want) {
+			t.Errorf("wrapped at %d: got %q, want %q", width, got, want)
+		}
+	}
+	if got := Block([]string{"a", "bcd", "e"}, 2, 2); !slices.Equal(got, []string{"a ", "b…"}) {
+		t.Errorf("got %q", got)
+	}
+	if got := Block(nil, 2, -1); len(got) != 0 {
+		t.Errorf("got %q of no height", got)
+	}
+	if got := Beside("|", []string{"a", "b"}, []string{"c", "d"}, []string{"e", "f"}); !slices.Equal(got, []string{"a|c|e", "b|d|f"}) {
+		t.Errorf("got %q", got)
+	}
+	if Beside("|") != nil {
+		t.Error("got lines of no block")
+	}
+}
+
+// A frame stands around its lines, and over the middle of a screen.
+func TestFrameToTheCell(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		title         string
+		width, height int
+		want          []string
+	}{
+		{"T", 9, 4, []string{"+- T ---+", "| ab   \x1b[m |", "| cd   \x1b[m |", "+-------+"}},
+		{"", 6, 3, []string{"+----+", "| ab\x1b[m |", "+----+"}},
+		{"longer", 6, 2, []string{"+- l……", "+----+"}},
+		{"T", 5, 2, []string{"+- ……", "+---+"}},
+		{"T", 4, 2, []string{"ab  ", "cd  "}},
+		{"T", 9, 1, []string{"ab       "}},
+	} {
+		got := Frame(ASCIIBorder, test.title, []string{"ab", "cd"}, test.width, test.height)
+		if test.title == "longer" || test.title == "T" && test.width == 5 {
+			got[0], test.want[0] = "", "" // How it is cut is the business of Fit.
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%q in %dx%d:\ngot  %q\nwant %q", test.title, test.width, test.height, got, test.want)
+		}
+	}
+	screen := []string{"abcdef", "ghijkl", "mnopqr", "stuvwx", "yz0123"}
+	for _, test := range []struct {
+		block []string
+		width int
+		want  []string
+	}{
+		{nil, 6, screen},
+		{[]string{"##", "%%"}, 6, []string{"abcdef", "gh\x1b[m##\x1b[mkl", "mn\x1b[m%%\x1b[mqr", "stuvwx", "yz0123"}},
+		{[]string{"###"}, 6, []string{"abcdef", "ghijkl", "m\x1b[m###\x1b[mqr", "stuvwx", "yz0123"}},
+		{[]string{"1", "2", "3", "4", "5", "6"}, 6, []string{"ab\x1b[m1\x1b[mdef", "gh\x1b[m2\x1b[mjkl", "mn\x1b[m3\x1b[mpqr", "st\x1b[m4\x1b[mvwx", "yz\x1b[m5\x1b[m123"}},
+		{[]string{"wider than all"}, 6, []string{"abcdef", "ghijkl", "\x1b[mwider…\x1b[m", "stuvwx", "yz0123"}},
+	} {
+		if diff := cmp.Diff(test.want, Over(screen, test.block, test.width)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", test.block, diff)
+		}
+	}
+}
+
+// An editor holds one code point for what a reader takes for one character.
+func TestCellsOfAnEditor(t *testing.T) {
+	t.Parallel()
+	var c cells
+	if got := c.decode("plain"); got != "plain" {
+		t.Errorf("got %q", got)
+	}
+	const text = "a👨\u200d👩e\u0301\tb\nc\nd\U00100000日"
+	held := c.encode(text, 1)
+	if want := []rune{'a', firstWide, firstNarrow + 1, firstNarrow + 2, 'b', '\n', 'c', firstNarrow + 3, 'd', firstWide + 4, '日'}; !slices.Equal([]rune(held), want) {
+		t.Errorf("held: got %U, want %U", []rune(held), want)
+	}
+	if got := c.decode(held); got != text {
+		t.Errorf("got %q, want %q", got, text)
+	}
+	if again := c.encode("e\u0301", 0); again != string(rune(firstNarrow+1)) || len(c.texts) != 5 {
+		t.Errorf("got %U, want the same code point again", []rune(again))
+	}
+	for r, want := range map[rune]bool{
+		firstNarrow - 1: false, firstNarrow: true, firstNarrow + mostCells - 1: true, firstNarrow + mostCells: false,
+		firstWide - 1: false, firstWide: true, firstWide + mostCells - 1: true, firstWide + mostCells: false,
+	} {
+		if got := isInterned(r); got != want {
+			t.Errorf("%U: got ours %t, want %t", r, got, want)
+		}
+	}
+	for r, want := range map[rune]string{firstWide: "👨\u200d👩", firstWide + 4: "\U00100000", firstNarrow + 5: "", firstWide + 5: "", firstWide - 1: "", 'a': ""} {
+		if got, _ := c.of(r); got.text != want {
+			t.Errorf("%U: got %q, want %q", r, got.text, want)
+		}
+	}
+	mark := func(text string) string { return "[" + text + "]" }
+	for _, test := range []struct {
+		held   string
+		cursor int
+		want   string
+	}{
+		{"ab", -1, "ab      "}, {"ab", 0, "[a]b    "}, {"ab", 1, "a[b]    "}, {"ab", 2, "ab[ ]   "}, {"ab", 5, "ab[ ]   "},
+		{string(rune(firstNarrow + 3)), 0, "[↵]     "}, {"\x1b[7ma\x1b[mb", 1, "\x1b[7ma\x1b[m[b]    "},
+	} {
+		if got := c.line(test.held, 8, test.cursor, mark); got != test.want {
+			t.Errorf("%q at %d: got %q, want %q", test.held, test.cursor, got, test.want)
+		}
+	}
+	for _, test := range []struct {
+		before, typed, text string
+		joins               bool
+	}{{"e", "\u0301", "e\u0301", true}, {"", "\u0301", "\u0301", false}, {"e", "", "", false}, {"e", "x", "x", false}, {"e", "日", "日", false}} {
+		if text, joins := joined(test.before, test.typed); text != test.text || joins != test.joins {
+			t.Errorf("%q after %q: got %q, %t, want %q, %t", test.typed, test.before, text, joins, test.text, test.joins)
+		}
+	}
+	for text, want := range map[string]string{"\x00": "␀", "\u200b": " ", "日": "日", "a": "a"} {
+		if got := draw(text); got != want && text != "\u200b" && text != "\x00" {
+			t.Errorf("%q: got %q drawn, want %q", text, got, want)
+		}
+	}
+}
+
+func TestScrollOverTheBounds(t *testing.T) {
+	t.Parallel()
+	var s Scroll
+	s.Set([]string{"1", "2", "3", "4", "5", "6"}, 4, 2)
+	for _, step := range []struct{ first, last, top, below int }{{0, 1, 0, 4}, {1, 2, 0, 4}, {2, 3, 1, 3}, {2, 4, 2, 2}, {5, 6, 4, 0}, {3, 4, 3, 1}, {0, 3, 1, 3}} {
+		if s.Keep(step.first, step.last); s.Top() != step.top || s.Below() != step.below {
+			t.Errorf("lines %d to %d: got line %d on top and %d below, want %d and %d", step.first, step.last, s.Top(), s.Below(), step.top, step.below)
+		}
+	}
+}
