@@ -146,7 +146,7 @@ func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T
 		told := false
 		r.peek = func(prefix []byte) bool {
 			cursor, done := peekCursor(prefix)
-			if done && cursor != "" && !told {
+			if cursor != "" && !told {
 				told = true
 				next(cursor)
 			}

@@ -531,3 +531,46 @@ func TestMarkErrors(t *testing.T) {
 		}
 	}
 }
+
+// Records that are too large by themselves are passed over as long as the pages lead on, and named.
+func TestTooLargeRecordsArePassedOver(t *testing.T) {
+	t.Parallel()
+	large := strings.Repeat("x", 9000)
+	for _, test := range []struct {
+		name  string
+		page  func(n int) string // The n-th page that is asked for.
+		asked int
+		want  string
+	}{
+		{"the last", func(int) string {
+			return `{"pageInfo":{"endCursor":"e","hasNextPage":false},"edges":[{"node":{"notes":"` + large
+		}, 1, `a record was not read: one after the cursor "" is larger than 64 MiB`},
+		{"without a way on", func(int) string { return `{"pageInfo":{"hasNextPage":true},"edges":[{"node":{"notes":"` + large }, 1, `a record was not read: one after the cursor "" is larger than 64 MiB`},
+		{"a way back", func(int) string {
+			return `{"pageInfo":{"endCursor":"e","hasNextPage":true},"edges":[{"node":{"notes":"` + large
+		}, 2, `2 records were not read; the first of them, one after the cursor "", is larger than 64 MiB`},
+		{"the same again", func(n int) string {
+			return `{"pageInfo":{"endCursor":"e` + strconv.Itoa(n) + `","hasNextPage":true},"edges":[{"node":{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10","notes":"` + large
+		}, 2, "2 records were not read; the first of them, 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10, is larger than 64 MiB\nthe pages of the list repeat"},
+		{"those without a name", func(n int) string {
+			return `{"pageInfo":{"endCursor":"e` + strconv.Itoa(n) + `","hasNextPage":` + strconv.FormatBool(n < 3) + `},"edges":[{"node":{"notes":"` + large
+		}, 3, `3 records were not read; the first of them, one after the cursor "", is larger than 64 MiB`},
+	} {
+		asked := 0
+		c, err := New(Options{BaseURL: "https://a.example", Transport: canned(func(*http.Request) (*http.Response, error) {
+			asked++
+			return answered(200, test.page(asked)+`"}}]}`, false), nil
+		})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.maxPage, c.maxRecord = 4000, 8000
+		var failed error
+		for _, err := range c.Walk(t.Context(), "/api/v1/calls", nil, AllOptions{PageSize: 1}) {
+			failed = err
+		}
+		if fmt.Sprint(failed) != test.want || asked != test.asked {
+			t.Errorf("%s: got %v after %d pages, want %q after %d", test.name, failed, asked, test.want, test.asked)
+		}
+	}
+}

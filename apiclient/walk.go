@@ -284,7 +284,6 @@ func (w *walk[T]) recover(ctx context.Context, failed *fetched[T]) (*fetched[T],
 // where that is. The walk ends with an error then, and not with the record.
 func (w *walk[T]) passOver(ctx context.Context, failed *fetched[T], cause *Error) (*fetched[T], error) {
 	info, id := cause.position()
-	hasNext := info.endCursor != "" && (info.hasNextPage == nil || *info.hasNextPage)
 	isLast := info.hasNextPage != nil && !*info.hasNextPage
 	if known, err := apitype.ParseUUID(id); err == nil {
 		if w.heads[known] {
@@ -296,7 +295,7 @@ func (w *walk[T]) passOver(ctx context.Context, failed *fetched[T], cause *Error
 	switch {
 	case isLast:
 		return nil, nil
-	case hasNext && w.fresh(failed.after, info.endCursor):
+	case w.fresh(failed.after, info.endCursor):
 		return w.start(ctx, info.endCursor), nil
 	default:
 		return nil, unreadError(w.unread, false)

@@ -269,7 +269,7 @@ func TestCursorOfARecord(t *testing.T) {
 // The floor of a supervisor: who rings, and what waits.
 func TestFloorIsDrawn(t *testing.T) {
 	t.Parallel()
-	e, h := scene(t, canned{
+	e, _ := scene(t, canned{
 		"GET /fundesk/v1/queue/agents": asJSON(t, apitype.QueueAgents{Agents: []apitype.QueueAgent{
 			{UserUUID: callID(3), LastSeenAt: ago(time.Hour), Completed: 2},
 			{UserUUID: callID(2), LastSeenAt: ago(time.Minute), CallUUID: new(callID(9)), Type: new(apitype.CallHappy), TakenAt: new(ago(4 * time.Minute)), Completed: 7, Attempts: 9, Cancelled: 1, Expired: 2, ByResult: map[string]int{"glad": 5, "never": 2}},
@@ -311,7 +311,6 @@ func TestFloorIsDrawn(t *testing.T) {
 	if diff := cmp.Diff([]string{"cannot read the floor: no"}, e.Errors); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
-	_ = h
 }
 
 // All that is counted, in one column and in two.

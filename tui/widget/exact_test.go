@@ -100,8 +100,16 @@ func TestFitToTheCell(t *testing.T) {
 		width       int
 		left, right string
 	}{
-		{"abc", 0, "", ""}, {"abc", -1, "", ""}, {"abc", 1, "…", "…"}, {"abc", 2, "a…", "a…"}, {"abc", 3, "abc", "abc"}, {"abc", 5, "abc  ", "  abc"},
-		{"日本", 4, "日本", "日本"}, {"日本", 3, "日…", "日…"}, {"日本", 5, "日本 ", " 日本"}, {"", 2, "  ", "  "},
+		{"abc", 0, "", ""},
+		{"abc", -1, "", ""},
+		{"abc", 1, "…", "…"},
+		{"abc", 2, "a…", "a…"},
+		{"abc", 3, "abc", "abc"},
+		{"abc", 5, "abc  ", "  abc"},
+		{"日本", 4, "日本", "日本"},
+		{"日本", 3, "日…", "日…"},
+		{"日本", 5, "日本 ", " 日本"},
+		{"", 2, "  ", "  "},
 		{"a", 130, "a" + strings.Repeat(" ", 129), strings.Repeat(" ", 129) + "a"},
 	} {
 		if left, right := Fit(test.text, test.width), FitRight(test.text, test.width); left != test.left || right != test.right {
@@ -205,8 +213,13 @@ func TestCellsOfAnEditor(t *testing.T) {
 		cursor int
 		want   string
 	}{
-		{"ab", -1, "ab      "}, {"ab", 0, "[a]b    "}, {"ab", 1, "a[b]    "}, {"ab", 2, "ab[ ]   "}, {"ab", 5, "ab[ ]   "},
-		{string(rune(firstNarrow + 3)), 0, "[↵]     "}, {"\x1b[7ma\x1b[mb", 1, "\x1b[7ma\x1b[m[b]    "},
+		{"ab", -1, "ab      "},
+		{"ab", 0, "[a]b    "},
+		{"ab", 1, "a[b]    "},
+		{"ab", 2, "ab[ ]   "},
+		{"ab", 5, "ab[ ]   "},
+		{string(rune(firstNarrow + 3)), 0, "[↵]     "},
+		{"\x1b[7ma\x1b[mb", 1, "\x1b[7ma\x1b[m[b]    "},
 	} {
 		if got := c.line(test.held, 8, test.cursor, mark); got != test.want {
 			t.Errorf("%q at %d: got %q, want %q", test.held, test.cursor, got, test.want)

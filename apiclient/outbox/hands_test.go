@@ -1,0 +1,117 @@
+package outbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// What somebody does to an entry by hand is refused in the states in which it would harm.
+func TestEntriesByHand(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
+	for _, test := range []struct {
+		name           string
+		folder         string
+		sent           bool // It was tried.
+		held           bool
+		state          State
+		recalls, drops bool
+		requeues       bool
+		afterRelease   State
+	}{
+		{"held", dirQueued, false, true, StateHeld, true, true, false, StateQueued},
+		{"queued", dirQueued, false, false, StateQueued, true, true, false, StateQueued},
+		{"tried, and to be tried again", dirQueued, true, true, StateQueued, false, true, false, StateQueued},
+		{"unsure", dirUnsure, true, false, StateUnsure, false, true, true, StateUnsure},
+		{"refused", dirRejected, true, false, StateRejected, false, true, true, StateRejected},
+		{"refused before it was sent", dirRejected, false, false, StateRejected, false, true, true, StateRejected},
+	} {
+		entry := func() (*Outbox, Entry) {
+			box, err := Open(t.TempDir(), Options{BaseURL: "https://a.example", Account: "agent", Now: func() time.Time { return now }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := attempt(t, apitype.NewUUID())
+			if test.held {
+				e.NotBefore = now.Add(time.Second)
+			}
+			e = add(t, box, e)
+			if test.sent {
+				e.SentAt, e.Tries = now, 1
+			}
+			if err := box.move(test.folder, e); err != nil {
+				t.Fatal(err)
+			}
+			return box, e
+		}
+		box, e := entry()
+		if shown, err := box.Show(e.ID); err != nil || shown.State != test.state {
+			t.Errorf("%s: got it %s, %v, want %s", test.name, shown.State, err, test.state)
+		}
+		if err := box.Requeue(e.ID); (err == nil) != test.requeues || err != nil && err.Error() != fmt.Sprintf("%s: it is %s and is sent by itself", e.ID, test.state) {
+			t.Errorf("%s: got %v of sending it again, want it taken %t", test.name, err, test.requeues)
+		}
+		if shown, _ := box.Show(e.ID); test.requeues && (shown.State != StateQueued || shown.Tries != 0) {
+			t.Errorf("%s: got %+v, want it queued anew", test.name, shown)
+		}
+		box, e = entry()
+		if err := box.Release(); err != nil {
+			t.Fatal(err)
+		}
+		if shown, err := box.Show(e.ID); err != nil || shown.State != test.afterRelease || test.state == StateHeld && !shown.NotBefore.IsZero() || test.sent && test.held && shown.NotBefore.IsZero() {
+			t.Errorf("%s: got it %s until %v after all holds were ended, %v, want %s", test.name, shown.State, shown.NotBefore, err, test.afterRelease)
+		}
+		box, e = entry()
+		if _, err := box.Recall(e.ID); (err == nil) != test.recalls || err != nil && !errors.Is(err, ErrSent) {
+			t.Errorf("%s: got %v of taking it back, want it taken %t", test.name, err, test.recalls)
+		}
+		box, e = entry()
+		if err := box.Drop(e.ID); (err == nil) != test.drops {
+			t.Errorf("%s: got %v of dropping it, want it taken %t", test.name, err, test.drops)
+		}
+		if _, err := box.Show(e.ID); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s: got %v after it was dropped, want that it is not there", test.name, err)
+		}
+	}
+}
+
+// Numbers go on from the highest that was ever given, whatever became of the file that tells it.
+func TestNumbersGoOn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	box := open(t, dir, "https://a.example")
+	for want := range uint64(3) {
+		if e := add(t, box, attempt(t, apitype.NewUUID())); e.Seq != want+1 {
+			t.Errorf("got number %d, want %d", e.Seq, want+1)
+		}
+	}
+	path := filepath.Join(dir, "sequence")
+	files, err := filepath.Glob(filepath.Join(dir, "*", "sequence"))
+	if err == nil && len(files) == 1 {
+		path = files[0]
+	}
+	if err := os.WriteFile(path, []byte("40\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if e := add(t, box, attempt(t, apitype.NewUUID())); e.Seq != 41 {
+		t.Errorf("got number %d, want 41", e.Seq)
+	}
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if e := add(t, box, attempt(t, apitype.NewUUID())); e.Seq != 42 {
+		t.Errorf("a file that is torn: got number %d, want 42", e.Seq)
+	}
+	if err := os.WriteFile(path, []byte("7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if e := add(t, open(t, dir, "https://a.example"), attempt(t, apitype.NewUUID())); e.Seq != 43 {
+		t.Errorf("another program, and a file of before: got number %d, want 43", e.Seq)
+	}
+}
