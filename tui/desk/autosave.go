@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -19,10 +20,7 @@ const (
 
 // draftJoined tells that another terminal has saved notes for the same call, and that
 // they were saved together with what was written here.
-type draftJoined struct {
-	call           apitype.UUID
-	written, notes string
-}
+type draftJoined struct{ written, saved outbox.Draft }
 
 // Autosave writes drafts to disk beside the desk. Put and FlushSoon are cheap; what
 // touches the disk runs elsewhere. It is safe for concurrent use.
@@ -33,7 +31,7 @@ type Autosave struct {
 	mu       sync.Mutex
 	pending  map[apitype.UUID]pendingDraft
 	underWay map[apitype.UUID]outbox.Draft // Those that are being written.
-	base     map[apitype.UUID]string       // The notes on disk from which those that are being entered come.
+	base     map[apitype.UUID]outbox.Draft // What is on disk from which that comes which is being entered.
 	wake     chan struct{}
 	writing  sync.Mutex // Writes and erasures of drafts go one after the other.
 }
@@ -47,7 +45,7 @@ type pendingDraft struct {
 func NewAutosave(box *outbox.Outbox) *Autosave {
 	return &Autosave{
 		box: box, tell: func(Result) {},
-		pending: map[apitype.UUID]pendingDraft{}, underWay: map[apitype.UUID]outbox.Draft{}, base: map[apitype.UUID]string{}, wake: make(chan struct{}, 1),
+		pending: map[apitype.UUID]pendingDraft{}, underWay: map[apitype.UUID]outbox.Draft{}, base: map[apitype.UUID]outbox.Draft{}, wake: make(chan struct{}, 1),
 	}
 }
 
@@ -166,13 +164,13 @@ func (a *Autosave) writeTaken(all bool) (joined []draftJoined, written int, err 
 	defer a.writing.Unlock()
 	taken := a.due(all)
 	for _, d := range taken {
-		notes, failure := a.writeOne(d)
+		saved, failure := a.writeOne(d)
 		switch {
 		case failure != nil:
 			err = errors.Join(err, failure)
 			a.retry(d)
-		case notes != d.Notes:
-			joined = append(joined, draftJoined{call: d.Call, written: d.Notes, notes: notes})
+		case !isSame(saved, d):
+			joined = append(joined, draftJoined{written: d, saved: saved})
 		}
 		a.mu.Lock()
 		delete(a.underWay, d.Call)
@@ -191,35 +189,47 @@ func (a *Autosave) retry(d outbox.Draft) {
 }
 
 // writeOne saves a draft, together with what another terminal has saved for the call. It
-// returns the notes that are on disk now.
-func (a *Autosave) writeOne(d outbox.Draft) (notes string, err error) {
+// returns what is on disk now.
+func (a *Autosave) writeOne(d outbox.Draft) (saved outbox.Draft, err error) {
 	unlock, err := a.box.LockDrafts()
 	if err != nil {
-		return "", err
+		return d, err
 	}
 	defer unlock()
 	there, _, err := a.box.Draft(d.Call)
 	if err != nil {
 		there = outbox.Draft{} // What cannot be read is written over.
 	}
-	d.Notes = outbox.JoinNotes(a.From(d.Call), d.Notes, there.Notes)
+	d = joinDrafts(a.From(d.Call), d, there)
 	if err := a.box.SaveDraft(d.Call, d); err != nil {
-		return "", err
+		return d, err
 	}
-	a.Loaded(d.Call, d.Notes)
-	return d.Notes, nil
+	a.Loaded(d)
+	return d, nil
 }
 
-// Loaded notes from which notes on disk those come that are entered from now on; none: from
-// nothing, and what turns out to be there is joined with them.
-func (a *Autosave) Loaded(call apitype.UUID, notes string) {
+// joinDrafts is mine with what theirs has besides base, which both come from: notes and corrections.
+func joinDrafts(base, mine, theirs outbox.Draft) outbox.Draft {
+	mine.Notes = outbox.JoinNotes(base.Notes, mine.Notes, theirs.Notes)
+	all := maps.Clone(theirs.Corrections)
+	maps.DeleteFunc(all, func(key, is string) bool { return base.Corrections[key] == is })
+	if len(all) > 0 {
+		maps.Copy(all, mine.Corrections)
+		mine.Corrections = all
+	}
+	return mine
+}
+
+// Loaded notes from which draft on disk that comes which is entered from now on; an empty one: from
+// none, and what turns out to be there is joined with it.
+func (a *Autosave) Loaded(d outbox.Draft) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.base[call] = notes
+	a.base[d.Call] = d
 }
 
-// From is the notes on disk from which those of a call come.
-func (a *Autosave) From(call apitype.UUID) string {
+// From is the draft on disk from which that of a call comes.
+func (a *Autosave) From(call apitype.UUID) outbox.Draft {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.base[call]
@@ -241,23 +251,28 @@ func (a *Autosave) Save(d outbox.Draft) error {
 func (a *Autosave) Restore(d outbox.Draft) error {
 	a.writing.Lock()
 	defer a.writing.Unlock()
-	a.Loaded(d.Call, "")
+	a.Loaded(outbox.Draft{Call: d.Call})
 	_, err := a.writeOne(d)
-	a.Loaded(d.Call, "") // What is being entered does not come from it.
+	a.Loaded(outbox.Draft{Call: d.Call}) // What is being entered does not come from it.
 	return err
 }
 
-// Sent erases a draft that is in the outbox now, and the notes on disk from which it came. What was
+// Sent erases a draft that is in the outbox now, and the one on disk from which it came. What was
 // entered for its call since stays.
-func (a *Autosave) Sent(d outbox.Draft, from string) error {
+func (a *Autosave) Sent(d, from outbox.Draft) error {
 	a.writing.Lock()
 	defer a.writing.Unlock()
 	a.mu.Lock()
-	if a.pending[d.Call].draft.Notes == d.Notes {
+	if isSame(a.pending[d.Call].draft, d) {
 		delete(a.pending, d.Call)
 	}
 	a.mu.Unlock()
-	return a.erase(d.Call, d.Notes, from)
+	return a.erase(d.Call, d, from)
+}
+
+// isSame reports whether two drafts hold the same text.
+func isSame(a, b outbox.Draft) bool {
+	return a.Notes == b.Notes && maps.Equal(a.Corrections, b.Corrections)
 }
 
 // Delete erases the draft of a call.
@@ -270,16 +285,16 @@ func (a *Autosave) Delete(call apitype.UUID) error {
 	return a.erase(call, a.From(call))
 }
 
-// erase erases the draft of a call on disk, unless it has other notes than these.
-func (a *Autosave) erase(call apitype.UUID, notes ...string) error {
+// erase erases the draft of a call on disk, if it is one of these.
+func (a *Autosave) erase(call apitype.UUID, known ...outbox.Draft) error {
 	unlock, err := a.box.LockDrafts()
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	there, _, err := a.box.Draft(call)
-	if err == nil && there.Notes != "" && !slices.Contains(notes, there.Notes) {
-		return nil // They were written since, or at another terminal, and nobody has sent them.
+	if err == nil && !isSame(there, outbox.Draft{}) && !slices.ContainsFunc(known, func(d outbox.Draft) bool { return isSame(there, d) }) {
+		return nil // It was written since, or at another terminal, and nobody has sent it.
 	}
 	a.mu.Lock()
 	delete(a.base, call)

@@ -141,11 +141,11 @@ func TestNotesOfAnotherTerminalAreShown(t *testing.T) {
 	d.Call = &apitype.Call{UUID: callID(1), Status: apitype.CallRequested}
 	d.SetNotes("from A, more")
 	d.take()
-	d.onJoined(draftJoined{callID(2), "from A", "from B\nfrom A"})
+	d.onJoined(draftJoined{outbox.Draft{Call: callID(2), Notes: "from A"}, outbox.Draft{Call: callID(2), Notes: "from B\nfrom A"}})
 	if events := d.take(); d.Form.Notes != "from A, more" || len(events) != 0 {
 		t.Errorf("of another call: got %q and %v, want what was typed", d.Form.Notes, events)
 	}
-	d.onJoined(draftJoined{callID(1), "from A", "from B\nfrom A"})
+	d.onJoined(draftJoined{outbox.Draft{Call: callID(1), Notes: "from A"}, outbox.Draft{Call: callID(1), Notes: "from B\nfrom A"}})
 	if d.Form.Notes != "from B\nfrom A, more" {
 		t.Errorf("got %q, want the notes of both", d.Form.Notes)
 	}

@@ -58,8 +58,8 @@ func (g *changeGroup) follow(e outbox.Entry, add func(outbox.Entry) (outbox.Entr
 type worked struct {
 	call  apitype.Call
 	draft outbox.Draft
-	notes string // On disk, from which those of the draft come.
-	goes  bool   // The text goes with the change: its draft is erased.
+	disk  outbox.Draft // From which it came.
+	goes  bool         // The text goes with the change: its draft is erased.
 }
 
 // Held is a change that can still be taken back.
@@ -87,6 +87,7 @@ type Changes struct {
 
 	draftsRead         bool          // At least once, or it cannot be.
 	reading, readAgain bool          // The outbox is being read; something has changed since.
+	draftsOld          bool          // What is being read of the drafts is older than what is known.
 	saving             int           // How many changes that can be taken back are not on disk yet.
 	undos              int           // How often the agent wants to take back what is saved now.
 	written            chan struct{} // Closed when all changes so far are on disk; nil when there is none.
@@ -191,7 +192,7 @@ func (c *Changes) save(change Change, until time.Time) queued {
 	entry, err := change.group.follow(entry, c.Outbox.Add)
 	q := queued{change: change, entry: entry, err: err}
 	if err == nil && change.from != nil && change.from.goes {
-		q.left = c.Autosave.Sent(change.from.draft, change.from.notes)
+		q.left = c.Autosave.Sent(change.from.draft, change.from.disk)
 	}
 	return q
 }
@@ -291,8 +292,8 @@ func (c *Changes) readOutbox() {
 }
 
 func (c *Changes) onOutbox(read outboxRead, err error) {
-	again := c.readAgain
-	c.reading, c.readAgain, c.draftsRead = false, false, true
+	again, old := c.readAgain, c.draftsOld
+	c.reading, c.readAgain, c.draftsOld, c.draftsRead = false, false, false, true
 	if err != nil {
 		c.fail("cannot read the outbox", err)
 		return
@@ -300,7 +301,10 @@ func (c *Changes) onOutbox(read outboxRead, err error) {
 	if read.rescued != nil {
 		c.fail("cannot take in what an editor saved", read.rescued)
 	}
-	c.Entries, c.Damaged, c.Drafts = read.entries, read.damaged, read.drafts
+	c.Entries, c.Damaged = read.entries, read.damaged
+	if !old {
+		c.Drafts = read.drafts
+	}
 	if again {
 		c.readOutbox()
 	}

@@ -343,6 +343,8 @@ func (d *Day) leave() {
 		draft.SavedAt = d.Now()
 		d.forgetDraft(draft.Call)
 		d.Drafts = append([]outbox.Draft{draft}, d.Drafts...)
+		d.draftsOld = d.reading
+		d.readAgain = d.readAgain || d.reading
 	}
 }
 

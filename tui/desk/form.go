@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,13 +100,13 @@ func (d *Day) openForm(call apitype.UUID, draft *outbox.Draft) {
 	if d.Form = (Form{}); draft != nil {
 		d.fill(*draft)
 	} else {
-		d.Autosave.Loaded(call, "")
+		d.Autosave.Loaded(outbox.Draft{Call: call})
 	}
 }
 
 func (d *Day) fill(draft outbox.Draft) {
 	if draft.BaseURL != "" { // Read from disk.
-		d.Autosave.Loaded(draft.Call, draft.Notes)
+		d.Autosave.Loaded(draft)
 	}
 	d.Form = Form{Code: draft.ResultCode, Rating: draft.Rating, Notes: draft.Notes, Corrections: draft.Corrections}
 }
@@ -126,11 +125,17 @@ func (d *Day) onSaved(err error) {
 }
 
 // onJoined shows what another terminal has saved for the call on the desk.
-func (d *Day) onJoined(joined draftJoined) {
-	if !d.IsOn(joined.call) {
+func (d *Day) onJoined(j draftJoined) {
+	if !d.IsOn(j.saved.Call) {
+		if d.draftOf(j.saved.Call, d.Drafts...) != nil {
+			d.forgetDraft(j.saved.Call)
+			d.Drafts = append([]outbox.Draft{j.saved}, d.Drafts...)
+		}
 		return
 	}
-	d.SetNotes(outbox.JoinNotes(joined.written, d.Form.Notes, joined.notes))
+	both := joinDrafts(j.written, d.Draft(), j.saved)
+	d.Form.Corrections = both.Corrections
+	d.SetNotes(both.Notes)
 	d.sayf("another terminal has notes for %s, too: both are here", d.Name())
 }
 
@@ -214,7 +219,7 @@ func (d *Day) finish(c Change, what string, textGoes bool) {
 	if l := d.leaseOf(id); l != nil {
 		l.done = true
 	}
-	c.from = &worked{call: *d.Call, draft: d.Draft(), notes: d.Autosave.From(id), goes: textGoes}
+	c.from = &worked{call: *d.Call, draft: d.Draft(), disk: d.Autosave.From(id), goes: textGoes}
 	d.queue.pass(id, "")
 	if textGoes {
 		d.forgetDraft(id)
@@ -237,19 +242,12 @@ func (d *Day) restore(c Change) {
 	d.leave()
 	draft := c.from.draft
 	if since := d.draftOf(call.UUID, d.Drafts...); since != nil {
-		draft.Notes = outbox.JoinNotes("", draft.Notes, since.Notes)
-		draft.Corrections = maps.Clone(draft.Corrections)
-		for key, is := range since.Corrections {
-			if draft.Corrections == nil {
-				draft.Corrections = map[string]string{}
-			}
-			draft.Corrections[key] = is
-		}
+		draft.Notes, draft.Corrections = outbox.JoinNotes("", draft.Notes, since.Notes), joinDrafts(outbox.Draft{}, *since, draft).Corrections
 	}
 	d.forgetDraft(call.UUID)
 	d.Wanted = false
 	d.present(call)
 	d.fill(draft)
-	d.Autosave.Loaded(call.UUID, "")
+	d.Autosave.Loaded(outbox.Draft{Call: call.UUID})
 	d.autosave()
 }

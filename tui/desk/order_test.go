@@ -70,6 +70,7 @@ func (f *floor) scattered(random *rand.Rand, dir string) *scattered {
 // start begins with nothing but what is on disk.
 func (s *scattered) start(f *floor) {
 	s.agent, s.jobs, s.results = f.agent(s.dir), nil, nil
+	s.TellJoined(func(r desk.Result) { s.results = append(s.results, r) })
 	s.Sender = s.Outbox.Sender(s.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { s.results = append(s.results, desk.Told(e)) }})
 }
 

@@ -3,6 +3,8 @@ package desk
 import (
 	"errors"
 	"slices"
+
+	"fundesk/apiclient/outbox"
 )
 
 // CanUndo reports whether there is a change to take back.
@@ -62,7 +64,7 @@ func (c *Changes) recall(h Held) error {
 	}
 	_, err := c.Outbox.Recall(h.id)
 	if err != nil && textGoes {
-		err = errors.Join(err, c.Autosave.Sent(h.from.draft, ""))
+		err = errors.Join(err, c.Autosave.Sent(h.from.draft, outbox.Draft{}))
 	}
 	return err
 }
