@@ -263,12 +263,15 @@ func (d *Day) Later(at time.Time, forMe bool) []Event {
 	if forMe {
 		request.UserUUID, who = new(d.user()), "you"
 	}
-	l := d.leaseOf(call)
+	var lease apitype.UUID // The list of those that are held moves meanwhile.
+	if l := d.leaseOf(call); l != nil {
+		lease = l.LeaseUUID
+	}
 	do(&d.events, func(ctx context.Context) (any, error) {
-		if l == nil {
+		if lease.IsZero() {
 			return nil, d.Client.Queue.Later(ctx, call, request)
 		}
-		return nil, d.Client.Queue.Release(ctx, l.LeaseUUID, request)
+		return nil, d.Client.Queue.Release(ctx, lease, request)
 	}, func(d *Day, _ any, err error) {
 		if d.NoteConnection(err); err != nil {
 			d.fail("not put off", err)
