@@ -339,7 +339,8 @@ func (l *lineDesk) askDonor(ctx context.Context) error {
 	}
 	var lines []string
 	for _, donor := range found {
-		lines = append(lines, strings.Join([]string{donor.Name, l.Locale.Phone(donor.Phone), donor.City}, ", "))
+		known := slices.DeleteFunc([]string{donor.Name, l.Locale.Phone(donor.Phone), donor.City}, func(part string) bool { return part == "" })
+		lines = append(lines, strings.Join(known, ", "))
 	}
 	i, ok, err := l.pick(ctx, "number of the donor", lines)
 	if err != nil || !ok {

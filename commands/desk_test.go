@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -449,4 +450,57 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 		t.Errorf("e-mail: got %v, want it corrected", now["email"])
 	}
 	has(desk("b", "someday", "tomorrow 18:00", "m", "l", "", "q"), "is no time", "m for you, a for anybody", "later: ", ": put off")
+}
+
+// A donor who is not among the newest is looked for further, when the agent wants it, and gets a new
+// call where none is open.
+func TestLineDeskLooksFurtherForADonor(t *testing.T) {
+	t.Parallel()
+	var created atomic.Pointer[string]
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := func(text string) { status(200, "application/json", text)(w, r) }
+		begin, _ := strconv.Atoi(r.URL.Query().Get("after"))
+		switch noun := filepath.Base(r.URL.Path); {
+		case r.Method == http.MethodPost:
+			body, _ := io.ReadAll(r.Body)
+			created.Store(new(string(body)))
+			answer(`{}`)
+		case noun == "persons" && begin == 5000:
+			answer(`{"pageInfo":{"hasNextPage":false,"hasPreviousPage":true},"edges":[{"cursor":"z","node":{"uuid":"` + testID + `","firstName":"Zed","createdAt":"2026-01-02T00:00:00Z"}}]}`)
+		case noun == "persons":
+			var edges []string
+			for n := range 500 {
+				edges = append(edges, fmt.Sprintf(`{"cursor":"%[1]d","node":{"uuid":"00000000-0000-4000-8000-%012[1]d","lastName":"Berg"}}`, begin+n+1))
+			}
+			answer(fmt.Sprintf(`{"pageInfo":{"hasNextPage":true,"hasPreviousPage":false,"endCursor":"%d"},"edges":[%s]}`, begin+500, strings.Join(edges, ",")))
+		case noun == testID:
+			answer(`{"uuid":"` + testID + `","firstName":"Zed"}`)
+		case noun == "v1":
+			w.WriteHeader(http.StatusNotFound)
+		default:
+			answer(`{"pageInfo":{"hasNextPage":false,"hasPreviousPage":false},"edges":[]}`)
+		}
+	}))
+	t.Cleanup(server.Close)
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token", "ACCESSIBLE": "1"}
+	var said bytes.Buffer
+	answers := "/zed\n\n/zed\nm\n\n/zed\n1\n\n/zed\n1\n7\n2\nq\n"
+	s := newSession(App{In: strings.NewReader(answers), Out: io.Discard, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
+	s.flags.timeout = time.Minute
+	if err := s.lineDesk(t.Context()); err != nil {
+		t.Fatalf("lineDesk: %v\n%s", err, said.String())
+	}
+	const question = "/ find a donor, t types and languages that you take, empty to look again, q to end: "
+	const newCall = "1 Zed\nnumber of the donor, empty for none: looking for an open call of Zed…\nZed has no open call\n" +
+		"1 a new call: verification\n2 a new call: happy call\n3 a new call: win-back\nnumber, empty for none: "
+	want := question + "nobody among the newest 5000 donors; m looks through more, empty for not: " +
+		question + "nobody among the newest 5000 donors; m looks through more, empty for not: 1 Zed\nnumber of the donor, empty for none: " +
+		question + newCall + question + newCall + `there is no "7"` + "\nnumber, empty for none: "
+	_, text, _ := strings.Cut(said.String(), "when one comes.\n")
+	if !strings.HasPrefix(text, want) {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+	if body := created.Load(); body == nil || !strings.Contains(*body, `"personUuid":"`+testID+`"`) || !strings.Contains(*body, `"type":"happy_call"`) {
+		t.Errorf("got %v created, want a happy call to the donor\n%s", body, text)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fundesk/apiclient"
@@ -79,7 +80,7 @@ func TestCache(t *testing.T) {
 	t.Parallel()
 	h := servicetest.New(t)
 	h.Sample(30)
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "fundesk")
 	token := h.Token()
 	before := source(t, token, h, dir).Persons(t.Context(), "")
 	down := source(t, token, h, dir)
@@ -122,7 +123,14 @@ func TestCache(t *testing.T) {
 			t.Errorf("got mode %v, %v, want 0600", info.Mode(), err)
 		}
 	}
+	other := filepath.Join(dir, "other.json")
+	if err := os.WriteFile(other, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	completions.Forget(dir)
+	if err := os.Remove(other); err != nil {
+		t.Errorf("got %v, want a file of somebody else to stay", err)
+	}
 	if files, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(files) > 0 {
 		t.Errorf("got %v, %v, want nothing left", files, err)
 	}
@@ -141,6 +149,23 @@ func TestHangingConnection(t *testing.T) {
 	defer cancel()
 	if got := s.Persons(ctx, ""); got != nil {
 		t.Errorf("got %q, want nothing", got)
+	}
+}
+
+// An answer may take as long as is said, and a second where nothing is.
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ patience, want time.Duration }{{0, time.Second}, {-1, time.Second}, {1, 1}, {time.Minute, time.Minute}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := completions.Source{Now: time.Now, Patience: test.patience, Connect: func(ctx context.Context) (*apiclient.Client, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}}
+			started := time.Now()
+			if got := s.Persons(t.Context(), ""); got != nil || time.Since(started) != test.want {
+				t.Errorf("got %q after %s, want nothing after %s", got, time.Since(started), test.want)
+			}
+		})
 	}
 }
 

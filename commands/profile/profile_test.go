@@ -106,6 +106,16 @@ func TestCheckName(t *testing.T) {
 		{"a dot", "a.b", false},
 		{"a space", "a b", false},
 		{"too long", strings.Repeat("a", 65), false},
+		{"as long as it may be", strings.Repeat("a", 64), true},
+		{"all letters and digits to their ends", "AZaz09", true},
+		{"a dash behind one letter", "a-", true},
+		{"a dash first", "-a", false},
+		{"what stands beside letters and digits", "a@", false},
+		{"what stands behind them", "a[", false},
+		{"small ones", "a`", false},
+		{"what stands behind those", "a{", false},
+		{"what stands before digits", "a/", false},
+		{"what stands behind digits", "a:", false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -21,6 +22,67 @@ func TestTokenFitsTheKeyring(t *testing.T) {
 		err := fitsKeyring(test.system, strings.Repeat("a", test.bytes))
 		if (err == nil) != (test.problem == "") || err != nil && !strings.Contains(err.Error(), test.problem) {
 			t.Errorf("%d bytes on %s: got %v, want %q", test.bytes, test.system, err, test.problem)
+		}
+	}
+}
+
+// A token command gets no token, and a token is for the scheme, host and port of an address.
+func TestWhatATokenIsFor(t *testing.T) {
+	t.Parallel()
+	if got := withoutToken([]string{"A=1", "FUNDESK_TOKEN=secret", "FUNDESK_TOKENS=2", "B="}); strings.Join(got, " ") != "A=1 FUNDESK_TOKENS=2 B=" {
+		t.Errorf("got %q, want everything but the token", got)
+	}
+	for address, want := range map[string]string{
+		"https://A.example:443/x": "https://a.example",
+		"http://a.example:80":     "http://a.example",
+		"http://a.example:443":    "http://a.example:443",
+		"embedded:demo":           "",
+		"https://%zz":             "",
+	} {
+		if got := originOf(address); got != want {
+			t.Errorf("%s: got %q, want %q", address, got, want)
+		}
+	}
+	failed := errors.New("exit status 3")
+	for said, want := range map[string]string{
+		"":                                "exit status 3",
+		" \n\n":                           "exit status 3",
+		" no way\nnor that":               "exit status 3: no way",
+		strings.Repeat("no ", 66) + "no":  "exit status 3: " + strings.Repeat("no ", 66) + "no",
+		strings.Repeat("no ", 66) + "not": "exit status 3: " + strings.Repeat("no ", 66) + "no…",
+	} {
+		if got := withComplaint(failed, []byte(said)).Error(); got != want {
+			t.Errorf("%q: got %q, want %q", said, got, want)
+		}
+	}
+}
+
+// A command that is named needs no storage; the sample data have results of their own where a
+// profile has none.
+func TestWhatAProfileSaysByItself(t *testing.T) {
+	t.Parallel()
+	for want, p := range map[string]Profile{
+		"command": {TokenCommand: []string{"pass"}},
+		"file":    {TokenCommand: []string{"pass"}, TokenStorage: "file"},
+		"":        {},
+	} {
+		if got := p.Storage(); got != want {
+			t.Errorf("%+v: got %q, want %q", p, got, want)
+		}
+	}
+	own := map[string][]Result{"winback": {{Code: "own"}}}
+	if got := (Profile{}).Sample().Results["winback"][0].Code; got != "resubscribed" {
+		t.Errorf("got the result %s, want that of the sample", got)
+	}
+	if got := (Profile{ResultCodes: []string{"own"}}).Sample().Results; got != nil {
+		t.Errorf("got %v beside codes of a profile, want none", got)
+	}
+	if got := (Profile{Results: own}).Sample().Results; len(got) != 1 || got["winback"][0].Code != "own" {
+		t.Errorf("got %v, want those of the profile", got)
+	}
+	for name, text := range Scripts() {
+		if text == "" || strings.HasSuffix(name, ".md") {
+			t.Errorf("script %s: got %q, want a text under its type of call", name, text)
 		}
 	}
 }
