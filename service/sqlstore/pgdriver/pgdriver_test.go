@@ -126,3 +126,26 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 		t.Errorf("got %v for a connection that cancels, want none", err)
 	}
 }
+
+// safe is an error after which nothing was sent.
+type safe struct{ error }
+
+func (safe) SafeToRetry() bool { return true }
+
+// A server was not reached where no connection could be made, or nothing was sent on one; a refusal came from it.
+func TestWhenAServerWasNotReached(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"no connection": {fmt.Errorf("open: %w", &pgconn.ConnectError{}), true},
+		"nothing sent":  {safe{errors.New("closed")}, true},
+		"a refusal":     {&pgconn.PgError{Code: "23505"}, false},
+		"another one":   {errors.New("closed"), false},
+	} {
+		if got := (Driver{}).Disconnected(test.err); got != test.want {
+			t.Errorf("%s: got it disconnected: %t, want %t", name, got, test.want)
+		}
+	}
+}
