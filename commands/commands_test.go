@@ -33,6 +33,7 @@ type tests struct{ *testing.M }
 // Run implements testscript.TestingM.
 func (m tests) Run() int {
 	defer commands.RemoveServer()
+	time.Local = time.UTC // As the scripts have it: the files of expected output name days.
 	return m.M.Run()
 }
 
