@@ -375,3 +375,15 @@ func TestPathsOfRequests(t *testing.T) {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }
+
+// Commas in strings are no values, wherever quotes stand.
+func TestValuesAreCountedOutsideOfStrings(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		`{}`: 0, `{"a":1,"b":2}`: 1, `["a,b","c"]`: 1, `["a\",b","c,","d"]`: 2, `["a\\","b,c"]`: 1, `["\\\",",1,2]`: 2,
+	} {
+		if got := countValues([]byte(text)); got != want {
+			t.Errorf("%s: got %d, want %d", text, got, want)
+		}
+	}
+}

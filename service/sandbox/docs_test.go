@@ -51,6 +51,10 @@ func TestDocs(t *testing.T) {
 				t.Errorf("%s has no place on the page", o.OperationID)
 			}
 			for _, p := range o.Parameters {
+				if p.Ref != "" {
+					i := slices.IndexFunc(d.Components.Parameters, func(one member[parameter]) bool { return "#/components/parameters/"+one.Name == p.Ref })
+					p = d.Components.Parameters[i].Value
+				}
 				shown(o.OperationID, p.Name, p.Description)
 			}
 		}

@@ -49,3 +49,32 @@ func openFile(t *testing.T) *Store {
 	})
 	return store
 }
+
+// A schema that this program cannot serve is refused: a later one unless it says that it may be served
+// by this one, and an older one where it must not be changed.
+func TestPendingMigrations(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		version, servedBy int // From that of this program.
+		noServedBy        bool
+		refuse            bool
+		pending, refused  bool
+	}{
+		{version: 0},
+		{version: 0, refuse: true},
+		{version: -1, pending: true},
+		{version: -1, refuse: true, refused: true},
+		{version: 1, noServedBy: true, refused: true},
+		{version: 1, servedBy: 1, refused: true},
+		{version: 1, servedBy: 0},
+		{version: 2, servedBy: -1},
+	} {
+		s := schema{version: known() + test.version, servedBy: known() + test.servedBy}
+		if test.noServedBy {
+			s.servedBy = 0
+		}
+		if pending, err := s.pending(test.refuse); pending != test.pending || (err != nil) != test.refused {
+			t.Errorf("%+v: got %t, %v", test, pending, err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -73,6 +74,26 @@ func TestParseLater(t *testing.T) {
 }
 
 // Whatever is typed, what is taken for a time is ahead and within 400 days.
+// Every word for a time has its length, in three languages.
+func TestUnitsOfTime(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{
+		"1m0s": "m min minute minutes minuten", "1h0m0s": "h hr hour hours uur stunde stunden",
+		"24h0m0s": "d day days dag dagen tag tage tagen", "168h0m0s": "w week weeks weken woche wochen",
+	}
+	n := 0
+	for length, words := range want {
+		for word := range strings.FieldsSeq(words) {
+			if n++; units[word].String() != length {
+				t.Errorf("%s: got %s, want %s", word, units[word], length)
+			}
+		}
+	}
+	if n != len(units) {
+		t.Errorf("got %d words, want %d", len(units), n)
+	}
+}
+
 func TestParseLaterIsAhead(t *testing.T) {
 	t.Parallel()
 	zone, _ := Zone("DE")
