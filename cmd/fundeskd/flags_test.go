@@ -14,7 +14,7 @@ import (
 // Each flag of an operator changes what is kept or printed.
 func TestOperatorFlags(t *testing.T) {
 	t.Parallel()
-	e := newEnvironment(t)
+	e := newFileEnvironment(t)
 	const organization, person = "22222222-2222-4222-8222-222222222222", "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
 	log := filepath.Join(t.TempDir(), "erased")
 	records := fmt.Sprintf(`{"kind":"person","data":{"uuid":%[1]q,"owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q,"createdAt":"2020-11-20"}}

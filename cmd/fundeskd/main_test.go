@@ -467,7 +467,7 @@ func TestUsage(t *testing.T) {
 		{"empty file name", []string{"backup", ""}, 2, "FILE is empty; see: fundeskd backup --help\n"},
 		{"empty file", []string{"load", os.DevNull}, 0, "0 records\n"},
 		{"another engine", []string{"migrate", "--database", "mysql://x"}, 1, "the database is named as sqlite:PATH or postgres://…\n"},
-		{"old schema", []string{"account", "list", "--no-migrate"}, 1, "open the database "},
+		{"old schema", []string{"account", "list", "--no-migrate"}, 1, "open the database"},
 		{"half of TLS", []string{"serve", "--tls-cert", "x"}, 2, "--tls-cert and --tls-key go together\n"},
 		{"address in use", []string{"serve", "--listen", "256.0.0.1:1"}, 1, "listen: "},
 		{"log format", []string{"serve", "--log-format", "xml"}, 2, "unknown log format \"xml\"; known are text, json\n"},
