@@ -35,6 +35,7 @@ func (h *home) stranger(t *testing.T) {
 // and everything works all the same, or says why not.
 func TestServiceOfAStranger(t *testing.T) {
 	t.Parallel()
+	need(t, "jq", "tmux")
 	h := newHome(t)
 	h.stranger(t)
 	const one = "00000000-0000-4002-8000-000000000001"

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -257,9 +256,9 @@ func (a *Autosave) Restore(d outbox.Draft) error {
 	return err
 }
 
-// Sent erases a draft that is in the outbox now, and the one on disk from which it came. What was
-// entered for its call since stays.
-func (a *Autosave) Sent(d, from outbox.Draft) error {
+// Delete erases a draft that is in the outbox now or was dropped, and the one on disk from which it
+// came. What was entered for its call since stays.
+func (a *Autosave) Delete(d, from outbox.Draft) error {
 	a.writing.Lock()
 	defer a.writing.Unlock()
 	a.mu.Lock()
@@ -267,37 +266,22 @@ func (a *Autosave) Sent(d, from outbox.Draft) error {
 		delete(a.pending, d.Call)
 	}
 	a.mu.Unlock()
-	return a.erase(d.Call, d, from)
-}
-
-// isSame reports whether two drafts hold the same text.
-func isSame(a, b outbox.Draft) bool {
-	return a.Notes == b.Notes && maps.Equal(a.Corrections, b.Corrections)
-}
-
-// Delete erases the draft of a call.
-func (a *Autosave) Delete(call apitype.UUID) error {
-	a.writing.Lock()
-	defer a.writing.Unlock()
-	a.mu.Lock()
-	delete(a.pending, call)
-	a.mu.Unlock()
-	return a.erase(call, a.From(call))
-}
-
-// erase erases the draft of a call on disk, if it is one of these.
-func (a *Autosave) erase(call apitype.UUID, known ...outbox.Draft) error {
 	unlock, err := a.box.LockDrafts()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	there, _, err := a.box.Draft(call)
-	if err == nil && !isSame(there, outbox.Draft{}) && !slices.ContainsFunc(known, func(d outbox.Draft) bool { return isSame(there, d) }) {
+	there, _, err := a.box.Draft(d.Call)
+	if err == nil && !isSame(there, outbox.Draft{}) && !isSame(there, d) && !isSame(there, from) {
 		return nil // It was written since, or at another terminal, and nobody has sent it.
 	}
 	a.mu.Lock()
-	delete(a.base, call)
+	delete(a.base, d.Call)
 	a.mu.Unlock()
-	return a.box.DeleteDraft(call)
+	return a.box.DeleteDraft(d.Call)
+}
+
+// isSame reports whether two drafts hold the same text.
+func isSame(a, b outbox.Draft) bool {
+	return a.Notes == b.Notes && maps.Equal(a.Corrections, b.Corrections)
 }

@@ -82,13 +82,13 @@ func TestTwoTerminalsWriteForOneCall(t *testing.T) {
 	if want := "from B, still typing\nfrom A,"; screen.Form.Notes != want {
 		t.Errorf("on the screen: got %q, want %q", screen.Form.Notes, want)
 	}
-	if err := b.Delete(callID(1)); err != nil {
+	if err := b.Delete(b.From(callID(1)), outbox.Draft{}); err != nil {
 		t.Fatal(err)
 	}
 	if draft, found, _ := box.Draft(callID(1)); !found {
 		t.Errorf("what the other sent and did not know: got %+v, want it kept", draft)
 	}
-	if err := a.Delete(callID(1)); err != nil {
+	if err := a.Delete(a.From(callID(1)), outbox.Draft{}); err != nil {
 		t.Fatal(err)
 	}
 	if draft, found, _ := box.Draft(callID(1)); found {

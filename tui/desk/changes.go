@@ -192,7 +192,7 @@ func (c *Changes) save(change Change, until time.Time) queued {
 	entry, err := change.group.follow(entry, c.Outbox.Add)
 	q := queued{change: change, entry: entry, err: err}
 	if err == nil && change.from != nil && change.from.goes {
-		q.left = c.Autosave.Sent(change.from.draft, change.from.disk)
+		q.left = c.Autosave.Delete(change.from.draft, change.from.disk)
 	}
 	return q
 }
@@ -373,10 +373,14 @@ func (c *Changes) Drop(id string) []Event {
 	return c.onDisk(func(context.Context) (any, error) { return nil, c.Outbox.Drop(id) })
 }
 
-// DropDraft erases what was typed for a call.
+// DropDraft erases what was typed for a call, as the agent has seen it.
 func (c *Changes) DropDraft(call apitype.UUID) []Event {
-	c.Drafts = slices.DeleteFunc(c.Drafts, func(d outbox.Draft) bool { return d.Call == call })
-	return c.onDisk(func(context.Context) (any, error) { return nil, c.Autosave.Delete(call) })
+	seen := outbox.Draft{Call: call}
+	if known := c.draftOf(call); known != nil {
+		seen = *known
+	}
+	c.forgetDraft(call)
+	return c.onDisk(func(context.Context) (any, error) { return nil, c.Autosave.Delete(seen, c.Autosave.From(call)) })
 }
 
 // SendNow tries all that waits.

@@ -97,7 +97,7 @@ type callRead struct {
 	seq       int // A stale reading is dropped.
 	call      apitype.Call
 	id        apitype.UUID
-	drafts    []outbox.Draft    // What was entered for it: one, or none.
+	draft     *outbox.Draft     // What was entered for it, as it is on disk; nil for nothing.
 	torn      error             // Why its draft could not be read.
 	elsewhere bool              // Another terminal of the agent has it.
 	screen    *outbox.HeldLease // Keeps it from the agent's other terminals; nil where a lease does.
@@ -297,7 +297,7 @@ func (d *Day) IsDone() bool {
 func (d *Day) present(call apitype.Call) {
 	d.Call, d.Checked, d.Taking = &call, false, false
 	d.Guard.Show(d.Now())
-	d.openForm(call.UUID, d.draftOf(call.UUID, d.Drafts...))
+	d.openForm(call.UUID, d.draftOf(call.UUID))
 	delete(d.queue.prefetched, call.UUID)
 	d.pickScript()
 	d.reread(call.UUID)
@@ -348,8 +348,16 @@ func (d *Day) leave() {
 	}
 }
 
-func (d *Day) forgetDraft(call apitype.UUID) {
-	d.Drafts = slices.DeleteFunc(d.Drafts, func(x outbox.Draft) bool { return x.Call == call })
+func (c *Changes) forgetDraft(call apitype.UUID) {
+	c.Drafts = slices.DeleteFunc(c.Drafts, func(x outbox.Draft) bool { return x.Call == call })
+}
+
+// draftOf is the draft of a call in the list; nil when there is none.
+func (c *Changes) draftOf(call apitype.UUID) *outbox.Draft {
+	if i := slices.IndexFunc(c.Drafts, func(x outbox.Draft) bool { return x.Call == call }); i >= 0 {
+		return &c.Drafts[i]
+	}
+	return nil
 }
 
 // Refresh reads the call on the desk again, and what has changed.

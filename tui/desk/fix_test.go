@@ -518,6 +518,14 @@ func TestOutboxByHand(t *testing.T) {
 	if work(t, d, d.DropDraft(callID(1))); len(d.Drafts) != 0 {
 		t.Errorf("got %d drafts, want none", len(d.Drafts))
 	}
+	if err := d.Outbox.SaveDraft(callID(2), outbox.Draft{Notes: "of yesterday"}); err != nil {
+		t.Fatal(err)
+	}
+	work(t, d, d.ReadOutbox())
+	work(t, d, d.DropDraft(callID(2)))
+	if _, found, err := d.Outbox.Draft(callID(2)); found || err != nil {
+		t.Errorf("the draft of an earlier start is still there after it was dropped: %v", err)
+	}
 	donor(d)
 	d.Drafts = []outbox.Draft{{Call: callID(1)}}
 	if texts := work(t, d, d.Resume()); !slices.Equal(texts, []string{"the draft is on the desk already"}) {

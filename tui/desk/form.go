@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -83,21 +82,19 @@ func (d *Day) Draft() outbox.Draft {
 // HasDraft reports whether something was entered and not sent.
 func (d *Day) HasDraft() bool { return d.Call != nil && !d.Draft().IsEmpty() }
 
-// draftOf is what was entered for a call: what this desk knows and is not on disk yet, or else what was
-// read; nil when nothing was.
-func (d *Day) draftOf(call apitype.UUID, read ...outbox.Draft) *outbox.Draft {
+// newest is what was entered for a call: what is not on disk yet, or else what was read; nil when
+// nothing was.
+func (d *Day) newest(call apitype.UUID, read *outbox.Draft) *outbox.Draft {
 	if unwritten, found := d.Autosave.Unwritten(call); found {
 		return &unwritten
 	}
-	if i := slices.IndexFunc(read, func(x outbox.Draft) bool { return x.Call == call }); i >= 0 {
-		return &read[i]
-	}
-	return nil
+	return read
 }
 
 // openForm begins the form of a call with what was entered for it, if anything was.
-func (d *Day) openForm(call apitype.UUID, draft *outbox.Draft) {
-	if d.Form = (Form{}); draft != nil {
+func (d *Day) openForm(call apitype.UUID, read *outbox.Draft) {
+	d.Form = Form{}
+	if draft := d.newest(call, read); draft != nil {
 		d.fill(*draft)
 	} else {
 		d.Autosave.Loaded(outbox.Draft{Call: call})
@@ -127,7 +124,7 @@ func (d *Day) onSaved(err error) {
 // onJoined shows what another terminal has saved for the call on the desk.
 func (d *Day) onJoined(j draftJoined) {
 	if !d.IsOn(j.saved.Call) {
-		if d.draftOf(j.saved.Call, d.Drafts...) != nil {
+		if d.draftOf(j.saved.Call) != nil {
 			d.forgetDraft(j.saved.Call)
 			d.Drafts = append([]outbox.Draft{j.saved}, d.Drafts...)
 		}
@@ -241,8 +238,9 @@ func (d *Day) restore(c Change) {
 	}
 	d.leave()
 	draft := c.from.draft
-	if since := d.draftOf(call.UUID, d.Drafts...); since != nil {
-		draft.Notes, draft.Corrections = outbox.JoinNotes("", draft.Notes, since.Notes), joinDrafts(outbox.Draft{}, *since, draft).Corrections
+	if since := d.newest(call.UUID, d.draftOf(call.UUID)); since != nil {
+		draft.Notes = outbox.JoinNotes("", draft.Notes, since.Notes)
+		draft.Corrections = joinDrafts(outbox.Draft{}, *since, draft).Corrections // Those since win.
 	}
 	d.forgetDraft(call.UUID)
 	d.Wanted = false

@@ -135,7 +135,7 @@ func (d *Day) reread(id apitype.UUID) {
 		draft, found, err := d.Outbox.Draft(id)
 		read := callRead{seq: seq, id: id, torn: err, claims: !held}
 		if found {
-			read.drafts = []outbox.Draft{draft}
+			read.draft = &draft
 		}
 		if !held {
 			// Another note that cannot be kept keeps nobody from working.
@@ -217,7 +217,7 @@ func (d *Day) onRead(read callRead, err error) {
 		d.Guard.Show(d.Now())
 	}
 	if before == nil || d.Draft().IsEmpty() {
-		d.openForm(read.id, d.draftOf(read.id, read.drafts...))
+		d.openForm(read.id, read.draft)
 	}
 	d.compare(before)
 	d.prefetch()

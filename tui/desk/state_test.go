@@ -281,8 +281,8 @@ func TestCallsThatAreRead(t *testing.T) {
 		{"one of our own changes is on its way", true, false, true, callRead{call: ended(requested(1))}, nil, nil, true, false},
 		{"it had ended", false, false, false, callRead{call: ended(requested(1))}, nil, nil, true, false},
 		{"somebody else has rung", true, false, false, callRead{call: rung(requested(1))}, nil, []string{"somebody else has rung call c0010000 since the call was listed"}, true, false},
-		{"with its draft", true, false, false, callRead{call: requested(1), drafts: []outbox.Draft{{Call: callID(1), Notes: "from the disk"}}}, nil, nil, true, false},
-		{"with a draft that is older", true, true, false, callRead{call: requested(1), drafts: []outbox.Draft{{Call: callID(1), Notes: "from the disk"}}}, nil, nil, true, false},
+		{"with its draft", true, false, false, callRead{call: requested(1), draft: &outbox.Draft{Call: callID(1), Notes: "from the disk"}}, nil, nil, true, false},
+		{"with a draft that is older", true, true, false, callRead{call: requested(1), draft: &outbox.Draft{Call: callID(1), Notes: "from the disk"}}, nil, nil, true, false},
 	} {
 		d := at(morning)
 		d.leases.asked, d.queue.ended = true, true
@@ -294,7 +294,7 @@ func TestCallsThatAreRead(t *testing.T) {
 		if test.typed {
 			notes = "typed"
 			d.Form.Notes = notes
-		} else if len(test.read.drafts) > 0 {
+		} else if test.read.draft != nil {
 			notes = "from the disk"
 		}
 		if test.isPending {

@@ -64,7 +64,7 @@ func (c *Changes) recall(h Held) error {
 	}
 	_, err := c.Outbox.Recall(h.id)
 	if err != nil && textGoes {
-		err = errors.Join(err, c.Autosave.Sent(h.from.draft, outbox.Draft{}))
+		err = errors.Join(err, c.Autosave.Delete(h.from.draft, outbox.Draft{}))
 	}
 	return err
 }
