@@ -230,7 +230,13 @@ func (e *eraser) erase() error {
 	for _, row := range e.kept.Signatures {
 		e.trace(row.Content)
 	}
-	return cmp.Or(each(e.kept.Calls, e.call), each(e.kept.Pledges, e.pledge), each(e.kept.Transactions, e.transaction))
+	if err := each(e.kept.Calls, e.call); err != nil {
+		return err
+	}
+	if err := each(e.kept.Pledges, e.pledge); err != nil {
+		return err
+	}
+	return each(e.kept.Transactions, e.transaction)
 }
 
 // each does something with every row, until that fails.
