@@ -29,10 +29,11 @@ type leases struct {
 	taking bool
 	// request is the take whose answer has not come: it is asked for under the same uuid
 	// again, so that no lease is lost with the answer.
-	request apitype.UUID
-	none    bool // The last take brought nothing.
-	user    apitype.UUID
-	polls   int // One request each time, in turn for what has changed, the calls and the counts.
+	request   apitype.UUID
+	none      bool // The last take brought nothing.
+	user      apitype.UUID
+	polls     int            // One request each time, in turn for what has changed, the calls and the counts.
+	deferring []apitype.UUID // Calls that are put off; the service has not answered.
 	// nextDueAt is when the next callback is due, as the last take had it; nil: none, or it was.
 	nextDueAt *apitype.Time
 
@@ -258,6 +259,11 @@ func (d *Day) endLease(id apitype.UUID) {
 // one. What was typed stays a draft.
 func (d *Day) Later(at time.Time, forMe bool) []Event {
 	call, name := d.Call.UUID, d.Name()
+	if slices.Contains(d.leases.deferring, call) {
+		d.sayf("%s is being put off: the service has not answered yet", name)
+		return d.take()
+	}
+	d.leases.deferring = append(d.leases.deferring, call)
 	request := apitype.DeferRequest{NotBefore: new(apitype.NewTime(at))}
 	who := "anybody"
 	if forMe {
@@ -273,6 +279,7 @@ func (d *Day) Later(at time.Time, forMe bool) []Event {
 		}
 		return nil, d.Client.Queue.Release(ctx, lease, request)
 	}, func(d *Day, _ any, err error) {
+		d.leases.deferring = slices.DeleteFunc(d.leases.deferring, func(c apitype.UUID) bool { return c == call })
 		if d.NoteConnection(err); err != nil {
 			d.fail("not put off", err)
 			return
