@@ -50,7 +50,7 @@ func chosenVerb(args []string, noun string, verbs []verb) string {
 // unknownVerb is the usage error of a command that does not exist.
 func unknownVerb(cmd *cobra.Command, name string) error {
 	text := "unknown command " + quote(name) + " for " + quote(cmd.CommandPath())
-	cmd.SuggestionsMinimumDistance = maxTypos
+	cmd.SuggestionsMinimumDistance = typosIn(name)
 	hint := "see: " + cmd.CommandPath() + " --help"
 	if similar := cmd.SuggestionsFor(name); len(similar) > 0 {
 		hint = "did you mean " + strings.Join(similar, " or ") + "?"
@@ -58,12 +58,13 @@ func unknownVerb(cmd *cobra.Command, name string) error {
 	return withHint(usageError(text), hint)
 }
 
-// maxTypos is how many letters a name that was meant may differ by.
-const maxTypos = 2
+// typosIn is how many letters a name that was meant may differ by: a letter or two that are
+// typed alone are near to every short name.
+func typosIn(typed string) int { return min(2, (len(typed)+1)/2) }
 
 // nearest are the names that may have been meant.
 func nearest(typed string, names []string) []string {
-	known := &cobra.Command{SuggestionsMinimumDistance: maxTypos}
+	known := &cobra.Command{SuggestionsMinimumDistance: typosIn(typed)}
 	for _, name := range names {
 		known.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
