@@ -419,7 +419,7 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 	desk := func(answers ...string) string {
 		t.Helper()
 		var said bytes.Buffer
-		s := newSession(App{In: strings.NewReader(strings.Join(answers, "\n") + "\n"), Out: &bytes.Buffer{}, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
+		s := newSession(App{In: strings.NewReader(strings.Join(answers, "\n") + "\n"), Out: &bytes.Buffer{}, Err: &said, Now: h.Clock.Now, Getenv: func(name string) string { return environment[name] }}, nil)
 		s.flags.timeout = time.Minute
 		if err := s.lineDesk(t.Context()); err != nil {
 			t.Fatalf("lineDesk: %v\n%s", err, said.String())

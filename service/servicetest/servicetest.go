@@ -223,16 +223,16 @@ func (h *Harness) Account(rights ...Right) service.Account {
 	return a
 }
 
-// Token makes an account, and is a token of it that is valid for a year.
+// Token makes an account, and is a token of it as [Harness.TokenOf].
 func (h *Harness) Token(rights ...Right) string {
 	h.t.Helper()
 	return h.TokenOf(h.Account(rights...))
 }
 
-// TokenOf is a token of an account that is valid for a year.
+// TokenOf is a token of an account that does not end: programs look at it with a clock of their own.
 func (h *Harness) TokenOf(a service.Account) string {
 	h.t.Helper()
-	token, _, err := h.Service.IssueToken(h.t.Context(), a.UUID, 365*24*time.Hour)
+	token, _, err := h.Service.IssueToken(h.t.Context(), a.UUID, 100*365*24*time.Hour)
 	if err != nil {
 		h.t.Fatal(err)
 	}
