@@ -12,10 +12,9 @@ import (
 	"fundesk/service"
 )
 
-var (
-	accountColumns = []string{"uuid", "name", "permissions", "all_organizations", "organizations", "external_sources", "created_at", "revoked_at"}
-	accountFields  = strings.Join(accountColumns, `, `)
-)
+var accountColumns = []string{"uuid", "name", "permissions", "all_organizations", "organizations", "external_sources", "created_at", "revoked_at"}
+
+func accountFields() string { return strings.Join(accountColumns, `, `) }
 
 // accountLists are the columns of an account that hold lists, as JSON.
 type accountLists struct{ permissions, organizations, sources string }
@@ -60,13 +59,13 @@ func (r *reader) scanAccount(scan func(...any) error) (a service.Account, err er
 
 // Account is one account.
 func (r *reader) Account(id apitype.UUID) (service.Account, error) {
-	return r.scanAccount(r.row(`SELECT `+accountFields+` FROM accounts WHERE uuid = $1`, identifier(id)).scan)
+	return r.scanAccount(r.row(`SELECT `+accountFields()+` FROM accounts WHERE uuid = $1`, identifier(id)).scan)
 }
 
 // AccountOfToken is the account that every request reads: who may serve the schema is asked along.
 func (r *reader) AccountOfToken(account, token apitype.UUID) (a service.Account, ended *apitype.Time, err error) {
 	var programs *string
-	row := r.row(`SELECT `+readServedBy+`, ended_at, `+accountFields+`
+	row := r.row(`SELECT `+readServedBy+`, ended_at, `+accountFields()+`
 		FROM tokens JOIN accounts ON uuid = account_uuid WHERE token_uuid = $1 AND account_uuid = $2`, identifier(token), identifier(account))
 	a, err = r.scanAccount(func(dest ...any) error {
 		return row.scan(append([]any{&programs, nullTimeDest{&ended}}, dest...)...)
@@ -76,7 +75,7 @@ func (r *reader) AccountOfToken(account, token apitype.UUID) (a service.Account,
 
 // Accounts are all accounts, the oldest first.
 func (r *reader) Accounts() (accounts []service.Account, err error) {
-	err = r.each(`SELECT `+accountFields+` FROM accounts ORDER BY created_at, uuid`, nil, func(rows *sql.Rows) error {
+	err = r.each(`SELECT `+accountFields()+` FROM accounts ORDER BY created_at, uuid`, nil, func(rows *sql.Rows) error {
 		a, err := r.scanAccount(rows.Scan)
 		accounts = append(accounts, a)
 		return err
@@ -90,7 +89,7 @@ func (t *tx) InsertAccount(a service.Account) error {
 	if err != nil {
 		return err
 	}
-	return t.insert(`INSERT INTO accounts (`+accountFields+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, values...)
+	return t.insert(`INSERT INTO accounts (`+accountFields()+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, values...)
 }
 
 // UpdateAccount saves an account as it is now.
@@ -99,7 +98,7 @@ func (t *tx) UpdateAccount(a service.Account) error {
 	if err != nil {
 		return err
 	}
-	return t.change(`UPDATE accounts SET (`+accountFields+`) = ($1, $2, $3, $4, $5, $6, $7, $8) WHERE uuid = $1`, values...)
+	return t.change(`UPDATE accounts SET (`+accountFields()+`) = ($1, $2, $3, $4, $5, $6, $7, $8) WHERE uuid = $1`, values...)
 }
 
 // accountValues are the account columns.

@@ -34,7 +34,7 @@ func insertAuditLines(lines int, or string) string {
 	return `INSERT` + or + ` INTO audit (` + strings.Join(auditColumns, `, `) + `) VALUES ` + strings.Join(rows, `, `)
 }
 
-var insertAuditLine = insertAuditLines(1, ``)
+var insertAuditLine = sync.OnceValue(func() string { return insertAuditLines(1, ``) })
 
 // Audit adds a line to the audit, at the end of the transaction.
 func (t *tx) Audit(l service.AuditLine) error {
@@ -78,7 +78,7 @@ var groupsOfLines = sync.OnceValue(func() (groups []linesText) { // The client h
 	for _, lines := range []int{16, 8, 4, 2} {
 		groups = append(groups, linesText{lines, insertAuditLines(lines, ` OR ROLLBACK`)})
 	}
-	return append(groups, linesText{1, insertAuditLine})
+	return append(groups, linesText{1, insertAuditLine()})
 })
 
 // addLines adds the lines of the changes that are about to be committed.

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"database/sql"
 	"strings"
+	"sync"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -220,7 +221,7 @@ var callColumns = []string{
 	"external_reference", "external_status", "private", "rev", "doc", "status",
 }
 
-var insertCall = insertText("calls", callColumns)
+var insertCall = sync.OnceValue(func() string { return insertText("calls", callColumns) })
 
 func callValues(c service.CallRow) []any {
 	return []any{
@@ -243,7 +244,7 @@ func callValues(c service.CallRow) []any {
 
 // InsertCall saves a new call.
 func (t *tx) InsertCall(c service.CallRow) error {
-	return t.insert(insertCall, callValues(c)...)
+	return t.insert(insertCall(), callValues(c)...)
 }
 
 // UpdateCall saves a changed call. SQLite writes anew what is set in each index that holds it, also

@@ -44,25 +44,27 @@ func numbered(name string, columns []string) copyTable {
 const copyBatch = 2000
 
 // copyTables are all tables, each after those that it refers to.
-var copyTables = []copyTable{
-	{"settings", 1, []string{"name", "value"}, copyBatch, `name NOT IN ('` + signingKey + `', '` + copyMark + `', '` + servedBySetting + `', '` + secureDelete + `', '` + writableSetting + `') AND name NOT LIKE '` + service.UncleanSetting + `%'`},
-	{"accounts", 1, accountColumns, copyBatch, ``},
-	{"tokens", 1, tokenColumns, copyBatch, ``},
-	{"organizations", 1, []string{"uuid", "name", "abbreviation", "max_call_attempts", "cooling_off"}, copyBatch, ``},
-	{"users", 1, []string{"uuid", "doc"}, copyBatch, ``},
-	{"focus_areas", 1, []string{"uuid", "organization", "doc"}, copyBatch, ``},
-	numbered("persons", slices.Concat(personColumns, []string{"erased_at"})),
-	numbered("pledges", pledgeColumns),
-	{"signatures", 1, signatureColumns, 16, ``},
-	numbered("calls", callColumns),
-	{"transactions", 3, []string{"pledge_number", "created_at", "uuid", "method", "doc"}, copyBatch, ``},
-	{"queue_calls", 1, queueColumns, copyBatch, ``},
-	{"queue_rings", 1, []string{"person_uuid", "rung_at"}, copyBatch, ``},
-	{"queue_leases", 1, leaseColumns, copyBatch, ``},
-	{"queue_work", 2, []string{"done_at", "work_uuid", "user_uuid", "owner", "work", "code"}, copyBatch, ``},
-	{"processed", 4, []string{"account", "source", "entity_name", "entity", "processed_at", "consumer"}, copyBatch, ``},
-	{"retention", 1, []string{"organization", "calls", "leads", "persons"}, copyBatch, ``},
-	{"audit", 2, auditColumns, copyBatch, ``},
+func copyTables() []copyTable {
+	return []copyTable{
+		{"settings", 1, []string{"name", "value"}, copyBatch, `name NOT IN ('` + signingKey + `', '` + copyMark + `', '` + servedBySetting + `', '` + secureDelete + `', '` + writableSetting + `') AND name NOT LIKE '` + service.UncleanSetting + `%'`},
+		{"accounts", 1, accountColumns, copyBatch, ``},
+		{"tokens", 1, tokenColumns, copyBatch, ``},
+		{"organizations", 1, []string{"uuid", "name", "abbreviation", "max_call_attempts", "cooling_off"}, copyBatch, ``},
+		{"users", 1, []string{"uuid", "doc"}, copyBatch, ``},
+		{"focus_areas", 1, []string{"uuid", "organization", "doc"}, copyBatch, ``},
+		numbered("persons", slices.Concat(personColumns, []string{"erased_at"})),
+		numbered("pledges", pledgeColumns),
+		{"signatures", 1, signatureColumns, 16, ``},
+		numbered("calls", callColumns),
+		{"transactions", 3, []string{"pledge_number", "created_at", "uuid", "method", "doc"}, copyBatch, ``},
+		{"queue_calls", 1, queueColumns, copyBatch, ``},
+		{"queue_rings", 1, []string{"person_uuid", "rung_at"}, copyBatch, ``},
+		{"queue_leases", 1, leaseColumns, copyBatch, ``},
+		{"queue_work", 2, []string{"done_at", "work_uuid", "user_uuid", "owner", "work", "code"}, copyBatch, ``},
+		{"processed", 4, []string{"account", "source", "entity_name", "entity", "processed_at", "consumer"}, copyBatch, ``},
+		{"retention", 1, []string{"organization", "calls", "leads", "persons"}, copyBatch, ``},
+		{"audit", 2, auditColumns, copyBatch, ``},
+	}
 }
 
 // copyMark is the setting of a database that is being copied into: the digest of the
@@ -105,7 +107,7 @@ func (s *Store) CopyTo(ctx context.Context, to *Store, progress func(table strin
 		return nil, err
 	}
 	err = s.engine.view(ctx, func(c *conn) error {
-		for _, table := range copyTables {
+		for _, table := range copyTables() {
 			copied, err := table.move(ctx, c, to, progress)
 			if err != nil {
 				return fmt.Errorf("copy %s: %w", table.name, err)
@@ -140,7 +142,7 @@ func (s *Store) beginCopy(ctx context.Context, seed []byte) error {
 		case err != nil && !errors.Is(err, service.ErrNoRow):
 			return err
 		}
-		for _, table := range copyTables {
+		for _, table := range copyTables() {
 			var n int
 			text := `SELECT COUNT(*) FROM (SELECT 1 FROM ` + table.name + table.whereClause("") + ` LIMIT 1) s`
 			if err := c.row(text).scan(&n); err != nil {

@@ -29,7 +29,7 @@ type TableRows struct {
 // Rows are all rows of a database, for the floors of benchmarks.
 func (s *Store) Rows(ctx context.Context) (all []TableRows, err error) {
 	err = s.engine.view(ctx, func(c *conn) error {
-		for _, t := range copyTables {
+		for _, t := range copyTables() {
 			rows, err := t.read(c, nil, nil, 0)
 			if err != nil {
 				return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -49,11 +50,14 @@ const sleepUntil = `UPDATE queue_calls AS c SET
 		ready = 0`
 
 var (
-	insertLease = insertAsRead("queue_leases", newLeaseColumns) + ` ON CONFLICT DO NOTHING`
-	sleepAtOnce = fmt.Sprintf(sleepUntil, `$2`, `$3`) + ` WHERE call_uuid IN (SELECT call_uuid FROM queue_calls WHERE person_uuid = $1)`
+	insertLease = sync.OnceValue(func() string { return insertAsRead("queue_leases", newLeaseColumns) + ` ON CONFLICT DO NOTHING` })
+	sleepAtOnce = sync.OnceValue(func() string {
+		return fmt.Sprintf(sleepUntil, `$2`, `$3`) + ` WHERE call_uuid IN (SELECT call_uuid FROM queue_calls WHERE person_uuid = $1)`
+	})
 	// insertLeases is both for many leases, for a store that is asked over a line. Rows that others
 	// hold are left to them.
-	insertLeases = `WITH saved AS (
+	insertLeases = sync.OnceValue(func() string {
+		return `WITH saved AS (
 			INSERT INTO queue_leases (` + strings.Join(newLeaseColumns, `, `) + `)
 			SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::uuid[], $6::uuid[], $7::uuid[], $8::text[], $9::text[], $10::uuid[],
 				$11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[])
@@ -62,8 +66,9 @@ var (
 			SELECT q.call_uuid, saved.call_uuid AS leased, saved.expires_at
 			FROM saved JOIN queue_calls q ON q.person_uuid = saved.person_uuid FOR UPDATE OF q SKIP LOCKED
 		), sleeping AS (` +
-		fmt.Sprintf(sleepUntil, `theirs.leased`, `theirs.expires_at`) + ` FROM theirs WHERE c.call_uuid = theirs.call_uuid
+			fmt.Sprintf(sleepUntil, `theirs.leased`, `theirs.expires_at`) + ` FROM theirs WHERE c.call_uuid = theirs.call_uuid
 		) SELECT lease_uuid FROM saved`
+	})
 )
 
 // InsertLeases saves new leases, each unless the person is in one or the request has one of its
@@ -73,10 +78,10 @@ func (t *tx) InsertLeases(leases []service.LeaseRow) (saved []apitype.UUID, err 
 		return t.insertLeases(leases)
 	}
 	for _, l := range leases {
-		n, err := t.exec(insertLease, leaseValues(l)...)
+		n, err := t.exec(insertLease(), leaseValues(l)...)
 		if err == nil && n > 0 {
 			saved = append(saved, l.LeaseUUID)
-			_, err = t.exec(sleepAtOnce, identifier(l.Person), identifier(l.CallUUID), l.ExpiresAt.UnixMilli())
+			_, err = t.exec(sleepAtOnce(), identifier(l.Person), identifier(l.CallUUID), l.ExpiresAt.UnixMilli())
 		}
 		if err != nil {
 			return nil, err
@@ -101,7 +106,7 @@ func (t *tx) insertLeases(leases []service.LeaseRow) ([]apitype.UUID, error) {
 		}
 		columns[i] = values
 	}
-	return t.identifiers(insertLeases, columns...)
+	return t.identifiers(insertLeases(), columns...)
 }
 
 // leaseFields is what is read of a lease, in the order of leaseDest.

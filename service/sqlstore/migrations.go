@@ -331,8 +331,8 @@ func (e *postgresEngine) Version(ctx context.Context) (version int, err error) {
 
 // analyzeOurs looks at our tables only: the others take longer, and are not ours to look at.
 func analyzeOurs() string {
-	names := make([]string, len(copyTables))
-	for i, table := range copyTables {
+	names := make([]string, len(copyTables()))
+	for i, table := range copyTables() {
 		names[i] = table.name
 	}
 	return `ANALYZE ` + strings.Join(names, `, `)

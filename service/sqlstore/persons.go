@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"database/sql"
 	"strings"
+	"sync"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -15,7 +16,7 @@ func (r *reader) Person(id apitype.UUID, scope service.Scope) (service.PersonRow
 
 func (r *reader) person(id apitype.UUID, scope service.Scope, lock string) (p service.PersonRow, err error) {
 	cond, args := one(id, scope, `t.owner`)
-	err = r.row(`SELECT `+personFields+` FROM persons t WHERE t.erased_at IS NULL AND `+cond+lock, args...).scan(personDest(&p)...)
+	err = r.row(`SELECT `+personFields()+` FROM persons t WHERE t.erased_at IS NULL AND `+cond+lock, args...).scan(personDest(&p)...)
 	return p, err
 }
 
@@ -52,10 +53,9 @@ func (r *reader) AnyPerson(f service.PersonFilter, part service.Range) (bool, er
 // personColumns are the columns of a person, in the order of personValues and personDest.
 var personColumns = []string{"uuid", "owner", "recruiting", "created_at", "iban", "mandate_id", "quality", "rev", "doc"}
 
-var (
-	personFields = strings.Join(personColumns, `, `)
-	insertPerson = insertText("persons", personColumns)
-)
+func personFields() string { return strings.Join(personColumns, `, `) }
+
+var insertPerson = sync.OnceValue(func() string { return insertText("persons", personColumns) })
 
 func personValues(p service.PersonRow) []any {
 	return []any{
@@ -88,7 +88,7 @@ func personDest(p *service.PersonRow) []any {
 // InsertPerson saves a new person, and the line of the audit that tells of it; nil: none does.
 func (t *tx) InsertPerson(p service.PersonRow, line *service.AuditLine) error {
 	if line == nil {
-		return t.insert(insertPerson, personValues(p)...)
+		return t.insert(insertPerson(), personValues(p)...)
 	}
 	return t.engine.insertPerson(t.conn, personValues(p), auditValues(*line))
 }

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"database/sql"
 	"strings"
+	"sync"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -179,7 +180,7 @@ var pledgeColumns = []string{
 	"external", "payment_qr", "has_signature", "private", "rev", "doc",
 }
 
-var insertPledge = insertText("pledges", pledgeColumns)
+var insertPledge = sync.OnceValue(func() string { return insertText("pledges", pledgeColumns) })
 
 func pledgeValues(p service.PledgeRow) []any {
 	return []any{
@@ -203,7 +204,7 @@ func pledgeValues(p service.PledgeRow) []any {
 
 // InsertPledge saves a new pledge.
 func (t *tx) InsertPledge(p service.PledgeRow) error {
-	return t.insert(insertPledge, pledgeValues(p)...)
+	return t.insert(insertPledge(), pledgeValues(p)...)
 }
 
 // PersonsOfPledges are the persons of some pledges.

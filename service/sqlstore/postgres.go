@@ -349,7 +349,7 @@ func (e *postgresEngine) commit(c *conn) error {
 	lines := slices.Collect(slices.Chunk(c.lines, auditArguments))
 	var late atomic.Bool
 	end := func() error {
-		err := c.fail(c.raw.Raw(func(connection any) error { return e.driver.Commit(connection, insertAuditLine, lines) }))
+		err := c.fail(c.raw.Raw(func(connection any) error { return e.driver.Commit(connection, insertAuditLine(), lines) }))
 		switch {
 		case err == nil && (len(lines) > 0 || late.Load()): // What changes nothing waits for nobody.
 			e.waits.Store(false)

@@ -4,19 +4,22 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
+	"sync"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
 
 // insertPersonAudited adds a person, and the line about it by the number that the person got.
-var insertPersonAudited = `WITH person AS (` + insertPerson + ` ON CONFLICT DO NOTHING RETURNING number)
+var insertPersonAudited = sync.OnceValue(func() string {
+	return `WITH person AS (` + insertPerson() + ` ON CONFLICT DO NOTHING RETURNING number)
 	INSERT INTO audit (` + strings.Join(auditColumns, `, `) + `)
 	SELECT ` + strings.Join(placesFrom(len(personColumns)+1, auditArguments), `, `) + `, number FROM person`
+})
 
 // insertPerson is one statement: being run at all is most of what a second one costs.
 func (e *postgresEngine) insertPerson(c *conn, person, line []any) error {
-	n, err := c.exec(insertPersonAudited, slices.Concat(person, line)...)
+	n, err := c.exec(insertPersonAudited(), slices.Concat(person, line)...)
 	if err == nil && n == 0 {
 		return service.ErrExists
 	}

@@ -23,7 +23,7 @@ func (t *tx) HoldKept(id apitype.UUID) (service.Kept, error) {
 
 func (r *reader) kept(id apitype.UUID, lock string) (k service.Kept, err error) {
 	var number int64
-	err = r.row(`SELECT number, erased_at, `+personFields+` FROM persons t WHERE uuid = $1`, identifier(id)).
+	err = r.row(`SELECT number, erased_at, `+personFields()+` FROM persons t WHERE uuid = $1`, identifier(id)).
 		scan(append([]any{&number, nullTimeDest{&k.ErasedAt}}, personDest(&k.Person)...)...)
 	if err != nil {
 		return k, err

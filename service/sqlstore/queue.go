@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"strings"
+	"sync"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -38,11 +39,11 @@ func queueKind(owner apitype.UUID, callType, language string) string {
 	return strings.ReplaceAll(owner.String(), "-", "") + " " + callType + " " + language
 }
 
-var insertQueueRow = insertAsRead("queue_calls", queueColumns)
+var insertQueueRow = sync.OnceValue(func() string { return insertAsRead("queue_calls", queueColumns) })
 
 // InsertQueueRow lets a call wait.
 func (t *tx) InsertQueueRow(q service.QueueRow) error {
-	return t.insert(insertQueueRow, queueValues(q)...)
+	return t.insert(insertQueueRow(), queueValues(q)...)
 }
 
 // DeleteQueueRow lets a call wait no more.
@@ -98,11 +99,13 @@ const factsBeside = `
 		(SELECT o.max_call_attempts FROM organizations o WHERE o.uuid = c.owner),
 		(SELECT l.expires_at FROM queue_leases l WHERE l.person_uuid = c.person_uuid AND l.ended_at IS NULL)`
 
-var factsOfNew = `SELECT ` + strings.NewReplacer(`c.person_uuid`, `$1`, `c.owner`, `$2`).Replace(factsBeside)
+var factsOfNew = sync.OnceValue(func() string {
+	return `SELECT ` + strings.NewReplacer(`c.person_uuid`, `$1`, `c.owner`, `$2`).Replace(factsBeside)
+})
 
 // QueueFacts reads what lies in other tables for a call that does not wait yet.
 func (r *reader) QueueFacts(q *service.QueueRow) error {
-	return r.row(factsOfNew, identifier(q.Person), identifier(q.Owner)).scan(nullTimeDest{&q.RungAt}, &q.MaxAttempts, nullTimeDest{&q.LeasedUntil})
+	return r.row(factsOfNew(), identifier(q.Person), identifier(q.Owner)).scan(nullTimeDest{&q.RungAt}, &q.MaxAttempts, nullTimeDest{&q.LeasedUntil})
 }
 
 // queueDest is what a row of queueFacts is read into.

@@ -27,7 +27,7 @@ func TestCopyTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := map[string][]string{}
-	for _, table := range copyTables {
+	for _, table := range copyTables() {
 		got[table.name] = slices.Sorted(slices.Values(table.columns))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -262,7 +262,7 @@ func (e *sqliteEngine) advanceNumbers(*conn, string) error { return nil }
 
 // insertPerson leaves the line to those that are added before the commit.
 func (e *sqliteEngine) insertPerson(c *conn, person, line []any) error {
-	err := c.insert(insertPerson, person...)
+	err := c.insert(insertPerson(), person...)
 	c.lines = append(c.lines, line...)
 	return err
 }

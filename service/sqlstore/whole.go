@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -38,9 +39,12 @@ const (
 // The row of the record: of which time its list is sorted by, and where its pledge stands, which is
 // the record itself or beside it.
 var (
-	wholeOfCall = fmt.Sprintf(wholeRecordText, `calls`, `requested_at`, `l`, `l.doc`,
-		`LEFT JOIN pledges l ON l.number = t.pledge_number`)
-	wholeOfPledge = fmt.Sprintf(wholeRecordText, `pledges`, `created_at`, `t`, `NULL`, ``)
+	wholeOfCall = sync.OnceValue(func() string {
+		return fmt.Sprintf(wholeRecordText, `calls`, `requested_at`, `l`, `l.doc`, `LEFT JOIN pledges l ON l.number = t.pledge_number`)
+	})
+	wholeOfPledge = sync.OnceValue(func() string {
+		return fmt.Sprintf(wholeRecordText, `pledges`, `created_at`, `t`, `NULL`, ``)
+	})
 )
 
 const (
@@ -224,7 +228,7 @@ func (t *tx) LightCall(id apitype.UUID, scope service.Scope) (*service.WholeCall
 
 func (r *reader) wholeCall(light string, id apitype.UUID, scope service.Scope) (service.WholeCall, error) {
 	cond, args := one(id, scope, `t.owner`)
-	w, err := r.whole(wholeOfCall, `calls`, `pledge_number`, cond, args, light)
+	w, err := r.whole(wholeOfCall(), `calls`, `pledge_number`, cond, args, light)
 	if err != nil {
 		return service.WholeCall{}, err
 	}
@@ -262,7 +266,7 @@ func light[T any](whole T, err error) (*T, error) {
 
 func (r *reader) wholePledge(light string, id apitype.UUID, scope service.Scope) (service.WholePledge, error) {
 	cond, args := one(id, scope, `t.owner`, `t.recruiting`)
-	w, err := r.whole(wholeOfPledge, `pledges`, `number`, cond, args, light)
+	w, err := r.whole(wholeOfPledge(), `pledges`, `number`, cond, args, light)
 	if err != nil {
 		return service.WholePledge{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -108,7 +109,7 @@ func (l *later) take(tokens []string) int {
 	case "overmorgen", "übermorgen":
 		return l.setDay(l.now.AddDate(0, 0, 2), 1)
 	}
-	if day, ok := weekdays[word]; ok {
+	if day, ok := weekdays()[word]; ok {
 		ahead := (int(day) - int(l.now.Weekday()) + 7) % 7
 		if ahead == 0 {
 			ahead = 7
@@ -140,7 +141,7 @@ func (l *later) setTime(hour, minute int) bool {
 // takeDate reads "24-12", "24.12.2026", "2026-12-24" or "24 december".
 func (l *later) takeDate(tokens []string) int {
 	if len(tokens) > 1 {
-		if month := months[tokens[1]]; month > 0 {
+		if month := months()[tokens[1]]; month > 0 {
 			day, err := strconv.Atoi(strings.TrimRight(tokens[0], "."))
 			if err != nil {
 				return 0
@@ -250,23 +251,30 @@ var units = map[string]time.Duration{
 	"w": 7 * 24 * time.Hour, "week": 7 * 24 * time.Hour, "weeks": 7 * 24 * time.Hour, "weken": 7 * 24 * time.Hour, "woche": 7 * 24 * time.Hour, "wochen": 7 * 24 * time.Hour,
 }
 
-var weekdays = byName(map[time.Weekday]string{
-	time.Monday: "mon monday ma maandag mo montag", time.Tuesday: "tue tuesday di dinsdag dienstag", time.Wednesday: "wed wednesday wo woensdag mi mittwoch",
-	time.Thursday: "thu thursday do donderdag donnerstag", time.Friday: "fri friday vr vrijdag fr freitag",
-	time.Saturday: "sat saturday za zaterdag sa samstag", time.Sunday: "sun sunday zo zondag so sonntag",
-})
-
-var months = byName(map[time.Month]string{
-	1: "jan january januari januar", 2: "feb february februari februar", 3: "mar march mrt maart mär märz", 4: "apr april", 5: "may mei mai", 6: "jun june juni",
-	7: "jul july juli", 8: "aug august augustus", 9: "sep september", 10: "oct october okt oktober", 11: "nov november", 12: "dec december dez dezember",
-})
-
-func byName[K comparable](names map[K]string) map[string]K {
-	table := map[string]K{}
-	for key, text := range names {
-		for name := range strings.FieldsSeq(text) {
-			table[name] = key
-		}
+var weekdays = byName(func() map[time.Weekday]string {
+	return map[time.Weekday]string{
+		time.Monday: "mon monday ma maandag mo montag", time.Tuesday: "tue tuesday di dinsdag dienstag", time.Wednesday: "wed wednesday wo woensdag mi mittwoch",
+		time.Thursday: "thu thursday do donderdag donnerstag", time.Friday: "fri friday vr vrijdag fr freitag",
+		time.Saturday: "sat saturday za zaterdag sa samstag", time.Sunday: "sun sunday zo zondag so sonntag",
 	}
-	return table
+})
+
+var months = byName(func() map[time.Month]string {
+	return map[time.Month]string{
+		1: "jan january januari januar", 2: "feb february februari februar", 3: "mar march mrt maart mär märz", 4: "apr april", 5: "may mei mai", 6: "jun june juni",
+		7: "jul july juli", 8: "aug august augustus", 9: "sep september", 10: "oct october okt oktober", 11: "nov november", 12: "dec december dez dezember",
+	}
+})
+
+// byName makes a table at its first use.
+func byName[K comparable](names func() map[K]string) func() map[string]K {
+	return sync.OnceValue(func() map[string]K {
+		table := map[string]K{}
+		for key, text := range names() {
+			for name := range strings.FieldsSeq(text) {
+				table[name] = key
+			}
+		}
+		return table
+	})
 }
