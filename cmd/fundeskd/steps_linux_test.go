@@ -169,11 +169,12 @@ func firstVersion(t *testing.T) environment {
 // records are those of [firstVersion], as its account is shown them.
 func (e environment) records(t *testing.T) (text string) {
 	t.Helper()
-	token := strings.TrimSpace(string(readFile(t, filepath.Join("..", "..", "service", "httpapi", "testdata", "0.1.0", "token"))))
+	var issued struct{ Token string }
+	e.must(&issued, "", "token", "issue", "e5a6683c-0b12-4fb5-841b-9fe6c104978e")
 	s := e.serve()
 	defer s.stop()
 	for _, path := range []string{"/api/v1/persons?first=500", "/api/v1/calls?first=500&include=person"} {
-		status, answer := get(t, http.DefaultClient, s.url+path, token)
+		status, answer := get(t, http.DefaultClient, s.url+path, issued.Token)
 		if status != http.StatusOK {
 			t.Errorf("%s: got %d %s", path, status, answer)
 		}
