@@ -72,7 +72,7 @@ func TestChangesThatAreNeverAnswered(t *testing.T) {
 		{"an answer that is a list", completion, 200, `[]`, record(`,"status":"requested"`), 4, 4, KindUnknownOutcome, "200 " + unknown + "the answer is not what the interface promises: it is not one record"},
 		{"marks", marks, 204, "", "", 1, 0, "", ""},
 		{"marks that are answered otherwise, twice", marks, 200, "{}", "", 2, 0, "", ""},
-		{"marks that are answered by something in between", marks, 200, "sorry", "", 4, 0, KindUnknownOutcome, "200 " + unknown + "the answer is not what the interface promises: it is not JSON"},
+		{"marks that are answered by something in between", marks, 200, "?", "", 4, 0, KindUnknownOutcome, "200 " + unknown + "the answer is not what the interface promises: it is not JSON"},
 		{"marks whose answer is lost", marks, 0, "", "", 4, 0, KindUnknownOutcome, unknown + "the connection to a.example broke: unexpected EOF"},
 		{"marks that fail", marks, 500, "", "", 4, 0, KindUnknownOutcome, "500 " + unknown + "internal server error"},
 	}
@@ -93,7 +93,7 @@ func TestChangesThatAreNeverAnswered(t *testing.T) {
 					return nil, io.ErrUnexpectedEOF
 				}
 				a := answered(test.status, test.body, true)
-				if test.body == "sorry" {
+				if test.body == "?" {
 					a.Header.Set("Content-Type", "text/plain")
 				}
 				return a, nil

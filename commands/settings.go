@@ -79,9 +79,6 @@ func (t setting) text(p profile.Profile) string {
 	case *hoursByCountry:
 		return value.String()
 	default:
-		if t.key == "proxy" { // It may hold a password.
-			return shownURL(*value.(*string))
-		}
 		return *value.(*string)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -93,6 +94,11 @@ func TestMouse(t *testing.T) {
 		t.Errorf("wheel: got row %d, want 5", calls.Cursor())
 	}
 	click(20, 4)
+	w.Clock.Advance(400 * time.Millisecond)
+	if click(20, 4); calls.Front() != nil {
+		t.Error("two clicks that are 0.4 s apart opened a record")
+	}
+	w.Clock.Advance(399 * time.Millisecond)
 	click(20, 4)
 	if ref, _ := calls.Target(); calls.Front() == nil || ref.ID != callID(5) {
 		t.Errorf("double click: got %v, want call 5 open", ref)

@@ -70,6 +70,25 @@ func TestIdleDeskAsksSeldom(t *testing.T) {
 	}
 }
 
+// The record beside a list is read where there is room to show it, and only there.
+func TestNarrowListReadsNoRecords(t *testing.T) {
+	t.Parallel()
+	for width, want := range map[int]bool{99: false, 100: true} {
+		w := newWorld(t)
+		var requests []string
+		w.options.Client = w.clientOf(t, asked(w, &requests), w.Clock.Now)
+		d := newDriver(t, w.options)
+		d.send(tea.WindowSizeMsg{Width: width, Height: 30})
+		d.press("3")
+		d.press("down")
+		w.Clock.Advance(time.Second)
+		d.press("down")
+		if got := strings.Contains(strings.Join(requests, "\n"), "/api/v1/persons/"); got != want {
+			t.Errorf("%d cells: a person was read %t, want %t; got %q", width, got, want, requests)
+		}
+	}
+}
+
 // A callback that is due is said and shown, comes next, and leaves the call on screen and
 // what is being typed alone.
 func TestDueCallbackStealsNothing(t *testing.T) {

@@ -231,7 +231,7 @@ func TestNumberKeepsItsDigitsAndComparesByValue(t *testing.T) {
 	if got := number("9007199254740993.10").String(); got != "9007199254740993.10" {
 		t.Errorf("got %s, want the digits as sent", got)
 	}
-	texts := []string{"-1e3", "-10.5", "-0.5", "0", "0.05", "1.0", "9.99", "10", "1e2", "123456789012345678901", "1e99"}
+	texts := []string{"-1e3", "-10.5", "-0.5", "0", "1e-99999999999999999999", "0.05", "1.0", "9.99", "10", "1e2", "123456789012345678901", "1e99", "1e99999999999999999999"}
 	for i, a := range texts {
 		for j, b := range texts {
 			if got := number(a).Compare(number(b)); (got < 0) != (i < j) || (got > 0) != (i > j) {

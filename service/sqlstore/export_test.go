@@ -2,7 +2,9 @@ package sqlstore
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -17,6 +19,13 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
+
+// Digest is the checksum of rows.
+func Digest(rows ...[]any) string {
+	h := sha256.New()
+	digest(h, rows)
+	return hex.EncodeToString(h.Sum(nil))
+}
 
 // TableRows are all rows of a table, with the statement that inserts one.
 type TableRows struct {

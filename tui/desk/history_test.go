@@ -131,6 +131,28 @@ func TestHistoryIsWalkedOnce(t *testing.T) {
 	}
 }
 
+// What is known of the history is kept while the desk is open, too: the start after one that broke off
+// walks nothing again.
+func TestHistoryIsKeptByAnOpenDesk(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 5)
+	f.InterfaceOnly()
+	f.loadCompleted(2600, f.Clock.Now().Add(-10*time.Hour))
+	f.Clock.Advance(time.Hour)
+	dir := t.TempDir()
+	first, _ := f.plainDesk(dir, "x", nil)
+	first.perform(first.Next())
+	for range 10 {
+		f.Clock.Advance(time.Minute)
+		first.perform(first.Poll())
+	}
+	second, pages := f.plainDesk(dir, "x", nil)
+	second.perform(second.Next())
+	if n, all := second.Waiting(); n != 5 || !all || pages.Load() > 3 {
+		t.Errorf("got %d calls (all %v) in %d pages, want 5 without a walk", n, all, pages.Load())
+	}
+}
+
 // One old call that is open holds nobody up, though it may not be rung: the next start leaves out the
 // years after it in which no call is open. A service that pays no heed to the times between which
 // calls were requested is walked from the beginning, as if nothing was remembered.
