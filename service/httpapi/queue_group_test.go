@@ -170,6 +170,71 @@ func (t leasingTx) InsertLeases(leases []service.LeaseRow) ([]apitype.UUID, erro
 	return saved, err
 }
 
+// rival is a store in which somebody else takes a donor just before their lease is saved, while a
+// lease of another one ends.
+type rival struct {
+	service.Store
+	until time.Time // Of the lease.
+}
+
+func (r rival) UpdateShared(ctx context.Context, change func(service.Tx) error) error {
+	return r.Store.UpdateShared(ctx, func(tx service.Tx) error { return change(&rivalTx{Tx: tx, until: r.until}) })
+}
+
+type rivalTx struct {
+	service.Tx
+	came  bool
+	until time.Time
+}
+
+func (t *rivalTx) InsertLeases(leases []service.LeaseRow) ([]apitype.UUID, error) {
+	if !t.came {
+		t.came = true
+		first := leases[0]
+		first.LeaseUUID, first.Request, first.UserUUID = apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()
+		first.ExpiresAt = apitype.NewTime(t.until)
+		if _, err := t.Tx.InsertLeases([]service.LeaseRow{first}); err != nil {
+			return nil, err
+		}
+	}
+	return t.Tx.InsertLeases(leases)
+}
+
+func (t *rivalTx) EndLeasesByTime(now apitype.Time) (int, error) {
+	ended, err := t.Tx.EndLeasesByTime(now)
+	return ended + 1, err
+}
+
+// TestDonorTakenMeanwhile takes a call whose donor somebody else holds by the time that the lease is
+// saved: another call is given, also where leases have ended that were in nobody's way. One that has
+// ended itself is in nobody's way either.
+func TestDonorTakenMeanwhile(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		held := f.call(f.person("null"), 2*time.Hour, "happy_call")
+		free := f.call(f.person("null"), time.Hour, "happy_call")
+		take := func(rest time.Duration) []apitype.UUID {
+			s, err := service.New(t.Context(), service.Options{Store: rival{f.Store, f.Clock.Now().Add(rest)}, Now: f.Clock.Now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			request, agents := apitype.NewUUID(), &crowd{service: s, caller: service.Caller{Account: f.Account()}}
+			agents.take(t.Context(), apitype.NewUUID(), request, 1)
+			agents.Wait()
+			if err := errors.Join(agents.errs...); err != nil {
+				t.Error(err)
+			}
+			return agents.calls[request]
+		}
+		if diff := cmp.Diff([]apitype.UUID{free}, take(time.Hour)); diff != "" {
+			t.Errorf("held for an hour: %s", diff)
+		}
+		f.Clock.Advance(2 * time.Hour) // All that were held are free again.
+		if diff := cmp.Diff([]apitype.UUID{held}, take(-time.Second)); diff != "" {
+			t.Errorf("held until a second ago: %s", diff)
+		}
+	})
+}
+
 // TestRequestRepeatedElsewhere repeats a take at another process while the first one, whose call somebody
 // else's lease has kept from it, has not committed the next: both are given the same calls.
 func TestRequestRepeatedElsewhere(t *testing.T) {
