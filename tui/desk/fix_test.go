@@ -511,7 +511,8 @@ func TestOutboxByHand(t *testing.T) {
 	if err := d.Autosave.Save(outbox.Draft{Call: callID(1), Notes: "x"}); err != nil {
 		t.Fatal(err)
 	}
-	work(t, d, d.ReadOutbox())
+	d.onSaved(nil)
+	work(t, d, d.take())
 	if len(d.Drafts) != 1 {
 		t.Fatalf("got %d drafts, want one", len(d.Drafts))
 	}
