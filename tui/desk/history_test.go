@@ -89,21 +89,26 @@ func (f *floor) loadCompleted(n int, last time.Time) {
 	f.Load(records...)
 }
 
-// The history of a service without a queue is walked once: the next start goes on from the
-// first call that was open, and learns what has changed since.
-func TestHistoryIsWalkedOnce(t *testing.T) {
-	t.Parallel()
-	f := newFloor(t, 5)
+// walkedHistory is a desk that has walked the history of a service without a queue, and its folder.
+func walkedHistory(t *testing.T) (f *floor, dir string, first *agent) {
+	t.Helper()
+	f, dir = newFloor(t, 5), t.TempDir()
 	f.InterfaceOnly()
 	f.loadCompleted(2600, f.Clock.Now().Add(-10*time.Hour))
 	f.Clock.Advance(time.Hour)
-	dir := t.TempDir()
-
 	first, pages := f.plainDesk(dir, "x", nil)
 	first.perform(first.Next())
 	if n, all := first.Waiting(); n != 5 || !all || pages.Load() < 6 {
 		t.Fatalf("got %d calls (all %v) in %d pages, want 5 after a walk", n, all, pages.Load())
 	}
+	return f, dir, first
+}
+
+// The history of a service without a queue is walked once: the next start goes on from the
+// first call that was open, and learns what has changed since.
+func TestHistoryIsWalkedOnce(t *testing.T) {
+	t.Parallel()
+	f, dir, first := walkedHistory(t)
 	first.End()
 
 	f.Clock.Advance(time.Hour)
@@ -135,13 +140,7 @@ func TestHistoryIsWalkedOnce(t *testing.T) {
 // walks nothing again.
 func TestHistoryIsKeptByAnOpenDesk(t *testing.T) {
 	t.Parallel()
-	f := newFloor(t, 5)
-	f.InterfaceOnly()
-	f.loadCompleted(2600, f.Clock.Now().Add(-10*time.Hour))
-	f.Clock.Advance(time.Hour)
-	dir := t.TempDir()
-	first, _ := f.plainDesk(dir, "x", nil)
-	first.perform(first.Next())
+	f, dir, first := walkedHistory(t)
 	for range 10 {
 		f.Clock.Advance(time.Minute)
 		first.perform(first.Poll())
