@@ -132,7 +132,7 @@ func (s *server) listen(ctx context.Context) error {
 		listener, scheme = tls.NewListener(listener, s.certificate.config()), "https://"
 	}
 	if s.certificate != nil || !isTerminal(s.program.In) { // Whoever closes a terminal means to end what runs there.
-		signal.Notify(s.reload, syscall.SIGHUP)
+		signal.Notify(s.reload, syscall.SIGHUP) // To the end: one that comes while it stops must not end it.
 	}
 	s.listener, s.URL = listener, scheme+reachable(listener.Addr().String())
 	s.http = limits.server(s.front, s.logger)
@@ -174,7 +174,6 @@ func reachable(address string) string {
 
 // Run answers until the context ends, then lets requests in flight finish.
 func (s *server) Run(ctx context.Context) error {
-	defer signal.Stop(s.reload)
 	running, stop := context.WithCancel(ctx)
 	var beside sync.WaitGroup
 	defer beside.Wait()
