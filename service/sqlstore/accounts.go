@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"database/sql"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -14,7 +15,7 @@ import (
 
 var accountColumns = []string{"uuid", "name", "permissions", "all_organizations", "organizations", "external_sources", "created_at", "revoked_at"}
 
-func accountFields() string { return strings.Join(accountColumns, `, `) }
+var accountFields = sync.OnceValue(func() string { return strings.Join(accountColumns, `, `) })
 
 // accountLists are the columns of an account that hold lists, as JSON.
 type accountLists struct{ permissions, organizations, sources string }

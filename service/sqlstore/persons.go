@@ -53,9 +53,10 @@ func (r *reader) AnyPerson(f service.PersonFilter, part service.Range) (bool, er
 // personColumns are the columns of a person, in the order of personValues and personDest.
 var personColumns = []string{"uuid", "owner", "recruiting", "created_at", "iban", "mandate_id", "quality", "rev", "doc"}
 
-func personFields() string { return strings.Join(personColumns, `, `) }
-
-var insertPerson = sync.OnceValue(func() string { return insertText("persons", personColumns) })
+var (
+	personFields = sync.OnceValue(func() string { return strings.Join(personColumns, `, `) })
+	insertPerson = sync.OnceValue(func() string { return insertText("persons", personColumns) })
+)
 
 func personValues(p service.PersonRow) []any {
 	return []any{
