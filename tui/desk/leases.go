@@ -255,14 +255,22 @@ func (d *Day) endLease(id apitype.UUID) {
 	})
 }
 
+// WhyNotLater says why the call on the desk cannot be put off.
+func (d *Day) WhyNotLater() string {
+	switch {
+	case !d.HasQueue():
+		return "the service has no queue: a call cannot be put off there"
+	case d.Call != nil && slices.Contains(d.leases.deferring, d.Call.UUID):
+		return "it is being put off: the service has not answered yet"
+	default:
+		return ""
+	}
+}
+
 // Later puts the call on the desk off, for the agent alone or for anybody, and takes the next
 // one. What was typed stays a draft.
 func (d *Day) Later(at time.Time, forMe bool) []Event {
 	call, name := d.Call.UUID, d.Name()
-	if slices.Contains(d.leases.deferring, call) {
-		d.sayf("%s is being put off: the service has not answered yet", name)
-		return d.take()
-	}
 	d.leases.deferring = append(d.leases.deferring, call)
 	request := apitype.DeferRequest{NotBefore: new(apitype.NewTime(at))}
 	who := "anybody"

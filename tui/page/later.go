@@ -10,8 +10,8 @@ import (
 
 // WhyNotLater says what speaks against putting the call off.
 func (d *Desk) WhyNotLater() string {
-	if !d.HasQueue() {
-		return "the service has no queue: a call cannot be put off there"
+	if why := d.Day.WhyNotLater(); why != "" {
+		return why
 	}
 	return d.WhyNoCall()
 }
