@@ -112,7 +112,21 @@ func (d *crowdDesk) leave() {
 
 // see waits until the screen shows one of the texts and returns which; "" when the
 // program ends before, or nothing of it comes.
-func (d *crowdDesk) see(texts ...string) string {
+func (d *crowdDesk) see(texts ...string) (which string) {
+	d.wait(func(screen string) bool {
+		for _, text := range texts {
+			if strings.Contains(screen, text) {
+				which = text
+				return true
+			}
+		}
+		return false
+	})
+	return which
+}
+
+// wait waits for a screen; false when the program ends before, or it does not come.
+func (d *crowdDesk) wait(comes func(screen string) bool) bool {
 	deadline := time.NewTimer(deskPatience)
 	defer deadline.Stop()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -121,16 +135,14 @@ func (d *crowdDesk) see(texts ...string) string {
 		d.mu.Lock()
 		screen := d.screen.String()
 		d.mu.Unlock()
-		for _, text := range texts {
-			if strings.Contains(screen, text) {
-				return text
-			}
+		if comes(screen) {
+			return true
 		}
 		select {
 		case <-d.gone:
-			return ""
+			return false
 		case <-deadline.C:
-			return ""
+			return false
 		case <-tick.C:
 		}
 	}
@@ -190,12 +202,20 @@ func (d *crowdDesk) complete(id string) bool {
 	if d.see("Call     Status") == "" {
 		return false
 	}
+	// What is typed narrows the list at once: only the filter says that it was read for it.
+	const filtered = "  / c0000000"
+	if d.shows(filtered) {
+		d.write(escape)
+		if !d.wait(func(screen string) bool { return !strings.Contains(screen, filtered) }) {
+			return false
+		}
+	}
 	d.write("/")
 	if d.see("Filter calls") == "" {
 		return false
 	}
 	d.write(erase + id + "\r")
-	if d.see(" 1 call of") == "" {
+	if d.see("read"+filtered) == "" {
 		return false
 	}
 	d.write("w")

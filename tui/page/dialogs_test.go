@@ -519,6 +519,10 @@ func TestSignatureIsOffered(t *testing.T) {
 	if v.WhyNotStatus() != "no record is chosen" {
 		t.Errorf("got %q of an empty list", v.WhyNotStatus())
 	}
+	v.loading = true
+	if v.WhyNotStatus() != "the pledges are being read" {
+		t.Errorf("got %q of a list that is being read", v.WhyNotStatus())
+	}
 	v.stack = []*detail{{ref: Reference{KindPledge, callID(71)}}}
 	if v.WhyNotStatus() != "the pledge is not read yet" {
 		t.Errorf("got %q of a pledge that is being read", v.WhyNotStatus())

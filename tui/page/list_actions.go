@@ -82,10 +82,14 @@ func (l *List) WhyNotCopy() string {
 }
 
 func (l *List) whyNoRecord() string {
-	if _, ok := l.Target(); !ok {
+	switch _, ok := l.Target(); {
+	case ok:
+		return ""
+	case l.loading:
+		return "the " + l.name + " are being read"
+	default:
 		return "no record is chosen"
 	}
-	return ""
 }
 
 // whyNotOf is what speaks against an action on records of one kind alone.
