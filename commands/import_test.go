@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/bulk"
@@ -169,6 +172,36 @@ func TestImportPlansFirst(t *testing.T) {
 		if err := json.Unmarshal(line, &r); err != nil || r.UUID == "" {
 			t.Errorf("got %q, want a result: %v", line, err)
 		}
+	}
+}
+
+// A line that the service refused is corrected in the file, and sent with the next run.
+func TestImportOfACorrectedLine(t *testing.T) {
+	t.Parallel()
+	i := newImporting(t, "ndjson", 3)
+	good := i.service.Handler
+	i.service.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if bytes.Contains(body, []byte(nameOf(1))) {
+			status(http.StatusUnprocessableEntity, "application/json", `{"detail":"no such name"}`)(w, r)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		good.ServeHTTP(w, r)
+	})
+	if errs, code := i.run(0); code != 9 {
+		t.Fatalf("got exit code %d and %q, want one line refused", code, errs)
+	}
+	text, err := os.ReadFile(i.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.write(i.file, strings.Replace(string(text), nameOf(1), nameOf(7), 1))
+	if errs, code := i.run(0); code != 0 {
+		t.Errorf("got exit code %d and %q, want the corrected line imported", code, errs)
+	}
+	if diff := cmp.Diff(map[string]int{nameOf(0): 1, nameOf(7): 1, nameOf(2): 1}, i.names()); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math/big"
@@ -171,7 +172,11 @@ func get(t testing.TB, client *http.Client, url, token string) (status int, body
 func TestServe(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	s := e.serve("--log-format", "json")
+	s := e.serve("--log-format", "json", "--database-connections", "3")
+	connections := 6 // Those that read lists, and those that read single records.
+	if strings.HasPrefix(e.database, "postgres") {
+		connections = 3
+	}
 	var organization, account struct{ UUID, Token, ExpiresAt string }
 	e.must(&organization, "", "organization", "add", "--name", "Sea Rescue", "--abbreviation", "SR", "--max-call-attempts", "3")
 	e.must(&account, "", "account", "add", "call centre", "--organization", organization.UUID, "--permission", "persons:read")
@@ -192,6 +197,7 @@ func TestServe(t *testing.T) {
 		`fundeskd_http_request_duration_seconds_count{route="GET /healthz"} 1`,
 		`fundeskd_database_transaction_duration_seconds_count{kind="read"}`,
 		`fundeskd_database_connections_in_use `,
+		fmt.Sprintf("fundeskd_database_connections_max %d\n", connections),
 		`fundeskd_database_events_total{event="opened"} `,
 		`fundeskd_database_events_total{event="timed_out"} 0`,
 		`fundeskd_http_response_bytes_total{route="GET /healthz"} 3`,

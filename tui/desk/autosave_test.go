@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 )
@@ -134,16 +136,20 @@ func callID(n int) apitype.UUID {
 }
 
 // What another terminal has saved for the call on the desk is shown there, with what was typed
-// since; of another call nothing is.
+// since; of another call nothing is, and its draft is the one of both.
 func TestNotesOfAnotherTerminalAreShown(t *testing.T) {
 	t.Parallel()
 	d := newDay()
 	d.Call = &apitype.Call{UUID: callID(1), Status: apitype.CallRequested}
 	d.SetNotes("from A, more")
+	d.Drafts = []outbox.Draft{{Call: callID(3), Notes: "of a third"}, {Call: callID(2), Notes: "from A"}}
 	d.take()
 	d.onJoined(draftJoined{outbox.Draft{Call: callID(2), Notes: "from A"}, outbox.Draft{Call: callID(2), Notes: "from B\nfrom A"}})
 	if events := d.take(); d.Form.Notes != "from A, more" || len(events) != 0 {
 		t.Errorf("of another call: got %q and %v, want what was typed", d.Form.Notes, events)
+	}
+	if want := []outbox.Draft{{Call: callID(2), Notes: "from B\nfrom A"}, {Call: callID(3), Notes: "of a third"}}; !cmp.Equal(want, d.Drafts) {
+		t.Errorf("drafts (-want +got):\n%s", cmp.Diff(want, d.Drafts))
 	}
 	d.onJoined(draftJoined{outbox.Draft{Call: callID(1), Notes: "from A"}, outbox.Draft{Call: callID(1), Notes: "from B\nfrom A"}})
 	if d.Form.Notes != "from B\nfrom A, more" {
