@@ -384,9 +384,11 @@ func TestLastOfAServiceThatDoesNotSay(t *testing.T) {
 		`"hasPreviousPage":true,"hasNextPage":false,`: "there are more before these; go on with --before c1",
 	} {
 		answer := `{"pageInfo":{` + flags + `"startCursor":"c1","endCursor":"c1"},"edges":[{"cursor":"c1","node":{"uuid":"` + testID + `"}}]}`
-		out, errs, code := against(t, status(200, "application/json", answer), "call", "list", "--last", "1", "-o", "id")
-		if code != 0 || out != testID+"\n" || !strings.Contains(errs, want) {
-			t.Errorf("%q: got exit code %d, %q and %q, want %q", flags, code, out, errs, want)
+		for _, page := range [][]string{{"--last", "1"}, {"--before", "c2"}, {"--last", "1", "--before", "c2"}} {
+			out, errs, code := against(t, status(200, "application/json", answer), append([]string{"call", "list", "-o", "id"}, page...)...)
+			if code != 0 || out != testID+"\n" || !strings.Contains(errs, want) {
+				t.Errorf("%q, %v: got exit code %d, %q and %q, want %q", flags, page, code, out, errs, want)
+			}
 		}
 	}
 }

@@ -192,7 +192,8 @@ func endList[T any](list *render.List[T], err error) error {
 // printPage prints one page as the service sends it; hint says how to get what lies
 // beside it.
 func printPage[T any, O apiclient.ListOptions](cmd *cobra.Command, client *apiclient.Client, flags *listFlags, l lister[T, O], list *render.List[T]) (hint string, err error) {
-	l.at(flags.paging(cmd))
+	paging := flags.paging(cmd)
+	l.at(paging)
 	page, err := l.of(client).List(cmd.Context(), *l.options)
 	if err != nil {
 		return "", err
@@ -213,11 +214,11 @@ func printPage[T any, O apiclient.ListOptions](cmd *cobra.Command, client *apicl
 		return "", unreadable(unread, true)
 	}
 	switch {
-	case page.HasNextPage && page.EndCursor != "" && !cmd.Flags().Changed("last"):
+	case page.HasNextPage && page.EndCursor != "" && !paging.IsBackward():
 		hint = "there are more; go on with --after " + page.EndCursor
-	case page.HasPreviousPage && page.StartCursor != "" && cmd.Flags().Changed("last"):
+	case page.HasPreviousPage && page.StartCursor != "" && paging.IsBackward():
 		hint = "there are more before these; go on with --before " + page.StartCursor
-	case page.MayHavePrevious() && cmd.Flags().Changed("last"):
+	case page.MayHavePrevious() && paging.IsBackward():
 		hint = "there may be more before these; go on with --before " + page.StartCursor
 	case page.MayBeCut:
 		hint = "there may be more: nothing in the answer tells"

@@ -88,15 +88,12 @@ func (c *cursors) window(p apitype.Paging) (window, error) {
 		}
 		return &position
 	}
-	w := window{after: place("after", p.After), before: place("before", p.Before), size: apitype.DefaultPageSize}
+	w := window{after: place("after", p.After), before: place("before", p.Before), size: apitype.DefaultPageSize, backward: p.IsBackward()}
 	switch {
 	case p.First != nil:
 		w.size = *p.First
 	case p.Last != nil:
-		w.size, w.backward = *p.Last, true
-	case w.before != nil && w.after == nil:
-		// A lone cursor says the direction: before it are the records next to it.
-		w.backward = true
+		w.size = *p.Last
 	}
 	return w, invalid(v)
 }

@@ -30,6 +30,12 @@ type Paging struct {
 	First  *int   // Number of records from the start of the range.
 }
 
+// IsBackward reports whether the page is cut from the end of its range. A cursor alone says
+// the direction: before it are the records next to it. Spec gap: L2.
+func (p Paging) IsBackward() bool {
+	return p.First == nil && (p.Last != nil || p.Before != "" && p.After == "")
+}
+
 // The bounds of a page, in records. Spec gap: L1.
 const (
 	DefaultPageSize = 50

@@ -90,7 +90,7 @@ func (f Format) isCSV(data []byte) bool {
 		return false
 	}
 	data = bytes.TrimSpace(data)
-	return len(data) > 0 && !bytes.ContainsRune([]byte(`{["`), rune(data[0]))
+	return len(data) > 0 && !bytes.ContainsRune([]byte(`{[`), rune(data[0]))
 }
 
 // jsonRows reads one object a line, or a document: an array of objects, or objects over
