@@ -67,6 +67,16 @@ func (i *importing) write(path, text string) {
 	}
 }
 
+// edit changes the first of some text in the file.
+func (i *importing) edit(was, is string) {
+	i.Helper()
+	text, err := os.ReadFile(i.file)
+	if err != nil {
+		i.Fatal(err)
+	}
+	i.write(i.file, strings.Replace(string(text), was, is, 1))
+}
+
 // run imports; after that many creations it is interrupted, or never with 0.
 func (i *importing) run(stopAfter int64, args ...string) (errs string, code int) {
 	i.Helper()
@@ -192,11 +202,7 @@ func TestImportOfACorrectedLine(t *testing.T) {
 	if errs, code := i.run(0); code != 9 {
 		t.Fatalf("got exit code %d and %q, want one line refused", code, errs)
 	}
-	text, err := os.ReadFile(i.file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	i.write(i.file, strings.Replace(string(text), nameOf(1), nameOf(7), 1))
+	i.edit(nameOf(1), nameOf(7))
 	if errs, code := i.run(0); code != 0 {
 		t.Errorf("got exit code %d and %q, want the corrected line imported", code, errs)
 	}
@@ -212,11 +218,7 @@ func TestImportOfAnEditedFile(t *testing.T) {
 	if errs, code := i.run(0); code != 0 {
 		t.Fatalf("got exit code %d and %q, want 0", code, errs)
 	}
-	text, err := os.ReadFile(i.file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	i.write(i.file, strings.Replace(string(text), nameOf(1), nameOf(7), 1))
+	i.edit(nameOf(1), nameOf(7))
 	if errs, code := i.run(0); code != 2 || !strings.Contains(errs, "line 2: was created with other values") {
 		t.Errorf("got exit code %d and %q, want line 2 refused", code, errs)
 	}
