@@ -68,9 +68,10 @@ func TestReadFromReplica(t *testing.T) {
 		})
 	}
 	group.Wait()
-	standby.Await(t, `SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%COMMIT%' AND backend_type = 'client backend')`)
+	standby.Await(t, `SELECT sum(seq_scan + idx_scan) > 0 FROM pg_stat_user_tables WHERE relname = 'persons'`) // It was read from.
 
 	standby.Execute(t, `SELECT pg_wal_replay_pause()`)
+	standby.Await(t, `SELECT pg_get_wal_replay_pause_state() = 'paused'`)
 	late := create(all[0])
 	seen(late)
 	standby.Execute(t, `SELECT pg_wal_replay_resume()`)

@@ -106,6 +106,9 @@ func TestLoadRefusesEachMistake(t *testing.T) {
 	if loaded["lastUpdatedAt"] != "2026-11-20T00:00:00.000Z" || given["updatedAt"] != "2026-11-20T00:00:00.000Z" || given["donationInterval"] != "monthly" {
 		t.Errorf("got %v and %v, want what was left out as it follows from the rest", loaded, given)
 	}
+	if areas, _ := given["focusAreas"].([]any); len(areas) != 1 || areas[0].(map[string]any)["uuid"] != w.a.focusArea.String() {
+		t.Errorf("got the areas %v, want the one that was named", given["focusAreas"])
+	}
 	if err := load(-1, "", ""); err == nil || err.Error() != "line 1: a person with this uuid already exists: uuid is already taken" {
 		t.Errorf("again: got %v", err)
 	}

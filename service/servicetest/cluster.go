@@ -88,12 +88,14 @@ func (c *Cluster) Try(ctx context.Context, text string) error {
 // Await asks a server, each time by a new connection, until a question is answered with true.
 func (c *Cluster) Await(t testing.TB, question string) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), Patience(t, 2*time.Minute))
+	defer cancel()
 	for is := false; !is; {
-		connection, err := pgx.Connect(t.Context(), Clusters("", c))
+		connection, err := pgx.Connect(ctx, Clusters("", c))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: %v", question, err)
 		}
-		err = connection.QueryRow(t.Context(), question).Scan(&is)
+		err = connection.QueryRow(ctx, question).Scan(&is)
 		if err := errors.Join(err, connection.Close(t.Context())); err != nil {
 			t.Fatalf("%s: %v", question, err)
 		}

@@ -104,6 +104,27 @@ func TestScrub(t *testing.T) {
 	}
 }
 
+// What a page says of itself may be anything where the file is damaged, or the page is none of a
+// table: no part of it lies outside, or is of less than nothing.
+func TestUnusedPartsOfAnyPage(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 4))
+	found := 0
+	for range 20_000 {
+		page := make([]byte, 512)
+		for i := range page {
+			page[i] = byte(random.UintN(4))
+		}
+		page[0] = []byte{0x02, 0x05, 0x0a, 0x0d}[random.IntN(4)]
+		page[3], page[4] = 0, byte(random.UintN(8))  // Cells.
+		page[5], page[6] = 0, byte(random.UintN(60)) // Where they begin.
+		found += len(unusedParts(2, page))
+	}
+	if found == 0 {
+		t.Error("no page had unused parts")
+	}
+}
+
 // TestLogThatIsRead scrubs while another program reads an older state: it says so, as erased values
 // may still lie in the log then, and does it when that program has ended its reading.
 func TestLogThatIsRead(t *testing.T) {

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -60,6 +61,33 @@ func TestQueueKeepsNothingOfEndedCalls(t *testing.T) {
 	q.learn(ended(100))
 	if len(q.candidates) != 0 || len(q.known) != 0 {
 		t.Errorf("got %d candidates and %d known calls, want none", len(q.candidates), len(q.known))
+	}
+}
+
+// Every call that waits is learned anew, the one that is next, too; where the person is not shown
+// with it, what was known of them stays.
+func TestQueueLearnsWhatChanged(t *testing.T) {
+	t.Parallel()
+	q := newQueue(time.Now(), new(Codes))
+	call := func(n, attempts int) apitype.Call {
+		return apitype.Call{UUID: callID(n), Status: apitype.CallRequested, RequestedAt: apitype.NewTime(time.Unix(int64(n), 0)), AttemptsCount: attempts}
+	}
+	const calls = 3
+	for n := range calls {
+		known := call(n, 0)
+		known.Person = apitype.Embed(apitype.Person{LastName: new("Jansen " + strconv.Itoa(n)), OptInPhone: new(false)})
+		q.learn(known)
+	}
+	for n := range calls {
+		q.learn(call(n, n+1))
+	}
+	for n, c := range q.candidates {
+		if c.ID != callID(n) || c.Attempts != n+1 || c.Name != "Jansen "+strconv.Itoa(n) || !c.optedOut {
+			t.Errorf("place %d: got %+v, want call %d with %d attempts, and its person as before", n, c, n, n+1)
+		}
+	}
+	if len(q.candidates) != calls {
+		t.Errorf("got %d candidates, want %d", len(q.candidates), calls)
 	}
 }
 
