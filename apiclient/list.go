@@ -13,7 +13,10 @@ import (
 )
 
 // ListOptions are what a list is asked for.
-type ListOptions interface{ Query() url.Values }
+type ListOptions interface {
+	Query() url.Values
+	IsBackward() bool
+}
 
 // Collection reads the records of a noun, by options of type O. What changes them is a
 // Change, for Client.Send.
@@ -22,7 +25,11 @@ type Collection[T any, O ListOptions] struct{ endpoint[T] }
 // List fetches one page.
 // GET /api/v1/persons, /api/v1/calls, /api/v1/pledges (interface: Endpoints)
 func (c *Collection[T, O]) List(ctx context.Context, o O) (Page[T], error) {
-	return c.list(ctx, c.query(o))
+	name := "first"
+	if o.IsBackward() {
+		name = "last"
+	}
+	return c.list(ctx, c.query(o), name)
 }
 
 // All walks the list from the place in o on, in the order of the service. A non-nil error
@@ -61,12 +68,9 @@ func (e endpoint[T]) Get(ctx context.Context, id apitype.UUID) (Record[T], error
 	return record[T](e.client, answer), nil
 }
 
-// list fetches one page, with fewer records than are wanted where those are too large.
-func (e endpoint[T]) list(ctx context.Context, query url.Values) (Page[T], error) {
-	name := "first"
-	if query.Has("last") || query.Has("before") && !query.Has("after") && !query.Has("first") {
-		name = "last"
-	}
+// list fetches one page, with fewer records than are wanted where those are too large; name is
+// the parameter that says how many.
+func (e endpoint[T]) list(ctx context.Context, query url.Values, name string) (Page[T], error) {
 	fewer := 0
 	for {
 		page, _, err := e.fetchWhole(ctx, query, memory[T]{}, nil)

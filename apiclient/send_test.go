@@ -355,7 +355,11 @@ func TestListOfLargeRecords(t *testing.T) {
 		}
 		c.maxPage, c.maxRecord = 4000, 8000
 		query, _ := url.ParseQuery(test.query)
-		got, err := c.Calls.list(t.Context(), query)
+		options, wrong := apitype.ParseCallListOptions(query)
+		if len(wrong) > 0 {
+			t.Error(wrong)
+		}
+		got, err := c.Calls.List(t.Context(), options)
 		if err == nil {
 			err = got.Err()
 		}

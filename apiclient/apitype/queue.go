@@ -292,6 +292,9 @@ func (o QueueCallListOptions) Query() url.Values {
 	return q.values
 }
 
+// IsBackward is false: the queue is listed from who is next on.
+func (o QueueCallListOptions) IsBackward() bool { return false }
+
 // ParseQueueCallListOptions reads query parameters.
 func ParseQueueCallListOptions(values url.Values) (QueueCallListOptions, Violations) {
 	q := &queryReader{values: values}
