@@ -23,6 +23,7 @@ const (
 	OpUpdatePledge  = "pledge.update"
 	OpPledgeAction  = "pledge.action"
 	OpMarkProcessed = "processed.mark"
+	OpDeferCall     = "call.later" // Of the queue, an extension.
 )
 
 // Operation is one way to change something: how it is sent, and what is known of it when
@@ -57,6 +58,7 @@ var operations = sync.OnceValue(func() []Operation {
 		{Name: OpUpdatePledge, Label: "change of a pledge", Method: http.MethodPut, Path: pledges + "update", settle: (*judge).update},
 		{Name: OpPledgeAction, Label: "status action", Method: http.MethodPut, Path: pledges + "{action}", AddsUp: true, settle: (*judge).action},
 		{Name: OpMarkProcessed, Label: "processed mark", Method: http.MethodPost, Path: "/api/v1/entity-access/actions/mark-processed", Repeatable: true},
+		{Name: OpDeferCall, Label: "call back later", Method: http.MethodPut, Path: queuePath + "/calls/{uuid}/later", Repeatable: true},
 	}
 })
 

@@ -62,6 +62,12 @@ func (s *QueueService) Later(ctx context.Context, call apitype.UUID, r apitype.D
 	return err
 }
 
+// DeferCallChange defers a call; where it names a lease of the call, that ends with it.
+// PUT /fundesk/v1/queue/calls/{callUuid}/later
+func DeferCallChange(call apitype.UUID, r apitype.DeferRequest) (Change, error) {
+	return newChange(OpDeferCall, call, r)
+}
+
 // State counts what waits.
 // GET /fundesk/v1/queue
 func (s *QueueService) State(ctx context.Context, o apitype.QueueOptions) (Record[apitype.QueueState], error) {

@@ -51,6 +51,7 @@ func (s *session) lineDesk(ctx context.Context) error {
 		return err
 	}
 	l := &lineDesk{session: s, Day: desk.New(options), polled: s.app.Now(), hidden: t.profile.HiddenActions}
+	l.Busy = func() bool { return l.asking }
 	beside, stop := context.WithCancel(ctx)
 	group := l.Start(beside, l.told.put)
 	err = l.work(ctx)
@@ -199,8 +200,11 @@ func (l *lineDesk) listen(ctx context.Context) {
 }
 
 func (l *lineDesk) tell(n desk.Notice) {
-	if n.See == desk.SeeOutbox {
+	switch n.See {
+	case desk.SeeOutbox:
 		n.Text += "; see: fundesk outbox list"
+	case desk.SeeOffer:
+		n.Text += "; o opens it"
 	}
 	if n.Text == "" {
 		return
@@ -223,7 +227,7 @@ func (l *lineDesk) question(ctx context.Context, text string) (string, error) {
 }
 
 // touch notes that somebody is there: the call on the desk stays theirs.
-func (l *lineDesk) touch() { l.Guard.Press("", false, false, l.app.Now()) }
+func (l *lineDesk) touch() { l.Guard.Touch(l.app.Now()) }
 
 func (s *session) prompt(text string) { fmt.Fprint(s.app.Err, render.Clean(text)) }
 

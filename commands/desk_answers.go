@@ -37,6 +37,7 @@ func (l *lineDesk) answers() []lineAnswer {
 		{"h", "earlier contacts", "", has && len(l.Contacts()) > 1, l.saying(l.contacts)},
 		{"b", "later", "later", has && l.HasQueue(), l.askLater},
 		{"s", "script", "", has && len(l.Script) > 0, l.saying(func() []string { return l.Script })},
+		{"o", "to open what was offered", "", l.Offered() != "", l.doing((*desk.Day).Accept)},
 		{"u", "to take the last one back", "", l.CanUndo(), l.undo},
 		{"d", "latest draft", "resume-draft", len(l.Drafts) > 0, l.doing((*desk.Day).Resume)},
 		{"k", "passed over", "skipped", len(l.PassedOver()) > 0, l.saying(l.passedOver)},

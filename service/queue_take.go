@@ -286,11 +286,16 @@ func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, requ
 			return conflict("the call is %s and waits no more", call.Status)
 		}
 		lease, err := tx.LeaseOfPerson(call.PersonUUID)
-		if err == nil && lease.CallUUID == id && lease.live(now) {
-			return conflict("the call is leased; who holds the lease releases it")
-		}
 		if err != nil && !errors.Is(err, ErrNoRow) {
 			return err
+		}
+		if err == nil && lease.CallUUID == id && lease.live(now) {
+			if request.LeaseUUID == nil || *request.LeaseUUID != lease.LeaseUUID {
+				return conflict("the call is leased; its holder can put it off, or release the lease")
+			}
+			if _, err := tx.EndLeaseOfCall(lease.Person, id, now, EndedByDeferral); err != nil {
+				return err
+			}
 		}
 		line := c.audited(AuditCallLater, id, now).of(call.PersonUUID).by(request.UserUUID)
 		return errors.Join(lookAgain(tx, call.PersonUUID, now, deferral(id, request)), tx.Audit(line))

@@ -112,6 +112,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 		a.Say(o.Notice)
 	}
 	a.desk = page.NewDesk(a.Env)
+	a.Busy = func() bool { return a.Dialog != nil || a.isTyping() }
 	a.pages = []page.Page{a.desk, page.NewCalls(a.Env), page.NewPersons(a.Env), page.NewPledges(a.Env), page.NewOutbox(a.Env), page.NewStats(a.Env), page.NewFloor(a.Env)}
 	return a, nil
 }
@@ -149,12 +150,14 @@ func (a *app) notice(n desk.Notice) {
 	}
 	switch n.Level {
 	case desk.Said:
-		a.Say(n.Text)
+		a.SayOf(n.Owner, n.Text)
+	case desk.Over:
+		a.Over(n.Owner)
 	case desk.Done:
 		a.Say(a.Styles.OKSign + " " + n.Text)
 		a.Aside = true
 	case desk.Failed:
-		a.Fail(n.Text, nil)
+		a.FailOf(n.Owner, n.Text)
 	case desk.Urgent:
 		a.FailFirst(n.Text)
 	}

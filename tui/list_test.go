@@ -332,7 +332,7 @@ func TestScriptOfTypeAndLanguage(t *testing.T) {
 	if !strings.Contains(screen, "Goedendag") || !strings.Contains(screen, "- vraag eerst") {
 		t.Errorf("screen: got no Dutch script:\n%s", screen)
 	}
-	if len(d.app.Errors) != 1 || !strings.Contains(d.app.Errors[0], "a.md") {
+	if len(d.app.Errors) != 1 || !strings.Contains(d.app.Errors[0].Text, "a.md") {
 		t.Errorf("errors: got %q, want one about the folder", d.app.Errors)
 	}
 }

@@ -56,6 +56,7 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 		}
 		return tea.Batch(commands...)
 	case tea.MouseClickMsg:
+		a.Guard.Touch(a.Now())
 		twice := a.mouse.x == at.X && a.mouse.y == at.Y && a.Now().Sub(a.mouse.click) < doubleClick
 		a.mouse.x, a.mouse.y, a.mouse.click = at.X, at.Y, a.Now()
 		if at.Button != tea.MouseLeft {

@@ -24,6 +24,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	if a.Dialog != nil {
 		open := a.Dialog
+		a.Guard.Touch(a.Now())
 		becomes, cmd := open.Key(msg)
 		// The choice may have opened the next dialog already.
 		if becomes != page.Stays && a.Dialog == open {
@@ -32,7 +33,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		if becomes == page.Passes {
 			return a.press(msg)
 		}
-		a.Guard.Press(name, msg.IsRepeat, false, a.Now())
+		a.Guard.Count(name, msg.IsRepeat, a.Now())
 		return cmd
 	}
 	current := a.pages[a.current]
@@ -52,7 +53,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // runKey is run for an action that a key asked for: one that ends a call must have been
-// meant for the call on screen.
+// meant for the call on screen, and pressed anew.
 func (a *app) runKey(act *action, msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()
 	if a.Guard.Press(name, msg.IsRepeat, act.is(endsCall), a.Now()) && a.whyNot(act) == "" {
@@ -84,6 +85,7 @@ func escThen(msg tea.KeyPressMsg) (esc, then tea.KeyPressMsg, both bool) {
 // pressUnseen is press where the terminal is too small to show anything: text goes on
 // to where it is typed, and nothing is done that the user cannot see.
 func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
+	a.Guard.Touch(a.Now())
 	if p, asks := a.Dialog.(*page.Prompt); asks && len(msg.Text) > 0 {
 		p.Paste(msg.Text)
 		return nil
@@ -103,6 +105,7 @@ func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
+	a.Guard.Touch(a.Now())
 	switch {
 	case a.Dialog != nil:
 		if text, typed := a.Dialog.(page.Paster); typed {
@@ -159,6 +162,23 @@ func (a *app) whyNotDismiss() string {
 
 func (a *app) dismiss() tea.Cmd {
 	a.Errors = a.Errors[1:]
+	return nil
+}
+
+func (a *app) whyNoMessages() string {
+	if len(a.Past) == 0 {
+		return "there was no message yet"
+	}
+	return ""
+}
+
+// showMessages lists what was said, the latest first.
+func (a *app) showMessages() tea.Cmd {
+	var lines []string
+	for _, m := range slices.Backward(a.Past) {
+		lines = append(lines, m.At.Format("15:04:05")+"  "+page.Clean(m.Text))
+	}
+	a.Dialog = &page.Text{Title: "Messages", Lines: lines}
 	return nil
 }
 

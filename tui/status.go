@@ -45,31 +45,54 @@ func (a *app) corner() string {
 	return text + a.Styles.Dim(strings.Join(parts, " · ")) + " "
 }
 
-// status is the line above the footer: an error, what is held, or the latest message.
+// leastNews is how many cells a message needs beside what is held.
+const leastNews = 16
+
+// status is the line above the footer: what is held, and after it, or alone, what there is to say.
 func (a *app) status() string {
 	width := a.layout.Width
-	said := a.IsSaid()
-	if n := len(a.Errors); n > 0 {
-		suffix := "  (" + a.KeyOf(page.ActDismiss) + " dismisses)"
-		if n > 1 {
-			suffix = fmt.Sprintf("  (%d errors, %s dismisses)", n, a.KeyOf(page.ActDismiss))
-		}
-		if said && a.Reply {
-			return widget.Fit(page.Clean(a.Text), width-render.Width(suffix)) + a.Styles.Dim(suffix)
-		}
-		text := a.Styles.WarnSign + " " + page.Clean(a.Errors[0])
-		return a.Styles.Bad(widget.Fit(text, width-render.Width(suffix))) + a.Styles.Dim(suffix)
+	held := a.HeldText(a.KeyOf(page.ActUndo))
+	if held == "" {
+		return a.news(width)
 	}
-	if said && (len(a.Held) == 0 || !a.Aside) {
-		return widget.Fit(page.Clean(a.Text), width)
+	held = a.Styles.DueSign + " " + page.Clean(held)
+	room := width - render.Width(held) - 2
+	if room < leastNews || a.IsSaid() && a.Aside && len(a.Errors) == 0 {
+		return a.Styles.Held(widget.Fit(held, width))
 	}
-	if held := a.HeldText(a.KeyOf(page.ActUndo)); held != "" {
-		return a.Styles.Held(widget.Fit(a.Styles.DueSign+" "+page.Clean(held), width))
+	return a.Styles.Held(held) + "  " + a.news(room)
+}
+
+// news is the reply to a key, an error, an offer, or the latest message.
+func (a *app) news(width int) string {
+	said, offer := a.IsSaid(), a.Offered()
+	n := len(a.Errors)
+	suffix := ""
+	switch {
+	case n == 1:
+		suffix = "  (" + a.KeyOf(page.ActDismiss) + " dismisses)"
+	case n > 1:
+		suffix = fmt.Sprintf("  (%d errors, %s dismisses)", n, a.KeyOf(page.ActDismiss))
 	}
-	if a.Trouble != nil {
-		return a.Styles.Bad(widget.Fit("the draft is not saved: "+page.Clean(desk.Cause(a.Trouble)), width))
+	if room := width - render.Width(suffix); room < leastNews {
+		suffix = ""
+	} else {
+		width = room
 	}
-	return widget.Fit("", width)
+	line := widget.Fit("", width)
+	switch {
+	case said && a.Reply:
+		line = widget.Fit(page.Clean(a.Text), width)
+	case offer != "":
+		line = a.Styles.Held(widget.Fit(page.Clean(offer)+": "+a.KeyOf(page.ActAccept)+" opens it", width))
+	case n > 0:
+		line = a.Styles.Bad(widget.Fit(a.Styles.WarnSign+" "+page.Clean(a.Errors[0].Text), width))
+	case said:
+		line = widget.Fit(page.Clean(a.Text), width)
+	case a.Trouble != nil:
+		line = a.Styles.Bad(widget.Fit("the draft is not saved: "+page.Clean(desk.Cause(a.Trouble)), width))
+	}
+	return line + a.Styles.Dim(suffix)
 }
 
 // standing is what stands above the page while the service cannot be reached, or the login has

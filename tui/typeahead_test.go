@@ -86,7 +86,7 @@ func TestTypedAheadNeverEndsACall(t *testing.T) {
 	if got := d.app.Form; got.Code != "reached" || got.Notes != "x" {
 		t.Errorf("form: got %q %q, want what was typed before ctrl+s", got.Code, got.Notes)
 	}
-	if len(d.app.Errors) != 1 || !strings.Contains(d.app.Errors[0], "not used: y") {
+	if len(d.app.Errors) != 1 || !strings.Contains(d.app.Errors[0].Text, "not used: y") {
 		t.Errorf("errors: got %q, want the text that was not used", d.app.Errors)
 	}
 	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
@@ -105,7 +105,7 @@ func TestTypedAheadWithoutACallIsSaid(t *testing.T) {
 		d.press(key)
 	}
 	answer()
-	if len(d.app.Errors) != 1 || !strings.Contains(d.app.Errors[0], "ok") {
+	if len(d.app.Errors) != 1 || !strings.Contains(d.app.Errors[0].Text, "ok") {
 		t.Errorf("errors: got %q, want the text that no call came for", d.app.Errors)
 	}
 }

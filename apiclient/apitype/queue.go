@@ -146,6 +146,8 @@ func leaseOf(seconds *int) time.Duration {
 type DeferRequest struct {
 	NotBefore *Time `json:"notBefore"`
 	UserUUID  *UUID `json:"userUuid"` // Means nothing without NotBefore.
+	// LeaseUUID is a lease of the call that ends with a deferral by PUT …/later.
+	LeaseUUID *UUID `json:"leaseUuid,omitzero"`
 }
 
 // Validate checks the time against the present.

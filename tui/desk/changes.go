@@ -31,6 +31,7 @@ type Change struct {
 	index int    // Of its record there.
 	// atOnce says that it is not held.
 	atOnce bool
+	asked  int // After how many keys the agent made it.
 	group  *changeGroup
 }
 
@@ -67,6 +68,10 @@ type Held struct {
 	Change
 	Until time.Time
 	id    string
+	// Of what is no change of a record: how the agent comes back to the call before, and the call
+	// whose creation took its place.
+	back    func(*Day)
+	created apitype.UUID
 }
 
 // Changes are what the service must hear of: held, in the outbox, and what became of it.
@@ -90,6 +95,7 @@ type Changes struct {
 	draftsOld          bool          // What is being read of the drafts is older than what is known.
 	saving             int           // How many changes that can be taken back are not on disk yet.
 	undos              int           // How often the agent wants to take back what is saved now.
+	undoAsked          int           // After how many keys.
 	written            chan struct{} // Closed when all changes so far are on disk; nil when there is none.
 	answers            []chan Result // Of work on the disk, in its order.
 }
@@ -108,6 +114,7 @@ type (
 		change Held
 		err    error
 		burst  int // How many were taken back with it, where it is the last of them.
+		asked  int // After how many keys the agent wanted it.
 	}
 	// outboxRead is the content of the outbox.
 	outboxRead struct {
@@ -172,8 +179,8 @@ func (c *Changes) submit(change Change) {
 		q := c.save(change, until)
 		return func(d *Day) {
 			d.entered(q)
-			if !d.onQueued(q) {
-				d.restore(q.change)
+			if !d.onQueued(q) && q.change.from != nil {
+				d.admit(arrival{asked: q.change.asked, text: q.change.Label + " was not saved", run: func() { d.restore(q.change) }})
 			}
 		}
 	})
@@ -258,10 +265,11 @@ func (c *Changes) onQueued(q queued) bool {
 	return true
 }
 
-// Release forgets held changes whose time is over: they are on their way.
+// Release forgets held changes whose time is over: they are on their way. While the service cannot
+// be reached they are not, and can be taken back.
 func (c *Changes) Release() {
 	now := c.Now()
-	c.Held = slices.DeleteFunc(c.Held, func(h Held) bool { return !h.Until.After(now) })
+	c.Held = slices.DeleteFunc(c.Held, func(h Held) bool { return !h.Until.After(now) && (c.Offline == "" || h.back != nil) })
 }
 
 // ReadOutbox reads the outbox and the drafts from disk. One reading at a time is enough:
@@ -310,7 +318,7 @@ func (c *Changes) onOutbox(read outboxRead, err error) {
 	}
 }
 
-// Unsent is how many changes wait, those refused not counted.
+// Unsent is how many changes wait, without those refused.
 func (c *Changes) Unsent() int {
 	n := 0
 	for _, e := range c.Entries {
@@ -332,7 +340,7 @@ func (c *Changes) isPending(id apitype.UUID) bool {
 func (c *Changes) onSender(e outbox.Event) {
 	if e.Entry.ID == "" {
 		c.NoteConnection(e.Err)
-		c.fail("nothing is sent", e.Err)
+		c.failOf(ofConnection, ErrorText("nothing is sent", e.Err))
 		return
 	}
 	c.Held = slices.DeleteFunc(c.Held, func(h Held) bool { return h.id == e.Entry.ID })
@@ -357,7 +365,7 @@ func (c *Changes) onSender(e outbox.Event) {
 		}
 	case outbox.OutcomeWaiting:
 		if !c.NoteConnection(e.Err) && e.Err != nil {
-			c.fail(what+" waits in the outbox", e.Err)
+			c.failOf(ofConnection, ErrorText(what+" waits in the outbox", e.Err))
 		}
 	}
 	c.readOutbox()
@@ -460,8 +468,11 @@ func (c *Changes) HeldText(undo string) string {
 	last := c.Held[n-1]
 	left := int(max(last.Until.Sub(c.Now()).Round(time.Second), 0).Seconds())
 	text := fmt.Sprintf("%s, sent in %d s, %s takes it back", last.Label, left, undo)
-	if c.Offline != "" {
-		text = fmt.Sprintf("%s, sent when the service answers, %s takes it back for %d s", last.Label, undo, left)
+	switch {
+	case last.back != nil:
+		text = fmt.Sprintf("%s, %s takes it back for %d s", last.Label, undo, left)
+	case c.Offline != "":
+		text = fmt.Sprintf("%s, sent when the service answers, %s takes it back", last.Label, undo)
 	}
 	if n > 1 {
 		text += fmt.Sprintf(" (%d held)", n)

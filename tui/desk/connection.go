@@ -53,6 +53,9 @@ func (c *Connection) note(err error) (passes, again bool) {
 // the connection's and passes by itself.
 func (c *Changes) NoteConnection(err error) (passes bool) {
 	passes, again := c.note(err)
+	if err == nil {
+		c.over(ofConnection)
+	}
 	if again {
 		c.Sender.Resume() // Somebody has logged in again.
 	}

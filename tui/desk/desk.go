@@ -65,6 +65,7 @@ type Form struct {
 // Day is an agent's work on one call after the other. It is not safe for concurrent use.
 type Day struct {
 	Changes
+	gate
 	Codes *Codes
 	Guard Guard
 
@@ -85,6 +86,7 @@ type Day struct {
 	// permissions are learned with the first corrections.
 	permissions permissions
 	opening     apitype.UUID      // A call that was asked for, to be put on the desk; zero for none.
+	openedAt    int               // After how many keys it was asked for.
 	claimed     apitype.UUID      // The call on the desk, where no lease of the service keeps it.
 	screen      *outbox.HeldLease // That it is claimed, for the agent's other terminals; nil until then.
 	claiming    map[apitype.UUID]claims
@@ -95,6 +97,7 @@ type Day struct {
 // callRead is a reading of the call on the desk, or for it.
 type callRead struct {
 	seq       int // A stale reading is dropped.
+	asked     int // After how many keys the agent asked for it; unasked if not at all.
 	call      apitype.Call
 	id        apitype.UUID
 	draft     *outbox.Draft     // What was entered for it, as it is on disk; nil for nothing.
@@ -148,6 +151,7 @@ func Told(e outbox.Event) Result {
 
 // Begin starts reading: the outbox, the queue and the scripts.
 func (d *Day) Begin() []Event {
+	d.Guard.Touch(d.Now())
 	d.readOutbox()
 	d.discover()
 	do(&d.events, func(context.Context) (map[string][]string, error) { return readScripts(d.ConfigDir, d.Scripts) }, (*Day).onScripts)
@@ -174,13 +178,15 @@ func (d *Day) isRead(what string, err error) bool {
 		d.failRead(what, err)
 		return false
 	}
+	d.over(what)
 	d.NoteConnection(nil)
 	return true
 }
 
+// failRead tells that something could not be read, until it can.
 func (d *Day) failRead(what string, err error) {
 	if !d.NoteConnection(err) {
-		d.fail(what, err)
+		d.failOf(what, ErrorText(what, err))
 	}
 }
 
@@ -189,7 +195,7 @@ func (d *Day) IsOn(id apitype.UUID) bool { return d.Call != nil && d.Call.UUID =
 
 // IsReading reports whether the agent waits for a call that may come at any time.
 func (d *Day) IsReading() bool {
-	return d.Call == nil && d.Offline == "" && (d.Wanted || d.Taking)
+	return d.Call == nil && d.Offline == "" && (d.Wanted && !d.NoneLeft || d.Taking)
 }
 
 // Offers are the calls that come next, in their order, up to limit.
@@ -228,25 +234,19 @@ func (d *Day) PassedOver() []PassedOver { return d.queue.reasons(d.Now(), d.MaxA
 
 // Next shows the oldest requested call that may be rung, as soon as it is known. One that
 // is on the desk is passed over from then on.
-func (d *Day) Next() []Event { return d.leaveFor("left for another call") }
+func (d *Day) Next() []Event { return d.leaveFor("left", "left for another call") }
 
 // Skip passes the call on the desk over.
-func (d *Day) Skip() []Event { return d.leaveFor("skipped by you") }
+func (d *Day) Skip() []Event { return d.leaveFor("skipped", "skipped by you") }
 
-func (d *Day) leaveFor(reason string) []Event {
+func (d *Day) leaveFor(what, reason string) []Event {
 	if d.Call != nil {
 		d.queue.pass(d.Call.UUID, reason)
 		d.releaseLease(d.Call.UUID)
+		d.holdReturn(what+": "+d.Name(), apitype.UUID{})
 	}
 	d.next()
 	return d.take()
-}
-
-func (d *Day) next() {
-	d.leave()
-	d.Call = nil
-	d.Wanted, d.Taking, d.NoneLeft = true, false, false
-	d.serve()
 }
 
 // serve gives the waiting agent a call, if one was prefetched.
@@ -261,16 +261,14 @@ func (d *Day) serve() {
 		d.walk()
 		return
 	}
-	if !d.Wanted || !d.draftsRead {
+	if !d.mayServe() {
 		d.prefetch() // A call comes with its draft, or typing would write over that.
 		d.readOlder()
 		return
 	}
 	offers := d.Offers(1)
 	if len(offers) == 0 {
-		if d.IsDone() {
-			d.Wanted, d.NoneLeft = false, true
-		}
+		d.NoneLeft = d.IsDone()
 		d.readOlder()
 		d.walk()
 		return
@@ -280,7 +278,6 @@ func (d *Day) serve() {
 		d.prefetch()
 		return
 	}
-	d.Wanted = false
 	d.present(call)
 	d.readOlder()
 }
@@ -293,32 +290,10 @@ func (d *Day) IsDone() bool {
 	return d.queue.isWhole() && !d.queue.walking && !d.queue.changesMissed && len(d.Offers(1)) == 0
 }
 
-// present puts a call on the desk and reads it again.
-func (d *Day) present(call apitype.Call) {
-	d.Call, d.Checked, d.Taking = &call, false, false
-	d.Guard.Show(d.Now())
-	d.openForm(call.UUID, d.draftOf(call.UUID))
-	delete(d.queue.prefetched, call.UUID)
-	d.pickScript()
-	d.reread(call.UUID)
-	d.prefetch()
-	if len(d.queue.candidates) < queueEnough {
-		d.walk()
-	}
-}
-
 // Take puts a certain call on the desk.
 func (d *Day) Take(id apitype.UUID) []Event {
 	d.takeCall(id)
 	return d.take()
-}
-
-func (d *Day) takeCall(id apitype.UUID) {
-	d.releaseAllBut(id)
-	d.leave()
-	d.Call, d.Wanted = nil, false
-	d.Checked, d.Taking = false, true
-	d.reread(id)
 }
 
 // Resume takes the call of the latest draft.
@@ -335,6 +310,12 @@ func (d *Day) Resume() []Event {
 // leave ends work on the call on the desk; its draft stays.
 func (d *Day) leave() {
 	d.seq++ // A reading of it that is under way brings it back no more.
+	if d.Call != nil {
+		d.over(ofCall(d.Call.UUID))
+		if d.offered != nil && d.offered.of == d.Call.UUID {
+			d.offered = nil
+		}
+	}
 	d.leaveScreen()
 	d.Autosave.FlushSoon()
 	if d.HasDraft() {
@@ -363,9 +344,10 @@ func (c *Changes) draftOf(call apitype.UUID) *outbox.Draft {
 // Refresh reads the call on the desk again, and what has changed.
 func (d *Day) Refresh() []Event {
 	if d.Call != nil {
-		d.reread(d.Call.UUID)
+		d.reread(d.Call.UUID, unasked)
 	}
-	return d.Poll()
+	d.readAll()
+	return d.take()
 }
 
 // Name is who the call on the desk is for.

@@ -228,7 +228,10 @@ func (d *Day) OpenDonor(donor Donor) []Event {
 		return d.Take(donor.OpenCall)
 	}
 	d.sayf("looking for an open call of %s…", donor.Name)
-	do(&d.events, func(ctx context.Context) (donorCalls, error) { return readDonorCalls(ctx, d.Client, donor) }, (*Day).onDonorCalls)
+	asked := d.Guard.presses
+	do(&d.events, func(ctx context.Context) (donorCalls, error) { return readDonorCalls(ctx, d.Client, donor) }, func(d *Day, found donorCalls, err error) {
+		d.onDonorCalls(found, asked, err)
+	})
 	return d.take()
 }
 
@@ -261,15 +264,15 @@ func readDonorCalls(ctx context.Context, client *apiclient.Client, donor Donor) 
 	return found, err
 }
 
-func (d *Day) onDonorCalls(found donorCalls, err error) {
-	d.notify(Notice{}) // Nobody looks any more.
+func (d *Day) onDonorCalls(found donorCalls, asked int, err error) {
+	d.notify(Notice{}) // The search is over.
 	switch {
 	case err != nil && found.open.IsZero():
 		d.failRead("cannot look for an open call of "+found.Name, err)
 	case found.open.IsZero():
-		d.Caller = &found.Caller
+		d.admit(arrival{asked: asked, text: found.Name + " has no open call", run: func() { d.Caller = &found.Caller }})
 	default:
-		d.takeCall(found.open)
+		d.admit(arrival{asked: asked, text: "the open call of " + found.Name + " was found", run: func() { d.takeCall(found.open) }})
 	}
 }
 
@@ -277,9 +280,10 @@ func (d *Day) onDonorCalls(found donorCalls, err error) {
 // service has it. It is not held: somebody is waiting.
 func (d *Day) NewCall(c Caller, kind apitype.CallType) []Event {
 	id := apitype.NewUUID()
+	d.holdReturn("new call: "+c.Name, id)
 	change, err := apiclient.CreateCallChange(apitype.CreateCallRequest{
 		UUID: &id, PersonUUID: c.ID, RelatedCaseUUID: c.Pledge, Type: &kind, RequestedAt: *d.now(), RequestedByUserUUID: d.Agent,
 	})
-	d.opening = id
+	d.opening, d.openedAt = id, d.Guard.presses
 	return d.Submit(Change{Change: change, Label: "new call, " + render.Words(string(kind)) + ": " + c.Name, err: err, atOnce: true})
 }

@@ -3,6 +3,8 @@ package desk
 import (
 	"context"
 	"fmt"
+
+	"fundesk/apiclient/apitype"
 )
 
 // Event is what a method asks of whoever shows the desk: a Job or a Notice.
@@ -23,6 +25,7 @@ const (
 	Done                // Success: gives way to what still waits.
 	Failed              // Stays until it was seen.
 	Urgent              // Failed, before others.
+	Over                // What Owner names has ended, and its notices with it.
 )
 
 // Notice is a line for the agent. Its text may hold text of the service.
@@ -30,6 +33,7 @@ type Notice struct {
 	Level Level
 	Text  string
 	See   See
+	Owner string // What the notice is about: it ends with that. "" for nothing in particular.
 }
 
 // See is where more is to be found than a notice says.
@@ -40,13 +44,17 @@ const (
 	Nowhere    See = iota
 	SeeOutbox      // The entry is in the outbox.
 	SeeResults     // What became of each record of an action on several.
+	SeeOffer       // The agent may accept it.
 )
 
 func (Job) isEvent()    {}
 func (Notice) isEvent() {}
 
 // events collects what a method asks for.
-type events struct{ pending []Event }
+type events struct {
+	pending []Event
+	owners  map[string]bool // What notices that still stand are about.
+}
 
 // take hands over what was collected.
 func (e *events) take() []Event {
@@ -60,6 +68,36 @@ func (e *events) sayf(format string, args ...any) {
 }
 
 func (e *events) notify(n Notice) { e.pending = append(e.pending, n) }
+
+// ofConnection is the owner of notices about the connection.
+const ofConnection = "connection"
+
+// ofCall is the owner of notices about a call.
+func ofCall(id apitype.UUID) string { return id.String() }
+
+// sayOf says something about a call.
+func (e *events) sayOf(call apitype.UUID, format string, args ...any) {
+	e.own(Notice{Text: fmt.Sprintf(format, args...), Owner: ofCall(call)})
+}
+
+// failOf tells an error that ends with its owner.
+func (e *events) failOf(owner, text string) { e.own(Notice{Level: Failed, Text: text, Owner: owner}) }
+
+func (e *events) own(n Notice) {
+	if e.owners == nil {
+		e.owners = map[string]bool{}
+	}
+	e.owners[n.Owner] = true
+	e.notify(n)
+}
+
+// over ends the notices about something.
+func (e *events) over(owner string) {
+	if e.owners[owner] {
+		delete(e.owners, owner)
+		e.notify(Notice{Level: Over, Owner: owner})
+	}
+}
 
 // fail tells an error; err may be nil where what says all.
 func (e *events) fail(what string, err error) {

@@ -170,7 +170,7 @@ func (d *Day) CompleteCall() []Event {
 	}
 	request := apitype.CompleteCallRequest{UserUUID: d.Agent, Result: result}
 	if problems := request.Validate(); len(problems) > 0 {
-		d.fail("not sent", problems)
+		d.failOf(ofCall(d.Call.UUID), ErrorText("not sent", problems))
 		return d.take()
 	}
 	change, err := apiclient.CompleteCallChange(d.Call.UUID, request)
@@ -216,6 +216,7 @@ func (d *Day) finish(c Change, what string, textGoes bool) {
 	if l := d.leaseOf(id); l != nil {
 		l.done = true
 	}
+	c.asked = d.Guard.presses
 	c.from = &worked{call: *d.Call, draft: d.Draft(), disk: d.Autosave.From(id), goes: textGoes}
 	d.queue.pass(id, "")
 	if textGoes {
@@ -243,9 +244,10 @@ func (d *Day) restore(c Change) {
 		draft.Corrections = joinDrafts(outbox.Draft{}, *since, draft).Corrections // Those since win.
 	}
 	d.forgetDraft(call.UUID)
-	d.Wanted = false
+	d.askedAt = d.Guard.presses
 	d.present(call)
 	d.fill(draft)
 	d.Autosave.Loaded(outbox.Draft{Call: call.UUID})
 	d.autosave()
+	d.trimLeases()
 }

@@ -5,29 +5,42 @@ import "time"
 // How a key that ends a call is told from one that was not meant for it.
 const (
 	visibleFor = 600 * time.Millisecond // How long a call is visible before such a key ends it.
-	repeatsIn  = 150 * time.Millisecond // A key that comes again within this time is being held down.
+	repeatsIn  = time.Second            // The same key counts again only after a pause of this length.
 )
 
-// Guard keeps keys from ending a call that nobody has looked at: a key that is held down
-// would record an attempt on every donor of the queue. The zero value has seen nothing.
+// Guard knows the keys that the agent presses. It keeps a key from ending a call that the agent
+// has not seen: a key that is held down would record an attempt on every donor of the queue. The
+// zero value has seen nothing.
 type Guard struct {
-	shownAt time.Time
-	touched bool // A key that ends no call came since.
-	key     string
-	at      time.Time
+	shownAt time.Time            // When the call on the desk came on screen.
+	at      time.Time            // When the last key came.
+	presses int                  // How many keys have come: what the agent asks for knows after which key.
+	keys    map[string]time.Time // When each key was pressed last.
 }
 
 // Show notes that another call came on screen.
-func (g *Guard) Show(now time.Time) { g.shownAt, g.touched = now, false }
+func (g *Guard) Show(now time.Time) { g.shownAt = now }
 
-// Press notes a key; ends tells that it would end the call on screen. It reports whether
-// the key is to be ignored.
+// Touch notes that the agent did something.
+func (g *Guard) Touch(now time.Time) {
+	g.presses++
+	g.at = now
+}
+
+// Press notes a key; ends tells that it would end the call on screen. It reports whether the key
+// is to be ignored: the call was not visible long enough, or the same key came a moment ago. Keys
+// that arrive together come a moment after each other, too.
 func (g *Guard) Press(key string, isRepeat, ends bool, now time.Time) (ignored bool) {
-	isRepeat = isRepeat || key == g.key && now.Sub(g.at) < repeatsIn
-	g.key, g.at = key, now
-	if !ends {
-		g.touched = true
-		return false
+	g.Touch(now)
+	return g.Count(key, isRepeat, now) && ends || ends && now.Sub(g.shownAt) < visibleFor
+}
+
+// Count notes when a key was pressed, and reports whether that repeats an earlier press of it.
+func (g *Guard) Count(key string, isRepeat bool, now time.Time) (repeats bool) {
+	last, before := g.keys[key]
+	if g.keys == nil {
+		g.keys = map[string]time.Time{}
 	}
-	return isRepeat || !g.touched && now.Sub(g.shownAt) < visibleFor
+	g.keys[key] = now
+	return isRepeat || before && now.Sub(last) < repeatsIn
 }

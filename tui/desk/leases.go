@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
@@ -29,11 +30,10 @@ type leases struct {
 	taking bool
 	// request is the take whose answer has not come: it is asked for under the same uuid
 	// again, so that no lease is lost with the answer.
-	request   apitype.UUID
-	none      bool // The last take brought nothing.
-	user      apitype.UUID
-	polls     int            // One request each time, in turn for what has changed, the calls and the counts.
-	deferring []apitype.UUID // Calls that are put off; the service has not answered.
+	request apitype.UUID
+	none    bool // The last take brought nothing.
+	user    apitype.UUID
+	polls   int // One request each time, in turn for what has changed, the calls and the counts.
 	// nextDueAt is when the next callback is due, as the last take had it; nil: none, or it was.
 	nextDueAt *apitype.Time
 
@@ -144,20 +144,17 @@ func (d *Day) leaseOf(call apitype.UUID) *lease {
 // after it.
 func (d *Day) serveLease() {
 	if l := d.ahead(); l != nil {
-		if d.Wanted && d.draftsRead { // A call comes with its draft, or typing would write over that.
-			d.Wanted = false
+		if d.mayServe() { // A call comes with its draft, or typing would write over that.
 			d.present(l.call)
 		}
 		return
 	}
 	if d.leases.none {
-		if d.Wanted {
-			d.Wanted, d.NoneLeft = false, true
-		}
+		d.NoneLeft = d.Wanted
 		return
 	}
-	// Who opens calls by hand keeps none for later from others.
-	if d.Wanted || d.Call != nil && d.leaseOf(d.Call.UUID) != nil {
+	// An agent who opens calls by hand keeps no call ahead from others, and one who is away none at all.
+	if d.Wanted && !d.isIdle() || d.Call != nil && d.leaseOf(d.Call.UUID) != nil {
 		d.takeLease()
 	}
 }
@@ -260,65 +257,62 @@ func (d *Day) WhyNotLater() string {
 	switch {
 	case !d.HasQueue():
 		return "the service has no queue: a call cannot be put off there"
-	case d.Call != nil && slices.Contains(d.leases.deferring, d.Call.UUID):
-		return "it is being put off: the service has not answered yet"
+	case d.Call != nil:
+		return d.Ended()
 	default:
 		return ""
 	}
 }
 
 // Later puts the call on the desk off, for the agent alone or for anybody, and takes the next
-// one. What was typed stays a draft.
+// one. It is held like every change; what was typed stays a draft.
 func (d *Day) Later(at time.Time, forMe bool) []Event {
 	call, name := d.Call.UUID, d.Name()
-	d.leases.deferring = append(d.leases.deferring, call)
-	request := apitype.DeferRequest{NotBefore: new(apitype.NewTime(at))}
-	who := "anybody"
+	request, whose := apitype.DeferRequest{NotBefore: new(apitype.NewTime(at))}, "for anybody"
 	if forMe {
-		request.UserUUID, who = new(d.user()), "you"
+		request.UserUUID, whose = new(d.user()), "for you"
 	}
-	var lease apitype.UUID // The list of those that are held moves meanwhile.
 	if l := d.leaseOf(call); l != nil {
-		lease = l.LeaseUUID
+		request.LeaseUUID = &l.LeaseUUID
 	}
-	do(&d.events, func(ctx context.Context) (any, error) {
-		if lease.IsZero() {
-			return nil, d.Client.Queue.Later(ctx, call, request)
-		}
-		return nil, d.Client.Queue.Release(ctx, lease, request)
-	}, func(d *Day, _ any, err error) {
-		d.leases.deferring = slices.DeleteFunc(d.leases.deferring, func(c apitype.UUID) bool { return c == call })
-		if d.NoteConnection(err); err != nil {
-			d.fail("not put off", err)
-			return
-		}
-		d.sayf("later: %s, for %s", name, who)
-		d.onDeferred(call, name, at)
-	})
+	what := "later: " + at.In(d.Now().Location()).Format("Mon 2 Jan 15:04") + ", " + whose
+	change, err := apiclient.DeferCallChange(call, request)
+	d.finish(Change{Change: change, Label: what + ": " + name, err: err}, what, false)
 	return d.take()
 }
 
-// onDeferred leaves a call that was put off.
-func (d *Day) onDeferred(call apitype.UUID, name string, at time.Time) {
-	if l := d.leaseOf(call); l != nil {
-		d.endLease(l.LeaseUUID)
+// onDeferred learns when a call that was put off is due.
+func (d *Day) onDeferred(e outbox.Entry) {
+	var request apitype.DeferRequest
+	if json.Unmarshal(e.Body, &request) != nil || request.NotBefore == nil {
+		return
 	}
-	d.remember(call, name, "later: "+at.In(d.Now().Location()).Format("Mon 2 Jan 15:04"), FateLater)
-	d.queue.pass(call, "put off")
-	if next := d.leases.nextDueAt; next == nil || at.Before(next.Time) {
-		d.leases.nextDueAt = new(apitype.NewTime(at))
+	if next := d.leases.nextDueAt; next == nil || request.NotBefore.Before(next.Time) {
+		d.leases.nextDueAt = request.NotBefore
 	}
-	d.leases.upcoming = slices.DeleteFunc(d.leases.upcoming, func(c Candidate) bool { return c.ID == call })
-	if d.IsOn(call) {
-		d.next()
+	d.leases.upcoming = slices.DeleteFunc(d.leases.upcoming, func(c Candidate) bool { return c.ID == e.UUID })
+}
+
+// isIdle reports whether no key came for so long that the agent may have gone. Clocks that stand
+// still while a computer sleeps are not used.
+func (d *Day) isIdle() bool {
+	return !d.Guard.at.IsZero() && d.Now().Round(0).Sub(d.Guard.at.Round(0)) >= idleTime
+}
+
+// trimLeases gives back what is held beside the call on the desk and one ahead of it.
+func (d *Day) trimLeases() {
+	ahead := d.ahead()
+	for _, l := range slices.Clone(d.leases.held) {
+		if !l.done && !d.IsOn(l.CallUUID) && !d.isPending(l.CallUUID) && l.LeaseUUID != ahead.LeaseUUID {
+			d.releaseLease(l.CallUUID)
+		}
 	}
 }
 
 // tend keeps the leases of a desk that is worked at, and gives back those of one that is not.
 // It is called every few seconds.
 func (d *Day) tend() {
-	now := d.Now()
-	idle := now.Sub(d.Guard.at) >= idleTime
+	idle := d.isIdle()
 	for _, l := range slices.Clone(d.leases.held) {
 		switch {
 		case d.isPending(l.CallUUID):
@@ -328,9 +322,7 @@ func (d *Day) tend() {
 		case idle:
 			d.releaseLease(l.CallUUID)
 			if d.IsOn(l.CallUUID) {
-				d.leave()
-				d.Call = nil
-				d.sayf("%s was given back: no key for 15 minutes", CallName(l.call))
+				d.failOf(ofCall(l.CallUUID), CallName(l.call)+" is no longer yours alone: no key for 15 minutes")
 			}
 		default:
 			d.keepLease(l)
@@ -380,11 +372,12 @@ func (d *Day) onExtended(id apitype.UUID, until apitype.Time, err error) {
 		l := d.leases.held[i]
 		d.endLease(id)
 		if d.IsOn(l.CallUUID) {
-			d.fail("the lease of "+CallName(l.call)+" has ended: somebody else may ring, too", nil)
+			d.failOf(ofCall(l.CallUUID), "the lease of "+CallName(l.call)+" has ended: another agent may call, too")
 		}
 	case err != nil:
 		d.failRead("cannot keep the lease", err)
 	default:
+		d.over("cannot keep the lease")
 		d.leases.held[i].ExpiresAt, d.leases.held[i].extended = until, d.Now()
 	}
 }

@@ -121,8 +121,9 @@ type claims struct {
 	several  bool // One began before another had come back: they may have kept it from each other.
 }
 
-// reread reads the call on the desk, and its draft.
-func (d *Day) reread(id apitype.UUID) {
+// reread reads the call on the desk, and its draft; asked is after how many keys the agent asked
+// for the call.
+func (d *Day) reread(id apitype.UUID, asked int) {
 	d.seq++
 	seq := d.seq
 	held := d.leaseOf(id) != nil || d.claimed == id
@@ -133,7 +134,7 @@ func (d *Day) reread(id apitype.UUID) {
 	}
 	do(&d.events, func(ctx context.Context) (callRead, error) {
 		draft, found, err := d.Outbox.Draft(id)
-		read := callRead{seq: seq, id: id, torn: err, claims: !held}
+		read := callRead{seq: seq, asked: asked, id: id, torn: err, claims: !held}
 		if found {
 			read.draft = &draft
 		}
@@ -174,7 +175,7 @@ func (d *Day) onClaimed(read callRead) (elsewhere bool) {
 		// A reading of our own has it, or the last one that is under way tells.
 	case read.elsewhere && own.several:
 		d.claimed = apitype.UUID{} // It may have been one of our own, which has let it go.
-		d.reread(read.id)
+		d.reread(read.id, read.asked)
 		return true
 	case read.elsewhere && d.Call == nil:
 		d.seq++ // No other reading of it counts.
@@ -183,7 +184,7 @@ func (d *Day) onClaimed(read callRead) (elsewhere bool) {
 		return true
 	case read.elsewhere:
 		d.queue.pass(read.id, "open in another terminal of yours")
-		d.next()
+		d.replaceStale(d.Name()+" is open in another terminal of yours", read.asked)
 		return true
 	}
 	return false
@@ -192,16 +193,18 @@ func (d *Day) onClaimed(read callRead) (elsewhere bool) {
 // onRead shows the call as it is now. One that somebody else has ended is said so, and
 // the next one is offered.
 func (d *Day) onRead(read callRead, err error) {
-	d.Taking = false
+	d.Taking = d.Taking && err == nil
 	if read.torn != nil {
-		d.fail("cannot read what was typed for call "+ShortID(read.id), read.torn)
+		d.failOf(ofCall(read.id), ErrorText("cannot read what was typed for call "+ShortID(read.id), read.torn))
 	}
 	switch {
 	case apiclient.KindOf(err) == apiclient.KindNotFound:
 		d.queue.drop(read.id)
-		d.fail("call "+ShortID(read.id)+" is no longer there", nil)
-		if !d.HasDraft() && d.Call != nil {
-			d.next()
+		text := "call " + ShortID(read.id) + " is no longer there"
+		if d.Call == nil {
+			d.fail(text, nil)
+		} else {
+			d.replaceStale(text, read.asked)
 		}
 		return
 	case err != nil:
@@ -209,9 +212,21 @@ func (d *Day) onRead(read callRead, err error) {
 		return
 	}
 	d.NoteConnection(nil)
-	before := d.Call
-	d.Call, d.Checked = &read.call, true
 	d.queue.learn(read.call)
+	if d.Call == nil {
+		d.admit(arrival{asked: d.askedAt, run: func() { d.show(read) }})
+		return
+	}
+	d.show(read)
+}
+
+// show puts on the desk what was read of its call, unless that is another one by now.
+func (d *Day) show(read callRead) {
+	if read.seq != d.seq {
+		return
+	}
+	before := d.Call
+	d.Call, d.Checked, d.Taking = &read.call, true, false
 	d.pickScript()
 	if before == nil {
 		d.Guard.Show(d.Now())
@@ -219,29 +234,28 @@ func (d *Day) onRead(read callRead, err error) {
 	if before == nil || d.Draft().IsEmpty() {
 		d.openForm(read.id, read.draft)
 	}
-	d.compare(before)
+	d.compare(before, read.asked)
 	d.prefetch()
 }
 
 // compare says what somebody else has done to the call on the desk since it was listed.
-func (d *Day) compare(before *apitype.Call) {
+func (d *Day) compare(before *apitype.Call, asked int) {
 	if before == nil || d.isPending(d.Call.UUID) {
 		return
 	}
 	switch now := d.Call; {
 	case before.Status == apitype.CallRequested && now.Status != apitype.CallRequested:
-		text := fmt.Sprintf("%s is %s: somebody else was faster", d.Name(), now.Status)
+		text := fmt.Sprintf("%s is %s: another agent was faster", d.Name(), now.Status)
 		if d.HasDraft() {
-			d.fail(text+"; what you typed stays here", nil)
+			d.failOf(ofCall(now.UUID), text+"; what you typed stays here")
 			return
 		}
 		d.queue.pass(now.UUID, "")
-		d.remember(now.UUID, d.Name(), "ended by somebody else", FateEnded)
+		d.remember(now.UUID, d.Name(), "ended by another agent", FateEnded)
 		d.releaseLease(now.UUID)
-		d.next()
-		d.sayf("%s; here is the next one", text)
+		d.replaceStale(text, asked)
 	case now.AttemptsCount > before.AttemptsCount:
-		d.sayf("somebody else has rung %s since the call was listed", d.Name())
+		d.sayOf(now.UUID, "another agent has called %s since the call was listed", d.Name())
 	}
 }
 
@@ -253,6 +267,10 @@ func (d *Day) Poll() []Event {
 	}
 	if d.leases.usable {
 		d.tend()
+		if d.NoneLeft && d.Call == nil {
+			d.readAll() // The agent waits for a call.
+			return d.take()
+		}
 		d.leases.polls++
 		switch d.leases.polls % 3 {
 		case 2:
@@ -263,10 +281,30 @@ func (d *Day) Poll() []Event {
 			return d.take()
 		}
 	}
-	if !d.queue.walking || d.queue.ended {
+	d.readNews()
+	return d.take()
+}
+
+// readAll asks for everything at once: what has changed, the queue, and the next call where the
+// agent waits for one.
+func (d *Day) readAll() {
+	d.readNews()
+	if !d.leases.asked {
+		d.discover()
+		return
+	}
+	d.leases.none = false
+	if d.leases.usable {
+		d.readQueue()
+	}
+	d.serve()
+}
+
+// readNews asks for what has changed, unless the walk of all calls brings it.
+func (d *Day) readNews() {
+	if d.leases.asked && (!d.queue.walking || d.queue.ended) {
 		d.readChanges()
 	}
-	return d.take()
 }
 
 // readChanges asks for the changes since the last ones that are known.
@@ -315,7 +353,7 @@ func (d *Day) onChanges(calls []apitype.Call, until apitype.Time) {
 	d.queue.forgetReached(d.Now())
 	for _, call := range calls {
 		if d.IsOn(call.UUID) && d.Checked && call.LastUpdatedAt.After(d.Call.LastUpdatedAt.Time) && !d.isPending(call.UUID) {
-			d.sayf("%s was changed by somebody else: %s, %s", d.Name(), call.Status, render.Plural(call.AttemptsCount, "attempt", "attempts"))
+			d.sayOf(call.UUID, "%s was changed by another agent: %s, %s", d.Name(), call.Status, render.Plural(call.AttemptsCount, "attempt", "attempts"))
 			d.Call.Status, d.Call.AttemptsCount, d.Call.LastUpdatedAt = call.Status, call.AttemptsCount, call.LastUpdatedAt
 			if !call.Attempts.IsZero() {
 				d.Call.Attempts = call.Attempts
@@ -338,14 +376,17 @@ func (d *Day) onChanges(calls []apitype.Call, until apitype.Time) {
 // on the desk.
 func (d *Day) onOutcome(e outbox.Event) {
 	if e.Outcome == outbox.OutcomeAccepted {
-		d.Accepted[e.Entry.Op]++
+		if d.Accepted[e.Entry.Op]++; e.Entry.Op == apiclient.OpDeferCall {
+			d.onDeferred(e.Entry)
+		}
 	}
 	switch {
 	case !d.opening.IsZero() && d.opening == e.Entry.UUID && e.Outcome == outbox.OutcomeAccepted:
+		opened := d.opening
 		d.opening = apitype.UUID{}
-		d.takeCall(e.Entry.UUID)
+		d.admit(arrival{asked: d.openedAt, text: "the new call is there", run: func() { d.takeCall(opened) }})
 	case d.IsOn(e.Entry.UUID):
-		d.reread(e.Entry.UUID)
+		d.reread(e.Entry.UUID, unasked)
 	case d.Wanted && d.Offline == "":
 		d.serve() // The service can be reached: so can the next call.
 	}

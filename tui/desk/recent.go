@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 )
@@ -48,7 +49,7 @@ func (d *Day) remember(call apitype.UUID, name, what string, fate Fate) {
 // HeldFor is how long the work on a call can still be taken back.
 func (d *Day) HeldFor(r Recent) time.Duration {
 	for _, h := range d.Held {
-		if h.id == r.entry {
+		if h.id == r.entry && h.id != "" {
 			return h.Until.Sub(d.Now())
 		}
 	}
@@ -77,6 +78,9 @@ func (d *Day) hear(e outbox.Event) {
 			r.Fate = map[outbox.Outcome]Fate{
 				outbox.OutcomeAccepted: FateSent, outbox.OutcomeRejected: FateRefused, outbox.OutcomeUnsure: FateWaits, outbox.OutcomeWaiting: FateWaits,
 			}[e.Outcome]
+			if r.Fate == FateSent && e.Entry.Op == apiclient.OpDeferCall {
+				r.Fate = FateLater
+			}
 		}
 	}
 }

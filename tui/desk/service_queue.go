@@ -29,8 +29,7 @@ func (d *Day) readCodes() {
 			return seenResult{call.Type, Value(call.Result.Value().ResultCode)}
 		}), err
 	}, func(d *Day, codes []seenResult, err error) {
-		if err != nil {
-			d.failRead("cannot read the results", err)
+		if !d.isRead("cannot read the results", err) {
 			return
 		}
 		for _, seen := range slices.Backward(codes) { // Those of the oldest call first.
@@ -108,6 +107,7 @@ func (d *Day) countTaken() {
 // poll.
 func (d *Day) Tick() []Event {
 	d.Release()
+	d.admitWaiting()
 	if next := d.leases.nextDueAt; next != nil && !next.After(d.Now().Add(-d.Client.Behind())) {
 		d.leases.nextDueAt = nil
 		d.readState()

@@ -4,15 +4,36 @@ import (
 	"errors"
 	"slices"
 
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 )
 
 // CanUndo reports whether there is a change to take back.
 func (c *Changes) CanUndo() bool { return len(c.Held) > 0 || c.saving > 0 }
 
-// Undo takes the latest change back, with those that were sent in one burst with it, the
-// latest first. One that is not on disk yet is taken back when it is.
-func (c *Changes) Undo() []Event {
+// holdReturn lets the agent come back to the call on the desk, while a change would be held. The
+// uuid is that of the call whose creation takes its place; zero for none.
+func (d *Day) holdReturn(label string, created apitype.UUID) {
+	h := Held{Change: Change{Label: label}, Until: d.Now().Add(holdTime), created: created, back: func(*Day) {}}
+	if d.Call != nil {
+		id := d.Call.UUID
+		h.back = func(d *Day) {
+			d.queue.dismissed[id] = false
+			d.takeCall(id)
+		}
+	}
+	d.Held = append(d.Held, h)
+}
+
+// Undo takes the latest change back, with those of one burst, the latest first.
+func (d *Day) Undo() []Event {
+	d.undoAsked = d.Guard.presses
+	return d.Changes.undoLatest()
+}
+
+// undoLatest takes the latest change back. One that is not on disk yet is taken back when it is.
+func (c *Changes) undoLatest() []Event {
 	if c.saving > 0 {
 		c.undos++
 	} else {
@@ -41,13 +62,14 @@ func (c *Changes) undo() {
 	last := c.Held[len(c.Held)-1].Until
 	burst := slices.DeleteFunc(slices.Clone(c.Held), func(h Held) bool { return last.Sub(h.Until) > burstTime })
 	c.Held = c.Held[:len(c.Held)-len(burst)]
+	asked := c.undoAsked
 	for i, h := range slices.Backward(burst) {
 		n := 0
 		if i == 0 {
 			n = len(burst)
 		}
 		c.inOrder(func() Result {
-			r := recalled{change: h, err: c.recall(h), burst: n}
+			r := recalled{change: h, err: c.recall(h), burst: n, asked: asked}
 			return func(d *Day) { d.onRecalled(r) }
 		})
 	}
@@ -56,6 +78,9 @@ func (c *Changes) undo() {
 // recall takes a held change back. Its draft is on disk before the change leaves the
 // outbox.
 func (c *Changes) recall(h Held) error {
+	if h.back != nil {
+		return c.recallCreation(h.created)
+	}
 	textGoes := h.from != nil && h.from.goes && !h.from.draft.IsEmpty()
 	if textGoes {
 		if err := c.Autosave.Restore(h.from.draft); err != nil {
@@ -69,19 +94,47 @@ func (c *Changes) recall(h Held) error {
 	return err
 }
 
+// recallCreation takes back a new call that the service has not heard of. One that it knows stays
+// open there.
+func (c *Changes) recallCreation(id apitype.UUID) error {
+	entries, _, err := c.Outbox.List()
+	if i := slices.IndexFunc(entries, func(e outbox.Entry) bool { return e.UUID == id && e.Op == apiclient.OpCreateCall }); err == nil && i >= 0 {
+		_, err = c.Outbox.Recall(entries[i].ID)
+		return err
+	}
+	if err == nil && !id.IsZero() {
+		return errKnownThere
+	}
+	return err
+}
+
+var errKnownThere = errors.New("the service has the new call: it stays open there until you cancel it")
+
 // onRecalled hears that a held change was taken back, and puts its call on the desk again.
 func (d *Day) onRecalled(r recalled) {
 	d.readOutbox()
 	if r.err != nil {
 		d.fail("cannot undo "+r.change.Label, r.err)
+	}
+	label := "taken back: " + r.change.Label
+	if back := r.change.back; back != nil {
+		if d.opening == r.change.created {
+			d.opening = apitype.UUID{}
+		}
+		d.admit(arrival{asked: r.asked, text: label, run: func() { back(d) }})
+		return
+	}
+	if r.err != nil {
 		return
 	}
 	d.Batch.isTakenBack(r.change.id)
+	d.forgetRecent(r.change.id)
 	if r.burst > 1 {
 		d.sayf("taken back: %d changes", r.burst)
 	} else {
-		d.sayf("taken back: %s", r.change.Label)
+		d.sayf("%s", label)
 	}
-	d.forgetRecent(r.change.id)
-	d.restore(r.change.Change)
+	if r.change.from != nil {
+		d.admit(arrival{asked: r.asked, text: label, run: func() { d.restore(r.change.Change) }})
+	}
 }

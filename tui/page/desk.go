@@ -84,12 +84,24 @@ func (d *Desk) WhyNoCall() string {
 	return ""
 }
 
-// WhyNotNext says why there is no next call.
-func (d *Desk) WhyNotNext() string {
-	if d.Call == nil && d.IsDone() {
-		return "no requested call is left that may be rung now: " + d.KeyOf(ActRefresh) + " asks again"
+// AcceptOrOpen opens what is offered. Where nothing is, it takes the first call, or offers the last
+// ones.
+func (d *Desk) AcceptOrOpen() tea.Cmd {
+	switch {
+	case d.Offered() != "":
+		if why := d.WhyNotAccept(); why != "" {
+			d.Refuse(why)
+			return nil
+		}
+		return d.Perform(d.Accept())
+	case len(d.Recent) > 0:
+		return d.AskRecent()
+	case d.Call == nil:
+		return d.Perform(d.Next())
+	default:
+		d.Refuse(d.WhyNoRecent())
+		return nil
 	}
-	return ""
 }
 
 // WhyNotEnd says why the call cannot be ended.

@@ -298,7 +298,7 @@ func TestListIsDrawn(t *testing.T) {
 	l.arrange()
 	golden(t, "list-sorted", l.Lines(layout))
 	l.onBatch(batch{}, &apiclient.Error{Kind: apiclient.KindRejected, Message: "no"})
-	if diff := cmp.Diff([]string{"cannot read the calls: no"}, e.Errors); diff != "" || l.loading {
+	if diff := cmp.Diff([]string{"cannot read the calls: no"}, texts(e.Errors)); diff != "" || l.loading {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 	for width, want := range map[int]int{100: 57, 110: 63, 130: 75} {
@@ -513,7 +513,7 @@ func TestSignatureIsOffered(t *testing.T) {
 	}
 	run(v.readSignature(callID(73)))
 	v.OfferSignature(SignatureRead{Link: "file:///etc/passwd"})
-	if diff := cmp.Diff([]string{"cannot read the pledge: 404 not found", "the signature's link is no https address, and not offered"}, e.Errors); diff != "" {
+	if diff := cmp.Diff([]string{"cannot read the pledge: 404 not found", "the signature's link is no https address, and not offered"}, texts(e.Errors)); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 	if v.WhyNotStatus() != "no record is chosen" {
@@ -555,10 +555,10 @@ func TestMessages(t *testing.T) {
 		m.Fail(fmt.Sprint(n), nil)
 	}
 	m.Fail("20", nil)
-	if len(m.Errors) != 20 || m.Errors[0] != "1" || m.Errors[19] != "20" || m.Reply {
+	if len(m.Errors) != 20 || m.Errors[0].Text != "1" || m.Errors[19].Text != "20" || m.Reply {
 		t.Errorf("got %q, want the last twenty", m.Errors)
 	}
-	if m.FailFirst("first"); m.Errors[0] != "first" {
+	if m.FailFirst("first"); m.Errors[0].Text != "first" {
 		t.Errorf("got %q, want it before the others", m.Errors)
 	}
 	e, _ := scene(t, nil)
@@ -645,7 +645,7 @@ func TestStatsAreCounted(t *testing.T) {
 		if v.counts.calls != test.calls || v.counts.pledges != test.pledges || len(v.agents) != test.agents || v.short != test.short || v.stopped != test.stopped || v.running {
 			t.Errorf("%s: got %d calls, %d pledges, %d agents, short %t, stopped %t, running %t", test.name, v.counts.calls, v.counts.pledges, len(v.agents), v.short, v.stopped, v.running)
 		}
-		if diff := cmp.Diff(test.errors, e.Errors); diff != "" {
+		if diff := cmp.Diff(test.errors, texts(e.Errors)); diff != "" {
 			t.Errorf("%s: errors (-want +got):\n%s", test.name, diff)
 		}
 		if again := v.Open(); (again == nil) != (test.calls > 0) {

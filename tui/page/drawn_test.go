@@ -309,7 +309,7 @@ func TestFloorIsDrawn(t *testing.T) {
 	v.takeIn(floorRead{noQueue: true}, nil)
 	golden(t, "floor-without-queue", v.Lines(NewLayout(60, 16)))
 	v.takeIn(floorRead{}, &apiclient.Error{Kind: apiclient.KindRejected, Message: "no"})
-	if diff := cmp.Diff([]string{"cannot read the floor: no"}, e.Errors); diff != "" {
+	if diff := cmp.Diff([]string{"cannot read the floor: no"}, texts(e.Errors)); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 }

@@ -12,9 +12,7 @@ package page
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -91,6 +89,7 @@ const (
 	ActUndo     = "undo"
 	ActFind     = "find"
 	ActWatch    = "page-floor"
+	ActAccept   = "accept"
 )
 
 // Step is a move over a page.
@@ -260,56 +259,4 @@ func copyText(what, text string) tea.Cmd { return copyOwn(what, Clean(text)) }
 // copyOwn copies what the user wrote, exactly.
 func copyOwn(what, text string) tea.Cmd {
 	return func() tea.Msg { return Copied{What: what, Text: text} }
-}
-
-// Messages are the lines for the user: errors wait until they are dismissed, the rest
-// goes by itself.
-type Messages struct {
-	Text   string // The latest that is no error.
-	Aside  bool   // It gives way to the count-down of a held change.
-	Reply  bool   // It says why a key did nothing: it comes before errors that were there already.
-	Errors []string
-	until  time.Time
-	now    func() time.Time
-}
-
-// The oldest errors go where there are more than maxErrors; a message that is no error is
-// shown for messageTime.
-const (
-	maxErrors   = 20
-	messageTime = 6 * time.Second
-)
-
-// IsSaid reports whether the latest message is still to be shown.
-func (m *Messages) IsSaid() bool { return m.Text != "" && m.until.After(m.now()) }
-
-// Say shows a message for a while.
-func (m *Messages) Say(text string) {
-	m.Text, m.Aside, m.Reply, m.until = text, false, false, m.now().Add(messageTime)
-}
-
-// Sayf is Say with a format.
-func (m *Messages) Sayf(format string, args ...any) { m.Say(fmt.Sprintf(format, args...)) }
-
-// Refuse says why a key does nothing.
-func (m *Messages) Refuse(why string) {
-	m.Say(why)
-	m.Reply = true
-}
-
-// Fail shows an error until it is dismissed, after those that are not yet.
-func (m *Messages) Fail(what string, err error) {
-	text := desk.ErrorText(what, err)
-	if slices.Contains(m.Errors, text) {
-		return
-	}
-	m.Errors = append(m.Errors, text)
-	m.Errors = m.Errors[max(len(m.Errors)-maxErrors, 0):]
-	m.Reply = false
-}
-
-// FailFirst is Fail for what the user must not miss: it comes before other errors.
-func (m *Messages) FailFirst(text string) {
-	m.Errors = append([]string{text}, m.Errors...)
-	m.Reply = false
 }

@@ -172,3 +172,11 @@ func TestCopiedValuesWorkEverywhere(t *testing.T) {
 		t.Errorf("copied: got %q, want the number and the date as the service has them", copies)
 	}
 }
+
+// texts are the texts of messages; nil for none.
+func texts(messages []Message) (all []string) {
+	for _, m := range messages {
+		all = append(all, m.Text)
+	}
+	return all
+}

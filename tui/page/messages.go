@@ -1,0 +1,92 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"fundesk/tui/desk"
+)
+
+// Message is a line for the user.
+type Message struct {
+	At    time.Time
+	Text  string
+	Owner string // What it is about and ends with; "" for nothing in particular.
+}
+
+// Messages are the lines for the user: errors wait until they are dismissed or what they are about
+// is over, the rest goes by itself. All of them can be read again.
+type Messages struct {
+	Message           // The latest that is no error.
+	Aside   bool      // It gives way to the count-down of a held change.
+	Reply   bool      // It says why a key did nothing: it comes before errors that were there already.
+	Errors  []Message // The oldest first.
+	Past    []Message // All of them, the latest last.
+	now     func() time.Time
+}
+
+// The oldest errors go where there are more than maxErrors, and the oldest messages where there are
+// more than maxPast; a message that is no error is shown for messageTime.
+const (
+	maxErrors   = 20
+	maxPast     = 50
+	messageTime = 6 * time.Second
+)
+
+// IsSaid reports whether the latest message is still to be shown.
+func (m *Messages) IsSaid() bool { return m.Text != "" && m.now().Sub(m.At) < messageTime }
+
+// Say shows a message for a while.
+func (m *Messages) Say(text string) { m.SayOf("", text) }
+
+// Sayf is Say with a format.
+func (m *Messages) Sayf(format string, args ...any) { m.Say(fmt.Sprintf(format, args...)) }
+
+// SayOf shows a message about something for a while, and no longer than that lasts.
+func (m *Messages) SayOf(owner, text string) {
+	m.Message, m.Aside, m.Reply = m.keep(owner, text), false, false
+}
+
+// keep notes a message among those that can be read again.
+func (m *Messages) keep(owner, text string) Message {
+	message := Message{At: m.now(), Text: text, Owner: owner}
+	if n := len(m.Past); text != "" && (n == 0 || m.Past[n-1].Text != text) {
+		m.Past = append(m.Past, message)
+		m.Past = m.Past[max(len(m.Past)-maxPast, 0):]
+	}
+	return message
+}
+
+// Refuse says why a key does nothing.
+func (m *Messages) Refuse(why string) {
+	m.Say(why)
+	m.Reply = true
+}
+
+// Fail shows an error until it is dismissed, after those that are not yet.
+func (m *Messages) Fail(what string, err error) { m.FailOf("", desk.ErrorText(what, err)) }
+
+// FailOf is Fail for an error that ends with what it is about.
+func (m *Messages) FailOf(owner, text string) {
+	if slices.ContainsFunc(m.Errors, func(e Message) bool { return e.Text == text }) {
+		return
+	}
+	m.Errors = append(m.Errors, m.keep(owner, text))
+	m.Errors = m.Errors[max(len(m.Errors)-maxErrors, 0):]
+	m.Reply = false
+}
+
+// FailFirst is Fail for what the user must not miss: it comes before other errors.
+func (m *Messages) FailFirst(text string) {
+	m.Errors = append([]Message{m.keep("", text)}, m.Errors...)
+	m.Reply = false
+}
+
+// Over ends the messages about something.
+func (m *Messages) Over(owner string) {
+	if m.Owner == owner {
+		m.Message = Message{}
+	}
+	m.Errors = slices.DeleteFunc(m.Errors, func(e Message) bool { return e.Owner == owner })
+}
