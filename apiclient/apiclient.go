@@ -96,8 +96,9 @@ type Client struct {
 
 	maxPage, maxRecord int // Bytes; constant but for tests.
 
-	mu    sync.Mutex
-	token string
+	mu       sync.Mutex
+	token    string
+	isProven bool // The service has taken the token.
 }
 
 // New makes a client; it sends nothing. Its error is of kind usage.
@@ -282,10 +283,22 @@ func (c *Client) bearer(ctx context.Context) (string, error) {
 	return token, nil
 }
 
-func (c *Client) forgetToken() {
+// noteToken notes what a status says of the token of its request: one that is refused is
+// forgotten. isExpired reports that it was accepted before, or that another one is known by now.
+func (c *Client) noteToken(token string, status int) (isExpired bool) {
 	c.mu.Lock()
-	c.token = ""
-	c.mu.Unlock()
+	defer c.mu.Unlock()
+	switch {
+	case token != c.token:
+		return status == http.StatusUnauthorized
+	case status != http.StatusUnauthorized:
+		c.isProven = true
+		return false
+	default:
+		isExpired = c.isProven && token != ""
+		c.token, c.isProven = "", false
+		return isExpired
+	}
 }
 
 // Pause lets time pass, unless the context ends before.

@@ -41,6 +41,7 @@ type Error struct {
 
 	body []byte // Of the refusal, or the beginning of what is too large.
 	tail []byte // The end of a page that is too large.
+	came int    // Records of a page that came in before its time was over.
 }
 
 // Error is the message with the status before it.
@@ -113,7 +114,7 @@ func (r *Response) failure(now time.Time) *Error {
 		Kind:      kindOfStatus(r.Status),
 		Status:    r.Status,
 		RequestID: r.Header.Get("X-Request-Id"),
-		Retryable: r.Status == http.StatusTooManyRequests || r.Status == http.StatusRequestTimeout || r.Status >= 500,
+		Retryable: r.Status == http.StatusTooManyRequests || r.Status == http.StatusRequestTimeout || r.Status >= 500 || r.expired,
 		Sent:      r.Status >= 500,
 		body:      r.Body[:min(len(r.Body), maxRefusal)],
 	}
