@@ -3,7 +3,6 @@ package outbox
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -66,15 +65,14 @@ func (o *Outbox) take(e Entry) (*claim, error) {
 	}
 	// Nobody asks for the file's lock without the folder lock, so that it is on the file
 	// before anybody can miss it.
-	file, err := durable.OpenNoFollow(o.path(dirSending, e.ID))
+	file, err := durable.OpenLocked(o.path(dirSending, e.ID))
 	if err != nil {
+		if e.State != StateUnsure { // Nothing went out: it stays where it was.
+			_ = o.unlink(dirSending, e.ID)
+		}
 		return nil, fmt.Errorf("claim %s: %w", e.ID, err)
 	}
 	c.lock = file
-	if err := durable.TryLock(file); err != nil {
-		c.release()
-		return nil, fmt.Errorf("claim %s: %w", e.ID, err)
-	}
 	for _, folder := range []string{dirQueued, dirUnsure} {
 		if err := o.unlink(folder, e.ID); err != nil {
 			c.release()
@@ -86,12 +84,11 @@ func (o *Outbox) take(e Entry) (*claim, error) {
 
 // inFlight reports whether a living sender holds the entry's file.
 func (o *Outbox) inFlight(e Entry) bool {
-	file, err := durable.OpenNoFollow(o.path(dirSending, e.ID))
-	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist)
+	file, err := durable.OpenLocked(o.path(dirSending, e.ID))
+	if err == nil {
+		_ = file.Close()
 	}
-	defer func() { _ = file.Close() }()
-	return durable.TryLock(file) != nil
+	return errors.Is(err, durable.ErrHeld)
 }
 
 // settle ends a claim: the entry goes to folder, or is erased when folder is "".

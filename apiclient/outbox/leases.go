@@ -61,12 +61,8 @@ func (o *Outbox) HoldLease(l Lease) (*HeldLease, error) {
 
 // claimLease locks the file of a lease. It needs the folder lock.
 func (o *Outbox) claimLease(l Lease) (*HeldLease, error) {
-	file, err := durable.OpenNoFollow(o.path(dirLeases, l.LeaseUUID.String()))
+	file, err := durable.OpenLocked(o.path(dirLeases, l.LeaseUUID.String()))
 	if err != nil {
-		return nil, fmt.Errorf("note the lease: %w", err)
-	}
-	if err := durable.TryLock(file); err != nil {
-		_ = file.Close()
 		return nil, fmt.Errorf("note the lease: %w", err)
 	}
 	return &HeldLease{Lease: l, box: o, lock: file}, nil
@@ -143,12 +139,10 @@ func (o *Outbox) eachLease(see func(l Lease, free bool) error) error {
 
 func (o *Outbox) readLease(id string) (l Lease, free bool, err error) {
 	path := o.path(dirLeases, id)
-	file, err := durable.OpenNoFollow(path)
-	if err != nil {
-		return l, false, err
+	file, err := durable.OpenLocked(path)
+	if err == nil {
+		_ = file.Close()
 	}
-	free = durable.TryLock(file) == nil
-	_ = file.Close()
-	err = readSealed(path, &l)
-	return l, free, err
+	free = !errors.Is(err, durable.ErrHeld)
+	return l, free, readSealed(path, &l)
 }
