@@ -92,7 +92,7 @@ func kindOfStatus(status int) Kind {
 		return KindNotFound
 	case status == http.StatusConflict, status == http.StatusPreconditionFailed:
 		return KindConflict
-	case status == http.StatusTooManyRequests, status >= 500, status < 400:
+	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests, status >= 500, status < 400:
 		return KindUnavailable
 	default:
 		return KindRejected
@@ -114,8 +114,8 @@ func (r *Response) failure(now time.Time) *Error {
 		Kind:      kindOfStatus(r.Status),
 		Status:    r.Status,
 		RequestID: r.Header.Get("X-Request-Id"),
-		Retryable: r.Status == http.StatusTooManyRequests || r.Status == http.StatusRequestTimeout || r.Status >= 500 || r.expired,
-		Sent:      r.Status >= 500,
+		Retryable: kindOfStatus(r.Status) == KindUnavailable && r.Status >= 400 || r.expired,
+		Sent:      r.Status >= 500 || r.Status == http.StatusRequestTimeout,
 		body:      r.Body[:min(len(r.Body), maxRefusal)],
 	}
 	if r.Status < 400 {

@@ -25,7 +25,7 @@ func TestStatuses(t *testing.T) {
 	for status, want := range map[int]*Error{
 		199: {Kind: KindUnavailable}, 200: nil, 204: nil, 299: nil, 300: {Kind: KindUnavailable}, 399: {Kind: KindUnavailable},
 		400: {Kind: KindRejected}, 401: {Kind: KindUnauthenticated}, 403: {Kind: KindForbidden}, 404: {Kind: KindNotFound},
-		408: {Kind: KindRejected, Retryable: true}, 409: {Kind: KindConflict}, 412: {Kind: KindConflict}, 422: {Kind: KindRejected},
+		408: {Kind: KindUnavailable, Retryable: true, Sent: true}, 425: {Kind: KindUnavailable, Retryable: true}, 409: {Kind: KindConflict}, 412: {Kind: KindConflict}, 422: {Kind: KindRejected},
 		429: {Kind: KindUnavailable, Retryable: true}, 499: {Kind: KindRejected},
 		500: {Kind: KindUnavailable, Retryable: true, Sent: true}, 503: {Kind: KindUnavailable, Retryable: true, Sent: true}, 599: {Kind: KindUnavailable, Retryable: true, Sent: true},
 	} {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -118,9 +119,9 @@ func Decoded[T any](r Record[T], err error) (T, error) {
 	return r.Decode()
 }
 
-// ifMatch is the header of a change that must find the revision etag.
+// ifMatch is the header of a change that must find the revision etag. No record matches a weak one.
 func ifMatch(etag string) http.Header {
-	if etag == "" {
+	if etag == "" || strings.HasPrefix(etag, "W/") {
 		return nil
 	}
 	return http.Header{"If-Match": {etag}}

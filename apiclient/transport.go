@@ -329,6 +329,16 @@ func (c *Client) read(ctx context.Context, r request) (*Response, error) {
 	return c.repeat(ctx, r)
 }
 
+// readOnce sends a GET once.
+func (c *Client) readOnce(ctx context.Context, r request) (*Response, error) {
+	r.method = http.MethodGet
+	answer, err := c.once(ctx, r)
+	if err == nil {
+		err = c.checkRead(answer)
+	}
+	return answer, err
+}
+
 // repeat sends a request that may be repeated until it is answered, at most so many times as
 // the client is to.
 func (c *Client) repeat(ctx context.Context, r request) (*Response, error) {
@@ -369,9 +379,6 @@ func (c *Client) pause(ctx context.Context, e *Error, try int) error {
 	case !e.Retryable:
 		return e
 	case try >= c.options.Tries:
-		if e.Status == http.StatusRequestTimeout {
-			e.Kind = KindUnavailable
-		}
 		return e
 	case e.RetryAfter > maxRetryAfter:
 		e.Message += "; the service asks to wait until " + c.options.Now().Add(e.RetryAfter).Format(time.RFC3339)

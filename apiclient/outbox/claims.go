@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -46,8 +47,8 @@ func (o *Outbox) Resume() {
 type claim struct {
 	Entry
 	lock     *os.File
-	repeated bool // It may have gone out before.
-	looked   bool // It was looked up just now, and is not there.
+	repeated bool              // It may have gone out before.
+	claimed  []json.RawMessage // The attempts of other entries at the same call.
 }
 
 func (c *claim) release() { _ = c.lock.Close() }
@@ -56,7 +57,7 @@ func (c *claim) release() { _ = c.lock.Close() }
 // out. It needs the folder lock.
 func (o *Outbox) take(e Entry) (*claim, error) {
 	c := &claim{Entry: e, repeated: !e.SentAt.IsZero()}
-	if e.State != StateUnsure {
+	if c.Looking = e.State == StateUnsure; !c.Looking {
 		c.SentAt = o.options.Now().UTC()
 		c.Tries++
 	}

@@ -74,12 +74,11 @@ type Entry struct {
 	NotBefore  time.Time `json:"notBefore,omitzero"`
 	WaitsSince time.Time `json:"waitsSince,omitzero"`
 	// SentAt is when its first byte may last have gone out; zero when it never has.
-	SentAt    time.Time `json:"sentAt,omitzero"`
-	Tries     int       `json:"tries,omitzero"`
-	LastError string    `json:"lastError,omitzero"`
-	// Seen is the state fields of the record as the agent saw it, without
-	// personal data.
-	Seen      json.RawMessage `json:"seen,omitzero"`
+	SentAt    time.Time       `json:"sentAt,omitzero"`
+	Tries     int             `json:"tries,omitzero"`
+	LastError string          `json:"lastError,omitzero"`
+	Seen      json.RawMessage `json:"seen,omitzero"` // See apiclient.Change: nothing personal.
+	Revision  string          `json:"revision,omitzero"`
 	Generated bool            `json:"generated,omitzero"` // See apiclient.Change.
 	// After is the entry that must be accepted before this one; while it is in the outbox,
 	// refused too, this one waits.
@@ -87,16 +86,20 @@ type Entry struct {
 	// Answered says that the service itself has answered the last try with a failure: nothing
 	// is on its way any more.
 	Answered bool `json:"answered,omitzero"`
+	// Looking says of an entry on its way that it is looked up, and not sent.
+	Looking bool `json:"looking,omitzero"`
+	// Fields are those of a refused update that were changed elsewhere since they were shown.
+	Fields []string `json:"fields,omitzero"`
 }
 
 // NewEntry is an entry that will send a change.
 func NewEntry(c apiclient.Change) Entry {
-	return Entry{Op: c.Op, UUID: c.UUID, Method: c.Method, Path: c.Path, Body: c.Body, Seen: c.Seen, Generated: c.Generated}
+	return Entry{Op: c.Op, UUID: c.UUID, Method: c.Method, Path: c.Path, Body: c.Body, Seen: c.Seen, Revision: c.Revision, Generated: c.Generated}
 }
 
 // Change is what the entry sends.
 func (e Entry) Change() apiclient.Change {
-	return apiclient.Change{Op: e.Op, UUID: e.UUID, Method: e.Method, Path: e.Path, Body: e.Body, Seen: e.Seen, Generated: e.Generated}
+	return apiclient.Change{Op: e.Op, UUID: e.UUID, Method: e.Method, Path: e.Path, Body: e.Body, Seen: e.Seen, Revision: e.Revision, Generated: e.Generated}
 }
 
 // waits reports whether the entry's time has not come. Where the clock was set back to
@@ -352,7 +355,8 @@ func (o *Outbox) remove(id string, may func(Entry) error) (Entry, error) {
 	return e, o.erase(id)
 }
 
-// Requeue sends a refused or unsure entry again, because somebody decided so.
+// Requeue sends a refused or unsure entry again, because the agent decided so: what a refused
+// update overwrites is then what its record shows when it is sent.
 func (o *Outbox) Requeue(id string) error {
 	unlock, err := o.lock()
 	if err != nil {
@@ -365,6 +369,9 @@ func (o *Outbox) Requeue(id string) error {
 	}
 	if e.State != StateRejected && e.State != StateUnsure {
 		return fmt.Errorf("%s: it is %s and is sent by itself", id, e.State)
+	}
+	if e.State == StateRejected {
+		e.Seen, e.Revision, e.Fields = nil, "", nil
 	}
 	e.NotBefore, e.Tries = time.Time{}, 0
 	return o.move(dirQueued, e)

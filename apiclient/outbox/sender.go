@@ -179,8 +179,12 @@ func (s *Sender) round(ctx context.Context, turns *turns, report *Report) (worke
 		if r.err != nil {
 			err = r.err
 		}
-		if o := r.event.Outcome; o == OutcomeAccepted || o == OutcomeRejected {
+		switch r.event.Outcome {
+		case OutcomeAccepted, OutcomeRejected:
 			turns.end(r.event.Entry)
+		case "":
+			turns.again(r.event.Entry)
+			continue
 		}
 		report.add(r.event)
 		s.tell(r.event)
@@ -224,17 +228,8 @@ func (r *Report) add(e Event) {
 
 // process brings one claimed entry a step further and puts it where it belongs then.
 func (s *Sender) process(ctx context.Context, c *claim) (Event, error) {
-	event := Event{Outcome: OutcomeUnsure}
-	if c.State == StateUnsure {
-		event = s.lookUp(ctx, c)
-	}
-	if c.State != StateUnsure {
-		event = s.send(ctx, c)
-		if event.Outcome == OutcomeUnsure && c.Answered && c.Op == apiclient.OpAddAttempt && !c.repeated {
-			event = s.sendAgain(ctx, c, event)
-		}
-	}
-	folder := map[Outcome]string{OutcomeRejected: dirRejected, OutcomeUnsure: dirUnsure, OutcomeWaiting: dirQueued}[event.Outcome]
+	event := s.deliver(ctx, c)
+	folder := map[Outcome]string{OutcomeRejected: dirRejected, OutcomeUnsure: dirUnsure, OutcomeWaiting: dirQueued, "": dirQueued}[event.Outcome]
 	if event.Err != nil {
 		c.LastError = event.Err.Error()
 	}
@@ -244,21 +239,6 @@ func (s *Sender) process(ctx context.Context, c *claim) (Event, error) {
 	event.Entry = c.Entry
 	event.Entry.State = s.box.state(folder, c.Entry)
 	return event, nil
-}
-
-// sendAgain looks an attempt up that the service has answered with a failure, and sends it
-// once more where it is not recorded.
-func (s *Sender) sendAgain(ctx context.Context, c *claim, failed Event) Event {
-	c.State, c.repeated = StateUnsure, true
-	found := s.lookUp(ctx, c)
-	switch {
-	case c.State == StateUnsure && found.Outcome == OutcomeUnsure:
-		return failed // It cannot be read either: later.
-	case c.State == StateUnsure:
-		return found
-	default:
-		return s.send(ctx, c)
-	}
 }
 
 // pauseOn pauses everything for a minute when the account was refused: no entry

@@ -109,8 +109,9 @@ func (t *turns) claim(e Entry) (*claim, error) {
 		if t.box.inFlight(e) {
 			return nil, nil
 		}
-		// It may have been sent anew at any moment until now, whatever its file says of the try before.
-		e.SentAt, e.Answered = t.box.options.Now().UTC(), false
+		if !e.Looking { // It may have been sent anew at any moment until now, whatever its file says of the try before.
+			e.SentAt, e.Answered = t.box.options.Now().UTC(), false
+		}
 		e.State, e.LastError = StateUnsure, "the program that sent it ended before the answer came"
 	}
 	isDone := t.eager && t.done[e.ID]
@@ -122,6 +123,12 @@ func (t *turns) claim(e Entry) (*claim, error) {
 		return nil, nil
 	}
 	return t.box.take(e)
+}
+
+// again lets an entry have another turn at once.
+func (t *turns) again(e Entry) {
+	delete(t.done, e.ID)
+	t.ready = append([]Entry{e}, t.ready...)
 }
 
 // end lets the next change of an entry's record have its turn.
