@@ -16,7 +16,6 @@ const mostTries = 2
 // said by apiclient.Next, as for changes that are sent directly.
 func (s *Sender) deliver(ctx context.Context, c *claim) Event {
 	ch := c.Change()
-	ch.Claimed = c.claimed
 	h := apiclient.History{Sent: c.repeated, Answered: c.Answered, Expired: s.isExpired(c)}
 	step := apiclient.Before(ch, h)
 	if c.State == StateUnsure && !ch.Operation().Repeatable {
@@ -26,6 +25,7 @@ func (s *Sender) deliver(ctx context.Context, c *claim) Event {
 	for tries := 0; ; {
 		var a apiclient.Answer
 		if step == apiclient.StepLookUp {
+			ch.Claimed = s.box.claimed(c.Entry)
 			a = s.client.Look(ctx, ch, h)
 		} else {
 			tries++

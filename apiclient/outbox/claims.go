@@ -1,7 +1,6 @@
 package outbox
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -47,8 +46,7 @@ func (o *Outbox) Resume() {
 type claim struct {
 	Entry
 	lock     *os.File
-	repeated bool              // It may have gone out before.
-	claimed  []json.RawMessage // The attempts of other entries at the same call.
+	repeated bool // It may have gone out before.
 }
 
 func (c *claim) release() { _ = c.lock.Close() }
@@ -93,7 +91,7 @@ func (o *Outbox) inFlight(e Entry) bool {
 }
 
 // settle ends a claim: the entry goes to folder, or is erased when folder is "".
-func (o *Outbox) settle(c *claim, folder string) error {
+func (o *Outbox) settle(c *claim, folder string, event Event) error {
 	unlock, err := o.lock()
 	// Without the lock the file stays in sending/ and is looked up later; with it nobody
 	// looks, and a file that is not open can be erased everywhere.
@@ -102,6 +100,11 @@ func (o *Outbox) settle(c *claim, folder string) error {
 		return err
 	}
 	defer unlock()
+	if event.Outcome == OutcomeAccepted || event.Outcome == OutcomeRejected {
+		if err := o.note(c.Entry, event.Outcome, event.Err); err != nil {
+			return err
+		}
+	}
 	if folder == "" {
 		return o.erase(c.ID)
 	}

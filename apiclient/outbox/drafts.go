@@ -118,7 +118,7 @@ func (o *Outbox) scanDrafts() ([]Draft, []Damaged, error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // Sent since the folder was read.
 		case err != nil:
-			damaged = append(damaged, Damaged{Path: path, Reason: err.Error()})
+			damaged = append(damaged, Damaged{Path: path, Reason: err.Error(), IsNewer: errors.Is(err, errNewer)})
 		case o.owns(d.BaseURL, d.Account):
 			drafts = append(drafts, d)
 		}

@@ -11,6 +11,7 @@
 //	damaged/   could not be read; set aside
 //	drafts/    typed, not sent
 //	editing/   notes that are in an editor
+//	endings/   what became of the entries of the last day
 //
 // Several processes share one folder. Changes of folder are made under one short
 // lock; a sender that died is known by its file's lock being free.
@@ -58,6 +59,7 @@ const (
 
 // Entry is one change: the exact request, and what became of it.
 type Entry struct {
+	Version   int          `json:"version,omitzero"` // Of the format: see formatVersion.
 	ID        string       `json:"id"`
 	Seq       uint64       `json:"seq"` // Order in which the changes were made, over all processes.
 	State     State        `json:"-"`   // From the folder and the time.
@@ -69,6 +71,7 @@ type Entry struct {
 	BaseURL   string       `json:"baseUrl"`
 	Account   string       `json:"account"`
 	CreatedAt time.Time    `json:"createdAt"`
+	Holder    string       `json:"holder,omitzero"` // The process that made it, whose hold it is.
 	// NotBefore is the end of a hold, or of the wait after a failure, that began at
 	// WaitsSince.
 	NotBefore  time.Time `json:"notBefore,omitzero"`
@@ -115,7 +118,13 @@ const clockStep = time.Second
 type Damaged struct {
 	Path   string
 	Reason string
+	// IsNewer says that a later version of the program made it: it is left where it is.
+	IsNewer bool
 }
+
+// formatVersion is the version of the format of entries and leases. It goes up when a program that
+// does not know what was added would do something wrong.
+const formatVersion = 1
 
 // Errors of an entry's state.
 var (
@@ -146,6 +155,7 @@ type Options struct {
 type Outbox struct {
 	dir     string
 	options Options
+	process string     // What it is called in endings and holds.
 	mu      sync.Mutex // The folder lock belongs to the process; this one orders its goroutines.
 	changed chan struct{}
 	// quiesced is the end of a Quiesce.
@@ -164,6 +174,7 @@ const (
 	dirDrafts   = "drafts"
 	dirEditing  = "editing"
 	dirLeases   = "leases"
+	dirEndings  = "endings"
 )
 
 // precedence of an entry that a crash left in two folders: the one that promises
@@ -179,7 +190,7 @@ func Open(dir string, o Options) (*Outbox, error) {
 	if o.NewID == nil {
 		o.NewID = randomID
 	}
-	folders := []string{"", dirQueued, dirSending, dirUnsure, dirRejected, dirDamaged, dirDrafts, dirEditing, dirLeases}
+	folders := []string{"", dirQueued, dirSending, dirUnsure, dirRejected, dirDamaged, dirDrafts, dirEditing, dirLeases, dirEndings}
 	for i, name := range folders {
 		folders[i] = filepath.Join(dir, name)
 	}
@@ -191,7 +202,7 @@ func Open(dir string, o Options) (*Outbox, error) {
 			return nil, err
 		}
 	}
-	box := &Outbox{dir: dir, options: o, changed: make(chan struct{}, 1)}
+	box := &Outbox{dir: dir, options: o, process: strconv.Itoa(os.Getpid()) + "-" + randomID(), changed: make(chan struct{}, 1)}
 	return box, box.adoptDrafts()
 }
 
@@ -221,12 +232,13 @@ func (o *Outbox) Add(e Entry) (Entry, error) {
 		return Entry{}, err
 	}
 	e.ID = strconv.FormatUint(e.Seq, 10) + "-" + o.options.NewID()
-	e.BaseURL, e.Account = o.options.BaseURL, o.options.Account
+	e.BaseURL, e.Account, e.Holder = o.options.BaseURL, o.options.Account, o.process
 	if !validID(e.ID) {
 		return Entry{}, fmt.Errorf("add to the outbox: malformed id %q", e.ID)
 	}
 	e.CreatedAt, e.SentAt, e.Tries, e.LastError = o.options.Now().UTC(), time.Time{}, 0, ""
 	e.WaitsSince = e.CreatedAt
+	e.Version = formatVersion
 	if err := o.write(dirQueued, e); err != nil {
 		return Entry{}, fmt.Errorf("save the change: %w", err)
 	}
@@ -352,6 +364,9 @@ func (o *Outbox) remove(id string, may func(Entry) error) (Entry, error) {
 	if err := may(e); err != nil {
 		return Entry{}, fmt.Errorf("%s: %w", id, err)
 	}
+	if err := o.note(e, OutcomeDropped, nil); err != nil {
+		return Entry{}, fmt.Errorf("note what becomes of %s: %w", id, err)
+	}
 	return e, o.erase(id)
 }
 
@@ -377,7 +392,7 @@ func (o *Outbox) Requeue(id string) error {
 	return o.move(dirQueued, e)
 }
 
-// Release ends the hold of all held entries: they are due at once.
+// Release ends the hold of the entries that this process holds: they are due at once.
 func (o *Outbox) Release() error {
 	unlock, err := o.lock()
 	if err != nil {
@@ -389,7 +404,7 @@ func (o *Outbox) Release() error {
 		return err
 	}
 	for _, e := range entries {
-		if e.State == StateHeld {
+		if e.State == StateHeld && e.Holder == o.process {
 			e.NotBefore = time.Time{}
 			if err := o.write(dirQueued, e); err != nil {
 				return fmt.Errorf("end the hold of %s: %w", e.ID, err)

@@ -63,6 +63,29 @@ func (t *turns) look() error {
 	return nil
 }
 
+// Behind is the entry that must be accepted, or out of the way, before e is sent; found is false
+// where there is none. The entries are all of the outbox, in order.
+func Behind(e Entry, entries []Entry) (first Entry, found bool) {
+	for _, other := range entries {
+		if other.ID == e.After || other.State != StateRejected && other.Seq < e.Seq && other.record() == e.record() && other.Account == e.Account && other.BaseURL == e.BaseURL {
+			return other, true
+		}
+	}
+	return Entry{}, false
+}
+
+// isStuck reports whether an entry waits, by however many others, for one that was refused.
+func isStuck(e Entry, entries []Entry) bool {
+	for range entries {
+		first, found := Behind(e, entries)
+		if !found || first.State == StateRejected {
+			return found
+		}
+		e = first
+	}
+	return false
+}
+
 // record is what the entry changes; one without a record stands alone.
 func (e Entry) record() string {
 	if e.UUID.IsZero() {
