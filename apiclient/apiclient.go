@@ -44,9 +44,7 @@ const DefaultTimeout = 30 * time.Second
 // largest page of careful services has a tenth of it.
 const (
 	maxPage    = 16 << 20
-	maxRecord  = 64 << 20
 	maxRecords = 100_000
-	maxValues  = 200_000
 )
 
 // Options of a client. Only BaseURL is required.
@@ -133,7 +131,7 @@ func New(o Options) (*Client, error) {
 	if o.Sleep == nil {
 		o.Sleep = Pause
 	}
-	c := &Client{options: o, base: base, own: own, trace: newTracer(o.Trace), maxPage: maxPage, maxRecord: maxRecord}
+	c := &Client{options: o, base: base, own: own, trace: newTracer(o.Trace), maxPage: maxPage, maxRecord: apitype.MaxRecordBytes}
 	c.Persons = &Collection[apitype.Person, apitype.PersonListOptions]{endpoint[apitype.Person]{client: c, path: personsPath}}
 	c.Calls = &Collection[apitype.Call, apitype.CallListOptions]{endpoint[apitype.Call]{client: c, path: callsPath}}
 	c.Pledges = &Collection[apitype.Pledge, apitype.PledgeListOptions]{endpoint[apitype.Pledge]{client: c, path: pledgesPath}}

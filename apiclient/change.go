@@ -72,8 +72,8 @@ func (c *Client) again(ctx context.Context, ch Change, h History, step Step, fai
 func (c *Client) Try(ctx context.Context, ch Change, h History) Answer {
 	answer, err := c.once(ctx, request{method: ch.Method, path: ch.Path, body: ch.Body, header: ifMatch(ch.Revision)})
 	switch {
-	case errors.Is(err, errTooLarge) && asError(err).Status/100 == 2:
-		return Answer{Response: &Response{Status: asError(err).Status, Header: http.Header{}}}
+	case errors.Is(err, errTooLarge) && asError(err).answered/100 == 2:
+		return Answer{Response: &Response{Status: asError(err).answered, Header: http.Header{}}}
 	case err != nil:
 		return Answer{Err: asError(err)}
 	case answer.Status/100 != 2:

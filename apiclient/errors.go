@@ -39,9 +39,10 @@ type Error struct {
 	Sent       bool          // A change may have reached the service.
 	Err        error         // The cause, if there is one.
 
-	body []byte // Of the refusal, or the beginning of what is too large.
-	tail []byte // The end of a page that is too large.
-	came int    // Records of a page that came in before its time was over.
+	body     []byte // Of the refusal, or the beginning of what is too large.
+	tail     []byte // The end of a page that is too large.
+	answered int    // The status of an answer that could not be read whole.
+	came     int    // Records of a page that came in before its time was over.
 }
 
 // Error is the message with the status before it.

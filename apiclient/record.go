@@ -75,7 +75,7 @@ func checkObject(answer *Response) error {
 		return broken(answer, "it is not whole JSON")
 	case value.Kind() != '{':
 		return broken(answer, "it is not one record")
-	case bytes.Count(value, []byte{','}) > maxValues && countValues(value) > maxValues:
+	case bytes.Count(value, []byte{','}) > apitype.MaxRecordValues && countValues(value) > apitype.MaxRecordValues:
 		return broken(answer, "it holds too many values")
 	}
 	answer.Body = bytes.TrimSpace(answer.Body)

@@ -32,7 +32,7 @@ type Response struct {
 // Do sends one request and returns whatever was answered: no retry, no
 // interpretation. The path lies below the base URL. Its errors are of type *Error.
 func (c *Client) Do(ctx context.Context, method, path string, query url.Values, body []byte, header http.Header) (*Response, error) {
-	return c.once(ctx, request{method: method, path: path, query: query, body: body, header: header, isPage: method == http.MethodGet})
+	return c.once(ctx, request{method: method, path: path, query: query, body: body, header: header})
 }
 
 // request is one request before it is sent.
@@ -94,7 +94,7 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 		peek = nil
 	}
 	limit := c.maxRecord
-	if r.isPage || answer.StatusCode/100 != 2 || r.method != http.MethodGet {
+	if r.isPage || answer.StatusCode/100 != 2 {
 		limit = c.maxPage
 	}
 	body, err := readBody(answer, limit, r.space, peek)
@@ -102,6 +102,9 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 		if known.tail, err = tailOf(answer.Body, known.tail); err == nil {
 			err = known
 		}
+	}
+	if known := asError(err); known != nil {
+		known.answered = answer.StatusCode
 	}
 	if err != nil {
 		if ctx.Err() != nil && parent.Err() == nil && asError(err) == nil {
