@@ -53,7 +53,7 @@ var groups = map[string][]string{
 type tally struct {
 	equal     int      // Shown as they were sent.
 	changed   bool     // One of those was shown otherwise before.
-	hidden    int      // Not shown.
+	hidden    []string // Not shown.
 	foreign   []string // Shown otherwise than they were sent,
 	elsewhere []string // of them those that are not as they were shown before.
 }
@@ -67,7 +67,7 @@ func (j *judge) tally() (t tally) {
 		isBefore := isKnown && seen[shown] == fingerprint(shown, got)
 		switch {
 		case shown == "" || !isThere:
-			t.hidden++
+			t.hidden = append(t.hidden, path)
 		case isShown(path, value, got, hasFractions(lastName(shown), j.record)):
 			t.equal++
 			t.changed = t.changed || isKnown && !isBefore

@@ -133,7 +133,7 @@ func (h History) After(a Answer) History {
 // After is the change with what a look-up has shown: the revision that it must find, and, of one
 // that nothing was shown of, what it is compared with from here on.
 func (ch Change) After(a Answer) Change {
-	if !a.IsLook || a.Response == nil || !ch.Operation().updates() {
+	if !a.IsLook || a.Response == nil || a.Outcome != NotLanded || !ch.Operation().updates() {
 		return ch
 	}
 	if ch.Seen == nil {

@@ -93,12 +93,15 @@ func (j *judge) update() Outcome {
 	switch {
 	case !j.isSent && !isKnown:
 		return NotLanded // Nothing was shown that it could overwrite.
-	case j.isSent && len(t.foreign) == 0 && (t.changed || t.hidden == 0):
+	case j.isSent && len(t.foreign) == 0 && (t.changed || len(t.hidden) == 0):
 		return Landed
 	case j.revision != "" && j.revision == j.change.Revision:
 		return NotLanded
 	case len(t.elsewhere) > 0:
 		j.differ = t.elsewhere
+		return Conflict
+	case len(t.hidden) > 0 && (!j.isSent || len(t.foreign) > 0) && j.change.Revision != "" && j.revision != "":
+		j.differ = t.hidden // The record was changed, and whether in these cannot be seen.
 		return Conflict
 	case !j.isSent:
 		return NotLanded
