@@ -72,7 +72,7 @@ func (c *Client) again(ctx context.Context, ch Change, h History, step Step, fai
 func (c *Client) Try(ctx context.Context, ch Change, h History) Answer {
 	answer, err := c.once(ctx, request{method: ch.Method, path: ch.Path, body: ch.Body, header: ifMatch(ch.Revision)})
 	switch {
-	case errors.Is(err, errTooLarge) && asError(err).answered/100 == 2:
+	case errors.Is(err, errTooLarge) && asError(err).answered == http.StatusOK && ch.isShownIn(asError(err).body):
 		return Answer{Response: &Response{Status: asError(err).answered, Header: http.Header{}}}
 	case err != nil:
 		return Answer{Err: asError(err)}
@@ -83,6 +83,12 @@ func (c *Client) Try(ctx context.Context, ch Change, h History) Answer {
 		return Answer{Err: asError(err)}
 	}
 	return Answer{Response: answer}
+}
+
+// isShownIn reports whether an answer of which this is the beginning is the record of the change.
+func (ch Change) isShownIn(beginning []byte) bool {
+	id, err := apitype.RecordUUID(beginning)
+	return err == nil && id == ch.UUID
 }
 
 // checkAnswer wants the record that was changed, or nothing where the service shows none. A

@@ -26,7 +26,7 @@ func TestEachTellsTheTruthOfEachChange(t *testing.T) {
 	var mu sync.Mutex
 	recorded := map[string]int{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		call := strings.Split(strings.TrimPrefix(r.URL.Path, "/api/v1/calls/"), "/")[0]
+		call, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/api/v1/calls/"), "/")
 		_, _ = io.Copy(io.Discard, r.Body)
 		mu.Lock()
 		if r.Method == http.MethodPut {

@@ -46,6 +46,8 @@ func oddServer(t *testing.T, answer func(w net.Conn, r *http.Request) (goOn bool
 	return "http://" + listener.Addr().String()
 }
 
+const oddID = "11111111-1111-4111-8111-111111111111"
+
 // stay keeps a connection until the client ends it.
 func stay(w net.Conn) bool {
 	_, _ = io.Copy(io.Discard, w)
@@ -57,7 +59,7 @@ func stay(w net.Conn) bool {
 func TestOddServers(t *testing.T) {
 	t.Parallel()
 	const timeout = 2 * time.Second
-	donor := `{"uuid":"` + hostileID + `","firstName":"Maria","lastName":"Secret","iban":"NL91ABNA0417164300"}`
+	donor := `{"uuid":"` + oddID + `","firstName":"Maria","lastName":"Secret","iban":"NL91ABNA0417164300"}`
 	list := `{"pageInfo":{"hasNextPage":false,"endCursor":"c"},"edges":[{"cursor":"c","node":` + donor + `}]}`
 	whole := func(status, headers, body string) string {
 		return fmt.Sprintf("HTTP/1.1 %s\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n%s", status, headers, len(body), body)
@@ -114,7 +116,7 @@ func TestOddServers(t *testing.T) {
 		{"gzip that was not asked for", send(whole("200 OK", "Content-Encoding: gzip\r\n", "\x1f\x8b\x08Maria")), 8},
 	}
 	for _, test := range tests {
-		for line, changes := range map[string]bool{"person list --all -o ndjson": false, "person update " + hostileID + " --first-name X --yes -o ndjson": true} {
+		for line, changes := range map[string]bool{"person list --all -o ndjson": false, "person update " + oddID + " --first-name X --yes -o ndjson": true} {
 			if changes && test.code == 0 {
 				continue // It is answered with a list.
 			}
@@ -126,8 +128,10 @@ func TestOddServers(t *testing.T) {
 				var problem strings.Builder
 				command.Stderr = &problem
 				began := time.Now()
-				_ = command.Run() // The exit code tells.
-				if took := time.Since(began); took > 3*timeout+time.Second { // A second to start.
+				// The exit code tells.
+				_ = command.Run()
+				// A second to start.
+				if took := time.Since(began); took > 3*timeout+time.Second {
 					t.Errorf("got an end after %s, want it within %s", took, 3*timeout)
 				}
 				want, lines := test.code, 1
