@@ -44,9 +44,7 @@ const DefaultTimeout = 30 * time.Second
 // largest page of careful services has a tenth of it.
 const (
 	maxPage    = 16 << 20
-	maxRecord  = 64 << 20
 	maxRecords = 100_000
-	maxValues  = 200_000
 )
 
 // Options of a client. Only BaseURL is required.
@@ -96,8 +94,9 @@ type Client struct {
 
 	maxPage, maxRecord int // Bytes; constant but for tests.
 
-	mu    sync.Mutex
-	token string
+	mu       sync.Mutex
+	token    string
+	isProven bool // The service has taken the token.
 }
 
 // New makes a client; it sends nothing. Its error is of kind usage.
@@ -132,7 +131,7 @@ func New(o Options) (*Client, error) {
 	if o.Sleep == nil {
 		o.Sleep = Pause
 	}
-	c := &Client{options: o, base: base, own: own, trace: newTracer(o.Trace), maxPage: maxPage, maxRecord: maxRecord}
+	c := &Client{options: o, base: base, own: own, trace: newTracer(o.Trace), maxPage: maxPage, maxRecord: apitype.MaxRecordBytes}
 	c.Persons = &Collection[apitype.Person, apitype.PersonListOptions]{endpoint[apitype.Person]{client: c, path: personsPath}}
 	c.Calls = &Collection[apitype.Call, apitype.CallListOptions]{endpoint[apitype.Call]{client: c, path: callsPath}}
 	c.Pledges = &Collection[apitype.Pledge, apitype.PledgeListOptions]{endpoint[apitype.Pledge]{client: c, path: pledgesPath}}
@@ -203,6 +202,9 @@ func dialLoopback(ctx context.Context, network, address string) (net.Conn, error
 	return connection, err
 }
 
+// TokenAccount begins the name of an account that is known by its token alone.
+const TokenAccount = "token-"
+
 // Identity is a stable name of the account that is no secret: the subject of the token, or what
 // the options call the account of a token without one; else its TokenIdentity.
 func (c *Client) Identity(ctx context.Context) (string, error) {
@@ -234,7 +236,7 @@ func (c *Client) identity(ctx context.Context) (name string, isNamed bool, err e
 		return claims.Subject, true, nil
 	}
 	sum := sha256.Sum256([]byte(token))
-	return "token-" + hex.EncodeToString(sum[:8]), false, nil
+	return TokenAccount + hex.EncodeToString(sum[:8]), false, nil
 }
 
 type claims struct {
@@ -282,10 +284,22 @@ func (c *Client) bearer(ctx context.Context) (string, error) {
 	return token, nil
 }
 
-func (c *Client) forgetToken() {
+// noteToken notes what a status says of the token of its request: one that is refused is
+// forgotten. isExpired reports that it was accepted before, or that another one is known by now.
+func (c *Client) noteToken(token string, status int) (isExpired bool) {
 	c.mu.Lock()
-	c.token = ""
-	c.mu.Unlock()
+	defer c.mu.Unlock()
+	switch {
+	case token != c.token:
+		return status == http.StatusUnauthorized
+	case status != http.StatusUnauthorized:
+		c.isProven = true
+		return false
+	default:
+		isExpired = c.isProven && token != ""
+		c.token, c.isProven = "", false
+		return isExpired
+	}
 }
 
 // Pause lets time pass, unless the context ends before.

@@ -2,6 +2,8 @@ package apiclient
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -47,39 +49,93 @@ var groups = map[string][]string{
 	"optIns": {"optInEmail", "optInMail", "optInPhone", "optInSms"},
 }
 
-// compareSent counts the sent values that the record shows, and those of which it
-// shows something else. What it does not show at all counts as neither.
-func (o Operation) compareSent(sent, record map[string]any) (equal, differ int) {
-	o.visit("", sent, func(path, shown string, value any) {
-		got, there := Shown(record, shown)
+// tally is how the fields of a change compare with the record that was read.
+type tally struct {
+	equal     int      // Shown as they were sent.
+	changed   bool     // One of those was shown otherwise before.
+	hidden    []string // Not shown.
+	foreign   []string // Shown otherwise than they were sent,
+	elsewhere []string // of them those that are not as they were shown before.
+}
+
+// tally compares what was sent with the record, and both with what was shown before.
+func (j *judge) tally() (t tally) {
+	var seen map[string]string
+	isKnown := j.change.Seen != nil && json.Unmarshal(j.change.Seen, &seen) == nil
+	j.op.visit("", j.sent, func(path, shown string, value any) {
+		got, isThere := Shown(j.record, shown)
+		isBefore := isKnown && seen[shown] == fingerprint(shown, got)
 		switch {
-		case !there:
-		case isShown(path, value, got):
-			equal++
+		case shown == "" || !isThere:
+			t.hidden = append(t.hidden, path)
+		case isShown(path, value, got, hasFractions(lastName(shown), j.record)):
+			t.equal++
+			t.changed = t.changed || isKnown && !isBefore
 		default:
-			differ++
+			t.foreign = append(t.foreign, path)
+			if !isBefore {
+				t.elsewhere = append(t.elsewhere, path)
+			}
 		}
 	})
-	return equal, differ
+	return t
 }
 
-// unchanged reports whether all that a request names is in record as it was in seen.
-func (o Operation) unchanged(sent, seen, record map[string]any) bool {
-	same := true
-	o.visit("", sent, func(path, shown string, _ any) {
-		before, _ := Shown(seen, shown)
-		now, _ := Shown(record, shown)
-		same = same && IsSame(path, before, now)
+// SeenOf is what a record shows of the fields that an update names, as [Change.Seen] keeps it:
+// by fingerprints, so that no value is in it. The record is one that was decoded, or its text.
+func SeenOf(ch Change, record any) json.RawMessage {
+	text, isText := record.([]byte)
+	if raw, isRaw := record.(json.RawMessage); isRaw {
+		text, isText = raw, true
+	}
+	if !isText {
+		text, _ = json.Marshal(record)
+	}
+	var shown, sent map[string]any
+	if apitype.DecodeExact(text, &shown) != nil || apitype.DecodeExact(ch.Body, &sent) != nil {
+		return nil
+	}
+	seen := map[string]string{}
+	ch.Operation().visit("", sent, func(_, path string, _ any) {
+		if path != "" {
+			value, _ := Shown(shown, path)
+			seen[path] = fingerprint(path, value)
+		}
 	})
-	return same
+	text, _ = json.Marshal(seen) // Texts alone.
+	return text
 }
 
-// visit calls f for each value of a request with the place where answers show it.
+// ChangedElsewhere names the fields of an update of which a record shows neither what was shown
+// before nor what is sent.
+func (ch Change) ChangedElsewhere(record any) []string {
+	text, _ := json.Marshal(record)
+	_, fields := judgeChange(ch, false, &Response{Body: text})
+	return fields
+}
+
+// fingerprint tells values of a field apart without showing them.
+func fingerprint(path string, value any) string {
+	switch v := value.(type) {
+	case string:
+		value = canonical(path, v)
+	case json.Number:
+		if f, err := v.Float64(); err == nil {
+			value = f
+		}
+	}
+	text, _ := json.Marshal(value)
+	sum := sha256.Sum256(append([]byte(path+"="), text...))
+	return hex.EncodeToString(sum[:8])
+}
+
+// visit calls f for each value of a request with the place where answers show it, "" for none.
 func (o Operation) visit(prefix string, object map[string]any, f func(path, shown string, value any)) {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		path, value := prefix+name, object[name]
 		shown := ShownAs(path)
 		if shown == "" || slices.Contains(o.hidden, path) || o.updates() && path == "externalMetadata" && value == nil {
+			f(path, "", value)
 			continue
 		}
 		if fields, ok := groups[path]; ok && value == nil {
@@ -111,19 +167,37 @@ func Shown(record map[string]any, path string) (value any, there bool) {
 	return Shown(inner, below)
 }
 
-// isShown reports whether a record shows what was sent. A service may keep times in whole
-// seconds, cut or rounded: an attempt that is not recognised would be counted twice.
-func isShown(path string, sent, shown any) bool {
+// isShown reports whether a record shows what was sent. Unless the service is seen to keep
+// fractions of seconds, it may have cut or rounded a time: an attempt that is not recognised
+// would be counted twice.
+func isShown(path string, sent, shown any, keepsFractions bool) bool {
 	if IsSame(path, sent, shown) {
 		return true
 	}
 	s, isText := sent.(string)
 	got, alike := shown.(string)
 	var a, b apitype.Time
-	if !isText || !alike || !strings.HasSuffix(path, "At") || a.UnmarshalText([]byte(s)) != nil || b.UnmarshalText([]byte(got)) != nil {
+	if keepsFractions || !isText || !alike || !strings.HasSuffix(path, "At") || a.UnmarshalText([]byte(s)) != nil || b.UnmarshalText([]byte(got)) != nil {
 		return false
 	}
 	return b.Time.Equal(a.Truncate(time.Second)) || b.Time.Equal(a.Round(time.Second))
+}
+
+// hasFractions reports whether a field of a record, wherever in it, shows a fraction of a second.
+func hasFractions(name string, value any) bool {
+	switch v := value.(type) {
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return hasFractions(name, item) })
+	case map[string]any:
+		for key, inner := range v {
+			text, isText := inner.(string)
+			var at apitype.Time
+			if key == name && isText && strings.HasSuffix(name, "At") && at.UnmarshalText([]byte(text)) == nil && at.Nanosecond() != 0 || !isText && hasFractions(name, inner) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // IsSame reports whether a value that would be sent is the one that a record shows, which the
@@ -132,7 +206,7 @@ func IsSame(path string, sent, shown any) bool {
 	switch s := sent.(type) {
 	case string:
 		got, ok := shown.(string)
-		return ok && sameText(path, s, got)
+		return ok && canonical(path, s) == canonical(path, got)
 	case json.Number:
 		got, ok := shown.(json.Number)
 		if !ok {
@@ -148,24 +222,24 @@ func IsSame(path string, sent, shown any) bool {
 	}
 }
 
-func sameText(path, sent, shown string) bool {
-	if sent == shown {
-		return true
-	}
-	name := lastSegment(strings.ReplaceAll(path, ".", "/"))
-	switch {
+// canonical is a text of a field in one form, where services write the same in several.
+func canonical(path, text string) string {
+	switch name := lastName(path); {
 	case name == "iban":
-		return apitype.NormalizeIBAN(sent) == apitype.NormalizeIBAN(shown)
+		return apitype.NormalizeIBAN(text)
 	case name == "language", name == "country", strings.HasSuffix(name, "Uuid"), name == "uuid":
-		return strings.EqualFold(sent, shown)
-	case name == "dateOfBirth":
-		return len(sent) >= 10 && len(shown) >= 10 && sent[:10] == shown[:10]
+		return strings.ToLower(text)
+	case name == "dateOfBirth" && len(text) > 10:
+		return text[:10]
 	case strings.HasSuffix(name, "At"):
-		var a, b apitype.Time
-		return a.UnmarshalText([]byte(sent)) == nil && b.UnmarshalText([]byte(shown)) == nil && a.Equal(b)
-	default:
-		return false
+		var at apitype.Time
+		if at.UnmarshalText([]byte(text)) == nil {
+			return at.UTC().Format(time.RFC3339Nano)
+		}
 	}
+	return text
 }
+
+func lastName(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
 func lastSegment(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }

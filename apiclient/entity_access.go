@@ -95,8 +95,7 @@ func (s *EntityAccessService) mark(ctx context.Context, entries []apitype.Proces
 	if err != nil {
 		return nil, err
 	}
-	sender := &sending{client: s.client, change: ch, op: ch.Operation()}
-	_, err = sender.run(ctx)
+	_, err = s.client.Send(ctx, ch)
 	known := asError(err)
 	if known == nil || known.Kind != KindRejected {
 		return nil, err

@@ -39,8 +39,10 @@ type Error struct {
 	Sent       bool          // A change may have reached the service.
 	Err        error         // The cause, if there is one.
 
-	body []byte // Of the refusal, or the beginning of what is too large.
-	tail []byte // The end of a page that is too large.
+	body     []byte // Of the refusal, or the beginning of what is too large.
+	tail     []byte // The end of a page that is too large.
+	answered int    // The status of an answer that could not be read whole.
+	came     int    // Records of a page that came in before its time was over.
 }
 
 // Error is the message with the status before it.
@@ -91,7 +93,7 @@ func kindOfStatus(status int) Kind {
 		return KindNotFound
 	case status == http.StatusConflict, status == http.StatusPreconditionFailed:
 		return KindConflict
-	case status == http.StatusTooManyRequests, status >= 500, status < 400:
+	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests, status >= 500, status < 400:
 		return KindUnavailable
 	default:
 		return KindRejected
@@ -113,8 +115,8 @@ func (r *Response) failure(now time.Time) *Error {
 		Kind:      kindOfStatus(r.Status),
 		Status:    r.Status,
 		RequestID: r.Header.Get("X-Request-Id"),
-		Retryable: r.Status == http.StatusTooManyRequests || r.Status == http.StatusRequestTimeout || r.Status >= 500,
-		Sent:      r.Status >= 500,
+		Retryable: kindOfStatus(r.Status) == KindUnavailable && r.Status >= 400 || r.expired,
+		Sent:      r.Status >= 500 || r.Status == http.StatusRequestTimeout,
 		body:      r.Body[:min(len(r.Body), maxRefusal)],
 	}
 	if r.Status < 400 {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"fundesk/apiclient/apitype"
 )
 
 // What an answer means is told by its status: whether it may be repeated, and whether a change may
@@ -25,7 +27,7 @@ func TestStatuses(t *testing.T) {
 	for status, want := range map[int]*Error{
 		199: {Kind: KindUnavailable}, 200: nil, 204: nil, 299: nil, 300: {Kind: KindUnavailable}, 399: {Kind: KindUnavailable},
 		400: {Kind: KindRejected}, 401: {Kind: KindUnauthenticated}, 403: {Kind: KindForbidden}, 404: {Kind: KindNotFound},
-		408: {Kind: KindRejected, Retryable: true}, 409: {Kind: KindConflict}, 412: {Kind: KindConflict}, 422: {Kind: KindRejected},
+		408: {Kind: KindUnavailable, Retryable: true, Sent: true}, 425: {Kind: KindUnavailable, Retryable: true}, 409: {Kind: KindConflict}, 412: {Kind: KindConflict}, 422: {Kind: KindRejected},
 		429: {Kind: KindUnavailable, Retryable: true}, 499: {Kind: KindRejected},
 		500: {Kind: KindUnavailable, Retryable: true, Sent: true}, 503: {Kind: KindUnavailable, Retryable: true, Sent: true}, 599: {Kind: KindUnavailable, Retryable: true, Sent: true},
 	} {
@@ -235,8 +237,8 @@ func TestAnswersAreBounded(t *testing.T) {
 		}{
 			{"the largest record", http.MethodGet, "", 200, 20_000, ""},
 			{"a larger one", http.MethodGet, "", 200, 20_001, "the answer is larger than 0 MiB"},
-			{"the largest answer to a change", http.MethodPut, "", 200, 10_000, ""},
-			{"a larger one to a change", http.MethodPut, "", 200, 10_001, "the answer is larger than 0 MiB"},
+			{"the largest answer to a change", http.MethodPut, "", 200, 20_000, ""},
+			{"a larger one to a change", http.MethodPut, "", 200, 20_001, "the answer is larger than 0 MiB"},
 			{"the largest refusal", http.MethodGet, "", 404, 10_000, "404 not found"},
 			{"a larger refusal", http.MethodGet, "", 404, 10_001, "the answer is larger than 0 MiB"},
 		} {
@@ -251,6 +253,34 @@ func TestAnswersAreBounded(t *testing.T) {
 			if got := fmt.Sprint(err); err == nil && test.want != "" || err != nil && (test.want == "" || !strings.HasPrefix(got, test.want)) {
 				t.Errorf("%s, length told %t: got %v, want %q", test.name, tellsLength, err, test.want)
 			}
+		}
+	}
+}
+
+// Nothing that the service may send is too much for the client: the most calls with the most
+// attempts, and the largest record. A change whose answer is larger yet has taken effect.
+func TestLargestRecord(t *testing.T) {
+	t.Parallel()
+	const id = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
+	attempts := `"attempts":[` + strings.Repeat(`{"userUuid":null,"attemptAt":null,"createdAt":null},`, apitype.MaxCallAttempts-1) + `{}],` + strings.Repeat(`"x":0,`, 30)
+	call := `{` + attempts + `"uuid":"` + id + `"},`
+	head := `{"uuid":"` + id + `","calls":[` + strings.Repeat(call, apitype.MaxPledgeCalls) + `{}],"notes":"`
+	record := func(size int) string { return head + strings.Repeat("x", size-len(head)-2) + `"}` }
+	change := Change{Op: OpAddAttempt, UUID: apitype.MustParseUUID(id), Method: http.MethodPut, Path: "/x", Body: []byte("{}")}
+	for _, test := range []struct {
+		size int // Bytes.
+		kind Kind
+	}{{apitype.MaxRecordBytes, ""}, {apitype.MaxRecordBytes + 1, KindUnavailable}} {
+		text := record(test.size)
+		c, err := New(Options{BaseURL: "https://a.example", Tries: 1, Transport: canned(func(*http.Request) (*http.Response, error) { return answered(200, text, true), nil })})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Pledges.Get(t.Context(), change.UUID); KindOf(err) != test.kind {
+			t.Errorf("a record of %d bytes: got %v, want kind %q", test.size, err, test.kind)
+		}
+		if _, err := c.Send(t.Context(), change); err != nil {
+			t.Errorf("a change that is answered with %d bytes: got %v", test.size, err)
 		}
 	}
 }

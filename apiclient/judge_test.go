@@ -6,6 +6,12 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
+// judged is what a record says of a change that was sent.
+func judged(ch Change, record string) Outcome {
+	o, _ := judgeChange(ch, true, &Response{Body: []byte(record)})
+	return o
+}
+
 // What became of a change whose answer was lost is told by the record that was read after it.
 func TestJudgeChange(t *testing.T) {
 	t.Parallel()
@@ -25,10 +31,14 @@ func TestJudgeChange(t *testing.T) {
 		{"updated", OpUpdatePerson, `{"iban":"A"}`, "", `{"iban":"A"}`, "landed"},
 		{"updated, and not shown", OpUpdatePerson, `{"mandate":{"id":"7"}}`, "", `{"iban":"A"}`, "unknown"},
 		{"updated in nothing", OpUpdatePerson, `{}`, "", `{"iban":"A"}`, "landed"},
-		{"not updated, as far as is known", OpUpdatePerson, `{"iban":"A"}`, "", `{"iban":"B"}`, "not landed"},
+		{"another value, and nothing was shown", OpUpdatePerson, `{"iban":"A"}`, "", `{"iban":"B"}`, "conflict"},
+		{"updated in what is shown", OpUpdatePerson, `{"email":"e","mandate":{"id":"7"}}`, `{"email":"f"}`, `{"email":"e"}`, "landed"},
+		{"what is shown was so before", OpUpdatePerson, `{"email":"e","mandate":{"id":"7"}}`, `{"email":"e"}`, `{"email":"e"}`, "not landed"},
+		{"what is shown may have been so before", OpUpdatePerson, `{"email":"e","socialSecurityNumber":"7"}`, "", `{"email":"e"}`, "unknown"},
+		{"changed, and one of two changed back", OpUpdatePerson, `{"iban":"A","email":"e"}`, `{"iban":"B","email":"f"}`, `{"iban":"A","email":"f"}`, "conflict"},
+		{"nothing of a creation is shown", OpCreatePerson, `{"mandate":{"id":"7"}}`, "", `{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"}`, "unknown"},
 		{"not updated", OpUpdatePerson, `{"iban":"A"}`, `{"iban":"B"}`, `{"iban":"B"}`, "not landed"},
 		{"updated by somebody else", OpUpdatePerson, `{"iban":"A"}`, `{"iban":"C"}`, `{"iban":"B"}`, "conflict"},
-		{"not updated, and what was seen is not JSON", OpUpdatePerson, `{"iban":"A"}`, `{`, `{"iban":"B"}`, "not landed"},
 		{"one field updated by somebody else", OpUpdatePerson, `{"iban":"A","email":"e"}`, `{"iban":"C","email":"f"}`, `{"iban":"B","email":"f"}`, "conflict"},
 		{"an attempt", OpAddAttempt, attempt, "", `{"attempts":[` + earlier + `,` + attempt + `]}`, "landed"},
 		{"an attempt of nobody", OpAddAttempt, `{"attemptAt":"2026-11-20T09:15:00.000Z"}`, "", `{"attempts":[` + attempt + `]}`, "landed"},
@@ -52,20 +62,20 @@ func TestJudgeChange(t *testing.T) {
 			if is == status {
 				want = "landed"
 			}
-			if got := judgeChange(PledgeActionChange(apitype.UUID{}, action), OperationOf(OpPledgeAction), []byte(`{"status":"`+is+`"}`)); got.String() != want {
+			if got := judged(PledgeActionChange(apitype.UUID{}, action), `{"status":"`+is+`"}`); got.String() != want {
 				t.Errorf("%s of a pledge that is %s now: got %s, want %s", action, is, got, want)
 			}
 		}
 	}
-	if got := judgeChange(PledgeActionChange(apitype.UUID{}, "revive"), OperationOf(OpPledgeAction), []byte(`{"status":""}`)); got != Unknown {
+	if got := judged(PledgeActionChange(apitype.UUID{}, "revive"), `{"status":""}`); got != Unknown {
 		t.Errorf("an action that is not known: got %s, want unknown", got)
 	}
 	for _, test := range tests {
 		change := Change{Op: test.op, Body: []byte(test.sent)}
 		if test.seen != "" {
-			change.Seen = []byte(test.seen)
+			change.Seen = SeenOf(change, []byte(test.seen))
 		}
-		if got := judgeChange(change, change.Operation(), []byte(test.record)); got.String() != test.want {
+		if got := judged(change, test.record); got.String() != test.want {
 			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
 		}
 	}
@@ -140,11 +150,11 @@ func TestShownTimes(t *testing.T) {
 		{"attemptAt", nil, false},
 		{"notes", "2026-11-20T09:15:00Z", false},
 	} {
-		if got := isShown(test.path, "2026-11-20T09:15:00.700Z", test.shown); got != test.want {
+		if got := isShown(test.path, "2026-11-20T09:15:00.700Z", test.shown, false); got != test.want {
 			t.Errorf("%s shown as %v: got %t, want %t", test.path, test.shown, got, test.want)
 		}
 	}
-	if isShown("attemptAt", "then", "0001-01-01T00:00:00Z") {
+	if isShown("attemptAt", "then", "0001-01-01T00:00:00Z", false) {
 		t.Error("a text that is no time was taken for one")
 	}
 }

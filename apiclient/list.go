@@ -85,15 +85,14 @@ func (e endpoint[T]) list(ctx context.Context, query url.Values, name string) (P
 		if malformed != nil {
 			size = defaultPageSize
 		}
-		if !errors.Is(err, errTooLarge) || size == 0 {
-			return Page[T]{}, err
-		}
-		if size == 1 {
+		if size == 1 && errors.Is(err, errTooLarge) {
 			page, err := pageOfUnread[T](asError(err), query.Get("after"))
 			page.Fewer, page.omitted = fewer, e.client.options.Omitted
 			return page, err
 		}
-		fewer = size / 2
+		if fewer = smaller(err, size); fewer == 0 {
+			return Page[T]{}, err
+		}
 		query = cloneQuery(query)
 		query.Set(name, strconv.Itoa(fewer))
 	}

@@ -98,10 +98,12 @@ type Change struct {
 	Method string
 	Path   string
 	Body   []byte // Nil: no body.
-	// Seen is the record before the change, if it is known: it tells an update that
-	// did not land from one that somebody else overtook.
+	// Seen is what was shown of the fields of an update, if it is known, by [SeenOf]: the update
+	// never overwrites anything else.
 	Seen json.RawMessage
-	// Revision is the ETag that the record must still have, "" for any.
+	// Claimed are the bodies of other attempts that this record is known to show.
+	Claimed []json.RawMessage
+	// Revision is the ETag of the record when it was shown, "" for any.
 	Revision string
 	// Generated says that nobody but the sender can know the new record's UUID: a 409
 	// then comes from an own request that arrived twice.

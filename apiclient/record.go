@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -74,7 +75,7 @@ func checkObject(answer *Response) error {
 		return broken(answer, "it is not whole JSON")
 	case value.Kind() != '{':
 		return broken(answer, "it is not one record")
-	case bytes.Count(value, []byte{','}) > maxValues && countValues(value) > maxValues:
+	case bytes.Count(value, []byte{','}) > apitype.MaxRecordValues && countValues(value) > apitype.MaxRecordValues:
 		return broken(answer, "it holds too many values")
 	}
 	answer.Body = bytes.TrimSpace(answer.Body)
@@ -118,9 +119,9 @@ func Decoded[T any](r Record[T], err error) (T, error) {
 	return r.Decode()
 }
 
-// ifMatch is the header of a change that must find the revision etag.
+// ifMatch is the header of a change that must find the revision etag. No record matches a weak one.
 func ifMatch(etag string) http.Header {
-	if etag == "" {
+	if etag == "" || strings.HasPrefix(etag, "W/") {
 		return nil
 	}
 	return http.Header{"If-Match": {etag}}

@@ -2,7 +2,9 @@ package apiclient
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"slices"
 
 	"fundesk/apiclient/apitype"
 )
@@ -23,87 +25,127 @@ func (o Outcome) String() string {
 	return [...]string{"unknown", "landed", "not landed", "conflict"}[o]
 }
 
-// Settle reads the record of a change and says what became of it. An error says why
-// the record could not be read; the outcome is then Unknown.
-func (c *Client) Settle(ctx context.Context, ch Change) (Outcome, error) {
-	outcome, _, err := c.settle(ctx, ch)
-	return outcome, err
-}
-
-// settle is Settle with the record that was read.
-func (c *Client) settle(ctx context.Context, ch Change) (Outcome, *Response, error) {
+// Look reads the record of a change and says what became of it, or, of an update that was not
+// sent yet, whether it is as it was shown.
+func (c *Client) Look(ctx context.Context, ch Change, h History) Answer {
 	op := ch.Operation()
 	path := op.recordPath(ch.UUID)
 	if path == "" {
-		return Unknown, nil, nil
+		return Answer{IsLook: true}
 	}
-	answer, err := c.read(ctx, request{path: path})
-	if err != nil {
-		if op.Creates && asError(err).Status == http.StatusNotFound {
-			return NotLanded, nil, nil
-		}
-		return Unknown, nil, err
+	read := c.read
+	if !h.Sent { // It is only compared, or refused: one try.
+		read = c.readOnce
 	}
-	if err := checkRecord(answer, ch.UUID); err != nil {
-		return Unknown, nil, err
+	answer, err := read(ctx, request{path: path})
+	if err == nil {
+		err = checkRecord(answer, ch.UUID)
 	}
-	return judgeChange(ch, op, answer.Body), answer, nil
+	switch e := asError(err); {
+	case e != nil && op.Creates && e.Status == http.StatusNotFound:
+		return Answer{IsLook: true, Outcome: NotLanded}
+	case e != nil:
+		return Answer{IsLook: true, Err: e}
+	}
+	a := Answer{IsLook: true, Response: answer}
+	a.Outcome, a.Differ = judgeChange(ch, h.Sent, answer)
+	return a
 }
 
 // judge compares a change with the record that was read after it.
 type judge struct {
 	change       Change
 	op           Operation
+	isSent       bool
+	revision     string
 	sent, record map[string]any
+	differ       []string // The fields that somebody else changed, where that is told.
 }
 
-func judgeChange(ch Change, op Operation, got []byte) Outcome {
-	j := &judge{change: ch, op: op}
-	if apitype.DecodeExact(got, &j.record) != nil {
-		return Unknown
+func judgeChange(ch Change, isSent bool, got *Response) (o Outcome, differ []string) {
+	j := &judge{change: ch, op: ch.Operation(), isSent: isSent, revision: got.Header.Get("ETag")}
+	if apitype.DecodeExact(got.Body, &j.record) != nil {
+		return Unknown, nil
 	}
 	if len(ch.Body) > 0 && apitype.DecodeExact(ch.Body, &j.sent) != nil {
+		return Unknown, nil
+	}
+	o = j.op.settle(j)
+	return o, j.differ
+}
+
+// creation judges a record that a creation has made, or another one.
+func (j *judge) creation() Outcome {
+	switch t := j.tally(); {
+	case len(t.foreign) > 0:
+		return Conflict
+	case t.equal > 0 || j.change.Generated:
+		return Landed
+	default:
+		return Unknown // Nothing of what was sent is shown.
+	}
+}
+
+// update judges by what is seen to have changed. A field that is not shown proves nothing.
+func (j *judge) update() Outcome {
+	t := j.tally()
+	isKnown := j.change.Seen != nil
+	switch {
+	case !j.isSent && !isKnown:
+		return NotLanded // Nothing was shown that it could overwrite.
+	case j.isSent && len(t.foreign) == 0 && (t.changed || len(t.hidden) == 0):
+		return Landed
+	case j.revision != "" && j.revision == j.change.Revision:
+		return NotLanded
+	case len(t.elsewhere) > 0:
+		j.differ = t.elsewhere
+		return Conflict
+	case len(t.hidden) > 0 && (!j.isSent || len(t.foreign) > 0) && j.change.Revision != "" && j.revision != "":
+		j.differ = t.hidden // The record was changed, and whether in these cannot be seen.
+		return Conflict
+	case !j.isSent:
+		return NotLanded
+	case t.changed: // Some of it was changed back.
+		j.differ = t.foreign
+		return Conflict
+	case len(t.foreign) > 0, isKnown && j.revision == "":
+		return NotLanded
+	default:
 		return Unknown
 	}
-	return op.settle(j)
 }
 
-func (j *judge) creation() Outcome {
-	if _, differ := j.op.compareSent(j.sent, j.record); differ > 0 {
-		return Conflict
-	}
-	return Landed
-}
-
-func (j *judge) update() Outcome {
-	equal, differ := j.op.compareSent(j.sent, j.record)
-	if differ == 0 {
-		if equal == 0 && len(j.sent) > 0 {
-			return Unknown // Nothing of what was sent is shown in answers.
-		}
-		return Landed
-	}
-	var seen map[string]any
-	if j.change.Seen == nil || apitype.DecodeExact(j.change.Seen, &seen) != nil || j.op.unchanged(j.sent, seen, j.record) {
-		return NotLanded
-	}
-	return Conflict
-}
-
+// attempt finds the attempt by its time and user. One that is known to be another entry's does
+// not count.
 func (j *judge) attempt() Outcome {
 	attempts, ok := j.record["attempts"].([]any)
-	at, timed := j.sent["attemptAt"].(string)
+	_, timed := j.sent["attemptAt"].(string)
 	if !ok || !timed {
 		return Unknown
 	}
+	exact := hasFractions("attemptAt", j.record)
+	isIt := func(sent map[string]any, attempt map[string]any) bool {
+		user, given := sent["userUuid"]
+		return isShown("attemptAt", sent["attemptAt"], attempt["attemptAt"], exact) && (!given || IsSame("userUuid", user, attempt["userUuid"]))
+	}
+	shown := 0
 	for _, item := range attempts {
 		attempt, _ := item.(map[string]any)
-		if !isShown("attemptAt", at, attempt["attemptAt"]) {
+		if !isIt(j.sent, attempt) {
 			continue
 		}
-		if user, given := j.sent["userUuid"]; !given || IsSame("userUuid", user, attempt["userUuid"]) {
-			return Landed
+		shown++
+		i := slices.IndexFunc(j.change.Claimed, func(body json.RawMessage) bool {
+			var other map[string]any
+			return apitype.DecodeExact(body, &other) == nil && isIt(other, attempt)
+		})
+		if i >= 0 {
+			j.change.Claimed = slices.Delete(slices.Clone(j.change.Claimed), i, i+1)
+			shown--
 		}
+	}
+	if shown > 0 {
+		return Landed
 	}
 	return NotLanded
 }
@@ -117,11 +159,10 @@ func (j *judge) move() Outcome {
 	default:
 		return Conflict
 	}
-	equal, differ := j.op.compareSent(j.sent, j.record)
-	switch {
-	case differ > 0:
+	switch t := j.tally(); {
+	case len(t.foreign) > 0:
 		return Conflict
-	case equal == 0: // In that state, but by whom cannot be told.
+	case t.equal == 0: // In that state, but by whom cannot be told.
 		return Unknown
 	default:
 		return Landed

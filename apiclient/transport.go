@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/textproto"
 	"net/url"
 	"runtime/debug"
 	"slices"
@@ -24,12 +25,14 @@ type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
+
+	expired bool // The service refused a token that it took before.
 }
 
 // Do sends one request and returns whatever was answered: no retry, no
 // interpretation. The path lies below the base URL. Its errors are of type *Error.
 func (c *Client) Do(ctx context.Context, method, path string, query url.Values, body []byte, header http.Header) (*Response, error) {
-	return c.once(ctx, request{method: method, path: path, query: query, body: body, header: header, isPage: method == http.MethodGet})
+	return c.once(ctx, request{method: method, path: path, query: query, body: body, header: header})
 }
 
 // request is one request before it is sent.
@@ -60,7 +63,10 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 	defer cancel()
 	var connected atomic.Bool
 	if c.own {
-		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+			GotConn:        func(httptrace.GotConnInfo) { connected.Store(true) },
+			Got1xxResponse: func(status int, _ textproto.MIMEHeader) error { return interim(status) },
+		})
 	} else {
 		connected.Store(true)
 	}
@@ -77,6 +83,10 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 		return nil, c.fault(parent, err, connected.Load())
 	}
 	defer answer.Body.Close()
+	if answer.StatusCode < 200 { // The body is the bare connection, which no context ends.
+		return nil, interim(answer.StatusCode)
+	}
+	defer context.AfterFunc(ctx, func() { _ = answer.Body.Close() })()
 	c.noteClock(answer.Header, started)
 	c.noteExtensions(answer.Header)
 	peek := r.peek
@@ -84,7 +94,7 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 		peek = nil
 	}
 	limit := c.maxRecord
-	if r.isPage || answer.StatusCode/100 != 2 || r.method != http.MethodGet {
+	if r.isPage || answer.StatusCode/100 != 2 {
 		limit = c.maxPage
 	}
 	body, err := readBody(answer, limit, r.space, peek)
@@ -93,14 +103,17 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 			err = known
 		}
 	}
+	if known := asError(err); known != nil {
+		known.answered = answer.StatusCode
+	}
 	if err != nil {
+		if ctx.Err() != nil && parent.Err() == nil && asError(err) == nil {
+			return nil, c.tooSlow(body)
+		}
 		return nil, c.fault(parent, err, true)
 	}
 	c.trace.answer(answer, body, c.options.Now().Sub(started))
-	if answer.StatusCode == http.StatusUnauthorized {
-		c.forgetToken()
-	}
-	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: body}, nil
+	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: body, expired: c.noteToken(token, answer.StatusCode)}, nil
 }
 
 // build makes the request that is sent.
@@ -176,7 +189,42 @@ func unwrapURL(err error) error {
 	return err
 }
 
-var errTooLarge = errors.New("the answer is too large")
+// interim is the error of a status that answers nothing: the request was whole, and no other
+// protocol was asked for.
+func interim(status int) *Error {
+	return &Error{Kind: KindUnavailable, Status: status, Sent: true, Message: "the service answers without an end; check the base URL"}
+}
+
+var (
+	errTooLarge = errors.New("the answer is too large")
+	errTooSlow  = errors.New("the answer takes too long")
+)
+
+// tooSlow is the error of an answer that had begun when its time was over. It is not asked for
+// again as it was: it would take as long.
+func (c *Client) tooSlow(read []byte) *Error {
+	return &Error{
+		Kind: KindUnavailable, Message: "no whole answer from " + c.base.Host + " within " + c.options.Timeout.String(),
+		Sent: true, Err: errors.Join(errTooSlow, context.DeadlineExceeded),
+		came: max(bytes.Count(read, []byte(`"node"`)), len(read)/typicalRecord),
+	}
+}
+
+// smaller is how many records to ask for in place of size after a page that is too large, or
+// takes too long; 0 where asking for fewer changes nothing.
+func smaller(failed error, size int) int {
+	e := asError(failed)
+	switch {
+	case size < 2 || e == nil:
+		return 0
+	case errors.Is(failed, errTooLarge):
+		return size / 2
+	case errors.Is(failed, errTooSlow) && e.came > 0 && e.came <= size:
+		return max(1, min(size, e.came)/2)
+	default:
+		return 0
+	}
+}
 
 // The end of an answer that is too large is looked for within maxSkipped bytes, and maxTail of
 // it are kept.
@@ -217,7 +265,8 @@ func tooLarge(limit int, read []byte) *Error {
 // maxPeek is how much is read before the beginning of a body is looked at, in bytes.
 const maxPeek = 1 << 10
 
-// readBody reads an answer whole, up to limit, into buffer as far as that holds it.
+// readBody reads an answer whole, up to limit, into buffer as far as that holds it. Of one that
+// breaks off it returns what came.
 func readBody(answer *http.Response, limit int, buffer []byte, peek func([]byte) bool) ([]byte, error) {
 	if n := answer.ContentLength; n > 0 && n <= int64(limit) {
 		buffer = slices.Grow(buffer, int(n)+1) // One more, so that the end is seen without growing.
@@ -242,7 +291,7 @@ func readBody(answer *http.Response, limit int, buffer []byte, peek func([]byte)
 			return buffer, nil
 		}
 		if err != nil {
-			return nil, err
+			return buffer, err
 		}
 	}
 }
@@ -283,6 +332,16 @@ func (c *Client) read(ctx context.Context, r request) (*Response, error) {
 	return c.repeat(ctx, r)
 }
 
+// readOnce sends a GET once.
+func (c *Client) readOnce(ctx context.Context, r request) (*Response, error) {
+	r.method = http.MethodGet
+	answer, err := c.once(ctx, r)
+	if err == nil {
+		err = c.checkRead(answer)
+	}
+	return answer, err
+}
+
 // repeat sends a request that may be repeated until it is answered, at most so many times as
 // the client is to.
 func (c *Client) repeat(ctx context.Context, r request) (*Response, error) {
@@ -307,6 +366,9 @@ func (c *Client) checkRead(r *Response) error {
 		e.Sent = false // A read changes nothing.
 		return e
 	}
+	if r.Status == http.StatusPartialContent {
+		return broken(r, "it is only a part")
+	}
 	if r.Status != http.StatusNoContent && !r.isJSON() {
 		return broken(r, "it is not JSON")
 	}
@@ -320,9 +382,6 @@ func (c *Client) pause(ctx context.Context, e *Error, try int) error {
 	case !e.Retryable:
 		return e
 	case try >= c.options.Tries:
-		if e.Status == http.StatusRequestTimeout {
-			e.Kind = KindUnavailable
-		}
 		return e
 	case e.RetryAfter > maxRetryAfter:
 		e.Message += "; the service asks to wait until " + c.options.Now().Add(e.RetryAfter).Format(time.RFC3339)

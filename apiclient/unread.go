@@ -4,6 +4,8 @@ import (
 	"errors"
 	"iter"
 	"strconv"
+
+	"fundesk/apiclient/apitype"
 )
 
 // ErrUnreadable is in the chain of the error of a record that cannot be read, now or later:
@@ -26,7 +28,7 @@ func tooLargeAlone(id, after string) unread {
 	if id == "" {
 		id = "one after the cursor " + strconv.Quote(after)
 	}
-	return unread{id, "is larger than " + strconv.Itoa(maxRecord>>20) + " MiB"}
+	return unread{id, "is larger than " + strconv.Itoa(apitype.MaxRecordBytes>>20) + " MiB"}
 }
 
 // maxNamed is how many records that could not be read an error names.

@@ -74,7 +74,6 @@ type walk[T any] struct {
 	yielded int
 	bytes   int       // Of the last page and a little more; 0 before the first.
 	spare   memory[T] // Of a page that was used up.
-	full    int       // Records of the largest page, where the service says nothing of a next one.
 	unread  []unread  // Records that could not be read.
 	stopped bool      // The caller wants no more, or was told an error.
 }
@@ -151,7 +150,6 @@ func (w *walk[T]) run(ctx context.Context, yield func(Record[T], error) bool) {
 			}
 			continue
 		}
-		w.judge(current)
 		if next != nil && next.after != current.page.EndCursor {
 			w.abandon(next) // The page broke and was read again: what is new since moved its end.
 			next = nil
@@ -205,18 +203,6 @@ func (w *walk[T]) measure(bytes int) {
 	}
 }
 
-// judge ends a list whose service says nothing of a next page: after a full page there
-// may be one, and full is what was asked for, or less where the service has a bound of its
-// own, as its first page shows. Spec gap: L3.
-func (w *walk[T]) judge(f *fetched[T]) {
-	page := f.page
-	if page.hasNextKnown {
-		return
-	}
-	w.full = max(w.full, page.count())
-	page.HasNextPage = page.HasNextPage && page.count() >= min(w.full, f.size)
-}
-
 // prefetch starts the next page as soon as the current one has told its cursor.
 func (w *walk[T]) prefetch(ctx context.Context, current *fetched[T]) *fetched[T] {
 	select {
@@ -267,8 +253,10 @@ func (w *walk[T]) fresh(after, cursor string) bool {
 func (w *walk[T]) recover(ctx context.Context, failed *fetched[T]) (*fetched[T], error) {
 	known := asError(failed.err)
 	switch refused := known != nil && (known.Status == http.StatusBadRequest || known.Status == http.StatusUnprocessableEntity); {
-	case errors.Is(failed.err, errTooLarge) && failed.size > 1:
-		w.asked = failed.size / 2
+	case smaller(failed.err, failed.size) > 0:
+		if w.asked = smaller(failed.err, failed.size); errors.Is(failed.err, errTooSlow) {
+			w.options.PageSize = w.asked // The line will be no faster for the next.
+		}
 	case errors.Is(failed.err, errTooLarge):
 		return w.passOver(ctx, failed, known)
 	case refused && w.options.Fallback > 0 && w.options.Fallback < w.asked && w.yielded == 0 && len(w.heads) == 0:

@@ -215,7 +215,7 @@ func (a *applier) mistaken(k keyedRow, why string, cause error) *bulk.Mistakes {
 
 // difference is the change that makes a record say what its row says, nil for none.
 func (a *applier) difference(k keyedRow, raw json.RawMessage, etag string) (*plannedLine, error) {
-	d := &comparison{reader: a.reader, empty: a.flags.empty, object: map[string]any{}, seen: map[string]any{}}
+	d := &comparison{reader: a.reader, empty: a.flags.empty, object: map[string]any{}}
 	var err error
 	if d.record, err = decodeRecord(raw); err != nil {
 		return nil, err
@@ -228,9 +228,7 @@ func (a *applier) difference(k keyedRow, raw json.RawMessage, etag string) (*pla
 		return nil, nil
 	}
 	change.Revision = etag
-	if change.Seen, err = json.Marshal(d.seen); err != nil {
-		return nil, fmt.Errorf("keep what was read: %w", err)
-	}
+	change.Seen = apiclient.SeenOf(change, raw)
 	sum := bulk.SumOf(k.id, k.SumText())
 	return &plannedLine{Line: bulk.Line{Row: k.Row, Sum: sum, Planned: k.earlier.Started(), Change: change}, Changes: d.changes}, nil
 }

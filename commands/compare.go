@@ -18,7 +18,6 @@ type comparison struct {
 	empty   string // What an empty cell means.
 	record  map[string]any
 	object  map[string]any // The request: what differs.
-	seen    map[string]any // What the record says of that.
 	changes []fieldChange
 	wrong   apitype.Violations
 	stale   bool // The record was changed after the row was exported.
@@ -108,7 +107,6 @@ func (d *comparison) field(field bodyField, v rowValue) {
 		return
 	}
 	setPath(d.object, field.path, value)
-	setPath(d.seen, shown, before)
 	d.changes = append(d.changes, fieldChange{cmp.Or(shown, field.path), before, value})
 }
 
@@ -121,7 +119,6 @@ func (d *comparison) isGroup(name string) bool {
 func (d *comparison) clearGroup(name string) {
 	if before, _ := apiclient.Shown(d.record, name); before != nil {
 		d.object[name] = nil
-		d.seen[name] = before
 		d.changes = append(d.changes, fieldChange{name, before, nil})
 	}
 }

@@ -184,9 +184,7 @@ func (s *session) connect(ctx context.Context) (*apiclient.Client, error) {
 			return token, err
 		},
 	}
-	if t.name != "" {
-		options.Account = accountOf(t.name)
-	}
+	options.Account = accountOf(t.name)
 	if s.unpaged {
 		options.Unpaged = listNouns
 	}
@@ -204,7 +202,7 @@ func (s *session) connect(ctx context.Context) (*apiclient.Client, error) {
 	return s.client, err
 }
 
-// accountOf names the account of a profile whose token does not name one.
+// accountOf names the account of a profile, or of none, whose token does not name one.
 func accountOf(profile string) string { return "profile-" + profile }
 
 // endsSoon is how long before its end a token is told of.

@@ -15,6 +15,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/durable"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
 )
@@ -105,7 +106,8 @@ func (s *session) examine(cmd *cobra.Command) (checks []checkup, problem error) 
 		return err == nil
 	}
 	add("configuration", s.store().Path(), s.checkConfig())
-	add("outbox", s.checkOutbox(), nil)
+	waits, err := s.checkOutbox()
+	add("outbox", waits, err)
 	t, err := s.resolve()
 	if err != nil {
 		add("profile", "", err)
@@ -206,15 +208,18 @@ func (s *session) checkConfig() error {
 	return nil
 }
 
-// checkOutbox says what waits.
-func (s *session) checkOutbox() string {
-	box, err := s.anyOutbox()
+// checkOutbox says what waits, or why nothing can be sent.
+func (s *session) checkOutbox() (string, error) {
+	entries, damaged, err := s.allEntries()
 	if err != nil {
-		return err.Error()
+		return "", err
 	}
-	entries, damaged, err := box.List()
+	dir, err := s.stateDir()
+	if err == nil {
+		err = durable.CheckLocks(dir)
+	}
 	if err != nil {
-		return err.Error()
+		return "", withHint(failure(apiclient.KindFailure, "no file can be locked in %s, so that nothing is sent: %s", dir, err), "FUNDESK_STATE_DIR names another folder for it")
 	}
 	refused := 0
 	for _, entry := range entries {
@@ -222,7 +227,7 @@ func (s *session) checkOutbox() string {
 			refused++
 		}
 	}
-	return fmt.Sprintf("%d waiting, %d refused, %s damaged", len(entries)-refused, refused, count(len(damaged), "file"))
+	return fmt.Sprintf("%d waiting, %d refused, %s damaged", len(entries)-refused, refused, count(len(damaged), "file")), nil
 }
 
 // checkClock says how far the clocks differ: times of attempts and pulls depend on it.

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -109,8 +110,18 @@ func outboxList(s *session) *cobra.Command {
 			shown := make([]render.Entry, len(entries))
 			for i, entry := range entries {
 				shown[i] = shownEntry(entry)
+				if first, found := outbox.Behind(entry, entries); found && entry.State != outbox.StateRejected {
+					shown[i].After = &first.ID
+					if shown[i].LastError == nil {
+						shown[i].LastError = new("waits for " + first.ID + ", which is " + string(first.State))
+					}
+				}
 			}
 			for _, d := range damaged {
+				if d.IsNewer {
+					s.warn("left alone: %s (it %s)", d.Path, d.Reason)
+					continue
+				}
 				s.warn("a damaged file was set aside: %s (%s)", d.Path, d.Reason)
 			}
 			return showList(s, "id", render.EntryColumns(), shown)
@@ -180,7 +191,8 @@ func aboutEntry(id string, err error) error {
 func outboxSend(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use: "send", Short: "Send what waits", Args: noArgs,
-		Long: "Send what waits for this service and account. What is held is not sent before its time.",
+		Long: "Send what waits for this service and account. What is held is not sent before its time. The exit code is 9\n" +
+			"while anything was refused, or waits for a change that was refused (outbox list names it).",
 		Example: "  fundesk outbox send --profile prod\n" +
 			"  fundesk outbox send -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -192,10 +204,7 @@ func outboxSend(s *session) *cobra.Command {
 			if err != nil {
 				return failure(apiclient.KindFailure, "send the outbox: %s", err)
 			}
-			if n := s.othersWait(box); n > 0 {
-				s.note("%s kept for other accounts or services; see: fundesk outbox list", count(n, "change"))
-			}
-			problem := sendOutcome(report)
+			problem := cmp.Or(sendOutcome(report), s.othersWait(box))
 			if problem != nil && wantsJSON(s.args) { // stdout stays empty beside an error line.
 				return problem
 			}
@@ -207,14 +216,37 @@ func outboxSend(s *session) *cobra.Command {
 	}
 }
 
-// othersWait is how many changes lie beside those of this service and account.
-func (s *session) othersWait(own *outbox.Outbox) int {
+// othersWait names the accounts whose changes lie beside those of this one. Its error is of changes at
+// this service that no account sends any more: they were made with a token that names none.
+func (s *session) othersWait(own *outbox.Outbox) error {
 	all, _, err := s.allEntries()
-	mine, _, failed := own.List()
-	if err != nil || failed != nil {
-		return 0
+	if err != nil {
+		return err
 	}
-	return len(all) - len(mine)
+	elsewhere, orphaned, accounts := 0, 0, map[string]int{}
+	for _, e := range all {
+		switch {
+		case own.Owns(e):
+		case e.BaseURL != s.client.BaseURL():
+			elsewhere++
+		default:
+			accounts[e.Account]++
+			if strings.HasPrefix(e.Account, apiclient.TokenAccount) {
+				orphaned++
+			}
+		}
+	}
+	for _, account := range slices.Sorted(maps.Keys(accounts)) {
+		s.note("%s kept for another account at this service: %s; see: fundesk outbox list", count(accounts[account], "change"), account)
+	}
+	if elsewhere > 0 {
+		s.note("%s kept for other services; see: fundesk outbox list", count(elsewhere, "change"))
+	}
+	if orphaned > 0 {
+		return withHint(failure(apiclient.KindPartial, "%s made with a token that is not used any more", count(orphaned, "change")),
+			"send them with that token, or drop them: fundesk outbox drop ID")
+	}
+	return nil
 }
 
 // sendOutcome is the error of a round of sending.
@@ -227,6 +259,8 @@ func sendOutcome(report outbox.Report) error {
 		return withHint(failure(apiclient.KindInterrupted, "interrupted; %d waiting", report.Waiting), "see: fundesk outbox list")
 	case report.Rejected > 0:
 		return withHint(failure(apiclient.KindPartial, "%d refused: %s", report.Rejected, report.RejectedErr), "see: fundesk outbox list")
+	case report.Stuck > 0:
+		return withHint(failure(apiclient.KindPartial, "%d waiting for a change that was refused or cannot be told of", report.Stuck), "see: fundesk outbox list")
 	case waiting:
 		return failure(apiclient.KindUnavailable, "%d waiting: %s", report.Waiting, report.Err)
 	default:
@@ -319,7 +353,7 @@ func (s *session) queueChanges(ctx context.Context, changes []apiclient.Change, 
 	ids := make([]string, len(changes))
 	for i, ch := range changes {
 		results[i].Item = ch
-		entry := outbox.NewEntry(ch)
+		entry := outbox.NewEntry(s.withSeen(ctx, ch))
 		if hold > 0 {
 			entry.NotBefore = s.app.Now().Add(hold)
 		}
@@ -340,14 +374,35 @@ func (s *session) queueChanges(ctx context.Context, changes []apiclient.Change, 
 		if results[i].Err != nil {
 			continue
 		}
-		event, tried := events[id]
-		if _, gone := box.Show(id); hold > 0 && !tried && errors.Is(gone, outbox.ErrNotFound) {
-			results[i].Err = failure(apiclient.KindFailure, "the change was taken back, and not sent")
-			continue
+		event, isKnown := events[id]
+		if !isKnown {
+			event = s.endOf(ctx, box, id)
 		}
-		results[i].Value, results[i].Err = queuedResult(id, event, tried, err)
+		results[i].Value, results[i].Err = queuedResult(id, event, err)
 	}
 	return results, nil
+}
+
+// withSeen is a change that is put into the outbox, with what its record shows now, where the service
+// answers: by the time it is sent, somebody else may have changed that.
+func (s *session) withSeen(ctx context.Context, ch apiclient.Change) apiclient.Change {
+	var h apiclient.History
+	if ch.Seen != nil || apiclient.Before(ch, h) != apiclient.StepLookUp {
+		return ch
+	}
+	return ch.After(s.client.Look(ctx, ch, h))
+}
+
+// endOf is what became of an entry that this process has not sent: another one did, or dropped it. While
+// that one is at it, its end is waited for.
+func (s *session) endOf(ctx context.Context, box *outbox.Outbox, id string) outbox.Event {
+	const often = 20 * time.Millisecond
+	for waited := time.Duration(0); ; waited += often {
+		event, isOver := box.End(id)
+		if isOver || waited > s.flags.timeout || apiclient.Pause(ctx, often) != nil {
+			return event
+		}
+	}
 }
 
 // waitHeld waits for the end of a hold. An interrupt takes the changes back; what it comes too
@@ -376,14 +431,18 @@ func (s *session) waitHeld(ctx context.Context, box *outbox.Outbox, ids []string
 
 // queuedResult is the answer to an entry that was accepted, without a body where the outbox has
 // settled it without the record; or why it is still in the outbox.
-func queuedResult(id string, event outbox.Event, tried bool, spool error) (*apiclient.Response, error) {
+func queuedResult(id string, event outbox.Event, spool error) (*apiclient.Response, error) {
 	why := "it waits for its turn"
 	switch {
+	case event.Outcome == outbox.OutcomeDropped && event.Entry.SentAt.IsZero():
+		return nil, failure(apiclient.KindFailure, "the change was taken back, and not sent")
+	case event.Outcome == outbox.OutcomeDropped, errors.Is(event.Err, outbox.ErrNotFound):
+		return nil, &apiclient.Error{Kind: apiclient.KindUnknownOutcome, Sent: true, Message: "the change is in the outbox no more, and whether it took effect is not known"}
 	case event.Outcome == outbox.OutcomeAccepted:
 		return &apiclient.Response{Status: http.StatusOK, Body: event.Record}, nil
 	case event.Outcome == outbox.OutcomeRejected && event.Err != nil:
 		return nil, withHint(event.Err, "it stays in the outbox: fundesk outbox show "+id)
-	case tried && event.Err != nil:
+	case event.Err != nil:
 		why = event.Err.Error()
 	case spool != nil:
 		why = spool.Error()

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,12 +83,52 @@ func TestARenewedOpaqueTokenFindsItsOutbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	down = false
-	for _, token := range []string{"renewed", "abc"} {
-		if _, errs, code := run(token, "outbox", "send"); code != 0 {
-			t.Errorf("send with %s: got %d %q", token, code, errs)
+	for _, step := range []struct {
+		token string
+		want  int // 9 while what was made with the other token is left.
+	}{{"renewed", 9}, {"abc", 0}} {
+		if _, errs, code := run(step.token, "outbox", "send"); code != step.want {
+			t.Errorf("send with %s: got %d %q, want %d", step.token, code, errs, step.want)
 		}
 	}
 	if got := strings.Join(tokens, ","); got != "Bearer renewed,Bearer abc" {
 		t.Errorf("sent with %s, want the profile's entry with the new token, and the earlier one with its own", got)
+	}
+}
+
+// Without a profile what a token without an account's name has left belongs to the service: the
+// next such token sends it.
+func TestARenewedTokenWithoutAProfileSendsWhatWaits(t *testing.T) {
+	t.Parallel()
+	var down atomic.Bool
+	down.Store(true)
+	server := httptest.NewServer(readsThen(func(w http.ResponseWriter, r *http.Request) {
+		if down.Load() {
+			status(503, "application/json", `{}`)(w, r)
+			return
+		}
+		status(200, "application/json", `{"uuid":"`+testID+`","status":"requested","attempts":[{}]}`)(w, r)
+	}))
+	defer server.Close()
+	home := t.TempDir()
+	run := func(token string, args ...string) (errs string, code int) {
+		environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": token}
+		var stderr bytes.Buffer
+		code = Run(t.Context(), args, App{
+			In: strings.NewReader(""), Out: io.Discard, Err: &stderr, Now: time.Now,
+			Getenv: func(name string) string { return environment[name] },
+			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		})
+		return stderr.String(), code
+	}
+	if errs, code := run("abc", "call", "cancel", testID, "--yes", "--outbox"); code != 10 {
+		t.Fatalf("got %d %q, want that it waits", code, errs)
+	}
+	down.Store(false)
+	if errs, code := run("renewed", "outbox", "send"); code != 0 || strings.Contains(errs, "kept") {
+		t.Errorf("got %d %q, want it sent", code, errs)
+	}
+	if errs, code := run("renewed", "outbox", "send", "-o", "json"); code != 0 {
+		t.Errorf("got %d %q, want nothing left", code, errs)
 	}
 }

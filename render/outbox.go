@@ -18,6 +18,7 @@ type Entry struct {
 	CreatedAt *apitype.Time   `json:"createdAt"`
 	Tries     int             `json:"tries"`
 	LastError *string         `json:"lastError"`
+	After     *string         `json:"after"` // The entry that it waits for; nil: none.
 	Service   string          `json:"service"`
 	Body      json.RawMessage `json:"body,omitempty"`
 	Label     string          `json:"-"` // What it is, in words.

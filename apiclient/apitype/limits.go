@@ -12,6 +12,9 @@ const (
 	MaxObject       = 64 << 10 // Bytes of external metadata.
 	MaxProblems     = 100      // Violations that one refusal lists.
 
+	MaxRecordBytes  = 64 << 20                             // Of an answer with one record.
+	MaxRecordValues = 5 * MaxPledgeCalls * MaxCallAttempts // Of such an answer: attempts have three, and other objects take the rest.
+
 	MaxInFlight      = 64 << 20 // Bytes of bodies that are worked on at once, and of answers that are sent.
 	MaxInFlightOfOne = 16 << 20 // Of them those of one account.
 	MaxPaced         = 32 << 20 // Bytes a second of large bodies and answers of one account, while others are at work.

@@ -98,7 +98,7 @@ var errNotOurs = errors.New("is not a file of ours")
 
 // ReadFile reads up to most bytes of a regular file of ours; links are not followed.
 func ReadFile(path string, most int64) ([]byte, error) {
-	file, err := OpenNoFollow(path)
+	file, err := openNoFollow(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -116,14 +116,37 @@ func ReadFile(path string, most int64) ([]byte, error) {
 // ErrHeld is a lock that another process has.
 var ErrHeld = errors.New("another process has locked it")
 
-// TryLock locks an open file for this process, or says ErrHeld. The lock ends when the file
-// is closed, or the process dies.
+// TryLock locks a file that is open for writing for this process, or says ErrHeld. The lock ends
+// when the file is closed, or the process dies.
 func TryLock(file *os.File) error {
 	err := lockFile(file, false)
 	if err != nil && isHeld(err) {
 		return ErrHeld
 	}
 	return err
+}
+
+// OpenLocked opens a file that is there, with the lock on it, or says ErrHeld.
+func OpenLocked(path string) (*os.File, error) {
+	file, err := openNoFollow(path, os.O_RDWR)
+	if err != nil {
+		return nil, err
+	}
+	if err := TryLock(file); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// CheckLocks says why files in a folder cannot be locked: some file systems over a network
+// cannot, and nothing is sent from there.
+func CheckLocks(folder string) error {
+	file, err := os.CreateTemp(folder, NewPrefix+"*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(TryLock(file), file.Close(), os.Remove(file.Name()))
 }
 
 // Lock waits for the lock on the file of a name, which it makes, and keeps it until unlock.

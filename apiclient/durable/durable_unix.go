@@ -15,6 +15,10 @@ import (
 // it.
 func lockFile(file *os.File, wait bool) error {
 	how := unix.LOCK_EX
+	// NFS locks no file that was opened for reading only. Refused everywhere, it shows at once.
+	if flags, err := unix.FcntlInt(file.Fd(), unix.F_GETFL, 0); err != nil || flags&unix.O_ACCMODE == unix.O_RDONLY {
+		return errors.Join(err, unix.EBADF)
+	}
 	if !wait {
 		how |= unix.LOCK_NB
 	}
@@ -34,9 +38,9 @@ func OwnedByUs(info fs.FileInfo) bool {
 	return ok && int(stat.Uid) == os.Geteuid()
 }
 
-// OpenNoFollow opens a file to be read, and no link to one.
-func OpenNoFollow(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+// openNoFollow opens a file, and no link to one.
+func openNoFollow(path string, flag int) (*os.File, error) {
+	return os.OpenFile(path, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 }
 
 func rename(from, to string) error { return os.Rename(from, to) }

@@ -26,8 +26,8 @@ func isHeld(err error) bool {
 // OwnedByUs is true: the folders of a Windows profile are closed to others.
 func OwnedByUs(fs.FileInfo) bool { return true }
 
-// OpenNoFollow opens a file to be read.
-func OpenNoFollow(path string) (*os.File, error) { return os.Open(path) }
+// openNoFollow opens a file.
+func openNoFollow(path string, flag int) (*os.File, error) { return os.OpenFile(path, flag, 0) }
 
 // heldTries and heldPause are how long a file may be held by somebody who reads it: a
 // scanner, or another of these programs.

@@ -2,52 +2,109 @@ package outbox
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"fundesk/apiclient"
 )
 
-// lookUp settles an entry whose answer was lost. When it is certain that it did not
-// take effect, the entry becomes one to send.
-func (s *Sender) lookUp(ctx context.Context, c *claim) Event {
-	if c.Change().Operation().Repeatable {
-		c.State = StateQueued // It may be repeated, and there is no record to look at.
-		return Event{}
+// mostTries is how often an entry is sent before others have their turn.
+const mostTries = 2
+
+// deliver brings a claimed entry as far as it can be brought now. What follows from an answer is
+// said by apiclient.Next, as for changes that are sent directly.
+func (s *Sender) deliver(ctx context.Context, c *claim) Event {
+	ch := c.Change()
+	h := apiclient.History{Sent: c.repeated, Answered: c.Answered, Expired: s.isExpired(c)}
+	step := apiclient.Before(ch, h)
+	if c.State == StateUnsure && !ch.Operation().Repeatable {
+		step = apiclient.StepLookUp
 	}
-	outcome, err := s.client.Settle(ctx, c.Change())
-	switch {
-	case err != nil:
-		s.pauseOn(err)
-		s.delay(c, err)
-		return Event{Outcome: OutcomeUnsure, Err: fmt.Errorf("the answer was lost, and looking it up: %w", err)}
-	case outcome == apiclient.Landed:
-		return Event{Outcome: OutcomeAccepted}
-	case outcome == apiclient.Conflict:
-		return Event{Outcome: OutcomeRejected, Err: errors.New("the answer was lost; the record now holds something else")}
-	case outcome == apiclient.NotLanded && s.believes(c):
-		c.State, c.looked = StateQueued, true
-		c.SentAt = s.box.options.Now().UTC()
-		return Event{}
-	case outcome == apiclient.NotLanded:
-		s.wait(c, min(s.options.Patience/6, c.SentAt.Add(s.options.Patience).Sub(s.box.options.Now())))
-		return Event{Outcome: OutcomeUnsure, Err: errors.New("the answer was lost; it has not arrived yet, and is looked up again before it is repeated")}
-	default:
-		s.delay(c, nil)
-		return Event{Outcome: OutcomeUnsure, Err: ErrCannotTell}
+	var failed *apiclient.Error // Of the last request.
+	for tries := 0; ; {
+		var a apiclient.Answer
+		if step == apiclient.StepLookUp {
+			ch.Claimed = s.box.claimed(c.Entry)
+			a = s.client.Look(ctx, ch, h)
+		} else {
+			tries++
+			c.NotBefore = time.Time{}
+			if a = s.client.Try(ctx, ch, h); a.Err != nil {
+				failed = a.Err
+			}
+		}
+		step = apiclient.Next(ch, h, a)
+		isFirstLook := a.IsLook && !h.Sent
+		h, ch = h.After(a), ch.After(a)
+		c.Answered, c.Seen, c.Revision = h.Answered, ch.Seen, ch.Revision
+		switch {
+		case step == apiclient.StepAccepted && a.Response != nil:
+			return Event{Outcome: OutcomeAccepted, Record: a.Response.Body}
+		case step == apiclient.StepAccepted:
+			return Event{Outcome: OutcomeAccepted}
+		case step == apiclient.StepRefused:
+			return s.refused(c, a.Refusal(h, failed))
+		case step == apiclient.StepWait:
+			return s.waiting(c, h, a.Err)
+		case step == apiclient.StepLookUp && a.IsLook:
+			return s.unsure(c, a, failed)
+		case step == apiclient.StepLookUp && a.Err.Status != 0: // It may be looked up at once: an answer came.
+		case step == apiclient.StepSend && c.Looking && ch.Operation().AddsUp:
+			c.NotBefore = time.Time{}
+			return Event{} // With its next turn: until then no death of this process is one while it was sent.
+		case step == apiclient.StepSend && a.IsLook && (isFirstLook || tries < mostTries && (failed == nil || failed.RetryAfter == 0)):
+		default:
+			s.delay(c, failed)
+			return Event{Outcome: OutcomeUnsure, Err: failed}
+		}
 	}
 }
 
-// believes reports whether an absent change may be taken as never to arrive. Those that
-// a repeat cannot apply twice need no wait; attempts are never recognised as repeats.
-// Spec gap: C4.
-func (s *Sender) believes(c *claim) bool {
-	if !c.Change().Operation().AddsUp || c.Answered {
-		return true
+// refused is the event of an entry that the service refused, or that would overwrite what was
+// changed elsewhere.
+func (s *Sender) refused(c *claim, why *apiclient.Error) Event {
+	c.Fields = nil
+	if overtaken, ok := errors.AsType[*apiclient.Overtaken](why); ok {
+		c.Fields = overtaken.Fields
 	}
+	return Event{Outcome: OutcomeRejected, Err: why}
+}
+
+// waiting is the event of an entry that certainly did not take effect.
+func (s *Sender) waiting(c *claim, h apiclient.History, why *apiclient.Error) Event {
+	s.pauseOn(why)
+	s.delay(c, why)
+	if !h.Sent {
+		c.SentAt = time.Time{} // It can still be taken back.
+	}
+	return Event{Outcome: OutcomeWaiting, Err: why}
+}
+
+// unsure is the event of an entry whose record does not say what became of it, or cannot be read;
+// failed is what came of it just before, nil for nothing.
+func (s *Sender) unsure(c *claim, a apiclient.Answer, failed *apiclient.Error) Event {
+	event := Event{Outcome: OutcomeUnsure, Err: ErrCannotTell}
+	switch {
+	case a.Err != nil && failed != nil && failed.Sent:
+		s.pauseOn(a.Err)
+		s.delay(c, failed)
+		event.Err = failed
+	case a.Err != nil:
+		s.pauseOn(a.Err)
+		s.delay(c, a.Err)
+		event.Err = fmt.Errorf("the answer was lost, and looking it up: %w", a.Err)
+	case a.Outcome == apiclient.NotLanded:
+		s.wait(c, min(s.options.Patience/6, c.SentAt.Add(s.options.Patience).Sub(s.box.options.Now())))
+		event.Err = errors.New("the answer was lost; it has not arrived yet, and is looked up again before it is repeated")
+	default:
+		s.delay(c, nil)
+	}
+	return event
+}
+
+// isExpired reports whether what was lost can no longer arrive.
+func (s *Sender) isExpired(c *claim) bool {
 	now := s.box.options.Now().UTC()
 	if c.SentAt.After(now) { // The clock was set back: its patience begins anew.
 		c.SentAt = now
@@ -55,109 +112,19 @@ func (s *Sender) believes(c *claim) bool {
 	return !now.Before(c.SentAt.Add(s.options.Patience))
 }
 
-// send sends the exact request and reads what its answer means.
-func (s *Sender) send(ctx context.Context, c *claim) Event {
-	c.NotBefore, c.Answered = time.Time{}, false
-	header := http.Header{}
-	if len(c.Body) > 0 {
-		header.Set("Content-Type", "application/json")
-	}
-	response, err := s.client.Do(ctx, c.Method, c.Path, nil, c.Body, header)
-	if err == nil {
-		err = response.Err()
-	}
-	if err == nil {
-		if !isAnswer(c, response) {
-			s.delay(c, nil)
-			return Event{Outcome: OutcomeUnsure, Err: errors.New("the answer is not what the interface promises")}
-		}
-		return Event{Outcome: OutcomeAccepted, Record: response.Body}
-	}
-	var failure *apiclient.Error
-	if !errors.As(err, &failure) {
-		s.delay(c, err)
-		return Event{Outcome: OutcomeUnsure, Err: err}
-	}
-	return s.refused(ctx, c, failure)
-}
-
-// refused reads an answer that is not 2xx, or a request that found no answer.
-func (s *Sender) refused(ctx context.Context, c *claim, failure *apiclient.Error) Event {
-	switch status := failure.Status; {
-	case status == http.StatusUnauthorized, failure.Kind == apiclient.KindUnauthenticated:
-		s.pauseOn(failure)
-		s.delay(c, failure)
-		if !c.repeated {
-			c.SentAt = time.Time{}
-		}
-		return Event{Outcome: OutcomeWaiting, Err: failure}
-	case failure.Sent:
-		c.Answered = failure.IsOwnFailure()
-		s.delay(c, failure)
-		return Event{Outcome: OutcomeUnsure, Err: failure}
-	case status == 0, status < 400, status == http.StatusTooManyRequests:
-		s.delay(c, failure)
-		if !c.repeated {
-			c.SentAt = time.Time{} // It can still be taken back.
-		}
-		return Event{Outcome: OutcomeWaiting, Err: failure}
-	case status == http.StatusRequestTimeout:
-		s.delay(c, failure)
-		return Event{Outcome: OutcomeUnsure, Err: failure}
-	case status == http.StatusConflict && mayBeOurs(c):
-		return s.afterConflict(ctx, c, failure)
-	default:
-		return Event{Outcome: OutcomeRejected, Err: failure}
-	}
-}
-
-// isAnswer reports whether a 2xx answer is one of the service: the changed record, or
-// nothing where there is none to show.
-func isAnswer(c *claim, r *apiclient.Response) bool {
-	if !c.Change().Operation().Repeatable {
-		return r.Status == http.StatusNoContent && len(r.Body) == 0 || c.Change().CheckAnswer(r) == nil
-	}
-	// JSON that comes again is how this service says yes.
-	return len(r.Body) == 0 || c.repeated && json.Valid(r.Body)
-}
-
-// mayBeOurs reports whether a conflict may be with this very change: it went out
-// before, somebody on the way has doubled it, or nobody else can know its record.
-func mayBeOurs(c *claim) bool {
-	return c.repeated || c.Generated || c.Change().Operation().Moves != ""
-}
-
-// afterConflict looks whether the change has taken effect although it was refused.
-func (s *Sender) afterConflict(ctx context.Context, c *claim, failure *apiclient.Error) Event {
-	switch outcome, err := s.client.Settle(ctx, c.Change()); {
-	case err != nil:
-		s.pauseOn(err)
-		s.delay(c, err)
-		return Event{Outcome: OutcomeUnsure, Err: fmt.Errorf("refused, and looking it up: %w", err)}
-	case outcome == apiclient.Landed:
-		return Event{Outcome: OutcomeAccepted}
-	case outcome == apiclient.Unknown && c.repeated && !c.looked:
-		s.delay(c, nil)
-		return Event{Outcome: OutcomeUnsure, Err: ErrCannotTell}
-	default:
-		return Event{Outcome: OutcomeRejected, Err: failure}
-	}
-}
-
 // longestWait bounds what a service may ask for: who is on the way to it may ask for years.
 const longestWait = 15 * time.Minute
 
 // delay sets when the entry is tried again: doubling from 1 s to 60 s with jitter, or
 // what the service asked for.
-func (s *Sender) delay(c *claim, err error) {
+func (s *Sender) delay(c *claim, failure *apiclient.Error) {
 	wait := time.Second << min(max(c.Tries-1, 0), 6)
 	if c.State == StateUnsure {
 		c.Tries++ // A look-up that failed counts, so that the next one comes later.
 	}
 	wait = min(wait, time.Minute)
 	wait = wait/2 + time.Duration(s.options.Jitter()*float64(wait/2))
-	var failure *apiclient.Error
-	if errors.As(err, &failure) && failure.RetryAfter > 0 {
+	if failure != nil && failure.RetryAfter > 0 {
 		wait = min(failure.RetryAfter, longestWait)
 	}
 	s.wait(c, wait)

@@ -3,7 +3,6 @@ package outbox
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -48,7 +47,6 @@ type claim struct {
 	Entry
 	lock     *os.File
 	repeated bool // It may have gone out before.
-	looked   bool // It was looked up just now, and is not there.
 }
 
 func (c *claim) release() { _ = c.lock.Close() }
@@ -57,7 +55,7 @@ func (c *claim) release() { _ = c.lock.Close() }
 // out. It needs the folder lock.
 func (o *Outbox) take(e Entry) (*claim, error) {
 	c := &claim{Entry: e, repeated: !e.SentAt.IsZero()}
-	if e.State != StateUnsure {
+	if c.Looking = e.State == StateUnsure; !c.Looking {
 		c.SentAt = o.options.Now().UTC()
 		c.Tries++
 	}
@@ -66,15 +64,14 @@ func (o *Outbox) take(e Entry) (*claim, error) {
 	}
 	// Nobody asks for the file's lock without the folder lock, so that it is on the file
 	// before anybody can miss it.
-	file, err := durable.OpenNoFollow(o.path(dirSending, e.ID))
+	file, err := durable.OpenLocked(o.path(dirSending, e.ID))
 	if err != nil {
+		if e.State != StateUnsure { // Nothing went out: it stays where it was.
+			_ = o.unlink(dirSending, e.ID)
+		}
 		return nil, fmt.Errorf("claim %s: %w", e.ID, err)
 	}
 	c.lock = file
-	if err := durable.TryLock(file); err != nil {
-		c.release()
-		return nil, fmt.Errorf("claim %s: %w", e.ID, err)
-	}
 	for _, folder := range []string{dirQueued, dirUnsure} {
 		if err := o.unlink(folder, e.ID); err != nil {
 			c.release()
@@ -86,16 +83,15 @@ func (o *Outbox) take(e Entry) (*claim, error) {
 
 // inFlight reports whether a living sender holds the entry's file.
 func (o *Outbox) inFlight(e Entry) bool {
-	file, err := durable.OpenNoFollow(o.path(dirSending, e.ID))
-	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist)
+	file, err := durable.OpenLocked(o.path(dirSending, e.ID))
+	if err == nil {
+		_ = file.Close()
 	}
-	defer func() { _ = file.Close() }()
-	return durable.TryLock(file) != nil
+	return errors.Is(err, durable.ErrHeld)
 }
 
 // settle ends a claim: the entry goes to folder, or is erased when folder is "".
-func (o *Outbox) settle(c *claim, folder string) error {
+func (o *Outbox) settle(c *claim, folder string, event Event) error {
 	unlock, err := o.lock()
 	// Without the lock the file stays in sending/ and is looked up later; with it nobody
 	// looks, and a file that is not open can be erased everywhere.
@@ -104,6 +100,11 @@ func (o *Outbox) settle(c *claim, folder string) error {
 		return err
 	}
 	defer unlock()
+	if event.Outcome == OutcomeAccepted || event.Outcome == OutcomeRejected {
+		if err := o.note(c.Entry, event.Outcome, event.Err); err != nil {
+			return err
+		}
+	}
 	if folder == "" {
 		return o.erase(c.ID)
 	}

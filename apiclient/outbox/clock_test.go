@@ -118,7 +118,7 @@ func TestADeathWhileALostAttemptIsRepeated(t *testing.T) {
 			}
 			e := add(t, box, attempt(t, apitype.NewUUID()))
 			test.before(&e, clock)
-			if err := box.move(dirUnsure, e); err != nil {
+			if err := box.move(dirQueued, e); err != nil { // It was looked up, and is not there.
 				t.Fatal(err)
 			}
 			claims, err := (&turns{box: box}).take(1)
@@ -144,5 +144,36 @@ func TestADeathWhileALostAttemptIsRepeated(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A program that dies while it looks a lost attempt up has sent nothing: however often that
+// happens, the attempt is repeated when its patience is over.
+func TestDeathsWhileALostAttemptIsLookedUp(t *testing.T) {
+	t.Parallel()
+	service := newService(t)
+	clock := time.Now().UTC()
+	box, err := Open(t.TempDir(), Options{BaseURL: service.URL, Account: "embedded", Now: func() time.Time { return clock }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := add(t, box, attempt(t, apitype.NewUUID()))
+	e.SentAt = clock
+	if err := box.move(dirUnsure, e); err != nil {
+		t.Fatal(err)
+	}
+	for range 6 {
+		clock = clock.Add(5 * time.Second)
+		claims, err := (&turns{box: box}).take(1)
+		if err != nil || len(claims) != 1 {
+			t.Fatalf("got %d claims and %v, want the attempt", len(claims), err)
+		}
+		claims[0].release()
+	}
+	if _, err := box.Sender(service.client(t), SenderOptions{}).SendDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := service.count(e.UUID, "add-attempt"); got != 1 {
+		t.Errorf("got %d attempts sent 30 s after the first, want 1", got)
 	}
 }

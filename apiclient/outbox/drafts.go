@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/durable"
@@ -41,13 +43,36 @@ func JoinNotes(base, mine, theirs string) string {
 		return mine
 	case mine == "":
 		return theirs
-	case base != "" && strings.Contains(theirs, base):
-		return strings.Replace(theirs, base, mine, 1)
+	case cutWords(theirs, base) >= 0:
+		at := cutWords(theirs, base)
+		return theirs[:at] + mine + theirs[at+len(base):]
 	case strings.Contains(theirs, mine):
 		return theirs
 	default:
 		return mine + "\n" + theirs
 	}
+}
+
+// cutWords is where whole words stand in a text, -1 for nowhere: a base inside of a word was not
+// what that word comes from.
+func cutWords(text, words string) int {
+	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	for from := 0; words != ""; {
+		i := strings.Index(text[from:], words)
+		if i < 0 {
+			break
+		}
+		at, end := from+i, from+i+len(words)
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[end:])
+		first, _ := utf8.DecodeRuneInString(words)
+		last, _ := utf8.DecodeLastRuneInString(words)
+		if !(isWord(before) && isWord(first)) && !(isWord(last) && isWord(after)) {
+			return at
+		}
+		from = end
+	}
+	return -1
 }
 
 // LockDrafts keeps other programs from changing drafts and entries until unlock. It is for
@@ -118,7 +143,7 @@ func (o *Outbox) scanDrafts() ([]Draft, []Damaged, error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // Sent since the folder was read.
 		case err != nil:
-			damaged = append(damaged, Damaged{Path: path, Reason: err.Error()})
+			damaged = append(damaged, Damaged{Path: path, Reason: err.Error(), IsNewer: errors.Is(err, errNewer)})
 		case o.owns(d.BaseURL, d.Account):
 			drafts = append(drafts, d)
 		}

@@ -75,3 +75,20 @@ func TestEmptyCopyOfAnEditorIsNothing(t *testing.T) {
 		t.Errorf("got %q (changed: %t), %v, want the notes as they were", notes, changed, err)
 	}
 }
+
+func TestJoinNotes(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ base, mine, theirs, want string }{
+		{"a", "b", "cat", "b\ncat"},
+		{"Call", "Call Ann", "Call tomorrow", "Call Ann tomorrow"},
+		{"Call", "Write", "Recall. Call at ten", "Recall. Write at ten"},
+		{"", "mine", "theirs", "mine\ntheirs"},
+		{"x", "", "theirs", "theirs"},
+		{"x", "mine", "x", "mine"},
+		{"é", "b", "été", "b\nété"},
+	} {
+		if got := JoinNotes(test.base, test.mine, test.theirs); got != test.want {
+			t.Errorf("%q with %q, from %q: got %q, want %q", test.mine, test.theirs, test.base, got, test.want)
+		}
+	}
+}

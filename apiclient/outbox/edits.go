@@ -69,9 +69,12 @@ func (o *Outbox) claimEdit(e *Edit) error {
 	if e.lock, err = os.OpenFile(filepath.Join(e.folder, editLock), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 		return fmt.Errorf("lock the notes: %w", err)
 	}
-	if durable.TryLock(e.lock) != nil {
+	if err := durable.TryLock(e.lock); err != nil {
 		_ = e.lock.Close()
-		return ErrEdited
+		if errors.Is(err, durable.ErrHeld) {
+			return ErrEdited
+		}
+		return fmt.Errorf("lock the notes: %w", err)
 	}
 	if err := o.rescue(e.folder); err != nil {
 		_ = e.lock.Close()

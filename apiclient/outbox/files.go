@@ -20,7 +20,10 @@ import (
 // maxFile bounds what is read of one file, in bytes.
 const maxFile = 16 << 20
 
-var errTorn = errors.New("is torn or was altered: its checksum does not fit")
+var (
+	errTorn  = errors.New("is torn or was altered: its checksum does not fit")
+	errNewer = errors.New("was made by a later version of this program, which sends it")
+)
 
 // ensureFolder creates a folder for our eyes only, and refuses one that is a link or
 // somebody else's.
@@ -74,6 +77,10 @@ func unseal(content []byte, value any) error {
 	if !ok || string(sum) != hex.EncodeToString(want[:]) {
 		return errTorn
 	}
+	var made struct{ Version int }
+	if json.Unmarshal(data, &made) == nil && made.Version > formatVersion {
+		return errNewer
+	}
 	return json.Unmarshal(data, value)
 }
 
@@ -97,7 +104,10 @@ func readSealed(path string, value any) error {
 }
 
 // write puts an entry into a folder.
-func (o *Outbox) write(folder string, e Entry) error { return writeSealed(o.path(folder, e.ID), e) }
+func (o *Outbox) write(folder string, e Entry) error {
+	e.Version = formatVersion
+	return writeSealed(o.path(folder, e.ID), e)
+}
 
 // move writes an entry to a folder and erases it from the others. A crash between the
 // two leaves both, and precedence decides.
@@ -176,7 +186,7 @@ func (o *Outbox) scan(folder string) ([]Entry, []Damaged, error) {
 			err = errors.New("has another entry's name")
 			fallthrough
 		case err != nil:
-			damaged = append(damaged, Damaged{Path: path, Reason: err.Error()})
+			damaged = append(damaged, Damaged{Path: path, Reason: err.Error(), IsNewer: errors.Is(err, errNewer)})
 			continue
 		}
 		if o.owns(e.BaseURL, e.Account) {
@@ -201,7 +211,7 @@ func readEntry(path string) (Entry, error) {
 // setAside moves damaged files out of the way of the others.
 func (o *Outbox) setAside(damaged []Damaged) {
 	for _, d := range damaged {
-		if filepath.Base(filepath.Dir(d.Path)) == dirDamaged {
+		if d.IsNewer || filepath.Base(filepath.Dir(d.Path)) == dirDamaged {
 			continue
 		}
 		name := filepath.Base(filepath.Dir(d.Path)) + "-" + filepath.Base(d.Path)
@@ -213,6 +223,7 @@ func (o *Outbox) setAside(damaged []Damaged) {
 // sweep erases what writers that died left behind before it was an entry. The folder
 // lock does not cover the writers of drafts, so that only old ones go.
 func (o *Outbox) sweep() {
+	o.forgetEndings()
 	for _, folder := range append([]string{dirDrafts, filepath.Join(dirEditing, "*")}, precedence...) {
 		left, _ := filepath.Glob(filepath.Join(o.dir, folder, durable.NewPrefix+"*"))
 		for _, path := range left {

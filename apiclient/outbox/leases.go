@@ -17,6 +17,9 @@ import (
 // queue of a service for after it. Its file says so to the agent's other terminals while the
 // terminal lives, and lets the next one take it over where that was killed.
 type Lease struct {
+	Version   int          `json:"version,omitzero"` // Version, BaseURL and Account are filled in.
+	BaseURL   string       `json:"baseUrl,omitzero"`
+	Account   string       `json:"account,omitzero"`
 	LeaseUUID apitype.UUID `json:"leaseUuid"`
 	CallUUID  apitype.UUID `json:"callUuid"`
 	ExpiresAt time.Time    `json:"expiresAt"` // As it was taken; it may have been extended since.
@@ -53,6 +56,7 @@ func (o *Outbox) HoldLease(l Lease) (*HeldLease, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.Version, l.BaseURL, l.Account = formatVersion, o.options.BaseURL, o.options.Account
 	if err := writeSealed(o.path(dirLeases, l.LeaseUUID.String()), l); err != nil {
 		return nil, fmt.Errorf("note the lease: %w", err)
 	}
@@ -61,12 +65,8 @@ func (o *Outbox) HoldLease(l Lease) (*HeldLease, error) {
 
 // claimLease locks the file of a lease. It needs the folder lock.
 func (o *Outbox) claimLease(l Lease) (*HeldLease, error) {
-	file, err := durable.OpenNoFollow(o.path(dirLeases, l.LeaseUUID.String()))
+	file, err := durable.OpenLocked(o.path(dirLeases, l.LeaseUUID.String()))
 	if err != nil {
-		return nil, fmt.Errorf("note the lease: %w", err)
-	}
-	if err := durable.TryLock(file); err != nil {
-		_ = file.Close()
 		return nil, fmt.Errorf("note the lease: %w", err)
 	}
 	return &HeldLease{Lease: l, box: o, lock: file}, nil
@@ -110,8 +110,8 @@ func (o *Outbox) AdoptLeases() (adopted []*HeldLease, err error) {
 	return adopted, err
 }
 
-// eachLease reads the notes of all terminals; free reports that no living one holds the
-// lease. What cannot be read is erased: it says nothing to anybody. It needs the folder lock.
+// eachLease reads the notes of this account's terminals; free reports that no living one holds
+// the lease. What cannot be read is erased: it says nothing to anybody. It needs the folder lock.
 func (o *Outbox) eachLease(see func(l Lease, free bool) error) error {
 	files, err := os.ReadDir(filepath.Join(o.dir, dirLeases))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -127,7 +127,7 @@ func (o *Outbox) eachLease(see func(l Lease, free bool) error) error {
 		}
 		l, free, err := o.readLease(id)
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNewer), err == nil && !o.owns(l.BaseURL, l.Account):
 			continue
 		case err != nil && free:
 			err = o.unlink(dirLeases, id)
@@ -143,12 +143,10 @@ func (o *Outbox) eachLease(see func(l Lease, free bool) error) error {
 
 func (o *Outbox) readLease(id string) (l Lease, free bool, err error) {
 	path := o.path(dirLeases, id)
-	file, err := durable.OpenNoFollow(path)
-	if err != nil {
-		return l, false, err
+	file, err := durable.OpenLocked(path)
+	if err == nil {
+		_ = file.Close()
 	}
-	free = durable.TryLock(file) == nil
-	_ = file.Close()
-	err = readSealed(path, &l)
-	return l, free, err
+	free = !errors.Is(err, durable.ErrHeld)
+	return l, free, readSealed(path, &l)
 }

@@ -19,7 +19,7 @@ func TestListMissesNothingThatMoves(t *testing.T) {
 		for n := 0; n < moves && err == nil; n++ {
 			var claims []*claim
 			if claims, err = (&turns{box: other, eager: true}).take(1); err == nil {
-				err = other.settle(claims[0], dirQueued)
+				err = other.settle(claims[0], dirQueued, Event{})
 			}
 		}
 		moved <- err

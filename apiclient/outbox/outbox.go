@@ -11,6 +11,7 @@
 //	damaged/   could not be read; set aside
 //	drafts/    typed, not sent
 //	editing/   notes that are in an editor
+//	endings/   what became of the entries of the last day
 //
 // Several processes share one folder. Changes of folder are made under one short
 // lock; a sender that died is known by its file's lock being free.
@@ -58,6 +59,7 @@ const (
 
 // Entry is one change: the exact request, and what became of it.
 type Entry struct {
+	Version   int          `json:"version,omitzero"` // Of the format: see formatVersion.
 	ID        string       `json:"id"`
 	Seq       uint64       `json:"seq"` // Order in which the changes were made, over all processes.
 	State     State        `json:"-"`   // From the folder and the time.
@@ -69,17 +71,17 @@ type Entry struct {
 	BaseURL   string       `json:"baseUrl"`
 	Account   string       `json:"account"`
 	CreatedAt time.Time    `json:"createdAt"`
+	Holder    string       `json:"holder,omitzero"` // The process that made it, whose hold it is.
 	// NotBefore is the end of a hold, or of the wait after a failure, that began at
 	// WaitsSince.
 	NotBefore  time.Time `json:"notBefore,omitzero"`
 	WaitsSince time.Time `json:"waitsSince,omitzero"`
 	// SentAt is when its first byte may last have gone out; zero when it never has.
-	SentAt    time.Time `json:"sentAt,omitzero"`
-	Tries     int       `json:"tries,omitzero"`
-	LastError string    `json:"lastError,omitzero"`
-	// Seen is the state fields of the record as the agent saw it, without
-	// personal data.
-	Seen      json.RawMessage `json:"seen,omitzero"`
+	SentAt    time.Time       `json:"sentAt,omitzero"`
+	Tries     int             `json:"tries,omitzero"`
+	LastError string          `json:"lastError,omitzero"`
+	Seen      json.RawMessage `json:"seen,omitzero"` // See apiclient.Change: nothing personal.
+	Revision  string          `json:"revision,omitzero"`
 	Generated bool            `json:"generated,omitzero"` // See apiclient.Change.
 	// After is the entry that must be accepted before this one; while it is in the outbox,
 	// refused too, this one waits.
@@ -87,16 +89,20 @@ type Entry struct {
 	// Answered says that the service itself has answered the last try with a failure: nothing
 	// is on its way any more.
 	Answered bool `json:"answered,omitzero"`
+	// Looking says of an entry on its way that it is looked up, and not sent.
+	Looking bool `json:"looking,omitzero"`
+	// Fields are those of a refused update that were changed elsewhere since they were shown.
+	Fields []string `json:"fields,omitzero"`
 }
 
 // NewEntry is an entry that will send a change.
 func NewEntry(c apiclient.Change) Entry {
-	return Entry{Op: c.Op, UUID: c.UUID, Method: c.Method, Path: c.Path, Body: c.Body, Seen: c.Seen, Generated: c.Generated}
+	return Entry{Op: c.Op, UUID: c.UUID, Method: c.Method, Path: c.Path, Body: c.Body, Seen: c.Seen, Revision: c.Revision, Generated: c.Generated}
 }
 
 // Change is what the entry sends.
 func (e Entry) Change() apiclient.Change {
-	return apiclient.Change{Op: e.Op, UUID: e.UUID, Method: e.Method, Path: e.Path, Body: e.Body, Seen: e.Seen, Generated: e.Generated}
+	return apiclient.Change{Op: e.Op, UUID: e.UUID, Method: e.Method, Path: e.Path, Body: e.Body, Seen: e.Seen, Revision: e.Revision, Generated: e.Generated}
 }
 
 // waits reports whether the entry's time has not come. Where the clock was set back to
@@ -112,7 +118,13 @@ const clockStep = time.Second
 type Damaged struct {
 	Path   string
 	Reason string
+	// IsNewer says that a later version of the program made it: it is left where it is.
+	IsNewer bool
 }
+
+// formatVersion is the version of the format of entries and leases. It goes up when a program that
+// does not know what was added would do something wrong.
+const formatVersion = 1
 
 // Errors of an entry's state.
 var (
@@ -143,6 +155,7 @@ type Options struct {
 type Outbox struct {
 	dir     string
 	options Options
+	process string     // What it is called in endings and holds.
 	mu      sync.Mutex // The folder lock belongs to the process; this one orders its goroutines.
 	changed chan struct{}
 	// quiesced is the end of a Quiesce.
@@ -161,6 +174,7 @@ const (
 	dirDrafts   = "drafts"
 	dirEditing  = "editing"
 	dirLeases   = "leases"
+	dirEndings  = "endings"
 )
 
 // precedence of an entry that a crash left in two folders: the one that promises
@@ -176,7 +190,7 @@ func Open(dir string, o Options) (*Outbox, error) {
 	if o.NewID == nil {
 		o.NewID = randomID
 	}
-	folders := []string{"", dirQueued, dirSending, dirUnsure, dirRejected, dirDamaged, dirDrafts, dirEditing, dirLeases}
+	folders := []string{"", dirQueued, dirSending, dirUnsure, dirRejected, dirDamaged, dirDrafts, dirEditing, dirLeases, dirEndings}
 	for i, name := range folders {
 		folders[i] = filepath.Join(dir, name)
 	}
@@ -188,7 +202,7 @@ func Open(dir string, o Options) (*Outbox, error) {
 			return nil, err
 		}
 	}
-	box := &Outbox{dir: dir, options: o, changed: make(chan struct{}, 1)}
+	box := &Outbox{dir: dir, options: o, process: strconv.Itoa(os.Getpid()) + "-" + randomID(), changed: make(chan struct{}, 1)}
 	return box, box.adoptDrafts()
 }
 
@@ -218,12 +232,13 @@ func (o *Outbox) Add(e Entry) (Entry, error) {
 		return Entry{}, err
 	}
 	e.ID = strconv.FormatUint(e.Seq, 10) + "-" + o.options.NewID()
-	e.BaseURL, e.Account = o.options.BaseURL, o.options.Account
+	e.BaseURL, e.Account, e.Holder = o.options.BaseURL, o.options.Account, o.process
 	if !validID(e.ID) {
 		return Entry{}, fmt.Errorf("add to the outbox: malformed id %q", e.ID)
 	}
 	e.CreatedAt, e.SentAt, e.Tries, e.LastError = o.options.Now().UTC(), time.Time{}, 0, ""
 	e.WaitsSince = e.CreatedAt
+	e.Version = formatVersion
 	if err := o.write(dirQueued, e); err != nil {
 		return Entry{}, fmt.Errorf("save the change: %w", err)
 	}
@@ -349,10 +364,14 @@ func (o *Outbox) remove(id string, may func(Entry) error) (Entry, error) {
 	if err := may(e); err != nil {
 		return Entry{}, fmt.Errorf("%s: %w", id, err)
 	}
+	if err := o.note(e, OutcomeDropped, nil); err != nil {
+		return Entry{}, fmt.Errorf("note what becomes of %s: %w", id, err)
+	}
 	return e, o.erase(id)
 }
 
-// Requeue sends a refused or unsure entry again, because somebody decided so.
+// Requeue sends a refused or unsure entry again, because the agent decided so: what a refused
+// update overwrites is then what its record shows when it is sent.
 func (o *Outbox) Requeue(id string) error {
 	unlock, err := o.lock()
 	if err != nil {
@@ -366,11 +385,14 @@ func (o *Outbox) Requeue(id string) error {
 	if e.State != StateRejected && e.State != StateUnsure {
 		return fmt.Errorf("%s: it is %s and is sent by itself", id, e.State)
 	}
+	if e.State == StateRejected {
+		e.Seen, e.Revision, e.Fields = nil, "", nil
+	}
 	e.NotBefore, e.Tries = time.Time{}, 0
 	return o.move(dirQueued, e)
 }
 
-// Release ends the hold of all held entries: they are due at once.
+// Release ends the hold of the entries that this process holds: they are due at once.
 func (o *Outbox) Release() error {
 	unlock, err := o.lock()
 	if err != nil {
@@ -382,7 +404,7 @@ func (o *Outbox) Release() error {
 		return err
 	}
 	for _, e := range entries {
-		if e.State == StateHeld {
+		if e.State == StateHeld && e.Holder == o.process {
 			e.NotBefore = time.Time{}
 			if err := o.write(dirQueued, e); err != nil {
 				return fmt.Errorf("end the hold of %s: %w", e.ID, err)

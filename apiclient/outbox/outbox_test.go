@@ -351,7 +351,7 @@ func TestWaitsGrowAndTheServiceMayAskForMore(t *testing.T) {
 		name   string
 		tries  int
 		jitter float64
-		err    error
+		err    *apiclient.Error
 		want   time.Duration
 	}{
 		{"first", 1, 1, nil, time.Second},

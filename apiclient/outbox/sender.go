@@ -34,6 +34,7 @@ const (
 	OutcomeRejected Outcome = "rejected" // Kept with the service's text.
 	OutcomeUnsure   Outcome = "unsure"   // Will be looked up.
 	OutcomeWaiting  Outcome = "waiting"  // Was certainly not applied; is tried again later.
+	OutcomeDropped  Outcome = "dropped"  // Taken back or thrown away.
 )
 
 // Event tells what became of an entry.
@@ -42,12 +43,15 @@ type Event struct {
 	Outcome Outcome
 	Err     error           // Why it was not accepted.
 	Record  json.RawMessage // The record as the service answered, if it did.
+	// IsForeign says that another process did it. Of an entry that is gone only ID, Op and UUID are known.
+	IsForeign bool
 }
 
 // Report counts what one SendDue did.
 type Report struct {
 	Accepted, Rejected, Unsure int
 	Waiting                    int   // Still in the outbox and not refused, those held included.
+	Stuck                      int   // Of them those that wait for one that was refused, or cannot be told of.
 	Err                        error // The last failure: why entries wait; see apiclient.KindOf.
 	RejectedErr                error // The last refusal.
 }
@@ -105,21 +109,27 @@ func (s *Sender) count(report *Report) error {
 	if err != nil {
 		return err
 	}
-	report.Waiting = 0
+	report.Waiting, report.Stuck = 0, 0
 	for _, e := range entries {
-		if e.State != StateRejected {
-			report.Waiting++
+		if e.State == StateRejected {
+			continue
+		}
+		report.Waiting++
+		if isStuck(e, entries) || e.State == StateUnsure && e.LastError == ErrCannotTell.Error() {
+			report.Stuck++
 		}
 	}
 	return nil
 }
 
-// Run sends entries as they become due until ctx ends. What stops all of them, a
-// failure of the spool or of the account, is told to Notify with an empty entry, and
-// tried again.
+// Run sends entries as they become due until ctx ends, and tells Notify what other processes did
+// to them. What stops all of them, a failure of the spool or of the account, is told to Notify
+// with an empty entry, and tried again.
 func (s *Sender) Run(ctx context.Context) {
-	turns := &turns{box: s.box}
+	turns, others := &turns{box: s.box}, &follower{box: s.box}
+	_, _ = others.read() // What was before is no news.
 	for ctx.Err() == nil {
+		s.tellForeign(others)
 		var report Report
 		worked, err := s.round(ctx, turns, &report)
 		if err == nil && !worked {
@@ -142,6 +152,21 @@ func (s *Sender) Run(ctx context.Context) {
 		case <-s.box.changed:
 		}
 		timer.Stop()
+	}
+}
+
+// tellForeign tells what other processes did since the last time.
+func (s *Sender) tellForeign(others *follower) {
+	endings, _ := others.read() // It is read again.
+	for _, ending := range endings {
+		if ending.By == s.box.process {
+			continue
+		}
+		event := Event{Entry: Entry{ID: ending.ID, Op: ending.Op, UUID: ending.UUID}, Outcome: ending.Outcome, IsForeign: true}
+		if ending.Outcome == OutcomeRejected {
+			event.Entry, event.Err = s.box.refusal(ending)
+		}
+		s.tell(event)
 	}
 }
 
@@ -179,8 +204,12 @@ func (s *Sender) round(ctx context.Context, turns *turns, report *Report) (worke
 		if r.err != nil {
 			err = r.err
 		}
-		if o := r.event.Outcome; o == OutcomeAccepted || o == OutcomeRejected {
+		switch r.event.Outcome {
+		case OutcomeAccepted, OutcomeRejected:
 			turns.end(r.event.Entry)
+		case "":
+			turns.again(r.event.Entry)
+			continue
 		}
 		report.add(r.event)
 		s.tell(r.event)
@@ -224,41 +253,17 @@ func (r *Report) add(e Event) {
 
 // process brings one claimed entry a step further and puts it where it belongs then.
 func (s *Sender) process(ctx context.Context, c *claim) (Event, error) {
-	event := Event{Outcome: OutcomeUnsure}
-	if c.State == StateUnsure {
-		event = s.lookUp(ctx, c)
-	}
-	if c.State != StateUnsure {
-		event = s.send(ctx, c)
-		if event.Outcome == OutcomeUnsure && c.Answered && c.Op == apiclient.OpAddAttempt && !c.repeated {
-			event = s.sendAgain(ctx, c, event)
-		}
-	}
-	folder := map[Outcome]string{OutcomeRejected: dirRejected, OutcomeUnsure: dirUnsure, OutcomeWaiting: dirQueued}[event.Outcome]
+	event := s.deliver(ctx, c)
+	folder := map[Outcome]string{OutcomeRejected: dirRejected, OutcomeUnsure: dirUnsure, OutcomeWaiting: dirQueued, "": dirQueued}[event.Outcome]
 	if event.Err != nil {
 		c.LastError = event.Err.Error()
 	}
-	if err := s.box.settle(c, folder); err != nil {
+	if err := s.box.settle(c, folder, event); err != nil {
 		return Event{Entry: c.Entry, Outcome: OutcomeUnsure, Err: err}, err
 	}
 	event.Entry = c.Entry
 	event.Entry.State = s.box.state(folder, c.Entry)
 	return event, nil
-}
-
-// sendAgain looks an attempt up that the service has answered with a failure, and sends it
-// once more where it is not recorded.
-func (s *Sender) sendAgain(ctx context.Context, c *claim, failed Event) Event {
-	c.State, c.repeated = StateUnsure, true
-	found := s.lookUp(ctx, c)
-	switch {
-	case c.State == StateUnsure && found.Outcome == OutcomeUnsure:
-		return failed // It cannot be read either: later.
-	case c.State == StateUnsure:
-		return found
-	default:
-		return s.send(ctx, c)
-	}
 }
 
 // pauseOn pauses everything for a minute when the account was refused: no entry

@@ -63,6 +63,29 @@ func (t *turns) look() error {
 	return nil
 }
 
+// Behind is the entry that must be accepted, or out of the way, before e is sent; found is false
+// where there is none. The entries are all of the outbox, in order.
+func Behind(e Entry, entries []Entry) (first Entry, found bool) {
+	for _, other := range entries {
+		if other.ID == e.After || other.State != StateRejected && other.Seq < e.Seq && other.record() == e.record() && other.Account == e.Account && other.BaseURL == e.BaseURL {
+			return other, true
+		}
+	}
+	return Entry{}, false
+}
+
+// isStuck reports whether an entry waits, by however many others, for one that was refused.
+func isStuck(e Entry, entries []Entry) bool {
+	for range entries {
+		first, found := Behind(e, entries)
+		if !found || first.State == StateRejected {
+			return found
+		}
+		e = first
+	}
+	return false
+}
+
 // record is what the entry changes; one without a record stands alone.
 func (e Entry) record() string {
 	if e.UUID.IsZero() {
@@ -109,8 +132,9 @@ func (t *turns) claim(e Entry) (*claim, error) {
 		if t.box.inFlight(e) {
 			return nil, nil
 		}
-		// It may have been sent anew at any moment until now, whatever its file says of the try before.
-		e.SentAt, e.Answered = t.box.options.Now().UTC(), false
+		if !e.Looking { // It may have been sent anew at any moment until now, whatever its file says of the try before.
+			e.SentAt, e.Answered = t.box.options.Now().UTC(), false
+		}
 		e.State, e.LastError = StateUnsure, "the program that sent it ended before the answer came"
 	}
 	isDone := t.eager && t.done[e.ID]
@@ -122,6 +146,12 @@ func (t *turns) claim(e Entry) (*claim, error) {
 		return nil, nil
 	}
 	return t.box.take(e)
+}
+
+// again lets an entry have another turn at once.
+func (t *turns) again(e Entry) {
+	delete(t.done, e.ID)
+	t.ready = append([]Entry{e}, t.ready...)
 }
 
 // end lets the next change of an entry's record have its turn.

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -20,14 +22,19 @@ import (
 )
 
 func main() {
+	// Whatever a library logs holds what it was just reading: net/http quotes an answer that nobody asked for.
+	log.SetOutput(io.Discard)
 	ctx, stop := context.WithCancel(context.Background())
 	os.Exit(commands.Run(ctx, os.Args[1:], commands.App{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		Getenv: os.Getenv, Now: time.Now, Version: func() string { return release.Version },
 		OpenEmbedded: openEmbedded(os.Stderr),
 		WatchSignals: func() {
-			interrupted, _ := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-			context.AfterFunc(interrupted, stop)
+			interrupted, unwatch := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+			context.AfterFunc(interrupted, func() {
+				unwatch() // The second one ends the process, whatever that waits for.
+				stop()
+			})
 			// A closed pipe is an error of one write, not the end of the program: a bulk
 			// change must not stop half way because its output goes to head.
 			signal.Ignore(syscall.SIGPIPE)

@@ -77,6 +77,8 @@ func (b *Batch) hear(e outbox.Event) bool {
 		r.State = "done"
 	case outbox.OutcomeRejected:
 		r.State = ErrorText("refused", e.Err)
+	case outbox.OutcomeDropped:
+		r.State = stateTakenBack
 	default:
 		r.State = ErrorText("waits", e.Err)
 	}

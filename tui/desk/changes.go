@@ -346,6 +346,10 @@ func (c *Changes) onSender(e outbox.Event) {
 	c.Held = slices.DeleteFunc(c.Held, func(h Held) bool { return h.id == e.Entry.ID })
 	ofBatch := c.Batch.hear(e)
 	what := c.Labels[e.Entry.ID]
+	if what == "" && e.IsForeign { // Another terminal's, which tells of it.
+		c.readOutbox()
+		return
+	}
 	if what == "" {
 		what = OpLabel(e.Entry.Op) + " " + ShortID(e.Entry.UUID)
 	}

@@ -73,6 +73,9 @@ func (d *Day) entered(q queued) {
 
 // hear notes what became of an entry.
 func (d *Day) hear(e outbox.Event) {
+	if e.Outcome == outbox.OutcomeDropped {
+		d.forgetRecent(e.Entry.ID)
+	}
 	for i := range d.Recent {
 		if r := &d.Recent[i]; r.entry != "" && r.entry == e.Entry.ID {
 			r.Fate = map[outbox.Outcome]Fate{

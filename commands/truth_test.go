@@ -1,0 +1,104 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+)
+
+// Two commands that hold a change, one that sends the outbox, one that drops from it, and two
+// senders, at random times: each tells the truth of each change.
+func TestEachTellsTheTruthOfEachChange(t *testing.T) {
+	t.Parallel()
+	const rounds = 100 // Of two changes.
+	var mu sync.Mutex
+	recorded := map[string]int{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		call, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/api/v1/calls/"), "/")
+		_, _ = io.Copy(io.Discard, r.Body)
+		mu.Lock()
+		if r.Method == http.MethodPut {
+			recorded[call]++
+		}
+		mu.Unlock()
+		status(200, "application/json", `{"uuid":"`+call+`","status":"requested","attempts":[{}]}`)(w, r)
+	}))
+	t.Cleanup(server.Close)
+	home := t.TempDir()
+	run := func(args ...string) (errs string, code int) {
+		environment := map[string]string{"HOME": home, "FUNDESK_STATE_DIR": home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token"}
+		var stderr bytes.Buffer
+		code = Run(t.Context(), args, App{
+			In: strings.NewReader(""), Out: io.Discard, Err: &stderr, Now: time.Now,
+			Getenv: func(name string) string { return environment[name] },
+		})
+		return stderr.String(), code
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var senders sync.WaitGroup
+	t.Cleanup(func() { stop(); senders.Wait() })
+	client, err := apiclient.New(apiclient.Options{BaseURL: server.URL, Account: accountOf(""), Token: func(context.Context) (string, error) { return "token", nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		box, err := outbox.Open(filepath.Join(home, "outbox"), outbox.Options{BaseURL: server.URL, Account: accountOf("")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		senders.Go(func() { box.Sender(client, outbox.SenderOptions{Poll: 5 * time.Millisecond}).Run(ctx) })
+	}
+	random := rand.New(rand.NewPCG(7, 11))
+	for round := range rounds {
+		var commands sync.WaitGroup
+		for range 2 {
+			call, hold := apitype.NewUUID().String(), time.Duration(1+random.IntN(20))*time.Millisecond
+			commands.Go(func() {
+				errs, code := run("call", "attempt", call, "--yes", "--hold", hold.String())
+				mu.Lock()
+				times := recorded[call]
+				mu.Unlock()
+				isTold := code == 0 && times == 1 ||
+					code == 1 && times == 0 && strings.Contains(errs, "taken back, and not sent") ||
+					code == 10 && times <= 1
+				if !isTold {
+					t.Errorf("round %d: recorded %d times, and told as exit code %d, %s", round, times, code, errs)
+				}
+			})
+		}
+		sendAfter, dropAfter := time.Duration(random.IntN(25))*time.Millisecond, time.Duration(random.IntN(60))*time.Millisecond
+		commands.Go(func() {
+			_ = apiclient.Pause(t.Context(), sendAfter)
+			if errs, code := run("outbox", "send"); code != 0 {
+				t.Errorf("round %d: got exit code %d from outbox send: %s", round, code, errs)
+			}
+		})
+		commands.Go(func() {
+			_ = apiclient.Pause(t.Context(), dropAfter)
+			if errs, code := run("outbox", "drop", "--all", "--yes"); code != 0 && code != 1 && code != 3 && code != 9 {
+				t.Errorf("round %d: got exit code %d from outbox drop: %s", round, code, errs)
+			}
+		})
+		commands.Wait()
+	}
+	for call, times := range recorded {
+		if times != 1 {
+			t.Errorf("%s: recorded %d times", call, times)
+		}
+	}
+	if len(recorded) == 0 || len(recorded) == 2*rounds {
+		t.Errorf("got %d of %d changes recorded, want some sent and some dropped", len(recorded), 2*rounds)
+	}
+}
