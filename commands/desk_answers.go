@@ -2,9 +2,11 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
@@ -251,18 +253,30 @@ func (l *lineDesk) tellCorrected(ctx context.Context) {
 	}
 }
 
-// askLater asks when, and who is to ring.
+// askLater asks when the donor is called again, and for whom.
 func (l *lineDesk) askLater(ctx context.Context) error {
-	call := l.Call.UUID
-	for {
-		answer, err := l.question(ctx, "when, in the donor's time: 18:00, tomorrow 18:00, fri 10:30, in 2 hours; empty for not")
+	call, offers := l.Call.UUID, l.LaterOffers()
+	keys := []string{"x", "y", "z"}
+	for i, o := range offers {
+		l.say("%s %s: %s", keys[i], o.Label, l.BothTimes(o.At))
+	}
+	for l.IsOn(call) {
+		answer, err := l.question(ctx, "when, in the donor's time: 18:00, tomorrow 18:00, fri 10:30, in 2 hours; x, y or z for a time above, empty for not")
 		if err != nil || answer == "" {
 			return err
 		}
-		at, err := desk.ParseLater(answer, l.app.Now(), l.DonorZone())
-		if err != nil {
-			l.say("%s", err)
-			continue
+		var at time.Time
+		if i := slices.Index(keys, answer); i >= 0 {
+			at = offers[i].At
+		} else if at, err = l.readLater(ctx, answer); err != nil || at.IsZero() {
+			return err
+		}
+		if why := l.OutsideHours(at); why != "" {
+			if sure, err := l.question(ctx, why+". Save it all the same? y or n"); err != nil {
+				return err
+			} else if sure != "y" {
+				continue
+			}
 		}
 		who, err := l.question(ctx, l.BothTimes(at)+": m for you, a for anybody, empty for not")
 		if err != nil || (who != "m" && who != "a") || !l.IsOn(call) {
@@ -271,6 +285,38 @@ func (l *lineDesk) askLater(ctx context.Context) error {
 		l.perform(ctx, l.Later(at, who == "m"))
 		return nil
 	}
+	return nil
+}
+
+// readLater reads a time until it has one meaning. A zero time is none.
+func (l *lineDesk) readLater(ctx context.Context, text string) (time.Time, error) {
+	for text != "" {
+		at, err := l.ReadLater(text)
+		ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousTime](err)
+		switch {
+		case err == nil:
+			return at, nil
+		case !isAmbiguous:
+			l.say("%s", err)
+			text, err = l.question(ctx, "when, empty for not")
+		default:
+			keys := desk.ReadingKeys(ambiguous.Readings)
+			for i, r := range ambiguous.Readings {
+				l.say("%s %s", keys[i], desk.ReadingText(r, l.BothTimes(r.At)))
+			}
+			var which string
+			if which, err = l.question(ctx, strconv.Quote(text)+" has more than one meaning: "+strings.Join(keys, " or ")+", or another time; empty for not"); err == nil {
+				if i := slices.Index(keys, which); i >= 0 {
+					return ambiguous.Readings[i].At, nil
+				}
+			}
+			text = which
+		}
+		if err != nil {
+			return time.Time{}, err
+		}
+	}
+	return time.Time{}, nil
 }
 
 // askNarrow asks which types and languages are taken; none chosen is all of them.

@@ -270,7 +270,7 @@ func (d *Day) WhyNotLater() string {
 // Later puts the call on the desk off, for the agent alone or for anybody, and takes the next
 // one. What was typed stays a draft.
 func (d *Day) Later(at time.Time, forMe bool) []Event {
-	call, name := d.Call.UUID, d.Name()
+	call, name, when := d.Call.UUID, d.Name(), d.BothTimes(at)
 	d.leases.deferring = append(d.leases.deferring, call)
 	request := apitype.DeferRequest{NotBefore: new(apitype.NewTime(at))}
 	who := "anybody"
@@ -292,7 +292,7 @@ func (d *Day) Later(at time.Time, forMe bool) []Event {
 			d.fail("not put off", err)
 			return
 		}
-		d.sayf("later: %s, for %s", name, who)
+		d.sayf("later: %s, %s, for %s", name, when, who)
 		d.onDeferred(call, name, at)
 	})
 	return d.take()
