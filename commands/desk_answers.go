@@ -190,36 +190,78 @@ func (l *lineDesk) pick(ctx context.Context, question string, lines []string) (i
 
 // askFixes asks which details are wrong, and what is right. They are sent with the result.
 func (l *lineDesk) askFixes(ctx context.Context) error {
+	l.perform(ctx, l.LearnFixes())
 	for l.Call != nil {
-		var lines []string
 		for _, f := range l.Fixes() {
-			lines = append(lines, f.Label+": "+fixLine(f))
+			line := f.Press + " " + f.Label + ": " + fixLine(f)
+			if f.Why != "" {
+				line = f.Press + " " + f.Label + ": not here, " + f.Why
+			}
+			l.say("%s", line)
 		}
-		i, ok, err := l.pick(ctx, "number of what is wrong", lines)
-		if err != nil || !ok {
+		answer, err := l.question(ctx, "what is wrong, empty for none")
+		if err != nil || answer == "" {
 			return err
 		}
-		f := l.Fixes()[i]
-		answer := "no"
+		i := slices.IndexFunc(l.Fixes(), func(f desk.Fix) bool { return f.Press == answer })
 		switch {
-		case f.IsYesNo() && f.Is == "no":
-			answer = "yes"
-		case !f.IsYesNo():
-			if answer, err = l.question(ctx, f.Label+", - for none, empty to leave it"); err != nil {
-				return err
-			}
-		}
-		if answer == "" {
+		case i < 0:
+			l.say("there is no %s", quote(answer))
+			continue
+		case l.Fixes()[i].Why != "":
+			l.say("%s: %s", l.Fixes()[i].Label, l.Fixes()[i].Why)
 			continue
 		}
-		if answer == "-" {
-			answer = ""
+		if err := l.askFix(ctx, l.Fixes()[i]); err != nil {
+			return err
 		}
-		if wrong := l.Correct(f, answer); wrong != "" {
-			l.say("%s %s", f.Label, wrong)
-			continue
+	}
+	return nil
+}
+
+// askFix asks for the right value of a detail. The words for deleting and undoing are no values.
+func (l *lineDesk) askFix(ctx context.Context, f desk.Fix) error {
+	answer := "no"
+	if f.IsYesNo() && f.Is == "no" {
+		answer = "yes"
+	}
+	if !f.IsYesNo() {
+		question := f.Label + ", delete to delete it, undo for as recorded, empty to leave it"
+		if f.IsInterval() {
+			question = f.Label + ": once, monthly, quarterly, half-yearly or yearly, undo for as recorded, empty to leave it"
 		}
+		var err error
+		if answer, err = l.question(ctx, question); err != nil || answer == "" {
+			return err
+		}
+	}
+	switch answer {
+	case "undo":
+		l.Uncorrect(f)
 		l.tellCorrected(ctx)
+		return nil
+	case "delete":
+		answer = ""
+	}
+	if question, choices := l.AskFix(f, answer); choices != nil {
+		var keys []string
+		for _, c := range choices {
+			keys = append(keys, c.Key+" "+c.Label)
+		}
+		which, err := l.question(ctx, question+" "+strings.Join(keys, ", ")+", empty to leave it")
+		i := slices.IndexFunc(choices, func(c desk.FixChoice) bool { return c.Key == which })
+		if err != nil || i < 0 {
+			return err
+		}
+		answer = choices[i].Value
+	}
+	if wrong := l.Correct(f, answer); wrong != "" {
+		l.say("%s %s", f.Label, wrong)
+		return nil
+	}
+	l.tellCorrected(ctx)
+	if missing := l.MissingOfAddress(); strings.HasPrefix(f.Key, "address/") && len(missing) > 0 {
+		l.say("the address needs its %s, too", strings.Join(missing, ", "))
 	}
 	return nil
 }
