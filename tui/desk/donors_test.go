@@ -87,7 +87,7 @@ func TestNumbersAreFoundInLists(t *testing.T) {
 	text := "0b1d5a4e Anna Bos 06 87 66 93 94 +31687669394 +31201234567"
 	for search, want := range map[string]bool{
 		"0687669394": true, "06 87669394": true, "0031687669394": true, "+31687669394": true, "020-1234567": true, "669394": true,
-		"bos": true, "0787669394": false, "066": false, "0120": false, "12": true,
+		"bos": true, "0787669394": false, "066": false, "12": true,
 	} {
 		if got := FindsInList(text, SearchTerms(search)); got != want {
 			t.Errorf("%q: got %t, want %t", search, got, want)
