@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -142,5 +143,71 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 				d.app.Call = &call
 			}
 		})
+	}
+}
+
+// What has two meanings, or is far from what was, is asked once; Enter alone changes nothing, and a
+// dash is text.
+func TestCorrectionsAskBack(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, keys, typed, after string
+		is                       map[string]string
+		says                     string
+	}{
+		{"a point of two meanings", "f 5", "1.000", "enter enter", nil, "has two meanings"},
+		{"thousands", "f 5", "1.000", "enter t", map[string]string{"donationAmount": "1000.00"}, ""},
+		{"cents", "f 5", "1,250", "enter c", map[string]string{"donationAmount": "1.25"}, ""},
+		{"far from what was", "f 5", "100", "enter enter", nil, "The amount is 12.50 Euros now."},
+		{"far from what was, yes", "f 5", "100", "enter y", map[string]string{"donationAmount": "100.00"}, ""},
+		{"far from what was, no", "f 5", "100", "enter esc", nil, "100"},
+		{"an exponent", "f 5", "2e2", "enter", nil, "is no amount of Euros"},
+		{"Enter alone", "f 3", "", "enter", nil, "a@example.org"},
+		{"one letter at the end", "f 3", "", "end x enter", map[string]string{"email": "a@example.orgx"}, ""},
+		{"a dash is text", "f g", "-", "enter", map[string]string{"address/city": "-"}, ""},
+		{"deleted", "f 3", "", "ctrl+x", map[string]string{"email": ""}, "none"},
+		{"deleted, and taken back", "f 3", "", "ctrl+x 3 ctrl+r", nil, "a@example.org"},
+		{"a name of digits", "f 8", "20", "enter", nil, "it has digits and no letter"},
+		{"seen before Enter", "f 1", "12", "", nil, "must be in international format"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, d := fixer(t)
+			d.enter(strings.Fields(test.keys)...)
+			d.typing(test.typed)
+			d.enter(strings.Fields(test.after)...)
+			got := map[string]string{}
+			for _, f := range d.app.Corrected() {
+				got[f.Key] = f.Is
+			}
+			if text := d.text(); !maps.Equal(got, test.is) || !strings.Contains(text, test.says) {
+				t.Errorf("got %v, want %v and %q:\n%s", got, test.is, test.says, text)
+			}
+		})
+	}
+	// A corrected record with a result that says something else is asked about once.
+	w, d := fixer(t)
+	d.enter("f", "3")
+	d.typing("b@example.org")
+	d.enter("enter", "esc", "c", "1", "esc", "ctrl+s", "enter")
+	if text := d.text(); !strings.Contains(text, "The record was corrected") || len(w.entries(t)) != 0 {
+		t.Errorf("got:\n%s\nwant it asked", text)
+	}
+	if d.press("y"); len(w.entries(t)) != 2 {
+		t.Errorf("got %q, want it sent", w.entries(t))
+	}
+	// Half an address is not sent.
+	w, d = fixer(t)
+	p := d.app.Call.Person.Value()
+	p.Address = apitype.Embedded[apitype.Address]{}
+	d.app.Call.Person = apitype.Embed(p)
+	d.enter("f", "c")
+	d.typing("Kade")
+	d.press("enter")
+	if text := d.text(); !strings.Contains(text, "the address needs its house number, postcode, city, country") {
+		t.Errorf("got:\n%s\nwant what is missing", text)
+	}
+	if d.enter("esc", "ctrl+s"); len(w.entries(t)) != 0 {
+		t.Errorf("got %q, want nothing sent", w.entries(t))
 	}
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -255,7 +256,7 @@ func (f *fixing) View(s Styles, width, _ int) (string, []string) {
 	for i, fix := range fixes {
 		text := f.desk.fixText(fix)
 		if fix.IsChanged() && render.Width(text) > each-labelWidth-3 { // The card shows what was, too.
-			text = f.desk.turned("", f.desk.fixValue(fix, fix.Is, false))
+			text = s.accent("→ " + cmp.Or(f.desk.fixValue(fix, fix.Is, false), "none") + " " + s.fixSign)
 		}
 		cell := widget.Fit(s.Key(fix.Press)+" "+widget.Fit(fix.Label, labelWidth)+" "+text, each)
 		switch {
