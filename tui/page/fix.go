@@ -222,6 +222,9 @@ func (f *fixing) Hints() []Hint {
 	var hints []Hint
 	if f.key != "" {
 		hints = []Hint{{"enter", "takes it"}, {"esc", "leaves it"}, {"ctrl+x", "deletes the value"}, {"ctrl+r", "as recorded"}}
+		if f.wrong != "" {
+			hints = hints[1:]
+		}
 	} else if f.desk.IsOn(f.call) {
 		hints = []Hint{{"1", "to r a detail"}, {"esc", "close"}}
 	}
