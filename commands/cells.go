@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
 	"fundesk/render"
 )
 
@@ -39,7 +40,12 @@ func (r *rowReader) valueOf(field bodyField, v rowValue) (any, error) {
 		}
 		text = day
 	case numberField:
-		text = decimalPoint(text, r.country)
+		if text = decimalPoint(text, r.country); strings.HasSuffix(strings.ToLower(field.path), "amount") {
+			var err error
+			if text, err = cellAmount(v.value.(string), r.country); err != nil {
+				return nil, err
+			}
+		}
 	case boolField:
 		text = truthWord(text)
 	}
@@ -81,6 +87,27 @@ func localDay(text, country string) (string, error) {
 		first, second = second, first
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s-%02d-%02d %s", parts[2], second, first, after)), nil
+}
+
+// errThousands is of a number such as 1.250.
+var errThousands = errors.New("can be read as thousands and as cents; --country says which")
+
+// cellAmount is an amount with a point before its cents; what is none stays as it is.
+func cellAmount(text, country string) (string, error) {
+	sign := byte(0)
+	if country != "" {
+		if sign = '.'; render.HasDecimalComma(country) {
+			sign = ','
+		}
+	}
+	amount, err := apitype.ParseTypedAmount(text, sign)
+	if _, ambiguous := errors.AsType[*apitype.AmbiguousAmount](err); ambiguous {
+		return "", errThousands
+	}
+	if err != nil {
+		return text, nil
+	}
+	return amount.String(), nil
 }
 
 // decimalPoint is a number of a country that writes a decimal comma with a point.

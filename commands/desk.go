@@ -361,7 +361,17 @@ func (l *lineDesk) askForm(ctx context.Context) error {
 // and offers to send the result alone.
 func (l *lineDesk) complete(ctx context.Context) error {
 	l.tellCorrected(ctx)
+	if why := l.WhyNotComplete(); why != "" {
+		l.say("%s", why)
+		return nil
+	}
 	if len(l.RefusedCorrections()) == 0 {
+		if l.DeniesCorrections() {
+			sure, err := l.question(ctx, "the record was corrected, and the result says "+l.ResultWords()+"; send it all the same? y or n")
+			if err != nil || sure != "y" {
+				return err
+			}
+		}
 		l.perform(ctx, l.CompleteCall())
 		return nil
 	}

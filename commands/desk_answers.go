@@ -2,9 +2,11 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
@@ -189,36 +191,78 @@ func (l *lineDesk) pick(ctx context.Context, question string, lines []string) (i
 
 // askFixes asks which details are wrong, and what is right. They are sent with the result.
 func (l *lineDesk) askFixes(ctx context.Context) error {
+	l.perform(ctx, l.LearnFixes())
 	for l.Call != nil {
-		var lines []string
 		for _, f := range l.Fixes() {
-			lines = append(lines, f.Label+": "+fixLine(f))
+			line := f.Press + " " + f.Label + ": " + fixLine(f)
+			if f.Why != "" {
+				line = f.Press + " " + f.Label + ": not here, " + f.Why
+			}
+			l.say("%s", line)
 		}
-		i, ok, err := l.pick(ctx, "number of what is wrong", lines)
-		if err != nil || !ok {
+		answer, err := l.question(ctx, "what is wrong, empty for none")
+		if err != nil || answer == "" {
 			return err
 		}
-		f := l.Fixes()[i]
-		answer := "no"
+		i := slices.IndexFunc(l.Fixes(), func(f desk.Fix) bool { return f.Press == answer })
 		switch {
-		case f.IsYesNo() && f.Is == "no":
-			answer = "yes"
-		case !f.IsYesNo():
-			if answer, err = l.question(ctx, f.Label+", - for none, empty to leave it"); err != nil {
-				return err
-			}
-		}
-		if answer == "" {
+		case i < 0:
+			l.say("there is no %s", quote(answer))
+			continue
+		case l.Fixes()[i].Why != "":
+			l.say("%s: %s", l.Fixes()[i].Label, l.Fixes()[i].Why)
 			continue
 		}
-		if answer == "-" {
-			answer = ""
+		if err := l.askFix(ctx, l.Fixes()[i]); err != nil {
+			return err
 		}
-		if wrong := l.Correct(f, answer); wrong != "" {
-			l.say("%s %s", f.Label, wrong)
-			continue
+	}
+	return nil
+}
+
+// askFix asks for the right value of a detail. The words for deleting and undoing are no values.
+func (l *lineDesk) askFix(ctx context.Context, f desk.Fix) error {
+	answer := "no"
+	if f.IsYesNo() && f.Is == "no" {
+		answer = "yes"
+	}
+	if !f.IsYesNo() {
+		question := f.Label + ", delete to delete it, undo for as recorded, empty to leave it"
+		if f.IsInterval() {
+			question = f.Label + ": once, monthly, quarterly, half-yearly or yearly, undo for as recorded, empty to leave it"
 		}
+		var err error
+		if answer, err = l.question(ctx, question); err != nil || answer == "" {
+			return err
+		}
+	}
+	switch answer {
+	case "undo":
+		l.Uncorrect(f)
 		l.tellCorrected(ctx)
+		return nil
+	case "delete":
+		answer = ""
+	}
+	if question, choices := l.AskFix(f, answer); choices != nil {
+		var keys []string
+		for _, c := range choices {
+			keys = append(keys, c.Key+" "+c.Label)
+		}
+		which, err := l.question(ctx, question+" "+strings.Join(keys, ", ")+", empty to leave it")
+		i := slices.IndexFunc(choices, func(c desk.FixChoice) bool { return c.Key == which })
+		if err != nil || i < 0 {
+			return err
+		}
+		answer = choices[i].Value
+	}
+	if wrong := l.Correct(f, answer); wrong != "" {
+		l.say("%s %s", f.Label, wrong)
+		return nil
+	}
+	l.tellCorrected(ctx)
+	if missing := l.MissingOfAddress(); strings.HasPrefix(f.Key, "address/") && len(missing) > 0 {
+		l.say("the address needs its %s, too", strings.Join(missing, ", "))
 	}
 	return nil
 }
@@ -252,18 +296,30 @@ func (l *lineDesk) tellCorrected(ctx context.Context) {
 	}
 }
 
-// askLater asks when, and who is to ring.
+// askLater asks when the donor is called again, and for whom.
 func (l *lineDesk) askLater(ctx context.Context) error {
-	call := l.Call.UUID
-	for {
-		answer, err := l.question(ctx, "when, in the donor's time: 18:00, tomorrow 18:00, fri 10:30, in 2 hours; empty for not")
+	call, offers := l.Call.UUID, l.LaterOffers()
+	keys := []string{"x", "y", "z"}
+	for i, o := range offers {
+		l.say("%s %s: %s", keys[i], o.Label, l.BothTimes(o.At))
+	}
+	for l.IsOn(call) {
+		answer, err := l.question(ctx, "when, in the donor's time: 18:00, tomorrow 18:00, fri 10:30, in 2 hours; x, y or z for a time above, empty for not")
 		if err != nil || answer == "" {
 			return err
 		}
-		at, err := desk.ParseLater(answer, l.app.Now(), l.DonorZone())
-		if err != nil {
-			l.say("%s", err)
-			continue
+		var at time.Time
+		if i := slices.Index(keys, answer); i >= 0 {
+			at = offers[i].At
+		} else if at, err = l.readLater(ctx, answer); err != nil || at.IsZero() {
+			return err
+		}
+		if why := l.OutsideHours(at); why != "" {
+			if sure, err := l.question(ctx, why+". Save it all the same? y or n"); err != nil {
+				return err
+			} else if sure != "y" {
+				continue
+			}
 		}
 		who, err := l.question(ctx, l.BothTimes(at)+": m for you, a for anybody, empty for not")
 		if err != nil || (who != "m" && who != "a") || !l.IsOn(call) {
@@ -272,6 +328,38 @@ func (l *lineDesk) askLater(ctx context.Context) error {
 		l.perform(ctx, l.Later(at, who == "m"))
 		return nil
 	}
+	return nil
+}
+
+// readLater reads a time until it has one meaning. A zero time is none.
+func (l *lineDesk) readLater(ctx context.Context, text string) (time.Time, error) {
+	for text != "" {
+		at, err := l.ReadLater(text)
+		ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousTime](err)
+		switch {
+		case err == nil:
+			return at, nil
+		case !isAmbiguous:
+			l.say("%s", err)
+			text, err = l.question(ctx, "when, empty for not")
+		default:
+			keys := desk.ReadingKeys(ambiguous.Readings)
+			for i, r := range ambiguous.Readings {
+				l.say("%s %s", keys[i], desk.ReadingText(r, l.BothTimes(r.At)))
+			}
+			var which string
+			if which, err = l.question(ctx, strconv.Quote(text)+" has more than one meaning: "+strings.Join(keys, " or ")+", or another time; empty for not"); err == nil {
+				if i := slices.Index(keys, which); i >= 0 {
+					return ambiguous.Readings[i].At, nil
+				}
+			}
+			text = which
+		}
+		if err != nil {
+			return time.Time{}, err
+		}
+	}
+	return time.Time{}, nil
 }
 
 // askNarrow asks which types and languages are taken; none chosen is all of them.

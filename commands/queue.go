@@ -10,7 +10,6 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
-	"fundesk/tui/desk"
 )
 
 func queueCommand(s *session) *cobra.Command {
@@ -193,7 +192,7 @@ func (d *deferral) request(s *session) (r apitype.DeferRequest, err error) {
 		}
 		return r, nil
 	}
-	at, err := desk.ParseLater(d.at, s.app.Now(), time.Local)
+	at, err := apitype.ParseTimeAhead(d.at, s.app.Now(), time.Local)
 	if err != nil {
 		return r, usageError("--at " + err.Error())
 	}

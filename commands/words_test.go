@@ -192,3 +192,16 @@ func TestOmissions(t *testing.T) {
 		t.Errorf("got %v of the file read, want a quarter, and nothing of one whose length nobody knows", got)
 	}
 }
+
+// An amount of a cell is read as its country writes it; without a country one of two meanings is refused.
+func TestAmountsOfCells(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ text, country, want string }{
+		{"12,50", "NL", "12.5"}, {"1.250,00", "NL", "1250"}, {"1.250", "NL", "1250"}, {"2.500", "DE", "2500"}, {"1,250", "US", "1250"}, {"1.250", "", ""}, {"12.50", "", "12.5"}, {"€ 30", "NL", "30"}, {"much", "NL", "much"},
+	} {
+		got, err := cellAmount(test.text, test.country)
+		if got != test.want || (err != nil) != (test.want == "") {
+			t.Errorf("%q in %q: got %q, %v, want %q", test.text, test.country, got, err, test.want)
+		}
+	}
+}

@@ -97,9 +97,7 @@ func TestDueCallbackStealsNothing(t *testing.T) {
 	d := newDriver(t, w.options)
 	d.press("n")
 	put := d.app.Call.UUID
-	d.press("b")
-	d.press("1") // In 2 hours.
-	d.press("m") // For me.
+	d.enter("b", "enter") // In 2 hours, for the agent.
 	if d.app.Call == nil || d.app.Call.UUID == put {
 		t.Fatalf("desk: got %+v, want another call than the one put off", d.app.Call)
 	}
@@ -131,7 +129,7 @@ func TestDueCallbackIsNoticedAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)
 	d := newDriver(t, w.options)
-	d.enter("n", "b", "1", "m") // In 2 hours.
+	d.enter("n", "b", "enter") // In 2 hours.
 	w.Clock.Advance(2*time.Hour - time.Second)
 	d.send(ticked{})
 	if text := d.text(); strings.Contains(text, "a callback is due") {

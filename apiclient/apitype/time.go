@@ -209,8 +209,13 @@ func unmarshalString(data []byte, read func([]byte) error) error {
 // parseISO reads the ISO 8601 forms that services in the field send: extended and
 // basic, calendar, ordinal and week dates, a time to the hour, minute or second with a
 // fraction after a point or a comma, and an offset with or without a colon.
-func parseISO(text string) (Time, error) {
-	if t, err := ParseTime(text); err == nil {
+//
+// A time without an offset is one of UTC.
+func parseISO(text string) (Time, error) { return parseISOIn(text, time.UTC) }
+
+// parseISOIn is parseISO where a time without an offset is one of a zone.
+func parseISOIn(text string, zone *time.Location) (Time, error) {
+	if t, err := ParseTime(text); err == nil && zone == time.UTC {
 		return t, nil
 	}
 	if t, err := parseMailTime(text); err == nil {
@@ -233,6 +238,9 @@ func parseISO(text string) (Time, error) {
 	if err != nil {
 		return Time{}, err
 	}
+	if len(clock) == len(timePart) {
+		return NewTime(time.Date(day.Year(), day.Month(), day.Day(), 0, 0, int(since/time.Second), int(since%time.Second), zone)), nil
+	}
 	return NewTime(day.Add(since - offset)), nil
 }
 
@@ -246,12 +254,19 @@ func parseMailTime(text string) (Time, error) {
 			year = " 2006"
 		}
 		for _, zone := range []string{"-0700", "UTC", "GMT"} {
-			if t, err := time.Parse(layout+zone+year, text); err == nil {
+			if t, err := time.Parse(layout+zone+year, text); err == nil && mailOffsetInRange(text) {
 				return NewTime(t), nil
 			}
 		}
 	}
 	return Time{}, errTime
+}
+
+// mailOffsetInRange reports whether the offset of a time that was parsed is less than a day. The
+// standard parser takes one of 24 hours, and 60 minutes.
+func mailOffsetInRange(text string) bool {
+	i := strings.LastIndexAny(text, "+-")
+	return i < 0 || text[i+1:i+3] <= "23" && text[i+3:i+5] <= "59"
 }
 
 // parseISODate reads a date as midnight UTC.
@@ -286,6 +301,9 @@ func cutOffset(text string) (clock string, offset time.Duration, err error) {
 	}
 	if len(digits) == 2 {
 		n *= 100
+	}
+	if n/100 > 23 || n%100 > 59 {
+		return "", 0, errTime
 	}
 	offset = time.Duration(n/100)*time.Hour + time.Duration(n%100)*time.Minute
 	if text[i] == '-' {

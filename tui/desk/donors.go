@@ -171,6 +171,24 @@ func (d *Day) FindDonors(search string, limit int) []Donor {
 	return found[:min(len(found), limit)]
 }
 
+// FindsInList is [Finds] for the text of a record. A number is found however it is written, as
+// among the donors of the Desk.
+func FindsInList(text string, terms []string) bool {
+	if Finds(text, terms) {
+		return true
+	}
+	number := newDialled(strings.Join(terms, " "))
+	if len(number.digits) < leastDigits {
+		return false
+	}
+	for word := range strings.FieldsSeq(text) {
+		if digits, isNumber := strings.CutPrefix(word, "+"); isNumber && number.isIn(digits) {
+			return true
+		}
+	}
+	return false
+}
+
 // dialled is a part of a number as a phone shows it.
 type dialled struct {
 	digits  string // Without what is dialled before it at home or abroad; "" for what is no number.

@@ -80,3 +80,17 @@ func TestDonorSearchIsBounded(t *testing.T) {
 		t.Errorf("got %d donors, all %v, more %v; want all 10,000", n, all, d.HasMoreDonors())
 	}
 }
+
+// The list of persons finds a number as the Desk does, however it is written.
+func TestNumbersAreFoundInLists(t *testing.T) {
+	t.Parallel()
+	text := "0b1d5a4e Anna Bos 06 87 66 93 94 +31687669394 +31201234567"
+	for search, want := range map[string]bool{
+		"0687669394": true, "06 87669394": true, "0031687669394": true, "+31687669394": true, "020-1234567": true, "669394": true,
+		"bos": true, "0787669394": false, "066": false, "12": true,
+	} {
+		if got := FindsInList(text, SearchTerms(search)); got != want {
+			t.Errorf("%q: got %t, want %t", search, got, want)
+		}
+	}
+}

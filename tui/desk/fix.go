@@ -2,11 +2,14 @@ package desk
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -15,6 +18,8 @@ import (
 
 // Fix is a detail of the donor or the pledge that an agent may correct.
 type Fix struct {
+	Press string // The key that it has on every call.
+	Why   string // Why it cannot be corrected here; "" where it can.
 	Key   string // Where it stands in the body of the update, such as name/firstName.
 	Label string
 	Was   string // As it is recorded; "" for nothing.
@@ -48,63 +53,95 @@ const (
 	fixEnd
 )
 
+// fixName is a name, which has a letter.
+const fixName fixKind = -1
+
 func (k fixKind) ofPledge() bool { return k >= fixAmount }
 
 // optOutKey is the detail that ends all calls to a donor.
 const optOutKey = "optIns/phone"
 
-// Fixes are the details of the call on the desk, in an order that never changes.
+// IsInterval reports whether its value is one of [apitype.DonationIntervals].
+func (f Fix) IsInterval() bool { return f.kind == fixInterval }
+
+// IsAmount reports whether its value is an amount of Euros.
+func (f Fix) IsAmount() bool { return f.kind == fixAmount }
+
+// Fixes are the details of the call on the desk. Each has its place and its key on every call, also
+// where it cannot be corrected.
 func (d *Day) Fixes() []Fix {
 	person := d.Call.Person.Pointer()
 	if person == nil {
 		return nil
 	}
-	born := ""
+	born, end, amount, interval := "", "", "", ""
 	if person.DateOfBirth != nil {
 		born = person.DateOfBirth.String()
 	}
-	address := person.Address.Value()
-	all := []Fix{
-		{Key: "mobilePhoneNumber", Label: "mobile", Was: Value(person.MobilePhoneNumber), kind: fixPhone},
-		{Key: "phoneNumber", Label: "home", Was: Value(person.PhoneNumber), kind: fixPhone},
-		{Key: "email", Label: "e-mail", Was: Value(person.Email)},
-		{Key: optOutKey, Label: "may be phoned", Was: YesNo(person.OptInPhone), kind: fixYesNo},
-	}
-	if pledge := d.Call.PledgeCase.Pointer(); pledge != nil && pledge.ExternalSource.Pointer() == nil { // Spec gap: G5.
-		end := ""
+	if pledge := d.Call.PledgeCase.Pointer(); pledge != nil {
+		amount, interval = pledge.DonationAmount.Fixed(), string(pledge.DonationInterval)
 		if pledge.EndsAt != nil {
 			end = pledge.EndsAt.Format(time.DateOnly)
 		}
-		all = append(all,
-			Fix{Key: "donationAmount", Label: "amount", Was: pledge.DonationAmount.Fixed(), kind: fixAmount},
-			Fix{Key: "donationInterval", Label: "interval", Was: string(pledge.DonationInterval), kind: fixInterval},
-			Fix{Key: "endsAt", Label: "ends", Was: end, kind: fixEnd})
 	}
-	all = append(all, []Fix{
-		{Key: "name/firstName", Label: "first name", Was: Value(person.FirstName)},
-		{Key: "name/lastNamePrefix", Label: "prefix", Was: Value(person.LastNamePrefix)},
-		{Key: "name/lastName", Label: "last name", Was: Value(person.LastName)},
-		{Key: "name/initials", Label: "initials", Was: Value(person.Initials)},
-		{Key: "address/street", Label: "street", Was: address.Street},
-		{Key: "address/houseNumber", Label: "house number", Was: address.HouseNumber},
-		{Key: "address/houseNumberExtension", Label: "addition", Was: Value(address.HouseNumberExtension)},
-		{Key: "address/zipCode", Label: "postcode", Was: address.ZipCode},
-		{Key: "address/city", Label: "city", Was: address.City},
-		{Key: "address/country", Label: "country", Was: address.Country},
-		{Key: "dateOfBirth", Label: "born", Was: born, kind: fixDate},
-		{Key: "iban", Label: "IBAN", Was: Value(person.IBAN)},
-		{Key: "language", Label: "language", Was: Value(person.Language)},
-		{Key: "optIns/email", Label: "e-mail wanted", Was: YesNo(person.OptInEmail), kind: fixYesNo},
-		{Key: "optIns/mail", Label: "post wanted", Was: YesNo(person.OptInMail), kind: fixYesNo},
-		{Key: "optIns/sms", Label: "sms wanted", Was: YesNo(person.OptInSMS), kind: fixYesNo},
-	}...)
+	address := person.Address.Value()
+	all := []Fix{
+		{Press: "1", Key: "mobilePhoneNumber", Label: "mobile", Was: Value(person.MobilePhoneNumber), kind: fixPhone},
+		{Press: "2", Key: "phoneNumber", Label: "home", Was: Value(person.PhoneNumber), kind: fixPhone},
+		{Press: "3", Key: "email", Label: "e-mail", Was: Value(person.Email)},
+		{Press: "4", Key: optOutKey, Label: "may be phoned", Was: YesNo(person.OptInPhone), kind: fixYesNo},
+		{Press: "5", Key: "donationAmount", Label: "amount", Was: amount, kind: fixAmount},
+		{Press: "6", Key: "donationInterval", Label: "interval", Was: interval, kind: fixInterval},
+		{Press: "7", Key: "endsAt", Label: "ends", Was: end, kind: fixEnd},
+		{Press: "8", Key: "name/firstName", Label: "first name", Was: Value(person.FirstName), kind: fixName},
+		{Press: "9", Key: "name/lastNamePrefix", Label: "prefix", Was: Value(person.LastNamePrefix), kind: fixName},
+		{Press: "a", Key: "name/lastName", Label: "last name", Was: Value(person.LastName), kind: fixName},
+		{Press: "b", Key: "name/initials", Label: "initials", Was: Value(person.Initials), kind: fixName},
+		{Press: "c", Key: "address/street", Label: "street", Was: address.Street},
+		{Press: "d", Key: "address/houseNumber", Label: "house number", Was: address.HouseNumber},
+		{Press: "e", Key: "address/houseNumberExtension", Label: "addition", Was: Value(address.HouseNumberExtension)},
+		{Press: "f", Key: "address/zipCode", Label: "postcode", Was: address.ZipCode},
+		{Press: "g", Key: "address/city", Label: "city", Was: address.City},
+		{Press: "h", Key: "address/country", Label: "country", Was: address.Country},
+		{Press: "i", Key: "dateOfBirth", Label: "born", Was: born, kind: fixDate},
+		{Press: "l", Key: "iban", Label: "IBAN", Was: Value(person.IBAN)},
+		{Press: "m", Key: "language", Label: "language", Was: Value(person.Language)},
+		{Press: "o", Key: "optIns/email", Label: "e-mail wanted", Was: YesNo(person.OptInEmail), kind: fixYesNo},
+		{Press: "p", Key: "optIns/mail", Label: "post wanted", Was: YesNo(person.OptInMail), kind: fixYesNo},
+		{Press: "r", Key: "optIns/sms", Label: "sms wanted", Was: YesNo(person.OptInSMS), kind: fixYesNo},
+	}
 	for i, f := range all {
-		all[i].Is = f.Was
-		if is, corrected := d.Form.Corrections[f.Key]; corrected {
+		all[i].Is, all[i].Why = f.Was, d.whyNotCorrect(f)
+		if is, corrected := d.Form.Corrections[f.Key]; corrected && (!f.kind.ofPledge() || d.whyNoPledgeFix() == "") {
 			all[i].Is = is
 		}
 	}
 	return all
+}
+
+// whyNotCorrect says why a detail cannot be corrected, "" where it can.
+func (d *Day) whyNotCorrect(f Fix) string {
+	if why := d.whyNoPledgeFix(); f.kind.ofPledge() && why != "" {
+		return why
+	}
+	if d.permissions.refused[f.operation()] {
+		return "this account may not correct it"
+	}
+	return ""
+}
+
+// whyNoPledgeFix says why nothing of the pledge can be corrected. Spec gap: G5.
+func (d *Day) whyNoPledgeFix() string {
+	switch pledge := d.Call.PledgeCase.Pointer(); {
+	case pledge == nil && d.Call.RelatedCaseUUID != nil:
+		return "the pledge is not shown to this account"
+	case pledge == nil:
+		return "no pledge on this call"
+	case pledge.ExternalSource.Pointer() != nil:
+		return "pledge of an external source: its owner changes it"
+	default:
+		return ""
+	}
 }
 
 // Corrected are the details that were corrected.
@@ -118,22 +155,208 @@ func (d *Day) Corrected() []Fix {
 // Correct takes another value of a detail, "" to clear it. It says what is wrong with it;
 // then nothing is taken.
 func (d *Day) Correct(f Fix, is string) (wrong string) {
-	is, wrong = d.readFix(f, strings.TrimSpace(is))
+	if f.Why != "" {
+		return "cannot be corrected: " + f.Why
+	}
+	is, wrong = d.checkFix(f, is)
 	if wrong != "" {
 		return wrong
 	}
-	before := d.Form.Corrections
 	if d.Form.correct(f.Key, is); is == f.Was {
 		d.Form.leave(f.Key)
 	}
 	d.Form.optedOut = d.Form.optedOut && f.Key != optOutKey
-	if _, _, problems := d.corrections(); len(problems) > 0 {
-		d.Form.Corrections = before
-		return problems[0].Message
-	}
 	d.propose()
 	d.autosave()
 	return ""
+}
+
+// Uncorrect takes the correction of a detail back.
+func (d *Day) Uncorrect(f Fix) {
+	if d.Form.leave(f.Key); f.Key == optOutKey {
+		d.Form.optedOut = false
+	}
+	d.propose()
+	d.autosave()
+}
+
+// WrongFix says what is wrong with a value while it is typed, "" for nothing.
+func (d *Day) WrongFix(f Fix, typed string) string {
+	if _, choices := d.AskFix(f, typed); choices != nil {
+		return ""
+	}
+	_, wrong := d.checkFix(f, typed)
+	return wrong
+}
+
+// checkFix is a typed value as it is sent, or what is wrong with it beside all other corrections.
+func (d *Day) checkFix(f Fix, typed string) (is, wrong string) {
+	is, wrong = d.readFix(f, strings.TrimSpace(typed))
+	if wrong != "" {
+		return "", wrong
+	}
+	before := d.Form.Corrections
+	defer func() { d.Form.Corrections = before }()
+	if d.Form.correct(f.Key, is); is == f.Was {
+		d.Form.leave(f.Key)
+	}
+	if _, _, problems := d.corrections(); len(problems) > 0 {
+		return "", problems[0].Message
+	}
+	return is, ""
+}
+
+// FixChoice is one meaning of a typed value.
+type FixChoice struct{ Key, Label, Value string }
+
+// AskFix returns what is asked about a typed value before it is taken; no choices where nothing is.
+func (d *Day) AskFix(f Fix, typed string) (question string, choices []FixChoice) {
+	if f.kind != fixAmount {
+		return "", nil
+	}
+	amount, err := apitype.ParseTypedAmount(typed, 0)
+	if ambiguous, is := errors.AsType[*apitype.AmbiguousAmount](err); is {
+		return strconv.Quote(strings.TrimSpace(typed)) + " has two meanings.", []FixChoice{
+			{"t", "thousands: " + ambiguous.Thousands.Fixed() + " Euros", ambiguous.Thousands.Fixed()},
+			{"c", "cents: " + ambiguous.Cents.Fixed() + " Euros", ambiguous.Cents.Fixed()},
+		}
+	}
+	was, _ := apitype.ParseAmount(f.Was)
+	before, _ := was.Cents()
+	now, isCents := amount.Cents()
+	if err != nil || !isCents || before == 0 || now <= 0 || now <= 5*before && before <= 5*now || amount.Fixed() == f.Is {
+		return "", nil
+	}
+	return "The amount is " + f.Was + " Euros now.", []FixChoice{{"y", "yes, " + amount.Fixed() + " Euros", amount.Fixed()}}
+}
+
+// MissingOfAddress are the details that an address needs and does not have. The service takes a
+// whole address or none.
+func (d *Day) MissingOfAddress() (labels []string) {
+	any := false
+	for _, f := range d.Fixes() {
+		if strings.HasPrefix(f.Key, "address/") {
+			any = any || f.Is != ""
+			if f.Is == "" && f.Key != "address/houseNumberExtension" {
+				labels = append(labels, f.Label)
+			}
+		}
+	}
+	if !any {
+		return nil
+	}
+	return labels
+}
+
+// whyHalfAddress says what is missing of an address that was corrected.
+func (d *Day) whyHalfAddress() string {
+	for _, f := range d.Corrected() {
+		if missing := d.MissingOfAddress(); strings.HasPrefix(f.Key, "address/") && len(missing) > 0 {
+			return "the address needs its " + strings.Join(missing, ", ") + ", too"
+		}
+	}
+	return ""
+}
+
+// Says is a correction by its value: what the donor's record will say.
+func (f Fix) Says(value string) string {
+	switch {
+	case f.Key == optOutKey && f.Is == "no":
+		return "may not be phoned any more"
+	case f.Key == optOutKey:
+		return "may be phoned"
+	case f.kind == fixYesNo && f.Is == "no":
+		return strings.TrimSuffix(f.Label, " wanted") + " not wanted any more"
+	case f.kind == fixYesNo:
+		return f.Label
+	case f.Is == "":
+		return "no " + f.Label
+	default:
+		return f.Label + " " + value
+	}
+}
+
+// DeniesCorrections reports whether the result says something else than that the record was
+// corrected, though a result for that is known.
+func (d *Day) DeniesCorrections() bool {
+	row, _ := d.Codes.Find(d.Call.Type, d.Form.Code)
+	_, isKnown := d.correctedRow()
+	others := slices.DeleteFunc(d.Corrected(), func(f Fix) bool { return f.Key == optOutKey })
+	return len(others) > 0 && row.Effect == "" && isKnown
+}
+
+func (d *Day) correctedRow() (ResultRow, bool) {
+	for _, row := range d.Results() {
+		if row.Effect == EffectCorrected {
+			return row, true
+		}
+	}
+	return ResultRow{}, false
+}
+
+// CorrectedPerson is the person of the call as it is to be.
+func (d *Day) CorrectedPerson() *apitype.Person {
+	if d.Call.Person.Pointer() == nil {
+		return nil
+	}
+	p := d.Call.Person.Value()
+	address := p.Address.Value()
+	for _, f := range d.Corrected() {
+		text, yes := new(f.Is), new(f.Is == "yes")
+		if f.Is == "" {
+			text, yes = nil, nil
+		}
+		switch f.Key {
+		case "mobilePhoneNumber":
+			p.MobilePhoneNumber = text
+		case "phoneNumber":
+			p.PhoneNumber = text
+		case "email":
+			p.Email = text
+		case "name/firstName":
+			p.FirstName = text
+		case "name/lastNamePrefix":
+			p.LastNamePrefix = text
+		case "name/lastName":
+			p.LastName = text
+		case "name/initials":
+			p.Initials = text
+		case "address/street":
+			address.Street = f.Is
+		case "address/houseNumber":
+			address.HouseNumber = f.Is
+		case "address/houseNumberExtension":
+			address.HouseNumberExtension = text
+		case "address/zipCode":
+			address.ZipCode = f.Is
+		case "address/city":
+			address.City = f.Is
+		case "address/country":
+			address.Country = f.Is
+		case "dateOfBirth":
+			if p.DateOfBirth = nil; text != nil {
+				if day, err := apitype.ParseDate(f.Is); err == nil {
+					p.DateOfBirth = &day
+				}
+			}
+		case "iban":
+			p.IBAN = text
+		case "language":
+			p.Language = text
+		case optOutKey:
+			p.OptInPhone = yes
+		case "optIns/email":
+			p.OptInEmail = yes
+		case "optIns/mail":
+			p.OptInMail = yes
+		case "optIns/sms":
+			p.OptInSMS = yes
+		}
+	}
+	if address != (apitype.Address{}) {
+		p.Address = apitype.Embed(address)
+	}
+	return &p
 }
 
 // correct notes another value of a detail. A draft that is being saved has the corrections as they
@@ -160,10 +383,15 @@ func (d *Day) readFix(f Fix, text string) (is, wrong string) {
 		return "", ""
 	}
 	switch f.kind {
+	case fixName:
+		if strings.ContainsAny(text, "0123456789") && !strings.ContainsFunc(text, unicode.IsLetter) {
+			return "", "is no name: it has digits and no letter"
+		}
+		return text, ""
 	case fixPhone:
 		return render.International(text, d.Call.Person.Value().Address.Value().Country), ""
 	case fixDate, fixEnd:
-		if at, err := time.Parse("2-1-2006", strings.NewReplacer(".", "-", "/", "-", " ", "").Replace(text)); err == nil {
+		if at, err := time.Parse("2-1-2006", strings.NewReplacer(".", "-", "/", "-", ". ", "-", " - ", "-").Replace(text)); err == nil {
 			return at.Format(time.DateOnly), ""
 		}
 		day, err := apitype.ParseDate(text)
@@ -172,9 +400,9 @@ func (d *Day) readFix(f Fix, text string) (is, wrong string) {
 		}
 		return day.String(), ""
 	case fixAmount:
-		amount, err := apitype.ParseAmount(strings.ReplaceAll(text, ",", "."))
+		amount, err := apitype.ParseTypedAmount(text, 0)
 		if err != nil {
-			return "", "is no amount of Euros: write 12.50"
+			return "", err.Error()
 		}
 		return amount.Fixed(), ""
 	default:

@@ -57,6 +57,8 @@ func (d *Day) WhyNotComplete() string {
 		return "choose the result first"
 	case row.AsksNotes && strings.TrimSpace(d.Form.Notes) == "":
 		return "write notes first: " + row.Words() + " asks for them"
+	case d.Ended() == "" && d.whyHalfAddress() != "":
+		return d.whyHalfAddress()
 	default:
 		return d.Ended()
 	}

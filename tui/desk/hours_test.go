@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -77,20 +78,41 @@ func TestZones(t *testing.T) {
 	}
 }
 
-// A time at which a call is put off tells when it is outside the calling hours of the donor.
+// A time at which a call is due again is said in the donor's time and in ours, and tells when it is
+// outside the calling hours of the donor.
 func TestTimesOfCallbacksKnowCallingHours(t *testing.T) {
 	t.Parallel()
 	d := newDay()
 	d.Now = func() time.Time { return time.Date(2026, 11, 22, 16, 57, 0, 0, time.UTC) } // A Sunday.
 	d.Call = &apitype.Call{Person: apitype.Embed(apitype.Person{Address: apitype.Embed(apitype.Address{Country: "NL"})})}
-	for hours, want := range map[time.Duration]string{
-		0:  "Sun 22 Nov 17:57 there, Sun 22 Nov 16:57 here",
-		1:  "Sun 22 Nov 18:57 there, Sun 22 Nov 17:57 here, outside calling hours",
-		24: "Mon 23 Nov 17:57 there, Mon 23 Nov 16:57 here",
-		28: "Mon 23 Nov 21:57 there, Mon 23 Nov 20:57 here, outside calling hours",
+	for hours, want := range map[time.Duration][2]string{
+		0:        {"Sun 22 Nov 17:57 there (16:57 here)", ""},
+		1:        {"Sun 22 Nov 18:57 there (17:57 here)", "calls are made from 10:00 to 18:00"},
+		6:        {"Sun 22 Nov 23:57 there (22:57 here)", "calls are made from 10:00 to 18:00"},
+		7:        {"Mon 23 Nov 00:57 there (Sun 22 Nov 23:57 here)", "calls are made from 09:00 to 21:00"},
+		24:       {"Mon 23 Nov 17:57 there (16:57 here)", ""},
+		100 * 24: {"Tue 2 Mar 2027 17:57 there (16:57 here)", ""},
 	} {
-		if got := d.BothTimes(d.Now().Add(hours * time.Hour)); got != want {
+		at := d.Now().Add(hours * time.Hour)
+		if want[1] != "" {
+			want[1] = want[0] + " is outside calling hours: " + want[1]
+		}
+		if got := [2]string{d.BothTimes(at), d.OutsideHours(at)}; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+	var offers []string
+	for _, o := range d.LaterOffers() {
+		offers = append(offers, o.Label+": "+d.LaterEcho(o.At, len(offers) == 0))
+	}
+	if want := []string{
+		"in 2 hours: Sun 22 Nov 19:57 there (18:57 here), for you", "tomorrow at this time: Mon 23 Nov 17:57 there (16:57 here), for anybody",
+		"next working day at 10: Mon 23 Nov 10:00 there (09:00 here), for anybody",
+	}; !slices.Equal(offers, want) {
+		t.Errorf("got %q, want %q", offers, want)
+	}
+	d.Now = func() time.Time { return time.Date(2026, 11, 27, 16, 57, 0, 0, time.UTC) } // A Friday.
+	if at := d.LaterOffers()[2].At; at.Weekday() != time.Monday || at.Day() != 30 {
+		t.Errorf("got %v, want the Monday", at)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service"
-	"fundesk/tui/desk"
 )
 
 // Days that the tests of single keys do not imagine, each played against the real service,
@@ -173,10 +172,10 @@ func TestNightInWhichTheClocksChange(t *testing.T) {
 		name, country          string
 		saturday, sunday, said string
 	}{
-		{"to summer in Berlin", "DE", "2027-03-27T15:00:00Z", "2027-03-28T08:30:00Z", "Sun 28 Mar 10:30 there, Sun 28 Mar 08:30 here"},
-		{"to summer in Amsterdam", "NL", "2027-03-27T15:00:00Z", "2027-03-28T08:30:00Z", "Sun 28 Mar 10:30 there, Sun 28 Mar 08:30 here"},
-		{"to winter in Berlin", "DE", "2027-10-30T15:00:00Z", "2027-10-31T09:30:00Z", "Sun 31 Oct 10:30 there, Sun 31 Oct 09:30 here"},
-		{"to winter in Amsterdam", "NL", "2027-10-30T15:00:00Z", "2027-10-31T09:30:00Z", "Sun 31 Oct 10:30 there, Sun 31 Oct 09:30 here"},
+		{"to summer in Berlin", "DE", "2027-03-27T15:00:00Z", "2027-03-28T08:30:00Z", "Sun 28 Mar 10:30 there (08:30 here)"},
+		{"to summer in Amsterdam", "NL", "2027-03-27T15:00:00Z", "2027-03-28T08:30:00Z", "Sun 28 Mar 10:30 there (08:30 here)"},
+		{"to winter in Berlin", "DE", "2027-10-30T15:00:00Z", "2027-10-31T09:30:00Z", "Sun 31 Oct 10:30 there (09:30 here)"},
+		{"to winter in Amsterdam", "NL", "2027-10-30T15:00:00Z", "2027-10-31T09:30:00Z", "Sun 31 Oct 10:30 there (09:30 here)"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -191,7 +190,7 @@ func TestNightInWhichTheClocksChange(t *testing.T) {
 			if !first.IsOn(call) {
 				t.Fatalf("got %+v (%q), want the call", first.Call, first.told)
 			}
-			at, err := desk.ParseLater("tomorrow 10:30", first.Now(), first.DonorZone())
+			at, err := first.ReadLater("tomorrow 10:30")
 			if err != nil || !at.Equal(sunday.Time) || first.BothTimes(at) != test.said {
 				t.Fatalf("got %v, %q, %v, want %v, %q", at, first.BothTimes(at), err, sunday, test.said)
 			}

@@ -275,9 +275,9 @@ func (d *Day) Later(at time.Time, forMe bool) []Event {
 	if l := d.leaseOf(call); l != nil {
 		request.LeaseUUID = &l.LeaseUUID
 	}
-	what := "later: " + at.In(d.Now().Location()).Format("Mon 2 Jan 15:04") + ", " + whose
 	change, err := apiclient.DeferCallChange(call, request)
-	d.finish(Change{Change: change, Label: what + ": " + name, err: err}, what, false)
+	what := "later: " + at.In(d.Now().Location()).Format("Mon 2 Jan 15:04") + ", " + whose
+	d.finish(Change{Change: change, Label: "later: " + name + ", " + d.BothTimes(at) + ", " + whose, err: err}, what, false)
 	return d.take()
 }
 

@@ -30,8 +30,15 @@ func (d *Day) RefusedCorrections() []Fix {
 
 // LearnPermissions asks whether the account may make the corrections, each kind once, before
 // the agent relies on it.
-func (d *Day) LearnPermissions() []Event {
-	for _, f := range d.Corrected() {
+func (d *Day) LearnPermissions() []Event { return d.learnFor(d.Corrected()) }
+
+// LearnFixes is LearnPermissions for every detail that may be corrected.
+func (d *Day) LearnFixes() []Event {
+	return d.learnFor(slices.DeleteFunc(d.Fixes(), func(f Fix) bool { return f.Why != "" }))
+}
+
+func (d *Day) learnFor(fixes []Fix) []Event {
+	for _, f := range fixes {
 		if op := f.operation(); !d.permissions.asked[op] {
 			d.permissions.asked[op] = true
 			// Where it cannot be known the first refusal tells.

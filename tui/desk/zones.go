@@ -92,16 +92,19 @@ func (d *Day) DonorZone() *time.Location {
 	return d.Now().Location()
 }
 
-// BothTimes is a time as it is for the donor, and for us where that differs; one at which no
-// calls are made there says so.
+// BothTimes is a time as it is for the donor, and for us where that differs.
 func (d *Day) BothTimes(at time.Time) string {
-	const layout = "Mon 2 Jan 15:04"
-	text, ours := at.In(d.DonorZone()).Format(layout), at.In(d.Now().Location()).Format(layout)
-	if text != ours {
-		text += " there, " + ours + " here"
+	there, here := at.In(d.DonorZone()), at.In(d.Now().Location())
+	layout := "Mon 2 Jan 15:04"
+	if there.Year() != d.Now().In(there.Location()).Year() {
+		layout = "Mon 2 Jan 2006 15:04"
 	}
-	if d.Hours.Against(at, d.Call.Person.Value().Address.Value().Country) != "" {
-		text += ", outside calling hours"
+	text, ours := there.Format(layout), here.Format("15:04")
+	switch {
+	case text == here.Format(layout):
+		return text
+	case there.Day() != here.Day():
+		ours = here.Format(layout)
 	}
-	return text
+	return text + " there (" + ours + " here)"
 }

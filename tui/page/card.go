@@ -1,9 +1,10 @@
 package page
 
 import (
-	"fmt"
 	"strings"
 	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
@@ -121,6 +122,9 @@ func (d *Desk) nameLines(p *apitype.Person, width int) []string {
 		about = d.About(*p)
 	}
 	name, right := d.name(), Clean(strings.Join(about, " · "))
+	if is := d.CorrectedPerson(); is != nil {
+		name = ansi.Strip(d.turned(name, Clean(render.PersonName(*is))))
+	}
 	if room := width - render.Width(right) - 1; render.Width(name) <= room {
 		return []string{d.Styles.bold(widget.Fit(name, room)) + " " + right}
 	}
@@ -135,19 +139,33 @@ func (d *Desk) nameLines(p *apitype.Person, width int) []string {
 const numberWidth = 18
 
 func (d *Desk) numberLines(p *apitype.Person, width int) []string {
+	if p == nil {
+		return nil
+	}
 	var lines []string
-	column := numberWidth
+	column, copied, is := numberWidth, false, d.CorrectedPerson()
 	for _, n := range desk.Numbers(p) {
 		column = max(column, len(d.Locale.Spoken(n.Digits))+2)
 	}
-	for i, n := range desk.Numbers(p) {
-		line := "    " + d.Styles.bold(widget.Fit(Clean(d.Locale.Spoken(n.Digits)), column)) + n.Kind
-		if i == 0 {
-			line += "   " + d.Styles.Key(d.KeyOf(ActCopy)) + " copies it"
+	for _, n := range []struct {
+		kind    string
+		was, is *string
+	}{{"mobile", p.MobilePhoneNumber, is.MobilePhoneNumber}, {"home", p.PhoneNumber, is.PhoneNumber}} {
+		was, is := Clean(d.Locale.Spoken(desk.Value(n.was))), Clean(d.Locale.Spoken(desk.Value(n.is)))
+		if was == "" && is == "" {
+			continue
 		}
+		line := "    " + d.Styles.bold(widget.Fit(was, column)) + n.kind
+		if was != is {
+			line = "    " + d.turned(was, is) + "  " + n.kind
+		}
+		if hint := "   " + d.Styles.Key(d.KeyOf(ActCopy)) + " copies it"; was != "" && !copied && render.Width(line+hint) <= width {
+			line += hint
+		}
+		copied = copied || was != ""
 		lines = append(lines, widget.Fit(line, width))
 	}
-	if p != nil && len(lines) == 0 {
+	if len(lines) == 0 {
 		lines = []string{widget.Fit("    no number is known", width)}
 	}
 	return lines
@@ -158,11 +176,26 @@ func (d *Desk) givesFields(p *apitype.Pledge) []field {
 	if p == nil {
 		return nil
 	}
-	gives := d.euros(p.DonationAmount) + " " + render.Words(string(p.DonationInterval)) + " · " + d.pledgeStatus(p.Status)
+	amount, interval, end := d.euros(p.DonationAmount), render.Words(string(p.DonationInterval)), ""
+	for _, f := range d.Corrected() {
+		switch is, _ := apitype.ParseAmount(f.Is); {
+		case f.IsAmount():
+			amount = d.turned(amount, d.euros(is))
+		case f.IsInterval():
+			interval = d.turned(interval, render.Words(f.Is))
+		case f.Key == "endsAt":
+			end = "ends " + d.turned(f.Was, f.Is)
+		}
+	}
+	gives := ansi.Strip(amount + " " + interval + " · " + d.pledgeStatus(p.Status))
 	if p.InitialDonationAmount != p.DonationAmount || p.InitialDonationInterval != p.DonationInterval {
 		gives += ", at first " + d.euros(p.InitialDonationAmount) + " " + render.Words(string(p.InitialDonationInterval))
 	}
-	return []field{{label: "gives", text: gives}, {text: d.GivesTo(*p)}}
+	fields := []field{{label: "gives", text: gives}, {text: d.GivesTo(*p)}}
+	if end != "" {
+		fields = append(fields, field{text: ansi.Strip(end)})
+	}
+	return fields
 }
 
 // pledgeStatus is the state of a pledge with its sign.
@@ -202,17 +235,33 @@ func (d *Desk) checkFields(p *apitype.Person, width int) []field {
 			fields = append(fields, field{text: text})
 		}
 	}
-	address, hint := desk.Address(p.Address.Pointer()), "   "+d.KeyOf(ActFix)+" corrects"
+	is := d.CorrectedPerson()
+	turned := func(before, was, now string) {
+		if was != "" || now != "" {
+			add(before + ansi.Strip(d.turned(was, now)))
+		}
+	}
+	born := func(p *apitype.Person) string {
+		if p.DateOfBirth == nil {
+			return ""
+		}
+		return d.Locale.Date(p.DateOfBirth.Midnight(), "2 January 2006")
+	}
+	address, hint := ansi.Strip(d.turned(desk.Address(p.Address.Pointer()), desk.Address(is.Address.Pointer()))), "   "+d.KeyOf(ActFix)+" corrects"
 	if labelWidth+render.Width(address+hint) <= width {
 		address += hint
 	}
 	add(address)
-	add(desk.Value(p.Email))
-	if p.DateOfBirth != nil {
-		add("born " + d.Locale.Date(p.DateOfBirth.Midnight(), "2 January 2006"))
+	turned("", desk.Value(p.Email), desk.Value(is.Email))
+	turned("born ", born(p), born(is))
+	switch was := desk.Value(p.IBAN); {
+	case was != desk.Value(is.IBAN):
+		turned("IBAN ", d.iban(was), desk.Value(is.IBAN))
+	case was != "":
+		add(d.iban(was) + d.revealHint())
 	}
-	if p.IBAN != nil {
-		add(d.iban(*p.IBAN) + d.revealHint())
+	if was := desk.Value(p.Language); was != desk.Value(is.Language) {
+		turned("language ", was, desk.Value(is.Language))
 	}
 	if number := p.SocialSecurityNumber.Pointer(); number != nil {
 		add("social security number " + d.digits(*number))
@@ -230,17 +279,20 @@ func (d *Desk) revealHint() string {
 
 // optInSigns are the ways on which a person may be reached, each with its sign.
 func (d *Desk) optInSigns(p apitype.Person) string {
-	var parts []string
-	for _, o := range desk.OptIns(p) {
-		sign := "?"
+	sign := func(in *bool) string {
 		switch {
-		case o.In == nil:
-		case *o.In:
-			sign = d.Styles.OKSign
+		case in == nil:
+			return "?"
+		case *in:
+			return d.Styles.OKSign
 		default:
-			sign = d.Styles.badSign
+			return d.Styles.badSign
 		}
-		parts = append(parts, fmt.Sprintf("%s %s", o.Name, sign))
+	}
+	var parts []string
+	is := desk.OptIns(*d.CorrectedPerson())
+	for i, o := range desk.OptIns(p) {
+		parts = append(parts, o.Name+" "+ansi.Strip(d.turned(sign(o.In), sign(is[i].In))))
 	}
 	return strings.Join(parts, "  ")
 }

@@ -96,6 +96,9 @@ func (d *Desk) startLines(width int) []string {
 
 // willSend says what ctrl+s would send.
 func (d *Desk) willSend(width int) string {
+	if why := d.Ended(); why != "" {
+		return d.Styles.Dim(widget.Fit(why, width))
+	}
 	if d.Form.Code == "" {
 		return d.Styles.Dim(d.KeyOf(ActComplete) + " completes once there is a result")
 	}
@@ -105,18 +108,14 @@ func (d *Desk) willSend(width int) string {
 	if refused := d.RefusedCorrections(); len(refused) > 0 {
 		return d.Styles.Warn(d.Styles.WarnSign + " this account may not correct " + refused[0].Label + ": " + d.KeyOf(ActComplete) + " asks")
 	}
-	whole := d.sendText(func(fix desk.Fix) string { return fix.Label + " " + ansi.Strip(d.fixText(fix)) })
-	if render.Width(whole) > width { // The card shows what was and what is.
-		whole = d.sendText(func(fix desk.Fix) string { return fix.Label })
-	}
-	return d.Styles.Good(whole)
+	return d.Styles.Good(d.sendText())
 }
 
 // sendText names the parts of what ctrl+s would send.
-func (d *Desk) sendText(correction func(desk.Fix) string) string {
+func (d *Desk) sendText() string {
 	parts := []string{d.KeyOf(ActComplete) + " sends " + Clean(d.ResultWords())}
 	for _, fix := range d.Corrected() {
-		parts = append(parts, correction(fix))
+		parts = append(parts, ansi.Strip(fix.Says(d.fixValue(fix, fix.Is, false))))
 	}
 	if d.Form.Rating != nil {
 		parts = append(parts, fmt.Sprintf("rating %d", *d.Form.Rating))

@@ -228,7 +228,7 @@ func TestFiltersTakenApart(t *testing.T) {
 		"status=":              "status needs a value",
 		"status=x":             "status is not requested, completed, cancelled or expired",
 		"requestedFrom=7d":     "requestedFrom must be used with requestedUntil",
-		"requestedAfter=then":  "requestedAfter is not a time: use RFC 3339 (2026-11-20T09:15:00Z), a date (2026-11-20), now, today, yesterday, or an age (90s, 90m, 36h, 7d, 2w)",
+		"requestedAfter=then":  "requestedAfter is not a time: use RFC 3339 (2026-11-20T09:15:00Z), a date (2026-11-20), now, today, yesterday, monday 14:00, or an age (90s, 90m, 36h, 7d, 2w)",
 		"STATUS=requested bos": "",
 	} {
 		_, err := e.callQuery(text)

@@ -45,7 +45,7 @@ func keepTerms(t parsedFilter, search func(Row) string, more func(Row) bool) fun
 		return nil
 	}
 	return func(row Row) bool {
-		return (more == nil || more(row)) && (len(t.terms) == 0 || desk.Finds(search(row), t.terms))
+		return (more == nil || more(row)) && (len(t.terms) == 0 || desk.FindsInList(search(row), t.terms))
 	}
 }
 

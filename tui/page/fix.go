@@ -1,12 +1,15 @@
 package page
 
 import (
+	"cmp"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
@@ -18,7 +21,7 @@ type fixing struct {
 	call   apitype.UUID
 	key    string // Of the detail that is being typed; "" while one is chosen.
 	editor widget.TextField
-	wrong  string
+	wrong  string // What is wrong with the value, or why a detail cannot be corrected.
 }
 
 // WhyNotFix says why nothing can be corrected.
@@ -35,7 +38,7 @@ func (d *Desk) WhyNotFix() string {
 // Fix opens the details for correction.
 func (d *Desk) Fix() tea.Cmd {
 	d.Dialog = &fixing{desk: d, call: d.Call.UUID}
-	return nil
+	return d.Perform(d.LearnFixes())
 }
 
 // chosen is the detail that is being typed.
@@ -61,9 +64,10 @@ func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	case name == "esc" || name == "enter":
 		return Closes, nil
 	}
-	fixes := f.desk.Fixes()
-	if i := strings.Index(choiceKeys, name); len(name) == 1 && i >= 0 && i < len(fixes) {
-		f.choose(fixes[i])
+	for _, fix := range f.desk.Fixes() {
+		if fix.Press == name {
+			f.choose(fix)
+		}
 	}
 	return Stays, f.desk.learnPermissions()
 }
@@ -76,7 +80,7 @@ func (d *Desk) learnPermissions() tea.Cmd { return d.Perform(d.LearnPermissions(
 func (d *Desk) Complete() tea.Cmd {
 	refused := d.RefusedCorrections()
 	if len(refused) == 0 {
-		return d.Perform(d.CompleteCall())
+		return d.completeCorrected()
 	}
 	call := d.Call.UUID
 	lines := []string{"This account may not correct:"}
@@ -93,63 +97,136 @@ func (d *Desk) Complete() tea.Cmd {
 	return nil
 }
 
-// choose turns a yes or no, or begins to type another value.
+// completeCorrected sends what was entered. Where the record was corrected and the result says
+// something else it asks once.
+func (d *Desk) completeCorrected() tea.Cmd {
+	if !d.DeniesCorrections() {
+		return d.Perform(d.CompleteCall())
+	}
+	call := d.Call.UUID
+	d.Dialog = &Confirm{
+		Title: "The record was corrected",
+		Lines: []string{"The result says " + strconv.Quote(Clean(d.ResultWords())) + ". Send it with the corrections all the same?"},
+		Yes: func() tea.Cmd {
+			if !d.IsOn(call) {
+				return nil // The call went while the question stood.
+			}
+			return d.Perform(d.CompleteCall())
+		},
+	}
+	return nil
+}
+
+// choose turns a yes or no, or begins to type another value, with the present one selected.
 func (f *fixing) choose(fix desk.Fix) {
 	f.wrong = ""
 	switch {
-	case !fix.IsYesNo():
-		f.key, f.editor = fix.Key, widget.TextField{}
-	case fix.Is == "no":
+	case fix.Why != "":
+		f.wrong = fix.Label + ": " + fix.Why
+	case fix.IsYesNo() && fix.Is == "no" && fix.Was != "":
 		f.wrong = f.desk.Correct(fix, "yes")
-	default:
+	case fix.IsYesNo() && fix.Is == "yes" && fix.IsChanged() && fix.Was == "":
+		f.desk.Uncorrect(fix)
+	case fix.IsYesNo() && fix.Is == "no":
+		f.wrong = f.desk.Correct(fix, "yes")
+	case fix.IsYesNo():
 		f.wrong = f.desk.Correct(fix, "no")
+	default:
+		f.key, f.editor = fix.Key, widget.TextField{}
+		if !fix.IsSecret() || fix.IsChanged() || f.desk.Revealed {
+			f.editor.SetValue(fix.Is)
+			f.editor.Select()
+		}
 	}
 }
 
 // typeKey is a key while a value is typed.
 func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
-	name := msg.String()
-	switch name {
-	case "esc":
+	fix, found := f.chosen()
+	interval := -1
+	if found && fix.IsInterval() {
+		interval = strings.Index(choiceKeys[:len(apitype.DonationIntervals)], msg.String())
+	}
+	switch name := msg.String(); {
+	case !found || name == "esc":
 		f.key, f.wrong = "", ""
-	case "enter", "ctrl+s":
-		if f.wrong = f.take(); f.wrong != "" {
-			return Stays
+	case name == "enter" || name == "ctrl+s":
+		return f.take(fix, f.editor.Value(), name == "ctrl+s")
+	case name == "ctrl+x":
+		if f.key, f.wrong = "", ""; f.desk.Correct(fix, "") != "" {
+			f.key, f.wrong = fix.Key, fix.Label+" "+f.desk.Correct(fix, "")
 		}
-		if f.key = ""; name == "ctrl+s" {
-			return Passes
-		}
+	case name == "ctrl+r":
+		f.desk.Uncorrect(fix)
+		f.key, f.wrong = "", ""
+	case interval >= 0 && len(name) == 1:
+		return f.take(fix, string(apitype.DonationIntervals[interval]), false)
+	case fix.IsInterval(): // It is one of those that are offered.
 	default:
-		f.editor.Update(msg)
-		f.wrong = ""
+		if f.wrong = ""; f.editor.Update(msg) {
+			f.check(fix)
+		}
 	}
 	return Stays
 }
 
-// take takes what was typed; nothing leaves the detail as it is.
-func (f *fixing) take() (wrong string) {
-	fix, found := f.chosen()
-	text := strings.TrimSpace(f.editor.Value())
-	switch {
-	case !found || text == "":
-		return ""
-	case text == "-":
-		text = ""
+// check says what is wrong with what is typed so far.
+func (f *fixing) check(fix desk.Fix) {
+	if f.wrong = ""; strings.TrimSpace(f.editor.Value()) != "" {
+		if problem := f.desk.WrongFix(fix, f.editor.Value()); problem != "" {
+			f.wrong = fix.Label + " " + problem
+		}
 	}
-	if problem := f.desk.Correct(fix, text); problem != "" {
-		return fix.Label + " " + problem
+}
+
+// take takes a value, or asks which one is meant; nothing leaves the detail as it is.
+func (f *fixing) take(fix desk.Fix, typed string, sends bool) Fate {
+	set := func(value string) Fate {
+		if strings.TrimSpace(value) != "" && value != fix.Is {
+			if problem := f.desk.Correct(fix, value); problem != "" {
+				f.wrong = fix.Label + " " + problem
+				return Stays
+			}
+		}
+		if f.key, f.wrong = "", ""; sends {
+			return Passes
+		}
+		if missing := f.desk.MissingOfAddress(); strings.HasPrefix(fix.Key, "address/") && len(missing) > 0 {
+			f.wrong = "the address needs its " + strings.Join(missing, ", ") + ", too"
+		}
+		return Stays
 	}
-	return ""
+	question, choices := f.desk.AskFix(fix, typed)
+	if choices == nil || strings.TrimSpace(typed) == "" {
+		return set(typed)
+	}
+	ask := &Ask{Title: "Correct: " + fix.Label, Lines: []string{question}, Back: func() { f.desk.Dialog = f }}
+	for _, c := range choices {
+		ask.Options = append(ask.Options, Option{Key: c.Key, Label: c.Label, Run: func() tea.Cmd {
+			if !f.desk.IsOn(f.call) {
+				return nil // The call went while the question stood.
+			}
+			if set(c.Value) == Passes && f.desk.WhyNotComplete() == "" {
+				return f.desk.Complete()
+			}
+			f.desk.Dialog = f
+			return f.desk.learnPermissions()
+		}})
+	}
+	f.desk.Dialog = ask
+	return Closes
 }
 
 // Hints implements Dialog.
 func (f *fixing) Hints() []Hint {
 	var hints []Hint
 	if f.key != "" {
-		hints = []Hint{{"enter", "takes it"}, {"-", "alone clears it"}, {"esc", "leaves it"}}
+		hints = []Hint{{"enter", "takes it"}, {"esc", "leaves it"}, {"ctrl+x", "deletes the value"}, {"ctrl+r", "as recorded"}}
+		if f.wrong != "" {
+			hints = hints[1:]
+		}
 	} else if f.desk.IsOn(f.call) {
-		last := len(f.desk.Fixes()) - 1
-		hints = []Hint{{"1", "to " + choiceKeys[last:last+1] + " a detail"}, {"esc", "close"}}
+		hints = []Hint{{"1", "to r a detail"}, {"esc", "close"}}
 	}
 	if f.desk.IsOn(f.call) && f.desk.WhyNotComplete() == "" {
 		hints = append(hints, Hint{"ctrl+s", "sends"})
@@ -161,6 +238,9 @@ func (f *fixing) Hints() []Hint {
 func (f *fixing) Paste(text string) {
 	if f.key != "" {
 		f.editor.Insert(text)
+		if fix, found := f.chosen(); found {
+			f.check(fix)
+		}
 	}
 }
 
@@ -177,13 +257,28 @@ func (f *fixing) View(s Styles, width, _ int) (string, []string) {
 	each, height := width/columns-1, (len(fixes)+columns-1)/columns
 	lines := make([]string, height)
 	for i, fix := range fixes {
-		cell := widget.Fit(s.Key(choiceKeys[i:i+1])+" "+widget.Fit(fix.Label, labelWidth)+" "+f.desk.fixText(fix), each)
-		if fix.Key == f.key {
+		text := f.desk.fixText(fix)
+		if fix.IsChanged() && render.Width(text) > each-labelWidth-3 { // The card shows what was, too.
+			text = s.accent("→ " + cmp.Or(f.desk.fixValue(fix, fix.Is, false), "none") + " " + s.fixSign)
+		}
+		cell := widget.Fit(s.Key(fix.Press)+" "+widget.Fit(fix.Label, labelWidth)+" "+text, each)
+		switch {
+		case fix.Why != "":
+			cell = s.Dim(widget.Fit(fix.Press+" "+widget.Fit(fix.Label, labelWidth)+" "+fix.Why, each))
+		case fix.Key == f.key:
 			cell = s.chosen(cell)
 		}
 		lines[i%height] += cell + " "
 	}
-	if fix, typing := f.chosen(); typing {
+	fix, typing := f.chosen()
+	switch {
+	case typing && fix.IsInterval():
+		var all []string
+		for i, interval := range apitype.DonationIntervals {
+			all = append(all, s.Key(choiceKeys[i:i+1])+" "+render.Words(string(interval)))
+		}
+		lines = append(lines, "", widget.Fit(fix.Label+": ", labelWidth+2)+strings.Join(all, "  "))
+	case typing:
 		lines = append(lines, "", widget.Fit(fix.Label+": ", labelWidth+2)+f.editor.Line(max(width-labelWidth-2, 2), s.cursor))
 	}
 	if f.wrong != "" {
@@ -196,21 +291,34 @@ func (f *fixing) View(s Styles, width, _ int) (string, []string) {
 
 // fixText is a detail as it was and as it is to be.
 func (d *Desk) fixText(f desk.Fix) string {
-	was, is := Clean(f.Was), Clean(f.Is)
-	switch {
-	case f.IsSecret():
-		was = d.iban(f.Was)
-	case f.IsPhone():
-		was, is = d.Locale.Phone(was), d.Locale.Phone(is)
-	}
 	if !f.IsChanged() {
-		return was
+		return d.fixValue(f, f.Was, true)
 	}
-	if is == "" {
+	return d.turned(d.fixValue(f, f.Was, true), d.fixValue(f, f.Is, false))
+}
+
+// fixValue is a value of a detail as it is drawn. A secret one that was typed is shown.
+func (d *Desk) fixValue(f desk.Fix, value string, isRecorded bool) string {
+	switch {
+	case f.IsSecret() && isRecorded:
+		return d.iban(value)
+	case f.IsPhone():
+		return d.Locale.Phone(Clean(value))
+	default:
+		return Clean(value)
+	}
+}
+
+// turned is a text as it was and as it is to be, where that is another one.
+func (d *Desk) turned(was, is string) string {
+	switch {
+	case was == is:
+		return was
+	case is == "":
 		is = "none"
 	}
 	if was == "" {
-		return d.Styles.accent("→ " + is)
+		return d.Styles.accent("→ " + is + " " + d.Styles.fixSign)
 	}
-	return was + d.Styles.accent(" → "+is)
+	return was + d.Styles.accent(" → "+is+" "+d.Styles.fixSign)
 }

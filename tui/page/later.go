@@ -1,11 +1,17 @@
 package page
 
 import (
+	"errors"
+	"strconv"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/widget"
 )
 
 // WhyNotLater says what speaks against putting the call off.
@@ -16,55 +22,164 @@ func (d *Desk) WhyNotLater() string {
 	return d.WhyNoCall()
 }
 
-// AskLater offers times to ring the donor again, in the donor's own time.
+// askedLater asks in one line of text when a donor is called again. An empty line offers times.
+type askedLater struct {
+	desk    *Desk
+	call    apitype.UUID
+	offers  []desk.LaterOffer
+	cursor  int
+	anybody bool
+	editor  widget.TextField
+	wrong   string // Why what was typed is not saved.
+}
+
+// AskLater asks when the donor is called again, in the donor's own time.
 func (d *Desk) AskLater() tea.Cmd {
-	now, zone := d.Now(), d.DonorZone()
-	local := now.In(zone)
-	evening := time.Date(local.Year(), local.Month(), local.Day(), 19, 0, 0, 0, zone)
-	put := func(at time.Time) Option {
-		return Option{Label: d.BothTimes(at), Run: func() tea.Cmd { return d.askForWhom(at) }}
-	}
-	later := put(now.Add(2 * time.Hour))
-	later.Label = "in 2 hours: " + later.Label
-	this := put(evening)
-	this.Label = "today, this evening: " + this.Label
-	if !evening.After(now) {
-		this.Why = "it is past"
-	}
-	tomorrow := put(local.AddDate(0, 0, 1))
-	tomorrow.Label = "tomorrow at the same time: " + tomorrow.Label
-	d.Dialog = NewChoice("Later", "", []Option{later, this, tomorrow, {Key: "/", Label: "a day and time…", Run: d.typeLater}})
+	d.Dialog = &askedLater{desk: d, call: d.Call.UUID, offers: d.LaterOffers()}
 	return nil
 }
 
-// typeLater asks for a time as a person types it.
-func (d *Desk) typeLater() tea.Cmd {
-	p := &Prompt{Title: "When, in the donor's time: 18:00, tomorrow 18:00, fri 10:30, 24-12 14:00"}
-	p.done = func(text string) (string, tea.Cmd) {
-		at, err := desk.ParseLater(text, d.Now(), d.DonorZone())
-		if err != nil {
-			return err.Error(), nil
+// Key implements Dialog.
+func (l *askedLater) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
+	switch name := msg.String(); {
+	case name == "esc", name == "ctrl+c", !l.desk.IsOn(l.call):
+		return Closes, nil // The call may have gone while the question stood.
+	case name == "enter":
+		return l.take()
+	case name == "tab":
+		l.anybody = !l.anybody
+	case name == "up" && l.isOffering():
+		l.cursor = max(l.cursor-1, 0)
+	case name == "down" && l.isOffering():
+		l.cursor = min(l.cursor+1, len(l.offers)-1)
+	default:
+		l.editor.Update(msg)
+		l.wrong = ""
+	}
+	return Stays, nil
+}
+
+func (l *askedLater) text() string { return strings.TrimSpace(l.editor.Value()) }
+
+// isOffering reports whether nothing is typed.
+func (l *askedLater) isOffering() bool { return l.text() == "" }
+
+// Paste implements Paster.
+func (l *askedLater) Paste(text string) {
+	l.editor.Insert(text)
+	l.wrong = ""
+}
+
+// take saves the time, or asks which one is meant.
+func (l *askedLater) take() (Fate, tea.Cmd) {
+	if l.isOffering() {
+		return l.put(l.offers[l.cursor].At)
+	}
+	at, err := l.desk.ReadLater(l.text())
+	ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousTime](err)
+	switch {
+	case isAmbiguous:
+		ask := &Ask{Title: "Which time is meant?", Lines: []string{strconv.Quote(Clean(l.text())) + " has more than one meaning."}, Back: l.back}
+		for i, key := range desk.ReadingKeys(ambiguous.Readings) {
+			r := ambiguous.Readings[i]
+			ask.Options = append(ask.Options, Option{Key: key, Label: desk.ReadingText(r, l.desk.BothTimes(r.At)), Run: func() tea.Cmd {
+				_, cmd := l.put(r.At)
+				return cmd
+			}})
 		}
-		return "", d.askForWhom(at)
+		l.desk.Dialog = ask
+		return Closes, nil
+	case err != nil:
+		l.wrong = err.Error()
+		return Stays, nil
 	}
-	d.Dialog = p
-	return nil
+	return l.put(at)
 }
 
-// askForWhom asks who is to ring, and puts the call off.
-func (d *Desk) askForWhom(at time.Time) tea.Cmd {
-	call := d.Call.UUID
-	put := func(forMe bool) func() tea.Cmd {
-		return func() tea.Cmd {
-			if !d.IsOn(call) {
-				return nil // The call went while the question stood.
+// back opens the line again, with what was typed.
+func (l *askedLater) back() { l.desk.Dialog = l }
+
+// put saves a time. Outside calling hours it asks once.
+func (l *askedLater) put(at time.Time) (Fate, tea.Cmd) {
+	save := func() tea.Cmd {
+		if !l.desk.IsOn(l.call) {
+			return nil // The call went while the question stood.
+		}
+		return l.desk.Perform(l.desk.Later(at, !l.anybody))
+	}
+	why := l.desk.OutsideHours(at)
+	if why == "" {
+		return Closes, save()
+	}
+	l.desk.Dialog = &Confirm{Title: "Outside calling hours", Lines: []string{why + ". Save it all the same?"}, Yes: save, No: l.back}
+	return Closes, nil
+}
+
+// Hints implements Dialog.
+func (l *askedLater) Hints() []Hint {
+	who := "for anybody"
+	if l.anybody {
+		who = "for you"
+	}
+	hints := []Hint{{"enter", "save"}, {"tab", who}, {"esc", "close"}}
+	if l.isOffering() {
+		hints = append(hints, Hint{"up", "and down choose"})
+	}
+	return hints
+}
+
+// View implements Dialog.
+func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
+	title := "Call back later"
+	if !l.desk.IsOn(l.call) {
+		return title, []string{"the call is no longer here"}
+	}
+	lines := []string{"when: " + l.editor.Line(max(width-len("when: "), 2), s.cursor)}
+	tell := func(role paint, text string) {
+		for _, line := range widget.Wrap(text, width) {
+			lines = append(lines, role(line))
+		}
+	}
+	if l.isOffering() {
+		for i, o := range l.offers {
+			line := "  " + widget.Fit(o.Label, 24) + l.desk.BothTimes(o.At)
+			if l.desk.OutsideHours(o.At) != "" {
+				line += ", outside calling hours"
 			}
-			return d.Perform(d.Later(at, forMe))
+			if line = widget.Fit(line, min(width, max(render.Width(line), 56))); i == l.cursor {
+				line = s.chosen(line)
+			}
+			lines = append(lines, line)
+		}
+		tell(s.Dim, "or type 18:00, tomorrow 18:00, fri 10:30, 24-12 14:00, in 2 hours")
+		tell(s.plain, l.forWhom(l.desk.LaterEcho(l.offers[l.cursor].At, !l.anybody)))
+		return title, lines
+	}
+	at, err := l.desk.ReadLater(l.text())
+	ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousTime](err)
+	switch {
+	case l.wrong != "":
+		tell(s.Bad, l.wrong)
+	case isAmbiguous:
+		for _, r := range ambiguous.Readings {
+			tell(s.Warn, desk.ReadingText(r, l.desk.BothTimes(r.At))+"?")
+		}
+		tell(s.Dim, "Enter asks which one is meant")
+	case err != nil:
+		tell(s.Dim, err.Error())
+	default:
+		tell(s.plain, l.forWhom(l.desk.LaterEcho(at, !l.anybody)))
+		if l.desk.OutsideHours(at) != "" {
+			tell(s.Warn, s.WarnSign+" outside calling hours: Enter asks")
 		}
 	}
-	d.Dialog = NewChoice("Later: "+d.BothTimes(at), "", []Option{
-		{Key: "m", Label: "for me", Run: put(true)},
-		{Key: "a", Label: "for anybody", Run: put(false)},
-	})
-	return nil
+	return title, lines
+}
+
+// forWhom adds what tab does.
+func (l *askedLater) forWhom(echo string) string {
+	if l.anybody {
+		return echo + " · tab: for you"
+	}
+	return echo + " · tab: for anybody"
 }

@@ -35,7 +35,7 @@ func (l *List) arrange() {
 	if l.arranged.by >= 0 || len(l.arranged.terms) > 0 {
 		l.arranged.rows = make([]Row, 0, len(l.Rows))
 		for _, row := range l.Rows {
-			if desk.Finds(l.search(row), l.arranged.terms) {
+			if desk.FindsInList(l.search(row), l.arranged.terms) {
 				l.arranged.rows = append(l.arranged.rows, row)
 			}
 		}

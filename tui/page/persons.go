@@ -16,7 +16,9 @@ import (
 // it, too.
 func (e *Env) personRows() *rowMaker[apitype.Person] {
 	m := newRowMaker(e, render.PersonList(), func(p apitype.Person) Row { return Row{ID: p.UUID} }, "createdAt", "name")
-	m.also = render.PersonPhone
+	m.also = func(p apitype.Person) string {
+		return desk.Value(p.MobilePhoneNumber) + " " + desk.Value(p.PhoneNumber)
+	}
 	return m
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
@@ -113,7 +114,23 @@ func (d *Desk) formLines(width, notes int) []string {
 	lines = append(lines, d.labelled(ActResult, "result", choosing, d.legend(width-formLabel, choosing))...)
 	lines = append(lines, d.labelled(ActRating, "rating", isRated, []string{d.ratingLine(rating)})...)
 	lines = append(lines, d.labelled(ActNotes, "notes", d.writing, d.notes.Lines(width-formLabel, notes, d.writing, s.cursor))...)
-	return append(lines, widget.Fit(d.willSend(width), width))
+	return append(lines, d.willSendLines(width)...)
+}
+
+// mostSending is how many lines what ctrl+s sends may take.
+const mostSending = 4
+
+// willSendLines are what ctrl+s would send, whole where they fit.
+func (d *Desk) willSendLines(width int) []string {
+	text := d.willSend(width)
+	if render.Width(text) <= width {
+		return []string{widget.Fit(text, width)}
+	}
+	var lines []string
+	for _, line := range widget.Wrap(ansi.Strip(text), width) {
+		lines = append(lines, d.Styles.Good(widget.Fit(line, width)))
+	}
+	return lines[:min(len(lines), mostSending)]
 }
 
 // label is the key and the name of a part of the form; the part that has the keys is marked.

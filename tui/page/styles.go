@@ -21,7 +21,7 @@ type Styles struct {
 	border                                            widget.Border
 	rule                                              string // Between panes.
 	line                                              string // One character of a horizontal rule.
-	WarnSign, OKSign, DueSign                         string
+	WarnSign, OKSign, DueSign, fixSign                string
 	mark, badSign                                     string
 	bars                                              []string // What bars are made of, by type of call.
 	steps                                             []string // Heights of a line over days.
@@ -90,6 +90,7 @@ func baseStyles(noColor, ascii bool) Styles {
 		WarnSign: "▲",
 		OKSign:   "✓",
 		DueSign:  "◷",
+		fixSign:  "✎",
 		badSign:  "✗",
 		bars:     []string{"█", "▓", "░", "▒"},
 		steps:    strings.Split("▁▂▃▄▅▆▇█", ""),
@@ -97,7 +98,7 @@ func baseStyles(noColor, ascii bool) Styles {
 	}
 	if ascii {
 		s.border, s.rule, s.line = widget.ASCIIBorder, " | ", "-"
-		s.mark, s.WarnSign, s.OKSign, s.DueSign, s.badSign = "*", "!", "ok", "@", "x"
+		s.mark, s.WarnSign, s.OKSign, s.DueSign, s.badSign, s.fixSign = "*", "!", "ok", "@", "x", "(corrected)"
 		s.bars = []string{"#", "=", "-", "+"}
 		s.steps = strings.Split("_.,-~=+#", "")
 	}

@@ -13,8 +13,9 @@ import (
 // character is what a reader takes for one and no key starts a clipboard program. The
 // zero value is an empty text; it must not be copied once it is in use.
 type TextField struct {
-	input *textinput.Model
-	cells cells
+	input    *textinput.Model
+	cells    cells
+	selected bool // All of the text: what is typed replaces it.
 }
 
 func (t *TextField) inner() *textinput.Model {
@@ -47,13 +48,23 @@ func (t *TextField) SetValue(text string) {
 		return
 	}
 	m := t.inner()
+	t.selected = false
 	m.SetValue(t.cells.encode(sanitize(text, false), 0))
 	m.CursorEnd()
 }
 
-// Insert puts text, typed or pasted, at the cursor.
+// Select selects all of the text: what is typed replaces it, and a key that moves keeps it.
+func (t *TextField) Select() { t.selected = !t.IsEmpty() }
+
+// IsSelected reports whether all of the text is selected.
+func (t *TextField) IsSelected() bool { return t.selected }
+
+// Insert puts text, typed or pasted, at the cursor, or in place of what is selected.
 func (t *TextField) Insert(text string) {
 	m := t.inner()
+	if t.selected {
+		t.SetValue("")
+	}
 	before := ""
 	if at := m.Position(); at > 0 {
 		before = t.cells.decode(string([]rune(m.Value())[at-1 : at]))
@@ -72,8 +83,11 @@ func (t *TextField) Update(msg tea.Msg) (changed bool) {
 		t.Insert(text)
 		return true
 	}
-	before := m.Value()
-	t.update(msg)
+	before, selected := m.Value(), t.selected
+	t.selected = false
+	if t.update(msg); selected && m.Value() != before { // A key that erases erases what is selected.
+		t.SetValue("")
+	}
 	return m.Value() != before
 }
 
@@ -86,6 +100,9 @@ func (t *TextField) Line(width int, mark func(string) string) string {
 		return Fit("", width)
 	}
 	m := t.inner()
+	if t.selected {
+		return t.cells.selected(m.Value(), width, mark)
+	}
 	if m.Width() != width-1 { // The cursor may stand behind the last character.
 		m.SetWidth(width - 1)
 		m.SetCursor(m.Position())

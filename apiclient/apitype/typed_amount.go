@@ -1,0 +1,105 @@
+package apitype
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// AmbiguousAmount is a text such as 1.250, whose point or comma may part thousands or cents.
+type AmbiguousAmount struct {
+	Text             string
+	Thousands, Cents Amount // What it is where the sign parts thousands, and where it parts cents.
+}
+
+// Error names both meanings.
+func (a *AmbiguousAmount) Error() string {
+	return fmt.Sprintf("%q can be read as %s or %s: write which one is meant", a.Text, a.Thousands.Fixed(), a.Cents.Fixed())
+}
+
+// amountForms are compiled at their first use.
+var amountForms = sync.OnceValue(func() (f struct{ plain, parted, long, grouped *regexp.Regexp }) {
+	f.plain = regexp.MustCompile(`^[0-9]+([.,][0-9]{1,2}|[.,][0-9]{4,})?$`)
+	f.parted = regexp.MustCompile(`^[1-9][0-9]{0,2}[.,][0-9]{3}$`)
+	f.long = regexp.MustCompile(`^(0|[0-9]{4,})[.,][0-9]{3}$`)
+	f.grouped = regexp.MustCompile(`^[0-9]{1,3}(([.][0-9]{3})+(,[0-9]{1,2})?|(,[0-9]{3})+([.][0-9]{1,2})?|([ '’\x{a0}][0-9]{3})+([.,][0-9]{1,2})?)$`)
+	return f
+})
+
+// ParseTypedAmount reads an amount of Euros as people write it: 12.50, 12,5, € 30, 30,-, 1.250,00.
+// The sign before the cents is a comma, a point, or 0 where that is not known: then 1.250 is an
+// [AmbiguousAmount]. An exponent is refused.
+func ParseTypedAmount(text string, sign byte) (Amount, error) {
+	number := strings.TrimSpace(text)
+	for _, before := range []string{"€", "EUR", "eur"} {
+		number = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(number, before), before))
+	}
+	for _, none := range []string{",-", ",--", ".-", ",–", ",—"} {
+		number = strings.TrimSuffix(number, none)
+	}
+	minus := ""
+	if rest, negative := strings.CutPrefix(number, "-"); negative {
+		minus, number = "-", rest
+	}
+	cents := func(mark string) string { // With a point before the cents.
+		whole, fraction, _ := strings.Cut(number, mark)
+		if whole = onlyDigits(whole); fraction != "" {
+			whole += "." + fraction
+		}
+		return minus + trimZeros(whole)
+	}
+	last := strings.LastIndexAny(number, ".,")
+	switch {
+	case amountForms().parted.MatchString(number):
+		thousands, _ := ParseAmount(minus + onlyDigits(number))
+		fraction, _ := ParseAmount(cents(number[last : last+1]))
+		switch {
+		case sign == 0:
+			return Amount{}, &AmbiguousAmount{text, thousands, fraction}
+		case number[last] == sign:
+			return fraction, nil
+		default:
+			return thousands, nil
+		}
+	case amountForms().plain.MatchString(number), amountForms().long.MatchString(number):
+		if last >= 0 && sign == ',' && number[last] == '.' && len(number)-last > 3 {
+			return Amount{}, errAmount
+		}
+		if last < 0 {
+			return ParseAmount(minus + trimZeros(number))
+		}
+		return ParseAmount(cents(number[last : last+1]))
+	case amountForms().grouped.MatchString(number):
+		mark := "\x00" // None: all signs part thousands.
+		if last >= 0 && len(number)-last <= 3 {
+			if mark = number[last : last+1]; sign != 0 && number[last] != sign {
+				return Amount{}, errAmount
+			}
+		}
+		return ParseAmount(cents(mark))
+	default:
+		return Amount{}, errAmount
+	}
+}
+
+var errAmount = errors.New("is no amount of Euros: write 12.50")
+
+func onlyDigits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// trimZeros leaves out the zeros before a number, which JSON does not have.
+func trimZeros(number string) string {
+	trimmed := strings.TrimLeft(number, "0")
+	if trimmed == "" || trimmed[0] == '.' {
+		return "0" + trimmed
+	}
+	return trimmed
+}

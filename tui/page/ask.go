@@ -1,0 +1,53 @@
+package page
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/tui/widget"
+)
+
+// Ask asks which of some named choices is meant. Enter does nothing, and esc goes back to what was
+// typed.
+type Ask struct {
+	Title   string
+	Lines   []string
+	Options []Option // Each with its key.
+	Back    func()
+}
+
+// Key implements Dialog.
+func (a *Ask) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
+	name := msg.String()
+	if name == "esc" || name == "ctrl+c" {
+		a.Back()
+		return Closes, nil
+	}
+	for _, o := range a.Options {
+		if o.Key == name {
+			return Closes, o.Run()
+		}
+	}
+	return Stays, nil
+}
+
+// Hints implements Dialog.
+func (a *Ask) Hints() []Hint {
+	var hints []Hint
+	for _, o := range a.Options {
+		hints = append(hints, Hint{o.Key, o.Label})
+	}
+	return append(hints, Hint{"esc", "back"})
+}
+
+// View implements Dialog.
+func (a *Ask) View(s Styles, width, _ int) (string, []string) {
+	var lines []string
+	for _, line := range a.Lines {
+		lines = append(lines, widget.Wrap(line, width)...)
+	}
+	lines = append(lines, "")
+	for _, o := range a.Options {
+		lines = append(lines, widget.Fit(s.Key(o.Key)+" "+o.Label, width))
+	}
+	return a.Title, append(lines, s.Dim("esc goes back to what you typed"))
+}

@@ -1,0 +1,213 @@
+package tui
+
+import (
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk"
+)
+
+// Each example of a typed time and of a correction on the agent's page does what the page says.
+func TestAgentsPageTypesWhatItSays(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/agent.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, times, _ := strings.Cut(string(page), "in yours:\n")
+	times, rest, found := strings.Cut(times, "An empty line")
+	code := regexp.MustCompile("`([^`]+)`")
+	_, row, _ := strings.Cut(string(page), "call back later: type ")
+	row, _, _ = strings.Cut(row, "; `tab`")
+	examples := code.FindAllStringSubmatch(row+times, -1)
+	_, asked, _ := strings.Cut(rest, "two meanings, such as ")
+	asked, _, _ = strings.Cut(asked, " is asked back")
+	questions := code.FindAllStringSubmatch(asked, -1)
+	rows := regexp.MustCompile("(?m)^\\| `(.)` \\| `([^`]+)` \\| `([^`]+)` \\|$").FindAllStringSubmatch(string(page), -1)
+	if !found || len(examples) < 11 || len(questions) != 2 || len(rows) < 6 {
+		t.Fatalf("got %d times, %d questions and %d corrections, want those of the page", len(examples), len(questions), len(rows))
+	}
+	for _, example := range examples {
+		_, d := laterLine(t)
+		call := d.app.Call.UUID
+		at, err := d.app.ReadLater(example[1])
+		if err != nil {
+			t.Errorf("%s: %v", example[1], err)
+			continue
+		}
+		d.typing(example[1])
+		echo := d.app.BothTimes(at)
+		if text := d.text(); !strings.Contains(text, echo) {
+			t.Errorf("%s: got:\n%s\nwant %q", example[1], text, echo)
+		}
+		if d.press("enter"); d.app.IsOn(call) || !strings.Contains(d.text(), echo) {
+			t.Errorf("%s: got:\n%s\nwant it saved for %q", example[1], d.text(), echo)
+		}
+	}
+	for _, question := range questions {
+		_, d := laterLine(t)
+		d.typing(question[1])
+		d.press("enter")
+		if text := d.text(); !strings.Contains(text, "Which time is meant?") {
+			t.Errorf("%s: got:\n%s\nwant it asked back", question[1], text)
+		}
+	}
+	for _, row := range rows {
+		_, d := fixer(t)
+		d.enter("f", row[1])
+		d.typing(row[2])
+		d.press("enter")
+		if fixes := d.app.Corrected(); len(fixes) != 1 || fixes[0].Is != row[3] {
+			t.Errorf("%s %s: got %+v, want %s", row[1], row[2], fixes, row[3])
+		}
+	}
+}
+
+// Every key of the corrections is the same detail on every donor: what the card says is what is sent,
+// and a detail that cannot be corrected says why.
+func TestEveryKeyOfTheCorrections(t *testing.T) {
+	t.Parallel()
+	typed := map[string][3]string{ // What is typed, what the card says, and what is sent.
+		"1": {"06 27 08 40 34", "+31 6 27 08 40 34 ✎", `"mobilePhoneNumber":"+31627084034"`}, "2": {"020 123 45 67", "+31 20 123 45 67 ✎", `"phoneNumber":"+31201234567"`},
+		"3": {"b@example.org", "→ b@example.org ✎", `"email":"b@example.org"`}, "4": {"", "✗ ✎", `"optIns":{"phone":false}`}, "5": {"25,5", "→ € 25.50 ✎", `"donationAmount":25.5`},
+		"6": {"4", "→ half-yearly ✎", `"donationInterval":"half-yearly"`}, "7": {"3-1-2030", "→ 2030-01-03 ✎", `"endsAt":"2030-01-03T00:00:00.000Z"`},
+		"8": {"Eva", "Eva", `"name":{"firstName":"Eva"}`}, "9": {"van", "van ", `"name":{"lastNamePrefix":"van"}`}, "a": {"Vos", "Vos ✎", `"name":{"lastName":"Vos"}`}, "b": {"E.", "", `"name":{"initials":"E."}`},
+		"c": {"Kade", "Kade 12", `"address":{"street":"Kade"}`}, "d": {"61", "Dorpsstraat 61", `"address":{"houseNumber":"61"}`}, "e": {"b", "Dorpsstraat 12", `"address":{"houseNumberExtension":"b"}`},
+		"f": {"8094 RA", "8094 RA", `"address":{"zipCode":"8094 RA"}`}, "g": {"Zwolle", "Zwolle", `"address":{"city":"Zwolle"}`}, "h": {"DE", ", DE ✎", `"address":{"country":"DE"}`},
+		"i": {"2-12-1967", "→ 2 December 1967 ✎", `"dateOfBirth":"1967-12-02"`}, "l": {"NL20INGB0001234567", "→ NL20INGB0001234567 ✎", `"iban":"NL20INGB0001234567"`}, "m": {"de", "→ de ✎", `"language":"de"`},
+		"o": {"", "✗ ✎", `"optIns":{"email":false}`}, "p": {"", "✗ ✎", `"optIns":{"mail":false}`}, "r": {"", "✗ ✎", `"optIns":{"sms":false}`},
+	}
+	external := apitype.Pledge{DonationAmount: apitype.Cents(1250), DonationInterval: "monthly", ExternalSource: apitype.Embed(apitype.ExternalSource{Name: "crm"})}
+	for name, donor := range map[string]struct {
+		change func(*apitype.Call)
+		why    string // Of the pledge; "" where it can be corrected.
+	}{
+		"with a pledge":                {func(*apitype.Call) {}, ""},
+		"without a pledge":             {func(c *apitype.Call) { c.PledgeCase, c.RelatedCaseUUID = apitype.Embedded[apitype.Pledge]{}, nil }, "no pledge on this call"},
+		"with a pledge of another":     {func(c *apitype.Call) { c.PledgeCase = apitype.Embed(external) }, "pledge of an external source"},
+		"with a pledge that is hidden": {func(c *apitype.Call) { c.PledgeCase = apitype.Embedded[apitype.Pledge]{} }, "the pledge is not shown to this account"},
+		"of whom hardly anything known": {func(c *apitype.Call) {
+			p := c.Person.Value()
+			p.Email, p.MobilePhoneNumber, p.IBAN, p.Language = nil, nil, nil, nil
+			c.Person = apitype.Embed(p)
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, d := fixer(t)
+			d.send(tea.WindowSizeMsg{Width: 200, Height: 50})
+			donor.change(d.app.Call)
+			if n := len(d.app.Fixes()); n != len(typed) {
+				t.Fatalf("got %d details, want %d", n, len(typed))
+			}
+			for _, fix := range slices.Clone(d.app.Fixes()) {
+				want, known := typed[fix.Press]
+				if !known {
+					t.Fatalf("%s: no key %s is tried", fix.Label, fix.Press)
+				}
+				isPledge := strings.Contains("567", fix.Press)
+				d.app.Form = desk.Form{Code: "corrected"}
+				d.enter("f", fix.Press)
+				if isPledge && donor.why != "" {
+					if text := d.text(); !strings.Contains(text, donor.why) || len(d.app.Form.Corrections) != 0 {
+						t.Errorf("%s: got:\n%s\nwant %q", fix.Label, text, donor.why)
+					}
+					d.press("esc")
+					continue
+				}
+				if want[0] != "" {
+					d.typing(want[0])
+				}
+				if fix.Press != "6" && want[0] != "" {
+					d.press("enter")
+				}
+				d.press("esc")
+				if text := d.text(); !strings.Contains(text, want[1]) {
+					t.Errorf("%s: got:\n%s\nwant %q on the card", fix.Label, text, want[1])
+				}
+				call := *d.app.Call
+				before := len(w.entries(t))
+				d.press("ctrl+s")
+				entries, _, err := w.box.List()
+				if err != nil || len(entries) != before+2 || string(entries[before].Body) != "{"+want[2]+"}" {
+					t.Fatalf("%s: got %d changes, %v, want the result after {%s}: %s", fix.Label, len(entries)-before, err, want[2], entries[max(before-1, 0)].Body)
+				}
+				d.press("u")
+				d.app.Call = &call
+			}
+		})
+	}
+}
+
+// What has two meanings, or is far from what was, is asked once; Enter alone changes nothing, and a
+// dash is text.
+func TestCorrectionsAskBack(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, keys, typed, after string
+		is                       map[string]string
+		says                     string
+	}{
+		{"a point of two meanings", "f 5", "1.000", "enter enter", nil, "has two meanings"},
+		{"thousands", "f 5", "1.000", "enter t", map[string]string{"donationAmount": "1000.00"}, ""},
+		{"cents", "f 5", "1,250", "enter c", map[string]string{"donationAmount": "1.25"}, ""},
+		{"far from what was", "f 5", "100", "enter enter", nil, "The amount is 12.50 Euros now."},
+		{"far from what was, yes", "f 5", "100", "enter y", map[string]string{"donationAmount": "100.00"}, ""},
+		{"far from what was, no", "f 5", "100", "enter esc", nil, "100"},
+		{"an exponent", "f 5", "2e2", "enter", nil, "is no amount of Euros"},
+		{"Enter alone", "f 3", "", "enter", nil, "a@example.org"},
+		{"one letter at the end", "f 3", "", "end x enter", map[string]string{"email": "a@example.orgx"}, ""},
+		{"a dash is text", "f g", "-", "enter", map[string]string{"address/city": "-"}, ""},
+		{"deleted", "f 3", "", "ctrl+x", map[string]string{"email": ""}, "none"},
+		{"deleted, and taken back", "f 3", "", "ctrl+x 3 ctrl+r", nil, "a@example.org"},
+		{"a name of digits", "f 8", "20", "enter", nil, "it has digits and no letter"},
+		{"seen before Enter", "f 1", "12", "", nil, "must be in international format"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, d := fixer(t)
+			d.enter(strings.Fields(test.keys)...)
+			d.typing(test.typed)
+			d.enter(strings.Fields(test.after)...)
+			got := map[string]string{}
+			for _, f := range d.app.Corrected() {
+				got[f.Key] = f.Is
+			}
+			if text := d.text(); !maps.Equal(got, test.is) || !strings.Contains(text, test.says) {
+				t.Errorf("got %v, want %v and %q:\n%s", got, test.is, test.says, text)
+			}
+		})
+	}
+	// A corrected record with a result that says something else is asked about once.
+	w, d := fixer(t)
+	d.enter("f", "3")
+	d.typing("b@example.org")
+	d.enter("enter", "esc", "c", "1", "esc", "ctrl+s", "enter")
+	if text := d.text(); !strings.Contains(text, "The record was corrected") || len(w.entries(t)) != 0 {
+		t.Errorf("got:\n%s\nwant it asked", text)
+	}
+	if d.press("y"); len(w.entries(t)) != 2 {
+		t.Errorf("got %q, want it sent", w.entries(t))
+	}
+	// Half an address is not sent.
+	w, d = fixer(t)
+	p := d.app.Call.Person.Value()
+	p.Address = apitype.Embedded[apitype.Address]{}
+	d.app.Call.Person = apitype.Embed(p)
+	d.enter("f", "c")
+	d.typing("Kade")
+	d.press("enter")
+	if text := d.text(); !strings.Contains(text, "the address needs its house number, postcode, city, country") {
+		t.Errorf("got:\n%s\nwant what is missing", text)
+	}
+	if d.enter("esc", "ctrl+s"); len(w.entries(t)) != 0 {
+		t.Errorf("got %q, want nothing sent", w.entries(t))
+	}
+}
