@@ -284,7 +284,7 @@ func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m M
 		}
 		return true, attemptCall(call, row.External, organization.MaxCallAttempts, request, now)
 	}, func(tx Tx, row CallRow, call apitype.Call) error {
-		return attempted(tx, row, call, request.UserUUID, now)
+		return onAttempt(tx, row, call, request.UserUUID, now)
 	})
 }
 
@@ -302,7 +302,9 @@ func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m
 			err = revise("call", &row.Private, func(private *callPrivate) { private.CompletedBy = request.UserUUID })
 		}
 		return changed, err
-	}, func(tx Tx, row CallRow, call apitype.Call) error { return ended(tx, row, call, request.UserUUID, now) })
+	}, func(tx Tx, row CallRow, call apitype.Call) error {
+		return onCallEnded(tx, row, call, request.UserUUID, now)
+	})
 }
 
 // CancelCall cancels a call.
@@ -327,7 +329,7 @@ func (s *Service) endCall(ctx context.Context, c Caller, operation AuditOperatio
 	now := s.present()
 	return s.changeCall(ctx, c, c.audited(operation, id, now), m, func(_ Tx, row *CallRow, call *apitype.Call) (bool, error) {
 		return moveCall(call, row.External, move, now)
-	}, func(tx Tx, row CallRow, call apitype.Call) error { return ended(tx, row, call, nil, now) })
+	}, func(tx Tx, row CallRow, call apitype.Call) error { return onCallEnded(tx, row, call, nil, now) })
 }
 
 // includes are the parts that a list was asked for. Spec gaps: L10, L11.

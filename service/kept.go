@@ -21,7 +21,7 @@ type Kept struct {
 	Marks        []MarkRow
 	Waiting      []QueueRow // Calls in the queue.
 	Leases       []LeaseRow // Also those that have ended.
-	RungAt       *apitype.Time
+	ContactedAt  *apitype.Time
 }
 
 // MarkRow is a mark with the account that made it.
@@ -136,7 +136,7 @@ func (k Kept) export() (e Export, err error) {
 		Transactions: mapped(k.Transactions, func(row TransactionRow) jsontext.Value { return row.Doc }),
 		Signatures:   mapped(k.Signatures, func(row SignatureRow) ExportSignature { return ExportSignature{row.Pledge, row.Content} }),
 		Marks:        append([]MarkRow{}, k.Marks...),
-		Queue:        ExportQueue{LastRungAt: k.RungAt, Deferrals: []ExportDeferral{}, Leases: mapped(k.Leases, leaseOf)},
+		Queue:        ExportQueue{LastRungAt: k.ContactedAt, Deferrals: []ExportDeferral{}, Leases: mapped(k.Leases, leaseOf)},
 	}
 	if k.ErasedAt == nil {
 		beside, err := json.Marshal(struct {

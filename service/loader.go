@@ -204,7 +204,7 @@ func insertRows(tx Tx, rows Rows, lines map[Taken]int, now apitype.Time) error {
 		return err
 	}
 	if len(there) == 0 {
-		return lookAtLoaded(tx, rows.Queue, now)
+		return refreshLoaded(tx, rows, now)
 	}
 	first := slices.MinFunc(there, func(a, b Taken) int { return cmp.Compare(lines[a], lines[b]) })
 	return atLine(lines[first], taken(string(first.Kind)))

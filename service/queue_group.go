@@ -133,11 +133,11 @@ func (g *takeGroup) take(tx Tx, members []*taking) error {
 	for i, t := range waits {
 		t.begin(before[i])
 	}
-	if before[0].Asleep && waits.wanted() > 0 {
+	if before[0].HasNewlyEligible {
 		if g.expired, err = tx.EndLeasesByTime(now); err != nil {
 			return err
 		}
-		if err := tx.WakeQueue(now); err != nil {
+		if err := tx.MarkEligible(now); err != nil {
 			return err
 		}
 	}
@@ -268,5 +268,5 @@ func (g *takeGroup) leaseAgain(tx Tx, t *taking, lease LeaseRow) (saved bool, er
 	if err != nil {
 		return false, err
 	}
-	return false, lookAgain(tx, lease.Person, t.now, nil)
+	return false, refreshEligibility(tx, lease.Person, t.now, nil)
 }

@@ -200,7 +200,7 @@ func (s *Service) ExtendLease(ctx context.Context, c Caller, id apitype.UUID, re
 		if answer.JSON, err = json.Marshal(lease.Lease); err != nil {
 			return err
 		}
-		return lookAgain(tx, lease.Person, now, nil)
+		return refreshEligibility(tx, lease.Person, now, nil)
 	})
 	s.countRefused(err)
 	return answer, err
@@ -240,7 +240,7 @@ func (s *Service) ReleaseLease(ctx context.Context, c Caller, id apitype.UUID, r
 			return err
 		}
 		released = 1
-		err = lookAgain(tx, lease.Person, now, deferral(lease.CallUUID, request))
+		err = refreshEligibility(tx, lease.Person, now, deferral(lease.CallUUID, request))
 		if by == EndedByDeferral {
 			line := c.audited(AuditCallLater, lease.CallUUID, now).of(lease.Person).by(&lease.UserUUID)
 			err = errors.Join(err, tx.Audit(line))
@@ -293,7 +293,7 @@ func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, requ
 			return err
 		}
 		line := c.audited(AuditCallLater, id, now).of(call.PersonUUID).by(request.UserUUID)
-		return errors.Join(lookAgain(tx, call.PersonUUID, now, deferral(id, request)), tx.Audit(line))
+		return errors.Join(refreshEligibility(tx, call.PersonUUID, now, deferral(id, request)), tx.Audit(line))
 	})
 	s.countRefused(err)
 	return err

@@ -145,7 +145,7 @@ type Tx interface {
 	// that they name; one that is not there is absent.
 	OwnersOfPersons(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
 	PersonsOfPledges(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
-	BusyPersons(ids []apitype.UUID) ([]apitype.UUID, error) // Those that were rung or are in a lease.
+	BusyPersons(ids []apitype.UUID) ([]apitype.UUID, error) // Those that were contacted or are in a lease.
 	PersonDocs(ids []apitype.UUID) (map[apitype.UUID][]byte, error)
 	// InsertRows saves many rows, the way that the store has for many, and tells which
 	// of them are there already. Then the transaction must not be kept.
@@ -161,15 +161,16 @@ type Tx interface {
 	// NextInQueue is the first calls of the queue, up to the query's limit: nobody else takes
 	// these before the transaction ends. It passes over those that others hold.
 	NextInQueue(q QueueQuery) ([]QueueRow, error)
-	WakeQueue(now apitype.Time) error
-	Rang(person apitype.UUID, at apitype.Time) error
+	MarkEligible(now apitype.Time) error
+	RecordContact(person apitype.UUID, at apitype.Time) error
 	// QueueRequests is one for each of some takes of an account, in their order.
 	QueueRequests(account apitype.UUID, asked []QueueAsk, q QueueQuery) ([]QueueRequest, error)
 	// InsertLeases saves new leases, each unless its person is in one or its request has one of its
 	// ordinal, lets the calls of their persons sleep until they end, and is those that were saved.
 	InsertLeases(leases []LeaseRow) (saved []apitype.UUID, err error)
 	ExtendLease(id apitype.UUID, until, now apitype.Time) error
-	EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by LeaseEnd) (ended bool, err error)
+	// EndLeaseOfCall ends the lease of a call, and returns when that was taken; nil: there was none.
+	EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by LeaseEnd) (taken *apitype.Time, err error)
 	EndLeasesByTime(now apitype.Time) (ended int, err error)
 	Work(w Work) error
 	ForgetQueue(before apitype.Time, limit int) (most int, err error)
@@ -298,7 +299,7 @@ type Rows struct {
 	Calls        []CallRow
 	Transactions []TransactionRow
 	Queue        []QueueRow // Of these calls, those that wait.
-	Rings        []Ring
+	Contacts     []Contact
 }
 
 // SignatureRow is the signature file of a pledge.

@@ -66,10 +66,11 @@ type queueModel struct {
 type queuedPerson struct {
 	language  string
 	optedOut  bool
-	lastRing  time.Time
+	contacted time.Time
 	leasedFor apitype.UUID // A call, with the lease below.
 	lease     apitype.UUID
 	user      apitype.UUID
+	taken     time.Time
 	until     time.Time
 }
 
@@ -136,6 +137,21 @@ func (m *queueModel) addCall() {
 		c.external, c.kind = true, "verification"
 		body = `"externalMetadata":{"applicationName":"dialler"}`
 	}
+	if c.external && m.random.IntN(2) == 0 { // It arrives with what a dialler did already.
+		at := m.oddTime()
+		body += fmt.Sprintf(`,"attempts":[{"createdAt":%q}]`, apitype.NewTime(at))
+		c.attempts = 1
+		m.persons[c.person].contact(at, m.now())
+		if status := anyOf(m, []string{"requested", "completed", "cancelled", "expired"}); status != "requested" {
+			c.open = false
+			body += fmt.Sprintf(`,"status":%q`, status)
+			if status == "completed" {
+				at = m.oddTime()
+				body += fmt.Sprintf(`,"completedAt":%q`, apitype.NewTime(at))
+				m.persons[c.person].contact(at, m.now())
+			}
+		}
+	}
 	c.id = m.created("/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,%s}`, c.person, apitype.NewTime(c.requested), body))
 	m.calls[c.id] = c
 	m.ids = append(m.ids, c.id)
@@ -147,7 +163,7 @@ func (m *queueModel) eligible(c *queuedCall, user *apitype.UUID) bool {
 	switch {
 	case !c.open, c.requested.After(m.now()), p.optedOut:
 		return false
-	case !p.lastRing.IsZero() && m.now().Sub(p.lastRing) < 4*time.Hour:
+	case !p.contacted.IsZero() && m.now().Sub(p.contacted) < 4*time.Hour:
 		return false
 	case !c.external && c.attempts >= 3:
 		return false
@@ -232,16 +248,24 @@ func (m *queueModel) takeOne(user apitype.UUID) {
 		}
 		c.due, c.keptFor = nil, nil
 		p := m.persons[c.person]
-		p.leasedFor, p.lease, p.user, p.until = c.id, lease.LeaseUUID, user, lease.ExpiresAt.Time
+		p.leasedFor, p.lease, p.user, p.taken, p.until = c.id, lease.LeaseUUID, user, m.now(), lease.ExpiresAt.Time
 		m.leases = append(m.leases, lease)
 	}
 	if rest := len(m.next(&user, types, languages)); taken.Waiting != rest {
 		m.t.Errorf("got %d waiting, want %d", taken.Waiting, rest)
 	}
 	if m.random.IntN(4) == 0 {
-		if again := m.takeAs(request, user, ""); len(taken.Leases) > 0 && !slices.Equal(callsOf(again), callsOf(taken)) {
-			m.t.Errorf("the same request: got %v, want %v", callsOf(again), callsOf(taken))
-		} else if len(taken.Leases) == 0 {
+		m.Clock.Advance(time.Duration(m.random.IntN(3)) * 7 * time.Minute)
+		live := slices.DeleteFunc(slices.Clone(taken.Leases), func(l apitype.Lease) bool { return !l.ExpiresAt.After(m.now()) })
+		again := m.takeAs(request, user, "")
+		if len(taken.Leases) > 0 {
+			if want := callsOf(apitype.Taken{Leases: live}); !slices.Equal(callsOf(again), want) {
+				m.t.Errorf("the same request: got %v, want %v", callsOf(again), want)
+			}
+			if rest := len(m.next(&user, nil, nil)); again.Waiting != rest {
+				m.t.Errorf("the same request: got %d waiting, want %d", again.Waiting, rest)
+			}
+		} else {
 			for _, lease := range again.Leases { // It took anew.
 				m.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.LeaseUUID.String()+"/release", "")
 				c := m.calls[lease.CallUUID]
@@ -331,9 +355,12 @@ func (m *queueModel) changeCall(user apitype.UUID) {
 		c = m.calls[p.leasedFor]
 	}
 	action := anyOf(m, []string{"add-attempt", "add-attempt", "complete", "cancel", "expire"})
-	body := `{}`
-	if action == "add-attempt" || action == "complete" {
-		body = fmt.Sprintf(`{"userUuid":%q}`, user)
+	body, at := `{}`, m.oddTime()
+	switch action {
+	case "add-attempt":
+		body = fmt.Sprintf(`{"userUuid":%q,"attemptAt":%q}`, user, apitype.NewTime(at))
+	case "complete":
+		body = fmt.Sprintf(`{"userUuid":%q,"result":{"completedAt":%q}}`, user, apitype.NewTime(at))
 	}
 	answer := m.Do(m.token, http.MethodPut, "/api/v1/calls/"+c.id.String()+"/actions/"+action, body)
 	allowed := c.external || c.open
@@ -349,16 +376,37 @@ func (m *queueModel) changeCall(user apitype.UUID) {
 	if answer.Status != 200 {
 		m.t.Errorf("%s: got %d %s", action, answer.Status, answer.Body)
 	}
+	if action == "add-attempt" || action == "complete" {
+		if p.leasedFor == c.id && p.until.After(m.now()) && at.Before(p.taken) {
+			at = p.taken
+		}
+		p.contact(at, m.now())
+	}
 	if p.leasedFor == c.id {
 		p.until = time.Time{}
 	}
 	if action == "add-attempt" {
 		c.attempts++
-		p.lastRing = m.now()
 		c.due, c.keptFor = nil, nil
 		return
 	}
 	c.open = false
+}
+
+// oddTime returns a time as the clock of a computer may give it: mostly right, sometimes hours away.
+func (m *queueModel) oddTime() time.Time {
+	off := anyOf(m, []time.Duration{0, 0, 0, -5 * time.Hour, 3 * time.Hour, -time.Duration(m.random.Int64N(int64(9 * time.Hour)))})
+	return m.now().Add(off).Truncate(time.Millisecond)
+}
+
+// contact notes that a person was called: never in the future.
+func (p *queuedPerson) contact(at, now time.Time) {
+	if at.After(now) {
+		at = now
+	}
+	if at.After(p.contacted) {
+		p.contacted = at
+	}
 }
 
 // compare holds the list and the counts against the model.
@@ -423,6 +471,7 @@ func (m *queueModel) drain() {
 			}
 			m.want(200, "PUT", "/api/v1/calls/"+want[0].String()+"/actions/complete", `{}`)
 			m.calls[want[0]].open = false
+			m.persons[m.calls[want[0]].person].contact(m.now(), m.now())
 		}
 		if round > 40 {
 			break

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -166,7 +167,7 @@ func (t *tx) QueueRequests(account apitype.UUID, asked []service.QueueAsk, query
 		FROM `+t.engine.takes()+` ORDER BY a.n`, p.args, func(rows *sql.Rows) error {
 		var q service.QueueRequest
 		var again bool
-		err := rows.Scan(&q.Asleep, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &again)
+		err := rows.Scan(&q.HasNewlyEligible, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &again)
 		if again {
 			before = append(before, asked[len(found)].Request)
 		}
@@ -258,12 +259,16 @@ func (t *tx) Work(w service.Work) error {
 	return err
 }
 
-// EndLeaseOfCall ends the lease of a call that holds, and reports whether there was one.
-func (t *tx) EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by service.LeaseEnd) (ended bool, err error) {
-	n, err := t.exec(`UPDATE queue_leases SET ended_at = $3, seen_at = $3, ended_by = $4
-		WHERE person_uuid = $1 AND call_uuid = $2 AND ended_at IS NULL AND expires_at > $3`,
-		identifier(person), identifier(call), now.UnixMilli(), string(by))
-	return n > 0, err
+// EndLeaseOfCall ends the lease of a call that holds, and returns when that was taken; nil: there was
+// none.
+func (t *tx) EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by service.LeaseEnd) (taken *apitype.Time, err error) {
+	err = t.row(`UPDATE queue_leases SET ended_at = $3, seen_at = $3, ended_by = $4
+		WHERE person_uuid = $1 AND call_uuid = $2 AND ended_at IS NULL AND expires_at > $3 RETURNING taken_at`,
+		identifier(person), identifier(call), now.UnixMilli(), string(by)).scan(nullTimeDest{&taken})
+	if errors.Is(err, service.ErrNoRow) {
+		err = nil
+	}
+	return taken, err
 }
 
 // EndLeasesByTime notes of the leases that have ended by themselves that they have.

@@ -99,7 +99,7 @@ func (r *reader) keptOfQueue(k *service.Kept) (err error) {
 	var rung apitype.Time
 	switch none := r.row(`SELECT rung_at FROM queue_rings WHERE person_uuid = $1`, id).scan(timeDest{&rung}); {
 	case none == nil:
-		k.RungAt = &rung
+		k.ContactedAt = &rung
 	case !errors.Is(none, service.ErrNoRow):
 		err = errors.Join(err, none)
 	}
