@@ -306,6 +306,7 @@ const (
 	EndedByDeferral LeaseEnd = "deferred" // Released with one.
 	EndedByErasure  LeaseEnd = "erased"   // Of the person.
 	EndedByTime     LeaseEnd = "time"     // Nothing came of it.
+	EndedByMove     LeaseEnd = "moved"    // Its user went on to another call of the person.
 )
 
 // LeaseRow is a lease as it is kept.
@@ -313,7 +314,8 @@ type LeaseRow struct {
 	apitype.Lease
 	Account  apitype.UUID
 	Request  apitype.UUID
-	Ordinal  int // Among those of the request.
+	Ordinal  int           // Among those of the request.
+	ShownAt  *apitype.Time // Nil: it was taken ahead, and is not shown yet.
 	Person   apitype.UUID
 	Owner    apitype.UUID
 	Type     apitype.CallType
@@ -323,7 +325,10 @@ type LeaseRow struct {
 	EndedBy  LeaseEnd // Empty while it was not seen to end.
 }
 
-func leaseOf(l LeaseRow) apitype.Lease { return l.Lease }
+func leaseOf(l LeaseRow) apitype.Lease {
+	l.Ahead = l.ShownAt == nil
+	return l.Lease
+}
 
 // live reports whether the lease holds.
 func (l LeaseRow) live(now apitype.Time) bool { return l.EndedAt == nil && l.ExpiresAt.After(now.Time) }
@@ -395,6 +400,22 @@ type QueueRequest struct {
 	NextDueAt *apitype.Time
 	// GaveBack: the user gave a call back a moment ago.
 	GaveBack bool
+	Held     int // Live leases of the user.
+}
+
+// DeferralQuery chooses callbacks.
+type DeferralQuery struct {
+	Scope Scope
+	User  *apitype.UUID // Only those that are kept for this user.
+	After *QueuePosition
+	Limit int
+}
+
+// DeferralRow is a callback with the document of its person.
+type DeferralRow struct {
+	apitype.Deferral
+	PersonDoc []byte
+	node      []byte
 }
 
 // Contact is when a person was last contacted.

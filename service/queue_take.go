@@ -84,6 +84,7 @@ func (t *taking) begin(before QueueRequest) {
 	if t.nothing {
 		t.want = 0
 	}
+	t.want = min(t.want, max(0, apitype.MaxLeases-before.Held))
 	for _, lease := range before.Leases {
 		t.ordinal = max(t.ordinal, lease.Ordinal+1)
 		if lease.TakenAt.Add(requestLife).After(t.now.Time) {
@@ -112,7 +113,7 @@ func (t *taking) ready(tx Tx, row QueueRow) (bool, error) {
 
 // lease is the lease of a call.
 func (t *taking) lease(row QueueRow, ordinal int) LeaseRow {
-	return LeaseRow{
+	lease := LeaseRow{
 		Lease: apitype.Lease{
 			LeaseUUID: t.s.newUUID(), CallUUID: row.Call, UserUUID: t.request.UserUUID,
 			TakenAt: t.now, ExpiresAt: apitype.NewTime(t.now.Add(t.request.Lease())), DueAt: row.DueAt,
@@ -120,26 +121,28 @@ func (t *taking) lease(row QueueRow, ordinal int) LeaseRow {
 		Account: t.c.UUID, Request: t.request.RequestUUID, Ordinal: ordinal,
 		Person: row.Person, Owner: row.Owner, Type: row.Type, Language: row.Language,
 	}
+	if !t.request.Ahead {
+		lease.ShownAt = &t.now
+	}
+	return lease
 }
 
 // takeAnswer writes the leases with their calls, and what waits beside them.
 func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err error) {
 	err = s.ask(ctx, "read what was taken", func(r Reader) error {
 		viewer := s.viewer(t.c)
+		leases, err := named(r, t.leases)
+		if err != nil {
+			return err
+		}
 		dst := []byte(`{"leases":[`)
-		for i, lease := range t.leases {
+		for i, lease := range leases {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			head, err := json.Marshal(lease.Lease)
-			if err != nil {
+			if dst, err = viewer.appendLease(dst, r, t.c, lease); err != nil {
 				return err
 			}
-			call, err := viewer.call(r.WholeCall(lease.CallUUID, t.c.Scope))
-			if err != nil {
-				return err
-			}
-			dst = append(member(open(dst, head), "call", call.JSON), '}')
 		}
 		rest := queueRest{NextDueAt: t.nextDueAt}
 		if rest.Waiting, err = s.waiting(r, t.query); err != nil {
@@ -150,6 +153,34 @@ func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err
 		return err
 	})
 	return answer, err
+}
+
+// appendLease writes a lease with its call.
+func (v viewer) appendLease(dst []byte, r Reader, c Caller, lease apitype.Lease) ([]byte, error) {
+	head, err := json.Marshal(lease)
+	if err != nil {
+		return nil, err
+	}
+	call, err := v.call(r.WholeCall(lease.CallUUID, c.Scope))
+	return append(member(open(dst, head), "call", call.JSON), '}'), err
+}
+
+// named returns leases as they are sent, with the names of their users.
+func named(r Reader, rows []LeaseRow) ([]apitype.Lease, error) {
+	names, err := r.UserNames(mapped(rows, func(l LeaseRow) apitype.UUID { return l.UserUUID }))
+	return mapped(rows, func(row LeaseRow) apitype.Lease {
+		lease := leaseOf(row)
+		lease.Name = nameOf(names, lease.UserUUID)
+		return lease
+	}), err
+}
+
+// nameOf returns the name of a user, nil when it is not known.
+func nameOf(names map[apitype.UUID]string, user apitype.UUID) *string {
+	if name, ok := names[user]; ok {
+		return &name
+	}
+	return nil
 }
 
 // queueRest is what an answer to a take says of the queue.
@@ -194,10 +225,18 @@ func (s *Service) ExtendLease(ctx context.Context, c Caller, id apitype.UUID, re
 			return orNotFound(err, "lease, or it has ended")
 		}
 		lease.ExpiresAt = apitype.NewTime(now.Add(request.Lease()))
-		if err := tx.ExtendLease(id, lease.ExpiresAt, now); err != nil {
+		show := lease.ShownAt == nil && request.Ahead != nil && !*request.Ahead
+		if show {
+			lease.ShownAt = &now
+		}
+		if err := tx.ExtendLease(id, lease.ExpiresAt, now, show); err != nil {
 			return err
 		}
-		if answer.JSON, err = json.Marshal(lease.Lease); err != nil {
+		leases, err := named(tx, []LeaseRow{lease})
+		if err != nil {
+			return err
+		}
+		if answer.JSON, err = json.Marshal(leases[0]); err != nil {
 			return err
 		}
 		return refreshEligibility(tx, lease.Person, now, nil)

@@ -116,7 +116,7 @@ func TestAgentCounts(t *testing.T) {
 	lease := func(n byte, taken time.Duration, change func(*LeaseRow)) LeaseRow {
 		l := LeaseRow{Type: apitype.CallWinback, SeenAt: *ago(taken), Lease: apitype.Lease{
 			CallUUID: call(n), UserUUID: user, TakenAt: *ago(taken), ExpiresAt: *ago(-time.Minute),
-		}}
+		}, ShownAt: ago(taken)}
 		change(&l)
 		return l
 	}

@@ -96,7 +96,10 @@ type Reader interface {
 	CallNodes(ids []apitype.UUID) (map[apitype.UUID]CallRow, error)
 	Lease(id apitype.UUID, scope Scope) (LeaseRow, error)
 	LeaseOfPerson(person apitype.UUID) (LeaseRow, error)
-	Leases(scope Scope, now apitype.Time) ([]LeaseRow, error)
+	Leases(scope Scope, user *apitype.UUID, now apitype.Time) ([]LeaseRow, error) // Nil: of all users.
+	// UserNames are the names of those users that are known.
+	UserNames(ids []apitype.UUID) (map[apitype.UUID]string, error)
+	Deferrals(q DeferralQuery) ([]DeferralRow, error)
 	LeasesSeen(scope Scope, since, now apitype.Time, each func(LeaseRow)) error
 	WorkDone(scope Scope, since apitype.Time, each func(Work)) error
 
@@ -168,7 +171,10 @@ type Tx interface {
 	// InsertLeases saves new leases, each unless its person is in one or its request has one of its
 	// ordinal, lets the calls of their persons sleep until they end, and is those that were saved.
 	InsertLeases(leases []LeaseRow) (saved []apitype.UUID, err error)
-	ExtendLease(id apitype.UUID, until, now apitype.Time) error
+	// ExtendLease saves when a lease ends, and whether it is shown now where it was not.
+	ExtendLease(id apitype.UUID, until, now apitype.Time, show bool) error
+	// ShareDeferrals keeps the callbacks of a user for nobody alone, and returns their calls.
+	ShareDeferrals(user apitype.UUID, scope Scope) ([]DeferralRow, error)
 	// EndLeaseOfCall ends the lease of a call, and returns when that was taken; nil: there was none.
 	EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by LeaseEnd) (taken *apitype.Time, err error)
 	EndLeasesByTime(now apitype.Time) (ended int, err error)

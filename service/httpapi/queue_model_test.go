@@ -113,9 +113,13 @@ func (m *queueModel) step() {
 		m.endLease()
 	case n < 72:
 		m.changeCall(user)
-	case n < 80:
+	case n < 76:
+		m.choose(user)
+	case n < 77:
+		m.releaseUser(user)
+	case n < 82:
 		m.putOff()
-	case n < 85:
+	case n < 86:
 		id := anyOf(m, m.order)
 		m.persons[id].optedOut = !m.persons[id].optedOut
 		m.want(200, "PUT", "/api/v1/persons/"+id.String()+"/actions/update", fmt.Sprintf(`{"optIns":{"phone":%t}}`, !m.persons[id].optedOut))
@@ -229,6 +233,7 @@ func (m *queueModel) takeOne(user apitype.UUID) {
 	}
 	var want []apitype.UUID
 	held := map[apitype.UUID]bool{}
+	count = min(count, 10-m.held(user))
 	for _, id := range m.next(&user, types, languages) {
 		if person := m.calls[id].person; !held[person] && len(want) < count {
 			held[person] = true
@@ -273,6 +278,73 @@ func (m *queueModel) takeOne(user apitype.UUID) {
 				m.release(user, lease.CallUUID)
 			}
 		}
+	}
+}
+
+// held counts the live leases of a user.
+func (m *queueModel) held(user apitype.UUID) (n int) {
+	for _, p := range m.persons {
+		if p.user == user && p.until.After(m.now()) {
+			n++
+		}
+	}
+	return n
+}
+
+// choose leases a call that was not next, whatever keeps it out of the queue.
+func (m *queueModel) choose(user apitype.UUID) {
+	if len(m.ids) == 0 {
+		return
+	}
+	c := m.calls[anyOf(m, m.ids)]
+	p := m.persons[c.person]
+	live := p.until.After(m.now())
+	body := fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":600}`, apitype.NewUUID(), user)
+	path := "/fundesk/v1/queue/calls/" + c.id.String() + "/lease"
+	if !c.open || (live && p.user != user) || (!live && m.held(user) >= 10) {
+		m.want(409, "PUT", path, body)
+		return
+	}
+	var lease apitype.Lease
+	answer := m.Do(m.token, http.MethodPut, path, body)
+	if answer.Status != 200 {
+		m.t.Fatalf("lease: %d %s", answer.Status, answer.Body)
+	}
+	answer.Decode(&lease)
+	until := m.now().Add(600 * time.Second)
+	if live && p.leasedFor == c.id {
+		if p.until.After(until) {
+			until = p.until
+		}
+		p.until = until
+	} else {
+		p.leasedFor, p.lease, p.user, p.taken, p.until = c.id, lease.LeaseUUID, user, m.now(), until
+		c.due, c.keptFor = nil, nil
+		m.leases = append(m.leases, lease)
+	}
+	if !lease.ExpiresAt.Equal(apitype.NewTime(until)) || lease.CallUUID != c.id {
+		m.t.Errorf("got %+v, want call %s until %s", lease, c.id, until)
+	}
+}
+
+// releaseUser frees everything that a user holds.
+func (m *queueModel) releaseUser(user apitype.UUID) {
+	var want apitype.ReleasedUser
+	for _, c := range m.calls {
+		if c.keptFor != nil && *c.keptFor == user && c.open {
+			c.keptFor = nil
+			want.Deferrals++
+		}
+		if p := m.persons[c.person]; p.leasedFor == c.id && p.user == user && p.until.After(m.now()) {
+			want.Leases++
+			p.until = time.Time{}
+			m.release(user, c.id)
+		}
+	}
+	var got apitype.ReleasedUser
+	m.Do(m.token, http.MethodPost, "/fundesk/v1/queue/release", fmt.Sprintf(`{"userUuid":%q,"deferrals":true}`, user)).Decode(&got)
+	if got != want {
+		m.t.Errorf("released %+v, want %+v", got, want)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/go-json-experiment/json"
+
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
@@ -19,7 +21,7 @@ var (
 
 	newLeaseColumns = []string{
 		"lease_uuid", "account_uuid", "request_uuid", "ordinal", "call_uuid", "person_uuid", "owner", "type", "language", "user_uuid",
-		"due_at", "taken_at", "expires_at", "seen_at",
+		"due_at", "taken_at", "expires_at", "seen_at", "shown_at",
 	}
 )
 
@@ -39,6 +41,7 @@ func leaseValues(l service.LeaseRow) []any {
 		l.TakenAt.UnixMilli(),
 		l.ExpiresAt.UnixMilli(),
 		l.TakenAt.UnixMilli(),
+		nullTime(l.ShownAt),
 	}
 }
 
@@ -61,7 +64,7 @@ var (
 		return `WITH saved AS (
 			INSERT INTO queue_leases (` + strings.Join(newLeaseColumns, `, `) + `)
 			SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::uuid[], $6::uuid[], $7::uuid[], $8::text[], $9::text[], $10::uuid[],
-				$11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[])
+				$11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[])
 			ON CONFLICT DO NOTHING RETURNING lease_uuid, person_uuid, call_uuid, expires_at
 		), theirs AS (
 			SELECT q.call_uuid, saved.call_uuid AS leased, saved.expires_at
@@ -123,6 +126,7 @@ const leaseFields = `
 	taken_at,
 	expires_at,
 	seen_at,
+	CASE WHEN shown_at = 0 THEN taken_at ELSE shown_at END,
 	ended_at,
 	COALESCE(ended_by, '')`
 
@@ -141,6 +145,7 @@ func leaseDest(l *service.LeaseRow) []any {
 		timeDest{&l.TakenAt},
 		timeDest{&l.ExpiresAt},
 		timeDest{&l.SeenAt},
+		nullTimeDest{&l.ShownAt},
 		nullTimeDest{&l.EndedAt},
 		&l.EndedBy,
 	}
@@ -163,11 +168,12 @@ func (t *tx) QueueRequests(account apitype.UUID, asked []service.QueueAsk, query
 			(SELECT 1 FROM queue_calls WHERE due_at <= `+now+` ORDER BY due_at, call_uuid LIMIT 1) IS NOT NULL,
 			(SELECT due_at FROM queue_calls WHERE `+strings.Join(later, ` AND `)+` ORDER BY due_at, call_uuid LIMIT 1),
 			(SELECT 1 FROM queue_leases WHERE user_uuid = a.user_uuid AND ended_at > `+p.arg(query.Returned.UnixMilli())+` AND ended_by = 'returned' ORDER BY user_uuid, ended_at LIMIT 1) IS NOT NULL,
-			(SELECT 1 FROM queue_leases WHERE account_uuid = `+p.arg(identifier(account))+` AND request_uuid = a.request_uuid ORDER BY ordinal LIMIT 1) IS NOT NULL
+			(SELECT 1 FROM queue_leases WHERE account_uuid = `+p.arg(identifier(account))+` AND request_uuid = a.request_uuid ORDER BY ordinal LIMIT 1) IS NOT NULL,
+			(SELECT COUNT(*) FROM queue_leases WHERE user_uuid = a.user_uuid AND ended_at IS NULL AND expires_at > `+now+`)
 		FROM `+t.engine.takes()+` ORDER BY a.n`, p.args, func(rows *sql.Rows) error {
 		var q service.QueueRequest
 		var again bool
-		err := rows.Scan(&q.HasNewlyEligible, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &again)
+		err := rows.Scan(&q.HasNewlyEligible, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &again, &q.Held)
 		if again {
 			before = append(before, asked[len(found)].Request)
 		}
@@ -217,10 +223,13 @@ func (r *reader) LeaseOfPerson(person apitype.UUID) (lease service.LeaseRow, err
 	return lease, err
 }
 
-// Leases are those that hold, the oldest first.
-func (r *reader) Leases(scope service.Scope, now apitype.Time) ([]service.LeaseRow, error) {
+// Leases are those that hold, the oldest first; of all users, or of one.
+func (r *reader) Leases(scope service.Scope, user *apitype.UUID, now apitype.Time) ([]service.LeaseRow, error) {
 	q := &listQuery{}
 	q.where(`ended_at IS NULL AND expires_at > %s`, now.UnixMilli())
+	if user != nil {
+		q.where(`user_uuid = %s`, identifier(*user))
+	}
 	q.amongOwners(scope)
 	return all(r.conn, selectLease+strings.Join(q.conds, ` AND `)+` ORDER BY taken_at, lease_uuid`, q.args, leaseDest)
 }
@@ -277,10 +286,10 @@ func (t *tx) EndLeasesByTime(now apitype.Time) (int, error) {
 	return int(n), err
 }
 
-// ExtendLease saves when a lease ends.
-func (t *tx) ExtendLease(id apitype.UUID, until, now apitype.Time) error {
-	return t.change(`UPDATE queue_leases SET expires_at = $2, seen_at = $3 WHERE lease_uuid = $1 AND ended_at IS NULL`,
-		identifier(id), until.UnixMilli(), now.UnixMilli())
+// ExtendLease saves when a lease ends, and that it is shown now.
+func (t *tx) ExtendLease(id apitype.UUID, until, now apitype.Time, show bool) error {
+	return t.change(`UPDATE queue_leases SET expires_at = $2, seen_at = $3, shown_at = CASE WHEN $4 = 1 THEN $3 ELSE shown_at END WHERE lease_uuid = $1 AND ended_at IS NULL`,
+		identifier(id), until.UnixMilli(), now.UnixMilli(), bit(show))
 }
 
 // ForgetQueue deletes leases and work of which nothing was seen since a time, so many of each at
@@ -297,4 +306,60 @@ func (t *tx) ForgetQueue(before apitype.Time, limit int) (most int, err error) {
 		most = max(most, int(n))
 	}
 	return most, nil
+}
+
+// deferralFields is what is read of a callback, in the order of deferralDest.
+const deferralFields = `call_uuid, person_uuid, type, due_at, kept_for`
+
+func deferralDest(d *service.DeferralRow) []any {
+	return []any{
+		uuidDest{&d.CallUUID},
+		uuidDest{&d.PersonUUID},
+		&d.Type,
+		timeDest{&d.NotBefore},
+		nullUUIDDest{&d.UserUUID},
+	}
+}
+
+// Deferrals are callbacks with their persons, the earliest first.
+func (r *reader) Deferrals(query service.DeferralQuery) ([]service.DeferralRow, error) {
+	q := &listQuery{conds: []string{`due_at IS NOT NULL`}}
+	q.amongOwners(query.Scope)
+	if query.User != nil {
+		q.where(`kept_for = %s`, identifier(*query.User))
+	}
+	if after := query.After; after != nil {
+		q.conds = append(q.conds, `(due_at, call_uuid) > (`+q.arg(after.At.UnixMilli())+`, `+q.arg(identifier(after.UUID))+`)`)
+	}
+	text := `SELECT ` + deferralFields + `, (SELECT p.doc FROM persons p WHERE p.uuid = queue_calls.person_uuid) FROM queue_calls WHERE ` +
+		strings.Join(q.conds, ` AND `) + ` ORDER BY due_at, call_uuid LIMIT ` + q.arg(query.Limit)
+	return all(r.conn, text, q.args, func(d *service.DeferralRow) []any { return append(deferralDest(d), docDest{&d.PersonDoc}) })
+}
+
+// ShareDeferrals opens the callbacks of a user to every user.
+func (t *tx) ShareDeferrals(user apitype.UUID, scope service.Scope) ([]service.DeferralRow, error) {
+	q := &listQuery{}
+	q.where(`due_at IS NOT NULL AND kept_for = %s`, identifier(user))
+	q.amongOwners(scope)
+	return all(t.conn, `UPDATE queue_calls SET kept_for = NULL WHERE `+strings.Join(q.conds, ` AND `)+` RETURNING `+deferralFields, q.args, deferralDest)
+}
+
+// UserNames are the names of those users that are known.
+func (r *reader) UserNames(ids []apitype.UUID) (map[apitype.UUID]string, error) {
+	names := make(map[apitype.UUID]string, len(ids))
+	if len(ids) == 0 {
+		return names, nil
+	}
+	cond, arg := r.engine.among("uuid", ids)
+	err := r.each(`SELECT doc FROM users WHERE `+cond, []any{arg}, func(rows *sql.Rows) error {
+		var doc []byte
+		var user apitype.RecruiterUser
+		err := rows.Scan(docDest{&doc})
+		if err == nil {
+			err = json.Unmarshal(doc, &user)
+		}
+		names[user.UUID] = user.Name
+		return err
+	})
+	return names, err
 }
