@@ -124,6 +124,7 @@ func TestHeldLease(t *testing.T) {
 	holder := apitype.NewUUID()
 	client := queueOf(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/fundesk/v1" {
+			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, `{"extensions":["queue"],"version":"1"}`)
 		} else {
 			w.Header().Set("Content-Type", "application/problem+json")
