@@ -119,10 +119,11 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 	if err := invalid(violations); err != nil {
 		return Answer{}, err
 	}
-	now, id := s.present(), s.chosenUUID(request.UUID)
+	id := s.chosenUUID(request.UUID)
 	var row CallRow
 	var seen *WholeCall
 	err = s.update(ctx, "create the call", func(tx Tx) error {
+		now := s.timeOf(tx)
 		person, err := callReferences(tx, c, request)
 		if err != nil {
 			return err
@@ -228,8 +229,8 @@ func indexedText(text *string) *string {
 
 // changeCall runs a rule on a call and saves what comes of it, with the line of the change.
 func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Match,
-	rule func(tx Tx, row *CallRow, call *apitype.Call) (changed bool, err error),
-	queue func(tx Tx, row CallRow, call apitype.Call) error,
+	rule func(tx Tx, row *CallRow, call *apitype.Call, now apitype.Time) (changed bool, err error),
+	queue func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error,
 ) (Answer, error) {
 	var row CallRow
 	var seen *WholeCall
@@ -245,7 +246,8 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 			return err
 		}
 		from := call.Status
-		changed, err := rule(tx, &row, &call)
+		line.At = s.timeOf(tx)
+		changed, err := rule(tx, &row, &call, line.At)
 		if err != nil {
 			return err
 		}
@@ -254,7 +256,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 			if err := row.write(call); err != nil {
 				return err
 			}
-			if err := errors.Join(tx.UpdateCall(row, call.Status != from), queue(tx, row, call), recordAudited(tx, line.of(call.PersonUUID), before, row.Doc)); err != nil {
+			if err := errors.Join(tx.UpdateCall(row, call.Status != from), queue(tx, row, call, line.At), recordAudited(tx, line.of(call.PersonUUID), before, row.Doc)); err != nil {
 				return err
 			}
 			row.Rev++
@@ -275,15 +277,14 @@ func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m M
 	if err := cmp.Or(c.Require(CallsAttempt), invalid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
-	now := s.present()
-	line := c.audited(AuditCallAttempt, id, now).by(request.UserUUID)
-	return s.changeCall(ctx, c, line, m, func(tx Tx, row *CallRow, call *apitype.Call) (bool, error) {
+	line := c.audited(AuditCallAttempt, id, apitype.Time{}).by(request.UserUUID)
+	return s.changeCall(ctx, c, line, m, func(tx Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
 		organization, err := tx.OrganizationInForce(row.Owner)
 		if err != nil {
 			return false, err
 		}
 		return true, attemptCall(call, row.External, organization.MaxCallAttempts, request, now)
-	}, func(tx Tx, row CallRow, call apitype.Call) error {
+	}, func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
 		return onAttempt(tx, row, call, request.UserUUID, now)
 	})
 }
@@ -294,15 +295,14 @@ func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m
 	if err := cmp.Or(c.Require(CallsComplete), invalid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
-	now := s.present()
-	line := c.audited(AuditCallComplete, id, now).by(request.UserUUID)
-	return s.changeCall(ctx, c, line, m, func(_ Tx, row *CallRow, call *apitype.Call) (bool, error) {
+	line := c.audited(AuditCallComplete, id, apitype.Time{}).by(request.UserUUID)
+	return s.changeCall(ctx, c, line, m, func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
 		changed, err := moveCall(call, row.External, completion(request), now)
 		if err == nil && changed {
 			err = revise("call", &row.Private, func(private *callPrivate) { private.CompletedBy = request.UserUUID })
 		}
 		return changed, err
-	}, func(tx Tx, row CallRow, call apitype.Call) error {
+	}, func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
 		return onCallEnded(tx, row, call, request.UserUUID, now)
 	})
 }
@@ -326,10 +326,11 @@ func (s *Service) ExpireCall(ctx context.Context, c Caller, id apitype.UUID, m M
 }
 
 func (s *Service) endCall(ctx context.Context, c Caller, operation AuditOperation, id apitype.UUID, m Match, move callMove) (Answer, error) {
-	now := s.present()
-	return s.changeCall(ctx, c, c.audited(operation, id, now), m, func(_ Tx, row *CallRow, call *apitype.Call) (bool, error) {
+	return s.changeCall(ctx, c, c.audited(operation, id, apitype.Time{}), m, func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
 		return moveCall(call, row.External, move, now)
-	}, func(tx Tx, row CallRow, call apitype.Call) error { return onCallEnded(tx, row, call, nil, now) })
+	}, func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
+		return onCallEnded(tx, row, call, nil, now)
+	})
 }
 
 // includes are the parts that a list was asked for. Spec gaps: L10, L11.

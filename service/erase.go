@@ -62,7 +62,7 @@ func (s *Service) ErasePerson(ctx context.Context, id apitype.UUID, request Eras
 	if err := request.check(); err != nil {
 		return Erasure{}, err
 	}
-	line := AuditLine{At: s.present(), Operation: AuditPersonErase, Record: &id, Reason: strings.TrimSpace(request.Reason)}
+	line := AuditLine{Operation: AuditPersonErase, Record: &id, Reason: strings.TrimSpace(request.Reason)}
 	return s.erasePerson(ctx, line, request, nil)
 }
 
@@ -72,7 +72,7 @@ func (s *Service) ErasePersonFor(ctx context.Context, c Caller, id apitype.UUID,
 	if err := cmp.Or(c.Require(PersonsErase), request.check()); err != nil {
 		return Answer{}, err
 	}
-	line := c.audited(AuditPersonErase, id, s.present())
+	line := c.audited(AuditPersonErase, id, apitype.Time{})
 	line.Reason = strings.TrimSpace(request.Reason)
 	request.Record = s.recordErasure
 	erasure, err := s.erasePerson(ctx, line, request, &c)
@@ -107,6 +107,7 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 		if err != nil {
 			return orUnknown(err, "person", id)
 		}
+		line.At = s.timeOf(tx)
 		erasure = kept.erasure(line.At)
 		if request.DryRun || kept.ErasedAt != nil {
 			return nil
@@ -185,9 +186,9 @@ func (s *Service) ReplayErasures(ctx context.Context, persons []ErasedPerson) (r
 }
 
 func (s *Service) replayErasure(ctx context.Context, person ErasedPerson) (done bool, traces [][]byte, err error) {
-	line := AuditLine{At: s.present(), Operation: AuditPersonErase, Record: &person.UUID, Person: &person.UUID, Reason: "replayed"}
+	line := AuditLine{Operation: AuditPersonErase, Record: &person.UUID, Person: &person.UUID, Reason: "replayed"}
 	err = s.store.UpdateShared(ctx, func(tx Tx) error {
-		done, traces = false, nil
+		done, traces, line.At = false, nil, s.timeOf(tx)
 		if err := tx.LoadsAlone(false); err != nil {
 			return err
 		}

@@ -79,7 +79,7 @@ type ExportAudit struct {
 
 // ExportPerson is everything that is kept of a person. That it was handed out is noted.
 func (s *Service) ExportPerson(ctx context.Context, id apitype.UUID) (Export, error) {
-	return s.exportPerson(ctx, AuditLine{At: s.present(), Operation: AuditPersonExport, Record: &id}, nil)
+	return s.exportPerson(ctx, AuditLine{Operation: AuditPersonExport, Record: &id}, nil)
 }
 
 // ExportPersonFor is ExportPerson for a caller, who must see the person.
@@ -88,7 +88,7 @@ func (s *Service) ExportPersonFor(ctx context.Context, c Caller, id apitype.UUID
 	if err := c.Require(PersonsErase); err != nil {
 		return Answer{}, err
 	}
-	export, err := s.exportPerson(ctx, c.audited(AuditPersonExport, id, s.present()), &c)
+	export, err := s.exportPerson(ctx, c.audited(AuditPersonExport, id, apitype.Time{}), &c)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -106,6 +106,7 @@ func (s *Service) exportPerson(ctx context.Context, line AuditLine, c *Caller) (
 		if err != nil {
 			return orUnknown(err, "person", id)
 		}
+		line.At = s.timeOf(tx)
 		return tx.Audit(line.of(id))
 	})
 	if err != nil {

@@ -53,7 +53,7 @@ func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error
 		if err := tx.LoadsAlone(true); err != nil {
 			return err
 		}
-		l, records := newLoader(tx, s.present()), 0
+		l, records := newLoader(tx, s.timeOf(tx)), 0
 		err := feed(func(record LoadRecord) error {
 			if err := ctx.Err(); err != nil {
 				return err

@@ -70,8 +70,7 @@ func appendPerson(dst []byte, row PersonRow) []byte {
 // CreatePerson saves a new person.
 // POST /api/v1/persons (interface: Persons)
 func (s *Service) CreatePerson(ctx context.Context, c Caller, request apitype.CreatePersonRequest) (answer Answer, err error) {
-	now := s.present()
-	if err := cmp.Or(c.Require(PersonsCreate), invalid(request.Validate(now.Time))); err != nil {
+	if err := cmp.Or(c.Require(PersonsCreate), invalid(request.Validate(s.now()))); err != nil {
 		return Answer{}, err
 	}
 	id := s.chosenUUID(request.UUID)
@@ -80,6 +79,7 @@ func (s *Service) CreatePerson(ctx context.Context, c Caller, request apitype.Cr
 		if err != nil {
 			return err
 		}
+		now := s.timeOf(tx)
 		row, err := newPerson(id, request, owner, now)
 		if err != nil {
 			return err
@@ -162,11 +162,11 @@ func (p *PersonRow) write(person apitype.Person) (err error) {
 // UpdatePerson changes the named fields of a person.
 // PUT /api/v1/persons/{uuid}/actions/update (interface: Persons)
 func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.UpdatePersonRequest) (answer Answer, err error) {
-	now := s.present()
-	if err := cmp.Or(c.Require(PersonsUpdate), invalid(request.Validate(now.Time))); err != nil {
+	if err := cmp.Or(c.Require(PersonsUpdate), invalid(request.Validate(s.now()))); err != nil {
 		return Answer{}, err
 	}
 	err = s.update(ctx, "update the person", func(tx Tx) error {
+		now := s.timeOf(tx)
 		row, err := visiblePerson(tx, c, id)
 		if err != nil {
 			return err

@@ -77,14 +77,14 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 	if err := c.Require(PledgesCreate); err != nil {
 		return Answer{}, err
 	}
-	now := s.present()
-	if err := invalid(append(request.Validate(now.Time), sizesOfPledge(request)...)); err != nil {
+	if err := invalid(append(request.Validate(s.now()), sizesOfPledge(request)...)); err != nil {
 		return Answer{}, err
 	}
 	id := s.chosenUUID(request.UUID)
 	var row PledgeRow
 	var seen *WholePledge
 	err = s.update(ctx, "create the pledge", func(tx Tx) error {
+		now := s.timeOf(tx)
 		refs, err := pledgeReferences(tx, c, request)
 		if err != nil {
 			return err
@@ -186,8 +186,7 @@ func (s *Service) UpdatePledge(ctx context.Context, c Caller, id apitype.UUID, m
 	if err := invalid(violations); err != nil {
 		return Answer{}, err
 	}
-	now := s.present()
-	return s.changePledge(ctx, c, c.audited(AuditPledgeUpdate, id, now), func(row *PledgeRow, pledge *apitype.Pledge) error {
+	return s.changePledge(ctx, c, c.audited(AuditPledgeUpdate, id, apitype.Time{}), func(row *PledgeRow, pledge *apitype.Pledge, now apitype.Time) error {
 		if err := invalid(request.ValidateFor(*pledge, row.External)); err != nil {
 			return err
 		}
@@ -216,8 +215,7 @@ func (s *Service) ActOnPledge(ctx context.Context, c Caller, id apitype.UUID, m 
 	if !slices.Contains(apitype.PledgeActions, action) { // Spec gap: G1
 		return Answer{}, &Error{Kind: NotFound, Detail: "there is no such action; known are " + joined(apitype.PledgeActions)}
 	}
-	now := s.present()
-	return s.changePledge(ctx, c, c.audited("pledge."+AuditOperation(action), id, now), func(row *PledgeRow, pledge *apitype.Pledge) error {
+	return s.changePledge(ctx, c, c.audited("pledge."+AuditOperation(action), id, apitype.Time{}), func(row *PledgeRow, pledge *apitype.Pledge, now apitype.Time) error {
 		if err := m.check(row.Rev); err != nil {
 			return err
 		}
@@ -228,7 +226,7 @@ func (s *Service) ActOnPledge(ctx context.Context, c Caller, id apitype.UUID, m 
 // changePledge runs a rule on a pledge and saves what comes of it, with the line of the change.
 // Only accounts of the owning organization may change a pledge. Spec gap: A3.
 func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine,
-	rule func(row *PledgeRow, pledge *apitype.Pledge) error,
+	rule func(row *PledgeRow, pledge *apitype.Pledge, now apitype.Time) error,
 ) (Answer, error) {
 	var row PledgeRow
 	var seen *WholePledge
@@ -247,7 +245,8 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine,
 			return err
 		}
 		before := row
-		if err := rule(&row, &pledge); err != nil {
+		line.At = s.timeOf(tx)
+		if err := rule(&row, &pledge, line.At); err != nil {
 			return err
 		}
 		if err := row.write(pledge); err != nil {

@@ -17,17 +17,14 @@ func (s *Service) LeaseCall(ctx context.Context, c Caller, id apitype.UUID, requ
 	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
-	now, err := s.queueTime(ctx)
-	if err != nil {
-		return Answer{}, err
-	}
-	query, _ := s.queueQuery(c, apitype.QueueFilter{}, &request.UserUUID, now)
+	query, _ := s.queueQuery(c, apitype.QueueFilter{}, &request.UserUUID, apitype.Time{})
 	t := &taking{
-		s: s, c: c, now: now, query: query,
+		s: s, c: c, query: query,
 		request: apitype.TakeRequest{RequestUUID: request.RequestUUID, UserUUID: request.UserUUID, LeaseSeconds: request.LeaseSeconds},
 	}
 	var lease LeaseRow
 	err = s.update(ctx, "lease the call", func(tx Tx) (err error) {
+		t.at(s.timeOf(tx))
 		lease, err = t.choose(tx, id)
 		return err
 	})
@@ -36,7 +33,7 @@ func (s *Service) LeaseCall(ctx context.Context, c Caller, id apitype.UUID, requ
 		return Answer{}, err
 	}
 	s.counted(LeasesTaken, 1)
-	s.forgetQueue(ctx, now)
+	s.forgetQueue(ctx, t.now)
 	t.leases = []LeaseRow{lease}
 	if err := s.noteRead(ctx, t.shown()...); err != nil {
 		return Answer{}, err
@@ -65,11 +62,11 @@ func (t *taking) choose(tx Tx, id apitype.UUID) (lease LeaseRow, err error) {
 	if call.Status != apitype.CallRequested {
 		return lease, conflict("the call is %s, so there is nothing to lease", call.Status)
 	}
-	before, err := tx.QueueRequests(t.c.UUID, []QueueAsk{{t.request.UserUUID, t.request.RequestUUID}}, t.query)
+	before, err := t.requestBefore(tx)
 	if err != nil {
 		return lease, err
 	}
-	t.begin(before[0])
+	t.begin(before)
 	held, err := tx.LeaseOfPerson(call.PersonUUID)
 	switch {
 	case errors.Is(err, ErrNoRow):
@@ -84,13 +81,13 @@ func (t *taking) choose(tx Tx, id apitype.UUID) (lease LeaseRow, err error) {
 	case held.CallUUID == id:
 		return t.keep(tx, held)
 	default:
-		before[0].Held--
+		before.Held--
 		if _, err := tx.EndLeaseOfCall(held.Person, held.CallUUID, t.now, EndedByMove); err != nil {
 			return lease, err
 		}
 	}
-	if before[0].Held >= apitype.MaxLeases {
-		return lease, conflict("the user holds %d calls already; release one", before[0].Held)
+	if before.Held >= apitype.MaxLeases {
+		return lease, conflict("the user holds %d calls already; release one", before.Held)
 	}
 	return t.insert(tx, id, call.PersonUUID)
 }
@@ -105,7 +102,7 @@ func (t *taking) insert(tx Tx, id, person apitype.UUID) (lease LeaseRow, err err
 	if i < 0 {
 		return lease, ErrAgain // It ended meanwhile.
 	}
-	lease = t.lease(rows[i], t.ordinal)
+	lease = t.newLease(rows[i], t.ordinal)
 	saved, err := tx.InsertLeases([]LeaseRow{lease})
 	if err == nil && len(saved) == 0 {
 		err = ErrAgain // Another request was faster.
@@ -147,13 +144,10 @@ func (s *Service) ReleaseUser(ctx context.Context, c Caller, request apitype.Rel
 	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
-	now, err := s.queueTime(ctx)
-	if err != nil {
-		return Answer{}, err
-	}
 	var released apitype.ReleasedUser
-	err = s.update(ctx, "release the user", func(tx Tx) error {
+	err := s.update(ctx, "release the user", func(tx Tx) error {
 		released = apitype.ReleasedUser{}
+		now := s.timeOf(tx)
 		leases, err := tx.Leases(c.Scope, &request.UserUUID, now)
 		if err != nil {
 			return err

@@ -32,17 +32,13 @@ func (s *Service) TakeCalls(ctx context.Context, c Caller, request apitype.TakeR
 	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
-	now, err := s.queueTime(ctx)
-	if err != nil {
-		return Answer{}, err
-	}
-	query, ok := s.queueQuery(c, request.QueueFilter, &request.UserUUID, now)
-	t := &taking{s: s, c: c, request: request, query: query, now: now, nothing: !ok, gone: ctx.Err}
-	if err = described("take calls", s.takeInGroup(ctx, t)); err != nil {
+	query, ok := s.queueQuery(c, request.QueueFilter, &request.UserUUID, apitype.Time{})
+	t := &taking{s: s, c: c, request: request, query: query, nothing: !ok}
+	if err := described("take calls", t.take(ctx)); err != nil {
 		return Answer{}, err
 	}
 	s.counted(LeasesTaken, len(t.leases)-t.repeated)
-	s.forgetQueue(ctx, now)
+	s.forgetQueue(ctx, t.now)
 	if err := s.noteRead(ctx, t.shown()...); err != nil {
 		return Answer{}, err
 	}
@@ -67,14 +63,20 @@ type taking struct {
 	request apitype.TakeRequest
 	query   QueueQuery
 	now     apitype.Time
-	nothing bool         // Nothing can be found.
-	gone    func() error // Why nobody waits for it any more; nil: somebody does.
+	nothing bool // Nothing can be found.
+	expired int  // Leases that were seen to have ended.
 
 	leases    []LeaseRow
 	repeated  int // Of the leases, those that the request was given before.
 	ordinal   int // Of the next lease.
 	want      int // How many more are looked for.
 	nextDueAt *apitype.Time
+}
+
+// at sets the time of the take.
+func (t *taking) at(now apitype.Time) {
+	t.now = now
+	t.query.at(now)
 }
 
 // begin looks at what came of the request before. It runs once for each try of the transaction.
@@ -111,8 +113,8 @@ func (t *taking) ready(tx Tx, row QueueRow) (bool, error) {
 	return true, nil
 }
 
-// lease is the lease of a call.
-func (t *taking) lease(row QueueRow, ordinal int) LeaseRow {
+// newLease returns the lease of a call.
+func (t *taking) newLease(row QueueRow, ordinal int) LeaseRow {
 	lease := LeaseRow{
 		Lease: apitype.Lease{
 			LeaseUUID: t.s.newUUID(), CallUUID: row.Call, UserUUID: t.request.UserUUID,
@@ -212,11 +214,8 @@ func (s *Service) ExtendLease(ctx context.Context, c Caller, id apitype.UUID, re
 	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
-	now, err := s.queueTime(ctx)
-	if err != nil {
-		return Answer{}, err
-	}
 	err = s.update(ctx, "extend the lease", func(tx Tx) error {
+		now := s.timeOf(tx)
 		lease, err := tx.Lease(id, c.Scope)
 		if err == nil && !lease.live(now) {
 			err = ErrNoRow
@@ -266,7 +265,7 @@ func (s *Service) ReleaseLease(ctx context.Context, c Caller, id apitype.UUID, r
 	}
 	released := 0
 	err = s.update(ctx, "release the lease", func(tx Tx) error {
-		released = 0
+		released, now = 0, s.timeOf(tx)
 		lease, err := tx.Lease(id, c.Scope)
 		if err != nil || !lease.live(now) {
 			return orNotFound(err, "lease")
@@ -313,6 +312,7 @@ func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, requ
 		return err
 	}
 	err = s.update(ctx, "defer the call", func(tx Tx) error {
+		now = s.timeOf(tx)
 		row, err := changeableCall(tx, c, id)
 		if err != nil {
 			return err

@@ -41,6 +41,9 @@ type Store interface {
 	// ClockAhead is how far the store's clock, which all processes share, is ahead of the
 	// system's.
 	ClockAhead(ctx context.Context) (time.Duration, error)
+	// Settled returns how long ago the moment was before which every change was begun that is not
+	// visible yet; false: nothing is known.
+	Settled(ctx context.Context) (age time.Duration, ok bool)
 	// LogPosition is how far the log of the database is; empty where nothing is read from replicas.
 	LogPosition(ctx context.Context) (string, error)
 	// SigningSeed is the secret of this database, made when there is none: 32 bytes of each
@@ -115,6 +118,8 @@ type Reader interface {
 // updating one whose revision is not Rev is ErrNoRow; an update adds one to Rev.
 type Tx interface {
 	Reader
+	// ClockAhead is how far the store's clock was ahead of the system's when the transaction began.
+	ClockAhead() time.Duration
 	// ChangeSigningSeed puts another secret in the place of the database's own.
 	ChangeSigningSeed(change func(seed []byte) ([]byte, error)) error
 	InsertAccount(a Account) error
@@ -166,8 +171,7 @@ type Tx interface {
 	NextInQueue(q QueueQuery) ([]QueueRow, error)
 	MarkEligible(now apitype.Time) error
 	RecordContact(person apitype.UUID, at apitype.Time) error
-	// QueueRequests is one for each of some takes of an account, in their order.
-	QueueRequests(account apitype.UUID, asked []QueueAsk, q QueueQuery) ([]QueueRequest, error)
+	QueueRequest(account apitype.UUID, asked QueueAsk, q QueueQuery) (QueueRequest, error)
 	// InsertLeases saves new leases, each unless its person is in one or its request has one of its
 	// ordinal, lets the calls of their persons sleep until they end, and is those that were saved.
 	InsertLeases(leases []LeaseRow) (saved []apitype.UUID, err error)

@@ -15,6 +15,9 @@ import (
 // comma and a space between them.
 const ExtensionsHeader = "Fundesk-Extensions"
 
+// SettledHeader stands on lists: every change with this time, or an earlier one, is visible.
+const SettledHeader = "Fundesk-Settled"
+
 // The extensions of our service.
 const (
 	ExtensionQueue  = "queue"  // What is under /fundesk/v1/queue.

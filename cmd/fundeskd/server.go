@@ -93,6 +93,7 @@ func (s *server) begin(ctx context.Context) error {
 	s.rules.Store(served)
 	s.metrics.pool(store)
 	s.metrics.oldest(served)
+	s.metrics.clock(served)
 	s.front.serve(httpapi.New(httpapi.Options{
 		Service: served, Logger: s.logger, BaseURL: s.options.publicURL, Rate: s.options.rate, // By the system's clock, which no sandbox moves.
 		Version: release.Version, Observe: s.metrics.observe,
@@ -241,8 +242,22 @@ func (s *server) saveTokenUses(ctx context.Context) {
 		select {
 		case <-pause.C:
 			s.saveTokenUse(ctx)
+			s.compareClocks(ctx)
 		case <-ctx.Done():
 			return
+		}
+	}
+}
+
+// clockWarned is a difference of clocks that the log tells of: times of changes are the database's, and
+// tokens end by this computer's.
+const clockWarned = 5 * time.Second
+
+// compareClocks warns where this computer's clock and the database's differ.
+func (s *server) compareClocks(ctx context.Context) {
+	if rules := s.rules.Load(); rules != nil {
+		if ahead, err := rules.ClockAhead(ctx); err == nil && ahead.Abs() > clockWarned {
+			s.logger.Warn("this computer's clock and the database's differ; set one of them", "database ahead by", ahead.Round(time.Millisecond).String())
 		}
 	}
 }

@@ -165,6 +165,9 @@ func respond(w http.ResponseWriter, status int, answer service.Answer, err error
 		if answer.Rev > 0 {
 			w.Header()["Etag"] = []string{`"` + strconv.FormatInt(answer.Rev, 10) + `"`}
 		}
+		if answer.Settled != nil {
+			w.Header()[apitype.SettledHeader] = []string{answer.Settled.String()}
+		}
 		write(w, status, jsonType, answer.JSON)
 	}
 	return err

@@ -151,54 +151,28 @@ func leaseDest(l *service.LeaseRow) []any {
 	}
 }
 
-// QueueRequests is the leases that requests were given, and what there is to look at for others. Each
+// QueueRequest is the leases that a request was given, and what there is to look at for another one. Each
 // is looked for in the order of an index: for one at all, PostgreSQL reads a table that was small
 // when it made its plan.
-func (t *tx) QueueRequests(account apitype.UUID, asked []service.QueueAsk, query service.QueueQuery) ([]service.QueueRequest, error) {
-	var users, requests, before []apitype.UUID
-	for _, a := range asked {
-		users, requests = append(users, a.User), append(requests, a.Request)
-	}
-	p := &queueParts{query: query, listQuery: listQuery{args: []any{t.engine.list(users), t.engine.list(requests)}}}
-	now := p.arg(query.Now.UnixMilli())
-	later := append(p.narrowed(), `due_at > `+now, `(kept_for IS NULL OR kept_for = a.user_uuid)`)
-	found := make([]service.QueueRequest, 0, len(asked))
-	err := t.each(`SELECT
+func (t *tx) QueueRequest(account apitype.UUID, asked service.QueueAsk, query service.QueueQuery) (q service.QueueRequest, err error) {
+	p := &queueParts{query: query}
+	now, user := p.arg(query.Now.UnixMilli()), p.arg(identifier(asked.User))
+	later := append(p.narrowed(), `due_at > `+now, `(kept_for IS NULL OR kept_for = `+user+`)`)
+	returned, by, request := p.arg(query.Returned.UnixMilli()), p.arg(identifier(account)), p.arg(identifier(asked.Request))
+	again := false
+	err = t.row(`SELECT
 			(SELECT 1 FROM queue_calls WHERE ready = 0 AND eligible_at <= `+now+` ORDER BY eligible_at LIMIT 1) IS NOT NULL,
 			(SELECT 1 FROM queue_calls WHERE due_at <= `+now+` ORDER BY due_at, call_uuid LIMIT 1) IS NOT NULL,
 			(SELECT due_at FROM queue_calls WHERE `+strings.Join(later, ` AND `)+` ORDER BY due_at, call_uuid LIMIT 1),
-			(SELECT 1 FROM queue_leases WHERE user_uuid = a.user_uuid AND ended_at > `+p.arg(query.Returned.UnixMilli())+` AND ended_by = 'returned' ORDER BY user_uuid, ended_at LIMIT 1) IS NOT NULL,
-			(SELECT 1 FROM queue_leases WHERE account_uuid = `+p.arg(identifier(account))+` AND request_uuid = a.request_uuid ORDER BY ordinal LIMIT 1) IS NOT NULL,
-			(SELECT COUNT(*) FROM queue_leases WHERE user_uuid = a.user_uuid AND ended_at IS NULL AND expires_at > `+now+`)
-		FROM `+t.engine.takes()+` ORDER BY a.n`, p.args, func(rows *sql.Rows) error {
-		var q service.QueueRequest
-		var again bool
-		err := rows.Scan(&q.HasNewlyEligible, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &again, &q.Held)
-		if again {
-			before = append(before, asked[len(found)].Request)
-		}
-		found = append(found, q)
-		return err
-	})
-	if err != nil || len(before) == 0 {
-		return found, err
+			(SELECT 1 FROM queue_leases WHERE user_uuid = `+user+` AND ended_at > `+returned+` AND ended_by = 'returned' ORDER BY user_uuid, ended_at LIMIT 1) IS NOT NULL,
+			(SELECT 1 FROM queue_leases WHERE account_uuid = `+by+` AND request_uuid = `+request+` ORDER BY ordinal LIMIT 1) IS NOT NULL,
+			(SELECT COUNT(*) FROM queue_leases WHERE user_uuid = `+user+` AND ended_at IS NULL AND expires_at > `+now+`)`, p.args...).
+		scan(&q.HasNewlyEligible, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &again, &q.Held)
+	if err != nil || !again {
+		return q, err
 	}
-	return found, t.leasesOfRequests(account, asked, before, found)
-}
-
-// leasesOfRequests reads the leases that some requests of an account were given.
-func (t *tx) leasesOfRequests(account apitype.UUID, asked []service.QueueAsk, before []apitype.UUID, found []service.QueueRequest) error {
-	cond, arg := t.engine.among("request_uuid", before)
-	return t.each(`SELECT `+leaseFields+`, request_uuid FROM queue_leases WHERE `+cond+` AND account_uuid = $2 ORDER BY ordinal`,
-		[]any{arg, identifier(account)}, func(rows *sql.Rows) error {
-			var request apitype.UUID
-			var lease service.LeaseRow
-			err := rows.Scan(append(leaseDest(&lease), uuidDest{&request})...)
-			if i := slices.IndexFunc(asked, func(a service.QueueAsk) bool { return a.Request == request }); i >= 0 {
-				found[i].Leases = append(found[i].Leases, lease)
-			}
-			return err
-		})
+	q.Leases, err = all(t.conn, selectLease+`request_uuid = $1 AND account_uuid = $2 ORDER BY ordinal`, []any{identifier(asked.Request), identifier(account)}, leaseDest)
+	return q, err
 }
 
 // Lease is one lease.

@@ -27,6 +27,9 @@ type PostgresDriver interface {
 	// name says, or 3 s. A server that is silent for answerTimeout while an answer is
 	// waited for is lost; 0: it may take any time. Its error does not hold the name.
 	Open(database string, connectTimeout, answerTimeout time.Duration) (*sql.DB, error)
+	// BeginAt runs the text that begins a transaction over a connection as sql.Conn.Raw hands it out, and
+	// returns when the server says that it began.
+	BeginAt(ctx context.Context, connection any, text string) (time.Time, error)
 	// Code is the SQLSTATE that the server refused with, "" for any other error.
 	Code(err error) string
 	// Disconnected reports whether err says that the server was not reached.
@@ -53,6 +56,7 @@ type postgresEngine struct {
 	pool   *pool
 	takers *service.Turns // One for each change that is at the queue.
 	clock  sharedClock
+	open   settledMark
 	once   sync.Once
 	failed atomic.Bool  // The server's disk refused something, and no change was tried since that needs much of it.
 	waits  atomic.Bool  // A commit was not confirmed in time, and none was since.
@@ -313,9 +317,24 @@ type errBegin struct{ error }
 // Unwrap is what happened to the connection.
 func (e errBegin) Unwrap() error { return e.error }
 
+// begin begins a transaction; of one that may change something it notes the time of the server.
+func (e *postgresEngine) begin(c *conn, text string) error {
+	if strings.HasPrefix(text, readOnly) {
+		_, err := c.raw.ExecContext(c.ctx, text)
+		return err
+	}
+	return c.raw.Raw(func(connection any) error {
+		began, err := e.driver.BeginAt(c.ctx, connection, text)
+		if c.ahead = time.Until(began); c.ahead.Abs() < clockSame {
+			c.ahead = 0
+		}
+		return err
+	})
+}
+
 // transactOnce runs a transaction one time.
 func (e *postgresEngine) transactOnce(c *conn, begin string, run func(*conn) error) (err error) {
-	if _, err := c.raw.ExecContext(c.ctx, begin); err != nil {
+	if err := e.begin(c, begin); err != nil {
 		return errBegin{c.fail(err)}
 	}
 	c.lines = nil

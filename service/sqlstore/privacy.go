@@ -1,6 +1,8 @@
 package sqlstore
 
 import (
+	"time"
+
 	"database/sql"
 	"errors"
 
@@ -160,4 +162,7 @@ func (t *tx) PersonToRefer(id apitype.UUID, scope service.Scope) (service.Person
 }
 
 // LoadsAlone lets no load and no erasure run at one time: a load names persons long before it ends.
+// ClockAhead is how far the store's clock was ahead of the system's when the transaction began.
+func (t *tx) ClockAhead() time.Duration { return t.ahead }
+
 func (t *tx) LoadsAlone(load bool) error { return t.engine.loadsAlone(t.conn, load) }

@@ -31,7 +31,8 @@ type sqliteEngine struct {
 	file         os.FileInfo   // What the path named when it was opened.
 	moved        chan struct{} // The path names another file; holds one.
 	left         bool          // Of the writer: its log is left, and nothing was written since.
-	failed       atomic.Bool   // The database refused the last changes, and none was kept since.
+	settled      settledMark
+	failed       atomic.Bool // The database refused the last changes, and none was kept since.
 	db           *sql.DB
 	readers      *pool // For much at once.
 	records      *pool // For single records: they map nothing.

@@ -137,6 +137,7 @@ func (e *sqliteEngine) commit(c *conn, batch []*write) (err error) {
 	if _, err := c.exec(`BEGIN IMMEDIATE`); err != nil {
 		return err
 	}
+	e.settled.seen.Store(&settledAt{time.Now(), time.Now()})
 	committed := false
 	defer func() {
 		if !committed {
