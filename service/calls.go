@@ -42,7 +42,7 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 			return err
 		}
 	}
-	if parts.person {
+	if parts.person || (parts.transactions && c.May(PersonsRead)) { // They name payers and their bank accounts.
 		l.note = AuditCallList
 	}
 	return answerList(ctx, s, c, l)
@@ -152,7 +152,8 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 	if err != nil {
 		return Answer{}, err
 	}
-	return s.committedCall(ctx, c, row, seen)
+	answer, _, err = s.committedCall(ctx, c, row, seen)
+	return answer, err
 }
 
 // callReferences checks what a creation names, and is the person. What is unknown reads
@@ -167,7 +168,8 @@ func callReferences(r Tx, c Caller, request apitype.CreateCallRequest) (PersonRo
 	}
 	if request.RelatedCaseUUID != nil {
 		pledge, err := visiblePledge(r, c, *request.RelatedCaseUUID)
-		if KindOf(err) == NotFound || (err == nil && pledge.Person != request.PersonUUID) {
+		// Of a person who is not visible a pledge would tell whether it is theirs.
+		if KindOf(err) == NotFound || (err == nil && (len(v) > 0 || pledge.Person != request.PersonUUID)) {
 			v.Add("/relatedCaseUuid", "names no pledge of this person that the account may see")
 		} else if err != nil {
 			return person, err
@@ -228,12 +230,13 @@ func indexedText(text *string) *string {
 }
 
 // changeCall runs a rule on a call and saves what comes of it, with the line of the change.
-func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Match,
+func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Match, sent any,
 	rule func(tx Tx, row *CallRow, call *apitype.Call, now apitype.Time) (changed bool, err error),
 	queue func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error,
 ) (Answer, error) {
 	var row CallRow
 	var seen *WholeCall
+	var changed bool
 	err := s.update(ctx, string(line.Operation), func(tx Tx) (err error) {
 		if row, err = changeableCall(tx, c, *line.Record); err != nil {
 			return err
@@ -247,8 +250,7 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 		}
 		from := call.Status
 		line.At = s.timeOf(tx)
-		changed, err := rule(tx, &row, &call, line.At)
-		if err != nil {
+		if changed, err = rule(tx, &row, &call, line.At); err != nil {
 			return err
 		}
 		if changed {
@@ -261,14 +263,25 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 			}
 			row.Rev++
 		}
-		seen, err = tx.LightCall(row.UUID, c.Scope)
+		if c.May(CallsRead) {
+			seen, err = tx.LightCall(row.UUID, c.Scope)
+		} else {
+			row.Status = call.Status
+		}
 		return err
 	})
 	if err != nil {
 		return Answer{}, err
 	}
 	s.forgetQueue(ctx, s.present())
-	return s.committedCall(ctx, c, row, seen)
+	if !c.May(CallsRead) {
+		return sentBack(row.UUID, row.Rev, string(row.Status), sent)
+	}
+	answer, shown, err := s.committedCall(ctx, c, row, seen)
+	if err == nil && !changed { // It was a read.
+		err = s.notePerson(ctx, c, c.audited(AuditCallGet, row.UUID, s.present()), shown)
+	}
+	return answer, err
 }
 
 // AddAttempt records that the person was rung.
@@ -278,7 +291,7 @@ func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m M
 		return Answer{}, err
 	}
 	line := c.audited(AuditCallAttempt, id, apitype.Time{}).by(request.UserUUID)
-	return s.changeCall(ctx, c, line, m, func(tx Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
+	return s.changeCall(ctx, c, line, m, request, func(tx Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
 		organization, err := tx.OrganizationInForce(row.Owner)
 		if err != nil {
 			return false, err
@@ -296,7 +309,7 @@ func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m
 		return Answer{}, err
 	}
 	line := c.audited(AuditCallComplete, id, apitype.Time{}).by(request.UserUUID)
-	return s.changeCall(ctx, c, line, m, func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
+	return s.changeCall(ctx, c, line, m, request, func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
 		changed, err := moveCall(call, row.External, completion(request), now)
 		if err == nil && changed {
 			err = revise("call", &row.Private, func(private *callPrivate) { private.CompletedBy = request.UserUUID })
@@ -313,7 +326,7 @@ func (s *Service) CancelCall(ctx context.Context, c Caller, id apitype.UUID, m M
 	if err := c.Require(CallsCancel); err != nil {
 		return Answer{}, err
 	}
-	return s.endCall(ctx, c, AuditCallCancel, id, m, callMove{name: "cancelled", to: apitype.CallCancelled, at: request.CancelledAt})
+	return s.endCall(ctx, c, AuditCallCancel, id, m, callMove{name: "cancelled", to: apitype.CallCancelled, at: request.CancelledAt}, request)
 }
 
 // ExpireCall marks a call as expired.
@@ -322,11 +335,11 @@ func (s *Service) ExpireCall(ctx context.Context, c Caller, id apitype.UUID, m M
 	if err := c.Require(CallsExpire); err != nil {
 		return Answer{}, err
 	}
-	return s.endCall(ctx, c, AuditCallExpire, id, m, callMove{name: "expired", to: apitype.CallExpired, at: request.ExpiredAt})
+	return s.endCall(ctx, c, AuditCallExpire, id, m, callMove{name: "expired", to: apitype.CallExpired, at: request.ExpiredAt}, request)
 }
 
-func (s *Service) endCall(ctx context.Context, c Caller, operation AuditOperation, id apitype.UUID, m Match, move callMove) (Answer, error) {
-	return s.changeCall(ctx, c, c.audited(operation, id, apitype.Time{}), m, func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
+func (s *Service) endCall(ctx context.Context, c Caller, operation AuditOperation, id apitype.UUID, m Match, move callMove, sent any) (Answer, error) {
+	return s.changeCall(ctx, c, c.audited(operation, id, apitype.Time{}), m, sent, func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
 		return moveCall(call, row.External, move, now)
 	}, func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
 		return onCallEnded(tx, row, call, nil, now)

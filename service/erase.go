@@ -107,6 +107,9 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 		if err != nil {
 			return orUnknown(err, "person", id)
 		}
+		if c != nil && len(kept.foreign(c.Scope)) > 0 {
+			return conflict("the person has pledges of another organization, which this account may not change; the operator erases the person: fundeskd person erase %s", id)
+		}
 		line.At = s.timeOf(tx)
 		erasure = kept.erasure(line.At)
 		if request.DryRun || kept.ErasedAt != nil {
