@@ -74,7 +74,14 @@ func (s *Service) ErasePersonFor(ctx context.Context, c Caller, id apitype.UUID,
 	}
 	line := c.audited(AuditPersonErase, id, apitype.Time{})
 	line.Reason = strings.TrimSpace(request.Reason)
-	request.Record = s.recordErasure
+	if record := s.recordErasure; record != nil {
+		request.Record = func(id apitype.UUID, at apitype.Time) error {
+			if err := record(id, at); err != nil { // Its disk may be full: nobody is erased, and the caller comes again.
+				return &Error{Kind: Unavailable, Detail: "the erasure cannot be noted outside the database", Cause: err}
+			}
+			return nil
+		}
+	}
 	erasure, err := s.erasePerson(ctx, line, request, &c)
 	if err != nil {
 		return Answer{}, err

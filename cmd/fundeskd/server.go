@@ -110,7 +110,9 @@ func comesLater(err error) bool {
 		return false
 	}
 	switch code := (pgdriver.Driver{}).Code(err); {
-	case code == "3D000", code == "42501", strings.HasPrefix(code, "28"): // No such database, no right, no such login.
+	case code == "3D000", strings.HasPrefix(code, "28"): // No such database, no such login.
+		return false
+	case strings.HasPrefix(code, "42"), strings.HasPrefix(code, "22"): // No right, and what the server will never accept: a parameter or its value.
 		return false
 	default:
 		return (pgdriver.Driver{}).Disconnected(err) || code != ""

@@ -50,17 +50,18 @@ type PostgresDriver interface {
 // postgresEngine is a PostgreSQL database that any number of processes share. Nothing
 // of it is kept in memory.
 type postgresEngine struct {
-	driver PostgresDriver
-	name   string // Of the database; it may hold a password.
-	db     *sql.DB
-	pool   *pool
-	takers *service.Turns // One for each change that is at the queue.
-	clock  sharedClock
-	open   settledMark
-	once   sync.Once
-	failed atomic.Bool  // The server's disk refused something, and no change was tried since that needs much of it.
-	waits  atomic.Bool  // A commit was not confirmed in time, and none was since.
-	tried  atomic.Int64 // When it was looked at whether one would be: since 1970, in nanoseconds; 0: it may be.
+	driver  PostgresDriver
+	name    string // Of the database; it may hold a password.
+	db      *sql.DB
+	pool    *pool
+	takers  *service.Turns // One for each change that is at the queue.
+	clock   sharedClock
+	open    settledMark
+	once    sync.Once
+	damaged atomic.Bool  // A page was seen not to hold what it should, and no change was kept since.
+	failed  atomic.Bool  // The server's disk refused something, and no change was tried since that needs much of it.
+	waits   atomic.Bool  // A commit was not confirmed in time, and none was since.
+	tried   atomic.Int64 // When it was looked at whether one would be: since 1970, in nanoseconds; 0: it may be.
 	// replica answers what only reads; nil: nobody but the primary does.
 	replica *replica
 }
@@ -235,6 +236,9 @@ func (e *postgresEngine) PingChanges(ctx context.Context) error {
 	if err == nil && only {
 		err = &service.Error{Kind: service.Unavailable, Detail: "the database takes no changes now"}
 	}
+	if err == nil && e.damaged.Load() {
+		err = errDamaged
+	}
 	if err == nil && e.failed.Load() {
 		if err = e.update(ctx, func(c *conn) error { return takeRoom(c, writableRoom/2) }); err == nil {
 			e.failed.Store(false)
@@ -372,6 +376,7 @@ func (e *postgresEngine) commit(c *conn) error {
 		switch {
 		case err == nil && (len(lines) > 0 || late.Load()): // What changes nothing waits for nobody.
 			e.waits.Store(false)
+			e.damaged.CompareAndSwap(true, len(lines) == 0) // A change of a record is kept.
 		case err != nil && e.driver.Code(err) == "":
 			return &service.Error{Kind: service.Unavailable, Detail: errUnconfirmed.Detail, Cause: err}
 		}
