@@ -24,6 +24,9 @@ type QueueService struct {
 	// Calls are those that wait, in the order in which they would be taken.
 	// GET /fundesk/v1/queue/calls
 	Calls *Collection[apitype.Call, apitype.QueueCallListOptions]
+	// Deferrals are the callbacks, the earliest first.
+	// GET /fundesk/v1/queue/deferrals
+	Deferrals *Collection[apitype.Deferral, apitype.QueueDeferralListOptions]
 
 	client *Client
 }
@@ -31,6 +34,7 @@ type QueueService struct {
 func newQueueService(c *Client) *QueueService {
 	s := &QueueService{client: c}
 	s.Calls = &Collection[apitype.Call, apitype.QueueCallListOptions]{endpoint[apitype.Call]{client: c, path: queuePath + "/calls", required: s.required}}
+	s.Deferrals = &Collection[apitype.Deferral, apitype.QueueDeferralListOptions]{endpoint[apitype.Deferral]{client: c, path: queuePath + "/deferrals", required: s.required}}
 	return s
 }
 
@@ -39,6 +43,37 @@ func newQueueService(c *Client) *QueueService {
 // POST /fundesk/v1/queue/take
 func (s *QueueService) Take(ctx context.Context, r apitype.TakeRequest) (Record[apitype.Taken], error) {
 	return ask[apitype.Taken](ctx, s, http.MethodPost, "/take", nil, r)
+}
+
+// LeaseHeldError is the cause of an Error where another user holds the person of a call.
+type LeaseHeldError struct{ Holder apitype.LeaseHolder }
+
+// Error says who holds the person.
+func (e *LeaseHeldError) Error() string {
+	if e.Holder.Name != nil {
+		return *e.Holder.Name + " holds the person"
+	}
+	return "user " + e.Holder.UserUUID.String() + " holds the person"
+}
+
+// Lease leases a call that a user chose. Where another user holds its person, the error's chain has a
+// *LeaseHeldError.
+// PUT /fundesk/v1/queue/calls/{callUuid}/lease
+func (s *QueueService) Lease(ctx context.Context, call apitype.UUID, r apitype.LeaseRequest) (Record[apitype.Lease], error) {
+	lease, err := ask[apitype.Lease](ctx, s, http.MethodPut, "/calls/"+call.String()+"/lease", nil, r)
+	if refused := asError(err); refused != nil && refused.Status == http.StatusConflict {
+		var problem apitype.Problem
+		if json.Unmarshal(refused.body, &problem) == nil && problem.Lease != nil {
+			refused.Err = &LeaseHeldError{*problem.Lease}
+		}
+	}
+	return lease, err
+}
+
+// ReleaseUser gives back all that a user holds.
+// POST /fundesk/v1/queue/release
+func (s *QueueService) ReleaseUser(ctx context.Context, r apitype.ReleaseUserRequest) (Record[apitype.ReleasedUser], error) {
+	return ask[apitype.ReleasedUser](ctx, s, http.MethodPost, "/release", nil, r)
 }
 
 // Extend keeps a lease from now on; one that has ended is not found.

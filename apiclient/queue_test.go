@@ -2,6 +2,7 @@ package apiclient_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -114,5 +115,26 @@ func TestTakeIsRepeated(t *testing.T) {
 	}
 	if len(bodies) != 3 || bodies[0] != bodies[1] || bodies[1] != bodies[2] {
 		t.Errorf("got %d requests: %q, want three alike", len(bodies), bodies)
+	}
+}
+
+// TestHeldLease shows who holds a donor whose lease another user has.
+func TestHeldLease(t *testing.T) {
+	t.Parallel()
+	holder := apitype.NewUUID()
+	client := queueOf(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/fundesk/v1" {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"extensions":["queue"],"version":"1"}`)
+		} else {
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.WriteHeader(http.StatusConflict)
+			fmt.Fprintf(w, `{"status":409,"detail":"another user holds the person of the call","lease":{"userUuid":%q,"name":"Anneke","takenAt":"2026-11-20T09:15:00.000Z","expiresAt":"2026-11-20T09:30:00.000Z"}}`, holder)
+		}
+	})
+	_, err := client.Queue.Lease(t.Context(), apitype.NewUUID(), apitype.LeaseRequest{RequestUUID: apitype.NewUUID(), UserUUID: apitype.NewUUID()})
+	held, ok := errors.AsType[*apiclient.LeaseHeldError](err)
+	if !ok || held.Holder.UserUUID != holder || *held.Holder.Name != "Anneke" || apiclient.KindOf(err) != apiclient.KindConflict {
+		t.Errorf("got %v, want a conflict that names Anneke", err)
 	}
 }

@@ -318,9 +318,14 @@ func sendAll(s *session, cmd *cobra.Command, flags *changeFlags, changes []apicl
 		}
 		outcomes = slices.Values(queued)
 	}
+	return printOutcomes(printed, outcomes, func(ch apiclient.Change) apitype.UUID { return ch.UUID }, len(changes))
+}
+
+// printOutcomes prints a result line for each outcome, and fails where one did.
+func printOutcomes[I any](printed *resultLines, outcomes iter.Seq[bulk.Outcome[I, *apiclient.Response]], id func(I) apitype.UUID, total int) error {
 	var failed []error
 	for outcome := range outcomes {
-		r := newResult(outcome.Item.UUID, outcome.Value, outcome.Err)
+		r := newResult(id(outcome.Item), outcome.Value, outcome.Err)
 		if outcome.Err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", r.UUID, outcome.Err))
 		}
@@ -329,7 +334,7 @@ func sendAll(s *session, cmd *cobra.Command, flags *changeFlags, changes []apicl
 		}
 		printed.add(r)
 	}
-	return cmp.Or(partial(failed, len(changes)), printed.close())
+	return cmp.Or(partial(failed, total), printed.close())
 }
 
 // resultLines prints a line for each record of a bulk operation. A closed pipe must not leave half

@@ -40,6 +40,7 @@ var outputs = map[string]outputKind{
 	"pledge list": records, "pledge get": records, "pledge create": records, "pledge update": records, "pledge action": records,
 	"pledge import": records, "pledge apply": records,
 	"queue status": numbers, "queue list": records, "queue take": records, "queue extend": records, "queue agents": records,
+	"queue leases": records, "queue callbacks": records, "queue later": records, "queue release": records,
 	"processed mark": records,
 	"pull person":    pulled, "pull call": pulled, "pull pledge": pulled,
 	"outbox list": records, "outbox show": value, "outbox send": value,

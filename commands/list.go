@@ -104,9 +104,11 @@ func (l *listFlags) paging(cmd *cobra.Command) apitype.Paging {
 type lister[T any, O apiclient.ListOptions] struct {
 	columns []render.Column[T]
 	options *O
-	at      func(apitype.Paging) // Puts a place in the list into the options.
-	of      func(*apiclient.Client) *apiclient.Collection[T, O]
-	passes  func(T) bool // Filters what was retrieved; nil: everything passes.
+	// identifier is the member that -o id prints; empty: uuid.
+	identifier string
+	at         func(apitype.Paging) // Puts a place in the list into the options.
+	of         func(*apiclient.Client) *apiclient.Collection[T, O]
+	passes     func(T) bool // Filters what was retrieved; nil: everything passes.
 	// embed adds to records what the list of the service does not show; nil: nothing.
 	embed  func(context.Context, *apiclient.Client, iter.Seq2[apiclient.Record[T], error]) iter.Seq2[apiclient.Record[T], error]
 	absent *absences
@@ -153,6 +155,7 @@ func runList[T any, O apiclient.ListOptions](s *session, cmd *cobra.Command, fla
 	if err != nil {
 		return err
 	}
+	options.Identifier = l.identifier
 	list, err := render.NewList(s.app.Out, l.columns, options)
 	if err != nil {
 		return usageError(err.Error())

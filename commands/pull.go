@@ -57,7 +57,7 @@ func pullNoun(s *session, entity apitype.EntityName) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: string(entity), Short: "Retrieve new " + string(entity) + "s", Args: noArgs,
 		Long: "Print every " + string(entity) + " that is new since the last pull, as NDJSON. The position moves only after\n" +
-			"everything was written. Each profile has its own, and each account whose token is in FUNDESK_TOKEN.",
+			"everything was written, and never beyond what the service says to be settled. Each profile has its own, and each\naccount whose token is in FUNDESK_TOKEN. --since looks without moving it, unless --state names a file.",
 		Example: "  fundesk pull " + string(entity) + " >> " + string(entity) + "s.ndjson\n" +
 			"  fundesk pull " + string(entity) + " --since 7d --state my.state",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -68,7 +68,7 @@ func pullNoun(s *session, entity apitype.EntityName) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.Var(timeValue(s.app.Now, &p.since), "since", "begin here (default: where the last pull ended)")
+	f.Var(timeValue(s.app.Now, &p.since), "since", "begin here, and leave the position as it is without --state (default: where the last pull ended)")
 	f.Var(keptFile{&p.state}, "state", "file that keeps the position (default: in the state folder)")
 	s.unpagedFlag(cmd)
 	f.BoolVar(&p.mark, "mark-processed", false, "mark what was written as processed")
@@ -143,8 +143,14 @@ func (p *pullFlags) run(s *session, cmd *cobra.Command) error {
 	if err := last.load(path); err != nil {
 		return err
 	}
+	looks := p.since != nil && p.state == "" // It moves no position.
 	if p.since != nil {
 		last.After = *p.since
+	}
+	if !looks {
+		if err := keepable(path); err != nil { // Before anything is printed or marked.
+			return err
+		}
 	}
 	columns, decode := p.columns(s)
 	list, err := render.NewList(s.app.Out, columns, options)
@@ -155,6 +161,10 @@ func (p *pullFlags) run(s *session, cmd *cobra.Command) error {
 	next, err := p.fetch(cmd.Context(), client, last, &pullOutput{session: s, puller: &p.puller, client: client, list: list})
 	if err != nil {
 		return err
+	}
+	if looks {
+		s.note("%s; --since moves no position: the next pull begins where the last one without it ended", count(list.Count(), "record"))
+		return nil
 	}
 	data, err := json.Marshal(next)
 	if err != nil {
@@ -199,10 +209,9 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 		query.Set(p.after, last.After.String())
 	}
 	next := position{Service: last.Service, Query: last.Query, Written: map[string]stamp{}}
+	var seen horizon
 	options := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: defaultPageSize, Reuse: true, Answered: func(header http.Header) {
-		if next.After.IsZero() {
-			next.After = apitype.NewTime(began(header, out.session.app.Now()).Add(-pullOverlap))
-		}
+		seen.answered(header, out.session.app.Now())
 	}}
 	var flushed error
 	options.Yielded = func() { flushed = out.endPage(ctx) } // Not when the next page answers: that may take long.
@@ -218,7 +227,8 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 		}
 		r := stampedOf(record.Raw)
 		at := p.filteredAt(r)
-		if again := at.After(next.After.Time); again || len(last.Written) > 0 {
+		seen.saw(at)
+		if again := at.After(seen.after().Time); again || len(last.Written) > 0 {
 			id, now := r.UUID.String(), stamp{Time: at, Version: r.version()}
 			if again {
 				next.Written[id] = now
@@ -238,6 +248,7 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 	if len(out.unread) > 0 {
 		return next, endList(out.list, unreadable(out.unread, true))
 	}
+	next.After = seen.after()
 	next.forget(last)
 	return next, out.list.Close()
 }

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -16,8 +18,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// pullOverlap is how far the next pull begins before this one did: clocks differ, and a
-// record may become visible a little after its time.
+// pullOverlap is how far the next pull begins before what was seen, where the service does not say up to
+// when its changes are settled: clocks differ, and a record may become visible a little after its time.
 const pullOverlap = 120 * time.Second
 
 // position is what a pull leaves for the next one.
@@ -88,6 +90,22 @@ func (p *position) load(path string) error {
 	return nil
 }
 
+// keepable reports why a position cannot be kept, before anything is printed or marked.
+func keepable(path string) error {
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	var probe *os.File
+	if err == nil {
+		probe, err = os.CreateTemp(filepath.Dir(path), ".probe-*")
+	}
+	if err == nil {
+		err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+	}
+	if err != nil {
+		return withHint(failure(apiclient.KindFailure, "the position cannot be kept: %s", err), "name another file by --state; nothing was retrieved")
+	}
+	return nil
+}
+
 // maxAhead is how far a service's clock may be ahead of this machine's. A time beyond that,
 // of whatever stands in between, would hide all that comes until then.
 const maxAhead = 24 * time.Hour
@@ -101,15 +119,54 @@ func began(header http.Header, now time.Time) time.Time {
 	return now
 }
 
-// forget keeps only what the next pull will see again of what earlier ones wrote.
-// Without a first answer's time the position stays.
+// horizon is how far a pull may be sure to have seen everything.
+type horizon struct {
+	settled, date apitype.Time // Of the first answer; settled is zero where the service does not say it.
+	newest        apitype.Time // By which the service filters, of the records so far.
+}
+
+// answered reads the first answer's header.
+func (h *horizon) answered(header http.Header, now time.Time) {
+	if !h.date.IsZero() {
+		return
+	}
+	h.date = apitype.NewTime(began(header, now))
+	if at, err := apitype.ParseTime(header.Get(apitype.SettledHeader)); err == nil && at.Before(now.Add(maxAhead)) {
+		h.settled = at
+	}
+}
+
+// saw notes a record.
+func (h *horizon) saw(at apitype.Time) {
+	if at.After(h.newest.Time) {
+		h.newest = at
+	}
+}
+
+// after returns the position: what the service says, or else a while before the newest record and the
+// service's own time. It is zero before anything was seen.
+func (h *horizon) after() apitype.Time {
+	switch {
+	case !h.settled.IsZero():
+		return h.settled
+	case h.newest.IsZero() || h.date.IsZero():
+		return apitype.Time{}
+	case h.newest.Before(h.date.Time):
+		return apitype.NewTime(h.newest.Add(-pullOverlap))
+	default:
+		return apitype.NewTime(h.date.Add(-pullOverlap))
+	}
+}
+
+// forget keeps only what the next pull will see again. The position never moves back.
 func (p *position) forget(last position) {
-	if p.After.IsZero() {
+	if p.After.Before(last.After.Time) {
 		p.After = last.After
 	}
 	for id, version := range last.Written {
-		if _, again := p.Written[id]; !again && version.Time.After(p.After.Time) {
+		if _, again := p.Written[id]; !again {
 			p.Written[id] = version
 		}
 	}
+	maps.DeleteFunc(p.Written, func(_ string, v stamp) bool { return !v.Time.After(p.After.Time) })
 }

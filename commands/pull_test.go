@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -136,6 +137,63 @@ func TestPullWithAnotherClock(t *testing.T) {
 				t.Errorf("got exit code %d and %q, want the two others and no repeat", code, out)
 			}
 		})
+	}
+}
+
+// A pull goes on where the service says that its changes are settled, and never past that: a change that
+// is committed late has a time after it.
+func TestPullUntilSettled(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	settled := apitype.NewTime(now.Add(-10 * time.Minute))
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Query().Get("updatedAfter"))
+		w.Header().Set("Fundesk-Settled", settled.String())
+		edges := ""
+		if len(asked) > 1 { // Committed only now.
+			edges = `{"cursor":"c","node":{"uuid":"` + testID + `","lastUpdatedAt":"` + apitype.NewTime(now.Add(-9*time.Minute)).String() + `"}}`
+		}
+		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[`+edges+`]}`)(w, r)
+	}))
+	defer server.Close()
+	home := t.TempDir()
+	for n, want := range []int{0, 1, 0} {
+		if out, code := pullOnce(t, server.URL, "token", home, 1<<30); code != 0 || len(uuids(out)) != want {
+			t.Errorf("pull %d: got exit code %d and %q, want %d calls", n, code, out, want)
+		}
+	}
+	if want := []string{"", settled.String(), settled.String()}; !slices.Equal(asked, want) {
+		t.Errorf("got %q asked for, want %q", asked, want)
+	}
+	settled = apitype.NewTime(now.Add(-time.Hour)) // Another process, with an older transaction.
+	for range 2 {
+		pullOnce(t, server.URL, "token", home, 1<<30)
+	}
+	if got, want := asked[len(asked)-1], apitype.NewTime(now.Add(-10*time.Minute)).String(); got != want {
+		t.Errorf("got a position of %s, want that it stays at %s", got, want)
+	}
+}
+
+// Without that, a position lies 120 s before the newest record: nothing says that more was seen.
+func TestPullWithoutSettled(t *testing.T) {
+	t.Parallel()
+	newest := apitype.NewTime(time.Now().Add(-time.Hour))
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Query().Get("updatedAfter"))
+		w.Header().Set("Date", time.Now().UTC().Format(http.TimeFormat))
+		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[{"cursor":"c","node":{"uuid":"`+testID+`","lastUpdatedAt":"`+newest.String()+`"}}]}`)(w, r)
+	}))
+	defer server.Close()
+	home := t.TempDir()
+	for n, want := range []int{1, 0} {
+		if out, code := pullOnce(t, server.URL, "token", home, 1<<30); code != 0 || len(uuids(out)) != want {
+			t.Errorf("pull %d: got exit code %d and %q, want %d calls", n, code, out, want)
+		}
+	}
+	if want := apitype.NewTime(newest.Add(-120 * time.Second)).String(); asked[1] != want {
+		t.Errorf("got %s asked for, want %s", asked[1], want)
 	}
 }
 

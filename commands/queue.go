@@ -17,7 +17,8 @@ func queueCommand(s *session) *cobra.Command {
 		"else does. It is an extension that a service may not have.",
 		"  fundesk queue status\n  fundesk queue take --count 3 -o json",
 		verb{"status", queueStatus}, verb{"list", queueList}, verb{"take", queueTake}, verb{"extend", queueExtend},
-		verb{"release", queueRelease}, verb{"later", queueLater}, verb{"agents", queueAgents})
+		verb{"release", queueRelease}, verb{"later", queueLater}, verb{"leases", queueLeases}, verb{"callbacks", queueCallbacks},
+		verb{"agents", queueAgents})
 }
 
 func queueStatus(s *session) *cobra.Command {
@@ -204,54 +205,52 @@ func (d *deferral) request(s *session) (r apitype.DeferRequest, err error) {
 }
 
 func queueRelease(s *session) *cobra.Command {
-	d := &deferral{}
+	d, yes, deferrals := &deferral{}, false, false
 	cmd := &cobra.Command{
-		Use: "release LEASE", Short: "Give a call back", Args: needExactly(1),
-		Long:    "Give a call back to the queue: to its place, or to a later time with --at. A lease that has ended is fine.",
-		Example: "  fundesk queue release 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n  fundesk queue release 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b --at 'tomorrow 18:00' --anyone",
+		Use: "release LEASE… | --user UUID", Short: "Give calls back",
+		Long: "Give a call back to the queue: to its place, or to a later time with --at. A lease that has ended is fine.\n" +
+			"With --user and no LEASE, everything that this user holds is given back, for an agent who has left; --deferrals\n" +
+			"opens the user's callbacks to every user. That asks first; off a terminal it needs --yes.",
+		Example: "  fundesk queue release 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
+			"  fundesk queue release 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b --at 'tomorrow 18:00' --anyone\n" +
+			"  fundesk queue release --user 7d0f7c1e-2d3c-4c8e-9a39-5a2e1a0c6b44 --deferrals --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id, r, client, err := s.deferring(cmd.Context(), args[0], d)
-			if err != nil {
-				return err
+			if len(args) == 0 && d.user != nil && d.at == "" {
+				return s.releaseUser(cmd.Context(), apitype.ReleaseUserRequest{UserUUID: *d.user, Deferrals: deferrals}, yes)
 			}
-			return client.Queue.Release(cmd.Context(), id, r)
+			if deferrals {
+				return usageError("--deferrals goes with --user, without a LEASE and --at")
+			}
+			return s.putOff(cmd, args, d, putOff{yes: yes}, (*apiclient.QueueService).Release)
 		},
 	}
 	d.register(cmd)
+	cmd.Flags().Lookup("user").Usage = "with --at: keep it for this user (default: the profile's agent); without a LEASE: give back all that this user holds"
+	cmd.Flags().BoolVar(&deferrals, "deferrals", false, "with --user: open the user's callbacks to every user")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
 }
 
 func queueLater(s *session) *cobra.Command {
-	d := &deferral{}
+	d, flags := &deferral{}, putOff{}
 	cmd := &cobra.Command{
-		Use: "later UUID", Short: "Put a call off", Args: needExactly(1),
-		Long: "Put a call off that nobody has taken: it is given to nobody before its time. It is kept for the profile's\n" +
-			"agent, or for --user; 30 minutes after it was due it is anybody's.",
+		Use: "later UUID… | -", Short: "Put calls off",
+		Long: "Put a call off that no agent has taken: it is given to nobody before its time. It is kept for the profile's\n" +
+			"agent, or for --user; 30 minutes after it was due it is anybody's. Several calls ask first; off a terminal they\n" +
+			"need --yes.",
 		Example: "  fundesk queue later 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --at 'tomorrow 18:00'\n" +
-			"  fundesk queue later 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --at 2026-12-01T10:00:00Z --anyone",
+			"  fundesk queue later 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --at 2026-12-01T10:00:00Z --anyone\n" +
+			"  fundesk queue callbacks -o id --all | fundesk queue later - --at 'mon 9:00' --anyone --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if d.at == "" {
 				return usageError("--at is missing: the time before which the call is given to nobody")
 			}
-			id, r, client, err := s.deferring(cmd.Context(), args[0], d)
-			if err != nil {
-				return err
-			}
-			return client.Queue.Later(cmd.Context(), id, r)
+			return s.putOff(cmd, args, d, flags, (*apiclient.QueueService).Later)
 		},
 	}
 	d.register(cmd)
+	cmd.Flags().BoolVar(&flags.yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&flags.dryRun, "dry-run", false, "print the request and send nothing")
+	allowEmptyFlag(cmd, &flags.allowEmpty)
 	return cmd
-}
-
-// deferring reads what is to be put off, and until when.
-func (s *session) deferring(ctx context.Context, name string, d *deferral) (id apitype.UUID, r apitype.DeferRequest, client *apiclient.Client, err error) {
-	if id, err = parseID(name); err != nil {
-		return id, r, nil, err
-	}
-	if r, err = d.request(s); err != nil {
-		return id, r, nil, err
-	}
-	client, err = s.connect(ctx)
-	return id, r, client, err
 }

@@ -35,6 +35,40 @@ func LeaseColumns() []Column[apitype.Lease] {
 		timeColumn("takenAt", "taken", func(l lease) *apitype.Time { return &l.TakenAt }),
 		timeColumn("dueAt", "due", func(l lease) *apitype.Time { return l.DueAt }),
 		column("userUuid", func(l lease) string { return uuidText(l.UserUUID) }),
+		titled(column("name", func(l lease) string { return text(l.Name) }), "user"),
+		column("ahead", func(l lease) string { return strconv.FormatBool(l.Ahead) }),
+	}
+}
+
+// HeldColumns are the columns of leases in the list of all users, which shows no call.
+func HeldColumns() []Column[apitype.Lease] {
+	columns := slices.DeleteFunc(LeaseColumns(), func(c Column[apitype.Lease]) bool { return c.Name == "call.type" || c.Name == "person" })
+	for i, c := range columns {
+		columns[i].Default = c.Name != "dueAt" && c.Name != "userUuid"
+	}
+	return columns
+}
+
+// ReleasedColumns are the columns of what a user held.
+func ReleasedColumns() []Column[apitype.ReleasedUser] {
+	type released = apitype.ReleasedUser
+	return []Column[released]{
+		numberColumn("leases", func(r released) int { return r.Leases }),
+		numberColumn("deferrals", func(r released) int { return r.Deferrals }),
+	}
+}
+
+// DeferralColumns are the columns of callbacks.
+func DeferralColumns() []Column[apitype.Deferral] {
+	type deferral = apitype.Deferral
+	return []Column[deferral]{
+		shown(column("callUuid", func(d deferral) string { return uuidText(d.CallUUID) }), "call"),
+		shown(timeColumn("notBefore", "", func(d deferral) *apitype.Time { return &d.NotBefore }), "due"),
+		shown(column("personName", func(d deferral) string { return text(d.PersonName) }), "person"),
+		shown(column("type", func(d deferral) string { return string(d.Type) }), "type"),
+		shown(column("name", func(d deferral) string { return text(d.Name) }), "user"),
+		column("userUuid", func(d deferral) string { return text(d.UserUUID) }),
+		column("personUuid", func(d deferral) string { return uuidText(d.PersonUUID) }),
 	}
 }
 
@@ -43,6 +77,7 @@ func QueueAgentColumns() []Column[apitype.QueueAgent] {
 	type agent = apitype.QueueAgent
 	return []Column[agent]{
 		shown(column("userUuid", func(a agent) string { return uuidText(a.UserUUID) }), "agent"),
+		shown(column("name", func(a agent) string { return text(a.Name) }), "name"),
 		{
 			Name: "type", Title: "now", Default: true, Value: func(a agent) string { return text(a.Type) },
 			Cell: func(a agent, _ View) Text {

@@ -101,7 +101,7 @@ func (a Account) Require(p Permission) error {
 
 // AddAccount saves a new account. Its uuid and creation time are chosen here.
 func (s *Service) AddAccount(ctx context.Context, a Account) (Account, error) {
-	a.UUID, a.CreatedAt, a.RevokedAt = s.newUUID(), s.present(), nil
+	a.UUID, a.RevokedAt = s.newUUID(), nil
 	if err := a.check(); err != nil {
 		return Account{}, err
 	}
@@ -109,6 +109,7 @@ func (s *Service) AddAccount(ctx context.Context, a Account) (Account, error) {
 		if err := a.Scope.check(tx); err != nil {
 			return err
 		}
+		a.CreatedAt = s.timeOf(tx)
 		return accountAudited(tx, a)
 	})
 	return a, err
@@ -128,7 +129,7 @@ func (s *Service) SetAccount(ctx context.Context, id apitype.UUID, set func(*Acc
 		if err := cmp.Or(account.check(), account.Scope.check(tx)); err != nil {
 			return err
 		}
-		line := AuditLine{At: s.present(), Operation: AuditAccountSet, Record: &id, Fields: before.changed(account)}
+		line := AuditLine{At: s.timeOf(tx), Operation: AuditAccountSet, Record: &id, Fields: before.changed(account)}
 		return errors.Join(tx.UpdateAccount(account), tx.Audit(line))
 	})
 	return account, err
@@ -225,7 +226,7 @@ func (s *Service) RevokeAccount(ctx context.Context, id apitype.UUID) (account A
 		if err != nil || account.RevokedAt != nil {
 			return orUnknown(err, "account", id)
 		}
-		account.RevokedAt = new(s.present())
+		account.RevokedAt = new(s.timeOf(tx))
 		line := AuditLine{At: *account.RevokedAt, Operation: AuditAccountRevoke, Record: &id, Fields: "revokedAt"}
 		return errors.Join(tx.UpdateAccount(account), tx.Audit(line))
 	})

@@ -66,6 +66,7 @@ const (
 	AuditCallGet    AuditOperation = "call.get"
 	AuditCallList   AuditOperation = "call.list"
 	AuditPledgeGet  AuditOperation = "pledge.get"
+	AuditPledgeList AuditOperation = "pledge.list"
 	AuditQueueTake  AuditOperation = "queue.take"
 	AuditQueueList  AuditOperation = "queue.list"
 )

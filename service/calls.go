@@ -42,7 +42,7 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 			return err
 		}
 	}
-	if parts.person {
+	if parts.person || (parts.transactions && c.May(PersonsRead)) { // They name payers and their bank accounts.
 		l.note = AuditCallList
 	}
 	return answerList(ctx, s, c, l)
@@ -119,10 +119,11 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 	if err := invalid(violations); err != nil {
 		return Answer{}, err
 	}
-	now, id := s.present(), s.chosenUUID(request.UUID)
+	id := s.chosenUUID(request.UUID)
 	var row CallRow
 	var seen *WholeCall
 	err = s.update(ctx, "create the call", func(tx Tx) error {
+		now := s.timeOf(tx)
 		person, err := callReferences(tx, c, request)
 		if err != nil {
 			return err
@@ -151,7 +152,8 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 	if err != nil {
 		return Answer{}, err
 	}
-	return s.committedCall(ctx, c, row, seen)
+	answer, _, err = s.committedCall(ctx, c, row, seen)
+	return answer, err
 }
 
 // callReferences checks what a creation names, and is the person. What is unknown reads
@@ -166,7 +168,8 @@ func callReferences(r Tx, c Caller, request apitype.CreateCallRequest) (PersonRo
 	}
 	if request.RelatedCaseUUID != nil {
 		pledge, err := visiblePledge(r, c, *request.RelatedCaseUUID)
-		if KindOf(err) == NotFound || (err == nil && pledge.Person != request.PersonUUID) {
+		// Of a person who is not visible a pledge would tell whether it is theirs.
+		if KindOf(err) == NotFound || (err == nil && (len(v) > 0 || pledge.Person != request.PersonUUID)) {
 			v.Add("/relatedCaseUuid", "names no pledge of this person that the account may see")
 		} else if err != nil {
 			return person, err
@@ -227,12 +230,13 @@ func indexedText(text *string) *string {
 }
 
 // changeCall runs a rule on a call and saves what comes of it, with the line of the change.
-func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Match,
-	rule func(tx Tx, row *CallRow, call *apitype.Call) (changed bool, err error),
-	queue func(tx Tx, row CallRow, call apitype.Call) error,
+func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Match, sent any,
+	rule func(tx Tx, row *CallRow, call *apitype.Call, now apitype.Time) (changed bool, err error),
+	queue func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error,
 ) (Answer, error) {
 	var row CallRow
 	var seen *WholeCall
+	var changed bool
 	err := s.update(ctx, string(line.Operation), func(tx Tx) (err error) {
 		if row, err = changeableCall(tx, c, *line.Record); err != nil {
 			return err
@@ -245,8 +249,8 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 			return err
 		}
 		from := call.Status
-		changed, err := rule(tx, &row, &call)
-		if err != nil {
+		line.At = s.timeOf(tx)
+		if changed, err = rule(tx, &row, &call, line.At); err != nil {
 			return err
 		}
 		if changed {
@@ -254,19 +258,30 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 			if err := row.write(call); err != nil {
 				return err
 			}
-			if err := errors.Join(tx.UpdateCall(row, call.Status != from), queue(tx, row, call), recordAudited(tx, line.of(call.PersonUUID), before, row.Doc)); err != nil {
+			if err := errors.Join(tx.UpdateCall(row, call.Status != from), queue(tx, row, call, line.At), recordAudited(tx, line.of(call.PersonUUID), before, row.Doc)); err != nil {
 				return err
 			}
 			row.Rev++
 		}
-		seen, err = tx.LightCall(row.UUID, c.Scope)
+		if c.May(CallsRead) {
+			seen, err = tx.LightCall(row.UUID, c.Scope)
+		} else {
+			row.Status = call.Status
+		}
 		return err
 	})
 	if err != nil {
 		return Answer{}, err
 	}
 	s.forgetQueue(ctx, s.present())
-	return s.committedCall(ctx, c, row, seen)
+	if !c.May(CallsRead) {
+		return sentBack(row.UUID, row.Rev, string(row.Status), sent)
+	}
+	answer, shown, err := s.committedCall(ctx, c, row, seen)
+	if err == nil && !changed { // It was a read.
+		err = s.notePerson(ctx, c, c.audited(AuditCallGet, row.UUID, s.present()), shown)
+	}
+	return answer, err
 }
 
 // AddAttempt records that the person was rung.
@@ -275,16 +290,15 @@ func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m M
 	if err := cmp.Or(c.Require(CallsAttempt), invalid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
-	now := s.present()
-	line := c.audited(AuditCallAttempt, id, now).by(request.UserUUID)
-	return s.changeCall(ctx, c, line, m, func(tx Tx, row *CallRow, call *apitype.Call) (bool, error) {
+	line := c.audited(AuditCallAttempt, id, apitype.Time{}).by(request.UserUUID)
+	return s.changeCall(ctx, c, line, m, request, func(tx Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
 		organization, err := tx.OrganizationInForce(row.Owner)
 		if err != nil {
 			return false, err
 		}
 		return true, attemptCall(call, row.External, organization.MaxCallAttempts, request, now)
-	}, func(tx Tx, row CallRow, call apitype.Call) error {
-		return attempted(tx, row, call, request.UserUUID, now)
+	}, func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
+		return onAttempt(tx, row, call, request.UserUUID, now)
 	})
 }
 
@@ -294,15 +308,16 @@ func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m
 	if err := cmp.Or(c.Require(CallsComplete), invalid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
-	now := s.present()
-	line := c.audited(AuditCallComplete, id, now).by(request.UserUUID)
-	return s.changeCall(ctx, c, line, m, func(_ Tx, row *CallRow, call *apitype.Call) (bool, error) {
+	line := c.audited(AuditCallComplete, id, apitype.Time{}).by(request.UserUUID)
+	return s.changeCall(ctx, c, line, m, request, func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
 		changed, err := moveCall(call, row.External, completion(request), now)
 		if err == nil && changed {
 			err = revise("call", &row.Private, func(private *callPrivate) { private.CompletedBy = request.UserUUID })
 		}
 		return changed, err
-	}, func(tx Tx, row CallRow, call apitype.Call) error { return ended(tx, row, call, request.UserUUID, now) })
+	}, func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
+		return onCallEnded(tx, row, call, request.UserUUID, now)
+	})
 }
 
 // CancelCall cancels a call.
@@ -311,7 +326,7 @@ func (s *Service) CancelCall(ctx context.Context, c Caller, id apitype.UUID, m M
 	if err := c.Require(CallsCancel); err != nil {
 		return Answer{}, err
 	}
-	return s.endCall(ctx, c, AuditCallCancel, id, m, callMove{name: "cancelled", to: apitype.CallCancelled, at: request.CancelledAt})
+	return s.endCall(ctx, c, AuditCallCancel, id, m, callMove{name: "cancelled", to: apitype.CallCancelled, at: request.CancelledAt}, request)
 }
 
 // ExpireCall marks a call as expired.
@@ -320,14 +335,15 @@ func (s *Service) ExpireCall(ctx context.Context, c Caller, id apitype.UUID, m M
 	if err := c.Require(CallsExpire); err != nil {
 		return Answer{}, err
 	}
-	return s.endCall(ctx, c, AuditCallExpire, id, m, callMove{name: "expired", to: apitype.CallExpired, at: request.ExpiredAt})
+	return s.endCall(ctx, c, AuditCallExpire, id, m, callMove{name: "expired", to: apitype.CallExpired, at: request.ExpiredAt}, request)
 }
 
-func (s *Service) endCall(ctx context.Context, c Caller, operation AuditOperation, id apitype.UUID, m Match, move callMove) (Answer, error) {
-	now := s.present()
-	return s.changeCall(ctx, c, c.audited(operation, id, now), m, func(_ Tx, row *CallRow, call *apitype.Call) (bool, error) {
+func (s *Service) endCall(ctx context.Context, c Caller, operation AuditOperation, id apitype.UUID, m Match, move callMove, sent any) (Answer, error) {
+	return s.changeCall(ctx, c, c.audited(operation, id, apitype.Time{}), m, sent, func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
 		return moveCall(call, row.External, move, now)
-	}, func(tx Tx, row CallRow, call apitype.Call) error { return ended(tx, row, call, nil, now) })
+	}, func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
+		return onCallEnded(tx, row, call, nil, now)
+	})
 }
 
 // includes are the parts that a list was asked for. Spec gaps: L10, L11.

@@ -21,9 +21,9 @@ func (s *Service) MarkProcessed(ctx context.Context, c Caller, entries []apitype
 			Pointer: "/entries", Message: fmt.Sprintf("must have 1 to %d entries", apitype.MaxEntries),
 		}})
 	}
-	now := s.present()
 	err = s.update(ctx, "mark entities", func(tx Tx) error {
 		failures = nil
+		now := s.timeOf(tx)
 		for _, sent := range entries {
 			problem, err := markEntry(tx, c, sent, now)
 			if err != nil {

@@ -62,7 +62,7 @@ func (s *Service) ErasePerson(ctx context.Context, id apitype.UUID, request Eras
 	if err := request.check(); err != nil {
 		return Erasure{}, err
 	}
-	line := AuditLine{At: s.present(), Operation: AuditPersonErase, Record: &id, Reason: strings.TrimSpace(request.Reason)}
+	line := AuditLine{Operation: AuditPersonErase, Record: &id, Reason: strings.TrimSpace(request.Reason)}
 	return s.erasePerson(ctx, line, request, nil)
 }
 
@@ -72,9 +72,16 @@ func (s *Service) ErasePersonFor(ctx context.Context, c Caller, id apitype.UUID,
 	if err := cmp.Or(c.Require(PersonsErase), request.check()); err != nil {
 		return Answer{}, err
 	}
-	line := c.audited(AuditPersonErase, id, s.present())
+	line := c.audited(AuditPersonErase, id, apitype.Time{})
 	line.Reason = strings.TrimSpace(request.Reason)
-	request.Record = s.recordErasure
+	if record := s.recordErasure; record != nil {
+		request.Record = func(id apitype.UUID, at apitype.Time) error {
+			if err := record(id, at); err != nil { // Its disk may be full: nobody is erased, and the caller comes again.
+				return &Error{Kind: Unavailable, Detail: "the erasure cannot be noted outside the database", Cause: err}
+			}
+			return nil
+		}
+	}
 	erasure, err := s.erasePerson(ctx, line, request, &c)
 	if err != nil {
 		return Answer{}, err
@@ -107,6 +114,10 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 		if err != nil {
 			return orUnknown(err, "person", id)
 		}
+		if c != nil && len(kept.foreign(c.Scope)) > 0 {
+			return conflict("the person has pledges of another organization, which this account may not change; the operator erases the person: fundeskd person erase %s", id)
+		}
+		line.At = s.timeOf(tx)
 		erasure = kept.erasure(line.At)
 		if request.DryRun || kept.ErasedAt != nil {
 			return nil
@@ -185,9 +196,9 @@ func (s *Service) ReplayErasures(ctx context.Context, persons []ErasedPerson) (r
 }
 
 func (s *Service) replayErasure(ctx context.Context, person ErasedPerson) (done bool, traces [][]byte, err error) {
-	line := AuditLine{At: s.present(), Operation: AuditPersonErase, Record: &person.UUID, Person: &person.UUID, Reason: "replayed"}
+	line := AuditLine{Operation: AuditPersonErase, Record: &person.UUID, Person: &person.UUID, Reason: "replayed"}
 	err = s.store.UpdateShared(ctx, func(tx Tx) error {
-		done, traces = false, nil
+		done, traces, line.At = false, nil, s.timeOf(tx)
 		if err := tx.LoadsAlone(false); err != nil {
 			return err
 		}

@@ -27,7 +27,8 @@ type Error struct {
 	Kind       Kind
 	Detail     string // One sentence without a full stop.
 	Violations apitype.Violations
-	Cause      error // What the store said, for the log; nil mostly.
+	Lease      *apitype.LeaseHolder // Of the person, in the refusal of a lease.
+	Cause      error                // What the store said, for the log; nil mostly.
 }
 
 // Unwrap is the cause.

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -21,7 +22,7 @@ type Kept struct {
 	Marks        []MarkRow
 	Waiting      []QueueRow // Calls in the queue.
 	Leases       []LeaseRow // Also those that have ended.
-	RungAt       *apitype.Time
+	ContactedAt  *apitype.Time
 }
 
 // MarkRow is a mark with the account that made it.
@@ -41,6 +42,8 @@ type Export struct {
 	Marks        []MarkRow         `json:"marks"`
 	Queue        ExportQueue       `json:"queue"`
 	Audit        []ExportAudit     `json:"audit"`
+	// Elsewhere counts what belongs to organizations that the caller may not see.
+	Elsewhere map[apitype.UUID]int `json:"elsewhere,omitzero"`
 }
 
 // ExportSignature is the signature file of a pledge.
@@ -79,7 +82,7 @@ type ExportAudit struct {
 
 // ExportPerson is everything that is kept of a person. That it was handed out is noted.
 func (s *Service) ExportPerson(ctx context.Context, id apitype.UUID) (Export, error) {
-	return s.exportPerson(ctx, AuditLine{At: s.present(), Operation: AuditPersonExport, Record: &id}, nil)
+	return s.exportPerson(ctx, AuditLine{Operation: AuditPersonExport, Record: &id}, nil)
 }
 
 // ExportPersonFor is ExportPerson for a caller, who must see the person.
@@ -88,7 +91,7 @@ func (s *Service) ExportPersonFor(ctx context.Context, c Caller, id apitype.UUID
 	if err := c.Require(PersonsErase); err != nil {
 		return Answer{}, err
 	}
-	export, err := s.exportPerson(ctx, c.audited(AuditPersonExport, id, s.present()), &c)
+	export, err := s.exportPerson(ctx, c.audited(AuditPersonExport, id, apitype.Time{}), &c)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -106,6 +109,7 @@ func (s *Service) exportPerson(ctx context.Context, line AuditLine, c *Caller) (
 		if err != nil {
 			return orUnknown(err, "person", id)
 		}
+		line.At = s.timeOf(tx)
 		return tx.Audit(line.of(id))
 	})
 	if err != nil {
@@ -115,15 +119,65 @@ func (s *Service) exportPerson(ctx context.Context, line AuditLine, c *Caller) (
 	if err != nil {
 		return export, err
 	}
+	mayShow := func(*apitype.UUID) bool { return true } // What an account has done.
+	var elsewhere map[apitype.UUID]int
+	if c != nil && !c.Scope.All {
+		accounts, err := viewed(ctx, s, "read the accounts", Reader.Accounts)
+		if err != nil {
+			return export, err
+		}
+		mayShow = c.Scope.accounts(accounts)
+		elsewhere = kept.narrow(c.Scope, mayShow)
+	}
 	if export, err = kept.export(); err != nil {
 		return export, err
 	}
-	export.Audit = []ExportAudit{}
+	export.Audit, export.Elsewhere = []ExportAudit{}, elsewhere
 	err = s.Audit(ctx, AuditFilter{Person: &id}, func(line AuditLine) error {
-		export.Audit = append(export.Audit, line.Exported())
+		if mayShow(line.Account) {
+			export.Audit = append(export.Audit, line.Exported())
+		}
 		return nil
 	})
 	return export, err
+}
+
+// accounts reports of an account whether it works within the scope alone; nil is an operator's command.
+func (s Scope) accounts(all []Account) func(*apitype.UUID) bool {
+	within := map[apitype.UUID]bool{}
+	for _, a := range all {
+		within[a.UUID] = !a.Scope.All && !slices.ContainsFunc(a.Scope.Organizations, func(id apitype.UUID) bool { return !s.Contains(id) })
+	}
+	return func(account *apitype.UUID) bool { return account == nil || within[*account] }
+}
+
+// foreign counts the pledges that belong to organizations outside a scope.
+func (k Kept) foreign(scope Scope) map[apitype.UUID]int {
+	counts := map[apitype.UUID]int{}
+	for _, pledge := range k.Pledges {
+		if !scope.Contains(pledge.Owner) {
+			counts[pledge.Owner]++
+		}
+	}
+	return counts
+}
+
+// narrow leaves what an account may see, and counts the pledges of other organizations.
+func (k *Kept) narrow(scope Scope, mayShow func(*apitype.UUID) bool) map[apitype.UUID]int {
+	hidden := map[apitype.UUID]bool{}
+	elsewhere := map[apitype.UUID]int{}
+	k.Pledges = slices.DeleteFunc(k.Pledges, func(p PledgeRow) bool {
+		if scope.Contains(p.Owner) || scope.Contains(p.Recruiting) {
+			return false
+		}
+		hidden[p.UUID] = true
+		elsewhere[p.Owner]++
+		return true
+	})
+	k.Transactions = slices.DeleteFunc(k.Transactions, func(t TransactionRow) bool { return hidden[t.Pledge] })
+	k.Signatures = slices.DeleteFunc(k.Signatures, func(s SignatureRow) bool { return hidden[s.Pledge] })
+	k.Marks = slices.DeleteFunc(k.Marks, func(m MarkRow) bool { return hidden[m.EntityUUID] || !mayShow(&m.Account) })
+	return elsewhere
 }
 
 // export puts rows into the form in which they are handed out: documents with what answers
@@ -136,7 +190,7 @@ func (k Kept) export() (e Export, err error) {
 		Transactions: mapped(k.Transactions, func(row TransactionRow) jsontext.Value { return row.Doc }),
 		Signatures:   mapped(k.Signatures, func(row SignatureRow) ExportSignature { return ExportSignature{row.Pledge, row.Content} }),
 		Marks:        append([]MarkRow{}, k.Marks...),
-		Queue:        ExportQueue{LastRungAt: k.RungAt, Deferrals: []ExportDeferral{}, Leases: mapped(k.Leases, leaseOf)},
+		Queue:        ExportQueue{LastRungAt: k.ContactedAt, Deferrals: []ExportDeferral{}, Leases: mapped(k.Leases, leaseOf)},
 	}
 	if k.ErasedAt == nil {
 		beside, err := json.Marshal(struct {

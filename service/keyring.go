@@ -148,7 +148,7 @@ func (s *Service) RotateKey(ctx context.Context, endOld bool) (KeyRotation, erro
 			}
 			return seed, nil
 		})
-		return errors.Join(err, tx.Audit(AuditLine{At: s.present(), Operation: AuditKeyRotate}))
+		return errors.Join(err, tx.Audit(AuditLine{At: s.timeOf(tx), Operation: AuditKeyRotate}))
 	})
 	if err != nil {
 		return KeyRotation{}, err

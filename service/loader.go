@@ -53,7 +53,7 @@ func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error
 		if err := tx.LoadsAlone(true); err != nil {
 			return err
 		}
-		l, records := newLoader(tx, s.present()), 0
+		l, records := newLoader(tx, s.timeOf(tx)), 0
 		err := feed(func(record LoadRecord) error {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -204,7 +204,7 @@ func insertRows(tx Tx, rows Rows, lines map[Taken]int, now apitype.Time) error {
 		return err
 	}
 	if len(there) == 0 {
-		return lookAtLoaded(tx, rows.Queue, now)
+		return refreshLoaded(tx, rows, now)
 	}
 	first := slices.MinFunc(there, func(a, b Taken) int { return cmp.Compare(lines[a], lines[b]) })
 	return atLine(lines[first], taken(string(first.Kind)))

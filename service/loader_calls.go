@@ -45,14 +45,17 @@ func (l *loader) call(c LoadedCall) error {
 	return l.enqueue(c, row, call, owner)
 }
 
-// lookAtLoaded decides anew about loaded calls whose persons were rung or are in a lease.
-func lookAtLoaded(tx Tx, rows []QueueRow, now apitype.Time) error {
-	if len(rows) == 0 {
+// refreshLoaded recomputes when the calls of persons become eligible who have a loaded call, and were
+// contacted or are in a lease.
+func refreshLoaded(tx Tx, rows Rows, now apitype.Time) error {
+	persons := append(mapped(rows.Queue, func(row QueueRow) apitype.UUID { return row.Person }),
+		mapped(rows.Contacts, func(c Contact) apitype.UUID { return c.Person })...)
+	if len(persons) == 0 {
 		return nil
 	}
-	busy, err := tx.BusyPersons(mapped(rows, func(row QueueRow) apitype.UUID { return row.Person }))
+	busy, err := tx.BusyPersons(persons)
 	for _, id := range busy {
-		err = errors.Join(err, lookAgain(tx, id, now, nil))
+		err = errors.Join(err, refreshEligibility(tx, id, now, nil))
 	}
 	return err
 }
@@ -60,8 +63,8 @@ func lookAtLoaded(tx Tx, rows []QueueRow, now apitype.Time) error {
 // enqueue lets a loaded call wait; whether the person was rung or is in a lease is looked at
 // when it is there.
 func (l *loader) enqueue(c LoadedCall, row CallRow, call apitype.Call, owner apitype.UUID) error {
-	if at := lastRing(call, l.now); at != nil {
-		l.rows.Rings = append(l.rows.Rings, Ring{Person: call.PersonUUID, At: *at})
+	if at := lastContact(call, nil, l.now); at != nil {
+		l.rows.Contacts = append(l.rows.Contacts, Contact{Person: call.PersonUUID, At: *at})
 	}
 	if call.Status != apitype.CallRequested {
 		return nil
@@ -72,7 +75,7 @@ func (l *loader) enqueue(c LoadedCall, row CallRow, call apitype.Call, owner api
 	}
 	waiting := newQueueRow(row, call, l.donors[call.PersonUUID])
 	waiting.DueAt, waiting.KeptFor = c.DeferredUntil, c.DeferredFor
-	waiting.RungAt, waiting.MaxAttempts = lastRing(call, l.now), organization.MaxCallAttempts
+	waiting.ContactedAt, waiting.MaxAttempts = lastContact(call, nil, l.now), organization.MaxCallAttempts
 	waiting.look(l.now)
 	l.rows.Queue = append(l.rows.Queue, waiting)
 	return nil

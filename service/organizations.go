@@ -23,7 +23,7 @@ func (s *Service) AddOrganization(ctx context.Context, o Organization) (Organiza
 			return orTaken(err, "organization")
 		}
 		return tx.Audit(AuditLine{
-			At: s.present(), Operation: AuditOrganizationAdd, Record: &o.UUID,
+			At: s.timeOf(tx), Operation: AuditOrganizationAdd, Record: &o.UUID,
 			Fields: "name,abbreviation,maxCallAttempts,coolingOff",
 		})
 	})
@@ -32,12 +32,9 @@ func (s *Service) AddOrganization(ctx context.Context, o Organization) (Organiza
 // SetOrganization changes the settings of an organization. Its names stay: they stand in the
 // documents of its records. A maximum of attempts counts at once, for the calls that wait too.
 func (s *Service) SetOrganization(ctx context.Context, id apitype.UUID, set func(*Organization)) (o Organization, err error) {
-	now, err := s.queueTime(ctx)
-	if err != nil {
-		return Organization{}, err
-	}
 	// Shared: the attempts that were recorded while it waited for the organization are seen.
 	err = described("change the organization", s.store.UpdateShared(ctx, func(tx Tx) error {
+		now := s.timeOf(tx)
 		if o, err = tx.OrganizationToSet(id); err != nil {
 			return orUnknown(err, "organization", id)
 		}
@@ -108,7 +105,7 @@ func (s *Service) ownAccount(ctx context.Context, name string) (id apitype.UUID,
 			return err
 		}
 		id = s.newUUID()
-		account := Account{UUID: id, Name: name, Permissions: Permissions, Scope: Scope{All: true}, CreatedAt: s.present()}
+		account := Account{UUID: id, Name: name, Permissions: Permissions, Scope: Scope{All: true}, CreatedAt: s.timeOf(tx)}
 		own := IssuedToken{UUID: id, Account: id, IssuedAt: account.CreatedAt}
 		return errors.Join(accountAudited(tx, account), tx.InsertToken(own), tx.SetSetting(setting, id.String()))
 	})

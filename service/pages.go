@@ -132,8 +132,9 @@ func answerList[T listed](ctx context.Context, s *Service, c Caller, l listing[T
 	if err != nil {
 		return Answer{}, err
 	}
+	settled := s.Settled(ctx) // Before the page is read.
 	if l.isEmpty {
-		return Answer{JSON: envelope(pageOf[T]{}, 0, cursor, l.node)}, nil
+		return Answer{JSON: envelope(pageOf[T]{}, 0, cursor, l.node), Settled: settled}, nil
 	}
 	page, err := l.page(ctx, s, w)
 	if err != nil {
@@ -145,7 +146,7 @@ func answerList[T listed](ctx context.Context, s *Service, c Caller, l listing[T
 			return Answer{}, err
 		}
 	}
-	return Answer{JSON: envelope(page, size, cursor, l.node)}, nil
+	return Answer{JSON: envelope(page, size, cursor, l.node), Settled: settled}, nil
 }
 
 // errSeveral is a page that cannot be told by one answer of the store.

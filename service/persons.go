@@ -70,8 +70,7 @@ func appendPerson(dst []byte, row PersonRow) []byte {
 // CreatePerson saves a new person.
 // POST /api/v1/persons (interface: Persons)
 func (s *Service) CreatePerson(ctx context.Context, c Caller, request apitype.CreatePersonRequest) (answer Answer, err error) {
-	now := s.present()
-	if err := cmp.Or(c.Require(PersonsCreate), invalid(request.Validate(now.Time))); err != nil {
+	if err := cmp.Or(c.Require(PersonsCreate), invalid(request.Validate(s.now()))); err != nil {
 		return Answer{}, err
 	}
 	id := s.chosenUUID(request.UUID)
@@ -80,6 +79,7 @@ func (s *Service) CreatePerson(ctx context.Context, c Caller, request apitype.Cr
 		if err != nil {
 			return err
 		}
+		now := s.timeOf(tx)
 		row, err := newPerson(id, request, owner, now)
 		if err != nil {
 			return err
@@ -162,11 +162,12 @@ func (p *PersonRow) write(person apitype.Person) (err error) {
 // UpdatePerson changes the named fields of a person.
 // PUT /api/v1/persons/{uuid}/actions/update (interface: Persons)
 func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m Match, request apitype.UpdatePersonRequest) (answer Answer, err error) {
-	now := s.present()
-	if err := cmp.Or(c.Require(PersonsUpdate), invalid(request.Validate(now.Time))); err != nil {
+	if err := cmp.Or(c.Require(PersonsUpdate), invalid(request.Validate(s.now()))); err != nil {
 		return Answer{}, err
 	}
+	changed := false
 	err = s.update(ctx, "update the person", func(tx Tx) error {
+		now := s.timeOf(tx)
 		row, err := visiblePerson(tx, c, id)
 		if err != nil {
 			return err
@@ -185,7 +186,7 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 		if err := row.write(person); err != nil {
 			return err
 		}
-		if !slices.Equal(row.Doc, before.Doc) || !equal(row.MandateID, before.MandateID) {
+		if changed = !slices.Equal(row.Doc, before.Doc) || !equal(row.MandateID, before.MandateID); changed {
 			line := personAudited(c.audited(AuditPersonUpdate, id, now), before, row)
 			if err := errors.Join(tx.UpdatePerson(row), personChanged(tx, id, person, now), tx.Audit(line)); err != nil {
 				return err
@@ -195,6 +196,13 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 		answer = Answer{JSON: appendPerson(nil, row), Rev: row.Rev}
 		return nil
 	})
+	switch {
+	case err != nil:
+	case !c.May(PersonsRead):
+		return sentBack(id, answer.Rev, "", request)
+	case !changed: // It was a read.
+		err = s.noteRead(ctx, c.audited(AuditPersonGet, id, s.present()).of(id))
+	}
 	return answer, err
 }
 

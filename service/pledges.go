@@ -41,6 +41,9 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 				func(row PledgeRow) bool { return viewer.mayReadPerson(row.PersonOwner) })
 			return err
 		}
+		if c.May(PersonsRead) { // They name payers and their bank accounts.
+			l.note, l.filters = AuditPledgeList, o.Query
+		}
 	}
 	return answerList(ctx, s, c, l)
 }
@@ -77,14 +80,14 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 	if err := c.Require(PledgesCreate); err != nil {
 		return Answer{}, err
 	}
-	now := s.present()
-	if err := invalid(append(request.Validate(now.Time), sizesOfPledge(request)...)); err != nil {
+	if err := invalid(append(request.Validate(s.now()), sizesOfPledge(request)...)); err != nil {
 		return Answer{}, err
 	}
 	id := s.chosenUUID(request.UUID)
 	var row PledgeRow
 	var seen *WholePledge
 	err = s.update(ctx, "create the pledge", func(tx Tx) error {
+		now := s.timeOf(tx)
 		refs, err := pledgeReferences(tx, c, request)
 		if err != nil {
 			return err
@@ -112,7 +115,8 @@ func (s *Service) CreatePledge(ctx context.Context, c Caller, request apitype.Cr
 	if err != nil {
 		return Answer{}, err
 	}
-	return s.committedPledge(ctx, c, row, seen)
+	answer, _, err = s.committedPledge(ctx, c, row, seen)
+	return answer, err
 }
 
 // pledgeRefs is what a creation names.
@@ -186,8 +190,7 @@ func (s *Service) UpdatePledge(ctx context.Context, c Caller, id apitype.UUID, m
 	if err := invalid(violations); err != nil {
 		return Answer{}, err
 	}
-	now := s.present()
-	return s.changePledge(ctx, c, c.audited(AuditPledgeUpdate, id, now), func(row *PledgeRow, pledge *apitype.Pledge) error {
+	return s.changePledge(ctx, c, c.audited(AuditPledgeUpdate, id, apitype.Time{}), request, func(row *PledgeRow, pledge *apitype.Pledge, now apitype.Time) error {
 		if err := invalid(request.ValidateFor(*pledge, row.External)); err != nil {
 			return err
 		}
@@ -216,8 +219,7 @@ func (s *Service) ActOnPledge(ctx context.Context, c Caller, id apitype.UUID, m 
 	if !slices.Contains(apitype.PledgeActions, action) { // Spec gap: G1
 		return Answer{}, &Error{Kind: NotFound, Detail: "there is no such action; known are " + joined(apitype.PledgeActions)}
 	}
-	now := s.present()
-	return s.changePledge(ctx, c, c.audited("pledge."+AuditOperation(action), id, now), func(row *PledgeRow, pledge *apitype.Pledge) error {
+	return s.changePledge(ctx, c, c.audited("pledge."+AuditOperation(action), id, apitype.Time{}), struct{}{}, func(row *PledgeRow, pledge *apitype.Pledge, now apitype.Time) error {
 		if err := m.check(row.Rev); err != nil {
 			return err
 		}
@@ -227,11 +229,12 @@ func (s *Service) ActOnPledge(ctx context.Context, c Caller, id apitype.UUID, m 
 
 // changePledge runs a rule on a pledge and saves what comes of it, with the line of the change.
 // Only accounts of the owning organization may change a pledge. Spec gap: A3.
-func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine,
-	rule func(row *PledgeRow, pledge *apitype.Pledge) error,
+func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, sent any,
+	rule func(row *PledgeRow, pledge *apitype.Pledge, now apitype.Time) error,
 ) (Answer, error) {
 	var row PledgeRow
 	var seen *WholePledge
+	var changed bool
 	err := s.update(ctx, string(line.Operation), func(tx Tx) (err error) {
 		if row, err = visiblePledge(tx, c, *line.Record); err != nil {
 			return err
@@ -247,25 +250,35 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine,
 			return err
 		}
 		before := row
-		if err := rule(&row, &pledge); err != nil {
+		line.At = s.timeOf(tx)
+		if err := rule(&row, &pledge, line.At); err != nil {
 			return err
 		}
 		if err := row.write(pledge); err != nil {
 			return err
 		}
-		if !bytes.Equal(before.Doc, row.Doc) {
+		if changed = !bytes.Equal(before.Doc, row.Doc); changed {
 			if err := errors.Join(tx.UpdatePledge(row), recordAudited(tx, line.of(row.Person), before.Doc, row.Doc)); err != nil {
 				return err
 			}
 			row.Rev++
 		}
-		seen, err = tx.LightPledge(row.UUID, c.Scope)
+		if c.May(PledgesRead) {
+			seen, err = tx.LightPledge(row.UUID, c.Scope)
+		}
 		return err
 	})
 	if err != nil {
 		return Answer{}, err
 	}
-	return s.committedPledge(ctx, c, row, seen)
+	if !c.May(PledgesRead) {
+		return sentBack(row.UUID, row.Rev, string(row.Status), sent)
+	}
+	answer, shown, err := s.committedPledge(ctx, c, row, seen)
+	if err == nil && !changed { // It was a read.
+		err = s.notePerson(ctx, c, c.audited(AuditPledgeGet, row.UUID, s.present()), shown)
+	}
+	return answer, err
 }
 
 // Signature is the signature file of a pledge, for who holds a link that this service

@@ -9,15 +9,15 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// The queue says who is about to ring whom. It is beside the interface: a lease keeps nobody
-// from any operation, and whoever does not know of the queue loses nothing by it.
+// The queue says which agent is about to call which donor. It is an extension of the interface: a
+// lease blocks no operation, and a client that does not know the queue loses nothing by it.
 
 // The times of the queue.
 const (
-	restAfterRing = 4 * time.Hour    // Between two calls to a person.
-	keptPastDue   = 30 * time.Minute // How long a call that is due waits for its user alone.
-	returnPause   = 10 * time.Minute // How long a user's release has them offered all else first.
-	requestLife   = 24 * time.Hour   // How long a take is recognised when it is repeated.
+	restAfterContact = 4 * time.Hour    // Between two calls to a person.
+	keptPastDue      = 30 * time.Minute // How long a call that is due waits for its user alone.
+	returnPause      = 10 * time.Minute // How long a user's release has them offered all else first.
+	requestLife      = 24 * time.Hour   // How long a take is recognised when it is repeated.
 
 	queueMemory = 92 * 24 * time.Hour // How long leases that ended, and what agents did, are kept.
 	forgetPause = time.Minute         // How often a process looks for what is older.
@@ -42,7 +42,7 @@ type QueueRow struct {
 	EligibleAt  *apitype.Time // What eligibleAt said last.
 	Ready       bool          // Whether that time was seen to have come.
 
-	RungAt      *apitype.Time // Read along: when the person was last rung, on any call.
+	ContactedAt *apitype.Time // Read along: when the person was last contacted, on any call.
 	MaxAttempts *int          // Likewise: of the organization.
 	LeasedUntil *apitype.Time // Likewise: the end of the person's lease.
 	PersonDoc   []byte        // Likewise, of what is about to be given.
@@ -61,7 +61,7 @@ func (q QueueRow) eligibleAt() *apitype.Time {
 			at = apitype.NewTime(t.Add(by))
 		}
 	}
-	later(q.RungAt, restAfterRing)
+	later(q.ContactedAt, restAfterContact)
 	later(q.DueAt, 0)
 	later(q.LeasedUntil, 0)
 	return &at
@@ -101,8 +101,8 @@ func languageOf(p apitype.Person) string {
 
 func optedOut(p apitype.Person) bool { return p.OptInPhone != nil && !*p.OptInPhone }
 
-// lookAgain decides anew from when the calls of a person may be given.
-func lookAgain(tx Tx, person apitype.UUID, now apitype.Time, change func(*QueueRow) bool) error {
+// refreshEligibility recomputes when the calls of a person become eligible.
+func refreshEligibility(tx Tx, person apitype.UUID, now apitype.Time, change func(*QueueRow) bool) error {
 	rows, err := tx.QueueOfPerson(person)
 	if err != nil {
 		return err
@@ -123,41 +123,47 @@ func lookAt(tx Tx, rows []QueueRow, now apitype.Time, change func(*QueueRow) boo
 	return nil
 }
 
-// enqueue lets a new call wait. Of those that wait already nothing changes, unless it comes with
-// attempts.
+// enqueue adds a new call to the queue. The person's other calls change only where the new call comes
+// with a contact, in whatever state it is.
 func enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRow, now apitype.Time) error {
-	rung, err := rang(tx, call, now)
-	if err != nil || call.Status != apitype.CallRequested {
+	contacted, err := recordContact(tx, call, nil, now)
+	if err != nil {
 		return err
 	}
-	var known apitype.Person
-	if err := decode("person", person.Doc, &known); err != nil {
-		return err
+	if call.Status == apitype.CallRequested {
+		var known apitype.Person
+		if err := decode("person", person.Doc, &known); err != nil {
+			return err
+		}
+		waiting := newQueueRow(row, call, donorOf(known))
+		if err := tx.QueueFacts(&waiting); err != nil {
+			return err
+		}
+		waiting.look(now)
+		if err := tx.InsertQueueRow(waiting); err != nil {
+			return err
+		}
 	}
-	waiting := newQueueRow(row, call, donorOf(known))
-	if err := tx.QueueFacts(&waiting); err != nil {
-		return err
+	if contacted == nil {
+		return nil
 	}
-	waiting.look(now)
-	if err := tx.InsertQueueRow(waiting); err != nil || rung == nil {
-		return err
-	}
-	return lookAgain(tx, call.PersonUUID, now, nil)
+	return refreshEligibility(tx, call.PersonUUID, now, nil)
 }
 
-// rang notes when a person was last rung; nil: not lately.
-func rang(tx Tx, call apitype.Call, now apitype.Time) (at *apitype.Time, err error) {
-	if at = lastRing(call, now); at != nil {
-		err = tx.Rang(call.PersonUUID, *at)
+// recordContact saves when a person was last contacted on a call, and returns that time; nil: not
+// lately. taken is when the lease began that the contact has ended; nil: it ended none.
+func recordContact(tx Tx, call apitype.Call, taken *apitype.Time, now apitype.Time) (at *apitype.Time, err error) {
+	if at = lastContact(call, taken, now); at != nil {
+		err = tx.RecordContact(call.PersonUUID, *at)
 	}
 	return at, err
 }
 
-// lastRing is when a person was last rung on a call; nil: too long ago to matter. A time that
-// lies ahead is not believed: it would keep the person from being rung.
-func lastRing(call apitype.Call, now apitype.Time) (last *apitype.Time) {
-	for _, attempt := range call.Attempts.Value() {
-		at := attempt.AttemptAt
+// lastContact returns when a person was last contacted on a call: by an attempt, or when it was
+// completed; nil: too long ago to matter. The clock of the caller is not trusted: a time ahead would
+// keep the person from being called, and a contact that ended a lease came after that was taken.
+func lastContact(call apitype.Call, taken *apitype.Time, now apitype.Time) (last *apitype.Time) {
+	consider := func(at apitype.Time) {
 		if at.After(now.Time) {
 			at = now
 		}
@@ -165,7 +171,15 @@ func lastRing(call apitype.Call, now apitype.Time) (last *apitype.Time) {
 			last = &at
 		}
 	}
-	if last == nil || last.Add(restAfterRing).Before(now.Time) {
+	for _, attempt := range call.Attempts.Value() {
+		consider(attempt.AttemptAt)
+	}
+	for _, at := range []*apitype.Time{call.CompletedAt, taken} {
+		if at != nil {
+			consider(*at)
+		}
+	}
+	if last == nil || last.Add(restAfterContact).Before(now.Time) {
 		return nil
 	}
 	return last
@@ -173,7 +187,7 @@ func lastRing(call apitype.Call, now apitype.Time) (last *apitype.Time) {
 
 // personChanged carries over to the queue what it knows of a person.
 func personChanged(tx Tx, id apitype.UUID, person apitype.Person, now apitype.Time) error {
-	return lookAgain(tx, id, now, func(row *QueueRow) bool {
+	return refreshEligibility(tx, id, now, func(row *QueueRow) bool {
 		changed := row.Language != languageOf(person) || row.OptedOut != optedOut(person)
 		row.Language, row.OptedOut = languageOf(person), optedOut(person)
 		return changed
@@ -198,28 +212,28 @@ func attemptsLimited(tx Tx, o Organization, before *int, now apitype.Time) error
 	return lookAt(tx, rows, now, func(*QueueRow) bool { return true })
 }
 
-// attempted is what an attempt means to the queue: it ends the lease of the call, and uses up
-// its deferral.
-func attempted(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {
+// onAttempt updates the queue after an attempt, which ends the lease of the call and uses up its
+// deferral.
+func onAttempt(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {
 	rows, err := tx.QueueOfPerson(call.PersonUUID)
 	if err != nil {
 		return err
 	}
-	released := false
+	var taken *apitype.Time
 	if slices.ContainsFunc(rows, func(q QueueRow) bool { return q.LeasedUntil != nil }) {
-		if released, err = tx.EndLeaseOfCall(call.PersonUUID, call.UUID, now, EndedByAttempt); err != nil {
+		if taken, err = tx.EndLeaseOfCall(call.PersonUUID, call.UUID, now, EndedByAttempt); err != nil {
 			return err
 		}
 	}
-	rung, err := rang(tx, call, now)
+	contacted, err := recordContact(tx, call, taken, now)
 	if err != nil {
 		return err
 	}
 	err = lookAt(tx, rows, now, func(q *QueueRow) bool {
-		if rung != nil && (q.RungAt == nil || q.RungAt.Before(rung.Time)) {
-			q.RungAt = rung
+		if contacted != nil && (q.ContactedAt == nil || q.ContactedAt.Before(contacted.Time)) {
+			q.ContactedAt = contacted
 		}
-		if released {
+		if taken != nil {
 			q.LeasedUntil = nil
 		}
 		if q.Call != call.UUID {
@@ -234,17 +248,22 @@ func attempted(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now ap
 	return tx.Work(Work{At: now, User: *user, Owner: row.Owner, Work: WorkAttempt})
 }
 
-// ended is what the end of a call means to the queue.
-func ended(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {
+// onCallEnded updates the queue after the end of a call. A completion is a contact: the person was
+// spoken to.
+func onCallEnded(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {
 	if err := tx.DeleteQueueRow(call.UUID); err != nil {
 		return err
 	}
 	by := map[apitype.CallStatus]LeaseEnd{
 		apitype.CallCompleted: EndedByComplete, apitype.CallCancelled: EndedByCancel, apitype.CallExpired: EndedByExpiry,
 	}[call.Status]
-	leased, err := tx.EndLeaseOfCall(call.PersonUUID, call.UUID, now, by)
-	if err == nil && leased {
-		err = lookAgain(tx, call.PersonUUID, now, nil)
+	taken, err := tx.EndLeaseOfCall(call.PersonUUID, call.UUID, now, by)
+	var contacted *apitype.Time
+	if err == nil && call.Status == apitype.CallCompleted {
+		contacted, err = recordContact(tx, call, taken, now)
+	}
+	if err == nil && (taken != nil || contacted != nil) {
+		err = refreshEligibility(tx, call.PersonUUID, now, nil)
 	}
 	if err != nil || user == nil || call.Status != apitype.CallCompleted {
 		return err
@@ -287,6 +306,7 @@ const (
 	EndedByDeferral LeaseEnd = "deferred" // Released with one.
 	EndedByErasure  LeaseEnd = "erased"   // Of the person.
 	EndedByTime     LeaseEnd = "time"     // Nothing came of it.
+	EndedByMove     LeaseEnd = "moved"    // Its user went on to another call of the person.
 )
 
 // LeaseRow is a lease as it is kept.
@@ -294,7 +314,8 @@ type LeaseRow struct {
 	apitype.Lease
 	Account  apitype.UUID
 	Request  apitype.UUID
-	Ordinal  int // Among those of the request.
+	Ordinal  int           // Among those of the request.
+	ShownAt  *apitype.Time // Nil: it was taken ahead, and is not shown yet.
 	Person   apitype.UUID
 	Owner    apitype.UUID
 	Type     apitype.CallType
@@ -304,7 +325,10 @@ type LeaseRow struct {
 	EndedBy  LeaseEnd // Empty while it was not seen to end.
 }
 
-func leaseOf(l LeaseRow) apitype.Lease { return l.Lease }
+func leaseOf(l LeaseRow) apitype.Lease {
+	l.Ahead = l.ShownAt == nil
+	return l.Lease
+}
 
 // live reports whether the lease holds.
 func (l LeaseRow) live(now apitype.Time) bool { return l.EndedAt == nil && l.ExpiresAt.After(now.Time) }
@@ -369,17 +393,33 @@ type QueueAsk struct{ User, Request apitype.UUID }
 
 // QueueRequest is what came of a take before, and what there is to look at for another one.
 type QueueRequest struct {
-	Leases []LeaseRow
-	Asleep bool // Calls sleep whose time has come.
-	Due    bool // Calls are due that were deferred.
+	Leases           []LeaseRow
+	HasNewlyEligible bool // Calls are not marked as eligible whose time has come.
+	Due              bool // Calls are due that were deferred.
 	// NextDueAt is when the next deferred call is due that is not yet.
 	NextDueAt *apitype.Time
 	// GaveBack: the user gave a call back a moment ago.
 	GaveBack bool
+	Held     int // Live leases of the user.
 }
 
-// Ring is when a person was last rung.
-type Ring struct {
+// DeferralQuery chooses callbacks.
+type DeferralQuery struct {
+	Scope Scope
+	User  *apitype.UUID // Only those that are kept for this user.
+	After *QueuePosition
+	Limit int
+}
+
+// DeferralRow is a callback with the document of its person.
+type DeferralRow struct {
+	apitype.Deferral
+	PersonDoc []byte
+	node      []byte
+}
+
+// Contact is when a person was last contacted.
+type Contact struct {
 	Person apitype.UUID
 	At     apitype.Time
 }

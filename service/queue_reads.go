@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -90,12 +91,12 @@ func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallL
 	if o.First != nil {
 		size = *o.First
 	}
-	cursors := queueCursors{s.keys.known.Load()}
+	cursors := queueCursors{queueCursor, s.keys.known.Load()}
 	var after *QueuePosition
 	if o.After != "" {
 		position, ok := cursors.parse(o.After)
 		if !ok {
-			return Answer{}, invalid(apitype.Violations{{Parameter: "after", Message: "is not a cursor of this list"}})
+			return Answer{}, errQueueCursor
 		}
 		after = &position
 	}
@@ -139,14 +140,23 @@ func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallL
 	return Answer{JSON: envelope(page, 0, cursors.append, node)}, nil
 }
 
-// queueCursor is the kind of cursors of the queue. Spec gap: L4.
-const queueCursor = 'q'
+// The kinds of cursors of the queue. Spec gap: L4.
+const (
+	queueCursor    = 'q'
+	deferralCursor = 'd'
+)
+
+// errQueueCursor refuses a cursor of another list.
+var errQueueCursor = invalid(apitype.Violations{{Parameter: "after", Message: "is not a cursor of this list"}})
 
 // queueCursors writes and reads the cursors of the queue: kind, rank, milliseconds, uuid, MAC.
-type queueCursors struct{ known *knownKeys }
+type queueCursors struct {
+	kind  byte
+	known *knownKeys
+}
 
 func (q queueCursors) append(dst []byte, p QueuePosition) []byte {
-	raw := binary.BigEndian.AppendUint64([]byte{queueCursor, byte(p.Rank)}, uint64(p.At.UnixMilli()))
+	raw := binary.BigEndian.AppendUint64([]byte{q.kind, byte(p.Rank)}, uint64(p.At.UnixMilli()))
 	raw = append(raw, p.UUID[:]...)
 	raw = append(raw, q.known.writing().cursorMAC(raw)...)
 	return base64.RawURLEncoding.AppendEncode(dst, raw)
@@ -155,7 +165,7 @@ func (q queueCursors) append(dst []byte, p QueuePosition) []byte {
 func (q queueCursors) parse(text string) (p QueuePosition, ok bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	const body = 2 + 8 + 16
-	if err != nil || len(raw) != body+16 || raw[0] != queueCursor || !q.known.wrote(raw[:body], raw[body:]) {
+	if err != nil || len(raw) != body+16 || raw[0] != q.kind || !q.known.wrote(raw[:body], raw[body:]) {
 		return p, false
 	}
 	p.Rank, p.At = int(raw[1]), apitype.TimeFromMilli(int64(binary.BigEndian.Uint64(raw[2:])))
@@ -170,15 +180,17 @@ func (s *Service) QueueLeases(ctx context.Context, c Caller) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	var rows []LeaseRow
-	err = s.askMany(ctx, "list the leases", func(r Reader) (err error) {
-		rows, err = r.Leases(c.Scope, now)
-		return err
+	leases, err := viewed(ctx, s, "list the leases", func(r Reader) ([]apitype.Lease, error) {
+		rows, err := r.Leases(c.Scope, nil, now)
+		if err != nil {
+			return nil, err
+		}
+		return named(r, rows)
 	})
 	if err != nil {
 		return Answer{}, err
 	}
-	return answered(apitype.Leases{Leases: mapped(rows, leaseOf)})
+	return answered(apitype.Leases{Leases: leases})
 }
 
 // QueueAgents are what users do and did.
@@ -198,7 +210,14 @@ func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgen
 		if err := r.LeasesSeen(c.Scope, since, now, func(lease LeaseRow) { agents.lease(lease, since, now) }); err != nil {
 			return err
 		}
-		return r.WorkDone(c.Scope, since, agents.work)
+		if err := r.WorkDone(c.Scope, since, agents.work); err != nil {
+			return err
+		}
+		names, err := r.UserNames(slices.Collect(maps.Keys(agents)))
+		for user, agent := range agents {
+			agent.Name = nameOf(names, user)
+		}
+		return err
 	})
 	if err != nil {
 		return Answer{}, err
@@ -221,14 +240,15 @@ func (a agentCounts) of(user apitype.UUID, seen apitype.Time) *apitype.QueueAgen
 	return agent
 }
 
-// lease counts what became of a lease.
+// lease counts what became of a lease. A call that its agent never saw was neither taken nor given
+// back.
 func (a agentCounts) lease(lease LeaseRow, since, now apitype.Time) {
 	agent := a.of(lease.UserUUID, lease.SeenAt)
-	if !lease.TakenAt.Before(since.Time) {
+	if lease.ShownAt != nil && !lease.ShownAt.Before(since.Time) {
 		agent.Taken++
 	}
-	if lease.live(now) && (agent.TakenAt == nil || lease.TakenAt.After(agent.TakenAt.Time)) {
-		agent.CallUUID, agent.Type, agent.TakenAt = &lease.CallUUID, &lease.Type, &lease.TakenAt
+	if lease.ShownAt != nil && lease.live(now) && (agent.TakenAt == nil || lease.ShownAt.After(agent.TakenAt.Time)) {
+		agent.CallUUID, agent.Type, agent.TakenAt = &lease.CallUUID, &lease.Type, lease.ShownAt
 	}
 	if lease.EndedAt == nil || lease.EndedAt.Before(since.Time) {
 		return
@@ -239,7 +259,9 @@ func (a agentCounts) lease(lease LeaseRow, since, now apitype.Time) {
 	case EndedByExpiry:
 		agent.Expired++
 	case EndedByReturn, EndedByDeferral:
-		agent.Released++
+		if lease.ShownAt != nil {
+			agent.Released++
+		}
 	}
 }
 

@@ -32,17 +32,13 @@ func (s *Service) TakeCalls(ctx context.Context, c Caller, request apitype.TakeR
 	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
-	now, err := s.queueTime(ctx)
-	if err != nil {
-		return Answer{}, err
-	}
-	query, ok := s.queueQuery(c, request.QueueFilter, &request.UserUUID, now)
-	t := &taking{s: s, c: c, request: request, query: query, now: now, nothing: !ok, gone: ctx.Err}
-	if err = described("take calls", s.takeInGroup(ctx, t)); err != nil {
+	query, ok := s.queueQuery(c, request.QueueFilter, &request.UserUUID, apitype.Time{})
+	t := &taking{s: s, c: c, request: request, query: query, nothing: !ok}
+	if err := described("take calls", t.take(ctx)); err != nil {
 		return Answer{}, err
 	}
 	s.counted(LeasesTaken, len(t.leases)-t.repeated)
-	s.forgetQueue(ctx, now)
+	s.forgetQueue(ctx, t.now)
 	if err := s.noteRead(ctx, t.shown()...); err != nil {
 		return Answer{}, err
 	}
@@ -67,14 +63,20 @@ type taking struct {
 	request apitype.TakeRequest
 	query   QueueQuery
 	now     apitype.Time
-	nothing bool         // Nothing can be found.
-	gone    func() error // Why nobody waits for it any more; nil: somebody does.
+	nothing bool // Nothing can be found.
+	expired int  // Leases that were seen to have ended.
 
 	leases    []LeaseRow
 	repeated  int // Of the leases, those that the request was given before.
 	ordinal   int // Of the next lease.
 	want      int // How many more are looked for.
 	nextDueAt *apitype.Time
+}
+
+// at sets the time of the take.
+func (t *taking) at(now apitype.Time) {
+	t.now = now
+	t.query.at(now)
 }
 
 // begin looks at what came of the request before. It runs once for each try of the transaction.
@@ -84,6 +86,7 @@ func (t *taking) begin(before QueueRequest) {
 	if t.nothing {
 		t.want = 0
 	}
+	t.want = min(t.want, max(0, apitype.MaxLeases-before.Held))
 	for _, lease := range before.Leases {
 		t.ordinal = max(t.ordinal, lease.Ordinal+1)
 		if lease.TakenAt.Add(requestLife).After(t.now.Time) {
@@ -110,9 +113,9 @@ func (t *taking) ready(tx Tx, row QueueRow) (bool, error) {
 	return true, nil
 }
 
-// lease is the lease of a call.
-func (t *taking) lease(row QueueRow, ordinal int) LeaseRow {
-	return LeaseRow{
+// newLease returns the lease of a call.
+func (t *taking) newLease(row QueueRow, ordinal int) LeaseRow {
+	lease := LeaseRow{
 		Lease: apitype.Lease{
 			LeaseUUID: t.s.newUUID(), CallUUID: row.Call, UserUUID: t.request.UserUUID,
 			TakenAt: t.now, ExpiresAt: apitype.NewTime(t.now.Add(t.request.Lease())), DueAt: row.DueAt,
@@ -120,26 +123,28 @@ func (t *taking) lease(row QueueRow, ordinal int) LeaseRow {
 		Account: t.c.UUID, Request: t.request.RequestUUID, Ordinal: ordinal,
 		Person: row.Person, Owner: row.Owner, Type: row.Type, Language: row.Language,
 	}
+	if !t.request.Ahead {
+		lease.ShownAt = &t.now
+	}
+	return lease
 }
 
 // takeAnswer writes the leases with their calls, and what waits beside them.
 func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err error) {
 	err = s.ask(ctx, "read what was taken", func(r Reader) error {
 		viewer := s.viewer(t.c)
+		leases, err := named(r, t.leases)
+		if err != nil {
+			return err
+		}
 		dst := []byte(`{"leases":[`)
-		for i, lease := range t.leases {
+		for i, lease := range leases {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			head, err := json.Marshal(lease.Lease)
-			if err != nil {
+			if dst, err = viewer.appendLease(dst, r, t.c, lease); err != nil {
 				return err
 			}
-			call, err := viewer.call(r.WholeCall(lease.CallUUID, t.c.Scope))
-			if err != nil {
-				return err
-			}
-			dst = append(member(open(dst, head), "call", call.JSON), '}')
 		}
 		rest := queueRest{NextDueAt: t.nextDueAt}
 		if rest.Waiting, err = s.waiting(r, t.query); err != nil {
@@ -150,6 +155,34 @@ func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err
 		return err
 	})
 	return answer, err
+}
+
+// appendLease writes a lease with its call.
+func (v viewer) appendLease(dst []byte, r Reader, c Caller, lease apitype.Lease) ([]byte, error) {
+	head, err := json.Marshal(lease)
+	if err != nil {
+		return nil, err
+	}
+	call, err := v.call(r.WholeCall(lease.CallUUID, c.Scope))
+	return append(member(open(dst, head), "call", call.JSON), '}'), err
+}
+
+// named returns leases as they are sent, with the names of their users.
+func named(r Reader, rows []LeaseRow) ([]apitype.Lease, error) {
+	names, err := r.UserNames(mapped(rows, func(l LeaseRow) apitype.UUID { return l.UserUUID }))
+	return mapped(rows, func(row LeaseRow) apitype.Lease {
+		lease := leaseOf(row)
+		lease.Name = nameOf(names, lease.UserUUID)
+		return lease
+	}), err
+}
+
+// nameOf returns the name of a user, nil when it is not known.
+func nameOf(names map[apitype.UUID]string, user apitype.UUID) *string {
+	if name, ok := names[user]; ok {
+		return &name
+	}
+	return nil
 }
 
 // queueRest is what an answer to a take says of the queue.
@@ -181,11 +214,8 @@ func (s *Service) ExtendLease(ctx context.Context, c Caller, id apitype.UUID, re
 	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
 		return Answer{}, err
 	}
-	now, err := s.queueTime(ctx)
-	if err != nil {
-		return Answer{}, err
-	}
 	err = s.update(ctx, "extend the lease", func(tx Tx) error {
+		now := s.timeOf(tx)
 		lease, err := tx.Lease(id, c.Scope)
 		if err == nil && !lease.live(now) {
 			err = ErrNoRow
@@ -194,13 +224,21 @@ func (s *Service) ExtendLease(ctx context.Context, c Caller, id apitype.UUID, re
 			return orNotFound(err, "lease, or it has ended")
 		}
 		lease.ExpiresAt = apitype.NewTime(now.Add(request.Lease()))
-		if err := tx.ExtendLease(id, lease.ExpiresAt, now); err != nil {
+		show := lease.ShownAt == nil && request.Ahead != nil && !*request.Ahead
+		if show {
+			lease.ShownAt = &now
+		}
+		if err := tx.ExtendLease(id, lease.ExpiresAt, now, show); err != nil {
 			return err
 		}
-		if answer.JSON, err = json.Marshal(lease.Lease); err != nil {
+		leases, err := named(tx, []LeaseRow{lease})
+		if err != nil {
 			return err
 		}
-		return lookAgain(tx, lease.Person, now, nil)
+		if answer.JSON, err = json.Marshal(leases[0]); err != nil {
+			return err
+		}
+		return refreshEligibility(tx, lease.Person, now, nil)
 	})
 	s.countRefused(err)
 	return answer, err
@@ -227,7 +265,7 @@ func (s *Service) ReleaseLease(ctx context.Context, c Caller, id apitype.UUID, r
 	}
 	released := 0
 	err = s.update(ctx, "release the lease", func(tx Tx) error {
-		released = 0
+		released, now = 0, s.timeOf(tx)
 		lease, err := tx.Lease(id, c.Scope)
 		if err != nil || !lease.live(now) {
 			return orNotFound(err, "lease")
@@ -240,7 +278,7 @@ func (s *Service) ReleaseLease(ctx context.Context, c Caller, id apitype.UUID, r
 			return err
 		}
 		released = 1
-		err = lookAgain(tx, lease.Person, now, deferral(lease.CallUUID, request))
+		err = refreshEligibility(tx, lease.Person, now, deferral(lease.CallUUID, request))
 		if by == EndedByDeferral {
 			line := c.audited(AuditCallLater, lease.CallUUID, now).of(lease.Person).by(&lease.UserUUID)
 			err = errors.Join(err, tx.Audit(line))
@@ -274,6 +312,7 @@ func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, requ
 		return err
 	}
 	err = s.update(ctx, "defer the call", func(tx Tx) error {
+		now = s.timeOf(tx)
 		row, err := changeableCall(tx, c, id)
 		if err != nil {
 			return err
@@ -298,7 +337,7 @@ func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, requ
 			}
 		}
 		line := c.audited(AuditCallLater, id, now).of(call.PersonUUID).by(request.UserUUID)
-		return errors.Join(lookAgain(tx, call.PersonUUID, now, deferral(id, request)), tx.Audit(line))
+		return errors.Join(refreshEligibility(tx, call.PersonUUID, now, deferral(id, request)), tx.Audit(line))
 	})
 	s.countRefused(err)
 	return err

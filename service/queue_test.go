@@ -25,9 +25,9 @@ func TestQueueRowIsReady(t *testing.T) {
 		{"requested now", QueueRow{RequestedAt: testNow}, 0},
 		{"requested later", QueueRow{RequestedAt: testLater}, -45 * time.Minute},
 		{"requested before", QueueRow{RequestedAt: *ago(time.Hour)}, time.Hour},
-		{"rung 4 h ago", QueueRow{RequestedAt: *ago(5 * time.Hour), RungAt: ago(4 * time.Hour)}, 0},
-		{"rung almost 4 h ago", QueueRow{RequestedAt: *ago(5 * time.Hour), RungAt: ago(4*time.Hour - time.Millisecond)}, -time.Millisecond},
-		{"rung long ago", QueueRow{RequestedAt: *ago(time.Hour), RungAt: ago(6 * time.Hour)}, time.Hour},
+		{"rung 4 h ago", QueueRow{RequestedAt: *ago(5 * time.Hour), ContactedAt: ago(4 * time.Hour)}, 0},
+		{"rung almost 4 h ago", QueueRow{RequestedAt: *ago(5 * time.Hour), ContactedAt: ago(4*time.Hour - time.Millisecond)}, -time.Millisecond},
+		{"rung long ago", QueueRow{RequestedAt: *ago(time.Hour), ContactedAt: ago(6 * time.Hour)}, time.Hour},
 		{"due later", QueueRow{RequestedAt: *ago(time.Hour), DueAt: ago(-time.Hour)}, -time.Hour},
 		{"due before it was requested", QueueRow{RequestedAt: *ago(time.Hour), DueAt: ago(2 * time.Hour)}, time.Hour},
 		{"leased", QueueRow{RequestedAt: *ago(time.Hour), LeasedUntil: ago(-time.Minute)}, -time.Minute},
@@ -70,22 +70,28 @@ func TestQueueRowIsReady(t *testing.T) {
 	}
 }
 
-// TestLastRing finds when a person was rung last: not what is too long ago to matter, and nothing that
-// lies ahead.
-func TestLastRing(t *testing.T) {
+// TestLastContact finds when a person was contacted last: by an attempt, a completion or the lease
+// that it ended, not what is too long ago to matter, and nothing that lies ahead.
+func TestLastContact(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name     string
-		attempts []time.Duration // Before testNow.
-		want     *apitype.Time
+		name             string
+		attempts         []time.Duration // Before testNow.
+		completed, taken *apitype.Time
+		want             *apitype.Time
 	}{
-		{"never", nil, nil},
-		{"an hour ago", []time.Duration{time.Hour}, ago(time.Hour)},
-		{"twice", []time.Duration{2 * time.Hour, time.Hour}, ago(time.Hour)},
-		{"twice, the last first", []time.Duration{time.Hour, 2 * time.Hour}, ago(time.Hour)},
-		{"4 h ago", []time.Duration{4 * time.Hour}, ago(4 * time.Hour)},
-		{"more than 4 h ago", []time.Duration{4*time.Hour + time.Millisecond}, nil},
-		{"in an hour", []time.Duration{2 * time.Hour, -time.Hour}, ago(0)},
+		{"never", nil, nil, nil, nil},
+		{"an hour ago", []time.Duration{time.Hour}, nil, nil, ago(time.Hour)},
+		{"twice", []time.Duration{2 * time.Hour, time.Hour}, nil, nil, ago(time.Hour)},
+		{"twice, the last first", []time.Duration{time.Hour, 2 * time.Hour}, nil, nil, ago(time.Hour)},
+		{"4 h ago", []time.Duration{4 * time.Hour}, nil, nil, ago(4 * time.Hour)},
+		{"more than 4 h ago", []time.Duration{4*time.Hour + time.Millisecond}, nil, nil, nil},
+		{"in an hour", []time.Duration{2 * time.Hour, -time.Hour}, nil, nil, ago(0)},
+		{"completed", nil, ago(time.Minute), nil, ago(time.Minute)},
+		{"completed after an attempt", []time.Duration{time.Hour}, ago(time.Minute), nil, ago(time.Minute)},
+		{"completed in an hour", nil, ago(-time.Hour), nil, ago(0)},
+		{"dated before its lease", []time.Duration{5 * time.Hour}, nil, ago(time.Minute), ago(time.Minute)},
+		{"dated after its lease", []time.Duration{time.Second}, nil, ago(time.Minute), ago(time.Second)},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -94,7 +100,7 @@ func TestLastRing(t *testing.T) {
 			for _, before := range test.attempts {
 				attempts = append(attempts, apitype.CallAttempt{AttemptAt: *ago(before)})
 			}
-			got := lastRing(apitype.Call{Attempts: apitype.Embed(attempts)}, testNow)
+			got := lastContact(apitype.Call{Attempts: apitype.Embed(attempts), CompletedAt: test.completed}, test.taken, testNow)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -110,7 +116,7 @@ func TestAgentCounts(t *testing.T) {
 	lease := func(n byte, taken time.Duration, change func(*LeaseRow)) LeaseRow {
 		l := LeaseRow{Type: apitype.CallWinback, SeenAt: *ago(taken), Lease: apitype.Lease{
 			CallUUID: call(n), UserUUID: user, TakenAt: *ago(taken), ExpiresAt: *ago(-time.Minute),
-		}}
+		}, ShownAt: ago(taken)}
 		change(&l)
 		return l
 	}

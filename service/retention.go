@@ -41,7 +41,7 @@ func (s *Service) SetRetention(ctx context.Context, organization apitype.UUID, s
 			r = all[i]
 		}
 		set(&r)
-		line := AuditLine{At: s.present(), Operation: AuditRetentionSet, Record: &organization, Fields: "calls,leads,persons"}
+		line := AuditLine{At: s.timeOf(tx), Operation: AuditRetentionSet, Record: &organization, Fields: "calls,leads,persons"}
 		return errors.Join(tx.SetRetention(r), tx.Audit(line))
 	})
 	return r, err
@@ -186,7 +186,7 @@ func (r *retaining) calls(ctx context.Context, q RetainQuery) (blanked int, err 
 				return nil
 			}
 			return errors.Join(tx.SetSetting(uncleanRetention, ""), tx.Audit(AuditLine{
-				At: r.now, Operation: AuditRetentionRun, Record: &q.Organization, Records: &n,
+				At: r.s.timeOf(tx), Operation: AuditRetentionRun, Record: &q.Organization, Records: &n,
 				Fields: "notes,result.notes,externalMetadata,recordingDuration",
 			}))
 		})

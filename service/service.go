@@ -51,7 +51,6 @@ type Service struct {
 	auditReads    bool
 	tellTokenEnds func(account Account, at time.Time)
 	uses          tokenUses
-	takes         takeGroups
 	forgets       atomic.Int64 // When what is old of the queue is deleted next, in milliseconds since 1970.
 }
 
@@ -74,6 +73,8 @@ func New(ctx context.Context, o Options) (*Service, error) {
 type Answer struct {
 	JSON []byte
 	Rev  int64 // The record's revision, its entity tag.
+	// Settled is of a list: changes with this time, or an earlier one, are in it; nil: unknown.
+	Settled *apitype.Time
 }
 
 // Caller is who asks for an operation.
@@ -101,12 +102,28 @@ func (m Match) check(rev int64) error {
 	return &Error{Kind: PreconditionFailed, Detail: "the record was changed since it was read"}
 }
 
-// Ready reports whether the store answers.
+// Ready reports whether the store answers, and its clock is that of this process.
 func (s *Service) Ready(ctx context.Context) error {
 	if _, err := s.keys.latest(ctx); err != nil {
 		return err
 	}
+	ahead, err := s.ClockAhead(ctx)
+	if err == nil && ahead.Abs() > clockMost {
+		err = &Error{Kind: Unavailable, Detail: "this computer's clock and the database's differ by " + ahead.Abs().Round(time.Second).String()}
+	}
+	if err != nil {
+		return err
+	}
 	return s.store.Ping(ctx)
+}
+
+// clockMost is how far the clock of a process that serves may be from the database's: tokens and signed
+// links go by it.
+const clockMost = 30 * time.Second
+
+// ClockAhead returns how far the clock of the database is ahead of this computer's.
+func (s *Service) ClockAhead(ctx context.Context) (time.Duration, error) {
+	return s.store.ClockAhead(ctx)
 }
 
 // ReadyForChanges reports whether the store takes changes now.
@@ -116,8 +133,23 @@ func (s *Service) ReadyForChanges(ctx context.Context) error { return s.store.Pi
 // read from replicas.
 func (s *Service) Position(ctx context.Context) (string, error) { return s.store.LogPosition(ctx) }
 
-// present is the processing time, to the millisecond.
+// present returns the current time, truncated to milliseconds. A change takes its time from timeOf.
 func (s *Service) present() apitype.Time { return apitype.NewTime(s.now()) }
+
+// timeOf returns the time of a change: the store's, and not before the change has begun. The time of
+// the request may be long past when a change waited, and a reader may have gone on meanwhile.
+func (s *Service) timeOf(tx Tx) apitype.Time { return apitype.NewTime(s.now().Add(tx.ClockAhead())) }
+
+// Settled returns a time such that every change with an earlier time, or the same, is visible; nil:
+// none is known.
+func (s *Service) Settled(ctx context.Context) *apitype.Time {
+	age, ok := s.store.Settled(ctx)
+	now, err := s.queueTime(ctx)
+	if !ok || err != nil {
+		return nil
+	}
+	return new(apitype.NewTime(now.Add(-age - time.Millisecond))) // Times are truncated.
+}
 
 // chosenUUID is the identifier of a new record.
 func (s *Service) chosenUUID(id *apitype.UUID) apitype.UUID {

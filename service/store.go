@@ -41,6 +41,9 @@ type Store interface {
 	// ClockAhead is how far the store's clock, which all processes share, is ahead of the
 	// system's.
 	ClockAhead(ctx context.Context) (time.Duration, error)
+	// Settled returns how long ago the moment was before which every change was begun that is not
+	// visible yet; false: nothing is known.
+	Settled(ctx context.Context) (age time.Duration, ok bool)
 	// LogPosition is how far the log of the database is; empty where nothing is read from replicas.
 	LogPosition(ctx context.Context) (string, error)
 	// SigningSeed is the secret of this database, made when there is none: 32 bytes of each
@@ -96,7 +99,10 @@ type Reader interface {
 	CallNodes(ids []apitype.UUID) (map[apitype.UUID]CallRow, error)
 	Lease(id apitype.UUID, scope Scope) (LeaseRow, error)
 	LeaseOfPerson(person apitype.UUID) (LeaseRow, error)
-	Leases(scope Scope, now apitype.Time) ([]LeaseRow, error)
+	Leases(scope Scope, user *apitype.UUID, now apitype.Time) ([]LeaseRow, error) // Nil: of all users.
+	// UserNames are the names of those users that are known.
+	UserNames(ids []apitype.UUID) (map[apitype.UUID]string, error)
+	Deferrals(q DeferralQuery) ([]DeferralRow, error)
 	LeasesSeen(scope Scope, since, now apitype.Time, each func(LeaseRow)) error
 	WorkDone(scope Scope, since apitype.Time, each func(Work)) error
 
@@ -112,6 +118,8 @@ type Reader interface {
 // updating one whose revision is not Rev is ErrNoRow; an update adds one to Rev.
 type Tx interface {
 	Reader
+	// ClockAhead is how far the store's clock was ahead of the system's when the transaction began.
+	ClockAhead() time.Duration
 	// ChangeSigningSeed puts another secret in the place of the database's own.
 	ChangeSigningSeed(change func(seed []byte) ([]byte, error)) error
 	InsertAccount(a Account) error
@@ -145,7 +153,7 @@ type Tx interface {
 	// that they name; one that is not there is absent.
 	OwnersOfPersons(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
 	PersonsOfPledges(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error)
-	BusyPersons(ids []apitype.UUID) ([]apitype.UUID, error) // Those that were rung or are in a lease.
+	BusyPersons(ids []apitype.UUID) ([]apitype.UUID, error) // Those that were contacted or are in a lease.
 	PersonDocs(ids []apitype.UUID) (map[apitype.UUID][]byte, error)
 	// InsertRows saves many rows, the way that the store has for many, and tells which
 	// of them are there already. Then the transaction must not be kept.
@@ -161,15 +169,18 @@ type Tx interface {
 	// NextInQueue is the first calls of the queue, up to the query's limit: nobody else takes
 	// these before the transaction ends. It passes over those that others hold.
 	NextInQueue(q QueueQuery) ([]QueueRow, error)
-	WakeQueue(now apitype.Time) error
-	Rang(person apitype.UUID, at apitype.Time) error
-	// QueueRequests is one for each of some takes of an account, in their order.
-	QueueRequests(account apitype.UUID, asked []QueueAsk, q QueueQuery) ([]QueueRequest, error)
+	MarkEligible(now apitype.Time) error
+	RecordContact(person apitype.UUID, at apitype.Time) error
+	QueueRequest(account apitype.UUID, asked QueueAsk, q QueueQuery) (QueueRequest, error)
 	// InsertLeases saves new leases, each unless its person is in one or its request has one of its
 	// ordinal, lets the calls of their persons sleep until they end, and is those that were saved.
 	InsertLeases(leases []LeaseRow) (saved []apitype.UUID, err error)
-	ExtendLease(id apitype.UUID, until, now apitype.Time) error
-	EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by LeaseEnd) (ended bool, err error)
+	// ExtendLease saves when a lease ends, and whether it is shown now where it was not.
+	ExtendLease(id apitype.UUID, until, now apitype.Time, show bool) error
+	// ShareDeferrals keeps the callbacks of a user for nobody alone, and returns their calls.
+	ShareDeferrals(user apitype.UUID, scope Scope) ([]DeferralRow, error)
+	// EndLeaseOfCall ends the lease of a call, and returns when that was taken; nil: there was none.
+	EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by LeaseEnd) (taken *apitype.Time, err error)
 	EndLeasesByTime(now apitype.Time) (ended int, err error)
 	Work(w Work) error
 	ForgetQueue(before apitype.Time, limit int) (most int, err error)
@@ -298,7 +309,7 @@ type Rows struct {
 	Calls        []CallRow
 	Transactions []TransactionRow
 	Queue        []QueueRow // Of these calls, those that wait.
-	Rings        []Ring
+	Contacts     []Contact
 }
 
 // SignatureRow is the signature file of a pledge.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/go-json-experiment/json"
+
 	"fundesk/apiclient/apitype"
 )
 
@@ -30,30 +32,56 @@ func (s *Service) answer(ctx context.Context, c Caller, what string, see func(v 
 	return answer, err
 }
 
+// sentBack is the answer to a change for an account that may not read the record: its identifier and
+// revision, the status that the change leads to where it is one, and what was sent.
+func sentBack(id apitype.UUID, rev int64, status string, sent any) (Answer, error) {
+	head := struct {
+		UUID     apitype.UUID `json:"uuid"`
+		Revision int64        `json:"revision"`
+		Status   string       `json:"status,omitzero"`
+	}{id, rev, status}
+	dst, err := json.Marshal(head)
+	if err != nil {
+		return Answer{}, err
+	}
+	body, err := json.Marshal(sent, json.Deterministic(true))
+	if err != nil {
+		return Answer{}, err
+	}
+	if len(body) > len(`{}`) {
+		dst = append(append(dst[:len(dst)-1], ','), body[1:]...)
+	}
+	return Answer{JSON: dst, Rev: rev}, nil
+}
+
 // committedCall is a call as it was committed, whatever came after: what the change saw, or, where
 // gathering that takes longer than the change, what is gathered now: nobody else's change waits for
-// it. Spec gap: S32.
-func (s *Service) committedCall(ctx context.Context, c Caller, row CallRow, seen *WholeCall) (Answer, error) {
+// it. The person may be shown with it. Spec gap: S32.
+func (s *Service) committedCall(ctx context.Context, c Caller, row CallRow, seen *WholeCall) (answer Answer, shown *PersonRow, err error) {
 	if seen != nil {
-		return s.viewer(c).call(*seen, nil)
+		answer, err = s.viewer(c).call(*seen, nil)
+		return answer, seen.PersonRow, err
 	}
-	return s.answer(ctx, c, "read what was committed", func(v viewer, r Reader) (Answer, error) {
+	answer, err = s.answer(ctx, c, "read what was committed", func(v viewer, r Reader) (Answer, error) {
 		whole, err := r.WholeCall(row.UUID, c.Scope)
-		whole.Doc, whole.Rev = row.Doc, row.Rev
+		whole.Doc, whole.Rev, shown = row.Doc, row.Rev, whole.PersonRow
 		return v.call(whole, err)
 	})
+	return answer, shown, err
 }
 
 // committedPledge is committedCall for a pledge.
-func (s *Service) committedPledge(ctx context.Context, c Caller, row PledgeRow, seen *WholePledge) (Answer, error) {
+func (s *Service) committedPledge(ctx context.Context, c Caller, row PledgeRow, seen *WholePledge) (answer Answer, shown *PersonRow, err error) {
 	if seen != nil {
-		return s.viewer(c).pledge(*seen, nil)
+		answer, err = s.viewer(c).pledge(*seen, nil)
+		return answer, seen.PersonRow, err
 	}
-	return s.answer(ctx, c, "read what was committed", func(v viewer, r Reader) (Answer, error) {
+	answer, err = s.answer(ctx, c, "read what was committed", func(v viewer, r Reader) (Answer, error) {
 		whole, err := r.WholePledge(row.UUID, c.Scope)
-		whole.Doc, whole.Rev = row.Doc, row.Rev
+		whole.Doc, whole.Rev, shown = row.Doc, row.Rev, whole.PersonRow
 		return v.pledge(whole, err)
 	})
+	return answer, shown, err
 }
 
 // call is a call with everything that is known of it.

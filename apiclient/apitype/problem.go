@@ -9,4 +9,6 @@ type Problem struct {
 	Detail   string     `json:"detail,omitempty"`
 	Instance string     `json:"instance,omitempty"`
 	Errors   Violations `json:"errors,omitempty"`
+	// Lease is the holder in the refusal of a lease.
+	Lease *LeaseHolder `json:"lease,omitzero"`
 }

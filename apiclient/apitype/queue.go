@@ -15,6 +15,9 @@ import (
 // comma and a space between them.
 const ExtensionsHeader = "Fundesk-Extensions"
 
+// SettledHeader stands on lists: every change with this time, or an earlier one, is visible.
+const SettledHeader = "Fundesk-Settled"
+
 // The extensions of our service.
 const (
 	ExtensionQueue  = "queue"  // What is under /fundesk/v1/queue.
@@ -38,6 +41,7 @@ const (
 	MaxDeferral  = 400 * 24 * time.Hour // From the time of the request.
 	MaxWaiting   = 1_000                // How far a take counts what waits.
 	maxNarrowing = 200                  // Values of one filter.
+	MaxLeases    = 10                   // Of one user at a time.
 )
 
 // QueueFilter narrows the queue; an empty list does not. A person without a language matches
@@ -83,6 +87,7 @@ type TakeRequest struct {
 	UserUUID     UUID `json:"userUuid"`
 	Count        *int `json:"count,omitzero"`        // 1 to MaxTake; 1 when omitted.
 	LeaseSeconds *int `json:"leaseSeconds,omitzero"` // DefaultLease when omitted.
+	Ahead        bool `json:"ahead,omitzero"`        // The calls are not shown to the user yet.
 	QueueFilter
 }
 
@@ -109,10 +114,51 @@ func (r *TakeRequest) Number() int {
 // Lease is how long the calls are asked for.
 func (r *TakeRequest) Lease() time.Duration { return leaseOf(r.LeaseSeconds) }
 
+// LeaseRequest asks for the lease of a call that the user chose.
+// PUT /fundesk/v1/queue/calls/{callUuid}/lease
+type LeaseRequest struct {
+	RequestUUID  UUID `json:"requestUuid"`
+	UserUUID     UUID `json:"userUuid"`
+	LeaseSeconds *int `json:"leaseSeconds,omitzero"` // DefaultLease when omitted.
+}
+
+// Validate checks the values.
+func (r *LeaseRequest) Validate() Violations {
+	var v Violations
+	requireUUID(&v, "/requestUuid", r.RequestUUID)
+	requireUUID(&v, "/userUuid", r.UserUUID)
+	validateLease(&v, r.LeaseSeconds)
+	return v
+}
+
+// Lease is how long the call is asked for.
+func (r *LeaseRequest) Lease() time.Duration { return leaseOf(r.LeaseSeconds) }
+
+// ReleaseUserRequest frees what a user holds.
+// POST /fundesk/v1/queue/release
+type ReleaseUserRequest struct {
+	UserUUID  UUID `json:"userUuid"`
+	Deferrals bool `json:"deferrals,omitzero"` // Also open the user's callbacks to every user.
+}
+
+// Validate checks the value.
+func (r *ReleaseUserRequest) Validate() Violations {
+	var v Violations
+	requireUUID(&v, "/userUuid", r.UserUUID)
+	return v
+}
+
+// ReleasedUser says how much a user held.
+type ReleasedUser struct {
+	Leases    int `json:"leases"`
+	Deferrals int `json:"deferrals"`
+}
+
 // ExtendRequest asks to keep a lease so long from now.
 // POST /fundesk/v1/queue/leases/{leaseUuid}/extend
 type ExtendRequest struct {
-	LeaseSeconds *int `json:"leaseSeconds,omitzero"` // DefaultLease when omitted.
+	LeaseSeconds *int  `json:"leaseSeconds,omitzero"` // DefaultLease when omitted.
+	Ahead        *bool `json:"ahead,omitzero"`        // False: a call that was taken ahead is shown to the user now.
 }
 
 // Validate checks the value.
@@ -163,15 +209,37 @@ func (r *DeferRequest) Validate(now time.Time) Violations {
 	return v
 }
 
-// Lease says who is about to ring the person of a call. It blocks nobody.
+// Lease says which user is about to call the person of a call. It blocks no operation.
 type Lease struct {
 	LeaseUUID UUID           `json:"leaseUuid"`
 	CallUUID  UUID           `json:"callUuid"`
 	UserUUID  UUID           `json:"userUuid"`
+	Name      *string        `json:"name"`  // Of the user; nil where the service does not know it.
+	Ahead     bool           `json:"ahead"` // Taken, and not shown to the user yet.
 	TakenAt   Time           `json:"takenAt"`
 	ExpiresAt Time           `json:"expiresAt"`
 	DueAt     *Time          `json:"dueAt"`         // When the call was due that had been deferred.
 	Call      Embedded[Call] `json:"call,omitzero"` // In the answer to a take.
+}
+
+// LeaseHolder is the user that holds a person, as the refusal of a lease names it.
+type LeaseHolder struct {
+	UserUUID  UUID    `json:"userUuid"`
+	Name      *string `json:"name"` // Nil where the service does not know it.
+	TakenAt   Time    `json:"takenAt"`
+	ExpiresAt Time    `json:"expiresAt"`
+}
+
+// Deferral is a callback: a call that was put off.
+// GET /fundesk/v1/queue/deferrals
+type Deferral struct {
+	CallUUID   UUID     `json:"callUuid"`
+	PersonUUID UUID     `json:"personUuid"`
+	PersonName *string  `json:"personName"` // Nil without the permission to read persons.
+	Type       CallType `json:"type"`
+	NotBefore  Time     `json:"notBefore"`
+	UserUUID   *UUID    `json:"userUuid"` // Kept for this user; nil: for any.
+	Name       *string  `json:"name"`     // Of the user; nil where the service does not know it.
 }
 
 // Taken is the answer to a take.
@@ -209,7 +277,8 @@ type QueueAgents struct {
 // QueueAgent is what a user does and did. It holds nothing of a donor.
 type QueueAgent struct {
 	UserUUID   UUID           `json:"userUuid"`
-	CallUUID   *UUID          `json:"callUuid"` // With Type and TakenAt: of the lease that was taken last; nil without one.
+	Name       *string        `json:"name"`     // Nil where the service does not know it.
+	CallUUID   *UUID          `json:"callUuid"` // With Type and TakenAt: of the lease that was shown last; nil without one.
 	Type       *CallType      `json:"type"`
 	TakenAt    *Time          `json:"takenAt"`
 	LastSeenAt Time           `json:"lastSeenAt"`
@@ -235,6 +304,14 @@ type QueueCallListOptions struct {
 	QueueOptions
 	First *int // 0 to MaxPageSize; DefaultPageSize when nil.
 	After string
+}
+
+// QueueDeferralListOptions are the parameters of the list of callbacks.
+// GET /fundesk/v1/queue/deferrals
+type QueueDeferralListOptions struct {
+	UserUUID *UUID // Only those that are kept for this user.
+	First    *int  // 0 to MaxPageSize; DefaultPageSize when nil.
+	After    string
 }
 
 // QueueAgentsOptions are the parameters of the list of agents.
@@ -301,6 +378,25 @@ func (o QueueCallListOptions) IsBackward() bool { return false }
 func ParseQueueCallListOptions(values url.Values) (QueueCallListOptions, Violations) {
 	q := &queryReader{values: values}
 	o := QueueCallListOptions{QueueOptions: decodeQueueOptions(q), First: q.pageSize("first"), After: q.text("after")}
+	return o, q.finish()
+}
+
+// Query is the options as query parameters.
+func (o QueueDeferralListOptions) Query() url.Values {
+	q := &queryWriter{values: url.Values{}}
+	q.add("userUuid", uuidField(&o.UserUUID))
+	q.number("first", o.First)
+	q.text("after", o.After)
+	return q.values
+}
+
+// IsBackward is false: callbacks are listed from the earliest on.
+func (o QueueDeferralListOptions) IsBackward() bool { return false }
+
+// ParseQueueDeferralListOptions reads query parameters.
+func ParseQueueDeferralListOptions(values url.Values) (QueueDeferralListOptions, Violations) {
+	q := &queryReader{values: values}
+	o := QueueDeferralListOptions{UserUUID: parsed(q, "userUuid", ParseUUID), First: q.pageSize("first"), After: q.text("after")}
 	return o, q.finish()
 }
 

@@ -126,6 +126,21 @@ func (m *metrics) oldest(s *service.Service) {
 	}))
 }
 
+// clock reports how far the clocks differ.
+func (m *metrics) clock(s *service.Service) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "fundeskd_clock_ahead_seconds", Help: "How far the database's clock is ahead of this computer's; NaN: the database does not answer.",
+	}, func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), oldestPatience)
+		defer cancel()
+		ahead, err := s.ClockAhead(ctx)
+		if err != nil {
+			return math.NaN()
+		}
+		return ahead.Seconds()
+	}))
+}
+
 // pool reports the connections of a store.
 func (m *metrics) pool(store *sqlstore.Store) {
 	gauge := func(name, help string, value func(sqlstore.PoolStats) int) {

@@ -93,6 +93,7 @@ func (s *server) begin(ctx context.Context) error {
 	s.rules.Store(served)
 	s.metrics.pool(store)
 	s.metrics.oldest(served)
+	s.metrics.clock(served)
 	s.front.serve(httpapi.New(httpapi.Options{
 		Service: served, Logger: s.logger, BaseURL: s.options.publicURL, Rate: s.options.rate, // By the system's clock, which no sandbox moves.
 		Version: release.Version, Observe: s.metrics.observe,
@@ -109,7 +110,9 @@ func comesLater(err error) bool {
 		return false
 	}
 	switch code := (pgdriver.Driver{}).Code(err); {
-	case code == "3D000", code == "42501", strings.HasPrefix(code, "28"): // No such database, no right, no such login.
+	case code == "3D000", strings.HasPrefix(code, "28"): // No such database, no such login.
+		return false
+	case strings.HasPrefix(code, "42"), strings.HasPrefix(code, "22"): // No right, and what the server will never accept: a parameter or its value.
 		return false
 	default:
 		return (pgdriver.Driver{}).Disconnected(err) || code != ""
@@ -241,8 +244,22 @@ func (s *server) saveTokenUses(ctx context.Context) {
 		select {
 		case <-pause.C:
 			s.saveTokenUse(ctx)
+			s.compareClocks(ctx)
 		case <-ctx.Done():
 			return
+		}
+	}
+}
+
+// clockWarned is a difference of clocks that the log tells of: times of changes are the database's, and
+// tokens end by this computer's.
+const clockWarned = 5 * time.Second
+
+// compareClocks warns where this computer's clock and the database's differ.
+func (s *server) compareClocks(ctx context.Context) {
+	if rules := s.rules.Load(); rules != nil {
+		if ahead, err := rules.ClockAhead(ctx); err == nil && ahead.Abs() > clockWarned {
+			s.logger.Warn("this computer's clock and the database's differ; set one of them", "database ahead by", ahead.Round(time.Millisecond).String())
 		}
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fundesk/service"
 	"fundesk/service/servicetest"
 )
 
@@ -220,5 +223,16 @@ func TestReadyMetric(t *testing.T) {
 	f.isDraining.Store(true)
 	if f.ready(t.Context()) {
 		t.Error("a program that is about to end is ready")
+	}
+}
+
+// TestWhatIsNeverAcceptedEndsTheStart tells what may come later from what an operator has to mend.
+func TestWhatIsNeverAcceptedEndsTheStart(t *testing.T) {
+	t.Parallel()
+	for code, later := range map[string]bool{"42704": false, "22023": false, "42501": false, "28P01": false, "3D000": false, "57P03": true, "53300": true} {
+		err := &service.Error{Kind: service.Unavailable, Cause: &pgconn.PgError{Code: code}}
+		if got := comesLater(err); got != later {
+			t.Errorf("%s: got %t, want %t", code, got, later)
+		}
 	}
 }

@@ -72,7 +72,7 @@ func writeError(w http.ResponseWriter, err error) error {
 	}
 	status := statuses[refusal.Kind]
 	advise(w.Header(), status)
-	writeProblem(w, status, refusal.Detail, refusal.Violations)
+	sendProblem(w, apitype.Problem{Status: status, Detail: refusal.Detail, Errors: refusal.Violations, Lease: refusal.Lease})
 	return refusal.Cause
 }
 
@@ -102,25 +102,23 @@ func WriteProblem(w http.ResponseWriter, status int, detail string) {
 // interface.
 func WriteError(w http.ResponseWriter, err error) { _ = writeError(w, err) }
 
-// writeProblem answers with problem+json. The request id is in the header already.
 func writeProblem(w http.ResponseWriter, status int, detail string, violations apitype.Violations) {
-	known := problemTypes[status]
-	if more := len(violations) - apitype.MaxProblems; more > 0 {
-		violations = violations[:apitype.MaxProblems]
-		detail += fmt.Sprintf("; %d more are not listed", more)
+	sendProblem(w, apitype.Problem{Status: status, Detail: detail, Errors: violations})
+}
+
+// sendProblem answers with problem+json. The request id is in the header already.
+func sendProblem(w http.ResponseWriter, p apitype.Problem) {
+	known := problemTypes[p.Status]
+	if more := len(p.Errors) - apitype.MaxProblems; more > 0 {
+		p.Errors = p.Errors[:apitype.MaxProblems]
+		p.Detail += fmt.Sprintf("; %d more are not listed", more)
 	}
-	body, err := json.Marshal(apitype.Problem{
-		Type:     "urn:fundesk:problem:" + known.name,
-		Title:    known.title,
-		Status:   status,
-		Detail:   detail,
-		Instance: w.Header().Get("X-Request-Id"),
-		Errors:   violations,
-	}, jsontext.AllowInvalidUTF8(true)) // The name of an unknown parameter may be anything.
+	p.Type, p.Title, p.Instance = "urn:fundesk:problem:"+known.name, known.title, w.Header().Get("X-Request-Id")
+	body, err := json.Marshal(p, jsontext.AllowInvalidUTF8(true)) // The name of an unknown parameter may be anything.
 	if err != nil {
 		panic(fmt.Sprintf("a problem is plain text, but: %v", err))
 	}
-	write(w, status, problemType, body)
+	write(w, p.Status, problemType, body)
 }
 
 // write sends a whole body, compressed where that is wanted and worth it. Spec gap: S32.
@@ -166,6 +164,9 @@ func respond(w http.ResponseWriter, status int, answer service.Answer, err error
 	default:
 		if answer.Rev > 0 {
 			w.Header()["Etag"] = []string{`"` + strconv.FormatInt(answer.Rev, 10) + `"`}
+		}
+		if answer.Settled != nil {
+			w.Header()[apitype.SettledHeader] = []string{answer.Settled.String()}
 		}
 		write(w, status, jsonType, answer.JSON)
 	}

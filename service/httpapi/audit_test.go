@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -256,5 +257,114 @@ func TestAuditOfTakes(t *testing.T) {
 	w.Clock.Advance(24 * time.Hour) // No lease is left.
 	if answer := take(fullAudit{w.Store, service.AuditQueueTake}); answer.Code != 503 || strings.Contains(answer.Body.String(), w.a.person.String()) {
 		t.Errorf("got %d %s, want 503 and nobody", answer.Code, answer.Body)
+	}
+}
+
+// TestReadingNeedsTheRight changes records by accounts that may not read them: the answer shows nothing
+// but what was sent, the identifier and the revision.
+func TestReadingNeedsTheRight(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	person, call, pledge := "/api/v1/persons/"+w.a.person.String(), "/api/v1/calls/"+w.a.call.String(), "/api/v1/pledges/"+w.a.pledge.String()
+	secrets := `"iban":"NL91ABNA0417164300","phoneNumber":"+31206543210","socialSecurityNumber":"123456789","email":"a@example.org"`
+	if got := w.Do(w.all, "PUT", person+"/actions/update", "{"+secrets+"}"); got.Status != 200 {
+		t.Fatalf("%d %s", got.Status, got.Body)
+	}
+	for _, test := range []struct {
+		permission service.Permission
+		path, body string
+		want       string
+	}{
+		{service.PersonsUpdate, person + "/actions/update", `{}`, `{"uuid":"%s","revision":2}`},
+		{service.PersonsUpdate, person + "/actions/update", `{"name":{"lastName":"B"}}`, `{"uuid":"%s","revision":3,"name":{"lastName":"B"}}`},
+		{service.CallsAttempt, call + "/actions/add-attempt", `{"attemptAt":"2026-11-20T09:00:00Z"}`, `{"uuid":"%s","revision":2,"status":"requested","attemptAt":"2026-11-20T09:00:00.000Z"}`},
+		{service.CallsComplete, call + "/actions/complete", `{"result":{"resultCode":"ok"}}`, `{"uuid":"%s","revision":3,"status":"completed","result":{"resultCode":"ok"}}`},
+		{service.CallsComplete, call + "/actions/complete", `{}`, `{"uuid":"%s","revision":3,"status":"completed"}`},
+		{service.PledgesUpdate, pledge + "/actions/update", `{}`, `{"uuid":"%s","revision":1,"status":"lead"}`},
+		{service.PledgesAct, pledge + "/actions/drop", ``, `{"uuid":"%s","revision":2,"status":"dropped"}`},
+	} {
+		answer := w.Do(w.Token(servicetest.May(test.permission)), "PUT", test.path, test.body)
+		id := strings.Split(test.path, "/")[4]
+		if got, want := string(answer.Body), fmt.Sprintf(test.want, id); answer.Status != 200 || got != want {
+			t.Errorf("%s %s by %s: got %d %s, want %s", test.path, test.body, test.permission, answer.Status, got, want)
+		}
+	}
+}
+
+// TestAuditOfShownRecords notes who is shown a donor by a change that changes nothing, and who is shown
+// payers.
+func TestAuditOfShownRecords(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	noted, err := service.New(t.Context(), service.Options{Store: w.Store, Now: w.Clock.Now, AuditReads: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Handler = httpapi.New(httpapi.Options{Service: noted, Now: w.Clock.Now})
+	call := "/api/v1/calls/" + w.a.call.String()
+	w.Do(w.all, "PUT", call+"/actions/complete", `{}`)
+	w.Clock.Advance(time.Second)
+	since := apitype.NewTime(w.Clock.Now())
+	for path, method := range map[string]string{
+		"/api/v1/persons/" + w.a.person.String() + "/actions/update": "PUT", call + "/actions/complete": "PUT",
+		"/api/v1/pledges/" + w.a.pledge.String() + "/actions/update": "PUT",
+		"/api/v1/calls?include=transactions":                         "GET", "/api/v1/pledges?include=transactions": "GET",
+	} {
+		body := ""
+		if method == "PUT" {
+			body = `{}`
+		}
+		if got := w.Do(w.all, method, path, body); got.Status != 200 {
+			t.Fatalf("%s: got %d %s", path, got.Status, got.Body)
+		}
+	}
+	got := brief(w.lines(t, service.AuditFilter{Since: &since}))
+	slices.Sort(got)
+	want := []string{"call.get", "call.list: include (2)", "person.get", "pledge.get", "pledge.list: include (2)"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("lines: %s", diff)
+	}
+}
+
+// TestForeignPledgeTellsNothing refuses a wrong person in the same words, whoever the pledge is of.
+func TestForeignPledgeTellsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	pledge := w.create("/api/v1/pledges", strings.Replace(w.pledgeBody(w.a, ""), w.a.person.String(), w.b.person.String(), 1))
+	var bodies []string
+	for _, person := range []apitype.UUID{w.b.person, apitype.NewUUID()} {
+		answer := w.Do(w.a.token, "POST", "/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"relatedCaseUuid":%q,"requestedAt":"2026-11-20T09:00:00Z","type":"winback"}`, person, pledge))
+		bodies = append(bodies, fmt.Sprint(answer.Status, answer.Object()["errors"]))
+	}
+	if bodies[0] != bodies[1] {
+		t.Errorf("got %s of the pledge's person, and %s of another one", bodies[0], bodies[1])
+	}
+}
+
+// TestPrivacyStaysWithinOrganizations exports what the account may see, and erases nobody who has records
+// of another organization.
+func TestPrivacyStaysWithinOrganizations(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	foreign := w.create("/api/v1/pledges", strings.Replace(w.pledgeBody(w.b, ""), w.b.person.String(), w.a.person.String(), 1))
+	mark := fmt.Sprintf(`{"entries":[{"entityName":"person","entityUuid":%q,"processedAt":"2026-11-20T09:00:00Z","consumerIdentifier":"c0ffee00-0000-4000-8000-000000000001"}]}`, w.a.person)
+	if got := w.Do(w.all, "POST", "/api/v1/entity-access/actions/mark-processed", mark); got.Status != 204 {
+		t.Fatalf("%d %s", got.Status, got.Body)
+	}
+	may := w.Token(servicetest.For(w.a.organization), servicetest.May(service.PersonsErase))
+	path := "/fundesk/v1/persons/" + w.a.person.String()
+	export := w.Do(may, "GET", path+"/export", "")
+	if text := string(export.Body); export.Status != 200 || strings.Contains(text, foreign.String()) || strings.Contains(text, "c0ffee00") {
+		t.Errorf("got %d with records of another organization: %s", export.Status, text)
+	}
+	if got := fmt.Sprint(export.Object()["elsewhere"]); got != fmt.Sprintf("map[%s:1]", w.b.organization) {
+		t.Errorf("got %s elsewhere, want one record of the other organization", got)
+	}
+	answer := w.Do(may, "POST", path+"/erase", `{"reason":"r"}`)
+	if answer.Status != 409 || !strings.Contains(string(answer.Body), "fundeskd person erase "+w.a.person.String()) {
+		t.Errorf("got %d %s, want a conflict that names the operator's command", answer.Status, answer.Body)
+	}
+	if got := w.Do(w.all, "GET", "/api/v1/persons/"+w.a.person.String(), "").Status; got != 200 {
+		t.Errorf("got %d of the person afterwards", got)
 	}
 }

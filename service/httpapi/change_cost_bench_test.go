@@ -149,10 +149,10 @@ type noQueue struct{ service.Tx }
 func (noQueue) InsertQueueRow(service.QueueRow) error                         { return nil }
 func (noQueue) DeleteQueueRow(apitype.UUID) error                             { return nil }
 func (noQueue) QueueOfPerson(apitype.UUID) (rows []service.QueueRow, _ error) { return rows, nil }
-func (noQueue) Rang(apitype.UUID, apitype.Time) error                         { return nil }
+func (noQueue) RecordContact(apitype.UUID, apitype.Time) error                { return nil }
 func (noQueue) Work(service.Work) error                                       { return nil }
-func (noQueue) EndLeaseOfCall(apitype.UUID, apitype.UUID, apitype.Time, service.LeaseEnd) (bool, error) {
-	return false, nil
+func (noQueue) EndLeaseOfCall(apitype.UUID, apitype.UUID, apitype.Time, service.LeaseEnd) (taken *apitype.Time, _ error) {
+	return taken, nil
 }
 
 // withoutAudit is a store that keeps no audit.

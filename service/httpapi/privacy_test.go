@@ -267,3 +267,25 @@ func TestCleaningThatFailed(t *testing.T) {
 		t.Errorf("got %v, cleaned %d times, want that all was cleaned once more", err, len(store.traces))
 	}
 }
+
+// TestErasureThatCannotBeNoted erases nobody while the file of the erasures cannot be written, as on a
+// full disk, and asks the caller to come again.
+func TestErasureThatCannotBeNoted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	rules, err := service.New(t.Context(), service.Options{Store: w.Store, Now: w.Clock.Now, RecordErasure: func(apitype.UUID, apitype.Time) error {
+		return errors.New("no space left on device")
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Handler = httpapi.New(httpapi.Options{Service: rules, Now: w.Clock.Now})
+	may := w.Token(servicetest.May(service.PersonsErase))
+	answer := w.Do(may, "POST", "/fundesk/v1/persons/"+w.a.person.String()+"/erase", `{"reason":"r"}`)
+	if answer.Status != 503 || answer.Header.Get("Retry-After") == "" {
+		t.Errorf("got %d %s, want 503", answer.Status, answer.Body)
+	}
+	if got := w.Do(w.all, "GET", "/api/v1/persons/"+w.a.person.String(), "").Status; got != 200 {
+		t.Errorf("got %d of the person, want that nobody is erased", got)
+	}
+}

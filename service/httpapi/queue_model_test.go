@@ -66,10 +66,11 @@ type queueModel struct {
 type queuedPerson struct {
 	language  string
 	optedOut  bool
-	lastRing  time.Time
+	contacted time.Time
 	leasedFor apitype.UUID // A call, with the lease below.
 	lease     apitype.UUID
 	user      apitype.UUID
+	taken     time.Time
 	until     time.Time
 }
 
@@ -112,9 +113,13 @@ func (m *queueModel) step() {
 		m.endLease()
 	case n < 72:
 		m.changeCall(user)
-	case n < 80:
+	case n < 76:
+		m.choose(user)
+	case n < 77:
+		m.releaseUser(user)
+	case n < 82:
 		m.putOff()
-	case n < 85:
+	case n < 86:
 		id := anyOf(m, m.order)
 		m.persons[id].optedOut = !m.persons[id].optedOut
 		m.want(200, "PUT", "/api/v1/persons/"+id.String()+"/actions/update", fmt.Sprintf(`{"optIns":{"phone":%t}}`, !m.persons[id].optedOut))
@@ -136,6 +141,21 @@ func (m *queueModel) addCall() {
 		c.external, c.kind = true, "verification"
 		body = `"externalMetadata":{"applicationName":"dialler"}`
 	}
+	if c.external && m.random.IntN(2) == 0 { // It arrives with what a dialler did already.
+		at := m.oddTime()
+		body += fmt.Sprintf(`,"attempts":[{"createdAt":%q}]`, apitype.NewTime(at))
+		c.attempts = 1
+		m.persons[c.person].contact(at, m.now())
+		if status := anyOf(m, []string{"requested", "completed", "cancelled", "expired"}); status != "requested" {
+			c.open = false
+			body += fmt.Sprintf(`,"status":%q`, status)
+			if status == "completed" {
+				at = m.oddTime()
+				body += fmt.Sprintf(`,"completedAt":%q`, apitype.NewTime(at))
+				m.persons[c.person].contact(at, m.now())
+			}
+		}
+	}
 	c.id = m.created("/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,%s}`, c.person, apitype.NewTime(c.requested), body))
 	m.calls[c.id] = c
 	m.ids = append(m.ids, c.id)
@@ -147,7 +167,7 @@ func (m *queueModel) eligible(c *queuedCall, user *apitype.UUID) bool {
 	switch {
 	case !c.open, c.requested.After(m.now()), p.optedOut:
 		return false
-	case !p.lastRing.IsZero() && m.now().Sub(p.lastRing) < 4*time.Hour:
+	case !p.contacted.IsZero() && m.now().Sub(p.contacted) < 4*time.Hour:
 		return false
 	case !c.external && c.attempts >= 3:
 		return false
@@ -213,6 +233,7 @@ func (m *queueModel) takeOne(user apitype.UUID) {
 	}
 	var want []apitype.UUID
 	held := map[apitype.UUID]bool{}
+	count = min(count, 10-m.held(user))
 	for _, id := range m.next(&user, types, languages) {
 		if person := m.calls[id].person; !held[person] && len(want) < count {
 			held[person] = true
@@ -232,16 +253,24 @@ func (m *queueModel) takeOne(user apitype.UUID) {
 		}
 		c.due, c.keptFor = nil, nil
 		p := m.persons[c.person]
-		p.leasedFor, p.lease, p.user, p.until = c.id, lease.LeaseUUID, user, lease.ExpiresAt.Time
+		p.leasedFor, p.lease, p.user, p.taken, p.until = c.id, lease.LeaseUUID, user, m.now(), lease.ExpiresAt.Time
 		m.leases = append(m.leases, lease)
 	}
 	if rest := len(m.next(&user, types, languages)); taken.Waiting != rest {
 		m.t.Errorf("got %d waiting, want %d", taken.Waiting, rest)
 	}
 	if m.random.IntN(4) == 0 {
-		if again := m.takeAs(request, user, ""); len(taken.Leases) > 0 && !slices.Equal(callsOf(again), callsOf(taken)) {
-			m.t.Errorf("the same request: got %v, want %v", callsOf(again), callsOf(taken))
-		} else if len(taken.Leases) == 0 {
+		m.Clock.Advance(time.Duration(m.random.IntN(3)) * 7 * time.Minute)
+		live := slices.DeleteFunc(slices.Clone(taken.Leases), func(l apitype.Lease) bool { return !l.ExpiresAt.After(m.now()) })
+		again := m.takeAs(request, user, "")
+		if len(taken.Leases) > 0 {
+			if want := callsOf(apitype.Taken{Leases: live}); !slices.Equal(callsOf(again), want) {
+				m.t.Errorf("the same request: got %v, want %v", callsOf(again), want)
+			}
+			if rest := len(m.next(&user, nil, nil)); again.Waiting != rest {
+				m.t.Errorf("the same request: got %d waiting, want %d", again.Waiting, rest)
+			}
+		} else {
 			for _, lease := range again.Leases { // It took anew.
 				m.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.LeaseUUID.String()+"/release", "")
 				c := m.calls[lease.CallUUID]
@@ -249,6 +278,73 @@ func (m *queueModel) takeOne(user apitype.UUID) {
 				m.release(user, lease.CallUUID)
 			}
 		}
+	}
+}
+
+// held counts the live leases of a user.
+func (m *queueModel) held(user apitype.UUID) (n int) {
+	for _, p := range m.persons {
+		if p.user == user && p.until.After(m.now()) {
+			n++
+		}
+	}
+	return n
+}
+
+// choose leases a call that was not next, whatever keeps it out of the queue.
+func (m *queueModel) choose(user apitype.UUID) {
+	if len(m.ids) == 0 {
+		return
+	}
+	c := m.calls[anyOf(m, m.ids)]
+	p := m.persons[c.person]
+	live := p.until.After(m.now())
+	body := fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":600}`, apitype.NewUUID(), user)
+	path := "/fundesk/v1/queue/calls/" + c.id.String() + "/lease"
+	if !c.open || (live && p.user != user) || (!live && m.held(user) >= 10) {
+		m.want(409, "PUT", path, body)
+		return
+	}
+	var lease apitype.Lease
+	answer := m.Do(m.token, http.MethodPut, path, body)
+	if answer.Status != 200 {
+		m.t.Fatalf("lease: %d %s", answer.Status, answer.Body)
+	}
+	answer.Decode(&lease)
+	until := m.now().Add(600 * time.Second)
+	if live && p.leasedFor == c.id {
+		if p.until.After(until) {
+			until = p.until
+		}
+		p.until = until
+	} else {
+		p.leasedFor, p.lease, p.user, p.taken, p.until = c.id, lease.LeaseUUID, user, m.now(), until
+		c.due, c.keptFor = nil, nil
+		m.leases = append(m.leases, lease)
+	}
+	if !lease.ExpiresAt.Equal(apitype.NewTime(until)) || lease.CallUUID != c.id {
+		m.t.Errorf("got %+v, want call %s until %s", lease, c.id, until)
+	}
+}
+
+// releaseUser frees everything that a user holds.
+func (m *queueModel) releaseUser(user apitype.UUID) {
+	var want apitype.ReleasedUser
+	for _, c := range m.calls {
+		if c.keptFor != nil && *c.keptFor == user && c.open {
+			c.keptFor = nil
+			want.Deferrals++
+		}
+		if p := m.persons[c.person]; p.leasedFor == c.id && p.user == user && p.until.After(m.now()) {
+			want.Leases++
+			p.until = time.Time{}
+			m.release(user, c.id)
+		}
+	}
+	var got apitype.ReleasedUser
+	m.Do(m.token, http.MethodPost, "/fundesk/v1/queue/release", fmt.Sprintf(`{"userUuid":%q,"deferrals":true}`, user)).Decode(&got)
+	if got != want {
+		m.t.Errorf("released %+v, want %+v", got, want)
 	}
 }
 
@@ -331,9 +427,12 @@ func (m *queueModel) changeCall(user apitype.UUID) {
 		c = m.calls[p.leasedFor]
 	}
 	action := anyOf(m, []string{"add-attempt", "add-attempt", "complete", "cancel", "expire"})
-	body := `{}`
-	if action == "add-attempt" || action == "complete" {
-		body = fmt.Sprintf(`{"userUuid":%q}`, user)
+	body, at := `{}`, m.oddTime()
+	switch action {
+	case "add-attempt":
+		body = fmt.Sprintf(`{"userUuid":%q,"attemptAt":%q}`, user, apitype.NewTime(at))
+	case "complete":
+		body = fmt.Sprintf(`{"userUuid":%q,"result":{"completedAt":%q}}`, user, apitype.NewTime(at))
 	}
 	answer := m.Do(m.token, http.MethodPut, "/api/v1/calls/"+c.id.String()+"/actions/"+action, body)
 	allowed := c.external || c.open
@@ -349,16 +448,37 @@ func (m *queueModel) changeCall(user apitype.UUID) {
 	if answer.Status != 200 {
 		m.t.Errorf("%s: got %d %s", action, answer.Status, answer.Body)
 	}
+	if action == "add-attempt" || action == "complete" {
+		if p.leasedFor == c.id && p.until.After(m.now()) && at.Before(p.taken) {
+			at = p.taken
+		}
+		p.contact(at, m.now())
+	}
 	if p.leasedFor == c.id {
 		p.until = time.Time{}
 	}
 	if action == "add-attempt" {
 		c.attempts++
-		p.lastRing = m.now()
 		c.due, c.keptFor = nil, nil
 		return
 	}
 	c.open = false
+}
+
+// oddTime returns a time as the clock of a computer may give it: mostly right, sometimes hours away.
+func (m *queueModel) oddTime() time.Time {
+	off := anyOf(m, []time.Duration{0, 0, 0, -5 * time.Hour, 3 * time.Hour, -time.Duration(m.random.Int64N(int64(9 * time.Hour)))})
+	return m.now().Add(off).Truncate(time.Millisecond)
+}
+
+// contact notes that a person was called: never in the future.
+func (p *queuedPerson) contact(at, now time.Time) {
+	if at.After(now) {
+		at = now
+	}
+	if at.After(p.contacted) {
+		p.contacted = at
+	}
 }
 
 // compare holds the list and the counts against the model.
@@ -423,6 +543,7 @@ func (m *queueModel) drain() {
 			}
 			m.want(200, "PUT", "/api/v1/calls/"+want[0].String()+"/actions/complete", `{}`)
 			m.calls[want[0]].open = false
+			m.persons[m.calls[want[0]].person].contact(m.now(), m.now())
 		}
 		if round > 40 {
 			break

@@ -703,3 +703,44 @@ func (t betweenTx) OrganizationInForce(id apitype.UUID) (o service.Organization,
 	}
 	return o, err
 }
+
+// TestContactRestsTheDonor shows that whoever was spoken to, or called from a computer whose clock is
+// wrong, is given to nobody for four hours, on any call.
+func TestContactRestsTheDonor(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		hours := func(n int) string { return apitype.NewTime(f.Clock.Now().Add(time.Duration(n) * time.Hour)).String() }
+		for name, change := range map[string]struct {
+			action, body string
+			at           int // Hours from now.
+		}{
+			"a completion":                     {"complete", `{"result":{"resultCode":"wants_to_stop"}}`, 0},
+			"a completion long ago":            {"complete", `{"result":{"completedAt":%q}}`, -9},
+			"an attempt dated back":            {"add-attempt", `{"attemptAt":%q}`, -5},
+			"an attempt dated ahead":           {"add-attempt", `{"attemptAt":%q}`, 7},
+			"an attempt without a time at all": {"add-attempt", `{}`, 0},
+		} {
+			if change.at != 0 {
+				change.body = fmt.Sprintf(change.body, hours(change.at))
+			}
+			person := f.person("null")
+			first := f.call(person, 20*time.Hour, "happy_call")
+			second := f.call(person, 19*time.Hour, "winback")
+			if got := callsOf(f.take(f.users[0], "")); len(got) != 1 || got[0] != first {
+				t.Fatalf("%s: got %v, want %v", name, got, first)
+			}
+			f.want(200, "PUT", "/api/v1/calls/"+first.String()+"/actions/"+change.action, change.body)
+			f.Clock.Advance(time.Second)
+			if got := f.take(f.users[1], ""); len(got.Leases) != 0 || got.Waiting != 0 {
+				t.Errorf("%s: got %v a second later, want nothing", name, callsOf(got))
+			}
+			f.Clock.Advance(4 * time.Hour)
+			rest := f.take(f.users[1], `,"count":10`)
+			if len(rest.Leases) == 0 {
+				t.Errorf("%s: got nothing four hours later", name)
+			}
+			for _, call := range []apitype.UUID{first, second} { // The first one may have ended.
+				f.Do(f.token, "PUT", "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`)
+			}
+		}
+	})
+}

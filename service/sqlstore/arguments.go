@@ -32,11 +32,3 @@ func (e *postgresEngine) list(ids []apitype.UUID) any {
 func (e *postgresEngine) amongNumbers(column string, numbers []int64) (cond string, arg any) {
 	return column + ` = ANY($1::bigint[])`, `{` + joined(numbers) + `}`
 }
-
-func (e *sqliteEngine) takes() string {
-	return `(SELECT u.key AS n, unhex(u.value, '-') AS user_uuid, unhex(r.value, '-') AS request_uuid FROM json_each($1) u JOIN json_each($2) r ON r.key = u.key) AS a`
-}
-
-func (e *postgresEngine) takes() string {
-	return `unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS a(user_uuid, request_uuid, n)`
-}

@@ -109,8 +109,8 @@ func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
 			taken = append(taken, service.Taken{Kind: n.kind, UUID: id})
 		}
 	}
-	for _, ring := range rows.Rings {
-		if err := t.Rang(ring.Person, ring.At); err != nil {
+	for _, ring := range rows.Contacts {
+		if err := t.RecordContact(ring.Person, ring.At); err != nil {
 			return nil, err
 		}
 	}

@@ -6,10 +6,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"runtime"
+	"strconv"
 	"syscall"
 )
 
@@ -71,30 +71,40 @@ func inspectSettings(path string) (string, error) {
 	}
 }
 
-// foreign refuses another program's file before it is opened to be written: opening turns on
-// the log, which a file of ours has on already.
+// foreign refuses a file that is not to be opened, before it is opened to be written: that turns on the
+// log. A file with changes in its log cannot be looked at so; its log is on already.
 func foreign(ctx context.Context, path string) (err error) {
-	header := make([]byte, 19)
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	_, _ = io.ReadFull(file, header) // One that is shorter is not ours.
-	if err := file.Close(); err != nil || header[18] == 2 {
-		return err
+	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > logHeader {
+		return nil
 	}
 	db, err := sql.Open("sqlite", sqliteName(path, "mode=ro&immutable=1"))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	var version, tables int
-	err = db.QueryRowContext(ctx, `SELECT user_version, (SELECT COUNT(*) FROM sqlite_schema) FROM pragma_user_version`).Scan(&version, &tables)
-	if err == nil && version == 0 && tables > 0 {
-		err = errAnotherProgram
+	var s schema
+	var tables, own int
+	err = db.QueryRowContext(ctx, `SELECT user_version, (SELECT COUNT(*) FROM sqlite_schema), (`+ownTables+`) FROM pragma_user_version`).Scan(&s.version, &tables, &own)
+	if err != nil {
+		return err
 	}
+	if tables > 0 && (s.version == 0 || own < 5) {
+		return errAnotherProgram
+	}
+	if tables > 0 && s.version > known() {
+		var text string
+		err = db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = ?`, servedBySetting).Scan(&text)
+		s.servedBy, _ = strconv.Atoi(text) // One that says nothing is served by programs of its version.
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+	}
+	_, err = s.pending(false)
 	return err
 }
+
+// ownTables counts the tables that every database of ours has, five of them.
+const ownTables = `SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('settings', 'accounts', 'persons', 'pledges', 'calls')`
 
 // ours refuses a file that is not a database of this program and of its version.
 func (e *sqliteEngine) ours(ctx context.Context, mayBeOlder bool) error {
@@ -110,7 +120,7 @@ func (e *sqliteEngine) ours(ctx context.Context, mayBeOlder bool) error {
 			return errors.New("it holds no tables; no fundeskd ever wrote to it")
 		}
 		var found int
-		err = c.raw.QueryRowContext(ctx, `SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('settings', 'accounts', 'persons', 'pledges', 'calls')`).Scan(&found)
+		err = c.raw.QueryRowContext(ctx, ownTables).Scan(&found)
 		if err == nil && found < 5 {
 			err = errAnotherProgram
 		}

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -13,6 +14,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"fundesk/apiclient/durable"
 )
 
 // keyPath is where the signing key of an SQLite file lies: beside it, so that who can
@@ -72,7 +75,12 @@ func (e *sqliteEngine) changeSeed(_ *conn, change func(seed []byte) ([]byte, err
 }
 
 // readKey is the seed in a key file: that of each key, of the one in use first.
+// A key that another user could have written signs for every account, and one that others can read is
+// no secret: it is refused.
 func readKey(path string) (seed []byte, err error) {
+	if err := cmp.Or(durable.CheckTrust(path), closedToReaders(path)); err != nil {
+		return nil, fmt.Errorf("the signing key is not safe: %w", err)
+	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err

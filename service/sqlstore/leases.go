@@ -2,10 +2,13 @@ package sqlstore
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/go-json-experiment/json"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -18,7 +21,7 @@ var (
 
 	newLeaseColumns = []string{
 		"lease_uuid", "account_uuid", "request_uuid", "ordinal", "call_uuid", "person_uuid", "owner", "type", "language", "user_uuid",
-		"due_at", "taken_at", "expires_at", "seen_at",
+		"due_at", "taken_at", "expires_at", "seen_at", "shown_at",
 	}
 )
 
@@ -38,6 +41,7 @@ func leaseValues(l service.LeaseRow) []any {
 		l.TakenAt.UnixMilli(),
 		l.ExpiresAt.UnixMilli(),
 		l.TakenAt.UnixMilli(),
+		nullTime(l.ShownAt),
 	}
 }
 
@@ -60,7 +64,7 @@ var (
 		return `WITH saved AS (
 			INSERT INTO queue_leases (` + strings.Join(newLeaseColumns, `, `) + `)
 			SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::uuid[], $6::uuid[], $7::uuid[], $8::text[], $9::text[], $10::uuid[],
-				$11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[])
+				$11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[])
 			ON CONFLICT DO NOTHING RETURNING lease_uuid, person_uuid, call_uuid, expires_at
 		), theirs AS (
 			SELECT q.call_uuid, saved.call_uuid AS leased, saved.expires_at
@@ -122,6 +126,7 @@ const leaseFields = `
 	taken_at,
 	expires_at,
 	seen_at,
+	CASE WHEN shown_at = 0 THEN taken_at ELSE shown_at END,
 	ended_at,
 	COALESCE(ended_by, '')`
 
@@ -140,58 +145,34 @@ func leaseDest(l *service.LeaseRow) []any {
 		timeDest{&l.TakenAt},
 		timeDest{&l.ExpiresAt},
 		timeDest{&l.SeenAt},
+		nullTimeDest{&l.ShownAt},
 		nullTimeDest{&l.EndedAt},
 		&l.EndedBy,
 	}
 }
 
-// QueueRequests is the leases that requests were given, and what there is to look at for others. Each
+// QueueRequest is the leases that a request was given, and what there is to look at for another one. Each
 // is looked for in the order of an index: for one at all, PostgreSQL reads a table that was small
 // when it made its plan.
-func (t *tx) QueueRequests(account apitype.UUID, asked []service.QueueAsk, query service.QueueQuery) ([]service.QueueRequest, error) {
-	var users, requests, before []apitype.UUID
-	for _, a := range asked {
-		users, requests = append(users, a.User), append(requests, a.Request)
-	}
-	p := &queueParts{query: query, listQuery: listQuery{args: []any{t.engine.list(users), t.engine.list(requests)}}}
-	now := p.arg(query.Now.UnixMilli())
-	later := append(p.narrowed(), `due_at > `+now, `(kept_for IS NULL OR kept_for = a.user_uuid)`)
-	found := make([]service.QueueRequest, 0, len(asked))
-	err := t.each(`SELECT
+func (t *tx) QueueRequest(account apitype.UUID, asked service.QueueAsk, query service.QueueQuery) (q service.QueueRequest, err error) {
+	p := &queueParts{query: query}
+	now, user := p.arg(query.Now.UnixMilli()), p.arg(identifier(asked.User))
+	later := append(p.narrowed(), `due_at > `+now, `(kept_for IS NULL OR kept_for = `+user+`)`)
+	returned, by, request := p.arg(query.Returned.UnixMilli()), p.arg(identifier(account)), p.arg(identifier(asked.Request))
+	again := false
+	err = t.row(`SELECT
 			(SELECT 1 FROM queue_calls WHERE ready = 0 AND eligible_at <= `+now+` ORDER BY eligible_at LIMIT 1) IS NOT NULL,
 			(SELECT 1 FROM queue_calls WHERE due_at <= `+now+` ORDER BY due_at, call_uuid LIMIT 1) IS NOT NULL,
 			(SELECT due_at FROM queue_calls WHERE `+strings.Join(later, ` AND `)+` ORDER BY due_at, call_uuid LIMIT 1),
-			(SELECT 1 FROM queue_leases WHERE user_uuid = a.user_uuid AND ended_at > `+p.arg(query.Returned.UnixMilli())+` AND ended_by = 'returned' ORDER BY user_uuid, ended_at LIMIT 1) IS NOT NULL,
-			(SELECT 1 FROM queue_leases WHERE account_uuid = `+p.arg(identifier(account))+` AND request_uuid = a.request_uuid ORDER BY ordinal LIMIT 1) IS NOT NULL
-		FROM `+t.engine.takes()+` ORDER BY a.n`, p.args, func(rows *sql.Rows) error {
-		var q service.QueueRequest
-		var again bool
-		err := rows.Scan(&q.Asleep, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &again)
-		if again {
-			before = append(before, asked[len(found)].Request)
-		}
-		found = append(found, q)
-		return err
-	})
-	if err != nil || len(before) == 0 {
-		return found, err
+			(SELECT 1 FROM queue_leases WHERE user_uuid = `+user+` AND ended_at > `+returned+` AND ended_by = 'returned' ORDER BY user_uuid, ended_at LIMIT 1) IS NOT NULL,
+			(SELECT 1 FROM queue_leases WHERE account_uuid = `+by+` AND request_uuid = `+request+` ORDER BY ordinal LIMIT 1) IS NOT NULL,
+			(SELECT COUNT(*) FROM queue_leases WHERE user_uuid = `+user+` AND ended_at IS NULL AND expires_at > `+now+`)`, p.args...).
+		scan(&q.HasNewlyEligible, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &again, &q.Held)
+	if err != nil || !again {
+		return q, err
 	}
-	return found, t.leasesOfRequests(account, asked, before, found)
-}
-
-// leasesOfRequests reads the leases that some requests of an account were given.
-func (t *tx) leasesOfRequests(account apitype.UUID, asked []service.QueueAsk, before []apitype.UUID, found []service.QueueRequest) error {
-	cond, arg := t.engine.among("request_uuid", before)
-	return t.each(`SELECT `+leaseFields+`, request_uuid FROM queue_leases WHERE `+cond+` AND account_uuid = $2 ORDER BY ordinal`,
-		[]any{arg, identifier(account)}, func(rows *sql.Rows) error {
-			var request apitype.UUID
-			var lease service.LeaseRow
-			err := rows.Scan(append(leaseDest(&lease), uuidDest{&request})...)
-			if i := slices.IndexFunc(asked, func(a service.QueueAsk) bool { return a.Request == request }); i >= 0 {
-				found[i].Leases = append(found[i].Leases, lease)
-			}
-			return err
-		})
+	q.Leases, err = all(t.conn, selectLease+`request_uuid = $1 AND account_uuid = $2 ORDER BY ordinal`, []any{identifier(asked.Request), identifier(account)}, leaseDest)
+	return q, err
 }
 
 // Lease is one lease.
@@ -216,10 +197,13 @@ func (r *reader) LeaseOfPerson(person apitype.UUID) (lease service.LeaseRow, err
 	return lease, err
 }
 
-// Leases are those that hold, the oldest first.
-func (r *reader) Leases(scope service.Scope, now apitype.Time) ([]service.LeaseRow, error) {
+// Leases are those that hold, the oldest first; of all users, or of one.
+func (r *reader) Leases(scope service.Scope, user *apitype.UUID, now apitype.Time) ([]service.LeaseRow, error) {
 	q := &listQuery{}
 	q.where(`ended_at IS NULL AND expires_at > %s`, now.UnixMilli())
+	if user != nil {
+		q.where(`user_uuid = %s`, identifier(*user))
+	}
 	q.amongOwners(scope)
 	return all(r.conn, selectLease+strings.Join(q.conds, ` AND `)+` ORDER BY taken_at, lease_uuid`, q.args, leaseDest)
 }
@@ -258,12 +242,16 @@ func (t *tx) Work(w service.Work) error {
 	return err
 }
 
-// EndLeaseOfCall ends the lease of a call that holds, and reports whether there was one.
-func (t *tx) EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by service.LeaseEnd) (ended bool, err error) {
-	n, err := t.exec(`UPDATE queue_leases SET ended_at = $3, seen_at = $3, ended_by = $4
-		WHERE person_uuid = $1 AND call_uuid = $2 AND ended_at IS NULL AND expires_at > $3`,
-		identifier(person), identifier(call), now.UnixMilli(), string(by))
-	return n > 0, err
+// EndLeaseOfCall ends the lease of a call that holds, and returns when that was taken; nil: there was
+// none.
+func (t *tx) EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by service.LeaseEnd) (taken *apitype.Time, err error) {
+	err = t.row(`UPDATE queue_leases SET ended_at = $3, seen_at = $3, ended_by = $4
+		WHERE person_uuid = $1 AND call_uuid = $2 AND ended_at IS NULL AND expires_at > $3 RETURNING taken_at`,
+		identifier(person), identifier(call), now.UnixMilli(), string(by)).scan(nullTimeDest{&taken})
+	if errors.Is(err, service.ErrNoRow) {
+		err = nil
+	}
+	return taken, err
 }
 
 // EndLeasesByTime notes of the leases that have ended by themselves that they have.
@@ -272,10 +260,10 @@ func (t *tx) EndLeasesByTime(now apitype.Time) (int, error) {
 	return int(n), err
 }
 
-// ExtendLease saves when a lease ends.
-func (t *tx) ExtendLease(id apitype.UUID, until, now apitype.Time) error {
-	return t.change(`UPDATE queue_leases SET expires_at = $2, seen_at = $3 WHERE lease_uuid = $1 AND ended_at IS NULL`,
-		identifier(id), until.UnixMilli(), now.UnixMilli())
+// ExtendLease saves when a lease ends, and that it is shown now.
+func (t *tx) ExtendLease(id apitype.UUID, until, now apitype.Time, show bool) error {
+	return t.change(`UPDATE queue_leases SET expires_at = $2, seen_at = $3, shown_at = CASE WHEN $4 = 1 THEN $3 ELSE shown_at END WHERE lease_uuid = $1 AND ended_at IS NULL`,
+		identifier(id), until.UnixMilli(), now.UnixMilli(), bit(show))
 }
 
 // ForgetQueue deletes leases and work of which nothing was seen since a time, so many of each at
@@ -292,4 +280,60 @@ func (t *tx) ForgetQueue(before apitype.Time, limit int) (most int, err error) {
 		most = max(most, int(n))
 	}
 	return most, nil
+}
+
+// deferralFields is what is read of a callback, in the order of deferralDest.
+const deferralFields = `call_uuid, person_uuid, type, due_at, kept_for`
+
+func deferralDest(d *service.DeferralRow) []any {
+	return []any{
+		uuidDest{&d.CallUUID},
+		uuidDest{&d.PersonUUID},
+		&d.Type,
+		timeDest{&d.NotBefore},
+		nullUUIDDest{&d.UserUUID},
+	}
+}
+
+// Deferrals are callbacks with their persons, the earliest first.
+func (r *reader) Deferrals(query service.DeferralQuery) ([]service.DeferralRow, error) {
+	q := &listQuery{conds: []string{`due_at IS NOT NULL`}}
+	q.amongOwners(query.Scope)
+	if query.User != nil {
+		q.where(`kept_for = %s`, identifier(*query.User))
+	}
+	if after := query.After; after != nil {
+		q.conds = append(q.conds, `(due_at, call_uuid) > (`+q.arg(after.At.UnixMilli())+`, `+q.arg(identifier(after.UUID))+`)`)
+	}
+	text := `SELECT ` + deferralFields + `, (SELECT p.doc FROM persons p WHERE p.uuid = queue_calls.person_uuid) FROM queue_calls WHERE ` +
+		strings.Join(q.conds, ` AND `) + ` ORDER BY due_at, call_uuid LIMIT ` + q.arg(query.Limit)
+	return all(r.conn, text, q.args, func(d *service.DeferralRow) []any { return append(deferralDest(d), docDest{&d.PersonDoc}) })
+}
+
+// ShareDeferrals opens the callbacks of a user to every user.
+func (t *tx) ShareDeferrals(user apitype.UUID, scope service.Scope) ([]service.DeferralRow, error) {
+	q := &listQuery{}
+	q.where(`due_at IS NOT NULL AND kept_for = %s`, identifier(user))
+	q.amongOwners(scope)
+	return all(t.conn, `UPDATE queue_calls SET kept_for = NULL WHERE `+strings.Join(q.conds, ` AND `)+` RETURNING `+deferralFields, q.args, deferralDest)
+}
+
+// UserNames are the names of those users that are known.
+func (r *reader) UserNames(ids []apitype.UUID) (map[apitype.UUID]string, error) {
+	names := make(map[apitype.UUID]string, len(ids))
+	if len(ids) == 0 {
+		return names, nil
+	}
+	cond, arg := r.engine.among("uuid", ids)
+	err := r.each(`SELECT doc FROM users WHERE `+cond, []any{arg}, func(rows *sql.Rows) error {
+		var doc []byte
+		var user apitype.RecruiterUser
+		err := rows.Scan(docDest{&doc})
+		if err == nil {
+			err = json.Unmarshal(doc, &user)
+		}
+		names[user.UUID] = user.Name
+		return err
+	})
+	return names, err
 }

@@ -46,6 +46,12 @@ func (s *refusingServer) Prepare(string) (driver.Stmt, error)          { return 
 func (s *refusingServer) Begin() (driver.Tx, error) { return nil, errors.ErrUnsupported }
 func (s *refusingServer) Close() error              { return nil }
 
+// BeginAt refuses to begin as ExecContext does.
+func (s *refusingServer) BeginAt(ctx context.Context, _ any, text string) (time.Time, error) {
+	_, err := s.ExecContext(ctx, text, nil)
+	return time.Now(), err
+}
+
 // ExecContext refuses what it is to refuse.
 func (s *refusingServer) ExecContext(_ context.Context, text string, _ []driver.NamedValue) (driver.Result, error) {
 	if s.code != "" && strings.HasPrefix(text, s.statement) {

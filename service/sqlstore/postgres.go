@@ -27,6 +27,9 @@ type PostgresDriver interface {
 	// name says, or 3 s. A server that is silent for answerTimeout while an answer is
 	// waited for is lost; 0: it may take any time. Its error does not hold the name.
 	Open(database string, connectTimeout, answerTimeout time.Duration) (*sql.DB, error)
+	// BeginAt runs the text that begins a transaction over a connection as sql.Conn.Raw hands it out, and
+	// returns when the server says that it began.
+	BeginAt(ctx context.Context, connection any, text string) (time.Time, error)
 	// Code is the SQLSTATE that the server refused with, "" for any other error.
 	Code(err error) string
 	// Disconnected reports whether err says that the server was not reached.
@@ -47,16 +50,18 @@ type PostgresDriver interface {
 // postgresEngine is a PostgreSQL database that any number of processes share. Nothing
 // of it is kept in memory.
 type postgresEngine struct {
-	driver PostgresDriver
-	name   string // Of the database; it may hold a password.
-	db     *sql.DB
-	pool   *pool
-	takers *service.Turns // One for each change that is at the queue.
-	clock  sharedClock
-	once   sync.Once
-	failed atomic.Bool  // The server's disk refused something, and no change was tried since that needs much of it.
-	waits  atomic.Bool  // A commit was not confirmed in time, and none was since.
-	tried  atomic.Int64 // When it was looked at whether one would be: since 1970, in nanoseconds; 0: it may be.
+	driver  PostgresDriver
+	name    string // Of the database; it may hold a password.
+	db      *sql.DB
+	pool    *pool
+	takers  *service.Turns // One for each change that is at the queue.
+	clock   sharedClock
+	open    settledMark
+	once    sync.Once
+	damaged atomic.Bool  // A page was seen not to hold what it should, and no change was kept since.
+	failed  atomic.Bool  // The server's disk refused something, and no change was tried since that needs much of it.
+	waits   atomic.Bool  // A commit was not confirmed in time, and none was since.
+	tried   atomic.Int64 // When it was looked at whether one would be: since 1970, in nanoseconds; 0: it may be.
 	// replica answers what only reads; nil: nobody but the primary does.
 	replica *replica
 }
@@ -231,6 +236,9 @@ func (e *postgresEngine) PingChanges(ctx context.Context) error {
 	if err == nil && only {
 		err = &service.Error{Kind: service.Unavailable, Detail: "the database takes no changes now"}
 	}
+	if err == nil && e.damaged.Load() {
+		err = errDamaged
+	}
 	if err == nil && e.failed.Load() {
 		if err = e.update(ctx, func(c *conn) error { return takeRoom(c, writableRoom/2) }); err == nil {
 			e.failed.Store(false)
@@ -313,9 +321,24 @@ type errBegin struct{ error }
 // Unwrap is what happened to the connection.
 func (e errBegin) Unwrap() error { return e.error }
 
+// begin begins a transaction; of one that may change something it notes the time of the server.
+func (e *postgresEngine) begin(c *conn, text string) error {
+	if strings.HasPrefix(text, readOnly) {
+		_, err := c.raw.ExecContext(c.ctx, text)
+		return err
+	}
+	return c.raw.Raw(func(connection any) error {
+		began, err := e.driver.BeginAt(c.ctx, connection, text)
+		if c.ahead = time.Until(began); c.ahead.Abs() < clockSame {
+			c.ahead = 0
+		}
+		return err
+	})
+}
+
 // transactOnce runs a transaction one time.
 func (e *postgresEngine) transactOnce(c *conn, begin string, run func(*conn) error) (err error) {
-	if _, err := c.raw.ExecContext(c.ctx, begin); err != nil {
+	if err := e.begin(c, begin); err != nil {
 		return errBegin{c.fail(err)}
 	}
 	c.lines = nil
@@ -353,6 +376,7 @@ func (e *postgresEngine) commit(c *conn) error {
 		switch {
 		case err == nil && (len(lines) > 0 || late.Load()): // What changes nothing waits for nobody.
 			e.waits.Store(false)
+			e.damaged.CompareAndSwap(true, len(lines) == 0) // A change of a record is kept.
 		case err != nil && e.driver.Code(err) == "":
 			return &service.Error{Kind: service.Unavailable, Detail: errUnconfirmed.Detail, Cause: err}
 		}

@@ -1,6 +1,8 @@
 package sqlstore
 
 import (
+	"time"
+
 	"database/sql"
 	"errors"
 
@@ -99,7 +101,7 @@ func (r *reader) keptOfQueue(k *service.Kept) (err error) {
 	var rung apitype.Time
 	switch none := r.row(`SELECT rung_at FROM queue_rings WHERE person_uuid = $1`, id).scan(timeDest{&rung}); {
 	case none == nil:
-		k.RungAt = &rung
+		k.ContactedAt = &rung
 	case !errors.Is(none, service.ErrNoRow):
 		err = errors.Join(err, none)
 	}
@@ -160,4 +162,7 @@ func (t *tx) PersonToRefer(id apitype.UUID, scope service.Scope) (service.Person
 }
 
 // LoadsAlone lets no load and no erasure run at one time: a load names persons long before it ends.
+// ClockAhead is how far the store's clock was ahead of the system's when the transaction began.
+func (t *tx) ClockAhead() time.Duration { return t.ahead }
+
 func (t *tx) LoadsAlone(load bool) error { return t.engine.loadsAlone(t.conn, load) }

@@ -82,14 +82,14 @@ func TestErasureTakesPersonFromQueue(t *testing.T) {
 			return errors.Join(
 				tx.InsertPerson(service.PersonRow{UUID: person, Owner: person, CreatedAt: now, Doc: []byte(`{}`)}, nil),
 				tx.InsertCall(service.CallRow{UUID: call, Owner: person, Person: person, RequestedAt: now, UpdatedAt: now, Private: []byte(`{}`), Rev: 1, Doc: []byte(`{"status":"requested"}`)}),
-				tx.Rang(person, now))
+				tx.RecordContact(person, now))
 		})
-		if before := kept(); before.RungAt == nil {
+		if before := kept(); before.ContactedAt == nil {
 			t.Fatal("it is not known that the person was rung")
 		}
 		update(t, store, func(tx service.Tx) error { return tx.ErasePerson(person, now) })
-		if after := kept(); after.RungAt != nil || len(after.Waiting) != 0 || after.ErasedAt == nil {
-			t.Errorf("got rung at %v, %d calls that wait, erased at %v, want the erasure alone", after.RungAt, len(after.Waiting), after.ErasedAt)
+		if after := kept(); after.ContactedAt != nil || len(after.Waiting) != 0 || after.ErasedAt == nil {
+			t.Errorf("got rung at %v, %d calls that wait, erased at %v, want the erasure alone", after.ContactedAt, len(after.Waiting), after.ErasedAt)
 		}
 	})
 }

@@ -105,7 +105,7 @@ var factsOfNew = sync.OnceValue(func() string {
 
 // QueueFacts reads what lies in other tables for a call that does not wait yet.
 func (r *reader) QueueFacts(q *service.QueueRow) error {
-	return r.row(factsOfNew(), identifier(q.Person), identifier(q.Owner)).scan(nullTimeDest{&q.RungAt}, &q.MaxAttempts, nullTimeDest{&q.LeasedUntil})
+	return r.row(factsOfNew(), identifier(q.Person), identifier(q.Owner)).scan(nullTimeDest{&q.ContactedAt}, &q.MaxAttempts, nullTimeDest{&q.LeasedUntil})
 }
 
 // queueDest is what a row of queueFacts is read into.
@@ -124,7 +124,7 @@ func queueDest(q *service.QueueRow) []any {
 		nullUUIDDest{&q.KeptFor},
 		nullTimeDest{&q.EligibleAt},
 		&q.Ready,
-		nullTimeDest{&q.RungAt},
+		nullTimeDest{&q.ContactedAt},
 		&q.MaxAttempts,
 		nullTimeDest{&q.LeasedUntil},
 	}
@@ -162,23 +162,22 @@ func (t *tx) lockedRows(query string, args ...any) ([]service.QueueRow, error) {
 // have slept until the same moment, the next take wakes more.
 const mostWoken = 5000
 
-// WakeQueue notes of the calls whose time has come that it has, of those first that wait longest
-// since.
-func (t *tx) WakeQueue(now apitype.Time) error {
+// MarkEligible marks calls whose time has come, those first that wait longest.
+func (t *tx) MarkEligible(now apitype.Time) error {
 	_, err := t.exec(`UPDATE queue_calls SET ready = 1 WHERE call_uuid IN (
 		SELECT call_uuid FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at LIMIT $2`+t.engine.locking(`UPDATE`)+`)`, now.UnixMilli(), mostWoken)
 	return err
 }
 
-// Rang notes that a person was rung, unless it is known that they were later.
-func (t *tx) Rang(person apitype.UUID, at apitype.Time) error {
+// RecordContact saves that a person was contacted, unless a later contact is known.
+func (t *tx) RecordContact(person apitype.UUID, at apitype.Time) error {
 	_, err := t.exec(`INSERT INTO queue_rings (person_uuid, rung_at) VALUES ($1, $2)
 		ON CONFLICT (person_uuid) DO UPDATE SET rung_at = excluded.rung_at WHERE queue_rings.rung_at < excluded.rung_at`,
 		identifier(person), at.UnixMilli())
 	return err
 }
 
-// BusyPersons are those of some persons that were rung or are in a lease.
+// BusyPersons are those of some persons that were contacted or are in a lease.
 func (t *tx) BusyPersons(ids []apitype.UUID) ([]apitype.UUID, error) {
 	cond, arg := t.engine.among("person_uuid", ids)
 	return t.identifiers(`SELECT person_uuid FROM queue_rings WHERE `+cond+` UNION SELECT person_uuid FROM queue_leases WHERE ended_at IS NULL AND `+cond, arg)

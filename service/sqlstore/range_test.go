@@ -135,6 +135,7 @@ func TestInterruptedIndexes(t *testing.T) {
 		`CREATE TABLE before AS SELECT ` + indexes + ` AS indexes`,
 		`UPDATE schema_version SET version = 7`,
 		`DROP TABLE tokens`,
+		`ALTER TABLE queue_leases DROP COLUMN shown_at`,
 		`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'calls_by_code'::regclass`,
 		`DROP INDEX pledges_owned`,
 		`CREATE INDEX calls_by_time ON calls (requested_at, uuid)`,

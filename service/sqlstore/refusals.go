@@ -36,6 +36,17 @@ func sqliteError(err error) error {
 	}
 }
 
+// errDamaged is what readiness says after damage was seen, wherever it was.
+var errDamaged = &service.Error{Kind: service.Unavailable, Detail: "the database is damaged"}
+
+// refusal is sqliteError, and notes damage: a database of which one table cannot be read is not ready.
+func (e *sqliteEngine) refusal(err error) error {
+	if Damaged(err) {
+		e.damaged.Store(true)
+	}
+	return sqliteError(err)
+}
+
 // Damaged reports whether err says that an SQLite file does not hold what it should.
 func Damaged(err error) bool {
 	refused, ok := errors.AsType[*sqlite.Error](err)
@@ -91,6 +102,9 @@ func (e *postgresEngine) refusal(err error) error {
 	if code := e.driver.Code(err); code != "" {
 		if detail := ofStorage(code); detail != "" {
 			e.failed.Store(true)
+			if detail == errDamaged.Detail {
+				e.damaged.Store(true)
+			}
 			unavailable.Detail = detail
 			return unavailable
 		}
@@ -117,7 +131,7 @@ func ofStorage(code string) string {
 	case code == "53100":
 		return "the database has no space left"
 	case code == "XX001", code == "XX002":
-		return "the database is damaged"
+		return errDamaged.Detail
 	case strings.HasPrefix(code, "58"), strings.HasPrefix(code, "XX"), code == "42501": // 42501: on a disk that can only be read, too.
 		return "the database cannot be read or written"
 	default:

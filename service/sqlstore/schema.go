@@ -39,6 +39,8 @@ var known = sync.OnceValue(func() int {
 // refused, and so is an older one when it must not be changed.
 func (s schema) pending(refuse bool) (bool, error) {
 	switch {
+	case s.version < 0:
+		return false, fmt.Errorf("its schema is of version %d, which no program makes: the file is damaged, or another program's", s.version)
 	case s.version > known() && (s.servedBy == 0 || s.servedBy > known()):
 		return false, fmt.Errorf("its schema is of version %d, and this program knows %d; a later fundeskd made it, or another program", s.version, known())
 	case s.version < known() && refuse:

@@ -15,6 +15,79 @@ func (e *sqliteEngine) updateShared(ctx context.Context, change func(*conn) erro
 
 func (e *sqliteEngine) ClockAhead(context.Context) (time.Duration, error) { return 0, nil }
 
+// settledLife is how long it holds what was found of changes that are not visible yet.
+const settledLife = time.Second
+
+// settledMark is a moment before which nothing was begun that is not visible now.
+type settledMark struct {
+	seen    atomic.Pointer[settledAt]
+	looking atomic.Bool
+}
+
+// settledAt is such a moment, and when it was looked for.
+type settledAt struct{ at, looked time.Time }
+
+// age returns how long ago the moment was, and whether it was looked for lately.
+func (m *settledMark) age() (age time.Duration, isNew, ok bool) {
+	seen := m.seen.Load()
+	if seen == nil {
+		return 0, false, false
+	}
+	return time.Since(seen.at), time.Since(seen.looked) < settledLife, true
+}
+
+// settledPatience is how long a list waits for the writer to look.
+const settledPatience = 50 * time.Millisecond
+
+// Settled asks the writer when it did not begin lately: whoever has the turn to write sees everything
+// that was begun before. One that waits for another process, or writes much, is not waited for.
+func (e *sqliteEngine) Settled(ctx context.Context) (time.Duration, bool) {
+	if age, isNew, ok := e.settled.age(); isNew || !e.settled.looking.CompareAndSwap(false, true) {
+		return age, ok
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer e.settled.looking.Store(false)
+		_ = e.update(context.WithoutCancel(ctx), func(*conn) error { return nil }) // Its beginning sets the mark.
+	}()
+	enough := time.NewTimer(settledPatience)
+	defer enough.Stop()
+	select {
+	case <-done:
+	case <-enough.C:
+	}
+	age, _, ok := e.settled.age()
+	return age, ok
+}
+
+// settledMargin covers what the clocks of two machines may differ by unnoticed, and the moment between
+// the begin of a transaction and the server's list of it.
+const settledMargin = time.Second
+
+// openChanges is the age of the oldest transaction of our processes, in microseconds; null where a
+// session of another role does not show its own.
+const openChanges = `SELECT CASE WHEN COUNT(*) FILTER (WHERE state IS NULL OR state = 'disabled') = 0
+		THEN CAST(EXTRACT(EPOCH FROM clock_timestamp() - COALESCE(LEAST(MIN(xact_start), clock_timestamp()), clock_timestamp())) * 1000000 AS BIGINT) END
+	FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '` + application + `%' AND pid <> pg_backend_pid()`
+
+// Settled asks the server for the oldest transaction of any process of the service. A commit that waits
+// for a standby is one.
+func (e *postgresEngine) Settled(ctx context.Context) (time.Duration, bool) {
+	if age, isNew, ok := e.open.age(); isNew {
+		return age, ok
+	}
+	asked := time.Now()
+	var micros *int64
+	err := e.again(ctx, func(c *conn) error { return c.row(openChanges).scan(&micros) })
+	if err != nil || micros == nil {
+		return 0, false
+	}
+	age := time.Duration(*micros)*time.Microsecond + settledMargin
+	e.open.seen.Store(&settledAt{asked.Add(-age), asked})
+	return time.Since(asked) + age, true
+}
+
 func (e *sqliteEngine) sharesQueue() bool { return false }
 
 func (e *sqliteEngine) locking(string) string { return `` }

@@ -31,7 +31,9 @@ type sqliteEngine struct {
 	file         os.FileInfo   // What the path named when it was opened.
 	moved        chan struct{} // The path names another file; holds one.
 	left         bool          // Of the writer: its log is left, and nothing was written since.
-	failed       atomic.Bool   // The database refused the last changes, and none was kept since.
+	settled      settledMark
+	damaged      atomic.Bool // The file was seen not to hold what it should, and no change was kept since.
+	failed       atomic.Bool // The database refused the last changes, and none was kept since.
 	db           *sql.DB
 	readers      *pool // For much at once.
 	records      *pool // For single records: they map nothing.
@@ -178,7 +180,7 @@ func (e *sqliteEngine) view(ctx context.Context, read func(*conn) error) error {
 	if err := e.unmoved(); err != nil {
 		return err
 	}
-	return sqliteError(e.readers.with(ctx, func(c *conn) (err error) {
+	return e.refusal(e.readers.with(ctx, func(c *conn) (err error) {
 		if _, err := c.exec(`BEGIN`); err != nil {
 			return err
 		}
@@ -204,7 +206,7 @@ func (e *sqliteEngine) askBy(ctx context.Context, p *pool, read func(*conn) erro
 	if err := e.unmoved(); err != nil {
 		return err
 	}
-	return sqliteError(p.with(ctx, read))
+	return e.refusal(p.with(ctx, read))
 }
 
 // writableSetting is what is written to see whether changes can be made: little, and after a
@@ -217,6 +219,9 @@ const (
 // PingChanges lets the writer make a change durable: a full disk, or one that fails, shows only then.
 func (e *sqliteEngine) PingChanges(ctx context.Context) error {
 	value := strconv.FormatInt(time.Now().UnixNano(), 10) // The same one would not be written again.
+	if e.damaged.Load() {
+		return errDamaged
+	}
 	if e.failed.Load() {
 		value = strings.Repeat(value, writableRoom/len(value))
 	}

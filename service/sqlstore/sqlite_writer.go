@@ -76,7 +76,7 @@ func (e *sqliteEngine) writer() {
 		err := e.unmoved()
 		if err != nil {
 			for _, w := range batch {
-				w.answer(err)
+				e.answer(w, err)
 			}
 			continue
 		}
@@ -90,12 +90,12 @@ func (e *sqliteEngine) writer() {
 		if err != nil && len(batch) > 1 {
 			// The database refused something: find out what, one by one.
 			for _, w := range batch {
-				w.answer(e.commit(c, []*write{w}))
+				e.answer(w, e.commit(c, []*write{w}))
 			}
 			continue
 		}
 		for _, w := range batch {
-			w.answer(err)
+			e.answer(w, err)
 		}
 		if err == nil {
 			e.checkpointer.committed(len(batch))
@@ -119,9 +119,9 @@ func (e *sqliteEngine) waiting(first *write) []*write {
 }
 
 // answer ends a change that has no outcome of its own yet.
-func (w *write) answer(err error) {
+func (e *sqliteEngine) answer(w *write, err error) {
 	select {
-	case w.result <- sqliteError(err):
+	case w.result <- e.refusal(err):
 	default: // Answered by commit.
 	}
 }
@@ -137,6 +137,7 @@ func (e *sqliteEngine) commit(c *conn, batch []*write) (err error) {
 	if _, err := c.exec(`BEGIN IMMEDIATE`); err != nil {
 		return err
 	}
+	e.settled.seen.Store(&settledAt{time.Now(), time.Now()})
 	committed := false
 	defer func() {
 		if !committed {
@@ -159,6 +160,7 @@ func (e *sqliteEngine) commit(c *conn, batch []*write) (err error) {
 		return nil
 	}
 	e.left = false
+	recorded := len(c.lines) > 0
 	if err := c.addLines(); err != nil {
 		return err
 	}
@@ -167,6 +169,9 @@ func (e *sqliteEngine) commit(c *conn, batch []*write) (err error) {
 	}
 	committed = true
 	e.failed.Store(false)
+	if recorded { // A change of a record, which readiness does not make.
+		e.damaged.Store(false)
+	}
 	moved := e.unmoved() // Meanwhile: what is saved may be where nobody looks for it.
 	for i, w := range batch {
 		w.result <- cmp.Or(outcomes[i], moved)

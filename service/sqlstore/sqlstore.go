@@ -66,6 +66,9 @@ type engine interface {
 	LogPosition(ctx context.Context) (string, error)
 	// ClockAhead is how far the clock of the database is ahead of the system's.
 	ClockAhead(ctx context.Context) (time.Duration, error)
+	// Settled returns how long ago the moment was before which every change was begun that is not
+	// visible yet; false: nothing is known.
+	Settled(ctx context.Context) (age time.Duration, ok bool)
 	// sharesQueue reports whether several take from the queue at one time.
 	sharesQueue() bool
 	// locking ends a query of rows that others must not change meanwhile, or not take.
@@ -95,8 +98,6 @@ type engine interface {
 	amongNumbers(column string, numbers []int64) (cond string, arg any)
 	// list is some identifiers as one argument.
 	list(ids []apitype.UUID) any
-	// takes is two lists, the arguments $1 and $2, as a table a of n, user_uuid and request_uuid.
-	takes() string
 	// Analyze lets the engine look at its data after much was written; without that it may choose slow
 	// ways to it for a while.
 	Analyze(ctx context.Context) error

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -65,4 +67,16 @@ func commit(c *pgx.Conn, text string, rows [][]any) (last pgconn.CommandTag, err
 		}
 	}
 	return last, cmp.Or(err, results.Close())
+}
+
+// BeginAt runs the text that begins a transaction over one connection of the pool, as [sql.Conn.Raw] hands
+// it out, and returns when the server says that it began, in the same round trip.
+func (Driver) BeginAt(ctx context.Context, connection any, text string) (began time.Time, err error) {
+	c := connection.(*stdlib.Conn).Conn().PgConn()
+	results, err := c.Exec(ctx, text+`; SELECT CAST(EXTRACT(EPOCH FROM transaction_timestamp()) * 1000000 AS BIGINT)`).ReadAll()
+	if err != nil {
+		return began, err
+	}
+	micros, err := strconv.ParseInt(string(results[len(results)-1].Rows[0][0]), 10, 64)
+	return time.UnixMicro(micros), err
 }

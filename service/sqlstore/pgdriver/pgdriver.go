@@ -52,6 +52,8 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 		// connection.
 		settings = append(settings, `SET statement_timeout = `+strconv.FormatInt(answerTimeout.Milliseconds(), 10))
 	}
+	// A load that waits for its input is no idle session, whatever is set for the role.
+	settings = append(settings, `SET idle_in_transaction_session_timeout = 0`)
 	if answerTimeout > 0 { // A page of a list is made by one process of the server, and leaves the others to who else asks.
 		settings = append(settings, `SET max_parallel_workers_per_gather = 0`)
 	}

@@ -1,0 +1,175 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// choose leases a call for a user.
+func (f *floor) choose(user, call apitype.UUID) (status int, lease apitype.Lease, problem apitype.Problem) {
+	f.t.Helper()
+	answer := f.Do(f.token, http.MethodPut, "/fundesk/v1/queue/calls/"+call.String()+"/lease",
+		fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":600}`, apitype.NewUUID(), user))
+	if answer.Status == 200 {
+		answer.Decode(&lease)
+	} else {
+		answer.Decode(&problem)
+	}
+	return answer.Status, lease, problem
+}
+
+// named makes the first user one whom the service knows.
+func (f *floor) named(name string) {
+	f.t.Helper()
+	err := f.Store.Update(f.t.Context(), func(tx service.Tx) error {
+		return tx.InsertUser(apitype.RecruiterUser{UUID: f.users[0], Identifier: "a1", Name: name})
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// TestChosenCallIsLeased shows that a call that was opened is the agent's alone, whatever keeps it out
+// of the queue, and that another agent is told who has the donor.
+func TestChosenCallIsLeased(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		f.named("Anneke")
+		anneke, bert := f.users[0], f.users[1]
+		person := f.person("null")
+		first, second := f.call(person, 3*time.Hour, "happy_call"), f.call(person, 2*time.Hour, "winback")
+		for _, attempt := range []apitype.UUID{first, first, first} { // The organization's maximum, a minute ago.
+			f.want(200, "PUT", "/api/v1/calls/"+attempt.String()+"/actions/add-attempt", `{}`)
+		}
+		f.want(200, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", `{"optIns":{"phone":false}}`)
+		f.want(204, "PUT", "/fundesk/v1/queue/calls/"+first.String()+"/later", fmt.Sprintf(`{"notBefore":%q}`, apitype.NewTime(f.Clock.Now().Add(time.Hour))))
+		status, lease, _ := f.choose(anneke, first)
+		if status != 200 || lease.CallUUID != first || lease.Ahead || lease.Name == nil || *lease.Name != "Anneke" || lease.Call.Value().UUID != first {
+			t.Fatalf("got %d %+v, want Anneke's lease with its call", status, lease)
+		}
+		f.Clock.Advance(time.Minute)
+		for _, call := range []apitype.UUID{first, second} {
+			status, _, problem := f.choose(bert, call)
+			want := &apitype.LeaseHolder{UserUUID: anneke, Name: new("Anneke"), TakenAt: lease.TakenAt, ExpiresAt: lease.ExpiresAt}
+			if diff := cmp.Diff(want, problem.Lease); status != 409 || diff != "" {
+				t.Errorf("got %d, the holder: %s", status, diff)
+			}
+		}
+		// The same agent: the call again, and the other call of the donor.
+		if status, again, _ := f.choose(anneke, first); status != 200 || again.LeaseUUID != lease.LeaseUUID || !again.ExpiresAt.After(lease.ExpiresAt.Time) {
+			t.Errorf("got %d %+v, want the same lease for longer", status, again)
+		}
+		status, moved, _ := f.choose(anneke, second)
+		if status != 200 || moved.CallUUID != second {
+			t.Errorf("got %d %+v, want the other call", status, moved)
+		}
+		f.want(404, "POST", "/fundesk/v1/queue/leases/"+lease.LeaseUUID.String()+"/extend", `{}`)
+		var leases apitype.Leases
+		f.Do(f.token, "GET", "/fundesk/v1/queue/leases", "").Decode(&leases)
+		if len(leases.Leases) != 1 || leases.Leases[0].CallUUID != second || leases.Leases[0].Name == nil {
+			t.Errorf("got %+v, want one lease, with a name", leases.Leases)
+		}
+		// It ends by itself, and then it is anybody's.
+		f.Clock.Advance(time.Hour)
+		if status, _, _ := f.choose(bert, second); status != 200 {
+			t.Errorf("got %d after the lease has ended", status)
+		}
+		f.want(200, "PUT", "/api/v1/calls/"+first.String()+"/actions/cancel", `{}`)
+		if status, _, problem := f.choose(bert, first); status != 409 || problem.Lease != nil || problem.Detail != "the call is cancelled, so there is nothing to lease" {
+			t.Errorf("got %d %+v of a cancelled call", status, problem)
+		}
+	})
+}
+
+// TestAheadIsNotTaken counts agents by the calls that they saw.
+func TestAheadIsNotTaken(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		f.named("Anneke")
+		for i := range 3 {
+			f.call(f.person("null"), time.Duration(9-i)*time.Hour, []string{"happy_call", "winback", "verification"}[i])
+		}
+		agent := func() apitype.QueueAgent {
+			var all apitype.QueueAgents
+			f.Do(f.token, "GET", "/fundesk/v1/queue/agents", "").Decode(&all)
+			return all.Agents[0]
+		}
+		shown := f.take(f.users[0], "").Leases[0]
+		f.Clock.Advance(time.Minute)
+		ahead := f.take(f.users[0], `,"ahead":true`).Leases[0]
+		if got := agent(); shown.Ahead || !ahead.Ahead || got.Taken != 1 || *got.CallUUID != shown.CallUUID || *got.Type != "happy_call" || *got.Name != "Anneke" {
+			t.Errorf("got %+v, want the call on the screen", got)
+		}
+		f.want(204, "POST", "/fundesk/v1/queue/leases/"+ahead.LeaseUUID.String()+"/release", "")
+		if got := agent(); got.Taken != 1 || got.Released != 0 {
+			t.Errorf("got %+v, want nothing given back that was never shown", got)
+		}
+		next := f.take(f.users[0], `,"ahead":true,"types":["verification"]`).Leases[0]
+		f.want(200, "POST", "/fundesk/v1/queue/leases/"+next.LeaseUUID.String()+"/extend", `{"ahead":true}`)
+		f.want(204, "POST", "/fundesk/v1/queue/leases/"+shown.LeaseUUID.String()+"/release", "")
+		f.Clock.Advance(time.Minute)
+		if got := agent(); got.CallUUID != nil || got.Released != 1 {
+			t.Errorf("got %+v, want no call on the screen", got)
+		}
+		var lease apitype.Lease
+		f.Do(f.token, "POST", "/fundesk/v1/queue/leases/"+next.LeaseUUID.String()+"/extend", `{"ahead":false}`).Decode(&lease)
+		if got := agent(); lease.Ahead || got.Taken != 2 || *got.CallUUID != next.CallUUID || !got.TakenAt.Equal(apitype.NewTime(f.Clock.Now())) {
+			t.Errorf("got %+v, %+v, want the next call on the screen since now", lease, got)
+		}
+	})
+}
+
+// TestMostLeases holds a user to ten leases, and frees them all at once.
+func TestMostLeases(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		f.named("Anneke")
+		var calls []apitype.UUID
+		for i := range 13 {
+			calls = append(calls, f.call(f.person("null"), time.Duration(40-i)*time.Hour, "happy_call"))
+		}
+		me, other := f.users[0], f.users[1]
+		if got := f.take(me, `,"count":8`); len(got.Leases) != 8 {
+			t.Fatalf("got %d leases, want 8", len(got.Leases))
+		}
+		if got := f.take(me, `,"count":8`); len(got.Leases) != 2 || got.Waiting != 3 {
+			t.Errorf("got %d more and %d waiting, want 2 and 3", len(got.Leases), got.Waiting)
+		}
+		if status, _, problem := f.choose(me, calls[12]); status != 409 || problem.Detail != "the user holds 10 calls already; release one" {
+			t.Errorf("got %d %+v of the eleventh call", status, problem)
+		}
+		if got := f.take(other, `,"count":2`); len(got.Leases) != 2 {
+			t.Errorf("got %d for another user, want 2", len(got.Leases))
+		}
+		f.want(204, "PUT", "/fundesk/v1/queue/calls/"+calls[12].String()+"/later", fmt.Sprintf(`{"notBefore":%q,"userUuid":%q}`, apitype.NewTime(f.Clock.Now().Add(time.Hour)), me))
+		callbacks := func(query string) (all []apitype.Deferral) {
+			for _, edge := range page(t, f.Do(f.token, "GET", "/fundesk/v1/queue/deferrals?first=1"+query, "")).Edges {
+				d := apitype.Deferral{CallUUID: apitype.MustParseUUID(edge.Node["callUuid"].(string))}
+				if name, ok := edge.Node["name"].(string); ok {
+					d.Name = &name
+				}
+				all = append(all, d)
+			}
+			return all
+		}
+		if got := callbacks("&userUuid=" + me.String()); len(got) != 1 || got[0].CallUUID != calls[12] || *got[0].Name != "Anneke" {
+			t.Errorf("got %+v, want the callback", got)
+		}
+		var released apitype.ReleasedUser
+		f.Do(f.token, "POST", "/fundesk/v1/queue/release", fmt.Sprintf(`{"userUuid":%q}`, me)).Decode(&released)
+		if released != (apitype.ReleasedUser{Leases: 10}) || len(callbacks("&userUuid="+me.String())) != 1 {
+			t.Errorf("got %+v, want ten leases, and the callback kept", released)
+		}
+		f.Do(f.token, "POST", "/fundesk/v1/queue/release", fmt.Sprintf(`{"userUuid":%q,"deferrals":true}`, me)).Decode(&released)
+		if released != (apitype.ReleasedUser{Deferrals: 1}) || len(callbacks("&userUuid="+me.String())) != 0 || len(callbacks("")) != 1 {
+			t.Errorf("got %+v, want the callback open to every user", released)
+		}
+		if got := f.state("").Leased; got != 2 {
+			t.Errorf("got %d leased, want the other user's 2", got)
+		}
+	})
+}

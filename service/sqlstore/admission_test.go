@@ -1,0 +1,189 @@
+package sqlstore_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+	"fundesk/service/sqlstore"
+	"fundesk/service/sqlstore/pgdriver"
+)
+
+// made makes a database of ours, with its key, and closes it.
+func made(t *testing.T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "x.db")
+	store := reopen(t, "sqlite:"+path)
+	if _, err := store.SigningSeed(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// statements runs statements on a file, as any program may.
+func statements(t *testing.T, path string, texts ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range texts {
+		if _, err := db.Exec(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRefusedFilesAreNotChanged opens files that are not to be served: each is refused with the reason,
+// and has every byte that it had.
+func TestRefusedFilesAreNotChanged(t *testing.T) {
+	t.Parallel()
+	foreign := func(version int) func(*testing.T) string {
+		return func(t *testing.T) string {
+			path := filepath.Join(t.TempDir(), "recipes.db")
+			statements(t, path, `CREATE TABLE recipes (name TEXT)`, `PRAGMA user_version = `+strconv.Itoa(version))
+			return path
+		}
+	}
+	for name, test := range map[string]struct {
+		file func(*testing.T) string
+		want string
+	}{
+		"of another program":                {foreign(0), "another program"},
+		"of another program, version 1":     {foreign(1), "another program"},
+		"of another program, version 7":     {foreign(7), "another program"},
+		"of another program, version 1000":  {foreign(1000), "another program"},
+		"of another program, version below": {foreign(-3), "another program"},
+		"with a flipped bit": {func(t *testing.T) string {
+			path := made(t)
+			statements(t, path, `PRAGMA user_version = -1`)
+			return path
+		}, "version -1"},
+		"of a later program": {func(t *testing.T) string {
+			path := made(t)
+			statements(t, path, `PRAGMA user_version = 1000`, `UPDATE settings SET value = '1000' WHERE name = 'schema-served-by'`)
+			return path
+		}, "a later fundeskd made it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := test.file(t)
+			before, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: "sqlite:" + path})
+			if err == nil {
+				_ = store.Close()
+			}
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want a refusal that says %q", err, test.want)
+			}
+			if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+				t.Error("the file was changed")
+			}
+			if _, err := os.Stat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("got a log beside it: %v", err)
+			}
+		})
+	}
+}
+
+// TestUnsafeKeyIsRefused reads a signing key that other users can read or could have written.
+func TestUnsafeKeyIsRefused(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the folders of a Windows profile are closed to others")
+	}
+	path := made(t)
+	for mode, want := range map[fs.FileMode]string{0o600: "", 0o640: "", 0o644: "chmod 600", 0o666: "", 0o602: ""} {
+		if err := os.Chmod(path+".key", mode); err != nil {
+			t.Fatal(err)
+		}
+		store := reopen(t, "sqlite:"+path)
+		_, err := store.SigningSeed(t.Context())
+		if safe := mode&0o006 == 0; (err == nil) != safe || (err != nil && !strings.Contains(err.Error(), want)) {
+			t.Errorf("%o: got %v", mode, err)
+		}
+	}
+}
+
+// TestDamageIsNotReady damages the table of persons: from the first request that sees it on no change
+// counts as possible, although the rest of the file takes one.
+func TestDamageIsNotReady(t *testing.T) {
+	t.Parallel()
+	path := made(t)
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page, size int64
+	err = db.QueryRow(`SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_schema WHERE name = 'persons'`).Scan(&page, &size)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = file.WriteAt(bytes.Repeat([]byte{0xA5}, int(size)), (page-1)*size)
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	store := reopen(t, "sqlite:"+path)
+	if err := store.PingChanges(t.Context()); err != nil {
+		t.Fatalf("before anything was seen: %v", err)
+	}
+	err = store.Update(t.Context(), func(tx service.Tx) error {
+		return tx.InsertPerson(service.PersonRow{UUID: apitype.NewUUID(), Owner: apitype.NewUUID(), Doc: []byte(`{}`), Rev: 1}, nil)
+	})
+	if service.KindOf(err) != service.Unavailable {
+		t.Fatalf("got %v of a damaged table", err)
+	}
+	for range 3 {
+		if err := store.PingChanges(t.Context()); service.KindOf(err) != service.Unavailable {
+			t.Errorf("got %v after damage was seen, want that it is not ready", err)
+		}
+	}
+	err = store.Update(t.Context(), func(tx service.Tx) error {
+		return tx.Audit(service.AuditLine{At: apitype.TimeFromMilli(1), Operation: service.AuditKeyRotate})
+	})
+	if err := errors.Join(err, store.PingChanges(t.Context())); err != nil {
+		t.Errorf("got %v after a change has worked", err)
+	}
+}
+
+// TestPatientSessions lets a load wait for its input whatever time-out the role has.
+func TestPatientSessions(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	cluster := servicetest.NewServer(t)
+	database := servicetest.Clusters("", cluster)
+	cluster.Execute(t, `ALTER ROLE CURRENT_USER SET idle_in_transaction_session_timeout = '300ms'`)
+	db, err := pgdriver.Driver{}.Open(database, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	var timeout string
+	if err := db.QueryRowContext(context.Background(), `SHOW idle_in_transaction_session_timeout`).Scan(&timeout); err != nil || timeout != "0" {
+		t.Errorf("got %q, %v, want no time-out", timeout, err)
+	}
+}

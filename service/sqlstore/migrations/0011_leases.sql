@@ -1,0 +1,4 @@
+-- When a lease was shown to its agent. Null: it was taken ahead and is not shown yet; 0: when it was
+-- taken, as it is for programs that do not write the column.
+
+ALTER TABLE queue_leases ADD COLUMN shown_at BIGINT DEFAULT 0;
