@@ -185,14 +185,16 @@ func TestHeldKeyEndsOneCall(t *testing.T) {
 		return func(d *driver, w *world) {
 			for range 40 { // As a keyboard repeats them.
 				w.Clock.Advance(33 * time.Millisecond)
-				d.enter(keys...)
+				for _, key := range keys {
+					d.send(keyPress(key))
+				}
 			}
 		}
 	}
 	late := func(key string) func(d *driver, w *world) {
 		return func(d *driver, w *world) {
 			w.Clock.Advance(599 * time.Millisecond)
-			d.press(key)
+			d.send(keyPress(key))
 		}
 	}
 	tests := []struct {
@@ -204,8 +206,20 @@ func TestHeldKeyEndsOneCall(t *testing.T) {
 		{"not reached, twice", late("a"), []string{"call.attempt c0010000"}},
 		{"another key that ends a call", late("X"), []string{"call.attempt c0010000"}},
 		{"expire", late("e"), []string{"call.attempt c0010000"}},
-		{"after a while", func(d *driver, w *world) { w.seen(); d.press("a") }, []string{"call.attempt c0010000", "call.attempt c0040000"}},
-		{"after another key", func(d *driver, _ *world) { d.enter("j", "a") }, []string{"call.attempt c0010000", "call.attempt c0040000"}},
+		{"not reached, a second later", func(d *driver, w *world) {
+			w.Clock.Advance(time.Second)
+			d.send(keyPress("a"))
+		}, []string{"call.attempt c0010000", "call.attempt c0040000"}},
+		{"not reached, after another key", func(d *driver, w *world) { w.seen(); d.enter("j"); d.send(keyPress("a")) }, []string{"call.attempt c0010000"}},
+		{"held, on a line that stalls", func(d *driver, w *world) {
+			for range 200 { // 10 s of 33 ms, with a stall of 150 to 900 ms each second; what was held up comes together.
+				w.Clock.Advance(time.Duration(33+len(w.entries(t))) * time.Millisecond)
+				d.send(keyPress("a"))
+				if w.Clock.Now().Nanosecond()%int(time.Second) < int(40*time.Millisecond) {
+					w.Clock.Advance(900 * time.Millisecond)
+				}
+			}
+		}, []string{"call.attempt c0010000"}},
 		{"a repeat that the terminal tells", func(d *driver, w *world) {
 			w.Clock.Advance(time.Minute)
 			d.send(tea.KeyPressMsg{Code: 'a', Text: "a", IsRepeat: true})
@@ -226,7 +240,7 @@ func TestHeldKeyEndsOneCall(t *testing.T) {
 			if d.app.Dialog != nil {
 				t.Error("a question is open, want none")
 			}
-			if len(test.want) == 1 && !strings.Contains(d.app.status(), "press it again") {
+			if len(test.want) == 1 && !strings.Contains(d.app.status(), ": press it again") {
 				t.Errorf("status: got %q, want why the key did nothing", d.app.status())
 			}
 		})
@@ -240,10 +254,10 @@ func TestUndoTakesBackABurst(t *testing.T) {
 	d := newDriver(t, w.options)
 	end := func(after time.Duration) {
 		w.Clock.Advance(after)
-		d.enter("j", "a")
+		d.send(keyPress("a"))
 	}
 	d.press("n")
-	end(0)
+	end(time.Second)
 	end(2100 * time.Millisecond)
 	end(1900 * time.Millisecond)
 	if got := len(w.entries(t)); got != 3 {

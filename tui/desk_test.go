@@ -77,6 +77,7 @@ func TestQuitAtOnceSendsWhatWasDone(t *testing.T) {
 		m := start(t, w.options, 80, 24)
 		m.press("n")
 		m.see("Anna Jansen", onCard(1))
+		w.seen()
 		m.press("c1r4i" + "typed ahead" + "\x13q")
 		m.ended()
 		call := w.call(t, callID(1))
@@ -205,7 +206,7 @@ func TestCallTakenBySomebodyElse(t *testing.T) {
 		t.Fatalf("complete: got %d, want 200", answer.Status)
 	}
 	m.press("n")
-	m.see("somebody else was faster", onCard(4))
+	m.see("another agent was faster", onCard(4))
 }
 
 func TestWarningsBeforeDialling(t *testing.T) {
@@ -338,7 +339,7 @@ func TestOfflineChangesStayInTheOutbox(t *testing.T) {
 	m.see(onCard(1), "Anna Jansen", "VERIFICATION · asked for 4 days ago · never rung\n")
 	network.down.Store(true)
 	m.press("c", "1", "i", "kept", "ctrl+s")
-	m.see("◷ reached: Anna Jansen, sent when the service answers, f9 takes it back for 5 s")
+	m.see("◷ reached: Anna Jansen, sent when the service answers, f9 takes it back")
 	m.press("q")
 	if out := m.ended(); !strings.Contains(out, "1 change stays in the outbox") {
 		t.Errorf("farewell: got %q, want the change that stays", out)

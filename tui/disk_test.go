@@ -95,7 +95,9 @@ func TestDraftThatCannotBeErasedIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.press("ctrl+s")
-	if screen := m.see("its draft could not be erased", onCard(4)); strings.Contains(screen, "nothing was sent") {
+	m.see("u takes it back", "▲", onCard(4))
+	m.press("!")
+	if screen := m.see("its draft could not"); strings.Contains(screen, "nothing was sent") {
 		t.Errorf("screen: got that nothing was sent of what is in the outbox:\n%s", screen)
 	}
 	if files, err := filepath.Glob(filepath.Join(dir, "queued", "*.json")); err != nil || len(files) != 1 {

@@ -113,7 +113,7 @@ func TestWalkingTheDonorsFound(t *testing.T) {
 		"/ a down down down down down up up enter":                  callID(5),
 		"/ a down down n enter":                                     callID(1),
 		"/ q q enter ctrl+o down enter":                             {},
-		"/ a esc enter":                                             {},
+		"/ a esc enter":                                             callID(1),
 		"/ a down ctrl+c / a enter":                                 callID(1),
 		"/ q q up backspace backspace a ctrl+n ctrl+n ctrl+p enter": callID(5),
 	} {

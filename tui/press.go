@@ -57,7 +57,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 func (a *app) runKey(act *action, msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()
 	if a.Guard.Press(name, msg.IsRepeat, act.is(endsCall), a.Now()) && a.whyNot(act) == "" {
-		a.Refuse(page.KeyName(name) + " came too soon after this call did: press it again")
+		a.Refuse(page.KeyName(name) + ": press it again, it came too soon")
 		return nil
 	}
 	return a.run(act)

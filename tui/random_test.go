@@ -73,7 +73,12 @@ func (d *driver) run(cmd tea.Cmd, depth int) {
 	d.deliver(msg, depth+1)
 }
 
-func (d *driver) press(name string) { d.send(keyPress(name)) }
+func (d *driver) press(name string) {
+	if ends := d.app.keys.find(name, d.app.desk.Scopes()); ends != nil && ends.is(endsCall) && (d.app.Dialog == nil || name == "ctrl+s") {
+		lookFirst(d.t, name)
+	}
+	d.send(keyPress(name))
+}
 
 // keyPress is a key by its name.
 func keyPress(name string) tea.KeyPressMsg {

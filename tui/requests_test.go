@@ -98,6 +98,8 @@ func TestDueCallbackStealsNothing(t *testing.T) {
 	d.press("n")
 	put := d.app.Call.UUID
 	d.enter("b", "enter") // In 2 hours, for the agent.
+	w.Clock.Advance(6 * time.Second)
+	d.deliverOutbox(w)
 	if d.app.Call == nil || d.app.Call.UUID == put {
 		t.Fatalf("desk: got %+v, want another call than the one put off", d.app.Call)
 	}
@@ -130,7 +132,10 @@ func TestDueCallbackIsNoticedAtOnce(t *testing.T) {
 	w := newQueueWorld(t)
 	d := newDriver(t, w.options)
 	d.enter("n", "b", "enter") // In 2 hours.
-	w.Clock.Advance(2*time.Hour - time.Second)
+	due := w.Clock.Now().Add(2 * time.Hour).Truncate(time.Minute)
+	w.Clock.Advance(6 * time.Second)
+	d.deliverOutbox(w)
+	w.Clock.Set(due.Add(-time.Second))
 	d.send(ticked{})
 	if text := d.text(); strings.Contains(text, "a callback is due") {
 		t.Fatalf("a second before: got:\n%s\nwant nothing said", text)

@@ -107,6 +107,7 @@ func (m *terminal) press(keys ...string) {
 			text = key
 		}
 		m.sent++
+		lookFirst(m.t, key)
 		if _, err := io.WriteString(m.keys, text); err != nil {
 			m.t.Fatal(err)
 		}

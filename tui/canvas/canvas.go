@@ -183,11 +183,14 @@ func (c *Canvas) Write(b []byte) (int, error) {
 	defer c.writing.Unlock()
 	entered := bytes.LastIndex(b, []byte(ansi.SetModeAltScreenSaveCursor))
 	left := bytes.LastIndex(b, []byte(ansi.ResetModeAltScreenSaveCursor))
+	written := bytes.Clone(b)
 	if entered != left {
 		c.there = entered > left
+		// Some terminals bring what no longer fits a smaller screen back into their scrollback.
+		written = bytes.ReplaceAll(written, []byte(ansi.ResetModeAltScreenSaveCursor), []byte(ansi.EraseEntireScreen+ansi.ResetModeAltScreenSaveCursor))
 	}
 	c.renderer = nil
-	_, err := c.out.Write(append(bytes.Clone(b), c.paint()...))
+	_, err := c.out.Write(append(written, c.paint()...))
 	return len(b), err
 }
 

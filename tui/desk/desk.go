@@ -245,7 +245,11 @@ func (d *Day) leaveFor(what, reason string) []Event {
 		d.releaseLease(d.Call.UUID)
 		d.holdReturn(what+": "+d.Name(), apitype.UUID{})
 	}
-	d.next()
+	waited := d.NoneLeft
+	if d.next(); waited {
+		d.sayf("asking the service for a call…")
+		d.readNews()
+	}
 	return d.take()
 }
 

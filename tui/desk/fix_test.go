@@ -453,7 +453,7 @@ func TestOpenCallOfADonor(t *testing.T) {
 	d = dayAt(t, nil)
 	work(t, d, d.NewCall(Caller{Donor: Donor{ID: callID(101), Name: "Bos"}, Pledge: new(callID(201))}, apitype.CallWinback))
 	entries, _, err := d.Outbox.List()
-	if err != nil || len(entries) != 1 || d.opening != entries[0].UUID || d.Labels[entries[0].ID] != "new call, win-back: Bos" || len(d.Held) != 0 || !entries[0].NotBefore.IsZero() {
+	if err != nil || len(entries) != 1 || d.opening != entries[0].UUID || d.Labels[entries[0].ID] != "new call, win-back: Bos" || len(d.Held) != 1 || d.Held[0].id != "" || !entries[0].NotBefore.IsZero() {
 		t.Errorf("got %+v, %v, want a new call that is sent at once", entries, err)
 	}
 	d.search.isOpen = true

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A key that ends a call does nothing until the call was visible for 0.6 s, unless the agent
-// has pressed another one since; a key that is held down ends one call.
+// A key that ends a call does nothing until the call was visible for 0.6 s, and until the same key
+// has rested for a second: a key that is held down ends one call, also on a line that stalls.
 func TestKeysMeantForTheCallBefore(t *testing.T) {
 	t.Parallel()
 	type press struct {
@@ -21,10 +21,12 @@ func TestKeysMeantForTheCallBefore(t *testing.T) {
 	}{
 		{"too soon", []press{{599 * time.Millisecond, "1", false, true, true}}},
 		{"soon enough", []press{{600 * time.Millisecond, "1", false, true, false}}},
-		{"again, after it was ignored", []press{{100 * time.Millisecond, "1", false, true, true}, {599 * time.Millisecond, "1", false, true, true}, {750 * time.Millisecond, "1", false, true, false}}},
-		{"after a key for this call", []press{{50 * time.Millisecond, "down", false, false, false}, {100 * time.Millisecond, "1", false, true, false}}},
+		{"again, after it was ignored", []press{{100 * time.Millisecond, "1", false, true, true}, {1099 * time.Millisecond, "1", false, true, true}, {2099 * time.Millisecond, "1", false, true, false}}},
+		{"after a key for this call", []press{{50 * time.Millisecond, "down", false, false, false}, {599 * time.Millisecond, "1", false, true, true}}},
+		{"after the same key as text", []press{{600 * time.Millisecond, "1", false, false, false}, {1500 * time.Millisecond, "1", false, true, true}}},
+		{"in one piece", []press{{time.Second, "1", false, true, false}, {time.Second, "1", false, true, true}, {time.Second, "1", false, true, true}}},
 		{"held down, as the terminal tells", []press{{time.Second, "1", true, true, true}}},
-		{"held down, as its speed tells", []press{{time.Second, "1", false, true, false}, {1149 * time.Millisecond, "1", false, true, true}, {1299 * time.Millisecond, "1", false, true, false}}},
+		{"held down, as its speed tells", []press{{time.Second, "1", false, true, false}, {1999 * time.Millisecond, "1", false, true, true}, {2999 * time.Millisecond, "1", false, true, false}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

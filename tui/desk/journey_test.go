@@ -195,6 +195,7 @@ func TestNightInWhichTheClocksChange(t *testing.T) {
 				t.Fatalf("got %v, %q, %v, want %v, %q", at, first.BothTimes(at), err, sunday, test.said)
 			}
 			first.perform(first.Later(at, false))
+			first.sendHeld()
 
 			f.Clock.Set(at.Add(-time.Minute))
 			early := f.agent(t.TempDir())

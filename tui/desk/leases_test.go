@@ -141,9 +141,12 @@ func TestADonorWhoWasReachedOnAnotherCallIsToldOf(t *testing.T) {
 	f := newFloor(t, 2)
 	first, second := f.agent(t.TempDir()), f.agent(t.TempDir())
 	person := f.Do(f.token, http.MethodGet, "/api/v1/calls/"+f.calls[0].String(), "").Object()["personUuid"].(string)
-	if a := f.Do(f.token, http.MethodPost, "/api/v1/calls", `{"personUuid":"`+person+`","type":"winback","requestedAt":"`+apitype.NewTime(f.Clock.Now()).String()+`"}`); a.Status != http.StatusCreated {
-		t.Fatalf("got %d %s", a.Status, a.Body)
+	made := f.Do(f.token, http.MethodPost, "/api/v1/calls", `{"personUuid":"`+person+`","type":"winback","requestedAt":"`+apitype.NewTime(f.Clock.Now()).String()+`"}`)
+	if made.Status != http.StatusCreated {
+		t.Fatalf("got %d %s", made.Status, made.Body)
 	}
+	var other apitype.Call
+	made.Decode(&other)
 	first.perform(first.Next())
 	first.SetResult("reached")
 	first.perform(first.CompleteCall())
@@ -155,8 +158,10 @@ func TestADonorWhoWasReachedOnAnotherCallIsToldOf(t *testing.T) {
 	for range 3 {
 		second.perform(second.Poll())
 	}
-	second.perform(second.Next())
-	if second.Call == nil || second.Call.PersonUUID.String() != person {
+	if second.perform(second.Next()); second.Call != nil && second.Call.PersonUUID.String() == person {
+		t.Fatalf("got %+v, want the donor left alone", second.Call)
+	}
+	if second.perform(second.Take(other.UUID)); !second.IsOn(other.UUID) {
 		t.Fatalf("got %+v, want the donor's other call", second.Call)
 	}
 	warned := func() bool {
@@ -305,19 +310,14 @@ func TestLaterPutsACallOff(t *testing.T) {
 	a := f.agent(t.TempDir())
 	a.perform(a.Next())
 	put := a.Call.UUID
-	underWay := a.Later(f.Clock.Now().Add(2*time.Hour), true)
-	if why := a.WhyNotLater(); why != "it is being put off: the service has not answered yet" {
-		t.Errorf("before the answer: got %q", why)
-	}
-	if a.perform(underWay); a.WhyNotLater() != "" {
-		t.Errorf("after it: got %q", a.WhyNotLater())
-	}
+	a.perform(a.Later(f.Clock.Now().Add(2*time.Hour), true))
 	if a.Call == nil || a.Call.UUID == put {
 		t.Fatalf("got %+v (%q), want the next call", a.Call, a.told)
 	}
 	if slices.ContainsFunc(a.Offers(10), func(c desk.Candidate) bool { return c.ID == put }) {
 		t.Errorf("the call that was put off still stands among the next ones")
 	}
+	a.sendHeld()
 	state, err := apiclient.Decoded(a.Client.Queue.State(t.Context(), apitype.QueueOptions{}))
 	if err != nil || state.Deferred != 1 {
 		t.Errorf("got %+v %v, want one that is put off", state, err)
@@ -343,12 +343,27 @@ func TestUntouchedDeskGivesItsCallBack(t *testing.T) {
 	}
 	f.Clock.Advance(time.Second)
 	a.perform(a.Poll())
-	if a.Call != nil || !strings.HasSuffix(strings.Join(a.told, "\n"), "was given back: no key for 15 minutes") {
-		t.Errorf("got %+v and %q, want no call on the desk, and why", a.Call, a.told)
+	if !a.IsOn(call) || !strings.HasSuffix(strings.Join(a.told, "\n"), "is no longer yours alone: no key for 15 minutes") {
+		t.Errorf("got %+v and %q, want the card kept, and that the lease has ended", a.Call, a.told)
 	}
 	b := f.agent(t.TempDir())
 	b.perform(b.Next())
 	if b.Call == nil || b.Call.UUID != call {
 		t.Errorf("got %+v for another agent, want the call that was given back", b.Call)
+	}
+}
+
+// sendHeld sends what the agent has done, once it is no longer held.
+func (a *agent) sendHeld() {
+	a.f.t.Helper()
+	a.Written()
+	a.f.Clock.Advance(6 * time.Second)
+	var told []outbox.Event
+	sender := a.Outbox.Sender(a.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { told = append(told, e) }})
+	if _, err := sender.SendDue(a.f.t.Context()); err != nil {
+		a.f.t.Fatal(err)
+	}
+	for _, e := range told {
+		a.perform(a.Receive(desk.Told(e)))
 	}
 }

@@ -46,7 +46,7 @@ func TestLeasesThatAreExtended(t *testing.T) {
 		held  int
 	}{
 		{"kept", 11, nil, nil, 2},
-		{"of the call on the desk, ended", 11, errGone, []string{"!!the lease of call c0010000 has ended: somebody else may ring, too"}, 1},
+		{"of the call on the desk, ended", 11, errGone, []string{"!!the lease of call c0010000 has ended: another agent may call, too"}, 1},
 		{"of another one, ended", 12, errGone, nil, 1},
 		{"refused", 11, errNotTaken, []string{"!!cannot keep the lease: 422 no"}, 2},
 		{"offline", 11, errDown, nil, 2},
@@ -148,7 +148,7 @@ func TestWhatATakeBrings(t *testing.T) {
 	}
 	d.leases.state = &apitype.QueueState{Waiting: 9}
 	d.onTaken(taken{waiting: 1000}, nil)
-	if !d.NoneLeft || d.Wanted || d.leases.state.Waiting != 9 || !d.leases.request.IsZero() || !d.IsDone() {
+	if !d.NoneLeft || !d.Wanted || d.IsReading() || d.leases.state.Waiting != 9 || !d.leases.request.IsZero() || !d.IsDone() {
 		t.Errorf("got %+v, want that none is left", d.leases)
 	}
 	due := apitype.NewTime(morning)
@@ -159,6 +159,7 @@ func TestWhatATakeBrings(t *testing.T) {
 	if n, all := d.Waiting(); n != 999 || !all {
 		t.Errorf("got %d waiting, all %t, want 999", n, all)
 	}
+	said(d)
 	d.onDiscovered(discovered{}, errNotTaken)
 	if texts, _ := said(d); !slices.Equal(texts, []string{"!!cannot ask whether the service has a queue: 422 no"}) {
 		t.Errorf("got %q, want it said", texts)
@@ -270,17 +271,18 @@ func TestCallsThatAreRead(t *testing.T) {
 	}{
 		{"anew", false, false, false, callRead{call: requested(1)}, nil, nil, true, false},
 		{"again", true, false, false, callRead{call: requested(1)}, nil, nil, true, false},
-		{"not there any more", true, false, false, callRead{}, errGone, []string{"!!call c0010000 is no longer there"}, false, true},
-		{"not there any more, with a text", true, true, false, callRead{}, errGone, []string{"!!call c0010000 is no longer there"}, true, false},
+		{"not there any more", true, false, false, callRead{}, errGone, []string{"call c0010000 is no longer there; here is the next one"}, false, true},
+		{"not there any more, with a text", true, true, false, callRead{asked: unasked}, errGone, []string{"call c0010000 is no longer there^^^"}, true, false},
 		{"not there", false, false, false, callRead{}, errGone, []string{"!!call c0010000 is no longer there"}, false, false},
 		{"not read", true, false, false, callRead{}, errNotTaken, []string{"!!cannot read call c0010000: 422 no"}, true, false},
 		{"offline", true, false, false, callRead{}, errDown, nil, true, false},
 		{"its draft is torn", true, false, false, callRead{call: requested(1), torn: io.ErrUnexpectedEOF}, nil, []string{"!!cannot read what was typed for call c0010000: unexpected EOF"}, true, false},
-		{"somebody else was faster", true, false, false, callRead{call: ended(requested(1))}, nil, []string{"call c0010000 is completed: somebody else was faster; here is the next one"}, false, true},
-		{"somebody else was faster, with a text", true, true, false, callRead{call: ended(requested(1))}, nil, []string{"!!call c0010000 is completed: somebody else was faster; what you typed stays here"}, true, false},
+		{"another agent was faster", true, false, false, callRead{call: ended(requested(1))}, nil, []string{"call c0010000 is completed: another agent was faster; here is the next one"}, false, true},
+		{"another agent was faster, after a key", true, false, false, callRead{call: ended(requested(1)), asked: unasked}, nil, []string{"call c0010000 is completed: another agent was faster^^^"}, true, false},
+		{"another agent was faster, with a text", true, true, false, callRead{call: ended(requested(1))}, nil, []string{"!!call c0010000 is completed: another agent was faster; what you typed stays here"}, true, false},
 		{"one of our own changes is on its way", true, false, true, callRead{call: ended(requested(1))}, nil, nil, true, false},
 		{"it had ended", false, false, false, callRead{call: ended(requested(1))}, nil, nil, true, false},
-		{"somebody else has rung", true, false, false, callRead{call: rung(requested(1))}, nil, []string{"somebody else has rung call c0010000 since the call was listed"}, true, false},
+		{"another agent has called", true, false, false, callRead{call: rung(requested(1))}, nil, []string{"another agent has called call c0010000 since the call was listed"}, true, false},
 		{"with its draft", true, false, false, callRead{call: requested(1), draft: &outbox.Draft{Call: callID(1), Notes: "from the disk"}}, nil, nil, true, false},
 		{"with a draft that is older", true, true, false, callRead{call: requested(1), draft: &outbox.Draft{Call: callID(1), Notes: "from the disk"}}, nil, nil, true, false},
 	} {
@@ -302,6 +304,7 @@ func TestCallsThatAreRead(t *testing.T) {
 		}
 		test.read.id = callID(1)
 		d.Taking = true
+		d.Guard.Show(morning)
 		d.onRead(test.read, test.err)
 		texts, _ := said(d)
 		if diff := cmp.Diff(test.want, texts); diff != "" {
@@ -310,7 +313,7 @@ func TestCallsThatAreRead(t *testing.T) {
 		if d.IsOn(callID(1)) != test.on || d.Wanted != test.wanted && !d.NoneLeft || d.Taking || test.on && d.Form.Notes != notes {
 			t.Errorf("%s: got on the desk %t, another one wanted %t, notes %q, want %t, %t, %q", test.name, d.IsOn(callID(1)), d.Wanted, d.Form.Notes, test.on, test.wanted, notes)
 		}
-		if ended := len(d.Recent) == 1 && d.Recent[0].What == "ended by somebody else" && d.Recent[0].Fate.String() == "ended"; ended != (len(test.want) == 1 && strings.HasSuffix(test.want[0], "here is the next one")) {
+		if ended := len(d.Recent) == 1 && d.Recent[0].What == "ended by another agent" && d.Recent[0].Fate.String() == "ended"; ended != (len(test.want) == 1 && strings.Contains(test.want[0], "faster") && !test.typed) {
 			t.Errorf("%s: got %+v of the last calls", test.name, d.Recent)
 		}
 	}
@@ -387,8 +390,8 @@ func TestChangesOfOthers(t *testing.T) {
 		want     []string
 		attempts int
 	}{
-		{"of the call on the desk", changed, true, false, []string{"call c0010000 was changed by somebody else: requested, 2 attempts"}, 2},
-		{"with the attempts", tried, true, false, []string{"call c0010000 was changed by somebody else: requested, 1 attempt"}, 1},
+		{"of the call on the desk", changed, true, false, []string{"call c0010000 was changed by another agent: requested, 2 attempts"}, 2},
+		{"with the attempts", tried, true, false, []string{"call c0010000 was changed by another agent: requested, 1 attempt"}, 1},
 		{"which was not read yet", changed, false, false, nil, 0},
 		{"by ourselves", changed, true, true, nil, 0},
 		{"which is known", requested(1), true, false, nil, 0},

@@ -333,9 +333,13 @@ func TestHeldText(t *testing.T) {
 	}
 	d.Held = append(d.Held, Held{Change: Change{Label: "cancel: Ben"}, Until: morning.Add(-time.Second)})
 	d.Offline = "offline"
-	if got, want := d.HeldText("u"), "cancel: Ben, sent when the service answers, u takes it back for 0 s (2 held)"; got != want {
+	if got, want := d.HeldText("u"), "cancel: Ben, sent when the service answers, u takes it back (2 held)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	if d.Release(); len(d.Held) != 2 {
+		t.Errorf("got %d held, want both until the service answers", len(d.Held))
+	}
+	d.Offline = ""
 	d.Held[1].Until = morning
 	d.Held[0].Until = morning.Add(time.Nanosecond)
 	if d.Release(); len(d.Held) != 1 {

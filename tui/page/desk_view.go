@@ -56,12 +56,14 @@ func (d *Desk) startLines(width int) []string {
 	s := d.Styles
 	lines := []string{"", s.bold(" fundesk"), ""}
 	switch {
+	case d.Wanted && d.LoggedOut:
+		lines = append(lines, " the next call comes once you have logged in again")
 	case d.Wanted && d.Offline != "":
 		lines = append(lines, " the next call comes as soon as the service answers")
+	case d.NoneLeft && len(d.Offers(1)) == 0:
+		lines = append(lines, " No call is left that you may call now. The next one comes by itself.", " "+s.Key(d.KeyOf(ActNext))+" asks again, "+s.Key(d.KeyOf(ActSkipped))+" shows the calls that were passed over, and why.")
 	case d.Wanted:
 		lines = append(lines, " looking for the oldest requested call"+d.Spinner.Sign()+d.aheadText())
-	case d.NoneLeft:
-		lines = append(lines, " No requested call is left that may be rung now.", " "+s.Key(d.KeyOf(ActSkipped))+" shows those that were passed over, and why.")
 	case d.Taking && d.Offline == "":
 		lines = append(lines, " reading"+d.Spinner.Sign()+d.aheadText())
 	default:
