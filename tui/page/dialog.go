@@ -3,6 +3,7 @@ package page
 import (
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
@@ -89,6 +90,9 @@ type Choose struct {
 	More       func(text string) []Option // What a text stands for besides; nil: nothing.
 	Editor     widget.TextField
 	cursor     int
+	// openAt is when it takes a choice: one that opens by itself is to be seen first.
+	openAt time.Time
+	now    func() time.Time
 }
 
 // choiceKeys are the keys given to options that have none.
@@ -161,6 +165,11 @@ func (c *Choose) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	case "down", "ctrl+n":
 		c.cursor = min(c.cursor+1, max(len(found)-1, 0))
 		return Stays, nil
+	}
+	if c.now != nil && c.now().Before(c.openAt) {
+		return Stays, nil // The key was meant for what was there before.
+	}
+	switch name {
 	case "enter":
 		if c.cursor < len(found) {
 			return c.pick(found[c.cursor])

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -123,6 +124,9 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 	return "Find a donor: name, city, or digits of a number", append(lines, s.Dim(widget.Fit(note+"; "+s.DueSign+" has an open call", width)))
 }
 
+// unseen is how long a question that came late takes no answer.
+const unseen = 600 * time.Millisecond
+
 // askNewCall asks what a call to a donor without an open one is to be about.
 func (d *Desk) askNewCall(c desk.Caller) {
 	var options []Option
@@ -130,7 +134,9 @@ func (d *Desk) askNewCall(c desk.Caller) {
 		options = append(options, Option{Label: "a new call: " + render.Words(string(kind)), Run: func() tea.Cmd { return d.Perform(d.NewCall(c, kind)) }})
 	}
 	options = append(options, Option{Key: "o", Label: "open the person", Run: func() tea.Cmd { return d.Jump(Reference{KindPerson, c.ID}) }})
-	d.Dialog = NewChoice(Clean(c.Name)+" has no open call", "", options)
+	choice := NewChoice(Clean(c.Name)+" has no open call", "", options)
+	choice.openAt, choice.now = d.Now().Add(unseen), d.Now
+	d.Dialog = choice
 }
 
 // WhyNoRecent says why there is no last call.
