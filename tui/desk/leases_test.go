@@ -141,9 +141,11 @@ func TestADonorWhoWasReachedOnAnotherCallIsToldOf(t *testing.T) {
 	f := newFloor(t, 2)
 	first, second := f.agent(t.TempDir()), f.agent(t.TempDir())
 	person := f.Do(f.token, http.MethodGet, "/api/v1/calls/"+f.calls[0].String(), "").Object()["personUuid"].(string)
-	if a := f.Do(f.token, http.MethodPost, "/api/v1/calls", `{"personUuid":"`+person+`","type":"winback","requestedAt":"`+apitype.NewTime(f.Clock.Now()).String()+`"}`); a.Status != http.StatusCreated {
-		t.Fatalf("got %d %s", a.Status, a.Body)
+	made := f.Do(f.token, http.MethodPost, "/api/v1/calls", `{"personUuid":"`+person+`","type":"winback","requestedAt":"`+apitype.NewTime(f.Clock.Now()).String()+`"}`)
+	if made.Status != http.StatusCreated {
+		t.Fatalf("got %d %s", made.Status, made.Body)
 	}
+	other := made.Object()["uuid"].(string)
 	first.perform(first.Next())
 	first.SetResult("reached")
 	first.perform(first.CompleteCall())
@@ -156,6 +158,10 @@ func TestADonorWhoWasReachedOnAnotherCallIsToldOf(t *testing.T) {
 		second.perform(second.Poll())
 	}
 	second.perform(second.Next())
+	if second.Call != nil && second.Call.PersonUUID.String() == person {
+		t.Fatalf("got %+v, who was spoken to", second.Call)
+	}
+	second.perform(second.Take(apitype.MustParseUUID(other))) // Opened, not given.
 	if second.Call == nil || second.Call.PersonUUID.String() != person {
 		t.Fatalf("got %+v, want the donor's other call", second.Call)
 	}
