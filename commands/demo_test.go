@@ -77,7 +77,14 @@ func CopyDemo(home string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
-	return os.CopyFS(to, os.DirFS(from))
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		return err
+	}
+	keys, err := filepath.Glob(filepath.Join(to, "*.key")) // Copied for everybody to read.
+	for _, key := range keys {
+		err = errors.Join(err, os.Chmod(key, 0o600))
+	}
+	return err
 }
 
 // serverDir is where Server built, "" when it was not asked for.

@@ -145,7 +145,7 @@ func (s *session) noteUnclean(erasure []byte) {
 		Scrubbed struct{ Later []string }
 	}
 	if json.Unmarshal(erasure, &done) == nil && len(done.Scrubbed.Later) > 0 { // Another service may answer otherwise.
-		s.warn("what was erased lies in the unused space of the service's tables %s until its operator has them written anew: VACUUM FULL, in a quiet hour",
+		s.warn("what was erased lies in the unused space of the service's tables %s until the service's next cleaning: fundeskd clean, which its package runs every night",
 			strings.Join(done.Scrubbed.Later, ", "))
 	}
 }

@@ -92,11 +92,11 @@ func (p *position) load(path string) error {
 
 // keepable reports why a position cannot be kept, before anything is printed or marked.
 func keepable(path string) error {
-	err := os.MkdirAll(filepath.Dir(path), 0o700)
-	var probe *os.File
-	if err == nil {
-		probe, err = os.CreateTemp(filepath.Dir(path), ".probe-*")
+	folder := filepath.Dir(path)
+	for _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && folder != filepath.Dir(folder); _, err = os.Stat(folder) {
+		folder = filepath.Dir(folder) // It is made with the position, and flushed.
 	}
+	probe, err := os.CreateTemp(folder, ".probe-*")
 	if err == nil {
 		err = errors.Join(probe.Close(), os.Remove(probe.Name()))
 	}

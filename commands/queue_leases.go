@@ -72,6 +72,9 @@ func (s *session) putOff(cmd *cobra.Command, args []string, d *deferral, flags p
 	if err != nil {
 		return err
 	}
+	if _, err := render.Select(resultColumns(), s.flags.columns, false); err != nil {
+		return usageError(err.Error())
+	}
 	ids, many := bulk.Distinct(named), len(args) > 1 || args[0] == "-"
 	if flags.dryRun {
 		return printDeferrals(s, many, ids, r)

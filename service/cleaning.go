@@ -61,11 +61,34 @@ func (s *Service) isUnclean(ctx context.Context, setting string) (unclean bool, 
 	return unclean, err
 }
 
+// Clean removes from the files what is left in them of everything that was erased. Tables that are in use
+// are left to the next cleaning, and named.
+func (s *Service) Clean(ctx context.Context) (Scrubbed, error) {
+	done := Scrubbed{Rewritten: []string{}, Later: []string{}}
+	waiting, err := s.store.Unclean(ctx)
+	if err != nil || len(waiting) == 0 {
+		return done, err
+	}
+	if done, err = s.store.Scrub(ctx, nil, false); err != nil || len(done.Busy) > 0 {
+		return done, err
+	}
+	return done, s.update(ctx, "note that the files are clean", func(tx Tx) (err error) {
+		for _, name := range waiting {
+			err = errors.Join(err, tx.DeleteSetting(UncleanSetting+name))
+		}
+		return err
+	})
+}
+
 // clean takes from the files what is left in them of erased values, nil: of any, and then the
-// setting that said so. It is not given up where the caller goes away.
-func (s *Service) clean(ctx context.Context, setting string, traces [][]byte, beside bool) (Scrubbed, error) {
+// setting that said so, unless some of it is left to Clean: no erasure waits for a table. It is not given
+// up where the caller goes away.
+func (s *Service) clean(ctx context.Context, setting string, traces [][]byte) (Scrubbed, error) {
 	ctx = context.WithoutCancel(ctx)
-	done, err := s.store.Scrub(ctx, traces, beside)
+	done, err := s.store.Scrub(ctx, traces, true)
+	if err == nil && len(done.Busy) > 0 {
+		return done, nil
+	}
 	if err != nil {
 		return done, &Error{
 			Kind: Unavailable, Cause: err,

@@ -28,7 +28,8 @@ type Erasure struct {
 // Scrubbed is what was done so that the files of the database hold nothing of erased values.
 type Scrubbed struct {
 	Rewritten []string `json:"rewritten"` // What was written anew.
-	Later     []string `json:"later"`     // Tables that are too large to be written anew while they are used.
+	Later     []string `json:"later"`     // Tables in whose unused space it lies until they are cleaned.
+	Busy      []string `json:"-"`         // Those of them that the next cleaning may write anew.
 }
 
 // EraseRequest asks for the erasure of a person.
@@ -100,6 +101,7 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 		}
 		if open != nil && (c == nil || c.Scope.Contains(open.Owner)) {
 			erasure = open.Erasure
+			erasure.Repeated = request.DryRun // Nothing is left that would be erased.
 			return nil
 		}
 		if c != nil {
@@ -141,7 +143,7 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 	if erasure.DryRun = request.DryRun; request.DryRun {
 		return erasure, nil
 	}
-	scrubbed, err := s.clean(ctx, UncleanSetting+id.String(), traces, false)
+	scrubbed, err := s.clean(ctx, UncleanSetting+id.String(), traces)
 	erasure.Scrubbed = &scrubbed
 	return erasure, err
 }
@@ -191,7 +193,7 @@ func (s *Service) ReplayErasures(ctx context.Context, persons []ErasedPerson) (r
 	} else if len(traces) == 0 {
 		return replayed, nil
 	}
-	_, err = s.clean(ctx, uncleanReplay, traces, false)
+	_, err = s.clean(ctx, uncleanReplay, traces)
 	return replayed, err
 }
 

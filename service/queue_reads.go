@@ -204,6 +204,9 @@ func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgen
 	if o.Since != nil {
 		since = *o.Since
 	}
+	if since.Before(now.Add(-apitype.MaxAgents)) { // All that was done is passed over for the count.
+		return Answer{}, invalid(apitype.Violations{{Parameter: "since", Message: fmt.Sprintf("must lie within %d days", apitype.MaxAgents/(24*time.Hour))}})
+	}
 	var agents agentCounts
 	err = s.view(ctx, "count the agents", func(r Reader) error {
 		agents = agentCounts{}

@@ -73,9 +73,8 @@ type RetainQuery struct {
 
 // A RetentionRun is what a run of the retention does.
 type RetentionRun struct {
-	Dry     bool                                   // Only count.
-	Rewrite bool                                   // PostgreSQL: write the tables anew, each locked meanwhile.
-	Record  func(apitype.UUID, apitype.Time) error // Is told of each person who is erased.
+	Dry    bool                                   // Only count.
+	Record func(apitype.UUID, apitype.Time) error // Is told of each person who is erased.
 }
 
 // RunRetention takes back what is older than the retention of its organization says. later are
@@ -98,13 +97,16 @@ func (s *Service) RunRetention(ctx context.Context, o RetentionRun) (all []Retir
 		}
 		all = append(all, retired)
 	}
-	if o.Dry || (!run.changed && !unclean && !o.Rewrite) {
+	if o.Dry || (!run.changed && !unclean) {
 		return all, nil, nil
 	}
 	if unclean || run.size > retentionTraces {
 		run.traces = nil
 	}
-	scrubbed, err := s.clean(ctx, uncleanRetention, run.traces, !o.Rewrite)
+	scrubbed, err := s.clean(ctx, uncleanRetention, run.traces)
+	if err == nil && len(scrubbed.Busy) > 0 {
+		scrubbed, err = s.Clean(ctx)
+	}
 	return all, scrubbed.Later, err
 }
 

@@ -56,6 +56,8 @@ type Store interface {
 	Scrub(ctx context.Context, traces [][]byte, beside bool) (Scrubbed, error)
 	// PingChanges reports whether it takes changes.
 	PingChanges(ctx context.Context) error
+	// Unclean names what was erased and is still in the files.
+	Unclean(ctx context.Context) ([]string, error)
 }
 
 // Reader reads in one transaction. A row that is not there is ErrNoRow, and so is one

@@ -42,6 +42,7 @@ const (
 	MaxWaiting   = 1_000                // How far a take counts what waits.
 	maxNarrowing = 200                  // Values of one filter.
 	MaxLeases    = 10                   // Of one user at a time.
+	MaxAgents    = 31 * 24 * time.Hour  // How far agents are counted back.
 )
 
 // QueueFilter narrows the queue; an empty list does not. A person without a language matches

@@ -166,7 +166,7 @@ func (p *program) root() *cobra.Command {
 		group("token", "Issue and replace tokens", p.tokenIssue()),
 		group("key", "Renew the signing key of tokens", p.keyRotate()),
 		p.loadCommand(), p.sampleCommand(),
-		p.backupCommand(), p.restoreCommand(), p.copyCommand(), p.checkCommand(), p.openAPICommand(),
+		p.backupCommand(), p.restoreCommand(), p.copyCommand(), p.checkCommand(), p.cleanCommand(), p.openAPICommand(),
 		group("person", "Export and erase what is kept of a person", p.personExport(), p.personErase()),
 		group("erasures", "Erase again what a restored backup brought back", p.erasuresReplay()),
 		group("retention", "Take back what is older than it may be", p.retentionSet(), p.retentionShow(), p.retentionRun()),

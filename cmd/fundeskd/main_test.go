@@ -507,7 +507,7 @@ func TestUsage(t *testing.T) {
 		{"a sandbox of nobody", []string{"serve", "--sandbox", "--persons", "0"}, 2, "--persons must be 1 at least\n"},
 		{"sample", []string{"sample", "--persons", "1"}, 0, "2 organizations\n20 users\n6 focusAreas\n1 person\n"},
 		{"openapi", []string{"openapi"}, 0, "{\n  \"openapi\": \"3.1.0\","},
-		{"migrate", []string{"migrate"}, 0, "the schema is of version 10\n"},
+		{"migrate", []string{"migrate"}, 0, "the schema is of version 11\n"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

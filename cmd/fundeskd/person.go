@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -75,11 +76,10 @@ func (p *program) personErase() *cobra.Command {
 			"their transactions. Amounts, dates, codes and links stay, for the books. The person is 404 from then on, and the\n" +
 			"uuid is not given again. Their calls and pledges take no changes any more.\n\n" +
 			"Then the files of the database are cleaned of what it held: SQLite's at once, also while it is served (one that an\n" +
-			"earlier version made is written anew, once, while changes wait); on PostgreSQL the tables are written anew, each\n" +
-			"locked meanwhile; those of more than 1 GiB are only vacuumed and named: VACUUM FULL them in a quiet hour. Backups,\n" +
-			"and PostgreSQL's WAL, hold it until they end; who was erased when is noted in a file outside of the database, so\n" +
-			"that fundeskd erasures replay erases it again when a backup was restored. Where the cleaning failed, run the same\n" +
-			"command again.\n\n" +
+			"earlier version made is written anew, once, while changes wait); PostgreSQL's by the next fundeskd clean, since a\n" +
+			"table that is written anew holds up whoever uses it. Backups, and PostgreSQL's WAL, hold it until they end; who was\n" +
+			"erased when is noted in a file outside of the database, so that fundeskd erasures replay erases it again when a\n" +
+			"backup was restored. Where the cleaning failed, run the same command again.\n\n" +
 			"The reason is kept in the audit: it must not tell who the person is.",
 		Example: "  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\" --dry-run\n" +
 			"  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\" --yes",
@@ -123,8 +123,8 @@ func writeErasure(w io.Writer, e service.Erasure) {
 			count(e.Transactions, "transaction"), count(e.Signatures, "signature file"), count(e.Waiting, "call"), count(e.Leases, "lease"))
 	}
 	if e.Scrubbed != nil {
-		for _, table := range e.Scrubbed.Later {
-			fmt.Fprintf(w, "the table %s was not written anew, since it holds more than 1 GiB or belongs to another role: what was erased lies in the unused space of its file until its owner runs, in a quiet hour, psql \"$FUNDESKD_DATABASE\" -c 'VACUUM FULL %s'\n", table, table)
+		if len(e.Scrubbed.Later) > 0 {
+			fmt.Fprintf(w, "the bytes remain in the unused space of the tables %s until the next fundeskd clean\n", strings.Join(e.Scrubbed.Later, ", "))
 		}
 	}
 }

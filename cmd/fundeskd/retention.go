@@ -134,8 +134,8 @@ func (p *program) retentionRun() *cobra.Command {
 		Use:   "run",
 		Short: "Take back what is older than the retention of its organization says",
 		Long: "Run works in small parts, beside a running serve, and may be interrupted and run again. Persons are erased as by\n" +
-			"fundeskd person erase, and noted in the same file. Run it once a day or a month. On PostgreSQL it locks no table:\n" +
-			"the bytes lie in the tables' unused space until that is used again, or a run has --rewrite.",
+			"fundeskd person erase, and noted in the same file. Run it once a day or a month. At its end it cleans\n" +
+			"the files, as fundeskd clean does.",
 		Example: "  fundeskd retention run --dry-run",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -147,8 +147,7 @@ func (p *program) retentionRun() *cobra.Command {
 			return answer(c.Context(), p, "", func(s *service.Service) ([]service.Retired, error) {
 				all, later, err := s.RunRetention(c.Context(), o)
 				if err == nil && len(later) > 0 {
-					fmt.Fprintf(p.Err, "fundeskd: what was taken back lies in the unused space of the tables %s until it is used again; to leave nothing, in a quiet hour: fundeskd retention run --rewrite, and for tables over 1 GiB VACUUM FULL\n",
-						strings.Join(later, ", "))
+					p.tellLater(later)
 				}
 				return all, err
 			}, func(w io.Writer, all []service.Retired) {
@@ -159,7 +158,6 @@ func (p *program) retentionRun() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&o.Dry, "dry-run", false, "only count what would be taken back")
-	c.Flags().BoolVar(&o.Rewrite, "rewrite", false, "PostgreSQL: write the tables of up to 1 GiB anew at the end, each locked meanwhile, so that no byte is left")
 	p.erasuresFlag(c)
 	return c
 }

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"strings"
 	"testing"
@@ -287,5 +288,68 @@ func TestErasureThatCannotBeNoted(t *testing.T) {
 	}
 	if got := w.Do(w.all, "GET", "/api/v1/persons/"+w.a.person.String(), "").Status; got != 200 {
 		t.Errorf("got %d of the person, want that nobody is erased", got)
+	}
+}
+
+// TestCleaningGivesWay erases and cleans beside somebody who reads for long, as pg_dump does: nobody
+// waits for that, and when it has ended the files are cleaned.
+func TestCleaningGivesWay(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	f := newFloor(t, servicetest.NewOn(t, servicetest.Clusters("", servicetest.NewServer(t))))
+	db, err := sql.Open("pgx", f.Database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	dump, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"persons", "calls"} {
+		if _, err := dump.ExecContext(t.Context(), `SELECT COUNT(*) FROM `+table); err != nil {
+			t.Fatal(err)
+		}
+	}
+	erased := f.person("null")
+	f.call(f.person("null"), time.Hour, "winback")
+	begun := time.Now()
+	done, err := f.Service.ErasePerson(t.Context(), erased, service.EraseRequest{Reason: "r"})
+	if err != nil || done.Scrubbed == nil || len(done.Scrubbed.Later) == 0 || time.Since(begun) > 5*time.Second {
+		t.Fatalf("got %+v, %v after %s, want the erasure at once, and the tables that still hold it", done.Scrubbed, err, time.Since(begun))
+	}
+	cleaning, enough := context.WithTimeout(t.Context(), 3*time.Second)
+	defer enough()
+	cleaned := make(chan service.Scrubbed, 1)
+	go func() {
+		done, err := f.Service.Clean(cleaning)
+		if err != nil && cleaning.Err() == nil {
+			t.Error(err)
+		}
+		cleaned <- done
+	}()
+	slowest := time.Duration(0)
+	for cleaning.Err() == nil {
+		begun := time.Now()
+		f.person("null")
+		f.take(apitype.NewUUID(), "")
+		slowest = max(slowest, time.Since(begun))
+	}
+	<-cleaned
+	if slowest > 3*time.Second { // Each of the two may wait for one lock of a second.
+		t.Errorf("a creation and a take waited for %s beside the cleaning", slowest)
+	}
+	if waiting, err := f.Store.Unclean(t.Context()); err != nil || len(waiting) != 1 {
+		t.Errorf("got %v, %v, want that the erasure still waits to be cleaned", waiting, err)
+	}
+	if err := dump.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	all, err := f.Service.Clean(t.Context())
+	if waiting, unclean := f.Store.Unclean(t.Context()); err != nil || unclean != nil || len(waiting) > 0 || len(all.Rewritten) < 7 {
+		t.Errorf("got %+v, %v, still waiting %v, want every table written anew", all, err, waiting)
+	}
+	if again, err := f.Service.Clean(t.Context()); err != nil || len(again.Rewritten) > 0 {
+		t.Errorf("got %+v, %v with nothing to clean", again, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // choose leases a call for a user.
@@ -172,4 +173,16 @@ func TestMostLeases(t *testing.T) {
 			t.Errorf("got %d leased, want the other user's 2", got)
 		}
 	})
+}
+
+// TestAgentsWithinAMonth counts agents no further back than 31 days: all that was done since is read.
+func TestAgentsWithinAMonth(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, servicetest.New(t))
+	for before, want := range map[time.Duration]int{31 * 24 * time.Hour: 200, 31*24*time.Hour + time.Minute: 400} {
+		path := "/fundesk/v1/queue/agents?since=" + apitype.NewTime(f.Clock.Now().Add(-before)).String()
+		if got := f.Do(f.token, "GET", path, ""); got.Status != want {
+			t.Errorf("%s ago: got %d %s, want %d", before, got.Status, got.Body, want)
+		}
+	}
 }

@@ -534,10 +534,13 @@ func testQueueForgets(t *testing.T, f *floor) {
 		f.want(http.StatusOK, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", fmt.Sprintf(`{"userUuid":%q}`, f.users[0]))
 	}
 	agents := func() (taken, completed int) {
-		var all apitype.QueueAgents
-		f.Do(f.token, http.MethodGet, "/fundesk/v1/queue/agents?since=2000-01-01", "").Decode(&all)
-		for _, agent := range all.Agents {
-			taken, completed = taken+agent.Taken, completed+agent.Completed
+		all, now := service.Scope{All: true}, apitype.NewTime(f.Clock.Now())
+		err := f.Store.View(f.t.Context(), func(r service.Reader) error {
+			return errors.Join(r.LeasesSeen(all, apitype.TimeFromMilli(0), now, func(service.LeaseRow) { taken++ }),
+				r.WorkDone(all, apitype.TimeFromMilli(0), func(service.Work) { completed++ }))
+		})
+		if err != nil {
+			f.t.Error(err)
 		}
 		return taken, completed
 	}

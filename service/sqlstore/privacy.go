@@ -1,10 +1,9 @@
 package sqlstore
 
 import (
-	"time"
-
 	"database/sql"
 	"errors"
+	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"

@@ -220,8 +220,8 @@ func unusedParts(number int64, page []byte) (parts [][]byte) {
 	return parts
 }
 
-// maxRewritten is how large a table is, in bytes, that PostgreSQL writes anew while it is used:
-// nobody else gets at it meanwhile.
+// maxRewritten is how large a table is, in bytes, that PostgreSQL writes anew: requests to it wait
+// meanwhile.
 const maxRewritten = 1 << 30
 
 // scrubbed are the tables that may hold what is erased: ours, and then the server's statistics of
@@ -229,10 +229,22 @@ const maxRewritten = 1 << 30
 // anew, and the owner of the database.
 var scrubbed = []string{"persons", "pledges", "signatures", "calls", "transactions", "queue_calls", "queue_rings", "pg_statistic"}
 
-// Scrub writes the tables anew that held the values; a table that is too large for that is
-// vacuumed, and the values lie in it until their place is used again. Beside others all are.
+// A table that is in use is asked for again after a pause: whoever waits behind the lock goes first.
+const (
+	cleanLock  = `SET lock_timeout = '1s'`
+	cleanTries = 12
+	cleanPause = 5 * time.Second
+)
+
+// Scrub writes the tables anew that held the values. It gives way: a table that is in use is asked for a
+// second at a time, and is left to the next cleaning when it stays in use. A table that is too large is
+// vacuumed, and the values lie in it until their place is used again. Beside others nothing is done.
 func (e *postgresEngine) Scrub(ctx context.Context, _ [][]byte, beside bool) (done service.Scrubbed, err error) {
 	done = service.Scrubbed{Rewritten: []string{}, Later: []string{}}
+	if beside {
+		done.Later, done.Busy = scrubbed, scrubbed
+		return done, nil
+	}
 	db, err := e.driver.Open(e.name, 0, 0) // It takes as long as it takes.
 	if err != nil {
 		return done, err
@@ -243,29 +255,46 @@ func (e *postgresEngine) Scrub(ctx context.Context, _ [][]byte, beside bool) (do
 		return done, e.refusal(errConnect{err})
 	}
 	defer func() { err = errors.Join(err, raw.Close()) }()
-	if _, err := raw.ExecContext(ctx, `SET lock_timeout = '60s'`); err != nil {
+	if _, err := raw.ExecContext(ctx, cleanLock); err != nil {
 		return done, err
 	}
 	for _, table := range scrubbed {
-		var size, file, now int64
-		if err := raw.QueryRowContext(ctx, `SELECT pg_total_relation_size($1::regclass), pg_relation_filenode($1::regclass)`, table).Scan(&size, &file); err != nil {
+		rewritten, err := e.rewriteTable(ctx, raw, table)
+		switch {
+		case e.driver.Code(err) == lockNotAvailable:
+			done.Later, done.Busy = append(done.Later, table), append(done.Busy, table)
+		case err != nil:
 			return done, err
-		}
-		text := `VACUUM (FULL, ANALYZE) ` + table
-		if beside || size > maxRewritten {
-			text = `VACUUM (ANALYZE) ` + table
-		}
-		if _, err := raw.ExecContext(ctx, text); err != nil {
-			return done, err
-		}
-		if err := raw.QueryRowContext(ctx, `SELECT pg_relation_filenode($1::regclass)`, table).Scan(&now); err != nil {
-			return done, err
-		}
-		if now == file { // A table of somebody else's is passed over with no more than a warning.
-			done.Later = append(done.Later, table)
-		} else {
+		case rewritten:
 			done.Rewritten = append(done.Rewritten, table)
+		default: // Too large; or another role's, which is passed over with no more than a warning.
+			done.Later = append(done.Later, table)
 		}
 	}
 	return done, nil
+}
+
+// rewriteTable writes a table anew, unless it is too large, and reports whether it did.
+func (e *postgresEngine) rewriteTable(ctx context.Context, raw *sql.Conn, table string) (rewritten bool, err error) {
+	var size, file, now int64
+	if err := raw.QueryRowContext(ctx, `SELECT pg_total_relation_size($1::regclass), pg_relation_filenode($1::regclass)`, table).Scan(&size, &file); err != nil {
+		return false, err
+	}
+	text := `VACUUM (FULL, ANALYZE) ` + table
+	if size > maxRewritten {
+		text = `VACUUM (ANALYZE) ` + table
+	}
+	for try := 1; ; try++ {
+		_, err = raw.ExecContext(ctx, text)
+		if e.driver.Code(err) != lockNotAvailable || try == cleanTries {
+			break
+		}
+		if service.Pause(ctx, cleanPause) != nil { // The caller has no more time for it.
+			return false, err
+		}
+	}
+	if err == nil {
+		err = raw.QueryRowContext(ctx, `SELECT pg_relation_filenode($1::regclass)`, table).Scan(&now)
+	}
+	return now != file, err
 }

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fundesk/service"
+)
+
+// rewriteRate is how fast an SQLite file is written anew at least, in bytes a second.
+const rewriteRate = 20 << 20
+
+func (p *program) cleanCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "clean",
+		Short: "Remove the bytes of erased data from the files of the database",
+		Long: "Clean removes what erasures and retention have left in the unused space of the database's files. Where nothing was\n" +
+			"erased since the last time, it does nothing. Run it every night; the package has a timer for it.\n\n" +
+			"On SQLite the file is written anew, and changes wait meanwhile: clean says first how long that takes. On PostgreSQL\n" +
+			"the tables are written anew one by one (VACUUM FULL), each when it is free: clean asks for a lock for a second at a\n" +
+			"time, tries again for a minute, and then leaves the table to the next run and names it. Requests to a table wait\n" +
+			"while it is written. A table of more than 1 GiB is named: VACUUM FULL it in a quiet hour.",
+		Example: "  fundeskd clean",
+		Args:    exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			p.store.Existing, p.store.AnswerTimeout = true, forgoTimeout
+			name, err := p.databaseName()
+			if err != nil {
+				return err
+			}
+			if path, ok := strings.CutPrefix(name, "sqlite:"); ok {
+				if file, err := os.Stat(path); err == nil {
+					fmt.Fprintf(p.Err, "fundeskd: where something is to be cleaned, changes wait for up to %s\n", (time.Duration(file.Size()/rewriteRate+1) * time.Second))
+				}
+			}
+			return answer(c.Context(), p, "clean", func(s *service.Service) (service.Scrubbed, error) {
+				done, err := s.Clean(c.Context())
+				if err == nil {
+					p.tellLater(done.Later)
+				}
+				return done, err
+			}, func(w io.Writer, done service.Scrubbed) {
+				if len(done.Rewritten) == 0 {
+					fmt.Fprintln(w, "nothing was written anew")
+				} else {
+					fmt.Fprintln(w, "written anew: "+strings.Join(done.Rewritten, ", "))
+				}
+			})
+		},
+	}
+}
+
+// tellLater names the tables that still hold what was erased.
+func (p *program) tellLater(tables []string) {
+	if len(tables) > 0 {
+		fmt.Fprintf(p.Err, "fundeskd: what was erased lies in the unused space of the tables %s until the next fundeskd clean; where a table holds more than 1 GiB or belongs to another role, until its owner runs VACUUM FULL\n",
+			strings.Join(tables, ", "))
+	}
+}
