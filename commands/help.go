@@ -100,7 +100,7 @@ service of FUNDESK_BASE_URL where that is set, and to no other.
 `
 
 // filesText is what is kept where.
-const filesText = `~/.config/fundesk/config.toml    profiles, aliases; mode 0600
+const filesText = `~/.config/fundesk/config.toml    profiles; mode 0600
 ~/.config/fundesk/keys.toml      keys of the tui, where they were changed
 ~/.local/state/fundesk/outbox    changes that are not sent yet, drafts
 ~/.local/state/fundesk/pull      where each pull ended
