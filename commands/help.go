@@ -83,7 +83,6 @@ const environmentTopic = `Environment
   FUNDESK_DATA_DIR    demo data (else $XDG_DATA_HOME/fundesk)
   XDG_RUNTIME_DIR     what completion offers, for 30 seconds; without it nothing is kept
   FUNDESK_PAGER       program that shows tables on a terminal, such as less; off with --no-pager
-  VISUAL, EDITOR      editor of notes in the tui
   NO_COLOR            no colours
   CLICOLOR_FORCE      colours in a pipe, too (not 0; NO_COLOR wins)
   TERM                dumb: no colours
