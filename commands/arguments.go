@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,4 +70,38 @@ func takesValue(arg string) bool {
 		return true
 	}
 	return false
+}
+
+var errQuote = errors.New("has a quote that does not end")
+
+// shellWords splits a text into words, as a shell does with quotes.
+func shellWords(text string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	quote, begun := rune(0), false
+	for _, r := range text {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote, begun = r, true
+		case strings.ContainsRune(" \t\n", r):
+			if begun || word.Len() > 0 {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			begun = false
+		default:
+			word.WriteRune(r)
+		}
+	}
+	if quote != 0 {
+		return nil, errQuote
+	}
+	if begun || word.Len() > 0 {
+		words = append(words, word.String())
+	}
+	return words, nil
 }

@@ -45,7 +45,6 @@ func entries() []entry {
 		{"api", nil, "Send one request as you write it", groupMoving, apiCommand},
 		{"tui", nil, "Work calls in the terminal", groupWork, tuiCommand},
 		{"demo", nil, "Try everything on sample data", groupWork, demoCommand},
-		{"alias", nil, "Give longer commands names of your own", groupSettings, aliasCommand},
 		{"doctor", nil, "Look for what keeps fundesk from working", groupSettings, doctorCommand},
 		{"version", nil, "Print the version", groupSettings, versionCommand},
 		{"completion", nil, "Print a completion script for a shell", groupSettings, completionCommand},
@@ -63,18 +62,6 @@ func Run(ctx context.Context, args []string, app App) int {
 	args = joinValues(args)
 	s := newSession(app, args)
 	defer s.close()
-	if at := extension(args); at >= 0 {
-		expanded, err := s.expand(args, at)
-		if err != nil {
-			return s.finish(nil, err)
-		}
-		if at = extension(expanded); at >= 0 {
-			if code, found := s.runPlugin(ctx, expanded, at); found {
-				return code
-			}
-		}
-		args, s.args = expanded, expanded
-	}
 	root := newRoot(s, args)
 	root.SetArgs(args)
 	root.SetContext(ctx)

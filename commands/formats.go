@@ -45,7 +45,7 @@ var outputs = map[string]outputKind{
 	"pull person":    pulled, "pull call": pulled, "pull pledge": pulled,
 	"outbox list": records, "outbox show": value, "outbox send": value,
 	"auth status": value, "auth token": value,
-	"alias list": records, "profile list": records, "profile show": value,
+	"profile list": records, "profile show": value,
 	"api": answers, "doctor": numbers, "version": value,
 }
 

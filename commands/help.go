@@ -83,7 +83,6 @@ const environmentTopic = `Environment
   FUNDESK_DATA_DIR    demo data (else $XDG_DATA_HOME/fundesk)
   XDG_RUNTIME_DIR     what completion offers, for 30 seconds; without it nothing is kept
   FUNDESK_PAGER       program that shows tables on a terminal, such as less; off with --no-pager
-  VISUAL, EDITOR      editor of notes in the tui
   NO_COLOR            no colours
   CLICOLOR_FORCE      colours in a pipe, too (not 0; NO_COLOR wins)
   TERM                dumb: no colours
@@ -100,7 +99,7 @@ service of FUNDESK_BASE_URL where that is set, and to no other.
 `
 
 // filesText is what is kept where.
-const filesText = `~/.config/fundesk/config.toml    profiles, aliases; mode 0600
+const filesText = `~/.config/fundesk/config.toml    profiles; mode 0600
 ~/.config/fundesk/keys.toml      keys of the tui, where they were changed
 ~/.local/state/fundesk/outbox    changes that are not sent yet, drafts
 ~/.local/state/fundesk/pull      where each pull ended

@@ -117,13 +117,13 @@ var leafArguments = map[string][]string{
 	"pledge action": {"drop", "%PLEDGE", "--yes"}, "pledge import": {"-", "--yes"}, "pledge apply": {"-", "--yes"},
 	"processed mark": {"call", "%CALL"}, "outbox show": {"none"}, "outbox drop": {"none", "--yes"},
 	"profile add": {"other", "--base-url", "https://a.example"}, "profile use": {"demo"}, "profile remove": {"none", "--yes"},
-	"alias set": {"other", "version"}, "alias delete": {"none"}, "profile rename": {"none", "other"}, "profile set": {"none", "agent", "%CALL"}, "profile unset": {"none", "agent"},
+	"profile rename": {"none", "other"}, "profile set": {"none", "agent", "%CALL"}, "profile unset": {"none", "agent"},
 	"queue extend": {"%CALL"}, "queue release": {"%CALL"}, "queue later": {"%CALL", "--at", "tomorrow"}, "queue take": {"--user", "%CALL"},
 	"api": {"GET", "/api/v1/calls"}, "completion": {"bash"}, "help": {"output"},
 }
 
 // quiet are the commands whose output is not records: scripts, prose, nothing.
-var quiet = []string{"alias set", "alias delete", "completion", "help", "profile add", "profile use", "auth login", "auth logout"}
+var quiet = []string{"completion", "help", "profile add", "profile use", "auth login", "auth logout"}
 
 // demoIDs are records of the demo, by the words that stand for them.
 func demoIDs(t *testing.T, home string) map[string]string {

@@ -64,8 +64,7 @@ func (s *session) runTUI(cmd *cobra.Command, page string, ascii bool) error {
 	if err != nil {
 		return err
 	}
-	// What asks the program to end is the interface's business from here on: a ctrl+c in
-	// an editor, say, must end neither.
+	// From here on the interface itself ends the program, and saves drafts first.
 	return tui.Run(context.WithoutCancel(cmd.Context()), screen)
 }
 

@@ -31,35 +31,30 @@ func TestPartsOfALine(t *testing.T) {
 		}
 	}
 	for _, test := range []struct {
-		line, names string
-		extension   int
-		joined      string
+		line, names, joined string
 	}{
-		{"", "", -1, ""},
-		{"call list", "call list", -1, "call list"},
-		{"--profile p call -q list --retry 3 x", "call list x", -1, "--profile p call -q list --retry 3 x"},
-		{"-o json --arg a open - 1", "open - 1", 4, "-o json --arg=a=open - 1"},
-		{"--quiet open 1", "open 1", 1, "--quiet open 1"},
-		{"call -- -q x", "call -q x", -1, "call -- -q x"},
-		{"call --", "call", -1, "call --"},
-		{"--", "", -1, "--"},
-		{"-q help", "help", -1, "-q help"},
-		{"__complete x", "__complete x", -1, "__complete x"},
-		{"calls", "calls", -1, "calls"},
-		{"open --profile", "open", 0, "open --profile"},
-		{"x --opt-in-sms false y --opt-in-mail true", "x false y true", 0, "x --opt-in-sms=false y --opt-in-mail=true"},
-		{"x --opt-in-sms maybe --opt-in-sms", "x maybe", 0, "x --opt-in-sms maybe --opt-in-sms"},
-		{"x --arg a b c", "x b c", 0, "x --arg=a=b c"},
-		{"x --arg a=b c", "x c", 0, "x --arg a=b c"},
-		{"x --arg a", "x", 0, "x --arg a"},
-		{"x -- --arg a b", "x --arg a b", 0, "x -- --arg a b"},
+		{"", "", ""},
+		{"call list", "call list", "call list"},
+		{"--profile p call -q list --retry 3 x", "call list x", "--profile p call -q list --retry 3 x"},
+		{"-o json --arg a open - 1", "open - 1", "-o json --arg=a=open - 1"},
+		{"--quiet open 1", "open 1", "--quiet open 1"},
+		{"call -- -q x", "call -q x", "call -- -q x"},
+		{"call --", "call", "call --"},
+		{"--", "", "--"},
+		{"-q help", "help", "-q help"},
+		{"__complete x", "__complete x", "__complete x"},
+		{"calls", "calls", "calls"},
+		{"open --profile", "open", "open --profile"},
+		{"x --opt-in-sms false y --opt-in-mail true", "x false y true", "x --opt-in-sms=false y --opt-in-mail=true"},
+		{"x --opt-in-sms maybe --opt-in-sms", "x maybe", "x --opt-in-sms maybe --opt-in-sms"},
+		{"x --arg a b c", "x b c", "x --arg=a=b c"},
+		{"x --arg a=b c", "x c", "x --arg a=b c"},
+		{"x --arg a", "x", "x --arg a"},
+		{"x -- --arg a b", "x --arg a b", "x -- --arg a b"},
 	} {
 		args := strings.Fields(test.line)
 		if got := strings.Join(positional(args), " "); got != test.names {
 			t.Errorf("%s: got the names %q, want %q", test.line, got, test.names)
-		}
-		if got := extension(args); got != test.extension {
-			t.Errorf("%s: got an extension at %d, want %d", test.line, got, test.extension)
 		}
 		if got := strings.Join(joinValues(args), " "); got != test.joined {
 			t.Errorf("%s: got %q, want %q", test.line, got, test.joined)

@@ -100,7 +100,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	a := &app{keys: keys, current: current, profile: o.Profile, focused: true, tick: everySecond, layout: page.NewLayout(80, 24)}
 	a.Env = page.NewEnv(ctx, a, desk.New(o.Options), page.NewStyles(o.Theme, o.NoColor, o.ASCII))
 	a.mouse.on, a.login = o.Mouse, o.Login
-	a.ASCII, a.In, a.Out = o.ASCII, o.In, o.Out
+	a.ASCII = o.ASCII
 	a.Spinner = widget.NewSpinner(o.ASCII)
 	if len(o.PledgeActions) > 0 {
 		a.PledgeActions = o.PledgeActions

@@ -64,7 +64,6 @@ func deskActions() []*action {
 		row(page.ActResult, page.ScopeDesk, "c", "choose the result code, then the rating", "result", on((*page.Desk).AskResult), onWhy((*page.Desk).WhyNotEnd), forCall),
 		row(page.ActRating, page.ScopeDesk, "r", "rate the donor's retention, 0 to 10", "rating", on((*page.Desk).AskRating), onWhy((*page.Desk).WhyNotEnd), forCall),
 		row(page.ActNotes, page.ScopeDesk, "i", "write notes (esc leaves them)", "notes", on((*page.Desk).Write), onWhy((*page.Desk).WhyNoCall), forCall),
-		row("editor", page.ScopeDesk, "E", "write notes in $EDITOR", "", on((*page.Desk).EditNotes), onWhy((*page.Desk).WhyNoCall)),
 		row(page.ActComplete, page.ScopeDesk, "ctrl+s", "complete the call, take the next one", "complete", on((*page.Desk).Complete), onWhy((*page.Desk).WhyNotComplete), endsCall, notAhead),
 		row(page.ActFix, page.ScopeDesk, "f", "correct the donor's details and the pledge…", "correct", on((*page.Desk).Fix), onWhy((*page.Desk).WhyNotFix), notAhead),
 		row("skip", page.ScopeDesk, "s", "skip the call for now", "skip", ofDay((*desk.Day).Skip), onWhy((*page.Desk).WhyNoCall), endsCall, notAhead),

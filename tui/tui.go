@@ -101,7 +101,7 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	a.canvas = canvas.New(o.Out, isCooked(o.In))
 	options = append(options, tea.WithOutput(a.canvas.Output()))
 	program := tea.NewProgram(a, append(options, more...)...)
-	// While an editor runs nobody receives: who tells something must not wait for that.
+	// The program may be busy: a background task does not wait until it receives.
 	background := a.Start(ctx, func(r desk.Result) { go program.Send(r) })
 	background.Go(func() { a.canvas.Run(ctx) })
 	stop := a.endOnSignal(ctx, program.Quit, cancel)
@@ -142,18 +142,14 @@ func (a *app) endOnSignal(ctx context.Context, quit, kill func()) (stop func()) 
 	go func() {
 		for asked := false; ; {
 			select {
-			case by := <-signals:
-				if by == os.Interrupt && a.Editor.IsRunning() {
-					continue // ctrl+c is meant for the editor, or for what that runs.
-				}
+			case <-signals:
 				if asked {
 					kill()
 					return
 				}
 				asked = true
 				_ = a.Autosave.Flush() // Run flushes again and reports.
-				a.Editor.End(by)
-				go quit() // It is heard when the editor has ended.
+				go quit()              // The program may be busy, and the second signal must be heard.
 			case <-ctx.Done():
 				return
 			case <-done:

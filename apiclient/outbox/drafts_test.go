@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"os"
-	"path/filepath"
 	"testing"
 
 	"fundesk/apiclient/apitype"
@@ -59,20 +58,6 @@ func TestTornDraftIsSetAsideAndReported(t *testing.T) {
 	}
 	if _, damaged, err := box.List(); err != nil || len(damaged) != 1 {
 		t.Errorf("list: got %v %v, want what was set aside", damaged, err)
-	}
-}
-
-// A copy that an editor left empty when it did not end well is no text that somebody saved.
-func TestEmptyCopyOfAnEditorIsNothing(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	for name, text := range map[string]string{"notes.txt.save": "", "#notes.txt#": "", "notes.txt": "of before\n"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if notes, changed, err := savedNotes(folder, "of before", false); notes != "of before" || changed || err != nil {
-		t.Errorf("got %q (changed: %t), %v, want the notes as they were", notes, changed, err)
 	}
 }
 

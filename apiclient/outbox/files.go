@@ -224,7 +224,7 @@ func (o *Outbox) setAside(damaged []Damaged) {
 // lock does not cover the writers of drafts, so that only old ones go.
 func (o *Outbox) sweep() {
 	o.forgetEndings()
-	for _, folder := range append([]string{dirDrafts, filepath.Join(dirEditing, "*")}, precedence...) {
+	for _, folder := range append([]string{dirDrafts}, precedence...) {
 		left, _ := filepath.Glob(filepath.Join(o.dir, folder, durable.NewPrefix+"*"))
 		for _, path := range left {
 			if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > time.Minute {

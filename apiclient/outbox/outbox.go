@@ -10,7 +10,6 @@
 //	rejected/  was refused; kept with the service's text for the agent
 //	damaged/   could not be read; set aside
 //	drafts/    typed, not sent
-//	editing/   notes that are in an editor
 //	endings/   what became of the entries of the last day
 //
 // Several processes share one folder. Changes of folder are made under one short
@@ -172,7 +171,6 @@ const (
 	dirRejected = "rejected"
 	dirDamaged  = "damaged"
 	dirDrafts   = "drafts"
-	dirEditing  = "editing"
 	dirLeases   = "leases"
 	dirEndings  = "endings"
 )
@@ -190,7 +188,7 @@ func Open(dir string, o Options) (*Outbox, error) {
 	if o.NewID == nil {
 		o.NewID = randomID
 	}
-	folders := []string{"", dirQueued, dirSending, dirUnsure, dirRejected, dirDamaged, dirDrafts, dirEditing, dirLeases, dirEndings}
+	folders := []string{"", dirQueued, dirSending, dirUnsure, dirRejected, dirDamaged, dirDrafts, dirLeases, dirEndings}
 	for i, name := range folders {
 		folders[i] = filepath.Join(dir, name)
 	}

@@ -62,20 +62,3 @@ func TestTokenCommandSeesNoToken(t *testing.T) {
 	}
 	h.wantHidden(t, token, "FUNDESK_TOKEN", "another")
 }
-
-// An editor may load anybody's plugins: it gets the notes, and no token.
-func TestEditorSeesNoToken(t *testing.T) {
-	t.Parallel()
-	h := newHome(t)
-	url := h.serve(t)
-	token := h.must(t, "fundeskd account add desk --all-organizations")
-	h.env = append(h.env, "FUNDESK_BASE_URL="+url, "FUNDESK_TOKEN="+token, "EDITOR="+h.addSpy(t, `echo "written by hand" > "$1"`))
-	term := h.openTerminal(t, 120, 36)
-	term.write("fundesk tui")
-	term.send("Enter")
-	term.waitFor("take the next call")
-	term.take()
-	term.send("E")
-	term.waitFor("written by hand")
-	h.wantHidden(t, token, "FUNDESK_TOKEN=")
-}

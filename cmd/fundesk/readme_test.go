@@ -146,9 +146,6 @@ func TestFilesOfTheConfigurationPage(t *testing.T) {
 	if out := h.must(t, "fundesk profile show -o json"); !strings.Contains(out, `"effect":"opt-out"`) || !strings.Contains(out, `"weekday":"09:00-21:00"`) {
 		t.Errorf("got the profile %s, want what the page shows", out)
 	}
-	if out := h.must(t, "fundesk alias list -o id"); strings.TrimSpace(out) != "open" {
-		t.Errorf("got the aliases %q, want open", out)
-	}
 	h.must(t, "fundeskd load records.ndjson && fundeskd check")
 }
 

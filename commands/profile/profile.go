@@ -20,6 +20,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -39,9 +40,8 @@ const EmbeddedPrefix = "embedded:"
 // Config is config.toml.
 type Config struct {
 	Current  string             `toml:"current,omitempty"`
-	Theme    string             `toml:"theme,omitempty"`   // Of profiles that say none.
-	Mouse    bool               `toml:"mouse,omitzero"`    // In every profile.
-	Aliases  map[string]string  `toml:"aliases,omitempty"` // Commands by names of the user's own.
+	Theme    string             `toml:"theme,omitempty"` // Of profiles that say none.
+	Mouse    bool               `toml:"mouse,omitzero"`  // In every profile.
 	Profiles map[string]Profile `toml:"profiles,omitempty"`
 }
 
@@ -139,7 +139,9 @@ func (s Store) Load() (Config, error) {
 	if err != nil {
 		return config, fmt.Errorf("read %s: %w", s.Path(), err)
 	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
+	// The aliases of earlier versions have no effect, and lock no profile out.
+	unknown := slices.DeleteFunc(meta.Undecoded(), func(key toml.Key) bool { return key[0] == "aliases" })
+	if len(unknown) > 0 {
 		return config, fmt.Errorf("read %s: unknown key %s", s.Path(), unknown[0])
 	}
 	if config.Profiles == nil {

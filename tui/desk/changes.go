@@ -121,7 +121,6 @@ type (
 		entries []outbox.Entry
 		damaged []outbox.Damaged
 		drafts  []outbox.Draft
-		rescued error // Why what editors saved is not among the drafts.
 	}
 )
 
@@ -290,9 +289,8 @@ func (c *Changes) readOutbox() {
 		if err != nil {
 			return outboxRead{}, err
 		}
-		rescued := c.Outbox.RescueEdits()
 		drafts, err := c.Outbox.Drafts()
-		return outboxRead{entries: entries, damaged: damaged, drafts: drafts, rescued: rescued}, err
+		return outboxRead{entries: entries, damaged: damaged, drafts: drafts}, err
 	}, func(d *Day, read outboxRead, err error) {
 		d.onOutbox(read, err)
 		d.serve()
@@ -305,9 +303,6 @@ func (c *Changes) onOutbox(read outboxRead, err error) {
 	if err != nil {
 		c.fail("cannot read the outbox", err)
 		return
-	}
-	if read.rescued != nil {
-		c.fail("cannot take in what an editor saved", read.rescued)
 	}
 	c.Entries, c.Damaged = read.entries, read.damaged
 	if !old {

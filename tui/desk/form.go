@@ -110,13 +110,6 @@ func (d *Day) fill(draft outbox.Draft) {
 	d.Form = Form{Code: draft.ResultCode, Rating: draft.Rating, Notes: draft.Notes, Corrections: draft.Corrections}
 }
 
-// Edited takes notes that were edited elsewhere and are on disk already.
-func (d *Day) Edited(draft outbox.Draft) {
-	if d.IsOn(draft.Call) {
-		d.SetNotes(draft.Notes)
-	}
-}
-
 // onSaved hears that drafts were written, or why not.
 func (d *Day) onSaved(err error) {
 	d.Trouble = err

@@ -12,7 +12,6 @@ package page
 
 import (
 	"context"
-	"io"
 	"strings"
 	"time"
 
@@ -167,11 +166,8 @@ type Env struct {
 	Styles        Styles
 	PledgeActions []apitype.PledgeAction
 	ASCII         bool
-	In            io.Reader // Nil: the terminal.
-	Out           io.Writer // Nil: the terminal.
-	Dialog        Dialog    // Takes all keys; nil: none is open.
-	Revealed      bool      // What is masked is shown.
-	Editor        RunningEditor
+	Dialog        Dialog // Takes all keys; nil: none is open.
+	Revealed      bool   // What is masked is shown.
 	Spinner       widget.Spinner
 	PreviewPause  time.Duration // How long the cursor pauses on a row before its record is read.
 	Kept          Kept          // How the screen is arranged.
