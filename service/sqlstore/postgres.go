@@ -62,8 +62,6 @@ type postgresEngine struct {
 	failed  atomic.Bool  // The server's disk refused something, and no change was tried since that needs much of it.
 	waits   atomic.Bool  // A commit was not confirmed in time, and none was since.
 	tried   atomic.Int64 // When it was looked at whether one would be: since 1970, in nanoseconds; 0: it may be.
-	// replica answers what only reads; nil: nobody but the primary does.
-	replica *replica
 }
 
 func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
@@ -89,9 +87,7 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	e.db.SetMaxIdleConns(size)
 	e.pool = newPool(size, e.connect)
 	e.pool.patience = o.AnswerTimeout
-	if e.replica, err = openReplica(o, size); err == nil {
-		err = e.keepsSessions(ctx, size)
-	}
+	err = e.keepsSessions(ctx, size)
 	if err == nil && o.Inspect {
 		err = e.keyThere(ctx)
 	}
@@ -185,18 +181,12 @@ const readOnly = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
 
 // view reads one state of the data.
 func (e *postgresEngine) view(ctx context.Context, read func(*conn) error) error {
-	if done, err := e.fromReplica(ctx, read); done {
-		return err
-	}
 	return e.transact(ctx, readOnly, read)
 }
 
 // ask reads without a transaction: each statement is one by itself. What only reads may
 // be asked again of another connection when one is lost.
 func (e *postgresEngine) ask(ctx context.Context, read func(*conn) error) error {
-	if done, err := e.fromReplica(ctx, read); done {
-		return err
-	}
 	return e.again(ctx, func(c *conn) error {
 		err := read(c)
 		if c.broken && (e.disconnected(err) || strings.HasPrefix(e.driver.Code(err), "57P")) { // 57P: an operator ended it.
@@ -502,9 +492,6 @@ func (e *postgresEngine) Close() (err error) {
 	e.once.Do(func() {
 		_ = e.pool.close() // A server that is away cannot be told goodbye.
 		err = e.db.Close()
-		if e.replica != nil {
-			err = errors.Join(err, e.replica.Close())
-		}
 	})
 	return err
 }
