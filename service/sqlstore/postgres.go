@@ -23,7 +23,7 @@ const postgresConnections = 16
 // PostgresDriver is the client library of PostgreSQL. A program that serves PostgreSQL
 // brings one (package pgdriver); the others need not link it.
 type PostgresDriver interface {
-	// Open is a pool of connections; each host may take connectTimeout, 0: what the
+	// Open is a pool of connections; the host may take connectTimeout, 0: what the
 	// name says, or 3 s. A server that is silent for answerTimeout while an answer is
 	// waited for is lost; 0: it may take any time. Its error does not hold the name.
 	Open(database string, connectTimeout, answerTimeout time.Duration) (*sql.DB, error)
@@ -39,9 +39,6 @@ type PostgresDriver interface {
 	// whether the transaction is kept. Before, in the same round trip, a statement is run once with
 	// each of some rows as its arguments.
 	Commit(connection any, text string, rows [][]any) error
-	// Stale reports whether the server of a connection as sql.Conn.Raw hands it out was replaced by
-	// another one of its name.
-	Stale(connection any) bool
 	// Copy writes n rows by COPY over a connection as sql.Conn.Raw hands it out. What row
 	// returns may be used again for the next one.
 	Copy(ctx context.Context, connection any, table string, columns []string, n int, row func(int) ([]any, error)) error
@@ -94,7 +91,7 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	e.pool.full, e.pool.stale = e.full, e.stale
+	e.pool.full = e.full
 	return e, nil
 }
 
@@ -160,18 +157,6 @@ func (e *postgresEngine) connect() (*conn, error) {
 
 // full reports whether the server refused a connection because it has too many.
 func (e *postgresEngine) full(err error) bool { return e.driver.Code(err) == "53300" }
-
-// stale reports whether another server has taken over from that of a connection. Spec gap: S43.
-func (e *postgresEngine) stale(c *conn) (stale bool) {
-	err := c.raw.Raw(func(connection any) error {
-		stale = e.driver.Stale(connection)
-		return nil
-	})
-	if stale {
-		e.tried.Store(0) // A commit that waits there says nothing of the new one.
-	}
-	return stale || err != nil
-}
 
 // maxTries is how often a transaction is run that lost against another one.
 const maxTries = 20
@@ -345,10 +330,6 @@ func (e *postgresEngine) transactOnce(c *conn, begin string, run func(*conn) err
 		return err
 	}
 	ended = true
-	if e.stale(c) {
-		c.broken = true
-		return &service.Error{Kind: service.Unavailable, Detail: "another server of the database has taken over"}
-	}
 	return e.commit(c)
 }
 
@@ -368,6 +349,7 @@ func (e *postgresEngine) commit(c *conn) error {
 			e.waits.Store(false)
 			e.damaged.CompareAndSwap(true, len(lines) == 0) // A change of a record is kept.
 		case err != nil && e.driver.Code(err) == "":
+			e.tried.Store(0) // The connection was lost: another server may have taken over, and confirm.
 			return &service.Error{Kind: service.Unavailable, Detail: errUnconfirmed.Detail, Cause: err}
 		}
 		return err

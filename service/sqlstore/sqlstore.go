@@ -32,8 +32,8 @@ type Options struct {
 	// Connections is how many connections may be in use at once; of SQLite, those that
 	// read. 0: 16 with PostgreSQL, one for each processor and 2 at least with SQLite.
 	Connections int
-	// ConnectTimeout is how long a PostgreSQL server may take to accept a connection,
-	// each host of several by itself; 0: 3 s, or what connect_timeout in Database says.
+	// ConnectTimeout is how long a PostgreSQL server may take to accept a connection;
+	// 0: 3 s, or what connect_timeout in Database says.
 	ConnectTimeout time.Duration
 	// AnswerTimeout is how long a PostgreSQL server may be silent while an answer is
 	// waited for, and how long a free connection; 0: any time.
