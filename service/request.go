@@ -15,9 +15,6 @@ type Request struct {
 	Trace string
 	// Account is for whom it is worked on, for Turns; zero: it is not known yet.
 	Account apitype.UUID
-	// FromReplica lets a store answer what is read from a replica that has all that was changed before.
-	// Spec gap: S54.
-	FromReplica bool
 	// Decided counts the calls about which its changes decide anew when they may be given: all that wait
 	// of a person, while no other change is made on SQLite; nil: nobody wants to know.
 	Decided *atomic.Int64

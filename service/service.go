@@ -129,10 +129,6 @@ func (s *Service) ClockAhead(ctx context.Context) (time.Duration, error) {
 // ReadyForChanges reports whether the store takes changes now.
 func (s *Service) ReadyForChanges(ctx context.Context) error { return s.store.PingChanges(ctx) }
 
-// Position is how far the log of the database is that has just kept a change; empty where nothing is
-// read from replicas.
-func (s *Service) Position(ctx context.Context) (string, error) { return s.store.LogPosition(ctx) }
-
 // present returns the current time, truncated to milliseconds. A change takes its time from timeOf.
 func (s *Service) present() apitype.Time { return apitype.NewTime(s.now()) }
 

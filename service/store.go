@@ -44,8 +44,6 @@ type Store interface {
 	// Settled returns how long ago the moment was before which every change was begun that is not
 	// visible yet; false: nothing is known.
 	Settled(ctx context.Context) (age time.Duration, ok bool)
-	// LogPosition is how far the log of the database is; empty where nothing is read from replicas.
-	LogPosition(ctx context.Context) (string, error)
 	// SigningSeed is the secret of this database, made when there is none: 32 bytes of each
 	// key, of that in use first.
 	SigningSeed(ctx context.Context) ([]byte, error)

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# The sandbox in a browser: its page of the interface is drawn whole, under a policy that it keeps, and
-# a page of this machine may ask the interface, and not order the sandbox.
+# The sandbox in a browser: a page of this machine may call the interface, and may not order the sandbox.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
@@ -13,18 +12,11 @@ for _ in $(seq 600); do
 done
 { read -r service && read -r token; } < "$work/address" || { cat "$work/log" >&2; exit 1; }
 
-# look URL: the page as the browser has it, and what its console says in the file console.
+# look URL: the page as the browser has it.
 look() {
   timeout 120 chromium --headless --no-sandbox --disable-gpu --no-proxy-server --user-data-dir="$work/profile" \
-    --enable-logging=stderr --virtual-time-budget=10000 --dump-dom "$1" 2> "$work/console"
+    --virtual-time-budget=10000 --dump-dom "$1" 2> /dev/null
 }
-
-look "$service/docs" > "$work/docs.html"
-if grep CONSOLE "$work/console"; then
-  echo "the browser complains of the page" >&2
-  exit 1
-fi
-diff <(curl -sS "$service/docs" | grep -c '<section id=') <(grep -c '<section id=' "$work/docs.html")
 
 cat > "$work/index.html" << PAGE
 <script>
@@ -39,4 +31,4 @@ for _ in $(seq 100); do
 done
 page=$(look "http://localhost:$(grep -oE 'port [0-9]+' "$work/pages" | grep -oE '[0-9]+')/index.html")
 grep -q 'got 200,404,refused' <<< "$page" || { echo "$page" >&2; exit 1; }
-echo "a browser shows the page of the interface, and pages of this machine may ask it"
+echo "pages of this machine may call the interface"

@@ -65,15 +65,12 @@ func newPatroni(t *testing.T) *patroni {
 	p.await("a leader and its standbys", p.whole)
 	p.execute(`CREATE ROLE fundesk LOGIN PASSWORD 'secret'`)
 	p.execute(`CREATE DATABASE fundesk OWNER fundesk`)
-	p.await("the database everywhere", p.everywhere)
 	return p
 }
 
 // ways are the names by which a program may reach the database.
 func (p *patroni) ways() []string {
-	hosts := p.net + "1," + p.net + "2," + p.net + "3"
 	return []string{
-		"postgres://fundesk:secret@" + hosts + "/fundesk?target_session_attrs=read-write",
 		"postgres://fundesk:secret@" + p.net + "9:5000/fundesk",
 		"postgres://fundesk:secret@" + p.net + "9:6432/fundesk",
 	}
@@ -264,18 +261,6 @@ func (p *patroni) execute(text string) {
 	if err := errors.Join(err, connection.Close(p.t.Context())); err != nil {
 		p.t.Fatalf("%s: %v", text, err)
 	}
-}
-
-// everywhere reports whether each server has the database: one that is asked first and lags refuses it.
-func (p *patroni) everywhere() bool {
-	for i := range 3 {
-		connection, err := pgx.Connect(p.t.Context(), fmt.Sprintf("postgres://fundesk:secret@%s%d/fundesk", p.net, i+1))
-		if err != nil {
-			return false
-		}
-		_ = connection.Close(p.t.Context())
-	}
-	return true
 }
 
 // switchOver asks the leader to hand over to its standby.

@@ -21,8 +21,8 @@ import (
 const sandboxHelp = `With --sandbox it is a twin of the service for those who connect a program to one: sample data in a
 database that is gone at the end (--database fills one of its own once and keeps it), and no account of yours.
 The same --persons, --seed and --start-time make the same records; --load takes yours instead. The second
-line of stdout is a bearer token. GET /docs is a page of the interface for a browser, and pages of this machine
-(http://localhost:3000) may ask the interface. Without a token, but not to pages of another origin, it answers:
+line of stdout is a bearer token. GET /openapi.json describes the interface, and pages of this machine
+(http://localhost:3000) may call it. Without a token, but not to pages of another origin, it answers:
 
   PUT /sandbox/clock   {"time":"2027-01-01T09:00:00.000Z"}, {"move":"36h"}, {"stopped":true}
   PUT /sandbox/fault   {"fault":"503","times":2,"method":"POST","path":"/calls","percent":50}; the faults

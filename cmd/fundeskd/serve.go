@@ -89,7 +89,6 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringVar(&o.logFormat, "log-format", "text", "`FORMAT`, text or json")
 	flags.StringVar(&o.logLevel, "log-level", "info", "the least `LEVEL` that is logged: info has a line a request, warn and error have those that failed")
 	flags.Float64Var(&o.rate, "rate", 0, "requests a second, `N`, that one account may make (0: any number)")
-	flags.StringVar(&p.store.Replica, "database-read", "", "`postgres://…` that follows the database: lists and single records are read there, by whoever asks with every change acknowledged before")
 	flags.IntVar(&p.store.Connections, "database-connections", 0, "at most `N` connections to the database at once; of SQLite, those that read lists, and as many that read single records (default: 16 with PostgreSQL, one a processor with SQLite, 2 at least)")
 	flags.DurationVar(&p.store.ConnectTimeout, "database-connect-timeout", 0, "how long a PostgreSQL server may take to accept a connection (default 3s)")
 	flags.DurationVar(&o.answerTimeout, "database-answer-timeout", defaultAnswerTimeout, "how long a PostgreSQL server may take to answer, and a free connection to come")

@@ -263,8 +263,6 @@ type recorder struct {
 	wrote  bool
 	gzip   bool // The caller takes answers compressed.
 
-	position func() string // How far the log is, of an answer to a change; nil: of a read.
-
 	api     *api   // Nil before the account is known.
 	endTurn func() // Nil: the request waited for none.
 	account apitype.UUID
@@ -277,11 +275,6 @@ type recorder struct {
 
 // WriteHeader notes the status.
 func (w *recorder) WriteHeader(status int) {
-	if w.position != nil && status < http.StatusBadRequest {
-		if position := w.position(); position != "" {
-			w.Header().Set("Fundesk-Position", position)
-		}
-	}
 	w.status, w.wrote = status, true
 	w.ResponseWriter.WriteHeader(status)
 }
@@ -355,7 +348,7 @@ func (a *api) authenticated(route route) http.Handler {
 				return err
 			}
 			defer leave()
-			return route.handle(w, a.placed(w, r, route, account.UUID), caller)
+			return route.handle(w, withAccount(w, r, route, account.UUID), caller)
 		}()
 		switch {
 		case err == nil:
@@ -370,24 +363,14 @@ func (a *api) authenticated(route route) http.Handler {
 // statusGone is logged and counted where the caller left before the answer: nothing failed.
 const statusGone = 499
 
-// placed is a request that may be answered from a replica where it only reads the interface's records;
-// the answer to another one says how far the log of the database is. Spec gap: S54.
-func (a *api) placed(w http.ResponseWriter, r *http.Request, route route, account apitype.UUID) *http.Request {
+// withAccount returns a request whose context names the account, and counts what a change decides.
+func withAccount(w http.ResponseWriter, r *http.Request, route route, account apitype.UUID) *http.Request {
 	request := service.RequestOf(r.Context())
 	request.Account = account
-	request.FromReplica = route.method == http.MethodGet && strings.HasPrefix(route.path, "/api/")
-	recorded, ok := w.(*recorder)
-	if ok && route.method != http.MethodGet {
+	if recorded, ok := w.(*recorder); ok && route.method != http.MethodGet {
 		request.Decided = &recorded.decided
 	}
-	ctx := service.WithRequest(r.Context(), request)
-	if request.Decided != nil {
-		recorded.position = func() string {
-			position, _ := a.service.Position(ctx) // What was changed is told in any case.
-			return position
-		}
-	}
-	return r.WithContext(ctx)
+	return r.WithContext(service.WithRequest(r.Context(), request))
 }
 
 // bearer is the token of a request that has exactly one.

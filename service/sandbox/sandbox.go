@@ -111,7 +111,7 @@ func (s *Sandbox) orders() http.Handler {
 	mux.HandleFunc("POST /sandbox/reset", func(w http.ResponseWriter, r *http.Request) {
 		reply(w, s.clock, s.reset(r.Context()))
 	})
-	mux.HandleFunc("GET /docs", docs)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { answer(w, map[string]string{"openapi": "/openapi.json"}) })
 	mux.HandleFunc("/", s.spoiled)
 	return mux
 }

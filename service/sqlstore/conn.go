@@ -146,7 +146,6 @@ type pool struct {
 	idle    chan *conn
 	connect func() (*conn, error)
 	full    func(error) bool // Whether a refused connection was one too many; nil: none is.
-	stale   func(*conn) bool // Whether an idle connection is to the wrong server by now; nil: none is.
 	stop    chan struct{}
 	// patience is how long a free connection is waited for, and a commit; 0: as long as the
 	// caller does.
@@ -159,7 +158,7 @@ type pool struct {
 type PoolStats struct {
 	InUse, Most int
 	Opened      int64
-	Lost        int64 // Given up as the database failed on them, or another server has taken over.
+	Lost        int64 // Given up as the database failed on them.
 	Waited      int64 // Times that all were in use.
 	TimedOut    int64 // Of those, in vain.
 	Retried     int64 // Transactions and questions that were run again.
@@ -235,11 +234,6 @@ func (p *pool) connection(ctx context.Context) (*conn, error) {
 	for tries := 0; ; tries++ {
 		select {
 		case c := <-p.idle:
-			if p.stale != nil && p.stale(c) {
-				p.lost.Add(1)
-				_ = c.close() // What is asked of it is asked of another one.
-				continue
-			}
 			return c, nil
 		default:
 		}

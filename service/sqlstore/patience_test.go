@@ -33,7 +33,6 @@ func (*refusingServer) Code(err error) string {
 }
 
 func (*refusingServer) Disconnected(error) bool { return false }
-func (*refusingServer) Stale(any) bool          { return false }
 
 // Commit takes until it is confirmed.
 func (s *refusingServer) Commit(any, string, [][]any) error { return <-s.confirms }

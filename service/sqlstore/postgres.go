@@ -23,7 +23,7 @@ const postgresConnections = 16
 // PostgresDriver is the client library of PostgreSQL. A program that serves PostgreSQL
 // brings one (package pgdriver); the others need not link it.
 type PostgresDriver interface {
-	// Open is a pool of connections; each host may take connectTimeout, 0: what the
+	// Open is a pool of connections; the host may take connectTimeout, 0: what the
 	// name says, or 3 s. A server that is silent for answerTimeout while an answer is
 	// waited for is lost; 0: it may take any time. Its error does not hold the name.
 	Open(database string, connectTimeout, answerTimeout time.Duration) (*sql.DB, error)
@@ -39,9 +39,6 @@ type PostgresDriver interface {
 	// whether the transaction is kept. Before, in the same round trip, a statement is run once with
 	// each of some rows as its arguments.
 	Commit(connection any, text string, rows [][]any) error
-	// Stale reports whether the server of a connection as sql.Conn.Raw hands it out was replaced by
-	// another one of its name.
-	Stale(connection any) bool
 	// Copy writes n rows by COPY over a connection as sql.Conn.Raw hands it out. What row
 	// returns may be used again for the next one.
 	Copy(ctx context.Context, connection any, table string, columns []string, n int, row func(int) ([]any, error)) error
@@ -62,8 +59,6 @@ type postgresEngine struct {
 	failed  atomic.Bool  // The server's disk refused something, and no change was tried since that needs much of it.
 	waits   atomic.Bool  // A commit was not confirmed in time, and none was since.
 	tried   atomic.Int64 // When it was looked at whether one would be: since 1970, in nanoseconds; 0: it may be.
-	// replica answers what only reads; nil: nobody but the primary does.
-	replica *replica
 }
 
 func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
@@ -89,16 +84,14 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	e.db.SetMaxIdleConns(size)
 	e.pool = newPool(size, e.connect)
 	e.pool.patience = o.AnswerTimeout
-	if e.replica, err = openReplica(o, size); err == nil {
-		err = e.keepsSessions(ctx, size)
-	}
+	err = e.keepsSessions(ctx, size)
 	if err == nil && o.Inspect {
 		err = e.keyThere(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	e.pool.full, e.pool.stale = e.full, e.stale
+	e.pool.full = e.full
 	return e, nil
 }
 
@@ -165,18 +158,6 @@ func (e *postgresEngine) connect() (*conn, error) {
 // full reports whether the server refused a connection because it has too many.
 func (e *postgresEngine) full(err error) bool { return e.driver.Code(err) == "53300" }
 
-// stale reports whether another server has taken over from that of a connection. Spec gap: S43.
-func (e *postgresEngine) stale(c *conn) (stale bool) {
-	err := c.raw.Raw(func(connection any) error {
-		stale = e.driver.Stale(connection)
-		return nil
-	})
-	if stale {
-		e.tried.Store(0) // A commit that waits there says nothing of the new one.
-	}
-	return stale || err != nil
-}
-
 // maxTries is how often a transaction is run that lost against another one.
 const maxTries = 20
 
@@ -185,18 +166,12 @@ const readOnly = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
 
 // view reads one state of the data.
 func (e *postgresEngine) view(ctx context.Context, read func(*conn) error) error {
-	if done, err := e.fromReplica(ctx, read); done {
-		return err
-	}
 	return e.transact(ctx, readOnly, read)
 }
 
 // ask reads without a transaction: each statement is one by itself. What only reads may
 // be asked again of another connection when one is lost.
 func (e *postgresEngine) ask(ctx context.Context, read func(*conn) error) error {
-	if done, err := e.fromReplica(ctx, read); done {
-		return err
-	}
 	return e.again(ctx, func(c *conn) error {
 		err := read(c)
 		if c.broken && (e.disconnected(err) || strings.HasPrefix(e.driver.Code(err), "57P")) { // 57P: an operator ended it.
@@ -355,10 +330,6 @@ func (e *postgresEngine) transactOnce(c *conn, begin string, run func(*conn) err
 		return err
 	}
 	ended = true
-	if e.stale(c) {
-		c.broken = true
-		return &service.Error{Kind: service.Unavailable, Detail: "another server of the database has taken over"}
-	}
 	return e.commit(c)
 }
 
@@ -378,6 +349,7 @@ func (e *postgresEngine) commit(c *conn) error {
 			e.waits.Store(false)
 			e.damaged.CompareAndSwap(true, len(lines) == 0) // A change of a record is kept.
 		case err != nil && e.driver.Code(err) == "":
+			e.tried.Store(0) // The connection was lost: another server may have taken over, and confirm.
 			return &service.Error{Kind: service.Unavailable, Detail: errUnconfirmed.Detail, Cause: err}
 		}
 		return err
@@ -502,9 +474,6 @@ func (e *postgresEngine) Close() (err error) {
 	e.once.Do(func() {
 		_ = e.pool.close() // A server that is away cannot be told goodbye.
 		err = e.db.Close()
-		if e.replica != nil {
-			err = errors.Join(err, e.replica.Close())
-		}
 	})
 	return err
 }

@@ -228,9 +228,6 @@ func (e *sqliteEngine) PingChanges(ctx context.Context) error {
 	return e.update(ctx, func(c *conn) error { return (&tx{reader: reader{c}}).SetSetting(writableSetting, value) })
 }
 
-// LogPosition is empty: there are no replicas of a file.
-func (e *sqliteEngine) LogPosition(context.Context) (string, error) { return "", nil }
-
 func (e *sqliteEngine) Pool() PoolStats { return e.readers.stats().plus(e.records.stats()) }
 
 // Close waits for the writer and ends all connections. The last one of the last process

@@ -25,7 +25,6 @@ import (
 type Options struct {
 	Database  string         // sqlite:PATH or postgres://….
 	Postgres  PostgresDriver // Needed for postgres://….
-	Replica   string         // Likewise of PostgreSQL, to read from; empty: the database itself.
 	NoMigrate bool           // Refuse an older schema instead of bringing it up to date.
 	Inspect   bool           // Change nothing, and refuse what is no whole database of this version, with its key.
 	Existing  bool           // Refuse an SQLite file that is not there, or empty, instead of making it.
@@ -33,8 +32,8 @@ type Options struct {
 	// Connections is how many connections may be in use at once; of SQLite, those that
 	// read. 0: 16 with PostgreSQL, one for each processor and 2 at least with SQLite.
 	Connections int
-	// ConnectTimeout is how long a PostgreSQL server may take to accept a connection,
-	// each host of several by itself; 0: 3 s, or what connect_timeout in Database says.
+	// ConnectTimeout is how long a PostgreSQL server may take to accept a connection;
+	// 0: 3 s, or what connect_timeout in Database says.
 	ConnectTimeout time.Duration
 	// AnswerTimeout is how long a PostgreSQL server may be silent while an answer is
 	// waited for, and how long a free connection; 0: any time.
@@ -62,8 +61,6 @@ type engine interface {
 	updateShared(ctx context.Context, change func(*conn) error) error
 	// PingChanges reports whether the database takes changes.
 	PingChanges(ctx context.Context) error
-	// LogPosition is how far the log of the database is; empty where nothing is read from replicas.
-	LogPosition(ctx context.Context) (string, error)
 	// ClockAhead is how far the clock of the database is ahead of the system's.
 	ClockAhead(ctx context.Context) (time.Duration, error)
 	// Settled returns how long ago the moment was before which every change was begun that is not
@@ -125,9 +122,6 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	path, ok := strings.CutPrefix(o.Database, "sqlite:")
 	if !ok || path == "" {
 		return nil, errors.New("the database is named as sqlite:PATH or postgres://…")
-	}
-	if o.Replica != "" {
-		return nil, errors.New("an SQLite database has no replicas to read from")
 	}
 	open := openSQLite
 	if o.Inspect {

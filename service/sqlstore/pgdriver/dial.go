@@ -15,15 +15,6 @@ type connecting struct{}
 // connector makes the connections of the pool.
 type connector struct {
 	driver.Connector
-	watched *timelines // Nil: the name has one host.
-}
-
-// Close ends what looks at the hosts.
-func (c connector) Close() error {
-	if c.watched != nil {
-		c.watched.stop()
-	}
-	return nil
 }
 
 // Connect makes one.

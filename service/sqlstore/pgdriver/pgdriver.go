@@ -23,16 +23,24 @@ import (
 // Driver is the [sqlstore.PostgresDriver] of pgx. The zero value is ready.
 type Driver struct{}
 
-// defaultConnectTimeout is how long each host may take when nothing else is said.
+// defaultConnectTimeout is how long the host may take when nothing else is said.
 const defaultConnectTimeout = 3 * time.Second
 
-// Open is a pool of connections to a server, or to whichever of several hosts fits. One
-// that is silent for answerTimeout while an answer is waited for is given up; 0: never.
+// errSeveralHosts refuses a name with several hosts. Which of them is the primary, only what watches them
+// can tell: a primary that was replaced may come back and not know it.
+var errSeveralHosts = errors.New("its name has several hosts; name one, and where servers take over from each other put HAProxy before them, as deploy/patroni does")
+
+// Open is a pool of connections to a server. One that is silent for answerTimeout while an answer is waited for is given up; 0: never.
 // Its error does not hold the name, which may hold a password.
 func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration) (*sql.DB, error) {
 	config, err := pgx.ParseConfig(database)
 	if err != nil {
 		return nil, errors.New("its name is not well formed")
+	}
+	for _, other := range config.Fallbacks { // Of one host there is one for each way of encryption.
+		if other.Host != config.Host || other.Port != config.Port {
+			return nil, errSeveralHosts
+		}
 	}
 	if connectTimeout > 0 {
 		config.ConnectTimeout = connectTimeout
@@ -61,8 +69,7 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 		_, err := c.PgConn().Exec(ctx, strings.Join(settings, `; `)).ReadAll()
 		return err
 	}
-	watched := watchTimelines(&config.Config)
-	return sql.OpenDB(connector{stdlib.GetConnector(*config, stdlib.OptionAfterConnect(prepare)), watched}), nil
+	return sql.OpenDB(connector{stdlib.GetConnector(*config, stdlib.OptionAfterConnect(prepare))}), nil
 }
 
 // Code is the SQLSTATE that the server refused with, "" when err is no refusal of it.

@@ -11,83 +11,27 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// primary listens as a PostgreSQL server does that has a timeline, and answers nothing else.
-func primary(t *testing.T, timeline int) (address string) {
-	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go answerTimeline(c, timeline)
-		}
-	}()
-	return listener.Addr().String()
-}
-
-func answerTimeline(c net.Conn, timeline int) {
-	defer func() { _ = c.Close() }()
-	backend := pgproto3.NewBackend(c, c)
-	if _, err := backend.ReceiveStartupMessage(); err != nil {
-		return
-	}
-	backend.Send(&pgproto3.AuthenticationOk{})
-	for {
-		backend.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
-		if backend.Flush() != nil {
-			return
-		}
-		asked, err := backend.Receive()
-		if query, ok := asked.(*pgproto3.Query); err != nil || !ok || query.String != askTimeline {
-			return
-		}
-		backend.Send(&pgproto3.RowDescription{Fields: []pgproto3.FieldDescription{{Name: []byte("case"), DataTypeOID: 23, DataTypeSize: 4}}})
-		backend.Send(&pgproto3.DataRow{Values: [][]byte{fmt.Append(nil, timeline)}})
-		backend.Send(&pgproto3.CommandComplete{CommandTag: []byte("SELECT 1")})
-	}
-}
-
-// A primary that comes back after another one took over is not connected to. Spec gap: S43.
-func TestReplacedPrimaryIsRefused(t *testing.T) {
+// A name with several hosts is refused, whatever way it says so. Spec gap: S43.
+func TestSeveralHostsAreRefused(t *testing.T) {
 	t.Parallel()
-	before, after := primary(t, 1), primary(t, 2)
-	config, err := pgconn.ParseConfig("postgres://a@" + before + "," + after + "/a?sslmode=disable")
-	if err != nil {
-		t.Fatal(err)
-	}
-	watched := watchTimelines(config)
-	t.Cleanup(watched.stop)
-	connect := func(host string) error {
-		t.Helper()
-		one := config.Copy()
-		for _, of := range hostsOf(config) {
-			if fmt.Sprintf("%s:%d", of.Host, of.Port) == host {
-				one.Host, one.Port, one.Fallbacks = of.Host, of.Port, nil
-			}
+	for name, several := range map[string]bool{
+		"postgres://a@db1,db2/a":                                  true,
+		"postgres://a@db1:5432,db1:5433/a":                        true,
+		"postgres:///a?host=/run/one,/run/two":                    true,
+		"postgres://a@db1/a":                                      false,
+		"postgres://a@db1/a?sslmode=prefer":                       false,
+		"postgres://a@db1/a?target_session_attrs=read-write":      false,
+		"postgres:///a?host=/run/postgresql&sslmode=allow&user=a": false,
+	} {
+		db, err := (Driver{}).Open(name, 0, 0)
+		if errors.Is(err, errSeveralHosts) != several || !several && err != nil {
+			t.Errorf("%s: got %v, want it refused for its hosts: %t", name, err, several)
 		}
-		c, err := pgconn.ConnectConfig(t.Context(), one)
-		if err == nil {
-			err = c.Close(context.Background())
+		if db != nil {
+			_ = db.Close() // Nothing was connected.
 		}
-		return err
-	}
-	if err := connect(after); err != nil {
-		t.Fatalf("the primary that took over: got %v", err)
-	}
-	if err := connect(before); !errors.Is(err, errReplaced) {
-		t.Errorf("the primary before: got %v, want that another server has taken over", err)
-	}
-	if err := connect(after); err != nil {
-		t.Errorf("the primary that took over, again: got %v", err)
 	}
 }
 
