@@ -230,12 +230,14 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if a.holdAhead(msg) {
 			return a, nil
 		}
-		return a, a.press(msg)
+		ahead := a.catchUp() // What was typed before this key.
+		return a, tea.Batch(ahead, a.press(msg))
 	case tea.PasteMsg:
 		if a.holdAhead(msg) {
 			return a, nil
 		}
-		return a, a.paste(msg)
+		ahead := a.catchUp()
+		return a, tea.Batch(ahead, a.paste(msg))
 	case tea.MouseMsg:
 		return a, a.onMouse(msg)
 	case recordFound:
@@ -257,7 +259,8 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd := a.Perform(a.Receive(msg))
 		return a, tea.Batch(cmd, a.catchUp())
 	case ticked:
-		return a, a.onTick()
+		cmd := a.onTick()
+		return a, tea.Batch(cmd, a.catchUp())
 	case finished:
 		return a, tea.Quit
 	case page.Failed:

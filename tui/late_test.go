@@ -104,6 +104,9 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 			for n := range 25 {
 				step := []string{"n", "n", "sentence", "sentence", "sentence", "find", "a", "poll", "foreign", "rest", "result"}[random.IntN(11)]
 				path = append(path, step)
+				if d.app.desk.Typing() { // The call that was typed ahead for has come.
+					d.press("esc")
+				}
 				switch step {
 				case "n":
 					d.press("n")
@@ -113,7 +116,7 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 						typed[text] = began
 					}
 				case "find":
-					for _, key := range []string{"/", "a", []string{"down", "up"}[random.IntN(2)], "enter"} {
+					for _, key := range []string{"/", "a", "enter"} {
 						d.press(key)
 					}
 				case "a":
