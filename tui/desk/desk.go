@@ -90,7 +90,8 @@ type Day struct {
 	claimed     apitype.UUID      // The call on the desk, where no lease of the service keeps it.
 	screen      *outbox.HeldLease // That it is claimed, for the agent's other terminals; nil until then.
 	claiming    map[apitype.UUID]claims
-	seq         int // Of the reading of the call.
+	holder      *apitype.LeaseHolder // The user who has the donor of the call on the desk; nil: this one, or none.
+	seq         int                  // Of the reading of the call.
 	scripts     map[string][]string
 }
 
@@ -105,6 +106,8 @@ type callRead struct {
 	elsewhere bool              // Another terminal of the agent has it.
 	screen    *outbox.HeldLease // Keeps it from the agent's other terminals; nil where a lease does.
 	claims    bool              // It was to keep it.
+	lease     *lease            // Of a call that was opened; nil where there is none.
+	holder    *apitype.LeaseHolder
 }
 
 // New makes a desk; Begin sets it to work.
@@ -321,6 +324,7 @@ func (d *Day) leave() {
 		}
 	}
 	d.leaveScreen()
+	d.holder = nil
 	d.Autosave.FlushSoon()
 	if d.HasDraft() {
 		// Until the disk is read again, the draft is known from here.

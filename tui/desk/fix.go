@@ -492,6 +492,11 @@ func (f Fix) sent() any {
 func (d *Day) fixChanges() (changes []Change) {
 	person, pledge, problems := d.corrections()
 	add := func(change apiclient.Change, err error) {
+		if change.Operation().Noun() == "person" {
+			change.Seen = apiclient.SeenOf(change, d.Call.Person.Value())
+		} else {
+			change.Seen = apiclient.SeenOf(change, d.Call.PledgeCase.Value())
+		}
 		changes = append(changes, Change{Change: change, Label: "correct: " + d.Name(), err: err})
 	}
 	if len(problems) > 0 {

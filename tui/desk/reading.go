@@ -125,7 +125,7 @@ type claims struct {
 // for the call.
 func (d *Day) reread(id apitype.UUID, asked int) {
 	d.seq++
-	seq := d.seq
+	seq, user := d.seq, d.user()
 	held := d.leaseOf(id) != nil || d.claimed == id
 	if !held {
 		d.claimed = id
@@ -143,13 +143,45 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 			read.screen, err = d.Outbox.HoldLease(outbox.Lease{LeaseUUID: apitype.NewUUID(), CallUUID: id, ExpiresAt: d.Now().Add(leaseTime)})
 			read.elsewhere = errors.Is(err, outbox.ErrOpenElsewhere)
 		}
+		if !held && !read.elsewhere && d.leases.usable {
+			read.lease, read.holder = d.leaseOpened(ctx, id, user)
+		}
 		read.call, err = apiclient.Decoded(d.Client.Calls.Get(ctx, id))
 		return read, err
 	}, (*Day).onReread)
 }
 
+// leaseOpened leases a call that was opened, not taken; holder is the user who has its donor. Where
+// the lease cannot be had for another reason, the call is worked on without one.
+func (d *Day) leaseOpened(ctx context.Context, id, user apitype.UUID) (leased *lease, holder *apitype.LeaseHolder) {
+	request := apitype.LeaseRequest{RequestUUID: apitype.NewUUID(), UserUUID: user, LeaseSeconds: new(int(leaseTime / time.Second))}
+	answer, err := apiclient.Decoded(d.Client.Queue.Lease(ctx, id, request))
+	if held, isHeld := errors.AsType[*apiclient.LeaseHeldError](err); isHeld {
+		return nil, &held.Holder
+	}
+	if err != nil {
+		return nil, nil
+	}
+	return &lease{Lease: answer, call: answer.Call.Value(), extended: d.Now()}, nil
+}
+
+// onLeased keeps the lease of a call that was opened, or gives it back where the call was left
+// meanwhile.
+func (d *Day) onLeased(read callRead) {
+	if read.lease == nil {
+		return
+	}
+	if d.leaseOf(read.id) == nil {
+		d.leases.held = append(d.leases.held, *read.lease)
+	}
+	if d.claimed != read.id {
+		d.releaseLease(read.id)
+	}
+}
+
 // onReread takes in a reading of the call on the desk, unless it is a stale one.
 func (d *Day) onReread(read callRead, err error) {
+	d.onLeased(read)
 	if !d.onClaimed(read) && read.seq == d.seq {
 		d.onRead(read, err)
 	}
@@ -227,6 +259,9 @@ func (d *Day) show(read callRead) {
 	}
 	before := d.Call
 	d.Call, d.Checked, d.Taking = &read.call, true, false
+	if read.holder != nil {
+		d.holder = read.holder
+	}
 	d.pickScript()
 	if before == nil {
 		d.Guard.Show(d.Now())

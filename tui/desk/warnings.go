@@ -38,6 +38,9 @@ func (d *Day) Warnings(call apitype.Call) []string {
 			found = append(found, text)
 		}
 	}
+	if d.IsOn(call.UUID) {
+		add(d.HolderText())
+	}
 	if call.Status != apitype.CallRequested {
 		add("this call is " + string(call.Status))
 	}
@@ -135,3 +138,18 @@ func qualityWarnings(q *apitype.QualityResult) []string {
 
 // IsLow reports whether the agent is warned of a gate.
 func IsLow(gate apitype.GateResult) bool { return gate.Percentage.Float64() < lowQuality }
+
+// HolderText says which other user has the donor on the desk, and since when; "" where none has.
+func (d *Day) HolderText() string {
+	if d.holder == nil {
+		return ""
+	}
+	name := Value(d.holder.Name)
+	if name == "" {
+		name = d.Agents[d.holder.UserUUID]
+	}
+	if name == "" {
+		name = "another agent"
+	}
+	return name + " has this donor on the screen since " + d.holder.TakenAt.In(d.Now().Location()).Format("15:04")
+}

@@ -19,7 +19,8 @@ type Desk struct {
 	shown   apitype.UUID // The call on screen; zero when none is.
 	view    widget.Scroll
 	layout  Layout
-	ahead   int // Keys that wait for the call that is being read.
+	ahead   int          // Keys that wait for the call that is being read.
+	warned  apitype.UUID // The call for which the agent goes on although another one has the donor.
 }
 
 // NewDesk is the page of the Desk.
@@ -149,7 +150,24 @@ func (d *Desk) Refresh() tea.Cmd { return d.Perform(d.Day.Refresh()) }
 
 // Write gives the keys to the notes.
 func (d *Desk) Write() tea.Cmd {
-	d.writing = true
+	return d.onceWarned(func() tea.Cmd {
+		d.writing = true
+		return nil
+	})
+}
+
+// onceWarned asks once, before work on a donor whom another agent has on the screen.
+func (d *Desk) onceWarned(then func() tea.Cmd) tea.Cmd {
+	call, text := d.Call.UUID, d.HolderText()
+	if text == "" || d.warned == call || d.ahead > 0 {
+		return then()
+	}
+	d.Dialog = &Confirm{Title: "Another agent has this donor", Lines: []string{Clean(text) + ". Go on all the same?"}, Yes: func() tea.Cmd {
+		if d.warned = call; !d.IsOn(call) {
+			return nil
+		}
+		return then()
+	}}
 	return nil
 }
 

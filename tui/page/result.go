@@ -27,12 +27,14 @@ type askedResult struct {
 // AskResult asks for the result among those of the call, or for a typed one where none are
 // known.
 func (d *Desk) AskResult() tea.Cmd {
-	rows := d.Results()
-	if len(rows) == 0 {
-		return d.typeResult()
-	}
-	d.Dialog = &askedResult{rows: rows, set: d.resultOf(d.Call.UUID), other: d.typeResult}
-	return nil
+	return d.onceWarned(func() tea.Cmd {
+		rows := d.Results()
+		if len(rows) == 0 {
+			return d.typeResult()
+		}
+		d.Dialog = &askedResult{rows: rows, set: d.resultOf(d.Call.UUID), other: d.typeResult}
+		return nil
+	})
 }
 
 func (r *askedResult) inline() {}

@@ -1,0 +1,35 @@
+package desk_test
+
+import (
+	"strings"
+	"testing"
+
+	"fundesk/apiclient"
+)
+
+// A call that is opened, not taken, is leased: the second agent is told who has the donor, and it
+// comes free with the first one's next call.
+func TestOpenedCallIsLeased(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 3)
+	first, second := f.agent(t.TempDir()), f.agent(t.TempDir())
+	call := f.calls[2]
+	first.perform(first.Take(call))
+	if first.HolderText() != "" {
+		t.Errorf("first: got %q, want no other agent", first.HolderText())
+	}
+	leases, err := apiclient.Decoded(first.Client.Queue.Leases(t.Context()))
+	if err != nil || len(leases.Leases) == 0 || leases.Leases[0].CallUUID != call {
+		t.Fatalf("got %+v %v, want a lease of the call that was opened", leases, err)
+	}
+	second.perform(second.Take(call))
+	if warnings := second.Warnings(*second.Call); len(warnings) == 0 || !strings.Contains(warnings[0], "another agent has this donor on the screen since") {
+		t.Errorf("second: got %q, want that another agent has the donor", warnings)
+	}
+	first.perform(first.Next())
+	third := f.agent(t.TempDir())
+	third.perform(third.Take(call))
+	if third.HolderText() != "" {
+		t.Errorf("third: got %q, want the donor free again", third.HolderText())
+	}
+}
