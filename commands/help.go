@@ -116,7 +116,6 @@ const outputTopic = `Output
   csv     with a header; --spreadsheet-safe guards cells that begin with = + - @
   json    one array, or one object, as the service sent it
   ndjson  one object a line, as the service sent it
-  yaml    as json, for people
   id      one UUID a line
 
 A format that a command does not have is a usage error, never another format.

@@ -121,7 +121,7 @@ func showOne(s *session, value any, lines []pair) error {
 	if err != nil {
 		return err
 	}
-	if options.Format.IsDocument() || options.Query != nil {
+	if options.Format.IsJSON() || options.Query != nil {
 		raw, err := json.Marshal(value)
 		if err != nil {
 			return fmt.Errorf("write the answer: %w", err)

@@ -50,7 +50,7 @@ func (g *globals) register(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.StringVar(&g.profile, "profile", "", "profile to use (FUNDESK_PROFILE)")
 	f.StringVar(&g.baseURL, "base-url", "", "address of the service (FUNDESK_BASE_URL)")
-	f.StringVarP(&g.output, "output", "o", "", "table, wide, tsv, csv, json, ndjson, yaml or id (default: table on a terminal, tsv in a pipe)")
+	f.StringVarP(&g.output, "output", "o", "", "table, wide, tsv, csv, json, ndjson or id (default: table on a terminal, tsv in a pipe)")
 	f.StringSliceVar(&g.columns, "columns", nil, "columns of table, tsv and csv, by their csv names")
 	f.StringVar(&g.sortBy, "sort-by", "", "sort what is printed by this column, -COLUMN from its end")
 	f.BoolVar(&g.noHeader, "no-header", false, "leave out the header")
