@@ -124,9 +124,9 @@ an embedded object ask for it (person.lastName implies --include person).
 --sort-by COLUMN sorts what is printed, -COLUMN from its end; the list is gathered
 first, and --limit counts before it is sorted.
 --jq runs over the whole answer, or over each record with -o ndjson (--slurp: over the
-whole list there, too); numbers keep every digit, objects the order of their names.
+whole list there, too); numbers keep every digit, names are sorted.
 Texts are printed bare with -r, -o tsv and -o id. --arg NAME VALUE is $NAME. It is
-gojq, not jq: to_entries is sorted by name, whole numbers have any size, and the
+gojq, not jq: names are sorted, whole numbers have any size, and the
 environment, modules and input_line_number are not there.
 stdout carries data only. A list that was cut short says so on stderr.
 `
