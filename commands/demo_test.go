@@ -77,7 +77,10 @@ func CopyDemo(home string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
-	return os.CopyFS(to, os.DirFS(from))
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		return err
+	}
+	return os.Chmod(filepath.Join(to, "demo.db.key"), 0o600) // A key that others can read is refused.
 }
 
 // serverDir is where Server built, "" when it was not asked for.

@@ -79,8 +79,8 @@ func (s *session) checkOutput(cmd *cobra.Command) error {
 	if s.flags.jq != "" && slices.Equal(kind.formats, spoken.formats) {
 		return usageError("nothing is printed here that --jq could read")
 	}
-	if s.flags.jq == "" && (s.flags.raw || s.flags.slurp || len(s.flags.arguments) > 0) {
-		return usageError("--raw, --slurp and --arg go with --jq")
+	if s.flags.jq == "" && (s.flags.raw || len(s.flags.arguments) > 0) {
+		return usageError("--raw and --arg go with --jq")
 	}
 	if s.flags.output == "" {
 		return nil

@@ -19,7 +19,6 @@ type Query struct {
 	code   *gojq.Code
 	values []any // Of its variables.
 	Raw    bool  // Texts are written bare in every format.
-	Slurp  bool  // It runs over the whole list in every format.
 }
 
 // Variable is a text that an expression finds under $ and its name.

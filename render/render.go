@@ -72,7 +72,7 @@ type Options struct {
 
 // eachRecord reports whether a query runs over each record, and not over the whole list.
 func (o Options) eachRecord() bool {
-	return o.Endless || o.Format == NDJSON && !o.Query.Slurp
+	return o.Endless || o.Format == NDJSON
 }
 
 // Column is one value of a record.
