@@ -268,7 +268,7 @@ func printAnswer(s *session, options render.Options, answer *apiclient.Response)
 
 // walk prints the records of all pages.
 func (a *apiFlags) walk(s *session, cmd *cobra.Command, client *apiclient.Client, path string, query url.Values, options render.Options) error {
-	if !options.Format.IsDocument() && options.Format != render.ID && options.Query == nil {
+	if !options.Format.IsJSON() && options.Format != render.ID && options.Query == nil {
 		options.Format = render.JSON
 	}
 	list, err := render.NewList[json.RawMessage](s.app.Out, nil, options)

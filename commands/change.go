@@ -94,7 +94,7 @@ func printRequests(s *session, many bool, changes iter.Seq[apiclient.Change]) er
 			}
 		}
 	}
-	isText := !options.Format.IsDocument() && options.Query == nil
+	isText := !options.Format.IsJSON() && options.Query == nil
 	if many && !isText {
 		return showEach(s, "", nil, planned)
 	}

@@ -115,7 +115,6 @@ func newRoot(s *session, args []string) *cobra.Command {
 			if err := s.checkOutput(cmd); err != nil {
 				return err
 			}
-			s.startPager(cmd)
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {

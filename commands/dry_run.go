@@ -48,7 +48,7 @@ func (r *rowRun) show() error {
 	if err != nil {
 		return err
 	}
-	if options.Format.IsDocument() || options.Format == render.ID || options.Query != nil {
+	if options.Format.IsJSON() || options.Format == render.ID || options.Query != nil {
 		return showEach[plannedChange](s, "uuid", nil, func(yield func(plannedChange) bool) {
 			for line := range r.lines.All() {
 				ch := line.Change

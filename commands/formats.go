@@ -21,9 +21,9 @@ type outputKind struct {
 // its errors.
 var (
 	spoken  = outputKind{formats: []render.Format{render.JSON, render.NDJSON}}
-	value   = outputKind{formats: []render.Format{render.Table, render.TSV, render.JSON, render.NDJSON, render.YAML}}
-	answers = outputKind{formats: []render.Format{render.JSON, render.NDJSON, render.YAML, render.ID}}
-	numbers = outputKind{formats: []render.Format{render.Table, render.Wide, render.TSV, render.CSV, render.JSON, render.NDJSON, render.YAML}, columns: true}
+	value   = outputKind{formats: []render.Format{render.Table, render.TSV, render.JSON, render.NDJSON}}
+	answers = outputKind{formats: []render.Format{render.JSON, render.NDJSON, render.ID}}
+	numbers = outputKind{formats: []render.Format{render.Table, render.Wide, render.TSV, render.CSV, render.JSON, render.NDJSON}, columns: true}
 	records = outputKind{formats: render.Formats, columns: true}
 	pulled  = outputKind{formats: []render.Format{render.NDJSON, render.CSV, render.TSV, render.ID}, columns: true, endless: true}
 	stream  = outputKind{formats: []render.Format{render.Table, render.TSV, render.CSV, render.NDJSON, render.ID}, columns: true, endless: true}
@@ -73,20 +73,23 @@ func (s *session) checkOutput(cmd *cobra.Command) error {
 	if s.flags.sortBy != "" && (!kind.columns || kind.endless) {
 		return usageError("there is no list here that --sort-by could sort")
 	}
-	if asked := render.Format(s.flags.output); len(s.flags.columns) > 0 && (s.flags.jq != "" || asked.IsDocument() || asked == render.ID || asked == render.Wide) {
+	if asked := render.Format(s.flags.output); len(s.flags.columns) > 0 && (s.flags.jq != "" || asked.IsJSON() || asked == render.ID || asked == render.Wide) {
 		return usageError("--columns goes with -o table, tsv and csv; choose fields by --jq")
 	}
 	if s.flags.jq != "" && slices.Equal(kind.formats, spoken.formats) {
 		return usageError("nothing is printed here that --jq could read")
 	}
-	if s.flags.jq == "" && (s.flags.raw || s.flags.slurp || len(s.flags.arguments) > 0) {
-		return usageError("--raw, --slurp and --arg go with --jq")
+	if s.flags.jq == "" && (s.flags.raw || len(s.flags.arguments) > 0) {
+		return usageError("--raw and --arg go with --jq")
 	}
 	if s.flags.output == "" {
 		return nil
 	}
 	format, err := render.ParseFormat(s.flags.output)
-	if err != nil {
+	switch {
+	case err != nil && s.flags.output == "yaml":
+		return withHint(usageError(err.Error()), "-o json | yq -P")
+	case err != nil:
 		return usageError(err.Error())
 	}
 	raw := format == render.TSV || format == render.ID // Of a text that --jq makes.

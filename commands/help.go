@@ -82,7 +82,6 @@ const environmentTopic = `Environment
   FUNDESK_STATE_DIR   outbox, drafts, pull times (else $XDG_STATE_HOME/fundesk)
   FUNDESK_DATA_DIR    demo data (else $XDG_DATA_HOME/fundesk)
   XDG_RUNTIME_DIR     what completion offers, for 30 seconds; without it nothing is kept
-  FUNDESK_PAGER       program that shows tables on a terminal, such as less; off with --no-pager
   NO_COLOR            no colours
   CLICOLOR_FORCE      colours in a pipe, too (not 0; NO_COLOR wins)
   TERM                dumb: no colours
@@ -116,7 +115,6 @@ const outputTopic = `Output
   csv     with a header; --spreadsheet-safe guards cells that begin with = + - @
   json    one array, or one object, as the service sent it
   ndjson  one object a line, as the service sent it
-  yaml    as json, for people
   id      one UUID a line
 
 A format that a command does not have is a usage error, never another format.
@@ -124,10 +122,10 @@ A format that a command does not have is a usage error, never another format.
 an embedded object ask for it (person.lastName implies --include person).
 --sort-by COLUMN sorts what is printed, -COLUMN from its end; the list is gathered
 first, and --limit counts before it is sorted.
---jq runs over the whole answer, or over each record with -o ndjson (--slurp: over the
-whole list there, too); numbers keep every digit, objects the order of their names.
+--jq runs over the whole answer, or over each record with -o ndjson; numbers keep
+every digit, names are sorted.
 Texts are printed bare with -r, -o tsv and -o id. --arg NAME VALUE is $NAME. It is
-gojq, not jq: to_entries is sorted by name, whole numbers have any size, and the
+gojq, not jq: names are sorted, whole numbers have any size, and the
 environment, modules and input_line_number are not there.
 stdout carries data only. A list that was cut short says so on stderr.
 `

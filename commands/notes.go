@@ -18,7 +18,7 @@ func (s *session) note(format string, args ...any) {
 // JSON it waits for the end: an error is the only line then.
 func (s *session) warn(format string, args ...any) {
 	s.notes = append(s.notes, "fundesk: "+render.Clean(fmt.Sprintf(format, args...)))
-	if !wantsJSON(s.args) && s.pager == nil {
+	if !wantsJSON(s.args) {
 		s.tellNotes()
 	}
 }

@@ -77,7 +77,7 @@ func (s *session) query() (*render.Query, error) {
 	if err != nil {
 		return nil, usageError(err.Error())
 	}
-	q.Raw, q.Slurp = s.flags.raw, s.flags.slurp
+	q.Raw = s.flags.raw
 	return q, nil
 }
 
@@ -97,11 +97,7 @@ func (s *session) tooNarrow(shortened, missing []string) {
 func (s *session) locale() render.Locale { return render.LocaleFrom(s.app.Getenv) }
 
 func (s *session) width() int {
-	out := s.app.Out
-	if s.pager != nil {
-		out = s.screen
-	}
-	if file, ok := out.(*os.File); ok {
+	if file, ok := s.app.Out.(*os.File); ok {
 		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
 			return width
 		}
@@ -121,7 +117,7 @@ func showOne(s *session, value any, lines []pair) error {
 	if err != nil {
 		return err
 	}
-	if options.Format.IsDocument() || options.Query != nil {
+	if options.Format.IsJSON() || options.Query != nil {
 		raw, err := json.Marshal(value)
 		if err != nil {
 			return fmt.Errorf("write the answer: %w", err)

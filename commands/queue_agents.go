@@ -42,7 +42,7 @@ func (a *agentsFlags) run(s *session, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if a.watch && (format == render.JSON || format == render.YAML) {
+	if a.watch && format == render.JSON {
 		return usageError("--watch never ends, and one document would not; use -o ndjson")
 	}
 	client, err := s.connect(cmd.Context())

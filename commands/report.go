@@ -94,7 +94,6 @@ func defaultHint(kind apiclient.Kind, t *target) string {
 
 // finish tells an error and returns the exit code.
 func (s *session) finish(command *cobra.Command, err error) int {
-	s.endPager()
 	s.warnOmitted()
 	s.noteTokenEnd()
 	if !wantsJSON(s.args) {

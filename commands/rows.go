@@ -52,7 +52,6 @@ func (f *rowFlags) register(cmd *cobra.Command) {
 	flags.IntVar(&f.concurrency, "concurrency", bulk.DefaultConcurrency, "changes at a time")
 	flags.Var(keptFile{&f.results}, "results", "keep one result a line here, and skip what it says is done")
 	flags.Var(keptFile{&f.errors}, "errors", "write the lines that are wrong, and their mistakes, to this CSV file")
-	flags.BoolVar(&f.format.CSV, "csv", false, "read CSV (default: told by the name or the content)")
 	flags.StringVar(&f.format.Delimiter, "delimiter", "", "what separates the cells of CSV, or tab (default: told by the header)")
 	flags.StringVar(&f.format.Encoding, "encoding", "", "encoding of the file: "+strings.Join(bulk.Encodings, ", ")+" (default: utf-8, or its mark)")
 	flags.StringSliceVar(&f.mapped, "map", nil, "names of columns as fields: 'Voornaam=name.firstName', - for none (repeatable)")

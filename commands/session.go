@@ -32,12 +32,10 @@ type globals struct {
 	noHeader  bool
 	jq        string
 	raw       bool
-	slurp     bool
 	arguments []string // Of the jq expression, NAME=VALUE each.
 	timeout   time.Duration
 	retries   int
 	caCert    string
-	noPager   bool
 	noInput   bool
 	noColor   bool
 	quiet     bool
@@ -50,18 +48,16 @@ func (g *globals) register(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.StringVar(&g.profile, "profile", "", "profile to use (FUNDESK_PROFILE)")
 	f.StringVar(&g.baseURL, "base-url", "", "address of the service (FUNDESK_BASE_URL)")
-	f.StringVarP(&g.output, "output", "o", "", "table, wide, tsv, csv, json, ndjson, yaml or id (default: table on a terminal, tsv in a pipe)")
+	f.StringVarP(&g.output, "output", "o", "", "table, wide, tsv, csv, json, ndjson or id (default: table on a terminal, tsv in a pipe)")
 	f.StringSliceVar(&g.columns, "columns", nil, "columns of table, tsv and csv, by their csv names")
 	f.StringVar(&g.sortBy, "sort-by", "", "sort what is printed by this column, -COLUMN from its end")
 	f.BoolVar(&g.noHeader, "no-header", false, "leave out the header")
 	f.StringVar(&g.jq, "jq", "", "jq expression over the output; implies -o json")
 	f.BoolVarP(&g.raw, "raw", "r", false, "jq: write texts bare, not as JSON")
-	f.BoolVar(&g.slurp, "slurp", false, "jq: with -o ndjson, run over the whole list and not over each record")
 	f.StringArrayVar(&g.arguments, "arg", nil, "jq: NAME VALUE, a text for the expression under $NAME (repeatable)")
 	f.DurationVar(&g.timeout, "timeout", apiclient.DefaultTimeout, "time that one request may take")
 	f.IntVar(&g.retries, "retry", defaultRetries, "how often what may be repeated is tried again, 0 to 10")
 	f.StringVar(&g.caCert, "ca-cert", "", "file of certificates (PEM) that are trusted beside the system's")
-	f.BoolVar(&g.noPager, "no-pager", false, "never show long tables in a pager (FUNDESK_PAGER)")
 	f.BoolVar(&g.noInput, "no-input", false, "never ask")
 	f.BoolVar(&g.noColor, "no-color", false, "no colours (NO_COLOR)")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no notes on stderr")
@@ -81,10 +77,8 @@ type session struct {
 	target   *target
 	client   *apiclient.Client
 	embedded Embedded
-	pager    *pager
-	screen   io.Writer // The terminal that a pager draws on.
-	notes    []string  // Not told yet.
-	unpaged  bool      // Lists are whole as they come.
+	notes    []string // Not told yet.
+	unpaged  bool     // Lists are whole as they come.
 	omitted  omissions
 	// lookEvery is how often the desk by questions looks at the service while a question stands; 0: pollEvery.
 	lookEvery time.Duration
@@ -186,6 +180,9 @@ func (c cleaned) Write(text []byte) (int, error) {
 	}
 	return len(text), nil
 }
+
+// onTerminal reports whether what is printed is seen on a terminal.
+func (s *session) onTerminal() bool { return isTerminal(s.app.Out) }
 
 func isTerminal(stream any) bool {
 	file, ok := stream.(*os.File)

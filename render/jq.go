@@ -18,9 +18,7 @@ import (
 type Query struct {
 	code   *gojq.Code
 	values []any // Of its variables.
-	order  keyOrder
-	Raw    bool // Texts are written bare in every format.
-	Slurp  bool // It runs over the whole list in every format.
+	Raw    bool  // Texts are written bare in every format.
 }
 
 // Variable is a text that an expression finds under $ and its name.
@@ -56,7 +54,7 @@ func ParseQuery(expression string, variables ...Variable) (*Query, error) {
 	if err != nil {
 		return nil, fmt.Errorf("jq expression %q: %s", Clean(expression), Clean(err.Error()))
 	}
-	return &Query{code: code, values: values, order: keyOrder{expression: expression}}, nil
+	return &Query{code: code, values: values}, nil
 }
 
 // run writes what the expression makes of a value, one result a line, and tells how many
@@ -88,7 +86,7 @@ func (q *Query) writeResult(w *bufio.Writer, result any, o Options) error {
 		_, err := w.WriteString(text + "\n")
 		return err
 	}
-	line, err := q.order.appendValue(nil, result)
+	line, err := gojq.Marshal(result)
 	if err != nil {
 		return &QueryError{cause: err}
 	}
@@ -108,9 +106,8 @@ const maxQueried = 500_000
 
 var errTooLarge = errors.New("the answer holds too many values for --jq")
 
-// read is a record as the query sees it. Its names are noted in their order.
+// read is a record as the query sees it.
 func (q *Query) read(raw []byte) (value any, err error) {
-	q.order.note(raw)
 	if bytes.Count(raw, []byte{','}) > maxQueried {
 		return nil, errTooLarge
 	}

@@ -96,8 +96,6 @@ func (l *List[T]) add(raw []byte, record T) error {
 		return l.addJSON(raw)
 	case l.options.Format == NDJSON:
 		return l.writeLine(compactLine(raw))
-	case l.options.Format == YAML:
-		return l.writeYAML(raw)
 	case l.options.Format == ID:
 		id, err := identifier(raw, l.options.Identifier)
 		if err != nil {
@@ -142,15 +140,6 @@ func (l *List[T]) addJSON(raw []byte) error {
 		raw = indent(raw)
 	}
 	_, err := l.out.Write(raw)
-	return err
-}
-
-func (l *List[T]) writeYAML(raw []byte) error {
-	text := append([]byte("- "), yamlOf(raw, "  ")...)
-	if l.options.Terminal {
-		text = []byte(CleanLines(string(text)))
-	}
-	_, err := l.out.Write(text)
 	return err
 }
 
@@ -215,10 +204,8 @@ func (l *List[T]) end(complete, closed bool) error {
 		}
 	case l.options.Format == JSON && l.count > 0 && closed:
 		_, err = l.out.WriteString("\n]\n")
-	case (l.options.Format == JSON || l.options.Format == YAML && l.count == 0) && complete:
+	case l.options.Format == JSON && complete:
 		_, err = l.out.WriteString("[]\n")
-	case l.options.Format == YAML && l.count > 0 && !closed:
-		_, err = l.out.WriteString("- {\n") // It must not look whole.
 	case l.options.Format == CSV && l.count == 0 && complete && !l.options.NoHeader:
 		err = writeCSVHeader(l.out, l.columns)
 	case l.options.Format == Table:

@@ -34,7 +34,7 @@ func Record[T any](out io.Writer, columns []Column[T], o Options, raw []byte, de
 		return w.Flush()
 	}
 	switch {
-	case o.Format == JSON, o.Format == YAML:
+	case o.Format == JSON:
 		return Document(out, o, raw)
 	case (o.Format == Table || o.Format == Wide) && len(o.Columns) == 0:
 		return fields(out, o, raw)
@@ -49,16 +49,8 @@ func Record[T any](out io.Writer, columns []Column[T], o Options, raw []byte, de
 	return list.Close()
 }
 
-// Document writes one JSON document: laid out on a terminal, else as it was sent; or as YAML.
+// Document writes one JSON document: laid out on a terminal, else as it was sent.
 func Document(out io.Writer, o Options, raw []byte) error {
-	if o.Format == YAML {
-		text := yamlOf(raw, "")
-		if o.Terminal {
-			text = []byte(CleanLines(string(text)))
-		}
-		_, err := out.Write(text)
-		return err
-	}
 	if o.Terminal {
 		raw = indent(raw)
 	}

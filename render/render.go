@@ -34,12 +34,11 @@ const (
 	JSON   Format = "json"   // One document, the records as the service sent them.
 	NDJSON Format = "ndjson" // One record a line, as the service sent it.
 	ID     Format = "id"     // One identifier a line.
-	YAML   Format = "yaml"   // As json, for people.
 	Wide   Format = "wide"   // A table of every column, uncut.
 )
 
 // Formats are all formats.
-var Formats = []Format{Table, Wide, TSV, CSV, JSON, NDJSON, YAML, ID}
+var Formats = []Format{Table, Wide, TSV, CSV, JSON, NDJSON, ID}
 
 // ParseFormat reads the name of a format.
 func ParseFormat(name string) (Format, error) {
@@ -51,9 +50,6 @@ func ParseFormat(name string) (Format, error) {
 
 // IsJSON reports whether the format is for programs that read JSON.
 func (f Format) IsJSON() bool { return f == JSON || f == NDJSON }
-
-// IsDocument reports whether the format shows a value whole, and not its columns.
-func (f Format) IsDocument() bool { return f.IsJSON() || f == YAML }
 
 // Options say how records are written.
 type Options struct {
@@ -76,7 +72,7 @@ type Options struct {
 
 // eachRecord reports whether a query runs over each record, and not over the whole list.
 func (o Options) eachRecord() bool {
-	return o.Endless || o.Format == NDJSON && !o.Query.Slurp
+	return o.Endless || o.Format == NDJSON
 }
 
 // Column is one value of a record.

@@ -73,8 +73,6 @@ func TestGolden(t *testing.T) {
 		{"jq-each-terminal", terminal(render.Options{Format: render.NDJSON, Query: query(t, ".result.resultCode, [.notes, .result.resultCode]")})},
 		{"jq-bare-terminal", terminal(render.Options{Format: render.TSV, Query: query(t, ".[].result.resultCode, .[].notes, [.[].result.resultCode]")})},
 		{"wide", render.Options{Format: render.Wide, Width: 60, Terminal: true}},
-		{"yaml", render.Options{Format: render.YAML}},
-		{"yaml-terminal", terminal(render.Options{Format: render.YAML})},
 		{"id-terminal", terminal(render.Options{Format: render.ID, Identifier: "notes"})},
 		{"csv-terminal", terminal(render.Options{Format: render.CSV, Columns: []string{"notes", "result.resultCode"}})},
 	}
@@ -111,7 +109,6 @@ func TestRecordGolden(t *testing.T) {
 		{"one-json", render.Options{Format: render.JSON}},
 		{"one-tsv", render.Options{Format: render.TSV}},
 		{"one-id", render.Options{Format: render.ID}},
-		{"one-yaml", render.Options{Format: render.YAML, Terminal: true}},
 		{"one-json-terminal", render.Options{Format: render.JSON, Terminal: true}},
 		{"one-ndjson", render.Options{Format: render.NDJSON}},
 		{"one-jq", render.Options{Format: render.JSON, Query: query(t, ".uuid, .zzz")}},
@@ -213,11 +210,6 @@ func TestEmptyAndFailedLists(t *testing.T) {
 		{"a csv list that failed at once", render.CSV, 0, broken, ""},
 		{"a list that failed later is not taken for whole", render.JSON, 1, broken, "[\n{\"a\":1}"},
 		{"a list with a fault that was read to its end", render.JSON, 1, faulty, "[\n{\"a\":1}\n]\n"},
-		{"an empty yaml list", render.YAML, 0, whole, "[]\n"},
-		{"a yaml list", render.YAML, 1, whole, "- a: 1\n"},
-		{"a yaml list that failed at once", render.YAML, 0, broken, ""},
-		{"a yaml list that failed later is not taken for whole", render.YAML, 1, broken, "- a: 1\n- {\n"},
-		{"a yaml list with a fault that was read to its end", render.YAML, 1, faulty, "- a: 1\n"},
 		{"an empty table has no header", render.Table, 0, whole, ""},
 		{"a table that failed later keeps its rows", render.Table, 1, broken, "STATUS\n\n"},
 		{"a csv list has one header", render.CSV, 2, whole, "status\r\n\r\n\r\n"},
@@ -392,7 +384,7 @@ func TestUnknownNames(t *testing.T) {
 		err  error
 		want string
 	}{
-		{noFormat, `unknown output format "x␇ml"; use one of table, wide, tsv, csv, json, ndjson, yaml, id`},
+		{noFormat, `unknown output format "x␇ml"; use one of table, wide, tsv, csv, json, ndjson, id`},
 		{noColumn, `unknown column "n␇ope"; there are waiting, due, deferred, dueNextHour, leased, oldestRequestedAt`},
 		{noColumns, "what is printed here has no columns; choose fields by --jq"},
 		{broken, `jq expression ".[": unexpected EOF`},

@@ -128,18 +128,6 @@ func TestLines(t *testing.T) {
 	if got, want := out.String(), "{\"a\":\"\\u202e\"}\n{\"a\":\"\u202e\"}\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := string(yamlOf([]byte(`{"a":[1`), "")); got != "a:\n  - 1\n" {
-		t.Errorf("what is cut: got %q", got)
-	}
-	out.Reset()
-	for _, terminal := range []bool{true, false} { // A letter that cannot be seen.
-		if err := Document(&out, Options{Format: YAML, Terminal: terminal}, []byte("{\"a\":\"\u115f\"}")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, want := out.String(), "a: \"\\u115f\"\na: \"\u115f\"\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
 	if got, want := Pad("ab", 3)+Pad("ab", 2)+Cut("ab", 1)+Cut("ab", 0)+Cut("ab", -1), "ab ab…"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -43,7 +43,6 @@ type Rows struct {
 // Format says how a file is to be read; what is empty is told by its name and content.
 type Format struct {
 	Name      string // Of the file, - for none.
-	CSV       bool
 	Delimiter string // One character, or tab.
 	Encoding  string // One of [Encodings].
 }
@@ -84,7 +83,7 @@ func unreadable(err error) error {
 // isCSV tells CSV by what was asked for, by the name of the file, or by what it begins with.
 func (f Format) isCSV(data []byte) bool {
 	switch extension := strings.ToLower(filepath.Ext(f.Name)); {
-	case f.CSV, f.Delimiter != "", extension == ".csv", extension == ".tsv":
+	case f.Delimiter != "", extension == ".csv", extension == ".tsv":
 		return true
 	case slices.Contains([]string{".json", ".ndjson", ".jsonl"}, extension):
 		return false

@@ -5,62 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
-
-// YAML keeps the order of names and every digit; what a reader could take for something else
-// is quoted.
-func TestYAML(t *testing.T) {
-	t.Parallel()
-	const record = `{"b":"no","a":12.50,"n":null,"t":true,"text":"Anna","phone":"+31612345678","day":"1990-01-01","lines":"a\nb",` +
-		`"colon":"a: b","zoe":"zoe b~","del":"a\u007f","last":"a ","at":"@a","open":"[a","odd":"a\uffff","beyond":"a\udb40\udc01","empty":"","list":[],"object":{},"next":"a\u0085b","nested":{"x":1,"all":[{"k":"v","l":[1,2]},"s",[true]]}}`
-	const want = `- b: "no"
-  a: 12.50
-  "n": null
-  t: true
-  text: Anna
-  phone: "+31612345678"
-  day: "1990-01-01"
-  lines: "a\nb"
-  colon: "a: b"
-  zoe: zoe b~
-  del: "a\u007f"
-  last: "a "
-  at: "@a"
-  open: "[a"
-  odd: "a\uffff"
-  beyond: "a` + "\U000e0001" + `"
-  empty: ""
-  list: []
-  object: {}
-  next: "a\u0085b"
-  nested:
-    x: 1
-    all:
-      - k: v
-        l:
-          - 1
-          - 2
-      - s
-      - - true
-`
-	var out bytes.Buffer
-	list, err := NewList[json.RawMessage](&out, nil, Options{Format: YAML})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := list.Add([]byte(record), nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := list.Abort(false); err != nil {
-		t.Fatal(err)
-	}
-	// A list that broke off is no YAML.
-	if diff := cmp.Diff(want+"- {\n", out.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
 
 // shapes are records with a name and a number.
 type shape struct{ UUID, Name, Size string }
