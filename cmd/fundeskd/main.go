@@ -42,13 +42,9 @@ func main() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}
-	if err := asService(os.Args[1:]); err != nil {
-		fmt.Fprintf(os.Stderr, "fundeskd: %s\n", err)
-		os.Exit(exitFailure)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, endAtNext)
-	code := run(ctx, os.Args[1:], program{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Sleep: time.Sleep})
+	code := run(ctx, os.Args[1:], program{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, Sleep: time.Sleep, settings: serviceSettings})
 	stop()
 	os.Exit(code)
 }
@@ -76,6 +72,8 @@ type program struct {
 	Getenv func(string) string
 	Now    func() time.Time
 	Sleep  func(time.Duration)
+	// settings is the file of the installed service; empty: none is looked for.
+	settings string
 
 	database    string
 	output      string
@@ -224,6 +222,9 @@ func exactly(names ...string) cobra.PositionalArgs {
 // databaseName is the database that the command line, the environment or the platform
 // names.
 func (p *program) databaseName() (string, error) {
+	if err := p.useService(); err != nil {
+		return "", err
+	}
 	if p.database != "" {
 		return p.database, nil
 	}

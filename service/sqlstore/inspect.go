@@ -34,7 +34,7 @@ func inspectSQLite(ctx context.Context, path string, mayBeOlder bool) (_ *sqlite
 	if err != nil {
 		return nil, err
 	}
-	e := &sqliteEngine{path: path, file: file, moved: make(chan struct{}, 1), db: db, checkpointer: newCheckpointer(), stop: make(chan struct{})}
+	e := &sqliteEngine{path: path, file: file, moved: make(chan struct{}, 1), db: db, stop: make(chan struct{})}
 	e.openPools(max(2, runtime.GOMAXPROCS(0)))
 	if err := cmp.Or(unrestored(path), e.ours(ctx, mayBeOlder), e.keyThere()); err != nil { // The first one tells what to do.
 		return nil, errors.Join(err, e.Close())

@@ -27,6 +27,15 @@ func (e *sqliteEngine) unmoved() error {
 	return &service.Error{Kind: service.Unavailable, Detail: "the file of the database was moved or replaced", Cause: err}
 }
 
+const checkpointTruncate = `PRAGMA wal_checkpoint(TRUNCATE)`
+
+// checkpoint brings the log into the file; busy is 0 where no other connection prevented that.
+func (c *conn) checkpoint(text string) (busy int, err error) {
+	var log, moved int
+	err = c.raw.QueryRowContext(c.ctx, text).Scan(&busy, &log, &moved)
+	return busy, err
+}
+
 // leaveLog brings all of the log into the file that was opened, wherever that is now, and empties
 // it: it has its name still, and whoever serves the file that was put there would read it into
 // that. It is done once: what is in the log later is not ours.

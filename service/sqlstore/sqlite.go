@@ -27,22 +27,21 @@ const sqliteSettings = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_p
 // sqliteEngine is an SQLite file: many readers, and one writer that commits together
 // what waits together.
 type sqliteEngine struct {
-	path         string
-	file         os.FileInfo   // What the path named when it was opened.
-	moved        chan struct{} // The path names another file; holds one.
-	left         bool          // Of the writer: its log is left, and nothing was written since.
-	settled      settledMark
-	damaged      atomic.Bool // The file was seen not to hold what it should, and no change was kept since.
-	failed       atomic.Bool // The database refused the last changes, and none was kept since.
-	db           *sql.DB
-	readers      *pool // For much at once.
-	records      *pool // For single records: they map nothing.
-	cache        int   // Of the writer, in KiB.
-	writes       chan *write
-	checkpointer *checkpointer
-	stop         chan struct{}
-	done         sync.WaitGroup
-	once         sync.Once
+	path    string
+	file    os.FileInfo   // What the path named when it was opened.
+	moved   chan struct{} // The path names another file; holds one.
+	left    bool          // Of the writer: its log is left, and nothing was written since.
+	settled settledMark
+	damaged atomic.Bool // The file was seen not to hold what it should, and no change was kept since.
+	failed  atomic.Bool // The database refused the last changes, and none was kept since.
+	db      *sql.DB
+	readers *pool // For much at once.
+	records *pool // For single records: they map nothing.
+	cache   int   // Of the writer, in KiB.
+	writes  chan *write
+	stop    chan struct{}
+	done    sync.WaitGroup
+	once    sync.Once
 }
 
 // openSQLite opens a file. Its records are personal data: nobody but its owner reads it.
@@ -61,7 +60,7 @@ func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, err
 	db.SetMaxIdleConns(64)
 	e := &sqliteEngine{
 		path: path, file: file, moved: make(chan struct{}, 1), db: db, cache: writerCache,
-		writes: make(chan *write), checkpointer: newCheckpointer(), stop: make(chan struct{}),
+		writes: make(chan *write), stop: make(chan struct{}),
 	}
 	if o.Bulk {
 		e.cache = bulkCache
@@ -76,7 +75,6 @@ func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, err
 	}
 	e.openPools(readers)
 	e.done.Go(e.writer)
-	e.done.Go(e.makeCheckpoints)
 	return e, nil
 }
 

@@ -14,9 +14,10 @@ import (
 // pages of the indexes that it changes all over: with the small one a load writes them
 // to the log again and again. It maps nothing: a mapping is dropped where somebody else has
 // written, which nobody but the writer does, so that its own would grow to all that it ever
-// read. The log is brought into the file by the checkpointer.
+// read. SQLite brings the log into the file by
+// itself, at the commit that makes it longer than 1,000 pages (wal_autocheckpoint).
 const (
-	writerSettings = `PRAGMA wal_autocheckpoint = 0; PRAGMA mmap_size = 0; PRAGMA cache_size = -%d`
+	writerSettings = `PRAGMA mmap_size = 0; PRAGMA cache_size = -%d`
 	writerCache    = 32_000
 	bulkCache      = 256_000
 )
@@ -96,10 +97,6 @@ func (e *sqliteEngine) writer() {
 		}
 		for _, w := range batch {
 			e.answer(w, err)
-		}
-		if err == nil {
-			e.checkpointer.committed(len(batch))
-			e.finishCheckpoint(c)
 		}
 	}
 }

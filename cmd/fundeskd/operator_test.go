@@ -1,0 +1,60 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSettingsOfTheService(t *testing.T) {
+	t.Parallel()
+	const text = "# FUNDESKD_DATABASE=sqlite:/no\n; A=b\nFUNDESK_DATA_DIR=/var/lib/fundeskd\n\n" +
+		"FUNDESKD_DATABASE=\"postgres://db/fundesk?a=b\"\nQUOTED='x y'\nalone\n"
+	want := map[string]string{
+		"FUNDESK_DATA_DIR": "/var/lib/fundeskd", "FUNDESKD_DATABASE": "postgres://db/fundesk?a=b", "QUOTED": "x y",
+	}
+	if diff := cmp.Diff(want, settingsIn(text)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestRootIsTold runs commands of root where the service is installed: those that name no database say how
+// they are run, and every other one works.
+func TestRootIsTold(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("it is for root")
+	}
+	file := filepath.Join(t.TempDir(), "fundeskd.env")
+	write(t, file, []byte("FUNDESK_DATA_DIR="+t.TempDir()))
+	own := filepath.Join(t.TempDir(), "own.db")
+	for _, test := range []struct {
+		args, variable string
+		want           int
+	}{
+		{"account list", "HOME=/root", exitUsage},
+		{"account list", "FUNDESKD_DATABASE=sqlite:" + own, exitDone},
+		{"account list", "FUNDESK_DATA_DIR=" + t.TempDir(), exitDone},
+		{"account list", "XDG_DATA_HOME=" + t.TempDir(), exitDone},
+		{"account list --database sqlite:" + own, "HOME=/root", exitDone},
+		{"serve --help", "HOME=/root", exitDone},
+	} {
+		name, value, _ := strings.Cut(test.variable, "=")
+		var errs strings.Builder
+		p := program{Out: io.Discard, Err: &errs, Now: time.Now, settings: file, Getenv: func(variable string) string {
+			if variable == name {
+				return value
+			}
+			return ""
+		}}
+		code := run(t.Context(), strings.Fields(test.args), p)
+		if told := strings.Contains(errs.String(), "sudo -u fundeskd fundeskd"); code != test.want || told != (code == exitUsage) {
+			t.Errorf("%s with %s: got code %d, %s, want %d", test.args, name, code, errs.String(), test.want)
+		}
+	}
+}
