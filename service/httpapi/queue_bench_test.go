@@ -146,13 +146,13 @@ func (f *takeBench) takes(b *testing.B, services []*service.Service, n int, paus
 	var agents sync.WaitGroup
 	for range 50 {
 		agents.Go(func() {
-			user, s := apitype.NewUUID(), services[rand.IntN(len(services))]
+			s := services[rand.IntN(len(services))]
 			for range next {
 				if pause > 0 {
 					time.Sleep(rand.N(2 * pause))
 				}
 				begun := time.Now()
-				answer, err := s.TakeCalls(context.Background(), f.caller, apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: user})
+				answer, err := s.TakeCalls(context.Background(), f.caller, apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: apitype.NewUUID()}) // One user may hold ten.
 				duration := time.Since(begun)
 				var taken apitype.Taken
 				if err == nil {
