@@ -16,7 +16,7 @@ func profileCommand(s *session) *cobra.Command {
 	return group(s, "profile", "A profile is a service and an account there, with what you always send. They are in config.toml.",
 		"  fundesk profile add prod --base-url https://api.example.org\n  fundesk profile use prod",
 		verb{"list", profileList}, verb{"add", profileAdd}, verb{"use", profileUse}, verb{"show", profileShow},
-		verb{"set", profileSet}, verb{"unset", profileUnset}, verb{"rename", profileRename}, verb{"remove", profileRemove})
+		verb{"set", profileSet}, verb{"unset", profileUnset}, verb{"remove", profileRemove})
 }
 
 // shownProfile is a profile with its name.
