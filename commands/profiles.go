@@ -8,7 +8,6 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/commands/profile"
-	"fundesk/completions"
 	"fundesk/render"
 )
 
@@ -183,7 +182,6 @@ func profileRemove(s *session) *cobra.Command {
 			if err := s.ask(cmd.Context(), yes, "remove the profile and its token for "+named.service()); err != nil {
 				return err
 			}
-			completions.Forget(s.runtimeDir())
 			if err := s.tokens().Delete(args[0], p); err != nil {
 				return failure(apiclient.KindFailure, "the token was not removed: %s", err)
 			}
