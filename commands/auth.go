@@ -16,7 +16,6 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/profile"
-	"fundesk/completions"
 	"fundesk/render"
 )
 
@@ -173,7 +172,6 @@ func authLogout(s *session) *cobra.Command {
 		Example: "  fundesk auth logout --profile prod\n" +
 			"  fundesk auth logout",
 		RunE: func(_ *cobra.Command, _ []string) error {
-			completions.Forget(s.runtimeDir())
 			config, err := s.config()
 			if err != nil {
 				return err

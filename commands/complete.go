@@ -28,8 +28,8 @@ func values[T ~string](all []T) completer {
 func (s *session) source() completions.Source {
 	s.flags.noInput, s.flags.quiet, s.flags.debug = true, true, false
 	return completions.Source{
-		Connect: func(ctx context.Context) (*apiclient.Client, error) { return s.connect(ctx) },
-		Dir:     s.runtimeDir(), Now: s.app.Now, Patience: s.app.CompletionPatience,
+		Connect:  func(ctx context.Context) (*apiclient.Client, error) { return s.connect(ctx) },
+		Patience: s.app.CompletionPatience,
 	}
 }
 

@@ -37,37 +37,31 @@ var heldKinds = []struct{ folder, what string }{
 	{"pull", "the position of a pull, with identifiers: the next pull writes it anew"},
 }
 
-// heldOf are the files of this computer that name a person, or calls of theirs, by identifiers: drafts, the outbox, positions of pulls, and
-// what completion remembers.
+// heldOf are the files of this computer that name a person, or calls of theirs, by identifiers: drafts, the outbox and positions of pulls.
 func (s *session) heldOf(ids []string) (held []heldFile, err error) {
 	state, err := s.stateDir()
 	if err != nil {
 		return nil, err
 	}
 	held = []heldFile{}
-	for _, place := range []struct{ dir, what string }{{state, "kept by fundesk: erase the file"}, {s.runtimeDir(), "what completion remembers: ends with the login"}} {
-		if place.dir == "" {
-			continue
-		}
-		err := filepath.WalkDir(place.dir, func(name string, entry fs.DirEntry, err error) error {
-			if err != nil || !entry.Type().IsRegular() {
-				if errors.Is(err, fs.ErrNotExist) {
-					return nil
-				}
-				return err
-			}
-			content, err := os.ReadFile(name)
-			if errors.Is(err, fs.ErrNotExist) { // It was sent meanwhile.
+	err = filepath.WalkDir(state, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			if errors.Is(err, fs.ErrNotExist) {
 				return nil
 			}
-			if err == nil && mentions(content, ids) {
-				held = append(held, heldFile{name, heldKind(name, place.what)})
-			}
 			return err
-		})
-		if err != nil {
-			return nil, failure(apiclient.KindFailure, "look through %s: %s", place.dir, err)
 		}
+		content, err := os.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) { // It was sent meanwhile.
+			return nil
+		}
+		if err == nil && mentions(content, ids) {
+			held = append(held, heldFile{name, heldKind(name)})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, failure(apiclient.KindFailure, "look through %s: %s", state, err)
 	}
 	return held, nil
 }
@@ -85,11 +79,11 @@ func mentions(content []byte, ids []string) bool {
 }
 
 // heldKind says what a file is.
-func heldKind(name, otherwise string) string {
+func heldKind(name string) string {
 	for _, kind := range heldKinds {
 		if strings.Contains(filepath.ToSlash(name), "/"+kind.folder+"/") {
 			return kind.what
 		}
 	}
-	return otherwise
+	return "kept by fundesk: erase the file"
 }

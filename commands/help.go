@@ -81,7 +81,6 @@ const environmentTopic = `Environment
   FUNDESK_CONFIG_DIR  config.toml (else $XDG_CONFIG_HOME/fundesk)
   FUNDESK_STATE_DIR   outbox, drafts, pull times (else $XDG_STATE_HOME/fundesk)
   FUNDESK_DATA_DIR    demo data (else $XDG_DATA_HOME/fundesk)
-  XDG_RUNTIME_DIR     what completion offers, for 30 seconds; without it nothing is kept
   NO_COLOR            no colours
   CLICOLOR_FORCE      colours in a pipe, too (not 0; NO_COLOR wins)
   TERM                dumb: no colours

@@ -8,7 +8,6 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/commands/profile"
-	"fundesk/completions"
 	"fundesk/render"
 )
 
@@ -16,7 +15,7 @@ func profileCommand(s *session) *cobra.Command {
 	return group(s, "profile", "A profile is a service and an account there, with what you always send. They are in config.toml.",
 		"  fundesk profile add prod --base-url https://api.example.org\n  fundesk profile use prod",
 		verb{"list", profileList}, verb{"add", profileAdd}, verb{"use", profileUse}, verb{"show", profileShow},
-		verb{"set", profileSet}, verb{"unset", profileUnset}, verb{"rename", profileRename}, verb{"remove", profileRemove})
+		verb{"set", profileSet}, verb{"unset", profileUnset}, verb{"remove", profileRemove})
 }
 
 // shownProfile is a profile with its name.
@@ -183,7 +182,6 @@ func profileRemove(s *session) *cobra.Command {
 			if err := s.ask(cmd.Context(), yes, "remove the profile and its token for "+named.service()); err != nil {
 				return err
 			}
-			completions.Forget(s.runtimeDir())
 			if err := s.tokens().Delete(args[0], p); err != nil {
 				return failure(apiclient.KindFailure, "the token was not removed: %s", err)
 			}

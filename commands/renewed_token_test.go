@@ -65,9 +65,6 @@ func TestARenewedOpaqueTokenFindsItsOutbox(t *testing.T) {
 	if _, errs, code := run("abc", "call", "attempt", testID, "--outbox"); code != 10 {
 		t.Fatalf("attempt: got %d %q, want that it waits", code, errs)
 	}
-	if _, errs, code := run("renewed", "profile", "rename", "p", "q"); code == 0 || !strings.Contains(errs, "wait under its name") {
-		t.Errorf("rename: got %d %q, want a refusal", code, errs)
-	}
 	now, err := outbox.Open(filepath.Join(home, "outbox"), outbox.Options{BaseURL: server.URL, Account: "profile-p", Former: former})
 	if err != nil {
 		t.Fatal(err)

@@ -157,14 +157,6 @@ func (s *session) dataDir() (string, error) {
 	return wantDir(s.dir("FUNDESK_DATA_DIR", "XDG_DATA_HOME", ".local/share"), "FUNDESK_DATA_DIR")
 }
 
-// runtimeDir is a folder in memory that ends with the login, "" where the system has none.
-func (s *session) runtimeDir() string {
-	if dir := s.app.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "fundesk")
-	}
-	return ""
-}
-
 func (s *session) store() profile.Store { return profile.Store{Dir: s.configDir()} }
 
 func (s *session) tokens() profile.Tokens {

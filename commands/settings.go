@@ -2,7 +2,6 @@ package commands
 
 import (
 	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
@@ -14,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"fundesk/apiclient"
-	"fundesk/apiclient/outbox"
 	"fundesk/commands/profile"
 	"fundesk/tui"
 	"fundesk/tui/desk"
@@ -314,108 +312,4 @@ func profileUnset(s *session) *cobra.Command {
 			return s.changeProfile(cmd, f, args[0], was, "")
 		},
 	}
-}
-
-func profileRename(s *session) *cobra.Command {
-	return &cobra.Command{
-		Use: "rename NAME NEW", Short: "Give a profile another name", Args: needExactly(2), ValidArgsFunction: s.profileNames,
-		Long: "Give a profile another name; its stored token and the positions of its pulls go along. The name is part\n" +
-			"of no request.",
-		Example: "  fundesk profile rename default prod\n  fundesk profile rename prod old && fundesk profile list",
-		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := s.profileOf(args[0])
-			if err != nil {
-				return err
-			}
-			return s.renameProfile(args[0], args[1], p)
-		},
-	}
-}
-
-// renameProfile moves what is kept under the name of a profile. The token is copied first
-// and removed last: in between it is under both names, and never under none.
-func (s *session) renameProfile(from, to string, p profile.Profile) error {
-	if from == profile.Demo {
-		return usageError("the profile demo keeps its name: it is always there")
-	}
-	if err := profile.CheckName(to); err != nil {
-		return usageError(err.Error())
-	}
-	config, err := s.config()
-	if err != nil {
-		return err
-	}
-	if _, taken := config.Profiles[to]; taken {
-		return withHint(usageError("there is a profile "+quote(to)+" already"), "remove it, or choose another name")
-	}
-	if err := s.checkNothingWaits(from); err != nil {
-		return err
-	}
-	if err := s.tokens().Copy(from, to, p); err != nil {
-		return failure(apiclient.KindFailure, "the token cannot be kept under another name, and nothing was changed: %s", err)
-	}
-	err = s.store().Change(func(config *profile.Config) error {
-		config.Profiles[to] = p
-		delete(config.Profiles, from)
-		if config.Current == from {
-			config.Current = to
-		}
-		return nil
-	})
-	if err != nil {
-		return errors.Join(err, s.tokens().Delete(to, p))
-	}
-	if err := s.tokens().Delete(from, p); err != nil {
-		s.warn("the token of profile %s was not removed from the %s: %s", from, p.TokenStorage, err)
-	}
-	return s.renameState(from, to)
-}
-
-// checkNothingWaits refuses to rename a profile while something of it waits that is found by its
-// name: what a token without an account has left.
-func (s *session) checkNothingWaits(name string) error {
-	box, err := s.anyOutbox()
-	if err != nil {
-		return err
-	}
-	entries, _, err := box.List()
-	if err != nil {
-		return err
-	}
-	drafts, err := box.Drafts()
-	if err != nil {
-		return err
-	}
-	waits := slices.ContainsFunc(entries, func(e outbox.Entry) bool { return e.Account == accountOf(name) }) ||
-		slices.ContainsFunc(drafts, func(d outbox.Draft) bool { return d.Account == accountOf(name) })
-	if waits {
-		return withHint(failure(apiclient.KindRejected, "changes or drafts of the profile %s wait under its name, and nothing was changed", quote(name)),
-			"send or drop them first: fundesk outbox list --profile "+name)
-	}
-	return nil
-}
-
-// renameState gives the files of the state folder that belong to a profile its new name.
-func (s *session) renameState(from, to string) error {
-	dir, err := s.stateDir()
-	if err != nil {
-		return err
-	}
-	patterns := []string{filepath.Join(dir, "desk", from+"-????????????.json")}
-	for _, noun := range listNouns {
-		patterns = append(patterns, filepath.Join(dir, "pull", from+"-"+noun+"-????????????.json"))
-	}
-	for _, pattern := range patterns {
-		files, err := filepath.Glob(pattern)
-		if err != nil {
-			return err
-		}
-		for _, file := range files {
-			folder, name := filepath.Split(file)
-			if err := os.Rename(file, folder+to+strings.TrimPrefix(name, from)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -117,7 +117,7 @@ var leafArguments = map[string][]string{
 	"pledge action": {"drop", "%PLEDGE", "--yes"}, "pledge import": {"-", "--yes"}, "pledge apply": {"-", "--yes"},
 	"processed mark": {"call", "%CALL"}, "outbox show": {"none"}, "outbox drop": {"none", "--yes"},
 	"profile add": {"other", "--base-url", "https://a.example"}, "profile use": {"demo"}, "profile remove": {"none", "--yes"},
-	"profile rename": {"none", "other"}, "profile set": {"none", "agent", "%CALL"}, "profile unset": {"none", "agent"},
+	"profile set": {"none", "agent", "%CALL"}, "profile unset": {"none", "agent"},
 	"queue extend": {"%CALL"}, "queue release": {"%CALL"}, "queue later": {"%CALL", "--at", "tomorrow"}, "queue take": {"--user", "%CALL"},
 	"api": {"GET", "/api/v1/calls"}, "completion": {"bash"}, "help": {"output"},
 }

@@ -6,7 +6,7 @@
 // anything, and says nothing on failure: an empty completion is better than a message
 // in the middle of a line.
 //
-//	source := completions.Source{Connect: connect, Dir: cacheDir}
+//	source := completions.Source{Connect: connect}
 //	values := source.Calls(ctx, "5c1d")
 package completions
 
@@ -28,10 +28,7 @@ const patience = time.Second
 const recent = 100
 
 // Value is one value with what it means.
-type Value struct {
-	Value       string `json:"value"`
-	Description string `json:"description"`
-}
+type Value struct{ Value, Description string }
 
 // String is the value as shells take it: with its description after a tab.
 func (v Value) String() string {
@@ -44,10 +41,6 @@ func (v Value) String() string {
 // Source answers completions.
 type Source struct {
 	Connect func(context.Context) (*apiclient.Client, error)
-	// Dir is where answers are kept: names are, so it must be in memory that ends with the
-	// login; "": nothing is kept.
-	Dir string
-	Now func() time.Time
 	// Patience is how long an answer may take; zero: a second.
 	Patience time.Duration
 }
@@ -57,14 +50,14 @@ type asker func(context.Context, *apiclient.Client) ([]Value, error)
 
 // find answers within patience: what cannot be interrupted, such as a keyring that
 // hangs, is left behind.
-func (s Source) find(ctx context.Context, kind, prefix string, ask asker) []string {
+func (s Source) find(ctx context.Context, prefix string, ask asker) []string {
 	if s.Patience <= 0 {
 		s.Patience = patience
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.Patience)
 	defer cancel()
 	found := make(chan []Value, 1)
-	go func() { found <- s.values(ctx, kind, ask) }()
+	go func() { found <- s.values(ctx, ask) }()
 	select {
 	case values := <-found:
 		return matching(values, prefix)
@@ -73,22 +66,16 @@ func (s Source) find(ctx context.Context, kind, prefix string, ask asker) []stri
 	}
 }
 
-// values are from the cache, or the service is asked and the answer kept.
-func (s Source) values(ctx context.Context, kind string, ask asker) []Value {
-	s.forgetStale()
+// values asks the service.
+func (s Source) values(ctx context.Context, ask asker) []Value {
 	client, err := s.Connect(ctx)
 	if err != nil {
 		return nil
 	}
-	path := s.path(ctx, client, kind)
-	values, ok := s.load(path)
-	if ok {
-		return values
-	}
-	if values, err = ask(ctx, client); err != nil {
+	values, err := ask(ctx, client)
+	if err != nil {
 		return nil
 	}
-	s.save(path, values)
 	return values
 }
 
@@ -109,28 +96,28 @@ func matching(values []Value, prefix string) []string {
 
 // Persons are the newest persons with their names.
 func (s Source) Persons(ctx context.Context, prefix string) []string {
-	return s.find(ctx, "persons", prefix, each(persons, func(p apitype.Person) Value {
+	return s.find(ctx, prefix, each(persons, func(p apitype.Person) Value {
 		return Value{p.UUID.String(), render.PersonName(p)}
 	}))
 }
 
 // Calls are the latest calls with the person's name and the state.
 func (s Source) Calls(ctx context.Context, prefix string) []string {
-	return s.find(ctx, "calls", prefix, each(calls, func(call apitype.Call) Value {
+	return s.find(ctx, prefix, each(calls, func(call apitype.Call) Value {
 		return Value{call.UUID.String(), strings.TrimSpace(render.PersonName(call.Person.Value()) + " " + string(call.Type) + ", " + string(call.Status))}
 	}))
 }
 
 // Pledges are the newest pledges with amount and state.
 func (s Source) Pledges(ctx context.Context, prefix string) []string {
-	return s.find(ctx, "pledges", prefix, each(pledges, func(p apitype.Pledge) Value {
+	return s.find(ctx, prefix, each(pledges, func(p apitype.Pledge) Value {
 		return Value{p.UUID.String(), "€ " + p.DonationAmount.Fixed() + " " + string(p.DonationInterval) + ", " + string(p.Status)}
 	}))
 }
 
 // Organizations are those that own the newest persons.
 func (s Source) Organizations(ctx context.Context, prefix string) []string {
-	return s.find(ctx, "organizations", prefix, once(each(persons, func(p apitype.Person) Value {
+	return s.find(ctx, prefix, once(each(persons, func(p apitype.Person) Value {
 		organization := p.OwningOrganization.Value()
 		if organization.Name == "" {
 			return Value{}
@@ -141,7 +128,7 @@ func (s Source) Organizations(ctx context.Context, prefix string) []string {
 
 // ResultCodes are the result codes of the latest calls.
 func (s Source) ResultCodes(ctx context.Context, prefix string) []string {
-	return s.find(ctx, "result-codes", prefix, once(each(calls, func(call apitype.Call) Value {
+	return s.find(ctx, prefix, once(each(calls, func(call apitype.Call) Value {
 		if code := call.Result.Value().ResultCode; code != nil {
 			return Value{Value: *code}
 		}

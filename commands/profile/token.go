@@ -166,28 +166,6 @@ func fitsKeyring(system, token string) error {
 	return fmt.Errorf("the token is too large: it has %d bytes, and an entry in the keyring of %s holds %d", len(token), name, limit)
 }
 
-// Copy keeps the token of a profile under another name, too; a missing one is fine.
-func (t Tokens) Copy(from, to string, p Profile) error {
-	token, err := t.read(from, p.Storage())
-	if errors.Is(err, ErrNoToken) { // Nothing is stored, or a command prints it.
-		return nil
-	}
-	if err == nil {
-		err = t.write(to, p.Storage(), token)
-	}
-	if err != nil {
-		return err
-	}
-	origin, err := os.ReadFile(t.originPath(from))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read what service the token is for: %w", err)
-	}
-	return WriteFile(t.originPath(to), origin)
-}
-
 // Delete removes the token of a profile from where it is; a missing one is fine.
 func (t Tokens) Delete(name string, p Profile) error {
 	switch p.Storage() {
