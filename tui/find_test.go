@@ -43,6 +43,8 @@ func TestDonorRingsBack(t *testing.T) {
 	if text := d.text(); !strings.Contains(text, "Fia Klaar has no open call") {
 		t.Fatalf("got:\n%s\nwant to be asked for a new call", text)
 	}
+	d.press("2") // Too soon: the question was not seen yet.
+	w.seen()
 	d.press("2")
 	d.deliverOutbox(w)
 	if call := d.app.Call; call == nil || call.PersonUUID != personID(6) || call.Type != apitype.CallHappy || *call.RelatedCaseUUID != pledgeID(6) {
