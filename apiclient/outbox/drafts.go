@@ -21,6 +21,7 @@ import (
 // Draft is what an agent has chosen and typed for a call and not sent yet.
 type Draft struct {
 	Call       apitype.UUID `json:"call"`
+	Name       string       `json:"name,omitzero"` // Of the donor, for lists of drafts.
 	ResultCode string       `json:"resultCode,omitzero"`
 	Rating     *int         `json:"rating,omitzero"` // 0 to 10.
 	Notes      string       `json:"notes,omitzero"`

@@ -3,10 +3,12 @@ package desk
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/render"
 )
 
 // SetNotes takes what was typed; it is on disk soon.
@@ -78,7 +80,26 @@ func (d *Day) autosave() {
 
 // Draft is what was entered for the call on the desk.
 func (d *Day) Draft() outbox.Draft {
-	return outbox.Draft{Call: d.Call.UUID, ResultCode: d.Form.Code, Rating: d.Form.Rating, Notes: d.Form.Notes, Corrections: d.Form.Corrections}
+	return outbox.Draft{Call: d.Call.UUID, Name: d.Name(), ResultCode: d.Form.Code, Rating: d.Form.Rating, Notes: d.Form.Notes, Corrections: d.Form.Corrections}
+}
+
+// DraftText says what a draft contains.
+func DraftText(draft outbox.Draft) string {
+	var parts []string
+	add := func(n int, one, several string) {
+		if n > 0 {
+			parts = append(parts, render.Plural(n, one, several))
+		}
+	}
+	if draft.ResultCode != "" {
+		parts = append(parts, render.Words(draft.ResultCode))
+	}
+	if draft.Rating != nil {
+		parts = append(parts, "rating "+strconv.Itoa(*draft.Rating))
+	}
+	add(utf8.RuneCountInString(draft.Notes), "character", "characters")
+	add(len(draft.Corrections), "correction", "corrections")
+	return strings.Join(parts, ", ")
 }
 
 // HasDraft reports whether something was entered and not sent.

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -56,8 +55,8 @@ func (r outboxRow) shown(s *Env) render.Entry {
 		return e
 	case r.draft != nil:
 		return render.Entry{
-			State: "draft", Label: render.Plural(utf8.RuneCountInString(r.draft.Notes), "character", "characters"), UUID: new(desk.ShortID(r.draft.Call)),
-			CreatedAt: new(apitype.NewTime(r.draft.SavedAt)), Tries: -1, LastError: new(Clean(render.Words(r.draft.ResultCode))),
+			State: "draft", Label: Clean(cmp.Or(r.draft.Name, "call "+desk.ShortID(r.draft.Call))), UUID: new(desk.ShortID(r.draft.Call)),
+			CreatedAt: new(apitype.NewTime(r.draft.SavedAt)), Tries: -1, LastError: new(Clean(desk.DraftText(*r.draft))),
 		}
 	default:
 		return render.Entry{State: "damaged", Label: "file", Tries: -1, LastError: new(Clean(r.damaged.Reason))}
