@@ -19,8 +19,9 @@ type callFilters struct {
 	noExternal bool
 }
 
-func (c *callFilters) register(s *session, cmd *cobra.Command) {
-	registerFilters(s, cmd, apitype.CallFilters(), &c.options)
+// register declares the filters of calls but those that the command sets itself.
+func (c *callFilters) register(s *session, cmd *cobra.Command, own ...string) {
+	registerFilters(s, cmd, without(apitype.CallFilters(), own...), &c.options)
 	registerFilters(s, cmd, apitype.CallSelections(), &c.selection)
 	cmd.Flags().BoolVar(&c.noExternal, "no-external-reference", false, "only calls without an external reference")
 }

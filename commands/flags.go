@@ -37,6 +37,11 @@ func (f filterValue[O]) Type() string { return f.filter.Kind() }
 // Values are what the flag may be set to, nil for anything.
 func (f filterValue[O]) Values() []string { return f.filter.Values() }
 
+// without leaves out the filters that a command sets itself.
+func without[O any](filters []apitype.Filter[O], names ...string) []apitype.Filter[O] {
+	return slices.DeleteFunc(filters, func(f apitype.Filter[O]) bool { return slices.Contains(names, f.Name) })
+}
+
 // registerFilters declares a flag for each filter of a list.
 func registerFilters[O any](s *session, cmd *cobra.Command, filters []apitype.Filter[O], options *O) {
 	for _, filter := range filters {

@@ -57,11 +57,11 @@ func pullNoun(s *session, entity apitype.EntityName) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: string(entity), Short: "Retrieve new " + string(entity) + "s", Args: noArgs,
 		Long: "Print every " + string(entity) + " that is new since the last pull, as NDJSON. The position moves only after\n" +
-			"everything was written, and never beyond what the service says to be settled. Each profile has its own, and each\naccount whose token is in FUNDESK_TOKEN. --since looks without moving it, unless --state names a file.",
+			"everything was written, and never beyond what the service says to be settled. Each profile has its own, and each\naccount whose token is in FUNDESK_TOKEN. --since looks without moving it, unless --state names a file. --jq 'select(…)' filters what is printed.",
 		Example: "  fundesk pull " + string(entity) + " >> " + string(entity) + "s.ndjson\n" +
 			"  fundesk pull " + string(entity) + " --since 7d --state my.state",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := p.prepare(s, cmd); err != nil {
+			if err := p.prepare(s); err != nil {
 				return err
 			}
 			return p.run(s, cmd)
@@ -76,31 +76,24 @@ func pullNoun(s *session, entity apitype.EntityName) *cobra.Command {
 	case apitype.EntityPerson:
 		registerFilters(s, cmd, apitype.PersonFilters()[:1], &p.persons) // The others are no filter of what is new.
 	case apitype.EntityCall:
-		p.calls.register(s, cmd)
+		registerFilters(s, cmd, without(apitype.CallFilters(), "requestedFrom", "requestedUntil", "requestedAfter", "updatedAfter"), &p.calls.options)
+		f.BoolVar(&p.calls.noExternal, "no-external-reference", false, "only calls without an external reference")
 		f.BoolVar(&p.updated, "updated", false, "calls that changed, not only new ones")
 	default:
-		registerFilters(s, cmd, apitype.PledgeFilters(), &p.pledges)
+		registerFilters(s, cmd, without(apitype.PledgeFilters(), "updatedAfter", "releasedAfter"), &p.pledges)
 		f.BoolVar(&p.updated, "updated", false, "pledges that changed, not only released ones")
 	}
 	return cmd
 }
 
 // prepare turns the flags into a query.
-func (p *pullFlags) prepare(s *session, cmd *cobra.Command) error {
-	for _, own := range []string{"requested-after", "requested-from", "requested-until", "updated-after", "released-after"} {
-		if flag := cmd.Flags().Lookup(own); flag != nil && flag.Changed {
-			return usageError("--" + own + " is what pull keeps itself; use --since")
-		}
-	}
+func (p *pullFlags) prepare(s *session) error {
 	switch p.entity {
 	case apitype.EntityPerson:
 		p.after, p.query = "createdAfter", p.persons.Query()
 	case apitype.EntityCall:
 		if err := p.calls.check(); err != nil {
 			return err
-		}
-		if p.calls.passes() != nil {
-			return usageError("pull retrieves everything; filter its output by --jq 'select(…)' in place of --status, --type and --person")
 		}
 		p.calls.includeFor(s.wantedColumns())
 		p.after, p.query = "requestedAfter", p.calls.options.Query()

@@ -55,7 +55,7 @@ func callWatch(s *session) *cobra.Command {
 		}, err
 	})
 	cmd.Example = "  fundesk call watch --status completed\n  fundesk call watch --interval 10s -o ndjson --jq '{uuid, status}'"
-	filters.register(s, cmd)
+	filters.register(s, cmd, "updatedAfter")
 	return cmd
 }
 
@@ -81,7 +81,7 @@ func pledgeWatch(s *session) *cobra.Command {
 		}, refuseParameters(o.Validate())
 	})
 	cmd.Example = "  fundesk pledge watch --status active\n  fundesk pledge watch --since today -o ndjson --jq '{uuid, status}'"
-	registerFilters(s, cmd, apitype.PledgeFilters(), o)
+	registerFilters(s, cmd, without(apitype.PledgeFilters(), "updatedAfter"), o)
 	return cmd
 }
 
@@ -97,9 +97,6 @@ func watchCommand[T any, O apiclient.ListOptions](s *session, noun, happens, par
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.interval < time.Second || f.count < 0 {
 				return usageError("--interval must be at least 1s, and --count not negative")
-			}
-			if own := cmd.Flags().Lookup(apitype.Kebab(parameter)); own != nil && own.Changed {
-				return usageError("--" + own.Name + " is what watch keeps itself; use --since")
 			}
 			w, err := watched()
 			if err != nil {

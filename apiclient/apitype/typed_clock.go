@@ -1,0 +1,207 @@
+package apitype
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// readDate reads "24-12", "24.12.2026", "2026-12-24", "24 december" or "december 24th".
+func (t typedTime) readDate(tokens []string, then func(typedTime, int)) {
+	if t.hasDay() || t.next {
+		return
+	}
+	w, first := words(), tokens[0]
+	if len(tokens) > 1 {
+		day, month, n := first, w.months[tokens[1]], 2
+		if m := w.months[first]; m > 0 {
+			day, month = tokens[1], m
+		} else if len(tokens) > 2 && isOrdinal(tokens[1]) {
+			month, n = w.months[tokens[2]], 3
+		}
+		if number, err := strconv.Atoi(strings.TrimSuffix(day, ".")); err == nil && month > 0 {
+			if n == 2 && len(tokens) > 2 && isOrdinal(tokens[2]) {
+				n = 3
+			}
+			if len(tokens) > n && len(tokens[n]) == 4 {
+				if year, err := strconv.Atoi(tokens[n]); err == nil {
+					t.setDate(year, int(month), number, n+1, then)
+				}
+			}
+			t.setDate(0, int(month), number, n, then)
+			return
+		}
+	}
+	t.readNumericDate(first, then)
+}
+
+func isOrdinal(token string) bool {
+	return slices.Contains([]string{"st", "nd", "rd", "th", "e"}, token)
+}
+
+// readNumericDate reads a date of two or three numbers. The day stands first. Where the month may
+// stand first, too, both are read.
+func (t typedTime) readNumericDate(token string, then func(typedTime, int)) {
+	i := strings.IndexAny(token, "-/.")
+	if i < 0 {
+		return
+	}
+	separator := token[i : i+1]
+	parts := strings.Split(token, separator)
+	if separator == "." && len(parts) == 3 && parts[2] == "" {
+		parts = parts[:2]
+	}
+	numbers := make([]int, len(parts))
+	for i, part := range parts {
+		n, err := strconv.Atoi(part)
+		if err != nil || strings.Trim(part, "0123456789") != "" || len(part) > 2 && len(part) != 4 {
+			return
+		}
+		numbers[i] = n
+	}
+	year := 0
+	switch {
+	case len(numbers) == 3 && len(parts[0]) == 4:
+		t.setDate(numbers[0], numbers[1], numbers[2], 1, then)
+		return
+	case len(numbers) == 3 && len(parts[2]) == 4:
+		year = numbers[2]
+	case len(numbers) == 3:
+		year = 2000 + numbers[2]
+	case len(numbers) != 2 || len(parts[0]) > 2 || len(parts[1]) > 2:
+		return
+	}
+	if separator == "." && len(numbers) == 2 && !strings.HasSuffix(token, ".") {
+		t.as = "date"
+	}
+	t.setDate(year, numbers[1], numbers[0], 1, then)
+	if separator == "/" || !t.place.ahead {
+		t.setDate(year, numbers[0], numbers[1], 1, then)
+	}
+}
+
+// setDate names a day of a year; where the year is 0, of the next or the last one that has it.
+func (t typedTime) setDate(year, month, day, tokens int, then func(typedTime, int)) {
+	today := midnight(t.place.now)
+	isNear := year == 0
+	if isNear {
+		year = today.Year()
+	}
+	for range 9 { // 29 February comes again in 8 years at most.
+		date := time.Date(year, time.Month(month), day, 0, 0, 0, 0, today.Location())
+		exists := int(date.Month()) == month && date.Day() == day
+		switch {
+		case !isNear && exists, exists && (date.Equal(today) || date.After(today) == t.place.ahead):
+			then(t.on(date), tokens)
+			return
+		case !isNear:
+			return
+		case t.place.ahead:
+			year++
+		default:
+			year--
+		}
+	}
+}
+
+// readClock reads "18:00", "18.30 uhr", "9", "6pm", or "half 3".
+func (t typedTime) readClock(tokens []string, then func(typedTime, int)) {
+	if t.timed {
+		return
+	}
+	asked := t.wantsTime
+	t.wantsTime = false
+	if t.part != noon && words().parts[tokens[0]] == noon && asked { // "at noon"
+		t.part = noon
+		then(t, 1)
+		return
+	}
+	t.readSpoken(tokens, then)
+	hours, minutes, hasMinutes := strings.Cut(strings.Replace(tokens[0], ".", ":", 1), ":")
+	hour, err := strconv.Atoi(hours)
+	if err != nil || len(hours) > 2 || hour > 23 || hasMinutes && len(minutes) != 2 || strings.Trim(tokens[0], "0123456789:.") != "" {
+		return
+	}
+	if t.minute, err = 0, nil; hasMinutes {
+		t.minute, err = strconv.Atoi(minutes)
+	}
+	if err != nil || t.minute > 59 {
+		return
+	}
+	isNumber := !hasMinutes && !asked && !t.hasDay() && t.part == anyPart
+	if strings.Contains(tokens[0], ".") {
+		t.as = "time"
+	}
+	t.timed, t.hour, t.exact = true, hour, len(hours) == 2 || hour == 0
+	if len(tokens) == 1 || !t.readSuffix(tokens, isNumber, then) {
+		if isNumber && !t.place.ahead { // A number alone is no time of the past.
+			return
+		}
+		then(t, 1)
+	}
+}
+
+// readSuffix reads what stands behind an hour; false where nothing of it does.
+func (t typedTime) readSuffix(tokens []string, isNumber bool, then func(typedTime, int)) bool {
+	w, suffix := words(), tokens[1]
+	switch {
+	case suffix == "am" || suffix == "pm":
+		if t.hour < 1 || t.hour > 12 {
+			return false
+		}
+		if t.hour %= 12; suffix == "pm" {
+			t.hour += 12
+		}
+		t.exact = true
+		then(t, 2)
+	case suffix == "h" && isNumber && (!t.place.ahead || t.hour < 7): // A length of time.
+	case w.clock[suffix]:
+		if len(tokens) > 2 && len(tokens[2]) == 2 && t.minute == 0 { // 18 Uhr 30
+			if minute, err := strconv.Atoi(tokens[2]); err == nil && minute < 60 {
+				next := t
+				next.minute = minute
+				then(next, 3)
+			}
+		}
+		then(t, 2)
+	default:
+		return false
+	}
+	return true
+}
+
+// readSpoken reads "half 3", which is half past 2 in Dutch and half past 3 in English.
+func (t typedTime) readSpoken(tokens []string, then func(typedTime, int)) {
+	if len(tokens) < 2 {
+		return
+	}
+	w := words()
+	at := func(token string, minutes ...int) {
+		hour, err := strconv.Atoi(token)
+		if err != nil || hour < 1 || hour > 12 {
+			return
+		}
+		n := 1 + slices.Index(tokens, token)
+		if n < len(tokens) && w.clock[tokens[n]] {
+			n++
+		}
+		for _, m := range minutes {
+			of := (hour*60 + m + 12*60) % (12 * 60)
+			next := t
+			next.timed, next.hour, next.minute = true, of/60, of%60
+			if next.hour == 0 {
+				next.hour = 12
+			}
+			then(next, n)
+		}
+	}
+	switch {
+	case tokens[0] == "halb":
+		at(tokens[1], -30)
+	case tokens[0] == "half" && tokens[1] == "past" && len(tokens) > 2:
+		at(tokens[2], 30)
+	case tokens[0] == "half":
+		at(tokens[1], -30, 30)
+	}
+}
