@@ -114,7 +114,11 @@ func completesACall(ctx context.Context, c *service.ClientWithResponses, person 
 	if err != nil {
 		return err
 	}
-	if created.JSON201 == nil || tried.JSON200 == nil || done.JSON200 == nil || done.JSON200.Status != service.CallStatusCompleted || done.JSON200.AttemptsCount != 1 {
+	if created.JSON201 == nil || tried.JSON200 == nil || done.JSON200 == nil {
+		return fmt.Errorf("work a call: got %s, %s, %s %.200s", created.Status(), tried.Status(), done.Status(), done.Body)
+	}
+	// An account that may not read calls is answered with less.
+	if call, err := done.JSON200.AsCall(); err != nil || call.Status != service.CallStatusCompleted || call.AttemptsCount != 1 {
 		return fmt.Errorf("work a call: got %s, %s, %s %.200s", created.Status(), tried.Status(), done.Status(), done.Body)
 	}
 	return nil
