@@ -113,7 +113,7 @@ func (s *session) erasePerson(ctx context.Context, id apitype.UUID, erasure apic
 	person, err := client.Persons.Get(ctx, id)
 	switch {
 	case apiclient.KindOf(err) == apiclient.KindNotFound:
-		question = "finish the erasure of a person" // Its cleaning may have failed; else it is 404 likewise.
+		question = "finish the erasure of a person" // Its answer may have been lost; else it is 404 likewise.
 	case err != nil:
 		return err
 	default:
@@ -145,7 +145,7 @@ func (s *session) noteUnclean(erasure []byte) {
 		Scrubbed struct{ Later []string }
 	}
 	if json.Unmarshal(erasure, &done) == nil && len(done.Scrubbed.Later) > 0 { // Another service may answer otherwise.
-		s.warn("what was erased lies in the unused space of the service's tables %s until the service's next cleaning: fundeskd clean, which its package runs every night",
+		s.warn("what was erased lies in unused space of the service's database (%s) until its next cleaning: fundeskd clean, which its package runs every night",
 			strings.Join(done.Scrubbed.Later, ", "))
 	}
 }

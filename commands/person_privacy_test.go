@@ -15,7 +15,7 @@ func TestPersonEraseTellsWhatIsNotClean(t *testing.T) {
 		answer, want string
 		code         int
 	}{
-		{200, `{"scrubbed":{"rewritten":["persons"],"later":["calls","audit"]}}`, "tables calls, audit until the service's next cleaning: fundeskd clean", 0},
+		{200, `{"scrubbed":{"rewritten":["persons"],"later":["calls","audit"]}}`, "(calls, audit) until its next cleaning: fundeskd clean", 0},
 		{200, `{"scrubbed":{"rewritten":["persons"],"later":[]}}`, "", 0},
 		{503, `{"title":"Unavailable","status":503,"detail":"it is erased, but the files could not be cleaned; ask for the same again"}`, "ask for the same again", 10},
 	} {

@@ -25,10 +25,10 @@ type Erasure struct {
 	Scrubbed     *Scrubbed    `json:"scrubbed"` // Null in a dry run.
 }
 
-// Scrubbed is what was done so that the files of the database hold nothing of erased values.
+// Scrubbed is what was done, and is to be done, so that the files of the database hold nothing of erased values.
 type Scrubbed struct {
 	Rewritten []string `json:"rewritten"` // What was written anew.
-	Later     []string `json:"later"`     // Tables in whose unused space it lies until they are cleaned.
+	Later     []string `json:"later"`     // What holds it in unused space until the next cleaning.
 	Busy      []string `json:"-"`         // Those of them that the next cleaning may write anew.
 }
 
@@ -92,9 +92,8 @@ func (s *Service) ErasePersonFor(ctx context.Context, c Caller, id apitype.UUID,
 
 func (s *Service) erasePerson(ctx context.Context, line AuditLine, request EraseRequest, c *Caller) (erasure Erasure, err error) {
 	id := *line.Record
-	var traces [][]byte
+	scrubbed := &Scrubbed{Rewritten: []string{}, Later: []string{}}
 	erase := func(tx Tx) error {
-		traces = nil
 		open, err := openErasureOf(tx, id)
 		if err != nil {
 			return err
@@ -102,6 +101,7 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 		if open != nil && (c == nil || c.Scope.Contains(open.Owner)) {
 			erasure = open.Erasure
 			erasure.Repeated = request.DryRun // Nothing is left that would be erased.
+			scrubbed.Later = s.store.Held()
 			return nil
 		}
 		if c != nil {
@@ -133,7 +133,7 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 				return err
 			}
 		}
-		traces = e.traces
+		scrubbed.Later = s.store.Held()
 		line.Fields = "person,calls,pledges,transactions,signatures"
 		return errors.Join(openErasure{kept.Person.Owner, erasure}.note(tx), tx.Audit(line.of(id)))
 	}
@@ -143,9 +143,8 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 	if erasure.DryRun = request.DryRun; request.DryRun {
 		return erasure, nil
 	}
-	scrubbed, err := s.clean(ctx, UncleanSetting+id.String(), traces)
-	erasure.Scrubbed = &scrubbed
-	return erasure, err
+	erasure.Scrubbed = scrubbed
+	return erasure, nil
 }
 
 // erasure counts what is kept.
@@ -174,33 +173,22 @@ type ErasedPerson struct {
 // it was restored, and is how many it did not know. Of a person who is unknown the uuid is kept, so
 // that it is not used again.
 func (s *Service) ReplayErasures(ctx context.Context, persons []ErasedPerson) (replayed int, err error) {
-	unclean, err := s.isUnclean(ctx, uncleanReplay)
-	if err != nil {
-		return replayed, err
-	}
-	traces := [][]byte{}
 	for _, person := range persons {
-		done, of, err := s.replayErasure(ctx, person)
+		done, err := s.replayErasure(ctx, person)
 		if err != nil {
 			return replayed, err
 		}
-		if traces = append(traces, of...); done {
+		if done {
 			replayed++
 		}
 	}
-	if unclean {
-		traces = nil
-	} else if len(traces) == 0 {
-		return replayed, nil
-	}
-	_, err = s.clean(ctx, uncleanReplay, traces)
-	return replayed, err
+	return replayed, nil
 }
 
-func (s *Service) replayErasure(ctx context.Context, person ErasedPerson) (done bool, traces [][]byte, err error) {
+func (s *Service) replayErasure(ctx context.Context, person ErasedPerson) (done bool, err error) {
 	line := AuditLine{Operation: AuditPersonErase, Record: &person.UUID, Person: &person.UUID, Reason: "replayed"}
 	err = s.store.UpdateShared(ctx, func(tx Tx) error {
-		done, traces, line.At = false, nil, s.timeOf(tx)
+		done, line.At = false, s.timeOf(tx)
 		if err := tx.LoadsAlone(false); err != nil {
 			return err
 		}
@@ -213,35 +201,25 @@ func (s *Service) replayErasure(ctx context.Context, person ErasedPerson) (done 
 		default:
 			e := &eraser{tx: tx, kept: kept, now: person.ErasedAt}
 			err = errors.Join(e.erase(), tx.SetSetting(uncleanReplay, ""))
-			traces = e.traces
 		}
 		done = true
 		return errors.Join(err, tx.Audit(line))
 	})
-	return done, traces, described("replay the erasure", err)
+	return done, described("replay the erasure", err)
 }
 
 // eraser erases what is kept of a person.
 type eraser struct {
-	tx     Tx
-	kept   Kept
-	now    apitype.Time
-	traces [][]byte // What held the erased values.
+	tx   Tx
+	kept Kept
+	now  apitype.Time
 }
 
 // erase blanks what the person, and what belongs to them, says of them. Amounts, dates, codes and
 // links stay, for the books.
 func (e *eraser) erase() error {
-	p := e.kept.Person
-	e.trace(p.Doc, p.Quality)
-	if p.MandateID != nil {
-		e.trace([]byte(*p.MandateID))
-	}
-	if err := e.tx.ErasePerson(p.UUID, e.now); err != nil {
+	if err := e.tx.ErasePerson(e.kept.Person.UUID, e.now); err != nil {
 		return err
-	}
-	for _, row := range e.kept.Signatures {
-		e.trace(row.Content)
 	}
 	if err := each(e.kept.Calls, e.call); err != nil {
 		return err
@@ -262,10 +240,7 @@ func each[T any](rows []T, do func(T) error) error {
 	return nil
 }
 
-func (e *eraser) trace(values ...[]byte) { e.traces = append(e.traces, values...) }
-
 func (e *eraser) call(row CallRow) error {
-	e.trace(row.Doc, row.Private)
 	if err := row.blank(e.now); err != nil {
 		return err
 	}
@@ -293,7 +268,6 @@ func (c *CallRow) blank(now apitype.Time) error {
 }
 
 func (e *eraser) pledge(row PledgeRow) error {
-	e.trace(row.Doc)
 	var pledge apitype.Pledge
 	if err := decode("pledge", row.Doc, &pledge); err != nil {
 		return err
@@ -309,7 +283,6 @@ func (e *eraser) pledge(row PledgeRow) error {
 }
 
 func (e *eraser) transaction(row TransactionRow) error {
-	e.trace(row.Doc)
 	if err := revise("transaction", &row.Doc, coverPayer); err != nil {
 		return err
 	}

@@ -55,12 +55,8 @@ type Retired struct {
 	Persons      int          `json:"persons"`
 }
 
-// How many records are looked at in one transaction, so that nobody waits long for it, and how much
-// that was erased is looked for in the files; of more, they are written anew.
-const (
-	retentionBatch  = 100
-	retentionTraces = 64 << 20
-)
+// retentionBatch is how many records are looked at in one transaction, so that nobody waits long for it.
+const retentionBatch = 100
 
 // RetainQuery chooses records that may be old enough: those after a position, up to a limit.
 type RetainQuery struct {
@@ -77,19 +73,15 @@ type RetentionRun struct {
 	Record func(apitype.UUID, apitype.Time) error // Is told of each person who is erased.
 }
 
-// RunRetention takes back what is older than the retention of its organization says. later are
-// tables of PostgreSQL in whose unused space the bytes lie until it is used again.
+// RunRetention takes back what is older than the retention of its organization says, and cleans the
+// files. later is what still holds the bytes in unused space.
 func (s *Service) RunRetention(ctx context.Context, o RetentionRun) (all []Retired, later []string, err error) {
 	retentions, err := s.Retentions(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	all = []Retired{}
-	unclean, err := s.isUnclean(ctx, uncleanRetention)
-	if err != nil {
-		return nil, nil, err
-	}
-	run := &retaining{s: s, dry: o.Dry, record: o.Record, now: s.present(), traces: [][]byte{}}
+	run := &retaining{s: s, dry: o.Dry, record: o.Record, now: s.present()}
 	for _, r := range retentions {
 		retired, err := run.organization(ctx, r)
 		if err != nil {
@@ -97,39 +89,19 @@ func (s *Service) RunRetention(ctx context.Context, o RetentionRun) (all []Retir
 		}
 		all = append(all, retired)
 	}
-	if o.Dry || (!run.changed && !unclean) {
+	if o.Dry {
 		return all, nil, nil
 	}
-	if unclean || run.size > retentionTraces {
-		run.traces = nil
-	}
-	scrubbed, err := s.clean(ctx, uncleanRetention, run.traces)
-	if err == nil && len(scrubbed.Busy) > 0 {
-		scrubbed, err = s.Clean(ctx)
-	}
+	scrubbed, err := s.Clean(ctx)
 	return all, scrubbed.Later, err
 }
 
 // retaining is one run.
 type retaining struct {
-	s       *Service
-	dry     bool
-	record  func(apitype.UUID, apitype.Time) error
-	now     apitype.Time
-	changed bool
-	traces  [][]byte
-	size    int
-}
-
-// trace keeps what held erased values, unless it is too much.
-func (r *retaining) trace(values ...[]byte) {
-	r.changed = true
-	for _, value := range values {
-		r.size += len(value)
-	}
-	if r.size <= retentionTraces {
-		r.traces = append(r.traces, values...)
-	}
+	s      *Service
+	dry    bool
+	record func(apitype.UUID, apitype.Time) error
+	now    apitype.Time
 }
 
 func (r *retaining) organization(ctx context.Context, of Retention) (done Retired, err error) {
@@ -160,9 +132,8 @@ func (r *retaining) calls(ctx context.Context, q RetainQuery) (blanked int, err 
 	for more := true; more; {
 		var last *Position
 		var n int
-		var traces [][]byte
 		err := r.s.update(ctx, "take back calls", func(tx Tx) error {
-			last, n, traces = nil, 0, nil
+			last, n = nil, 0
 			rows, err := tx.CallsToRetain(q)
 			if err != nil {
 				return err
@@ -179,7 +150,6 @@ func (r *retaining) calls(ctx context.Context, q RetainQuery) (blanked int, err 
 				if n++; r.dry {
 					continue
 				}
-				traces = append(traces, before.Doc)
 				if err := tx.RewriteCall(row); err != nil {
 					return err
 				}
@@ -195,9 +165,7 @@ func (r *retaining) calls(ctx context.Context, q RetainQuery) (blanked int, err 
 		if err != nil {
 			return blanked, err
 		}
-		if blanked += n; len(traces) > 0 {
-			r.trace(traces...)
-		}
+		blanked += n
 		q.After = last
 	}
 	return blanked, nil
@@ -231,7 +199,6 @@ func (r *retaining) persons(ctx context.Context, q RetainQuery, reason string) (
 // person erases one person, unless something has happened since they were found.
 func (r *retaining) person(ctx context.Context, id apitype.UUID, q RetainQuery, reason string) (done bool, err error) {
 	line := AuditLine{At: r.now, Operation: AuditRetentionRun, Record: &id, Person: &id, Reason: reason, Fields: "person,calls,pledges,transactions,signatures"}
-	var e *eraser
 	err = r.s.store.UpdateShared(ctx, func(tx Tx) error {
 		if err := tx.LoadsAlone(false); err != nil {
 			return err
@@ -240,17 +207,13 @@ func (r *retaining) person(ctx context.Context, id apitype.UUID, q RetainQuery, 
 		if err != nil {
 			return err
 		}
-		e = &eraser{tx: tx, kept: kept, now: r.now}
+		e := &eraser{tx: tx, kept: kept, now: r.now}
 		if done = kept.isOver(q); !done {
 			return nil
 		}
 		return errors.Join(e.erase(), r.record(id, r.now), tx.SetSetting(uncleanRetention, ""), tx.Audit(line))
 	})
-	if err != nil || !done {
-		return false, err
-	}
-	r.trace(e.traces...)
-	return true, nil
+	return done && err == nil, err
 }
 
 // isOver reports whether nothing has happened with a person since a time, and nothing is to happen.

@@ -49,9 +49,10 @@ type Store interface {
 	SigningSeed(ctx context.Context) ([]byte, error)
 	// Ping reports whether the store answers.
 	Ping(ctx context.Context) error
-	// Scrub takes from the files of the store what is left in them of values that were erased;
-	// nil: of any that ever were. Beside others, it holds nobody up: what that leaves is named.
-	Scrub(ctx context.Context, traces [][]byte, beside bool) (Scrubbed, error)
+	// Held names what holds the values of an erasure until Scrub.
+	Held() []string
+	// Scrub takes from the files of the store what is left in them of values that were erased.
+	Scrub(ctx context.Context) (Scrubbed, error)
 	// PingChanges reports whether it takes changes.
 	PingChanges(ctx context.Context) error
 	// Unclean names what was erased and is still in the files.

@@ -94,7 +94,7 @@ func (p *program) erasuresReplay() *cobra.Command {
 		Short: "Erase the persons again that were erased since the backup that was restored",
 		Long: "Replay reads the file in which each erasure is noted, and erases whom the database still knows. A person that it\n" +
 			"does not know is noted in it as erased, so that the uuid is not given again. Run it before the restored database\n" +
-			"is served. It may be run at any time, and again.",
+			"is served. It may be run at any time, and again. The next fundeskd clean removes the bytes from the files.",
 		Example: "  fundeskd erasures replay\n  fundeskd erasures replay --from /var/lib/fundesk/fundeskd.db.erasures",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) (err error) {

@@ -75,11 +75,10 @@ func (p *program) personErase() *cobra.Command {
 			"and recordings of their calls, the external metadata of their pledges, their signature files, and who paid in\n" +
 			"their transactions. Amounts, dates, codes and links stay, for the books. The person is 404 from then on, and the\n" +
 			"uuid is not given again. Their calls and pledges take no changes any more.\n\n" +
-			"Then the files of the database are cleaned of what it held: SQLite's at once, also while it is served (one that an\n" +
-			"earlier version made is written anew, once, while changes wait); PostgreSQL's by the next fundeskd clean, since a\n" +
-			"table that is written anew holds up whoever uses it. Backups, and PostgreSQL's WAL, hold it until they end; who was\n" +
-			"erased when is noted in a file outside of the database, so that fundeskd erasures replay erases it again when a\n" +
-			"backup was restored. Where the cleaning failed, run the same command again.\n\n" +
+			"The bytes remain in unused space of the database's files until the next fundeskd clean, since a file or a table that\n" +
+			"is written anew holds up whoever uses it. Backups, and PostgreSQL's WAL, hold them until they end; who was erased\n" +
+			"when is noted in a file outside of the database, so that fundeskd erasures replay erases it again when a backup was\n" +
+			"restored.\n\n" +
 			"The reason is kept in the audit: it must not tell who the person is.",
 		Example: "  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\" --dry-run\n" +
 			"  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\" --yes",
@@ -122,9 +121,7 @@ func writeErasure(w io.Writer, e service.Erasure) {
 		fmt.Fprintf(w, ": %s, %s, %s, %s; %s of the queue, %s\n", count(e.Calls, "call"), count(e.Pledges, "pledge"),
 			count(e.Transactions, "transaction"), count(e.Signatures, "signature file"), count(e.Waiting, "call"), count(e.Leases, "lease"))
 	}
-	if e.Scrubbed != nil {
-		if len(e.Scrubbed.Later) > 0 {
-			fmt.Fprintf(w, "the bytes remain in the unused space of the tables %s until the next fundeskd clean\n", strings.Join(e.Scrubbed.Later, ", "))
-		}
+	if e.Scrubbed != nil && len(e.Scrubbed.Later) > 0 {
+		fmt.Fprintf(w, "the bytes remain in unused space (%s) until the next fundeskd clean\n", strings.Join(e.Scrubbed.Later, ", "))
 	}
 }

@@ -83,7 +83,7 @@ func TestPrinted(t *testing.T) {
 		{
 			"an erasure that left something", erased(func(e *service.Erasure) { e.Repeated, e.Scrubbed = true, &service.Scrubbed{Later: []string{"calls"}} }),
 			"person " + id.String() + " was erased at 2026-11-20T09:15:00.000Z\n" +
-				"the bytes remain in the unused space of the tables calls until the next fundeskd clean\n",
+				"the bytes remain in unused space (calls) until the next fundeskd clean\n",
 		},
 		{"a load", counted(counter{service.LoadPerson: 1, service.LoadOrganization: 2, service.LoadCall: 0}), "2 organizations\n1 person\n"},
 		{"a load of nothing", counted(counter{}), "0 records\n"},

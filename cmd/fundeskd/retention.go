@@ -134,8 +134,8 @@ func (p *program) retentionRun() *cobra.Command {
 		Use:   "run",
 		Short: "Take back what is older than the retention of its organization says",
 		Long: "Run works in small parts, beside a running serve, and may be interrupted and run again. Persons are erased as by\n" +
-			"fundeskd person erase, and noted in the same file. Run it once a day or a month. At its end it cleans\n" +
-			"the files, as fundeskd clean does.",
+			"fundeskd person erase, and noted in the same file. Run it once a day or a month, by night: at its end it\n" +
+			"cleans the files, as fundeskd clean does, and on SQLite changes wait for that.",
 		Example: "  fundeskd retention run --dry-run",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -1,10 +1,10 @@
 package httpapi_test
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,7 +131,6 @@ func TestEraseOverHTTP(t *testing.T) {
 		{may, "POST", person + "/erase", `{"reason":"r","dryRun":true}`, 200},
 		{may, "GET", person + "/export", "", 200},
 		{may, "POST", person + "/erase", `{"reason":"r"}`, 200},
-		{may, "POST", person + "/erase", `{"reason":"r"}`, 404},
 		{may, "GET", person + "/export", "", 404},
 		{w.all, "GET", "/api/v1/persons/" + w.a.person.String(), "", 404},
 	} {
@@ -158,62 +157,21 @@ func TestEraseOverHTTP(t *testing.T) {
 // uncleanable is a store whose files cannot be cleaned for a while.
 type uncleanable struct {
 	*sqlstore.Store
-	inUse  bool
-	traces [][][]byte // Of each cleaning; nil: of all that was ever erased.
+	inUse   bool
+	cleaned int
 }
 
-func (s *uncleanable) Scrub(ctx context.Context, traces [][]byte, beside bool) (service.Scrubbed, error) {
+func (s *uncleanable) Scrub(ctx context.Context) (service.Scrubbed, error) {
 	if s.inUse {
 		return service.Scrubbed{}, errors.New("the log is in use")
 	}
-	s.traces = append(s.traces, traces)
-	return s.Store.Scrub(ctx, traces, beside)
+	s.cleaned++
+	return s.Store.Scrub(ctx)
 }
 
-// TestCleaningKnowsWhatWasErased erases somebody of whom every kind of record is kept: the files are
-// cleaned of the values of each.
-func TestCleaningKnowsWhatWasErased(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	store := &uncleanable{Store: w.Store}
-	s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := apitype.NewTime(servicetest.Start.AddDate(0, -1, 0))
-	person, pledge := apitype.NewUUID(), apitype.NewUUID()
-	o := w.a.organization
-	donor := service.LoadedPerson{OwningOrganizationUUID: o, RecruitingOrganizationUUID: o, Mandate: &service.LoadedMandate{ID: new("erased mandate"), CreatedAt: at}}
-	donor.UUID, donor.CreatedAt, donor.LastName = person, at, new("erased name")
-	donor.QualityResult = apitype.Embed(apitype.QualityResult{CreatedAt: at, GateResults: []apitype.GateResult{{Identifier: "g", Category: "c", Explanation: "erased quality", Metadata: apitype.Object(`{}`)}}})
-	given := service.LoadedPledge{PersonUUID: &person, Signature: []byte("erased signature"), Pledge: apitype.Pledge{
-		UUID: pledge, Status: apitype.PledgeActive, StartsAt: at, CreatedAt: at, UpdatedAt: at, OwningOrganizationUUID: o, RecruitingOrganizationUUID: o,
-		InitialDonationAmount: apitype.Cents(100), DonationAmount: apitype.Cents(100), InitialDonationInterval: "monthly", DonationInterval: "monthly",
-		RecruiterUserUUID: apitype.MustParseUUID(user), RecruitingLocationLabel: new("erased location"),
-	}}
-	call := service.LoadedCall{Call: apitype.Call{
-		UUID: apitype.NewUUID(), Status: apitype.CallCompleted, RequestedAt: at, LastUpdatedAt: at, CompletedAt: &at, PersonUUID: person, Type: apitype.CallHappy, Notes: new("erased notes"),
-	}}
-	again := call
-	again.UUID, again.Notes = apitype.NewUUID(), new("erased second notes")
-	paid := service.LoadedTransaction{PledgeUUID: pledge, Transaction: apitype.Transaction{UUID: apitype.NewUUID(), CreatedAt: at, Amount: apitype.Cents(100), Method: new("direct_debit"), Name: new("erased payer")}}
-	w.Load(service.LoadRecord{Kind: service.LoadPerson, Data: donor}, service.LoadRecord{Kind: service.LoadPledge, Data: given},
-		service.LoadRecord{Kind: service.LoadCall, Data: call}, service.LoadRecord{Kind: service.LoadCall, Data: again}, service.LoadRecord{Kind: service.LoadTransaction, Data: paid})
-	done, err := s.ErasePerson(t.Context(), person, service.EraseRequest{Reason: "r"})
-	if err != nil || done.Calls != 2 || done.Pledges != 1 || done.Transactions != 1 || done.Signatures != 1 || len(store.traces) != 1 {
-		t.Fatalf("got %+v, %v, cleaned %d times", done, err, len(store.traces))
-	}
-	traces := string(bytes.Join(store.traces[0], []byte("\n")))
-	for _, value := range []string{"name", "mandate", "quality", "notes", "second notes", "location", "signature", "payer"} {
-		if !strings.Contains(traces, "erased "+value) {
-			t.Errorf("the files were not cleaned of what held the %s", value)
-		}
-	}
-}
-
-// TestCleaningThatFailed asks again for what was erased while the files could not be cleaned: they
-// are cleaned of everything, and the answer is that of the first time.
-func TestCleaningThatFailed(t *testing.T) {
+// TestErasureWaitsForNoCleaning erases while the files cannot be cleaned: the answer names what holds the
+// bytes, is the same one until the files were cleaned, and they wait for that after a failure, too.
+func TestErasureWaitsForNoCleaning(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	store := &uncleanable{Store: w.Store, inUse: true}
@@ -224,31 +182,43 @@ func TestCleaningThatFailed(t *testing.T) {
 	w.Service, w.Handler = s, httpapi.New(httpapi.Options{Service: s, Now: w.Clock.Now})
 	may := w.Token(servicetest.For(w.a.organization), servicetest.May(service.PersonsErase, service.PersonsRead))
 	other := w.Token(servicetest.For(w.b.organization), servicetest.May(service.PersonsErase))
-	erase := func(token string, want int) servicetest.Answer {
+	erase := func(token string, want int) string {
 		t.Helper()
 		got := w.Do(token, "POST", "/fundesk/v1/persons/"+w.a.person.String()+"/erase", `{"reason":"r"}`)
 		if got.Status != want {
 			t.Errorf("got %d %s, want %d", got.Status, got.Body, want)
 		}
-		return got
+		return string(got.Body)
 	}
-	if got := erase(may, 503); !strings.Contains(string(got.Body), "it is erased, but") {
-		t.Errorf("got %s, want that it says what was done", got.Body)
-	}
-	store.inUse = false
-	erase(other, 404)
-	w.Clock.Advance(time.Hour)
-	got := erase(may, 200).Object()
-	want := map[string]any{"personUuid": w.a.person.String(), "erasedAt": servicetest.Start.Format("2006-01-02T15:04:05.000Z"), "repeated": false, "dryRun": false}
-	for member, value := range want {
-		if got[member] != value {
-			t.Errorf("%s: got %v, want %v as the first time", member, got[member], value)
+	waits := func(want ...string) {
+		t.Helper()
+		if waiting, err := store.Unclean(t.Context()); err != nil || !slices.Equal(waiting, want) {
+			t.Errorf("got %v, %v, want that %v waits to be cleaned", waiting, err, want)
 		}
 	}
-	if got["calls"] == 0.0 || len(store.traces) != 1 || store.traces[0] != nil {
-		t.Errorf("got %v, cleaned %d times, want that all was cleaned once", got, len(store.traces))
+	first := erase(may, 200)
+	if !strings.Contains(first, `"rewritten":[]`) || strings.Contains(first, `"later":[]`) {
+		t.Errorf("got %s, want what still holds the bytes", first)
 	}
+	erase(other, 404)
+	w.Clock.Advance(time.Hour)
+	if again := erase(may, 200); again != first {
+		t.Errorf("got %s, want %s as the first time", again, first)
+	}
+	if _, err := s.Clean(t.Context()); err == nil {
+		t.Error("the files were not cleaned, and nobody is told")
+	}
+	waits(w.a.person.String())
+	store.inUse = false
+	clean := func() error { _, err := s.Clean(t.Context()); return err }
+	if err := errors.Join(clean(), clean()); err != nil || store.cleaned != 1 {
+		t.Errorf("got %v, cleaned %d times, want once", err, store.cleaned)
+	}
+	waits()
 	erase(may, 404)
+	if done, err := s.ErasePerson(t.Context(), w.a.person, service.EraseRequest{Reason: "r"}); err != nil || !done.Repeated || len(done.Scrubbed.Later) > 0 {
+		t.Errorf("got %+v, %v, want that nothing holds the bytes any more", done, err)
+	}
 
 	store.inUse = true
 	o := w.Organization("Old")
@@ -263,10 +233,12 @@ func TestCleaningThatFailed(t *testing.T) {
 	if err := run(); err == nil {
 		t.Error("the files were not cleaned, and nobody is told")
 	}
+	waits("retention")
 	store.inUse = false
-	if err := errors.Join(run(), run()); err != nil || len(store.traces) != 2 || store.traces[1] != nil {
-		t.Errorf("got %v, cleaned %d times, want that all was cleaned once more", err, len(store.traces))
+	if err := errors.Join(run(), run()); err != nil || store.cleaned != 2 {
+		t.Errorf("got %v, cleaned %d times, want once more", err, store.cleaned)
 	}
+	waits()
 }
 
 // TestErasureThatCannotBeNoted erases nobody while the file of the erasures cannot be written, as on a

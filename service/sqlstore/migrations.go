@@ -119,15 +119,9 @@ func (e *sqliteEngine) migrate(ctx context.Context, refuse bool) (err error) {
 			return err
 		}
 	}
-	made := version == 0
 	for ; version < len(texts); version++ {
 		if _, err := c.raw.ExecContext(ctx, sqliteText(texts[version])); err != nil {
 			return fmt.Errorf("migrate to version %d: %w", version+1, err)
-		}
-	}
-	if made {
-		if err := (&tx{reader: reader{c}}).SetSetting(secureDelete, "on"); err != nil {
-			return err
 		}
 	}
 	if _, err := c.raw.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, version)); err != nil {

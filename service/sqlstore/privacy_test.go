@@ -107,7 +107,7 @@ func TestLargeTableIsNotWrittenAnew(t *testing.T) {
 	} {
 		execute(t, database, text)
 	}
-	done, err := store.Scrub(t.Context(), nil, false)
+	done, err := store.Scrub(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,8 @@
 package sqlstore
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
-	"encoding/binary"
 	"errors"
 	"strings"
 	"time"
@@ -12,12 +10,8 @@ import (
 	"fundesk/service"
 )
 
-// What is done so that no byte of an erased value is left in the files of a database. SQLite
-// overwrites what is deleted (secure_delete), but for copies that moved to another page when one
-// was divided; PostgreSQL leaves it until the place is used again.
-
-// secureDelete is the setting of a file in which everything that was ever deleted is overwritten.
-const secureDelete = "secure-delete"
+// What is done so that no byte of an erased value is left in the files of a database. An erasure only
+// changes rows: copies stay where a row was before, until the file or the table is written anew.
 
 // Unclean names the erasures after which the files were not cleaned yet: a person's uuid, retention
 // or replay.
@@ -33,45 +27,22 @@ func (s *Store) Unclean(ctx context.Context) (waiting []string, err error) {
 	return waiting, err
 }
 
-// Scrub blanks the unused parts of pages that hold traces, and empties the log. A file that was
-// made when nothing was overwritten is written anew, once.
-func (e *sqliteEngine) Scrub(ctx context.Context, traces [][]byte, _ bool) (done service.Scrubbed, err error) {
-	done = service.Scrubbed{Rewritten: []string{}, Later: []string{}}
-	secure := false
-	err = e.ask(ctx, func(c *conn) error {
-		_, err := (&reader{c}).Setting(secureDelete)
-		secure = err == nil
-		if errors.Is(err, service.ErrNoRow) {
-			err = nil
-		}
-		return err
-	})
-	if err != nil {
-		return done, err
-	}
-	if secure && traces != nil {
-		err = e.blankTraces(ctx, newTraces(traces))
-	} else {
-		done.Rewritten = append(done.Rewritten, "the file")
-		err = e.rewrite(ctx)
-	}
-	if err != nil {
-		return done, err
-	}
-	return done, e.emptyLog(ctx)
-}
+// Held is the file, and its log.
+func (e *sqliteEngine) Held() []string { return []string{"the file", "its log"} }
 
-// rewrite writes the whole file anew: nothing is in it then but what is kept.
-func (e *sqliteEngine) rewrite(ctx context.Context) (err error) {
+// Scrub writes the whole file anew, and empties the log: nothing is in them then but what is kept.
+func (e *sqliteEngine) Scrub(ctx context.Context) (done service.Scrubbed, err error) {
+	done = service.Scrubbed{Rewritten: []string{}, Later: []string{}}
 	c, err := e.connect()
 	if err != nil {
-		return err
+		return done, err
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
-	if _, err := c.raw.ExecContext(ctx, `VACUUM`); err != nil {
-		return sqliteError(err)
+	_, err = c.raw.ExecContext(ctx, `VACUUM`)
+	if err = errors.Join(err, c.close()); err != nil {
+		return done, sqliteError(err)
 	}
-	return e.update(ctx, func(c *conn) error { return (&tx{reader: reader{c}}).SetSetting(secureDelete, "on") })
+	done.Rewritten = e.Held()
+	return done, e.emptyLog(ctx)
 }
 
 // How long the log is tried to be emptied: whoever reads an older state needs it. A try waits for
@@ -83,7 +54,7 @@ const (
 	usualPatience = `PRAGMA busy_timeout = 10000`
 )
 
-var errLogInUse = &service.Error{Kind: service.Unavailable, Detail: "the log of the database is in use by a program that reads, and could not be emptied"}
+var errLogInUse = &service.Error{Kind: service.Unavailable, Detail: "the log of the database is in use by a program that reads, and could not be emptied; run fundeskd clean again when it has ended"}
 
 // emptyLog brings all of the log into the file, and cuts it to nothing.
 func (e *sqliteEngine) emptyLog(ctx context.Context) (err error) {
@@ -108,118 +79,6 @@ func (e *sqliteEngine) emptyLog(ctx context.Context) (err error) {
 	return errLogInUse
 }
 
-// blankTraces looks for pages with traces while others write, and blanks them then.
-func (e *sqliteEngine) blankTraces(ctx context.Context, t *traces) error {
-	var pages []int64
-	err := e.view(ctx, func(c *conn) error {
-		pages = nil
-		return c.each(`SELECT pgno, data FROM sqlite_dbpage`, nil, func(rows *sql.Rows) error {
-			var number int64
-			var page sql.RawBytes
-			err := rows.Scan(&number, &page)
-			if err == nil && t.left(number, page) {
-				pages = append(pages, number)
-			}
-			return err
-		})
-	})
-	if err != nil || len(pages) == 0 {
-		return err
-	}
-	return e.update(ctx, func(c *conn) error {
-		for _, number := range pages {
-			var page []byte
-			if err := c.row(`SELECT data FROM sqlite_dbpage WHERE pgno = $1`, number).scan(&page); err != nil {
-				return err
-			}
-			if !t.left(number, page) {
-				continue // It was used meanwhile.
-			}
-			for _, unused := range unusedParts(number, page) {
-				clear(unused)
-			}
-			if _, err := c.exec(`UPDATE sqlite_dbpage SET data = $2 WHERE pgno = $1`, number, page); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// traces are the pieces of erased values, as a set that may hold more than them: what is found by
-// mistake is unused all the same.
-type traces struct{ bits [1 << 17]uint64 }
-
-// traceSize is how long the pieces are by which values are recognised.
-const traceSize = 8
-
-func newTraces(values [][]byte) *traces {
-	t := &traces{}
-	for _, value := range values {
-		for i := range len(value) - traceSize + 1 {
-			at := traceHash(value[i:])
-			t.bits[at>>6] |= 1 << (at & 63)
-		}
-	}
-	return t
-}
-
-// traceHash is where the set has the piece that begins here.
-func traceHash(piece []byte) uint64 {
-	return binary.LittleEndian.Uint64(piece) * 0x9E3779B97F4A7C15 >> (64 - 23)
-}
-
-// left reports whether a page has traces where it is unused.
-func (t *traces) left(number int64, page []byte) bool {
-	for _, unused := range unusedParts(number, page) {
-		unused = bytes.TrimRight(bytes.TrimLeft(unused, "\x00"), "\x00")
-		for i := range len(unused) - traceSize + 1 {
-			if at := traceHash(unused[i:]); t.bits[at>>6]&(1<<(at&63)) != 0 {
-				return true
-			}
-		}
-		if n := len(unused); n > 0 && n < traceSize {
-			return true // Too short to tell.
-		}
-	}
-	return false
-}
-
-// unusedParts are the parts of a page of a table or of an index that hold nothing: what lies
-// between the pointers and the cells, and the free blocks. Other pages have none (sqlite.org,
-// Database File Format, 1.6).
-func unusedParts(number int64, page []byte) (parts [][]byte) {
-	header := 0
-	if number == 1 {
-		header = 100
-	}
-	if len(page) < 512 {
-		return nil
-	}
-	size := map[byte]int{0x02: 12, 0x05: 12, 0x0a: 8, 0x0d: 8}[page[header]]
-	if size == 0 {
-		return nil
-	}
-	word := func(at int) int { return int(binary.BigEndian.Uint16(page[at:])) }
-	pointers, cells := header+size+2*word(header+3), word(header+5)
-	if cells == 0 {
-		cells = 1 << 16
-	}
-	if pointers > cells || cells > len(page) {
-		return nil
-	}
-	parts = append(parts, page[pointers:cells])
-	for at := word(header + 1); at >= cells && at+4 <= len(page); {
-		next, length := word(at), word(at+2)
-		if length < 4 || at+length > len(page) || (next != 0 && next < at+length) {
-			return nil
-		}
-		parts = append(parts, page[at+4:at+length])
-		at = next
-	}
-	return parts
-}
-
 // maxRewritten is how large a table is, in bytes, that PostgreSQL writes anew: requests to it wait
 // meanwhile.
 const maxRewritten = 1 << 30
@@ -236,15 +95,14 @@ const (
 	cleanPause = 5 * time.Second
 )
 
+// Held are these tables.
+func (e *postgresEngine) Held() []string { return scrubbed }
+
 // Scrub writes the tables anew that held the values. It gives way: a table that is in use is asked for a
 // second at a time, and is left to the next cleaning when it stays in use. A table that is too large is
-// vacuumed, and the values lie in it until their place is used again. Beside others nothing is done.
-func (e *postgresEngine) Scrub(ctx context.Context, _ [][]byte, beside bool) (done service.Scrubbed, err error) {
+// vacuumed, and the values lie in it until their place is used again.
+func (e *postgresEngine) Scrub(ctx context.Context) (done service.Scrubbed, err error) {
 	done = service.Scrubbed{Rewritten: []string{}, Later: []string{}}
-	if beside {
-		done.Later, done.Busy = scrubbed, scrubbed
-		return done, nil
-	}
 	db, err := e.driver.Open(e.name, 0, 0) // It takes as long as it takes.
 	if err != nil {
 		return done, err

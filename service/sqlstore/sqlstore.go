@@ -72,9 +72,10 @@ type engine interface {
 	locking(strength string) string
 	// loadsAlone waits until no erasure runs, of a load, and else until no load does.
 	loadsAlone(c *conn, load bool) error
-	// Scrub takes from the files what is left in them of values that were erased; nil: of any. Beside
-	// others, no table of PostgreSQL is locked for it.
-	Scrub(ctx context.Context, traces [][]byte, beside bool) (service.Scrubbed, error)
+	// Held names what holds the values of an erasure until Scrub.
+	Held() []string
+	// Scrub takes from the files what is left in them of values that were erased.
+	Scrub(ctx context.Context) (service.Scrubbed, error)
 	// SigningSeed is the secret of this database, made when there is none.
 	SigningSeed(ctx context.Context) ([]byte, error)
 	// changeSeed gives a database other signing keys; without one, what it had signed is void.
