@@ -343,11 +343,10 @@ func TestLineDeskTendsTheLeaseWhileAQuestionStands(t *testing.T) {
 				}()
 			}
 		},
-		"was given back": func() {
+		"is no longer yours alone": func() {
 			go func() {
 				after = expiry()
-				answer("a") // Nobody has read that it is gone.
-				answer("q")
+				answer("q") // The card has stayed.
 			}()
 		},
 	}}
@@ -449,7 +448,7 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 	} else if now, _ := after["person"].(map[string]any); now["email"] != "new@example.org" {
 		t.Errorf("e-mail: got %v, want it corrected", now["email"])
 	}
-	has(desk("b", "someday", "tomorrow 18:00", "m", "l", "", "q"), "is no time", "m for you, a for anybody", "later: ", ": put off")
+	has(desk("b", "someday", "tomorrow 18:00", "m", "l", "", "q"), "is no time", "m for you, a for anybody", "later: ", "u takes it back")
 }
 
 // A donor who is not among the newest is looked for further, when the agent wants it, and gets a new
