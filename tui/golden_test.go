@@ -71,7 +71,7 @@ func TestGoldenScreens(t *testing.T) {
 			m.press("3")
 			shot("persons", "6 persons", "Utrecht")
 			m.press("5")
-			shot("outbox", "rejected", "the call is", "1 draft", "20 characters")
+			shot("outbox", "rejected", "the call is", "1 draft", "draft ")
 			m.press("6")
 			shot("stats", "counted 6 calls and 6 pledges of all time, R")
 			m.press("?")

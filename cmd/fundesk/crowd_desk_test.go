@@ -233,6 +233,7 @@ func (d *crowdDesk) complete(id string) bool {
 	if d.see("57 characters") == "" {
 		return false
 	}
+	time.Sleep(time.Second) // The call is to be seen before it is ended.
 	d.write(complete)
 	return d.see("reached: "+crowdName(apitype.MustParseUUID(id))+", sent in") != ""
 }
@@ -240,7 +241,12 @@ func (d *crowdDesk) complete(id string) bool {
 // choose chooses the result, from a list where codes are known.
 func (d *crowdDesk) choose() bool {
 	d.write("c")
-	switch d.see("/ another", "Result code") {
+	asked := d.see("/ another", "Result code", "Another agent has this donor")
+	if asked == "Another agent has this donor" { // A terminal that was killed.
+		d.write("y")
+		asked = d.see("/ another", "Result code")
+	}
+	switch asked {
 	case "/ another":
 		d.write("/")
 		if d.see("Result code") == "" {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"fundesk/apiclient/apitype"
 )
@@ -32,6 +33,9 @@ func (term *terminal) take() string {
 	term.send("n")
 	return term.call("")
 }
+
+// lookAtCall looks at a call for longer than a key that ends it waits for.
+func (term *terminal) lookAtCall() { time.Sleep(time.Second) }
 
 // call is the identifier of the call on the Desk, once its card is another one than before.
 func (term *terminal) call(before string) string {
@@ -64,12 +68,14 @@ func TestDemoWorksACallInTheTerminal(t *testing.T) {
 	term.write("Größe geprüft, 木村さん war erfreut.")
 	term.waitFor("war erfreut")
 	card := cardOnScreen.FindString(term.waitFor("y copies it"))
+	term.lookAtCall()
 	term.send("C-s")
 	second := term.call(card)
 
 	before := len(h.getCall(t, second).Attempts.Value())
 	card = cardOnScreen.FindString(term.waitFor("y copies it"))
-	term.send("j", "a") // The call was seen. Not reached: one key, and the next call is there.
+	term.lookAtCall()
+	term.send("a") // Not reached: one key, and the next call is there.
 	term.wait("a third call", func(screen string) bool {
 		next := cardOnScreen.FindString(screen)
 		return next != "" && next != card
@@ -118,7 +124,8 @@ func TestDemoTakesBackAHeldSend(t *testing.T) {
 		id = term.take()
 		before = h.getCall(t, id).AttemptsCount
 		card := cardOnScreen.FindString(term.waitFor("y copies it"))
-		term.send("j", "a")
+		term.lookAtCall()
+		term.send("a")
 		term.waitFor("takes it back")
 		term.send("u")
 		// It is held for five seconds: a machine may stand still for longer, and send it.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // private are values that nobody else has: of a donor, and of a call with one.
@@ -58,6 +59,11 @@ func TestPersonalDataStaysOutOfOtherFiles(t *testing.T) {
 	term.send("i")
 	term.write(private["notes"])
 	term.waitFor(private["notes"])
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); { // They are on disk soon.
+		if drafts, _ := filepath.Glob(filepath.Join(h.dir, ".local", "state", "fundesk", "outbox", "drafts", "*")); len(drafts) > 0 {
+			break
+		}
+	}
 	left, err := os.ReadDir(temporary)
 	if err != nil || len(left) > 0 {
 		t.Errorf("got %v left in the temporary folder, %v, want nothing", left, err)

@@ -125,7 +125,7 @@ type claims struct {
 // for the call.
 func (d *Day) reread(id apitype.UUID, asked int) {
 	d.seq++
-	seq, user := d.seq, d.user()
+	seq, user, usable := d.seq, d.user(), d.leases.usable
 	held := d.leaseOf(id) != nil || d.claimed == id
 	if !held {
 		d.claimed = id
@@ -139,12 +139,17 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 			read.draft = &draft
 		}
 		if !held {
+			note := outbox.Lease{LeaseUUID: apitype.NewUUID(), CallUUID: id, ExpiresAt: d.Now().Add(leaseTime)}
+			if usable {
+				if read.lease, read.holder = d.leaseOpened(ctx, id, user); read.lease != nil {
+					note.LeaseUUID = read.lease.LeaseUUID // A later start goes on with it.
+				}
+			}
 			// Another note that cannot be kept keeps nobody from working.
-			read.screen, err = d.Outbox.HoldLease(outbox.Lease{LeaseUUID: apitype.NewUUID(), CallUUID: id, ExpiresAt: d.Now().Add(leaseTime)})
-			read.elsewhere = errors.Is(err, outbox.ErrOpenElsewhere)
-		}
-		if !held && !read.elsewhere && d.leases.usable {
-			read.lease, read.holder = d.leaseOpened(ctx, id, user)
+			read.screen, err = d.Outbox.HoldLease(note)
+			if read.elsewhere = errors.Is(err, outbox.ErrOpenElsewhere); read.elsewhere {
+				read.lease = nil // It is that of the other terminal.
+			}
 		}
 		read.call, err = apiclient.Decoded(d.Client.Calls.Get(ctx, id))
 		return read, err
