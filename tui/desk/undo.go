@@ -118,6 +118,9 @@ func (d *Day) onRecalled(r recalled) {
 	}
 	label := "taken back: " + r.change.Label
 	if back := r.change.back; back != nil {
+		if r.err == nil {
+			d.sayf("%s", label)
+		}
 		if d.opening == r.change.created {
 			d.opening = apitype.UUID{}
 		}
