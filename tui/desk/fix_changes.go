@@ -1,0 +1,93 @@
+package desk
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+)
+
+// corrections returns the updates that record what was corrected; a body is nil where nothing of
+// its record was.
+func (d *Day) corrections() (person *apitype.UpdatePersonRequest, pledge *apitype.UpdatePledgeRequest, problems apitype.Violations) {
+	ofPerson, ofPledge := map[string]any{}, map[string]any{}
+	for _, f := range d.Corrected() {
+		body := ofPerson
+		if f.kind.ofPledge() {
+			body = ofPledge
+		}
+		if object, member, nested := strings.Cut(f.Key, "/"); nested {
+			inner, _ := body[object].(map[string]any)
+			if inner == nil {
+				inner = map[string]any{}
+				body[object] = inner
+			}
+			inner[member] = f.sent()
+		} else {
+			body[f.Key] = f.sent()
+		}
+	}
+	if len(ofPerson) > 0 {
+		person = new(apitype.UpdatePersonRequest)
+		problems = append(problems, decodeFix(ofPerson, person)...)
+		problems = append(problems, person.Validate(d.Now())...)
+	}
+	if len(ofPledge) > 0 {
+		pledge = new(apitype.UpdatePledgeRequest)
+		problems = append(problems, decodeFix(ofPledge, pledge)...)
+		problems = append(problems, pledge.Validate()...)
+		problems = append(problems, pledge.ValidateFor(d.Call.PledgeCase.Value(), false)...)
+	}
+	return person, pledge, problems
+}
+
+func decodeFix(body map[string]any, request any) (problems apitype.Violations) {
+	text, err := json.Marshal(body)
+	if err == nil {
+		err = json.Unmarshal(text, request)
+	}
+	if err != nil {
+		problems.Add("", "%s", err)
+	}
+	return problems
+}
+
+// sent is the value as JSON has it.
+func (f Fix) sent() any {
+	switch {
+	case f.Is == "":
+		return nil
+	case f.kind == fixYesNo:
+		return f.Is == "yes"
+	case f.kind == fixAmount:
+		return json.Number(f.Is)
+	default:
+		return f.Is
+	}
+}
+
+// fixChanges are the updates of the call on the desk, in the order in which they are sent.
+func (d *Day) fixChanges() (changes []Change) {
+	person, pledge, problems := d.corrections()
+	add := func(change apiclient.Change, err error) {
+		if change.Operation().Noun() == "person" {
+			change.Seen = apiclient.SeenOf(change, d.Call.Person.Value())
+		} else {
+			change.Seen = apiclient.SeenOf(change, d.Call.PledgeCase.Value())
+		}
+		changes = append(changes, Change{Change: change, Label: "correct: " + d.Name(), err: err})
+	}
+	if len(problems) > 0 {
+		add(apiclient.Change{}, fmt.Errorf("correct %s: %w", problems[0].Where(), problems))
+		return changes
+	}
+	if person != nil {
+		add(apiclient.UpdatePersonChange(d.Call.PersonUUID, *person))
+	}
+	if pledge != nil {
+		add(apiclient.UpdatePledgeChange(d.Call.PledgeCase.Value().UUID, *pledge))
+	}
+	return changes
+}
