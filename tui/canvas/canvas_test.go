@@ -1,6 +1,7 @@
 package canvas
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -230,4 +231,20 @@ func TestFrameWaitsForNoOther(t *testing.T) {
 		cancel()
 		synctest.Wait()
 	})
+}
+
+// What is on the alternate screen is erased before that is left: a terminal that was resized would
+// bring it back.
+func TestNothingStaysOnTheScreenThatIsLeft(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	c := New(&out, false)
+	for _, written := range []string{ansi.SetModeAltScreenSaveCursor, ansi.ResetModeAltScreenSaveCursor} {
+		if n, err := c.Write([]byte(written)); n != len(written) || err != nil {
+			t.Fatalf("got %d, %v, want all of it written", n, err)
+		}
+	}
+	if want := ansi.EraseEntireScreen + ansi.ResetModeAltScreenSaveCursor; !strings.HasSuffix(out.String(), want) {
+		t.Errorf("got %q, want it to end with %q", out.String(), want)
+	}
 }
