@@ -24,6 +24,7 @@ const (
 	OpPledgeAction  = "pledge.action"
 	OpMarkProcessed = "processed.mark"
 	OpDeferCall     = "call.later" // Of the queue, an extension.
+	OpLeaveNote     = "call.note"  // Likewise.
 )
 
 // Operation is one way to change something: how it is sent, and what is known of it when
@@ -59,6 +60,7 @@ var operations = sync.OnceValue(func() []Operation {
 		{Name: OpPledgeAction, Label: "status action", Method: http.MethodPut, Path: pledges + "{action}", AddsUp: true, settle: (*judge).action},
 		{Name: OpMarkProcessed, Label: "processed mark", Method: http.MethodPost, Path: "/api/v1/entity-access/actions/mark-processed", Repeatable: true},
 		{Name: OpDeferCall, Label: "call back later", Method: http.MethodPut, Path: queuePath + "/calls/{uuid}/later", Repeatable: true},
+		{Name: OpLeaveNote, Label: "note for the next agent", Method: http.MethodPost, Path: queuePath + "/calls/{uuid}/notes", Repeatable: true},
 	}
 })
 

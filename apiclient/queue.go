@@ -103,6 +103,12 @@ func DeferCallChange(call apitype.UUID, r apitype.DeferRequest) (Change, error) 
 	return newChange(OpDeferCall, call, r)
 }
 
+// LeaveNoteChange leaves a note for whoever makes a call next.
+// POST /fundesk/v1/queue/calls/{callUuid}/notes
+func LeaveNoteChange(call apitype.UUID, r apitype.NoteRequest) (Change, error) {
+	return newChange(OpLeaveNote, call, r)
+}
+
 // State counts what waits.
 // GET /fundesk/v1/queue
 func (s *QueueService) State(ctx context.Context, o apitype.QueueOptions) (Record[apitype.QueueState], error) {

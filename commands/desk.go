@@ -285,6 +285,9 @@ func (l *lineDesk) tellCall() {
 	for _, warning := range l.Warnings(*call) {
 		l.say("warning: %s", warning)
 	}
+	if notes := l.NextNotes(); notes != "" {
+		l.say("note for you: %s", onOneLine(notes))
+	}
 	if call.Notes != nil {
 		l.say("notes: %s", *call.Notes)
 	}

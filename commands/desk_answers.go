@@ -29,7 +29,7 @@ func (l *lineDesk) answers() []lineAnswer {
 	fixes := open && l.Call.Person.Pointer() != nil
 	all := []lineAnswer{
 		{"r", "to send what you entered", "", has && l.Form.Code != "", l.sendEntered},
-		{"a", "not reached", "not-reached", open, l.doing((*desk.Day).NotReached)},
+		{"a", "not reached", "not-reached", open, l.notReached},
 		{"c", "completed", "result", open, l.askForm},
 		{"x", "cancel", "cancel", open, func(ctx context.Context) error { return l.askEnd(ctx, "cancel", l.CancelCall) }},
 		{"e", "expire", "expire", open, func(ctx context.Context) error { return l.askEnd(ctx, "expire", l.ExpireCall) }},
@@ -115,6 +115,27 @@ func (l *lineDesk) sendEntered(ctx context.Context) error {
 		return nil
 	}
 	return l.complete(ctx)
+}
+
+// notReached records an attempt, and asks first where notes go.
+func (l *lineDesk) notReached(ctx context.Context) error {
+	end := l.Day.NotReached
+	if l.AsksWhereNotes() {
+		answer, err := l.question(ctx, "your notes: n for whoever calls next, d into a draft, empty to go back")
+		switch {
+		case err != nil || answer == "":
+			return err
+		case answer == "n":
+			end = l.NotReachedWithNote
+		case answer != "d":
+			l.say("there is no %s", quote(answer))
+			return nil
+		}
+	}
+	if l.Call != nil {
+		l.perform(ctx, end())
+	}
+	return nil
 }
 
 // saying is an answer that says some lines.

@@ -44,6 +44,7 @@ const (
 	AuditCallCancel      AuditOperation = "call.cancel"
 	AuditCallExpire      AuditOperation = "call.expire"
 	AuditCallLater       AuditOperation = "call.later"
+	AuditCallNote        AuditOperation = "call.note"
 	AuditPledgeCreate    AuditOperation = "pledge.create"
 	AuditPledgeUpdate    AuditOperation = "pledge.update"
 	AuditPersonExport    AuditOperation = "person.export"

@@ -56,6 +56,7 @@ type ExportSignature struct {
 type ExportQueue struct {
 	LastRungAt *apitype.Time    `json:"lastRungAt"`
 	Deferrals  []ExportDeferral `json:"deferrals"`
+	Notes      []ExportNote     `json:"notes"`
 	Leases     []apitype.Lease  `json:"leases"`
 }
 
@@ -64,6 +65,12 @@ type ExportDeferral struct {
 	CallUUID  apitype.UUID  `json:"callUuid"`
 	NotBefore apitype.Time  `json:"notBefore"`
 	UserUUID  *apitype.UUID `json:"userUuid"`
+}
+
+// ExportNote is what agents left for whoever makes a call.
+type ExportNote struct {
+	CallUUID apitype.UUID `json:"callUuid"`
+	Text     string       `json:"text"`
 }
 
 // ExportAudit is a line of the audit.
@@ -190,7 +197,7 @@ func (k Kept) export() (e Export, err error) {
 		Transactions: mapped(k.Transactions, func(row TransactionRow) jsontext.Value { return row.Doc }),
 		Signatures:   mapped(k.Signatures, func(row SignatureRow) ExportSignature { return ExportSignature{row.Pledge, row.Content} }),
 		Marks:        append([]MarkRow{}, k.Marks...),
-		Queue:        ExportQueue{LastRungAt: k.ContactedAt, Deferrals: []ExportDeferral{}, Leases: mapped(k.Leases, leaseOf)},
+		Queue:        ExportQueue{LastRungAt: k.ContactedAt, Deferrals: []ExportDeferral{}, Notes: []ExportNote{}, Leases: mapped(k.Leases, leaseOf)},
 	}
 	if k.ErasedAt == nil {
 		beside, err := json.Marshal(struct {
@@ -205,6 +212,9 @@ func (k Kept) export() (e Export, err error) {
 	for _, row := range k.Waiting {
 		if row.DueAt != nil {
 			e.Queue.Deferrals = append(e.Queue.Deferrals, ExportDeferral{row.Call, *row.DueAt, row.KeptFor})
+		}
+		if row.Note != nil {
+			e.Queue.Notes = append(e.Queue.Notes, ExportNote{row.Call, *row.Note})
 		}
 	}
 	return e, nil

@@ -41,6 +41,7 @@ type QueueRow struct {
 	KeptFor     *apitype.UUID // For this user alone.
 	EligibleAt  *apitype.Time // What eligibleAt said last.
 	Ready       bool          // Whether that time was seen to have come.
+	Note        *string       // What agents left who did not reach the donor.
 
 	ContactedAt *apitype.Time // Read along: when the person was last contacted, on any call.
 	MaxAttempts *int          // Likewise: of the organization.

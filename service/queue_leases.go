@@ -51,23 +51,16 @@ func (s *Service) LeaseCall(ctx context.Context, c Caller, id apitype.UUID, requ
 // choose leases a call. The user's own lease of the call is kept longer; one of another call of the
 // person ends.
 func (t *taking) choose(tx Tx, id apitype.UUID) (lease LeaseRow, err error) {
-	row, err := changeableCall(tx, t.c, id)
+	person, err := waitingCall(tx, t.c, id)
 	if err != nil {
 		return lease, err
-	}
-	var call apitype.Call
-	if err := decode("call", row.Doc, &call); err != nil {
-		return lease, err
-	}
-	if call.Status != apitype.CallRequested {
-		return lease, conflict("the call is %s, so there is nothing to lease", call.Status)
 	}
 	before, err := t.requestBefore(tx)
 	if err != nil {
 		return lease, err
 	}
 	t.begin(before)
-	held, err := tx.LeaseOfPerson(call.PersonUUID)
+	held, err := tx.LeaseOfPerson(person)
 	switch {
 	case errors.Is(err, ErrNoRow):
 	case err != nil:
@@ -89,7 +82,7 @@ func (t *taking) choose(tx Tx, id apitype.UUID) (lease LeaseRow, err error) {
 	if before.Held >= apitype.MaxLeases {
 		return lease, conflict("the user holds %d calls already; release one", before.Held)
 	}
-	return t.insert(tx, id, call.PersonUUID)
+	return t.insert(tx, id, person)
 }
 
 // insert saves the lease of a call.

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 
@@ -118,7 +120,7 @@ func (t *taking) newLease(row QueueRow, ordinal int) LeaseRow {
 	lease := LeaseRow{
 		Lease: apitype.Lease{
 			LeaseUUID: t.s.newUUID(), CallUUID: row.Call, UserUUID: t.request.UserUUID,
-			TakenAt: t.now, ExpiresAt: apitype.NewTime(t.now.Add(t.request.Lease())), DueAt: row.DueAt,
+			TakenAt: t.now, ExpiresAt: apitype.NewTime(t.now.Add(t.request.Lease())), DueAt: row.DueAt, Note: row.Note,
 		},
 		Account: t.c.UUID, Request: t.request.RequestUUID, Ordinal: ordinal,
 		Person: row.Person, Owner: row.Owner, Type: row.Type, Language: row.Language,
@@ -304,6 +306,7 @@ func deferral(call apitype.UUID, request apitype.DeferRequest) func(*QueueRow) b
 	}
 }
 
+
 // DeferCall puts a call off, or back to its place.
 // PUT /fundesk/v1/queue/calls/{callUuid}/later
 func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, request apitype.DeferRequest) error {
@@ -313,18 +316,11 @@ func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, requ
 	}
 	err = s.update(ctx, "defer the call", func(tx Tx) error {
 		now = s.timeOf(tx)
-		row, err := changeableCall(tx, c, id)
+		person, err := waitingCall(tx, c, id)
 		if err != nil {
 			return err
 		}
-		var call apitype.Call
-		if err := decode("call", row.Doc, &call); err != nil {
-			return err
-		}
-		if call.Status != apitype.CallRequested {
-			return conflict("the call is %s and waits no more", call.Status)
-		}
-		lease, err := tx.LeaseOfPerson(call.PersonUUID)
+		lease, err := tx.LeaseOfPerson(person)
 		if err != nil && !errors.Is(err, ErrNoRow) {
 			return err
 		}
@@ -336,11 +332,61 @@ func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, requ
 				return err
 			}
 		}
-		line := c.audited(AuditCallLater, id, now).of(call.PersonUUID).by(request.UserUUID)
-		return errors.Join(refreshEligibility(tx, call.PersonUUID, now, deferral(id, request)), tx.Audit(line))
+		line := c.audited(AuditCallLater, id, now).of(person).by(request.UserUUID)
+		return errors.Join(refreshEligibility(tx, person, now, deferral(id, request)), tx.Audit(line))
 	})
 	s.countRefused(err)
 	return err
+}
+
+// LeaveNote leaves a note for whoever makes a call next, while it waits: behind those before. One that is
+// repeated, after a lost answer, stands there already; where there is no room for all, the oldest lines go.
+// POST /fundesk/v1/queue/calls/{callUuid}/notes
+func (s *Service) LeaveNote(ctx context.Context, c Caller, id apitype.UUID, request apitype.NoteRequest) error {
+	if err := cmp.Or(RequireQueue(c), invalid(request.Validate())); err != nil {
+		return err
+	}
+	return s.update(ctx, "leave the note", func(tx Tx) error {
+		person, err := waitingCall(tx, c, id)
+		if err != nil {
+			return err
+		}
+		now, isNew := s.timeOf(tx), false
+		err = refreshEligibility(tx, person, now, func(row *QueueRow) bool {
+			text := request.Text
+			if row.Note != nil {
+				text = *row.Note + "\n" + text
+			}
+			if row.Call != id || strings.Contains("\n"+strings.TrimSuffix(text, request.Text), "\n"+request.Text+"\n") {
+				return false
+			}
+			for utf8.RuneCountInString(text) > apitype.MaxNotes {
+				_, text, _ = strings.Cut(text, "\n")
+			}
+			row.Note, isNew = &text, true
+			return true
+		})
+		if isNew {
+			err = errors.Join(err, tx.Audit(c.audited(AuditCallNote, id, now).of(person)))
+		}
+		return err
+	})
+}
+
+// waitingCall returns the person of a call that waits and that the caller may change.
+func waitingCall(tx Tx, c Caller, id apitype.UUID) (person apitype.UUID, err error) {
+	row, err := changeableCall(tx, c, id)
+	if err != nil {
+		return person, err
+	}
+	var call apitype.Call
+	if err := decode("call", row.Doc, &call); err != nil {
+		return person, err
+	}
+	if call.Status != apitype.CallRequested {
+		return person, conflict("the call is %s and waits no more", call.Status)
+	}
+	return call.PersonUUID, nil
 }
 
 func (s *Service) counted(event QueueEvent, n int) {

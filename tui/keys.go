@@ -60,7 +60,7 @@ func registry() []*action {
 func deskActions() []*action {
 	return []*action{
 		row(page.ActNext, page.ScopeDesk, "n", "take the next call", "next", ofDay((*desk.Day).Next), nil, notAhead),
-		row("not-reached", page.ScopeDesk, "a", "not reached: record an attempt, take the next call", "not reached", ofDay((*desk.Day).NotReached), onWhy((*page.Desk).WhyNotEnd), endsCall, notAhead),
+		row("not-reached", page.ScopeDesk, "a", "not reached: record an attempt, take the next call", "not reached", on((*page.Desk).NotReached), onWhy((*page.Desk).WhyNotEnd), endsCall, notAhead),
 		row(page.ActResult, page.ScopeDesk, "c", "choose the result code, then the rating", "result", on((*page.Desk).AskResult), onWhy((*page.Desk).WhyNotEnd), forCall),
 		row(page.ActRating, page.ScopeDesk, "r", "rate the donor's retention, 0 to 10", "rating", on((*page.Desk).AskRating), onWhy((*page.Desk).WhyNotEnd), forCall),
 		row(page.ActNotes, page.ScopeDesk, "i", "write notes (esc leaves them)", "notes", on((*page.Desk).Write), onWhy((*page.Desk).WhyNoCall), forCall),

@@ -309,7 +309,7 @@ func (r *CreateCallRequest) Validate() Violations {
 	var v Violations
 	newUUID(&v, "/uuid", r.UUID)
 	requireTime(&v, "/requestedAt", r.RequestedAt)
-	optionalText(&v, "/notes", r.Notes, maxNotes)
+	optionalText(&v, "/notes", r.Notes, MaxNotes)
 	requireUUID(&v, "/personUuid", r.PersonUUID)
 	optionalEnum(&v, "/type", r.Type, CallTypes)
 	optionalEnum(&v, "/status", r.Status, CallStatuses)
@@ -381,7 +381,7 @@ func (r *CreateCallRequest) validateExternal(v *Violations) {
 
 // validate checks a result under /result. Spec gap: C8.
 func (r *CallResultRequest) validate(v *Violations) {
-	optionalText(v, "/result/notes", r.Notes, maxNotes)
+	optionalText(v, "/result/notes", r.Notes, MaxNotes)
 	if n := r.DonorRetentionRating; n != nil && (n.Compare(NumberFromInt(0)) < 0 || n.Compare(NumberFromInt(10)) > 0) {
 		v.Add("/result/donorRetentionRating", "must be a number from 0 to 10")
 	}

@@ -8,10 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// The longest texts, in code points. Spec gap: R8.
+// MaxNotes is the longest text of notes, in code points. Spec gap: R8.
+const MaxNotes = 20000
+
+// The longest other texts. Spec gap: R8.
 const (
 	maxText    = 1000
-	maxNotes   = 20000
 	maxAddress = 200
 )
 

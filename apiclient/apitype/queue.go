@@ -23,6 +23,7 @@ const (
 	ExtensionQueue  = "queue"  // What is under /fundesk/v1/queue.
 	ExtensionErase  = "erase"  // Persons are exported and erased under /fundesk/v1/persons, by the account that asks.
 	ExtensionStatus = "status" // The status parameter of the call list.
+	ExtensionNotes  = "notes"  // Notes for whoever makes a call next.
 )
 
 // Extensions is what a service has beside the interface.
@@ -210,6 +211,19 @@ func (r *DeferRequest) Validate(now time.Time) Violations {
 	return v
 }
 
+// NoteRequest leaves a note for whoever makes a call next, behind those that others left.
+// POST /fundesk/v1/queue/calls/{callUuid}/notes
+type NoteRequest struct {
+	Text string `json:"text"`
+}
+
+// Validate checks the text.
+func (r *NoteRequest) Validate() Violations {
+	var v Violations
+	requireText(&v, "/text", r.Text, MaxNotes)
+	return v
+}
+
 // Lease says which user is about to call the person of a call. It blocks no operation.
 type Lease struct {
 	LeaseUUID UUID           `json:"leaseUuid"`
@@ -220,6 +234,7 @@ type Lease struct {
 	TakenAt   Time           `json:"takenAt"`
 	ExpiresAt Time           `json:"expiresAt"`
 	DueAt     *Time          `json:"dueAt"`         // When the call was due that had been deferred.
+	Note      *string        `json:"note,omitzero"` // What agents left who did not reach the donor; not in lists.
 	Call      Embedded[Call] `json:"call,omitzero"` // In the answer to a take.
 }
 

@@ -76,6 +76,8 @@ func TestAudit(t *testing.T) {
 	do(200, "PUT", "/api/v1/pledges/"+o.pledge.String()+"/actions/drop", "") // Likewise.
 	call := do(201, "POST", "/api/v1/calls", w.callBody(o, `,"notes":"Geheim"`)).Object()["uuid"].(string)
 	do(204, "PUT", "/fundesk/v1/queue/calls/"+call+"/later", `{"notBefore":"2026-11-21T08:00:00Z"}`)
+	do(204, "POST", "/fundesk/v1/queue/calls/"+call+"/notes", `{"text":"Geheim"}`)
+	do(204, "POST", "/fundesk/v1/queue/calls/"+call+"/notes", `{"text":"Geheim"}`) // Likewise.
 	do(200, "PUT", "/api/v1/calls/"+call+"/actions/add-attempt", `{"userUuid":"`+user+`"}`)
 	do(200, "PUT", "/api/v1/calls/"+call+"/actions/complete", `{"userUuid":"`+user+`","result":{"resultCode":"G","notes":"Geheim"}}`)
 	do(409, "PUT", "/api/v1/calls/"+call+"/actions/cancel", "")
@@ -94,6 +96,7 @@ func TestAudit(t *testing.T) {
 		"pledge.drop: status,updatedAt",
 		"call.create: status,requestedAt,attemptsCount,lastUpdatedAt,notes,relatedCaseUuid,type,attempts",
 		"call.later",
+		"call.note",
 		"call.add-attempt by 5d0c1f7e: attemptsCount,lastUpdatedAt,attempts",
 		"call.complete by 5d0c1f7e: status,lastUpdatedAt,completedAt,result.resultCode,result.completedAt,result.notes",
 		"call.mark-processed",

@@ -25,13 +25,14 @@ func (a *api) queueRoutes() []route {
 		{http.MethodPost, "/fundesk/v1/queue/release", service.CallsRead, worked(act(http.StatusOK, s.ReleaseUser))},
 		{http.MethodPut, "/fundesk/v1/queue/calls/{uuid}/lease", service.CallsRead, worked(actOn(s.LeaseCall))},
 		{http.MethodPost, "/fundesk/v1/queue/leases/{uuid}/extend", service.CallsRead, worked(actOn(s.ExtendLease))},
-		{http.MethodPost, "/fundesk/v1/queue/leases/{uuid}/release", service.CallsRead, worked(deferral(s.ReleaseLease))},
-		{http.MethodPut, "/fundesk/v1/queue/calls/{uuid}/later", service.CallsRead, worked(deferral(s.DeferCall))},
+		{http.MethodPost, "/fundesk/v1/queue/leases/{uuid}/release", service.CallsRead, worked(without(s.ReleaseLease))},
+		{http.MethodPut, "/fundesk/v1/queue/calls/{uuid}/later", service.CallsRead, worked(without(s.DeferCall))},
+		{http.MethodPost, "/fundesk/v1/queue/calls/{uuid}/notes", service.CallsRead, worked(without(s.LeaveNote))},
 	}
 }
 
 // extensionNames are what answers announce.
-var extensionNames = []string{apitype.ExtensionQueue, apitype.ExtensionStatus}
+var extensionNames = []string{apitype.ExtensionQueue, apitype.ExtensionStatus, apitype.ExtensionNotes}
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}
 
@@ -59,9 +60,9 @@ func worked(handle handler) handler {
 	}
 }
 
-// deferral puts a call off, and has nothing to say.
-func deferral(save func(context.Context, service.Caller, apitype.UUID, apitype.DeferRequest) error) handler {
-	return actOn(func(ctx context.Context, c service.Caller, id apitype.UUID, request apitype.DeferRequest) (service.Answer, error) {
+// without handles a change whose answer has no body.
+func without[T any](save func(context.Context, service.Caller, apitype.UUID, T) error) handler {
+	return actOn(func(ctx context.Context, c service.Caller, id apitype.UUID, request T) (service.Answer, error) {
 		return service.Answer{}, save(ctx, c, id, request)
 	})
 }

@@ -82,7 +82,7 @@ func TestChosenCallIsLeased(t *testing.T) {
 			t.Errorf("got %d after the lease has ended", status)
 		}
 		f.want(200, "PUT", "/api/v1/calls/"+first.String()+"/actions/cancel", `{}`)
-		if status, _, problem := f.choose(bert, first); status != 409 || problem.Lease != nil || problem.Detail != "the call is cancelled, so there is nothing to lease" {
+		if status, _, problem := f.choose(bert, first); status != 409 || problem.Lease != nil || problem.Detail != "the call is cancelled and waits no more" {
 			t.Errorf("got %d %+v of a cancelled call", status, problem)
 		}
 	})

@@ -132,6 +132,11 @@ const leaseFields = `
 
 const selectLease = `SELECT ` + leaseFields + ` FROM queue_leases WHERE `
 
+// selectLeaseNoted reads the notes of the call, too: for leaseNotedDest.
+const selectLeaseNoted = `SELECT ` + leaseFields + `, (SELECT q.note FROM queue_calls q WHERE q.call_uuid = queue_leases.call_uuid) FROM queue_leases WHERE `
+
+func leaseNotedDest(l *service.LeaseRow) []any { return append(leaseDest(l), &l.Note) }
+
 func leaseDest(l *service.LeaseRow) []any {
 	return []any{
 		uuidDest{&l.LeaseUUID},
@@ -171,7 +176,7 @@ func (t *tx) QueueRequest(account apitype.UUID, asked service.QueueAsk, query se
 	if err != nil || !again {
 		return q, err
 	}
-	q.Leases, err = all(t.conn, selectLease+`request_uuid = $1 AND account_uuid = $2 ORDER BY ordinal`, []any{identifier(asked.Request), identifier(account)}, leaseDest)
+	q.Leases, err = all(t.conn, selectLeaseNoted+`request_uuid = $1 AND account_uuid = $2 ORDER BY ordinal`, []any{identifier(asked.Request), identifier(account)}, leaseNotedDest)
 	return q, err
 }
 
@@ -180,7 +185,7 @@ func (r *reader) Lease(id apitype.UUID, scope service.Scope) (lease service.Leas
 	q := &listQuery{}
 	q.where(`lease_uuid = %s`, identifier(id))
 	q.amongOwners(scope)
-	err = r.row(selectLease+strings.Join(q.conds, ` AND `), q.args...).scan(leaseDest(&lease)...)
+	err = r.row(selectLeaseNoted+strings.Join(q.conds, ` AND `), q.args...).scan(leaseNotedDest(&lease)...)
 	return lease, err
 }
 
@@ -193,7 +198,7 @@ func (q *listQuery) amongOwners(scope service.Scope) {
 
 // LeaseOfPerson is the lease of a person that was not seen to end.
 func (r *reader) LeaseOfPerson(person apitype.UUID) (lease service.LeaseRow, err error) {
-	err = r.row(selectLease+`person_uuid = $1 AND ended_at IS NULL`, identifier(person)).scan(leaseDest(&lease)...)
+	err = r.row(selectLeaseNoted+`person_uuid = $1 AND ended_at IS NULL`, identifier(person)).scan(leaseNotedDest(&lease)...)
 	return lease, err
 }
 

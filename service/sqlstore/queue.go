@@ -11,7 +11,7 @@ import (
 // queueColumns are the columns of a call that waits, in the order of queueValues.
 var queueColumns = []string{
 	"call_uuid", "person_uuid", "owner", "type", "language", "kind", "requested_at", "attempts", "external", "opted_out",
-	"due_at", "kept_for", "eligible_at", "ready",
+	"due_at", "kept_for", "eligible_at", "ready", "note",
 }
 
 func queueValues(q service.QueueRow) []any {
@@ -30,6 +30,7 @@ func queueValues(q service.QueueRow) []any {
 		nullUUID(q.KeptFor),
 		nullTime(q.EligibleAt),
 		bit(q.Ready),
+		q.Note,
 	}
 }
 
@@ -62,7 +63,8 @@ func (t *tx) UpdateQueueRow(q service.QueueRow) error {
 			due_at = $6,
 			kept_for = $7,
 			eligible_at = $8,
-			ready = $9
+			ready = $9,
+			note = $10
 		WHERE call_uuid = $1`,
 		identifier(q.Call),
 		q.Language,
@@ -73,6 +75,7 @@ func (t *tx) UpdateQueueRow(q service.QueueRow) error {
 		nullUUID(q.KeptFor),
 		nullTime(q.EligibleAt),
 		bit(q.Ready),
+		q.Note,
 	)
 }
 
@@ -90,7 +93,8 @@ const queueFacts = `SELECT
 		c.due_at,
 		c.kept_for,
 		c.eligible_at,
-		c.ready,` + factsBeside + `
+		c.ready,
+		c.note,` + factsBeside + `
 	FROM queue_calls c`
 
 // factsBeside are what decides that lies in other tables.
@@ -124,6 +128,7 @@ func queueDest(q *service.QueueRow) []any {
 		nullUUIDDest{&q.KeptFor},
 		nullTimeDest{&q.EligibleAt},
 		&q.Ready,
+		&q.Note,
 		nullTimeDest{&q.ContactedAt},
 		&q.MaxAttempts,
 		nullTimeDest{&q.LeasedUntil},

@@ -136,6 +136,7 @@ func TestInterruptedIndexes(t *testing.T) {
 		`UPDATE schema_version SET version = 7`,
 		`DROP TABLE tokens`,
 		`ALTER TABLE queue_leases DROP COLUMN shown_at`,
+		`ALTER TABLE queue_calls DROP COLUMN note`,
 		`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'calls_by_code'::regclass`,
 		`DROP INDEX pledges_owned`,
 		`CREATE INDEX calls_by_time ON calls (requested_at, uuid)`,

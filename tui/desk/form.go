@@ -169,10 +169,36 @@ func (d *Day) Ended() string {
 	return ""
 }
 
-// NotReached records an attempt and takes the next call.
+// NotReached records an attempt and takes the next call. What was typed stays a draft.
 func (d *Day) NotReached() []Event {
 	d.finish(d.Attempt(d.Call.UUID, "not reached: "+d.Name()), "not reached", false)
 	return d.take()
+}
+
+// NotReachedWithNote is NotReached that leaves the notes for whoever calls the donor next.
+func (d *Day) NotReachedWithNote() []Event {
+	change, err := apiclient.LeaveNoteChange(d.Call.UUID, apitype.NoteRequest{Text: d.Form.Notes})
+	note := Change{Change: change, Label: "not reached, your notes for the next agent: " + d.Name(), err: err, group: new(changeGroup)}
+	attempt := d.Attempt(d.Call.UUID, "not reached: "+d.Name())
+	attempt.group = note.group
+	d.submit(attempt)
+	besides := d.Draft()
+	besides.Notes = ""
+	d.finish(note, "not reached", besides.IsEmpty()) // A result or a correction stays a draft, with the notes.
+	return d.take()
+}
+
+// AsksWhereNotes reports whether an attempt asks where the notes go.
+func (d *Day) AsksWhereNotes() bool {
+	return d.leases.notes && strings.TrimSpace(d.Form.Notes) != ""
+}
+
+// NextNotes are what other agents left for whoever makes the call on the desk; "" for none.
+func (d *Day) NextNotes() string {
+	if l := d.leaseOf(d.Call.UUID); l != nil {
+		return Value(l.Note)
+	}
+	return ""
 }
 
 // CompleteCall sends the result and takes the next call.

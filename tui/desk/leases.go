@@ -26,6 +26,7 @@ const (
 type leases struct {
 	asked  bool // Whether the service has a queue is known.
 	usable bool // It has.
+	notes  bool // It keeps notes for whoever calls next.
 	held   []lease
 	taking bool
 	// request is the take whose answer has not come: it is asked for under the same uuid
@@ -55,7 +56,7 @@ type lease struct {
 // What the work of leases brings.
 type (
 	discovered struct {
-		has        bool
+		has, notes bool
 		adopted    []lease
 		history    history
 		remembered bool
@@ -76,6 +77,7 @@ func (d *Day) discover() {
 			return discovered{}, err
 		}
 		found := discovered{has: has}
+		found.notes, _ = d.Client.Has(ctx, apitype.ExtensionNotes)
 		notes, _ := d.Outbox.AdoptLeases() // Others may have them; what is lost expires.
 		for _, note := range notes {
 			if has {
@@ -107,7 +109,7 @@ func (d *Day) onDiscovered(found discovered, err error) {
 	if !d.isRead("cannot ask whether the service has a queue", err) {
 		return
 	}
-	d.leases.asked, d.leases.usable = true, found.has
+	d.leases.asked, d.leases.usable, d.leases.notes = true, found.has, found.notes
 	d.leases.held = append(d.leases.held, found.adopted...)
 	if found.has {
 		d.readQueue()

@@ -55,7 +55,7 @@ func (d *Desk) factSections(width, contacts int) [][]string {
 		}
 		return lines
 	}
-	var last, asked, result []field
+	var left, last, asked, result []field
 	for _, text := range d.Contacts()[:min(len(d.Contacts()), contacts)] {
 		last = append(last, field{text: text})
 	}
@@ -65,12 +65,16 @@ func (d *Desk) factSections(width, contacts int) [][]string {
 	if r := call.Result.Pointer(); r != nil {
 		result = d.resultFields(call.Type, *r)
 	}
+	if notes := d.NextNotes(); notes != "" {
+		left = []field{{text: notes}}
+	}
 	wrap := func(text string) []string { return widget.Wrap(text, width) }
 	var sections [][]string
 	for _, lines := range [][]string{
 		{widget.Fit(d.headLine(), width)},
 		d.nameLines(person, width),
 		append(d.numberLines(person, width), d.warningLines(*call, wrap)...),
+		drawn("note", left),
 		drawn("gives", d.givesFields(call.PledgeCase.Pointer())),
 		append(drawn("last", last), drawn("asked", asked)...),
 		drawn("check", d.checkFields(person, width)),

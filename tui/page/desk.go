@@ -178,6 +178,27 @@ func (d *Desk) LeaveNotes() tea.Cmd {
 	return nil
 }
 
+// NotReached records an attempt. Where notes were typed it asks where they go.
+func (d *Desk) NotReached() tea.Cmd {
+	if !d.AsksWhereNotes() {
+		return d.Perform(d.Day.NotReached())
+	}
+	call := d.Call.UUID
+	end := func(with func() []desk.Event) func() tea.Cmd {
+		return func() tea.Cmd {
+			if !d.IsOn(call) {
+				return nil // The call went while the question stood.
+			}
+			return d.Perform(with())
+		}
+	}
+	d.Dialog = NewChoice("Not reached: where do your notes go?", "", []Option{
+		{Key: "n", Label: "with the attempt: whoever calls next reads them", Run: end(d.NotReachedWithNote)},
+		{Key: "d", Label: "into a draft: only you see them", Run: end(d.Day.NotReached)},
+	})
+	return nil
+}
+
 // OpenPerson opens the call's person.
 func (d *Desk) OpenPerson() tea.Cmd { return d.Jump(Reference{KindPerson, d.Call.PersonUUID}) }
 

@@ -2,3 +2,6 @@
 -- taken, as it is for programs that do not write the column.
 
 ALTER TABLE queue_leases ADD COLUMN shown_at BIGINT DEFAULT 0;
+
+-- What agents who did not reach the donor left for the next one.
+ALTER TABLE queue_calls ADD COLUMN note TEXT;

@@ -1,0 +1,100 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// An attempt with notes asks where they go: to whoever calls next, or into a draft. u takes both back,
+// and the next agent has the note on the card.
+func TestAttemptAsksWhereNotesGo(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	d := newDriver(t, w.options)
+	d.enter("n")
+	w.seen()
+	d.press("i")
+	d.typing("wife: Tuesday 18:00")
+	ask := func() {
+		t.Helper()
+		d.press("esc")
+		w.seen()
+		d.press("a")
+		if text := d.text(); !strings.Contains(text, "where do your notes go?") {
+			t.Fatalf("got no question:\n%s", text)
+		}
+	}
+	ask()
+	d.press("a") // A held key does not answer, and esc goes on with the call.
+	d.press("esc")
+	if got := w.entries(t); len(got) != 0 || !d.app.IsOn(callID(1)) {
+		t.Fatalf("got %v on %v, want nothing sent", got, d.app.Call)
+	}
+	ask()
+	d.press("n")
+	both := []string{"call.attempt c0010000", "call.note c0010000"}
+	if got := w.entries(t); !slices.Equal(got, both) || d.app.IsOn(callID(1)) {
+		t.Fatalf("got %v, want %v and the next call", got, both)
+	}
+	if text := d.text(); !strings.Contains(text, "your notes for the next agent: Anna Jansen") {
+		t.Errorf("got no word of the notes:\n%s", text)
+	}
+	d.press("u")
+	if got := w.entries(t); len(got) != 0 || !d.app.IsOn(callID(1)) || d.app.Form.Notes != "wife: Tuesday 18:00" {
+		t.Fatalf("got %v and %q, want the call and its text back", got, d.app.Form.Notes)
+	}
+	ask()
+	d.press("n")
+	w.Clock.Advance(6 * time.Second)
+	d.deliverOutbox(w)
+	if drafts, err := w.box.Drafts(); err != nil || len(drafts) != 0 {
+		t.Errorf("got the drafts %v, %v: the text went with the attempt", drafts, err)
+	}
+
+	w.Clock.Advance(5 * time.Hour)
+	w.options.Agent = new(ids(0xe0, 7))
+	w.connect(t, t.TempDir())
+	w.options.Agent = new(ids(0xe0, 7))
+	next := newDriver(t, w.options)
+	next.press("/")
+	next.typing("jansen")
+	next.enter("enter", "enter")
+	if text := next.text(); !strings.Contains(text, "note         wife: Tuesday 18:00") {
+		t.Errorf("the next agent does not see the note:\n%s", text)
+	}
+}
+
+// Into a draft: the attempt goes alone. A service that keeps no notes is not asked about.
+func TestNotesOfAnAttemptStayADraft(t *testing.T) {
+	t.Parallel()
+	for name, keys := range map[string][]string{"queue": {"a", "d"}, "interface only": {"a"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newQueueWorld(t)
+			if name != "queue" {
+				w.InterfaceOnly()
+			}
+			d := newDriver(t, w.options)
+			d.enter("n")
+			w.seen()
+			d.press("i")
+			d.typing("later")
+			d.press("esc")
+			w.seen()
+			d.enter(keys...)
+			if got := w.entries(t); !slices.Equal(got, []string{"call.attempt c0010000"}) {
+				t.Errorf("got %v, want the attempt alone", got)
+			}
+			if err := d.app.Autosave.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			if drafts, err := w.box.Drafts(); err != nil || len(drafts) != 1 || drafts[0].Notes != "later" || drafts[0].Call != apitype.UUID(callID(1)) {
+				t.Errorf("got %+v, %v, want the draft", drafts, err)
+			}
+		})
+	}
+}
