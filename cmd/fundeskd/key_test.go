@@ -13,6 +13,7 @@ import (
 
 // TestKeyRotate renews the key while two programs serve the database: old and new tokens are good
 // at both, cursors too, and so they are in a backup; then what was signed before is voided.
+// Promise S52: earlier keys go on verifying, unless their end is asked for.
 func TestKeyRotate(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

@@ -201,6 +201,11 @@ func (c *charity) others(n int) {
 
 // TestErasedBytes erases a donor while the database is served: no byte of them is left in its files,
 // answers do not show them, nothing of them can be changed, and the queue gives none of their calls.
+// Promise S60: what an erasure takes from a call is gone.
+// Promise K2: an erasure takes the external metadata of calls.
+// Promise K3: an erasure takes the external metadata of pledges.
+// Promise K4: an erasure takes from transactions who paid, from which account.
+// Promise K8: cleaning empties the log of SQLite.
 func TestErasedBytes(t *testing.T) {
 	t.Parallel()
 	onEngines(t, func(t *testing.T, e environment) {
@@ -340,6 +345,7 @@ func (c *charity) checkErased(d donor, lease string) {
 }
 
 // TestErasuresReplay restores a backup of before an erasure: the donor is back, and is erased again.
+// Promise K9: the file of erasures has the uuid and time of each, nothing else.
 func TestErasuresReplay(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)

@@ -45,6 +45,8 @@ func (w *world) old(organization apitype.UUID, months int, pledge apitype.Pledge
 
 // TestRetention takes back what is old enough of one organization, and of no other, and nothing of
 // whoever is about to be rung.
+// Promise S61: nobody with a call that is requested is erased.
+// Promise K2: the retention of calls takes their notes.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -113,6 +115,8 @@ func TestRetention(t *testing.T) {
 }
 
 // TestEraseOverHTTP exports and erases by an account that may, which others are not told of.
+// Promise S64: who may not erase is not told of it.
+// Promise K1: an erasure takes the person's name, address and contacts.
 func TestEraseOverHTTP(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

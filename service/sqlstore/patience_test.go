@@ -140,6 +140,7 @@ func TestLosingTransactionIsRunTwentyTimes(t *testing.T) {
 
 // A commit that takes too long is answered with 503 and goes on by itself; with twice as many of
 // them as connections, changes are 503 at once. Spec gap: S31.
+// Promise S31: a commit that takes too long is 503 and goes on by itself.
 func TestCommitThatIsNotConfirmed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

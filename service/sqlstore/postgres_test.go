@@ -112,6 +112,7 @@ func TestRoleWithoutTables(t *testing.T) {
 // TestFailuresToConnect ends the connections of a store and lets it make no others, as operators
 // do: callers are told to come back, whatever the server says, and are served afterwards. Where
 // there are only too many connections, they wait.
+// Promise S41: what keeps a connection from being made is 503.
 func TestFailuresToConnect(t *testing.T) {
 	database := onPostgres(t)
 	if err := reopen(t, database).Close(); err != nil { // It made the tables.
@@ -217,6 +218,7 @@ func TestTimeoutOfRole(t *testing.T) {
 
 // TestEncodings shows that names are kept as they are, whatever the role has set, and that a
 // database which cannot hold them is refused.
+// Promise S22: text goes to PostgreSQL in UTF8, whatever a role has set.
 func TestEncodings(t *testing.T) {
 	database := onPostgres(t)
 	const name = "Łódź"
@@ -244,6 +246,7 @@ func TestEncodings(t *testing.T) {
 
 // TestPooler goes through PgBouncer as it is installed: where it keeps sessions all is served, and
 // where it does not, the database is refused with the way out.
+// Promise S42: a pooler that keeps no sessions is refused.
 func TestPooler(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
