@@ -112,6 +112,7 @@ type Reader interface {
 	// Kept is also of a person that was erased.
 	Kept(person apitype.UUID) (Kept, error)
 	Retentions() ([]Retention, error)
+	RetentionFacts() (RetentionFacts, error)
 	PersonsToRetain(q RetainQuery) ([]PersonRow, error)
 }
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,13 +52,13 @@ func (p *program) erasuresFile() (string, error) {
 }
 
 // erasures adds to the file who is erased: it is on the disk before the person is gone.
-func (p *program) erasures() (record func(apitype.UUID, apitype.Time) error, err error) {
+func (p *program) erasures() (record func(service.ErasedPerson) error, err error) {
 	name, err := p.erasuresFile()
 	if err != nil {
 		return nil, err
 	}
-	return func(id apitype.UUID, at apitype.Time) (err error) {
-		line, err := json.Marshal(service.ErasedPerson{UUID: id, ErasedAt: at})
+	return func(person service.ErasedPerson) (err error) {
+		line, err := json.Marshal(person)
 		if err != nil {
 			return err
 		}
@@ -79,16 +80,17 @@ func (p *program) erasures() (record func(apitype.UUID, apitype.Time) error, err
 
 // recordErasures is erasures for serve: where there is no place for the file, nobody is erased, and
 // all else is served.
-func (p *program) recordErasures() func(apitype.UUID, apitype.Time) error {
+func (p *program) recordErasures() func(service.ErasedPerson) error {
 	record, err := p.erasures()
 	if err != nil {
-		return func(apitype.UUID, apitype.Time) error { return fmt.Errorf("note the erasure: %w", err) }
+		return func(service.ErasedPerson) error { return fmt.Errorf("note the erasure: %w", err) }
 	}
 	return record
 }
 
 func (p *program) erasuresReplay() *cobra.Command {
 	var from string
+	var without []int
 	c := &cobra.Command{
 		Use:   "replay",
 		Short: "Erase the persons again that were erased since the backup that was restored",
@@ -111,6 +113,7 @@ func (p *program) erasuresReplay() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			persons = slices.DeleteFunc(persons, func(e service.ErasedPerson) bool { return e.Run != 0 && slices.Contains(without, e.Run) })
 			p.store.Existing, p.store.AnswerTimeout = true, forgoTimeout
 			return answer(c.Context(), p, "replay the erasures", func(s *service.Service) (replayView, error) {
 				replayed, err := s.ReplayErasures(c.Context(), persons)
@@ -120,6 +123,7 @@ func (p *program) erasuresReplay() *cobra.Command {
 			})
 		},
 	}
+	c.Flags().IntSliceVar(&without, "without", nil, "`number` of a run of the retention that is not repeated, such as one with a wrong clock (repeatable)")
 	c.Flags().StringVar(&from, "from", "", "`file` in which the erasures were noted (default: that of the database)")
 	return c
 }
@@ -128,6 +132,22 @@ func (p *program) erasuresReplay() *cobra.Command {
 type replayView struct {
 	Noted    int `json:"noted"`
 	Replayed int `json:"replayed"`
+}
+
+// lastRun returns the highest number of a run of the retention that the file of erasures notes.
+func (p *program) lastRun() (last int, err error) {
+	name, err := p.erasuresFile()
+	if err != nil {
+		return 0, err
+	}
+	persons, err := readErasures(name)
+	if _, missing := os.Stat(name); errors.Is(missing, fs.ErrNotExist) {
+		return 0, nil
+	}
+	for _, person := range persons {
+		last = max(last, person.Run)
+	}
+	return last, err
 }
 
 // readErasures reads the file of erasures. One that was named and is not there is refused: nothing

@@ -382,9 +382,13 @@ func TestErasuresReplay(t *testing.T) {
 	if code, _, errs := restored.run("", "erasures", "replay", "--from", log+"x"); code != exitUsage || !strings.Contains(errs, log+"x") {
 		t.Errorf("with a file that is not there: got code %d, %s", code, errs)
 	}
+	wrongClock := append(noted, `{"uuid":"7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d19","erasedAt":"2036-11-20T09:15:00.000Z","run":4}`+"\n"...)
+	if err := os.WriteFile(log, wrongClock, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, want := range []int{2, 0} {
 		var done struct{ Noted, Replayed int }
-		if restored.must(&done, "", "erasures", "replay", "--from", log); done.Noted != 2 || done.Replayed != want {
+		if restored.must(&done, "", "erasures", "replay", "--from", log, "--without", "4"); done.Noted != 2 || done.Replayed != want {
 			t.Errorf("got %+v, want two, and %d that were erased again", done, want)
 		}
 	}
