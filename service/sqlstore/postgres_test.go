@@ -2,6 +2,7 @@ package sqlstore_test
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -251,7 +252,7 @@ func TestPooler(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	cluster := servicetest.NewServer(t)
-	session := servicetest.NewPooler(t, cluster, "session")
+	session := servicetest.NewPooler(t, cluster, "session", 0)
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: session, Postgres: pgdriver.Driver{}, AnswerTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
@@ -264,7 +265,7 @@ func TestPooler(t *testing.T) {
 		mode        string
 		connections int
 	}{{"transaction", 0}, {"transaction", 0}, {"transaction", 0}, {"transaction", 1}, {"statement", 0}} {
-		pooler := servicetest.NewPooler(t, cluster, test.mode)
+		pooler := servicetest.NewPooler(t, cluster, test.mode, 0)
 		store, err = sqlstore.Open(t.Context(), sqlstore.Options{Database: pooler, Postgres: pgdriver.Driver{}, Connections: test.connections})
 		if err == nil || !strings.Contains(err.Error(), "pool_mode = session") {
 			t.Errorf("pool_mode = %s, %d connections: got %v, %v, want a refusal with the way out", test.mode, test.connections, store, err)
@@ -295,5 +296,46 @@ func TestTrace(t *testing.T) {
 			return store.Update(ctx, func(tx service.Tx) error { return read(tx) })
 		})
 		name("a view", func(read func(service.Reader) error) error { return store.View(ctx, read) })
+	}
+}
+
+// TestProcessesBehindAPooler lets two programs ask more than PgBouncer has sessions for as it is installed,
+// and one where it has four: every question is answered in its time.
+func TestProcessesBehindAPooler(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	cluster := servicetest.NewServer(t)
+	const timeout = 10 * time.Second
+	for sessions, processes := range map[int]int{0: 2, 4: 1} {
+		pooler := servicetest.NewPooler(t, cluster, "session", sessions)
+		answers := make(chan error)
+		for process := range processes {
+			store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: pooler, Postgres: pgdriver.Driver{}, AnswerTimeout: timeout})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := store.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			for client := range 32 {
+				go func() {
+					for range 20 {
+						begun, name := time.Now(), fmt.Sprintf("%d-%d", process, client)
+						err := store.Update(t.Context(), func(tx service.Tx) error { return tx.SetSetting(name, "v") })
+						if err == nil && time.Since(begun) > timeout {
+							err = fmt.Errorf("it took %v", time.Since(begun))
+						}
+						answers <- err
+					}
+				}()
+			}
+		}
+		for range processes * 32 * 20 {
+			if err := <-answers; err != nil {
+				t.Errorf("%d sessions: %v", sessions, err)
+			}
+		}
 	}
 }
