@@ -345,9 +345,7 @@ func (c *Changes) onSender(e outbox.Event) {
 		c.readOutbox()
 		return
 	}
-	if what == "" {
-		what = OpLabel(e.Entry.Op) + " " + ShortID(e.Entry.UUID)
-	}
+	what = c.entryName(e.Entry)
 	switch e.Outcome {
 	case outbox.OutcomeAccepted:
 		c.NoteConnection(nil)
@@ -357,7 +355,7 @@ func (c *Changes) onSender(e outbox.Event) {
 		}
 		c.notify(done)
 	case outbox.OutcomeRejected:
-		c.notify(Notice{Level: Failed, Text: ErrorText(what+" was refused, its text is kept", e.Err), See: SeeOutbox})
+		c.own(Notice{Level: Failed, Text: ErrorText(what+" was refused, its text is kept", e.Err), See: SeeOutbox, Owner: e.Entry.ID})
 	case outbox.OutcomeUnsure:
 		if c.NoteConnection(e.Err); errors.Is(e.Err, outbox.ErrCannotTell) {
 			c.notify(Notice{Level: Failed, Text: ErrorText(what, e.Err), See: SeeOutbox})

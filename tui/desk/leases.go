@@ -34,7 +34,6 @@ type leases struct {
 	request apitype.UUID
 	none    bool // The last take brought nothing.
 	user    apitype.UUID
-	polls   int // One request each time, in turn for what has changed, the calls and the counts.
 	// nextDueAt is when the next callback is due, as the last take had it; nil: none, or it was.
 	nextDueAt *apitype.Time
 
