@@ -92,3 +92,25 @@ func TestOvertakenDetailAsks(t *testing.T) {
 		}
 	}
 }
+
+// The first key after the computer slept does nothing to a call before that was read again.
+func TestFirstKeyAfterSleep(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"a", "i", "c"} {
+		w := newQueueWorld(t)
+		d := newDriver(t, w.options)
+		d.enter("n")
+		d.send(ticked{})
+		call := d.app.Call.UUID
+		w.Clock.Advance(time.Hour)
+		d.press(key)
+		if text := d.text(); len(w.entries(t)) != 0 || d.app.Dialog != nil || d.app.desk.Typing() || !d.app.IsOn(call) || !strings.Contains(text, "press it again") {
+			t.Errorf("%s: got %q and\n%s\nwant nothing done, and that said", key, w.entries(t), text)
+		}
+		w.Clock.Advance(2 * time.Second)
+		d.press(key)
+		if len(w.entries(t)) == 0 && d.app.Dialog == nil && !d.app.desk.Typing() {
+			t.Errorf("%s, pressed again: got nothing done\n%s", key, d.text())
+		}
+	}
+}

@@ -94,6 +94,8 @@ type Day struct {
 	claiming    map[apitype.UUID]claims
 	holder      *apitype.LeaseHolder // The user who has the donor of the call on the desk; nil: this one, or none.
 	seq         int                  // Of the reading of the call.
+	awake       time.Time            // When the desk was last seen to run, by the wall clock.
+	stale       int                  // The reading after which what is shown is no longer old; 0: it is not.
 	polls       int                  // One request each time, in turn for the card, what has changed, the calls and the counts.
 	scripts     map[string][]string
 }

@@ -190,6 +190,9 @@ func (d *Day) onLeased(read callRead) {
 // onReread takes in a reading of the call on the desk, unless it is a stale one.
 func (d *Day) onReread(read callRead, err error) {
 	d.onLeased(read)
+	if read.seq == d.stale {
+		d.stale = 0
+	}
 	if !d.onClaimed(read) && read.seq == d.seq {
 		d.onRead(read, err)
 	}
@@ -308,6 +311,7 @@ func (d *Day) compare(before *apitype.Call, asked int) {
 
 // Poll asks for what has changed since it last asked.
 func (d *Day) Poll() []Event {
+	d.wake()
 	if !d.leases.asked {
 		d.discover()
 		return d.take()
