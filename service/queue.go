@@ -2,6 +2,9 @@ package service
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -126,8 +129,8 @@ func lookAt(tx Tx, rows []QueueRow, now apitype.Time, change func(*QueueRow) boo
 
 // enqueue adds a new call to the queue. The person's other calls change only where the new call comes
 // with a contact, in whatever state it is.
-func enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRow, now apitype.Time) error {
-	contacted, err := recordContact(tx, call, nil, now)
+func (s *Service) enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRow, now apitype.Time) error {
+	contacted, err := s.recordContact(tx, call, nil, now)
 	if err != nil {
 		return err
 	}
@@ -153,11 +156,34 @@ func enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRow, now apityp
 
 // recordContact saves when a person was last contacted on a call, and returns that time; nil: not
 // lately. taken is when the lease began that the contact has ended; nil: it ended none.
-func recordContact(tx Tx, call apitype.Call, taken *apitype.Time, now apitype.Time) (at *apitype.Time, err error) {
-	if at = lastContact(call, taken, now); at != nil {
-		err = tx.RecordContact(call.PersonUUID, *at)
+func (s *Service) recordContact(tx Tx, call apitype.Call, taken *apitype.Time, now apitype.Time) (at *apitype.Time, err error) {
+	if at = lastContact(call, taken, now); at == nil {
+		return nil, nil
 	}
-	return at, err
+	person, err := tx.Person(call.PersonUUID, Scope{All: true})
+	if err != nil && !errors.Is(err, ErrNoRow) { // It may be erased.
+		return nil, err
+	}
+	_, numbers := s.numbersOf(&person)
+	return at, tx.RecordContact(call.PersonUUID, *at, numbers)
+}
+
+// numbersOf returns a person and the phone numbers as the queue keeps them, in order: by digests that only
+// the holder of the key can make. After a change of the key those of the last hours match no more.
+func (s *Service) numbersOf(row *PersonRow) (id apitype.UUID, digests []apitype.UUID) {
+	var person apitype.Person
+	if row == nil || decode("person", row.Doc, &person) != nil {
+		return id, nil
+	}
+	for _, number := range []*string{person.MobilePhoneNumber, person.PhoneNumber} {
+		if number != nil {
+			mac := hmac.New(sha256.New, s.keys.known.Load().writing().cursor)
+			mac.Write([]byte("number " + *number))
+			digests = append(digests, apitype.UUID(mac.Sum(nil)[:len(apitype.UUID{})]))
+		}
+	}
+	slices.SortFunc(digests, apitype.UUID.Compare)
+	return person.UUID, slices.Compact(digests)
 }
 
 // lastContact returns when a person was last contacted on a call: by an attempt, or when it was
@@ -215,7 +241,7 @@ func attemptsLimited(tx Tx, o Organization, before *int, now apitype.Time) error
 
 // onAttempt updates the queue after an attempt, which ends the lease of the call and uses up its
 // deferral.
-func onAttempt(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {
+func (s *Service) onAttempt(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {
 	rows, err := tx.QueueOfPerson(call.PersonUUID)
 	if err != nil {
 		return err
@@ -226,7 +252,7 @@ func onAttempt(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now ap
 			return err
 		}
 	}
-	contacted, err := recordContact(tx, call, taken, now)
+	contacted, err := s.recordContact(tx, call, taken, now)
 	if err != nil {
 		return err
 	}
@@ -251,7 +277,7 @@ func onAttempt(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now ap
 
 // onCallEnded updates the queue after the end of a call. A completion is a contact: the person was
 // spoken to.
-func onCallEnded(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {
+func (s *Service) onCallEnded(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {
 	if err := tx.DeleteQueueRow(call.UUID); err != nil {
 		return err
 	}
@@ -261,7 +287,7 @@ func onCallEnded(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now 
 	taken, err := tx.EndLeaseOfCall(call.PersonUUID, call.UUID, now, by)
 	var contacted *apitype.Time
 	if err == nil && call.Status == apitype.CallCompleted {
-		contacted, err = recordContact(tx, call, taken, now)
+		contacted, err = s.recordContact(tx, call, taken, now)
 	}
 	if err == nil && (taken != nil || contacted != nil) {
 		err = refreshEligibility(tx, call.PersonUUID, now, nil)
@@ -286,7 +312,7 @@ func (s *Service) forgetQueue(ctx context.Context, now apitype.Time) {
 		return
 	}
 	_ = s.store.UpdateShared(ctx, func(tx Tx) error {
-		most, err := tx.ForgetQueue(apitype.NewTime(now.Add(-queueMemory)), forgetMost)
+		most, err := tx.ForgetQueue(apitype.NewTime(now.Add(-queueMemory)), apitype.NewTime(now.Add(-restAfterContact)), forgetMost)
 		if most == forgetMost {
 			s.forgets.Store(now.UnixMilli())
 		}

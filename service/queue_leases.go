@@ -41,7 +41,7 @@ func (s *Service) LeaseCall(ctx context.Context, c Caller, id apitype.UUID, requ
 	err = s.ask(ctx, "read what was leased", func(r Reader) error {
 		leases, err := named(r, t.leases)
 		if err == nil {
-			answer.JSON, err = s.viewer(c).appendLease(nil, r, c, leases[0])
+			answer.JSON, err = s.appendLease(nil, s.viewer(c), r, leases[0])
 		}
 		return err
 	})

@@ -144,7 +144,7 @@ func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			if dst, err = viewer.appendLease(dst, r, t.c, lease); err != nil {
+			if dst, err = s.appendLease(dst, viewer, r, lease); err != nil {
 				return err
 			}
 		}
@@ -160,12 +160,16 @@ func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err
 }
 
 // appendLease writes a lease with its call.
-func (v viewer) appendLease(dst []byte, r Reader, c Caller, lease apitype.Lease) ([]byte, error) {
-	head, err := json.Marshal(lease)
+func (s *Service) appendLease(dst []byte, v viewer, r Reader, lease apitype.Lease) ([]byte, error) {
+	row, err := r.WholeCall(lease.CallUUID, v.caller.Scope)
+	if person, numbers := s.numbersOf(row.PersonRow); err == nil && len(numbers) > 0 && v.mayReadPerson(row.Owner) {
+		lease.NumberContactedAt, err = r.NumbersContacted(numbers, person, apitype.NewTime(lease.TakenAt.Add(-restAfterContact)))
+	}
+	call, err := v.call(row, err)
 	if err != nil {
 		return nil, err
 	}
-	call, err := v.call(r.WholeCall(lease.CallUUID, c.Scope))
+	head, err := json.Marshal(lease)
 	return append(member(open(dst, head), "call", call.JSON), '}'), err
 }
 
@@ -305,7 +309,6 @@ func deferral(call apitype.UUID, request apitype.DeferRequest) func(*QueueRow) b
 		return true
 	}
 }
-
 
 // DeferCall puts a call off, or back to its place.
 // PUT /fundesk/v1/queue/calls/{callUuid}/later

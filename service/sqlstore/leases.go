@@ -271,14 +271,16 @@ func (t *tx) ExtendLease(id apitype.UUID, until, now apitype.Time, show bool) er
 		identifier(id), until.UnixMilli(), now.UnixMilli(), bit(show))
 }
 
-// ForgetQueue deletes leases and work of which nothing was seen since a time, so many of each at
-// most, and is how many of them there were of the one of which there were more.
-func (t *tx) ForgetQueue(before apitype.Time, limit int) (most int, err error) {
-	for _, text := range []string{
+// ForgetQueue deletes leases and work of which nothing was seen since a time, and numbers that were
+// called before another one, so many of each at most, and is how many of them there were of the one of
+// which there were more.
+func (t *tx) ForgetQueue(before, contacted apitype.Time, limit int) (most int, err error) {
+	for i, text := range []string{
+		`DELETE FROM queue_numbers WHERE digest IN (SELECT digest FROM queue_numbers WHERE rung_at < $1 ORDER BY rung_at LIMIT $2` + t.engine.locking(`UPDATE SKIP LOCKED`) + `)`,
 		`DELETE FROM queue_leases WHERE lease_uuid IN (SELECT lease_uuid FROM queue_leases WHERE seen_at < $1 ORDER BY seen_at LIMIT $2` + t.engine.locking(`UPDATE SKIP LOCKED`) + `)`,
 		`DELETE FROM queue_work WHERE work_uuid IN (SELECT work_uuid FROM queue_work WHERE done_at < $1 ORDER BY done_at LIMIT $2` + t.engine.locking(`UPDATE SKIP LOCKED`) + `)`,
 	} {
-		n, err := t.exec(text, before.UnixMilli(), limit)
+		n, err := t.exec(text, []apitype.Time{contacted, before, before}[i].UnixMilli(), limit)
 		if err != nil {
 			return most, err
 		}

@@ -59,8 +59,8 @@ type Form struct {
 	// Corrections are the details that were corrected, by their place in the update.
 	Corrections map[string]string
 	Recorded    map[string]string // What the record showed of them when they were typed.
-	proposed    bool // The code comes from the corrections.
-	optedOut    bool // The opt-out among the corrections comes from the code.
+	proposed    bool              // The code comes from the corrections.
+	optedOut    bool              // The opt-out among the corrections comes from the code.
 }
 
 // Day is an agent's work on one call after the other. It is not safe for concurrent use.

@@ -267,8 +267,8 @@ func TestOwnReadingsAreNoOtherScreen(t *testing.T) {
 					jobs = append(jobs, e)
 				case desk.Notice:
 					if e.Text != "" {
-				a.told = append(a.told, e.Text)
-			}
+						a.told = append(a.told, e.Text)
+					}
 				}
 			}
 		}

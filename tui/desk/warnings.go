@@ -54,6 +54,9 @@ func (d *Day) Warnings(call apitype.Call) []string {
 	add(attemptsReason(d.Now(), call.AttemptsCount, lastAttempt(call), d.MaxAttempts))
 	add(d.queue.reachedReason(call, d.Now()))
 	ofPerson, ofNumber := d.otherOpenCalls(call)
+	if l := d.leaseOf(call.UUID); l != nil && l.NumberContactedAt != nil && d.Now().Sub(l.NumberContactedAt.Time) < attemptPause {
+		add("the same number was called " + durationText(d.Now().Sub(l.NumberContactedAt.Time)) + " ago for another donor, less than 4 hours")
+	}
 	if ofPerson > 0 {
 		add(render.Plural(ofPerson, "other open call", "other open calls") + " for this person")
 	}

@@ -5,3 +5,11 @@ ALTER TABLE queue_leases ADD COLUMN shown_at BIGINT DEFAULT 0;
 
 -- What agents who did not reach the donor left for the next one.
 ALTER TABLE queue_calls ADD COLUMN note TEXT;
+
+-- Which numbers were called lately, and whose: by a keyed digest of the number.
+CREATE TABLE queue_numbers (
+    digest      IDENTIFIER NOT NULL CONSTRAINT queue_numbers_by_digest PRIMARY KEY,
+    person_uuid IDENTIFIER NOT NULL,
+    rung_at     BIGINT NOT NULL
+);
+CREATE INDEX queue_numbers_by_time ON queue_numbers (rung_at);
