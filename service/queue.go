@@ -164,16 +164,15 @@ func (s *Service) recordContact(tx Tx, call apitype.Call, taken *apitype.Time, n
 	if err != nil && !errors.Is(err, ErrNoRow) { // It may be erased.
 		return nil, err
 	}
-	_, numbers := s.numbersOf(&person)
-	return at, tx.RecordContact(call.PersonUUID, *at, numbers)
+	return at, tx.RecordContact(call.PersonUUID, *at, s.numbersOf(&person))
 }
 
-// numbersOf returns a person and the phone numbers as the queue keeps them, in order: by digests that only
+// numbersOf returns the phone numbers of a person as the queue keeps them, in order: by digests that only
 // the holder of the key can make. After a change of the key those of the last hours match no more.
-func (s *Service) numbersOf(row *PersonRow) (id apitype.UUID, digests []apitype.UUID) {
+func (s *Service) numbersOf(row *PersonRow) (digests []apitype.UUID) {
 	var person apitype.Person
 	if row == nil || decode("person", row.Doc, &person) != nil {
-		return id, nil
+		return nil
 	}
 	for _, number := range []*string{person.MobilePhoneNumber, person.PhoneNumber} {
 		if number != nil {
@@ -183,7 +182,7 @@ func (s *Service) numbersOf(row *PersonRow) (id apitype.UUID, digests []apitype.
 		}
 	}
 	slices.SortFunc(digests, apitype.UUID.Compare)
-	return person.UUID, slices.Compact(digests)
+	return slices.Compact(digests)
 }
 
 // lastContact returns when a person was last contacted on a call: by an attempt, or when it was

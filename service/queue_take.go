@@ -162,8 +162,8 @@ func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err
 // appendLease writes a lease with its call.
 func (s *Service) appendLease(dst []byte, v viewer, r Reader, lease apitype.Lease) ([]byte, error) {
 	row, err := r.WholeCall(lease.CallUUID, v.caller.Scope)
-	if person, numbers := s.numbersOf(row.PersonRow); err == nil && len(numbers) > 0 && v.mayReadPerson(row.Owner) {
-		lease.NumberContactedAt, err = r.NumbersContacted(numbers, person, apitype.NewTime(lease.TakenAt.Add(-restAfterContact)))
+	if numbers := s.numbersOf(row.PersonRow); err == nil && len(numbers) > 0 && v.mayReadPerson(row.Owner) {
+		lease.NumberContactedAt, err = r.NumbersContacted(numbers, apitype.NewTime(lease.TakenAt.Add(-restAfterContact)))
 	}
 	call, err := v.call(row, err)
 	if err != nil {

@@ -100,7 +100,7 @@ type Reader interface {
 	CallNodes(ids []apitype.UUID) (map[apitype.UUID]CallRow, error)
 	Lease(id apitype.UUID, scope Scope) (LeaseRow, error)
 	LeaseOfPerson(person apitype.UUID) (LeaseRow, error)
-	NumbersContacted(numbers []apitype.UUID, person apitype.UUID, since apitype.Time) (*apitype.Time, error)
+	NumbersContacted(numbers []apitype.UUID, since apitype.Time) (*apitype.Time, error)
 	Leases(scope Scope, user *apitype.UUID, now apitype.Time) ([]LeaseRow, error) // Nil: of all users.
 	// UserNames are the names of those users that are known.
 	UserNames(ids []apitype.UUID) (map[apitype.UUID]string, error)

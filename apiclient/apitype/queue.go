@@ -235,7 +235,7 @@ type Lease struct {
 	ExpiresAt Time    `json:"expiresAt"`
 	DueAt     *Time   `json:"dueAt"`         // When the call was due that had been deferred.
 	Note      *string `json:"note,omitzero"` // What agents left who did not reach the donor; not in lists.
-	// When one of the person's numbers was last called for another person, within 4 hours; not in lists.
+	// When one of the person's numbers was last called, for whichever person, within 4 hours; not in lists.
 	NumberContactedAt *Time          `json:"numberContactedAt,omitzero"`
 	Call              Embedded[Call] `json:"call,omitzero"` // In the answer to a take.
 }

@@ -187,8 +187,7 @@ func TestAgentsWithinAMonth(t *testing.T) {
 	}
 }
 
-// TestNumberOfTwoCharities tells an agent when a number was called lately for another donor, whoever's
-// that is; an erasure and four hours end that.
+// TestNumberOfTwoCharities tells an agent when a number was called lately, for whichever donor; an erasure and four hours end that.
 func TestNumberOfTwoCharities(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		const shared = "+31612345678"
@@ -215,9 +214,12 @@ func TestNumberOfTwoCharities(t *testing.T) {
 			f.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.LeaseUUID.String()+"/release", "")
 			return lease.NumberContactedAt
 		}
-		f.want(200, "PUT", "/api/v1/calls/"+ours.String()+"/actions/add-attempt", `{}`)
 		if at := contacted(b, ours); at != nil {
-			t.Errorf("got the donor's own call at %s for another one's", at)
+			t.Errorf("got %s before any call", at)
+		}
+		f.want(200, "PUT", "/api/v1/calls/"+ours.String()+"/actions/add-attempt", `{}`)
+		if at := contacted(b, f.call(person, time.Hour, "winback")); at == nil {
+			t.Error("got no word of an attempt on the donor's other call")
 		}
 		if at := contacted(a, theirs); at == nil {
 			t.Error("got no word of an attempt for the other charity")

@@ -27,7 +27,7 @@ func TestNumberOfAnotherDonor(t *testing.T) {
 	f.Clock.Advance(35 * time.Minute)
 	a.Guard.Press("n", false, false, f.Clock.Now())
 	a.perform(a.Next())
-	want := "the same number was called 35 min ago for another donor, less than 4 hours"
+	want := "this number was called 35 min ago on another call, less than 4 hours"
 	if !a.IsOn(f.calls[0]) || !slices.Contains(a.Warnings(*a.Call), want) {
 		t.Errorf("got %+v with %q, want the call, and the warning", a.Call, a.Warnings(*a.Call))
 	}
