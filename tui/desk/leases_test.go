@@ -31,7 +31,14 @@ type floor struct {
 func newFloor(t *testing.T, n int) *floor {
 	f := &floor{Harness: servicetest.New(t), t: t}
 	f.token = f.Token()
+	f.loadCalls(n)
+	return f
+}
+
+// loadCalls makes persons with a call each, and forgets the calls before.
+func (f *floor) loadCalls(n int) {
 	organization := f.Organization("A")
+	f.calls = nil
 	var records []service.LoadRecord
 	for i := range n {
 		person := service.LoadedPerson{OwningOrganizationUUID: organization, RecruitingOrganizationUUID: organization}
@@ -44,7 +51,6 @@ func newFloor(t *testing.T, n int) *floor {
 		records = append(records, service.LoadRecord{Kind: service.LoadPerson, Data: person}, service.LoadRecord{Kind: service.LoadCall, Data: call})
 	}
 	f.Load(records...)
-	return f
 }
 
 // agent is a desk whose work is done at once.

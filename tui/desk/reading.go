@@ -430,6 +430,9 @@ func (d *Day) onChanges(calls []apitype.Call, until apitype.Time) {
 // on the desk.
 func (d *Day) onOutcome(e outbox.Event) {
 	if e.Outcome == outbox.OutcomeAccepted {
+		if l := d.leaseOf(e.Entry.UUID); l != nil && l.done {
+			d.endLease(l.LeaseUUID) // The change has ended it: the call may be on the desk again.
+		}
 		if d.Accepted[e.Entry.Op]++; e.Entry.Op == apiclient.OpDeferCall {
 			d.onDeferred(e.Entry)
 		}
