@@ -329,7 +329,7 @@ func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, requ
 		}
 		if err == nil && lease.CallUUID == id && lease.live(now) {
 			if request.LeaseUUID == nil || *request.LeaseUUID != lease.LeaseUUID {
-				return conflict("the call is leased; its holder can put it off, or release the lease")
+				return leaseHeld(tx, lease, "the call is leased; its holder can put it off, or release the lease")
 			}
 			if _, err := tx.EndLeaseOfCall(lease.Person, id, now, EndedByDeferral); err != nil {
 				return err

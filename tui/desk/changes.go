@@ -391,7 +391,16 @@ func (c *Changes) DropDraft(call apitype.UUID) []Event {
 // SendNow tries all that waits.
 func (c *Changes) SendNow() []Event {
 	c.sayf("trying all of them…")
-	return c.onDisk(func(ctx context.Context) (any, error) { return c.Sender.SendDue(ctx) })
+	do(&c.events, func(ctx context.Context) (outbox.Report, error) { return c.Sender.SendDue(ctx) }, func(d *Day, report outbox.Report, err error) {
+		if err == nil {
+			err = report.Err // As of an account that was replaced.
+		}
+		if err != nil && !d.NoteConnection(err) {
+			d.failOf(ofConnection, ErrorText("not all is sent", err))
+		}
+		d.readOutbox()
+	})
+	return c.take()
 }
 
 // onDisk does something to the outbox at the agent's word.
