@@ -13,3 +13,6 @@ CREATE TABLE queue_numbers (
     rung_at     BIGINT NOT NULL
 );
 CREATE INDEX queue_numbers_by_time ON queue_numbers (rung_at);
+
+-- The identifier of the key that signed a token: a key goes with its last token. Null: not known.
+ALTER TABLE tokens ADD COLUMN signed_by TEXT;
