@@ -53,7 +53,7 @@ func (d *Day) Warnings(call apitype.Call) []string {
 	}
 	lately := len(found)
 	add(attemptsReason(d.Now(), call.AttemptsCount, lastAttempt(call), d.MaxAttempts))
-	add(d.queue.reachedReason(call, d.Now()))
+	add(d.queue.reachedReason(call.UUID, call.PersonUUID, d.Now()))
 	if l := d.leaseOf(call.UUID); len(found) == lately && l != nil && l.NumberContactedAt != nil && d.Now().Sub(l.NumberContactedAt.Time) < attemptPause {
 		add("this number was called " + durationText(d.Now().Sub(l.NumberContactedAt.Time)) + " ago on another call, less than 4 hours")
 	}
