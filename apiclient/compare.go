@@ -106,6 +106,26 @@ func SeenOf(ch Change, record any) json.RawMessage {
 	return text
 }
 
+// Without is the change without some fields of its body, by their names there; Body is nil where none is
+// left.
+func (ch Change) Without(fields []string) Change {
+	var body map[string]any
+	if apitype.DecodeExact(ch.Body, &body) != nil {
+		return ch
+	}
+	for _, field := range fields {
+		name, below, isNested := strings.Cut(field, ".")
+		inner, _ := body[name].(map[string]any)
+		if delete(inner, below); !isNested || len(inner) == 0 {
+			delete(body, name)
+		}
+	}
+	if ch.Body = nil; len(body) > 0 {
+		ch.Body, _ = json.Marshal(body) // It was read from JSON.
+	}
+	return ch
+}
+
 // ChangedElsewhere names the fields of an update of which a record shows neither what was shown
 // before nor what is sent.
 func (ch Change) ChangedElsewhere(record any) []string {

@@ -48,26 +48,20 @@ func (s *QueueService) Take(ctx context.Context, r apitype.TakeRequest) (Record[
 // LeaseHeldError is the cause of an Error where another user holds the person of a call.
 type LeaseHeldError struct{ Holder apitype.LeaseHolder }
 
-// Error says who holds the person.
+// Error says which user holds the person, and how long.
 func (e *LeaseHeldError) Error() string {
+	name := "user " + e.Holder.UserUUID.String()
 	if e.Holder.Name != nil {
-		return *e.Holder.Name + " holds the person"
+		name = *e.Holder.Name
 	}
-	return "user " + e.Holder.UserUUID.String() + " holds the person"
+	return name + " holds the person since " + e.Holder.TakenAt.String() + ", until " + e.Holder.ExpiresAt.String()
 }
 
 // Lease leases a call that a user chose. Where another user holds its person, the error's chain has a
 // *LeaseHeldError.
 // PUT /fundesk/v1/queue/calls/{callUuid}/lease
 func (s *QueueService) Lease(ctx context.Context, call apitype.UUID, r apitype.LeaseRequest) (Record[apitype.Lease], error) {
-	lease, err := ask[apitype.Lease](ctx, s, http.MethodPut, "/calls/"+call.String()+"/lease", nil, r)
-	if refused := asError(err); refused != nil && refused.Status == http.StatusConflict {
-		var problem apitype.Problem
-		if json.Unmarshal(refused.body, &problem) == nil && problem.Lease != nil {
-			refused.Err = &LeaseHeldError{*problem.Lease}
-		}
-	}
-	return lease, err
+	return ask[apitype.Lease](ctx, s, http.MethodPut, "/calls/"+call.String()+"/lease", nil, r)
 }
 
 // ReleaseUser gives back all that a user holds.
@@ -139,6 +133,13 @@ func ask[T any](ctx context.Context, s *QueueService, method, path string, query
 		}
 	}
 	answer, err := s.client.repeat(ctx, send)
+	if refused := asError(err); refused != nil && refused.Status == http.StatusConflict {
+		var problem apitype.Problem
+		if json.Unmarshal(refused.body, &problem) == nil && problem.Lease != nil {
+			refused.Err = &LeaseHeldError{*problem.Lease}
+			refused.Message += ": " + refused.Err.Error()
+		}
+	}
 	if err != nil || answer.Status == http.StatusNoContent {
 		return r, err
 	}

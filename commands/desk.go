@@ -363,7 +363,13 @@ func (l *lineDesk) askForm(ctx context.Context) error {
 // complete sends what was entered. Where the account may not make a correction it says so first,
 // and offers to send the result alone.
 func (l *lineDesk) complete(ctx context.Context) error {
+	if err := l.askOvertaken(ctx); err != nil {
+		return err
+	}
 	l.tellCorrected(ctx)
+	if _, _, asks := l.Overtaken(); asks {
+		return nil
+	}
 	if why := l.WhyNotComplete(); why != "" {
 		l.say("%s", why)
 		return nil

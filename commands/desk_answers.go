@@ -39,7 +39,7 @@ func (l *lineDesk) answers() []lineAnswer {
 		{"h", "earlier contacts", "", has && len(l.Contacts()) > 1, l.saying(l.contacts)},
 		{"b", "later", "later", has && l.HasQueue(), l.askLater},
 		{"s", "script", "", has && len(l.Script) > 0, l.saying(func() []string { return l.Script })},
-		{"o", "to open what was offered", "", l.Offered() != "", l.doing((*desk.Day).Accept)},
+		{"o", "to open what was offered", "", l.Offered() != "", l.accept},
 		{"u", "to take the last one back", "", l.CanUndo(), l.undo},
 		{"d", "latest draft", "resume-draft", len(l.Drafts) > 0, l.doing((*desk.Day).Resume)},
 		{"k", "passed over", "skipped", len(l.PassedOver()) > 0, l.saying(l.passedOver)},
@@ -101,6 +101,32 @@ func (l *lineDesk) doing(do func(*desk.Day) []desk.Event) func(context.Context) 
 		l.perform(ctx, do(l.Day))
 		return nil
 	}
+}
+
+// accept opens what was offered.
+func (l *lineDesk) accept(ctx context.Context) error {
+	l.perform(ctx, l.Accept())
+	if l.HasConflict() {
+		return l.askOvertaken(ctx)
+	}
+	return nil
+}
+
+// askOvertaken asks which value of each overtaken detail stays.
+func (l *lineDesk) askOvertaken(ctx context.Context) error {
+	for whose, f, asks := l.Overtaken(); asks; whose, f, asks = l.Overtaken() {
+		answer, err := l.question(ctx, f.Label+" of "+whose+" was changed elsewhere: k keeps theirs, "+fixLine(f)+": o for ours, empty to decide later")
+		switch {
+		case err != nil:
+			return err
+		case answer == "k" || answer == "o":
+			l.perform(ctx, l.Keep(f, answer == "o"))
+		default:
+			l.LeaveConflict()
+			return nil
+		}
+	}
+	return nil
 }
 
 func (l *lineDesk) undo(ctx context.Context) error {

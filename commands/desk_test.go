@@ -503,3 +503,39 @@ func TestLineDeskLooksFurtherForADonor(t *testing.T) {
 		t.Errorf("got %v created, want a happy call to the donor\n%s", body, text)
 	}
 }
+
+// A detail that was changed elsewhere after it was corrected is asked about, before it is sent.
+func TestLineDeskAsksAboutWhatWasChangedElsewhere(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{"k": "theirs@example.org", "o": "ours@example.org"} {
+		h := servicetest.New(t)
+		c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}
+		c.load()
+		environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
+		desk := func(answers ...string) string {
+			t.Helper()
+			var said bytes.Buffer
+			s := newSession(App{In: strings.NewReader(strings.Join(answers, "\n") + "\n"), Out: &bytes.Buffer{}, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
+			s.flags.timeout = time.Minute
+			if err := s.lineDesk(t.Context()); err != nil {
+				t.Fatalf("lineDesk: %v\n%s", err, said.String())
+			}
+			return said.String()
+		}
+		desk("f", "3", "ours@example.org", "", "q")
+		person := "/api/v1/persons/" + c.names.Replace("$PERSON")
+		if a := h.Do(c.token, http.MethodPut, person+"/actions/update", `{"email":"theirs@example.org"}`); a.Status != http.StatusOK {
+			t.Fatalf("colleague: got %d %s", a.Status, a.Body)
+		}
+		said := desk("c", "fixed", "", "", answer, "")
+		if !strings.Contains(said, "was changed elsewhere: k keeps theirs") {
+			t.Errorf("%s: got no question:\n%s", answer, said)
+		}
+		if got := h.Do(c.token, http.MethodGet, person, "").Object()["email"]; got != want {
+			t.Errorf("%s: got %v, want %s:\n%s", answer, got, want, said)
+		}
+		if got := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+c.names.Replace("$CALL"), "").Object()["status"]; got != "completed" {
+			t.Errorf("%s: got the call %v, want it completed:\n%s", answer, got, said)
+		}
+	}
+}

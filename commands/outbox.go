@@ -237,7 +237,7 @@ func (s *session) othersWait(own *outbox.Outbox) error {
 		}
 	}
 	for _, account := range slices.Sorted(maps.Keys(accounts)) {
-		s.note("%s kept for another account at this service: %s; see: fundesk outbox list", count(accounts[account], "change"), account)
+		s.note("%s kept for another account at this service: %s; its token sends them, fundesk outbox drop ID drops them", count(accounts[account], "change"), account)
 	}
 	if elsewhere > 0 {
 		s.note("%s kept for other services; see: fundesk outbox list", count(elsewhere, "change"))

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -205,7 +206,7 @@ func (d *deferral) request(s *session) (r apitype.DeferRequest, err error) {
 }
 
 func queueRelease(s *session) *cobra.Command {
-	d, yes, deferrals := &deferral{}, false, false
+	d, flags, deferrals := &deferral{}, putOff{method: http.MethodPost, path: "/fundesk/v1/queue/leases/%s/release"}, false
 	cmd := &cobra.Command{
 		Use: "release LEASE… | --user UUID", Short: "Give calls back",
 		Long: "Give a call back to the queue: to its place, or to a later time with --at. A lease that has ended is fine.\n" +
@@ -216,23 +217,23 @@ func queueRelease(s *session) *cobra.Command {
 			"  fundesk queue release --user 7d0f7c1e-2d3c-4c8e-9a39-5a2e1a0c6b44 --deferrals --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && d.user != nil && d.at == "" {
-				return s.releaseUser(cmd.Context(), apitype.ReleaseUserRequest{UserUUID: *d.user, Deferrals: deferrals}, yes)
+				return s.releaseUser(cmd.Context(), apitype.ReleaseUserRequest{UserUUID: *d.user, Deferrals: deferrals}, flags)
 			}
 			if deferrals {
 				return usageError("--deferrals goes with --user, without a LEASE and --at")
 			}
-			return s.putOff(cmd, args, d, putOff{yes: yes}, (*apiclient.QueueService).Release)
+			return s.putOff(cmd, args, d, flags, (*apiclient.QueueService).Release)
 		},
 	}
 	d.register(cmd)
 	cmd.Flags().Lookup("user").Usage = "with --at: keep it for this user (default: the profile's agent); without a LEASE: give back all that this user holds"
 	cmd.Flags().BoolVar(&deferrals, "deferrals", false, "with --user: open the user's callbacks to every user")
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	flags.register(cmd)
 	return cmd
 }
 
 func queueLater(s *session) *cobra.Command {
-	d, flags := &deferral{}, putOff{}
+	d, flags := &deferral{}, putOff{method: http.MethodPut, path: "/fundesk/v1/queue/calls/%s/later"}
 	cmd := &cobra.Command{
 		Use: "later UUID… | -", Short: "Put calls off",
 		Long: "Put a call off that no agent has taken: it is given to nobody before its time. It is kept for the profile's\n" +
@@ -249,8 +250,7 @@ func queueLater(s *session) *cobra.Command {
 		},
 	}
 	d.register(cmd)
-	cmd.Flags().BoolVar(&flags.yes, "yes", false, "do not ask")
-	cmd.Flags().BoolVar(&flags.dryRun, "dry-run", false, "print the request and send nothing")
+	flags.register(cmd)
 	allowEmptyFlag(cmd, &flags.allowEmpty)
 	return cmd
 }

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -59,8 +60,16 @@ func queueCallbacks(s *session) *cobra.Command {
 	return cmd
 }
 
-// putOff is how calls are put off.
-type putOff struct{ yes, dryRun, allowEmpty bool }
+// putOff is how calls are put off or given back.
+type putOff struct {
+	yes, dryRun, allowEmpty bool
+	method, path            string // Of the request; %s is the call or the lease.
+}
+
+func (f *putOff) register(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the request and send nothing")
+}
 
 // putOff gives back or puts off what the arguments name, and says until when.
 func (s *session) putOff(cmd *cobra.Command, args []string, d *deferral, flags putOff, send func(*apiclient.QueueService, context.Context, apitype.UUID, apitype.DeferRequest) error) error {
@@ -77,7 +86,14 @@ func (s *session) putOff(cmd *cobra.Command, args []string, d *deferral, flags p
 	}
 	ids, many := bulk.Distinct(named), len(args) > 1 || args[0] == "-"
 	if flags.dryRun {
-		return printDeferrals(s, many, ids, r)
+		s.noteUntil(r)
+		return printRequests(s, many, func(yield func(apiclient.Change) bool) {
+			for _, id := range ids {
+				if body, _ := json.Marshal(r); !yield(apiclient.Change{Method: flags.method, Path: fmt.Sprintf(flags.path, id), Body: body}) {
+					return
+				}
+			}
+		})
 	}
 	client, err := s.connect(cmd.Context())
 	if err != nil {
@@ -109,24 +125,12 @@ func (s *session) noteUntil(r apitype.DeferRequest) {
 	}
 }
 
-// printDeferrals prints the requests that would put calls off.
-func printDeferrals(s *session, many bool, ids []apitype.UUID, r apitype.DeferRequest) error {
-	body, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	s.noteUntil(r)
-	return printRequests(s, many, func(yield func(apiclient.Change) bool) {
-		for _, id := range ids {
-			if !yield(apiclient.Change{Method: http.MethodPut, Path: "/fundesk/v1/queue/calls/" + id.String() + "/later", Body: body}) {
-				return
-			}
-		}
-	})
-}
-
 // releaseUser gives back all that a user holds.
-func (s *session) releaseUser(ctx context.Context, r apitype.ReleaseUserRequest, yes bool) error {
+func (s *session) releaseUser(ctx context.Context, r apitype.ReleaseUserRequest, flags putOff) error {
+	if flags.dryRun {
+		body, _ := json.Marshal(r)
+		return printRequests(s, false, slices.Values([]apiclient.Change{{Method: http.MethodPost, Path: "/fundesk/v1/queue/release", Body: body}}))
+	}
 	options, err := s.output()
 	if err != nil {
 		return err
@@ -139,7 +143,7 @@ func (s *session) releaseUser(ctx context.Context, r apitype.ReleaseUserRequest,
 	if r.Deferrals {
 		question += ", and open the callbacks to every user"
 	}
-	if err := s.askChange(ctx, yes, question, nil, 1); err != nil {
+	if err := s.askChange(ctx, flags.yes, question, nil, 1); err != nil {
 		return err
 	}
 	released, err := client.Queue.ReleaseUser(ctx, r)

@@ -3,6 +3,7 @@ package commands
 import (
 	"bytes"
 	"context"
+	"flag"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -18,11 +19,14 @@ import (
 	"fundesk/apiclient/outbox"
 )
 
+// truths is how many changes are told; the long form is -truths 1000.
+var truths = flag.Int("truths", 200, "how many changes TestEachTellsTheTruthOfEachChange makes")
+
 // Two commands that hold a change, one that sends the outbox, one that drops from it, and two
 // senders, at random times: each tells the truth of each change.
 func TestEachTellsTheTruthOfEachChange(t *testing.T) {
 	t.Parallel()
-	const rounds = 100 // Of two changes.
+	rounds := *truths / 2 // Of two changes.
 	var mu sync.Mutex
 	recorded := map[string]int{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

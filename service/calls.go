@@ -137,7 +137,7 @@ func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.Crea
 		if err := tx.InsertCall(row); err != nil {
 			return orTaken(err, "call")
 		}
-		if err := enqueue(tx, row, call, person, now); err != nil {
+		if err := s.enqueue(tx, row, call, person, now); err != nil {
 			return err
 		}
 		err = recordAudited(tx, c.audited(AuditCallCreate, id, now).of(call.PersonUUID).by(request.RequestedByUserUUID), nil, row.Doc)
@@ -295,7 +295,7 @@ func (s *Service) AddAttempt(ctx context.Context, c Caller, id apitype.UUID, m M
 		}
 		return true, attemptCall(call, row.External, organization.MaxCallAttempts, request, now)
 	}, func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
-		return onAttempt(tx, row, call, request.UserUUID, now)
+		return s.onAttempt(tx, row, call, request.UserUUID, now)
 	})
 }
 
@@ -313,7 +313,7 @@ func (s *Service) CompleteCall(ctx context.Context, c Caller, id apitype.UUID, m
 		}
 		return changed, err
 	}, func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
-		return onCallEnded(tx, row, call, request.UserUUID, now)
+		return s.onCallEnded(tx, row, call, request.UserUUID, now)
 	})
 }
 
@@ -339,7 +339,7 @@ func (s *Service) endCall(ctx context.Context, c Caller, operation AuditOperatio
 	return s.changeCall(ctx, c, c.audited(operation, id, apitype.Time{}), m, sent, func(_ Tx, row *CallRow, call *apitype.Call, now apitype.Time) (bool, error) {
 		return moveCall(call, row.External, move, now)
 	}, func(tx Tx, row CallRow, call apitype.Call, now apitype.Time) error {
-		return onCallEnded(tx, row, call, nil, now)
+		return s.onCallEnded(tx, row, call, nil, now)
 	})
 }
 

@@ -2,6 +2,9 @@ package service
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -129,8 +132,8 @@ func lookAt(tx Tx, rows []QueueRow, now apitype.Time, change func(*QueueRow) boo
 
 // enqueue adds a new call to the queue. The person's other calls change only where the new call comes
 // with a contact, in whatever state it is.
-func enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRow, now apitype.Time) error {
-	contacted, err := recordContact(tx, call, nil, now)
+func (s *Service) enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRow, now apitype.Time) error {
+	contacted, err := s.recordContact(tx, call, nil, now)
 	if err != nil {
 		return err
 	}
@@ -156,11 +159,33 @@ func enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRow, now apityp
 
 // recordContact saves when a person was last contacted on a call, and returns that time; nil: not
 // lately. taken is when the lease began that the contact has ended; nil: it ended none.
-func recordContact(tx Tx, call apitype.Call, taken *apitype.Time, now apitype.Time) (at *apitype.Time, err error) {
-	if at = lastContact(call, taken, now); at != nil {
-		err = tx.RecordContact(call.PersonUUID, *at)
+func (s *Service) recordContact(tx Tx, call apitype.Call, taken *apitype.Time, now apitype.Time) (at *apitype.Time, err error) {
+	if at = lastContact(call, taken, now); at == nil {
+		return nil, nil
 	}
-	return at, err
+	person, err := tx.Person(call.PersonUUID, Scope{All: true})
+	if err != nil && !errors.Is(err, ErrNoRow) { // It may be erased.
+		return nil, err
+	}
+	return at, tx.RecordContact(call.PersonUUID, *at, s.numbersOf(&person))
+}
+
+// numbersOf returns the phone numbers of a person as the queue keeps them, in order: by digests that only
+// the holder of the key can make. After a change of the key those of the last hours match no more.
+func (s *Service) numbersOf(row *PersonRow) (digests []apitype.UUID) {
+	var person apitype.Person
+	if row == nil || decode("person", row.Doc, &person) != nil {
+		return nil
+	}
+	for _, number := range []*string{person.MobilePhoneNumber, person.PhoneNumber} {
+		if number != nil {
+			mac := hmac.New(sha256.New, s.keys.known.Load().writing().cursor)
+			mac.Write([]byte("number " + *number))
+			digests = append(digests, apitype.UUID(mac.Sum(nil)[:len(apitype.UUID{})]))
+		}
+	}
+	slices.SortFunc(digests, apitype.UUID.Compare)
+	return slices.Compact(digests)
 }
 
 // lastContact returns when a person was last contacted on a call: by an attempt, or when it was
@@ -218,7 +243,7 @@ func attemptsLimited(tx Tx, o Organization, before *int, now apitype.Time) error
 
 // onAttempt updates the queue after an attempt, which ends the lease of the call and uses up its
 // deferral.
-func onAttempt(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {
+func (s *Service) onAttempt(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {
 	rows, err := tx.QueueOfPerson(call.PersonUUID)
 	if err != nil {
 		return err
@@ -229,7 +254,7 @@ func onAttempt(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now ap
 			return err
 		}
 	}
-	contacted, err := recordContact(tx, call, taken, now)
+	contacted, err := s.recordContact(tx, call, taken, now)
 	if err != nil {
 		return err
 	}
@@ -254,7 +279,7 @@ func onAttempt(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now ap
 
 // onCallEnded updates the queue after the end of a call. A completion is a contact: the person was
 // spoken to.
-func onCallEnded(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {
+func (s *Service) onCallEnded(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now apitype.Time) error {
 	if err := tx.DeleteQueueRow(call.UUID); err != nil {
 		return err
 	}
@@ -264,7 +289,7 @@ func onCallEnded(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now 
 	taken, err := tx.EndLeaseOfCall(call.PersonUUID, call.UUID, now, by)
 	var contacted *apitype.Time
 	if err == nil && call.Status == apitype.CallCompleted {
-		contacted, err = recordContact(tx, call, taken, now)
+		contacted, err = s.recordContact(tx, call, taken, now)
 	}
 	if err == nil && (taken != nil || contacted != nil) {
 		err = refreshEligibility(tx, call.PersonUUID, now, nil)
@@ -278,6 +303,9 @@ func onCallEnded(tx Tx, row CallRow, call apitype.Call, user *apitype.UUID, now 
 	}
 	return tx.Work(work)
 }
+
+// QueueForgets are the times before which the queue forgets what was last seen.
+type QueueForgets struct{ Leases, Work, Hours, Numbers apitype.Time }
 
 // forgetQueue counts hours that are over and deletes what is old of the queue, after a change that
 // added to it: at once again where there was more, else a minute later. One that fails is made up for
@@ -306,7 +334,9 @@ func (s *Service) forgetQueue(ctx context.Context, now apitype.Time) {
 		} else {
 			until = from
 		}
-		most, err := tx.ForgetQueue(apitype.NewTime(now.Add(-queueMemory)), until, oldest, forgetMost)
+		most, err := tx.ForgetQueue(QueueForgets{
+			Leases: apitype.NewTime(now.Add(-queueMemory)), Work: until, Hours: oldest, Numbers: apitype.NewTime(now.Add(-restAfterContact)),
+		}, forgetMost)
 		if most >= forgetMost || until.Before(over.Time) {
 			s.forgets.Store(now.UnixMilli())
 		}

@@ -41,7 +41,7 @@ func (s *Service) LeaseCall(ctx context.Context, c Caller, id apitype.UUID, requ
 	err = s.ask(ctx, "read what was leased", func(r Reader) error {
 		leases, err := named(r, t.leases)
 		if err == nil {
-			answer.JSON, err = s.viewer(c).appendLease(nil, r, c, leases[0])
+			answer.JSON, err = s.appendLease(nil, s.viewer(c), r, leases[0])
 		}
 		return err
 	})
@@ -70,7 +70,7 @@ func (t *taking) choose(tx Tx, id apitype.UUID) (lease LeaseRow, err error) {
 			return lease, err
 		}
 	case held.UserUUID != t.request.UserUUID:
-		return lease, leaseHeld(tx, held)
+		return lease, leaseHeld(tx, held, "another user holds the person of the call")
 	case held.CallUUID == id:
 		return t.keep(tx, held)
 	default:
@@ -119,14 +119,14 @@ func (t *taking) keep(tx Tx, held LeaseRow) (LeaseRow, error) {
 	return held, errors.Join(err, refreshEligibility(tx, held.Person, t.now, nil))
 }
 
-// leaseHeld refuses a lease because another user holds the person.
-func leaseHeld(r Reader, held LeaseRow) error {
+// leaseHeld refuses something because another user holds the person.
+func leaseHeld(r Reader, held LeaseRow, detail string) error {
 	names, err := r.UserNames([]apitype.UUID{held.UserUUID})
 	if err != nil {
 		return err
 	}
 	return &Error{
-		Kind: Conflict, Detail: "another user holds the person of the call",
+		Kind: Conflict, Detail: detail,
 		Lease: &apitype.LeaseHolder{UserUUID: held.UserUUID, Name: nameOf(names, held.UserUUID), TakenAt: held.TakenAt, ExpiresAt: held.ExpiresAt},
 	}
 }

@@ -144,7 +144,7 @@ func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			if dst, err = viewer.appendLease(dst, r, t.c, lease); err != nil {
+			if dst, err = s.appendLease(dst, viewer, r, lease); err != nil {
 				return err
 			}
 		}
@@ -160,12 +160,16 @@ func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err
 }
 
 // appendLease writes a lease with its call.
-func (v viewer) appendLease(dst []byte, r Reader, c Caller, lease apitype.Lease) ([]byte, error) {
-	head, err := json.Marshal(lease)
+func (s *Service) appendLease(dst []byte, v viewer, r Reader, lease apitype.Lease) ([]byte, error) {
+	row, err := r.WholeCall(lease.CallUUID, v.caller.Scope)
+	if numbers := s.numbersOf(row.PersonRow); err == nil && len(numbers) > 0 && v.mayReadPerson(row.Owner) {
+		lease.NumberContactedAt, err = r.NumbersContacted(numbers, apitype.NewTime(lease.TakenAt.Add(-restAfterContact)))
+	}
+	call, err := v.call(row, err)
 	if err != nil {
 		return nil, err
 	}
-	call, err := v.call(r.WholeCall(lease.CallUUID, c.Scope))
+	head, err := json.Marshal(lease)
 	return append(member(open(dst, head), "call", call.JSON), '}'), err
 }
 
@@ -325,7 +329,7 @@ func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, requ
 		}
 		if err == nil && lease.CallUUID == id && lease.live(now) {
 			if request.LeaseUUID == nil || *request.LeaseUUID != lease.LeaseUUID {
-				return conflict("the call is leased; its holder can put it off, or release the lease")
+				return leaseHeld(tx, lease, "the call is leased; its holder can put it off, or release the lease")
 			}
 			if _, err := tx.EndLeaseOfCall(lease.Person, id, now, EndedByDeferral); err != nil {
 				return err

@@ -108,6 +108,7 @@ type Reader interface {
 	CallNodes(ids []apitype.UUID) (map[apitype.UUID]CallRow, error)
 	Lease(id apitype.UUID, scope Scope) (LeaseRow, error)
 	LeaseOfPerson(person apitype.UUID) (LeaseRow, error)
+	NumbersContacted(numbers []apitype.UUID, since apitype.Time) (*apitype.Time, error)
 	Leases(scope Scope, user *apitype.UUID, now apitype.Time) ([]LeaseRow, error) // Nil: of all users.
 	// UserNames are the names of those users that are known.
 	UserNames(ids []apitype.UUID) (map[apitype.UUID]string, error)
@@ -191,7 +192,8 @@ type Tx interface {
 	// these before the transaction ends. It passes over those that others hold.
 	NextInQueue(q QueueQuery) ([]QueueRow, error)
 	MarkEligible(now apitype.Time) error
-	RecordContact(person apitype.UUID, at apitype.Time) error
+	// RecordContact saves when a person was contacted, at some numbers, which are given by their digests.
+	RecordContact(person apitype.UUID, at apitype.Time, numbers []apitype.UUID) error
 	QueueRequest(account apitype.UUID, asked QueueAsk, q QueueQuery) (QueueRequest, error)
 	// InsertLeases saves new leases, each unless its person is in one or its request has one of its
 	// ordinal, lets the calls of their persons sleep until they end, and is those that were saved.
@@ -205,7 +207,7 @@ type Tx interface {
 	EndLeasesByTime(now apitype.Time) (ended int, err error)
 	Work(w Work) error
 	CountQueue(from, until apitype.Time) error // Is nothing where another process has counted it.
-	ForgetQueue(leases, work, hours apitype.Time, limit int) (most int, err error)
+	ForgetQueue(before QueueForgets, limit int) (most int, err error)
 	Audit(line AuditLine) error
 
 	PersonToRefer(id apitype.UUID, scope Scope) (PersonRow, error)

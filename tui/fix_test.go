@@ -227,37 +227,3 @@ func TestOptOutThatTheAccountMayNotRecord(t *testing.T) {
 		})
 	}
 }
-
-// A correction that was typed against an old record never takes the place of a newer value: it is
-// refused, and names the field.
-func TestCorrectionNeverOverwritesANewerOne(t *testing.T) {
-	t.Parallel()
-	fields := map[string]struct{ keys, typed, body string }{
-		"mobile":     {"f 1", "0611111111", `{"mobilePhoneNumber":"+31622222222"}`},
-		"home":       {"f 2", "0201111111", `{"phoneNumber":"+31202222222"}`},
-		"e-mail":     {"f 3", "ours@example.org", `{"email":"theirs@example.org"}`},
-		"first name": {"f 8", "Ours", `{"name":{"firstName":"Theirs"}}`},
-	}
-	for name, test := range fields {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w, d := fixer(t)
-			d.enter(strings.Fields(test.keys)...)
-			for _, r := range test.typed {
-				d.press(string(r))
-			}
-			d.press("enter")
-			if a := w.Do(w.Token(), "PUT", "/api/v1/persons/"+personID(1).String()+"/actions/update", test.body); a.Status != 200 {
-				t.Fatalf("colleague: got %d %s", a.Status, a.Body)
-			}
-			d.press("ctrl+s")
-			if report := w.send(t); report.Rejected != 1 || report.Accepted != 0 {
-				t.Errorf("sent: got %+v, want the correction refused and the result behind it", report)
-			}
-			answer := w.Do(w.Token(), "GET", "/api/v1/persons/"+personID(1).String(), "")
-			if body := string(answer.Body); strings.Contains(body, "ours@") || strings.Contains(body, "1111111") || strings.Contains(body, "Ours") {
-				t.Errorf("got %s, want the colleague's value", body)
-			}
-		})
-	}
-}

@@ -22,6 +22,11 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	if a.layout.TooSmall {
 		return a.pressUnseen(msg)
 	}
+	if cmd, isStale := a.wake(msg); isStale {
+		return cmd
+	} else if cmd != nil {
+		return tea.Batch(cmd, a.press(msg))
+	}
 	if a.Dialog != nil {
 		open := a.Dialog
 		a.Guard.Touch(a.Now())
@@ -50,6 +55,19 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	return a.runKey(act, msg)
+}
+
+// wake reads all that the desk shows where the computer slept; isStale tells that the key does nothing
+// before that is read. Text goes on to where it is typed.
+func (a *app) wake(msg tea.KeyPressMsg) (cmd tea.Cmd, isStale bool) {
+	cmd = a.Perform(a.Wake())
+	_, isTyped := a.Dialog.(page.Paster)
+	if name := msg.String(); !a.IsStale() || a.current != page.DeskPage || isTyped || a.isTyping() && len(msg.Text) > 0 || name == "esc" || name == "ctrl+c" {
+		return cmd, false
+	}
+	a.Guard.Touch(a.Now())
+	a.Refuse(page.KeyName(msg.String()) + ": press it again, the call is being read anew after a pause")
+	return cmd, true
 }
 
 // runKey is run for an action that a key asked for: one that ends a call must have been

@@ -229,16 +229,18 @@ func (r *NoteRequest) Validate() Violations {
 
 // Lease says which user is about to call the person of a call. It blocks no operation.
 type Lease struct {
-	LeaseUUID UUID           `json:"leaseUuid"`
-	CallUUID  UUID           `json:"callUuid"`
-	UserUUID  UUID           `json:"userUuid"`
-	Name      *string        `json:"name"`  // Of the user; nil where the service does not know it.
-	Ahead     bool           `json:"ahead"` // Taken, and not shown to the user yet.
-	TakenAt   Time           `json:"takenAt"`
-	ExpiresAt Time           `json:"expiresAt"`
-	DueAt     *Time          `json:"dueAt"`         // When the call was due that had been deferred.
-	Note      *string        `json:"note,omitzero"` // What agents left who did not reach the donor; not in lists.
-	Call      Embedded[Call] `json:"call,omitzero"` // In the answer to a take.
+	LeaseUUID UUID    `json:"leaseUuid"`
+	CallUUID  UUID    `json:"callUuid"`
+	UserUUID  UUID    `json:"userUuid"`
+	Name      *string `json:"name"`  // Of the user; nil where the service does not know it.
+	Ahead     bool    `json:"ahead"` // Taken, and not shown to the user yet.
+	TakenAt   Time    `json:"takenAt"`
+	ExpiresAt Time    `json:"expiresAt"`
+	DueAt     *Time   `json:"dueAt"`         // When the call was due that had been deferred.
+	Note      *string `json:"note,omitzero"` // What agents left who did not reach the donor; not in lists.
+	// When one of the person's numbers was last called, for whichever person, within 4 hours; not in lists.
+	NumberContactedAt *Time          `json:"numberContactedAt,omitzero"`
+	Call              Embedded[Call] `json:"call,omitzero"` // In the answer to a take.
 }
 
 // LeaseHolder is the user that holds a person, as the refusal of a lease names it.

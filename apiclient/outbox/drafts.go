@@ -27,6 +27,7 @@ type Draft struct {
 	Notes      string       `json:"notes,omitzero"`
 	// Corrections are what was corrected and not sent yet, by the place in the update.
 	Corrections map[string]string `json:"corrections,omitzero"`
+	Recorded    map[string]string `json:"recorded,omitzero"` // What the record showed of them when they were typed.
 	SavedAt     time.Time         `json:"savedAt"`
 	BaseURL     string            `json:"baseUrl"`
 	Account     string            `json:"account"`

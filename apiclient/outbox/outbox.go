@@ -368,9 +368,15 @@ func (o *Outbox) remove(id string, may func(Entry) error) (Entry, error) {
 	return e, o.erase(id)
 }
 
-// Requeue sends a refused or unsure entry again, because the agent decided so: what a refused
-// update overwrites is then what its record shows when it is sent.
-func (o *Outbox) Requeue(id string) error {
+// Requeue sends a refused or unsure entry again, because the agent decided so. An update overwrites what
+// was shown before, and nothing else.
+func (o *Outbox) Requeue(id string) error { return o.requeue(id, nil) }
+
+// Amend sends a refused or unsure update again as another change: the agent has seen what was changed
+// elsewhere.
+func (o *Outbox) Amend(id string, as apiclient.Change) error { return o.requeue(id, &as) }
+
+func (o *Outbox) requeue(id string, as *apiclient.Change) error {
 	unlock, err := o.lock()
 	if err != nil {
 		return err
@@ -384,7 +390,10 @@ func (o *Outbox) Requeue(id string) error {
 		return fmt.Errorf("%s: it is %s and is sent by itself", id, e.State)
 	}
 	if e.State == StateRejected {
-		e.Seen, e.Revision, e.Fields = nil, "", nil
+		e.Revision, e.Fields = "", nil
+	}
+	if as != nil {
+		e.Body, e.Seen, e.Revision, e.SentAt = as.Body, as.Seen, as.Revision, time.Time{}
 	}
 	e.NotBefore, e.Tries = time.Time{}, 0
 	return o.move(dirQueued, e)

@@ -23,8 +23,10 @@ import (
 var floorCalls = flag.Int("floor", 2000, "how many calls 50 agents work through")
 
 // TestFloor lets 50 agents work through calls of persons who mostly have two, against one
-// process on SQLite and against three on PostgreSQL of which two are killed: nobody is held by
-// two agents at one time, and every person is called once: who was spoken to rests for four hours.
+// process on SQLite and against three on PostgreSQL of which two are killed. Some of them open calls
+// by their uuid, and some have a clock that is hours wrong: nobody is held by two agents at one time,
+// and every person is called once, since who was spoken to rests for four hours, and who opens a call
+// of theirs is told.
 func TestFloor(t *testing.T) {
 	t.Parallel()
 	t.Run("one process on SQLite", func(t *testing.T) {
@@ -76,7 +78,7 @@ func newFloor(t *testing.T, e environment) *floor {
 		if i%9 < 5 {
 			person = apitype.NewUUID()
 			f.all++
-			fmt.Fprintf(&lines, `{"kind":"person","data":{"uuid":%q,"createdAt":"2026-01-01","owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}}`+"\n", person, f.organization, f.organization)
+			fmt.Fprintf(&lines, `{"kind":"person","data":{"uuid":%q,"createdAt":"2026-01-01","owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"phoneNumber":"+3120%07d"}}`+"\n", person, f.organization, f.organization, i)
 		}
 		call := apitype.NewUUID()
 		f.of[call] = person
@@ -104,8 +106,12 @@ func (f *floor) work(kills int) {
 	f.t.Helper()
 	begun := time.Now()
 	var agents sync.WaitGroup
-	for range 50 {
-		agents.Go(f.agent)
+	for i := range 50 {
+		if clock := time.Duration(i%3-1) * 5 * time.Hour; i%5 == 0 {
+			agents.Go(func() { f.opener(clock) })
+		} else {
+			agents.Go(func() { f.agent(clock) })
+		}
 	}
 	for i := range kills {
 		f.mu.Lock()
@@ -143,7 +149,7 @@ func (f *floor) completed() int {
 
 // agent works until nothing is left: it completes a call when it holds the next one already, so
 // that it has two persons at a time, as a desk has.
-func (f *floor) agent() {
+func (f *floor) agent(clock time.Duration) {
 	defer f.moved.Broadcast()
 	user := apitype.NewUUID()
 	var current *apitype.UUID
@@ -156,11 +162,38 @@ func (f *floor) agent() {
 			f.hold(user, f.of[*next])
 		}
 		if current != nil {
-			f.complete(user, *current)
+			f.complete(user, *current, clock)
 		} else if next == nil && f.completed() == f.all {
 			return
 		}
 		current = next // Without one, others hold the last ones.
+	}
+}
+
+// opener opens calls by chance until all are called. It leaves a person alone whom another agent has, or
+// who was called lately.
+func (f *floor) opener(clock time.Duration) {
+	defer f.moved.Broadcast()
+	user := apitype.NewUUID()
+	for limit := time.Now().Add(floorLimit); f.completed() < f.all && !f.t.Failed() && time.Now().Before(limit); {
+		for call := range f.of { // In an order that is another one each time.
+			body := fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`, apitype.NewUUID(), user)
+			answer := f.until("PUT", "/fundesk/v1/queue/calls/"+call.String()+"/lease", body, http.StatusOK, http.StatusConflict)
+			var lease apitype.Lease
+			if json.Unmarshal([]byte(answer), &lease) != nil || lease.CallUUID != call {
+				break
+			}
+			f.hold(user, f.of[call])
+			if lease.NumberContactedAt == nil {
+				f.complete(user, call, clock)
+				break
+			}
+			f.mu.Lock()
+			delete(f.held, f.of[call])
+			f.mu.Unlock()
+			f.until("POST", "/fundesk/v1/queue/leases/"+lease.LeaseUUID.String()+"/release", `{}`, http.StatusNoContent)
+			break
+		}
 	}
 }
 
@@ -178,11 +211,11 @@ func (f *floor) hold(user, person apitype.UUID) {
 }
 
 // complete ends a call. Its person is somebody else's as soon as the service knows.
-func (f *floor) complete(user, call apitype.UUID) {
+func (f *floor) complete(user, call apitype.UUID, clock time.Duration) {
 	f.mu.Lock()
 	delete(f.held, f.of[call])
 	f.mu.Unlock()
-	f.until("PUT", "/api/v1/calls/"+call.String()+"/actions/complete", fmt.Sprintf(`{"userUuid":%q}`, user), http.StatusOK)
+	f.until("PUT", "/api/v1/calls/"+call.String()+"/actions/complete", fmt.Sprintf(`{"userUuid":%q,"result":{"resultCode":"ok","completedAt":%q}}`, user, apitype.NewTime(time.Now().Add(clock))), http.StatusOK)
 	f.mu.Lock()
 	f.given[call]++
 	f.mu.Unlock()
@@ -209,14 +242,14 @@ func (f *floor) take(user apitype.UUID) *apitype.UUID {
 }
 
 // until sends a request to any program until one answers as it should.
-func (f *floor) until(method, path, body string, want int) (answer string) {
+func (f *floor) until(method, path, body string, want ...int) (answer string) {
 	for deadline := time.Now().Add(floorLimit); ; {
 		f.mu.Lock()
 		url := f.alive[f.asked%len(f.alive)]
 		f.asked++
 		f.mu.Unlock()
 		status, answer, err := f.try(method, url+path, body)
-		if err == nil && status == want {
+		if err == nil && slices.Contains(want, status) {
 			return answer
 		}
 		if err == nil && status != http.StatusServiceUnavailable || time.Now().After(deadline) {

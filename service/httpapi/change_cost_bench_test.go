@@ -146,11 +146,11 @@ func (s withoutQueue) Update(ctx context.Context, change func(service.Tx) error)
 // noQueue does nothing of what a change means to the queue.
 type noQueue struct{ service.Tx }
 
-func (noQueue) InsertQueueRow(service.QueueRow) error                         { return nil }
-func (noQueue) DeleteQueueRow(apitype.UUID) error                             { return nil }
-func (noQueue) QueueOfPerson(apitype.UUID) (rows []service.QueueRow, _ error) { return rows, nil }
-func (noQueue) RecordContact(apitype.UUID, apitype.Time) error                { return nil }
-func (noQueue) Work(service.Work) error                                       { return nil }
+func (noQueue) InsertQueueRow(service.QueueRow) error                          { return nil }
+func (noQueue) DeleteQueueRow(apitype.UUID) error                              { return nil }
+func (noQueue) QueueOfPerson(apitype.UUID) (rows []service.QueueRow, _ error)  { return rows, nil }
+func (noQueue) RecordContact(apitype.UUID, apitype.Time, []apitype.UUID) error { return nil }
+func (noQueue) Work(service.Work) error                                        { return nil }
 func (noQueue) EndLeaseOfCall(apitype.UUID, apitype.UUID, apitype.Time, service.LeaseEnd) (taken *apitype.Time, _ error) {
 	return taken, nil
 }

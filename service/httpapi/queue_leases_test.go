@@ -186,3 +186,68 @@ func TestAgentsWithinAMonth(t *testing.T) {
 		}
 	}
 }
+
+// TestNumberOfTwoCharities tells an agent when a number was called lately, for whichever donor; an erasure and four hours end that.
+func TestNumberOfTwoCharities(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		const shared = "+31612345678"
+		donor := func(body string) (person, call apitype.UUID) {
+			person = f.person("null")
+			f.want(200, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", body)
+			return person, f.call(person, time.Hour, "happy_call")
+		}
+		_, theirs := donor(`{"phoneNumber":"` + shared + `"}`)
+		a, b := f.organization, f.Organization("B") // Another charity.
+		f.organization = b
+		person, ours := donor(`{"mobilePhoneNumber":"` + shared + `","phoneNumber":"+31201234567"}`)
+		_, elsewhere := donor(`{"mobilePhoneNumber":"+31201234599"}`)
+		all := f.token
+		// contacted is what an account is told that sees one of the charities.
+		contacted := func(sees, call apitype.UUID) *apitype.Time {
+			t.Helper()
+			f.token = f.Token(servicetest.For(sees))
+			defer func() { f.token = all }()
+			status, lease, problem := f.choose(f.users[0], call)
+			if status != 200 {
+				t.Fatalf("got %d %+v", status, problem)
+			}
+			f.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.LeaseUUID.String()+"/release", "")
+			return lease.NumberContactedAt
+		}
+		if at := contacted(b, ours); at != nil {
+			t.Errorf("got %s before any call", at)
+		}
+		f.want(200, "PUT", "/api/v1/calls/"+ours.String()+"/actions/add-attempt", `{}`)
+		if at := contacted(b, f.call(person, time.Hour, "winback")); at == nil {
+			t.Error("got no word of an attempt on the donor's other call")
+		}
+		if at := contacted(a, theirs); at == nil {
+			t.Error("got no word of an attempt for the other charity")
+		}
+		f.Clock.Advance(time.Minute)
+		now := apitype.NewTime(f.Clock.Now())
+		f.want(200, "PUT", "/api/v1/calls/"+theirs.String()+"/actions/complete", `{}`)
+		f.Clock.Advance(time.Hour)
+		if at := contacted(b, ours); at == nil || !at.Equal(now) {
+			t.Errorf("got %v, want the other charity's call at %s", at, now)
+		}
+		if at := contacted(b, elsewhere); at != nil {
+			t.Errorf("got %s for another number", at)
+		}
+		f.Clock.Advance(3 * time.Hour)
+		if at := contacted(b, ours); at != nil {
+			t.Errorf("got %s after four hours", at)
+		}
+		f.want(200, "PUT", "/api/v1/calls/"+ours.String()+"/actions/complete", `{}`)
+		f.organization = a
+		_, again := donor(`{"mobilePhoneNumber":"` + shared + `"}`)
+		if at := contacted(a, again); at == nil {
+			t.Error("got no word of a completed call for the other charity")
+		}
+		f.token = f.Token(servicetest.May(service.PersonsErase, service.PersonsRead))
+		f.want(200, "POST", "/fundesk/v1/persons/"+person.String()+"/erase", `{"reason":"asked"}`)
+		if at := contacted(a, again); at != nil {
+			t.Errorf("got %s of a person who was erased", at)
+		}
+	})
+}

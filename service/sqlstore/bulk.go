@@ -110,7 +110,7 @@ func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
 		}
 	}
 	for _, ring := range rows.Contacts {
-		if err := t.RecordContact(ring.Person, ring.At); err != nil {
+		if err := t.RecordContact(ring.Person, ring.At, nil); err != nil {
 			return nil, err
 		}
 	}

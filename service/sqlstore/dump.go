@@ -49,6 +49,7 @@ func copyTables() []copyTable {
 		{"transactions", 3, []string{"pledge_number", "created_at", "uuid", "method", "doc"}, copyBatch, ``},
 		{"queue_calls", 1, queueColumns, copyBatch, ``},
 		{"queue_rings", 1, []string{"person_uuid", "rung_at"}, copyBatch, ``},
+		{"queue_numbers", 1, []string{"digest", "person_uuid", "rung_at"}, copyBatch, ``},
 		{"queue_leases", 1, leaseColumns, copyBatch, ``},
 		{"queue_work", 2, []string{"done_at", "work_uuid", "user_uuid", "owner", "work", "code"}, copyBatch, ``},
 		{"queue_hours", 5, hourColumns, copyBatch, ``},

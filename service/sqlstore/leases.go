@@ -272,17 +272,20 @@ func (t *tx) ExtendLease(id apitype.UUID, until, now apitype.Time, show bool) er
 		identifier(id), until.UnixMilli(), now.UnixMilli(), bit(show))
 }
 
-// ForgetQueue deletes leases and hours in which nothing was seen since a time, and work that is counted
-// by the hour, so many of each at most, and is how many of them there were of the one of which there
-// were more.
-func (t *tx) ForgetQueue(leases, work, hours apitype.Time, limit int) (most int, err error) {
+// ForgetQueue deletes what was last seen before some times, so many of each at most, and returns how many
+// there were of the one of which there were more.
+func (t *tx) ForgetQueue(before service.QueueForgets, limit int) (most int, err error) {
 	locked := t.engine.locking(`UPDATE SKIP LOCKED`)
-	for text, before := range map[string]apitype.Time{
-		`DELETE FROM queue_leases WHERE lease_uuid IN (SELECT lease_uuid FROM queue_leases WHERE seen_at < $1 ORDER BY seen_at LIMIT $2` + locked + `)`: leases,
-		`DELETE FROM queue_work WHERE work_uuid IN (SELECT work_uuid FROM queue_work WHERE done_at < $1 ORDER BY done_at LIMIT $2` + locked + `)`:       work,
-		`DELETE FROM queue_hours WHERE hour IN (SELECT hour FROM queue_hours WHERE hour < $1 ORDER BY hour LIMIT $2)`:                                   hours,
+	for _, part := range []struct {
+		text   string
+		before apitype.Time
+	}{
+		{`DELETE FROM queue_numbers WHERE digest IN (SELECT digest FROM queue_numbers WHERE rung_at < $1 ORDER BY rung_at LIMIT $2` + locked + `)`, before.Numbers},
+		{`DELETE FROM queue_leases WHERE lease_uuid IN (SELECT lease_uuid FROM queue_leases WHERE seen_at < $1 ORDER BY seen_at LIMIT $2` + locked + `)`, before.Leases},
+		{`DELETE FROM queue_work WHERE work_uuid IN (SELECT work_uuid FROM queue_work WHERE done_at < $1 ORDER BY done_at LIMIT $2` + locked + `)`, before.Work},
+		{`DELETE FROM queue_hours WHERE hour IN (SELECT hour FROM queue_hours WHERE hour < $1 ORDER BY hour LIMIT $2)`, before.Hours},
 	} {
-		n, err := t.exec(text, before.UnixMilli(), limit)
+		n, err := t.exec(part.text, part.before.UnixMilli(), limit)
 		if err != nil {
 			return most, err
 		}

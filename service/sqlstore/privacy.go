@@ -193,6 +193,7 @@ func (t *tx) ForgetPerson(id apitype.UUID, at apitype.Time) error {
 	for _, text := range []string{
 		`DELETE FROM queue_calls WHERE person_uuid = $1`,
 		`DELETE FROM queue_rings WHERE person_uuid = $1`,
+		`DELETE FROM queue_numbers WHERE person_uuid = $1`,
 	} {
 		if _, err := t.exec(text, identifier(id)); err != nil {
 			return err

@@ -85,7 +85,7 @@ func TestErasureTakesPersonFromQueue(t *testing.T) {
 			return errors.Join(
 				tx.InsertPerson(service.PersonRow{UUID: person, Owner: person, CreatedAt: now, Doc: []byte(`{}`)}, nil),
 				tx.InsertCall(service.CallRow{UUID: call, Owner: person, Person: person, RequestedAt: now, UpdatedAt: now, Private: []byte(`{}`), Rev: 1, Doc: []byte(`{"status":"requested"}`)}),
-				tx.RecordContact(person, now))
+				tx.RecordContact(person, now, nil))
 		})
 		if before := kept(); before.ContactedAt == nil {
 			t.Fatal("it is not known that the person was rung")
@@ -142,7 +142,7 @@ func TestLargeTableIsNotWrittenAnew(t *testing.T) {
 	if diff := cmp.Diff([]string{"calls"}, done.Later); diff != "" {
 		t.Error(diff)
 	}
-	want := []string{"persons", "pledges", "signatures", "transactions", "queue_calls", "queue_rings", "pg_statistic"}
+	want := []string{"persons", "pledges", "signatures", "transactions", "queue_calls", "queue_rings", "queue_numbers", "pg_statistic"}
 	if diff := cmp.Diff(want, done.Rewritten); diff != "" {
 		t.Error(diff)
 	}

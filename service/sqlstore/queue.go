@@ -175,11 +175,31 @@ func (t *tx) MarkEligible(now apitype.Time) error {
 }
 
 // RecordContact saves that a person was contacted, unless a later contact is known.
-func (t *tx) RecordContact(person apitype.UUID, at apitype.Time) error {
+func (t *tx) RecordContact(person apitype.UUID, at apitype.Time, numbers []apitype.UUID) error {
+	for _, number := range numbers {
+		if _, err := t.exec(`INSERT INTO queue_numbers (digest, person_uuid, rung_at) VALUES ($1, $2, $3)
+			ON CONFLICT (digest) DO UPDATE SET person_uuid = excluded.person_uuid, rung_at = excluded.rung_at WHERE queue_numbers.rung_at < excluded.rung_at`,
+			identifier(number), identifier(person), at.UnixMilli()); err != nil {
+			return err
+		}
+	}
 	_, err := t.exec(`INSERT INTO queue_rings (person_uuid, rung_at) VALUES ($1, $2)
 		ON CONFLICT (person_uuid) DO UPDATE SET rung_at = excluded.rung_at WHERE queue_rings.rung_at < excluded.rung_at`,
 		identifier(person), at.UnixMilli())
 	return err
+}
+
+// NumbersContacted returns when one of some numbers was last called; nil: not since a time.
+func (r *reader) NumbersContacted(numbers []apitype.UUID, since apitype.Time) (at *apitype.Time, err error) {
+	q := &listQuery{}
+	q.where(`rung_at > %s`, since.UnixMilli())
+	places := make([]string, len(numbers))
+	for i, number := range numbers {
+		places[i] = q.arg(identifier(number))
+	}
+	err = r.row(`SELECT MAX(rung_at) FROM queue_numbers WHERE digest IN (`+strings.Join(places, `, `)+`) AND `+strings.Join(q.conds, ` AND `), q.args...).
+		scan(nullTimeDest{&at})
+	return at, err
 }
 
 // BusyPersons are those of some persons that were contacted or are in a lease.

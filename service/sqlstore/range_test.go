@@ -141,6 +141,7 @@ func TestInterruptedIndexes(t *testing.T) {
 		`ALTER TABLE queue_leases DROP COLUMN shown_at`,
 		`ALTER TABLE persons DROP COLUMN updated_at, DROP COLUMN erased_owner`,
 		`ALTER TABLE queue_calls DROP COLUMN note`,
+		`DROP TABLE queue_numbers`,
 		`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'calls_by_code'::regclass`,
 		`DROP INDEX pledges_owned`,
 		`CREATE INDEX calls_by_time ON calls (requested_at, uuid)`,

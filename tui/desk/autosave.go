@@ -214,7 +214,12 @@ func joinDrafts(base, mine, theirs outbox.Draft) outbox.Draft {
 	maps.DeleteFunc(all, func(key, is string) bool { return base.Corrections[key] == is })
 	if len(all) > 0 {
 		maps.Copy(all, mine.Corrections)
-		mine.Corrections = all
+		recorded := maps.Clone(theirs.Recorded)
+		if recorded == nil {
+			recorded = map[string]string{}
+		}
+		maps.Copy(recorded, mine.Recorded)
+		mine.Corrections, mine.Recorded = all, recorded
 	}
 	return mine
 }

@@ -345,9 +345,7 @@ func (c *Changes) onSender(e outbox.Event) {
 		c.readOutbox()
 		return
 	}
-	if what == "" {
-		what = OpLabel(e.Entry.Op) + " " + ShortID(e.Entry.UUID)
-	}
+	what = c.entryName(e.Entry)
 	switch e.Outcome {
 	case outbox.OutcomeAccepted:
 		c.NoteConnection(nil)
@@ -357,7 +355,7 @@ func (c *Changes) onSender(e outbox.Event) {
 		}
 		c.notify(done)
 	case outbox.OutcomeRejected:
-		c.notify(Notice{Level: Failed, Text: ErrorText(what+" was refused, its text is kept", e.Err), See: SeeOutbox})
+		c.own(Notice{Level: Failed, Text: ErrorText(what+" was refused, its text is kept", e.Err), See: SeeOutbox, Owner: e.Entry.ID})
 	case outbox.OutcomeUnsure:
 		if c.NoteConnection(e.Err); errors.Is(e.Err, outbox.ErrCannotTell) {
 			c.notify(Notice{Level: Failed, Text: ErrorText(what, e.Err), See: SeeOutbox})
@@ -393,7 +391,16 @@ func (c *Changes) DropDraft(call apitype.UUID) []Event {
 // SendNow tries all that waits.
 func (c *Changes) SendNow() []Event {
 	c.sayf("trying all of them…")
-	return c.onDisk(func(ctx context.Context) (any, error) { return c.Sender.SendDue(ctx) })
+	do(&c.events, func(ctx context.Context) (outbox.Report, error) { return c.Sender.SendDue(ctx) }, func(d *Day, report outbox.Report, err error) {
+		if err == nil {
+			err = report.Err // As of an account that was replaced.
+		}
+		if err != nil && !d.NoteConnection(err) {
+			d.failOf(ofConnection, ErrorText("not all is sent", err))
+		}
+		d.readOutbox()
+	})
+	return c.take()
 }
 
 // onDisk does something to the outbox at the agent's word.

@@ -58,8 +58,9 @@ type Form struct {
 	Notes  string
 	// Corrections are the details that were corrected, by their place in the update.
 	Corrections map[string]string
-	proposed    bool // The code comes from the corrections.
-	optedOut    bool // The opt-out among the corrections comes from the code.
+	Recorded    map[string]string // What the record showed of them when they were typed.
+	proposed    bool              // The code comes from the corrections.
+	optedOut    bool              // The opt-out among the corrections comes from the code.
 }
 
 // Day is an agent's work on one call after the other. It is not safe for concurrent use.
@@ -85,6 +86,7 @@ type Day struct {
 	search donorSearch
 	// permissions are learned with the first corrections.
 	permissions permissions
+	conflict    *conflict         // A refused update that the agent is asked about; nil: none.
 	opening     apitype.UUID      // A call that was asked for, to be put on the desk; zero for none.
 	openedAt    int               // After how many keys it was asked for.
 	claimed     apitype.UUID      // The call on the desk, where no lease of the service keeps it.
@@ -92,6 +94,9 @@ type Day struct {
 	claiming    map[apitype.UUID]claims
 	holder      *apitype.LeaseHolder // The user who has the donor of the call on the desk; nil: this one, or none.
 	seq         int                  // Of the reading of the call.
+	awake       time.Time            // When the desk was last seen to run, by the wall clock.
+	stale       int                  // The reading after which what is shown is no longer old; 0: it is not.
+	polls       int                  // One request each time, in turn for the card, what has changed, the calls and the counts.
 	scripts     map[string][]string
 }
 
@@ -149,6 +154,7 @@ func Told(e outbox.Event) Result {
 		d.hear(e)
 		d.learnRefusal(e)
 		d.onOutcome(e)
+		d.offerConflict(e)
 	}
 }
 

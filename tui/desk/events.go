@@ -72,6 +72,9 @@ func (e *events) notify(n Notice) { e.pending = append(e.pending, n) }
 // ofConnection is the owner of notices about the connection.
 const ofConnection = "connection"
 
+// ofLease is the owner of what is said of the end of the lease of the call on the desk.
+const ofLease = "lease"
+
 // ofCall is the owner of notices about a call.
 func ofCall(id apitype.UUID) string { return id.String() }
 

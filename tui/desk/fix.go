@@ -31,7 +31,7 @@ func (f Fix) IsChanged() bool { return f.Is != f.Was }
 func (f Fix) IsYesNo() bool { return f.kind == fixYesNo }
 
 // IsSecret reports whether its value is masked on the screen.
-func (f Fix) IsSecret() bool { return f.Key == "iban" }
+func (f Fix) IsSecret() bool { return f.Key == "iban" || f.Key == "socialSecurityNumber" }
 
 // IsPhone reports whether its value is a phone number.
 func (f Fix) IsPhone() bool { return f.kind == fixPhone }
@@ -67,7 +67,19 @@ func (f Fix) IsAmount() bool { return f.kind == fixAmount }
 // Fixes are the details of the call on the desk. Each has its place and its key on every call, also
 // where it cannot be corrected.
 func (d *Day) Fixes() []Fix {
-	person := d.Call.Person.Pointer()
+	all := recordedFixes(*d.Call)
+	for i, f := range all {
+		all[i].Is, all[i].Why = f.Was, d.whyNotCorrect(f)
+		if is, corrected := d.Form.Corrections[f.Key]; corrected && (!f.kind.ofPledge() || d.whyNoPledgeFix() == "") {
+			all[i].Is = is
+		}
+	}
+	return all
+}
+
+// recordedFixes are the details as the record shows them.
+func recordedFixes(call apitype.Call) []Fix {
+	person := call.Person.Pointer()
 	if person == nil {
 		return nil
 	}
@@ -75,14 +87,14 @@ func (d *Day) Fixes() []Fix {
 	if person.DateOfBirth != nil {
 		born = person.DateOfBirth.String()
 	}
-	if pledge := d.Call.PledgeCase.Pointer(); pledge != nil {
+	if pledge := call.PledgeCase.Pointer(); pledge != nil {
 		amount, interval = pledge.DonationAmount.Fixed(), string(pledge.DonationInterval)
 		if pledge.EndsAt != nil {
 			end = pledge.EndsAt.Format(time.DateOnly)
 		}
 	}
 	address := person.Address.Value()
-	all := []Fix{
+	return []Fix{
 		{Press: "1", Key: "mobilePhoneNumber", Label: "mobile", Was: Value(person.MobilePhoneNumber), kind: fixPhone},
 		{Press: "2", Key: "phoneNumber", Label: "home", Was: Value(person.PhoneNumber), kind: fixPhone},
 		{Press: "3", Key: "email", Label: "e-mail", Was: Value(person.Email)},
@@ -107,13 +119,6 @@ func (d *Day) Fixes() []Fix {
 		{Press: "p", Key: "optIns/mail", Label: "post wanted", Was: YesNo(person.OptInMail), kind: fixYesNo},
 		{Press: "r", Key: "optIns/sms", Label: "sms wanted", Was: YesNo(person.OptInSMS), kind: fixYesNo},
 	}
-	for i, f := range all {
-		all[i].Is, all[i].Why = f.Was, d.whyNotCorrect(f)
-		if is, corrected := d.Form.Corrections[f.Key]; corrected && (!f.kind.ofPledge() || d.whyNoPledgeFix() == "") {
-			all[i].Is = is
-		}
-	}
-	return all
 }
 
 // whyNotCorrect says why a detail cannot be corrected, "" where it can.
@@ -159,7 +164,7 @@ func (d *Day) Correct(f Fix, is string) (wrong string) {
 	if wrong != "" {
 		return wrong
 	}
-	if d.Form.correct(f.Key, is); is == f.Was {
+	if d.Form.correct(f.Key, is, f.Was); is == f.Was {
 		d.Form.leave(f.Key)
 	}
 	d.Form.optedOut = d.Form.optedOut && f.Key != optOutKey
@@ -192,9 +197,9 @@ func (d *Day) checkFix(f Fix, typed string) (is, wrong string) {
 	if wrong != "" {
 		return "", wrong
 	}
-	before := d.Form.Corrections
-	defer func() { d.Form.Corrections = before }()
-	if d.Form.correct(f.Key, is); is == f.Was {
+	before := d.Form
+	defer func() { d.Form = before }()
+	if d.Form.correct(f.Key, is, f.Was); is == f.Was {
 		d.Form.leave(f.Key)
 	}
 	if _, _, problems := d.corrections(); len(problems) > 0 {
@@ -356,19 +361,23 @@ func (d *Day) CorrectedPerson() *apitype.Person {
 	return &p
 }
 
-// correct notes another value of a detail. A draft that is being saved has the corrections as they
-// were.
-func (f *Form) correct(key, is string) {
+// correct notes another value of a detail, and what the record showed of it. A draft that is being
+// saved has the corrections as they were.
+func (f *Form) correct(key, is, recorded string) {
 	if f.Corrections = maps.Clone(f.Corrections); f.Corrections == nil {
 		f.Corrections = map[string]string{}
 	}
-	f.Corrections[key] = is
+	if f.Recorded = maps.Clone(f.Recorded); f.Recorded == nil {
+		f.Recorded = map[string]string{}
+	}
+	f.Corrections[key], f.Recorded[key] = is, recorded
 }
 
 // leave takes a correction back.
 func (f *Form) leave(key string) {
-	f.Corrections = maps.Clone(f.Corrections)
+	f.Corrections, f.Recorded = maps.Clone(f.Corrections), maps.Clone(f.Recorded)
 	delete(f.Corrections, key)
+	delete(f.Recorded, key)
 }
 
 // readFix is a typed value as it is sent.

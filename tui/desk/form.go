@@ -28,7 +28,7 @@ func (d *Day) SetResult(code string) {
 		d.Form.leave(optOutKey)
 		d.Form.optedOut = false
 	case row.Effect == EffectOptOut && !corrected && d.Call.Person.Pointer() != nil && (optIn == nil || *optIn):
-		d.Form.correct(optOutKey, "no")
+		d.Form.correct(optOutKey, "no", YesNo(optIn))
 		d.Form.optedOut = true
 	}
 	d.autosave()
@@ -80,7 +80,7 @@ func (d *Day) autosave() {
 
 // Draft is what was entered for the call on the desk.
 func (d *Day) Draft() outbox.Draft {
-	return outbox.Draft{Call: d.Call.UUID, Name: d.Name(), ResultCode: d.Form.Code, Rating: d.Form.Rating, Notes: d.Form.Notes, Corrections: d.Form.Corrections}
+	return outbox.Draft{Call: d.Call.UUID, Name: d.Name(), ResultCode: d.Form.Code, Rating: d.Form.Rating, Notes: d.Form.Notes, Corrections: d.Form.Corrections, Recorded: d.Form.Recorded}
 }
 
 // DraftText says what a draft contains.
@@ -128,7 +128,7 @@ func (d *Day) fill(draft outbox.Draft) {
 	if draft.BaseURL != "" { // Read from disk.
 		d.Autosave.Loaded(draft)
 	}
-	d.Form = Form{Code: draft.ResultCode, Rating: draft.Rating, Notes: draft.Notes, Corrections: draft.Corrections}
+	d.Form = Form{Code: draft.ResultCode, Rating: draft.Rating, Notes: draft.Notes, Corrections: draft.Corrections, Recorded: draft.Recorded}
 }
 
 // onSaved hears that drafts were written, or why not.
@@ -147,7 +147,7 @@ func (d *Day) onJoined(j draftJoined) {
 		return
 	}
 	both := joinDrafts(j.written, d.Draft(), j.saved)
-	d.Form.Corrections = both.Corrections
+	d.Form.Corrections, d.Form.Recorded = both.Corrections, both.Recorded
 	d.SetNotes(both.Notes)
 	d.sayf("another terminal has notes for %s, too: both are here", d.Name())
 }
@@ -283,7 +283,8 @@ func (d *Day) restore(c Change) {
 	draft := c.from.draft
 	if since := d.newest(call.UUID, d.draftOf(call.UUID)); since != nil {
 		draft.Notes = outbox.JoinNotes("", draft.Notes, since.Notes)
-		draft.Corrections = joinDrafts(outbox.Draft{}, *since, draft).Corrections // Those since win.
+		both := joinDrafts(outbox.Draft{}, *since, draft) // Those since win.
+		draft.Corrections, draft.Recorded = both.Corrections, both.Recorded
 	}
 	d.forgetDraft(call.UUID)
 	d.askedAt = d.Guard.presses

@@ -147,6 +147,9 @@ func (d *Day) present(call apitype.Call) {
 	d.openForm(call.UUID, d.draftOf(call.UUID))
 	delete(d.queue.prefetched, call.UUID)
 	d.pickScript()
+	if l := d.leaseOf(call.UUID); l != nil && l.Ahead {
+		d.extend(*l)
+	}
 	d.reread(call.UUID, d.askedAt)
 	d.prefetch()
 	if len(d.queue.candidates) < queueEnough {

@@ -18,6 +18,8 @@ const (
 	leaseTime  = 15 * time.Minute // Of a lease, from when it was taken or extended.
 	extendTime = 10 * time.Minute // What is left of one that is extended, if a key came since.
 	idleTime   = 15 * time.Minute // Without a key: what is held is given back.
+	warnTime   = 12 * time.Minute // Without a key: the agent is told so before.
+	sleepTime  = 30 * time.Second // What the desk may miss before all that it shows is old.
 	queueShown = 40               // Calls of the queue that are shown.
 )
 
@@ -34,7 +36,6 @@ type leases struct {
 	request apitype.UUID
 	none    bool // The last take brought nothing.
 	user    apitype.UUID
-	polls   int // One request each time, in turn for what has changed, the calls and the counts.
 	// nextDueAt is when the next callback is due, as the last take had it; nil: none, or it was.
 	nextDueAt *apitype.Time
 
@@ -97,7 +98,7 @@ func (d *Day) discover() {
 
 // adopt goes on with a lease of a terminal that was killed.
 func (d *Day) adopt(ctx context.Context, note *outbox.HeldLease) (lease, error) {
-	kept, err := d.extended(ctx, note.LeaseUUID)
+	kept, err := d.extended(ctx, note.LeaseUUID, nil)
 	if err != nil {
 		return lease{}, err
 	}
@@ -172,6 +173,7 @@ func (d *Day) takeLease() {
 	}
 	request := apitype.TakeRequest{
 		RequestUUID: d.leases.request, UserUUID: d.user(), LeaseSeconds: new(int(leaseTime / time.Second)), QueueFilter: d.Filter,
+		Ahead: !d.Wanted,
 	}
 	now := d.Now()
 	do(&d.events, func(ctx context.Context) (taken, error) {
@@ -217,6 +219,7 @@ func (d *Day) onTaken(t taken, err error) {
 		d.Codes.See(l.call.Type, Value(l.call.Result.Value().ResultCode))
 	}
 	d.serve()
+	d.trimLeases() // The agent may have come back to a call meanwhile.
 }
 
 // releaseLease ends the lease of a call, if it has one: somebody else may have it.
@@ -295,11 +298,8 @@ func (d *Day) onDeferred(e outbox.Entry) {
 	d.leases.upcoming = slices.DeleteFunc(d.leases.upcoming, func(c Candidate) bool { return c.ID == e.UUID })
 }
 
-// isIdle reports whether no key came for so long that the agent may have gone. Clocks that stand
-// still while a computer sleeps are not used.
-func (d *Day) isIdle() bool {
-	return !d.Guard.at.IsZero() && d.Now().Round(0).Sub(d.Guard.at.Round(0)) >= idleTime
-}
+// isIdle reports whether no key came for so long that the agent may have gone.
+func (d *Day) isIdle() bool { return d.noKeyFor(idleTime) }
 
 // trimLeases gives back what is held beside the call on the desk and one ahead of it.
 func (d *Day) trimLeases() {
@@ -311,9 +311,58 @@ func (d *Day) trimLeases() {
 	}
 }
 
+// noKeyFor reports whether no key came for so long. Clocks that stand still while a computer sleeps are
+// not used.
+func (d *Day) noKeyFor(long time.Duration) bool {
+	return !d.Guard.at.IsZero() && d.Now().Round(0).Sub(d.Guard.at.Round(0)) >= long
+}
+
+// warnOfEnd says that the lease of the call on the desk is about to end, until a key comes.
+func (d *Day) warnOfEnd() {
+	ends := d.Call != nil && d.leaseOf(d.Call.UUID) != nil && d.noKeyFor(warnTime)
+	switch {
+	case !ends:
+		d.over(ofLease)
+	case !d.owners[ofLease]:
+		d.failOf(ofLease, d.Name()+" stays yours alone for 3 minutes more: any key keeps the lease")
+	}
+}
+
+// Wake notes that the desk is running. Where the clock says that it was not, as of a computer that slept,
+// all that is shown is old: the call, its person and the leases are read, and until then IsStale.
+func (d *Day) Wake() []Event {
+	d.wake()
+	return d.take()
+}
+
+func (d *Day) wake() {
+	before, now := d.awake, d.Now().Round(0)
+	if d.awake = now; before.IsZero() || now.Sub(before).Abs() <= sleepTime {
+		return
+	}
+	d.Guard.at = now // There is somebody again.
+	for _, l := range slices.Clone(d.leases.held) {
+		switch {
+		case l.done || d.isPending(l.CallUUID):
+		case now.Sub(l.extended.Round(0)) >= leaseTime:
+			d.endLease(l.LeaseUUID) // It is taken anew where its call is shown.
+		default:
+			d.extend(l)
+		}
+	}
+	if d.Call != nil {
+		d.reread(d.Call.UUID, unasked)
+		d.stale = d.seq
+	}
+}
+
+// IsStale reports whether what is shown may be old, and is being read.
+func (d *Day) IsStale() bool { return d.stale != 0 && d.stale == d.seq }
+
 // tend keeps the leases of a desk that is worked at, and gives back those of one that is not.
 // It is called every few seconds.
 func (d *Day) tend() {
+	d.warnOfEnd()
 	idle := d.isIdle()
 	for _, l := range slices.Clone(d.leases.held) {
 		switch {
@@ -335,6 +384,7 @@ func (d *Day) tend() {
 // KeepLeases keeps the leases of a desk where something is being entered that no key tells of. It
 // is called every few seconds.
 func (d *Day) KeepLeases() []Event {
+	d.wake()
 	for _, l := range slices.Clone(d.leases.held) {
 		if !l.done && !d.isPending(l.CallUUID) {
 			d.keepLease(l)
@@ -346,7 +396,7 @@ func (d *Day) KeepLeases() []Event {
 // keepLease extends a lease in time, if a key came since.
 func (d *Day) keepLease(l lease) {
 	if l.extended.Add(leaseTime).Sub(d.Now()) < extendTime && d.Guard.at.After(l.extended) {
-		d.extend(l.LeaseUUID)
+		d.extend(l)
 	}
 }
 
@@ -355,18 +405,24 @@ func (d *Day) isHeld(call apitype.UUID) bool {
 	return slices.ContainsFunc(d.Held, func(h Held) bool { return h.UUID == call })
 }
 
-func (d *Day) extend(id apitype.UUID) {
+// extend keeps a lease from now on, and tells the service when a call that was taken ahead is shown.
+func (d *Day) extend(l lease) {
+	var ahead *bool
+	if l.Ahead && d.IsOn(l.CallUUID) {
+		ahead = new(false)
+	}
 	do(&d.events, func(ctx context.Context) (apitype.Lease, error) {
-		return d.extended(ctx, id)
-	}, func(d *Day, l apitype.Lease, err error) { d.onExtended(id, l.ExpiresAt, err) })
+		return d.extended(ctx, l.LeaseUUID, ahead)
+	}, func(d *Day, kept apitype.Lease, err error) { d.onExtended(l.LeaseUUID, kept, err) })
 }
 
-// extended asks the service to keep a lease from now on.
-func (d *Day) extended(ctx context.Context, id apitype.UUID) (apitype.Lease, error) {
-	return apiclient.Decoded(d.Client.Queue.Extend(ctx, id, apitype.ExtendRequest{LeaseSeconds: new(int(leaseTime / time.Second))}))
+// extended asks the service to keep a lease from now on; ahead is whether its call is shown, nil for as
+// before.
+func (d *Day) extended(ctx context.Context, id apitype.UUID, ahead *bool) (apitype.Lease, error) {
+	return apiclient.Decoded(d.Client.Queue.Extend(ctx, id, apitype.ExtendRequest{LeaseSeconds: new(int(leaseTime / time.Second)), Ahead: ahead}))
 }
 
-func (d *Day) onExtended(id apitype.UUID, until apitype.Time, err error) {
+func (d *Day) onExtended(id apitype.UUID, kept apitype.Lease, err error) {
 	i := slices.IndexFunc(d.leases.held, func(l lease) bool { return l.LeaseUUID == id })
 	switch {
 	case i < 0:
@@ -380,7 +436,8 @@ func (d *Day) onExtended(id apitype.UUID, until apitype.Time, err error) {
 		d.failRead("cannot keep the lease", err)
 	default:
 		d.over("cannot keep the lease")
-		d.leases.held[i].ExpiresAt, d.leases.held[i].extended = until, d.Now()
+		l := &d.leases.held[i]
+		l.ExpiresAt, l.Ahead, l.extended = kept.ExpiresAt, kept.Ahead, d.Now()
 	}
 }
 

@@ -31,7 +31,14 @@ type floor struct {
 func newFloor(t *testing.T, n int) *floor {
 	f := &floor{Harness: servicetest.New(t), t: t}
 	f.token = f.Token()
+	f.loadCalls(n)
+	return f
+}
+
+// loadCalls makes persons with a call each, and forgets the calls before.
+func (f *floor) loadCalls(n int) {
 	organization := f.Organization("A")
+	f.calls = nil
 	var records []service.LoadRecord
 	for i := range n {
 		person := service.LoadedPerson{OwningOrganizationUUID: organization, RecruitingOrganizationUUID: organization}
@@ -44,7 +51,6 @@ func newFloor(t *testing.T, n int) *floor {
 		records = append(records, service.LoadRecord{Kind: service.LoadPerson, Data: person}, service.LoadRecord{Kind: service.LoadCall, Data: call})
 	}
 	f.Load(records...)
-	return f
 }
 
 // agent is a desk whose work is done at once.
@@ -94,7 +100,9 @@ func (a *agent) perform(events []desk.Event) {
 				a.shownAfter = a.requests.Load()
 			}
 		case desk.Notice:
-			a.told = append(a.told, e.Text)
+			if e.Text != "" {
+				a.told = append(a.told, e.Text)
+			}
 		}
 	}
 }
@@ -264,7 +272,9 @@ func TestOwnReadingsAreNoOtherScreen(t *testing.T) {
 				case desk.Job:
 					jobs = append(jobs, e)
 				case desk.Notice:
-					a.told = append(a.told, e.Text)
+					if e.Text != "" {
+						a.told = append(a.told, e.Text)
+					}
 				}
 			}
 		}
@@ -332,16 +342,32 @@ func TestUntouchedDeskGivesItsCallBack(t *testing.T) {
 	a.perform(a.Next())
 	a.Guard.Press("down", false, false, f.Clock.Now())
 	call := a.Call.UUID
-	for range 14 {
-		f.Clock.Advance(time.Minute)
-		a.perform(a.Poll())
+	pass := func(seconds int) {
+		for ; seconds > 0; seconds-- {
+			f.Clock.Advance(time.Second)
+			if a.perform(a.Tick()); seconds%15 == 1 {
+				a.perform(a.Poll())
+			}
+		}
 	}
-	f.Clock.Advance(59 * time.Second)
-	a.perform(a.Poll())
+	warned := func() bool {
+		return strings.HasSuffix(strings.Join(a.told, "\n"), " stays yours alone for 3 minutes more: any key keeps the lease")
+	}
+	if pass(12*60 - 1); warned() {
+		t.Errorf("got %q before 12 minutes", a.told)
+	}
+	if pass(1); !warned() {
+		t.Errorf("got %q after 12 minutes, want that the lease is ending", a.told)
+	}
+	a.Guard.Press("down", false, false, f.Clock.Now())
+	if pass(12 * 60); !warned() || len(a.told) != 2 {
+		t.Errorf("got %q, want it said again 12 minutes after a key", a.told)
+	}
+	pass(2*60 + 59)
 	if !a.IsOn(call) {
 		t.Fatalf("got the call given back after 14:59: %q", a.told)
 	}
-	f.Clock.Advance(time.Second)
+	pass(1)
 	a.perform(a.Poll())
 	if !a.IsOn(call) || !strings.HasSuffix(strings.Join(a.told, "\n"), "is no longer yours alone: no key for 15 minutes") {
 		t.Errorf("got %+v and %q, want the card kept, and that the lease has ended", a.Call, a.told)
@@ -350,6 +376,86 @@ func TestUntouchedDeskGivesItsCallBack(t *testing.T) {
 	b.perform(b.Next())
 	if b.Call == nil || b.Call.UUID != call {
 		t.Errorf("got %+v for another agent, want the call that was given back", b.Call)
+	}
+}
+
+// After a computer slept the call, its person and the lease are read before a key counts: the agent is
+// told who has the donor now, and what was changed.
+func TestSleepMakesAllOld(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 4)
+	a := f.agent(t.TempDir())
+	a.perform(a.Next())
+	a.perform(a.Tick())
+	call := a.Call.UUID
+	ahead := a.Offers(1)[0].ID
+	f.Clock.Advance(time.Hour)
+	b := f.agent(t.TempDir())
+	b.perform(b.Next())
+	if !b.IsOn(call) {
+		t.Fatalf("got %+v for the other agent, want the call of the one who sleeps", b.Call)
+	}
+	if a := f.Do(f.token, http.MethodPut, "/api/v1/persons/"+b.Call.PersonUUID.String()+"/actions/update", `{"mobilePhoneNumber":"+31622222222"}`); a.Status != http.StatusOK {
+		t.Fatalf("got %d %s", a.Status, a.Body)
+	}
+	events := a.Wake()
+	if !a.IsStale() {
+		t.Error("got what is shown for current after an hour of sleep")
+	}
+	a.perform(events)
+	if said := strings.Join(a.told, "\n"); a.IsStale() || !strings.Contains(a.HolderText(), "has this donor on the screen") || !strings.Contains(said, "was changed elsewhere: mobile") {
+		t.Errorf("got stale %t, %q and %q, want the other agent named, and the new number", a.IsStale(), a.HolderText(), said)
+	}
+	b.perform(b.Skip())
+	for range 2 {
+		f.Clock.Advance(15 * time.Second)
+		a.perform(a.Poll())
+	}
+	if a.HolderText() != "" || b.IsOn(ahead) == a.IsOn(ahead) {
+		t.Errorf("got %q, and %+v for the other agent, want the donor the first one's again", a.HolderText(), b.Call)
+	}
+}
+
+// A call that was taken ahead counts for its agent when it is shown, and undo leaves one lease on the card
+// and one ahead at most.
+func TestAheadIsToldAndUndoGivesBack(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 8)
+	a := f.agent(t.TempDir())
+	leases := func() (shown, ahead int) {
+		answer, err := apiclient.Decoded(a.Client.Queue.Leases(t.Context()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range answer.Leases {
+			if l.Ahead {
+				ahead++
+			} else {
+				shown++
+			}
+		}
+		return shown, ahead
+	}
+	a.perform(a.Next())
+	if shown, ahead := leases(); shown != 1 || ahead != 1 {
+		t.Errorf("got %d shown and %d ahead, want one of each", shown, ahead)
+	}
+	first := a.Call.UUID
+	for range 3 {
+		f.Clock.Advance(time.Second)
+		a.SetResult("reached")
+		a.perform(a.CompleteCall())
+	}
+	agents, err := apiclient.Decoded(a.Client.Queue.Agents(t.Context(), apitype.QueueAgentsOptions{}))
+	if err != nil || len(agents.Agents) != 1 || agents.Agents[0].Taken != 4 || *agents.Agents[0].CallUUID != a.Call.UUID {
+		t.Errorf("got %+v %v, want four calls shown, the last of them on the screen", agents, err)
+	}
+	for !a.IsOn(first) && a.CanUndo() {
+		a.perform(a.Undo())
+		a.Written()
+	}
+	if shown, ahead := leases(); !a.IsOn(first) || shown+ahead != 2 {
+		t.Errorf("got %+v on the desk and %d leases, want the first call, and two", a.Call, shown+ahead)
 	}
 }
 

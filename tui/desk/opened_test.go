@@ -4,10 +4,34 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 )
+
+// A number that was called for another donor a while ago is warned of, and blocks nothing.
+func TestNumberOfAnotherDonor(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 2)
+	a := f.agent(t.TempDir())
+	for _, id := range f.calls {
+		person := f.call(id).PersonUUID
+		if got := f.Do(f.token, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", `{"mobilePhoneNumber":"+31612345678"}`); got.Status != 200 {
+			t.Fatalf("got %d %s", got.Status, got.Body)
+		}
+	}
+	if got := f.Do(f.token, "PUT", "/api/v1/calls/"+f.calls[1].String()+"/actions/add-attempt", `{}`); got.Status != 200 {
+		t.Fatalf("got %d %s", got.Status, got.Body)
+	}
+	f.Clock.Advance(35 * time.Minute)
+	a.Guard.Press("n", false, false, f.Clock.Now())
+	a.perform(a.Next())
+	want := "this number was called 35 min ago on another call, less than 4 hours"
+	if !a.IsOn(f.calls[0]) || !slices.Contains(a.Warnings(*a.Call), want) {
+		t.Errorf("got %+v with %q, want the call, and the warning", a.Call, a.Warnings(*a.Call))
+	}
+}
 
 // A call that is opened, not taken, is leased: the second agent is told who has the donor, and it
 // comes free with the first one's next call.

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -81,7 +82,7 @@ type queue struct {
 	reached       map[apitype.UUID]reached // By person; as far as changes tell of it.
 }
 
-// reached is when somebody was reached, and on which call.
+// reached is when a person was called last, and on which call.
 type reached struct {
 	call apitype.UUID
 	at   time.Time
@@ -101,6 +102,7 @@ type listed struct {
 	requested  bool
 	withPerson bool   // The person was shown.
 	code       string // Of the result; "" for none.
+	contacted  time.Time
 }
 
 func newListed(call apitype.Call) listed {
@@ -111,6 +113,10 @@ func newListed(call apitype.Call) listed {
 		},
 		requested: call.Status == apitype.CallRequested,
 		code:      Value(call.Result.Value().ResultCode),
+		contacted: lastAttempt(call),
+	}
+	if at := call.CompletedAt; call.Status == apitype.CallCompleted && at != nil && at.After(l.contacted) {
+		l.contacted = at.Time
 	}
 	if p := call.Person.Pointer(); p != nil {
 		l.withPerson = true
@@ -242,21 +248,21 @@ func (q *queue) isInOrder() bool { return !q.forward || q.ended }
 func (q *queue) isWhole() bool { return q.ended && len(q.older) == 0 }
 
 // learn takes one call in, as it is now.
-func (q *queue) learn(call apitype.Call) {
-	if at := call.CompletedAt; call.Status == apitype.CallCompleted && at != nil && at.After(q.reached[call.PersonUUID].at) {
-		q.reached[call.PersonUUID] = reached{call.UUID, at.Time}
-	}
-	q.take(newListed(call))
+func (q *queue) learn(call apitype.Call) { q.take(newListed(call)) }
+
+// against says why a call should not be made now, "" when it may be.
+func (q *queue) against(c Candidate, now time.Time, maxAttempts int) string {
+	return cmp.Or(c.against(now, maxAttempts), q.reachedReason(c.ID, c.person, now))
 }
 
-// reachedReason says that a person was reached lately on another call: whoever was just spoken to
-// is not rung again by the next agent without knowing it.
-func (q *queue) reachedReason(call apitype.Call, now time.Time) string {
-	r, known := q.reached[call.PersonUUID]
-	if !known || r.call == call.UUID || now.Sub(r.at) >= attemptPause {
+// reachedReason says that a person was called lately on another call: an attempt or a completion by any
+// agent, as the calls show it.
+func (q *queue) reachedReason(call, person apitype.UUID, now time.Time) string {
+	r, known := q.reached[person]
+	if !known || r.call == call || now.Sub(r.at) >= attemptPause {
 		return ""
 	}
-	return "reached " + durationText(now.Sub(r.at)) + " ago on another call, less than 4 hours"
+	return "called " + durationText(now.Sub(r.at)) + " ago on another call, less than 4 hours"
 }
 
 // forgetReached leaves out those who were reached too long ago to matter.
@@ -267,6 +273,9 @@ func (q *queue) forgetReached(now time.Time) {
 func (q *queue) take(l listed) {
 	q.codes.See(l.Type, l.code)
 	c := l.Candidate
+	if l.contacted.After(q.position.now.Add(-attemptPause)) && l.contacted.After(q.reached[c.person].at) {
+		q.reached[c.person] = reached{c.ID, l.contacted}
+	}
 	if !l.requested {
 		q.drop(c.ID)
 		return
@@ -352,7 +361,7 @@ func sameNumber(a, b [2]string) bool {
 func (q *queue) offers(now time.Time, maxAttempts, limit int, isLeftOut func(Candidate) bool) []Candidate {
 	var found []Candidate
 	for _, c := range q.candidates {
-		if q.dismissed[c.ID] || c.against(now, maxAttempts) != "" || isLeftOut(c) {
+		if q.dismissed[c.ID] || q.against(c, now, maxAttempts) != "" || isLeftOut(c) {
 			continue
 		}
 		if found = append(found, c); len(found) == limit {
@@ -380,7 +389,7 @@ func (q *queue) spread(agent string, now time.Time, maxAttempts, limit int, isLe
 func (q *queue) reasons(now time.Time, maxAttempts int) []PassedOver {
 	all := slices.Clone(q.skipped)
 	for _, c := range q.candidates {
-		if reason := c.against(now, maxAttempts); reason != "" && !q.dismissed[c.ID] {
+		if reason := q.against(c, now, maxAttempts); reason != "" && !q.dismissed[c.ID] {
 			all = append(all, PassedOver{ID: c.ID, Name: c.Name, Reason: reason})
 		}
 	}

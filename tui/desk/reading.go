@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"fundesk/apiclient"
@@ -125,7 +126,9 @@ type claims struct {
 // for the call.
 func (d *Day) reread(id apitype.UUID, asked int) {
 	d.seq++
-	seq, user, usable := d.seq, d.user(), d.leases.usable
+	seq, user := d.seq, d.user()
+	// A call that another agent had, or whose lease has ended, may be free again.
+	leases := d.leases.usable && d.leaseOf(id) == nil && !d.isIdle()
 	held := d.leaseOf(id) != nil || d.claimed == id
 	if !held {
 		d.claimed = id
@@ -138,13 +141,13 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 		if found {
 			read.draft = &draft
 		}
-		if !held {
-			note := outbox.Lease{LeaseUUID: apitype.NewUUID(), CallUUID: id, ExpiresAt: d.Now().Add(leaseTime)}
-			if usable {
-				if read.lease, read.holder = d.leaseOpened(ctx, id, user); read.lease != nil {
-					note.LeaseUUID = read.lease.LeaseUUID // A later start goes on with it.
-				}
+		note := outbox.Lease{LeaseUUID: apitype.NewUUID(), CallUUID: id, ExpiresAt: d.Now().Add(leaseTime)}
+		if leases {
+			if read.lease, read.holder = d.leaseOpened(ctx, id, user); read.lease != nil {
+				note.LeaseUUID = read.lease.LeaseUUID // A later start goes on with it.
 			}
+		}
+		if !held {
 			// Another note that cannot be kept keeps nobody from working.
 			read.screen, err = d.Outbox.HoldLease(note)
 			if read.elsewhere = errors.Is(err, outbox.ErrOpenElsewhere); read.elsewhere {
@@ -187,6 +190,9 @@ func (d *Day) onLeased(read callRead) {
 // onReread takes in a reading of the call on the desk, unless it is a stale one.
 func (d *Day) onReread(read callRead, err error) {
 	d.onLeased(read)
+	if read.seq == d.stale {
+		d.stale = 0
+	}
 	if !d.onClaimed(read) && read.seq == d.seq {
 		d.onRead(read, err)
 	}
@@ -264,7 +270,7 @@ func (d *Day) show(read callRead) {
 	}
 	before := d.Call
 	d.Call, d.Checked, d.Taking = &read.call, true, false
-	if read.holder != nil {
+	if read.holder != nil || read.lease != nil {
 		d.holder = read.holder
 	}
 	d.pickScript()
@@ -296,11 +302,16 @@ func (d *Day) compare(before *apitype.Call, asked int) {
 		d.replaceStale(text, asked)
 	case now.AttemptsCount > before.AttemptsCount:
 		d.sayOf(now.UUID, "another agent has called %s since the call was listed", d.Name())
+	default:
+		if labels := changedElsewhere(*before, *now); len(labels) > 0 {
+			d.sayOf(now.UUID, "the record of %s was changed elsewhere: %s", d.Name(), strings.Join(labels, ", "))
+		}
 	}
 }
 
 // Poll asks for what has changed since it last asked.
 func (d *Day) Poll() []Event {
+	d.wake()
 	if !d.leases.asked {
 		d.discover()
 		return d.take()
@@ -311,17 +322,20 @@ func (d *Day) Poll() []Event {
 			d.readAll() // The agent waits for a call.
 			return d.take()
 		}
-		d.leases.polls++
-		switch d.leases.polls % 3 {
-		case 2:
-			d.readUpcoming()
-			return d.take()
-		case 0:
-			d.readState()
-			return d.take()
-		}
 	}
-	d.readNews()
+	d.polls++
+	if d.Call != nil && d.Checked && d.polls%2 == 0 {
+		d.reread(d.Call.UUID, unasked)
+		return d.take()
+	}
+	switch turn := d.polls / 2 % 3; {
+	case d.leases.usable && turn == 1:
+		d.readUpcoming()
+	case d.leases.usable && turn == 2:
+		d.readState()
+	default:
+		d.readNews()
+	}
 	return d.take()
 }
 
@@ -416,6 +430,9 @@ func (d *Day) onChanges(calls []apitype.Call, until apitype.Time) {
 // on the desk.
 func (d *Day) onOutcome(e outbox.Event) {
 	if e.Outcome == outbox.OutcomeAccepted {
+		if l := d.leaseOf(e.Entry.UUID); l != nil && l.done {
+			d.endLease(l.LeaseUUID) // The change has ended it: the call may be on the desk again.
+		}
 		if d.Accepted[e.Entry.Op]++; e.Entry.Op == apiclient.OpDeferCall {
 			d.onDeferred(e.Entry)
 		}

@@ -106,6 +106,8 @@ func (d *Day) countTaken() {
 // Tick is called every second: a callback that is due now is not waited for until the next
 // poll.
 func (d *Day) Tick() []Event {
+	d.wake()
+	d.warnOfEnd()
 	d.Release()
 	d.admitWaiting()
 	if next := d.leases.nextDueAt; next != nil && !next.After(d.Now().Add(-d.Client.Behind())) {

@@ -5,7 +5,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -92,6 +94,37 @@ func TestSpreadOnAFloor(t *testing.T) {
 		}
 		if got := simulatedRings(random, test.agents, 120); math.Abs(float64(got-test.simulated)) > 0.25*float64(test.simulated)+30 {
 			t.Errorf("%d agents: got %d rings of two, want about %d", test.agents, got, test.simulated)
+		}
+	}
+}
+
+// Where the service has no queue, a donor who was called on another call, by whichever agent, is left
+// alone for 4 hours.
+func TestSpreadLeavesWhoWasCalledAlone(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(c *apitype.Call, at apitype.Time){
+		"completed": func(c *apitype.Call, at apitype.Time) { c.Status, c.CompletedAt = apitype.CallCompleted, &at },
+		"attempted": func(c *apitype.Call, at apitype.Time) {
+			c.Attempts = apitype.Embed([]apitype.CallAttempt{{AttemptAt: at}})
+		},
+	} {
+		q := newQueue(morning, new(Codes))
+		waits, other := requested(1), requested(2)
+		waits.PersonUUID, other.PersonUUID = callID(50), callID(50)
+		change(&other, apitype.NewTime(morning.Add(-time.Hour)))
+		q.take(newListed(waits))
+		q.take(newListed(other)) // As the walk of all calls brings it.
+		offered := func(now time.Time) bool {
+			return slices.ContainsFunc(q.offers(now, 0, 10, func(Candidate) bool { return false }), func(c Candidate) bool { return c.ID == waits.UUID })
+		}
+		if offered(morning) || !offered(morning.Add(3*time.Hour)) {
+			t.Errorf("%s: got it offered %t after 1 hour and %t after 4, want it then", name, offered(morning), offered(morning.Add(3*time.Hour)))
+		}
+		reasons := q.reasons(morning, 0)
+		if !slices.ContainsFunc(reasons, func(p PassedOver) bool {
+			return p.ID == waits.UUID && strings.HasPrefix(p.Reason, "called 1 h 0 min ago on another call")
+		}) {
+			t.Errorf("%s: got %+v, want the reason", name, reasons)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func TestLeasesThatAreExtended(t *testing.T) {
 		d.leases.held = []lease{
 			{Lease: apitype.Lease{LeaseUUID: callID(11), CallUUID: callID(1)}, call: on}, {Lease: apitype.Lease{LeaseUUID: callID(12), CallUUID: callID(2)}, call: requested(2)},
 		}
-		d.onExtended(callID(test.lease), until, test.err)
+		d.onExtended(callID(test.lease), apitype.Lease{ExpiresAt: until}, test.err)
 		texts, _ := said(d)
 		if diff := cmp.Diff(test.want, texts); diff != "" || len(d.leases.held) != test.held {
 			t.Errorf("%s: %d held, want %d (-want +got):\n%s", test.name, len(d.leases.held), test.held, diff)

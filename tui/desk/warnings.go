@@ -51,8 +51,12 @@ func (d *Day) Warnings(call apitype.Call) []string {
 	if p != nil {
 		add(d.Hours.Against(d.Now(), p.Address.Value().Country))
 	}
+	lately := len(found)
 	add(attemptsReason(d.Now(), call.AttemptsCount, lastAttempt(call), d.MaxAttempts))
-	add(d.queue.reachedReason(call, d.Now()))
+	add(d.queue.reachedReason(call.UUID, call.PersonUUID, d.Now()))
+	if l := d.leaseOf(call.UUID); len(found) == lately && l != nil && l.NumberContactedAt != nil && d.Now().Sub(l.NumberContactedAt.Time) < attemptPause {
+		add("this number was called " + durationText(d.Now().Sub(l.NumberContactedAt.Time)) + " ago on another call, less than 4 hours")
+	}
 	ofPerson, ofNumber := d.otherOpenCalls(call)
 	if ofPerson > 0 {
 		add(render.Plural(ofPerson, "other open call", "other open calls") + " for this person")

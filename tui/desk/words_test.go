@@ -181,6 +181,7 @@ func TestWarnings(t *testing.T) {
 	d := at(now)
 	d.MaxAttempts = 3
 	d.Languages = []string{"nl", "de"}
+	d.queue.position.now = now
 	d.queue.learn(apitype.Call{UUID: callID(7), PersonUUID: callID(50), Status: "requested"})
 	completed := apitype.NewTime(now.Add(-61 * time.Minute))
 	d.queue.learn(apitype.Call{UUID: callID(8), PersonUUID: callID(50), Status: "completed", CompletedAt: &completed})
@@ -198,7 +199,7 @@ func TestWarnings(t *testing.T) {
 	}
 	want := []string{
 		"this call is expired", "opted out of phone calls", "it is 21:30 on Friday in NL: calls are made from 09:00 to 21:00", "3 attempts, the maximum is 3",
-		"reached 1 h 1 min ago on another call, less than 4 hours", "2 other open calls for this person", "the pledge is cancelled",
+		"called 1 h 1 min ago on another call, less than 4 hours", "2 other open calls for this person", "the pledge is cancelled",
 		"speaks French; you: Dutch, German", "low data quality: 59 %", "the street is not there",
 	}
 	if diff := cmp.Diff(want, d.Warnings(all)); diff != "" {

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"time"
+
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/tui/widget"
@@ -13,6 +15,8 @@ type Ask struct {
 	Lines   []string
 	Options []Option // Each with its key.
 	Back    func()
+	openAt  time.Time // When it takes a choice: one that opens by itself is to be seen first.
+	now     func() time.Time
 }
 
 // Key implements Dialog.
@@ -23,7 +27,7 @@ func (a *Ask) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 		return Closes, nil
 	}
 	for _, o := range a.Options {
-		if o.Key == name {
+		if o.Key == name && (a.now == nil || !a.now().Before(a.openAt)) {
 			return Closes, o.Run()
 		}
 	}

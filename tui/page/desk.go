@@ -68,6 +68,12 @@ func (d *Desk) Follow(inFront bool) {
 			d.Dialog = nil // Its answer would be for another call.
 		}
 	}
+	if d.HasConflict() && d.Dialog == nil && !d.writing {
+		d.askOvertaken(func() tea.Cmd { return nil })
+		if ask, is := d.Dialog.(*Ask); is {
+			ask.openAt = d.Now().Add(unseen)
+		}
+	}
 	if d.Caller != nil && d.Dialog == nil && inFront && !d.writing {
 		d.askNewCall(*d.Caller)
 		d.Caller = nil

@@ -20,6 +20,7 @@ type fixing struct {
 	desk   *Desk
 	call   apitype.UUID
 	key    string // Of the detail that is being typed; "" while one is chosen.
+	was    string // What was recorded of it when it was chosen.
 	editor widget.TextField
 	wrong  string // What is wrong with the value, or why a detail cannot be corrected.
 }
@@ -75,9 +76,39 @@ func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 // learnPermissions asks whether the account may make the corrections.
 func (d *Desk) learnPermissions() tea.Cmd { return d.Perform(d.LearnPermissions()) }
 
-// Complete sends what was entered. Where the account may not make a correction it says so
-// first, and offers to send the result alone.
+// askOvertaken asks which value of each overtaken detail stays, and does something once all are answered.
+func (d *Desk) askOvertaken(then func() tea.Cmd) tea.Cmd {
+	whose, fix, asks := d.Overtaken()
+	if !asks {
+		return then()
+	}
+	keep := func(ours bool) func() tea.Cmd {
+		return func() tea.Cmd { return tea.Batch(d.Perform(d.Keep(fix, ours)), d.askOvertaken(then)) }
+	}
+	d.Dialog = &Ask{
+		Title: "Changed elsewhere: " + fix.Label + ", " + Clean(whose),
+		Lines: []string{"The record has another value than when you corrected it. Which one stays?"},
+		Options: []Option{
+			{Key: "k", Label: "theirs: " + cmp.Or(d.fixValue(fix, fix.Was, true), "none"), Run: keep(false)},
+			{Key: "o", Label: "ours: " + cmp.Or(d.fixValue(fix, fix.Is, false), "none"), Run: keep(true)},
+		},
+		Back: d.LeaveConflict, now: d.Now,
+	}
+	return nil
+}
+
+// Complete sends what was entered, once it is known which value of an overtaken detail stays. Where the
+// account may not make a correction it says so first, and offers to send the result alone.
 func (d *Desk) Complete() tea.Cmd {
+	if _, _, asks := d.Overtaken(); asks {
+		call := d.Call.UUID
+		return d.askOvertaken(func() tea.Cmd {
+			if !d.IsOn(call) || d.WhyNotComplete() != "" {
+				return nil // The call went while the question stood, or the result with the correction.
+			}
+			return d.Complete()
+		})
+	}
 	refused := d.RefusedCorrections()
 	if len(refused) == 0 {
 		return d.completeCorrected()
@@ -132,7 +163,7 @@ func (f *fixing) choose(fix desk.Fix) {
 	case fix.IsYesNo():
 		f.wrong = f.desk.Correct(fix, "no")
 	default:
-		f.key, f.editor = fix.Key, widget.TextField{}
+		f.key, f.was, f.editor = fix.Key, fix.Was, widget.TextField{}
 		if !fix.IsSecret() || fix.IsChanged() || f.desk.Revealed {
 			f.editor.SetValue(fix.Is)
 			f.editor.Select()
@@ -143,6 +174,7 @@ func (f *fixing) choose(fix desk.Fix) {
 // typeKey is a key while a value is typed.
 func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 	fix, found := f.chosen()
+	fix.Was = f.was
 	interval := -1
 	if found && fix.IsInterval() {
 		interval = strings.Index(choiceKeys[:len(apitype.DonationIntervals)], msg.String())

@@ -192,6 +192,9 @@ func (r outboxRow) copyText() string {
 func (v *Outbox) AskSendAgain() tea.Cmd {
 	row, _ := v.Chosen()
 	e := *row.entry
+	if len(e.Fields) > 0 {
+		return v.Perform(v.AskConflict(e))
+	}
 	lines := []string{"It was refused: " + Clean(e.LastError)}
 	if e.State == outbox.StateUnsure {
 		lines = []string{"Its answer was lost. If it took effect after all, this does it a second time. Look at the record first."}

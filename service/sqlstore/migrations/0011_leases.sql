@@ -26,6 +26,14 @@ UPDATE persons SET updated_at = created_at;
 CREATE INDEX persons_by_change ON persons (updated_at, created_at, uuid, owner, number) WHERE erased_at IS NULL;
 CREATE INDEX persons_erased ON persons (erased_at, uuid, erased_owner, number) WHERE erased_at IS NOT NULL;
 
+-- Which numbers were called lately, and whose: by a keyed digest of the number.
+CREATE TABLE queue_numbers (
+    digest      IDENTIFIER NOT NULL CONSTRAINT queue_numbers_by_digest PRIMARY KEY,
+    person_uuid IDENTIFIER NOT NULL,
+    rung_at     BIGINT NOT NULL
+);
+CREATE INDEX queue_numbers_by_time ON queue_numbers (rung_at);
+
 -- The identifier of the key that signed a token: a key goes with its last token. Null: not known.
 ALTER TABLE tokens ADD COLUMN signed_by TEXT;
 

@@ -1,0 +1,116 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// overtakenFields are details with the keys that correct them, what a colleague changes meanwhile, and
+// the two values as answers show them.
+var overtakenFields = map[string]struct{ keys, typed, body, ours, theirs string }{
+	"mobile":     {"f 1", "0611111111", `{"mobilePhoneNumber":"+31622222222"}`, `"mobilePhoneNumber":"+31611111111"`, `"mobilePhoneNumber":"+31622222222"`},
+	"home":       {"f 2", "0201111111", `{"phoneNumber":"+31202222222"}`, `"phoneNumber":"+31201111111"`, `"phoneNumber":"+31202222222"`},
+	"e-mail":     {"f 3", "ours@example.org", `{"email":"theirs@example.org"}`, `"email":"ours@example.org"`, `"email":"theirs@example.org"`},
+	"may be":     {"f 4", "", `{"optIns":{"phone":null}}`, `"optInPhone":false`, `"optInPhone":null`},
+	"amount":     {"f 5", "15", `{"donationAmount":20}`, `"donationAmount":15,`, `"donationAmount":20,`},
+	"interval":   {"f 6 1", "", `{"donationInterval":"yearly"}`, `"donationInterval":"once"`, `"donationInterval":"yearly"`},
+	"ends":       {"f 7", "2-1-2030", `{"endsAt":"2031-01-02T00:00:00Z"}`, `"endsAt":"2030-`, `"endsAt":"2031-`},
+	"first name": {"f 8", "Ours", `{"name":{"firstName":"Theirs"}}`, `"firstName":"Ours"`, `"firstName":"Theirs"`},
+	"prefix":     {"f 9", "van", `{"name":{"lastNamePrefix":"von"}}`, `"lastNamePrefix":"van"`, `"lastNamePrefix":"von"`},
+	"last name":  {"f a", "Ours", `{"name":{"lastName":"Theirs"}}`, `"lastName":"Ours"`, `"lastName":"Theirs"`},
+	"street":     {"f c", "Ours", `{"address":{"street":"Theirs"}}`, `"street":"Ours"`, `"street":"Theirs"`},
+	"addition":   {"f e", "a", `{"address":{"houseNumberExtension":"b"}}`, `"houseNumberExtension":"a"`, `"houseNumberExtension":"b"`},
+	"born":       {"f i", "2-1-1970", `{"dateOfBirth":"1971-01-02"}`, `"dateOfBirth":"1970-01-02"`, `"dateOfBirth":"1971-01-02"`},
+	"IBAN":       {"f l", "NL02ABNA0123456789", `{"iban":"DE89370400440532013000"}`, `"iban":"NL02ABNA0123456789"`, `"iban":"DE89370400440532013000"`},
+	"language":   {"f m", "de", `{"language":"fr"}`, `"language":"de"`, `"language":"fr"`},
+	"post":       {"f p", "", `{"optIns":{"mail":true}}`, `"optInMail":false`, `"optInMail":true`},
+}
+
+// A detail that was changed elsewhere is never overwritten in silence: the agent is asked which value
+// stays, before the correction is sent where the card shows the change, and after it was refused where
+// the service does. The result is sent either way.
+func TestOvertakenDetailAsks(t *testing.T) {
+	t.Parallel()
+	for name, field := range overtakenFields {
+		for _, isShown := range []bool{true, false} {
+			for _, answer := range []string{"k", "o"} {
+				t.Run(fmt.Sprintf("%s/shown %t/%s", name, isShown, answer), func(t *testing.T) {
+					t.Parallel()
+					w, d := fixer(t)
+					path, want := "/api/v1/persons/"+personID(1).String(), map[string]string{"k": field.theirs, "o": field.ours}[answer]
+					if strings.Contains(field.body, "donation") || strings.Contains(field.body, "ends") {
+						path = "/api/v1/pledges/" + pledgeID(1).String()
+					}
+					d.enter(strings.Fields(field.keys)...)
+					for _, r := range field.typed {
+						d.press(string(r))
+					}
+					d.enter("enter", "esc", "c", "2")
+					if a := w.Do(w.Token(), "PUT", path+"/actions/update", field.body); a.Status != 200 {
+						t.Fatalf("colleague: got %d %s", a.Status, a.Body)
+					}
+					if isShown {
+						d.untilPoll(w)
+						d.untilPoll(w)
+						if text := d.text(); !strings.Contains(text, "was changed elsewhere") {
+							t.Errorf("got no word of the change:\n%s", text)
+						}
+						d.press("ctrl+s")
+					} else {
+						d.press("ctrl+s")
+						w.Clock.Advance(6 * time.Second)
+						d.deliverOutbox(w)
+						if got := string(w.Do(w.Token(), "GET", path, "").Body); !strings.Contains(got, field.theirs) {
+							t.Errorf("got %s, want the colleague's value before anything is answered", got)
+						}
+						d.press("enter")
+						w.Clock.Advance(time.Second)
+						d.enter("enter")
+						w.Clock.Advance(time.Second)
+					}
+					if text := d.text(); !strings.Contains(text, "Changed elsewhere: ") {
+						t.Fatalf("got no question:\n%s", text)
+					}
+					d.enter(answer)
+					if isShown && w.call(t, callID(1)).Status == apitype.CallRequested && len(w.entries(t)) == 0 {
+						d.enter("c", "1", "ctrl+s") // The proposed result went with the correction.
+					}
+					w.Clock.Advance(6 * time.Second)
+					d.deliverOutbox(w)
+					if got := string(w.Do(w.Token(), "GET", path, "").Body); !strings.Contains(got, want) {
+						t.Errorf("got %s, want %s", got, want)
+					}
+					if got := w.call(t, callID(1)); got.Status != apitype.CallCompleted {
+						t.Errorf("call: got %s, want it completed; %q, errors %v\n%s", got.Status, w.entries(t), d.app.Errors, d.text())
+					}
+				})
+			}
+		}
+	}
+}
+
+// The first key after the computer slept does nothing to a call before that was read again.
+func TestFirstKeyAfterSleep(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"a", "i", "c"} {
+		w := newQueueWorld(t)
+		d := newDriver(t, w.options)
+		d.enter("n")
+		d.send(ticked{})
+		call := d.app.Call.UUID
+		w.Clock.Advance(time.Hour)
+		d.press(key)
+		if text := d.text(); len(w.entries(t)) != 0 || d.app.Dialog != nil || d.app.desk.Typing() || !d.app.IsOn(call) || !strings.Contains(text, "press it again") {
+			t.Errorf("%s: got %q and\n%s\nwant nothing done, and that said", key, w.entries(t), text)
+		}
+		w.Clock.Advance(2 * time.Second)
+		d.press(key)
+		if len(w.entries(t)) == 0 && d.app.Dialog == nil && !d.app.desk.Typing() {
+			t.Errorf("%s, pressed again: got nothing done\n%s", key, d.text())
+		}
+	}
+}
