@@ -50,6 +50,8 @@ type app struct {
 	canvas  *canvas.Canvas // Nil: the library draws.
 	mouse   mouse
 	login   string // The command that logs in again; "" for none.
+	// suspended says that ctrl+z stopped the program.
+	suspended bool
 	// Drawn with every key, and the same most of the time.
 	drawnTabs   drawn[tabsKey]
 	drawnFooter drawn[footerKey]
@@ -249,7 +251,13 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.FocusMsg:
 		a.focused = true
 		return a, a.Perform(a.ReadOutbox())
+	case continued:
+		if a.suspended { // The library sets the terminal up after its own stop.
+			return a, nil
+		}
+		return a, setUp()
 	case tea.ResumeMsg:
+		a.suspended = false
 		a.Outbox.Resume()
 		return a, tea.Batch(a.Perform(a.ReadOutbox()), tea.ClearScreen)
 	case page.Result:
