@@ -204,7 +204,7 @@ func (l *lineDesk) tell(n desk.Notice) {
 	case desk.SeeOutbox:
 		n.Text += "; see: fundesk outbox list"
 	case desk.SeeOffer:
-		n.Text += "; o opens it"
+		n.Text += "; o " + n.Does
 	}
 	if n.Text == "" {
 		return

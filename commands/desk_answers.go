@@ -39,7 +39,7 @@ func (l *lineDesk) answers() []lineAnswer {
 		{"h", "earlier contacts", "", has && len(l.Contacts()) > 1, l.saying(l.contacts)},
 		{"b", "later", "later", has && l.HasQueue(), l.askLater},
 		{"s", "script", "", has && len(l.Script) > 0, l.saying(func() []string { return l.Script })},
-		{"o", "to open what was offered", "", l.Offered() != "", l.doing((*desk.Day).Accept)},
+		{"o", "for what was offered", "", l.IsOffered(), l.doing((*desk.Day).Accept)},
 		{"u", "to take the last one back", "", l.CanUndo(), l.undo},
 		{"d", "latest draft", "resume-draft", len(l.Drafts) > 0, l.doing((*desk.Day).Resume)},
 		{"k", "passed over", "skipped", len(l.PassedOver()) > 0, l.saying(l.passedOver)},
@@ -282,8 +282,9 @@ func (l *lineDesk) askFix(ctx context.Context, f desk.Fix) error {
 		return nil
 	}
 	l.tellCorrected(ctx)
-	if missing := l.MissingOfAddress(); strings.HasPrefix(f.Key, "address/") && len(missing) > 0 {
-		l.say("the address needs its %s, too", strings.Join(missing, ", "))
+	if why, missing := l.HalfAddress(); why != "" && strings.HasPrefix(f.Key, "address/") {
+		l.say("%s", why)
+		return l.askFix(ctx, missing)
 	}
 	return nil
 }

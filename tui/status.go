@@ -65,7 +65,8 @@ func (a *app) status() string {
 
 // news is the reply to a key, an error, an offer, or the latest message.
 func (a *app) news(width int) string {
-	said, offer := a.IsSaid(), a.Offered()
+	said := a.IsSaid()
+	offer, does := a.Offered()
 	n := len(a.Errors)
 	suffix := ""
 	switch {
@@ -83,8 +84,10 @@ func (a *app) news(width int) string {
 	switch {
 	case said && a.Reply:
 		line = widget.Fit(page.Clean(a.Text), width)
-	case offer != "":
-		line = a.Styles.Held(widget.Fit(page.Clean(offer)+": "+a.KeyOf(page.ActAccept)+" opens it", width))
+	case offer != "" && a.current == page.DeskPage:
+		key := ": " + a.KeyOf(page.ActAccept) + " " + does
+		offer = page.Clean(offer)
+		line = a.Styles.Held(widget.Fit(widget.Fit(offer, max(min(render.Width(offer), width-render.Width(key)), 0))+key, width))
 	case n > 0:
 		line = a.Styles.Bad(widget.Fit(a.Styles.WarnSign+" "+page.Clean(a.Errors[0].Text), width))
 	case said:

@@ -2,13 +2,17 @@ package tui
 
 import (
 	"maps"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk"
@@ -196,18 +200,79 @@ func TestCorrectionsAskBack(t *testing.T) {
 	if d.press("y"); len(w.entries(t)) != 2 {
 		t.Errorf("got %q, want it sent", w.entries(t))
 	}
-	// Half an address is not sent.
-	w, d = fixer(t)
+}
+
+// Half an address is refused at Enter: the line says what is missing and goes on with that, and
+// ctrl+s sends nothing before the address is whole.
+func TestHalfAnAddressIsRefused(t *testing.T) {
+	t.Parallel()
+	w, d := fixer(t)
 	p := d.app.Call.Person.Value()
 	p.Address = apitype.Embedded[apitype.Address]{}
 	d.app.Call.Person = apitype.Embed(p)
 	d.enter("f", "c")
-	d.typing("Kade")
-	d.press("enter")
-	if text := d.text(); !strings.Contains(text, "the address needs its house number, postcode, city, country") {
-		t.Errorf("got:\n%s\nwant what is missing", text)
+	for i, part := range []string{"Kade", "7", "1234 AB", "Utrecht"} {
+		d.typing(part)
+		if d.press([]string{"enter", "ctrl+s"}[i%2]); len(w.entries(t)) != 0 {
+			t.Fatalf("after %q: got %q, want nothing sent", part, w.entries(t))
+		}
+		missing := strings.Join([]string{"house number", "postcode", "city", "country"}[i:], ", ")
+		if text := d.text(); !strings.Contains(text, "the address needs its "+missing) {
+			t.Errorf("after %q: got:\n%s\nwant %q missing", part, text, missing)
+		}
 	}
-	if d.enter("esc", "ctrl+s"); len(w.entries(t)) != 0 {
-		t.Errorf("got %q, want nothing sent", w.entries(t))
+	// Whoever leaves it is told on the card, and nothing goes.
+	d.enter("esc", "ctrl+s")
+	if text := d.text(); !strings.Contains(text, "the address needs its country") || len(w.entries(t)) != 0 {
+		t.Errorf("got %q and:\n%s\nwant nothing sent, and why", w.entries(t), text)
+	}
+	if d.enter("esc", "ctrl+s"); !strings.Contains(d.app.status(), "the address needs its country, too: f") {
+		t.Errorf("status: got %q, want what is missing and the key", d.app.status())
+	}
+	d.enter("f", "h")
+	d.typing("nl")
+	d.press("ctrl+s")
+	entries, _, err := w.box.List()
+	want := `{"address":{"street":"Kade","houseNumber":"7","zipCode":"1234 AB","city":"Utrecht","country":"NL"}}`
+	if err != nil || len(entries) != 2 || string(entries[0].Body) != want {
+		t.Errorf("got %+v %v, want the whole address and the result", entries, err)
+	}
+}
+
+// A correction that the service refuses holds its result back, whatever the reason: one key sends the
+// result without it.
+func TestRefusedCorrectionLetsTheResultGo(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{400, 403, 404, 409, 412, 422} {
+		t.Run(strconv.Itoa(status), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.faulty(t, func(r *http.Request) int {
+				if strings.HasSuffix(r.URL.Path, "/actions/update") {
+					return status
+				}
+				return 0
+			})
+			d := fixerOf(t, w)
+			d.enter("f", "1")
+			d.typing("06 27 08 40 34")
+			d.enter("enter", "ctrl+s")
+			w.Clock.Advance(6 * time.Second)
+			d.deliverOutbox(w)
+			d.send(ticked{})
+			if got := w.call(t, callID(1)); got.Status != apitype.CallRequested {
+				t.Fatalf("got the call %s, want it held back", got.Status)
+			}
+			if status := ansi.Strip(d.app.status()); !strings.Contains(status, "enter sends the result without it") {
+				t.Fatalf("status: got %q, want the way out", status)
+			}
+			w.seen()
+			d.press("enter")
+			d.deliverOutbox(w)
+			got := w.call(t, callID(1))
+			if got.Status != apitype.CallCompleted || len(w.entries(t)) != 0 || d.app.IsOffered() {
+				t.Errorf("got the call %s and %q in the outbox, want the result alone sent, and nothing offered", got.Status, w.entries(t))
+			}
+		})
 	}
 }

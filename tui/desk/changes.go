@@ -293,6 +293,9 @@ func (c *Changes) readOutbox() {
 		return outboxRead{entries: entries, damaged: damaged, drafts: drafts}, err
 	}, func(d *Day, read outboxRead, err error) {
 		d.onOutbox(read, err)
+		if o := d.offered; o != nil && o.entry != "" && !slices.ContainsFunc(d.Entries, func(e outbox.Entry) bool { return e.ID == o.entry }) {
+			d.offered = nil
+		}
 		d.serve()
 	})
 }
@@ -372,12 +375,18 @@ func (c *Changes) onSender(e outbox.Event) {
 
 // SendAgain puts what was refused or is unsure back among what is sent.
 func (c *Changes) SendAgain(id string) []Event {
-	return c.onDisk(func(context.Context) (any, error) { return nil, c.Outbox.Requeue(id) })
+	c.onDisk(func(context.Context) (any, error) { return nil, c.Outbox.Requeue(id) })
+	return c.take()
 }
 
 // Drop erases an entry: the service will not hear of it.
 func (c *Changes) Drop(id string) []Event {
-	return c.onDisk(func(context.Context) (any, error) { return nil, c.Outbox.Drop(id) })
+	c.drop(id)
+	return c.take()
+}
+
+func (c *Changes) drop(id string) {
+	c.onDisk(func(context.Context) (any, error) { return nil, c.Outbox.Drop(id) })
 }
 
 // DropDraft erases what was typed for a call, as the agent has seen it.
@@ -387,24 +396,25 @@ func (c *Changes) DropDraft(call apitype.UUID) []Event {
 		seen = *known
 	}
 	c.forgetDraft(call)
-	return c.onDisk(func(context.Context) (any, error) { return nil, c.Autosave.Delete(seen, c.Autosave.From(call)) })
+	c.onDisk(func(context.Context) (any, error) { return nil, c.Autosave.Delete(seen, c.Autosave.From(call)) })
+	return c.take()
 }
 
 // SendNow tries all that waits.
 func (c *Changes) SendNow() []Event {
 	c.sayf("trying all of them…")
-	return c.onDisk(func(ctx context.Context) (any, error) { return c.Sender.SendDue(ctx) })
+	c.onDisk(func(ctx context.Context) (any, error) { return c.Sender.SendDue(ctx) })
+	return c.take()
 }
 
 // onDisk does something to the outbox at the agent's word.
-func (c *Changes) onDisk(work func(context.Context) (any, error)) []Event {
+func (c *Changes) onDisk(work func(context.Context) (any, error)) {
 	do(&c.events, work, func(d *Day, _ any, err error) {
 		if err != nil {
 			d.fail("outbox", err)
 		}
 		d.readOutbox()
 	})
-	return c.take()
 }
 
 // Finish sends what is held, for a few seconds. What is not sent in that time stays in
