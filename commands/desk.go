@@ -276,7 +276,7 @@ func (l *lineDesk) tellCall() {
 		l.say("%s number: %s", number.Kind, l.Locale.Spoken(number.Digits))
 	}
 	if pledge := call.PledgeCase.Pointer(); pledge != nil {
-		l.say("gives: %s Euros %s, %s, %s", l.Locale.Amount(pledge.DonationAmount), render.Words(string(pledge.DonationInterval)),
+		l.say("%s: %s Euros %s, %s, %s", desk.GivesWord(pledge.Status), l.Locale.Grouped(pledge.DonationAmount), render.Words(string(pledge.DonationInterval)),
 			desk.PledgeWords(pledge.Status), l.GivesTo(*pledge))
 	}
 	if contacts := l.Contacts(); len(contacts) > 0 {
