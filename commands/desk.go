@@ -50,7 +50,7 @@ func (s *session) lineDesk(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l := &lineDesk{session: s, Day: desk.New(options), polled: s.app.Now(), hidden: t.profile.HiddenActions}
+	l := &lineDesk{session: s, Day: desk.New(options), polled: s.app.Now(), hidden: t.profile.HiddenActions, login: anotherToken(t)}
 	l.Busy = func() bool { return l.asking }
 	beside, stop := context.WithCancel(ctx)
 	group := l.Start(beside, l.told.put)
@@ -254,7 +254,11 @@ func (l *lineDesk) tellCall() {
 	}
 	if l.Call == nil {
 		if l.call = (apitype.UUID{}); l.Offline != "" {
-			l.say("no call can be read: %s", l.Offline)
+			why := l.Offline
+			if l.LoggedOut && l.login != "" {
+				why += ". " + l.login
+			}
+			l.say("no call can be read: %s", why)
 		}
 		return
 	}

@@ -46,6 +46,7 @@ func (l *lineDesk) answers() []lineAnswer {
 		{"l", "your last calls", "last-calls", len(l.Recent) > 0, l.askRecent},
 		{"/", "find a donor", "find", true, l.askDonor},
 		{"t", "types and languages that you take", "narrow", true, l.askNarrow},
+		{"?", "help", "", true, l.saying(l.help)},
 		{"", "empty to skip", "skip", has, l.doing((*desk.Day).Skip)},
 		{"", "empty to look again", "", !has, l.doing((*desk.Day).Next)},
 	}
@@ -69,6 +70,8 @@ func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
 	switch {
 	case answer == "undo":
 		key = "u"
+	case answer == "help":
+		key = "?"
 	case strings.HasPrefix(answer, "/"):
 		key = "/"
 	}
@@ -93,6 +96,18 @@ func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
 		l.say("there is no %s", quote(answer))
 	}
 	return nil
+}
+
+// help is every answer on a line of its own, with those that do nothing now.
+func (l *lineDesk) help() (lines []string) {
+	for _, a := range l.answers() {
+		line := strings.TrimSpace(a.key + " " + a.text)
+		if !a.can {
+			line += " (not now)"
+		}
+		lines = append(lines, line)
+	}
+	return append(lines, "q to end")
 }
 
 // doing is an answer that does something of the day.

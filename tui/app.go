@@ -49,7 +49,7 @@ type app struct {
 	tick    func() tea.Cmd // The next second.
 	canvas  *canvas.Canvas // Nil: the library draws.
 	mouse   mouse
-	login   string // The command that logs in again; "" for none.
+	login   string // How the agent gets another token; "" for no way.
 	// suspended says that ctrl+z stopped the program.
 	suspended bool
 	// Drawn with every key, and the same most of the time.

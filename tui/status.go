@@ -108,7 +108,7 @@ func (a *app) banner() []string {
 	if a.LoggedOut {
 		text = "The login at " + a.Client.BaseURL() + " has ended: " + cmp.Or(a.Reason, a.Offline) + "."
 		if a.login != "" {
-			text += " Log in from another terminal: " + a.login + "."
+			text += " " + a.login + "."
 		}
 	}
 	every := a.pollEvery()

@@ -39,7 +39,7 @@ type Options struct {
 	Theme          string   // One of page.Themes; "": the first.
 	Mouse          bool     // Clicks and the wheel are taken.
 	Hidden         []string // Actions that the Desk does not have, by their names.
-	Login          string   // The command that logs in again; "" for none.
+	Login          string   // How the agent gets another token, as a sentence without its stop; "" for no way.
 	Notice         string   // A message to begin with; "" for none.
 }
 

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"maps"
-	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -247,12 +246,7 @@ func TestRefusedCorrectionLetsTheResultGo(t *testing.T) {
 		t.Run(strconv.Itoa(status), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.faulty(t, func(r *http.Request) int {
-				if strings.HasSuffix(r.URL.Path, "/actions/update") {
-					return status
-				}
-				return 0
-			})
+			w.faulty(t, new(ofPath("/actions/update", withStatus(status))))
 			d := fixerOf(t, w)
 			d.enter("f", "1")
 			d.typing("06 27 08 40 34")
