@@ -2,14 +2,15 @@ package tui
 
 import (
 	"io"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"fundesk/apiclient"
 )
 
 // fault is what becomes of a request in place of the service's answer; neither: the service answers.
@@ -46,9 +47,18 @@ func withStatus(status int) fault {
 	}
 }
 
-// refusing is a service that takes no connection.
-func refusing(*http.Request) (*http.Response, error) {
-	return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+// overNetwork puts a server of its own before the world's service; end closes it.
+func (w *world) overNetwork(t *testing.T) (end func()) {
+	t.Helper()
+	server := httptest.NewServer(w.Handler)
+	w.URL = server.URL
+	w.connect(t, t.TempDir())
+	var err error
+	if w.options.Client, err = apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Now: w.Clock.Now}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	return server.Close
 }
 
 // ofPath is a fault of the requests whose path ends in one way.
@@ -65,13 +75,18 @@ func ofPath(end string, f fault) fault {
 // after it was tried.
 func TestUndoWhileTheServiceIsAway(t *testing.T) {
 	t.Parallel()
-	for name, away := range map[string]fault{"no connection": refusing, "login refused": withStatus(http.StatusUnauthorized)} {
+	for _, name := range []string{"no connection", "login refused"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, now := newWorld(t), fault(nil)
-			w.faulty(t, &now)
+			end := func() { now = withStatus(http.StatusUnauthorized) }
+			if name == "no connection" {
+				end = w.overNetwork(t)
+			} else {
+				w.faulty(t, &now)
+			}
 			d := fixerOf(t, w)
-			now = away
+			end()
 			d.enter("c", "1", "8", "ctrl+s")
 			w.Clock.Advance(6 * time.Second)
 			d.deliverOutbox(w)

@@ -341,7 +341,9 @@ func (c *Changes) onSender(e outbox.Event) {
 		c.failOf(ofConnection, ErrorText("nothing is sent", e.Err))
 		return
 	}
-	c.Held = slices.DeleteFunc(c.Held, func(h Held) bool { return h.id == e.Entry.ID })
+	if e.Outcome != outbox.OutcomeWaiting || !e.Entry.SentAt.IsZero() { // It has not gone out: it can be taken back.
+		c.Held = slices.DeleteFunc(c.Held, func(h Held) bool { return h.id == e.Entry.ID })
+	}
 	ofBatch := c.Batch.hear(e)
 	what := c.Labels[e.Entry.ID]
 	if what == "" && e.IsForeign { // Another terminal's, which tells of it.
