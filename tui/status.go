@@ -56,6 +56,10 @@ func (a *app) status() string {
 		return a.news(width)
 	}
 	held = a.Styles.DueSign + " " + page.Clean(held)
+	if over := render.Width(held) - width; over > 0 { // The name is cut, not the way back.
+		label := page.Clean(a.Held[len(a.Held)-1].Label)
+		held = strings.Replace(held, label, widget.Fit(label, max(render.Width(label)-over, 1)), 1)
+	}
 	room := width - render.Width(held) - 2
 	if room < leastNews || a.IsSaid() && a.Aside && len(a.Errors) == 0 {
 		return a.Styles.Held(widget.Fit(held, width))
