@@ -372,3 +372,28 @@ func TestFooterHasEveryKeyAtEachWidth(t *testing.T) {
 		}
 	}
 }
+
+// What an agent does all day takes as few keys as ever, besides what is typed.
+func TestKeysOfTheDay(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		does, before, typed, after string
+		most                       int
+		said                       string // The send that is held.
+	}{
+		{"not reached", "a", "", "", 1, "not reached: Anna Jansen"},
+		{"a whole call", "c 1 4", "", "ctrl+s", 4, "confirmed: Anna Jansen"},
+		{"a corrected number", "f 1", "0627084034", "enter ctrl+s", 4, "corrected: Anna Jansen"},
+		{"an opt-out", "f 4", "", "ctrl+s", 3, "wants to stop (opt-out): Anna Jansen"},
+		{"another amount", "f 5", "15", "enter ctrl+s", 4, "corrected: Anna Jansen"},
+		{"a callback", "b", "tomorrow 14:00", "enter", 3, "Sat 21 Nov 14:00 there (13:00 here), for you"},
+	} {
+		w := newQueueWorld(t)
+		d := fixerOf(t, w)
+		keys := slices.Concat(strings.Fields(test.before), strings.Split(test.typed, ""), strings.Fields(test.after))
+		d.enter(keys...)
+		if n := len(keys) - len(test.typed); n > test.most || d.app.IsOn(callID(1)) || !strings.Contains(d.app.HeldText("u"), test.said) {
+			t.Errorf("%s: got %d keys and %q, want at most %d and %q", test.does, n, d.app.HeldText("u"), test.most, test.said)
+		}
+	}
+}
