@@ -256,6 +256,9 @@ func (d *Desk) checkFields(p *apitype.Person, width int) []field {
 		address += hint
 	}
 	add(address)
+	if was := desk.Value(p.Initials); was != desk.Value(is.Initials) {
+		turned("initials ", was, desk.Value(is.Initials))
+	}
 	turned("", desk.Value(p.Email), desk.Value(is.Email))
 	turned("born ", born(p), born(is))
 	switch was := desk.Value(p.IBAN); {
