@@ -144,9 +144,9 @@ func Over(screen, block []string, width int) []string {
 }
 
 // wholeWords returns up to where a line is shown before a cell, and from where after another one, so
-// that no word is torn. Lines of a frame are no words.
+// that no word is torn. Lines and bars are no words.
 func wholeWords(line string, before, after int) (until, from int) {
-	isWord := func(r rune) bool { return r != ' ' && r != '|' && (r < '─' || r > '╿') }
+	isWord := func(r rune) bool { return r != ' ' && r != '|' && (r < '─' || r > '▟') }
 	until, from = before, after
 	at, start, last := 0, 0, ' '
 	for _, r := range line {
