@@ -74,6 +74,7 @@ func asClientError(t *testing.T, err error) *apiclient.Error {
 
 var someID = apitype.MustParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10")
 
+// Promise P6: plain http is for this machine alone.
 func TestBaseURL(t *testing.T) {
 	t.Parallel()
 	const plain = ", is plain http"
@@ -125,6 +126,7 @@ func TestBaseURL(t *testing.T) {
 }
 
 // A service of this machine is found under its name whichever protocol it listens on.
+// Promise P6: plain http is dialled on this machine, whatever localhost resolves to.
 func TestServiceAtLocalhost(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
@@ -373,6 +375,7 @@ func TestErrorsHoldNoSecrets(t *testing.T) {
 	}
 }
 
+// Promise P11: what --debug shows of an address is masked.
 func TestTraceIsMasked(t *testing.T) {
 	t.Parallel()
 	var trace bytes.Buffer

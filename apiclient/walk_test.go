@@ -166,6 +166,7 @@ func (m *modelList) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // A list is whole, or its end is an error that names what is missing.
+// Promise P6: answers are bounded in size.
 func TestAListIsWholeOrSaysSo(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(*walkSeeds) {

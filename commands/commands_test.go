@@ -56,6 +56,7 @@ func fundesk() {
 	}))
 }
 
+// Promise K11: doctor lists the files of an agent's computer that name a person.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	server, err := commands.Server()

@@ -49,7 +49,7 @@ func TestExamplesReachEveryRecord(t *testing.T) {
 // reads what another one listed.
 func pipedExamples(t *testing.T) []string {
 	t.Helper()
-	text := scriptingTopic
+	text := text("scripting")()
 	for _, page := range []string{"../README.md", "../docs/back-office.md", "../docs/integrator.md", "../docs/supervisor.md"} {
 		read, err := os.ReadFile(page)
 		if err != nil {

@@ -13,8 +13,8 @@ import (
 func TestManualPages(t *testing.T) {
 	t.Parallel()
 	sections := []manual.Section{
-		{Title: "EXIT STATUS", Text: strings.TrimPrefix(exitCodesTopic, "Exit codes\n\n")},
-		{Title: "ENVIRONMENT", Text: strings.TrimPrefix(environmentTopic, "Environment\n\n")},
+		{Title: "EXIT STATUS", Text: strings.TrimPrefix(text("exit-codes")(), "Exit codes\n\n")},
+		{Title: "ENVIRONMENT", Text: strings.TrimPrefix(text("environment")(), "Environment\n\n")},
 		{Title: "FILES", Text: filesText},
 	}
 	for _, name := range []string{"exit-codes", "environment", "output", "filters", "scripting"} {

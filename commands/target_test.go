@@ -81,6 +81,7 @@ func writeConfig(t *testing.T, addresses ...string) (dir string) {
 	return dir
 }
 
+// Promise P1: a token goes to the service that it belongs to.
 func TestWhichServiceAChangeReaches(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

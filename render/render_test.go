@@ -234,6 +234,7 @@ func TestEmptyAndFailedLists(t *testing.T) {
 	}
 }
 
+// Promise P7: control, bidirectional and zero-width characters are made visible.
 func TestClean(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, text, want string }{

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"fundesk/apiclient/apitype"
 )
 
@@ -238,61 +240,25 @@ func (m docMember) append(names []byte) []byte {
 	return append(names, m.name...)
 }
 
-// appendMembers appends the members of an object as encode writes it: without space, and with
-// names that need no escapes. To decode it would cost more than to save the line.
+// appendMembers appends the members of an object, in their order.
 func appendMembers(members []docMember, object, doc []byte) []docMember {
-	for len(doc) > 2 && doc[1] == '"' { // Behind the brace, or a comma.
-		end := 2 + stringEnd(doc[2:])
-		if end+1 >= len(doc) {
-			return members
+	d := jsontext.NewDecoder(bytes.NewBuffer(doc))
+	if token, err := d.ReadToken(); err != nil || token.Kind() != jsontext.KindBeginObject {
+		return members
+	}
+	for d.PeekKind() == jsontext.KindString {
+		token, _ := d.ReadToken()
+		name := []byte(token.String())
+		read, err := d.ReadValue()
+		if err != nil {
+			return members // The document is our own: it is not cut.
 		}
-		m := docMember{object: object, name: doc[2 : end-1]}
-		doc = doc[end+1:]
-		n := valueEnd(doc)
-		m.value, doc = doc[:n], doc[n:]
-		if object == nil && inside(m.name) && len(m.value) > 0 && m.value[0] == '{' {
-			members = appendMembers(members, m.name, m.value)
+		value := bytes.Clone(read)
+		if object == nil && inside(name) && value[0] == '{' {
+			members = appendMembers(members, name, value)
 			continue
 		}
-		members = append(members, m)
+		members = append(members, docMember{object: object, name: name, value: value})
 	}
 	return members
-}
-
-// stringEnd is how long a string is from behind its first quote on, its last one included.
-func stringEnd(text []byte) int {
-	for i := 0; ; i++ {
-		n := bytes.IndexByte(text[i:], '"')
-		if n < 0 {
-			return len(text)
-		}
-		escapes := 0
-		for i += n; escapes < i && text[i-escapes-1] == '\\'; escapes++ {
-		}
-		if escapes%2 == 0 {
-			return i + 1
-		}
-	}
-}
-
-// valueEnd is how long a value is that a comma or the end of an object follows.
-func valueEnd(text []byte) int {
-	depth := 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '"':
-			i += stringEnd(text[i+1:])
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth < 0 {
-				return i
-			}
-		case ',':
-			if depth == 0 {
-				return i
-			}
-		}
-	}
-	return len(text)
 }

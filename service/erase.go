@@ -38,7 +38,7 @@ type EraseRequest struct {
 	DryRun bool
 	// Record is told of the erasure before it is made, to keep outside the database who was erased
 	// when; nil: nobody is. It may be told again.
-	Record func(id apitype.UUID, at apitype.Time) error
+	Record func(ErasedPerson) error
 }
 
 // MaxReason is how long a reason may be, in code points.
@@ -76,8 +76,8 @@ func (s *Service) ErasePersonFor(ctx context.Context, c Caller, id apitype.UUID,
 	line := c.audited(AuditPersonErase, id, apitype.Time{})
 	line.Reason = strings.TrimSpace(request.Reason)
 	if record := s.recordErasure; record != nil {
-		request.Record = func(id apitype.UUID, at apitype.Time) error {
-			if err := record(id, at); err != nil { // Its disk may be full: nobody is erased, and the caller comes again.
+		request.Record = func(person ErasedPerson) error {
+			if err := record(person); err != nil { // Its disk may be full: nobody is erased, and the caller comes again.
 				return &Error{Kind: Unavailable, Detail: "the erasure cannot be noted outside the database", Cause: err}
 			}
 			return nil
@@ -129,7 +129,7 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 			return err
 		}
 		if request.Record != nil {
-			if err := request.Record(id, line.At); err != nil {
+			if err := request.Record(ErasedPerson{UUID: id, ErasedAt: line.At}); err != nil {
 				return err
 			}
 		}
@@ -163,10 +163,11 @@ func (k Kept) erasure(now apitype.Time) Erasure {
 	return e
 }
 
-// ErasedPerson is who was erased when.
+// ErasedPerson says when a person was erased.
 type ErasedPerson struct {
 	UUID     apitype.UUID `json:"uuid"`
 	ErasedAt apitype.Time `json:"erasedAt"`
+	Run      int          `json:"run,omitzero"` // The run of the retention that erased them; 0: it was asked for.
 }
 
 // ReplayErasures erases persons as earlier erasures did, of which the database knows nothing since

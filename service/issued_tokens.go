@@ -20,6 +20,7 @@ type IssuedToken struct {
 	ExpiresAt  *apitype.Time `json:"expiresAt"`  // What the token itself says; nil: not known before one is used.
 	EndedAt    *apitype.Time `json:"endedAt"`    // From when on it is refused before that; nil: it is not.
 	LastUsedOn *apitype.Date `json:"lastUsedOn"` // In UTC; nil: it was not used.
+	SignedBy   *string       `json:"-"`          // The identifier of its key; nil: not known.
 }
 
 // End is when the token is refused from; nil: that is not known.
@@ -63,7 +64,8 @@ func (s *Service) ReplaceTokens(ctx context.Context, id apitype.UUID, ttl, overl
 				return err
 			}
 		}
-		return tx.Audit(AuditLine{At: issued.IssuedAt, Operation: AuditTokenReplace, Record: &id, Records: new(len(ended))})
+		line := AuditLine{At: issued.IssuedAt, Operation: AuditTokenReplace, Record: &id, Records: new(len(ended))}
+		return errors.Join(tx.Audit(line), s.dropKeys(tx))
 	})
 	return token, expires, ended, err
 }
@@ -81,7 +83,7 @@ func (s *Service) issue(ctx context.Context, id apitype.UUID, ttl time.Duration,
 	if token, expires, err = known.all[0].sign(issued.UUID, id, now, ttl); err != nil {
 		return "", expires, err
 	}
-	issued.IssuedAt, issued.ExpiresAt = apitype.NewTime(now), &expires
+	issued.IssuedAt, issued.ExpiresAt, issued.SignedBy = apitype.NewTime(now), &expires, &known.all[0].id
 	err = s.update(ctx, "issue the token", func(tx Tx) error {
 		if _, err := activeAccount(tx, id); err != nil {
 			return err

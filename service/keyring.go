@@ -12,6 +12,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"fundesk/apiclient/apitype"
 )
 
 // How old the keys that a process knows may be, and how long it knows a new one before it writes
@@ -135,28 +137,89 @@ type KeyRotation struct {
 
 // RotateKey lets a new key sign. Tokens of the earlier ones stay good until they end; with
 // endOld they are refused, in every process within seconds.
-func (s *Service) RotateKey(ctx context.Context, endOld bool) (KeyRotation, error) {
+func (s *Service) RotateKey(ctx context.Context, endOld bool) (rotation KeyRotation, err error) {
+	made := make([]byte, ed25519.SeedSize)
+	if _, err := rand.Read(made); err != nil {
+		return rotation, err
+	}
 	var seed []byte
-	err := s.update(ctx, "rotate the key", func(tx Tx) error {
-		err := tx.ChangeSigningSeed(func(known []byte) ([]byte, error) {
-			seed = make([]byte, ed25519.SeedSize)
-			if _, err := rand.Read(seed); err != nil {
-				return nil, err
+	err = s.update(ctx, "rotate the key", func(tx Tx) error {
+		now := s.timeOf(tx)
+		if err := tx.Audit(AuditLine{At: now, Operation: AuditKeyRotate}); err != nil {
+			return err
+		}
+		if endOld {
+			if err := tx.SetSetting(tokensEnded, now.String()); err != nil {
+				return err
 			}
-			if !endOld {
-				seed = append(seed, known...)
+		}
+		good, err := s.keysInUse(tx)
+		if err != nil {
+			return err
+		}
+		// Last, as SQLite keeps the key in a file: what is refused before leaves the key alone.
+		return tx.ChangeSigningSeed(func(known []byte) ([]byte, error) {
+			known = bytes.TrimPrefix(known, made) // The transaction is run again.
+			if endOld {
+				known = nil
 			}
-			return seed, nil
+			seed, err = earlier(append(bytes.Clone(made), known...), good)
+			return seed, err
 		})
-		return errors.Join(err, tx.Audit(AuditLine{At: s.timeOf(tx), Operation: AuditKeyRotate}))
 	})
 	if err != nil {
-		return KeyRotation{}, err
+		return rotation, err
 	}
 	known, err := newKeys(seed, time.Now())
 	if err != nil {
-		return KeyRotation{}, err
+		return rotation, err
 	}
 	ids := mapped(known.all, func(one keys) string { return one.id })
 	return KeyRotation{Key: ids[0], Earlier: ids[1:]}, nil
+}
+
+// dropKeys removes the earlier keys of which no token is good any more.
+func (s *Service) dropKeys(tx Tx) error {
+	if known := s.keys.known.Load(); known == nil || len(known.all) == 1 {
+		return nil
+	}
+	good, err := s.keysInUse(tx)
+	if err != nil {
+		return err
+	}
+	return tx.ChangeSigningSeed(func(known []byte) ([]byte, error) { return earlier(known, good) })
+}
+
+// keysInUse returns a function that reports whether a key signed a token that is still good. A token
+// of which the key is not known may be of any.
+func (s *Service) keysInUse(tx Tx) (good func(id string) bool, err error) {
+	accounts, err := tx.Accounts()
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := tx.Tokens(nil)
+	now := s.timeOf(tx).Time
+	revoked := make(map[apitype.UUID]bool)
+	for _, account := range accounts {
+		revoked[account.UUID] = account.RevokedAt != nil
+	}
+	tokens = slices.DeleteFunc(tokens, func(t IssuedToken) bool { return revoked[t.Account] || !t.isGood(now) })
+	return func(id string) bool {
+		return slices.ContainsFunc(tokens, func(t IssuedToken) bool { return t.SignedBy == nil || *t.SignedBy == id })
+	}, err
+}
+
+// earlier returns the seeds of the key in use, the first, and of those that are good.
+func earlier(seed []byte, good func(id string) bool) ([]byte, error) {
+	known, err := newKeys(seed, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	kept := bytes.Clone(seed[:ed25519.SeedSize])
+	for i, one := range known.all[1:] {
+		if good(one.id) {
+			kept = append(kept, seed[(i+1)*ed25519.SeedSize:(i+2)*ed25519.SeedSize]...)
+		}
+	}
+	return kept, nil
 }

@@ -2,6 +2,7 @@ package service
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"strings"
 
@@ -22,10 +23,17 @@ const (
 	LoadPledge       LoadKind = "pledge"
 	LoadCall         LoadKind = "call"
 	LoadTransaction  LoadKind = "transaction"
+
+	// Of a dump, which has everything as the database holds it.
+	LoadKey     LoadKind = "key"
+	LoadSetting LoadKind = "setting"
+	LoadAccount LoadKind = "account"
+	LoadToken   LoadKind = "token"
+	LoadRow     LoadKind = "row"
 )
 
 // LoadKinds are all kinds, each after those that it refers to.
-var LoadKinds = []LoadKind{LoadOrganization, LoadUser, LoadFocusArea, LoadPerson, LoadPledge, LoadCall, LoadTransaction}
+var LoadKinds = []LoadKind{LoadKey, LoadSetting, LoadAccount, LoadToken, LoadRow, LoadOrganization, LoadUser, LoadFocusArea, LoadPerson, LoadPledge, LoadCall, LoadTransaction}
 
 // LoadedOrganization is an organization with its settings.
 type LoadedOrganization struct {
@@ -80,6 +88,55 @@ type LoadedTransaction struct {
 	PledgeUUID apitype.UUID `json:"pledgeUuid"`
 }
 
+// LoadedKey is the signing key of a database, which signs for all of its accounts.
+type LoadedKey struct {
+	Seed []byte `json:"seed"` // Base64 in JSON.
+}
+
+// LoadedRow is a row of a table as a database holds it: values by the names of the columns.
+type LoadedRow struct {
+	Table  string                     `json:"table"`
+	Values map[string]json.RawMessage `json:"values"`
+}
+
+// tablesOfKinds are the tables whose rows have a kind of their own, and are the data of their lines.
+var tablesOfKinds = map[LoadKind]string{LoadSetting: "settings", LoadAccount: "accounts", LoadToken: "tokens"}
+
+// KindOfTable returns the kind of the rows of a table; empty: LoadRow.
+func KindOfTable(table string) LoadKind {
+	for kind, name := range tablesOfKinds {
+		if name == table {
+			return kind
+		}
+	}
+	return ""
+}
+
+// Encode returns the line of a record, with JSON that the database holds as it is.
+func (r LoadRecord) Encode() ([]byte, error) {
+	data := r.Data
+	if row, ok := data.(LoadedRow); ok && r.Kind != LoadRow {
+		data = row.Values
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	err := e.Encode(struct {
+		Kind LoadKind `json:"kind"`
+		Data any      `json:"data"`
+	}{r.Kind, data})
+	return text.Bytes(), err
+}
+
+// decodeRow reads the row of a table that has a kind of its own.
+func decodeRow(line []byte) (any, error) {
+	data, err := decodeLoaded[map[string]json.RawMessage](line)
+	if err != nil {
+		return nil, err
+	}
+	return LoadedRow{tablesOfKinds[kindOf(line)], data.(map[string]json.RawMessage)}, nil
+}
+
 // LoadRecord is one line of a load: a kind and one of the Loaded types.
 type LoadRecord struct {
 	Kind LoadKind `json:"kind"`
@@ -91,7 +148,11 @@ type LoadRecord struct {
 // DecodeLoadRecord reads one line of a load. Fields that nobody knows are refused.
 func DecodeLoadRecord(line []byte) (record LoadRecord, err error) {
 	record.Kind = kindOf(line)
-	if decode, known := loadDecoders[record.Kind]; known {
+	decode, known := loadDecoders[record.Kind]
+	if _, ofTable := tablesOfKinds[record.Kind]; ofTable {
+		decode, known = decodeRow, true
+	}
+	if known {
 		record.Data, err = decode(line)
 		return record, err
 	}
@@ -110,6 +171,8 @@ var loadDecoders = map[LoadKind]func(line []byte) (any, error){
 	LoadPledge:       decodeLoaded[LoadedPledge],
 	LoadCall:         decodeLoaded[LoadedCall],
 	LoadTransaction:  decodeLoaded[LoadedTransaction],
+	LoadKey:          decodeLoaded[LoadedKey],
+	LoadRow:          decodeLoaded[LoadedRow],
 }
 
 // kindOf is what a line says of its kind, empty when it does not. It is looked at first, so

@@ -16,7 +16,12 @@ import (
 // them to add one by one, each after those that it refers to. What add returns ends
 // the load. Load refuses a uuid that is there already.
 func (s *Service) Load(ctx context.Context, feed func(add func(LoadRecord) error) error) error {
-	return s.load(ctx, feed, nil)
+	return s.load(ctx, feed, nil, false)
+}
+
+// LoadMissing is [Service.Load] that passes over what is there already.
+func (s *Service) LoadMissing(ctx context.Context, feed func(add func(LoadRecord) error) error) error {
+	return s.load(ctx, feed, nil, true)
 }
 
 // LoadIfEmpty is [Service.Load] for a database without organizations; in another one it
@@ -36,13 +41,13 @@ func (s *Service) LoadIfEmpty(ctx context.Context, feed func(add func(LoadRecord
 	}
 	for {
 		// The one that fills it may take longer than a store waits.
-		if err = s.load(ctx, feed, empty); !errors.Is(err, ErrBusy) || ctx.Err() != nil {
+		if err = s.load(ctx, feed, empty, false); !errors.Is(err, ErrBusy) || ctx.Err() != nil {
 			return err
 		}
 	}
 }
 
-func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error) error, when func(Reader) (bool, error)) error {
+func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error) error, when func(Reader) (bool, error), skip bool) error {
 	// What was being done is for the caller to say, who knows what is loaded.
 	return s.store.Update(ctx, func(tx Tx) error {
 		if when != nil {
@@ -54,6 +59,7 @@ func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error
 			return err
 		}
 		l, records := newLoader(tx, s.timeOf(tx)), 0
+		l.skip = skip
 		err := feed(func(record LoadRecord) error {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -89,6 +95,9 @@ type loader struct {
 	size          int        // How many records the batch will have.
 	saving        chan error // Of the batch that is on its way, nil when none is.
 	failed        error      // Of a batch that was.
+	skip          bool       // What is there already is passed over.
+	keyed         bool       // The key of a dump was loaded: its rows may follow.
+	dumped        []LoadedRow
 
 	// The batch that is being checked, or was and waits. While it is checked, the store
 	// saves the one before, so that neither waits for the other.
@@ -128,6 +137,12 @@ func (l *loader) namedFocusArea(id apitype.UUID) (FocusArea, error) {
 
 // add takes one record; when there are enough they are saved.
 func (l *loader) add(record LoadRecord) error {
+	switch data := record.Data.(type) {
+	case LoadedKey:
+		return atLine(record.Line, l.key(data))
+	case LoadedRow:
+		return atLine(record.Line, l.row(data))
+	}
 	l.batch = append(l.batch, record)
 	if len(l.batch) < l.size {
 		return nil
@@ -138,7 +153,7 @@ func (l *loader) add(record LoadRecord) error {
 
 // finish saves what waits, and ends when everything is there.
 func (l *loader) finish() error {
-	if err := l.save(); err != nil {
+	if err := cmp.Or(l.saveDumped(), l.save()); err != nil {
 		return err
 	}
 	return l.settle()
@@ -181,6 +196,10 @@ func (l *loader) save() error {
 	if err := l.saved(); err != nil || len(batch) == 0 {
 		return err
 	}
+	batch, err := l.missing(batch)
+	if err != nil {
+		return err
+	}
 	next, err := l.lookUp(batch)
 	if err != nil {
 		return err
@@ -212,7 +231,7 @@ func insertRows(tx Tx, rows Rows, lines map[Taken]int, now apitype.Time) error {
 
 // atLine says where the record came from that was refused.
 func atLine(line int, err error) error {
-	if line == 0 {
+	if line == 0 || err == nil {
 		return err
 	}
 	return fmt.Errorf("line %d: %w", line, err)

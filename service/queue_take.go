@@ -306,7 +306,6 @@ func deferral(call apitype.UUID, request apitype.DeferRequest) func(*QueueRow) b
 	}
 }
 
-
 // DeferCall puts a call off, or back to its place.
 // PUT /fundesk/v1/queue/calls/{callUuid}/later
 func (s *Service) DeferCall(ctx context.Context, c Caller, id apitype.UUID, request apitype.DeferRequest) error {

@@ -15,6 +15,9 @@ type Request struct {
 	Trace string
 	// Account is for whom it is worked on, for Turns; zero: it is not known yet.
 	Account apitype.UUID
+	// Spent is how long the request waited for the store so far, in nanoseconds: there is one deadline
+	// for all that it asks; nil: each question has its own.
+	Spent *atomic.Int64
 	// Decided counts the calls about which its changes decide anew when they may be given: all that wait
 	// of a person, while no other change is made on SQLite; nil: nobody wants to know.
 	Decided *atomic.Int64

@@ -2,9 +2,11 @@ package service
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"fundesk/apiclient/apitype"
 )
@@ -49,6 +51,7 @@ func (s *Service) SetRetention(ctx context.Context, organization apitype.UUID, s
 
 // Retired is what a run of the retention took back of an organization, or would.
 type Retired struct {
+	Run          int          `json:"run,omitzero"` // The number of the run; 0: it only counted.
 	Organization apitype.UUID `json:"organization"`
 	Calls        int          `json:"calls"` // That lost something.
 	Leads        int          `json:"leads"`
@@ -69,25 +72,61 @@ type RetainQuery struct {
 
 // A RetentionRun is what a run of the retention does.
 type RetentionRun struct {
-	Dry    bool                                   // Only count.
-	Record func(apitype.UUID, apitype.Time) error // Is told of each person who is erased.
+	Dry    bool                     // Only count.
+	Sure   bool                     // Run although the clock or the number of persons is doubtful.
+	After  int                      // The highest number of a run that is noted outside the database, which may be restored.
+	Record func(ErasedPerson) error // Is told of each person who is erased.
 }
 
-// RunRetention takes back what is older than the retention of its organization says, and cleans the
-// files. later is what still holds the bytes in unused space.
+// A run is doubtful whose clock is later than the newest change, or the last run, by more than
+// maxQuiet, and one that would erase more than maxShare percent of the persons, and doubtfulFrom at
+// least.
+const (
+	maxQuiet     = 24 * time.Hour
+	maxShare     = 5
+	doubtfulFrom = 50
+)
+
+// ErrDoubt is a run of the retention that did nothing, as it may erase what it should not.
+var ErrDoubt = errors.New("nothing was erased")
+
+// lastRetention is the setting that holds the number and the time of the last run.
+const lastRetention = "retention-run"
+
+// lastRun is the value of that setting.
+type lastRun struct {
+	Number int          `json:"number"`
+	At     apitype.Time `json:"at"`
+}
+
+// RetentionFacts returns what a run of the retention is judged by.
+type RetentionFacts struct {
+	Newest  *apitype.Time // When the newest line of the audit was written; nil: there is none.
+	Persons int           // Who are not erased.
+}
+
+// RunRetention applies the retention periods of the organizations, and cleans the files. later is
+// what still holds the bytes in unused space. A doubtful run changes nothing and is ErrDoubt, unless
+// the caller is sure.
 func (s *Service) RunRetention(ctx context.Context, o RetentionRun) (all []Retired, later []string, err error) {
-	retentions, err := s.Retentions(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	all = []Retired{}
-	run := &retaining{s: s, dry: o.Dry, record: o.Record, now: s.present()}
-	for _, r := range retentions {
-		retired, err := run.organization(ctx, r)
-		if err != nil {
-			return all, nil, described("run the retention", err)
+	run := &retaining{s: s, dry: true, now: s.present()}
+	if !o.Dry && !o.Sure {
+		counted, err := run.all(ctx)
+		if err == nil {
+			err = run.doubt(ctx, counted)
 		}
-		all = append(all, retired)
+		if err != nil {
+			return nil, nil, described("run the retention", err)
+		}
+	}
+	if !o.Dry {
+		run.dry, run.record = false, o.Record
+		if err := run.begin(ctx, o.After); err != nil {
+			return nil, nil, described("run the retention", err)
+		}
+	}
+	if all, err = run.all(ctx); err != nil {
+		return all, nil, described("run the retention", err)
 	}
 	if o.Dry {
 		return all, nil, nil
@@ -100,8 +139,75 @@ func (s *Service) RunRetention(ctx context.Context, o RetentionRun) (all []Retir
 type retaining struct {
 	s      *Service
 	dry    bool
-	record func(apitype.UUID, apitype.Time) error
+	record func(ErasedPerson) error
 	now    apitype.Time
+	number int // Of the run; 0: it only counts.
+}
+
+func (r *retaining) all(ctx context.Context) (all []Retired, err error) {
+	retentions, err := r.s.Retentions(ctx)
+	all = []Retired{}
+	for _, of := range retentions {
+		if err != nil {
+			break
+		}
+		var retired Retired
+		retired, err = r.organization(ctx, of)
+		retired.Run = r.number
+		all = append(all, retired)
+	}
+	return all, err
+}
+
+// doubt returns an ErrDoubt where the clock, or the number of persons to erase, may be wrong.
+func (r *retaining) doubt(ctx context.Context, counted []Retired) error {
+	var last lastRun
+	facts, err := viewed(ctx, r.s, "look at the newest change", func(reader Reader) (facts RetentionFacts, err error) {
+		if last, err = readLastRun(reader); err == nil {
+			facts, err = reader.RetentionFacts()
+		}
+		return facts, err
+	})
+	if err != nil {
+		return err
+	}
+	newest := last.At
+	if facts.Newest != nil && facts.Newest.After(newest.Time) {
+		newest = *facts.Newest
+	}
+	persons := 0
+	for _, of := range counted {
+		persons += of.Leads + of.Persons
+	}
+	switch {
+	case !newest.IsZero() && r.now.Sub(newest.Time) > maxQuiet:
+		return fmt.Errorf("%w: the clock says %s, but the newest change is of %s; correct the clock, or use --yes if it is right", ErrDoubt, r.now, newest)
+	case persons >= doubtfulFrom && persons*100 > facts.Persons*maxShare:
+		return fmt.Errorf("%w: this run would erase %d of %d persons, more than %d %%; look at --dry-run, then use --yes", ErrDoubt, persons, facts.Persons, maxShare)
+	}
+	return nil
+}
+
+// begin gives the run a number that no run had.
+func (r *retaining) begin(ctx context.Context, after int) error {
+	return r.s.update(ctx, "begin a run of the retention", func(tx Tx) error {
+		last, err := readLastRun(tx)
+		if err != nil {
+			return err
+		}
+		r.number = max(last.Number, after) + 1
+		text, err := json.Marshal(lastRun{r.number, r.now})
+		return errors.Join(err, tx.SetSetting(lastRetention, string(text)))
+	})
+}
+
+// readLastRun returns the last run, zero where there was none.
+func readLastRun(r Reader) (last lastRun, err error) {
+	text, err := r.Setting(lastRetention)
+	if errors.Is(err, ErrNoRow) {
+		return last, nil
+	}
+	return last, errors.Join(err, json.Unmarshal([]byte(text), &last))
 }
 
 func (r *retaining) organization(ctx context.Context, of Retention) (done Retired, err error) {
@@ -198,7 +304,7 @@ func (r *retaining) persons(ctx context.Context, q RetainQuery, reason string) (
 
 // person erases one person, unless something has happened since they were found.
 func (r *retaining) person(ctx context.Context, id apitype.UUID, q RetainQuery, reason string) (done bool, err error) {
-	line := AuditLine{At: r.now, Operation: AuditRetentionRun, Record: &id, Person: &id, Reason: reason, Fields: "person,calls,pledges,transactions,signatures"}
+	line := AuditLine{At: r.now, Operation: AuditRetentionRun, Record: &id, Person: &id, Reason: fmt.Sprintf("%s, run %d", reason, r.number), Fields: "person,calls,pledges,transactions,signatures"}
 	err = r.s.store.UpdateShared(ctx, func(tx Tx) error {
 		if err := tx.LoadsAlone(false); err != nil {
 			return err
@@ -211,7 +317,7 @@ func (r *retaining) person(ctx context.Context, id apitype.UUID, q RetainQuery, 
 		if done = kept.isOver(q); !done {
 			return nil
 		}
-		return errors.Join(e.erase(), r.record(id, r.now), tx.SetSetting(uncleanRetention, ""), tx.Audit(line))
+		return errors.Join(e.erase(), r.record(ErasedPerson{UUID: id, ErasedAt: r.now, Run: r.number}), tx.SetSetting(uncleanRetention, ""), tx.Audit(line))
 	})
 	return done && err == nil, err
 }

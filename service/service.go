@@ -30,7 +30,7 @@ type Options struct {
 	Count func(event QueueEvent, n int)
 	// RecordErasure keeps outside the store who was erased when, before it is done; nil: nobody
 	// does.
-	RecordErasure func(id apitype.UUID, at apitype.Time) error
+	RecordErasure func(ErasedPerson) error
 	// AuditReads notes in the audit who is shown persons, one by one and in lists.
 	AuditReads bool
 	// TokenEnds is told once a day of each token in use that ends within 14 days; nil: nobody is.
@@ -47,7 +47,7 @@ type Service struct {
 	keys          keyring
 	waited        memo[int]        // How many calls wait, where they are many.
 	states        memo[QueueState] // Likewise what was counted of the queue.
-	recordErasure func(id apitype.UUID, at apitype.Time) error
+	recordErasure func(ErasedPerson) error
 	auditReads    bool
 	tellTokenEnds func(account Account, at time.Time)
 	uses          tokenUses

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -72,6 +73,7 @@ type Reader interface {
 	Organizations() ([]Organization, error)
 	FocusArea(id apitype.UUID) (FocusArea, error)
 	Setting(name string) (string, error)
+	HasRecords() (bool, error) // An account or a person.
 
 	Person(id apitype.UUID, scope Scope) (PersonRow, error)
 	Persons(f PersonFilter, r Range) ([]PersonRow, error)
@@ -112,6 +114,7 @@ type Reader interface {
 	// Kept is also of a person that was erased.
 	Kept(person apitype.UUID) (Kept, error)
 	Retentions() ([]Retention, error)
+	RetentionFacts() (RetentionFacts, error)
 	PersonsToRetain(q RetainQuery) ([]PersonRow, error)
 }
 
@@ -159,6 +162,10 @@ type Tx interface {
 	// InsertRows saves many rows, the way that the store has for many, and tells which
 	// of them are there already. Then the transaction must not be kept.
 	InsertRows(rows Rows) (taken []Taken, err error)
+	// InsertDumped saves rows of one table of a dump. One that is there already is ErrExists, or is passed over.
+	InsertDumped(table string, rows []map[string]json.RawMessage, skip bool) error
+	// ThereAlready returns those records of a kind that are there.
+	ThereAlready(kind LoadKind, ids []apitype.UUID) ([]apitype.UUID, error)
 	QueueFacts(q *QueueRow) error // Reads along what decides from when it may be given.
 	InsertQueueRow(q QueueRow) error
 	UpdateQueueRow(q QueueRow) error

@@ -77,7 +77,7 @@ func (s *Service) SaveTokenUse(ctx context.Context) error {
 				return err
 			}
 		}
-		return nil
+		return s.dropKeys(tx)
 	})
 	if err != nil {
 		s.uses.putBack(uses)

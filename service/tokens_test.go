@@ -100,6 +100,7 @@ func TestForgedTokens(t *testing.T) {
 }
 
 // TestRememberedTokenExpires shows that a token that was found good once still ends.
+// Promise S11: the expiry of a remembered token is checked each time.
 func TestRememberedTokenExpires(t *testing.T) {
 	t.Parallel()
 	k, account := testKeys(t, 1), apitype.NewUUID()

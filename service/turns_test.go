@@ -14,6 +14,7 @@ import (
 
 // An account that asks for much waits for itself: others come next, in turn, however many of its
 // requests wait.
+// Promise S32: the next turn is of the account that has the fewest.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -22,6 +22,8 @@ func TestTrustInAnothersFile(t *testing.T) {
 	}
 }
 
+// Promise P8: files that others could have written are refused.
+// Promise P8: files of others are refused.
 func TestTrust(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)

@@ -52,6 +52,7 @@ func TestWhatBelongsToOthersIsRefused(t *testing.T) {
 }
 
 // Every file is for our eyes only.
+// Promise P3: the files of the outbox are closed to others.
 func TestFilesAreClosedToOthers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

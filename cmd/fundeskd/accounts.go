@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -141,7 +142,7 @@ func (p *program) accountSet() *cobra.Command {
 					}
 					return f.set(c, account)
 				})
-				return viewAccount(account), err
+				return viewAccount(account), errors.Join(err, p.noteAccess(c.Context(), s, &id))
 			}, func(w io.Writer, a accountView) { fmt.Fprintln(w, a.UUID) })
 		}),
 	}
@@ -250,7 +251,7 @@ func (p *program) accountRevoke() *cobra.Command {
 			p.store.Existing = true
 			return answer(c.Context(), p, "revoke the account", func(s *service.Service) (accountView, error) {
 				account, err := s.RevokeAccount(c.Context(), id)
-				return viewAccount(account), err
+				return viewAccount(account), errors.Join(err, p.noteAccess(c.Context(), s, &id))
 			}, func(w io.Writer, a accountView) { fmt.Fprintln(w, "revoked", a.UUID) })
 		}),
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -95,23 +94,12 @@ func wantWhole(t *testing.T, e environment, step, file string, counts map[string
 	if code, out, errs := e.run("", "check", "--database", "sqlite:"+file); code != exitDone {
 		t.Errorf("%s: check: got code %d, %s%s", step, code, out, errs)
 	}
-	copied := file + ".copy"
-	code, out, errs := e.run("", "copy", "--from", "sqlite:"+file, "--to", "sqlite:"+copied, "-o", "json")
-	if code != exitDone {
-		t.Fatalf("%s: copy: got code %d, %s", step, code, errs)
-	}
-	var result struct {
-		Tables []struct {
-			Table string
-			Rows  int
-		}
-	}
-	if err := json.Unmarshal([]byte(out), &result); err != nil {
-		t.Fatal(err)
-	}
-	for _, table := range result.Tables {
-		if want, ok := counts[strings.TrimSuffix(table.Table, "s")]; ok && table.Rows != want {
-			t.Errorf("%s: got %d %s, want %d", step, table.Rows, table.Table, want)
+	copied := file + ".dump"
+	var result map[string]int
+	e.must(&result, "", "dump", copied, "--database", "sqlite:"+file)
+	for table, rows := range result {
+		if want, ok := counts[strings.TrimSuffix(table, "s")]; ok && rows != want {
+			t.Errorf("%s: got %d %s, want %d", step, rows, table, want)
 		}
 	}
 	if err := os.Remove(copied); err != nil {

@@ -170,7 +170,7 @@ func TestNotOurDatabase(t *testing.T) {
 		{"check of a folder", e.folder, "is a directory", []string{"check"}},
 		{"check of an empty file", empty, "the file is empty", []string{"check"}},
 		{"backup of an empty file", empty, "the file is empty", []string{"backup", filepath.Join(e.folder, "copy.db")}},
-		{"copy of an empty file", empty, "the file is empty", []string{"copy", "--from", "sqlite:" + empty, "--to", "sqlite:" + filepath.Join(e.folder, "to.db")}},
+		{"dump of an empty file", empty, "the file is empty", []string{"dump", filepath.Join(e.folder, "to.ndjson"), "--database", "sqlite:" + empty}},
 		{"check of another program's", foreign, "another program", []string{"check"}},
 		{"account in another program's", foreign, "another program", []string{"account", "list"}},
 	}

@@ -76,6 +76,7 @@ func (a awaiting) isReady(changes, reads int) {
 // standby, nor sees it; that the commit is not cancelled, which would keep the change where a
 // failover loses it; that the service is not ready for changes meanwhile; and that the change is there
 // when the standby is.
+// Promise S40: while a commit waits for its standby, the service is not ready for changes.
 func TestCommitWaitsForItsStandby(t *testing.T) {
 	t.Parallel()
 	a := newAwaiting(t)

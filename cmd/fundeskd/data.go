@@ -18,12 +18,12 @@ import (
 )
 
 func (p *program) loadCommand() *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:   "load FILE|-",
-		Short: "Load records of any kind from NDJSON",
+		Short: "Load records of any kind, or a dump, from NDJSON",
 		Long: `Load reads lines of {"kind":…,"data":{…}}, each after those that it refers to, and saves all of them or none.` +
-			"\nKinds: organization, user, focusArea, person, pledge, call, transaction.",
-		Example: "  fundeskd load records.ndjson\n  zcat records.ndjson.gz | fundeskd load -",
+			"\nKinds: organization, user, focusArea, person, pledge, call, transaction; of a dump, which goes into an empty\ndatabase: key, setting, account, token, row.",
+		Example: "  fundeskd load records.ndjson\n  zcat records.ndjson.gz | fundeskd load - --skip-existing",
 		Args:    exactly("FILE|-"),
 		RunE: func(c *cobra.Command, args []string) error {
 			p.kept = nothingSaved
@@ -34,6 +34,8 @@ func (p *program) loadCommand() *cobra.Command {
 			return p.printCounts(counts)
 		},
 	}
+	c.Flags().BoolVar(&p.skipExisting, "skip-existing", false, "pass over what is there already, instead of refusing the whole file")
+	return c
 }
 
 // loadFile saves the records of a file, "-" for stdin.
@@ -66,7 +68,11 @@ func (p *program) load(ctx context.Context, from io.Reader, size int64, counts c
 	progress.size = size
 	begun := false
 	return p.fill(ctx, func(s *service.Service) error {
-		return s.Load(ctx, func(add func(service.LoadRecord) error) error {
+		load := s.Load
+		if p.skipExisting {
+			load = s.LoadMissing
+		}
+		return load(ctx, func(add func(service.LoadRecord) error) error {
 			if begun { // The database wants the transaction again.
 				file, ok := from.(io.Seeker)
 				if !ok || size == 0 {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,50 +52,58 @@ func (p *program) erasuresFile() (string, error) {
 }
 
 // erasures adds to the file who is erased: it is on the disk before the person is gone.
-func (p *program) erasures() (record func(apitype.UUID, apitype.Time) error, err error) {
+func (p *program) erasures() (record func(service.ErasedPerson) error, err error) {
 	name, err := p.erasuresFile()
 	if err != nil {
 		return nil, err
 	}
-	return func(id apitype.UUID, at apitype.Time) (err error) {
-		line, err := json.Marshal(service.ErasedPerson{UUID: id, ErasedAt: at})
+	return func(person service.ErasedPerson) error {
+		line, err := json.Marshal(person)
 		if err != nil {
 			return err
 		}
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			return err
-		}
-		_, missing := os.Stat(name)
-		file, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-		if err != nil {
-			return fmt.Errorf("note the erasure: %w", err)
-		}
-		_, err = file.Write(append(line, '\n'))
-		if err = errors.Join(err, file.Sync(), file.Close()); err == nil && missing != nil {
-			err = durable.SyncFolder(filepath.Dir(name))
-		}
-		return err
+		return appendLines(name, append(line, '\n'))
 	}, nil
+}
+
+// appendLines adds to a file that is closed to others, and returns when the lines are on the disk.
+func appendLines(name string, lines []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	_, missing := os.Stat(name)
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("note it in a file: %w", err)
+	}
+	_, err = file.Write(lines)
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil && missing != nil {
+		err = durable.SyncFolder(filepath.Dir(name))
+	}
+	return err
 }
 
 // recordErasures is erasures for serve: where there is no place for the file, nobody is erased, and
 // all else is served.
-func (p *program) recordErasures() func(apitype.UUID, apitype.Time) error {
+func (p *program) recordErasures() func(service.ErasedPerson) error {
 	record, err := p.erasures()
 	if err != nil {
-		return func(apitype.UUID, apitype.Time) error { return fmt.Errorf("note the erasure: %w", err) }
+		return func(service.ErasedPerson) error { return fmt.Errorf("note the erasure: %w", err) }
 	}
 	return record
 }
 
 func (p *program) erasuresReplay() *cobra.Command {
 	var from string
+	var without []int
 	c := &cobra.Command{
 		Use:   "replay",
 		Short: "Erase the persons again that were erased since the backup that was restored",
 		Long: "Replay reads the file in which each erasure is noted, and erases whom the database still knows. A person that it\n" +
 			"does not know is noted in it as erased, so that the uuid is not given again. Run it before the restored database\n" +
-			"is served. It may be run at any time, and again. The next fundeskd clean removes the bytes from the files.",
+			"is served. It may be run at any time, and again. The next fundeskd clean removes the bytes from the files.\n" +
+			"On PostgreSQL, replay also revokes again the accounts and tokens that were revoked since the backup: each\n" +
+			"revocation is noted beside the erasures, in a file that ends in .access.",
 		Example: "  fundeskd erasures replay\n  fundeskd erasures replay --from /var/lib/fundesk/fundeskd.db.erasures",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
@@ -111,15 +120,24 @@ func (p *program) erasuresReplay() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			persons = slices.DeleteFunc(persons, func(e service.ErasedPerson) bool { return e.Run != 0 && slices.Contains(without, e.Run) })
 			p.store.Existing, p.store.AnswerTimeout = true, forgoTimeout
-			return answer(c.Context(), p, "replay the erasures", func(s *service.Service) (replayView, error) {
-				replayed, err := s.ReplayErasures(c.Context(), persons)
-				return replayView{len(persons), replayed}, err
+			changes, err := readAccess(accessFile(from))
+			if err != nil {
+				return err
+			}
+			return answer(c.Context(), p, "replay the erasures", func(s *service.Service) (view replayView, err error) {
+				view.Noted = len(persons)
+				if view.Replayed, err = s.ReplayErasures(c.Context(), persons); err == nil {
+					view.Revoked, err = s.ReplayAccess(c.Context(), changes)
+				}
+				return view, err
 			}, func(w io.Writer, v replayView) {
-				fmt.Fprintf(w, "noted as erased: %d; erased again: %d\n", v.Noted, v.Replayed)
+				fmt.Fprintf(w, "noted as erased: %d; erased again: %d; accounts and tokens revoked or narrowed again: %d\n", v.Noted, v.Replayed, v.Revoked)
 			})
 		},
 	}
+	c.Flags().IntSliceVar(&without, "without", nil, "`number` of a run of the retention that is not repeated, such as one with a wrong clock (repeatable)")
 	c.Flags().StringVar(&from, "from", "", "`file` in which the erasures were noted (default: that of the database)")
 	return c
 }
@@ -128,6 +146,23 @@ func (p *program) erasuresReplay() *cobra.Command {
 type replayView struct {
 	Noted    int `json:"noted"`
 	Replayed int `json:"replayed"`
+	Revoked  int `json:"revoked"` // Accounts and tokens.
+}
+
+// lastRun returns the highest number of a run of the retention that the file of erasures notes.
+func (p *program) lastRun() (last int, err error) {
+	name, err := p.erasuresFile()
+	if err != nil {
+		return 0, err
+	}
+	persons, err := readErasures(name)
+	if _, missing := os.Stat(name); errors.Is(missing, fs.ErrNotExist) {
+		return 0, nil
+	}
+	for _, person := range persons {
+		last = max(last, person.Run)
+	}
+	return last, err
 }
 
 // readErasures reads the file of erasures. One that was named and is not there is refused: nothing

@@ -1,15 +1,44 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/pflag"
 )
+
+// Each flag of each command is an argument in a test of this package.
+func TestEveryFlagIsUsed(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*_test.go")
+	var tests strings.Builder
+	for _, file := range files {
+		text, readErr := os.ReadFile(file)
+		err = errors.Join(err, readErr)
+		tests.Write(text)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := (&program{Getenv: func(string) string { return "" }}).root()
+	for _, c := range root.Commands() {
+		for _, leaf := range append(c.Commands(), c) {
+			leaf.LocalFlags().VisitAll(func(f *pflag.Flag) {
+				if used := regexp.MustCompile(`["\s]--` + f.Name + `[="\s]`); f.Name != "help" && !used.MatchString(tests.String()) {
+					t.Errorf("no test uses --%s of %s", f.Name, leaf.CommandPath())
+				}
+			})
+		}
+	}
+}
 
 // Each flag of an operator changes what is kept or printed.
 func TestOperatorFlags(t *testing.T) {

@@ -84,6 +84,7 @@ func (e environment) ended(c child) {
 
 // TestFullDisk fills a small file system under the program: changes that do not fit are
 // refused and not kept, reading goes on, and with space there is writing again.
+// Promise S14: a full database is 503.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)

@@ -10,6 +10,8 @@ import (
 // TestFullServer fills the disk of a PostgreSQL server, lets its reading and its writing fail, and lets
 // it end for want of space: changes are 503 and the process is not ready, nothing is lost that was
 // acknowledged, and when the disk is in order all goes on by itself.
+// Promise S14: a full PostgreSQL server is 503 and tells why.
+// Promise S40: a full PostgreSQL server is not ready.
 func TestFullServer(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)

@@ -12,12 +12,9 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-
-	"fundesk/service/sqlstore"
 )
 
 // TestSecondSignal tells a program to end whose request lasts: it says what it waits for,
@@ -145,52 +142,5 @@ func TestInterruptedLoad(t *testing.T) {
 	var organizations []any
 	if e.must(&organizations, "", "organization", "list"); len(organizations) != 0 {
 		t.Errorf("got %d organizations, want none kept", len(organizations))
-	}
-}
-
-// TestInterruptedCopy shows that an interrupted copy says how it goes on, and that nobody
-// takes what it left for all there is.
-func TestInterruptedCopy(t *testing.T) {
-	t.Parallel()
-	e := newFileEnvironment(t)
-	source, target := "sqlite:"+filepath.Join(e.folder, "fundeskd.db"), "sqlite:"+filepath.Join(e.folder, "to.db")
-	var counts map[string]int
-	e.must(&counts, "", "sample", "--persons", "5")
-	ctx, interrupt := context.WithCancel(t.Context())
-	defer interrupt()
-	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: source})
-	if err != nil {
-		t.Fatal(err)
-	}
-	to, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: target})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if tables, err := store.CopyTo(ctx, to, func(string, int64) { interrupt() }); !errors.Is(err, context.Canceled) {
-		t.Fatalf("got %v, %v, want an interruption", tables, err)
-	}
-	if err := errors.Join(store.Close(), to.Close()); err != nil {
-		t.Fatal(err)
-	}
-	var errs lockedBuffer
-	code := run(ctx, []string{"copy", "--from", source, "--to", target}, e.program("", io.Discard, &errs))
-	if code != exitInterrupted || !strings.HasPrefix(errs.String(), "fundeskd: interrupted; what was copied is kept") {
-		t.Errorf("got code %d, %q, want %d", code, errs.String(), exitInterrupted)
-	}
-	const partial = "has not ended"
-	for _, args := range [][]string{
-		{"serve", "--listen", "127.0.0.1:0", "--database", target},
-		{"check", "--database", target},
-		{"copy", "--from", target, "--to", "sqlite:" + filepath.Join(e.folder, "third.db")},
-	} {
-		if code, out, errs := e.run("", args...); code != exitFailure || !strings.Contains(out+errs, partial) {
-			t.Errorf("%s: got code %d, %s%s, want that the copy %s", args[0], code, out, errs, partial)
-		}
-	}
-	if code, _, errs := e.run("", "copy", "--from", source, "--to", target); code != exitDone {
-		t.Errorf("again: got code %d, %s", code, errs)
-	}
-	if code, out, errs := e.run("", "check", "--database", target); code != exitDone {
-		t.Errorf("check: got code %d, %s%s", code, out, errs)
 	}
 }

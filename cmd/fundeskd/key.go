@@ -22,7 +22,11 @@ func (p *program) keyRotate() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			p.store.Existing = true
 			return answer(c.Context(), p, "", func(s *service.Service) (service.KeyRotation, error) {
-				return s.RotateKey(c.Context(), endOld)
+				rotation, err := s.RotateKey(c.Context(), endOld)
+				if err == nil && endOld {
+					err = p.noteAccess(c.Context(), s, nil)
+				}
+				return rotation, err
 			}, func(w io.Writer, rotation service.KeyRotation) {
 				fmt.Fprintf(w, "tokens are signed with %s now\n", rotation.Key)
 				for _, earlier := range rotation.Earlier {

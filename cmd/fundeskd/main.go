@@ -75,14 +75,15 @@ type program struct {
 	// settings is the file of the installed service; empty: none is looked for.
 	settings string
 
-	database    string
-	output      string
-	store       sqlstore.Options // But for its database.
-	rules       service.Options  // But for the store and the clock.
-	kept        string           // What is left of the command when it is interrupted.
-	timeouts    timeouts         // Of serve; zero: the defaults.
-	persons     int              // Of serve --sandbox; 0: as many as a sample has without being told.
-	erasuresLog string
+	database     string
+	output       string
+	store        sqlstore.Options // But for its database.
+	rules        service.Options  // But for the store and the clock.
+	kept         string           // What is left of the command when it is interrupted.
+	timeouts     timeouts         // Of serve; zero: the defaults.
+	persons      int              // Of serve --sandbox; 0: as many as a sample has without being told.
+	erasuresLog  string
+	skipExisting bool // By load: what is there already is passed over.
 }
 
 // The exit codes.
@@ -164,7 +165,7 @@ func (p *program) root() *cobra.Command {
 		group("token", "Issue and replace tokens", p.tokenIssue()),
 		group("key", "Renew the signing key of tokens", p.keyRotate()),
 		p.loadCommand(), p.sampleCommand(),
-		p.backupCommand(), p.restoreCommand(), p.copyCommand(), p.checkCommand(), p.cleanCommand(), p.openAPICommand(),
+		p.backupCommand(), p.restoreCommand(), p.dumpCommand(), p.checkCommand(), p.cleanCommand(), p.openAPICommand(),
 		group("person", "Export and erase what is kept of a person", p.personExport(), p.personErase()),
 		group("erasures", "Erase again what a restored backup brought back", p.erasuresReplay()),
 		group("retention", "Take back what is older than it may be", p.retentionSet(), p.retentionShow(), p.retentionRun()),

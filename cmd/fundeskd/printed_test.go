@@ -294,7 +294,7 @@ func TestErasuresAreNoted(t *testing.T) {
 			return ""
 		}}
 		for range 2 {
-			err := p.recordErasures()(id, at)
+			err := p.recordErasures()(service.ErasedPerson{UUID: id, ErasedAt: at})
 			if test.file == "" && (err == nil || err.Error() != "note the erasure: no data folder is known; use --erasures-log FILE") || test.file != "" && err != nil {
 				t.Errorf("%s: got %v", test.database, err)
 			}

@@ -25,6 +25,8 @@ var canaries = map[string]string{
 // TestPersonalDataStaysInTheDatabase has a whole conversation with the program, right and
 // wrong requests, and looks for what was said in its log, metrics, temporary files and in
 // what other users see of the process.
+// Promise K6: of a token its times are kept, and not the token.
+// Promise K10: the metrics have no identifier of a record.
 func TestPersonalDataStaysInTheDatabase(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "json"} {

@@ -28,6 +28,7 @@ func TestPointInTime(t *testing.T) {
 	var organization struct{ UUID string }
 	r.e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
 	erased, kept, later := r.person(organization.UUID), "", ""
+	leaver := r.e.account("leaver", "--all-organizations")
 	r.run(r.commands("**Point in time.**")[3:])
 	// The new server is reached as the one before.
 	r.shell(fmt.Sprintf(`echo "unix_socket_directories = '%s'" >> %s/base/postgresql.conf`, r.socket, r.folder))
@@ -38,6 +39,9 @@ func TestPointInTime(t *testing.T) {
 	if code, _, errs := r.e.run("", "person", "erase", erased, "--reason", "r", "--yes"); code != exitDone {
 		t.Fatal(errs)
 	}
+	if code, _, errs := r.e.run("", "account", "revoke", leaver.UUID); code != exitDone {
+		t.Fatal(errs)
+	}
 	data := r.shell(`psql "$FUNDESKD_DATABASE" -At -c "SHOW data_directory"`)
 	r.shell(`pg_ctl -D ` + data + ` -m fast -W stop`)
 	r.server.Wait()
@@ -45,12 +49,18 @@ func TestPointInTime(t *testing.T) {
 	t.Cleanup(func() { r.shell(`pg_ctl -D ` + r.folder + `/restored -m immediate -W stop`) })
 	commands := r.commands("Stop the processes of `fundeskd`")
 	r.run(commands[:len(commands)-1])
+	if r.e.isRevoked(leaver.UUID) {
+		t.Error("the server was not restored to a moment before the account was revoked")
+	}
 	if !r.there(erased) || !r.there(kept) || r.there(later) {
 		t.Errorf("of those erased since, made before and made since are there: %t, %t, %t; want the first two", r.there(erased), r.there(kept), r.there(later))
 	}
 	r.run(commands[len(commands)-1:])
 	if r.there(erased) || !r.there(kept) {
 		t.Errorf("after the replay the erased person is there: %t, the other one: %t", r.there(erased), r.there(kept))
+	}
+	if !r.e.isRevoked(leaver.UUID) {
+		t.Error("after the replay the account that was revoked since is good")
 	}
 	r.run(regexp.MustCompile("`(psql [^`]*VACUUM FULL[^`]*)`").FindStringSubmatch(r.page)[1:])
 

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
+	"fundesk/service"
 	"fundesk/service/sqlstore"
 )
 
@@ -16,8 +18,9 @@ func (p *program) restoreCommand() *cobra.Command {
 		Long: "Restore puts a backup and its key, FILE and FILE.key, in the place of the database and of its key. Stop\n" +
 			"what serves the database first. The backup is copied, brought up to date and checked before anything is\n" +
 			"replaced; it stays as it is. What was there before stays beside, with .before- and the time in its names.\n" +
-			"A restore that was interrupted is run again; until then the database is not opened by anybody. A backup\n" +
-			"knows nothing of who was erased since it was made: run fundeskd erasures replay before it is served.",
+			"A restore that was interrupted is run again; until then the database is not opened by anybody. What was\n" +
+			"revoked in the replaced database stays revoked. A backup knows nothing of the erasures since it was made: run\n" +
+			"fundeskd erasures replay before you serve it.",
 		Example: "  fundeskd restore /backup/fundeskd-2026-11-20.db",
 		Args:    exactly("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -25,20 +28,49 @@ func (p *program) restoreCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			kept, err := sqlstore.Restore(c.Context(), args[0], name)
+			revoked := 0
+			kept, err := sqlstore.Restore(c.Context(), args[0], name, func(before *sqlstore.Store, unread error, restored *sqlstore.Store) (err error) {
+				revoked, err = p.carryAccess(c.Context(), before, unread, restored)
+				return err
+			})
 			if err != nil {
 				return fmt.Errorf("restore: %w", err)
 			}
 			view := struct {
 				Database string   `json:"database"`
 				Kept     []string `json:"kept"`
-			}{name, append([]string{}, kept...)}
+				Revoked  int      `json:"revoked"` // Accounts and tokens that lost what they had at the backup.
+			}{name, append([]string{}, kept...), revoked}
 			return p.print(view, func(w io.Writer) {
 				fmt.Fprintf(w, "%s is %s now\n", name, args[0])
 				for _, file := range kept {
 					fmt.Fprintf(w, "kept %s\n", file)
 				}
+				if revoked > 0 {
+					fmt.Fprintf(w, "revoked or narrowed again, as in the replaced database: %d accounts and tokens\n", revoked)
+				}
 			})
 		},
 	}
+}
+
+// carryAccess takes from the accounts and tokens of a restored database what was taken from them in the
+// one that it replaces, and returns how many it changed.
+func (p *program) carryAccess(ctx context.Context, before *sqlstore.Store, unread error, restored *sqlstore.Store) (revoked int, err error) {
+	var changes []service.AccessChange
+	if unread == nil {
+		var from *service.Service
+		if from, unread = service.New(ctx, service.Options{Store: before}); unread == nil {
+			changes, unread = from.AccessChanges(ctx, nil)
+		}
+	}
+	if unread != nil {
+		fmt.Fprintf(p.Err, "fundeskd: the replaced database cannot be read: %s. Accounts and tokens that were revoked since the backup are good again; revoke them before you serve it\n", unread)
+		return 0, nil
+	}
+	to, err := service.New(ctx, service.Options{Store: restored})
+	if err != nil {
+		return 0, err
+	}
+	return to.ReplayAccess(ctx, changes)
 }

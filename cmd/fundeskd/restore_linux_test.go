@@ -12,6 +12,7 @@ import (
 
 // TestRestore puts a backup back: while somebody has the database open nothing is touched, and
 // afterwards it is as it was, with its tokens, and what was there since is kept beside.
+// Promise S51: a file that another process serves is not replaced.
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)

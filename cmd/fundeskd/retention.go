@@ -132,15 +132,20 @@ func (p *program) retentionRun() *cobra.Command {
 	var o service.RetentionRun
 	c := &cobra.Command{
 		Use:   "run",
-		Short: "Take back what is older than the retention of its organization says",
-		Long: "Run works in small parts, beside a running serve, and may be interrupted and run again. Persons are erased as by\n" +
-			"fundeskd person erase, and noted in the same file. Run it once a day or a month, by night: at its end it\n" +
-			"cleans the files, as fundeskd clean does, and on SQLite changes wait for that.",
+		Short: "Apply the retention periods: erase what is past them",
+		Long: "Run works in small parts beside a running serve. You may interrupt it and run it again. It erases persons as\n" +
+			"fundeskd person erase does, and notes them in the same file, with the number of the run. At its end it cleans\n" +
+			"the files, as fundeskd clean does; on SQLite, changes wait for that, so run it by night.\n\n" +
+			"Run stops with exit code 1, and erases nothing, in two cases: the clock is more than a day later than the\n" +
+			"newest change or run, or more than 5 % of the persons (and at least 50) would be erased. --yes runs it anyway.",
 		Example: "  fundeskd retention run --dry-run",
 		Args:    exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			var err error
 			if o.Record, err = p.erasures(); err != nil {
+				return err
+			}
+			if o.After, err = p.lastRun(); err != nil {
 				return err
 			}
 			p.store.Existing, p.store.AnswerTimeout = true, forgoTimeout
@@ -152,11 +157,16 @@ func (p *program) retentionRun() *cobra.Command {
 				return all, err
 			}, func(w io.Writer, all []service.Retired) {
 				table(w, all, func(r service.Retired) []string {
-					return []string{r.Organization.String(), count(r.Calls, "call"), count(r.Leads, "lead"), count(r.Persons, "person")}
+					cells := []string{r.Organization.String(), count(r.Calls, "call"), count(r.Leads, "lead"), count(r.Persons, "person")}
+					if r.Run > 0 {
+						cells = append(cells, "run "+strconv.Itoa(r.Run))
+					}
+					return cells
 				})
 			})
 		},
 	}
+	c.Flags().BoolVar(&o.Sure, "yes", false, "run although the clock or the number of persons is doubtful")
 	c.Flags().BoolVar(&o.Dry, "dry-run", false, "only count what would be taken back")
 	p.erasuresFlag(c)
 	return c

@@ -86,9 +86,6 @@ func (s *server) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := store.Whole(ctx); err != nil {
-		return errors.Join(fmt.Errorf("serve the database: %w", err), store.Close())
-	}
 	s.store = store
 	s.rules.Store(served)
 	s.metrics.pool(store)

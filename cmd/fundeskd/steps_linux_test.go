@@ -79,11 +79,9 @@ func TestInterruptedCommands(t *testing.T) {
 		"restore":    func(environment, string) []string { return []string{"restore", backup} },
 		"load":       func(e environment, _ string) []string { return []string{"load", filepath.Join(e.folder, "lines")} },
 		"key rotate": func(environment, string) []string { return []string{"key", "rotate"} },
-		"copy": func(e environment, made string) []string {
-			return []string{"copy", "--from", e.database, "--to", "sqlite:" + made}
-		},
-		"migrate": func(environment, string) []string { return []string{"migrate"} },
-		"check":   func(environment, string) []string { return []string{"check"} },
+		"dump":       func(_ environment, made string) []string { return []string{"dump", made} },
+		"migrate":    func(environment, string) []string { return []string{"migrate"} },
+		"check":      func(environment, string) []string { return []string{"check"} },
 	} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
@@ -108,10 +106,17 @@ func TestInterruptedCommands(t *testing.T) {
 				}
 				second := e
 				second.database = "sqlite:" + made
-				if _, err := os.Stat(made); !errors.Is(err, fs.ErrNotExist) {
+				switch _, err := os.Stat(made); {
+				case errors.Is(err, fs.ErrNotExist):
+				case command == "dump":
+					second.database = "sqlite:" + made + ".loaded"
+					if code, _, errs := second.run("", "load", made); code != exitDone {
+						t.Errorf("%s: what it left is not whole: %s", name, errs)
+					}
+				default:
 					second.passedIsWhole(name)
 				}
-				if code, _, errs := e.run("", args(e, made)...); code != exitDone && !strings.Contains(errs, "already exists") && !strings.Contains(errs, "is not empty") {
+				if code, _, errs := e.run("", args(e, made)...); code != exitDone && !strings.Contains(errs, "already exists") && !strings.Contains(errs, "file exists") {
 					t.Errorf("%s: again: got code %d, %s", name, code, errs)
 				}
 				if code, out, errs := e.run("", "check"); code != exitDone {

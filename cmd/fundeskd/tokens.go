@@ -71,6 +71,9 @@ func (p *program) tokenIssue() *cobra.Command {
 
 func (p *program) replaceTokens(ctx context.Context, s *service.Service, id apitype.UUID, ttl, overlap time.Duration) error {
 	token, expires, ended, err := s.ReplaceTokens(ctx, id, ttl, overlap)
+	if err == nil {
+		err = p.noteAccess(ctx, s, &id)
+	}
 	if err != nil {
 		return fmt.Errorf("replace the tokens: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 
 // TestReplaceTokens uses two tokens of an account, and replaces them: first with an overlap, in
 // which both are good and the log says that the old one ends, then at once.
+// Promise P10: a token that was replaced is refused on its next request.
 func TestReplaceTokens(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

@@ -67,6 +67,7 @@ func TestMissingKey(t *testing.T) {
 
 // TestFileReplaced moves a backup over a file that is served: nothing is told as done that nobody
 // will find, neither file is damaged, and the service goes on when its file is back.
+// Promise S39: a file that was moved is noticed.
 func TestFileReplaced(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
@@ -179,6 +180,7 @@ func TestFileReplacedAndKilled(t *testing.T) {
 
 // TestDamagedAccounts damages what every request reads: the service is not ready, and says what to
 // look at.
+// Promise S40: /readyz reads every account.
 func TestDamagedAccounts(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)

@@ -103,11 +103,11 @@ func (s *sampler) organizations() {
 		s.owners = append(s.owners, organization)
 	}
 	for i := range 20 {
-		language := &dutch
+		language := dutch()
 		if i%2 == 1 {
-			language = &german
+			language = german()
 		}
-		user := service.LoadedUser{UUID: s.uuid(), Name: pick(s, language.firstNames(s)) + " " + pick(s, language.lastNames)}
+		user := service.LoadedUser{UUID: s.uuid(), Name: pick(s, language.firstNames(s)) + " " + pick(s, language.LastNames)}
 		if i < 12 {
 			user.Identifier = "R-" + s.digits(4)
 			s.recruiters = append(s.recruiters, user.UUID)

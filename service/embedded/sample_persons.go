@@ -14,9 +14,9 @@ const day = 24 * time.Hour
 
 // person makes a donor of an organization.
 func (s *sampler) person(owner sampleOrganization) service.LoadedPerson {
-	home := &dutch
+	home := dutch()
 	if owner.reference.UUID == s.owners[1].reference.UUID != s.maybe(10) {
-		home = &german
+		home = german()
 	}
 	created := s.shift(s.today.Add(-time.Duration(s.rand.IntN(400)) * day))
 	p := service.LoadedPerson{
@@ -26,7 +26,7 @@ func (s *sampler) person(owner sampleOrganization) service.LoadedPerson {
 	p.UUID = s.uuid()
 	p.PersonUUID = p.UUID
 	p.CreatedAt = apitype.NewTime(s.past(created))
-	p.Language = &home.language
+	p.Language = &home.Language
 	s.identity(&p, home)
 	s.contact(&p, home)
 	if s.maybe(90) {
@@ -42,16 +42,16 @@ func (s *sampler) person(owner sampleOrganization) service.LoadedPerson {
 
 // identity makes who the person is.
 func (s *sampler) identity(p *service.LoadedPerson, home *country) {
-	gender, names := apitype.Gender("female"), home.women
+	gender, names := apitype.Gender("female"), home.Women
 	if s.maybe(48) {
-		gender, names = "male", home.men
+		gender, names = "male", home.Men
 	}
 	first := pick(s, names)
 	p.FirstName = &first
-	p.LastName = new(pick(s, home.lastNames))
+	p.LastName = new(pick(s, home.LastNames))
 	p.Initials = new(string([]rune(first)[:1]) + ".")
 	if s.maybe(18) {
-		p.LastNamePrefix = new(pick(s, home.prefixes))
+		p.LastNamePrefix = new(pick(s, home.Prefixes))
 	}
 	if s.maybe(6) {
 		p.AcademicTitle = new(weighted(s, []weight[string]{{"Dr.", 6}, {"Prof. Dr.", 1}, {"Ir.", 3}}))
@@ -72,10 +72,10 @@ func (s *sampler) identity(p *service.LoadedPerson, home *country) {
 // contact makes where and how the person can be reached.
 func (s *sampler) contact(p *service.LoadedPerson, home *country) {
 	if s.maybe(85) {
-		p.MobilePhoneNumber = new(home.mobile + s.digits(home.mobileDigits))
+		p.MobilePhoneNumber = new(home.Mobile + s.digits(home.MobileDigits))
 	}
 	if p.MobilePhoneNumber == nil || s.maybe(35) {
-		p.PhoneNumber = new(home.landing + s.digits(home.landingDigits))
+		p.PhoneNumber = new(home.Landing + s.digits(home.LandingDigits))
 	}
 	if s.maybe(78) {
 		mailbox := asciiName(*p.FirstName) + "." + asciiName(*p.LastName)
@@ -87,15 +87,15 @@ func (s *sampler) contact(p *service.LoadedPerson, home *country) {
 	if s.maybe(80) {
 		p.OptInSMS = new(s.maybe(40))
 	}
-	place := pick(s, home.cities)
+	place := pick(s, home.Cities)
 	address := apitype.Address{
-		Street:      pick(s, home.streets),
+		Street:      pick(s, home.Streets),
 		HouseNumber: strconv.Itoa(1 + s.rand.IntN(180)),
-		ZipCode:     place.zip + s.digits(2),
-		City:        place.name,
-		Country:     home.code,
+		ZipCode:     place.Zip + s.digits(2),
+		City:        place.Name,
+		Country:     home.Code,
 	}
-	if home == &dutch {
+	if home == dutch() {
 		address.ZipCode += " " + string(rune('A'+s.rand.IntN(26))) + string(rune('A'+s.rand.IntN(26)))
 	}
 	if s.maybe(15) {
@@ -111,16 +111,16 @@ func asciiName(name string) string {
 
 // iban is a valid IBAN of the country's bank that does not exist.
 func (s *sampler) iban(home *country) string {
-	account := home.bank + s.digits(home.accountDigits)
+	account := home.Bank + s.digits(home.AccountDigits)
 	remainder := 0
-	for _, c := range account + home.code + "00" {
+	for _, c := range account + home.Code + "00" {
 		if c >= 'A' {
 			remainder = (remainder*100 + int(c-'A') + 10) % 97
 		} else {
 			remainder = (remainder*10 + int(c-'0')) % 97
 		}
 	}
-	return home.code + strconv.Itoa(198 - remainder)[1:] + account
+	return home.Code + strconv.Itoa(198 - remainder)[1:] + account
 }
 
 // gates are the checks of a quality result.

@@ -50,6 +50,8 @@ func brief(lines []service.AuditLine) (texts []string) {
 
 // TestAudit changes what there is to change of a person: each change has one line, with the names
 // of what changed and no value, and what was refused or changed nothing has none.
+// Promise S44: the names of changed fields are in the audit.
+// Promise K7: the audit has the names of changed fields, and no value.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -55,6 +55,7 @@ func TestCallLife(t *testing.T) {
 
 // TestCompletedWhenTheResultSays shows that a call is completed when its result says it was, and
 // cancelled when that was sent. Spec gap: S4.
+// Promise S4: a completed call is completed when its result says.
 func TestCompletedWhenTheResultSays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -72,6 +73,7 @@ func TestCompletedWhenTheResultSays(t *testing.T) {
 
 // TestCallingOrganizationOfOthers shows that an organization outside the scope may call: call
 // centres call for others. Spec gap: S8.
+// Promise S8: any organization may be the calling one.
 func TestCallingOrganizationOfOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -82,6 +84,7 @@ func TestCallingOrganizationOfOthers(t *testing.T) {
 }
 
 // TestExternalCall shows what an external call is answered with. Spec gap: C9.
+// Promise S5: a later move of an external call replaces the earlier one.
 func TestExternalCall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -178,6 +181,7 @@ func TestTransactionsAreAnArray(t *testing.T) {
 }
 
 // TestTransactionsNewestFirst shows the order of what is embedded. Spec gap: S18.
+// Promise S18: transactions are embedded newest first.
 func TestTransactionsNewestFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

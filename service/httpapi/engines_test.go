@@ -78,7 +78,11 @@ func sameKey(t *testing.T, from, to string) {
 		}()
 		stores[i] = store
 	}
-	if _, err := stores[0].CopyTo(t.Context(), stores[1], nil); err != nil {
+	s, err := service.New(t.Context(), service.Options{Store: stores[1]})
+	if err == nil {
+		err = s.Load(t.Context(), func(add func(service.LoadRecord) error) error { return stores[0].Dump(t.Context(), add) })
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -50,6 +50,7 @@ func (s *failing) AskMany(ctx context.Context, read func(service.Reader) error) 
 
 // TestFailuresTellNothing panics in the middle of requests: the caller gets a 500 that
 // says nothing of it, and the log says where it was, and nothing that was said.
+// Promise P2: donors' records are in no log.
 func TestFailuresTellNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

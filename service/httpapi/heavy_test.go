@@ -160,6 +160,7 @@ func (s *slowReader) Write(data []byte) (int, error) {
 
 // Sixteen mebibytes of answers are sent to one account at once: who reads slowly is told to
 // come again, and others are answered.
+// Promise S32: no page is made for an account that takes nothing of those that it has.
 func TestSlowReadersOfHeavyPages(t *testing.T) {
 	t.Parallel()
 	h := servicetest.New(t)

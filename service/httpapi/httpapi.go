@@ -153,7 +153,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		a.log(r.Context(), id, note, recorded.status, duration)
 	}()
-	r = r.WithContext(service.WithRequest(context.WithValue(r.Context(), noteKey{}, note), service.Request{Trace: note.trace}))
+	r = r.WithContext(service.WithRequest(context.WithValue(r.Context(), noteKey{}, note), service.Request{Trace: note.trace, Spent: new(atomic.Int64)}))
 	if r.URL.Path != cleanPath(r.URL.Path) {
 		// The mux would redirect, and a redirected change becomes a GET.
 		writeProblem(recorded, http.StatusNotFound, "there is no such path", nil)

@@ -163,6 +163,7 @@ func TestConcurrentCreation(t *testing.T) {
 	}
 }
 
+// Promise S25: X-RateLimit-Limit is a whole number, 1 at least.
 func TestRate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, servicetest.WithRate(100))

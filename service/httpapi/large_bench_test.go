@@ -38,6 +38,8 @@ var (
 //	go test ./service/httpapi -run '^$' -bench BenchmarkLarge -benchtime 1x -timeout 3h -calls 10000000
 //
 // With -keep they are filled once, and asked again and again.
+// Promise S16: the lists of up to 16 organizations are merged of one index walk each.
+// Promise S29: what a page includes lies together.
 func BenchmarkLarge(b *testing.B) {
 	for _, engine := range []struct {
 		name     string

@@ -75,6 +75,7 @@ func TestLargestOfEachIsTaken(t *testing.T) {
 
 // Of very many problems a hundred are listed, and how many more there are is said; of entries that
 // failed to be marked all are.
+// Promise S32: a refusal lists 100 problems.
 func TestProblemsAreCapped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -69,6 +69,7 @@ func expected(n, after, before, size int, backward bool) (from, to int, previous
 }
 
 // TestLoneBefore shows which records come with a lone before: the 50 next to it. Spec gap: S1.
+// Promise S1: a lone `before` counts from the end of its range.
 func TestLoneBefore(t *testing.T) {
 	t.Parallel()
 	w, token, order := listed(t, 60)
@@ -84,6 +85,7 @@ func TestLoneBefore(t *testing.T) {
 
 // TestPages asks for every page there is, and compares it with counting. Spec gaps: L2,
 // L3.
+// Promise S2: cursors at the same place are crossed.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	const n = 7

@@ -85,6 +85,7 @@ func (p *paced) do(ctx context.Context, name, method, path, body string) (status
 
 // While others are at work, the bodies and answers of an account from 64 KiB on are 32 MiB a
 // second: it waits, and nobody else does. Alone it waits for nothing. Spec gap: S32.
+// Promise S32: large bodies and answers of an account are paced while others are at work.
 func TestHeavyRequestsArePaced(t *testing.T) {
 	t.Parallel()
 	database := servicetest.NewFile(t)

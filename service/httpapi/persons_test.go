@@ -9,6 +9,8 @@ import (
 )
 
 // TestPersonLife creates, updates and clears a person.
+// Promise S7: an update that changes nothing keeps revision and updatedAt.
+// Promise S17: a mandate without anything in it changes nothing.
 func TestPersonLife(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -13,6 +13,7 @@ import (
 )
 
 // TestPledgeLife drops, releases, activates, cancels and fulfils. Spec gaps: G1, G2.
+// Promise S3: the cooling-off begins when the service creates the pledge.
 func TestPledgeLife(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -104,6 +105,7 @@ func TestPledgeUpdate(t *testing.T) {
 
 // TestLoadedLeadIsReleased wants a loaded lead that says nothing of its release to be released
 // its creation and the cooling-off later, as a created one is. Spec gap: S12.
+// Promise S12: a loaded lead gets its release from its creation and the cooling-off.
 func TestLoadedLeadIsReleased(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -127,6 +129,8 @@ func TestLoadedLeadIsReleased(t *testing.T) {
 }
 
 // TestSignature follows a link to a signature file, and tries to bend it. Spec gap: G10.
+// Promise S19: signature files that are no pictures are sent as downloads.
+// Promise S19: no signature file acts as a page of the service.
 func TestSignature(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, servicetest.WithBaseURL("https://donors.example.org/"))

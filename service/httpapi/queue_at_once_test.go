@@ -21,6 +21,7 @@ import (
 
 // TestTakesAtOnce lets many takes come at one time: no donor is given twice, and nobody is left without a
 // call.
+// Promise S35: takers pass over what others hold.
 func TestTakesAtOnce(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		testTakesAtOnce(t, f, false)

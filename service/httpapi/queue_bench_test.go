@@ -21,6 +21,7 @@ import (
 // BenchmarkTake lets 50 agents take calls, each with its own lease, of a queue where many
 // wait. FUNDESK_TEST_OLD_CALLS says how many calls lie in the history beside them. Processor time
 // is that of this process: on PostgreSQL it is without the server's.
+// Promise S37: what counting the queue costs is bounded.
 func BenchmarkTake(b *testing.B) {
 	f := newTakeBench(b, servicetest.New(b))
 	f.run(b, nil, []*service.Service{f.Service})

@@ -13,6 +13,7 @@ import (
 
 // TestNotesForTheNextAgent leaves notes with a call that goes on waiting: whoever takes or opens it next
 // reads them, and no list shows them.
+// Promise S65: a note is given with the next lease, in no list, and goes with its call.
 func TestNotesForTheNextAgent(t *testing.T) { onEngines(t, testNotesForTheNextAgent) }
 
 func testNotesForTheNextAgent(t *testing.T, f *floor) {

@@ -125,6 +125,7 @@ func callsOf(taken apitype.Taken) (ids []apitype.UUID) {
 
 // TestQueueOrder shows who is next: what is due for the user, what is due for anybody, then the
 // oldest; and that the list, the counts and a take agree.
+// Promise S33: a deferred call waits until it is due.
 func TestQueueOrder(t *testing.T) { onEngines(t, testQueueOrder) }
 
 func testQueueOrder(t *testing.T, f *floor) {
@@ -171,6 +172,8 @@ func testQueueOrder(t *testing.T, f *floor) {
 }
 
 // TestQueueGivesNot goes through what is never given.
+// Promise S34: who was opted out of the phone is in no queue.
+// Promise S36: an attempt that is dated ahead counts as rung when it was recorded.
 func TestQueueGivesNot(t *testing.T) { onEngines(t, testQueueGivesNot) }
 
 func testQueueGivesNot(t *testing.T, f *floor) {
@@ -524,6 +527,7 @@ func TestLongQueue(t *testing.T) {
 }
 
 // TestQueueForgets keeps what agents did for 92 days, and no longer, by the work that adds to it.
+// Promise S38: what agents did is kept for 92 days.
 func TestQueueForgets(t *testing.T) { onEngines(t, testQueueForgets) }
 
 func testQueueForgets(t *testing.T, f *floor) {
@@ -573,6 +577,7 @@ func testShortQueueIsCountedAnew(t *testing.T, f *floor) {
 
 // TestQueueMaximum changes an organization's maximum of attempts: calls that have reached it are
 // given no more, and those that have not are, at once.
+// Promise S34: a call that had its attempts is in no queue.
 func TestQueueMaximum(t *testing.T) { onEngines(t, testQueueMaximum) }
 
 func testQueueMaximum(t *testing.T, f *floor) {
@@ -601,6 +606,7 @@ func testQueueMaximum(t *testing.T, f *floor) {
 // TestAttemptBesideAMaximum changes an organization's maximum of attempts while another process
 // records an attempt, before or after that has seen the organization: the call waits, and an attempt
 // is accepted, exactly when fewer were made than the maximum is now.
+// Promise S34: an attempt goes by the maximum that whoever changes it cannot change meanwhile.
 func TestAttemptBesideAMaximum(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)

@@ -13,6 +13,8 @@ import (
 )
 
 // TestRefusals sends one wrong request each, and wants its status and the places named.
+// Promise S20: a path that is not clean is 404.
+// Promise P9: an unknown member of a body is refused.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

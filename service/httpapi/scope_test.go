@@ -16,6 +16,8 @@ import (
 
 // TestMissingPermissions takes each permission in turn: exactly its operations are 403,
 // before anything of the request is looked at. Spec gap: R3.
+// Promise S10: without calls:read the calls of a pledge are null, not empty.
+// Promise S9: what is embedded in the answer to a creation needs its own permission.
 func TestMissingPermissions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -151,6 +153,7 @@ func nobody() owned {
 
 // TestForeignRecords shows that another organization's record answers like one that
 // does not exist, on every operation and in every reference. Spec gaps: R2, A3, L8.
+// Promise S28: the scope is part of the statement that reads one record.
 func TestForeignRecords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -174,6 +177,7 @@ func TestForeignRecords(t *testing.T) {
 
 // TestRecruitedPledge shows that the recruiting organization sees a pledge, with null
 // for the person that it may not see, and cannot change it. Spec gap: A3.
+// Promise S6: a pledge of another organization is 403 after 404.
 func TestRecruitedPledge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -193,6 +197,7 @@ func TestRecruitedPledge(t *testing.T) {
 // TestCoveredTransactions shows that transactions do not name who paid to an account that may
 // not see the person, who is of another organization than the pledge, or not read persons.
 // They keep what books need. Spec gaps: A3, S30.
+// Promise S30: transactions of a foreign person are without who paid.
 func TestCoveredTransactions(t *testing.T) {
 	t.Parallel()
 	databases := map[string]func(t *testing.T) *world{"sqlite": func(t *testing.T) *world { return newWorld(t) }}
@@ -257,6 +262,7 @@ func testCoveredTransactions(t *testing.T, w *world) {
 }
 
 // TestRevocation shows that it works on the next request. Spec gap: A4.
+// Promise P10: a revoked account is refused on its next request.
 func TestRevocation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

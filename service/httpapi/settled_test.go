@@ -63,6 +63,7 @@ func TestLateChangesAreDatedLate(t *testing.T) {
 
 // TestSettled shows that lists name a time up to which nothing can come any more: a change that is not
 // committed yet comes after it.
+// Promise S70: lists name a time up to which nothing can come any more.
 func TestSettled(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		call := f.call(f.person("null"), time.Hour, "winback")

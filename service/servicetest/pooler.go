@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// NewPooler starts PgBouncer before a server, as it is installed but for its mode, and is the name
-// of the database behind it. Where it is not installed the test is skipped, in CI it fails.
-func NewPooler(t testing.TB, c *Cluster, mode string) (database string) {
+// NewPooler starts PgBouncer before a server, as it is installed but for its mode and how many sessions it
+// has, 0: as installed. It returns the name of the database behind it. Where it is not installed the test is skipped, in CI it fails.
+func NewPooler(t testing.TB, c *Cluster, mode string, sessions int) (database string) {
 	t.Helper()
 	installed := "/usr/sbin/pgbouncer"
 	if _, err := os.Stat(installed); err != nil {
@@ -28,6 +28,9 @@ func NewPooler(t testing.TB, c *Cluster, mode string) (database string) {
 		t.Fatal(err)
 	}
 	settings := fmt.Sprintf("[databases]\npostgres = host=%s user=fundesk\n[pgbouncer]\nunix_socket_dir = %s\nlisten_port = 6432\nauth_type = any\npool_mode = %s\n", c.folder, folder, mode)
+	if sessions > 0 {
+		settings += fmt.Sprintf("default_pool_size = %d\n", sessions)
+	}
 	file := filepath.Join(folder, "pgbouncer.ini")
 	if err := os.WriteFile(file, []byte(settings), 0o644); err != nil {
 		t.Fatal(err)

@@ -25,6 +25,7 @@ var boundedRecords = flag.Int("bounded-records", 24_000, "calls and pledges of T
 // a walk of the list comes last: an organization of a thousand, one without records, two values
 // that never meet, one reference of a quarter of all calls, and the oldest records changed last. Blocks
 // are counted, not time.
+// Promise S15: a filter by another time is bounded.
 func TestBoundedPages(t *testing.T) {
 	t.Parallel()
 	n := *boundedRecords

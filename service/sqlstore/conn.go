@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"sync/atomic"
 	"time"
 
 	"fundesk/service"
@@ -22,6 +21,7 @@ type conn struct {
 	broken     bool          // A statement was refused by the database, not by a rule.
 	ahead      time.Duration // How far the store's clock was ahead of the system's when the change began.
 	open       <-chan error  // The outcome of a commit that is still under way; nil when none is.
+	until      time.Time     // When its request is to be answered; zero: at any time.
 }
 
 // maxStatements bounds the prepared statements of a connection: lists make texts by
@@ -135,183 +135,4 @@ func all[T any](c *conn, text string, args []any, dest func(*T) []any) (rows []T
 		return err
 	})
 	return rows, err
-}
-
-var errClosed = errors.New("the database is closed")
-
-// pool hands out connections, each to one goroutine at a time, and keeps them with
-// their statements. It opens no more than are used at once.
-type pool struct {
-	turns   *service.Turns // One for each connection that may be in use.
-	idle    chan *conn
-	connect func() (*conn, error)
-	full    func(error) bool // Whether a refused connection was one too many; nil: none is.
-	stop    chan struct{}
-	// patience is how long a free connection is waited for, and a commit; 0: as long as the
-	// caller does.
-	patience                                time.Duration
-	open                                    atomic.Int64 // Connections that wait for a commit which nobody waits for any more.
-	opened, lost, waited, timedOut, retried atomic.Int64
-}
-
-// PoolStats is what became of the connections of a store since it was opened.
-type PoolStats struct {
-	InUse, Most int
-	Opened      int64
-	Lost        int64 // Given up as the database failed on them.
-	Waited      int64 // Times that all were in use.
-	TimedOut    int64 // Of those, in vain.
-	Retried     int64 // Transactions and questions that were run again.
-}
-
-func (p *pool) stats() PoolStats {
-	return PoolStats{
-		p.turns.Held(), p.turns.Size(), p.opened.Load(), p.lost.Load(), p.waited.Load(), p.timedOut.Load(), p.retried.Load(),
-	}
-}
-
-// plus is both together.
-func (s PoolStats) plus(o PoolStats) PoolStats {
-	return PoolStats{
-		s.InUse + o.InUse, s.Most + o.Most, s.Opened + o.Opened, s.Lost + o.Lost, s.Waited + o.Waited, s.TimedOut + o.TimedOut, s.Retried + o.Retried,
-	}
-}
-
-func newPool(size int, connect func() (*conn, error)) *pool {
-	return &pool{
-		turns:   service.NewTurns(size),
-		idle:    make(chan *conn, size),
-		connect: connect,
-		stop:    make(chan struct{}),
-	}
-}
-
-// with runs a function on a connection. One on which the database failed is not used
-// again.
-func (p *pool) with(ctx context.Context, run func(*conn) error) error {
-	select {
-	case <-p.stop:
-		return errClosed
-	default:
-	}
-	if err := p.permit(ctx, p.turns); err != nil {
-		return err
-	}
-	// Deferred, so that a panic of a rule does not lose the connection.
-	defer p.turns.End(ctx)
-	c, err := p.connection(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		switch {
-		case c.open != nil:
-			p.leave(c)
-		case c.broken:
-			p.lost.Add(1)
-			_ = c.close() // What it failed at is told already.
-		default:
-			p.idle <- c
-		}
-	}()
-	return run(c)
-}
-
-// errConnect is a connection that could not be made: whatever the reason is, an operator's hand
-// was in it, and the same request may work later.
-type errConnect struct{ error }
-
-// Unwrap is why.
-func (e errConnect) Unwrap() error { return e.error }
-
-// connectAgain is how soon it is looked again where a server has no room for a connection.
-const connectAgain = 50 * time.Millisecond
-
-// connection is one that is idle, or a new one. Where the server has no room for more, one of
-// ours that becomes idle is waited for, or room.
-func (p *pool) connection(ctx context.Context) (*conn, error) {
-	begun := time.Now()
-	for tries := 0; ; tries++ {
-		select {
-		case c := <-p.idle:
-			return c, nil
-		default:
-		}
-		c, err := p.connect()
-		if err == nil {
-			p.opened.Add(1)
-			return c, nil
-		}
-		if p.full == nil || !p.full(err) {
-			return nil, errConnect{err}
-		}
-		if tries == 0 {
-			p.waited.Add(1)
-		}
-		if p.patience > 0 && time.Since(begun) >= p.patience {
-			p.timedOut.Add(1)
-			return nil, errConnect{err}
-		}
-		if err := service.Pause(ctx, connectAgain); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// leave keeps a connection until its commit has ended, beside those that are in use: what
-// reads needs those.
-func (p *pool) leave(c *conn) {
-	p.open.Add(1)
-	go func() {
-		defer p.open.Add(-1)
-		if err := <-c.open; err != nil { // Nobody waits for it any more: it is told to nobody.
-			c.broken = true
-		}
-		_ = c.close() // Whoever asked was told that the outcome is open.
-	}()
-}
-
-// manyOpen reports whether so many commits are under way that nobody waits for, that another
-// one would only be one more.
-func (p *pool) manyOpen() bool { return p.open.Load() >= int64(2*p.turns.Size()) }
-
-// permit waits for one of some turns.
-func (p *pool) permit(ctx context.Context, turns *service.Turns) error {
-	if turns.TryTake(ctx) { // No timer for the ordinary case.
-		return nil
-	}
-	p.waited.Add(1)
-	waiting := ctx
-	if p.patience > 0 {
-		var enough context.CancelFunc
-		waiting, enough = context.WithTimeout(ctx, p.patience)
-		defer enough()
-	}
-	if turns.Take(waiting) != nil {
-		if ctx.Err() == nil {
-			p.timedOut.Add(1)
-			return service.ErrBusy
-		}
-		return ctx.Err()
-	}
-	select {
-	case <-p.stop:
-		turns.End(ctx)
-		return errClosed
-	default:
-		return nil
-	}
-}
-
-// close ends all connections when they are back.
-func (p *pool) close() (err error) {
-	close(p.stop)
-	for range p.turns.Size() {
-		_ = p.turns.Take(context.Background()) // Never given back: nobody gets one any more.
-	}
-	close(p.idle)
-	for c := range p.idle {
-		err = errors.Join(err, c.close())
-	}
-	return err
 }

@@ -219,10 +219,16 @@ func cutCommands(t *testing.T) []cutCommand {
 	signed := &signedDatabase{}
 	return []cutCommand{
 		{"migrate", first, func(ctx context.Context, store *sqlstore.Store) error { return store.SetSeed(ctx, seed) }, func(error) bool { return false }, equal, []int64{8, 31}, false},
-		{"copy", empty, func(ctx context.Context, store *sqlstore.Store) error {
-			_, err := source.CopyTo(ctx, store, nil)
-			return err
-		}, func(err error) bool { return errors.Is(err, sqlstore.ErrNotEmpty) }, equal, []int64{8, 31}, false},
+		{"load of a dump", empty, func(ctx context.Context, store *sqlstore.Store) error {
+			s, err := service.New(ctx, service.Options{Store: store})
+			if err != nil {
+				return err
+			}
+			return s.Load(ctx, func(add func(service.LoadRecord) error) error { return source.Dump(ctx, add) })
+		}, func(err error) bool {
+			refusal, is := errors.AsType[*service.Error](err)
+			return is && refusal.Kind == service.Conflict
+		}, equal, []int64{8, 31}, false},
 		{"load", empty, func(ctx context.Context, store *sqlstore.Store) error {
 			s, err := service.New(ctx, service.Options{Store: store})
 			if err != nil {

@@ -2,9 +2,7 @@ package sqlstore
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -19,13 +17,6 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
-
-// Digest is the checksum of rows.
-func Digest(rows ...[]any) string {
-	h := sha256.New()
-	digest(h, rows)
-	return hex.EncodeToString(h.Sum(nil))
-}
 
 // TableRows are all rows of a table, with the statement that inserts one.
 type TableRows struct {
@@ -50,8 +41,20 @@ func (s *Store) Rows(ctx context.Context) (all []TableRows, err error) {
 	return all, err
 }
 
+// Tables are the names of all tables.
+func Tables() (names []string) {
+	for _, t := range copyTables() {
+		names = append(names, t.name)
+	}
+	return names
+}
+
 // SetSeed gives a database the key of another one.
-func (s *Store) SetSeed(ctx context.Context, seed []byte) error { return s.setSeed(ctx, seed) }
+func (s *Store) SetSeed(ctx context.Context, seed []byte) error {
+	return s.Update(ctx, func(t service.Tx) error {
+		return t.ChangeSigningSeed(func([]byte) ([]byte, error) { return seed, nil })
+	})
+}
 
 // MakeVersion1 makes a database as the first migration left it, with the rows of another one
 // in no order, as any service may have written them.

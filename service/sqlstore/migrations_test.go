@@ -38,7 +38,7 @@ func TestRestoreOfAnEarlierVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if kept, err := sqlstore.Restore(t.Context(), backup, restored); err != nil || len(kept) > 0 {
+	if kept, err := sqlstore.Restore(t.Context(), backup, restored, nil); err != nil || len(kept) > 0 {
 		t.Fatalf("got %v, %v, want nothing kept where nothing was", kept, err)
 	}
 	store := reopen(t, restored)

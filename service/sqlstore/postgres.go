@@ -30,6 +30,9 @@ type PostgresDriver interface {
 	// BeginAt runs the text that begins a transaction over a connection as sql.Conn.Raw hands it out, and
 	// returns when the server says that it began.
 	BeginAt(ctx context.Context, connection any, text string) (time.Time, error)
+	// Until lets a connection, as sql.Conn.Raw hands it out, wait for no answer after a time but for that to
+	// a commit; zero: at any time.
+	Until(connection any, at time.Time) error
 	// Code is the SQLSTATE that the server refused with, "" for any other error.
 	Code(err error) string
 	// Disconnected reports whether err says that the server was not reached.
@@ -81,7 +84,7 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 		size = postgresConnections
 	}
 	e := &postgresEngine{driver: o.Postgres, name: o.Database, db: db, takers: service.NewTurns(maxTakers)}
-	e.db.SetMaxIdleConns(size)
+	e.db.SetMaxIdleConns(-1) // The pool keeps those that are used.
 	e.pool = newPool(size, e.connect)
 	e.pool.patience = o.AnswerTimeout
 	err = e.keepsSessions(ctx, size)
@@ -92,6 +95,7 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 		return nil, errors.Join(err, e.Close())
 	}
 	e.pool.full = e.full
+	go e.pool.trim()
 	return e, nil
 }
 
@@ -277,7 +281,12 @@ func (e *postgresEngine) transact(ctx context.Context, begin string, run func(*c
 // again runs a function on a connection, again when that is safe.
 func (e *postgresEngine) again(ctx context.Context, run func(*conn) error) (err error) {
 	for try := range maxTries {
-		err = e.pool.with(ctx, run)
+		err = e.pool.with(ctx, func(c *conn) error {
+			if err := c.raw.Raw(func(connection any) error { return e.driver.Until(connection, c.until) }); err != nil {
+				return errBegin{c.fail(err)}
+			}
+			return run(c)
+		})
 		if !e.mayRepeat(err) {
 			break
 		}
@@ -359,7 +368,8 @@ func (e *postgresEngine) commit(c *conn) error {
 	}
 	outcome := make(chan error, 1)
 	go func() { outcome <- end() }()
-	enough := time.NewTimer(e.pool.patience)
+	// What is left of the time of its request, and a moment at least.
+	enough := time.NewTimer(max(time.Until(c.until), e.pool.patience/10))
 	defer enough.Stop()
 	select {
 	case err := <-outcome:

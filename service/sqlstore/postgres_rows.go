@@ -27,10 +27,13 @@ func (e *postgresEngine) insertPerson(c *conn, person, line []any) error {
 }
 
 // insertAll writes many rows by COPY, the engine's way for many.
-func (e *postgresEngine) insertAll(c *conn, table string, columns []string, rows [][]any) error {
+func (e *postgresEngine) insertAll(c *conn, table string, columns []string, rows [][]any, skip bool) error {
+	if skip {
+		return insertOneByOne(c, table, columns, rows, skip)
+	}
 	err := c.fail(e.copy(c, table, columns, rows))
 	if e.driver.Code(err) == uniqueViolation {
-		return meanwhile(err)
+		return service.ErrExists
 	}
 	return err
 }

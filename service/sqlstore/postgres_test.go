@@ -2,6 +2,7 @@ package sqlstore_test
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -112,6 +113,7 @@ func TestRoleWithoutTables(t *testing.T) {
 // TestFailuresToConnect ends the connections of a store and lets it make no others, as operators
 // do: callers are told to come back, whatever the server says, and are served afterwards. Where
 // there are only too many connections, they wait.
+// Promise S41: what keeps a connection from being made is 503.
 func TestFailuresToConnect(t *testing.T) {
 	database := onPostgres(t)
 	if err := reopen(t, database).Close(); err != nil { // It made the tables.
@@ -217,6 +219,7 @@ func TestTimeoutOfRole(t *testing.T) {
 
 // TestEncodings shows that names are kept as they are, whatever the role has set, and that a
 // database which cannot hold them is refused.
+// Promise S22: text goes to PostgreSQL in UTF8, whatever a role has set.
 func TestEncodings(t *testing.T) {
 	database := onPostgres(t)
 	const name = "Łódź"
@@ -244,11 +247,12 @@ func TestEncodings(t *testing.T) {
 
 // TestPooler goes through PgBouncer as it is installed: where it keeps sessions all is served, and
 // where it does not, the database is refused with the way out.
+// Promise S42: a pooler that keeps no sessions is refused.
 func TestPooler(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	cluster := servicetest.NewServer(t)
-	session := servicetest.NewPooler(t, cluster, "session")
+	session := servicetest.NewPooler(t, cluster, "session", 0)
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: session, Postgres: pgdriver.Driver{}, AnswerTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
@@ -261,7 +265,7 @@ func TestPooler(t *testing.T) {
 		mode        string
 		connections int
 	}{{"transaction", 0}, {"transaction", 0}, {"transaction", 0}, {"transaction", 1}, {"statement", 0}} {
-		pooler := servicetest.NewPooler(t, cluster, test.mode)
+		pooler := servicetest.NewPooler(t, cluster, test.mode, 0)
 		store, err = sqlstore.Open(t.Context(), sqlstore.Options{Database: pooler, Postgres: pgdriver.Driver{}, Connections: test.connections})
 		if err == nil || !strings.Contains(err.Error(), "pool_mode = session") {
 			t.Errorf("pool_mode = %s, %d connections: got %v, %v, want a refusal with the way out", test.mode, test.connections, store, err)
@@ -292,5 +296,46 @@ func TestTrace(t *testing.T) {
 			return store.Update(ctx, func(tx service.Tx) error { return read(tx) })
 		})
 		name("a view", func(read func(service.Reader) error) error { return store.View(ctx, read) })
+	}
+}
+
+// TestProcessesBehindAPooler lets two programs ask more than PgBouncer has sessions for as it is installed,
+// and one where it has four: every question is answered in its time.
+func TestProcessesBehindAPooler(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	cluster := servicetest.NewServer(t)
+	const timeout = 10 * time.Second
+	for sessions, processes := range map[int]int{0: 2, 4: 1} {
+		pooler := servicetest.NewPooler(t, cluster, "session", sessions)
+		answers := make(chan error)
+		for process := range processes {
+			store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: pooler, Postgres: pgdriver.Driver{}, AnswerTimeout: timeout})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := store.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			for client := range 32 {
+				go func() {
+					for range 20 {
+						begun, name := time.Now(), fmt.Sprintf("%d-%d", process, client)
+						err := store.Update(t.Context(), func(tx service.Tx) error { return tx.SetSetting(name, "v") })
+						if err == nil && time.Since(begun) > timeout {
+							err = fmt.Errorf("it took %v", time.Since(begun))
+						}
+						answers <- err
+					}
+				}()
+			}
+		}
+		for range processes * 32 * 20 {
+			if err := <-answers; err != nil {
+				t.Errorf("%d sessions: %v", sessions, err)
+			}
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 // An erasure waits for whoever makes a record about the person, and finds the record then.
 // Spec gap: S63.
+// Promise S63: a creation holds the person that it names.
 func TestErasureWaitsForCreations(t *testing.T) {
 	database := onPostgres(t)
 	store := reopen(t, database)
@@ -67,6 +68,7 @@ func TestErasureWaitsForCreations(t *testing.T) {
 
 // An erasure takes what the queue keeps of a person: which calls wait, and when they were last rung;
 // a lease ends.
+// Promise K5: an erasure takes when the person was last rung.
 func TestErasureTakesPersonFromQueue(t *testing.T) {
 	each(t, func(t *testing.T, database string) {
 		store := reopen(t, database)

@@ -22,6 +22,7 @@ import (
 )
 
 // TestGroupCommit shows that changes which share a commit do not share their fate.
+// Promise S23: the writer commits what waits together.
 func TestGroupCommit(t *testing.T) { each(t, testGroupCommit) }
 
 func testGroupCommit(t *testing.T, database string) {
@@ -74,6 +75,7 @@ func testGroupCommit(t *testing.T, database string) {
 }
 
 // TestTwoStores shows that two open stores of one file agree on its key and its data.
+// Promise P5: the signing key is closed to others.
 func TestTwoStores(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "shared.db")
@@ -143,6 +145,7 @@ func TestTwoStores(t *testing.T) {
 
 // TestManyProcesses opens one database as many processes do: they agree on its schema
 // and key, and none of their changes is lost.
+// Promise S21: a transaction that lost against another is run again.
 func TestManyProcesses(t *testing.T) { each(t, testManyProcesses) }
 
 func testManyProcesses(t *testing.T, database string) {
@@ -217,6 +220,7 @@ func testManyProcesses(t *testing.T, database string) {
 	}
 }
 
+// Promise S13: a backup never replaces what has its name.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	store, file := open(t), filepath.Join(t.TempDir(), "copy.db")

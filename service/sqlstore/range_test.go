@@ -20,6 +20,7 @@ import (
 // TestLaterSchema opens and serves a database that a later program has brought up to date: as long
 // as that says that this program may, it does, and from then on that it does not, nothing is
 // answered.
+// Promise S53: a later schema is served where it says so.
 func TestLaterSchema(t *testing.T) { each(t, testLaterSchema) }
 
 func testLaterSchema(t *testing.T, database string) {

@@ -1,33 +1,36 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"fundesk/apiclient/durable"
 )
 
+// Carry takes over to a restored database what was revoked in the one that it replaces. That is nil
+// where it cannot be read, with the reason.
+type Carry func(before *Store, unread error, restored *Store) error
+
 // Restore puts a backup and its key in the place of an SQLite database, which no program may have
 // open; the backup stays as it is. It is copied, brought up to date and checked first. kept are
 // the files that were there before, under other names. Spec gap: S51.
-func Restore(ctx context.Context, file, database string) (kept []string, err error) {
+func Restore(ctx context.Context, file, database string, carry Carry) (kept []string, err error) {
 	path, ok := strings.CutPrefix(database, "sqlite:")
 	if !ok || path == "" {
 		return nil, errors.New("only an SQLite database is restored; PostgreSQL has pg_restore")
 	}
-	if err := unlikeFiles(file, path); err != nil {
+	if err := cmp.Or(unlikeFiles(file, path), unserved(path)); err != nil {
 		return nil, err
 	}
-	if err := unserved(path); err != nil {
-		return nil, err
-	}
-	made, err := checkedCopy(ctx, file, path)
+	made, err := checkedCopy(ctx, file, path, func(restored *Store) error { return carryOver(ctx, path, restored, carry) })
 	if err == nil {
 		kept, err = takePlace(made, path)
 	}
@@ -35,6 +38,27 @@ func Restore(ctx context.Context, file, database string) (kept []string, err err
 		_, _ = os.Remove(made), os.Remove(keyPath(made)) // The first error is the one to tell.
 	}
 	return kept, err
+}
+
+// carryOver opens the database that is replaced, if there is one, without changing it.
+func carryOver(ctx context.Context, path string, restored *Store, carry Carry) (err error) {
+	if _, missing := os.Stat(path); missing != nil {
+		if _, unfinished := os.Lstat(path + restoring); unfinished != nil {
+			return nil
+		}
+		// A restore before this one was interrupted, and has given it another name.
+		earlier, err := filepath.Glob(path + ".before-*Z")
+		if err != nil || len(earlier) == 0 {
+			return err
+		}
+		path = slices.Max(earlier)
+	}
+	engine, err := inspectSQLite(ctx, path, true)
+	if err != nil {
+		return carry(nil, wayOut(err), restored)
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	return carry(&Store{engine: engine}, nil, restored)
 }
 
 // unlikeFiles refuses a file that would be restored from itself.
@@ -51,7 +75,7 @@ func unlikeFiles(file, path string) error {
 
 // checkedCopy is a whole copy of a backup and of its key, of the version of this program, beside
 // the place where it belongs.
-func checkedCopy(ctx context.Context, file, path string) (made string, err error) {
+func checkedCopy(ctx context.Context, file, path string, change func(*Store) error) (made string, err error) {
 	backup, err := inspectSQLite(ctx, file, true)
 	if err != nil {
 		return "", wayOut(err)
@@ -70,16 +94,20 @@ func checkedCopy(ctx context.Context, file, path string) (made string, err error
 	if err != nil {
 		return made, err
 	}
-	return made, checkCopy(ctx, made)
+	return made, checkCopy(ctx, made, change)
 }
 
-// checkCopy brings a copy up to date and refuses it when something is wrong with it.
-func checkCopy(ctx context.Context, made string) error {
+// checkCopy brings a copy up to date, changes it, and refuses it when something is wrong with it.
+func checkCopy(ctx context.Context, made string, change func(*Store) error) error {
 	store, err := Open(ctx, Options{Database: "sqlite:" + made, Existing: true})
 	if err != nil {
 		return err
 	}
-	found, err := store.Check(ctx)
+	err = change(store)
+	var found []string
+	if err == nil {
+		found, err = store.Check(ctx)
+	}
 	if err := errors.Join(err, store.Close()); err != nil {
 		return err
 	}

@@ -9,6 +9,15 @@ func (r *reader) Retentions() ([]service.Retention, error) {
 	})
 }
 
+// RetentionFacts returns the time of the newest audit line, and how many persons there are.
+func (r *reader) RetentionFacts() (facts service.RetentionFacts, err error) {
+	err = r.row(`SELECT
+			(SELECT MAX(done_at) FROM audit),
+			(SELECT COUNT(*) FROM persons WHERE erased_at IS NULL)`).
+		scan(nullTimeDest{&facts.Newest}, &facts.Persons)
+	return facts, err
+}
+
 // SetRetention saves the retention of an organization.
 func (t *tx) SetRetention(r service.Retention) error {
 	_, err := t.exec(`INSERT INTO retention (organization, calls, leads, persons) VALUES ($1, $2, $3, $4)

@@ -18,6 +18,7 @@ import (
 
 // TestScrub erases donors whose rows have moved from page to page as others came in between and grew:
 // SQLite overwrites where a row was last, and not where it was before its page was divided.
+// Promise S62: no byte of what is erased stays in the files.
 func TestScrub(t *testing.T) {
 	t.Parallel()
 	const secret, rows = "Geheimnis", 600

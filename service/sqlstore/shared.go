@@ -104,7 +104,9 @@ func (e *postgresEngine) updateShared(ctx context.Context, change func(*conn) er
 	if e.pool.manyOpen() {
 		return errUnconfirmed
 	}
-	if err := e.pool.permit(ctx, e.takers); err != nil {
+	until, spent := e.pool.until(ctx)
+	err := e.pool.permit(ctx, e.takers, until)
+	if spent(); err != nil {
 		return err
 	}
 	defer e.takers.End(ctx)

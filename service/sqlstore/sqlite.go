@@ -240,8 +240,8 @@ func (e *sqliteEngine) Close() (err error) {
 }
 
 // insertAll writes many rows.
-func (e *sqliteEngine) insertAll(c *conn, table string, columns []string, rows [][]any) error {
-	return insertOneByOne(c, table, columns, rows)
+func (e *sqliteEngine) insertAll(c *conn, table string, columns []string, rows [][]any, skip bool) error {
+	return insertOneByOne(c, table, columns, rows, skip)
 }
 
 // reserve is the numbers after the largest: nobody else writes meanwhile.

@@ -80,7 +80,7 @@ type engine interface {
 	SigningSeed(ctx context.Context) ([]byte, error)
 	// changeSeed gives a database other signing keys; without one, what it had signed is void.
 	changeSeed(c *conn, change func(seed []byte) ([]byte, error)) error
-	insertAll(c *conn, table string, columns []string, rows [][]any) error
+	insertAll(c *conn, table string, columns []string, rows [][]any, skip bool) error
 	// reserve is numbers for new rows of a table.
 	reserve(c *conn, table string, rows int) ([]int64, error)
 	// advanceNumbers lets new rows of a table have numbers after all that are there.
@@ -188,12 +188,6 @@ func (s *Store) Ping(ctx context.Context) error {
 // records. Nothing wrong is an empty answer. What was found before an error comes with it.
 func (s *Store) Check(ctx context.Context) (found []string, err error) {
 	if found, err = s.engine.integrity(ctx); err != nil {
-		return found, err
-	}
-	switch err := s.Whole(ctx); {
-	case errors.Is(err, ErrPartial):
-		found = append(found, err.Error())
-	case err != nil:
 		return found, err
 	}
 	err = s.engine.view(ctx, func(c *conn) error {

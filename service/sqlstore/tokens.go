@@ -9,7 +9,7 @@ import (
 	"fundesk/service"
 )
 
-var tokenColumns = []string{"token_uuid", "account_uuid", "issued_at", "expires_at", "ended_at", "used_on"}
+var tokenColumns = []string{"token_uuid", "account_uuid", "issued_at", "expires_at", "ended_at", "used_on", "signed_by"}
 
 // Tokens are the tokens of an account, or of all accounts, those of one together.
 func (r *reader) Tokens(account *apitype.UUID) (tokens []service.IssuedToken, err error) {
@@ -20,7 +20,7 @@ func (r *reader) Tokens(account *apitype.UUID) (tokens []service.IssuedToken, er
 	err = r.each(text+` ORDER BY account_uuid, issued_at, token_uuid`, args, func(rows *sql.Rows) error {
 		var t service.IssuedToken
 		var day *int64
-		err := rows.Scan(uuidDest{&t.UUID}, uuidDest{&t.Account}, timeDest{&t.IssuedAt}, nullTimeDest{&t.ExpiresAt}, nullTimeDest{&t.EndedAt}, &day)
+		err := rows.Scan(uuidDest{&t.UUID}, uuidDest{&t.Account}, timeDest{&t.IssuedAt}, nullTimeDest{&t.ExpiresAt}, nullTimeDest{&t.EndedAt}, &day, &t.SignedBy)
 		if day != nil {
 			t.LastUsedOn = new(apitype.DateOf(time.Unix(*day*secondsOfDay, 0).UTC()))
 		}
@@ -35,8 +35,8 @@ const secondsOfDay = 24 * 60 * 60
 
 // InsertToken saves a new token, which nobody used yet.
 func (t *tx) InsertToken(token service.IssuedToken) error {
-	return t.insert(`INSERT INTO tokens (token_uuid, account_uuid, issued_at, expires_at, ended_at) VALUES ($1, $2, $3, $4, $5)`,
-		identifier(token.UUID), identifier(token.Account), token.IssuedAt.UnixMilli(), nullTime(token.ExpiresAt), nullTime(token.EndedAt))
+	return t.insert(`INSERT INTO tokens (token_uuid, account_uuid, issued_at, expires_at, ended_at, signed_by) VALUES ($1, $2, $3, $4, $5, $6)`,
+		identifier(token.UUID), identifier(token.Account), token.IssuedAt.UnixMilli(), nullTime(token.ExpiresAt), nullTime(token.EndedAt), token.SignedBy)
 }
 
 // EndToken lets a token be refused from a time on.

@@ -13,6 +13,7 @@ import (
 	"fundesk/tui/desk"
 )
 
+// Promise P7: a link that is not https is not offered.
 func TestOnlyWebLinksAreOffered(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -5,3 +5,6 @@ ALTER TABLE queue_leases ADD COLUMN shown_at BIGINT DEFAULT 0;
 
 -- What agents who did not reach the donor left for the next one.
 ALTER TABLE queue_calls ADD COLUMN note TEXT;
+
+-- The identifier of the key that signed a token: a key goes with its last token. Null: not known.
+ALTER TABLE tokens ADD COLUMN signed_by TEXT;

@@ -7,6 +7,8 @@ import (
 	"net"
 	"sync/atomic"
 	"time"
+
+	"github.com/jackc/pgx/v5/stdlib"
 )
 
 // connecting marks the context of a connection that is made for the pool.
@@ -50,7 +52,8 @@ func dialer(answerTimeout time.Duration) func(ctx context.Context, network, addr
 type impatient struct {
 	net.Conn
 	wait    time.Duration
-	patient atomic.Bool // It may be silent for any time: a commit is under way.
+	until   atomic.Int64 // When its request is to be answered, in nanoseconds since 1970; 0: at any time.
+	patient atomic.Bool  // It may be silent for any time: a commit is under way.
 }
 
 // Read waits for so long, unless an earlier deadline was set for the time of connecting.
@@ -73,17 +76,41 @@ func (c *impatient) deadline() time.Time {
 	if c.patient.Load() {
 		return time.Time{}
 	}
-	return time.Now().Add(c.wait)
+	silent := time.Now().Add(c.wait)
+	if until := c.until.Load(); until != 0 && until < silent.UnixNano() {
+		return time.Unix(0, until)
+	}
+	return silent
+}
+
+// impatience is the connection below a session's, or below its encryption; nil: it waits any time.
+func impatience(c net.Conn) *impatient {
+	if encrypted, ok := c.(interface{ NetConn() net.Conn }); ok {
+		c = encrypted.NetConn()
+	}
+	i, _ := c.(*impatient)
+	return i
 }
 
 // patience lets a connection wait any time until it is ended.
 func patience(c net.Conn) (end func()) {
-	if encrypted, ok := c.(interface{ NetConn() net.Conn }); ok {
-		c = encrypted.NetConn()
+	i := impatience(c)
+	if i == nil {
+		return func() {}
 	}
-	if i, ok := c.(*impatient); ok {
-		i.patient.Store(true)
-		return func() { i.patient.Store(false) }
+	i.patient.Store(true)
+	return func() { i.patient.Store(false) }
+}
+
+// Until lets a connection of the pool, as [sql.Conn.Raw] hands it out, wait for no answer after a
+// time but for that to a commit; zero: at any time.
+func (Driver) Until(connection any, at time.Time) error {
+	if i := impatience(connection.(*stdlib.Conn).Conn().PgConn().Conn()); i != nil {
+		var until int64
+		if !at.IsZero() {
+			until = at.UnixNano()
+		}
+		i.until.Store(until)
 	}
-	return func() {}
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 )
 
 // A name with several hosts is refused, whatever way it says so. Spec gap: S43.
+// Promise S43: a name with several hosts is refused.
 func TestSeveralHostsAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, several := range map[string]bool{
@@ -36,6 +37,7 @@ func TestSeveralHostsAreRefused(t *testing.T) {
 }
 
 // A server that is silent for the time that it may take is given up. Spec gap: S26.
+// Promise S26: a server that is silent is given up.
 func TestSilentServerIsGivenUp(t *testing.T) {
 	t.Parallel()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

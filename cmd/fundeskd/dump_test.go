@@ -12,9 +12,9 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// TestCopyCommand moves a database from SQLite to PostgreSQL: tokens, records and
+// TestDumpCommand moves a database from SQLite to PostgreSQL: tokens, records and
 // cursors hold there.
-func TestCopyCommand(t *testing.T) {
+func TestDumpCommand(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	server, stop, err := servicetest.StartPostgres(t.Context())
@@ -38,37 +38,37 @@ func TestCopyCommand(t *testing.T) {
 		t.Fatalf("got %d", status)
 	}
 	before.stop()
-	var copied struct {
-		Tables []struct {
-			Table string
-			Rows  int64
-		}
-	}
-	from := "sqlite:" + e.folder + "/fundeskd.db"
-	e.must(&copied, "", "copy", "--from", from, "--to", server)
-	rows := map[string]int64{}
-	for _, table := range copied.Tables {
-		rows[table.Table] = table.Rows
-	}
+	file := filepath.Join(e.folder, "all.ndjson")
+	var rows map[string]int64
+	e.must(&rows, "", "dump", file)
 	if rows["calls"] != counts["call"] || rows["persons"] != 50 || rows["accounts"] != 1 {
 		t.Errorf("got %v, want %v", rows, counts)
 	}
+	if code, _, errs := e.run("", "dump", file); code != exitFailure || !strings.Contains(errs, "file exists") {
+		t.Errorf("a dump over another one: got code %d, %s", code, errs)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("got %v, %v, want a file that is closed to others", info.Mode(), err)
+	}
+	var loaded map[string]int64
+	e.must(&loaded, "", "load", file, "--database", server)
+	e.must(&loaded, "", "load", file, "--skip-existing", "--database", server)
 	after := e.serve("--database", server)
 	_, got := get(t, http.DefaultClient, after.url+path, account.Token)
 	if plain(got, after.url) != plain(want, before.url) {
 		t.Errorf("got another page after the move")
 	}
-	if code, _, errs := e.run("", "copy", "--from", from, "--to", server); code != exitFailure || !strings.Contains(errs, "not empty") {
+	if code, _, errs := e.run("", "load", file, "--database", server); code != exitFailure || !strings.Contains(errs, "into an empty database") {
 		t.Errorf("again: got code %d, %s", code, errs)
 	}
 }
 
-// A mistyped source is refused: an empty database in its place would be copied well.
-func TestCopyFromNowhere(t *testing.T) {
+// A mistyped source is refused: an empty database in its place would be dumped well.
+func TestDumpOfNothing(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
 	missing := e.folder + "/typo/a.db"
-	code, _, errs := e.run("", "copy", "--from", "sqlite:"+missing, "--to", "sqlite:"+e.folder+"/b.db")
+	code, _, errs := e.run("", "dump", "-", "--database", "sqlite:"+missing)
 	if code != exitFailure || !strings.Contains(errs, missing) {
 		t.Errorf("got code %d, %s", code, errs)
 	}

@@ -1,0 +1,101 @@
+package service
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"fundesk/apiclient/apitype"
+)
+
+// key gives the database the signing key of a dump. One that has an account or a person keeps its own, and
+// takes no dump of another database.
+func (l *loader) key(k LoadedKey) error {
+	used, err := l.tx.HasRecords()
+	if err != nil {
+		return err
+	}
+	l.keyed = true
+	return l.tx.ChangeSigningSeed(func(seed []byte) ([]byte, error) {
+		if used && !(l.skip && bytes.Equal(seed, k.Seed)) {
+			return nil, &Error{Kind: Conflict, Detail: "a dump goes into an empty database; --skip-existing goes on with one that was interrupted"}
+		}
+		_, err := newKeys(k.Seed, l.now.Time)
+		return k.Seed, err
+	})
+}
+
+// row takes a row of a dump; when there are enough of a table they are saved.
+func (l *loader) row(row LoadedRow) error {
+	if !l.keyed {
+		return &Error{Kind: Invalid, Detail: "rows of a dump come after its key"}
+	}
+	if len(l.dumped) > 0 && (l.dumped[0].Table != row.Table || len(l.dumped) == firstBatch) {
+		if err := l.saveDumped(); err != nil {
+			return err
+		}
+	}
+	l.dumped = append(l.dumped, row)
+	return nil
+}
+
+func (l *loader) saveDumped() error {
+	if len(l.dumped) == 0 {
+		return nil
+	}
+	table, rows := l.dumped[0].Table, mapped(l.dumped, func(row LoadedRow) map[string]json.RawMessage { return row.Values })
+	l.dumped = l.dumped[:0]
+	err := l.tx.InsertDumped(table, rows, l.skip)
+	if errors.Is(err, ErrExists) {
+		err = &Error{Kind: Conflict, Detail: "a row of " + table + " is there already; --skip-existing passes over it"}
+	}
+	return err
+}
+
+// missing returns the records of a batch that are not there, where those that are there are passed over.
+func (l *loader) missing(batch []LoadRecord) ([]LoadRecord, error) {
+	if !l.skip {
+		return batch, nil
+	}
+	if err := l.settle(); err != nil { // Those of the batch before are there.
+		return nil, err
+	}
+	ids := map[LoadKind][]apitype.UUID{}
+	for _, record := range batch {
+		ids[record.Kind] = append(ids[record.Kind], record.id())
+	}
+	there := map[Taken]bool{}
+	for kind, all := range ids {
+		found, err := l.tx.ThereAlready(kind, all)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range found {
+			there[Taken{kind, id}] = true
+		}
+	}
+	return slices.DeleteFunc(batch, func(r LoadRecord) bool { return there[Taken{r.Kind, r.id()}] }), nil
+}
+
+// id returns the identifier of a record that comes in from outside the interface.
+func (r LoadRecord) id() apitype.UUID {
+	switch data := r.Data.(type) {
+	case LoadedOrganization:
+		return data.UUID
+	case LoadedUser:
+		return data.UUID
+	case LoadedFocusArea:
+		return data.UUID
+	case LoadedPerson:
+		return data.UUID
+	case LoadedPledge:
+		return data.UUID
+	case LoadedCall:
+		return data.UUID
+	case LoadedTransaction:
+		return data.UUID
+	default:
+		return apitype.UUID{}
+	}
+}

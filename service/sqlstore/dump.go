@@ -1,0 +1,290 @@
+package sqlstore
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+)
+
+// copyTable is a table with its columns, those of its key first.
+type copyTable struct {
+	name    string
+	key     int // How many columns are the key.
+	columns []string
+	batch   int    // Rows that are read at a time.
+	where   string // Rows that are dumped; empty: all.
+}
+
+// numbered is a table that is read in the order of its rows, so that neighbours stay
+// neighbours.
+func numbered(name string, columns []string) copyTable {
+	return copyTable{name, 1, slices.Concat([]string{"number"}, columns), copyBatch, ``}
+}
+
+// copyBatch is how many rows are read at a time where they are small.
+const copyBatch = 2000
+
+// copyTables are all tables, each after those that it refers to.
+func copyTables() []copyTable {
+	return []copyTable{
+		{"settings", 1, []string{"name", "value"}, copyBatch, `name NOT IN ('` + signingKey + `', '` + servedBySetting + `', '` + writableSetting + `') AND name NOT LIKE '` + service.UncleanSetting + `%'`},
+		{"accounts", 1, accountColumns, copyBatch, ``},
+		{"tokens", 1, tokenColumns, copyBatch, ``},
+		{"organizations", 1, []string{"uuid", "name", "abbreviation", "max_call_attempts", "cooling_off"}, copyBatch, ``},
+		{"users", 1, []string{"uuid", "doc"}, copyBatch, ``},
+		{"focus_areas", 1, []string{"uuid", "organization", "doc"}, copyBatch, ``},
+		numbered("persons", slices.Concat(personColumns, []string{"erased_at"})),
+		numbered("pledges", pledgeColumns),
+		{"signatures", 1, signatureColumns, 16, ``},
+		numbered("calls", callColumns),
+		{"transactions", 3, []string{"pledge_number", "created_at", "uuid", "method", "doc"}, copyBatch, ``},
+		{"queue_calls", 1, queueColumns, copyBatch, ``},
+		{"queue_rings", 1, []string{"person_uuid", "rung_at"}, copyBatch, ``},
+		{"queue_leases", 1, leaseColumns, copyBatch, ``},
+		{"queue_work", 2, []string{"done_at", "work_uuid", "user_uuid", "owner", "work", "code"}, copyBatch, ``},
+		{"processed", 4, []string{"account", "source", "entity_name", "entity", "processed_at", "consumer"}, copyBatch, ``},
+		{"retention", 1, []string{"organization", "calls", "leads", "persons"}, copyBatch, ``},
+		{"audit", 2, auditColumns, copyBatch, ``},
+	}
+}
+
+// Dump hands over everything that the database holds, as it is in one state: its key, accounts,
+// records, marks and the audit, each after what it refers to.
+func (s *Store) Dump(ctx context.Context, each func(service.LoadRecord) error) error {
+	seed, err := s.SigningSeed(ctx)
+	if err != nil {
+		return err
+	}
+	if err := each(service.LoadRecord{Kind: service.LoadKey, Data: service.LoadedKey{Seed: seed}}); err != nil {
+		return err
+	}
+	return s.engine.view(ctx, func(c *conn) error {
+		for _, table := range copyTables() {
+			if err := table.dump(ctx, c, each); err != nil {
+				return fmt.Errorf("dump %s: %w", table.name, err)
+			}
+		}
+		return nil
+	})
+}
+
+// dump hands over the rows of a table, part by part.
+func (t copyTable) dump(ctx context.Context, c *conn, each func(service.LoadRecord) error) error {
+	kind := cmp.Or(service.KindOfTable(t.name), service.LoadRow)
+	var after []any
+	for {
+		rows, err := t.read(c, after, nil, t.batch)
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		for _, row := range rows {
+			values := make(map[string]json.RawMessage, len(row))
+			for i, column := range t.columns {
+				if values[column], err = dumped(column, row[i]); err != nil {
+					return err
+				}
+			}
+			if err := each(service.LoadRecord{Kind: kind, Data: service.LoadedRow{Table: t.name, Values: values}}); err != nil {
+				return err
+			}
+		}
+		if len(rows) < t.batch {
+			return nil
+		}
+		after = rows[len(rows)-1][:t.key]
+	}
+}
+
+// documents are the columns that hold JSON as bytes, and files those that hold other bytes. Other bytes are
+// identifiers.
+var (
+	documents = []string{"doc", "private", "quality"}
+	files     = []string{"content"}
+)
+
+// dumped is the value of a column as JSON.
+func dumped(column string, value any) (json.RawMessage, error) {
+	raw, isBytes := value.([]byte)
+	switch {
+	case !isBytes || slices.Contains(files, column):
+		return json.Marshal(value)
+	case slices.Contains(documents, column) && (len(raw) == 0 || !json.Valid(raw)): // Of a person who was erased.
+		return json.Marshal(string(raw))
+	case slices.Contains(documents, column):
+		return raw, nil
+	}
+	var id *apitype.UUID
+	if err := (nullUUIDDest{&id}).Scan(value); err != nil {
+		return nil, err
+	}
+	return json.Marshal(id)
+}
+
+// identifierColumns are the columns that hold identifiers.
+var identifierColumns = []string{"uuid", "owner", "recruiting", "recruiter", "organization", "account", "entity", "consumer", "kept_for", "pledge"}
+
+// loaded reads the value of a column of a dump, as it is bound.
+func loaded(column string, text json.RawMessage) (value any, err error) {
+	switch {
+	case string(text) == "null":
+		return nil, nil
+	case slices.Contains(files, column):
+		var content []byte
+		err = json.Unmarshal(text, &content)
+		return content, err
+	case slices.Contains(documents, column) && text[0] == '"':
+		var content string
+		err = json.Unmarshal(text, &content)
+		return []byte(content), err
+	case slices.Contains(documents, column):
+		return []byte(text), nil
+	case slices.Contains(identifierColumns, column) || strings.HasSuffix(column, "_uuid") || strings.HasSuffix(column, "_owner"):
+		var id apitype.UUID
+		err = json.Unmarshal(text, &id)
+		return identifier(id), err
+	case text[0] == '"':
+		var content string
+		err = json.Unmarshal(text, &content)
+		return content, err
+	default:
+		var number int64
+		err = json.Unmarshal(text, &number)
+		return number, err
+	}
+}
+
+// InsertDumped saves rows of one table of a dump. A row that is there already is ErrExists, or is passed
+// over.
+func (t *tx) InsertDumped(table string, rows []map[string]json.RawMessage, skip bool) error {
+	at := slices.IndexFunc(copyTables(), func(t copyTable) bool { return t.name == table })
+	if at < 0 {
+		return fmt.Errorf("there is no table %q", table)
+	}
+	known := copyTables()[at]
+	values := make([][]any, len(rows))
+	for i, row := range rows {
+		values[i] = make([]any, len(known.columns))
+		for k, column := range known.columns {
+			text, there := row[column]
+			if !there {
+				return fmt.Errorf("%s lacks %s", table, column)
+			}
+			var err error
+			if values[i][k], err = loaded(column, bytes.TrimSpace(text)); err != nil {
+				return fmt.Errorf("%s of %s: %w", column, table, err)
+			}
+		}
+		if len(row) > len(known.columns) {
+			return fmt.Errorf("%s has columns that this fundeskd does not know", table)
+		}
+	}
+	if err := t.engine.insertAll(t.conn, table, known.columns, values, skip); err != nil || known.columns[0] != "number" {
+		return err
+	}
+	return t.engine.advanceNumbers(t.conn, table)
+}
+
+// insertOneByOne writes rows by one statement. One that is there already is ErrExists, or is passed over.
+func insertOneByOne(c *conn, table string, columns []string, rows [][]any, skip bool) error {
+	text := insertAsRead(table, columns) + ` ON CONFLICT DO NOTHING`
+	for _, row := range rows {
+		n, err := c.exec(text, row...)
+		if err == nil && n == 0 && !skip {
+			err = service.ErrExists
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tablesOfKinds are where the records of a load are.
+var tablesOfKinds = map[service.LoadKind]string{
+	service.LoadOrganization: "organizations", service.LoadUser: "users", service.LoadFocusArea: "focus_areas", service.LoadPerson: "persons",
+	service.LoadPledge: "pledges", service.LoadCall: "calls", service.LoadTransaction: "transactions",
+}
+
+// ThereAlready returns those records of a kind that are there.
+func (t *tx) ThereAlready(kind service.LoadKind, ids []apitype.UUID) ([]apitype.UUID, error) {
+	cond, arg := t.engine.among("uuid", ids)
+	return t.identifiers(`SELECT uuid FROM `+tablesOfKinds[kind]+` WHERE `+cond, arg)
+}
+
+// HasRecords reports whether the database holds an account or a person.
+func (r *reader) HasRecords() (there bool, err error) {
+	err = r.row(`SELECT EXISTS (SELECT 1 FROM accounts) OR EXISTS (SELECT 1 FROM persons)`).scan(&there)
+	return there, err
+}
+
+// whereClause limits a query to rows that are moved, and by one more condition.
+func (t copyTable) whereClause(more string) string {
+	conds := slices.DeleteFunc([]string{t.where, more}, func(cond string) bool { return cond == "" })
+	if len(conds) == 0 {
+		return ""
+	}
+	return ` WHERE ` + strings.Join(conds, ` AND `)
+}
+
+// between limits a query to rows after a key, nil being the start, and up to another one.
+func (t copyTable) between(after, until []any) (where string, args []any) {
+	var conds []string
+	key := strings.Join(t.columns[:t.key], `, `)
+	for _, end := range []struct {
+		key      []any
+		operator string
+	}{{after, ">"}, {until, "<="}} {
+		if end.key != nil {
+			conds = append(conds, `(`+key+`) `+end.operator+` (`+strings.Join(placesFrom(len(args)+1, t.key), `, `)+`)`)
+			args = append(args, end.key...)
+		}
+	}
+	return t.whereClause(strings.Join(conds, ` AND `)), args
+}
+
+// read is up to limit rows after a key, and up to another one.
+func (t copyTable) read(c *conn, after, until []any, limit int) (rows [][]any, err error) {
+	where, args := t.between(after, until)
+	text := `SELECT ` + strings.Join(t.columns, `, `) + ` FROM ` + t.name + where + ` ORDER BY ` + strings.Join(t.columns[:t.key], `, `)
+	if limit > 0 {
+		text += ` LIMIT ` + strconv.Itoa(limit)
+	}
+	var types []*sql.ColumnType
+	err = c.each(text, args, func(result *sql.Rows) (err error) {
+		if types == nil {
+			if types, err = result.ColumnTypes(); err != nil {
+				return err
+			}
+		}
+		row, dest := make([]any, len(t.columns)), make([]any, len(t.columns))
+		for i := range row {
+			dest[i] = &row[i]
+			if types[i].DatabaseTypeName() == "UUID" {
+				dest[i] = identifierDest{&row[i]}
+			}
+		}
+		rows = append(rows, row)
+		return result.Scan(dest...)
+	})
+	return rows, err
+}
+
+// An identifierDest reads an identifier column as it is bound, which is how SQLite has it.
+type identifierDest struct{ value *any }
+
+// Scan reads the text that PostgreSQL sends, or null.
+func (d identifierDest) Scan(value any) error {
+	var id *apitype.UUID
+	err := nullUUIDDest{&id}.Scan(value)
+	*d.value = nullUUID(id)
+	return err
+}

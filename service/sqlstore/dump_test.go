@@ -1,0 +1,195 @@
+package sqlstore_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/embedded"
+	"fundesk/service/sqlstore"
+)
+
+// filled is an SQLite store with sample data of every table.
+func filled(t *testing.T, persons int) *sqlstore.Store {
+	t.Helper()
+	store := open(t)
+	s, err := service.New(t.Context(), service.Options{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Load(t.Context(), func(add func(service.LoadRecord) error) error {
+		return embedded.Sample(embedded.SampleOptions{Persons: persons, Now: now.Time}, add)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	account := service.Account{UUID: apitype.NewUUID(), Name: "a <b> & \"c\"", CreatedAt: now, Scope: service.Scope{All: true}}
+	update(t, store, func(tx service.Tx) error {
+		entry := apitype.ProcessedEntry{EntityName: "call", EntityUUID: apitype.NewUUID(), ProcessedAt: now}
+		return errors.Join(tx.InsertAccount(account), tx.InsertToken(service.IssuedToken{UUID: account.UUID, Account: account.UUID, IssuedAt: now}), tx.Mark(account.UUID, entry), tx.SetSetting("kept", "1"), tx.SetRetention(service.Retention{Organization: account.UUID, Calls: new(24)}),
+			tx.RecordContact(entry.EntityUUID, now), tx.Work(service.Work{At: now, User: account.UUID, Owner: account.UUID, Work: service.WorkAttempt}),
+			insertLease(tx, now))
+	})
+	return store
+}
+
+// dump is a database as lines.
+func dump(t *testing.T, store *sqlstore.Store) string {
+	t.Helper()
+	var lines bytes.Buffer
+	err := store.Dump(t.Context(), func(record service.LoadRecord) error {
+		line, err := record.Encode()
+		lines.Write(line)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines.String()
+}
+
+// loadLines loads lines into a store; with missing those that are there are passed over.
+func loadLines(t *testing.T, store *sqlstore.Store, lines string, missing bool) error {
+	t.Helper()
+	s, err := service.New(t.Context(), service.Options{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := s.Load
+	if missing {
+		load = s.LoadMissing
+	}
+	return load(t.Context(), func(add func(service.LoadRecord) error) error {
+		for line := range strings.Lines(lines) {
+			record, err := service.DecodeLoadRecord([]byte(line))
+			if err == nil {
+				err = add(record)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// copied puts everything that a store holds into another one.
+func copied(t *testing.T, from, to *sqlstore.Store) {
+	t.Helper()
+	if err := loadLines(t, to, dump(t, from), false); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// withoutLoads is a dump without the lines of the audit that say that it was loaded.
+func withoutLoads(lines string) (all []string) {
+	for line := range strings.Lines(lines) {
+		if !strings.Contains(line, `"operation":"load"`) {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+// TestDump moves a database into each engine by its lines, and back: what both hold is the same.
+// Promise S24: a dump goes into an empty database.
+func TestDump(t *testing.T) { each(t, testDump) }
+
+func testDump(t *testing.T, database string) {
+	source, target := filled(t, 400), reopen(t, database)
+	update(t, source, func(tx service.Tx) error { return tx.EraseUnknown(apitype.NewUUID(), now) })
+	// A target that was served once has a key of its own, on which nothing hangs.
+	if _, err := target.SigningSeed(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	lines := dump(t, source)
+	for _, table := range sqlstore.Tables() {
+		if table != "queue_hours" && !strings.Contains(lines, `"table":"`+table+`"`) && service.KindOfTable(table) == "" {
+			t.Errorf("no row of %s: the test does not fill it", table)
+		}
+	}
+	if err := loadLines(t, target, lines, false); err != nil {
+		t.Fatal(err)
+	}
+	there := dump(t, target)
+	if diff := cmp.Diff(withoutLoads(lines), withoutLoads(there)); diff != "" {
+		t.Errorf("there: %s", diff)
+	}
+	if found, err := target.Check(t.Context()); len(found) > 0 || err != nil {
+		t.Errorf("check: %v %v", found, err)
+	}
+	if err := loadLines(t, target, lines, false); err == nil || !strings.Contains(err.Error(), "into an empty database") {
+		t.Errorf("a dump into a database in use: got %v, want a refusal", err)
+	}
+	if err := loadLines(t, target, dump(t, filled(t, 1)), true); err == nil || !strings.Contains(err.Error(), "into an empty database") {
+		t.Errorf("the dump of another database: got %v, want a refusal", err)
+	}
+	// The way back ends where it began.
+	again := open(t)
+	copied(t, target, again)
+	if diff := cmp.Diff(withoutLoads(lines), withoutLoads(dump(t, again))); diff != "" {
+		t.Errorf("there and back again: %s", diff)
+	}
+	// New records get numbers of their own.
+	update(t, target, func(tx service.Tx) error { return insertCalls(tx, calls(3, []apitype.UUID{apitype.NewUUID()})...) })
+}
+
+// TestLoadMissing goes on where a part is there: it passes over that, and adds the rest.
+func TestLoadMissing(t *testing.T) { each(t, testLoadMissing) }
+
+func testLoadMissing(t *testing.T, database string) {
+	source, target := filled(t, 100), reopen(t, database)
+	lines := dump(t, source)
+	half := len(lines) / 2
+	half += strings.IndexByte(lines[half:], '\n') + 1
+	for _, part := range []string{lines[:half], lines, lines} {
+		if err := loadLines(t, target, part, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(withoutLoads(lines), withoutLoads(dump(t, target))); diff != "" {
+		t.Errorf("got another database: %s", diff)
+	}
+
+	records, other := manyRecords(20), reopen(t, "sqlite:"+t.TempDir()+"/other.db")
+	s, err := service.New(t.Context(), service.Options{Store: other})
+	if err != nil {
+		t.Fatal(err)
+	}
+	feed := func(records []service.LoadRecord) func(func(service.LoadRecord) error) error {
+		return func(add func(service.LoadRecord) error) (err error) {
+			for _, record := range records {
+				err = errors.Join(err, add(record))
+			}
+			return err
+		}
+	}
+	for _, part := range [][]service.LoadRecord{records[:len(records)/2], records} {
+		if err := s.LoadMissing(t.Context(), feed(part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole := reopen(t, "sqlite:"+t.TempDir()+"/whole.db")
+	if s, err = service.New(t.Context(), service.Options{Store: whole}); err == nil {
+		err = s.Load(t.Context(), feed(records))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := len(withoutLoads(dump(t, other))), len(withoutLoads(dump(t, whole))); got != want {
+		t.Errorf("got %d rows, want %d as of one load", got, want)
+	}
+	if err := s.Load(t.Context(), feed(records)); err == nil {
+		t.Error("records that are there were loaded")
+	}
+}
+
+func insertLease(tx service.Tx, now apitype.Time) error {
+	_, err := tx.InsertLeases([]service.LeaseRow{{Lease: apitype.Lease{LeaseUUID: apitype.NewUUID(), TakenAt: now, ExpiresAt: now}}})
+	return err
+}
