@@ -52,12 +52,19 @@ const leastNews = 16
 func (a *app) status() string {
 	width := a.layout.Width
 	held := a.HeldText(a.KeyOf(page.ActUndo))
-	if held == "" {
-		return a.news(width)
+	if held == "" || a.Offline != "" && !a.Held[len(a.Held)-1].Until.After(a.Now()) && (len(a.Errors) > 0 || a.IsSaid()) {
+		return a.news(width) // What waits for the service has its line above the page.
 	}
 	held = a.Styles.DueSign + " " + page.Clean(held)
-	if over := render.Width(held) - width; over > 0 { // The name is cut, not the way back.
-		label := page.Clean(a.Held[len(a.Held)-1].Label)
+	label := page.Clean(a.Held[len(a.Held)-1].Label)
+	if render.Width(held) > width {
+		held = strings.NewReplacer(", sent in ", ", ", " takes it back", " undo").Replace(held)
+	}
+	if render.Width(held) > width {
+		there := strings.NewReplacer(" there (", " (")
+		held, label = there.Replace(held), there.Replace(label)
+	}
+	if over := render.Width(held) - width; over > 0 { // What it is may be cut, not the way back.
 		held = strings.Replace(held, label, widget.Fit(label, max(render.Width(label)-over, 1)), 1)
 	}
 	room := width - render.Width(held) - 2
