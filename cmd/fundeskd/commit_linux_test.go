@@ -15,6 +15,7 @@ import (
 // awaiting is a service on a PostgreSQL server whose commits wait for a standby that is away.
 type awaiting struct {
 	*writing
+	e      environment
 	t      *testing.T
 	server *servicetest.Cluster
 	url    string
@@ -44,7 +45,7 @@ func newAwaiting(t *testing.T, more ...string) awaiting {
 	server.Execute(t, `ALTER SYSTEM RESET synchronous_commit`)
 	server.Execute(t, `SELECT pg_reload_conf()`)
 	server.Await(t, `SELECT current_setting('synchronous_commit') = 'on'`)
-	return awaiting{writing: w, t: t, server: server, url: s.url}
+	return awaiting{writing: w, e: e, t: t, server: server, url: s.url}
 }
 
 // put creates a person, and is the status. How long that may take TestCommitThatIsNotConfirmed of

@@ -272,7 +272,7 @@ func (p *program) openStore(ctx context.Context) (*sqlstore.Store, error) {
 		return nil, err
 	}
 	o := p.store
-	o.Database, o.Postgres = name, pgdriver.Driver{}
+	o.Database, o.Postgres, o.Now = name, pgdriver.Driver{}, p.Now
 	return sqlstore.Open(ctx, o)
 }
 

@@ -37,6 +37,7 @@ type environment struct {
 	database string // Empty: the SQLite file of the folder.
 	timeouts timeouts
 	sleep    func(time.Duration)
+	ahead    time.Duration // Of the clock of its programs.
 }
 
 // newEnvironment is on PostgreSQL where the tests are told of a server.
@@ -70,7 +71,7 @@ func (e environment) getenv(name string) string {
 }
 
 func (e environment) program(in string, out, errs io.Writer) program {
-	return program{In: strings.NewReader(in), Out: out, Err: errs, Getenv: e.getenv, Now: time.Now, Sleep: e.sleep, timeouts: e.timeouts, persons: 200}
+	return program{In: strings.NewReader(in), Out: out, Err: errs, Getenv: e.getenv, Now: func() time.Time { return time.Now().Add(e.ahead) }, Sleep: e.sleep, timeouts: e.timeouts, persons: 200}
 }
 
 // run runs one command.

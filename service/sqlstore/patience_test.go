@@ -66,7 +66,7 @@ func (s *refusingServer) ExecContext(_ context.Context, text string, _ []driver.
 // engineOf is an engine that asks a server over one connection.
 func engineOf(t *testing.T, s *refusingServer) *postgresEngine {
 	t.Helper()
-	e := &postgresEngine{driver: s, db: sql.OpenDB(s)}
+	e := &postgresEngine{driver: s, now: time.Now, db: sql.OpenDB(s)}
 	e.pool = newPool(1, e.connect)
 	t.Cleanup(func() {
 		for len(e.pool.idle) > 0 {

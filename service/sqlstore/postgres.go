@@ -51,6 +51,7 @@ type PostgresDriver interface {
 // of it is kept in memory.
 type postgresEngine struct {
 	driver  PostgresDriver
+	now     func() time.Time
 	name    string // Of the database; it may hold a password.
 	db      *sql.DB
 	pool    *pool
@@ -83,7 +84,10 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	if size <= 0 {
 		size = postgresConnections
 	}
-	e := &postgresEngine{driver: o.Postgres, name: o.Database, db: db, takers: service.NewTurns(maxTakers)}
+	e := &postgresEngine{driver: o.Postgres, now: o.Now, name: o.Database, db: db, takers: service.NewTurns(maxTakers)}
+	if e.now == nil {
+		e.now = time.Now
+	}
 	e.db.SetMaxIdleConns(-1) // The pool keeps those that are used.
 	e.pool = newPool(size, e.connect)
 	e.pool.patience = o.AnswerTimeout
@@ -146,7 +150,7 @@ func migratePostgres(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	e := &postgresEngine{driver: o.Postgres, db: db}
+	e := &postgresEngine{driver: o.Postgres, now: time.Now, db: db}
 	e.pool = newPool(1, e.connect)
 	return errors.Join(e.migrate(ctx, o.NoMigrate), e.Close())
 }
@@ -313,7 +317,7 @@ func (e *postgresEngine) begin(c *conn, text string) error {
 	}
 	return c.raw.Raw(func(connection any) error {
 		began, err := e.driver.BeginAt(c.ctx, connection, text)
-		if c.ahead = time.Until(began); c.ahead.Abs() < clockSame {
+		if c.ahead = began.Sub(e.now()); c.ahead.Abs() < clockSame {
 			c.ahead = 0
 		}
 		return err

@@ -143,7 +143,7 @@ type sharedClock struct {
 
 // ClockAhead is how far the server's clock is ahead of the system's.
 func (e *postgresEngine) ClockAhead(ctx context.Context) (ahead time.Duration, err error) {
-	now := time.Now()
+	now := e.now()
 	if seen := e.clock.seen.Load(); seen > 0 && now.Sub(time.Unix(0, seen)) < clockLife {
 		return time.Duration(e.clock.ahead.Load()), nil
 	}
@@ -152,7 +152,7 @@ func (e *postgresEngine) ClockAhead(ctx context.Context) (ahead time.Duration, e
 		return c.row(`SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`).scan(&server)
 	})
 	if err == nil {
-		ahead = aheadBy(time.UnixMicro(server), now, time.Now())
+		ahead = aheadBy(time.UnixMicro(server), now, e.now())
 		e.clock.ahead.Store(int64(ahead))
 		e.clock.seen.Store(now.UnixNano())
 	}

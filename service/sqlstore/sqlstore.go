@@ -38,6 +38,8 @@ type Options struct {
 	// AnswerTimeout is how long a PostgreSQL server may be silent while an answer is
 	// waited for, and how long a free connection; 0: any time.
 	AnswerTimeout time.Duration
+	// Now is the clock of this process, which is compared with a PostgreSQL server's; nil: the system's.
+	Now func() time.Time
 	// Observe is told how long each transaction took, waiting included; nil: nobody is.
 	Observe func(change bool, took time.Duration)
 }
