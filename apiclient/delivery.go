@@ -86,7 +86,7 @@ func afterLook(ch Change, h History, a Answer) Step {
 		return StepAccepted
 	case a.Outcome == Conflict:
 		return StepRefused
-	case h.Refused == http.StatusPreconditionFailed && a.Outcome == NotLanded && op.updates():
+	case h.Refused == http.StatusPreconditionFailed && a.Outcome == NotLanded && op.updates() && !a.shows(ch.Revision):
 		return StepSend
 	case h.Refused != 0 && a.Outcome == Unknown && h.Sent && !h.Looked:
 		return StepLookUp
@@ -99,6 +99,12 @@ func afterLook(ch Change, h History, a Answer) Step {
 	default:
 		return StepSend
 	}
+}
+
+// shows reports whether the record that was read has a revision: a service that refuses the one that it
+// shows would refuse it for ever.
+func (a Answer) shows(revision string) bool {
+	return revision != "" && a.Response != nil && a.Response.Header.Get("ETag") == revision
 }
 
 // afterUnread is the step after the record of an update could not be read before it is sent. One that

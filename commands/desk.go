@@ -50,7 +50,7 @@ func (s *session) lineDesk(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l := &lineDesk{session: s, Day: desk.New(options), polled: s.app.Now(), hidden: t.profile.HiddenActions}
+	l := &lineDesk{session: s, Day: desk.New(options), polled: s.app.Now(), hidden: t.profile.HiddenActions, login: anotherToken(t)}
 	l.Busy = func() bool { return l.asking }
 	beside, stop := context.WithCancel(ctx)
 	group := l.Start(beside, l.told.put)
@@ -204,7 +204,7 @@ func (l *lineDesk) tell(n desk.Notice) {
 	case desk.SeeOutbox:
 		n.Text += "; see: fundesk outbox list"
 	case desk.SeeOffer:
-		n.Text += "; o opens it"
+		n.Text += "; o " + n.Does
 	}
 	if n.Text == "" {
 		return
@@ -254,7 +254,11 @@ func (l *lineDesk) tellCall() {
 	}
 	if l.Call == nil {
 		if l.call = (apitype.UUID{}); l.Offline != "" {
-			l.say("no call can be read: %s", l.Offline)
+			why := l.Offline
+			if l.LoggedOut && l.login != "" {
+				why += ". " + l.login
+			}
+			l.say("no call can be read: %s", why)
 		}
 		return
 	}
@@ -276,7 +280,7 @@ func (l *lineDesk) tellCall() {
 		l.say("%s number: %s", number.Kind, l.Locale.Spoken(number.Digits))
 	}
 	if pledge := call.PledgeCase.Pointer(); pledge != nil {
-		l.say("gives: %s Euros %s, %s, %s", l.Locale.Amount(pledge.DonationAmount), render.Words(string(pledge.DonationInterval)),
+		l.say("%s: %s Euros %s, %s, %s", desk.GivesWord(pledge.Status), l.Locale.Grouped(pledge.DonationAmount), render.Words(string(pledge.DonationInterval)),
 			desk.PledgeWords(pledge.Status), l.GivesTo(*pledge))
 	}
 	if contacts := l.Contacts(); len(contacts) > 0 {

@@ -39,13 +39,14 @@ func (l *lineDesk) answers() []lineAnswer {
 		{"h", "earlier contacts", "", has && len(l.Contacts()) > 1, l.saying(l.contacts)},
 		{"b", "later", "later", has && l.HasQueue(), l.askLater},
 		{"s", "script", "", has && len(l.Script) > 0, l.saying(func() []string { return l.Script })},
-		{"o", "to open what was offered", "", l.Offered() != "", l.accept},
+		{"o", "for what was offered", "", l.IsOffered(), l.accept},
 		{"u", "to take the last one back", "", l.CanUndo(), l.undo},
 		{"d", "latest draft", "resume-draft", len(l.Drafts) > 0, l.doing((*desk.Day).Resume)},
 		{"k", "passed over", "skipped", len(l.PassedOver()) > 0, l.saying(l.passedOver)},
 		{"l", "your last calls", "last-calls", len(l.Recent) > 0, l.askRecent},
 		{"/", "find a donor", "find", true, l.askDonor},
 		{"t", "types and languages that you take", "narrow", true, l.askNarrow},
+		{"?", "help", "", true, l.saying(l.help)},
 		{"", "empty to skip", "skip", has, l.doing((*desk.Day).Skip)},
 		{"", "empty to look again", "", !has, l.doing((*desk.Day).Next)},
 	}
@@ -69,6 +70,8 @@ func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
 	switch {
 	case answer == "undo":
 		key = "u"
+	case answer == "help":
+		key = "?"
 	case strings.HasPrefix(answer, "/"):
 		key = "/"
 	}
@@ -93,6 +96,18 @@ func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
 		l.say("there is no %s", quote(answer))
 	}
 	return nil
+}
+
+// help is every answer on a line of its own, with those that do nothing now.
+func (l *lineDesk) help() (lines []string) {
+	for _, a := range l.answers() {
+		line := strings.TrimSpace(a.key + " " + a.text)
+		if !a.can {
+			line += " (not now)"
+		}
+		lines = append(lines, line)
+	}
+	return append(lines, "q to end")
 }
 
 // doing is an answer that does something of the day.
@@ -308,8 +323,9 @@ func (l *lineDesk) askFix(ctx context.Context, f desk.Fix) error {
 		return nil
 	}
 	l.tellCorrected(ctx)
-	if missing := l.MissingOfAddress(); strings.HasPrefix(f.Key, "address/") && len(missing) > 0 {
-		l.say("the address needs its %s, too", strings.Join(missing, ", "))
+	if why, missing := l.HalfAddress(); why != "" && strings.HasPrefix(f.Key, "address/") {
+		l.say("%s", why)
+		return l.askFix(ctx, missing)
 	}
 	return nil
 }

@@ -435,7 +435,11 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 		}
 	}
 
-	said := desk("x", "g", "t", "3", "", "t", "3", "", "q")
+	said := desk("help", "?", "q")
+	if n := strings.Count(said, "\nu to take the last one back (not now)\n"); n != 2 || !strings.Contains(said, "\na not reached\n") || strings.Contains(said, "there is no") {
+		t.Errorf("got %q, want each answer on its line, twice", said)
+	}
+	said = desk("x", "g", "t", "3", "", "t", "3", "", "q")
 	has(said, `there is no "x"`, "e-mail: old@example.org", "may be reached by: phone unknown", "never rung", "only win-back", "all calls", "t types and languages")
 	if strings.Contains(said, "x cancel") {
 		t.Errorf("got %q, want no cancel", said)
@@ -489,7 +493,7 @@ func TestLineDeskLooksFurtherForADonor(t *testing.T) {
 	if err := s.lineDesk(t.Context()); err != nil {
 		t.Fatalf("lineDesk: %v\n%s", err, said.String())
 	}
-	const question = "/ find a donor, t types and languages that you take, empty to look again, q to end: "
+	const question = "/ find a donor, t types and languages that you take, ? help, empty to look again, q to end: "
 	const newCall = "1 Zed\nnumber of the donor, empty for none: looking for an open call of Zed…\nZed has no open call\n" +
 		"1 a new call: verification\n2 a new call: happy call\n3 a new call: win-back\nnumber, empty for none: "
 	want := question + "nobody among the newest 5000 donors; m looks through more, empty for not: " +

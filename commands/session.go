@@ -212,6 +212,7 @@ type lineDesk struct {
 	call   apitype.UUID // The call that was told last.
 	polled time.Time
 	hidden []string // Actions of the Desk that the profile takes away.
+	login  string   // How the agent gets another token.
 	typed  string   // What came after the key of the answer.
 	idle   bool     // It was said that no call waits.
 	asking bool     // A question stands.

@@ -93,6 +93,18 @@ func profileFlag(t *target) string {
 	return " --profile " + t.name
 }
 
+// anotherToken says how a running program gets another token for a target.
+func anotherToken(t *target) string {
+	switch {
+	case t.envToken != "":
+		return "Quit, and start again with another FUNDESK_TOKEN"
+	case t.profile.Storage() == profile.StorageCommand:
+		return "The token_command" + strings.TrimSuffix(" of profile "+t.name, " of profile ") + " must print another token"
+	default:
+		return "Log in from another terminal: fundesk auth login" + profileFlag(t)
+	}
+}
+
 // loginHint is the way to another token for a target, nil when none was chosen.
 func loginHint(t *target) string {
 	command := "fundesk auth login"

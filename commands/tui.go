@@ -86,7 +86,7 @@ func (s *session) screenOptions(ctx context.Context, page string, ascii bool) (t
 		screen.Notice = "the token " + ends + ": ask for another one"
 	}
 	if !t.isEmbedded() {
-		screen.Login = "fundesk auth login" + profileFlag(t)
+		screen.Login = anotherToken(t)
 	}
 	config, err := s.config()
 	if err != nil {

@@ -93,6 +93,14 @@ func (l Locale) Amount(a apitype.Amount) string {
 	return sign + digits + l.amounts.decimal + fraction
 }
 
+// Grouped is Amount with its thousands apart, as in English where no locale is set.
+func (l Locale) Grouped(a apitype.Amount) string {
+	if l.amounts == (separators{}) {
+		l.amounts = pick(amountForms, tag{language: "en"})
+	}
+	return l.Amount(a)
+}
+
 // Date is the calendar day of t in the order of the region; plain is the layout where
 // no locale is set.
 func (l Locale) Date(t time.Time, plain string) string {

@@ -146,9 +146,22 @@ func TestPhonesAtHome(t *testing.T) {
 		{"Poland", "pl_PL", "+48123456789", "123 456 789"},
 		{"Germany, mobile", "de_DE", "+4915112345678", "0151 12345678"},
 		{"Germany, Berlin", "de_DE", "+4930123456", "030 123456"},
+		{"Germany, Cologne", "de_DE", "+492211049260", "0221 1049260"},
+		{"Germany, a small town", "de_DE", "+492241123456", "02241 123456"},
+		{"Germany, a town in the east", "de_DE", "+493375123456", "03375123456"},
 		{"Australia, mobile", "en_AU", "+61412345678", "0412 345 678"},
 		{"Australia", "en_AU", "+61212345678", "02 1234 5678"},
 	})
+}
+
+// Where no locale is set the thousands of an amount stand apart as in English.
+func TestGroupedAmounts(t *testing.T) {
+	t.Parallel()
+	for lang, want := range map[string]string{"C": "190,045.00", "en_GB": "190,045.00", "nl_NL": "190.045,00", "de_DE": "190.045,00", "de_CH": "190’045.00"} {
+		if got := LocaleFrom(env("LANG=" + lang)).Grouped(apitype.Cents(19004500)); got != want {
+			t.Errorf("%s: got %q, want %q", lang, got, want)
+		}
+	}
 }
 
 // On the card a number is read and dialled: in groups that are read in one go.
@@ -160,6 +173,8 @@ func TestSpokenPhones(t *testing.T) {
 		{"a town with a long area code", "nl_NL", "+31182123456", "0182 12 34 56"},
 		{"London", "en_GB", "+442079460958", "020 7946 0958"},
 		{"abroad", "nl_NL", "+4915149602135", "+49 151 49 60 21 35"},
+		{"Cologne", "de_DE", "+492211049260", "0221 104 92 60"},
+		{"Cologne from abroad", "C", "+492211049260", "+49 221 104 92 60"},
 		{"no region", "C", "+31627084034", "+31 6 27 08 40 34"},
 		{"a country without groups", "C", "+436641234567", "+43 66 41 23 45 67"},
 		{"a country that the table lacks", "nl_NL", "+5511912345678", "+5511912345678"},

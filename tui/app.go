@@ -49,7 +49,9 @@ type app struct {
 	tick    func() tea.Cmd // The next second.
 	canvas  *canvas.Canvas // Nil: the library draws.
 	mouse   mouse
-	login   string // The command that logs in again; "" for none.
+	login   string // How the agent gets another token; "" for no way.
+	// suspended says that ctrl+z stopped the program.
+	suspended bool
 	// Drawn with every key, and the same most of the time.
 	drawnTabs   drawn[tabsKey]
 	drawnFooter drawn[footerKey]
@@ -249,7 +251,13 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.FocusMsg:
 		a.focused = true
 		return a, a.Perform(a.ReadOutbox())
+	case continued:
+		if a.suspended { // The library sets the terminal up after its own stop.
+			return a, nil
+		}
+		return a, setUp()
 	case tea.ResumeMsg:
+		a.suspended = false
 		a.Outbox.Resume()
 		return a, tea.Batch(a.Perform(a.ReadOutbox()), tea.ClearScreen)
 	case page.Result:
@@ -392,7 +400,7 @@ func (a *app) tabNames(all bool, gap string) string {
 	return b.String()
 }
 
-// footer is the last line: the keys that work now.
+// footer is the last line: all keys that work now, and their words as far as there is room.
 func (a *app) footer() string {
 	if a.Dialog != nil {
 		return a.hintLine(a.Dialog.Hints())
@@ -402,36 +410,41 @@ func (a *app) footer() string {
 	}
 	scopes := append(a.pages[a.current].Scopes(), page.ScopeEverywhere)
 	key := footerKey{current: a.current, width: a.layout.Width, scope: scopes[0]}
-	for i, act := range a.keys.footer(scopes) {
+	acts := a.keys.footer(scopes)
+	for i, act := range acts {
 		if a.whyNot(act) == "" {
 			key.allowed |= 1 << i
 		}
 	}
 	return a.drawnFooter.of(key, func() string {
-		var b strings.Builder
-		used := 0
-		reserved := render.Width(a.KeyOf(page.ActHelp)+" "+page.ActHelp) + 2 // The way to all the others is always there.
-		for i, act := range a.keys.footer(scopes) {
-			if key.allowed&(1<<i) == 0 {
-				continue
+		acts = slices.DeleteFunc(acts, func(act *action) bool { return a.whyNot(act) != "" })
+		worded := map[string]bool{page.ActHelp: true} // The way to all the others always has its word.
+		for _, act := range acts {
+			if worded[act.id] = true; render.Width(a.footerLine(acts, worded)) > a.layout.Width {
+				delete(worded, act.id)
+				break
 			}
-			if act.id == page.ActHelp {
-				reserved = 0
-			}
-			item := a.Styles.Key(page.KeyName(act.Keys()[0])) + " " + act.footer
-			w := render.Width(item)
-			if used+w+2+reserved > a.layout.Width {
-				continue
-			}
-			if used > 0 {
-				b.WriteString("  ")
-				used += 2
-			}
-			b.WriteString(item)
-			used += w
 		}
-		return widget.Fit(b.String(), a.layout.Width)
+		return widget.Fit(a.footerLine(acts, worded), a.layout.Width)
 	})
+}
+
+// footerLine is some keys beside each other, with the words of those that have room for one.
+func (a *app) footerLine(acts []*action, worded map[string]bool) string {
+	var b strings.Builder
+	for i, act := range acts {
+		switch {
+		case i > 0 && (worded[act.id] || worded[acts[i-1].id]):
+			b.WriteString("  ")
+		case i > 0:
+			b.WriteString(" ")
+		}
+		b.WriteString(a.Styles.Key(page.KeyName(act.Keys()[0])))
+		if worded[act.id] {
+			b.WriteString(" " + act.footer)
+		}
+	}
+	return b.String()
 }
 
 // textHints are the keys that work while text is typed.

@@ -282,6 +282,12 @@ func TestUndoTakesBackABurst(t *testing.T) {
 // footerKeys are the keys that the last line offers, by the word beside them.
 func footerKeys(d *driver) (keys []string) {
 	for item := range strings.SplitSeq(strings.TrimSpace(ansi.Strip(d.app.footer())), "  ") {
+		if all := strings.Fields(item); d.app.Dialog == nil && (len(all) == 1 || len(all) > 1 && len(all[1]) < 3) { // Keys without their words.
+			for _, key := range all {
+				keys = append(keys, strings.ReplaceAll(key, "^", "ctrl+"))
+			}
+			continue
+		}
 		if name, _, ok := strings.Cut(strings.TrimSpace(item), " "); ok {
 			keys = append(keys, strings.Replace(name, "^", "ctrl+", 1))
 		}
@@ -343,5 +349,51 @@ func TestFooterOffersWhatWorks(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The footer has every key that works on a call, at each width; where there is no room for all words
+// the first of them have theirs.
+func TestFooterHasEveryKeyAtEachWidth(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	d := fixerOf(t, w)
+	d.enter("a", "c", "1", "esc")
+	for _, width := range []int{60, 80, 100, 120, 200} {
+		d.send(tea.WindowSizeMsg{Width: width, Height: 30})
+		keys := footerKeys(d)
+		for _, want := range []string{"n", "a", "c", "r", "i", "ctrl+s", "f", "s", "b", "X", "e", "/", "u", "?", "q"} {
+			if !slices.Contains(keys, want) {
+				t.Errorf("%d columns: got %q, want %s among the keys", width, ansi.Strip(d.app.footer()), want)
+			}
+		}
+		if text := ansi.Strip(d.app.footer()); !strings.Contains(text, "n next") || !strings.Contains(text, "? help") {
+			t.Errorf("%d columns: got %q, want words as far as there is room", width, text)
+		}
+	}
+}
+
+// What an agent does all day takes as few keys as ever, besides what is typed.
+func TestKeysOfTheDay(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		does, before, typed, after string
+		most                       int
+		said                       string // The send that is held.
+	}{
+		{"not reached", "a", "", "", 1, "not reached: Anna Jansen"},
+		{"a whole call", "c 1 4", "", "ctrl+s", 4, "confirmed: Anna Jansen"},
+		{"a corrected number", "f 1", "0627084034", "enter ctrl+s", 4, "corrected: Anna Jansen"},
+		{"an opt-out", "f 4", "", "ctrl+s", 3, "wants to stop (opt-out): Anna Jansen"},
+		{"another amount", "f 5", "15", "enter ctrl+s", 4, "corrected: Anna Jansen"},
+		{"a callback", "b", "tomorrow 14:00", "enter", 3, "Sat 21 Nov 14:00 there (13:00 here), for you"},
+	} {
+		w := newQueueWorld(t)
+		d := fixerOf(t, w)
+		keys := slices.Concat(strings.Fields(test.before), strings.Split(test.typed, ""), strings.Fields(test.after))
+		d.enter(keys...)
+		if n := len(keys) - len(test.typed); n > test.most || d.app.IsOn(callID(1)) || !strings.Contains(d.app.HeldText("u"), test.said) {
+			t.Errorf("%s: got %d keys and %q, want at most %d and %q", test.does, n, d.app.HeldText("u"), test.most, test.said)
+		}
 	}
 }

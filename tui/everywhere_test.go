@@ -121,7 +121,7 @@ func TestStandingSentence(t *testing.T) {
 		}
 		return &http.Response{StatusCode: status, Header: http.Header{}, Body: http.NoBody, Request: r}
 	}}, w.Clock.Now)
-	w.options.Login = "fundesk auth login --profile prod"
+	w.options.Login = "Log in from another terminal: fundesk auth login --profile prod"
 	d := newDriver(t, w.options)
 	d.press("n")
 	for _, test := range []struct {

@@ -1,19 +1,23 @@
 package tui
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
@@ -78,8 +82,88 @@ func (d *lateDriver) sentence(w *world, text string) (began apitype.UUID) {
 	return began
 }
 
-// A sentence stays in the notes of the call in which it began, and nothing is recorded that was not
-// pressed, whatever comes back while it is typed, and however late.
+// fix corrects the e-mail address, while answers come, and tells of whom.
+func (d *lateDriver) fix(w *world, value string) (began apitype.UUID) {
+	d.press("f")
+	if d.app.Call == nil || d.app.Dialog == nil {
+		return began
+	}
+	began = d.app.Call.UUID
+	for _, key := range append(append([]string{"3"}, strings.Split(value, "")...), "enter") {
+		d.press(key)
+		w.Clock.Advance(time.Duration(d.random.IntN(200)) * time.Millisecond)
+		d.answer(d.random.IntN(3))
+	}
+	d.press("esc")
+	return began
+}
+
+// complete presses ctrl+s, and holds what is sent by it against the last words of the frame before.
+func (d *lateDriver) complete(t *testing.T, w *world) (sent []outbox.Entry) {
+	t.Helper()
+	w.Clock.Advance(time.Second)
+	list := func() []outbox.Entry {
+		d.app.Written()
+		entries, _, err := w.box.List()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return entries
+	}
+	before, frame := list(), d.text()
+	if d.press("ctrl+s"); d.app.Dialog != nil {
+		d.press("y") // The record was corrected, and the result says something else.
+	}
+	sent = slices.DeleteFunc(list(), func(e outbox.Entry) bool {
+		return slices.ContainsFunc(before, func(old outbox.Entry) bool { return old.ID == e.ID })
+	})
+	if len(sent) == 0 {
+		return nil
+	}
+	if want := summaryOf(t, sent); !strings.Contains(frame, want+"  ") && !strings.Contains(frame, want+" │") {
+		t.Errorf("sent %q, which the frame before did not say:\n%s", want, frame)
+	}
+	return sent
+}
+
+// summaryOf is what the frame says of the bodies of a completion.
+func summaryOf(t *testing.T, sent []outbox.Entry) string {
+	t.Helper()
+	var result apitype.CompleteCallRequest
+	var fixes []string
+	for _, e := range sent {
+		var body struct {
+			Email  *string
+			OptIns struct{ Phone *bool }
+		}
+		into := any(&body)
+		if e.Op == apiclient.OpCompleteCall {
+			into = &result
+		}
+		if err := json.Unmarshal(e.Body, into); err != nil {
+			t.Fatal(err)
+		}
+		if body.Email != nil {
+			fixes = append(fixes, "e-mail "+*body.Email)
+		}
+		if body.OptIns.Phone != nil {
+			fixes = append(fixes, map[bool]string{false: "may not be phoned any more", true: "may be phoned"}[*body.OptIns.Phone])
+		}
+	}
+	parts := []string{"^s sends " + map[string]string{"confirmed": "confirmed", "corrected": "corrected", "wants_to_stop": "wants to stop (opt-out)"}[deref(result.Result.ResultCode)]}
+	parts = append(parts, fixes...)
+	if result.Result.DonorRetentionRating != nil {
+		parts = append(parts, "rating "+result.Result.DonorRetentionRating.String())
+	}
+	if n := utf8.RuneCountInString(deref(result.Result.Notes)); n > 0 {
+		parts = append(parts, render.Plural(n, "character", "characters"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// A sentence stays in the notes of the call in which it began, a correction with its donor, nothing is
+// recorded that was not pressed, and what is sent is what the frame said: whatever comes back
+// meanwhile, and however late.
 func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 	t.Parallel()
 	for seed := range *lateSeeds {
@@ -90,6 +174,9 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 			if seed%2 == 0 {
 				w.InterfaceOnly()
 			}
+			w.options.Results = map[apitype.CallType][]desk.ResultRow{apitype.CallVerification: {
+				{Code: "confirmed"}, {Code: "corrected", Effect: desk.EffectCorrected}, {Code: "wants_to_stop", Effect: desk.EffectOptOut},
+			}}
 			a, err := newApp(t.Context(), w.options)
 			if err != nil {
 				t.Fatal(err)
@@ -98,11 +185,12 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 			a.Sender = w.box.Sender(w.options.Client, outbox.SenderOptions{})
 			d := &lateDriver{driver: &driver{t: t, app: a}, random: random}
 			d.wait(a.Init())
+			d.send(tea.WindowSizeMsg{Width: 240, Height: 50})
 			d.answer(1000)
-			typed, attempts := map[string]apitype.UUID{}, map[apitype.UUID]int{}
+			done := worked{typed: map[string]apitype.UUID{}, attempts: map[apitype.UUID]int{}, fixed: map[apitype.UUID]string{}}
 			var path []string
 			for n := range 25 {
-				step := []string{"n", "n", "sentence", "sentence", "sentence", "find", "a", "poll", "foreign", "rest", "result"}[random.IntN(11)]
+				step := []string{"n", "n", "sentence", "sentence", "sentence", "find", "a", "poll", "foreign", "rest", "result", "fix", "send"}[random.IntN(13)]
 				path = append(path, step)
 				if d.app.desk.Typing() { // The call that was typed ahead for has come.
 					d.press("esc")
@@ -113,7 +201,7 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 				case "sentence":
 					text := fmt.Sprintf("w%dx new street, a sad bee asks; call me.", n)
 					if began := d.sentence(w, text); !began.IsZero() {
-						typed[text] = began
+						done.typed[text] = began
 					}
 				case "find":
 					for _, key := range []string{"/", "a", "enter"} {
@@ -125,12 +213,19 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 					on := a.Call
 					d.send(keyPress("a"))
 					if on != nil && a.Dialog == nil && len(a.Recent) > before && a.Recent[0].What == "not reached" {
-						attempts[on.UUID]++
+						done.attempts[on.UUID]++
 					}
 				case "result":
-					for _, key := range []string{"c", "1"} {
-						d.press(key)
+					d.press("c")
+					d.press(fmt.Sprint(1 + random.IntN(3)))
+					d.press(fmt.Sprint(random.IntN(10)))
+				case "fix":
+					value := fmt.Sprintf("w%dx@example.org", n)
+					if began := d.fix(w, value); !began.IsZero() {
+						done.fixed[began] = value
 					}
+				case "send":
+					done.sent = append(done.sent, d.complete(t, w)...)
 				case "poll":
 					d.wait(a.Perform(a.Poll()))
 				case "foreign":
@@ -151,23 +246,43 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 				t.Fatal(err)
 			}
 			a.Written()
-			w.checkTyped(t, path, typed, attempts)
+			w.checkTyped(t, path, done)
 		})
 	}
 }
 
+// worked is what was done at the desk.
+type worked struct {
+	typed    map[string]apitype.UUID // Sentences, with the call in which each began.
+	attempts map[apitype.UUID]int
+	fixed    map[apitype.UUID]string // The last e-mail address of a call.
+	sent     []outbox.Entry
+}
+
 // checkTyped looks for what was typed and recorded, where it belongs and nowhere else.
-func (w *world) checkTyped(t *testing.T, path []string, typed map[string]apitype.UUID, attempts map[apitype.UUID]int) {
+func (w *world) checkTyped(t *testing.T, path []string, done worked) {
 	t.Helper()
 	drafts, err := w.box.Drafts()
 	if err != nil {
 		t.Fatal(err)
 	}
-	notes := map[apitype.UUID]string{}
+	notes, fixes := map[apitype.UUID]string{}, map[apitype.UUID]string{}
 	for _, draft := range drafts {
 		notes[draft.Call] += draft.Notes
+		fixes[draft.Call] += draft.Corrections["email"]
 	}
-	for text, call := range typed {
+	for _, e := range done.sent {
+		call := e.UUID
+		call[0] = 0xc0 // Of the person with that number.
+		notes[call] += string(e.Body)
+		fixes[call] += string(e.Body)
+	}
+	for call, value := range done.fixed {
+		if !strings.Contains(fixes[call], value) {
+			t.Errorf("%q: got %q for %s, want %s", path, fixes[call], desk.ShortID(call), value)
+		}
+	}
+	for text, call := range done.typed {
 		if !strings.Contains(notes[call], text) {
 			t.Errorf("%q: got the notes %q, want %q in those of %s", path, notes, text, desk.ShortID(call))
 		}
@@ -178,12 +293,15 @@ func (w *world) checkTyped(t *testing.T, path []string, typed map[string]apitype
 	}
 	recorded := map[apitype.UUID]int{}
 	for _, e := range entries {
+		if slices.ContainsFunc(done.sent, func(sent outbox.Entry) bool { return sent.ID == e.ID }) {
+			continue
+		}
 		if e.Op != apiclient.OpAddAttempt {
 			t.Errorf("%q: got %s of %s, which was not pressed", path, e.Op, desk.ShortID(e.UUID))
 		}
 		recorded[e.UUID]++
 	}
-	if fmt.Sprint(recorded) != fmt.Sprint(attempts) {
-		t.Errorf("%q: got the attempts %v, want %v", path, recorded, attempts)
+	if fmt.Sprint(recorded) != fmt.Sprint(done.attempts) {
+		t.Errorf("%q: got the attempts %v, want %v", path, recorded, done.attempts)
 	}
 }

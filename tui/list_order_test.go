@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -141,6 +142,26 @@ func TestFilterWhileTyped(t *testing.T) {
 	d.enter("esc", "/", "up")
 	if got := prompt().Editor.Value(); got != "status=requested" {
 		t.Errorf("history: got %q, want the filter of before", got)
+	}
+}
+
+// A filter reads on while it is typed, says how far it has read, and shows nothing beside a list that
+// is empty.
+func TestFilterReadsOnWhileTyped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.loadResults(10*time.Hour, slices.Repeat([]string{"reached"}, 250)...)
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.enter("2", "/")
+	d.typing("jansen")
+	if text := d.text(); !strings.Contains(text, "1 call of 256 read") || !strings.Contains(text, "Anna Jansen") {
+		t.Errorf("typed: got:\n%s\nwant the one after all others", text)
+	}
+	d.enter("esc", "/")
+	d.typing("qqqqqqqq")
+	if text := d.text(); !strings.Contains(text, "0 calls of 256 read") || strings.Contains(text, "Jansen") || strings.Contains(text, "Klaar") {
+		t.Errorf("nothing found: got:\n%s\nwant no donor at all", text)
 	}
 }
 

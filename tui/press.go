@@ -222,7 +222,10 @@ func (a *app) whyNoPanes() string {
 	return ""
 }
 
-func (a *app) suspend() tea.Cmd { return tea.Sequence(a.flushDrafts, tea.Suspend) }
+func (a *app) suspend() tea.Cmd {
+	a.suspended = true
+	return tea.Sequence(a.flushDrafts, tea.Suspend)
+}
 
 func (a *app) redraw() tea.Cmd {
 	if a.canvas == nil {

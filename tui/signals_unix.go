@@ -4,6 +4,7 @@ package tui
 
 import (
 	"os"
+	"os/signal"
 	"syscall"
 )
 
@@ -11,3 +12,6 @@ import (
 func endSignals() []os.Signal {
 	return []os.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT}
 }
+
+// notifyContinued tells when the program continues after it was stopped.
+func notifyContinued(signals chan<- os.Signal) { signal.Notify(signals, syscall.SIGCONT) }

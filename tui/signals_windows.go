@@ -7,3 +7,6 @@ import (
 
 // endSignals are what asks the program to end.
 func endSignals() []os.Signal { return []os.Signal{syscall.SIGTERM, os.Interrupt} }
+
+// notifyContinued tells nothing: Windows stops no programs.
+func notifyContinued(chan<- os.Signal) {}

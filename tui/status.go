@@ -52,10 +52,21 @@ const leastNews = 16
 func (a *app) status() string {
 	width := a.layout.Width
 	held := a.HeldText(a.KeyOf(page.ActUndo))
-	if held == "" {
-		return a.news(width)
+	if held == "" || a.Offline != "" && !a.Held[len(a.Held)-1].Until.After(a.Now()) && (len(a.Errors) > 0 || a.IsSaid()) {
+		return a.news(width) // What waits for the service has its line above the page.
 	}
 	held = a.Styles.DueSign + " " + page.Clean(held)
+	label := page.Clean(a.Held[len(a.Held)-1].Label)
+	if render.Width(held) > width {
+		held = strings.NewReplacer(", sent in ", ", ", " takes it back", " undo").Replace(held)
+	}
+	if render.Width(held) > width {
+		there := strings.NewReplacer(" there (", " (")
+		held, label = there.Replace(held), there.Replace(label)
+	}
+	if over := render.Width(held) - width; over > 0 { // What it is may be cut, not the way back.
+		held = strings.Replace(held, label, widget.Fit(label, max(render.Width(label)-over, 1)), 1)
+	}
 	room := width - render.Width(held) - 2
 	if room < leastNews || a.IsSaid() && a.Aside && len(a.Errors) == 0 {
 		return a.Styles.Held(widget.Fit(held, width))
@@ -65,7 +76,8 @@ func (a *app) status() string {
 
 // news is the reply to a key, an error, an offer, or the latest message.
 func (a *app) news(width int) string {
-	said, offer := a.IsSaid(), a.Offered()
+	said := a.IsSaid()
+	offer, does := a.Offered()
 	n := len(a.Errors)
 	suffix := ""
 	switch {
@@ -83,8 +95,10 @@ func (a *app) news(width int) string {
 	switch {
 	case said && a.Reply:
 		line = widget.Fit(page.Clean(a.Text), width)
-	case offer != "":
-		line = a.Styles.Held(widget.Fit(page.Clean(offer)+": "+a.KeyOf(page.ActAccept)+" opens it", width))
+	case offer != "" && a.current == page.DeskPage:
+		key := ": " + a.KeyOf(page.ActAccept) + " " + does
+		offer = page.Clean(offer)
+		line = a.Styles.Held(widget.Fit(widget.Fit(offer, max(min(render.Width(offer), width-render.Width(key)), 0))+key, width))
 	case n > 0:
 		line = a.Styles.Bad(widget.Fit(a.Styles.WarnSign+" "+page.Clean(a.Errors[0].Text), width))
 	case said:
@@ -105,7 +119,7 @@ func (a *app) banner() []string {
 	if a.LoggedOut {
 		text = "The login at " + a.Client.BaseURL() + " has ended: " + cmp.Or(a.Reason, a.Offline) + "."
 		if a.login != "" {
-			text += " Log in from another terminal: " + a.login + "."
+			text += " " + a.login + "."
 		}
 	}
 	every := a.pollEvery()

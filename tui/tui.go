@@ -39,7 +39,7 @@ type Options struct {
 	Theme          string   // One of page.Themes; "": the first.
 	Mouse          bool     // Clicks and the wheel are taken.
 	Hidden         []string // Actions that the Desk does not have, by their names.
-	Login          string   // The command that logs in again; "" for none.
+	Login          string   // How the agent gets another token, as a sentence without its stop; "" for no way.
 	Notice         string   // A message to begin with; "" for none.
 }
 
@@ -104,7 +104,7 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	// The program may be busy: a background task does not wait until it receives.
 	background := a.Start(ctx, func(r desk.Result) { go program.Send(r) })
 	background.Go(func() { a.canvas.Run(ctx) })
-	stop := a.endOnSignal(ctx, program.Quit, cancel)
+	stop := a.hearSignals(ctx, program, cancel)
 
 	_, runErr := program.Run()
 	// Whatever ended the program, what was done and typed reaches the disk.
@@ -133,23 +133,26 @@ func oneWidth(_ tea.Model, msg tea.Msg) tea.Msg {
 	return msg
 }
 
-// endOnSignal saves drafts and ends the program when the terminal closes or somebody
-// asks the process to end; the second time without waiting for anything.
-func (a *app) endOnSignal(ctx context.Context, quit, kill func()) (stop func()) {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, endSignals()...)
+// hearSignals saves drafts and ends the program when the terminal closes or the process is asked to
+// end; the second time without waiting for anything. A program that continues sets its terminal up.
+func (a *app) hearSignals(ctx context.Context, program *tea.Program, kill func()) (stop func()) {
+	ends, continues := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(ends, endSignals()...)
+	notifyContinued(continues)
 	done := make(chan struct{})
 	go func() {
 		for asked := false; ; {
 			select {
-			case <-signals:
+			case <-continues:
+				go program.Send(continued{})
+			case <-ends:
 				if asked {
 					kill()
 					return
 				}
 				asked = true
 				_ = a.Autosave.Flush() // Run flushes again and reports.
-				go quit()              // The program may be busy, and the second signal must be heard.
+				go program.Quit()      // The program may be busy, and the second signal must be heard.
 			case <-ctx.Done():
 				return
 			case <-done:
@@ -158,10 +161,27 @@ func (a *app) endOnSignal(ctx context.Context, quit, kill func()) (stop func()) 
 		}
 	}()
 	return func() {
-		signal.Stop(signals)
+		signal.Stop(ends)
+		signal.Stop(continues)
 		close(done)
 	}
 }
+
+// continued tells that the program was stopped and continues.
+type continued struct{}
+
+// setUp gives the terminal back and takes it again: whatever stopped the program may have changed it.
+func setUp() tea.Cmd {
+	return tea.Exec(noProgram{}, func(error) tea.Msg { return tea.ResumeMsg{} })
+}
+
+// noProgram is a program that does nothing with the terminal that it is given.
+type noProgram struct{}
+
+func (noProgram) Run() error          { return nil }
+func (noProgram) SetStdin(io.Reader)  {}
+func (noProgram) SetStdout(io.Writer) {}
+func (noProgram) SetStderr(io.Writer) {}
 
 // farewell says what stays behind.
 func (a *app) farewell(out io.Writer) error {

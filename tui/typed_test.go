@@ -5,12 +5,17 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
 )
 
@@ -78,7 +83,7 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 		"1": {"06 27 08 40 34", "+31 6 27 08 40 34 ✎", `"mobilePhoneNumber":"+31627084034"`}, "2": {"020 123 45 67", "+31 20 123 45 67 ✎", `"phoneNumber":"+31201234567"`},
 		"3": {"b@example.org", "→ b@example.org ✎", `"email":"b@example.org"`}, "4": {"", "✗ ✎", `"optIns":{"phone":false}`}, "5": {"25,5", "→ € 25.50 ✎", `"donationAmount":25.5`},
 		"6": {"4", "→ half-yearly ✎", `"donationInterval":"half-yearly"`}, "7": {"3-1-2030", "→ 2030-01-03 ✎", `"endsAt":"2030-01-03T00:00:00.000Z"`},
-		"8": {"Eva", "Eva", `"name":{"firstName":"Eva"}`}, "9": {"van", "van ", `"name":{"lastNamePrefix":"van"}`}, "a": {"Vos", "Vos ✎", `"name":{"lastName":"Vos"}`}, "b": {"E.", "", `"name":{"initials":"E."}`},
+		"8": {"Eva", "Eva", `"name":{"firstName":"Eva"}`}, "9": {"van", "van ", `"name":{"lastNamePrefix":"van"}`}, "a": {"Vos", "Vos ✎", `"name":{"lastName":"Vos"}`}, "b": {"E.", "→ E. ✎", `"name":{"initials":"E."}`},
 		"c": {"Kade", "Kade 12", `"address":{"street":"Kade"}`}, "d": {"61", "Dorpsstraat 61", `"address":{"houseNumber":"61"}`}, "e": {"b", "Dorpsstraat 12", `"address":{"houseNumberExtension":"b"}`},
 		"f": {"8094 RA", "8094 RA", `"address":{"zipCode":"8094 RA"}`}, "g": {"Zwolle", "Zwolle", `"address":{"city":"Zwolle"}`}, "h": {"DE", ", DE ✎", `"address":{"country":"DE"}`},
 		"i": {"2-12-1967", "→ 2 December 1967 ✎", `"dateOfBirth":"1967-12-02"`}, "l": {"NL20INGB0001234567", "→ NL20INGB0001234567 ✎", `"iban":"NL20INGB0001234567"`}, "m": {"de", "→ de ✎", `"language":"de"`},
@@ -88,20 +93,29 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 	for name, donor := range map[string]struct {
 		change func(*apitype.Call)
 		why    string // Of the pledge; "" where it can be corrected.
+		not    service.Permission
+		person string // Why nothing of the person can be corrected; "" where it can.
 	}{
-		"with a pledge":                {func(*apitype.Call) {}, ""},
-		"without a pledge":             {func(c *apitype.Call) { c.PledgeCase, c.RelatedCaseUUID = apitype.Embedded[apitype.Pledge]{}, nil }, "no pledge on this call"},
-		"with a pledge of another":     {func(c *apitype.Call) { c.PledgeCase = apitype.Embed(external) }, "pledge of an external source"},
-		"with a pledge that is hidden": {func(c *apitype.Call) { c.PledgeCase = apitype.Embedded[apitype.Pledge]{} }, "the pledge is not shown to this account"},
-		"of whom hardly anything known": {func(c *apitype.Call) {
+		"with a pledge":                {change: func(*apitype.Call) {}},
+		"without a pledge":             {change: func(c *apitype.Call) { c.PledgeCase, c.RelatedCaseUUID = apitype.Embedded[apitype.Pledge]{}, nil }, why: "no pledge on this call"},
+		"with a pledge of another":     {change: func(c *apitype.Call) { c.PledgeCase = apitype.Embed(external) }, why: "pledge of an external source"},
+		"with a pledge that is hidden": {change: func(c *apitype.Call) { c.PledgeCase = apitype.Embedded[apitype.Pledge]{} }, why: "the pledge is not shown to this account"},
+		"of whom hardly anything known": {change: func(c *apitype.Call) {
 			p := c.Person.Value()
-			p.Email, p.MobilePhoneNumber, p.IBAN, p.Language = nil, nil, nil, nil
+			p.Email, p.MobilePhoneNumber, p.PhoneNumber, p.IBAN, p.Language, p.DateOfBirth = nil, nil, nil, nil, nil, nil
+			p.FirstName, p.LastNamePrefix, p.Initials, p.OptInPhone, p.OptInEmail, p.OptInMail, p.OptInSMS = nil, nil, nil, nil, nil, nil, nil
 			c.Person = apitype.Embed(p)
-		}, ""},
+		}},
+		"who may not be changed":          {change: func(*apitype.Call) {}, not: service.PersonsUpdate, person: "this account may not correct it"},
+		"whose pledge may not be changed": {change: func(*apitype.Call) {}, not: service.PledgesUpdate, why: "this account may not correct it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, d := fixer(t)
+			w := newQueueWorld(t)
+			if donor.not != "" {
+				w.connect(t, t.TempDir(), servicetest.MayNot(donor.not))
+			}
+			d := fixerOf(t, w)
 			d.send(tea.WindowSizeMsg{Width: 200, Height: 50})
 			donor.change(d.app.Call)
 			if n := len(d.app.Fixes()); n != len(typed) {
@@ -112,12 +126,15 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 				if !known {
 					t.Fatalf("%s: no key %s is tried", fix.Label, fix.Press)
 				}
-				isPledge := strings.Contains("567", fix.Press)
+				why := donor.person
+				if strings.Contains("567", fix.Press) {
+					why = donor.why
+				}
 				d.app.Form = desk.Form{Code: "corrected"}
 				d.enter("f", fix.Press)
-				if isPledge && donor.why != "" {
-					if text := d.text(); !strings.Contains(text, donor.why) || len(d.app.Form.Corrections) != 0 {
-						t.Errorf("%s: got:\n%s\nwant %q", fix.Label, text, donor.why)
+				if why != "" {
+					if text := d.text(); !strings.Contains(text, fix.Label+": "+why) || len(d.app.Form.Corrections) != 0 {
+						t.Errorf("%s: got:\n%s\nwant %q", fix.Label, text, why)
 					}
 					d.press("esc")
 					continue
@@ -196,18 +213,74 @@ func TestCorrectionsAskBack(t *testing.T) {
 	if d.press("y"); len(w.entries(t)) != 2 {
 		t.Errorf("got %q, want it sent", w.entries(t))
 	}
-	// Half an address is not sent.
-	w, d = fixer(t)
+}
+
+// Half an address is refused at Enter: the line says what is missing and goes on with that, and
+// ctrl+s sends nothing before the address is whole.
+func TestHalfAnAddressIsRefused(t *testing.T) {
+	t.Parallel()
+	w, d := fixer(t)
 	p := d.app.Call.Person.Value()
 	p.Address = apitype.Embedded[apitype.Address]{}
 	d.app.Call.Person = apitype.Embed(p)
 	d.enter("f", "c")
-	d.typing("Kade")
-	d.press("enter")
-	if text := d.text(); !strings.Contains(text, "the address needs its house number, postcode, city, country") {
-		t.Errorf("got:\n%s\nwant what is missing", text)
+	for i, part := range []string{"Kade", "7", "1234 AB", "Utrecht"} {
+		d.typing(part)
+		if d.press([]string{"enter", "ctrl+s"}[i%2]); len(w.entries(t)) != 0 {
+			t.Fatalf("after %q: got %q, want nothing sent", part, w.entries(t))
+		}
+		missing := strings.Join([]string{"house number", "postcode", "city", "country"}[i:], ", ")
+		if text := d.text(); !strings.Contains(text, "the address needs its "+missing) {
+			t.Errorf("after %q: got:\n%s\nwant %q missing", part, text, missing)
+		}
 	}
-	if d.enter("esc", "ctrl+s"); len(w.entries(t)) != 0 {
-		t.Errorf("got %q, want nothing sent", w.entries(t))
+	// Whoever leaves it is told on the card, and nothing goes.
+	d.enter("esc", "ctrl+s")
+	if text := d.text(); !strings.Contains(text, "the address needs its country") || len(w.entries(t)) != 0 {
+		t.Errorf("got %q and:\n%s\nwant nothing sent, and why", w.entries(t), text)
+	}
+	if d.enter("esc", "ctrl+s"); !strings.Contains(d.app.status(), "the address needs its country, too: f") {
+		t.Errorf("status: got %q, want what is missing and the key", d.app.status())
+	}
+	d.enter("f", "h")
+	d.typing("nl")
+	d.press("ctrl+s")
+	entries, _, err := w.box.List()
+	want := `{"address":{"street":"Kade","houseNumber":"7","zipCode":"1234 AB","city":"Utrecht","country":"NL"}}`
+	if err != nil || len(entries) != 2 || string(entries[0].Body) != want {
+		t.Errorf("got %+v %v, want the whole address and the result", entries, err)
+	}
+}
+
+// A correction that the service refuses holds its result back, whatever the reason: one key sends the
+// result without it.
+func TestRefusedCorrectionLetsTheResultGo(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{400, 403, 404, 409, 412, 422} {
+		t.Run(strconv.Itoa(status), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.faulty(t, new(ofPath("/actions/update", withStatus(status))))
+			d := fixerOf(t, w)
+			d.enter("f", "1")
+			d.typing("06 27 08 40 34")
+			d.enter("enter", "ctrl+s")
+			w.Clock.Advance(6 * time.Second)
+			d.deliverOutbox(w)
+			d.send(ticked{})
+			if got := w.call(t, callID(1)); got.Status != apitype.CallRequested {
+				t.Fatalf("got the call %s, want it held back", got.Status)
+			}
+			if status := ansi.Strip(d.app.status()); !strings.Contains(status, "enter sends the result without it") {
+				t.Fatalf("status: got %q, want the way out", status)
+			}
+			w.seen()
+			d.press("enter")
+			d.deliverOutbox(w)
+			got := w.call(t, callID(1))
+			if got.Status != apitype.CallCompleted || len(w.entries(t)) != 0 || d.app.IsOffered() {
+				t.Errorf("got the call %s and %q in the outbox, want the result alone sent, and nothing offered", got.Status, w.entries(t))
+			}
+		})
 	}
 }

@@ -69,6 +69,23 @@ func PledgeWords(status apitype.PledgeStatus) string {
 	return render.Words(string(status))
 }
 
+// hasEnded reports whether nothing is collected for a pledge any more.
+func hasEnded(status apitype.PledgeStatus) bool {
+	return slices.Contains([]apitype.PledgeStatus{apitype.PledgeDropped, apitype.PledgeCancelled, apitype.PledgeFulfilled}, status)
+}
+
+// GivesWord is the word before what the donor of a pledge gives, or gave.
+func GivesWord(status apitype.PledgeStatus) string {
+	switch {
+	case status == apitype.PledgeDropped:
+		return "promised"
+	case hasEnded(status):
+		return "gave"
+	default:
+		return "gives"
+	}
+}
+
 // GivesTo is to whom a pledge gives, for what, since when, and how it was won.
 func (d *Day) GivesTo(p apitype.Pledge) string {
 	to := ""

@@ -293,6 +293,9 @@ func (c *Changes) readOutbox() {
 		return outboxRead{entries: entries, damaged: damaged, drafts: drafts}, err
 	}, func(d *Day, read outboxRead, err error) {
 		d.onOutbox(read, err)
+		if o := d.offered; o != nil && o.entry != "" && !slices.ContainsFunc(d.Entries, func(e outbox.Entry) bool { return e.ID == o.entry }) {
+			d.offered = nil
+		}
 		d.serve()
 	})
 }
@@ -338,7 +341,9 @@ func (c *Changes) onSender(e outbox.Event) {
 		c.failOf(ofConnection, ErrorText("nothing is sent", e.Err))
 		return
 	}
-	c.Held = slices.DeleteFunc(c.Held, func(h Held) bool { return h.id == e.Entry.ID })
+	if e.Outcome != outbox.OutcomeWaiting || !e.Entry.SentAt.IsZero() { // It has not gone out: it can be taken back.
+		c.Held = slices.DeleteFunc(c.Held, func(h Held) bool { return h.id == e.Entry.ID })
+	}
 	ofBatch := c.Batch.hear(e)
 	what := c.Labels[e.Entry.ID]
 	if what == "" && e.IsForeign { // Another terminal's, which tells of it.
@@ -370,12 +375,18 @@ func (c *Changes) onSender(e outbox.Event) {
 
 // SendAgain puts what was refused or is unsure back among what is sent.
 func (c *Changes) SendAgain(id string) []Event {
-	return c.onDisk(func(context.Context) (any, error) { return nil, c.Outbox.Requeue(id) })
+	c.onDisk(func(context.Context) (any, error) { return nil, c.Outbox.Requeue(id) })
+	return c.take()
 }
 
 // Drop erases an entry: the service will not hear of it.
 func (c *Changes) Drop(id string) []Event {
-	return c.onDisk(func(context.Context) (any, error) { return nil, c.Outbox.Drop(id) })
+	c.drop(id)
+	return c.take()
+}
+
+func (c *Changes) drop(id string) {
+	c.onDisk(func(context.Context) (any, error) { return nil, c.Outbox.Drop(id) })
 }
 
 // DropDraft erases what was typed for a call, as the agent has seen it.
@@ -385,7 +396,8 @@ func (c *Changes) DropDraft(call apitype.UUID) []Event {
 		seen = *known
 	}
 	c.forgetDraft(call)
-	return c.onDisk(func(context.Context) (any, error) { return nil, c.Autosave.Delete(seen, c.Autosave.From(call)) })
+	c.onDisk(func(context.Context) (any, error) { return nil, c.Autosave.Delete(seen, c.Autosave.From(call)) })
+	return c.take()
 }
 
 // SendNow tries all that waits.
@@ -404,14 +416,13 @@ func (c *Changes) SendNow() []Event {
 }
 
 // onDisk does something to the outbox at the agent's word.
-func (c *Changes) onDisk(work func(context.Context) (any, error)) []Event {
+func (c *Changes) onDisk(work func(context.Context) (any, error)) {
 	do(&c.events, work, func(d *Day, _ any, err error) {
 		if err != nil {
 			d.fail("outbox", err)
 		}
 		d.readOutbox()
 	})
-	return c.take()
 }
 
 // Finish sends what is held, for a few seconds. What is not sent in that time stays in

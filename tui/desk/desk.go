@@ -151,6 +151,7 @@ func (d *Day) Start(ctx context.Context, tell func(Result)) *sync.WaitGroup {
 func Told(e outbox.Event) Result {
 	return func(d *Day) {
 		d.onSender(e)
+		d.offerRest(e)
 		d.hear(e)
 		d.learnRefusal(e)
 		d.onOutcome(e)

@@ -33,6 +33,7 @@ type Notice struct {
 	Level Level
 	Text  string
 	See   See
+	Does  string // What accepting an offer does.
 	Owner string // What the notice is about: it ends with that. "" for nothing in particular.
 }
 

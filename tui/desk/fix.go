@@ -232,32 +232,26 @@ func (d *Day) AskFix(f Fix, typed string) (question string, choices []FixChoice)
 	return "The amount is " + f.Was + " Euros now.", []FixChoice{{"y", "yes, " + amount.Fixed() + " Euros", amount.Fixed()}}
 }
 
-// MissingOfAddress are the details that an address needs and does not have. The service takes a
-// whole address or none.
-func (d *Day) MissingOfAddress() (labels []string) {
-	any := false
+// HalfAddress says what is missing of an address that was corrected, and returns the first detail of
+// that; "" where nothing is. The service takes a whole address or none.
+func (d *Day) HalfAddress() (why string, first Fix) {
+	var missing []string
+	isCorrected := false
 	for _, f := range d.Fixes() {
-		if strings.HasPrefix(f.Key, "address/") {
-			any = any || f.Is != ""
-			if f.Is == "" && f.Key != "address/houseNumberExtension" {
-				labels = append(labels, f.Label)
-			}
+		if !strings.HasPrefix(f.Key, "address/") {
+			continue
+		}
+		if isCorrected = isCorrected || f.IsChanged(); f.Is != "" || f.Key == "address/houseNumberExtension" {
+			continue
+		}
+		if missing = append(missing, f.Label); len(missing) == 1 {
+			first = f
 		}
 	}
-	if !any {
-		return nil
+	if !isCorrected || len(missing) == 0 {
+		return "", Fix{}
 	}
-	return labels
-}
-
-// whyHalfAddress says what is missing of an address that was corrected.
-func (d *Day) whyHalfAddress() string {
-	for _, f := range d.Corrected() {
-		if missing := d.MissingOfAddress(); strings.HasPrefix(f.Key, "address/") && len(missing) > 0 {
-			return "the address needs its " + strings.Join(missing, ", ") + ", too"
-		}
-	}
-	return ""
+	return "the address needs its " + strings.Join(missing, ", ") + ", too", first
 }
 
 // Says is a correction by its value: what the donor's record will say.

@@ -54,13 +54,14 @@ func (d *Day) ResultWords() string {
 // WhyNotComplete says why the call cannot be completed as it is, "" when it can.
 func (d *Day) WhyNotComplete() string {
 	row, _ := d.Codes.Find(d.Call.Type, d.Form.Code)
+	half, _ := d.HalfAddress()
 	switch {
 	case d.Form.Code == "":
 		return "choose the result first"
 	case row.AsksNotes && strings.TrimSpace(d.Form.Notes) == "":
 		return "write notes first: " + row.Words() + " asks for them"
-	case d.Ended() == "" && d.whyHalfAddress() != "":
-		return d.whyHalfAddress()
+	case d.Ended() == "" && half != "":
+		return half
 	default:
 		return d.Ended()
 	}

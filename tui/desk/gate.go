@@ -1,9 +1,13 @@
 package desk
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
+	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
 )
 
 // restTime is how long the keyboard rests before something that the agent did not ask for may
@@ -26,7 +30,9 @@ type gate struct {
 type arrival struct {
 	asked int          // After how many keys the agent asked for it; unasked if not at all.
 	text  string       // What has come, for an offer: "the open call of A. Jansen was found".
+	does  string       // What accepting it does; "" opens a call.
 	of    apitype.UUID // The call with which the offer ends; zero for none.
+	entry string       // The entry of the outbox with which it ends; "" for none.
 	at    time.Time    // When it was offered.
 	run   func()
 }
@@ -60,15 +66,33 @@ func (d *Day) admit(a arrival) {
 func (d *Day) offer(a arrival) {
 	a.at = d.Now()
 	d.offered = &a
-	d.notify(Notice{Text: a.text, See: SeeOffer})
+	text, does := d.Offered()
+	d.notify(Notice{Text: text, See: SeeOffer, Does: does})
 }
 
-// Offered says what has come and waits for the agent, "" for nothing.
-func (d *Day) Offered() string {
+// Offered says what has come and waits for the agent, and what its key does; "" for nothing.
+func (d *Day) Offered() (text, does string) {
 	if d.offered == nil {
-		return ""
+		return "", ""
 	}
-	return d.offered.text
+	return d.offered.text, cmp.Or(d.offered.does, "opens it")
+}
+
+// IsOffered reports whether something has come and waits for the agent.
+func (d *Day) IsOffered() bool { return d.offered != nil }
+
+// offerRest offers to send what waits for a correction that was refused. One whose details are overtaken
+// is asked about instead.
+func (d *Day) offerRest(e outbox.Event) {
+	isFix := e.Entry.Op == apiclient.OpUpdatePerson || e.Entry.Op == apiclient.OpUpdatePledge
+	waits := func(other outbox.Entry) bool { return other.After == e.Entry.ID }
+	if e.Outcome != outbox.OutcomeRejected || e.IsForeign || !isFix || len(e.Entry.Fields) > 0 || !slices.ContainsFunc(d.Entries, waits) {
+		return
+	}
+	d.offer(arrival{
+		text: ErrorText(cmp.Or(d.Labels[e.Entry.ID], OpLabel(e.Entry.Op))+" was refused", e.Err), does: "sends the result without it", entry: e.Entry.ID,
+		run: func() { d.drop(e.Entry.ID) },
+	})
 }
 
 // WhyNotAccept says why nothing that was offered can be accepted.

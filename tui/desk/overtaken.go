@@ -69,7 +69,7 @@ func (d *Day) Keep(f Fix, ours bool) []Event {
 // resolve sends what is left of a refused update over what the agent was shown.
 func (d *Day) resolve(c conflict) []Event {
 	d.over(c.entry.ID)
-	return d.onDisk(func(context.Context) (any, error) {
+	d.onDisk(func(context.Context) (any, error) {
 		change := c.entry.Change().Without(c.theirs)
 		if change.Body == nil {
 			return nil, d.Outbox.Drop(c.entry.ID)
@@ -77,12 +77,13 @@ func (d *Day) resolve(c conflict) []Event {
 		change.Seen, change.Revision = apiclient.SeenOf(change, c.record), ""
 		return nil, d.Outbox.Amend(c.entry.ID, change)
 	})
+	return d.take()
 }
 
 // offerConflict offers to ask about an update that was refused because its details are overtaken.
 func (d *Day) offerConflict(e outbox.Event) {
 	if e.Outcome == outbox.OutcomeRejected && len(e.Entry.Fields) > 0 {
-		d.offer(arrival{text: d.entryName(e.Entry) + " was not sent, the record has changed", run: func() { d.readConflict(e.Entry) }})
+		d.offer(arrival{text: d.entryName(e.Entry) + " was not sent, the record has changed", does: "asks which value stays", run: func() { d.readConflict(e.Entry) }})
 	}
 }
 

@@ -95,6 +95,9 @@ func (d *Day) pickScript() {
 	language := strings.ToLower(Value(d.Call.Person.Value().Language))
 	for _, suffix := range []string{"." + language, ""} {
 		if script, found := d.scripts[string(d.Call.Type)+suffix]; found {
+			if pledge := d.Call.PledgeCase.Pointer(); pledge != nil && hasEnded(pledge.Status) && d.Call.Type != apitype.CallWinback {
+				d.Script = append(d.Script, "> The pledge is "+PledgeWords(pledge.Status)+": nothing is collected, whatever the script says.", "")
+			}
 			for _, line := range script {
 				filled, _ := fillScript(line, d.Call, strings.TrimPrefix(suffix, "."))
 				d.Script = append(d.Script, filled)
@@ -132,7 +135,7 @@ func scriptFields() []scriptField {
 		})},
 		{"Person.City", person(func(p apitype.Person) string { return p.Address.Value().City })},
 		{"Pledge.Amount", pledge(func(p apitype.Pledge, language string) string {
-			return "€ " + scriptLocale(language).Amount(p.DonationAmount)
+			return "€ " + scriptLocale(language).Grouped(p.DonationAmount)
 		})},
 		{"Pledge.Interval", pledge(func(p apitype.Pledge, language string) string { return intervalWords(p.DonationInterval, language) })},
 		{"Pledge.Charity", pledge(func(p apitype.Pledge, _ string) string { return p.OwningOrganization.Value().Name })},

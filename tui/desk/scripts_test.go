@@ -37,6 +37,27 @@ func TestScriptsAreFilledIn(t *testing.T) {
 	if diff := cmp.Diff(want, d.Script); diff != "" {
 		t.Errorf("script (-want +got):\n%s", diff)
 	}
+	// Of a pledge that has ended nothing is collected: the script says so first, but for a donor who is
+	// asked to come back.
+	for _, ended := range []struct {
+		kind   apitype.CallType
+		status apitype.PledgeStatus
+		says   string
+		gives  string
+	}{
+		{apitype.CallHappy, apitype.PledgeDropped, "The pledge is dropped: nothing is collected", "promised"},
+		{apitype.CallHappy, apitype.PledgeCancelled, "The pledge is cancelled: nothing is collected", "gave"},
+		{apitype.CallHappy, apitype.PledgeFulfilled, "The pledge is fulfilled: nothing is collected", "gave"},
+		{apitype.CallHappy, apitype.PledgeActive, "Dag Anna", "gives"},
+		{apitype.CallWinback, apitype.PledgeCancelled, "Hello Anna", "gave"},
+	} {
+		d.scripts["winback"] = []string{"Hello {{.Person.FirstName}}"}
+		pledge.Status = ended.status
+		d.Call = &apitype.Call{Type: ended.kind, Person: apitype.Embed(person), PledgeCase: apitype.Embed(pledge)}
+		if d.pickScript(); !strings.Contains(d.Script[0], ended.says) || GivesWord(ended.status) != ended.gives {
+			t.Errorf("%s, %s: got %q and %q, want %q and %q", ended.kind, ended.status, d.Script[0], GivesWord(ended.status), ended.says, ended.gives)
+		}
+	}
 	d.Call = &apitype.Call{Type: apitype.CallHappy}
 	d.pickScript()
 	if diff := cmp.Diff([]string{"Hello …, …"}, d.Script); diff != "" {

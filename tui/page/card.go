@@ -75,7 +75,7 @@ func (d *Desk) factSections(width, contacts int) [][]string {
 		d.nameLines(person, width),
 		append(d.numberLines(person, width), d.warningLines(*call, wrap)...),
 		drawn("note", left),
-		drawn("gives", d.givesFields(call.PledgeCase.Pointer())),
+		drawn(desk.GivesWord(call.PledgeCase.Value().Status), d.givesFields(call.PledgeCase.Pointer())),
 		append(drawn("last", last), drawn("asked", asked)...),
 		drawn("check", d.checkFields(person, width)),
 		drawn("result", result),
@@ -195,7 +195,7 @@ func (d *Desk) givesFields(p *apitype.Pledge) []field {
 	if p.InitialDonationAmount != p.DonationAmount || p.InitialDonationInterval != p.DonationInterval {
 		gives += ", at first " + d.euros(p.InitialDonationAmount) + " " + render.Words(string(p.InitialDonationInterval))
 	}
-	fields := []field{{label: "gives", text: gives}, {text: d.GivesTo(*p)}}
+	fields := []field{{text: gives}, {text: d.GivesTo(*p)}}
 	if end != "" {
 		fields = append(fields, field{text: ansi.Strip(end)})
 	}
@@ -256,6 +256,9 @@ func (d *Desk) checkFields(p *apitype.Person, width int) []field {
 		address += hint
 	}
 	add(address)
+	if was := desk.Value(p.Initials); was != desk.Value(is.Initials) {
+		turned("initials ", was, desk.Value(is.Initials))
+	}
 	turned("", desk.Value(p.Email), desk.Value(is.Email))
 	turned("born ", born(p), born(is))
 	switch was := desk.Value(p.IBAN); {

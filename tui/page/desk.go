@@ -95,7 +95,7 @@ func (d *Desk) WhyNoCall() string {
 // ones.
 func (d *Desk) AcceptOrOpen() tea.Cmd {
 	switch {
-	case d.Offered() != "":
+	case d.IsOffered():
 		if why := d.WhyNotAccept(); why != "" {
 			d.Refuse(why)
 			return nil
@@ -125,9 +125,12 @@ func (d *Desk) WhyNotComplete() string {
 		return why
 	}
 	why := d.Day.WhyNotComplete()
+	half, _ := d.HalfAddress()
 	switch {
 	case why != "" && d.Form.Code == "":
 		return why + ": " + d.KeyOf(ActResult)
+	case why != "" && why == half:
+		return why + ": " + d.KeyOf(ActFix)
 	case why != "" && d.Ended() == "":
 		return why + ": " + d.KeyOf(ActNotes)
 	default:

@@ -101,6 +101,9 @@ func (d *Desk) willSend(width int) string {
 	if why := d.Ended(); why != "" {
 		return d.Styles.Dim(widget.Fit(why, width))
 	}
+	if half, _ := d.HalfAddress(); half != "" {
+		return d.Styles.Warn(half)
+	}
 	if d.Form.Code == "" {
 		return d.Styles.Dim(d.KeyOf(ActComplete) + " completes once there is a result")
 	}

@@ -261,11 +261,11 @@ type Prompt struct {
 	Wrong  string // What is wrong with the text; "" for nothing.
 
 	// All of these may be nil.
-	changed  func(text string) (problem string) // Told of each change.
-	left     func()                             // It closes, and nothing is taken.
-	complete func(text string) []string         // How the text may go on.
-	history  []string                           // Texts of before, the latest last.
-	back     int                                // How far back in the history.
+	changed  func(text string) (problem string, cmd tea.Cmd) // Told of each change.
+	left     func()                                          // It closes, and nothing is taken.
+	complete func(text string) []string                      // How the text may go on.
+	history  []string                                        // Texts of before, the latest last.
+	back     int                                             // How far back in the history.
 }
 
 // Hints implements Dialog.
@@ -291,15 +291,16 @@ func (p *Prompt) completions() []string {
 }
 
 // set replaces the text.
-func (p *Prompt) set(text string) {
+func (p *Prompt) set(text string) tea.Cmd {
 	p.Editor.SetValue(text)
-	p.wasChanged()
+	return p.wasChanged()
 }
 
-func (p *Prompt) wasChanged() {
+func (p *Prompt) wasChanged() (cmd tea.Cmd) {
 	if p.Wrong = ""; p.changed != nil {
-		p.Wrong = p.changed(p.Editor.Value())
+		p.Wrong, cmd = p.changed(p.Editor.Value())
 	}
+	return cmd
 }
 
 // commonStart is what all texts begin with.
@@ -330,22 +331,22 @@ func (p *Prompt) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 		return Closes, cmd
 	case "tab":
 		if found := p.completions(); len(found) > 0 {
-			p.set(commonStart(found))
+			return Stays, p.set(commonStart(found))
 		}
 	case "up":
 		if p.back < len(p.history) {
 			p.back++
-			p.set(p.history[len(p.history)-p.back])
+			return Stays, p.set(p.history[len(p.history)-p.back])
 		}
 	case "down":
 		if p.back--; p.back > 0 {
-			p.set(p.history[len(p.history)-p.back])
+			return Stays, p.set(p.history[len(p.history)-p.back])
 		} else if p.back = max(p.back, 0); len(p.history) > 0 {
-			p.set("")
+			return Stays, p.set("")
 		}
 	default:
 		if p.Editor.Update(msg) {
-			p.wasChanged()
+			return Stays, p.wasChanged()
 		}
 	}
 	return Stays, nil

@@ -169,7 +169,7 @@ func TestPrompt(t *testing.T) {
 	left := false
 	p := &Prompt{
 		Title: "T", help: []string{"help"}, history: []string{"first", "second"}, left: func() { left = true },
-		changed: func(text string) string { return map[bool]string{true: "too long"}[len(text) > 12] },
+		changed: func(text string) (string, tea.Cmd) { return map[bool]string{true: "too long"}[len(text) > 12], nil },
 		complete: func(text string) []string {
 			return map[string][]string{"st": {"status=", "statute="}, "é": {"éab", "éac"}}[text]
 		},

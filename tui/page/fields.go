@@ -108,9 +108,9 @@ func (f *fields) object(label string, o apitype.Object) {
 // euros is an amount with its currency.
 func (e *Env) euros(a apitype.Amount) string {
 	if e.ASCII {
-		return "EUR " + e.Locale.Amount(a)
+		return "EUR " + e.Locale.Grouped(a)
 	}
-	return "€ " + e.Locale.Amount(a)
+	return "€ " + e.Locale.Grouped(a)
 }
 
 // transactions adds payments.

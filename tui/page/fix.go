@@ -61,6 +61,9 @@ func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	case f.key != "":
 		return f.typeKey(msg), f.desk.learnPermissions()
 	case name == "ctrl+s":
+		if f.wrong, _ = f.desk.HalfAddress(); f.wrong != "" {
+			return Stays, nil
+		}
 		return Passes, nil
 	case name == "esc" || name == "enter":
 		return Closes, nil
@@ -211,7 +214,8 @@ func (f *fixing) check(fix desk.Fix) {
 	}
 }
 
-// take takes a value, or asks which one is meant; nothing leaves the detail as it is.
+// take takes a value, or asks which one is meant; nothing leaves the detail as it is. A part of an
+// address leads to the next one that is missing.
 func (f *fixing) take(fix desk.Fix, typed string, sends bool) Fate {
 	set := func(value string) Fate {
 		if strings.TrimSpace(value) != "" && value != fix.Is {
@@ -220,11 +224,14 @@ func (f *fixing) take(fix desk.Fix, typed string, sends bool) Fate {
 				return Stays
 			}
 		}
-		if f.key, f.wrong = "", ""; sends {
-			return Passes
+		f.key, f.wrong = "", ""
+		if why, missing := f.desk.HalfAddress(); why != "" && strings.HasPrefix(fix.Key, "address/") {
+			f.choose(missing)
+			f.wrong = why
+			return Stays
 		}
-		if missing := f.desk.MissingOfAddress(); strings.HasPrefix(fix.Key, "address/") && len(missing) > 0 {
-			f.wrong = "the address needs its " + strings.Join(missing, ", ") + ", too"
+		if sends {
+			return Passes
 		}
 		return Stays
 	}

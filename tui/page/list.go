@@ -230,7 +230,7 @@ func (l *List) onBatch(b batch, err error) tea.Cmd {
 	if n := len(b.rows); n > 0 {
 		l.lastRead = b.rows[n-1].at()
 	}
-	before := len(l.Rows)
+	before := len(l.shown())
 	for _, row := range b.rows {
 		if (l.query.keep == nil || l.query.keep(row)) && !l.polled[row.ID] {
 			l.Rows = append(l.Rows, row)
@@ -240,11 +240,10 @@ func (l *List) onBatch(b batch, err error) tea.Cmd {
 	if l.findCursor() {
 		return l.fetchMore()
 	}
-	if len(l.Rows)-before > l.table.Height() {
+	if len(l.shown())-before > l.table.Height() {
 		l.searchN = 0
 	}
-	// A local filter reads on until the screen is full, within reason.
-	if l.query.keep != nil && l.More && l.searchN < listSearchMax && len(l.Rows) < l.table.Cursor()+2*l.table.Height() {
+	if l.wantsFound() {
 		l.searchN++
 		return tea.Batch(l.fetchMore(), l.cursorMoved())
 	}

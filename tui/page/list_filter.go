@@ -13,21 +13,21 @@ import (
 // names.
 const mostHistory = 50
 
-// AskFilter opens the field for the filter. What is typed narrows what is read at once, and
-// Enter asks the service.
+// AskFilter opens the field for the filter. What is typed narrows the list at once, which reads on
+// until the screen is full, and Enter asks the service.
 func (l *List) AskFilter() tea.Cmd {
 	p := &Prompt{Title: "Filter " + l.name, help: l.Hint, history: l.filters, complete: l.completions}
 	p.Editor.SetValue(l.filter)
-	p.changed = func(text string) string {
+	p.changed = func(text string) (string, tea.Cmd) {
 		t, err := parseFilter(text, l.Now(), fieldNames(l.fields)...)
-		l.narrow(t.terms)
+		cmd := l.narrow(t.terms)
 		if err == nil && !strings.HasSuffix(text, "=") {
 			_, err = l.parse(text)
 		}
 		if err == nil || len(l.completions(text)) > 0 { // The last word is the beginning of a field or of a value.
-			return ""
+			return "", cmd
 		}
-		return err.Error()
+		return err.Error(), cmd
 	}
 	p.left = func() { l.narrow(nil) }
 	p.done = func(text string) (string, tea.Cmd) {
@@ -45,9 +45,20 @@ func (l *List) AskFilter() tea.Cmd {
 }
 
 // narrow shows those of the rows that have some words.
-func (l *List) narrow(terms []string) {
+func (l *List) narrow(terms []string) tea.Cmd {
 	l.arranged.terms = terms
 	l.arrange()
+	if l.searchN = 0; l.wantsFound() {
+		return tea.Batch(l.fetchMore(), l.cursorMoved())
+	}
+	return l.cursorMoved()
+}
+
+// wantsFound reports whether a filter that looks at what was read reads on: until the screen is full,
+// within reason.
+func (l *List) wantsFound() bool {
+	narrows := l.query.keep != nil || len(l.arranged.terms) > 0
+	return narrows && l.More && l.searchN < listSearchMax && len(l.shown()) < l.table.Cursor()+2*l.table.Height()
 }
 
 // SetFilter shows the records of a filter, with none of them in front.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -158,17 +159,29 @@ func TestFrameToTheCell(t *testing.T) {
 			t.Errorf("%q in %dx%d:\ngot  %q\nwant %q", test.title, test.width, test.height, got, test.want)
 		}
 	}
-	screen := []string{"abcdef", "ghijkl", "mnopqr", "stuvwx", "yz0123"}
+	// Lines of a frame: a word would not be torn.
+	lines := func(texts ...string) []string {
+		for i, text := range texts {
+			texts[i] = strings.Map(func(r rune) rune {
+				if r >= 'A' && r <= 'Z' {
+					return '─' + r - 'A'
+				}
+				return r
+			}, text)
+		}
+		return texts
+	}
+	screen := lines("ABCDEF", "GHIJKL", "MNOPQR", "STUVWX", "YZABCD")
 	for _, test := range []struct {
 		block []string
 		width int
 		want  []string
 	}{
 		{nil, 6, screen},
-		{[]string{"##", "%%"}, 6, []string{"abcdef", "gh\x1b[m##\x1b[mkl", "mn\x1b[m%%\x1b[mqr", "stuvwx", "yz0123"}},
-		{[]string{"###"}, 6, []string{"abcdef", "ghijkl", "m\x1b[m###\x1b[mqr", "stuvwx", "yz0123"}},
-		{[]string{"1", "2", "3", "4", "5", "6"}, 6, []string{"ab\x1b[m1\x1b[mdef", "gh\x1b[m2\x1b[mjkl", "mn\x1b[m3\x1b[mpqr", "st\x1b[m4\x1b[mvwx", "yz\x1b[m5\x1b[m123"}},
-		{[]string{"wider than all"}, 6, []string{"abcdef", "ghijkl", "\x1b[mwider…\x1b[m", "stuvwx", "yz0123"}},
+		{[]string{"##", "%%"}, 6, lines("ABCDEF", "GH\x1b[m##\x1b[mKL", "MN\x1b[m%%\x1b[mQR", "STUVWX", "YZABCD")},
+		{[]string{"###"}, 6, lines("ABCDEF", "GHIJKL", "M\x1b[m###\x1b[mQR", "STUVWX", "YZABCD")},
+		{[]string{"1", "2", "3", "4", "5", "6"}, 6, lines("AB\x1b[m1\x1b[mDEF", "GH\x1b[m2\x1b[mJKL", "MN\x1b[m3\x1b[mPQR", "ST\x1b[m4\x1b[mVWX", "YZ\x1b[m5\x1b[mBCD")},
+		{[]string{"wider than all"}, 6, lines("ABCDEF", "GHIJKL", "\x1b[mwider…\x1b[m", "STUVWX", "YZABCD")},
 	} {
 		if diff := cmp.Diff(test.want, Over(screen, test.block, test.width)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", test.block, diff)
@@ -247,6 +260,22 @@ func TestScrollOverTheBounds(t *testing.T) {
 	for _, step := range []struct{ first, last, top, below int }{{0, 1, 0, 4}, {1, 2, 0, 4}, {2, 3, 1, 3}, {2, 4, 2, 2}, {5, 6, 4, 0}, {3, 4, 3, 1}, {0, 3, 1, 3}} {
 		if s.Keep(step.first, step.last); s.Top() != step.top || s.Below() != step.below {
 			t.Errorf("lines %d to %d: got line %d on top and %d below, want %d and %d", step.first, step.last, s.Top(), s.Below(), step.top, step.below)
+		}
+	}
+}
+
+// No word is torn at the edges of what lies over a screen.
+func TestNothingTornBesideABlock(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ under, want string }{
+		{"Geburtsdatum Heidelberg,", "         [####]         "},
+		{"one two three four five ", "one two  [####]    five "},
+		{"│ aaaaaaaaaaaaaaaaaaaa │", "│        [####]        │"},
+		{"────────────────────────", "─────────[####]─────────"},
+		{"abcdefgh          abc de", "abcdefgh [####]   abc de"},
+	} {
+		if got := ansi.Strip(Over([]string{test.under}, []string{"[####]"}, 24)[0]); got != test.want {
+			t.Errorf("%q: got %q, want %q", test.under, got, test.want)
 		}
 	}
 }

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"fundesk/render"
 )
 
@@ -134,10 +136,32 @@ func Over(screen, block []string, width int) []string {
 	for i, line := range block {
 		if y := top + i; y < len(lines) {
 			under := lines[y]
-			lines[y] = Fit(render.Method(under).Truncate(under, left, ""), left) + "\x1b[m" + Fit(line, w) + "\x1b[m" + rightOf(under, left+w, width)
+			before, after := wholeWords(ansi.Strip(under), left, left+w)
+			lines[y] = Fit(render.Method(under).Truncate(under, before, ""), left) + "\x1b[m" + Fit(line, w) + "\x1b[m" + Fit("", after-left-w) + rightOf(under, after, width)
 		}
 	}
 	return lines
+}
+
+// wholeWords returns up to where a line is shown before a cell, and from where after another one, so
+// that no word is torn. Lines and bars are no words.
+func wholeWords(line string, before, after int) (until, from int) {
+	isWord := func(r rune) bool { return r != ' ' && r != '|' && (r < '─' || r > '▟') }
+	until, from = before, after
+	at, start, last := 0, 0, ' '
+	for _, r := range line {
+		if isWord(r) && !isWord(last) {
+			start = at
+		}
+		if at == before && isWord(r) && isWord(last) {
+			until = start
+		}
+		if at >= after && from == at && isWord(r) && (at > after || isWord(last)) {
+			from = at + render.Width(string(r))
+		}
+		at, last = at+render.Width(string(r)), r
+	}
+	return until, min(from, at)
 }
 
 // rightOf is what stands from a cell on in a line of width cells. Half a wide character

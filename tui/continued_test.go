@@ -1,0 +1,58 @@
+//go:build unix
+
+package tui
+
+import (
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/creack/pty"
+	"golang.org/x/term"
+)
+
+// A shell that another process makes stop the program sets the terminal for itself, and draws on it.
+// When the program continues, the terminal is raw again, all is drawn, and a key is a key.
+func TestContinuedProgramSetsTheTerminalUpAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := startProcess(t, w.URL, w.Token(), t.TempDir())
+	p.see("take the next call")
+	p.write("n")
+	p.see("Anna Jansen", onCard(1))
+	before := p.gone("checking…")
+	raw, err := term.GetState(int(p.tty.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	master, shell, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = master.Close(), shell.Close() }()
+	cooked, err := term.GetState(int(shell.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := p.command.Process.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		if err := term.Restore(int(p.tty.Fd()), cooked); err != nil {
+			t.Fatal(err)
+		}
+		p.mu.Lock()
+		_, _ = p.screen.Write([]byte("\x1b[?1049l\x1b[5;5H[1]+  Stopped  fundesk"))
+		p.mu.Unlock()
+		if err := p.command.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		p.until(func(screen string) bool {
+			now, err := term.GetState(int(p.tty.Fd()))
+			return err == nil && reflect.DeepEqual(now, raw) && strings.Contains(screen, onCard(1)) && !strings.Contains(screen, "Stopped")
+		}, []string{"the terminal raw, and all that was there:\n" + before})
+	}
+	p.write("i")
+	p.see("leave notes")
+}
