@@ -257,6 +257,19 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 }
 
+// An export is longer than any record.
+func TestLongExport(t *testing.T) {
+	t.Parallel()
+	text := `{"calls":["` + strings.Repeat("x", apitype.MaxRecordBytes) + `"]}`
+	c, err := New(Options{BaseURL: "https://a.example", Tries: 1, Transport: canned(func(*http.Request) (*http.Response, error) { return answered(200, text, false), nil })})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := c.Export(t.Context(), apitype.NewUUID()); err != nil || string(answer.Body) != text {
+		t.Errorf("got %v, want all of it", err)
+	}
+}
+
 // Nothing that the service may send is too much for the client: the most calls with the most
 // attempts, and the largest record. A change whose answer is larger yet has taken effect.
 func TestLargestRecord(t *testing.T) {

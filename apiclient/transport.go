@@ -2,6 +2,7 @@ package apiclient
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -18,6 +19,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"fundesk/apiclient/apitype"
 )
 
 // Response is an answer of the service, read whole.
@@ -35,6 +38,12 @@ func (c *Client) Do(ctx context.Context, method, path string, query url.Values, 
 	return c.once(ctx, request{method: method, path: path, query: query, body: body, header: header})
 }
 
+// Export returns everything that a service keeps of a person, which is longer than a record.
+// GET /fundesk/v1/persons/{uuid}/export
+func (c *Client) Export(ctx context.Context, person apitype.UUID) (*Response, error) {
+	return c.once(ctx, request{method: http.MethodGet, path: extensionsPath + "/persons/" + person.String() + "/export", limit: apitype.MaxExportBytes})
+}
+
 // request is one request before it is sent.
 type request struct {
 	method, path string
@@ -48,6 +57,7 @@ type request struct {
 	isPage bool   // The answer may hold several records.
 	// keepsTail is of a page of one record: its end is kept where the record is too large.
 	keepsTail bool
+	limit     int // Bytes of the answer; 0: those of a record, or of a page.
 }
 
 // once sends a request once.
@@ -93,7 +103,7 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 	if answer.StatusCode/100 != 2 {
 		peek = nil
 	}
-	limit := c.maxRecord
+	limit := cmp.Or(r.limit, c.maxRecord)
 	if r.isPage || answer.StatusCode/100 != 2 {
 		limit = c.maxPage
 	}

@@ -37,15 +37,18 @@ func (c *callFilters) check() error {
 	return refuseParameters(c.options.Validate())
 }
 
-// leaveToService lets a service that can choose by status do so.
+// leaveToService lets a service that can choose by status or person do so.
 func (c *callFilters) leaveToService(ctx context.Context, s *session) {
 	client, err := s.connect(ctx)
-	if err != nil || len(c.selection.Statuses) == 0 {
+	if err != nil || len(c.selection.Statuses) == 0 && c.selection.PersonUUID == nil {
 		return
 	}
 	// Where that cannot be known, the list says why.
 	if has, err := client.Has(ctx, apitype.ExtensionStatus); err == nil && has {
 		c.options.Statuses, c.selection.Statuses = c.selection.Statuses, nil
+	}
+	if has, err := client.Has(ctx, apitype.ExtensionFilters); err == nil && has {
+		c.options.PersonUUID, c.selection.PersonUUID = c.selection.PersonUUID, nil
 	}
 }
 

@@ -42,7 +42,7 @@ var outputs = map[string]outputKind{
 	"queue status": numbers, "queue list": records, "queue take": records, "queue extend": records, "queue agents": records,
 	"queue leases": records, "queue callbacks": records, "queue later": records, "queue release": records,
 	"processed mark": records,
-	"pull person":    pulled, "pull call": pulled, "pull pledge": pulled,
+	"pull person":    pulled, "pull call": pulled, "pull pledge": pulled, "pull erased": pulled,
 	"outbox list": records, "outbox show": value, "outbox send": value,
 	"auth status": value, "auth token": value,
 	"profile list": records, "profile show": value,

@@ -52,7 +52,7 @@ func personExport(s *session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := client.Do(cmd.Context(), http.MethodGet, privacyPath(id, "export"), nil, nil, nil)
+			answer, err := client.Export(cmd.Context(), id)
 			if err == nil {
 				err = answer.Err()
 			}

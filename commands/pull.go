@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,12 +26,15 @@ func pullCommand(s *session) *cobra.Command {
 	return group(s, "pull", "Retrieve what is new since the last pull, as NDJSON, or by -o as csv, tsv or id. A pull that fails is repeated whole by the next\n"+
 		"one: a record may come again, and none is lost.",
 		"  fundesk pull call --updated >> calls.ndjson\n  fundesk pull person --mark-processed",
-		pullVerb(apitype.EntityPerson), pullVerb(apitype.EntityCall), pullVerb(apitype.EntityPledge))
+		pullVerb(apitype.EntityPerson), pullVerb(apitype.EntityCall), pullVerb(apitype.EntityPledge), pullVerb(entityErased))
 }
 
 func pullVerb(entity apitype.EntityName) verb {
 	return verb{string(entity), func(s *session) *cobra.Command { return pullNoun(s, entity) }}
 }
+
+// entityErased are the persons who were erased, which a program that keeps a copy erases, too.
+const entityErased apitype.EntityName = "erased"
 
 // puller retrieves what is new of one noun.
 type puller struct {
@@ -71,10 +76,17 @@ func pullNoun(s *session, entity apitype.EntityName) *cobra.Command {
 	f.Var(timeValue(s.app.Now, &p.since), "since", "begin here, and leave the position as it is without --state (default: where the last pull ended)")
 	f.Var(keptFile{&p.state}, "state", "file that keeps the position (default: in the state folder)")
 	s.unpagedFlag(cmd)
-	f.BoolVar(&p.mark, "mark-processed", false, "mark what was written as processed")
+	if entity != entityErased {
+		f.BoolVar(&p.mark, "mark-processed", false, "mark what was written as processed")
+	}
 	switch entity {
+	case entityErased:
+		p.path = "/fundesk/v1/erasures"
+		cmd.Short = "Retrieve who was erased, to erase their copies"
+		cmd.Long = strings.Replace(cmd.Long, "every erased that is new", "the uuid and time of every person erased", 1)
 	case apitype.EntityPerson:
 		registerFilters(s, cmd, apitype.PersonFilters()[:1], &p.persons) // The others are no filter of what is new.
+		f.BoolVar(&p.updated, "updated", false, "persons that changed, not only new ones, where the service tells them")
 	case apitype.EntityCall:
 		registerFilters(s, cmd, without(apitype.CallFilters(), "requestedFrom", "requestedUntil", "requestedAfter", "updatedAfter"), &p.calls.options)
 		f.BoolVar(&p.calls.noExternal, "no-external-reference", false, "only calls without an external reference")
@@ -89,6 +101,7 @@ func pullNoun(s *session, entity apitype.EntityName) *cobra.Command {
 // prepare turns the flags into a query.
 func (p *pullFlags) prepare(s *session) error {
 	switch p.entity {
+	case entityErased: // The list has no filter: what was retrieved before is left out.
 	case apitype.EntityPerson:
 		p.after, p.query = "createdAfter", p.persons.Query()
 	case apitype.EntityCall:
@@ -123,6 +136,12 @@ func (p *pullFlags) run(s *session, cmd *cobra.Command) error {
 	client, err := s.connect(cmd.Context())
 	if err != nil {
 		return err
+	}
+	if p.entity == entityErased || p.entity == apitype.EntityPerson && p.updated {
+		if has, err := client.Has(cmd.Context(), apitype.ExtensionFilters); err != nil || !has {
+			return cmp.Or(err, withHint(failure(apiclient.KindRejected, "the service does not tell which persons were changed or erased"),
+				"fundesk pull person retrieves new ones"))
+		}
 	}
 	t, err := s.resolve()
 	if err != nil {
@@ -173,6 +192,8 @@ func (p *pullFlags) run(s *session, cmd *cobra.Command) error {
 // columns are those of the noun, and how its records are decoded for them.
 func (p *pullFlags) columns(s *session) ([]render.Column[any], func(json.RawMessage) (any, error)) {
 	switch p.entity {
+	case entityErased:
+		return anyColumns(render.ErasedColumns()), decodeAs[apitype.ErasedPerson]
 	case apitype.EntityPerson:
 		return anyColumns(render.PersonColumns()), decodeAs[apitype.Person]
 	case apitype.EntityCall:
@@ -198,7 +219,7 @@ func anyColumns[T any](columns []render.Column[T]) []render.Column[any] {
 // fetch retrieves everything after the last position and returns the next one.
 func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last position, out *pullOutput) (position, error) {
 	query := maps.Clone(p.query)
-	if !last.After.IsZero() {
+	if !last.After.IsZero() && p.after != "" {
 		query.Set(p.after, last.After.String())
 	}
 	next := position{Service: last.Service, Query: last.Query, Written: map[string]stamp{}}
@@ -221,6 +242,9 @@ func (p *puller) fetch(ctx context.Context, client *apiclient.Client, last posit
 		r := stampedOf(record.Raw)
 		at := p.filteredAt(r)
 		seen.saw(at)
+		if p.after == "" && !at.After(last.After.Time) {
+			break // The last one comes first.
+		}
 		if again := at.After(seen.after().Time); again || len(last.Written) > 0 {
 			id, now := r.UUID.String(), stamp{Time: at, Version: r.version()}
 			if again {
@@ -302,6 +326,8 @@ func (o *pullOutput) endPage(ctx context.Context) error {
 func (p *puller) filteredAt(r stamped) apitype.Time {
 	at := r.CreatedAt
 	switch {
+	case p.after == "":
+		at = r.ErasedAt
 	case p.after == "requestedAfter":
 		at = r.RequestedAt
 	case p.after == "releasedAfter":

@@ -47,6 +47,7 @@ type stamped struct {
 	LastUpdatedAt *apitype.Time  `json:"lastUpdatedAt"`
 	UpdatedAt     *apitype.Time  `json:"updatedAt"`
 	ReleasedAt    *apitype.Time  `json:"releasedAt"`
+	ErasedAt      *apitype.Time  `json:"erasedAt"`
 }
 
 // stampedOf reads what there is of them: a record of which a time cannot be read is written each

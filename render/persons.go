@@ -23,6 +23,14 @@ func PersonName(p apitype.Person) string {
 	return strings.Join(parts, " ")
 }
 
+// ErasedColumns are the columns of persons who were erased.
+func ErasedColumns() []Column[apitype.ErasedPerson] {
+	return []Column[apitype.ErasedPerson]{
+		shown(column("uuid", func(p apitype.ErasedPerson) string { return p.UUID.String() }), ""),
+		shown(timeColumn("erasedAt", "", func(p apitype.ErasedPerson) *apitype.Time { return &p.ErasedAt }), ""),
+	}
+}
+
 // PersonColumns are the columns of persons.
 func PersonColumns() []Column[apitype.Person] {
 	type person = apitype.Person

@@ -86,6 +86,7 @@ type Account struct {
 	ExternalSources []string // The names that mark-processed entries may carry.
 	CreatedAt       apitype.Time
 	RevokedAt       *apitype.Time
+	Erasing         bool // Of a token's: erasures are not finished.
 }
 
 // May reports whether the account has a permission.

@@ -58,7 +58,7 @@ func callFilter(c Caller, o apitype.CallListOptions, parts includes) (f CallFilt
 		Statuses:       o.Statuses,
 		ExternalStatus: o.ExternalStatusCode,
 		RequestedFrom:  o.RequestedFrom, RequestedUntil: o.RequestedUntil,
-		RequestedAfter: o.RequestedAfter, UpdatedAfter: o.UpdatedAfter,
+		RequestedAfter: o.RequestedAfter, UpdatedAfter: o.UpdatedAfter, Person: o.PersonUUID,
 		WithPerson: parts.person, WithQuality: parts.quality, WithPledge: parts.pledge, WithPledgeNumber: parts.transactions,
 	}
 	if o.ExternalReferenceID == apitype.NoExternalReference {
@@ -80,11 +80,8 @@ func (s *Service) GetCall(ctx context.Context, c Caller, id apitype.UUID) (answe
 	if err := c.Require(CallsRead); err != nil {
 		return Answer{}, err
 	}
-	var row WholeCall
-	answer, err = s.answer(ctx, c, "read the call", func(v viewer, r Reader) (_ Answer, err error) {
-		row, err = r.WholeCall(id, c.Scope)
-		return v.call(row, err)
-	})
+	row, err := s.wholeCall(ctx, c, "read the call", id)
+	answer, err = s.viewer(c).call(row, err)
 	if err == nil {
 		err = s.notePerson(ctx, c, c.audited(AuditCallGet, id, s.present()), row.PersonRow)
 	}

@@ -173,8 +173,8 @@ func TestWhoIsOver(t *testing.T) {
 	t.Parallel()
 	now, old := testNow, *ago(time.Millisecond)
 	person := func(created apitype.Time) PersonRow { return PersonRow{CreatedAt: created} }
-	call := func(status apitype.CallStatus, requested, updated apitype.Time) []CallRow {
-		return []CallRow{{Status: apitype.CallExpired, RequestedAt: old, UpdatedAt: old}, {Status: status, RequestedAt: requested, UpdatedAt: updated}}
+	call := func(requested, updated apitype.Time) []CallRow {
+		return []CallRow{{RequestedAt: old, UpdatedAt: old}, {RequestedAt: requested, UpdatedAt: updated}}
 	}
 	pledge := func(status apitype.PledgeStatus, updated apitype.Time) []PledgeRow {
 		return []PledgeRow{{Status: apitype.PledgeDropped, UpdatedAt: old}, {Status: status, UpdatedAt: updated}}
@@ -189,10 +189,10 @@ func TestWhoIsOver(t *testing.T) {
 		{"a lead, as a person", Kept{Person: person(old)}, false, false},
 		{"a lead made then", Kept{Person: person(now)}, true, false},
 		{"a lead who was erased", Kept{Person: person(old), ErasedAt: &old}, true, false},
-		{"a lead with calls", Kept{Person: person(old), Calls: call(apitype.CallCancelled, old, old)}, true, true},
-		{"a lead with a call that waits", Kept{Person: person(old), Calls: call(apitype.CallRequested, old, old)}, true, false},
-		{"a lead with a call of then", Kept{Person: person(old), Calls: call(apitype.CallCompleted, now, old)}, true, false},
-		{"a lead with a call that changed then", Kept{Person: person(old), Calls: call(apitype.CallCompleted, old, now)}, true, false},
+		{"a lead with calls", Kept{Person: person(old), Calls: call(old, old)}, true, true},
+		{"a lead with a call that waits", Kept{Person: person(old), Calls: call(old, old), Waiting: 1}, true, false},
+		{"a lead with a call of then", Kept{Person: person(old), Calls: call(now, old)}, true, false},
+		{"a lead with a call that changed then", Kept{Person: person(old), Calls: call(old, now)}, true, false},
 		{"a person", Kept{Person: person(old), Pledges: pledge(apitype.PledgeFulfilled, old)}, false, true},
 		{"a person, as a lead", Kept{Person: person(old), Pledges: pledge(apitype.PledgeFulfilled, old)}, true, false},
 		{"a person with a pledge to be released", Kept{Person: person(old), Pledges: pledge(apitype.PledgeLead, old)}, false, false},
@@ -214,7 +214,7 @@ func TestErasureCounts(t *testing.T) {
 	}
 	kept := Kept{
 		Person: PersonRow{UUID: id}, Calls: make([]CallRow, 1), Pledges: make([]PledgeRow, 2), Transactions: make([]TransactionRow, 3),
-		Signatures: make([]SignatureRow, 4), Waiting: make([]QueueRow, 5),
+		Signatures: make([]SignatureRow, 4), Waiting: 5,
 		Leases: []LeaseRow{lease(testLater, nil), lease(testLater, nil), lease(testNow, nil), lease(testLater, &testNow)},
 	}
 	want := Erasure{PersonUUID: id, ErasedAt: testNow, Calls: 1, Pledges: 2, Transactions: 3, Signatures: 4, Waiting: 5, Leases: 2}

@@ -27,7 +27,7 @@ type openErasure struct {
 }
 
 // openErasureOf is that of a person; nil: there is none.
-func openErasureOf(tx Tx, id apitype.UUID) (*openErasure, error) {
+func openErasureOf(tx Reader, id apitype.UUID) (*openErasure, error) {
 	text, err := tx.Setting(UncleanSetting + id.String())
 	if errors.Is(err, ErrNoRow) {
 		return nil, nil //nolint:nilnil // None is the ordinary case.
@@ -52,6 +52,9 @@ func (o openErasure) note(tx Tx) error {
 // are left to the next cleaning, and named.
 func (s *Service) Clean(ctx context.Context) (Scrubbed, error) {
 	done := Scrubbed{Rewritten: []string{}, Later: []string{}}
+	if err := s.FinishErasures(ctx); err != nil {
+		return done, err
+	}
 	waiting, err := s.store.Unclean(ctx)
 	if err != nil || len(waiting) == 0 {
 		return done, err

@@ -92,40 +92,27 @@ func (s *Service) ErasePersonFor(ctx context.Context, c Caller, id apitype.UUID,
 
 func (s *Service) erasePerson(ctx context.Context, line AuditLine, request EraseRequest, c *Caller) (erasure Erasure, err error) {
 	id := *line.Record
+	if request.DryRun {
+		return s.planErasure(ctx, id, c)
+	}
 	scrubbed := &Scrubbed{Rewritten: []string{}, Later: []string{}}
 	erase := func(tx Tx) error {
-		open, err := openErasureOf(tx, id)
-		if err != nil {
-			return err
-		}
-		if open != nil && (c == nil || c.Scope.Contains(open.Owner)) {
-			erasure = open.Erasure
-			erasure.Repeated = request.DryRun // Nothing is left that would be erased.
-			scrubbed.Later = s.store.Held()
-			return nil
-		}
-		if c != nil {
-			if _, err := visiblePerson(tx, *c, id); err != nil {
-				return err
-			}
-		}
 		if err := tx.LoadsAlone(false); err != nil {
 			return err
 		}
-		kept, err := tx.HoldKept(id)
+		kept, open, err := toErase(tx, id, c, tx.HoldKept)
 		if err != nil {
-			return orUnknown(err, "person", id)
+			return err
 		}
-		if c != nil && len(kept.foreign(c.Scope)) > 0 {
-			return conflict("the person has pledges of another organization, which this account may not change; the operator erases the person: fundeskd person erase %s", id)
-		}
-		line.At = s.timeOf(tx)
-		erasure = kept.erasure(line.At)
-		if request.DryRun || kept.ErasedAt != nil {
+		if open != nil {
+			erasure, scrubbed.Later = open.Erasure, s.store.Held()
 			return nil
 		}
-		e := &eraser{tx: tx, kept: kept, now: line.At}
-		if err := e.erase(); err != nil {
+		line.At = s.timeOf(tx)
+		if erasure = kept.erasure(line.At); kept.ErasedAt != nil {
+			return nil
+		}
+		if err := eraseKept(tx, kept, line.At); err != nil {
 			return err
 		}
 		if request.Record != nil {
@@ -140,11 +127,43 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 	if err := described("erase the person", s.store.UpdateShared(ctx, erase)); err != nil {
 		return erasure, err
 	}
-	if erasure.DryRun = request.DryRun; request.DryRun {
-		return erasure, nil
-	}
 	erasure.Scrubbed = scrubbed
-	return erasure, nil
+	return erasure, s.finishErasure(ctx, id)
+}
+
+// planErasure counts what would be erased.
+func (s *Service) planErasure(ctx context.Context, id apitype.UUID, c *Caller) (erasure Erasure, err error) {
+	err = s.view(ctx, "count what would be erased", func(r Reader) error {
+		kept, open, err := toErase(r, id, c, r.Kept)
+		if erasure = kept.erasure(s.present()); open != nil {
+			erasure = open.Erasure
+			erasure.Repeated = true // Nothing is left that would be erased.
+		}
+		return err
+	})
+	erasure.DryRun = true
+	return erasure, err
+}
+
+// toErase returns what is kept of a person, or the erasure that was made and after which the files were
+// not cleaned yet.
+func toErase(r Reader, id apitype.UUID, c *Caller, keptOf func(apitype.UUID) (Kept, error)) (kept Kept, open *openErasure, err error) {
+	open, err = openErasureOf(r, id)
+	if err != nil || open != nil && (c == nil || c.Scope.Contains(open.Owner)) {
+		return kept, open, err
+	}
+	if c != nil {
+		if _, err := visiblePerson(r, *c, id); err != nil {
+			return kept, nil, err
+		}
+	}
+	if kept, err = keptOf(id); err != nil {
+		return kept, nil, orUnknown(err, "person", id)
+	}
+	if c != nil && len(kept.foreign(c.Scope)) > 0 {
+		return kept, nil, conflict("the person has pledges of another organization, which this account may not change; the operator erases the person: fundeskd person erase %s", id)
+	}
+	return kept, nil, nil
 }
 
 // erasure counts what is kept.
@@ -154,7 +173,7 @@ func (k Kept) erasure(now apitype.Time) Erasure {
 		e.ErasedAt, e.Repeated = *k.ErasedAt, true
 		return e
 	}
-	e.Calls, e.Pledges, e.Transactions, e.Signatures, e.Waiting = len(k.Calls), len(k.Pledges), len(k.Transactions), len(k.Signatures), len(k.Waiting)
+	e.Calls, e.Pledges, e.Transactions, e.Signatures, e.Waiting = len(k.Calls), len(k.Pledges), len(k.Transactions), len(k.Signatures), k.Waiting
 	for _, lease := range k.Leases {
 		if lease.live(now) {
 			e.Leases++
@@ -200,35 +219,103 @@ func (s *Service) replayErasure(ctx context.Context, person ErasedPerson) (done 
 		case err != nil || kept.ErasedAt != nil:
 			return err
 		default:
-			e := &eraser{tx: tx, kept: kept, now: person.ErasedAt}
-			err = errors.Join(e.erase(), tx.SetSetting(uncleanReplay, ""))
+			err = errors.Join(eraseKept(tx, kept, person.ErasedAt), tx.SetSetting(uncleanReplay, ""))
 		}
 		done = true
 		return errors.Join(err, tx.Audit(line))
 	})
+	if err == nil {
+		err = s.finishErasure(ctx, person.UUID)
+	}
 	return done, described("replay the erasure", err)
 }
 
-// eraser erases what is kept of a person.
-type eraser struct {
-	tx   Tx
-	kept Kept
-	now  apitype.Time
+// eraseKept leaves a tombstone of a person, and blanks what belongs to them: from then on no answer
+// says anything of them. Amounts, dates, codes and links stay, for the books. Where the calls take
+// long, only their erasure is begun: readers see them blanked until finishErasure has blanked all.
+func eraseKept(tx Tx, kept Kept, now apitype.Time) error {
+	id := kept.Person.UUID
+	if err := tx.ErasePerson(id, now); err != nil {
+		return err
+	}
+	if err := inBatches(kept.Pledges, idOfPledge, bytesOfPledge, func(ids []apitype.UUID) error { return erasePledges(tx, ids, now) }); err != nil {
+		return err
+	}
+	if err := inBatches(kept.Transactions, idOfTransaction, bytesOfTransaction, func(ids []apitype.UUID) error { return eraseTransactions(tx, ids) }); err != nil {
+		return err
+	}
+	size := 0
+	for _, call := range kept.Calls {
+		size += call.Bytes
+	}
+	if size > keptBatch || len(kept.Calls) > mostErased {
+		return tx.SetSetting(ErasingSetting+id.String(), "")
+	}
+	return eraseCalls(tx, mapped(kept.Calls, idOfCall), now)
 }
 
-// erase blanks what the person, and what belongs to them, says of them. Amounts, dates, codes and
-// links stay, for the books.
-func (e *eraser) erase() error {
-	if err := e.tx.ErasePerson(e.kept.Person.UUID, e.now); err != nil {
+// mostErased is how many calls are blanked in one transaction, so that others do not wait long for it.
+const mostErased = 50
+
+// eraseCalls blanks calls that were not yet.
+func eraseCalls(tx Tx, ids []apitype.UUID, now apitype.Time) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := tx.KeptCalls(ids)
+	if err != nil {
 		return err
 	}
-	if err := each(e.kept.Calls, e.call); err != nil {
+	return each(rows, func(row CallRow) error {
+		if erased("call", row.Private) != nil {
+			return nil
+		}
+		if err := row.erase(now); err != nil {
+			return err
+		}
+		return tx.RewriteCall(row)
+	})
+}
+
+func (c *CallRow) erase(now apitype.Time) error {
+	if err := c.blank(now); err != nil {
 		return err
 	}
-	if err := each(e.kept.Pledges, e.pledge); err != nil {
+	return revise("call", &c.Private, func(private *callPrivate) { private.ErasedAt = &now })
+}
+
+func erasePledges(tx Tx, ids []apitype.UUID, now apitype.Time) error {
+	rows, err := tx.KeptPledges(ids)
+	if err != nil {
 		return err
 	}
-	return each(e.kept.Transactions, e.transaction)
+	return each(rows, func(row PledgeRow) error {
+		var pledge apitype.Pledge
+		if err := decode("pledge", row.Doc, &pledge); err != nil {
+			return err
+		}
+		pledge.ExternalMetadata, pledge.RecruitingLocationLabel, pledge.UpdatedAt = nil, nil, now
+		if err := row.write(pledge); err != nil {
+			return err
+		}
+		if err := revise("pledge", &row.Private, func(private *pledgePrivate) { private.ErasedAt = &now }); err != nil {
+			return err
+		}
+		return tx.RewritePledge(row)
+	})
+}
+
+func eraseTransactions(tx Tx, ids []apitype.UUID) error {
+	rows, err := tx.KeptTransactions(ids)
+	if err != nil {
+		return err
+	}
+	return each(rows, func(row TransactionRow) error {
+		if err := revise("transaction", &row.Doc, coverPayer); err != nil {
+			return err
+		}
+		return tx.RewriteTransaction(row)
+	})
 }
 
 // each does something with every row, until that fails.
@@ -239,16 +326,6 @@ func each[T any](rows []T, do func(T) error) error {
 		}
 	}
 	return nil
-}
-
-func (e *eraser) call(row CallRow) error {
-	if err := row.blank(e.now); err != nil {
-		return err
-	}
-	if err := revise("call", &row.Private, func(private *callPrivate) { private.ErasedAt = &e.now }); err != nil {
-		return err
-	}
-	return e.tx.RewriteCall(row)
 }
 
 // blank takes from a call its notes, external metadata and what is known of its recording.
@@ -266,28 +343,6 @@ func (c *CallRow) blank(now apitype.Time) error {
 		call.Result = apitype.EmbedPointer(result)
 	}
 	return c.write(call)
-}
-
-func (e *eraser) pledge(row PledgeRow) error {
-	var pledge apitype.Pledge
-	if err := decode("pledge", row.Doc, &pledge); err != nil {
-		return err
-	}
-	pledge.ExternalMetadata, pledge.RecruitingLocationLabel, pledge.UpdatedAt = nil, nil, e.now
-	if err := row.write(pledge); err != nil {
-		return err
-	}
-	if err := revise("pledge", &row.Private, func(private *pledgePrivate) { private.ErasedAt = &e.now }); err != nil {
-		return err
-	}
-	return e.tx.RewritePledge(row)
-}
-
-func (e *eraser) transaction(row TransactionRow) error {
-	if err := revise("transaction", &row.Doc, coverPayer); err != nil {
-		return err
-	}
-	return e.tx.RewriteTransaction(row)
 }
 
 // coverPayer takes from a transaction who paid. What banks and payment providers write along names

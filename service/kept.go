@@ -2,16 +2,17 @@ package service
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"fundesk/apiclient/apitype"
 )
 
-// Kept is everything that is kept of a person.
+// Kept is everything that is kept of a person, without the documents: Bytes of each row says how long
+// they are, and the reader has them for some rows at a time.
 type Kept struct {
 	Person       PersonRow // Without a document when they were erased.
 	ErasedAt     *apitype.Time
@@ -20,10 +21,36 @@ type Kept struct {
 	Transactions []TransactionRow
 	Signatures   []SignatureRow
 	Marks        []MarkRow
-	Waiting      []QueueRow // Calls in the queue.
+	Waiting      int        // Calls in the queue.
 	Leases       []LeaseRow // Also those that have ended.
 	ContactedAt  *apitype.Time
 }
+
+// keptBatch is how many bytes of documents are in memory at one time, or one record.
+const keptBatch = 256 << 10
+
+// inBatches hands the identifiers of rows on, so many at a time as a batch has bytes.
+func inBatches[T any](rows []T, id func(T) apitype.UUID, bytes func(T) int, do func(ids []apitype.UUID) error) error {
+	var ids []apitype.UUID
+	size := 0
+	for i, row := range rows {
+		ids, size = append(ids, id(row)), size+bytes(row)+1<<10
+		if last := i == len(rows)-1; last || size+bytes(rows[i+1]) > keptBatch {
+			if err := do(ids); err != nil {
+				return err
+			}
+			ids, size = nil, 0
+		}
+	}
+	return nil
+}
+
+func idOfCall(c CallRow) apitype.UUID               { return c.UUID }
+func idOfPledge(p PledgeRow) apitype.UUID           { return p.UUID }
+func idOfTransaction(t TransactionRow) apitype.UUID { return t.UUID }
+func bytesOfCall(c CallRow) int                     { return c.Bytes }
+func bytesOfPledge(p PledgeRow) int                 { return p.Bytes }
+func bytesOfTransaction(t TransactionRow) int       { return t.Bytes }
 
 // MarkRow is a mark with the account that made it.
 type MarkRow struct {
@@ -31,33 +58,10 @@ type MarkRow struct {
 	apitype.ProcessedEntry
 }
 
-// Export is everything that is kept of a person, as it is handed out.
-type Export struct {
-	Person       jsontext.Value    `json:"person"`
-	ErasedAt     *apitype.Time     `json:"erasedAt,omitzero"`
-	Calls        []jsontext.Value  `json:"calls"`
-	Pledges      []jsontext.Value  `json:"pledges"`
-	Transactions []jsontext.Value  `json:"transactions"`
-	Signatures   []ExportSignature `json:"signatures"`
-	Marks        []MarkRow         `json:"marks"`
-	Queue        ExportQueue       `json:"queue"`
-	Audit        []ExportAudit     `json:"audit"`
-	// Elsewhere counts what belongs to organizations that the caller may not see.
-	Elsewhere map[apitype.UUID]int `json:"elsewhere,omitzero"`
-}
-
 // ExportSignature is the signature file of a pledge.
 type ExportSignature struct {
 	PledgeUUID apitype.UUID `json:"pledgeUuid"`
 	Content    []byte       `json:"content"` // Base64 in JSON.
-}
-
-// ExportQueue is what the queue keeps of a person.
-type ExportQueue struct {
-	LastRungAt *apitype.Time    `json:"lastRungAt"`
-	Deferrals  []ExportDeferral `json:"deferrals"`
-	Notes      []ExportNote     `json:"notes"`
-	Leases     []apitype.Lease  `json:"leases"`
 }
 
 // ExportDeferral is a call that is put off.
@@ -87,8 +91,22 @@ type ExportAudit struct {
 	Reason    string         `json:"reason,omitzero"`
 }
 
-// ExportPerson is everything that is kept of a person. That it was handed out is noted.
-func (s *Service) ExportPerson(ctx context.Context, id apitype.UUID) (Export, error) {
+// An Export hands out everything that is kept of a person, piece by piece.
+type Export struct {
+	s       *Service
+	line    AuditLine
+	caller  *Caller // Nil: an operator.
+	kept    Kept
+	mayShow func(account *apitype.UUID) bool // What an account has done.
+	// elsewhere counts what belongs to organizations that the caller may not see.
+	elsewhere map[apitype.UUID]int
+}
+
+// ExportPerson exports a person for an operator.
+func (s *Service) ExportPerson(ctx context.Context, id apitype.UUID) (*Export, error) {
+	if err := s.finishErasure(ctx, id); err != nil { // Of what was erased nothing is handed out.
+		return nil, err
+	}
 	return s.exportPerson(ctx, AuditLine{Operation: AuditPersonExport, Record: &id}, nil)
 }
 
@@ -102,51 +120,30 @@ func (s *Service) ExportPersonFor(ctx context.Context, c Caller, id apitype.UUID
 	if err != nil {
 		return Answer{}, err
 	}
-	return answered(export)
+	return Answer{Stream: func(ctx context.Context, w io.Writer) error { return export.Write(ctx, w, false) }}, nil
 }
 
-func (s *Service) exportPerson(ctx context.Context, line AuditLine, c *Caller) (export Export, err error) {
+func (s *Service) exportPerson(ctx context.Context, line AuditLine, c *Caller) (*Export, error) {
 	id := *line.Record
-	err = s.update(ctx, "note the export", func(tx Tx) (err error) {
+	e := &Export{s: s, line: line, caller: c, mayShow: func(*apitype.UUID) bool { return true }}
+	var accounts []Account
+	err := s.view(ctx, "export the person", func(r Reader) (err error) {
 		if c != nil {
-			_, err = visiblePerson(tx, *c, id)
-		} else {
-			_, err = tx.Kept(id)
+			if _, err := visiblePerson(r, *c, id); err != nil {
+				return err
+			}
+			if accounts, err = r.Accounts(); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return orUnknown(err, "person", id)
-		}
-		line.At = s.timeOf(tx)
-		return tx.Audit(line.of(id))
+		e.kept, err = r.Kept(id)
+		return orUnknown(err, "person", id)
 	})
-	if err != nil {
-		return export, err
+	if err == nil && c != nil && !c.Scope.All {
+		e.mayShow = c.Scope.accounts(accounts)
+		e.elsewhere = e.kept.narrow(c.Scope, e.mayShow)
 	}
-	kept, err := viewed(ctx, s, "export the person", func(r Reader) (Kept, error) { return r.Kept(id) })
-	if err != nil {
-		return export, err
-	}
-	mayShow := func(*apitype.UUID) bool { return true } // What an account has done.
-	var elsewhere map[apitype.UUID]int
-	if c != nil && !c.Scope.All {
-		accounts, err := viewed(ctx, s, "read the accounts", Reader.Accounts)
-		if err != nil {
-			return export, err
-		}
-		mayShow = c.Scope.accounts(accounts)
-		elsewhere = kept.narrow(c.Scope, mayShow)
-	}
-	if export, err = kept.export(); err != nil {
-		return export, err
-	}
-	export.Audit, export.Elsewhere = []ExportAudit{}, elsewhere
-	err = s.Audit(ctx, AuditFilter{Person: &id}, func(line AuditLine) error {
-		if mayShow(line.Account) {
-			export.Audit = append(export.Audit, line.Exported())
-		}
-		return nil
-	})
-	return export, err
+	return e, err
 }
 
 // accounts reports of an account whether it works within the scope alone; nil is an operator's command.
@@ -187,42 +184,9 @@ func (k *Kept) narrow(scope Scope, mayShow func(*apitype.UUID) bool) map[apitype
 	return elsewhere
 }
 
-// export puts rows into the form in which they are handed out: documents with what answers
-// do not show.
-func (k Kept) export() (e Export, err error) {
-	e = Export{
-		Person: jsontext.Value("null"), ErasedAt: k.ErasedAt,
-		Calls:        mapped(k.Calls, func(row CallRow) jsontext.Value { return withPrivate(row.Doc, row.Private) }),
-		Pledges:      mapped(k.Pledges, func(row PledgeRow) jsontext.Value { return withPrivate(row.Doc, row.Private) }),
-		Transactions: mapped(k.Transactions, func(row TransactionRow) jsontext.Value { return row.Doc }),
-		Signatures:   mapped(k.Signatures, func(row SignatureRow) ExportSignature { return ExportSignature{row.Pledge, row.Content} }),
-		Marks:        append([]MarkRow{}, k.Marks...),
-		Queue:        ExportQueue{LastRungAt: k.ContactedAt, Deferrals: []ExportDeferral{}, Notes: []ExportNote{}, Leases: mapped(k.Leases, leaseOf)},
-	}
-	if k.ErasedAt == nil {
-		beside, err := json.Marshal(struct {
-			Recruiting apitype.UUID `json:"recruitingOrganizationUuid"`
-			MandateID  *string      `json:"mandateId"`
-		}{k.Person.Recruiting, k.Person.MandateID})
-		if err != nil {
-			return e, err
-		}
-		e.Person = withPrivate(appendPerson(nil, k.Person), beside)
-	}
-	for _, row := range k.Waiting {
-		if row.DueAt != nil {
-			e.Queue.Deferrals = append(e.Queue.Deferrals, ExportDeferral{row.Call, *row.DueAt, row.KeptFor})
-		}
-		if row.Note != nil {
-			e.Queue.Notes = append(e.Queue.Notes, ExportNote{row.Call, *row.Note})
-		}
-	}
-	return e, nil
-}
-
 // withPrivate is a document with what no answer shows, as a member of its own.
 func withPrivate(doc, private []byte) jsontext.Value {
-	return append(member(open(nil, doc), "notAnswered", private), '}')
+	return append(member(open(make([]byte, 0, len(doc)+len(private)+32), doc), "notAnswered", private), '}')
 }
 
 // Exported is the line as it is printed.

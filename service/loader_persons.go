@@ -24,7 +24,7 @@ func (l *loader) person(p LoadedPerson) error {
 	person.Address = apitype.EmbedPointer(p.Address.Pointer())
 	person.OwningOrganization = apitype.Embed(owner.OrganizationReference)
 	person.Mandate = apitype.EmbedPointer[apitype.Mandate](nil)
-	row := PersonRow{Recruiting: p.RecruitingOrganizationUUID, Rev: 1}
+	row := PersonRow{Recruiting: p.RecruitingOrganizationUUID, UpdatedAt: p.CreatedAt, Rev: 1}
 	if p.Mandate != nil {
 		person.Mandate, row.MandateID = apitype.Embed(apitype.Mandate{CreatedAt: p.Mandate.CreatedAt}), p.Mandate.ID
 	}

@@ -17,9 +17,10 @@ import (
 
 // The kinds of cursors: one of another list is refused. Spec gap: L4.
 const (
-	personCursor = 'p'
-	callCursor   = 'c'
-	pledgeCursor = 'l'
+	personCursor  = 'p'
+	callCursor    = 'c'
+	pledgeCursor  = 'l'
+	erasureCursor = 'e'
 )
 
 // A cursor is kind, milliseconds, uuid and MAC.

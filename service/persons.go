@@ -17,7 +17,7 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 		return Answer{}, err
 	}
 	scope, ok := c.Scope.narrow(o.OwningOrganizationUUIDs)
-	filter := PersonFilter{Scope: scope, CreatedAfter: o.CreatedAfter, IBAN: o.IBAN}
+	filter := PersonFilter{Scope: scope, CreatedAfter: o.CreatedAfter, UpdatedAfter: o.UpdatedAfter, IBAN: o.IBAN}
 	return answerList(ctx, s, c, listing[PersonRow]{
 		what: "list persons", kind: personCursor, paging: o.Paging, isEmpty: !ok, // Spec gap: L8
 		rows: func(r Reader, part Range) ([]PersonRow, error) { return r.Persons(filter, part) },
@@ -27,6 +27,29 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 		note: AuditPersonList, filters: o.Query,
 	})
 }
+
+// ListErasures is a page of the persons who were erased, the last one first: whoever keeps a copy of
+// them erases it, too.
+// GET /fundesk/v1/erasures
+func (s *Service) ListErasures(ctx context.Context, c Caller, o apitype.ErasureListOptions) (Answer, error) {
+	if err := c.Require(PersonsRead); err != nil {
+		return Answer{}, err
+	}
+	return answerList(ctx, s, c, listing[ErasedPerson]{
+		what: "list erasures", kind: erasureCursor, paging: o.Paging,
+		rows: func(r Reader, part Range) ([]ErasedPerson, error) { return r.Erasures(c.Scope, part) },
+		any:  func(r Reader, part Range) (bool, error) { return r.AnyErasure(c.Scope, part) },
+		size: ErasedPerson.Size,
+		node: func(dst []byte, row ErasedPerson) []byte {
+			return append(append(append(append(append(dst, `{"uuid":"`...), row.UUID.String()...), `","erasedAt":"`...), row.ErasedAt.String()...), `"}`...)
+		},
+	})
+}
+
+func (p ErasedPerson) position() Position { return Position{At: p.ErasedAt, UUID: p.UUID} }
+
+// Size is how many bytes the person has in a page.
+func (p ErasedPerson) Size() int { return 100 }
 
 func (p PersonRow) position() Position { return Position{At: p.CreatedAt, UUID: p.UUID} }
 
@@ -139,7 +162,7 @@ func newPerson(id apitype.UUID, r apitype.CreatePersonRequest, owner Organizatio
 	if o := r.OptIns; o != nil {
 		person.OptInEmail, person.OptInMail, person.OptInPhone, person.OptInSMS = o.Email, o.Mail, o.Phone, o.SMS
 	}
-	row := PersonRow{Recruiting: r.RecruitingOrganizationUUID, Rev: 1}
+	row := PersonRow{Recruiting: r.RecruitingOrganizationUUID, UpdatedAt: now, Rev: 1}
 	if m := r.Mandate; m != nil {
 		row.MandateID = m.ID
 		created := now
@@ -186,6 +209,7 @@ func (s *Service) UpdatePerson(ctx context.Context, c Caller, id apitype.UUID, m
 		if err := row.write(person); err != nil {
 			return err
 		}
+		row.UpdatedAt = now
 		if changed = !slices.Equal(row.Doc, before.Doc) || !equal(row.MandateID, before.MandateID); changed {
 			line := personAudited(c.audited(AuditPersonUpdate, id, now), before, row)
 			if err := errors.Join(tx.UpdatePerson(row), personChanged(tx, id, person, now), tx.Audit(line)); err != nil {

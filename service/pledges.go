@@ -56,11 +56,8 @@ func (s *Service) GetPledge(ctx context.Context, c Caller, id apitype.UUID) (ans
 	if err := c.Require(PledgesRead); err != nil {
 		return Answer{}, err
 	}
-	var row WholePledge
-	answer, err = s.answer(ctx, c, "read the pledge", func(v viewer, r Reader) (_ Answer, err error) {
-		row, err = r.WholePledge(id, c.Scope)
-		return v.pledge(row, err)
-	})
+	row, err := s.wholePledge(ctx, c, "read the pledge", id)
+	answer, err = s.viewer(c).pledge(row, err)
 	if err == nil {
 		err = s.notePerson(ctx, c, c.audited(AuditPledgeGet, id, s.present()), row.PersonRow)
 	}

@@ -22,8 +22,11 @@ const (
 	returnPause      = 10 * time.Minute // How long a user's release has them offered all else first.
 	requestLife      = 24 * time.Hour   // How long a take is recognised when it is repeated.
 
-	queueMemory = 92 * 24 * time.Hour // How long leases that ended, and what agents did, are kept.
+	queueMemory = 92 * 24 * time.Hour // How long leases that ended are kept.
 	forgetPause = time.Minute         // How often a process looks for what is older.
+
+	countedAfter  = 10 * time.Minute // How long after its end an hour is counted: a change may be committed late.
+	countedAtOnce = 24 * time.Hour   // How much is counted in one transaction, or read.
 )
 
 // forgetMost is how much that is old is deleted at one time, so that nobody waits long for it.
@@ -301,9 +304,12 @@ func (s *Service) onCallEnded(tx Tx, row CallRow, call apitype.Call, user *apity
 	return tx.Work(work)
 }
 
-// forgetQueue deletes what is old of the queue, after a change that added to it: at once again
-// where there was more, else a minute later. One that fails is made up for by the next: the change
-// is made, and its answer is due.
+// QueueForgets are the times before which the queue forgets what was last seen.
+type QueueForgets struct{ Leases, Work, Hours, Numbers apitype.Time }
+
+// forgetQueue counts hours that are over and deletes what is old of the queue, after a change that
+// added to it: at once again where there was more, else a minute later. One that fails is made up for
+// by the next: the change is made, and its answer is due.
 func (s *Service) forgetQueue(ctx context.Context, now apitype.Time) {
 	due := s.forgets.Load()
 	wait := time.Duration(due-now.UnixMilli()) * time.Millisecond
@@ -311,12 +317,38 @@ func (s *Service) forgetQueue(ctx context.Context, now apitype.Time) {
 		return
 	}
 	_ = s.store.UpdateShared(ctx, func(tx Tx) error {
-		most, err := tx.ForgetQueue(apitype.NewTime(now.Add(-queueMemory)), apitype.NewTime(now.Add(-restAfterContact)), forgetMost)
-		if most == forgetMost {
+		from, err := tx.QueueCounted()
+		if err != nil {
+			return err
+		}
+		over := apitype.NewTime(now.Add(-countedAfter).Truncate(time.Hour))
+		oldest := apitype.NewTime(over.Add(-apitype.MaxAgents))
+		if from.IsZero() {
+			from = oldest
+		}
+		until := soonest(over, apitype.NewTime(from.Add(countedAtOnce)))
+		if from.Before(until.Time) {
+			if err := tx.CountQueue(from, until); err != nil {
+				return err
+			}
+		} else {
+			until = from
+		}
+		most, err := tx.ForgetQueue(QueueForgets{
+			Leases: apitype.NewTime(now.Add(-queueMemory)), Work: until, Hours: oldest, Numbers: apitype.NewTime(now.Add(-restAfterContact)),
+		}, forgetMost)
+		if most >= forgetMost || until.Before(over.Time) {
 			s.forgets.Store(now.UnixMilli())
 		}
 		return err
 	})
+}
+
+func soonest(a, b apitype.Time) apitype.Time {
+	if b.Before(a.Time) {
+		return b
+	}
+	return a
 }
 
 // LeaseEnd is what ended a lease.
@@ -367,6 +399,22 @@ type Work struct {
 	Work  string
 	Code  *string // Of a result.
 }
+
+// HourDone is how often a user did something in a stretch of hours: a kind of work, the end of a lease,
+// or what else is counted.
+type HourDone struct {
+	User    apitype.UUID
+	What    string
+	Code    string // Of a result.
+	Records int
+	SeenAt  apitype.Time
+}
+
+// What is counted by the hour beside work, the ends of leases, and that a user was seen.
+const (
+	hourTaken  = "taken"
+	hourResult = "result"
+)
 
 // The kinds of work that are counted.
 const (

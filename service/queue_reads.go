@@ -207,25 +207,68 @@ func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgen
 	if since.Before(now.Add(-apitype.MaxAgents)) { // All that was done is passed over for the count.
 		return Answer{}, invalid(apitype.Violations{{Parameter: "since", Message: fmt.Sprintf("must lie within %d days", apitype.MaxAgents/(24*time.Hour))}})
 	}
-	var agents agentCounts
-	err = s.view(ctx, "count the agents", func(r Reader) error {
-		agents = agentCounts{}
-		if err := r.LeasesSeen(c.Scope, since, now, func(lease LeaseRow) { agents.lease(lease, since, now) }); err != nil {
-			return err
+	agents := agentCounts{}
+	counted, err := s.countAgents(ctx, c.Scope, since, now, agents)
+	if err != nil {
+		return Answer{}, err
+	}
+	if since.Before(counted.Time) {
+		if err := s.countHours(ctx, c.Scope, since, counted, agents); err != nil {
+			return Answer{}, err
 		}
-		if err := r.WorkDone(c.Scope, since, agents.work); err != nil {
-			return err
-		}
-		names, err := r.UserNames(slices.Collect(maps.Keys(agents)))
-		for user, agent := range agents {
-			agent.Name = nameOf(names, user)
-		}
-		return err
+	}
+	names, err := viewed(ctx, s, "read the names", func(r Reader) (map[apitype.UUID]string, error) {
+		return r.UserNames(slices.Collect(maps.Keys(agents)))
 	})
 	if err != nil {
 		return Answer{}, err
 	}
+	for user, agent := range agents {
+		agent.Name = nameOf(names, user)
+	}
 	return answered(agents.answer())
+}
+
+// countAgents counts what is not counted by the hour yet, and returns until when the rest is.
+func (s *Service) countAgents(ctx context.Context, scope Scope, since, now apitype.Time, agents agentCounts) (counted apitype.Time, err error) {
+	err = s.view(ctx, "count the agents", func(r Reader) (err error) {
+		clear(agents)
+		if counted, err = r.QueueCounted(); err != nil {
+			return err
+		}
+		if since.Before(counted.Time) {
+			since = counted
+		}
+		if err := r.LeasesSeen(scope, since, now, func(lease LeaseRow) { agents.lease(lease, since, now) }); err != nil {
+			return err
+		}
+		return r.WorkDone(scope, since, agents.work)
+	})
+	return counted, err
+}
+
+// countHours adds the hours since a time, the one in which it lies included. They change no more, so
+// that they are read in parts, one request at a time: lists have the other connections.
+func (s *Service) countHours(ctx context.Context, scope Scope, since, counted apitype.Time, agents agentCounts) error {
+	if err := s.hours.Take(ctx); err != nil {
+		return err
+	}
+	defer s.hours.End(ctx)
+	for from := apitype.NewTime(since.Truncate(time.Hour)); from.Before(counted.Time); {
+		until := soonest(counted, apitype.NewTime(from.Add(countedAtOnce)))
+		part, err := viewed(ctx, s, "count the agents", func(r Reader) (part []HourDone, err error) {
+			err = r.HoursDone(scope, from, until, func(h HourDone) { part = append(part, h) })
+			return part, err
+		})
+		if err != nil {
+			return err
+		}
+		for _, h := range part {
+			agents.hour(h)
+		}
+		from = until
+	}
+	return nil
 }
 
 // agentCounts are the agents by user.
@@ -256,29 +299,38 @@ func (a agentCounts) lease(lease LeaseRow, since, now apitype.Time) {
 	if lease.EndedAt == nil || lease.EndedAt.Before(since.Time) {
 		return
 	}
-	switch lease.EndedBy {
-	case EndedByCancel:
-		agent.Cancelled++
-	case EndedByExpiry:
-		agent.Expired++
-	case EndedByReturn, EndedByDeferral:
-		if lease.ShownAt != nil {
-			agent.Released++
-		}
+	switch by := lease.EndedBy; {
+	case by == EndedByCancel, by == EndedByExpiry, lease.ShownAt != nil && (by == EndedByReturn || by == EndedByDeferral):
+		a.hour(HourDone{User: lease.UserUUID, What: string(by), Records: 1, SeenAt: lease.SeenAt})
 	}
 }
 
 // work counts what was done with the name of a user.
 func (a agentCounts) work(w Work) {
-	agent := a.of(w.User, w.At)
-	switch w.Work {
+	a.hour(HourDone{User: w.User, What: w.Work, Records: 1, SeenAt: w.At})
+	if w.Work == WorkComplete && w.Code != nil {
+		a.hour(HourDone{User: w.User, What: hourResult, Code: *w.Code, Records: 1, SeenAt: w.At})
+	}
+}
+
+// hour adds what was counted already.
+func (a agentCounts) hour(h HourDone) {
+	agent := a.of(h.User, h.SeenAt)
+	switch h.What {
+	case hourTaken:
+		agent.Taken += h.Records
 	case WorkAttempt:
-		agent.Attempts++
+		agent.Attempts += h.Records
 	case WorkComplete:
-		agent.Completed++
-		if w.Code != nil {
-			agent.ByResult[*w.Code]++
-		}
+		agent.Completed += h.Records
+	case hourResult:
+		agent.ByResult[h.Code] += h.Records
+	case string(EndedByCancel):
+		agent.Cancelled += h.Records
+	case string(EndedByExpiry):
+		agent.Expired += h.Records
+	case string(EndedByReturn), string(EndedByDeferral):
+		agent.Released += h.Records
 	}
 }
 

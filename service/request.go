@@ -15,19 +15,30 @@ type Request struct {
 	Trace string
 	// Account is for whom it is worked on, for Turns; zero: it is not known yet.
 	Account apitype.UUID
+	// Room waits until there is room for a heavy answer; ErrNoRoom: there is none. Nil: there always is.
+	Room func(context.Context) error
+	// Erasing: the calls of some persons are still being blanked, and not to be shown as they are.
+	Erasing bool
 	// Spent is how long the request waited for the store so far, in nanoseconds: there is one deadline
 	// for all that it asks; nil: each question has its own.
 	Spent *atomic.Int64
-	// Decided counts the calls about which its changes decide anew when they may be given: all that wait
-	// of a person, while no other change is made on SQLite; nil: nobody wants to know.
-	Decided *atomic.Int64
 }
+
+// ErrNoRoom refuses what does not fit into the memory that answers may take; the caller may come again.
+var ErrNoRoom = &Error{Kind: Unavailable, Detail: "too much is being read from or sent to the account, or to all accounts"}
 
 type requestKey struct{}
 
 // WithRequest is a context that says it.
 func WithRequest(ctx context.Context, r Request) context.Context {
 	return context.WithValue(ctx, requestKey{}, r)
+}
+
+// withoutDeadline is a context for many questions, each with a deadline of its own.
+func withoutDeadline(ctx context.Context) context.Context {
+	r := RequestOf(ctx)
+	r.Spent = nil
+	return WithRequest(ctx, r)
 }
 
 // RequestOf is what a context says.

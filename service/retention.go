@@ -313,23 +313,25 @@ func (r *retaining) person(ctx context.Context, id apitype.UUID, q RetainQuery, 
 		if err != nil {
 			return err
 		}
-		e := &eraser{tx: tx, kept: kept, now: r.now}
 		if done = kept.isOver(q); !done {
 			return nil
 		}
-		return errors.Join(e.erase(), r.record(ErasedPerson{UUID: id, ErasedAt: r.now, Run: r.number}), tx.SetSetting(uncleanRetention, ""), tx.Audit(line))
+		return errors.Join(eraseKept(tx, kept, r.now), r.record(ErasedPerson{UUID: id, ErasedAt: r.now, Run: r.number}), tx.SetSetting(uncleanRetention, ""), tx.Audit(line))
 	})
+	if done && err == nil {
+		err = r.s.finishErasure(ctx, id)
+	}
 	return done && err == nil, err
 }
 
 // isOver reports whether nothing has happened with a person since a time, and nothing is to happen.
 func (k Kept) isOver(q RetainQuery) bool {
 	old := func(t apitype.Time) bool { return t.Before(q.Before.Time) }
-	if k.ErasedAt != nil || !old(k.Person.CreatedAt) || (len(k.Pledges) == 0) != q.Leads {
+	if k.ErasedAt != nil || k.Waiting > 0 || !old(k.Person.CreatedAt) || (len(k.Pledges) == 0) != q.Leads {
 		return false
 	}
 	for _, c := range k.Calls {
-		if c.Status == apitype.CallRequested || !old(c.RequestedAt) || !old(c.UpdatedAt) {
+		if !old(c.RequestedAt) || !old(c.UpdatedAt) {
 			return false
 		}
 	}

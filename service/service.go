@@ -14,6 +14,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -51,12 +52,13 @@ type Service struct {
 	auditReads    bool
 	tellTokenEnds func(account Account, at time.Time)
 	uses          tokenUses
+	hours         *Turns       // Of requests that read what users did by the hour.
 	forgets       atomic.Int64 // When what is old of the queue is deleted next, in milliseconds since 1970.
 }
 
 // New is the service on a store whose schema is up to date.
 func New(ctx context.Context, o Options) (*Service, error) {
-	s := &Service{store: o.Store, now: o.Now, newUUID: o.NewUUID, count: o.Count, auditReads: o.AuditReads, recordErasure: o.RecordErasure, tellTokenEnds: o.TokenEnds, keys: newKeyring(o.Store)}
+	s := &Service{store: o.Store, now: o.Now, newUUID: o.NewUUID, count: o.Count, auditReads: o.AuditReads, recordErasure: o.RecordErasure, tellTokenEnds: o.TokenEnds, keys: newKeyring(o.Store), hours: NewTurns(1)}
 	if _, err := s.keys.latest(ctx); err != nil {
 		return nil, fmt.Errorf("read the signing key: %w", err)
 	}
@@ -72,7 +74,9 @@ func New(ctx context.Context, o Options) (*Service, error) {
 // Answer is one record as it is sent.
 type Answer struct {
 	JSON []byte
-	Rev  int64 // The record's revision, its entity tag.
+	// Stream writes an answer that is not in memory, in place of JSON; nil: there is none.
+	Stream func(ctx context.Context, w io.Writer) error
+	Rev    int64 // The record's revision, its entity tag.
 	// Settled is of a list: changes with this time, or an earlier one, are in it; nil: unknown.
 	Settled *apitype.Time
 }
@@ -157,7 +161,7 @@ func (s *Service) chosenUUID(id *apitype.UUID) apitype.UUID {
 
 // view runs read on the store and keeps kinds of errors that have one.
 func (s *Service) view(ctx context.Context, what string, read func(Reader) error) error {
-	return described(what, s.store.View(ctx, read))
+	return described(what, s.store.View(ctx, covered(ctx, read)))
 }
 
 // viewed is what read finds, under view.
@@ -171,16 +175,16 @@ func viewed[T any](ctx context.Context, s *Service, what string, read func(Reade
 
 // ask is view for a read that hangs on one answer.
 func (s *Service) ask(ctx context.Context, what string, read func(Reader) error) error {
-	return described(what, s.store.Ask(ctx, read))
+	return described(what, s.store.Ask(ctx, covered(ctx, read)))
 }
 
 // askMany is ask for a list.
 func (s *Service) askMany(ctx context.Context, what string, read func(Reader) error) error {
-	return described(what, s.store.AskMany(ctx, read))
+	return described(what, s.store.AskMany(ctx, covered(ctx, read)))
 }
 
 // update runs change in one transaction; the rule runs inside it, so that what it
 // checked still holds when it is saved.
 func (s *Service) update(ctx context.Context, what string, change func(Tx) error) error {
-	return described(what, s.store.Update(ctx, counted(ctx, change)))
+	return described(what, s.store.Update(ctx, coveredChange(ctx, change)))
 }

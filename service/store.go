@@ -66,8 +66,8 @@ type Reader interface {
 	Account(id apitype.UUID) (Account, error)
 	Accounts() ([]Account, error)
 	// AccountOfToken also is from when on the token is refused before it expires, nil: it is not. A
-	// token of which nothing is kept is ErrNoRow.
-	AccountOfToken(account, token apitype.UUID) (Account, *apitype.Time, error)
+	// token of which nothing is kept is ErrNoRow. It tells of erasures that are not finished, too.
+	AccountOfToken(account, token apitype.UUID) (a Account, ended *apitype.Time, err error)
 	Tokens(account *apitype.UUID) ([]IssuedToken, error) // Nil: of all accounts.
 	Organization(id apitype.UUID) (Organization, error)
 	Organizations() ([]Organization, error)
@@ -78,9 +78,15 @@ type Reader interface {
 	Person(id apitype.UUID, scope Scope) (PersonRow, error)
 	Persons(f PersonFilter, r Range) ([]PersonRow, error)
 	AnyPerson(f PersonFilter, r Range) (bool, error)
+	Erasures(scope Scope, r Range) ([]ErasedPerson, error)
+	AnyErasure(scope Scope, r Range) (bool, error)
 
 	Call(id apitype.UUID, scope Scope) (CallRow, error)
 	WholeCall(id apitype.UUID, scope Scope) (WholeCall, error)
+	// LightCall and LightPledge are a record with all that belongs to it. Nil is one that is not there or
+	// is heavy; in a change also one that would hold up others, or costs no less here than later.
+	LightCall(id apitype.UUID, scope Scope) (*WholeCall, error)
+	LightPledge(id apitype.UUID, scope Scope) (*WholePledge, error)
 	Calls(f CallFilter, r Range) ([]CallRow, error)
 	AnyCall(f CallFilter, r Range) (bool, error)
 
@@ -109,11 +115,22 @@ type Reader interface {
 	Deferrals(q DeferralQuery) ([]DeferralRow, error)
 	LeasesSeen(scope Scope, since, now apitype.Time, each func(LeaseRow)) error
 	WorkDone(scope Scope, since apitype.Time, each func(Work)) error
+	// QueueCounted is until when what was seen and done is counted by the hour, and HoursDone that of a
+	// stretch of hours before.
+	QueueCounted() (apitype.Time, error)
+	HoursDone(scope Scope, from, until apitype.Time, each func(HourDone)) error
 
 	AuditLines(f AuditFilter) ([]AuditLine, error)
 
 	// Kept is also of a person that was erased.
 	Kept(person apitype.UUID) (Kept, error)
+	// KeptCalls, KeptPledges and KeptTransactions are rows with their documents, and KeptWaiting those
+	// of the calls that wait; in a change nobody else changes them before it ends.
+	KeptCalls(ids []apitype.UUID) ([]CallRow, error)
+	KeptPledges(ids []apitype.UUID) ([]PledgeRow, error)
+	KeptTransactions(ids []apitype.UUID) ([]TransactionRow, error)
+	KeptWaiting(calls []apitype.UUID) ([]QueueRow, error)
+	Erasing() ([]apitype.UUID, error) // The persons whose calls are still being blanked.
 	Retentions() ([]Retention, error)
 	RetentionFacts() (RetentionFacts, error)
 	PersonsToRetain(q RetainQuery) ([]PersonRow, error)
@@ -148,10 +165,6 @@ type Tx interface {
 	UpdatePerson(p PersonRow) error
 	InsertCall(c CallRow) error
 	UpdateCall(c CallRow, moved bool) error // moved: to another status.
-	// LightCall and LightPledge are a record as it is now with all that belongs to it, for the
-	// answer to a change. Nil is one that would hold up others, or costs no less here than later.
-	LightCall(id apitype.UUID, scope Scope) (*WholeCall, error)
-	LightPledge(id apitype.UUID, scope Scope) (*WholePledge, error)
 	InsertPledge(p PledgeRow) error
 	UpdatePledge(p PledgeRow) error
 	// OwnersOfPersons and PersonsOfPledges are what loaded records need to know of many
@@ -193,13 +206,16 @@ type Tx interface {
 	EndLeaseOfCall(person, call apitype.UUID, now apitype.Time, by LeaseEnd) (taken *apitype.Time, err error)
 	EndLeasesByTime(now apitype.Time) (ended int, err error)
 	Work(w Work) error
-	ForgetQueue(before, contacted apitype.Time, limit int) (most int, err error)
+	CountQueue(from, until apitype.Time) error // Is nothing where another process has counted it.
+	ForgetQueue(before QueueForgets, limit int) (most int, err error)
 	Audit(line AuditLine) error
 
 	PersonToRefer(id apitype.UUID, scope Scope) (PersonRow, error)
 	LoadsAlone(load bool) error
 	HoldKept(person apitype.UUID) (Kept, error)
 	ErasePerson(id apitype.UUID, at apitype.Time) error
+	// ForgetPerson takes out of the queue what came to it while a person was erased.
+	ForgetPerson(id apitype.UUID, at apitype.Time) error
 	EraseUnknown(id apitype.UUID, at apitype.Time) error
 	RewriteCall(c CallRow) error
 	RewritePledge(l PledgeRow) error
@@ -233,6 +249,7 @@ type PersonRow struct {
 	Owner      apitype.UUID // Owning organization.
 	Recruiting apitype.UUID // Spec gap: P2.
 	CreatedAt  apitype.Time
+	UpdatedAt  apitype.Time
 	IBAN       *string
 	MandateID  *string // Spec gap: P3.
 	Quality    []byte  // The quality result, nil when there is none.
@@ -257,6 +274,7 @@ type CallRow struct {
 	Private             []byte // What answers do not show, as JSON.
 	Rev                 int64
 	Doc                 []byte
+	Bytes               int // Of Kept: how long its documents are, which are not read.
 
 	PersonRow *PersonRow // Read when a filter asks for it. It is in every scope that the call is in.
 	PledgeRow *PledgeRow // Likewise; nil when the call has no pledge, or one outside the filter's Viewer.
@@ -284,15 +302,17 @@ type PledgeRow struct {
 	RecruiterUser []byte // Read from the users, nil when unknown.
 	Rev           int64
 	Doc           []byte
+	Bytes         int // Of Kept, likewise.
 }
 
 // TransactionRow is a transaction as it is kept and sent.
 type TransactionRow struct {
 	UUID      apitype.UUID
-	Pledge    apitype.UUID // Of a new row.
+	Pledge    apitype.UUID // Of a new row, and of Kept.
 	CreatedAt apitype.Time
 	Method    string
 	Doc       []byte
+	Bytes     int // Of Kept, likewise.
 }
 
 // WholePledge is a pledge with what belongs to it, of which answers show what the caller
@@ -373,6 +393,7 @@ func (r Range) IsFull(rows, bytes int) bool { return r.Bytes > 0 && rows >= 2 &&
 type PersonFilter struct {
 	Scope        Scope
 	CreatedAfter *apitype.Time
+	UpdatedAfter *apitype.Time
 	IBAN         string
 }
 
@@ -388,6 +409,7 @@ type CallFilter struct {
 	RequestedUntil      *apitype.Time
 	RequestedAfter      *apitype.Time
 	UpdatedAfter        *apitype.Time
+	Person              *apitype.UUID
 	WithPerson          bool  // Read of PersonRow what lists show.
 	WithQuality         bool  // And its Quality.
 	WithPledge          bool  // Read PledgeRow.

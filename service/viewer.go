@@ -23,14 +23,43 @@ func (s *Service) viewer(c Caller) viewer {
 	return viewer{caller: c, now: now, links: s.keys.known.Load().writing().links(c.BaseURL, expires)}
 }
 
-// answer is what the caller sees of a record, with all that is known of it.
-func (s *Service) answer(ctx context.Context, c Caller, what string, see func(v viewer, r Reader) (Answer, error)) (answer Answer, err error) {
+// wholeRecord reads a record with all that belongs to it. A heavy one is read when there is room for it.
+func wholeRecord[T any](ctx context.Context, s *Service, what string, light func(Reader) (*T, error), whole func(Reader) (T, error)) (found T, err error) {
+	var small *T
 	err = s.ask(ctx, what, func(r Reader) (err error) {
-		answer, err = see(s.viewer(c), r)
+		small, err = light(r)
 		return err
 	})
-	return answer, err
+	if err != nil {
+		return found, err
+	}
+	if small != nil {
+		return *small, nil
+	}
+	if room := RequestOf(ctx).Room; room != nil {
+		if err := room(ctx); err != nil {
+			return found, err
+		}
+	}
+	err = s.ask(ctx, what, func(r Reader) (err error) {
+		found, err = whole(r)
+		return err
+	})
+	return found, err
 }
+
+func (s *Service) wholeCall(ctx context.Context, c Caller, what string, id apitype.UUID) (WholeCall, error) {
+	return wholeRecord(ctx, s, what, func(r Reader) (*WholeCall, error) { return r.LightCall(id, c.Scope) },
+		func(r Reader) (WholeCall, error) { return r.WholeCall(id, c.Scope) })
+}
+
+func (s *Service) wholePledge(ctx context.Context, c Caller, what string, id apitype.UUID) (WholePledge, error) {
+	return wholeRecord(ctx, s, what, func(r Reader) (*WholePledge, error) { return r.LightPledge(id, c.Scope) },
+		func(r Reader) (WholePledge, error) { return r.WholePledge(id, c.Scope) })
+}
+
+// nothing was sent that would be sent back.
+var nothing = struct{}{}
 
 // sentBack is the answer to a change for an account that may not read the record: its identifier and
 // revision, the status that the change leads to where it is one, and what was sent.
@@ -56,18 +85,21 @@ func sentBack(id apitype.UUID, rev int64, status string, sent any) (Answer, erro
 
 // committedCall is a call as it was committed, whatever came after: what the change saw, or, where
 // gathering that takes longer than the change, what is gathered now: nobody else's change waits for
-// it. The person may be shown with it. Spec gap: S32.
+// it. The person may be shown with it. Where there is no room for it, only what the change leads to is
+// answered. Spec gap: S32.
 func (s *Service) committedCall(ctx context.Context, c Caller, row CallRow, seen *WholeCall) (answer Answer, shown *PersonRow, err error) {
 	if seen != nil {
 		answer, err = s.viewer(c).call(*seen, nil)
 		return answer, seen.PersonRow, err
 	}
-	answer, err = s.answer(ctx, c, "read what was committed", func(v viewer, r Reader) (Answer, error) {
-		whole, err := r.WholeCall(row.UUID, c.Scope)
-		whole.Doc, whole.Rev, shown = row.Doc, row.Rev, whole.PersonRow
-		return v.call(whole, err)
-	})
-	return answer, shown, err
+	whole, err := s.wholeCall(ctx, c, "read what was committed", row.UUID)
+	if errors.Is(err, ErrNoRoom) {
+		answer, err = sentBack(row.UUID, row.Rev, string(row.Status), nothing)
+		return answer, nil, err
+	}
+	whole.Doc, whole.Rev = row.Doc, row.Rev
+	answer, err = s.viewer(c).call(whole, err)
+	return answer, whole.PersonRow, err
 }
 
 // committedPledge is committedCall for a pledge.
@@ -76,12 +108,14 @@ func (s *Service) committedPledge(ctx context.Context, c Caller, row PledgeRow, 
 		answer, err = s.viewer(c).pledge(*seen, nil)
 		return answer, seen.PersonRow, err
 	}
-	answer, err = s.answer(ctx, c, "read what was committed", func(v viewer, r Reader) (Answer, error) {
-		whole, err := r.WholePledge(row.UUID, c.Scope)
-		whole.Doc, whole.Rev, shown = row.Doc, row.Rev, whole.PersonRow
-		return v.pledge(whole, err)
-	})
-	return answer, shown, err
+	whole, err := s.wholePledge(ctx, c, "read what was committed", row.UUID)
+	if errors.Is(err, ErrNoRoom) {
+		answer, err = sentBack(row.UUID, row.Rev, string(row.Status), nothing)
+		return answer, nil, err
+	}
+	whole.Doc, whole.Rev = row.Doc, row.Rev
+	answer, err = s.viewer(c).pledge(whole, err)
+	return answer, whole.PersonRow, err
 }
 
 // call is a call with everything that is known of it.

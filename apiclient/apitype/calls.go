@@ -122,6 +122,8 @@ type CallListOptions struct {
 	// Statuses is empty for all. Only where the extension ExtensionStatus is announced: the
 	// interface does not have it.
 	Statuses []CallStatus
+	// PersonUUID chooses the calls to one person, where ExtensionFilters is announced.
+	PersonUUID *UUID
 }
 
 // CallFilters are the filters of the call list.
@@ -206,10 +208,15 @@ func (s CallSelection) Passes(c Call) bool {
 		(s.CompletedOn == nil || c.CompletedAt != nil && c.CompletedAt.Local().Format(time.DateOnly) == s.CompletedOn.Local().Format(time.DateOnly))
 }
 
+// callExtensions are filters that the interface does not have.
+var callExtensions = []Filter[CallListOptions]{
+	{"personUuid", "", "", func(o *CallListOptions) field { return uuidField(&o.PersonUUID) }},
+}
+
 // Query is the options as query parameters.
 func (o CallListOptions) Query() url.Values {
 	q := &queryWriter{values: url.Values{}}
-	writeFilters(CallFilters(), &o, q)
+	writeFilters(append(CallFilters(), callExtensions...), &o, q)
 	for _, status := range o.Statuses {
 		q.values.Add("status", string(status))
 	}
@@ -220,7 +227,7 @@ func (o CallListOptions) Query() url.Values {
 // ParseCallListOptions reads query parameters.
 func ParseCallListOptions(values url.Values) (o CallListOptions, v Violations) {
 	q := &queryReader{values: values}
-	readFilters(CallFilters(), &o, q)
+	readFilters(append(CallFilters(), callExtensions...), &o, q)
 	o.Paging = decodePaging(q)
 	for _, status := range q.list("status") {
 		o.Statuses = append(o.Statuses, CallStatus(status))

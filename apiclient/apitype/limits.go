@@ -13,6 +13,7 @@ const (
 	MaxProblems     = 100      // Violations that one refusal lists.
 
 	MaxRecordBytes  = 64 << 20                             // Of an answer with one record.
+	MaxExportBytes  = 1 << 30                              // Of what the client reads of an export.
 	MaxRecordValues = 5 * MaxPledgeCalls * MaxCallAttempts // Of such an answer: attempts have three, and other objects take the rest.
 
 	MaxInFlight      = 64 << 20 // Bytes of bodies that are worked on at once, and of answers that are sent.

@@ -83,6 +83,25 @@ type PersonListOptions struct {
 	OwningOrganizationUUIDs []UUID
 	CreatedAfter            *Time
 	IBAN                    string
+	// UpdatedAfter chooses persons who were changed or created, where ExtensionFilters is announced.
+	UpdatedAfter *Time
+}
+
+// ErasedPerson is a person of whom nothing is known but that they were erased.
+type ErasedPerson struct {
+	UUID     UUID `json:"uuid"`
+	ErasedAt Time `json:"erasedAt"`
+}
+
+// ErasureListOptions are the parameters of the list of erased persons.
+// GET /fundesk/v1/erasures
+type ErasureListOptions struct{ Paging }
+
+// ParseErasureListOptions reads query parameters.
+func ParseErasureListOptions(values url.Values) (o ErasureListOptions, v Violations) {
+	q := &queryReader{values: values}
+	o.Paging = decodePaging(q)
+	return o, q.finish()
 }
 
 // PersonFilters are the filters of the person list.
@@ -96,10 +115,15 @@ func PersonFilters() []Filter[PersonListOptions] {
 	}
 }
 
+// personExtensions are filters that the interface does not have.
+var personExtensions = []Filter[PersonListOptions]{
+	{"updatedAfter", "", "", func(o *PersonListOptions) field { return timeField(&o.UpdatedAfter) }},
+}
+
 // Query is the options as query parameters.
 func (o PersonListOptions) Query() url.Values {
 	q := &queryWriter{values: url.Values{}}
-	writeFilters(PersonFilters(), &o, q)
+	writeFilters(append(PersonFilters(), personExtensions...), &o, q)
 	o.encode(q)
 	return q.values
 }
@@ -107,7 +131,7 @@ func (o PersonListOptions) Query() url.Values {
 // ParsePersonListOptions reads query parameters.
 func ParsePersonListOptions(values url.Values) (o PersonListOptions, v Violations) {
 	q := &queryReader{values: values}
-	readFilters(PersonFilters(), &o, q)
+	readFilters(append(PersonFilters(), personExtensions...), &o, q)
 	o.IBAN = NormalizeIBAN(o.IBAN)
 	o.Paging = decodePaging(q)
 	return o, q.finish()

@@ -24,6 +24,9 @@ const (
 	ExtensionErase  = "erase"  // Persons are exported and erased under /fundesk/v1/persons, by the account that asks.
 	ExtensionStatus = "status" // The status parameter of the call list.
 	ExtensionNotes  = "notes"  // Notes for whoever makes a call next.
+	// ExtensionFilters are the calls of a person, the persons changed after a time, and the list of those
+	// who were erased: for programs that keep a copy.
+	ExtensionFilters = "filters"
 )
 
 // Extensions is what a service has beside the interface.

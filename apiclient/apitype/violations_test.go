@@ -255,7 +255,7 @@ func TestRefusedParameters(t *testing.T) {
 		{persons, "createdAfter=then", "createdAfter is not an RFC 3339 time such as 2026-11-20T09:15:00Z, nor a date such as 2026-11-20"},
 		{persons, "owningOrganizationUuids=x", "owningOrganizationUuids is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)"},
 		{persons, "owningOrganizationUuids=,", "owningOrganizationUuids must not be empty"},
-		{persons, "x=1", "x is not a parameter of this list; known are owningOrganizationUuids, createdAfter, iban, before, last, after, first"},
+		{persons, "x=1", "x is not a parameter of this list; known are owningOrganizationUuids, createdAfter, iban, updatedAfter, before, last, after, first"},
 		{calls, "include=person,x&status=y", "include must be one of person, personQualityResult, pledge, transactions, recruiterFullName; status must be one of requested, completed, cancelled, expired"},
 		{calls, "requestedFrom=2026-11-20", "requestedFrom must be used with requestedUntil"},
 		{calls, "requestedUntil=2026-11-20", "requestedFrom must be used with requestedUntil"},

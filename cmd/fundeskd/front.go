@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -18,8 +20,10 @@ import (
 type front struct {
 	api        atomic.Pointer[http.Handler] // Nil until the database is open.
 	metrics    *metrics
-	isApart    bool        // The probes have a listener of their own.
-	isDraining atomic.Bool // The program is about to end.
+	isApart    bool            // The probes have a listener of their own.
+	isDraining atomic.Bool     // The program is about to end.
+	ending     context.Context //nolint:containedctx // It ends when nothing new is waited for; nil: never.
+	end        context.CancelFunc
 	now        func() time.Time
 
 	mu      sync.Mutex
@@ -77,6 +81,7 @@ func (f *front) answer(w http.ResponseWriter, r *http.Request) {
 	defer f.metrics.inFlight.Dec()
 	switch api := f.api.Load(); {
 	case api != nil:
+		defer f.awaitBody(w, r)()
 		(*api).ServeHTTP(w, r)
 	case r.URL.Path == "/healthz":
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -84,6 +89,39 @@ func (f *front) answer(w http.ResponseWriter, r *http.Request) {
 	default:
 		unavailable(w, "the database is not there yet")
 	}
+}
+
+// lastBodies is how long a body may still take to arrive when the program ends.
+const lastBodies = time.Second
+
+// awaitBody gives the body of a request little time when the program ends: a client that sends slowly
+// would decide how long that takes.
+func (f *front) awaitBody(w http.ResponseWriter, r *http.Request) (done func()) {
+	if r.ContentLength == 0 || f.ending == nil {
+		return func() {}
+	}
+	control := http.NewResponseController(w)
+	stop := context.AfterFunc(f.ending, func() { _ = control.SetReadDeadline(time.Now().Add(lastBodies)) })
+	r.Body = &awaitedBody{r.Body, func() {
+		if !stop() { // The answer has its time: a deadline that passes would give the request up.
+			_ = control.SetReadDeadline(time.Time{})
+		}
+	}}
+	return func() { stop() }
+}
+
+// awaitedBody tells when all of a body was read.
+type awaitedBody struct {
+	io.ReadCloser
+	arrived func()
+}
+
+// Read reads a part of it.
+func (b *awaitedBody) Read(data []byte) (n int, err error) {
+	if n, err = b.ReadCloser.Read(data); errors.Is(err, io.EOF) {
+		b.arrived()
+	}
+	return n, err
 }
 
 // ready reports whether /readyz was 200 not long ago.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,44 +24,21 @@ func (p *program) personExport() *cobra.Command {
 			p.store.Existing = true
 			return p.with(c.Context(), func(s *service.Service) error {
 				export, err := s.ExportPerson(c.Context(), id)
+				if err == nil {
+					err = export.Write(c.Context(), p.Out, p.output == ndjson)
+				}
+				if err == nil && p.output != ndjson {
+					_, err = fmt.Fprintln(p.Out)
+				}
 				if err != nil {
 					return fmt.Errorf("export the person: %w", err)
 				}
-				if p.output == ndjson {
-					return p.exportLines(export)
-				}
-				p.output = "json"
-				return p.print(export, nil)
+				return nil
 			})
 		}),
 	}
 	streams(c)
 	return c
-}
-
-// exportedRecord is a line of an export.
-type exportedRecord struct {
-	Kind string `json:"kind"`
-	Data any    `json:"data"`
-}
-
-func exported[T any](kind string, all []T) []exportedRecord {
-	return viewed(all, func(data T) exportedRecord { return exportedRecord{kind, data} })
-}
-
-// exportLines prints an export one record a line.
-func (p *program) exportLines(e service.Export) error {
-	out := p.lines()
-	records := slices.Concat(
-		[]exportedRecord{{"person", e.Person}}, exported("call", e.Calls), exported("pledge", e.Pledges), exported("transaction", e.Transactions),
-		exported("signature", e.Signatures), exported("mark", e.Marks), []exportedRecord{{"queue", e.Queue}}, exported("audit", e.Audit),
-	)
-	for _, record := range records {
-		if err := out.add(record, nil); err != nil {
-			return err
-		}
-	}
-	return out.end(nil)
 }
 
 func (p *program) personErase() *cobra.Command {

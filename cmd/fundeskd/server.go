@@ -69,6 +69,10 @@ func (p *program) openServer(ctx context.Context, o serveOptions) (_ *server, er
 		return nil, err
 	}
 	s.front = &front{metrics: s.metrics, isApart: o.probes != "", now: p.Now}
+	s.front.ending, s.front.end = context.WithCancel(context.WithoutCancel(ctx))
+	if name, err := p.databaseName(); err == nil && sqlstore.IsServed(name) {
+		s.logger.Warn("another program has this database file open; both serve it, and wait for each other", "database", name)
+	}
 	s.metrics.ready(s.front.ready)
 	p.rules.TokenEnds = func(a service.Account, at time.Time) {
 		s.logger.Warn("a token ends soon; fundeskd token issue makes another one", "account", a.UUID.String(), "ends", at.UTC().Format(time.RFC3339))
@@ -187,7 +191,7 @@ func (s *server) Run(ctx context.Context) error {
 		})
 	}
 	beside.Go(func() { s.reloadCertificates(running) })
-	beside.Go(func() { s.saveTokenUses(running) })
+	beside.Go(func() { s.keepHouse(running) })
 	if s.probes != nil {
 		s.logger.Info("serving metrics", "url", "http://"+reachable(s.probesAt.Addr().String()))
 		beside.Go(func() { failed <- s.probes.Serve(s.probesAt) })
@@ -216,6 +220,7 @@ func (s *server) end(ctx context.Context) error {
 	s.logger.Info("ending")
 	notice := time.AfterFunc(sayAfter, func() { s.logger.Warn("waiting for requests that are still running; a second signal ends at once") })
 	defer notice.Stop()
+	s.front.end()
 	ending, cancel := context.WithTimeout(ctx, s.shutdown)
 	defer cancel()
 	if err := s.http.Shutdown(ending); err != nil {
@@ -233,17 +238,27 @@ const (
 	lastSave  = time.Second
 )
 
-// saveTokenUses saves when tokens were used, now and then.
-func (s *server) saveTokenUses(ctx context.Context) {
+// keepHouse continues erasures that were cut short, then saves now and then when tokens were used.
+func (s *server) keepHouse(ctx context.Context) {
 	pause := time.NewTicker(savePause)
 	defer pause.Stop()
 	for {
+		s.finishErasures(ctx)
 		select {
 		case <-pause.C:
 			s.saveTokenUse(ctx)
 			s.compareClocks(ctx)
 		case <-ctx.Done():
 			return
+		}
+	}
+}
+
+// finishErasures continues erasures; one that fails is tried again a minute later.
+func (s *server) finishErasures(ctx context.Context) {
+	if rules := s.rules.Load(); rules != nil {
+		if err := rules.FinishErasures(ctx); err != nil && ctx.Err() == nil {
+			s.logger.Warn("an erasure that was cut short is not finished yet", "error", told(err))
 		}
 	}
 }

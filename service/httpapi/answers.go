@@ -125,9 +125,7 @@ func sendProblem(w http.ResponseWriter, p apitype.Problem) {
 func write(w http.ResponseWriter, status int, contentType []string, body []byte) {
 	header := w.Header()
 	recorded, ok := w.(*recorder)
-	if ok {
-		recorded.answered(len(body))
-	}
+	weight := int64(len(body))
 	if ok && len(body) >= gzipFrom {
 		header["Vary"] = varyByCoding
 		if recorded.gzip {
@@ -135,8 +133,11 @@ func write(w http.ResponseWriter, status int, contentType []string, body []byte)
 			body = compress(body)
 		}
 	}
-	if ok && recorded.api != nil && len(body) >= heavyFrom {
-		leave, err := recorded.api.answers.enter(recorded.account, int64(len(body)), !recorded.isRead)
+	if ok {
+		recorded.leaveTurn() // However slowly the answer is read.
+	}
+	if ok && recorded.send != nil {
+		leave, err := recorded.send(int64(len(body)), weight)
 		if err != nil {
 			delete(header, "Content-Encoding")
 			delete(header, "Etag")
@@ -144,12 +145,10 @@ func write(w http.ResponseWriter, status int, contentType []string, body []byte)
 			return
 		}
 		defer leave()
+		recorded.leaveHeavy()
 	}
 	header["Content-Type"] = contentType
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
-	if ok {
-		recorded.leaveTurn() // However slowly the answer is read.
-	}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // A caller that went away cannot be told.
 }

@@ -74,7 +74,7 @@ func TestLargePagesAreMadeInTurn(t *testing.T) {
 		if _, err := a.answers.enter(account, test.given, true); err != nil {
 			t.Fatal(err)
 		}
-		w := &recorder{ResponseWriter: httptest.NewRecorder(), api: a, account: account, route: "GET /x"}
+		w := &recorder{ResponseWriter: httptest.NewRecorder(), api: a, account: account}
 		request := httptest.NewRequestWithContext(service.WithRequest(t.Context(), service.Request{Account: account}), http.MethodGet, "/x", nil)
 		if err := pageTurn(w, request, url.Values{"first": {strconv.Itoa(test.size)}}); !errors.Is(err, test.want) {
 			t.Errorf("a page of %d after %d bytes: got %v, want %v", test.size, test.given, err, test.want)
@@ -182,7 +182,8 @@ func TestAnswersThatAreNotTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		sent := httptest.NewRecorder()
-		w := &recorder{ResponseWriter: sent, api: a, account: account, isRead: test.isRead, status: http.StatusOK, gzip: test.gzip}
+		w := &recorder{ResponseWriter: sent, status: http.StatusOK, gzip: test.gzip}
+		w.answerTo(a, httptest.NewRequestWithContext(gone, http.MethodGet, "/", http.NoBody), account, !test.isRead)
 		w.Header().Set("Etag", `"7"`)
 		write(w, http.StatusOK, jsonType, []byte(incompressible(test.length)))
 		refused := test.want != http.StatusOK

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"cmp"
+	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -21,8 +23,8 @@ type flight struct {
 
 func newFlight() *flight { return &flight{ofAccounts: map[apitype.UUID]int64{}} }
 
-// errFlight is the refusal of what does not fit; the caller may come again.
-var errFlight = &service.Error{Kind: service.Unavailable, Detail: "too much is being read from or sent to the account, or to all accounts"}
+// errFlight is the refusal of what does not fit.
+var errFlight = service.ErrNoRoom
 
 // refusalPause is how long a refusal takes. Whoever sends a mebibyte as soon as the last one was
 // refused would keep a processor busy with receiving them.
@@ -40,13 +42,29 @@ func (f *flight) enter(account apitype.UUID, weight int64, must bool) (leave fun
 		return nil, errFlight
 	}
 	f.all += weight
-	f.ofAccounts[account] += weight
+	f.ofAccounts[account] += share(weight)
 	return func() { f.leave(account, weight) }, nil
+}
+
+// share is what something takes of the share of its account. One that is larger leaves a little: what
+// weighs nothing passes beside it.
+func share(weight int64) int64 {
+	if weight > apitype.MaxInFlightOfOne {
+		return apitype.MaxInFlightOfOne - 1<<20
+	}
+	return weight
+}
+
+// isFull reports whether an account has taken its share.
+func (f *flight) isFull(account apitype.UUID) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.ofAccounts[account] >= apitype.MaxInFlightOfOne
 }
 
 func (f *flight) fits(account apitype.UUID, weight int64) bool {
 	own := f.ofAccounts[account]
-	return f.all+weight <= apitype.MaxInFlight && (own == 0 || own+weight <= apitype.MaxInFlightOfOne)
+	return f.all+weight <= apitype.MaxInFlight && (own == 0 || own+share(weight) <= apitype.MaxInFlightOfOne)
 }
 
 // hasRoom reports whether so much of an account would be let in.
@@ -60,27 +78,60 @@ func (f *flight) leave(account apitype.UUID, weight int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.all -= weight
-	if f.ofAccounts[account] -= weight; f.ofAccounts[account] == 0 {
+	if f.ofAccounts[account] -= share(weight); f.ofAccounts[account] == 0 {
 		delete(f.ofAccounts, account)
 	}
 }
 
-// admit lets a request in that there is room for, when its time has come.
+// admit lets a request in that there is room for, when its body may be read.
 func (a *api) admit(w http.ResponseWriter, r *http.Request, account apitype.UUID) (leave func(), err error) {
-	leave, err = a.bodies.enter(account, bodyWeight(r), false)
-	if err == nil && !a.answers.hasRoom(account, 1) {
+	weight := bodyWeight(r)
+	leave, err = a.bodies.enter(account, weight, false)
+	if err == nil && a.answers.isFull(account) {
 		leave()
 		err = errFlight
 	}
 	if err != nil {
-		_ = service.Pause(r.Context(), refusalPause) // Who left is not told anyway.
-	} else if recorded, ok := w.(*recorder); ok {
-		if err = recorded.pace(r.Context(), bodyWeight(r)); err != nil {
-			leave()
-		}
+		_ = service.Pause(r.Context(), refusalPause) // A caller that left is not told anyway.
+	} else if err = a.pacer.pay(r.Context(), account, weight, false); err != nil {
+		leave()
 	}
 	if err != nil {
 		drain(w, r)
+	}
+	return leave, err
+}
+
+// room waits for the turn of a heavy answer, and until it fits: the answer to a change waits a while for
+// that, since it is about to be given.
+func (a *api) room(ctx context.Context, w *recorder, must bool) error {
+	if err := a.heavy.Take(ctx); err != nil {
+		return err
+	}
+	w.endHeavy = func() { a.heavy.End(ctx) }
+	for tries := longestPause / refusalPause; !a.answers.hasRoom(w.account, apitype.MaxPageBytes); tries-- {
+		if !must {
+			w.leaveHeavy()
+		}
+		if err := service.Pause(ctx, refusalPause); err != nil || !must || tries == 0 {
+			return cmp.Or(err, error(errFlight))
+		}
+	}
+	return nil
+}
+
+// send weighs an answer of an account until leave is called, and waits until it is paid for. An
+// answer that must be sent is never refused: a change was made.
+func (a *api) send(ctx context.Context, account apitype.UUID, sent, weight int64, must bool) (leave func(), err error) {
+	if sent < heavyFrom {
+		sent = 0
+	}
+	if leave, err = a.answers.enter(account, sent, must); err != nil {
+		_ = service.Pause(ctx, refusalPause)
+		return leave, err
+	}
+	if err = a.pacer.pay(ctx, account, weight, must); err != nil {
+		leave()
 	}
 	return leave, err
 }

@@ -50,11 +50,6 @@ func pageTurn(w http.ResponseWriter, r *http.Request, values url.Values) error {
 	if err != nil || size < largePage || !ok || recorded.api == nil {
 		return nil
 	}
-	if recorded.reserved == 0 {
-		if recorded.reserved, err = recorded.api.pacer.wait(r.Context(), recorded.account, recorded.route, expectedPage); err != nil {
-			return err
-		}
-	}
 	if err := recorded.takeTurn(r.Context(), recorded.api.pages); err != nil {
 		return err
 	}
@@ -72,6 +67,9 @@ func get(one func(context.Context, service.Caller, apitype.UUID) (service.Answer
 			return err
 		}
 		answer, err := one(r.Context(), c, id)
+		if err == nil && answer.Stream != nil {
+			return stream(w, r, answer)
+		}
 		return respond(w, http.StatusOK, answer, err)
 	}
 }

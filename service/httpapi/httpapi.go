@@ -67,6 +67,7 @@ type api struct {
 	pacer   *pacer
 	large   *service.Turns // Of large bodies that are decoded: they leave processors to others.
 	pages   *service.Turns // Of large pages that are made.
+	heavy   *service.Turns // Of heavy records that are read, made and paid for.
 	observe func(Observation)
 	mux     *http.ServeMux
 }
@@ -85,6 +86,7 @@ func New(o Options) http.Handler {
 		pacer:   newPacer(),
 		large:   service.NewTurns(max(1, runtime.GOMAXPROCS(0)/2)),
 		pages:   service.NewTurns(2 * runtime.GOMAXPROCS(0)),
+		heavy:   service.NewTurns(2),
 		mux:     http.NewServeMux(),
 	}
 	if a.logger == nil {
@@ -266,11 +268,22 @@ type recorder struct {
 	api     *api   // Nil before the account is known.
 	endTurn func() // Nil: the request waited for none.
 	account apitype.UUID
-	isRead  bool // Nothing was changed: the answer may be refused.
+	// endHeavy ends the turn of a heavy answer; nil: it is none.
+	endHeavy func()
+	// send lets an answer of so many bytes be sent, which had a weight before it was compressed, until
+	// leave is called; nil before the account is known.
+	send func(sent, weight int64) (leave func(), err error)
+}
 
-	route          string       // The template.
-	body, reserved int64        // What the body weighs, and what the pacer reckons with until the answer.
-	decided        atomic.Int64 // Of a change: the calls about which it decided anew when they may be given.
+// answerTo makes the answer one to a request of an account, which is sent in any case where it must be.
+func (w *recorder) answerTo(a *api, r *http.Request, account apitype.UUID, must bool) {
+	w.api, w.account = a, account
+	w.send = func(sent, weight int64) (func(), error) {
+		if weight < heavyFrom && bodyWeight(r) < heavyFrom {
+			a.pacer.atWork(account)
+		}
+		return a.send(r.Context(), account, sent, weight, must)
+	}
 }
 
 // WriteHeader notes the status.
@@ -295,6 +308,14 @@ func (w *recorder) takeTurn(ctx context.Context, turns *service.Turns) error {
 	}
 	w.endTurn = func() { turns.End(ctx) }
 	return nil
+}
+
+// leaveHeavy lets the next heavy answer be made.
+func (w *recorder) leaveHeavy() {
+	if w.endHeavy != nil {
+		w.endHeavy()
+		w.endHeavy = nil
+	}
 }
 
 // leaveTurn lets the next one be worked on.
@@ -339,16 +360,16 @@ func (a *api) authenticated(route route) http.Handler {
 				}
 			}
 			if recorded, ok := w.(*recorder); ok {
-				recorded.api, recorded.account, recorded.isRead = a, account.UUID, route.method == http.MethodGet
-				recorded.route = r.Pattern
+				recorded.answerTo(a, r, account.UUID, route.method != http.MethodGet)
 				defer recorded.leaveTurn()
+				defer recorded.leaveHeavy()
 			}
 			leave, err := a.admit(w, r, account.UUID)
 			if err != nil {
 				return err
 			}
 			defer leave()
-			return route.handle(w, withAccount(w, r, route, account.UUID), caller)
+			return route.handle(w, withAccount(w, r, account), caller)
 		}()
 		switch {
 		case err == nil:
@@ -363,12 +384,14 @@ func (a *api) authenticated(route route) http.Handler {
 // statusGone is logged and counted where the caller left before the answer: nothing failed.
 const statusGone = 499
 
-// withAccount returns a request whose context names the account, and counts what a change decides.
-func withAccount(w http.ResponseWriter, r *http.Request, route route, account apitype.UUID) *http.Request {
+// withAccount returns a request whose context names the account.
+func withAccount(w http.ResponseWriter, r *http.Request, account service.Account) *http.Request {
 	request := service.RequestOf(r.Context())
-	request.Account = account
-	if recorded, ok := w.(*recorder); ok && route.method != http.MethodGet {
-		request.Decided = &recorded.decided
+	request.Account, request.Erasing = account.UUID, account.Erasing
+	if recorded, ok := w.(*recorder); ok {
+		request.Room = func(ctx context.Context) error {
+			return recorded.api.room(ctx, recorded, r.Method != http.MethodGet)
+		}
 	}
 	return r.WithContext(service.WithRequest(r.Context(), request))
 }

@@ -11,48 +11,37 @@ import (
 )
 
 // What would wait longer than 2 s is refused after a quarter of a second, and neither it nor
-// a caller who went away holds up what comes next.
+// a caller who went away holds up what comes next. The answer to a change is sent in any case.
 func TestLongPauseIsRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, agents, greedy := newPacer(), apitype.NewUUID(), apitype.NewUUID()
-		wait := func(ctx context.Context, body int64) (took time.Duration, err error) {
+		pay := func(ctx context.Context, weight int64, must bool) (took time.Duration, err error) {
 			begun := time.Now()
-			_, err = p.wait(ctx, greedy, "POST /x", body)
+			err = p.pay(ctx, greedy, weight, must)
 			return time.Since(begun), err
 		}
-		p.answered(agents, "GET /y", 0, 0, 100)
-		if took, err := wait(t.Context(), 72<<20); took != 0 || err != nil { // Two seconds and a quarter.
+		p.atWork(agents)
+		if took, err := pay(t.Context(), 72<<20, false); took != 0 || err != nil { // Two seconds and a quarter.
 			t.Errorf("got %v after %v, want no pause", err, took)
 		}
-		if took, err := wait(t.Context(), 1<<20); took != 250*time.Millisecond || !errors.Is(err, errFlight) {
+		if took, err := pay(t.Context(), 1<<20, false); took != 250*time.Millisecond || !errors.Is(err, errFlight) {
 			t.Errorf("got %v after %v, want a refusal after 250ms", err, took)
 		}
-		gone, cancel := context.WithTimeout(t.Context(), time.Second)
+		left, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if took, err := wait(gone, 32<<20); took != time.Second || !errors.Is(err, context.DeadlineExceeded) {
+		if took, err := pay(left, 32<<20, false); took != time.Second || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v after %v, want the end of the context after 1s", err, took)
 		}
-		if took, err := wait(t.Context(), 1<<20); took != time.Second || err != nil {
+		if took, err := pay(t.Context(), 1<<20, false); took != time.Second || err != nil {
 			t.Errorf("got %v after %v, want a pause of 1s: what is left of the first", err, took)
 		}
-	})
-}
-
-// A route of which an answer was heavy is expected to be heavy for 10 s. Spec gap: S32.
-func TestHeavyAnswerIsExpectedAgain(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p, agents, greedy := newPacer(), apitype.NewUUID(), apitype.NewUUID()
-		p.answered(greedy, "GET /x", 0, 0, 1<<20)
-		for after, want := range map[time.Duration]int64{10*time.Second - time.Millisecond: 1 << 20, 10 * time.Second: 0} {
-			now := time.Now().Add(after)
-			p.mu.Lock()
-			p.atWork(agents, now)
-			p.mu.Unlock()
-			if got, _ := p.reserve(greedy, "GET /x", 0, now); got != want {
-				t.Errorf("after %v: got %d bytes reckoned with, want %d", after, got, want)
-			}
+		if took, err := pay(left, 128<<20, true); took != 0 || err != nil {
+			t.Errorf("got %v after %v, want no refusal for a caller who left", err, took)
+		}
+		p.atWork(agents)
+		if took, err := pay(t.Context(), 1<<20, true); took != 2*time.Second || err != nil {
+			t.Errorf("got %v after %v, want what must be sent to be sent after 2s", err, took)
 		}
 	})
 }
@@ -64,32 +53,37 @@ func TestPaceOfHeavyRequests(t *testing.T) {
 	const heavy, light = 64 << 10, 64<<10 - 1
 	tests := []struct {
 		name   string
-		do     func(p *pacer, own, other apitype.UUID) // And then a request with 1 MiB waits.
+		paid   []int64 // And then 1 MiB waits.
+		own    bool    // Whether the account itself was at work last.
 		pauses time.Duration
 		after  time.Duration
 	}{
-		{name: "a body before", do: func(p *pacer, own, _ apitype.UUID) { p.answered(own, "POST /x", 0, heavy, 0) }, pauses: time.Second / 512},
-		{name: "a light body", do: func(p *pacer, own, _ apitype.UUID) { p.answered(own, "POST /x", 0, light, 0) }},
-		{name: "an answer", do: func(p *pacer, own, _ apitype.UUID) { p.answered(own, "GET /y", 0, 0, heavy) }, pauses: time.Second / 512},
-		{name: "a light answer", do: func(p *pacer, own, _ apitype.UUID) { p.answered(own, "GET /y", 0, 0, light) }},
-		{name: "body and answer", do: func(p *pacer, own, _ apitype.UUID) { p.answered(own, "GET /y", 0, heavy, heavy) }, pauses: time.Second / 256},
-		{name: "more than was reckoned with", do: func(p *pacer, own, _ apitype.UUID) { p.answered(own, "GET /y", heavy, 0, 3*heavy) }, pauses: time.Second / 256},
-		{name: "what was over already", do: func(p *pacer, own, _ apitype.UUID) { p.answered(own, "GET /y", 0, 0, heavy) }, after: time.Second / 512},
-		{name: "who was at work 5 s ago", do: func(p *pacer, own, _ apitype.UUID) { p.answered(own, "GET /y", 0, 0, 256<<20) }, after: 5 * time.Second},
-		{name: "who was at work just before", do: func(p *pacer, own, _ apitype.UUID) { p.answered(own, "GET /y", 0, 0, 192<<20) }, after: 5*time.Second - time.Millisecond, pauses: time.Second + time.Millisecond},
-		{name: "the own work", do: func(p *pacer, own, other apitype.UUID) {
-			p.answered(own, "GET /y", 0, 0, light)
-			p.answered(own, "GET /y", 0, 0, heavy)
-		}, pauses: time.Second / 512},
+		{name: "heavy", paid: []int64{heavy}, pauses: time.Second / 512},
+		{name: "light", paid: []int64{light}},
+		{name: "two", paid: []int64{heavy, 2 * heavy}, pauses: 3 * time.Second / 512},
+		{name: "paid for already", paid: []int64{heavy}, after: time.Second / 512},
+		{name: "at work 5 s ago", paid: []int64{256 << 20}, after: 5 * time.Second},
+		{name: "at work just before", paid: []int64{192 << 20}, after: 5*time.Second - time.Millisecond, pauses: time.Second + time.Millisecond},
+		{name: "the own work", paid: []int64{heavy}, own: true, pauses: time.Second / 512},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				p, own, other := newPacer(), apitype.NewUUID(), apitype.NewUUID()
-				p.answered(other, "GET /z", 0, 0, 1)
-				test.do(p, own, other)
-				if _, pause := p.reserve(own, "POST /x", 1<<20, time.Now().Add(test.after)); max(pause, 0) != test.pauses {
+				p.atWork(other)
+				if test.own {
+					p.atWork(own)
+				}
+				now := time.Now()
+				for _, weight := range test.paid {
+					if weight >= heavyFrom {
+						p.charge(own, weight, now)
+					} else if err := p.pay(t.Context(), own, weight, false); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if pause := p.charge(own, 1<<20, now.Add(test.after)); max(pause, 0) != test.pauses {
 					t.Errorf("got a pause of %v, want %v", pause, test.pauses)
 				}
 			})

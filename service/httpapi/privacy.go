@@ -13,6 +13,7 @@ import (
 // privacyRoutes are those of what a donor may ask for, an extension beside the interface.
 func (a *api) privacyRoutes() []route {
 	return []route{
+		{http.MethodGet, "/fundesk/v1/erasures", service.PersonsRead, list(apitype.ParseErasureListOptions, a.service.ListErasures)},
 		{http.MethodGet, "/fundesk/v1/persons/{uuid}/export", service.PersonsErase, get(a.service.ExportPersonFor)},
 		{http.MethodPost, "/fundesk/v1/persons/{uuid}/erase", service.PersonsErase, actOn(a.erasePerson)},
 	}

@@ -32,7 +32,7 @@ func (a *api) queueRoutes() []route {
 }
 
 // extensionNames are what answers announce.
-var extensionNames = []string{apitype.ExtensionQueue, apitype.ExtensionStatus, apitype.ExtensionNotes}
+var extensionNames = []string{apitype.ExtensionQueue, apitype.ExtensionStatus, apitype.ExtensionNotes, apitype.ExtensionFilters}
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}
 

@@ -424,7 +424,7 @@ func TestQueueRefusals(t *testing.T) {
 			if answer.Status != test.status {
 				t.Fatalf("got %d %s, want %d", answer.Status, answer.Body, test.status)
 			}
-			if got := answer.Header.Get("Fundesk-Extensions"); got != "queue, status, notes" {
+			if got := answer.Header.Get("Fundesk-Extensions"); got != "queue, status, notes, filters" {
 				t.Errorf("got the extensions %q", got)
 			}
 			if test.status >= 400 {
@@ -449,7 +449,7 @@ func TestQueueRefusals(t *testing.T) {
 	if got := f.Do("", "GET", "/fundesk/v1", ""); got.Status != 401 {
 		t.Errorf("got %d without a token, want 401", got.Status)
 	}
-	if got := string(f.Do(f.token, "GET", "/fundesk/v1", "").Body); got != `{"extensions":["queue","status","notes"],"version":"devel"}` {
+	if got := string(f.Do(f.token, "GET", "/fundesk/v1", "").Body); got != `{"extensions":["queue","status","notes","filters"],"version":"devel"}` {
 		t.Errorf("got %s", got)
 	}
 	if got := f.Do(f.token, "GET", "/healthz", "").Header.Get("Fundesk-Extensions"); got != "" {
@@ -526,8 +526,9 @@ func TestLongQueue(t *testing.T) {
 	}
 }
 
-// TestQueueForgets keeps what agents did for 92 days, and no longer, by the work that adds to it.
-// Promise S38: what agents did is kept for 92 days.
+// TestQueueForgets keeps leases for 92 days and no longer, and what agents did until it is counted by the
+// hour, by the work that adds to it.
+// Promise S38: leases are kept for 92 days; what agents did is counted by the hour, for 31.
 func TestQueueForgets(t *testing.T) { onEngines(t, testQueueForgets) }
 
 func testQueueForgets(t *testing.T, f *floor) {
@@ -537,28 +538,128 @@ func testQueueForgets(t *testing.T, f *floor) {
 		f.take(f.users[0], "")
 		f.want(http.StatusOK, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", fmt.Sprintf(`{"userUuid":%q}`, f.users[0]))
 	}
-	agents := func() (taken, completed int) {
+	kept := func() (leases, completed int) {
 		all, now := service.Scope{All: true}, apitype.NewTime(f.Clock.Now())
 		err := f.Store.View(f.t.Context(), func(r service.Reader) error {
-			return errors.Join(r.LeasesSeen(all, apitype.TimeFromMilli(0), now, func(service.LeaseRow) { taken++ }),
+			return errors.Join(r.LeasesSeen(all, apitype.TimeFromMilli(0), now, func(service.LeaseRow) { leases++ }),
 				r.WorkDone(all, apitype.TimeFromMilli(0), func(service.Work) { completed++ }))
 		})
 		if err != nil {
 			f.t.Error(err)
 		}
-		return taken, completed
+		return leases, completed
 	}
-	f.Clock.Advance(91*24*time.Hour + 23*time.Hour)
-	f.take(f.users[0], "")
-	if taken, completed := agents(); taken != each || completed != each {
-		t.Errorf("before 92 days: got %d taken and %d completed, want %d of each", taken, completed, each)
+	f.takes(91*24*time.Hour+23*time.Hour, 95)
+	if leases, completed := kept(); leases != each || completed != 0 {
+		t.Errorf("before 92 days: got %d leases and %d completions, want %d and none", leases, completed, each)
 	}
 	f.Clock.Advance(2 * time.Hour)
 	held := f.call(f.person("null"), time.Hour, "happy_call")
 	f.take(f.users[0], "")
 	f.want(http.StatusOK, "PUT", "/api/v1/calls/"+held.String()+"/actions/add-attempt", "{}") // It deletes the others.
-	if taken, completed := agents(); taken != 1 || completed != 0 {
-		t.Errorf("after 92 days: got %d taken and %d completed, want the one of today", taken, completed)
+	if leases, completed := kept(); leases != 1 || completed != 0 {
+		t.Errorf("after 92 days: got %d leases and %d completions, want the one of today", leases, completed)
+	}
+}
+
+// takes lets time pass and takes so often that all is counted and forgotten that can be.
+func (f *floor) takes(after time.Duration, times int) {
+	f.t.Helper()
+	f.Clock.Advance(after)
+	for range times {
+		f.take(f.users[0], "")
+	}
+}
+
+// TestAgentsAreCountedByTheHour asks for agents when most of what they did was counted by the hour, since
+// each hour: the answers have what was done since, also those to an account that sees one organization.
+func TestAgentsAreCountedByTheHour(t *testing.T) { onEngines(t, testAgentsAreCountedByTheHour) }
+
+func testAgentsAreCountedByTheHour(t *testing.T, f *floor) {
+	f.takes(0, 40) // All before is counted.
+	f.Clock.Advance(time.Hour)
+	start := f.Clock.Now().Truncate(time.Hour)
+	other := newFloor(t, f.Harness)
+	moves := []struct {
+		action, body string
+		count        apitype.QueueAgent
+	}{
+		{"add-attempt", `{"userUuid":%q}`, apitype.QueueAgent{Attempts: 1}},
+		{"complete", `{"userUuid":%q,"result":{"resultCode":"reached"}}`, apitype.QueueAgent{Completed: 1, ByResult: map[string]int{"reached": 1}}},
+		{"complete", `{"userUuid":%q}`, apitype.QueueAgent{Completed: 1}},
+		{"cancel", `{}`, apitype.QueueAgent{Cancelled: 1}},
+		{"expire", `{}`, apitype.QueueAgent{Expired: 1}},
+		{"release", `{}`, apitype.QueueAgent{Released: 1}},
+	}
+	type done struct {
+		at    time.Time
+		user  apitype.UUID
+		floor *floor
+		count apitype.QueueAgent
+	}
+	var all []done
+	for n := range 40 {
+		at, user, move := f, f.users[n%len(f.users)], moves[n%len(moves)]
+		if n%4 == 0 {
+			at = other
+		}
+		at.call(at.person("null"), 0, "happy_call")
+		taken := at.take(user, fmt.Sprintf(`,"owningOrganizationUuids":[%q]`, at.organization)).Leases[0]
+		body := strings.ReplaceAll(move.body, "%q", `"`+user.String()+`"`)
+		if move.action == "release" {
+			f.want(http.StatusNoContent, "POST", "/fundesk/v1/queue/leases/"+taken.LeaseUUID.String()+"/release", body)
+			f.want(http.StatusOK, "PUT", "/api/v1/calls/"+taken.CallUUID.String()+"/actions/cancel", `{}`)
+		} else {
+			f.want(http.StatusOK, "PUT", "/api/v1/calls/"+taken.CallUUID.String()+"/actions/"+move.action, body)
+		}
+		move.count.Taken = 1
+		all = append(all, done{f.Clock.Now(), user, at, move.count})
+		f.Clock.Advance(17 * time.Minute)
+	}
+	counted := func() (at apitype.Time) {
+		err := f.Store.View(t.Context(), func(r service.Reader) (err error) {
+			at, err = r.QueueCounted()
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return at
+	}()
+	if counted.Before(start.Add(9*time.Hour)) || !counted.Before(f.Clock.Now()) {
+		t.Errorf("got %s as the end of what is counted, want most of the hours from %s on", counted, start)
+	}
+	one := f.Token(servicetest.For(other.organization))
+	for hour := range 13 {
+		since := start.Add(time.Duration(hour) * time.Hour)
+		for _, token := range []string{f.token, one} {
+			want := map[apitype.UUID]apitype.QueueAgent{}
+			for _, d := range all {
+				if d.at.Before(since) || token == one && d.floor != other {
+					continue
+				}
+				agent := want[d.user]
+				agent.UserUUID, agent.LastSeenAt = d.user, apitype.NewTime(d.at)
+				agent.Taken, agent.Attempts, agent.Completed = agent.Taken+1, agent.Attempts+d.count.Attempts, agent.Completed+d.count.Completed
+				agent.Cancelled, agent.Expired, agent.Released = agent.Cancelled+d.count.Cancelled, agent.Expired+d.count.Expired, agent.Released+d.count.Released
+				if agent.ByResult == nil {
+					agent.ByResult = map[string]int{}
+				}
+				for code, n := range d.count.ByResult {
+					agent.ByResult[code] += n
+				}
+				want[d.user] = agent
+			}
+			var got apitype.QueueAgents
+			f.Do(token, "GET", "/fundesk/v1/queue/agents?since="+apitype.NewTime(since).String(), "").Decode(&got)
+			told := map[apitype.UUID]apitype.QueueAgent{}
+			for _, agent := range got.Agents {
+				told[agent.UserUUID] = agent
+			}
+			if diff := cmp.Diff(want, told); diff != "" {
+				t.Errorf("since %s, of one organization %t: %s", since, token == one, diff)
+			}
+		}
 	}
 }
 

@@ -118,6 +118,18 @@ func (r watchedReader) WholePledge(id apitype.UUID, scope service.Scope) (servic
 	return r.Reader.WholePledge(id, scope)
 }
 
+// LightCall is noted.
+func (r watchedReader) LightCall(id apitype.UUID, scope service.Scope) (*service.WholeCall, error) {
+	r.note("light call")
+	return r.Reader.LightCall(id, scope)
+}
+
+// LightPledge is noted.
+func (r watchedReader) LightPledge(id apitype.UUID, scope service.Scope) (*service.WholePledge, error) {
+	r.note("light pledge")
+	return r.Reader.LightPledge(id, scope)
+}
+
 // Pledges is noted.
 func (r watchedReader) Pledges(f service.PledgeFilter, part service.Range) ([]service.PledgeRow, error) {
 	r.note("pledges")
@@ -198,8 +210,8 @@ func TestReadsAreOneQuestion(t *testing.T) {
 	store := w.watch(t)
 	for _, test := range []struct{ path, want string }{
 		{"/api/v1/persons/" + w.a.person.String(), "person"},
-		{"/api/v1/calls/" + w.a.call.String(), "whole call"},
-		{"/api/v1/pledges/" + w.a.pledge.String(), "whole pledge"},
+		{"/api/v1/calls/" + w.a.call.String(), "light call"},
+		{"/api/v1/pledges/" + w.a.pledge.String(), "light pledge"},
 		{"/api/v1/persons?first=1", "persons"},
 		{"/api/v1/calls?first=1&include=person,pledge", "calls"},
 		{"/api/v1/calls?first=1&after=" + w.cursor("calls"), "calls"},

@@ -66,11 +66,13 @@ func (r *reader) Account(id apitype.UUID) (service.Account, error) {
 // AccountOfToken is the account that every request reads: who may serve the schema is asked along.
 func (r *reader) AccountOfToken(account, token apitype.UUID) (a service.Account, ended *apitype.Time, err error) {
 	var programs *string
-	row := r.row(`SELECT `+readServedBy+`, ended_at, `+accountFields()+`
+	row := r.row(`SELECT `+readServedBy+`, (SELECT COUNT(*) FROM settings WHERE `+isErasing+`), ended_at, `+accountFields()+`
 		FROM tokens JOIN accounts ON uuid = account_uuid WHERE token_uuid = $1 AND account_uuid = $2`, identifier(token), identifier(account))
+	var erasing int
 	a, err = r.scanAccount(func(dest ...any) error {
-		return row.scan(append([]any{&programs, nullTimeDest{&ended}}, dest...)...)
+		return row.scan(append([]any{&programs, &erasing, nullTimeDest{&ended}}, dest...)...)
 	})
+	a.Erasing = erasing > 0
 	return a, ended, cmp.Or(err, checkServedBy(programs))
 }
 

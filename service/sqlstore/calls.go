@@ -79,6 +79,18 @@ func (r *reader) callQuery(f service.CallFilter, part service.Range, want int) (
 	if f.RequestedAfter != nil {
 		q.where(`t.requested_at > %s`, f.RequestedAfter.UnixMilli())
 	}
+	if f.Person != nil { // They are few: what else is asked is looked at in each.
+		if f.UpdatedAfter != nil {
+			q.where(`t.updated_at > %s`, f.UpdatedAfter.UnixMilli())
+		}
+		for _, cond := range q.conds {
+			q.check(cond)
+		}
+		q.conds = nil
+		q.checkBranches()
+		q.where(`t.person_number = (SELECT number FROM persons WHERE uuid = %s)`, identifier(*f.Person))
+		return q, nil
+	}
 	if f.UpdatedAfter != nil {
 		byTime.after = *f.UpdatedAfter
 		return q, r.filterByTime(q, byTime, part, want)

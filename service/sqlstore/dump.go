@@ -42,7 +42,7 @@ func copyTables() []copyTable {
 		{"organizations", 1, []string{"uuid", "name", "abbreviation", "max_call_attempts", "cooling_off"}, copyBatch, ``},
 		{"users", 1, []string{"uuid", "doc"}, copyBatch, ``},
 		{"focus_areas", 1, []string{"uuid", "organization", "doc"}, copyBatch, ``},
-		numbered("persons", slices.Concat(personColumns, []string{"erased_at"})),
+		numbered("persons", slices.Concat(personColumns, []string{"erased_at", "erased_owner"})),
 		numbered("pledges", pledgeColumns),
 		{"signatures", 1, signatureColumns, 16, ``},
 		numbered("calls", callColumns),
@@ -52,6 +52,7 @@ func copyTables() []copyTable {
 		{"queue_numbers", 1, []string{"digest", "person_uuid", "rung_at"}, copyBatch, ``},
 		{"queue_leases", 1, leaseColumns, copyBatch, ``},
 		{"queue_work", 2, []string{"done_at", "work_uuid", "user_uuid", "owner", "work", "code"}, copyBatch, ``},
+		{"queue_hours", 5, hourColumns, copyBatch, ``},
 		{"processed", 4, []string{"account", "source", "entity_name", "entity", "processed_at", "consumer"}, copyBatch, ``},
 		{"retention", 1, []string{"organization", "calls", "leads", "persons"}, copyBatch, ``},
 		{"audit", 2, auditColumns, copyBatch, ``},
@@ -131,7 +132,7 @@ func dumped(column string, value any) (json.RawMessage, error) {
 }
 
 // identifierColumns are the columns that hold identifiers.
-var identifierColumns = []string{"uuid", "owner", "recruiting", "recruiter", "organization", "account", "entity", "consumer", "kept_for", "pledge"}
+var identifierColumns = []string{"uuid", "owner", "recruiting", "recruiter", "organization", "account", "entity", "consumer", "kept_for", "pledge", "erased_owner"}
 
 // loaded reads the value of a column of a dump, as it is bound.
 func loaded(column string, text json.RawMessage) (value any, err error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -33,7 +34,7 @@ func filled(t *testing.T, persons int) *sqlstore.Store {
 		entry := apitype.ProcessedEntry{EntityName: "call", EntityUUID: apitype.NewUUID(), ProcessedAt: now}
 		return errors.Join(tx.InsertAccount(account), tx.InsertToken(service.IssuedToken{UUID: account.UUID, Account: account.UUID, IssuedAt: now}), tx.Mark(account.UUID, entry), tx.SetSetting("kept", "1"), tx.SetRetention(service.Retention{Organization: account.UUID, Calls: new(24)}),
 			tx.RecordContact(entry.EntityUUID, now, []apitype.UUID{apitype.NewUUID()}), tx.Work(service.Work{At: now, User: account.UUID, Owner: account.UUID, Work: service.WorkAttempt}),
-			insertLease(tx, now))
+			insertLease(tx, now), tx.CountQueue(apitype.NewTime(now.Add(-time.Hour)), apitype.NewTime(now.Add(time.Hour))))
 	})
 	return store
 }

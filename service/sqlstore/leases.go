@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -167,7 +168,7 @@ func (t *tx) QueueRequest(account apitype.UUID, asked service.QueueAsk, query se
 	again := false
 	err = t.row(`SELECT
 			(SELECT 1 FROM queue_calls WHERE ready = 0 AND eligible_at <= `+now+` ORDER BY eligible_at LIMIT 1) IS NOT NULL,
-			(SELECT 1 FROM queue_calls WHERE due_at <= `+now+` ORDER BY due_at, call_uuid LIMIT 1) IS NOT NULL,
+			(SELECT 1 FROM queue_calls WHERE due_at <= `+now+` AND eligible_at <= `+now+` ORDER BY due_at, call_uuid LIMIT 1) IS NOT NULL,
 			(SELECT due_at FROM queue_calls WHERE `+strings.Join(later, ` AND `)+` ORDER BY due_at, call_uuid LIMIT 1),
 			(SELECT 1 FROM queue_leases WHERE user_uuid = `+user+` AND ended_at > `+returned+` AND ended_by = 'returned' ORDER BY user_uuid, ended_at LIMIT 1) IS NOT NULL,
 			(SELECT 1 FROM queue_leases WHERE account_uuid = `+by+` AND request_uuid = `+request+` ORDER BY ordinal LIMIT 1) IS NOT NULL,
@@ -271,22 +272,88 @@ func (t *tx) ExtendLease(id apitype.UUID, until, now apitype.Time, show bool) er
 		identifier(id), until.UnixMilli(), now.UnixMilli(), bit(show))
 }
 
-// ForgetQueue deletes leases and work of which nothing was seen since a time, and numbers that were
-// called before another one, so many of each at most, and is how many of them there were of the one of
-// which there were more.
-func (t *tx) ForgetQueue(before, contacted apitype.Time, limit int) (most int, err error) {
-	for i, text := range []string{
-		`DELETE FROM queue_numbers WHERE digest IN (SELECT digest FROM queue_numbers WHERE rung_at < $1 ORDER BY rung_at LIMIT $2` + t.engine.locking(`UPDATE SKIP LOCKED`) + `)`,
-		`DELETE FROM queue_leases WHERE lease_uuid IN (SELECT lease_uuid FROM queue_leases WHERE seen_at < $1 ORDER BY seen_at LIMIT $2` + t.engine.locking(`UPDATE SKIP LOCKED`) + `)`,
-		`DELETE FROM queue_work WHERE work_uuid IN (SELECT work_uuid FROM queue_work WHERE done_at < $1 ORDER BY done_at LIMIT $2` + t.engine.locking(`UPDATE SKIP LOCKED`) + `)`,
+// ForgetQueue deletes what was last seen before some times, so many of each at most, and returns how many
+// there were of the one of which there were more.
+func (t *tx) ForgetQueue(before service.QueueForgets, limit int) (most int, err error) {
+	locked := t.engine.locking(`UPDATE SKIP LOCKED`)
+	for _, part := range []struct {
+		text   string
+		before apitype.Time
+	}{
+		{`DELETE FROM queue_numbers WHERE digest IN (SELECT digest FROM queue_numbers WHERE rung_at < $1 ORDER BY rung_at LIMIT $2` + locked + `)`, before.Numbers},
+		{`DELETE FROM queue_leases WHERE lease_uuid IN (SELECT lease_uuid FROM queue_leases WHERE seen_at < $1 ORDER BY seen_at LIMIT $2` + locked + `)`, before.Leases},
+		{`DELETE FROM queue_work WHERE work_uuid IN (SELECT work_uuid FROM queue_work WHERE done_at < $1 ORDER BY done_at LIMIT $2` + locked + `)`, before.Work},
+		{`DELETE FROM queue_hours WHERE hour IN (SELECT hour FROM queue_hours WHERE hour < $1 ORDER BY hour LIMIT $2)`, before.Hours},
 	} {
-		n, err := t.exec(text, []apitype.Time{contacted, before, before}[i].UnixMilli(), limit)
+		n, err := t.exec(part.text, part.before.UnixMilli(), limit)
 		if err != nil {
 			return most, err
 		}
 		most = max(most, int(n))
 	}
 	return most, nil
+}
+
+var hourColumns = []string{"hour", "user_uuid", "owner", "what", "code", "records", "seen_at"}
+
+// countHours counts what was seen and done from $1 on until before $2, by the hour. That a user was seen
+// is a row of its own.
+var countHours = sync.OnceValue(func() string {
+	within := func(column string) string { return column + ` >= $1 AND ` + column + ` < $2` }
+	const shown = `CASE WHEN shown_at = 0 THEN taken_at ELSE shown_at END`
+	of := func(what, code, at, from, cond string) string {
+		return `SELECT user_uuid, owner, ` + what + ` AS what, ` + code + ` AS code, ` + at + ` AS at FROM ` + from + ` WHERE ` + within(at) + cond
+	}
+	const leases = `queue_leases`
+	return `INSERT INTO queue_hours (` + strings.Join(hourColumns, `, `) + `)
+		SELECT at / 3600000 * 3600000, user_uuid, owner, what, code, COUNT(*), MAX(at) FROM (` + strings.Join([]string{
+		of(`'seen'`, `''`, `seen_at`, leases, ``),
+		of(`'taken'`, `''`, shown, leases, ` AND seen_at >= $1`),
+		of(`ended_by`, `''`, `ended_at`, leases, ` AND seen_at >= $1 AND (ended_by IN ('cancel', 'expire') OR ended_by IN ('returned', 'deferred') AND shown_at IS NOT NULL)`),
+		of(`work`, `''`, `done_at`, `queue_work`, ``),
+		of(`'result'`, `code`, `done_at`, `queue_work`, ` AND work = 'complete' AND code IS NOT NULL`),
+	}, ` UNION ALL `) + `) AS done GROUP BY 1, 2, 3, 4, 5`
+})
+
+// countedSetting is until when what users did is counted by the hour.
+const countedSetting = "queue-counted"
+
+// QueueCounted is until when; zero: nothing is.
+func (r *reader) QueueCounted() (until apitype.Time, err error) {
+	text, err := r.Setting(countedSetting)
+	if errors.Is(err, service.ErrNoRow) {
+		return until, nil
+	}
+	if err != nil {
+		return until, err
+	}
+	milli, err := strconv.ParseInt(text, 10, 64)
+	return apitype.TimeFromMilli(milli), err
+}
+
+// CountQueue counts the hours of a stretch, which must begin where the last one ended: else another
+// process has counted them.
+func (t *tx) CountQueue(from, until apitype.Time) error {
+	was, now := strconv.FormatInt(from.UnixMilli(), 10), strconv.FormatInt(until.UnixMilli(), 10)
+	n, err := t.exec(`INSERT INTO settings (name, value) VALUES ('`+countedSetting+`', $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE settings.value = $1`, was, now)
+	if err == nil && n > 0 {
+		_, err = t.exec(countHours(), from.UnixMilli(), until.UnixMilli())
+	}
+	return err
+}
+
+// HoursDone is what was counted of the hours of a stretch.
+func (r *reader) HoursDone(scope service.Scope, from, until apitype.Time, each func(service.HourDone)) error {
+	q := &listQuery{}
+	q.where(`hour >= %s`, from.UnixMilli())
+	q.where(`hour < %s`, until.UnixMilli())
+	q.amongOwners(scope)
+	return r.each(`SELECT user_uuid, what, code, SUM(records), MAX(seen_at) FROM queue_hours WHERE `+strings.Join(q.conds, ` AND `)+` GROUP BY user_uuid, what, code`, q.args, func(rows *sql.Rows) error {
+		var h service.HourDone
+		err := rows.Scan(uuidDest{&h.User}, &h.What, &h.Code, &h.Records, timeDest{&h.SeenAt})
+		each(h)
+		return err
+	})
 }
 
 // deferralFields is what is read of a callback, in the order of deferralDest.

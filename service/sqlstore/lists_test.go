@@ -80,6 +80,7 @@ func writeQuestions(out *strings.Builder, r *reader) error {
 		{"by when they were requested", first, service.CallFilter{Scope: all, RequestedFrom: &at, RequestedUntil: &at, RequestedAfter: &at}},
 		{"updated", first, service.CallFilter{Scope: of(1), UpdatedAfter: &at}},
 		{"updated, by reference", service.Range{Limit: 5, Backward: true}, service.CallFilter{Scope: all, UpdatedAfter: &at, ExternalApplication: "a", ExternalReference: "r"}},
+		{"of a person, updated, by status", first, service.CallFilter{Scope: of(1), Person: &id, UpdatedAfter: &at, Statuses: apitype.CallStatuses[:2]}},
 		{"updated, without reference", first, service.CallFilter{Scope: all, UpdatedAfter: &at, NoExternalReference: true}},
 	} {
 		if err := write(test.name, test.part, func() (*listQuery, error) { return r.callQuery(test.f, test.part, 5) }); err != nil {
@@ -113,8 +114,9 @@ func writeQuestions(out *strings.Builder, r *reader) error {
 		{"persons", service.PersonFilter{Scope: all}},
 		{"persons of two", service.PersonFilter{Scope: of(2)}},
 		{"persons by IBAN, made after", service.PersonFilter{Scope: of(1), IBAN: "x", CreatedAfter: &at}},
+		{"persons changed after", service.PersonFilter{Scope: of(2), UpdatedAfter: &at}},
 	} {
-		if err := write(test.name, first, func() (*listQuery, error) { return personQuery(test.f), nil }); err != nil {
+		if err := write(test.name, first, func() (*listQuery, error) { return r.personQuery(test.f, first, 5) }); err != nil {
 			return err
 		}
 	}

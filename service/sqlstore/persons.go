@@ -20,11 +20,12 @@ func (r *reader) person(id apitype.UUID, scope service.Scope, lock string) (p se
 	return p, err
 }
 
-func personQuery(f service.PersonFilter) *listQuery {
+// personQuery filters persons; an error is of the database.
+func (r *reader) personQuery(f service.PersonFilter, part service.Range, want int) (*listQuery, error) {
 	q := &listQuery{table: "persons", time: "created_at"}
 	q.scope(f.Scope, `t.owner`)
 	if len(q.branches) == 0 { // An erased person belongs to no organization.
-		q.conds = append(q.conds, `t.erased_at IS NULL`)
+		q.conds = append(q.conds, notErased)
 	}
 	if f.CreatedAfter != nil {
 		q.where(`t.created_at > %s`, f.CreatedAfter.UnixMilli())
@@ -32,12 +33,20 @@ func personQuery(f service.PersonFilter) *listQuery {
 	if f.IBAN != "" {
 		q.where(`t.iban = %s`, f.IBAN)
 	}
-	return q
+	if f.UpdatedAfter != nil {
+		return q, r.filterByTime(q, timeFilter{column: `updated_at`, after: *f.UpdatedAfter, parts: []string{notErased}}, part, want)
+	}
+	return q, nil
 }
+
+const notErased = `t.erased_at IS NULL`
 
 // Persons is a part of the person list.
 func (r *reader) Persons(f service.PersonFilter, part service.Range) ([]service.PersonRow, error) {
-	q := personQuery(f)
+	q, err := r.personQuery(f, part, part.Limit)
+	if err != nil {
+		return nil, err
+	}
 	text := q.page(`t.uuid, t.created_at, t.doc`, ``, part)
 	return readPage(r, text, q.args, part, func(result *sql.Rows) (p service.PersonRow, err error) {
 		err = result.Scan(uuidDest{&p.UUID}, timeDest{&p.CreatedAt}, docDest{&p.Doc})
@@ -47,11 +56,36 @@ func (r *reader) Persons(f service.PersonFilter, part service.Range) ([]service.
 
 // AnyPerson reports whether a part of the person list has a row.
 func (r *reader) AnyPerson(f service.PersonFilter, part service.Range) (bool, error) {
-	return r.any(personQuery(f), part)
+	q, err := r.personQuery(f, part, 1)
+	if err != nil {
+		return false, err
+	}
+	return r.any(q, part)
+}
+
+func erasureQuery(scope service.Scope) *listQuery {
+	q := &listQuery{table: "persons", time: "erased_at", conds: []string{`t.erased_at IS NOT NULL`}}
+	q.scope(scope, `t.erased_owner`)
+	return q
+}
+
+// Erasures is a part of the list of persons who were erased.
+func (r *reader) Erasures(scope service.Scope, part service.Range) ([]service.ErasedPerson, error) {
+	q := erasureQuery(scope)
+	text := q.page(`t.uuid, t.erased_at`, ``, part)
+	return readPage(r, text, q.args, part, func(result *sql.Rows) (p service.ErasedPerson, err error) {
+		err = result.Scan(uuidDest{&p.UUID}, timeDest{&p.ErasedAt})
+		return p, err
+	})
+}
+
+// AnyErasure reports whether a part of that list has a row.
+func (r *reader) AnyErasure(scope service.Scope, part service.Range) (bool, error) {
+	return r.any(erasureQuery(scope), part)
 }
 
 // personColumns are the columns of a person, in the order of personValues and personDest.
-var personColumns = []string{"uuid", "owner", "recruiting", "created_at", "iban", "mandate_id", "quality", "rev", "doc"}
+var personColumns = []string{"uuid", "owner", "recruiting", "created_at", "iban", "mandate_id", "quality", "rev", "doc", "updated_at"}
 
 var (
 	personFields = sync.OnceValue(func() string { return strings.Join(personColumns, `, `) })
@@ -69,6 +103,7 @@ func personValues(p service.PersonRow) []any {
 		p.Quality,
 		p.Rev,
 		p.Doc,
+		p.UpdatedAt.UnixMilli(),
 	}
 }
 
@@ -83,6 +118,7 @@ func personDest(p *service.PersonRow) []any {
 		docDest{&p.Quality},
 		&p.Rev,
 		docDest{&p.Doc},
+		timeDest{&p.UpdatedAt},
 	}
 }
 
@@ -115,6 +151,6 @@ func (t *tx) PersonDocs(ids []apitype.UUID) (map[apitype.UUID][]byte, error) {
 
 // UpdatePerson saves a changed person.
 func (t *tx) UpdatePerson(p service.PersonRow) error {
-	return t.change(`UPDATE persons SET iban = $3, mandate_id = $4, doc = $5, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
-		identifier(p.UUID), p.Rev, p.IBAN, p.MandateID, p.Doc)
+	return t.change(`UPDATE persons SET iban = $3, mandate_id = $4, doc = $5, updated_at = $6, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
+		identifier(p.UUID), p.Rev, p.IBAN, p.MandateID, p.Doc, p.UpdatedAt.UnixMilli())
 }

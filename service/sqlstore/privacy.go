@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"database/sql"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"fundesk/apiclient/apitype"
@@ -29,14 +31,18 @@ func (r *reader) kept(id apitype.UUID, lock string) (k service.Kept, err error) 
 	if err != nil {
 		return k, err
 	}
-	k.Calls, err = all(r.conn, `SELECT `+callFields+` FROM calls t WHERE person_number = $1 ORDER BY requested_at DESC, uuid DESC`+lock, []any{number}, callDest)
-	for i := range k.Calls {
-		k.Calls[i].Person = id
-	}
+	// No column that stands behind a document, as the status does: SQLite would read through that.
+	k.Calls, err = all(r.conn, `SELECT uuid, owner, requested_at, updated_at, external, rev, LENGTH(doc) + LENGTH(private) FROM calls t
+		WHERE person_number = $1 ORDER BY requested_at DESC, uuid DESC`+lock, []any{number}, func(c *service.CallRow) []any {
+		return []any{uuidDest{&c.UUID}, uuidDest{&c.Owner}, timeDest{&c.RequestedAt}, timeDest{&c.UpdatedAt}, &c.External, &c.Rev, &c.Bytes}
+	})
 	if err != nil {
 		return k, err
 	}
-	k.Pledges, err = all(r.conn, selectPledge+`t.person_number = $1 ORDER BY t.created_at DESC, t.uuid DESC`+lock, []any{number}, pledgeDest)
+	k.Pledges, err = all(r.conn, `SELECT number, uuid, owner, recruiting, status, created_at, updated_at, has_signature, rev, LENGTH(doc) + LENGTH(private) FROM pledges t
+		WHERE person_number = $1 ORDER BY created_at DESC, uuid DESC`+lock, []any{number}, func(p *service.PledgeRow) []any {
+		return []any{&p.Number, uuidDest{&p.UUID}, uuidDest{&p.Owner}, uuidDest{&p.Recruiting}, &p.Status, timeDest{&p.CreatedAt}, timeDest{&p.UpdatedAt}, &p.HasSignature, &p.Rev, &p.Bytes}
+	})
 	return k, errors.Join(err, r.keptOfPledges(&k), r.keptMarks(&k), r.keptOfQueue(&k))
 }
 
@@ -46,24 +52,90 @@ func (r *reader) keptOfPledges(k *service.Kept) (err error) {
 		return nil
 	}
 	var numbers []int64
-	var ids []apitype.UUID
+	pledges := map[int64]apitype.UUID{}
 	for _, pledge := range k.Pledges {
-		numbers, ids = append(numbers, pledge.Number), append(ids, pledge.UUID)
+		numbers, pledges[pledge.Number] = append(numbers, pledge.Number), pledge.UUID
+		if pledge.HasSignature {
+			k.Signatures = append(k.Signatures, service.SignatureRow{Pledge: pledge.UUID})
+		}
 	}
+	slices.SortFunc(k.Signatures, func(a, b service.SignatureRow) int { return a.Pledge.Compare(b.Pledge) })
 	cond, arg := r.engine.amongNumbers("pledge_number", numbers)
-	k.Transactions, err = all(r.conn, `SELECT uuid, created_at, method, doc FROM transactions WHERE `+cond+` ORDER BY created_at DESC, uuid DESC`, []any{arg},
-		func(t *service.TransactionRow) []any {
-			return []any{uuidDest{&t.UUID}, timeDest{&t.CreatedAt}, &t.Method, docDest{&t.Doc}}
-		})
-	if err != nil {
+	return r.each(`SELECT uuid, pledge_number, created_at, method, LENGTH(doc) FROM transactions WHERE `+cond+` ORDER BY created_at DESC, uuid DESC`, []any{arg}, func(rows *sql.Rows) error {
+		var t service.TransactionRow
+		var number int64
+		err := rows.Scan(uuidDest{&t.UUID}, &number, timeDest{&t.CreatedAt}, &t.Method, &t.Bytes)
+		t.Pledge = pledges[number]
+		k.Transactions = append(k.Transactions, t)
 		return err
-	}
-	cond, arg = r.engine.among("pledge", ids)
-	k.Signatures, err = all(r.conn, `SELECT pledge, content FROM signatures WHERE `+cond+` ORDER BY pledge`, []any{arg}, func(s *service.SignatureRow) []any {
-		return []any{uuidDest{&s.Pledge}, &s.Content}
 	})
-	return err
 }
+
+// inOrder puts rows into the order of identifiers. Those that are not there any more are left out.
+func inOrder[T any](ids []apitype.UUID, rows []T, id func(T) apitype.UUID) []T {
+	order := make(map[apitype.UUID]int, len(ids))
+	for i, id := range ids {
+		order[id] = i
+	}
+	slices.SortFunc(rows, func(a, b T) int { return order[id(a)] - order[id(b)] })
+	return rows
+}
+
+// KeptCalls are calls with their documents.
+func (r *reader) KeptCalls(ids []apitype.UUID) ([]service.CallRow, error) {
+	return r.keptCalls(ids, ``)
+}
+
+// KeptCalls holds them, too.
+func (t *tx) KeptCalls(ids []apitype.UUID) ([]service.CallRow, error) {
+	return t.keptCalls(ids, t.engine.locking(`UPDATE OF t`))
+}
+
+func (r *reader) keptCalls(ids []apitype.UUID, lock string) ([]service.CallRow, error) {
+	cond, arg := r.engine.among("uuid", ids)
+	rows, err := all(r.conn, `SELECT `+callFields+` FROM calls t WHERE `+cond+lock, []any{arg}, callDest)
+	return inOrder(ids, rows, func(c service.CallRow) apitype.UUID { return c.UUID }), err
+}
+
+// KeptPledges are pledges with their documents.
+func (r *reader) KeptPledges(ids []apitype.UUID) ([]service.PledgeRow, error) {
+	cond, arg := r.engine.among("t.uuid", ids)
+	rows, err := all(r.conn, selectPledge+cond, []any{arg}, pledgeDest)
+	return inOrder(ids, rows, func(p service.PledgeRow) apitype.UUID { return p.UUID }), err
+}
+
+// KeptTransactions are transactions with their documents.
+func (r *reader) KeptTransactions(ids []apitype.UUID) ([]service.TransactionRow, error) {
+	cond, arg := r.engine.among("uuid", ids)
+	rows, err := all(r.conn, `SELECT uuid, created_at, method, doc FROM transactions WHERE `+cond, []any{arg}, func(t *service.TransactionRow) []any {
+		return []any{uuidDest{&t.UUID}, timeDest{&t.CreatedAt}, &t.Method, docDest{&t.Doc}}
+	})
+	return inOrder(ids, rows, func(t service.TransactionRow) apitype.UUID { return t.UUID }), err
+}
+
+// KeptWaiting are those of some calls that wait.
+func (r *reader) KeptWaiting(calls []apitype.UUID) ([]service.QueueRow, error) {
+	cond, arg := r.engine.among("c.call_uuid", calls)
+	rows, err := all(r.conn, queueFacts+` WHERE `+cond, []any{arg}, queueDest)
+	return inOrder(calls, rows, func(q service.QueueRow) apitype.UUID { return q.Call }), err
+}
+
+// Erasing are the persons whose calls are still being blanked.
+func (r *reader) Erasing() (persons []apitype.UUID, err error) {
+	err = r.each(`SELECT name FROM settings WHERE `+isErasing, nil, func(rows *sql.Rows) error {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return err
+		}
+		id, err := apitype.ParseUUID(strings.TrimPrefix(name, service.ErasingSetting))
+		persons = append(persons, id)
+		return err
+	})
+	return persons, err
+}
+
+// isErasing is the condition of the settings that name them, in the order of the table's index.
+const isErasing = `name > '` + service.ErasingSetting + `' AND name < 'erasing.'`
 
 // keptMarks reads who has marked what of a person.
 func (r *reader) keptMarks(k *service.Kept) error {
@@ -93,7 +165,7 @@ func (r *reader) keptMarks(k *service.Kept) error {
 // keptOfQueue reads what the queue keeps of a person.
 func (r *reader) keptOfQueue(k *service.Kept) (err error) {
 	id := identifier(k.Person.UUID)
-	if k.Waiting, err = all(r.conn, queueFacts+` WHERE c.person_uuid = $1 ORDER BY c.requested_at, c.call_uuid`, []any{id}, queueDest); err != nil {
+	if err = r.row(`SELECT COUNT(*) FROM queue_calls WHERE person_uuid = $1`, id).scan(&k.Waiting); err != nil {
 		return err
 	}
 	k.Leases, err = all(r.conn, selectLease+`person_uuid = $1 ORDER BY taken_at, lease_uuid`, []any{id}, leaseDest)
@@ -109,10 +181,15 @@ func (r *reader) keptOfQueue(k *service.Kept) (err error) {
 
 // ErasePerson leaves of a person the identifier, and lets none of the person's calls wait.
 func (t *tx) ErasePerson(id apitype.UUID, at apitype.Time) error {
-	if err := t.change(`UPDATE persons SET owner = $2, recruiting = $2, iban = NULL, mandate_id = NULL, quality = NULL, doc = $3, erased_at = $4, rev = rev + 1
+	if err := t.change(`UPDATE persons SET owner = $2, erased_owner = owner, recruiting = $2, iban = NULL, mandate_id = NULL, quality = NULL, doc = $3, erased_at = $4, rev = rev + 1
 		WHERE uuid = $1 AND erased_at IS NULL`, identifier(id), identifier(apitype.UUID{}), []byte{}, at.UnixMilli()); err != nil {
 		return err
 	}
+	return t.ForgetPerson(id, at)
+}
+
+// ForgetPerson lets nothing of a person wait, and ends their lease.
+func (t *tx) ForgetPerson(id apitype.UUID, at apitype.Time) error {
 	for _, text := range []string{
 		`DELETE FROM queue_calls WHERE person_uuid = $1`,
 		`DELETE FROM queue_rings WHERE person_uuid = $1`,

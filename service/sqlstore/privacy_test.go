@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
@@ -90,8 +91,33 @@ func TestErasureTakesPersonFromQueue(t *testing.T) {
 			t.Fatal("it is not known that the person was rung")
 		}
 		update(t, store, func(tx service.Tx) error { return tx.ErasePerson(person, now) })
-		if after := kept(); after.ContactedAt != nil || len(after.Waiting) != 0 || after.ErasedAt == nil {
-			t.Errorf("got rung at %v, %d calls that wait, erased at %v, want the erasure alone", after.ContactedAt, len(after.Waiting), after.ErasedAt)
+		if after := kept(); after.ContactedAt != nil || after.Waiting != 0 || after.ErasedAt == nil {
+			t.Errorf("got rung at %v, %d calls that wait, erased at %v, want the erasure alone", after.ContactedAt, after.Waiting, after.ErasedAt)
+		}
+	})
+}
+
+// A callback that cannot be given, since the donor opted out, is not due: no take has to look for it.
+func TestCallbackThatCannotBeGivenIsNotDue(t *testing.T) {
+	each(t, func(t *testing.T, database string) {
+		store := reopen(t, database)
+		past := apitype.NewTime(now.Add(-time.Hour))
+		for _, test := range []struct {
+			eligible *apitype.Time
+			want     bool
+		}{{nil, false}, {new(apitype.NewTime(now.Add(time.Hour))), false}, {&past, true}} {
+			person := apitype.NewUUID()
+			update(t, store, func(tx service.Tx) error {
+				if err := tx.InsertQueueRow(service.QueueRow{Call: apitype.NewUUID(), Person: person, Owner: person, Type: apitype.CallHappy, RequestedAt: past, DueAt: &past, EligibleAt: test.eligible}); err != nil {
+					return err
+				}
+				query := service.QueueQuery{Scope: service.Scope{All: true}, Now: now, KeptUntil: past, Returned: past}
+				got, err := tx.QueueRequest(person, service.QueueAsk{User: person, Request: person}, query)
+				if got.Due != test.want {
+					t.Errorf("eligible at %v: got due %t, want %t", test.eligible, got.Due, test.want)
+				}
+				return err
+			})
 		}
 	})
 }

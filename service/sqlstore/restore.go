@@ -170,4 +170,11 @@ func takePlace(made, path string) (kept []string, err error) {
 	return kept, errors.Join(os.Remove(path+restoring), durable.SyncFolder(filepath.Dir(path)))
 }
 
+// IsServed reports whether another process has an SQLite file open. Nothing of the file may be open in
+// this one.
+func IsServed(database string) bool {
+	path, ok := strings.CutPrefix(database, "sqlite:")
+	return ok && errors.Is(unserved(path), errServed)
+}
+
 var errServed = errors.New("another program has it open; stop what serves it first")

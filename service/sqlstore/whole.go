@@ -222,7 +222,12 @@ func (t *tx) LightCall(id apitype.UUID, scope service.Scope) (*service.WholeCall
 	if !t.alone {
 		return nil, nil
 	}
-	call, err := t.wholeCall(bytesOfCall, id, scope)
+	return t.reader.LightCall(id, scope)
+}
+
+// LightCall is nil where much belongs to the call.
+func (r *reader) LightCall(id apitype.UUID, scope service.Scope) (*service.WholeCall, error) {
+	call, err := r.wholeCall(bytesOfCall, id, scope)
 	return light(call, err)
 }
 
@@ -252,7 +257,12 @@ func (t *tx) LightPledge(id apitype.UUID, scope service.Scope) (*service.WholePl
 	if !t.alone {
 		return nil, nil
 	}
-	pledge, err := t.wholePledge(bytesOfPledge, id, scope)
+	return t.reader.LightPledge(id, scope)
+}
+
+// LightPledge is LightCall for a pledge.
+func (r *reader) LightPledge(id apitype.UUID, scope service.Scope) (*service.WholePledge, error) {
+	pledge, err := r.wholePledge(bytesOfPledge, id, scope)
 	return light(pledge, err)
 }
 

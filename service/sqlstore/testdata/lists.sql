@@ -88,6 +88,12 @@ SELECT * FROM (SELECT t.number, t.requested_at FROM calls t WHERE (t.external_ap
 -- updated, by reference, 3 values
 (SELECT 1 FROM calls t WHERE (t.external_application IS NOT NULL OR t.external_reference IS NOT NULL) AND t.updated_at > $3 AND (t.external_application = $1) IS TRUE AND (t.external_reference = $2) IS TRUE ORDER BY t.updated_at LIMIT 1) IS NOT NULL
 
+-- of a person, updated, by status, 6 values
+SELECT * FROM (SELECT t.number, t.requested_at FROM calls t WHERE t.person_number = (SELECT number FROM persons WHERE uuid = $5) AND ((t.owner = $1)) IS TRUE AND (t.updated_at > $4) IS TRUE AND ((t.status = $2) OR (t.status = $3)) IS TRUE ORDER BY t.requested_at DESC, t.uuid DESC LIMIT $6) f JOIN calls t ON t.number = f.number AND t.requested_at = f.requested_at ORDER BY t.requested_at DESC, t.uuid DESC
+
+-- of a person, updated, by status, 5 values
+(SELECT 1 FROM calls t WHERE t.person_number = (SELECT number FROM persons WHERE uuid = $5) AND ((t.owner = $1)) IS TRUE AND (t.updated_at > $4) IS TRUE AND ((t.status = $2) OR (t.status = $3)) IS TRUE ORDER BY t.requested_at DESC, t.uuid DESC LIMIT 1) IS NOT NULL
+
 -- updated, without reference, 2 values
 SELECT * FROM (SELECT t.number, t.requested_at FROM calls t WHERE t.external_application IS NULL AND t.external_reference IS NULL AND t.updated_at > $1 ORDER BY +t.requested_at DESC, t.uuid DESC LIMIT $2) f JOIN calls t ON t.number = f.number AND t.requested_at = f.requested_at ORDER BY t.requested_at DESC, t.uuid DESC
 
@@ -177,4 +183,10 @@ SELECT * FROM persons t WHERE t.owner = $1 AND t.created_at > $2 AND t.iban = $3
 
 -- persons by IBAN, made after, 3 values
 (SELECT 1 FROM persons t WHERE t.owner = $1 AND t.created_at > $2 AND t.iban = $3 ORDER BY t.created_at DESC, t.uuid DESC LIMIT 1) IS NOT NULL
+
+-- persons changed after, 4 values
+SELECT * FROM (SELECT t.number, t.created_at FROM persons t WHERE t.erased_at IS NULL AND t.updated_at > $3 AND ((t.owner = $1) OR (t.owner = $2)) IS TRUE ORDER BY +t.created_at DESC, t.uuid DESC LIMIT $4) f JOIN persons t ON t.number = f.number AND t.created_at = f.created_at ORDER BY t.created_at DESC, t.uuid DESC
+
+-- persons changed after, 3 values
+(SELECT 1 FROM persons t WHERE t.erased_at IS NULL AND t.updated_at > $3 AND ((t.owner = $1) OR (t.owner = $2)) IS TRUE ORDER BY t.updated_at LIMIT 1) IS NOT NULL
 

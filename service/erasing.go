@@ -1,0 +1,179 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+
+	"fundesk/apiclient/apitype"
+)
+
+// An erasure of many calls blanks them in batches, each in a short transaction of its own. A setting
+// names the person until all are blanked. Meanwhile every request blanks these calls as it reads them,
+// so that the person is erased for all readers at once. What a crash cut short is continued at the next
+// start, by the cleaning, and by whoever asks for the erasure again.
+
+// ErasingSetting begins the names of these settings, which end with the person's identifier.
+const ErasingSetting = "erasing-"
+
+// finishErasure blanks the calls of a person that were not yet. Callers who leave do not end it.
+func (s *Service) finishErasure(ctx context.Context, id apitype.UUID) error {
+	ctx = withoutDeadline(context.WithoutCancel(ctx))
+	kept, err := viewed(ctx, s, "read what is to be erased", func(r Reader) (kept Kept, err error) {
+		erasing, err := r.Erasing()
+		if err == nil && slices.Contains(erasing, id) {
+			kept, err = r.Kept(id)
+		}
+		return kept, err
+	})
+	if err != nil || kept.ErasedAt == nil {
+		return err
+	}
+	shared := func(change func(Tx) error) error {
+		return described("erase the calls of the person", s.store.UpdateShared(ctx, change))
+	}
+	err = inBatches(kept.Calls, idOfCall, func(c CallRow) int { return max(c.Bytes, keptBatch/mostErased) }, func(ids []apitype.UUID) error {
+		begun := s.now()
+		err := shared(func(tx Tx) error { return eraseCalls(tx, ids, s.timeOf(tx)) })
+		return errors.Join(err, Pause(ctx, s.now().Sub(begun))) // Others have the writer for as long.
+	})
+	if err != nil {
+		return err
+	}
+	return shared(func(tx Tx) error {
+		return errors.Join(tx.ForgetPerson(id, *kept.ErasedAt), tx.DeleteSetting(ErasingSetting+id.String()))
+	})
+}
+
+// FinishErasures continues erasures that were cut short.
+func (s *Service) FinishErasures(ctx context.Context) error {
+	erasing, err := viewed(ctx, s, "read what is to be erased", Reader.Erasing)
+	if err != nil {
+		return err
+	}
+	return each(erasing, func(id apitype.UUID) error { return s.finishErasure(ctx, id) })
+}
+
+// covered is a read that blanks the calls of persons whose erasure is not finished.
+func covered(ctx context.Context, read func(Reader) error) func(Reader) error {
+	if !RequestOf(ctx).Erasing {
+		return read
+	}
+	return func(r Reader) error {
+		erasing, err := r.Erasing()
+		if err != nil || len(erasing) == 0 {
+			return errors.Join(err, read(r))
+		}
+		return read(coveringReader{r, newCover(erasing)})
+	}
+}
+
+// coveredChange is covered for a change: it finds these calls as if they were erased already.
+func coveredChange(ctx context.Context, change func(Tx) error) func(Tx) error {
+	if !RequestOf(ctx).Erasing {
+		return change
+	}
+	return func(tx Tx) error {
+		erasing, err := tx.Erasing()
+		if err != nil || len(erasing) == 0 {
+			return errors.Join(err, change(tx))
+		}
+		return change(coveringTx{tx, coveringReader{tx, newCover(erasing)}})
+	}
+}
+
+// cover blanks calls of some persons.
+type cover [][]byte
+
+func newCover(persons []apitype.UUID) cover {
+	return mapped(persons, func(id apitype.UUID) []byte { return []byte(`"personUuid":"` + id.String() + `"`) })
+}
+
+func (c cover) call(row *CallRow) error {
+	if !slices.ContainsFunc(c, func(person []byte) bool { return bytes.Contains(row.Doc, person) }) {
+		return nil
+	}
+	if len(row.Private) == 0 {
+		row.Private = []byte(`{}`)
+	}
+	return row.erase(row.UpdatedAt)
+}
+
+func (c cover) calls(rows []CallRow) (err error) {
+	for i := range rows {
+		err = errors.Join(err, c.call(&rows[i]))
+	}
+	return err
+}
+
+// coveringReader reads calls through a cover.
+type coveringReader struct {
+	Reader
+	cover cover
+}
+
+// Call is the call as it will be.
+func (r coveringReader) Call(id apitype.UUID, scope Scope) (CallRow, error) {
+	row, err := r.Reader.Call(id, scope)
+	if err == nil {
+		err = r.cover.call(&row)
+	}
+	return row, err
+}
+
+// WholeCall is likewise.
+func (r coveringReader) WholeCall(id apitype.UUID, scope Scope) (WholeCall, error) {
+	whole, err := r.Reader.WholeCall(id, scope)
+	if err == nil {
+		err = r.cover.call(&whole.CallRow)
+	}
+	if err == nil && whole.Pledge != nil {
+		err = r.cover.calls(whole.Pledge.Calls)
+	}
+	return whole, err
+}
+
+// LightCall is likewise.
+func (r coveringReader) LightCall(id apitype.UUID, scope Scope) (*WholeCall, error) {
+	whole, err := r.Reader.LightCall(id, scope)
+	if err == nil && whole != nil {
+		err = r.cover.call(&whole.CallRow)
+		if whole.Pledge != nil {
+			err = errors.Join(err, r.cover.calls(whole.Pledge.Calls))
+		}
+	}
+	return whole, err
+}
+
+// LightPledge has its calls likewise.
+func (r coveringReader) LightPledge(id apitype.UUID, scope Scope) (*WholePledge, error) {
+	whole, err := r.Reader.LightPledge(id, scope)
+	if whole != nil {
+		err = errors.Join(err, r.cover.calls(whole.Calls))
+	}
+	return whole, err
+}
+
+// Calls are likewise.
+func (r coveringReader) Calls(f CallFilter, part Range) ([]CallRow, error) {
+	rows, err := r.Reader.Calls(f, part)
+	return rows, errors.Join(err, r.cover.calls(rows))
+}
+
+// WholePledge has its calls likewise.
+func (r coveringReader) WholePledge(id apitype.UUID, scope Scope) (WholePledge, error) {
+	whole, err := r.Reader.WholePledge(id, scope)
+	return whole, errors.Join(err, r.cover.calls(whole.Calls))
+}
+
+// coveringTx is coveringReader for a change.
+type coveringTx struct {
+	Tx
+	covering coveringReader
+}
+
+// Call is the call as it will be.
+func (t coveringTx) Call(id apitype.UUID, scope Scope) (CallRow, error) {
+	return t.covering.Call(id, scope)
+}

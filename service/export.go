@@ -1,0 +1,250 @@
+package service
+
+import (
+	"context"
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"fundesk/apiclient/apitype"
+)
+
+// Write writes the export as one JSON object, or as lines, one record each with its kind. That it is
+// handed out is noted before its first byte is. A person who is erased meanwhile ends it.
+func (e *Export) Write(ctx context.Context, w io.Writer, lines bool) error {
+	ctx = withoutDeadline(ctx)
+	err := e.s.update(ctx, "note the export", func(tx Tx) error {
+		e.line.At = e.s.timeOf(tx)
+		return tx.Audit(e.line.of(*e.line.Record))
+	})
+	if err != nil {
+		return err
+	}
+	out := &exportWriter{w: w, lines: lines}
+	person, err := e.person()
+	out.fail(err)
+	out.one("person", person)
+	if e.kept.ErasedAt != nil && !lines {
+		out.one("erasedAt", e.kept.ErasedAt)
+	}
+	e.records(ctx, out)
+	e.queue(ctx, out)
+	out.list("audit", "audit", func() error {
+		return e.s.Audit(ctx, AuditFilter{Person: e.line.Record}, func(line AuditLine) error {
+			if e.mayShow(line.Account) {
+				out.item(line.Exported())
+			}
+			return out.err
+		})
+	})
+	if len(e.elsewhere) > 0 && !lines {
+		out.one("elsewhere", e.elsewhere)
+	}
+	out.close()
+	return out.err
+}
+
+// person is the person with what answers do not show, null where they were erased.
+func (e *Export) person() (jsontext.Value, error) {
+	if e.kept.ErasedAt != nil {
+		return jsontext.Value("null"), nil
+	}
+	beside, err := json.Marshal(struct {
+		Recruiting apitype.UUID `json:"recruitingOrganizationUuid"`
+		MandateID  *string      `json:"mandateId"`
+	}{e.kept.Person.Recruiting, e.kept.Person.MandateID})
+	return withPrivate(appendPerson(nil, e.kept.Person), beside), err
+}
+
+// records writes calls, pledges and what belongs to them.
+func (e *Export) records(ctx context.Context, out *exportWriter) {
+	out.list("calls", "call", func() error {
+		return inBatches(e.kept.Calls, idOfCall, bytesOfCall, func(ids []apitype.UUID) error {
+			rows, err := readKept(ctx, e, func(r Reader) ([]CallRow, error) { return r.KeptCalls(ids) })
+			for _, row := range rows {
+				out.item(withPrivate(row.Doc, row.Private))
+			}
+			return err
+		})
+	})
+	out.list("pledges", "pledge", func() error {
+		return inBatches(e.kept.Pledges, idOfPledge, bytesOfPledge, func(ids []apitype.UUID) error {
+			rows, err := readKept(ctx, e, func(r Reader) ([]PledgeRow, error) { return r.KeptPledges(ids) })
+			for _, row := range rows {
+				out.item(withPrivate(row.Doc, row.Private))
+			}
+			return err
+		})
+	})
+	out.list("transactions", "transaction", func() error {
+		return inBatches(e.kept.Transactions, idOfTransaction, bytesOfTransaction, func(ids []apitype.UUID) error {
+			rows, err := readKept(ctx, e, func(r Reader) ([]TransactionRow, error) { return r.KeptTransactions(ids) })
+			for _, row := range rows {
+				out.item(jsontext.Value(row.Doc))
+			}
+			return err
+		})
+	})
+	out.list("signatures", "signature", func() error {
+		return each(e.kept.Signatures, func(row SignatureRow) error {
+			content, err := readKept(ctx, e, func(r Reader) ([]byte, error) { return r.Signature(row.Pledge) })
+			out.item(ExportSignature{row.Pledge, content})
+			return err
+		})
+	})
+	out.list("marks", "mark", func() error {
+		return each(e.kept.Marks, func(row MarkRow) error { out.item(row); return nil })
+	})
+}
+
+// queue writes what the queue keeps: as JSON an object, whose notes are written piece by piece.
+func (e *Export) queue(ctx context.Context, out *exportWriter) {
+	waiting := func(item func(QueueRow)) func() error {
+		return func() error {
+			if e.kept.Waiting == 0 {
+				return nil
+			}
+			return inBatches(e.kept.Calls, idOfCall, func(CallRow) int { return keptBatch / 4 }, func(ids []apitype.UUID) error {
+				rows, err := readKept(ctx, e, func(r Reader) ([]QueueRow, error) { return r.KeptWaiting(ids) })
+				for _, row := range rows {
+					item(row)
+				}
+				return err
+			})
+		}
+	}
+	out.open("queue")
+	out.one("lastRungAt", e.kept.ContactedAt)
+	out.list("deferrals", "deferral", waiting(func(row QueueRow) {
+		if row.DueAt != nil {
+			out.item(ExportDeferral{row.Call, *row.DueAt, row.KeptFor})
+		}
+	}))
+	out.list("notes", "note", waiting(func(row QueueRow) {
+		if row.Note != nil {
+			out.item(ExportNote{row.Call, *row.Note})
+		}
+	}))
+	out.list("leases", "lease", func() error {
+		return each(e.kept.Leases, func(row LeaseRow) error { out.item(leaseOf(row)); return nil })
+	})
+	out.close()
+}
+
+// readKept reads some of the records, unless the person was erased since the export began.
+func readKept[T any](ctx context.Context, e *Export, read func(Reader) (T, error)) (found T, err error) {
+	err = e.s.view(ctx, "export the person", func(r Reader) error {
+		if e.kept.ErasedAt == nil {
+			if _, err := r.Person(*e.line.Record, Scope{All: true}); err != nil {
+				return orNotFound(err, "person")
+			}
+		}
+		found, err = read(r)
+		return err
+	})
+	return found, err
+}
+
+// exportWriter writes records as members of one object, or as lines. What fails first stays err, and
+// ends it.
+type exportWriter struct {
+	w      io.Writer
+	lines  bool
+	err    error
+	kind   string // Of the list that is open.
+	before string // What stands before the next member or item.
+	head   string // Of the next item.
+}
+
+func (o *exportWriter) fail(err error) {
+	if o.err == nil {
+		o.err = err
+	}
+}
+
+func (o *exportWriter) text(text string) {
+	if o.err == nil {
+		_, o.err = io.WriteString(o.w, text)
+	}
+}
+
+func (o *exportWriter) value(value any) {
+	data, raw := value.(jsontext.Value)
+	if !raw {
+		var err error
+		data, err = json.Marshal(value, json.Deterministic(true))
+		o.fail(err)
+	}
+	if o.err == nil {
+		_, o.err = o.w.Write(data)
+	}
+}
+
+// name begins a member.
+func (o *exportWriter) name(name string) {
+	if o.before == "" {
+		o.before = "{"
+	}
+	o.text(o.before + `"` + name + `":`)
+	o.before = ","
+}
+
+// one writes a member, or a line of its own kind.
+func (o *exportWriter) one(name string, value any) {
+	if o.lines {
+		o.line(name, value)
+		return
+	}
+	o.name(name)
+	o.value(value)
+}
+
+func (o *exportWriter) line(kind string, value any) {
+	o.text(`{"kind":"` + kind + `","data":`)
+	o.value(value)
+	o.text("}\n")
+}
+
+// open begins a member that is an object, whose members follow until close. Lines have none.
+func (o *exportWriter) open(name string) {
+	if !o.lines {
+		o.name(name)
+		o.before = "{"
+	}
+}
+
+func (o *exportWriter) close() {
+	if !o.lines {
+		o.text("}")
+		o.before = ","
+	}
+}
+
+// list writes the items that each adds as a member, or as lines of a kind.
+func (o *exportWriter) list(name, kind string, each func() error) {
+	o.kind, o.head = kind, "["
+	if !o.lines {
+		o.name(name)
+	}
+	if o.err == nil {
+		o.fail(each())
+	}
+	switch {
+	case o.lines:
+	case o.head == "[":
+		o.text("[]")
+	default:
+		o.text("]")
+	}
+}
+
+func (o *exportWriter) item(value any) {
+	if o.lines {
+		o.line(o.kind, value)
+		return
+	}
+	o.text(o.head)
+	o.head = ","
+	o.value(value)
+}
