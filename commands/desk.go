@@ -161,6 +161,7 @@ func (l *lineDesk) ask(ctx context.Context, text string, meanwhile func()) (answ
 		select {
 		case <-answered:
 			l.asking = false
+			l.perform(ctx, l.Wake()) // Where the computer slept, all is read before the answer counts.
 			l.touch()
 			return l.heard(answer, err)
 		case <-look.C:
