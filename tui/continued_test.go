@@ -35,24 +35,22 @@ func TestContinuedProgramSetsTheTerminalUpAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
-		if err := p.command.Process.Signal(syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
-		if err := term.Restore(int(p.tty.Fd()), cooked); err != nil {
-			t.Fatal(err)
-		}
-		p.mu.Lock()
-		_, _ = p.screen.Write([]byte("\x1b[?1049l\x1b[5;5H[1]+  Stopped  fundesk"))
-		p.mu.Unlock()
-		if err := p.command.Process.Signal(syscall.SIGCONT); err != nil {
-			t.Fatal(err)
-		}
-		p.until(func(screen string) bool {
-			now, err := term.GetState(int(p.tty.Fd()))
-			return err == nil && reflect.DeepEqual(now, raw) && strings.Contains(screen, onCard(1)) && !strings.Contains(screen, "Stopped")
-		}, []string{"the terminal raw, and all that was there:\n" + before})
+	if err := p.command.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
 	}
+	if err := term.Restore(int(p.tty.Fd()), cooked); err != nil {
+		t.Fatal(err)
+	}
+	p.mu.Lock()
+	_, _ = p.screen.Write([]byte("\x1b[?1049l\x1b[5;5H[1]+  Stopped  fundesk"))
+	p.mu.Unlock()
+	if err := p.command.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	p.until(func(screen string) bool {
+		now, err := term.GetState(int(p.tty.Fd()))
+		return err == nil && reflect.DeepEqual(now, raw) && strings.Contains(screen, onCard(1)) && !strings.Contains(screen, "Stopped")
+	}, []string{"the terminal raw, and all that was there:\n" + before})
 	p.write("i")
 	p.see("leave notes")
 }
