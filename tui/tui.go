@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -175,10 +176,14 @@ func setUp() tea.Cmd {
 	return tea.Exec(noProgram{}, func(error) tea.Msg { return tea.ResumeMsg{} })
 }
 
-// noProgram is a program that does nothing with the terminal that it is given.
+// noProgram is a program that does nothing with the terminal that it is given, for a moment: the
+// library stops its clock beside it, and must have done so before it starts the clock again.
 type noProgram struct{}
 
-func (noProgram) Run() error          { return nil }
+func (noProgram) Run() error {
+	time.Sleep(50 * time.Millisecond)
+	return nil
+}
 func (noProgram) SetStdin(io.Reader)  {}
 func (noProgram) SetStdout(io.Writer) {}
 func (noProgram) SetStderr(io.Writer) {}
