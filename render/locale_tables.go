@@ -88,8 +88,10 @@ var phoneCountries = []phoneCountry{
 	{"47", "NO", "", []phoneForm{{"", []int{2, 2, 2}}}},
 	{"48", "PL", "", []phoneForm{{"", []int{3, 3}}}},
 	{"49", "DE", "0", []phoneForm{
-		{"015 016 017 0180 0800 0900", []int{4}}, {"030 040 069 089", []int{3}},
-		{germanTowns, []int{4}}, {"02 04 05 06 07 08 09", []int{5}}, // In the east (03) codes have 4 to 6 digits.
+		{"015 016 017 0180 0800 0900", []int{4}},
+		{"030 040 069 089", []int{3}},
+		{germanTowns, []int{4}},
+		{"02 04 05 06 07 08 09", []int{5}}, // In the east (03) codes have 4 to 6 digits.
 	}},
 	{"61", "AU", "0", []phoneForm{{"04", []int{4, 3}}, {"", []int{2, 4}}}},
 	{"64", "NZ", "0", nil},

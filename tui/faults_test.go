@@ -132,9 +132,17 @@ func TestHeldSendIsSeenAfterEveryFault(t *testing.T) {
 		of   fault // Of the completion before.
 		do   func(w *world, d *driver, now *fault)
 	}{
-		{name: "401", of: withStatus(401)}, {name: "403", of: withStatus(403)}, {name: "404", of: withStatus(404)}, {name: "409", of: withStatus(409)},
-		{name: "412", of: withStatus(412)}, {name: "422", of: withStatus(422)}, {name: "429", of: withStatus(429)}, {name: "500", of: withStatus(500)},
-		{name: "503", of: withStatus(503)}, {name: "no connection", of: lost(syscall.ECONNREFUSED)}, {name: "a time-out", of: lost(context.DeadlineExceeded)},
+		{name: "401", of: withStatus(401)},
+		{name: "403", of: withStatus(403)},
+		{name: "404", of: withStatus(404)},
+		{name: "409", of: withStatus(409)},
+		{name: "412", of: withStatus(412)},
+		{name: "422", of: withStatus(422)},
+		{name: "429", of: withStatus(429)},
+		{name: "500", of: withStatus(500)},
+		{name: "503", of: withStatus(503)},
+		{name: "no connection", of: lost(syscall.ECONNREFUSED)},
+		{name: "a time-out", of: lost(context.DeadlineExceeded)},
 		{name: "a cut body", of: lost(nil)},
 		{name: "completed by another agent", do: func(w *world, d *driver, _ *fault) {
 			d.enter("i", "h", "i", "esc")
