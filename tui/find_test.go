@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,22 @@ func TestDonorRingsBack(t *testing.T) {
 	d.enter("/", "k", "l", "a", "a", "r", "ctrl+o")
 	if d.app.current != page.PersonsPage {
 		t.Errorf("ctrl+o: got page %d, want the person", d.app.current)
+	}
+}
+
+// An open call that is about no pledge is found, too.
+func TestOpenCallWithoutAPledgeIsFound(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	id := apitype.NewUUID()
+	body := `{"uuid":"` + id.String() + `","personUuid":"` + personID(6).String() + `","requestedAt":"2026-11-20T09:00:00Z","type":"winback"}`
+	if a := w.Do(w.Token(), http.MethodPost, "/api/v1/calls", body); a.Status != http.StatusCreated {
+		t.Fatalf("got %d %s", a.Status, a.Body)
+	}
+	d := newDriver(t, w.options)
+	d.enter("/", "k", "l", "a", "a", "r", "enter")
+	if !d.app.IsOn(id) {
+		t.Errorf("got %+v, want the call of person 6:\n%s", d.app.Call, d.text())
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 )
 
 var (
-	pulledChanges = flag.Int("pulled-changes", 200, "how many changes TestEveryChangeIsPulled makes")
+	pulledChanges = flag.Int("pulled-changes", 120, "how many changes TestEveryChangeIsPulled makes")
 	pulledAway    = flag.Duration("pulled-away", 4*time.Second, "how long the standby is away")
 )
 
@@ -73,10 +73,10 @@ func TestEveryChangeIsPulled(t *testing.T) {
 			}
 			back()
 		}
-		kind := "call"
+		kind := []string{"call", "person"}[random.IntN(2)]
 		id, at := records[kind][random.IntN(len(records[kind]))], urls[random.IntN(2)]
 		changes.Go(func() { p.change(at, kind, id, n) })
-		if n%8 == 0 {
+		if n%12 == 0 {
 			p.pull()
 		}
 	}
@@ -141,7 +141,7 @@ func (p *pulled) change(url, kind, id string, n int) {
 // pull runs fundesk pull for each kind, as cron does.
 func (p *pulled) pull() {
 	p.t.Helper()
-	for _, kind := range []string{"call"} {
+	for _, kind := range []string{"call", "person"} {
 		command := exec.CommandContext(context.WithoutCancel(p.t.Context()), p.program, "pull", kind, "--updated", "--state", filepath.Join(p.home, kind))
 		command.Env = append(os.Environ(), "FUNDESK_BASE_URL="+p.front, "FUNDESK_TOKEN="+p.w.token, "HOME="+p.home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=")
 		var errs bytes.Buffer
@@ -181,7 +181,7 @@ func versionOf(record []byte) string {
 // compare wants what was pulled last of each record to be the record.
 func (p *pulled) compare(url string, records map[string][]string) {
 	p.t.Helper()
-	for _, kind := range []string{"call"} {
+	for _, kind := range []string{"call", "person"} {
 		for _, id := range records[kind] {
 			status, body := get(p.t, http.DefaultClient, url+"/api/v1/"+kind+"s/"+id, p.w.token)
 			if want := versionOf([]byte(body)); status != http.StatusOK || p.seen[kind][id] != want {

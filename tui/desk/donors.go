@@ -253,10 +253,14 @@ func (d *Day) OpenDonor(donor Donor) []Event {
 	return d.take()
 }
 
-// readDonorCalls looks through the pledges of a donor: the interface has no filter on calls by
-// person.
+// readDonorCalls looks for an open call of a donor, and for a pledge that a new call is about. The
+// interface has no filter on calls by person: where none is announced, the calls of the pledges are read.
 func readDonorCalls(ctx context.Context, client *apiclient.Client, donor Donor) (donorCalls, error) {
 	found := donorCalls{Caller: Caller{Donor: donor}}
+	known, err := found.askOpen(ctx, client)
+	if err != nil || !found.open.IsZero() {
+		return found, err
+	}
 	page, err := client.Pledges.List(ctx, apitype.PledgeListOptions{PersonUUID: &donor.ID, Paging: apitype.Paging{First: new(pledgesLooked)}})
 	if apiclient.KindOf(err) == apiclient.KindForbidden {
 		return found, nil // The account may read no pledges.
@@ -265,6 +269,10 @@ func readDonorCalls(ctx context.Context, client *apiclient.Client, donor Donor) 
 		return found, err
 	}
 	for _, id := range apiclient.Rows(page, func(p apitype.Pledge) apitype.UUID { return p.UUID }) {
+		if known {
+			found.Pledge = &id
+			break
+		}
 		pledge, failed := apiclient.Decoded(client.Pledges.Get(ctx, id))
 		if failed != nil {
 			err = errors.Join(err, failed)
@@ -280,6 +288,23 @@ func readDonorCalls(ctx context.Context, client *apiclient.Client, donor Donor) 
 		}
 	}
 	return found, err
+}
+
+// askOpen asks for the open calls of the donor, where the service announces the filters that this takes;
+// known is whether it does.
+func (f *donorCalls) askOpen(ctx context.Context, client *apiclient.Client) (known bool, err error) {
+	for _, extension := range []string{apitype.ExtensionFilters, apitype.ExtensionStatus} {
+		if has, err := client.Has(ctx, extension); err != nil || !has {
+			return false, err
+		}
+	}
+	page, err := client.Calls.List(ctx, apitype.CallListOptions{
+		PersonUUID: &f.ID, Statuses: []apitype.CallStatus{apitype.CallRequested}, Paging: apitype.Paging{First: new(1)},
+	})
+	for _, id := range apiclient.Rows(page, func(c apitype.Call) apitype.UUID { return c.UUID }) {
+		f.open = id
+	}
+	return true, err
 }
 
 func (d *Day) onDonorCalls(found donorCalls, asked int, err error) {
