@@ -59,7 +59,7 @@ func TestRestoreRevokes(t *testing.T) {
 	run("account set " + narrowed.UUID + " --permission calls:read --organization " + organization.UUID)
 	run("account set " + widened.UUID + " --permission calls:read --permission persons:read")
 	run("token issue " + replaced.UUID + " --replace")
-	if out := run("restore " + backup); !strings.Contains(out, "3 accounts and tokens") {
+	if out := run("restore " + backup); !strings.Contains(out, "as in the replaced database: 3\n") {
 		t.Errorf("got %q, want that three lost something again", out)
 	}
 	want := func(token string, calls, persons int) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -55,7 +56,9 @@ func (p *program) dump(ctx context.Context, name string, counts map[string]int) 
 		return err
 	}
 	if err = errors.Join(p.dumpTo(ctx, file, counts), file.Sync(), file.Close()); err == nil {
-		err = os.Link(file.Name(), name) // It replaces nothing.
+		if err = os.Link(file.Name(), name); errors.Is(err, fs.ErrExist) { // It replaces nothing.
+			err = fmt.Errorf("%s is there already; name another file", name)
+		}
 	}
 	return errors.Join(err, os.Remove(file.Name()), durable.SyncFolder(filepath.Dir(name)))
 }

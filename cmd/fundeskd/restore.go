@@ -47,7 +47,7 @@ func (p *program) restoreCommand() *cobra.Command {
 					fmt.Fprintf(w, "kept %s\n", file)
 				}
 				if revoked > 0 {
-					fmt.Fprintf(w, "revoked or narrowed again, as in the replaced database: %d accounts and tokens\n", revoked)
+					fmt.Fprintf(w, "accounts and tokens revoked or narrowed again, as in the replaced database: %d\n", revoked)
 				}
 			})
 		},
