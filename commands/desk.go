@@ -51,16 +51,16 @@ func (s *session) lineDesk(ctx context.Context) error {
 		return err
 	}
 	l := &lineDesk{session: s, Day: desk.New(options), polled: s.app.Now(), hidden: t.profile.HiddenActions, login: anotherToken(t)}
-	l.Busy = func() bool { return l.asking }
+	l.Gate.Busy = func() bool { return l.asking }
 	beside, stop := context.WithCancel(ctx)
 	group := l.Start(beside, l.told.put)
 	err = l.work(ctx)
-	l.Written()
-	if saved := l.Autosave.Flush(); err == nil && saved != nil {
+	l.Changes.Written()
+	if saved := l.Changes.Autosave.Flush(); err == nil && saved != nil {
 		err = fmt.Errorf("save the draft: %w", saved)
 	}
 	if err == nil {
-		l.Finish(ctx)
+		l.Changes.Finish(ctx)
 	}
 	l.End()
 	stop()
@@ -68,7 +68,7 @@ func (s *session) lineDesk(ctx context.Context) error {
 	if err == nil {
 		l.listen(ctx) // The last words of the sender, too.
 	}
-	lines, remaining := l.Remaining()
+	lines, remaining := l.Changes.Remaining()
 	for _, line := range lines {
 		s.say("%s", line)
 	}
@@ -80,13 +80,13 @@ func (l *lineDesk) work(ctx context.Context) error {
 	l.say("Work calls line by line. An empty answer skips; q ends.")
 	l.touch() // Who starts it is there.
 	l.perform(ctx, l.Begin())
-	if n := len(l.Drafts); n > 0 {
+	if n := len(l.Changes.Drafts); n > 0 {
 		l.say("%s not sent yet; d goes on with the latest", render.Plural(n, "draft is", "drafts are"))
 	}
 	l.perform(ctx, l.Next())
 	for ctx.Err() == nil {
 		l.listen(ctx)
-		if l.Release(); l.app.Now().Sub(l.polled) >= pollEvery {
+		if l.Changes.Release(); l.app.Now().Sub(l.polled) >= pollEvery {
 			l.poll(ctx)
 		}
 		l.tellCall()
@@ -121,7 +121,7 @@ func (l *lineDesk) next(ctx context.Context) (answer string, shows bool, err err
 	asked := l.onDesk()
 	answer, err = l.ask(ctx, l.choices(), func() {
 		l.listen(ctx)
-		l.Release()
+		l.Changes.Release()
 		if asked != (apitype.UUID{}) {
 			l.poll(ctx) // What becomes of the call is told.
 			return
@@ -250,7 +250,7 @@ func (l *lineDesk) heard(answer string, err error) (string, error) {
 // tellCall says what is to be known before the number is dialled, once for each call, and
 // what can be taken back.
 func (l *lineDesk) tellCall() {
-	if held := l.HeldText("u"); held != "" {
+	if held := l.Changes.HeldText("u"); held != "" {
 		l.say("%s", held)
 	}
 	if l.Call == nil {
@@ -271,9 +271,9 @@ func (l *lineDesk) tellCall() {
 	l.shown++
 	l.say("")
 	l.say("%s call for %s, asked for %s, %s", strings.TrimSuffix(render.Words(string(call.Type)), " call"), l.Name(),
-		render.Ago(call.RequestedAt.Time, l.app.Now()), l.Tries(*call))
+		render.Ago(call.RequestedAt.Time, l.app.Now()), l.Card.Tries(*call))
 	if person != nil {
-		for _, about := range l.About(*person) {
+		for _, about := range l.Card.About(*person) {
 			l.say("%s", about)
 		}
 	}
@@ -282,21 +282,21 @@ func (l *lineDesk) tellCall() {
 	}
 	if pledge := call.PledgeCase.Pointer(); pledge != nil {
 		l.say("%s: %s Euros %s, %s, %s", desk.GivesWord(pledge.Status), l.Locale.Grouped(pledge.DonationAmount), render.Words(string(pledge.DonationInterval)),
-			desk.PledgeWords(pledge.Status), l.GivesTo(*pledge))
+			desk.PledgeWords(pledge.Status), l.Card.GivesTo(*pledge))
 	}
-	if contacts := l.Contacts(); len(contacts) > 0 {
+	if contacts := l.Card.Contacts(); len(contacts) > 0 {
 		l.say("last: %s", onOneLine(contacts[0]))
 	}
-	for _, warning := range l.Warnings(*call) {
+	for _, warning := range l.Card.Warnings(*call) {
 		l.say("warning: %s", warning)
 	}
-	if notes := l.NextNotes(); notes != "" {
+	if notes := l.Form.NextNotes(); notes != "" {
 		l.say("note for you: %s", onOneLine(notes))
 	}
 	if call.Notes != nil {
 		l.say("notes: %s", *call.Notes)
 	}
-	if l.HasDraft() {
+	if l.Form.HasDraft() {
 		l.say("entered before and not sent: %s", l.entered())
 	}
 }
@@ -313,7 +313,7 @@ func (l *lineDesk) entered() string {
 	if l.Form.Notes != "" {
 		parts = append(parts, "notes: "+l.Form.Notes)
 	}
-	for _, f := range l.Corrected() {
+	for _, f := range l.Form.Corrected() {
 		parts = append(parts, f.Label+": "+fixLine(f))
 	}
 	return strings.Join(parts, ", ")
@@ -331,7 +331,7 @@ func (l *lineDesk) askEnd(ctx context.Context, verb string, end func() []desk.Ev
 // askForm asks for the result, and sends it. What cannot be sent is asked for again at once, before
 // anything else is typed; what was entered before stands where the answer is empty.
 func (l *lineDesk) askForm(ctx context.Context) error {
-	for i, row := range l.Results() {
+	for i, row := range l.Form.Results() {
 		l.say("%d %s", i+1, row.Words())
 	}
 	questions := []struct {
@@ -342,7 +342,7 @@ func (l *lineDesk) askForm(ctx context.Context) error {
 		{"rating from 0 to 10, empty for none", l.setRating},
 		{"notes, empty for none", l.setNotes},
 	}
-	entered := l.HasDraft()
+	entered := l.Form.HasDraft()
 	for i := 0; i < len(questions); {
 		text := questions[i].text
 		if entered {
@@ -372,16 +372,16 @@ func (l *lineDesk) complete(ctx context.Context) error {
 		return err
 	}
 	l.tellCorrected(ctx)
-	if _, _, asks := l.Overtaken(); asks {
+	if _, _, asks := l.Form.Overtaken(); asks {
 		return nil
 	}
-	if why := l.WhyNotComplete(); why != "" {
+	if why := l.Form.WhyNotComplete(); why != "" {
 		l.say("%s", why)
 		return nil
 	}
-	if len(l.RefusedCorrections()) == 0 {
-		if l.DeniesCorrections() {
-			sure, err := l.question(ctx, "the record was corrected, and the result says "+l.ResultWords()+"; send it all the same? y or n")
+	if len(l.Form.RefusedCorrections()) == 0 {
+		if l.Form.DeniesCorrections() {
+			sure, err := l.question(ctx, "the record was corrected, and the result says "+l.Form.ResultWords()+"; send it all the same? y or n")
 			if err != nil || sure != "y" {
 				return err
 			}
@@ -398,7 +398,7 @@ func (l *lineDesk) complete(ctx context.Context) error {
 
 // setCode takes a result code or its number. One that no call has had is asked back.
 func (l *lineDesk) setCode(ctx context.Context, answer string) (wrong string, err error) {
-	rows := l.Results()
+	rows := l.Form.Results()
 	switch n, _ := strconv.Atoi(answer); {
 	case answer == "" && l.Form.Code != "":
 		return "", nil
@@ -417,7 +417,7 @@ func (l *lineDesk) setCode(ctx context.Context, answer string) (wrong string, er
 			return "not taken", err
 		}
 	}
-	l.SetResult(answer)
+	l.Form.SetResult(answer)
 	return "", nil
 }
 
@@ -430,16 +430,16 @@ func (l *lineDesk) setRating(_ context.Context, answer string) (wrong string, er
 	case n < 0 || n > 10:
 		return "the rating must be from 0 to 10", nil
 	default:
-		l.SetRating(&n)
+		l.Form.SetRating(&n)
 	}
 	return "", nil
 }
 
 func (l *lineDesk) setNotes(_ context.Context, answer string) (wrong string, err error) {
 	if answer != "" {
-		l.SetNotes(answer)
+		l.Form.SetNotes(answer)
 	}
-	return l.WhyNotComplete(), nil
+	return l.Form.WhyNotComplete(), nil
 }
 
 // deskState is the file of what the desk remembers of a service: one for each profile and

@@ -25,7 +25,7 @@ type lineAnswer struct {
 // answers are all answers, in the order in which they are said.
 func (l *lineDesk) answers() []lineAnswer {
 	has := l.Call != nil
-	open := has && l.Ended() == ""
+	open := has && l.Form.Ended() == ""
 	fixes := open && l.Call.Person.Pointer() != nil
 	all := []lineAnswer{
 		{"r", "to send what you entered", "", has && l.Form.Code != "", l.sendEntered},
@@ -36,12 +36,12 @@ func (l *lineDesk) answers() []lineAnswer {
 		{"f", "correct details", "fix", fixes, l.askFixes},
 		{"g", "details", "", fixes, l.saying(l.details)},
 		{"v", "bank account", "reveal", has && l.bankAccount() != "", l.saying(func() []string { return []string{"bank account: " + l.bankAccount()} })},
-		{"h", "earlier contacts", "", has && len(l.Contacts()) > 1, l.saying(l.contacts)},
+		{"h", "earlier contacts", "", has && len(l.Card.Contacts()) > 1, l.saying(l.contacts)},
 		{"b", "later", "later", has && l.HasQueue(), l.askLater},
-		{"s", "script", "", has && len(l.Script) > 0, l.saying(func() []string { return l.Script })},
-		{"o", "for what was offered", "", l.IsOffered(), l.accept},
-		{"u", "to take the last one back", "", l.CanUndo(), l.undo},
-		{"d", "latest draft", "resume-draft", len(l.Drafts) > 0, l.doing((*desk.Day).Resume)},
+		{"s", "script", "", has && len(l.Card.Script) > 0, l.saying(func() []string { return l.Card.Script })},
+		{"o", "for what was offered", "", l.Gate.IsOffered(), l.accept},
+		{"u", "to take the last one back", "", l.Changes.CanUndo(), l.undo},
+		{"d", "latest draft", "resume-draft", len(l.Changes.Drafts) > 0, l.doing((*desk.Day).Resume)},
 		{"k", "passed over", "skipped", len(l.PassedOver()) > 0, l.saying(l.passedOver)},
 		{"l", "your last calls", "last-calls", len(l.Recent) > 0, l.askRecent},
 		{"/", "find a donor", "find", true, l.askDonor},
@@ -88,8 +88,8 @@ func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
 	switch {
 	case answer == "":
 		return errLeave
-	case known && l.Call != nil && l.Ended() != "":
-		l.say("%s", l.Ended())
+	case known && l.Call != nil && l.Form.Ended() != "":
+		l.say("%s", l.Form.Ended())
 	case key == "r" && l.Call != nil:
 		l.say("there is nothing to send again")
 	default:
@@ -120,8 +120,8 @@ func (l *lineDesk) doing(do func(*desk.Day) []desk.Event) func(context.Context) 
 
 // accept opens what was offered.
 func (l *lineDesk) accept(ctx context.Context) error {
-	l.perform(ctx, l.Accept())
-	if l.HasConflict() {
+	l.perform(ctx, l.Gate.Accept())
+	if l.Form.HasConflict() {
 		return l.askOvertaken(ctx)
 	}
 	return nil
@@ -129,15 +129,15 @@ func (l *lineDesk) accept(ctx context.Context) error {
 
 // askOvertaken asks which value of each overtaken detail stays.
 func (l *lineDesk) askOvertaken(ctx context.Context) error {
-	for whose, f, asks := l.Overtaken(); asks; whose, f, asks = l.Overtaken() {
+	for whose, f, asks := l.Form.Overtaken(); asks; whose, f, asks = l.Form.Overtaken() {
 		answer, err := l.question(ctx, f.Label+" of "+whose+" was changed elsewhere: k keeps theirs, "+fixLine(f)+": o for ours, empty to decide later")
 		switch {
 		case err != nil:
 			return err
 		case answer == "k" || answer == "o":
-			l.perform(ctx, l.Keep(f, answer == "o"))
+			l.perform(ctx, l.Form.Keep(f, answer == "o"))
 		default:
-			l.LeaveConflict()
+			l.Form.LeaveConflict()
 			return nil
 		}
 	}
@@ -151,7 +151,7 @@ func (l *lineDesk) undo(ctx context.Context) error {
 }
 
 func (l *lineDesk) sendEntered(ctx context.Context) error {
-	if why := l.WhyNotComplete(); why != "" {
+	if why := l.Form.WhyNotComplete(); why != "" {
 		l.say("%s", why)
 		return nil
 	}
@@ -161,7 +161,7 @@ func (l *lineDesk) sendEntered(ctx context.Context) error {
 // notReached records an attempt, and asks first where notes go.
 func (l *lineDesk) notReached(ctx context.Context) error {
 	end := l.Day.NotReached
-	if l.AsksWhereNotes() {
+	if l.Form.AsksWhereNotes() {
 		answer, err := l.question(ctx, "your notes: n for whoever calls next, d into a draft, empty to go back")
 		switch {
 		case err != nil || answer == "":
@@ -200,7 +200,7 @@ func (l *lineDesk) passedOver() (lines []string) {
 func onOneLine(text string) string { return strings.ReplaceAll(text, "\n", ": ") }
 
 func (l *lineDesk) contacts() (lines []string) {
-	for _, text := range l.Contacts() {
+	for _, text := range l.Card.Contacts() {
 		lines = append(lines, onOneLine(text))
 	}
 	return lines
@@ -253,9 +253,9 @@ func (l *lineDesk) pick(ctx context.Context, question string, lines []string) (i
 
 // askFixes asks which details are wrong, and what is right. They are sent with the result.
 func (l *lineDesk) askFixes(ctx context.Context) error {
-	l.perform(ctx, l.LearnFixes())
+	l.perform(ctx, l.Form.LearnFixes())
 	for l.Call != nil {
-		for _, f := range l.Fixes() {
+		for _, f := range l.Form.Fixes() {
 			line := f.Press + " " + f.Label + ": " + fixLine(f)
 			if f.Why != "" {
 				line = f.Press + " " + f.Label + ": not here, " + f.Why
@@ -266,16 +266,16 @@ func (l *lineDesk) askFixes(ctx context.Context) error {
 		if err != nil || answer == "" {
 			return err
 		}
-		i := slices.IndexFunc(l.Fixes(), func(f desk.Fix) bool { return f.Press == answer })
+		i := slices.IndexFunc(l.Form.Fixes(), func(f desk.Fix) bool { return f.Press == answer })
 		switch {
 		case i < 0:
 			l.say("there is no %s", quote(answer))
 			continue
-		case l.Fixes()[i].Why != "":
-			l.say("%s: %s", l.Fixes()[i].Label, l.Fixes()[i].Why)
+		case l.Form.Fixes()[i].Why != "":
+			l.say("%s: %s", l.Form.Fixes()[i].Label, l.Form.Fixes()[i].Why)
 			continue
 		}
-		if err := l.askFix(ctx, l.Fixes()[i]); err != nil {
+		if err := l.askFix(ctx, l.Form.Fixes()[i]); err != nil {
 			return err
 		}
 	}
@@ -300,13 +300,13 @@ func (l *lineDesk) askFix(ctx context.Context, f desk.Fix) error {
 	}
 	switch answer {
 	case "undo":
-		l.Uncorrect(f)
+		l.Form.Uncorrect(f)
 		l.tellCorrected(ctx)
 		return nil
 	case "delete":
 		answer = ""
 	}
-	if question, choices := l.AskFix(f, answer); choices != nil {
+	if question, choices := l.Form.AskFix(f, answer); choices != nil {
 		var keys []string
 		for _, c := range choices {
 			keys = append(keys, c.Key+" "+c.Label)
@@ -318,12 +318,12 @@ func (l *lineDesk) askFix(ctx context.Context, f desk.Fix) error {
 		}
 		answer = choices[i].Value
 	}
-	if wrong := l.Correct(f, answer); wrong != "" {
+	if wrong := l.Form.Correct(f, answer); wrong != "" {
 		l.say("%s %s", f.Label, wrong)
 		return nil
 	}
 	l.tellCorrected(ctx)
-	if why, missing := l.HalfAddress(); why != "" && strings.HasPrefix(f.Key, "address/") {
+	if why, missing := l.Form.HalfAddress(); why != "" && strings.HasPrefix(f.Key, "address/") {
 		l.say("%s", why)
 		return l.askFix(ctx, missing)
 	}
@@ -350,21 +350,21 @@ func fixLine(f desk.Fix) string {
 
 // tellCorrected says what is sent besides the result, and what the account may not correct.
 func (l *lineDesk) tellCorrected(ctx context.Context) {
-	l.perform(ctx, l.LearnPermissions())
-	for _, f := range l.Corrected() {
+	l.perform(ctx, l.Form.LearnPermissions())
+	for _, f := range l.Form.Corrected() {
 		l.say("to be corrected: %s: %s", f.Label, fixLine(f))
 	}
-	for _, f := range l.RefusedCorrections() {
+	for _, f := range l.Form.RefusedCorrections() {
 		l.say("this account may not correct: %s", f.Label)
 	}
 }
 
 // askLater asks when the donor is called again, and for whom.
 func (l *lineDesk) askLater(ctx context.Context) error {
-	call, offers := l.Call.UUID, l.LaterOffers()
+	call, offers := l.Call.UUID, l.Card.LaterOffers()
 	keys := []string{"x", "y", "z"}
 	for i, o := range offers {
-		l.say("%s %s: %s", keys[i], o.Label, l.BothTimes(o.At))
+		l.say("%s %s: %s", keys[i], o.Label, l.Card.BothTimes(o.At))
 	}
 	for l.IsOn(call) {
 		answer, err := l.question(ctx, "when, in the donor's time: 18:00, tomorrow 18:00, fri 10:30, in 2 hours; x, y or z for a time above, empty for not")
@@ -377,14 +377,14 @@ func (l *lineDesk) askLater(ctx context.Context) error {
 		} else if at, err = l.readLater(ctx, answer); err != nil || at.IsZero() {
 			return err
 		}
-		if why := l.OutsideHours(at); why != "" {
+		if why := l.Card.OutsideHours(at); why != "" {
 			if sure, err := l.question(ctx, why+". Save it all the same? y or n"); err != nil {
 				return err
 			} else if sure != "y" {
 				continue
 			}
 		}
-		who, err := l.question(ctx, l.BothTimes(at)+": m for you, a for anybody, empty for not")
+		who, err := l.question(ctx, l.Card.BothTimes(at)+": m for you, a for anybody, empty for not")
 		if err != nil || (who != "m" && who != "a") || !l.IsOn(call) {
 			return err
 		}
@@ -397,7 +397,7 @@ func (l *lineDesk) askLater(ctx context.Context) error {
 // readLater reads a time until it has one meaning. A zero time is none.
 func (l *lineDesk) readLater(ctx context.Context, text string) (time.Time, error) {
 	for text != "" {
-		at, err := l.ReadLater(text)
+		at, err := l.Card.ReadLater(text)
 		ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousTime](err)
 		switch {
 		case err == nil:
@@ -408,7 +408,7 @@ func (l *lineDesk) readLater(ctx context.Context, text string) (time.Time, error
 		default:
 			keys := desk.ReadingKeys(ambiguous.Readings)
 			for i, r := range ambiguous.Readings {
-				l.say("%s %s", keys[i], desk.ReadingText(r, l.BothTimes(r.At)))
+				l.say("%s %s", keys[i], desk.ReadingText(r, l.Card.BothTimes(r.At)))
 			}
 			var which string
 			if which, err = l.question(ctx, strconv.Quote(text)+" has more than one meaning: "+strings.Join(keys, " or ")+", or another time; empty for not"); err == nil {
@@ -479,12 +479,12 @@ func (l *lineDesk) askDonor(ctx context.Context) error {
 			return err
 		}
 	}
-	found, err := l.lookFor(ctx, search, l.SearchDonors())
+	found, err := l.lookFor(ctx, search, l.Search.SearchDonors())
 	if err != nil {
 		return err
 	}
 	if len(found) == 0 {
-		if !l.HasMoreDonors() {
+		if !l.Search.HasMoreDonors() {
 			l.say("nobody has that name or number")
 		}
 		return nil
@@ -498,7 +498,7 @@ func (l *lineDesk) askDonor(ctx context.Context) error {
 	if err != nil || !ok {
 		return err
 	}
-	l.perform(ctx, l.OpenDonor(found[i]))
+	l.perform(ctx, l.Search.OpenDonor(found[i]))
 	if caller := l.Caller; caller != nil {
 		l.Caller = nil
 		return l.askNewCall(ctx, *caller)
@@ -509,21 +509,21 @@ func (l *lineDesk) askDonor(ctx context.Context) error {
 // lookFor reads donors until enough are found. Where nobody is among the newest it asks
 // whether to read on.
 func (l *lineDesk) lookFor(ctx context.Context, search string, events []desk.Event) ([]desk.Donor, error) {
-	for len(events) > 0 && len(l.FindDonors(search, mostFound)) < mostFound {
+	for len(events) > 0 && len(l.Search.FindDonors(search, mostFound)) < mostFound {
 		events = l.performOne(ctx, events)
 	}
-	found := l.FindDonors(search, mostFound)
-	if len(found) == 0 && l.HasMoreDonors() {
-		n, _ := l.DonorsRead()
+	found := l.Search.FindDonors(search, mostFound)
+	if len(found) == 0 && l.Search.HasMoreDonors() {
+		n, _ := l.Search.DonorsRead()
 		answer, err := l.question(ctx, "nobody among the newest "+count(n, "donor")+"; m looks through more, empty for not")
 		if err == nil && answer == "m" {
-			return l.lookFor(ctx, search, l.SearchOn())
+			return l.lookFor(ctx, search, l.Search.SearchOn())
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	l.LeaveSearch()
+	l.Search.LeaveSearch()
 	return found, nil
 }
 

@@ -114,7 +114,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 		a.Say(o.Notice)
 	}
 	a.desk = page.NewDesk(a.Env)
-	a.Busy = func() bool { return a.Dialog != nil || a.isTyping() }
+	a.Gate.Busy = func() bool { return a.Dialog != nil || a.isTyping() }
 	a.pages = []page.Page{a.desk, page.NewCalls(a.Env), page.NewPersons(a.Env), page.NewPledges(a.Env), page.NewOutbox(a.Env), page.NewStats(a.Env), page.NewFloor(a.Env)}
 	return a, nil
 }
@@ -194,7 +194,7 @@ func (a *app) ShowList(index int, filter string) tea.Cmd {
 
 func (a *app) show(index int, then tea.Cmd) tea.Cmd {
 	a.current = index
-	a.Autosave.FlushSoon()
+	a.Changes.Autosave.FlushSoon()
 	return tea.Batch(a.pages[index].Open(), then)
 }
 
@@ -246,11 +246,11 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, a.onFound(msg)
 	case tea.BlurMsg:
 		a.focused = false
-		a.Autosave.FlushSoon()
+		a.Changes.Autosave.FlushSoon()
 		return a, nil
 	case tea.FocusMsg:
 		a.focused = true
-		return a, a.Perform(a.ReadOutbox())
+		return a, a.Perform(a.Changes.ReadOutbox())
 	case continued:
 		if a.suspended { // The library sets the terminal up after its own stop.
 			return a, nil
@@ -259,7 +259,7 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.ResumeMsg:
 		a.suspended = false
 		a.Outbox.Resume()
-		return a, tea.Batch(a.Perform(a.ReadOutbox()), tea.ClearScreen)
+		return a, tea.Batch(a.Perform(a.Changes.ReadOutbox()), tea.ClearScreen)
 	case page.Result:
 		cmd := msg()
 		return a, tea.Batch(cmd, a.catchUp())
@@ -294,9 +294,9 @@ func (a *app) resize(width, height int) {
 func (a *app) quit() tea.Cmd {
 	line := "The call on the desk is not completed. What you typed is kept as a draft and offered next time."
 	switch {
-	case a.Trouble != nil:
-		line = "What you typed could not be saved and is lost then: " + desk.Cause(a.Trouble) + "."
-	case !a.HasDraft():
+	case a.Changes.Trouble != nil:
+		line = "What you typed could not be saved and is lost then: " + desk.Cause(a.Changes.Trouble) + "."
+	case !a.Form.HasDraft():
 		return a.finish()
 	}
 	a.Dialog = &page.Confirm{Title: "Quit?", Lines: []string{line}, Yes: a.finish}
@@ -307,7 +307,7 @@ func (a *app) quit() tea.Cmd {
 func (a *app) finish() tea.Cmd {
 	a.Say("sending what is held…")
 	return func() tea.Msg {
-		a.Finish(a.Ctx)
+		a.Changes.Finish(a.Ctx)
 		return finished{}
 	}
 }
@@ -340,7 +340,7 @@ func (a *app) screen() []string {
 	l := a.layout
 	if l.TooSmall {
 		sentence := fmt.Sprintf("fundesk needs %d by %d cells; this terminal has %d by %d. ", page.LeastWidth, page.LeastHeight, l.Width, l.Height)
-		if a.Trouble == nil {
+		if a.Changes.Trouble == nil {
 			sentence += "What you typed is kept."
 		} else {
 			sentence += "What you typed is not saved."
@@ -371,7 +371,7 @@ func (a *app) screen() []string {
 // the connection. Where there is no room for all names, only the current page has one.
 func (a *app) tabs() string {
 	corner := a.corner()
-	return a.drawnTabs.of(tabsKey{a.current, a.layout.Width, len(a.Entries), corner}, func() string {
+	return a.drawnTabs.of(tabsKey{a.current, a.layout.Width, len(a.Changes.Entries), corner}, func() string {
 		tabs := a.tabNames(true, " ")
 		for _, narrow := range []bool{true, false} {
 			if render.Width(tabs)+render.Width(corner) > a.layout.Width {
@@ -389,7 +389,7 @@ func (a *app) tabNames(all bool, gap string) string {
 		if all || i == a.current {
 			label += " " + title
 		}
-		if n := len(a.Entries); i == page.OutboxPage && n > 0 {
+		if n := len(a.Changes.Entries); i == page.OutboxPage && n > 0 {
 			label += fmt.Sprintf(" (%d)", n)
 		}
 		if label += gap; i == a.current {
@@ -498,7 +498,7 @@ func (a *app) onTick() tea.Cmd {
 		commands = append(commands, freeMemory)
 	}
 	if a.beats%5 == 0 {
-		commands = append(commands, a.Perform(a.ReadOutbox()))
+		commands = append(commands, a.Perform(a.Changes.ReadOutbox()))
 	}
 	if a.beats%a.pollEvery() == 0 {
 		commands = append(commands, a.Perform(a.Poll()))

@@ -392,8 +392,8 @@ func TestKeysOfTheDay(t *testing.T) {
 		d := fixerOf(t, w)
 		keys := slices.Concat(strings.Fields(test.before), strings.Split(test.typed, ""), strings.Fields(test.after))
 		d.enter(keys...)
-		if n := len(keys) - len(test.typed); n > test.most || d.app.IsOn(callID(1)) || !strings.Contains(d.app.HeldText("u"), test.said) {
-			t.Errorf("%s: got %d keys and %q, want at most %d and %q", test.does, n, d.app.HeldText("u"), test.most, test.said)
+		if n := len(keys) - len(test.typed); n > test.most || d.app.IsOn(callID(1)) || !strings.Contains(d.app.Changes.HeldText("u"), test.said) {
+			t.Errorf("%s: got %d keys and %q, want at most %d and %q", test.does, n, d.app.Changes.HeldText("u"), test.most, test.said)
 		}
 	}
 }

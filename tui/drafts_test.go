@@ -20,7 +20,7 @@ func TestOpenedDraftIsChangedNotJoined(t *testing.T) {
 	d.press("n")
 	d.press("i")
 	d.press("backspace")
-	if err := d.app.Autosave.Flush(); err != nil {
+	if err := d.app.Changes.Autosave.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	if draft, _, _ := w.box.Draft(callID(1)); draft.Notes != "typed befor" {

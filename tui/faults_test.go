@@ -98,8 +98,8 @@ func TestUndoWhileTheServiceIsAway(t *testing.T) {
 			w.Clock.Advance(6 * time.Second)
 			d.deliverOutbox(w)
 			d.send(ticked{})
-			if !slices.Contains(footerKeys(d), "u") || !strings.Contains(d.app.HeldText("u"), "confirmed: Anna Jansen, sent when the service answers, u takes it back") {
-				t.Errorf("got %q and %q, want what can be taken back", footerKeys(d), d.app.HeldText("u"))
+			if !slices.Contains(footerKeys(d), "u") || !strings.Contains(d.app.Changes.HeldText("u"), "confirmed: Anna Jansen, sent when the service answers, u takes it back") {
+				t.Errorf("got %q and %q, want what can be taken back", footerKeys(d), d.app.Changes.HeldText("u"))
 			}
 			if d.press("u"); !d.app.IsOn(callID(1)) || d.app.Form.Code != "confirmed" || len(w.entries(t)) != 0 {
 				t.Errorf("after u: got %+v and %q, want the call and its form", d.app.Form, w.entries(t))

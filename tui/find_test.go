@@ -22,7 +22,7 @@ func (d *driver) deliverOutbox(w *world) {
 		d.t.Fatal(err)
 	}
 	for _, e := range told {
-		d.send(desk.Told(e))
+		d.send(d.app.Told(e))
 	}
 }
 

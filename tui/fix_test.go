@@ -182,7 +182,7 @@ func TestResultThatOptsOut(t *testing.T) {
 		t.Fatalf("got:\n%s\nwant the opt-out among what is sent", text)
 	}
 	d.enter("c", "1", "esc")
-	if got := d.app.Corrected(); len(got) != 0 {
+	if got := d.app.Form.Corrected(); len(got) != 0 {
 		t.Fatalf("after another result: got %+v, want nothing corrected", got)
 	}
 	d.enter("c", "3", "esc", "ctrl+s")
@@ -215,7 +215,7 @@ func TestOptOutThatTheAccountMayNotRecord(t *testing.T) {
 				t.Fatalf("got:\n%s\nwant to be asked before anything is sent", text)
 			}
 			d.press("n")
-			if !d.app.IsOn(call) || len(d.app.Corrected()) != 1 {
+			if !d.app.IsOn(call) || len(d.app.Form.Corrected()) != 1 {
 				t.Fatalf("after no: got %+v, want all as it was", d.app.Form)
 			}
 			d.enter("ctrl+s", "y")

@@ -115,7 +115,7 @@ func listActions() []*action {
 
 		row("send-again", page.ScopeOutbox, "s", "send again what was refused or is unsure…", "send again", on((*page.Outbox).AskSendAgain), onWhy((*page.Outbox).WhyNotSendAgain)),
 		row("drop", page.ScopeOutbox, "D", "drop the entry…", "drop", on((*page.Outbox).AskDrop), onWhy((*page.Outbox).WhyNotOpen)),
-		row("send-now", page.ScopeOutbox, "ctrl+r", "try all of them now", "try now", ofDay((*desk.Day).SendNow), nil),
+		row("send-now", page.ScopeOutbox, "ctrl+r", "try all of them now", "try now", ofDay(func(d *desk.Day) []desk.Event { return d.Changes.SendNow() }), nil),
 		row("period", page.ScopeStats, "P", "choose the period that is counted…", "period", on((*page.Stats).AskPeriod), nil),
 		row(page.ActStop, page.ScopeStats, "esc", "stop counting", "stop", on((*page.Stats).Stop), onWhy((*page.Stats).WhyNotStop)),
 	}

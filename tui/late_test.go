@@ -103,7 +103,7 @@ func (d *lateDriver) complete(t *testing.T, w *world) (sent []outbox.Entry) {
 	t.Helper()
 	w.Clock.Advance(time.Second)
 	list := func() []outbox.Entry {
-		d.app.Written()
+		d.app.Changes.Written()
 		entries, _, err := w.box.List()
 		if err != nil {
 			t.Fatal(err)
@@ -182,7 +182,7 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 				t.Fatal(err)
 			}
 			a.tick, a.Spinner = func() tea.Cmd { return nil }, widget.Spinner{}
-			a.Sender = w.box.Sender(w.options.Client, outbox.SenderOptions{})
+			a.Changes.Sender = w.box.Sender(w.options.Client, outbox.SenderOptions{})
 			d := &lateDriver{driver: &driver{t: t, app: a}, random: random}
 			d.wait(a.Init())
 			d.send(tea.WindowSizeMsg{Width: 240, Height: 50})
@@ -242,10 +242,10 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 				d.answer(random.IntN(4))
 			}
 			d.answer(10_000)
-			if err := a.Autosave.Flush(); err != nil {
+			if err := a.Changes.Autosave.Flush(); err != nil {
 				t.Fatal(err)
 			}
-			a.Written()
+			a.Changes.Written()
 			w.checkTyped(t, path, done)
 		})
 	}

@@ -89,7 +89,7 @@ func TestNotesOfAnAttemptStayADraft(t *testing.T) {
 			if got := w.entries(t); !slices.Equal(got, []string{"call.attempt c0010000"}) {
 				t.Errorf("got %v, want the attempt alone", got)
 			}
-			if err := d.app.Autosave.Flush(); err != nil {
+			if err := d.app.Changes.Autosave.Flush(); err != nil {
 				t.Fatal(err)
 			}
 			if drafts, err := w.box.Drafts(); err != nil || len(drafts) != 1 || drafts[0].Notes != "later" || drafts[0].Call != apitype.UUID(callID(1)) {

@@ -114,7 +114,7 @@ func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 	switch act := a.keys.find(msg.String(), []page.Scope{page.ScopeEverywhere}); {
 	case act == nil:
 		return nil
-	case act.id == "quit" && a.Trouble == nil && (len(msg.Text) == 0 || a.Dialog == nil):
+	case act.id == "quit" && a.Changes.Trouble == nil && (len(msg.Text) == 0 || a.Dialog == nil):
 		return a.finish() // What was typed is kept as a draft.
 	case act.is(whenSmall):
 		return a.run(act)
@@ -140,7 +140,7 @@ func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
 // flushDrafts saves what is typed, and leaves the outbox as it is until the program was
 // stopped and goes on.
 func (a *app) flushDrafts() tea.Msg {
-	_ = a.Autosave.Flush() // It is tried again, and told, when the program goes on.
+	_ = a.Changes.Autosave.Flush() // It is tried again, and told, when the program goes on.
 	a.Outbox.Quiesce(suspendTime)
 	return nil
 }
@@ -165,7 +165,7 @@ func (a *app) whyNot(act *action) string {
 }
 
 func (a *app) whyNotUndo() string {
-	if !a.CanUndo() {
+	if !a.Changes.CanUndo() {
 		return "nothing to undo: no change is held"
 	}
 	return ""
@@ -262,7 +262,7 @@ func (a *app) askAction(title string, byName bool) tea.Cmd {
 }
 
 func (a *app) whyNoBatch() string {
-	if a.Batch == nil {
+	if a.Changes.Batch == nil {
 		return "there was no action on several records"
 	}
 	return ""
@@ -270,7 +270,7 @@ func (a *app) whyNoBatch() string {
 
 // showBatch lists what became of each record of the latest action on several.
 func (a *app) showBatch() tea.Cmd {
-	b := a.Batch
+	b := a.Changes.Batch
 	a.Dialog = &page.Text{Title: b.Label, Now: func(width int) []string { return a.batchLines(b, width) }}
 	return nil
 }

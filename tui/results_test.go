@@ -42,7 +42,7 @@ func TestChoiceGoesWithItsCall(t *testing.T) {
 	d.enter("n", "c")
 	d.run(d.app.Perform(d.app.Skip()), 0) // As when somebody else was faster.
 	d.enter("1", "2")
-	if call := d.app.Call; call == nil || call.UUID == callID(1) || !d.app.Draft().IsEmpty() {
+	if call := d.app.Call; call == nil || call.UUID == callID(1) || !d.app.Form.Draft().IsEmpty() {
 		t.Errorf("got %+v with %+v, want the next call without a result", call, d.app.Form)
 	}
 }

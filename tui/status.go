@@ -20,16 +20,16 @@ const mostProfile = 20
 // corner says which service, and whether it can be reached.
 func (a *app) corner() string {
 	text := ""
-	if a.Trouble != nil {
+	if a.Changes.Trouble != nil {
 		text += a.Styles.Bad("draft not saved") + " "
 	}
 	switch {
 	case a.Offline != "":
 		text += a.Styles.Bad(a.Offline) + " "
-	case a.Unsent() > 0:
-		text += a.Styles.Warn(fmt.Sprintf("%d unsent", a.Unsent())) + " "
+	case a.Changes.Unsent() > 0:
+		text += a.Styles.Warn(fmt.Sprintf("%d unsent", a.Changes.Unsent())) + " "
 	}
-	if n := len(a.Entries) - a.Unsent(); n > 0 {
+	if n := len(a.Changes.Entries) - a.Changes.Unsent(); n > 0 {
 		text += a.Styles.Bad(fmt.Sprintf("%d refused", n)) + " "
 	}
 	name := page.Clean(a.profile)
@@ -51,12 +51,12 @@ const leastNews = 16
 // status is the line above the footer: what is held, and after it, or alone, what there is to say.
 func (a *app) status() string {
 	width := a.layout.Width
-	held := a.HeldText(a.KeyOf(page.ActUndo))
-	if held == "" || a.Offline != "" && !a.Held[len(a.Held)-1].Until.After(a.Now()) && (len(a.Errors) > 0 || a.IsSaid()) {
+	held := a.Changes.HeldText(a.KeyOf(page.ActUndo))
+	if held == "" || a.Offline != "" && !a.Changes.Held[len(a.Changes.Held)-1].Until.After(a.Now()) && (len(a.Errors) > 0 || a.IsSaid()) {
 		return a.news(width) // What waits for the service has its line above the page.
 	}
 	held = a.Styles.DueSign + " " + page.Clean(held)
-	label := page.Clean(a.Held[len(a.Held)-1].Label)
+	label := page.Clean(a.Changes.Held[len(a.Changes.Held)-1].Label)
 	if render.Width(held) > width {
 		held = strings.NewReplacer(", sent in ", ", ", " takes it back", " undo").Replace(held)
 	}
@@ -77,7 +77,7 @@ func (a *app) status() string {
 // news is the reply to a key, an error, an offer, or the latest message.
 func (a *app) news(width int) string {
 	said := a.IsSaid()
-	offer, does := a.Offered()
+	offer, does := a.Gate.Offered()
 	n := len(a.Errors)
 	suffix := ""
 	switch {
@@ -103,8 +103,8 @@ func (a *app) news(width int) string {
 		line = a.Styles.Bad(widget.Fit(a.Styles.WarnSign+" "+page.Clean(a.Errors[0].Text), width))
 	case said:
 		line = widget.Fit(page.Clean(a.Text), width)
-	case a.Trouble != nil:
-		line = a.Styles.Bad(widget.Fit("the draft is not saved: "+page.Clean(desk.Cause(a.Trouble)), width))
+	case a.Changes.Trouble != nil:
+		line = a.Styles.Bad(widget.Fit("the draft is not saved: "+page.Clean(desk.Cause(a.Changes.Trouble)), width))
 	}
 	return line + a.Styles.Dim(suffix)
 }
@@ -124,7 +124,7 @@ func (a *app) banner() []string {
 	}
 	every := a.pollEvery()
 	text += fmt.Sprintf(" Next try in %d s, %s tries now.", every-a.beats%every, a.KeyOf(page.ActRefresh))
-	if n := a.Unsent(); n > 0 {
+	if n := a.Changes.Unsent(); n > 0 {
 		text += " " + render.Plural(n, "change is", "changes are") + " kept, and sent then."
 	} else {
 		text += " What you do is kept, and sent then."

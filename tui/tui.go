@@ -109,8 +109,8 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 
 	_, runErr := program.Run()
 	// Whatever ended the program, what was done and typed reaches the disk.
-	a.Written()
-	flushErr := a.Autosave.Flush()
+	a.Changes.Written()
+	flushErr := a.Changes.Autosave.Flush()
 	a.End()
 	stop()
 	cancel()
@@ -152,8 +152,8 @@ func (a *app) hearSignals(ctx context.Context, program *tea.Program, kill func()
 					return
 				}
 				asked = true
-				_ = a.Autosave.Flush() // Run flushes again and reports.
-				go program.Quit()      // The program may be busy, and the second signal must be heard.
+				_ = a.Changes.Autosave.Flush() // Run flushes again and reports.
+				go program.Quit()              // The program may be busy, and the second signal must be heard.
 			case <-ctx.Done():
 				return
 			case <-done:
@@ -190,7 +190,7 @@ func (noProgram) SetStderr(io.Writer) {}
 
 // farewell says what stays behind.
 func (a *app) farewell(out io.Writer) error {
-	lines, err := a.Remaining()
+	lines, err := a.Changes.Remaining()
 	for _, line := range lines {
 		if _, failed := fmt.Fprintln(out, line); err == nil {
 			err = failed

@@ -60,7 +60,7 @@ func TestTypingWaitsForTheDraft(t *testing.T) {
 	}
 	a.tick, a.Spinner = func() tea.Cmd { return nil }, widget.Spinner{}
 	d := &driver{t: t, app: a}
-	drafts := a.Perform(a.ReadOutbox())
+	drafts := a.Perform(a.Changes.ReadOutbox())
 	d.run(a.Perform(a.Begin()), 0)
 	for _, key := range []string{"n", "i", "!"} {
 		d.press(key)

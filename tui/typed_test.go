@@ -42,13 +42,13 @@ func TestAgentsPageTypesWhatItSays(t *testing.T) {
 	for _, example := range examples {
 		_, d := laterLine(t)
 		call := d.app.Call.UUID
-		at, err := d.app.ReadLater(example[1])
+		at, err := d.app.Card.ReadLater(example[1])
 		if err != nil {
 			t.Errorf("%s: %v", example[1], err)
 			continue
 		}
 		d.typing(example[1])
-		echo := d.app.BothTimes(at)
+		echo := d.app.Card.BothTimes(at)
 		if text := d.text(); !strings.Contains(text, echo) {
 			t.Errorf("%s: got:\n%s\nwant %q", example[1], text, echo)
 		}
@@ -69,7 +69,7 @@ func TestAgentsPageTypesWhatItSays(t *testing.T) {
 		d.enter("f", row[1])
 		d.typing(row[2])
 		d.press("enter")
-		if fixes := d.app.Corrected(); len(fixes) != 1 || fixes[0].Is != row[3] {
+		if fixes := d.app.Form.Corrected(); len(fixes) != 1 || fixes[0].Is != row[3] {
 			t.Errorf("%s %s: got %+v, want %s", row[1], row[2], fixes, row[3])
 		}
 	}
@@ -118,10 +118,10 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 			d := fixerOf(t, w)
 			d.send(tea.WindowSizeMsg{Width: 200, Height: 50})
 			donor.change(d.app.Call)
-			if n := len(d.app.Fixes()); n != len(typed) {
+			if n := len(d.app.Form.Fixes()); n != len(typed) {
 				t.Fatalf("got %d details, want %d", n, len(typed))
 			}
-			for _, fix := range slices.Clone(d.app.Fixes()) {
+			for _, fix := range slices.Clone(d.app.Form.Fixes()) {
 				want, known := typed[fix.Press]
 				if !known {
 					t.Fatalf("%s: no key %s is tried", fix.Label, fix.Press)
@@ -130,7 +130,7 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 				if strings.Contains("567", fix.Press) {
 					why = donor.why
 				}
-				d.app.Form = desk.Form{Code: "corrected"}
+				d.app.Form.Entered = desk.Entered{Code: "corrected"}
 				d.enter("f", fix.Press)
 				if why != "" {
 					if text := d.text(); !strings.Contains(text, fix.Label+": "+why) || len(d.app.Form.Corrections) != 0 {
@@ -194,7 +194,7 @@ func TestCorrectionsAskBack(t *testing.T) {
 			d.typing(test.typed)
 			d.enter(strings.Fields(test.after)...)
 			got := map[string]string{}
-			for _, f := range d.app.Corrected() {
+			for _, f := range d.app.Form.Corrected() {
 				got[f.Key] = f.Is
 			}
 			if text := d.text(); !maps.Equal(got, test.is) || !strings.Contains(text, test.says) {
@@ -278,7 +278,7 @@ func TestRefusedCorrectionLetsTheResultGo(t *testing.T) {
 			d.press("enter")
 			d.deliverOutbox(w)
 			got := w.call(t, callID(1))
-			if got.Status != apitype.CallCompleted || len(w.entries(t)) != 0 || d.app.IsOffered() {
+			if got.Status != apitype.CallCompleted || len(w.entries(t)) != 0 || d.app.Gate.IsOffered() {
 				t.Errorf("got the call %s and %q in the outbox, want the result alone sent, and nothing offered", got.Status, w.entries(t))
 			}
 		})

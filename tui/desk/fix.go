@@ -66,11 +66,11 @@ func (f Fix) IsAmount() bool { return f.kind == fixAmount }
 
 // Fixes are the details of the call on the desk. Each has its place and its key on every call, also
 // where it cannot be corrected.
-func (d *Day) Fixes() []Fix {
-	all := recordedFixes(*d.Call)
+func (e *Form) Fixes() []Fix {
+	all := recordedFixes(*e.day.Call)
 	for i, f := range all {
-		all[i].Is, all[i].Why = f.Was, d.whyNotCorrect(f)
-		if is, corrected := d.Form.Corrections[f.Key]; corrected && (!f.kind.ofPledge() || d.whyNoPledgeFix() == "") {
+		all[i].Is, all[i].Why = f.Was, e.whyNotCorrect(f)
+		if is, corrected := e.Corrections[f.Key]; corrected && (!f.kind.ofPledge() || e.whyNoPledgeFix() == "") {
 			all[i].Is = is
 		}
 	}
@@ -122,20 +122,20 @@ func recordedFixes(call apitype.Call) []Fix {
 }
 
 // whyNotCorrect says why a detail cannot be corrected, "" where it can.
-func (d *Day) whyNotCorrect(f Fix) string {
-	if why := d.whyNoPledgeFix(); f.kind.ofPledge() && why != "" {
+func (e *Form) whyNotCorrect(f Fix) string {
+	if why := e.whyNoPledgeFix(); f.kind.ofPledge() && why != "" {
 		return why
 	}
-	if d.permissions.refused[f.operation()] {
+	if e.permissions.refused[f.operation()] {
 		return "this account may not correct it"
 	}
 	return ""
 }
 
 // whyNoPledgeFix says why nothing of the pledge can be corrected. Spec gap: G5.
-func (d *Day) whyNoPledgeFix() string {
-	switch pledge := d.Call.PledgeCase.Pointer(); {
-	case pledge == nil && d.Call.RelatedCaseUUID != nil:
+func (e *Form) whyNoPledgeFix() string {
+	switch pledge := e.day.Call.PledgeCase.Pointer(); {
+	case pledge == nil && e.day.Call.RelatedCaseUUID != nil:
 		return "the pledge is not shown to this account"
 	case pledge == nil:
 		return "no pledge on this call"
@@ -147,62 +147,62 @@ func (d *Day) whyNoPledgeFix() string {
 }
 
 // Corrected are the details that were corrected.
-func (d *Day) Corrected() []Fix {
-	if d.Call == nil || len(d.Form.Corrections) == 0 {
+func (e *Form) Corrected() []Fix {
+	if e.day.Call == nil || len(e.Corrections) == 0 {
 		return nil
 	}
-	return slices.DeleteFunc(d.Fixes(), func(f Fix) bool { return !f.IsChanged() })
+	return slices.DeleteFunc(e.Fixes(), func(f Fix) bool { return !f.IsChanged() })
 }
 
 // Correct takes another value of a detail, "" to clear it. It says what is wrong with it;
 // then nothing is taken.
-func (d *Day) Correct(f Fix, is string) (wrong string) {
+func (e *Form) Correct(f Fix, is string) (wrong string) {
 	if f.Why != "" {
 		return "cannot be corrected: " + f.Why
 	}
-	is, wrong = d.checkFix(f, is)
+	is, wrong = e.checkFix(f, is)
 	if wrong != "" {
 		return wrong
 	}
-	if d.Form.correct(f.Key, is, f.Was); is == f.Was {
-		d.Form.leave(f.Key)
+	if e.correct(f.Key, is, f.Was); is == f.Was {
+		e.leave(f.Key)
 	}
-	d.Form.optedOut = d.Form.optedOut && f.Key != optOutKey
-	d.propose()
-	d.autosave()
+	e.optedOut = e.optedOut && f.Key != optOutKey
+	e.propose()
+	e.autosave()
 	return ""
 }
 
 // Uncorrect takes the correction of a detail back.
-func (d *Day) Uncorrect(f Fix) {
-	if d.Form.leave(f.Key); f.Key == optOutKey {
-		d.Form.optedOut = false
+func (e *Form) Uncorrect(f Fix) {
+	if e.leave(f.Key); f.Key == optOutKey {
+		e.optedOut = false
 	}
-	d.propose()
-	d.autosave()
+	e.propose()
+	e.autosave()
 }
 
 // WrongFix says what is wrong with a value while it is typed, "" for nothing.
-func (d *Day) WrongFix(f Fix, typed string) string {
-	if _, choices := d.AskFix(f, typed); choices != nil {
+func (e *Form) WrongFix(f Fix, typed string) string {
+	if _, choices := e.AskFix(f, typed); choices != nil {
 		return ""
 	}
-	_, wrong := d.checkFix(f, typed)
+	_, wrong := e.checkFix(f, typed)
 	return wrong
 }
 
 // checkFix is a typed value as it is sent, or what is wrong with it beside all other corrections.
-func (d *Day) checkFix(f Fix, typed string) (is, wrong string) {
-	is, wrong = d.readFix(f, strings.TrimSpace(typed))
+func (e *Form) checkFix(f Fix, typed string) (is, wrong string) {
+	is, wrong = e.readFix(f, strings.TrimSpace(typed))
 	if wrong != "" {
 		return "", wrong
 	}
-	before := d.Form
-	defer func() { d.Form = before }()
-	if d.Form.correct(f.Key, is, f.Was); is == f.Was {
-		d.Form.leave(f.Key)
+	before := e.Entered
+	defer func() { e.Entered = before }()
+	if e.correct(f.Key, is, f.Was); is == f.Was {
+		e.leave(f.Key)
 	}
-	if _, _, problems := d.corrections(); len(problems) > 0 {
+	if _, _, problems := e.corrections(); len(problems) > 0 {
 		return "", problems[0].Message
 	}
 	return is, ""
@@ -212,7 +212,7 @@ func (d *Day) checkFix(f Fix, typed string) (is, wrong string) {
 type FixChoice struct{ Key, Label, Value string }
 
 // AskFix returns what is asked about a typed value before it is taken; no choices where nothing is.
-func (d *Day) AskFix(f Fix, typed string) (question string, choices []FixChoice) {
+func (e *Form) AskFix(f Fix, typed string) (question string, choices []FixChoice) {
 	if f.kind != fixAmount {
 		return "", nil
 	}
@@ -234,10 +234,10 @@ func (d *Day) AskFix(f Fix, typed string) (question string, choices []FixChoice)
 
 // HalfAddress says what is missing of an address that was corrected, and returns the first detail of
 // that; "" where nothing is. The service takes a whole address or none.
-func (d *Day) HalfAddress() (why string, first Fix) {
+func (e *Form) HalfAddress() (why string, first Fix) {
 	var missing []string
 	isCorrected := false
-	for _, f := range d.Fixes() {
+	for _, f := range e.Fixes() {
 		if !strings.HasPrefix(f.Key, "address/") {
 			continue
 		}
@@ -274,15 +274,15 @@ func (f Fix) Says(value string) string {
 
 // DeniesCorrections reports whether the result says something else than that the record was
 // corrected, though a result for that is known.
-func (d *Day) DeniesCorrections() bool {
-	row, _ := d.Codes.Find(d.Call.Type, d.Form.Code)
-	_, isKnown := d.correctedRow()
-	others := slices.DeleteFunc(d.Corrected(), func(f Fix) bool { return f.Key == optOutKey })
+func (e *Form) DeniesCorrections() bool {
+	row, _ := e.day.Codes.Find(e.day.Call.Type, e.Code)
+	_, isKnown := e.correctedRow()
+	others := slices.DeleteFunc(e.Corrected(), func(f Fix) bool { return f.Key == optOutKey })
 	return len(others) > 0 && row.Effect == "" && isKnown
 }
 
-func (d *Day) correctedRow() (ResultRow, bool) {
-	for _, row := range d.Results() {
+func (e *Form) correctedRow() (ResultRow, bool) {
+	for _, row := range e.Results() {
 		if row.Effect == EffectCorrected {
 			return row, true
 		}
@@ -291,13 +291,13 @@ func (d *Day) correctedRow() (ResultRow, bool) {
 }
 
 // CorrectedPerson is the person of the call as it is to be.
-func (d *Day) CorrectedPerson() *apitype.Person {
-	if d.Call.Person.Pointer() == nil {
+func (e *Form) CorrectedPerson() *apitype.Person {
+	if e.day.Call.Person.Pointer() == nil {
 		return nil
 	}
-	p := d.Call.Person.Value()
+	p := e.day.Call.Person.Value()
 	address := p.Address.Value()
-	for _, f := range d.Corrected() {
+	for _, f := range e.Corrected() {
 		text, yes := new(f.Is), new(f.Is == "yes")
 		if f.Is == "" {
 			text, yes = nil, nil
@@ -357,7 +357,7 @@ func (d *Day) CorrectedPerson() *apitype.Person {
 
 // correct notes another value of a detail, and what the record showed of it. A draft that is being
 // saved has the corrections as they were.
-func (f *Form) correct(key, is, recorded string) {
+func (f *Entered) correct(key, is, recorded string) {
 	if f.Corrections = maps.Clone(f.Corrections); f.Corrections == nil {
 		f.Corrections = map[string]string{}
 	}
@@ -368,14 +368,14 @@ func (f *Form) correct(key, is, recorded string) {
 }
 
 // leave takes a correction back.
-func (f *Form) leave(key string) {
+func (f *Entered) leave(key string) {
 	f.Corrections, f.Recorded = maps.Clone(f.Corrections), maps.Clone(f.Recorded)
 	delete(f.Corrections, key)
 	delete(f.Recorded, key)
 }
 
 // readFix is a typed value as it is sent.
-func (d *Day) readFix(f Fix, text string) (is, wrong string) {
+func (e *Form) readFix(f Fix, text string) (is, wrong string) {
 	if text == "" {
 		if f.kind == fixAmount || f.kind == fixInterval {
 			return "", "cannot be cleared"
@@ -389,7 +389,7 @@ func (d *Day) readFix(f Fix, text string) (is, wrong string) {
 		}
 		return text, ""
 	case fixPhone:
-		return render.International(text, d.Call.Person.Value().Address.Value().Country), ""
+		return render.International(text, e.day.Call.Person.Value().Address.Value().Country), ""
 	case fixDate, fixEnd:
 		if at, err := time.Parse("2-1-2006", strings.NewReplacer(".", "-", "/", "-", ". ", "-", " - ", "-").Replace(text)); err == nil {
 			return at.Format(time.DateOnly), ""
@@ -412,18 +412,18 @@ func (d *Day) readFix(f Fix, text string) (is, wrong string) {
 
 // propose chooses the result that the corrections speak for, where the agent has chosen none,
 // and takes it back with the last of them.
-func (d *Day) propose() {
-	if d.Form.Code != "" && !d.Form.proposed {
+func (e *Form) propose() {
+	if e.Code != "" && !e.proposed {
 		return
 	}
 	effect := EffectCorrected
-	if d.Form.Corrections[optOutKey] == "no" {
+	if e.Corrections[optOutKey] == "no" {
 		effect = EffectOptOut
 	}
-	d.Form.Code, d.Form.proposed = "", false
-	for _, row := range d.Results() {
-		if row.Effect == effect && len(d.Form.Corrections) > 0 {
-			d.Form.Code, d.Form.proposed = row.Code, true
+	e.Code, e.proposed = "", false
+	for _, row := range e.Results() {
+		if row.Effect == effect && len(e.Corrections) > 0 {
+			e.Code, e.proposed = row.Code, true
 			return
 		}
 	}

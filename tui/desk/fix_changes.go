@@ -11,9 +11,9 @@ import (
 
 // corrections returns the updates that record what was corrected; a body is nil where nothing of
 // its record was.
-func (d *Day) corrections() (person *apitype.UpdatePersonRequest, pledge *apitype.UpdatePledgeRequest, problems apitype.Violations) {
+func (e *Form) corrections() (person *apitype.UpdatePersonRequest, pledge *apitype.UpdatePledgeRequest, problems apitype.Violations) {
 	ofPerson, ofPledge := map[string]any{}, map[string]any{}
-	for _, f := range d.Corrected() {
+	for _, f := range e.Corrected() {
 		body := ofPerson
 		if f.kind.ofPledge() {
 			body = ofPledge
@@ -32,13 +32,13 @@ func (d *Day) corrections() (person *apitype.UpdatePersonRequest, pledge *apityp
 	if len(ofPerson) > 0 {
 		person = new(apitype.UpdatePersonRequest)
 		problems = append(problems, decodeFix(ofPerson, person)...)
-		problems = append(problems, person.Validate(d.Now())...)
+		problems = append(problems, person.Validate(e.Now())...)
 	}
 	if len(ofPledge) > 0 {
 		pledge = new(apitype.UpdatePledgeRequest)
 		problems = append(problems, decodeFix(ofPledge, pledge)...)
 		problems = append(problems, pledge.Validate()...)
-		problems = append(problems, pledge.ValidateFor(d.Call.PledgeCase.Value(), false)...)
+		problems = append(problems, pledge.ValidateFor(e.day.Call.PledgeCase.Value(), false)...)
 	}
 	return person, pledge, problems
 }
@@ -69,25 +69,25 @@ func (f Fix) sent() any {
 }
 
 // fixChanges are the updates of the call on the desk, in the order in which they are sent.
-func (d *Day) fixChanges() (changes []Change) {
-	person, pledge, problems := d.corrections()
+func (e *Form) fixChanges() (changes []Change) {
+	person, pledge, problems := e.corrections()
 	add := func(change apiclient.Change, err error) {
 		if change.Operation().Noun() == "person" {
-			change.Seen = apiclient.SeenOf(change, d.Call.Person.Value())
+			change.Seen = apiclient.SeenOf(change, e.day.Call.Person.Value())
 		} else {
-			change.Seen = apiclient.SeenOf(change, d.Call.PledgeCase.Value())
+			change.Seen = apiclient.SeenOf(change, e.day.Call.PledgeCase.Value())
 		}
-		changes = append(changes, Change{Change: change, Label: "correct: " + d.Name(), err: err})
+		changes = append(changes, Change{Change: change, Label: "correct: " + e.day.Name(), err: err})
 	}
 	if len(problems) > 0 {
 		add(apiclient.Change{}, fmt.Errorf("correct %s: %w", problems[0].Where(), problems))
 		return changes
 	}
 	if person != nil {
-		add(apiclient.UpdatePersonChange(d.Call.PersonUUID, *person))
+		add(apiclient.UpdatePersonChange(e.day.Call.PersonUUID, *person))
 	}
 	if pledge != nil {
-		add(apiclient.UpdatePledgeChange(d.Call.PledgeCase.Value().UUID, *pledge))
+		add(apiclient.UpdatePledgeChange(e.day.Call.PledgeCase.Value().UUID, *pledge))
 	}
 	return changes
 }

@@ -103,9 +103,9 @@ func (e *Env) callQuery(text string) (query, error) {
 func (e *Env) callBulk(rows []Row, sent func()) []Option {
 	t := targetsOf(rows, sent, isOpen)
 	return []Option{
-		e.askEach("Record an attempt", t, func(id apitype.UUID, name string) desk.Change { return e.Attempt(id, "attempt: "+name) }),
-		e.askEach("Cancel the calls", t, func(id apitype.UUID, name string) desk.Change { return e.Cancel(id, "cancel: "+name) }),
-		e.askEach("Expire the calls", t, func(id apitype.UUID, name string) desk.Change { return e.Expire(id, "expire: "+name) }),
+		e.askEach("Record an attempt", t, func(id apitype.UUID, name string) desk.Change { return e.Changes.Attempt(id, "attempt: "+name) }),
+		e.askEach("Cancel the calls", t, func(id apitype.UUID, name string) desk.Change { return e.Changes.Cancel(id, "cancel: "+name) }),
+		e.askEach("Expire the calls", t, func(id apitype.UUID, name string) desk.Change { return e.Changes.Expire(id, "expire: "+name) }),
 		e.askMark(apitype.EntityCall, targetsOf(rows, sent, nil)),
 	}
 }

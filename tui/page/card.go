@@ -29,7 +29,7 @@ const overdue = 14 * 24 * time.Hour
 // then what is checked. Where the room in lines allows it, they stand apart.
 func (d *Desk) facts(width, room int) []string {
 	switch {
-	case d.layout.Panes == 3 && len(d.Script) == 0:
+	case d.layout.Panes == 3 && len(d.Card.Script) == 0:
 		return apart(d.factSections(width, 0), room) // The contacts have the pane of the script.
 	case width < twoColumns:
 		return apart(d.factSections(width, mostLatest), room)
@@ -56,7 +56,7 @@ func (d *Desk) factSections(width, contacts int) [][]string {
 		return lines
 	}
 	var left, last, asked, result []field
-	for _, text := range d.Contacts()[:min(len(d.Contacts()), contacts)] {
+	for _, text := range d.Card.Contacts()[:min(len(d.Card.Contacts()), contacts)] {
 		last = append(last, field{text: text})
 	}
 	if notes := desk.Value(call.Notes); notes != "" {
@@ -65,7 +65,7 @@ func (d *Desk) factSections(width, contacts int) [][]string {
 	if r := call.Result.Pointer(); r != nil {
 		result = d.resultFields(call.Type, *r)
 	}
-	if notes := d.NextNotes(); notes != "" {
+	if notes := d.Form.NextNotes(); notes != "" {
 		left = []field{{text: notes}}
 	}
 	wrap := func(text string) []string { return widget.Wrap(text, width) }
@@ -112,7 +112,7 @@ func (d *Desk) headLine() string {
 	if d.Now().Sub(call.RequestedAt.Time) > overdue {
 		asked = s.bold(asked)
 	}
-	text := kind + " · " + asked + " · " + d.Tries(*call)
+	text := kind + " · " + asked + " · " + d.Card.Tries(*call)
 	if !d.Checked {
 		text = "checking… · " + text // In front: the line may be cut.
 	}
@@ -123,10 +123,10 @@ func (d *Desk) headLine() string {
 func (d *Desk) nameLines(p *apitype.Person, width int) []string {
 	var about []string
 	if p != nil {
-		about = d.About(*p)
+		about = d.Card.About(*p)
 	}
 	name, right := d.name(), Clean(strings.Join(about, " · "))
-	if is := d.CorrectedPerson(); is != nil {
+	if is := d.Form.CorrectedPerson(); is != nil {
 		name = ansi.Strip(d.turned(name, Clean(render.PersonName(*is))))
 	}
 	if room := width - render.Width(right) - 1; render.Width(name) <= room {
@@ -147,7 +147,7 @@ func (d *Desk) numberLines(p *apitype.Person, width int) []string {
 		return nil
 	}
 	var lines []string
-	column, copied, is := numberWidth, false, d.CorrectedPerson()
+	column, copied, is := numberWidth, false, d.Form.CorrectedPerson()
 	for _, n := range desk.Numbers(p) {
 		column = max(column, len(d.Locale.Spoken(n.Digits))+2)
 	}
@@ -181,7 +181,7 @@ func (d *Desk) givesFields(p *apitype.Pledge) []field {
 		return nil
 	}
 	amount, interval, end := d.euros(p.DonationAmount), render.Words(string(p.DonationInterval)), ""
-	for _, f := range d.Corrected() {
+	for _, f := range d.Form.Corrected() {
 		switch is, _ := apitype.ParseAmount(f.Is); {
 		case f.IsAmount():
 			amount = d.turned(amount, d.euros(is))
@@ -195,7 +195,7 @@ func (d *Desk) givesFields(p *apitype.Pledge) []field {
 	if p.InitialDonationAmount != p.DonationAmount || p.InitialDonationInterval != p.DonationInterval {
 		gives += ", at first " + d.euros(p.InitialDonationAmount) + " " + render.Words(string(p.InitialDonationInterval))
 	}
-	fields := []field{{text: gives}, {text: d.GivesTo(*p)}}
+	fields := []field{{text: gives}, {text: d.Card.GivesTo(*p)}}
 	if end != "" {
 		fields = append(fields, field{text: ansi.Strip(end)})
 	}
@@ -217,7 +217,7 @@ func (e *Env) pledgeStatus(status apitype.PledgeStatus) string {
 // historyLines are the contacts in a column of their own.
 func (d *Desk) historyLines(width, most int) []string {
 	var lines []string
-	for _, text := range d.Contacts()[:min(len(d.Contacts()), most)] {
+	for _, text := range d.Card.Contacts()[:min(len(d.Card.Contacts()), most)] {
 		for _, line := range cleanLines(text) {
 			lines = append(lines, widget.Wrap(line, width)...)
 		}
@@ -239,7 +239,7 @@ func (d *Desk) checkFields(p *apitype.Person, width int) []field {
 			fields = append(fields, field{text: text})
 		}
 	}
-	is := d.CorrectedPerson()
+	is := d.Form.CorrectedPerson()
 	turned := func(before, was, now string) {
 		if was != "" || now != "" {
 			add(before + ansi.Strip(d.turned(was, now)))
@@ -297,7 +297,7 @@ func (d *Desk) optInSigns(p apitype.Person) string {
 		}
 	}
 	var parts []string
-	is := desk.OptIns(*d.CorrectedPerson())
+	is := desk.OptIns(*d.Form.CorrectedPerson())
 	for i, o := range desk.OptIns(p) {
 		parts = append(parts, o.Name+" "+ansi.Strip(d.turned(sign(o.In), sign(is[i].In))))
 	}

@@ -50,7 +50,7 @@ func (d *Desk) Typing() bool { return d.writing }
 func (d *Desk) Text(msg tea.Msg) tea.Cmd {
 	changed, cmd := d.notes.Update(msg)
 	if changed {
-		d.SetNotes(d.notes.Value())
+		d.Form.SetNotes(d.notes.Value())
 	}
 	return cmd
 }
@@ -68,7 +68,7 @@ func (d *Desk) Follow(inFront bool) {
 			d.Dialog = nil // Its answer would be for another call.
 		}
 	}
-	if d.HasConflict() && d.Dialog == nil && !d.writing {
+	if d.Form.HasConflict() && d.Dialog == nil && !d.writing {
 		d.askOvertaken(func() tea.Cmd { return nil })
 		if ask, is := d.Dialog.(*Ask); is {
 			ask.openAt = d.Now().Add(unseen)
@@ -95,12 +95,12 @@ func (d *Desk) WhyNoCall() string {
 // ones.
 func (d *Desk) AcceptOrOpen() tea.Cmd {
 	switch {
-	case d.IsOffered():
-		if why := d.WhyNotAccept(); why != "" {
+	case d.Gate.IsOffered():
+		if why := d.Gate.WhyNotAccept(); why != "" {
 			d.Refuse(why)
 			return nil
 		}
-		return d.Perform(d.Accept())
+		return d.Perform(d.Gate.Accept())
 	case len(d.Recent) > 0:
 		return d.AskRecent()
 	case d.Call == nil:
@@ -116,7 +116,7 @@ func (d *Desk) WhyNotEnd() string {
 	if why := d.WhyNoCall(); why != "" {
 		return why
 	}
-	return d.Ended()
+	return d.Form.Ended()
 }
 
 // WhyNotComplete says why the call cannot be completed.
@@ -124,14 +124,14 @@ func (d *Desk) WhyNotComplete() string {
 	if why := d.WhyNoCall(); why != "" {
 		return why
 	}
-	why := d.Day.WhyNotComplete()
-	half, _ := d.HalfAddress()
+	why := d.Day.Form.WhyNotComplete()
+	half, _ := d.Form.HalfAddress()
 	switch {
 	case why != "" && d.Form.Code == "":
 		return why + ": " + d.KeyOf(ActResult)
 	case why != "" && why == half:
 		return why + ": " + d.KeyOf(ActFix)
-	case why != "" && d.Ended() == "":
+	case why != "" && d.Form.Ended() == "":
 		return why + ": " + d.KeyOf(ActNotes)
 	default:
 		return why
@@ -148,7 +148,7 @@ func (d *Desk) WhyNoPledge() string {
 
 // WhyNoDraft says why there is no draft to go on with.
 func (d *Desk) WhyNoDraft() string {
-	if len(d.Drafts) == 0 {
+	if len(d.Changes.Drafts) == 0 {
 		return "there is no draft"
 	}
 	return ""
@@ -167,7 +167,7 @@ func (d *Desk) Write() tea.Cmd {
 
 // onceWarned asks once, before work on a donor whom another agent has on the screen.
 func (d *Desk) onceWarned(then func() tea.Cmd) tea.Cmd {
-	call, text := d.Call.UUID, d.HolderText()
+	call, text := d.Call.UUID, d.Card.HolderText()
 	if text == "" || d.warned == call || d.ahead > 0 {
 		return then()
 	}
@@ -183,13 +183,13 @@ func (d *Desk) onceWarned(then func() tea.Cmd) tea.Cmd {
 // LeaveNotes takes the keys back from the notes.
 func (d *Desk) LeaveNotes() tea.Cmd {
 	d.writing = false
-	d.Autosave.FlushSoon()
+	d.Changes.Autosave.FlushSoon()
 	return nil
 }
 
 // NotReached records an attempt. Where notes were typed it asks where they go.
 func (d *Desk) NotReached() tea.Cmd {
-	if !d.AsksWhereNotes() {
+	if !d.Form.AsksWhereNotes() {
 		return d.Perform(d.Day.NotReached())
 	}
 	call := d.Call.UUID
@@ -236,7 +236,7 @@ func (d *Desk) AskExpire() tea.Cmd {
 func (d *Desk) askEnd(title, means string, end func() []desk.Event) tea.Cmd {
 	call := d.Call
 	lines := []string{title + " the call to " + d.name() + ", asked for " + render.Ago(call.RequestedAt.Time, d.Now()) + "?", means}
-	if d.HasDraft() {
+	if d.Form.HasDraft() {
 		lines = append(lines, "What you typed is not sent with it; it stays as a draft.")
 	}
 	d.Dialog = &Confirm{Title: title + " the call", Lines: lines, Yes: func() tea.Cmd {

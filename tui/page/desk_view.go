@@ -69,17 +69,17 @@ func (d *Desk) startLines(width int) []string {
 	default:
 		lines = append(lines, " "+s.Key(d.KeyOf(ActNext))+"  take the next call")
 	}
-	if n := len(d.Drafts); n > 0 {
+	if n := len(d.Changes.Drafts); n > 0 {
 		lines = append(lines, " "+s.Key(d.KeyOf(ActResume))+"  go on with "+render.Plural(n, "draft", "drafts")+" that you have not sent")
 	}
-	unsent := d.Unsent()
+	unsent := d.Changes.Unsent()
 	if unsent > 0 {
 		lines = append(lines, " "+s.Key(d.KeyOf(ActOutbox))+"  "+render.Plural(unsent, "change is", "changes are")+" not sent yet")
 	}
-	if n := len(d.Entries) - unsent; n > 0 {
+	if n := len(d.Changes.Entries) - unsent; n > 0 {
 		lines = append(lines, " "+s.Key(d.KeyOf(ActOutbox))+"  "+render.Plural(n, "change was", "changes were")+" refused by the service")
 	}
-	if n := len(d.Damaged); n > 0 {
+	if n := len(d.Changes.Damaged); n > 0 {
 		lines = append(lines, " "+s.Key(d.KeyOf(ActOutbox))+"  "+render.Plural(n, "damaged file was", "damaged files were")+" set aside")
 	}
 	lines = append(lines, "", " "+s.Key(d.KeyOf(ActHelp))+"  all keys", "")
@@ -98,10 +98,10 @@ func (d *Desk) startLines(width int) []string {
 
 // willSend says what ctrl+s would send.
 func (d *Desk) willSend(width int) string {
-	if why := d.Ended(); why != "" {
+	if why := d.Form.Ended(); why != "" {
 		return d.Styles.Dim(widget.Fit(why, width))
 	}
-	if half, _ := d.HalfAddress(); half != "" {
+	if half, _ := d.Form.HalfAddress(); half != "" {
 		return d.Styles.Warn(half)
 	}
 	if d.Form.Code == "" {
@@ -110,7 +110,7 @@ func (d *Desk) willSend(width int) string {
 	if why := d.WhyNotComplete(); why != "" {
 		return d.Styles.Warn(why)
 	}
-	if refused := d.RefusedCorrections(); len(refused) > 0 {
+	if refused := d.Form.RefusedCorrections(); len(refused) > 0 {
 		return d.Styles.Warn(d.Styles.WarnSign + " this account may not correct " + refused[0].Label + ": " + d.KeyOf(ActComplete) + " asks")
 	}
 	return d.Styles.Good(d.sendText())
@@ -118,8 +118,8 @@ func (d *Desk) willSend(width int) string {
 
 // sendText names the parts of what ctrl+s would send.
 func (d *Desk) sendText() string {
-	parts := []string{d.KeyOf(ActComplete) + " sends " + Clean(d.ResultWords())}
-	for _, fix := range d.Corrected() {
+	parts := []string{d.KeyOf(ActComplete) + " sends " + Clean(d.Form.ResultWords())}
+	for _, fix := range d.Form.Corrected() {
 		parts = append(parts, ansi.Strip(fix.Says(d.fixValue(fix, fix.Is, false))))
 	}
 	if d.Form.Rating != nil {
@@ -250,9 +250,9 @@ func (d *Desk) sidePane(width, height int) []string {
 	switch {
 	case d.Call == nil:
 		lines = d.betweenLines(width)
-	case len(d.Script) > 0:
+	case len(d.Card.Script) > 0:
 		title := "Script: " + render.Words(string(d.Call.Type))
-		lines = append([]string{s.head(widget.Fit(title, width))}, markdown(s, d.Script, width)...)
+		lines = append([]string{s.head(widget.Fit(title, width))}, markdown(s, d.Card.Script, width)...)
 	default:
 		lines = append([]string{s.head(widget.Fit("Contacts", width))}, d.historyLines(width, mostContacts)...)
 	}
@@ -287,7 +287,7 @@ const mostWarnings = 4
 
 // warningLines are the warnings above a call, folded where there are many.
 func (d *Desk) warningLines(call apitype.Call, wrap func(string) []string) []string {
-	all := d.Warnings(call)
+	all := d.Card.Warnings(call)
 	var lines []string
 	for i, warning := range all {
 		parts := wrap(d.Styles.WarnSign + " " + Clean(warning))
@@ -306,7 +306,7 @@ func (d *Desk) warningLines(call apitype.Call, wrap func(string) []string) []str
 // ShowWarnings lists all warnings in full.
 func (d *Desk) ShowWarnings() tea.Cmd {
 	var lines []string
-	for _, warning := range d.Warnings(*d.Call) {
+	for _, warning := range d.Card.Warnings(*d.Call) {
 		lines = append(lines, d.Styles.WarnSign+" "+Clean(warning))
 	}
 	if len(lines) == 0 {

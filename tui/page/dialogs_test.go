@@ -442,10 +442,10 @@ func TestActionsOnSeveral(t *testing.T) {
 	e.Dialog.Key(press("3"))
 	golden(t, "bulk-many", drawn(e.Dialog, s, 60, 20))
 	e.Dialog.Key(press("y"))
-	if sent != 1 || e.Batch == nil || len(e.Batch.Records) != 10 || e.Batch.Label != "Expire the calls" {
-		t.Errorf("got %d sent and %+v", sent, e.Batch)
+	if sent != 1 || e.Changes.Batch == nil || len(e.Changes.Batch.Records) != 10 || e.Changes.Batch.Label != "Expire the calls" {
+		t.Errorf("got %d sent and %+v", sent, e.Changes.Batch)
 	}
-	e.Written()
+	e.Changes.Written()
 	e.Dialog = NewChoice("9 calls", "", e.callBulk(rows[:9], nil))
 	e.Dialog.Key(press("1"))
 	golden(t, "bulk-nine", drawn(e.Dialog, s, 60, 20))

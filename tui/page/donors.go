@@ -81,7 +81,7 @@ func (v *Pledges) readDonors(rows []Row) tea.Cmd {
 		return nil
 	}
 	return load(v.Env, func(ctx context.Context) (any, error) { return nil, v.donors.read(ctx, v.Client, ids) }, func(_ any, err error) tea.Cmd {
-		v.NoteConnection(err)
+		v.Changes.NoteConnection(err)
 		v.arrange() // It may be by the donor.
 		return nil  // What could not be read is asked for again with the next move.
 	})

@@ -453,10 +453,10 @@ func TestDeskIsDrawn(t *testing.T) {
 		golden(t, fmt.Sprint("desk-", size[0]), d.Lines(l))
 	}
 	e.Revealed = true
-	d.SetResult("never")
-	d.SetRating(new(8))
+	d.Form.SetResult("never")
+	d.Form.SetRating(new(8))
 	golden(t, "desk-typed", d.Lines(NewLayout(80, 40)))
-	d.SetNotes("asked us to stop")
+	d.Form.SetNotes("asked us to stop")
 	d.Follow(true)
 	d.writing = true
 	golden(t, "desk-typed-notes", d.Lines(NewLayout(80, 40)))
@@ -486,9 +486,9 @@ func TestDeskIsDrawn(t *testing.T) {
 		{Name: "Ended", At: morning, What: "ended by somebody else", Fate: desk.FateEnded},
 	}
 	e.Call = nil
-	e.Damaged = []outbox.Damaged{{Path: "x"}}
-	e.Entries = []outbox.Entry{{State: outbox.StateRejected}, {State: outbox.StateQueued}}
-	e.Drafts = []outbox.Draft{{Call: callID(3)}}
+	e.Changes.Damaged = []outbox.Damaged{{Path: "x"}}
+	e.Changes.Entries = []outbox.Entry{{State: outbox.StateRejected}, {State: outbox.StateQueued}}
+	e.Changes.Drafts = []outbox.Draft{{Call: callID(3)}}
 	golden(t, "desk-between", d.Lines(NewLayout(130, 60)))
 	for room, want := range map[int]int{3: 0, 4: 3, 5: 5, 6: 5, 7: 7, 14: 13, 15: 15, 99: 15} {
 		if got := len(d.recentLines(40, room)); got != want {
@@ -524,13 +524,13 @@ func TestOutboxIsDrawn(t *testing.T) {
 		e.Op, e.UUID, e.Method, e.Path, e.Body = op, callID(n), "PUT", "/api/v1/x", []byte(body)
 		return e
 	}
-	e.Entries = []outbox.Entry{
+	e.Changes.Entries = []outbox.Entry{
 		entry(1, outbox.StateRejected, apiclient.OpCompleteCall, `{"result":{"notes":"typed"}}`), entry(2, outbox.StateUnsure, apiclient.OpAddAttempt, `{"userUuid":null}`), entry(3, outbox.StateQueued, apiclient.OpMarkProcessed, `x`),
 	}
-	e.Entries[0].LastError, e.Entries[1].After, e.Entries[2].UUID = "no", "1", apitype.UUID{}
-	e.Labels = map[string]string{"2": "attempt: Anna"}
-	e.Drafts = []outbox.Draft{{Call: callID(4), Notes: "é", ResultCode: "was_glad", SavedAt: morning}}
-	e.Damaged = []outbox.Damaged{{Path: "/box/x", Reason: "torn"}}
+	e.Changes.Entries[0].LastError, e.Changes.Entries[1].After, e.Changes.Entries[2].UUID = "no", "1", apitype.UUID{}
+	e.Changes.Labels = map[string]string{"2": "attempt: Anna"}
+	e.Changes.Drafts = []outbox.Draft{{Call: callID(4), Notes: "é", ResultCode: "was_glad", SavedAt: morning}}
+	e.Changes.Damaged = []outbox.Damaged{{Path: "/box/x", Reason: "torn"}}
 	golden(t, "outbox", v.Lines(layout))
 	v.Resize(layout)
 	v.Scroll(Bottom)

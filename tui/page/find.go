@@ -25,16 +25,16 @@ const mostFound = 50
 // AskDonor opens the search for a donor.
 func (d *Desk) AskDonor() tea.Cmd {
 	d.Dialog = &finder{desk: d}
-	return d.Perform(d.SearchDonors())
+	return d.Perform(d.Search.SearchDonors())
 }
 
-func (f *finder) found() []desk.Donor { return f.desk.FindDonors(f.editor.Value(), mostFound) }
+func (f *finder) found() []desk.Donor { return f.desk.Search.FindDonors(f.editor.Value(), mostFound) }
 
 // Key implements Dialog.
 func (f *finder) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	switch msg.String() {
 	case "esc", "ctrl+c":
-		f.desk.LeaveSearch()
+		f.desk.Search.LeaveSearch()
 		return Closes, nil
 	case "up", "ctrl+p":
 		f.cursor = max(f.cursor-1, 0)
@@ -45,14 +45,14 @@ func (f *finder) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 		if f.cursor >= len(found) {
 			return Stays, nil
 		}
-		f.desk.LeaveSearch()
+		f.desk.Search.LeaveSearch()
 		if msg.String() == "ctrl+o" {
 			return Closes, f.desk.Jump(Reference{KindPerson, found[f.cursor].ID})
 		}
-		return Closes, f.desk.Perform(f.desk.OpenDonor(found[f.cursor]))
+		return Closes, f.desk.Perform(f.desk.Search.OpenDonor(found[f.cursor]))
 	case "ctrl+r":
-		if f.desk.HasMoreDonors() {
-			return Stays, f.desk.Perform(f.desk.SearchOn())
+		if f.desk.Search.HasMoreDonors() {
+			return Stays, f.desk.Perform(f.desk.Search.SearchOn())
 		}
 	default:
 		if f.editor.Update(msg) {
@@ -63,7 +63,7 @@ func (f *finder) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 }
 
 // Waits implements Waiter.
-func (f *finder) Waits() bool { return f.desk.IsReadingDonors() }
+func (f *finder) Waits() bool { return f.desk.Search.IsReadingDonors() }
 
 // Hints implements Dialog.
 func (f *finder) Hints() []Hint {
@@ -71,7 +71,7 @@ func (f *finder) Hints() []Hint {
 	if f.cursor < len(f.found()) {
 		hints = append([]Hint{{"enter", "the open call, or a new one"}, {"ctrl+o", "the person"}}, hints...)
 	}
-	if f.desk.HasMoreDonors() {
+	if f.desk.Search.HasMoreDonors() {
 		hints = append(hints, Hint{"ctrl+r", "read more donors"})
 	}
 	return hints
@@ -105,10 +105,10 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 		}
 		lines = append(lines, line)
 	}
-	n, all := f.desk.DonorsRead()
+	n, all := f.desk.Search.DonorsRead()
 	note := render.Plural(n, "donor", "donors") + " read"
 	switch {
-	case f.desk.HasMoreDonors():
+	case f.desk.Search.HasMoreDonors():
 		note = fmt.Sprintf("only the newest %s; ctrl+r reads %d more", render.Plural(n, "donor", "donors"), desk.DonorsAtOnce)
 	case !all:
 		note += " so far"

@@ -126,7 +126,7 @@ func (v *Floor) takeIn(read floorRead, err error) tea.Cmd {
 		v.FailRead("cannot read the floor", err)
 		return nil
 	}
-	v.NoteConnection(nil)
+	v.Changes.NoteConnection(nil)
 	chosen := apitype.UUID{}
 	if i := v.table.Cursor(); i < len(v.agents) {
 		chosen = v.agents[i].UserUUID

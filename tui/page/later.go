@@ -35,7 +35,7 @@ type askedLater struct {
 
 // AskLater asks when the donor is called again, in the donor's own time.
 func (d *Desk) AskLater() tea.Cmd {
-	d.Dialog = &askedLater{desk: d, call: d.Call.UUID, offers: d.LaterOffers()}
+	d.Dialog = &askedLater{desk: d, call: d.Call.UUID, offers: d.Card.LaterOffers()}
 	return nil
 }
 
@@ -75,14 +75,14 @@ func (l *askedLater) take() (Fate, tea.Cmd) {
 	if l.isOffering() {
 		return l.put(l.offers[l.cursor].At)
 	}
-	at, err := l.desk.ReadLater(l.text())
+	at, err := l.desk.Card.ReadLater(l.text())
 	ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousTime](err)
 	switch {
 	case isAmbiguous:
 		ask := &Ask{Title: "Which time is meant?", Lines: []string{strconv.Quote(Clean(l.text())) + " has more than one meaning."}, Back: l.back}
 		for i, key := range desk.ReadingKeys(ambiguous.Readings) {
 			r := ambiguous.Readings[i]
-			ask.Options = append(ask.Options, Option{Key: key, Label: desk.ReadingText(r, l.desk.BothTimes(r.At)), Run: func() tea.Cmd {
+			ask.Options = append(ask.Options, Option{Key: key, Label: desk.ReadingText(r, l.desk.Card.BothTimes(r.At)), Run: func() tea.Cmd {
 				_, cmd := l.put(r.At)
 				return cmd
 			}})
@@ -107,7 +107,7 @@ func (l *askedLater) put(at time.Time) (Fate, tea.Cmd) {
 		}
 		return l.desk.Perform(l.desk.Later(at, !l.anybody))
 	}
-	why := l.desk.OutsideHours(at)
+	why := l.desk.Card.OutsideHours(at)
 	if why == "" {
 		return Closes, save()
 	}
@@ -142,8 +142,8 @@ func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 	}
 	if l.isOffering() {
 		for i, o := range l.offers {
-			line := "  " + widget.Fit(o.Label, 24) + l.desk.BothTimes(o.At)
-			if l.desk.OutsideHours(o.At) != "" {
+			line := "  " + widget.Fit(o.Label, 24) + l.desk.Card.BothTimes(o.At)
+			if l.desk.Card.OutsideHours(o.At) != "" {
 				line += ", outside calling hours"
 			}
 			if line = widget.Fit(line, min(width, max(render.Width(line), 56))); i == l.cursor {
@@ -152,24 +152,24 @@ func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 			lines = append(lines, line)
 		}
 		tell(s.Dim, "or type 18:00, tomorrow 18:00, fri 10:30, 24-12 14:00, in 2 hours")
-		tell(s.plain, l.forWhom(l.desk.LaterEcho(l.offers[l.cursor].At, !l.anybody)))
+		tell(s.plain, l.forWhom(l.desk.Card.LaterEcho(l.offers[l.cursor].At, !l.anybody)))
 		return title, lines
 	}
-	at, err := l.desk.ReadLater(l.text())
+	at, err := l.desk.Card.ReadLater(l.text())
 	ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousTime](err)
 	switch {
 	case l.wrong != "":
 		tell(s.Bad, l.wrong)
 	case isAmbiguous:
 		for _, r := range ambiguous.Readings {
-			tell(s.Warn, desk.ReadingText(r, l.desk.BothTimes(r.At))+"?")
+			tell(s.Warn, desk.ReadingText(r, l.desk.Card.BothTimes(r.At))+"?")
 		}
 		tell(s.Dim, "Enter asks which one is meant")
 	case err != nil:
 		tell(s.Dim, err.Error())
 	default:
-		tell(s.plain, l.forWhom(l.desk.LaterEcho(at, !l.anybody)))
-		if l.desk.OutsideHours(at) != "" {
+		tell(s.plain, l.forWhom(l.desk.Card.LaterEcho(at, !l.anybody)))
+		if l.desk.Card.OutsideHours(at) != "" {
 			tell(s.Warn, s.WarnSign+" outside calling hours: Enter asks")
 		}
 	}

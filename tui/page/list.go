@@ -215,7 +215,7 @@ func (l *List) onBatch(b batch, err error) tea.Cmd {
 		l.FailRead("cannot read the "+l.name, err)
 		return nil
 	}
-	l.NoteConnection(nil)
+	l.Changes.NoteConnection(nil)
 	l.loaded = true
 	l.read += len(b.rows)
 	l.More = b.more && b.cursor != "" && b.cursor != l.cursor

@@ -280,7 +280,7 @@ func (e *Env) askEach(label string, t targets, change func(id apitype.UUID, name
 			if t.sent != nil {
 				t.sent()
 			}
-			return e.Perform(e.SubmitEach(label, t.names, changes))
+			return e.Perform(e.Changes.SubmitEach(label, t.names, changes))
 		}}
 		return nil
 	}
@@ -289,6 +289,6 @@ func (e *Env) askEach(label string, t targets, change func(id apitype.UUID, name
 
 func (e *Env) askMark(entity apitype.EntityName, t targets) Option {
 	return e.askEach("Mark as processed", t, func(id apitype.UUID, name string) desk.Change {
-		return e.Mark(entity, id, "mark processed: "+name)
+		return e.Changes.Mark(entity, id, "mark processed: "+name)
 	})
 }

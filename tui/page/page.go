@@ -201,7 +201,7 @@ func load[T any](e *Env, read func(ctx context.Context) (T, error), takeIn func(
 
 // FailRead tells that something could not be read.
 func (e *Env) FailRead(what string, err error) {
-	if !e.NoteConnection(err) {
+	if !e.Changes.NoteConnection(err) {
 		e.Fail(what, err)
 	}
 }

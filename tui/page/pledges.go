@@ -87,7 +87,7 @@ func (e *Env) pledgeActions(rows []Row, sent func()) []Option {
 	for _, act := range e.PledgeActions {
 		t := targetsOf(rows, sent, func(r Row) bool { return allows(r, act) })
 		options = append(options, e.askEach(Clean(string(act)), t, func(id apitype.UUID, name string) desk.Change {
-			return e.Action(id, act, string(act)+": "+name)
+			return e.Changes.Action(id, act, string(act)+": "+name)
 		}))
 	}
 	return options

@@ -28,7 +28,7 @@ type askedResult struct {
 // known.
 func (d *Desk) AskResult() tea.Cmd {
 	return d.onceWarned(func() tea.Cmd {
-		rows := d.Results()
+		rows := d.Form.Results()
 		if len(rows) == 0 {
 			return d.typeResult()
 		}
@@ -91,7 +91,7 @@ func (d *Desk) resultOf(call apitype.UUID) func(code string) tea.Cmd {
 		if !d.IsOn(call) {
 			return nil // The call went while the question stood.
 		}
-		d.SetResult(code)
+		d.Form.SetResult(code)
 		d.AskRating()
 		return d.learnPermissions()
 	}
@@ -99,7 +99,7 @@ func (d *Desk) resultOf(call apitype.UUID) func(code string) tea.Cmd {
 
 // AskRating asks for the rating, each on one key, ten on two.
 func (d *Desk) AskRating() tea.Cmd {
-	d.Dialog = &askedRating{now: d.Form.Rating, set: d.SetRating}
+	d.Dialog = &askedRating{now: d.Form.Rating, set: d.Form.SetRating}
 	return nil
 }
 
@@ -157,7 +157,7 @@ func (d *Desk) labelled(action, name string, hasKeys bool, lines []string) []str
 
 // legend are the results with their keys, side by side; the chosen one is marked.
 func (d *Desk) legend(width int, choosing bool) []string {
-	rows, s := d.Results(), d.Styles
+	rows, s := d.Form.Results(), d.Styles
 	var items []string
 	known := false
 	for i, row := range rows[:min(len(rows), len(choiceKeys))] {
@@ -168,7 +168,7 @@ func (d *Desk) legend(width int, choosing bool) []string {
 		items = append(items, text)
 	}
 	if !known && d.Form.Code != "" {
-		items = append([]string{s.accent("[" + Clean(d.ResultWords()) + "]")}, items...)
+		items = append([]string{s.accent("[" + Clean(d.Form.ResultWords()) + "]")}, items...)
 	}
 	if choosing || len(items) == 0 {
 		items = append(items, "/ another")
