@@ -20,7 +20,7 @@ func TestOnlyTheGateChangesTheCall(t *testing.T) {
 		"leaveFor next": true, "Take takeCall": true, "finish next": true, // n and s, opening, what ends a call.
 		"holdReturn takeCall": true, "restore present": true, // u, which the gate admits.
 		"serve present": true, // After mayServe, of the gate.
-		"onRead show": true, // The same call, read anew.
+		"onRead show":   true, // The same call, read anew.
 	}
 	assigns := map[string]bool{"show": true}
 	var files []string

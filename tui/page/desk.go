@@ -27,7 +27,7 @@ type Desk struct {
 func NewDesk(s *Env) *Desk { return &Desk{Env: s} }
 
 // Waits implements Waiter.
-func (d *Desk) Waits() bool { return d.IsReading() }
+func (d *Desk) Waits() bool { return d.Day.IsReading() }
 
 // Open implements Page.
 func (d *Desk) Open() tea.Cmd { return nil }
@@ -50,7 +50,7 @@ func (d *Desk) Typing() bool { return d.writing }
 func (d *Desk) Text(msg tea.Msg) tea.Cmd {
 	changed, cmd := d.notes.Update(msg)
 	if changed {
-		d.Form.SetNotes(d.notes.Value())
+		d.Day.Form.SetNotes(d.notes.Value())
 	}
 	return cmd
 }
@@ -59,8 +59,8 @@ func (d *Desk) Text(msg tea.Msg) tea.Cmd {
 // waits until the desk is in front and nothing is typed.
 func (d *Desk) Follow(inFront bool) {
 	var id apitype.UUID
-	if d.Call != nil {
-		id = d.Call.UUID
+	if d.Day.Call != nil {
+		id = d.Day.Call.UUID
 	}
 	if id != d.shown {
 		d.shown, d.writing, d.view = id, false, widget.Scroll{}
@@ -68,25 +68,25 @@ func (d *Desk) Follow(inFront bool) {
 			d.Dialog = nil // Its answer would be for another call.
 		}
 	}
-	if d.Form.HasConflict() && d.Dialog == nil && !d.writing {
+	if d.Day.Form.HasConflict() && d.Dialog == nil && !d.writing {
 		d.askOvertaken(func() tea.Cmd { return nil })
 		if ask, is := d.Dialog.(*Ask); is {
-			ask.openAt = d.Now().Add(unseen)
+			ask.openAt = d.Day.Now().Add(unseen)
 		}
 	}
-	if d.Caller != nil && d.Dialog == nil && inFront && !d.writing {
-		d.askNewCall(*d.Caller)
-		d.Caller = nil
+	if d.Day.Caller != nil && d.Dialog == nil && inFront && !d.writing {
+		d.askNewCall(*d.Day.Caller)
+		d.Day.Caller = nil
 	}
-	if d.notes.Value() != d.Form.Notes {
-		d.notes.SetValue(d.Form.Notes)
+	if d.notes.Value() != d.Day.Form.Notes {
+		d.notes.SetValue(d.Day.Form.Notes)
 	}
 }
 
 // WhyNoCall is what speaks against all that is about the call on the desk.
 func (d *Desk) WhyNoCall() string {
-	if d.Call == nil {
-		return "no call on the desk: " + d.KeyOf(ActNext) + " takes the next one"
+	if d.Day.Call == nil {
+		return "no call on the desk: " + d.Host.KeyOf(ActNext) + " takes the next one"
 	}
 	return ""
 }
@@ -95,18 +95,18 @@ func (d *Desk) WhyNoCall() string {
 // ones.
 func (d *Desk) AcceptOrOpen() tea.Cmd {
 	switch {
-	case d.Gate.IsOffered():
-		if why := d.Gate.WhyNotAccept(); why != "" {
-			d.Refuse(why)
+	case d.Day.Gate.IsOffered():
+		if why := d.Day.Gate.WhyNotAccept(); why != "" {
+			d.Messages.Refuse(why)
 			return nil
 		}
-		return d.Perform(d.Gate.Accept())
-	case len(d.Recent) > 0:
+		return d.Host.Perform(d.Day.Gate.Accept())
+	case len(d.Day.Recent) > 0:
 		return d.AskRecent()
-	case d.Call == nil:
-		return d.Perform(d.Next())
+	case d.Day.Call == nil:
+		return d.Host.Perform(d.Day.Next())
 	default:
-		d.Refuse(d.WhyNoRecent())
+		d.Messages.Refuse(d.WhyNoRecent())
 		return nil
 	}
 }
@@ -116,7 +116,7 @@ func (d *Desk) WhyNotEnd() string {
 	if why := d.WhyNoCall(); why != "" {
 		return why
 	}
-	return d.Form.Ended()
+	return d.Day.Form.Ended()
 }
 
 // WhyNotComplete says why the call cannot be completed.
@@ -125,14 +125,14 @@ func (d *Desk) WhyNotComplete() string {
 		return why
 	}
 	why := d.Day.Form.WhyNotComplete()
-	half, _ := d.Form.HalfAddress()
+	half, _ := d.Day.Form.HalfAddress()
 	switch {
-	case why != "" && d.Form.Code == "":
-		return why + ": " + d.KeyOf(ActResult)
+	case why != "" && d.Day.Form.Code == "":
+		return why + ": " + d.Host.KeyOf(ActResult)
 	case why != "" && why == half:
-		return why + ": " + d.KeyOf(ActFix)
-	case why != "" && d.Form.Ended() == "":
-		return why + ": " + d.KeyOf(ActNotes)
+		return why + ": " + d.Host.KeyOf(ActFix)
+	case why != "" && d.Day.Form.Ended() == "":
+		return why + ": " + d.Host.KeyOf(ActNotes)
 	default:
 		return why
 	}
@@ -140,7 +140,7 @@ func (d *Desk) WhyNotComplete() string {
 
 // WhyNoPledge says why there is no pledge to open.
 func (d *Desk) WhyNoPledge() string {
-	if d.Call != nil && d.Call.RelatedCaseUUID == nil {
+	if d.Day.Call != nil && d.Day.Call.RelatedCaseUUID == nil {
 		return "the call has no pledge"
 	}
 	return d.WhyNoCall()
@@ -148,14 +148,14 @@ func (d *Desk) WhyNoPledge() string {
 
 // WhyNoDraft says why there is no draft to go on with.
 func (d *Desk) WhyNoDraft() string {
-	if len(d.Changes.Drafts) == 0 {
+	if len(d.Day.Changes.Drafts) == 0 {
 		return "there is no draft"
 	}
 	return ""
 }
 
 // Refresh implements Page.
-func (d *Desk) Refresh() tea.Cmd { return d.Perform(d.Day.Refresh()) }
+func (d *Desk) Refresh() tea.Cmd { return d.Host.Perform(d.Day.Refresh()) }
 
 // Write gives the keys to the notes.
 func (d *Desk) Write() tea.Cmd {
@@ -167,12 +167,12 @@ func (d *Desk) Write() tea.Cmd {
 
 // onceWarned asks once, before work on a donor whom another agent has on the screen.
 func (d *Desk) onceWarned(then func() tea.Cmd) tea.Cmd {
-	call, text := d.Call.UUID, d.Card.HolderText()
+	call, text := d.Day.Call.UUID, d.Day.Card.HolderText()
 	if text == "" || d.warned == call || d.ahead > 0 {
 		return then()
 	}
 	d.Dialog = &Confirm{Title: "Another agent has this donor", Lines: []string{Clean(text) + ". Go on all the same?"}, Yes: func() tea.Cmd {
-		if d.warned = call; !d.IsOn(call) {
+		if d.warned = call; !d.Day.IsOn(call) {
 			return nil
 		}
 		return then()
@@ -183,37 +183,37 @@ func (d *Desk) onceWarned(then func() tea.Cmd) tea.Cmd {
 // LeaveNotes takes the keys back from the notes.
 func (d *Desk) LeaveNotes() tea.Cmd {
 	d.writing = false
-	d.Changes.Autosave.FlushSoon()
+	d.Day.Changes.Autosave.FlushSoon()
 	return nil
 }
 
 // NotReached records an attempt. Where notes were typed it asks where they go.
 func (d *Desk) NotReached() tea.Cmd {
-	if !d.Form.AsksWhereNotes() {
-		return d.Perform(d.Day.NotReached())
+	if !d.Day.Form.AsksWhereNotes() {
+		return d.Host.Perform(d.Day.NotReached())
 	}
-	call := d.Call.UUID
+	call := d.Day.Call.UUID
 	end := func(with func() []desk.Event) func() tea.Cmd {
 		return func() tea.Cmd {
-			if !d.IsOn(call) {
+			if !d.Day.IsOn(call) {
 				return nil // The call went while the question stood.
 			}
-			return d.Perform(with())
+			return d.Host.Perform(with())
 		}
 	}
 	d.Dialog = NewChoice("Not reached: where do your notes go?", "", []Option{
-		{Key: "n", Label: "with the attempt: whoever calls next reads them", Run: end(d.NotReachedWithNote)},
+		{Key: "n", Label: "with the attempt: whoever calls next reads them", Run: end(d.Day.NotReachedWithNote)},
 		{Key: "d", Label: "into a draft: only you see them", Run: end(d.Day.NotReached)},
 	})
 	return nil
 }
 
 // OpenPerson opens the call's person.
-func (d *Desk) OpenPerson() tea.Cmd { return d.Jump(Reference{KindPerson, d.Call.PersonUUID}) }
+func (d *Desk) OpenPerson() tea.Cmd { return d.Host.Jump(Reference{KindPerson, d.Day.Call.PersonUUID}) }
 
 // OpenPledge opens the call's pledge.
 func (d *Desk) OpenPledge() tea.Cmd {
-	return d.Jump(Reference{KindPledge, *d.Call.RelatedCaseUUID})
+	return d.Host.Jump(Reference{KindPledge, *d.Day.Call.RelatedCaseUUID})
 }
 
 // Scroll implements Page.
@@ -224,33 +224,33 @@ func (d *Desk) Scroll(by Step) tea.Cmd {
 
 // AskCancel asks before the call is cancelled.
 func (d *Desk) AskCancel() tea.Cmd {
-	return d.askEnd("Cancel", "The donor is not rung for this any more. It counts as called off, not as tried in vain.", d.CancelCall)
+	return d.askEnd("Cancel", "The donor is not rung for this any more. It counts as called off, not as tried in vain.", d.Day.CancelCall)
 }
 
 // AskExpire asks before the call is expired.
 func (d *Desk) AskExpire() tea.Cmd {
-	return d.askEnd("Expire", "The donor was not reached, and is not rung for this any more. It counts as tried in vain.", d.ExpireCall)
+	return d.askEnd("Expire", "The donor was not reached, and is not rung for this any more. It counts as tried in vain.", d.Day.ExpireCall)
 }
 
 // askEnd asks before a call is ended without a result, and says what it means for the donor.
 func (d *Desk) askEnd(title, means string, end func() []desk.Event) tea.Cmd {
-	call := d.Call
-	lines := []string{title + " the call to " + d.name() + ", asked for " + render.Ago(call.RequestedAt.Time, d.Now()) + "?", means}
-	if d.Form.HasDraft() {
+	call := d.Day.Call
+	lines := []string{title + " the call to " + d.name() + ", asked for " + render.Ago(call.RequestedAt.Time, d.Day.Now()) + "?", means}
+	if d.Day.Form.HasDraft() {
 		lines = append(lines, "What you typed is not sent with it; it stays as a draft.")
 	}
 	d.Dialog = &Confirm{Title: title + " the call", Lines: lines, Yes: func() tea.Cmd {
-		if !d.IsOn(call.UUID) {
+		if !d.Day.IsOn(call.UUID) {
 			return nil // The call went while the question stood.
 		}
-		return d.Perform(end())
+		return d.Host.Perform(end())
 	}}
 	return nil
 }
 
 // CopyNumber copies the number to dial, or offers what else there is.
 func (d *Desk) CopyNumber() tea.Cmd {
-	if all := desk.Numbers(d.Call.Person.Pointer()); len(all) > 0 {
+	if all := desk.Numbers(d.Day.Call.Person.Pointer()); len(all) > 0 {
 		return copyText(all[0].Kind+" number", all[0].Digits)
 	}
 	return d.AskCopy()
@@ -264,17 +264,17 @@ func (d *Desk) AskCopy() tea.Cmd {
 			options = append(options, Option{Label: what + "  " + Clean(text), Run: func() tea.Cmd { return copyText(what, text) }})
 		}
 	}
-	p := d.Call.Person.Pointer()
+	p := d.Day.Call.Person.Pointer()
 	for _, n := range desk.Numbers(p) {
 		add(n.Kind, n.Digits)
 	}
 	if p != nil {
 		add("e-mail", desk.Value(p.Email))
 	}
-	add("call", d.Call.UUID.String())
-	add("person", d.Call.PersonUUID.String())
-	if d.Call.RelatedCaseUUID != nil {
-		add("pledge", d.Call.RelatedCaseUUID.String())
+	add("call", d.Day.Call.UUID.String())
+	add("person", d.Day.Call.PersonUUID.String())
+	if d.Day.Call.RelatedCaseUUID != nil {
+		add("pledge", d.Day.Call.RelatedCaseUUID.String())
 	}
 	d.Dialog = NewChoice("Copy", "", options)
 	return nil
@@ -286,7 +286,7 @@ const skippedName = 22
 // ShowSkipped lists the calls that n passes over.
 func (d *Desk) ShowSkipped() tea.Cmd {
 	var lines []string
-	for _, p := range d.PassedOver() {
+	for _, p := range d.Day.PassedOver() {
 		lines = append(lines, widget.Fit(Clean(cmp.Or(p.Name, "call "+desk.ShortID(p.ID))), skippedName)+"  "+Clean(p.Reason))
 	}
 	if len(lines) == 0 {

@@ -309,7 +309,7 @@ func TestFloorIsDrawn(t *testing.T) {
 	v.takeIn(floorRead{noQueue: true}, nil)
 	golden(t, "floor-without-queue", v.Lines(NewLayout(60, 16)))
 	v.takeIn(floorRead{}, &apiclient.Error{Kind: apiclient.KindRejected, Message: "no"})
-	if diff := cmp.Diff([]string{"cannot read the floor: no"}, texts(e.Errors)); diff != "" {
+	if diff := cmp.Diff([]string{"cannot read the floor: no"}, texts(e.Messages.Errors)); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 }
@@ -443,9 +443,9 @@ func TestDeskIsDrawn(t *testing.T) {
 		"POST /fundesk/v1/queue/take":              `{"leases":[],"waiting":3}`,
 	})
 	d := NewDesk(e)
-	h.Perform(e.Begin())
+	h.Perform(e.Day.Begin())
 	golden(t, "desk-start", d.Lines(NewLayout(120, 24)))
-	h.Perform(e.Take(callID(93)))
+	h.Perform(e.Day.Take(callID(93)))
 	d.Follow(true)
 	for _, size := range [][2]int{{60, 40}, {80, 50}, {100, 50}, {124, 50}, {200, 60}} {
 		l := NewLayout(size[0], size[1])
@@ -453,10 +453,10 @@ func TestDeskIsDrawn(t *testing.T) {
 		golden(t, fmt.Sprint("desk-", size[0]), d.Lines(l))
 	}
 	e.Revealed = true
-	d.Form.SetResult("never")
-	d.Form.SetRating(new(8))
+	d.Day.Form.SetResult("never")
+	d.Day.Form.SetRating(new(8))
 	golden(t, "desk-typed", d.Lines(NewLayout(80, 40)))
-	d.Form.SetNotes("asked us to stop")
+	d.Day.Form.SetNotes("asked us to stop")
 	d.Follow(true)
 	d.writing = true
 	golden(t, "desk-typed-notes", d.Lines(NewLayout(80, 40)))
@@ -477,7 +477,7 @@ func TestDeskIsDrawn(t *testing.T) {
 	if got, want := h.said(), "a callback is due: it comes next; jump pledge c0470000; jump person c0330000"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	e.Recent = []desk.Recent{
+	e.Day.Recent = []desk.Recent{
 		{Name: "Held", At: morning, What: "not reached"},
 		{Name: "Waits", At: morning, What: "was glad", Fate: desk.FateWaits},
 		{Name: "Sent", At: morning, What: "was glad", Fate: desk.FateSent},
@@ -485,10 +485,10 @@ func TestDeskIsDrawn(t *testing.T) {
 		{Name: "Later", At: morning, What: "later: Mon 23 Nov 10:00", Fate: desk.FateLater},
 		{Name: "Ended", At: morning, What: "ended by somebody else", Fate: desk.FateEnded},
 	}
-	e.Call = nil
-	e.Changes.Damaged = []outbox.Damaged{{Path: "x"}}
-	e.Changes.Entries = []outbox.Entry{{State: outbox.StateRejected}, {State: outbox.StateQueued}}
-	e.Changes.Drafts = []outbox.Draft{{Call: callID(3)}}
+	e.Day.Call = nil
+	e.Day.Changes.Damaged = []outbox.Damaged{{Path: "x"}}
+	e.Day.Changes.Entries = []outbox.Entry{{State: outbox.StateRejected}, {State: outbox.StateQueued}}
+	e.Day.Changes.Drafts = []outbox.Draft{{Call: callID(3)}}
 	golden(t, "desk-between", d.Lines(NewLayout(130, 60)))
 	for room, want := range map[int]int{3: 0, 4: 3, 5: 5, 6: 5, 7: 7, 14: 13, 15: 15, 99: 15} {
 		if got := len(d.recentLines(40, room)); got != want {
@@ -524,13 +524,13 @@ func TestOutboxIsDrawn(t *testing.T) {
 		e.Op, e.UUID, e.Method, e.Path, e.Body = op, callID(n), "PUT", "/api/v1/x", []byte(body)
 		return e
 	}
-	e.Changes.Entries = []outbox.Entry{
+	e.Day.Changes.Entries = []outbox.Entry{
 		entry(1, outbox.StateRejected, apiclient.OpCompleteCall, `{"result":{"notes":"typed"}}`), entry(2, outbox.StateUnsure, apiclient.OpAddAttempt, `{"userUuid":null}`), entry(3, outbox.StateQueued, apiclient.OpMarkProcessed, `x`),
 	}
-	e.Changes.Entries[0].LastError, e.Changes.Entries[1].After, e.Changes.Entries[2].UUID = "no", "1", apitype.UUID{}
-	e.Changes.Labels = map[string]string{"2": "attempt: Anna"}
-	e.Changes.Drafts = []outbox.Draft{{Call: callID(4), Notes: "é", ResultCode: "was_glad", SavedAt: morning}}
-	e.Changes.Damaged = []outbox.Damaged{{Path: "/box/x", Reason: "torn"}}
+	e.Day.Changes.Entries[0].LastError, e.Day.Changes.Entries[1].After, e.Day.Changes.Entries[2].UUID = "no", "1", apitype.UUID{}
+	e.Day.Changes.Labels = map[string]string{"2": "attempt: Anna"}
+	e.Day.Changes.Drafts = []outbox.Draft{{Call: callID(4), Notes: "é", ResultCode: "was_glad", SavedAt: morning}}
+	e.Day.Changes.Damaged = []outbox.Damaged{{Path: "/box/x", Reason: "torn"}}
 	golden(t, "outbox", v.Lines(layout))
 	v.Resize(layout)
 	v.Scroll(Bottom)

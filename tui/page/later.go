@@ -35,14 +35,14 @@ type askedLater struct {
 
 // AskLater asks when the donor is called again, in the donor's own time.
 func (d *Desk) AskLater() tea.Cmd {
-	d.Dialog = &askedLater{desk: d, call: d.Call.UUID, offers: d.Card.LaterOffers()}
+	d.Dialog = &askedLater{desk: d, call: d.Day.Call.UUID, offers: d.Day.Card.LaterOffers()}
 	return nil
 }
 
 // Key implements Dialog.
 func (l *askedLater) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	switch name := msg.String(); {
-	case name == "esc", name == "ctrl+c", !l.desk.IsOn(l.call):
+	case name == "esc", name == "ctrl+c", !l.desk.Day.IsOn(l.call):
 		return Closes, nil // The call may have gone while the question stood.
 	case name == "enter":
 		return l.take()
@@ -75,14 +75,14 @@ func (l *askedLater) take() (Fate, tea.Cmd) {
 	if l.isOffering() {
 		return l.put(l.offers[l.cursor].At)
 	}
-	at, err := l.desk.Card.ReadLater(l.text())
+	at, err := l.desk.Day.Card.ReadLater(l.text())
 	ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousTime](err)
 	switch {
 	case isAmbiguous:
 		ask := &Ask{Title: "Which time is meant?", Lines: []string{strconv.Quote(Clean(l.text())) + " has more than one meaning."}, Back: l.back}
 		for i, key := range desk.ReadingKeys(ambiguous.Readings) {
 			r := ambiguous.Readings[i]
-			ask.Options = append(ask.Options, Option{Key: key, Label: desk.ReadingText(r, l.desk.Card.BothTimes(r.At)), Run: func() tea.Cmd {
+			ask.Options = append(ask.Options, Option{Key: key, Label: desk.ReadingText(r, l.desk.Day.Card.BothTimes(r.At)), Run: func() tea.Cmd {
 				_, cmd := l.put(r.At)
 				return cmd
 			}})
@@ -102,12 +102,12 @@ func (l *askedLater) back() { l.desk.Dialog = l }
 // put saves a time. Outside calling hours it asks once.
 func (l *askedLater) put(at time.Time) (Fate, tea.Cmd) {
 	save := func() tea.Cmd {
-		if !l.desk.IsOn(l.call) {
+		if !l.desk.Day.IsOn(l.call) {
 			return nil // The call went while the question stood.
 		}
-		return l.desk.Perform(l.desk.Later(at, !l.anybody))
+		return l.desk.Host.Perform(l.desk.Day.Later(at, !l.anybody))
 	}
-	why := l.desk.Card.OutsideHours(at)
+	why := l.desk.Day.Card.OutsideHours(at)
 	if why == "" {
 		return Closes, save()
 	}
@@ -131,7 +131,7 @@ func (l *askedLater) Hints() []Hint {
 // View implements Dialog.
 func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 	title := "Call back later"
-	if !l.desk.IsOn(l.call) {
+	if !l.desk.Day.IsOn(l.call) {
 		return title, []string{"the call is no longer here"}
 	}
 	lines := []string{"when: " + l.editor.Line(max(width-len("when: "), 2), s.cursor)}
@@ -142,8 +142,8 @@ func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 	}
 	if l.isOffering() {
 		for i, o := range l.offers {
-			line := "  " + widget.Fit(o.Label, 24) + l.desk.Card.BothTimes(o.At)
-			if l.desk.Card.OutsideHours(o.At) != "" {
+			line := "  " + widget.Fit(o.Label, 24) + l.desk.Day.Card.BothTimes(o.At)
+			if l.desk.Day.Card.OutsideHours(o.At) != "" {
 				line += ", outside calling hours"
 			}
 			if line = widget.Fit(line, min(width, max(render.Width(line), 56))); i == l.cursor {
@@ -152,24 +152,24 @@ func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 			lines = append(lines, line)
 		}
 		tell(s.Dim, "or type 18:00, tomorrow 18:00, fri 10:30, 24-12 14:00, in 2 hours")
-		tell(s.plain, l.forWhom(l.desk.Card.LaterEcho(l.offers[l.cursor].At, !l.anybody)))
+		tell(s.plain, l.forWhom(l.desk.Day.Card.LaterEcho(l.offers[l.cursor].At, !l.anybody)))
 		return title, lines
 	}
-	at, err := l.desk.Card.ReadLater(l.text())
+	at, err := l.desk.Day.Card.ReadLater(l.text())
 	ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousTime](err)
 	switch {
 	case l.wrong != "":
 		tell(s.Bad, l.wrong)
 	case isAmbiguous:
 		for _, r := range ambiguous.Readings {
-			tell(s.Warn, desk.ReadingText(r, l.desk.Card.BothTimes(r.At))+"?")
+			tell(s.Warn, desk.ReadingText(r, l.desk.Day.Card.BothTimes(r.At))+"?")
 		}
 		tell(s.Dim, "Enter asks which one is meant")
 	case err != nil:
 		tell(s.Dim, err.Error())
 	default:
-		tell(s.plain, l.forWhom(l.desk.Card.LaterEcho(at, !l.anybody)))
-		if l.desk.Card.OutsideHours(at) != "" {
+		tell(s.plain, l.forWhom(l.desk.Day.Card.LaterEcho(at, !l.anybody)))
+		if l.desk.Day.Card.OutsideHours(at) != "" {
 			tell(s.Warn, s.WarnSign+" outside calling hours: Enter asks")
 		}
 	}

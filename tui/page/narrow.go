@@ -14,15 +14,15 @@ import (
 // holds at once, and the next one may follow.
 func (d *Desk) AskNarrow() tea.Cmd {
 	var options []Option
-	for _, c := range d.NarrowChoices() {
+	for _, c := range d.Day.NarrowChoices() {
 		sign := "  "
 		if c.Chosen {
 			sign = d.Styles.OKSign + " "
 		}
-		options = append(options, Option{Label: sign + Clean(c.Name), Run: func() tea.Cmd { return d.narrowed(d.Toggle(c)) }})
+		options = append(options, Option{Label: sign + Clean(c.Name), Run: func() tea.Cmd { return d.narrowed(d.Day.Toggle(c)) }})
 	}
-	if d.NarrowedTo() != "" {
-		options = append(options, Option{Key: "x", Label: "everything", Run: func() tea.Cmd { return d.narrowed(d.Narrow(apitype.QueueFilter{})) }})
+	if d.Day.NarrowedTo() != "" {
+		options = append(options, Option{Key: "x", Label: "everything", Run: func() tea.Cmd { return d.narrowed(d.Day.Narrow(apitype.QueueFilter{})) }})
 	}
 	options = append(options, Option{Key: "/", Label: "another language…", Run: d.typeLanguage})
 	d.Dialog = NewChoice("Calls that you take", "none chosen is all of them", options)
@@ -31,7 +31,7 @@ func (d *Desk) AskNarrow() tea.Cmd {
 
 // narrowed offers the next choice.
 func (d *Desk) narrowed(events []desk.Event) tea.Cmd {
-	cmd := d.Perform(events)
+	cmd := d.Host.Perform(events)
 	d.AskNarrow()
 	return cmd
 }
@@ -42,11 +42,11 @@ func (d *Desk) typeLanguage() tea.Cmd {
 		if problems := f.Validate(); len(problems) > 0 {
 			return problems[0].Message, nil
 		}
-		all := d.Filter
+		all := d.Day.Filter
 		if !slices.Contains(all.Languages, f.Languages[0]) {
 			all.Languages = desk.Toggled(all.Languages, f.Languages[0])
 		}
-		return "", d.narrowed(d.Narrow(all))
+		return "", d.narrowed(d.Day.Narrow(all))
 	}}
 	return nil
 }

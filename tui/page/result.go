@@ -28,11 +28,11 @@ type askedResult struct {
 // known.
 func (d *Desk) AskResult() tea.Cmd {
 	return d.onceWarned(func() tea.Cmd {
-		rows := d.Form.Results()
+		rows := d.Day.Form.Results()
 		if len(rows) == 0 {
 			return d.typeResult()
 		}
-		d.Dialog = &askedResult{rows: rows, set: d.resultOf(d.Call.UUID), other: d.typeResult}
+		d.Dialog = &askedResult{rows: rows, set: d.resultOf(d.Day.Call.UUID), other: d.typeResult}
 		return nil
 	})
 }
@@ -64,14 +64,14 @@ func (r *askedResult) Hints() []Hint {
 func (r *askedResult) View(Styles, int, int) (string, []string) { return "", nil }
 
 func (d *Desk) typeResult() tea.Cmd {
-	p, kind, set := &Prompt{Title: "Result code"}, d.Call.Type, d.resultOf(d.Call.UUID)
-	p.Editor.SetValue(d.Form.Code)
+	p, kind, set := &Prompt{Title: "Result code"}, d.Day.Call.Type, d.resultOf(d.Day.Call.UUID)
+	p.Editor.SetValue(d.Day.Form.Code)
 	p.done = func(code string) (string, tea.Cmd) {
 		code = strings.TrimSpace(code)
 		if problem := desk.CheckCode(code); problem != "" {
 			return problem, nil
 		}
-		if _, known := d.Codes.Find(kind, code); known {
+		if _, known := d.Day.Codes.Find(kind, code); known {
 			return "", set(code)
 		}
 		d.Dialog = &Confirm{
@@ -88,10 +88,10 @@ func (d *Desk) typeResult() tea.Cmd {
 // rating in its place.
 func (d *Desk) resultOf(call apitype.UUID) func(code string) tea.Cmd {
 	return func(code string) tea.Cmd {
-		if !d.IsOn(call) {
+		if !d.Day.IsOn(call) {
 			return nil // The call went while the question stood.
 		}
-		d.Form.SetResult(code)
+		d.Day.Form.SetResult(code)
 		d.AskRating()
 		return d.learnPermissions()
 	}
@@ -99,7 +99,7 @@ func (d *Desk) resultOf(call apitype.UUID) func(code string) tea.Cmd {
 
 // AskRating asks for the rating, each on one key, ten on two.
 func (d *Desk) AskRating() tea.Cmd {
-	d.Dialog = &askedRating{now: d.Form.Rating, set: d.Form.SetRating}
+	d.Dialog = &askedRating{now: d.Day.Form.Rating, set: d.Day.Form.SetRating}
 	return nil
 }
 
@@ -137,11 +137,11 @@ func (d *Desk) willSendLines(width int) []string {
 
 // label is the key and the name of a part of the form; the part that has the keys is marked.
 func (d *Desk) label(action, name string, hasKeys bool) string {
-	text := d.KeyOf(action) + " " + name
+	text := d.Host.KeyOf(action) + " " + name
 	if hasKeys {
 		return d.Styles.chosen(text) + strings.Repeat(" ", max(formLabel-render.Width(text), 0))
 	}
-	return widget.Fit(d.Styles.Key(d.KeyOf(action))+" "+name, formLabel)
+	return widget.Fit(d.Styles.Key(d.Host.KeyOf(action))+" "+name, formLabel)
 }
 
 func (d *Desk) labelled(action, name string, hasKeys bool, lines []string) []string {
@@ -157,18 +157,18 @@ func (d *Desk) labelled(action, name string, hasKeys bool, lines []string) []str
 
 // legend are the results with their keys, side by side; the chosen one is marked.
 func (d *Desk) legend(width int, choosing bool) []string {
-	rows, s := d.Form.Results(), d.Styles
+	rows, s := d.Day.Form.Results(), d.Styles
 	var items []string
 	known := false
 	for i, row := range rows[:min(len(rows), len(choiceKeys))] {
 		text := choiceKeys[i:i+1] + " " + Clean(row.Words())
-		if known = known || row.Code == d.Form.Code; row.Code == d.Form.Code {
+		if known = known || row.Code == d.Day.Form.Code; row.Code == d.Day.Form.Code {
 			text = s.accent("[" + text + "]")
 		}
 		items = append(items, text)
 	}
-	if !known && d.Form.Code != "" {
-		items = append([]string{s.accent("[" + Clean(d.Form.ResultWords()) + "]")}, items...)
+	if !known && d.Day.Form.Code != "" {
+		items = append([]string{s.accent("[" + Clean(d.Day.Form.ResultWords()) + "]")}, items...)
 	}
 	if choosing || len(items) == 0 {
 		items = append(items, "/ another")
@@ -191,12 +191,12 @@ func (d *Desk) legend(width int, choosing bool) []string {
 // ratingLine is the scale with the rating on it.
 func (d *Desk) ratingLine(asked *askedRating) string {
 	s := d.Styles
-	if d.Form.Rating == nil && asked == nil {
+	if d.Day.Form.Rating == nil && asked == nil {
 		return s.Dim("none")
 	}
 	var b strings.Builder
 	for n := range 11 {
-		if d.Form.Rating != nil && *d.Form.Rating == n {
+		if d.Day.Form.Rating != nil && *d.Day.Form.Rating == n {
 			fmt.Fprint(&b, s.accent("["+strconv.Itoa(n)+"]")+" ")
 		} else {
 			fmt.Fprintf(&b, "%d ", n)

@@ -172,12 +172,12 @@ func (v *Stats) readCalls(after string, size int) tea.Cmd {
 	since := v.since()
 	return loadCount(v, func(ctx context.Context) (counted[apitype.Call], error) {
 		return countPage(after, size, func(p apitype.Paging) (apiclient.Page[apitype.Call], error) {
-			return v.Client.Calls.List(ctx, apitype.CallListOptions{Paging: p, RequestedAfter: since})
+			return v.Day.Client.Calls.List(ctx, apitype.CallListOptions{Paging: p, RequestedAfter: since})
 		})
 	}, func(page counted[apitype.Call]) tea.Cmd {
 		v.short = v.short || page.short
 		for _, c := range page.records {
-			v.counts.addCall(c, v.Now())
+			v.counts.addCall(c, v.Day.Now())
 		}
 		if page.more {
 			return v.readCalls(page.cursor, page.size)
@@ -189,11 +189,11 @@ func (v *Stats) readCalls(after string, size int) tea.Cmd {
 func (v *Stats) readPledges(after string, size int) tea.Cmd {
 	return loadCount(v, func(ctx context.Context) (counted[apitype.Pledge], error) {
 		return countPage(after, size, func(p apitype.Paging) (apiclient.Page[apitype.Pledge], error) {
-			return v.Client.Pledges.List(ctx, apitype.PledgeListOptions{Paging: p})
+			return v.Day.Client.Pledges.List(ctx, apitype.PledgeListOptions{Paging: p})
 		})
 	}, func(page counted[apitype.Pledge]) tea.Cmd {
 		v.short = v.short || page.short
-		since := v.period.since(v.Now())
+		since := v.period.since(v.Day.Now())
 		for _, p := range page.records {
 			if p.CreatedAt.Before(since) {
 				return v.readAgents() // The newest come first.
@@ -209,7 +209,7 @@ func (v *Stats) readPledges(after string, size int) tea.Cmd {
 
 // since is the beginning of the period as a filter; nil for everything.
 func (v *Stats) since() *apitype.Time {
-	if since := v.period.since(v.Now()); !since.IsZero() {
+	if since := v.period.since(v.Day.Now()); !since.IsZero() {
 		return new(apitype.NewTime(since.Add(-time.Millisecond))) // The filter is strict.
 	}
 	return nil
@@ -222,14 +222,14 @@ const agentsKept = 92 * 24 * time.Hour
 func (v *Stats) readAgents() tea.Cmd {
 	since := v.since()
 	if since == nil {
-		since = new(apitype.NewTime(v.Now().Add(-agentsKept)))
+		since = new(apitype.NewTime(v.Day.Now().Add(-agentsKept)))
 	}
 	return loadCount(v, func(ctx context.Context) ([]apitype.QueueAgent, error) {
-		has, err := v.Client.Has(ctx, apitype.ExtensionQueue)
+		has, err := v.Day.Client.Has(ctx, apitype.ExtensionQueue)
 		if err != nil || !has {
 			return nil, err
 		}
-		answer, err := apiclient.Decoded(v.Client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: since}))
+		answer, err := apiclient.Decoded(v.Day.Client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: since}))
 		return answer.Agents, err
 	}, func(agents []apitype.QueueAgent) tea.Cmd {
 		v.running, v.agents = false, agents
@@ -345,7 +345,7 @@ func (v *Stats) WhyNotOpen() string {
 
 // OpenRecord implements Opener: it lists what is behind a bar.
 func (v *Stats) OpenRecord() tea.Cmd {
-	return v.ShowList(v.bars[v.cursor].page, v.bars[v.cursor].filter)
+	return v.Host.ShowList(v.bars[v.cursor].page, v.bars[v.cursor].filter)
 }
 
 // AskPeriod offers what is counted.

@@ -23,13 +23,13 @@ func (v *Stats) Lines(l Layout) []string {
 	v.bars, v.chosen = v.bars[:0], nil
 	switch {
 	case v.running:
-		state += v.Spinner.Sign() + "  " + v.KeyOf(ActStop) + " stops"
+		state += v.Spinner.Sign() + "  " + v.Host.KeyOf(ActStop) + " stops"
 	case v.stopped:
-		state += ", stopped; these numbers are not complete. " + v.KeyOf(ActRefresh) + " counts anew"
+		state += ", stopped; these numbers are not complete. " + v.Host.KeyOf(ActRefresh) + " counts anew"
 	case v.short:
-		state += "; there may be more, and these numbers are not complete. " + v.KeyOf(ActRefresh) + " counts anew"
+		state += "; there may be more, and these numbers are not complete. " + v.Host.KeyOf(ActRefresh) + " counts anew"
 	default:
-		state += ", " + v.KeyOf(ActRefresh) + " counts anew"
+		state += ", " + v.Host.KeyOf(ActRefresh) + " counts anew"
 	}
 	var all []string
 	width := l.Width
@@ -149,11 +149,11 @@ func sum[K comparable](counts map[K]int) int {
 func (v *Stats) callTables(width int) []string {
 	c := v.counts
 	var requested, attempts []bar
-	newest := v.Now()
+	newest := v.Day.Now()
 	for _, group := range ages {
 		byKind := c.requestedAge[group.title]
-		oldest := v.Now().Add(-time.Duration(min(group.days, mostDays)) * 24 * time.Hour)
-		from := latest(oldest, v.period.since(v.Now()))
+		oldest := v.Day.Now().Add(-time.Duration(min(group.days, mostDays)) * 24 * time.Hour)
+		from := latest(oldest, v.period.since(v.Day.Now()))
 		list := listing{CallsPage, "status=requested requestedFrom=" + apitype.NewTime(from).String() + " requestedUntil=" + apitype.NewTime(newest).String()}
 		if len(byKind) == 0 {
 			list = listing{}
@@ -178,7 +178,7 @@ const statsDays = 14
 // dayLines are the completions of the last days: a line over them, and a bar for each
 // with its types and its mean rating.
 func (v *Stats) dayLines(width int) []string {
-	today := v.Now().Local()
+	today := v.Day.Now().Local()
 	bars := make([]bar, statsDays)
 	counts, ratings := make([]float64, statsDays), make([]float64, statsDays)
 	for i := range statsDays { // The latest day first; the lines go the other way.
