@@ -164,13 +164,6 @@ func (a *app) whyNot(act *action) string {
 	return act.why(a)
 }
 
-func (a *app) whyNotUndo() string {
-	if !a.Day.Changes.CanUndo() {
-		return "nothing to undo: no change is held"
-	}
-	return ""
-}
-
 func (a *app) whyNotDismiss() string {
 	if len(a.Messages.Errors) == 0 {
 		return "there is no error to dismiss"
@@ -201,7 +194,7 @@ func (a *app) showMessages() tea.Cmd {
 }
 
 func (a *app) reveal() tea.Cmd {
-	a.Revealed = !a.Revealed
+	a.Day.Card.IsRevealed = !a.Day.Card.IsRevealed
 	return nil
 }
 

@@ -19,7 +19,9 @@ type Card struct {
 	day     *Day
 	Script  []string // For the call.
 	scripts map[string][]string
-	holder  *apitype.LeaseHolder // The user who has the donor; nil: this one, or none.
+	// IsRevealed says that what is secret is not masked.
+	IsRevealed bool
+	holder     *apitype.LeaseHolder // The user who has the donor; nil: this one, or none.
 }
 
 // Tries is how often a call was tried, and how often it may be, where that is known.

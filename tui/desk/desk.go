@@ -77,6 +77,7 @@ type Day struct {
 	Form    *Form
 	Card    *Card
 	Search  *Search
+	Ask     *Questions
 	Gate    gate
 	Codes   *Codes
 	Guard   Guard
@@ -133,7 +134,7 @@ func New(o Options) *Day {
 	d := &Day{base: b, Changes: &Changes{base: b, Autosave: NewAutosave(o.Outbox)}, Accepted: map[string]int{}, claiming: map[apitype.UUID]claims{}}
 	d.Changes.day, d.Gate.day, d.leases.day = d, d, d
 	d.Form = &Form{base: b, day: d, permissions: permissions{asked: map[string]bool{}, refused: map[string]bool{}}}
-	d.Card, d.Search = &Card{base: b, day: d}, &Search{base: b, day: d}
+	d.Card, d.Search, d.Ask = &Card{base: b, day: d}, &Search{base: b, day: d}, &Questions{base: b, day: d}
 	d.Changes.Autosave.onSaved, d.Changes.Autosave.onJoined = d.onSaved, d.Form.onJoined
 	var err error
 	if d.Codes, err = OpenCodes(o.Results, o.ResultCodes, o.StateFile); err != nil {

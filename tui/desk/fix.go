@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -270,6 +271,30 @@ func (f Fix) Says(value string) string {
 	default:
 		return f.Label + " " + value
 	}
+}
+
+// FixValue returns a value of a detail as a person reads it. A recorded one that is secret is masked.
+func (k *Card) FixValue(f Fix, value string, isRecorded bool) string {
+	switch {
+	case f.IsSecret() && isRecorded && !k.IsRevealed:
+		return render.MaskIBAN(value)
+	case f.kind == fixPhone:
+		return k.Locale.Phone(render.Clean(value))
+	default:
+		return render.Clean(value)
+	}
+}
+
+// FixSign marks what was corrected; a face may have another sign for it.
+const FixSign = "✎"
+
+// FixText returns a detail as it was and as it is to be.
+func (k *Card) FixText(f Fix) string {
+	was := k.FixValue(f, f.Was, true)
+	if !f.IsChanged() {
+		return was
+	}
+	return strings.TrimSpace(was + " → " + cmp.Or(k.FixValue(f, f.Is, false), "none") + " " + FixSign)
 }
 
 // DeniesCorrections reports whether the result says something else than that the record was

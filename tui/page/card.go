@@ -278,7 +278,7 @@ func (d *Desk) checkFields(p *apitype.Person, width int) []field {
 }
 
 func (d *Desk) revealHint() string {
-	if d.Revealed {
+	if d.Day.Card.IsRevealed {
 		return ""
 	}
 	return "   " + d.Host.KeyOf(ActReveal) + " shows it"

@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
@@ -69,7 +68,7 @@ func (d *Desk) Follow(inFront bool) {
 		}
 	}
 	if d.Day.Form.HasConflict() && d.Dialog == nil && !d.writing {
-		d.askOvertaken(func() tea.Cmd { return nil })
+		d.answer(d.Day.Ask.Overtaken(func() desk.Answer { return desk.Answer{} }), nil)
 		if ask, is := d.Dialog.(*Ask); is {
 			ask.openAt = d.Day.Now().Add(unseen)
 		}
@@ -81,14 +80,6 @@ func (d *Desk) Follow(inFront bool) {
 	if d.notes.Value() != d.Day.Form.Notes {
 		d.notes.SetValue(d.Day.Form.Notes)
 	}
-}
-
-// WhyNoCall is what speaks against all that is about the call on the desk.
-func (d *Desk) WhyNoCall() string {
-	if d.Day.Call == nil {
-		return "no call on the desk: " + d.Host.KeyOf(ActNext) + " takes the next one"
-	}
-	return ""
 }
 
 // AcceptOrOpen opens what is offered. Where nothing is, it takes the first call, or offers the last
@@ -106,77 +97,27 @@ func (d *Desk) AcceptOrOpen() tea.Cmd {
 	case d.Day.Call == nil:
 		return d.Host.Perform(d.Day.Next())
 	default:
-		d.Messages.Refuse(d.WhyNoRecent())
+		d.Messages.Refuse(d.WhyNot("last-calls"))
 		return nil
 	}
-}
-
-// WhyNotEnd says why the call cannot be ended.
-func (d *Desk) WhyNotEnd() string {
-	if why := d.WhyNoCall(); why != "" {
-		return why
-	}
-	return d.Day.Form.Ended()
-}
-
-// WhyNotComplete says why the call cannot be completed.
-func (d *Desk) WhyNotComplete() string {
-	if why := d.WhyNoCall(); why != "" {
-		return why
-	}
-	why := d.Day.Form.WhyNotComplete()
-	half, _ := d.Day.Form.HalfAddress()
-	switch {
-	case why != "" && d.Day.Form.Code == "":
-		return why + ": " + d.Host.KeyOf(ActResult)
-	case why != "" && why == half:
-		return why + ": " + d.Host.KeyOf(ActFix)
-	case why != "" && d.Day.Form.Ended() == "":
-		return why + ": " + d.Host.KeyOf(ActNotes)
-	default:
-		return why
-	}
-}
-
-// WhyNoPledge says why there is no pledge to open.
-func (d *Desk) WhyNoPledge() string {
-	if d.Day.Call != nil && d.Day.Call.RelatedCaseUUID == nil {
-		return "the call has no pledge"
-	}
-	return d.WhyNoCall()
-}
-
-// WhyNoDraft says why there is no draft to go on with.
-func (d *Desk) WhyNoDraft() string {
-	if len(d.Day.Changes.Drafts) == 0 {
-		return "there is no draft"
-	}
-	return ""
 }
 
 // Refresh implements Page.
 func (d *Desk) Refresh() tea.Cmd { return d.Host.Perform(d.Day.Refresh()) }
 
-// Write gives the keys to the notes.
-func (d *Desk) Write() tea.Cmd {
-	return d.onceWarned(func() tea.Cmd {
-		d.writing = true
-		return nil
-	})
-}
+// Write moves the keys to the notes.
+func (d *Desk) Write() tea.Cmd { return d.onceWarned(func() { d.writing = true }) }
 
 // onceWarned asks once, before work on a donor whom another agent has on the screen.
-func (d *Desk) onceWarned(then func() tea.Cmd) tea.Cmd {
-	call, text := d.Day.Call.UUID, d.Day.Card.HolderText()
-	if text == "" || d.warned == call || d.ahead > 0 {
-		return then()
+func (d *Desk) onceWarned(then func()) tea.Cmd {
+	asks := d.Day.Ask.Warned(func() desk.Answer {
+		then()
+		return desk.Answer{}
+	})
+	if asks != nil && d.ahead == 0 {
+		return d.ask(asks, nil)
 	}
-	d.Dialog = &Confirm{Title: "Another agent has this donor", Lines: []string{Clean(text) + ". Go on all the same?"}, Yes: func() tea.Cmd {
-		if d.warned = call; !d.Day.IsOn(call) {
-			return nil
-		}
-		return then()
-	}}
+	then()
 	return nil
 }
 
@@ -184,27 +125,6 @@ func (d *Desk) onceWarned(then func() tea.Cmd) tea.Cmd {
 func (d *Desk) LeaveNotes() tea.Cmd {
 	d.writing = false
 	d.Day.Changes.Autosave.FlushSoon()
-	return nil
-}
-
-// NotReached records an attempt. Where notes were typed it asks where they go.
-func (d *Desk) NotReached() tea.Cmd {
-	if !d.Day.Form.AsksWhereNotes() {
-		return d.Host.Perform(d.Day.NotReached())
-	}
-	call := d.Day.Call.UUID
-	end := func(with func() []desk.Event) func() tea.Cmd {
-		return func() tea.Cmd {
-			if !d.Day.IsOn(call) {
-				return nil // The call went while the question stood.
-			}
-			return d.Host.Perform(with())
-		}
-	}
-	d.Dialog = NewChoice("Not reached: where do your notes go?", "", []Option{
-		{Key: "n", Label: "with the attempt: whoever calls next reads them", Run: end(d.Day.NotReachedWithNote)},
-		{Key: "d", Label: "into a draft: only you see them", Run: end(d.Day.NotReached)},
-	})
 	return nil
 }
 
@@ -219,32 +139,6 @@ func (d *Desk) OpenPledge() tea.Cmd {
 // Scroll implements Page.
 func (d *Desk) Scroll(by Step) tea.Cmd {
 	d.view.By(rowsOf(by, max(d.layout.Body/2, 1), 0))
-	return nil
-}
-
-// AskCancel asks before the call is cancelled.
-func (d *Desk) AskCancel() tea.Cmd {
-	return d.askEnd("Cancel", "The donor is not rung for this any more. It counts as called off, not as tried in vain.", d.Day.CancelCall)
-}
-
-// AskExpire asks before the call is expired.
-func (d *Desk) AskExpire() tea.Cmd {
-	return d.askEnd("Expire", "The donor was not reached, and is not rung for this any more. It counts as tried in vain.", d.Day.ExpireCall)
-}
-
-// askEnd asks before a call is ended without a result, and says what it means for the donor.
-func (d *Desk) askEnd(title, means string, end func() []desk.Event) tea.Cmd {
-	call := d.Day.Call
-	lines := []string{title + " the call to " + d.name() + ", asked for " + render.Ago(call.RequestedAt.Time, d.Day.Now()) + "?", means}
-	if d.Day.Form.HasDraft() {
-		lines = append(lines, "What you typed is not sent with it; it stays as a draft.")
-	}
-	d.Dialog = &Confirm{Title: title + " the call", Lines: lines, Yes: func() tea.Cmd {
-		if !d.Day.IsOn(call.UUID) {
-			return nil // The call went while the question stood.
-		}
-		return d.Host.Perform(end())
-	}}
 	return nil
 }
 

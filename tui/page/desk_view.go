@@ -107,7 +107,7 @@ func (d *Desk) willSend(width int) string {
 	if d.Day.Form.Code == "" {
 		return d.Styles.Dim(d.Host.KeyOf(ActComplete) + " completes once there is a result")
 	}
-	if why := d.WhyNotComplete(); why != "" {
+	if why := d.WhyNot(ActComplete); why != "" {
 		return d.Styles.Warn(why)
 	}
 	if refused := d.Day.Form.RefusedCorrections(); len(refused) > 0 {

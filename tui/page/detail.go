@@ -52,7 +52,7 @@ type besideState struct {
 
 // besideLines draws the record beside its list.
 func (d *detail) besideLines(s *Env, width, height int) []string {
-	state := besideState{d.seq, width, height, d.ready, s.Revealed, d.failed, s.Day.Now().Unix() / 60}
+	state := besideState{d.seq, width, height, d.ready, s.Day.Card.IsRevealed, d.failed, s.Day.Now().Unix() / 60}
 	if d.beside == nil || d.besideState != state {
 		d.besideState, d.beside = state, d.lines(s, width, height, false)
 	}

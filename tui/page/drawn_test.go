@@ -235,7 +235,7 @@ func TestRecordsAreDrawn(t *testing.T) {
 		}
 		golden(t, "record-"+name, lines)
 	}
-	e.Revealed = true
+	e.Day.Card.IsRevealed = true
 	d := &detail{ref: person.ref, record: person, ready: true}
 	golden(t, "record-revealed", d.lines(e, 60, 24, false))
 	e.ASCII = true
@@ -452,7 +452,7 @@ func TestDeskIsDrawn(t *testing.T) {
 		d.Resize(l)
 		golden(t, fmt.Sprint("desk-", size[0]), d.Lines(l))
 	}
-	e.Revealed = true
+	e.Day.Card.IsRevealed = true
 	d.Day.Form.SetResult("never")
 	d.Day.Form.SetRating(new(8))
 	golden(t, "desk-typed", d.Lines(NewLayout(80, 40)))

@@ -6,7 +6,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
@@ -131,36 +130,14 @@ const unseen = 600 * time.Millisecond
 
 // askNewCall asks what a call to a donor without an open one is to be about.
 func (d *Desk) askNewCall(c desk.Caller) {
-	var options []Option
-	for _, kind := range apitype.CallTypes {
-		options = append(options, Option{Label: "a new call: " + render.Words(string(kind)), Run: func() tea.Cmd { return d.Host.Perform(d.Day.NewCall(c, kind)) }})
-	}
-	options = append(options, Option{Key: "o", Label: "open the person", Run: func() tea.Cmd { return d.Host.Jump(Reference{KindPerson, c.ID}) }})
-	choice := NewChoice(Clean(c.Name)+" has no open call", "", options)
-	choice.openAt, choice.now = d.Day.Now().Add(unseen), d.Day.Now
-	d.Dialog = choice
-}
-
-// WhyNoRecent says why there is no last call.
-func (d *Desk) WhyNoRecent() string {
-	if len(d.Day.Recent) == 0 {
-		return "you have worked on no call yet"
-	}
-	return ""
+	d.ask(d.Day.Ask.NewCall(c), nil)
+	choice, _ := d.Dialog.(*Choose)
+	choice.Options = append(choice.Options, Option{Key: "o", Label: "open the person", Run: func() tea.Cmd { return d.Host.Jump(Reference{KindPerson, c.ID}) }})
 }
 
 // AskRecent offers the last calls, to open one again.
 func (d *Desk) AskRecent() tea.Cmd {
-	var options []Option
-	for _, r := range d.Day.Recent {
-		o := Option{Label: r.At.Format("15:04") + "  " + Clean(r.Name) + "  " + d.fateText(r), Run: func() tea.Cmd { return d.Host.Perform(d.Day.Take(r.Call)) }}
-		if r.Fate == desk.FateHeld && d.Day.HeldFor(r) > 0 {
-			o.Why = d.Host.KeyOf(ActUndo) + " takes it back"
-		}
-		options = append(options, o)
-	}
-	d.Dialog = NewChoice("My last calls", "Enter opens one again", options)
-	return nil
+	return d.ask(d.Day.Ask.Recent(d.fateText, d.Host.KeyOf(ActUndo)), nil)
 }
 
 // fateText is what came of a call, and where that is now.

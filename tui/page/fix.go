@@ -2,11 +2,9 @@ package page
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
@@ -23,17 +21,6 @@ type fixing struct {
 	was    string // What was recorded of it when it was chosen.
 	editor widget.TextField
 	wrong  string // What is wrong with the value, or why a detail cannot be corrected.
-}
-
-// WhyNotFix says why nothing can be corrected.
-func (d *Desk) WhyNotFix() string {
-	if why := d.WhyNotEnd(); why != "" {
-		return why
-	}
-	if d.Day.Call.Person.Pointer() == nil {
-		return "the person is not shown to this account"
-	}
-	return ""
 }
 
 // Fix opens the details for correction.
@@ -79,78 +66,6 @@ func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 // learnPermissions asks whether the account may make the corrections.
 func (d *Desk) learnPermissions() tea.Cmd { return d.Host.Perform(d.Day.Form.LearnPermissions()) }
 
-// askOvertaken asks which value of each overtaken detail stays, and does something once all are answered.
-func (d *Desk) askOvertaken(then func() tea.Cmd) tea.Cmd {
-	whose, fix, asks := d.Day.Form.Overtaken()
-	if !asks {
-		return then()
-	}
-	keep := func(ours bool) func() tea.Cmd {
-		return func() tea.Cmd { return tea.Batch(d.Host.Perform(d.Day.Form.Keep(fix, ours)), d.askOvertaken(then)) }
-	}
-	d.Dialog = &Ask{
-		Title: "Changed elsewhere: " + fix.Label + ", " + Clean(whose),
-		Lines: []string{"The record has another value than when you corrected it. Which one stays?"},
-		Options: []Option{
-			{Key: "k", Label: "theirs: " + cmp.Or(d.fixValue(fix, fix.Was, true), "none"), Run: keep(false)},
-			{Key: "o", Label: "ours: " + cmp.Or(d.fixValue(fix, fix.Is, false), "none"), Run: keep(true)},
-		},
-		Back: d.Day.Form.LeaveConflict, now: d.Day.Now,
-	}
-	return nil
-}
-
-// Complete sends what was entered, once it is known which value of an overtaken detail stays. Where the
-// account may not make a correction it says so first, and offers to send the result alone.
-func (d *Desk) Complete() tea.Cmd {
-	if _, _, asks := d.Day.Form.Overtaken(); asks {
-		call := d.Day.Call.UUID
-		return d.askOvertaken(func() tea.Cmd {
-			if !d.Day.IsOn(call) || d.WhyNotComplete() != "" {
-				return nil // The call went while the question stood, or the result with the correction.
-			}
-			return d.Complete()
-		})
-	}
-	refused := d.Day.Form.RefusedCorrections()
-	if len(refused) == 0 {
-		return d.completeCorrected()
-	}
-	call := d.Day.Call.UUID
-	lines := []string{"This account may not correct:"}
-	for _, fix := range refused {
-		lines = append(lines, "  "+fix.Label+" "+ansi.Strip(d.fixText(fix)))
-	}
-	lines = append(lines, "Their refusal would hold back the result. Send it without them? Tell somebody who may correct them.")
-	d.Dialog = &Confirm{Title: "Send the result alone", Lines: lines, Yes: func() tea.Cmd {
-		if !d.Day.IsOn(call) {
-			return nil // The call went while the question stood.
-		}
-		return d.Host.Perform(d.Day.CompleteAlone())
-	}}
-	return nil
-}
-
-// completeCorrected sends what was entered. Where the record was corrected and the result says
-// something else it asks once.
-func (d *Desk) completeCorrected() tea.Cmd {
-	if !d.Day.Form.DeniesCorrections() {
-		return d.Host.Perform(d.Day.CompleteCall())
-	}
-	call := d.Day.Call.UUID
-	d.Dialog = &Confirm{
-		Title: "The record was corrected",
-		Lines: []string{"The result says " + strconv.Quote(Clean(d.Day.Form.ResultWords())) + ". Send it with the corrections all the same?"},
-		Yes: func() tea.Cmd {
-			if !d.Day.IsOn(call) {
-				return nil // The call went while the question stood.
-			}
-			return d.Host.Perform(d.Day.CompleteCall())
-		},
-	}
-	return nil
-}
-
 // choose turns a yes or no, or begins to type another value, with the present one selected.
 func (f *fixing) choose(fix desk.Fix) {
 	f.wrong = ""
@@ -167,7 +82,7 @@ func (f *fixing) choose(fix desk.Fix) {
 		f.wrong = f.desk.Day.Form.Correct(fix, "no")
 	default:
 		f.key, f.was, f.editor = fix.Key, fix.Was, widget.TextField{}
-		if !fix.IsSecret() || fix.IsChanged() || f.desk.Revealed {
+		if !fix.IsSecret() || fix.IsChanged() || f.desk.Day.Card.IsRevealed {
 			f.editor.SetValue(fix.Is)
 			f.editor.Select()
 		}
@@ -235,25 +150,19 @@ func (f *fixing) take(fix desk.Fix, typed string, sends bool) Fate {
 		}
 		return Stays
 	}
-	question, choices := f.desk.Day.Form.AskFix(fix, typed)
-	if choices == nil || strings.TrimSpace(typed) == "" {
-		return set(typed)
-	}
-	ask := &Ask{Title: "Correct: " + fix.Label, Lines: []string{question}, Back: func() { f.desk.Dialog = f }}
-	for _, c := range choices {
-		ask.Options = append(ask.Options, Option{Key: c.Key, Label: c.Label, Run: func() tea.Cmd {
-			if !f.desk.Day.IsOn(f.call) {
-				return nil // The call went while the question stood.
-			}
-			if set(c.Value) == Passes && f.desk.WhyNotComplete() == "" {
-				return f.desk.Complete()
-			}
-			f.desk.Dialog = f
-			return f.desk.learnPermissions()
-		}})
-	}
-	f.desk.Dialog = ask
-	return Closes
+	becomes := Closes
+	a := f.desk.Day.Ask.FixMeaning(fix, typed, func(value string) desk.Answer {
+		if becomes = set(value); f.desk.Dialog == f {
+			return desk.Answer{} // Nothing was asked in between.
+		}
+		if becomes == Passes && f.desk.WhyNot(ActComplete) == "" {
+			return f.desk.Day.Ask.Complete()
+		}
+		f.desk.Dialog = f
+		return desk.Answer{Events: f.desk.Day.Form.LearnPermissions()}
+	})
+	f.desk.answer(a, func() { f.desk.Dialog = f })
+	return becomes
 }
 
 // Hints implements Dialog.
@@ -267,7 +176,7 @@ func (f *fixing) Hints() []Hint {
 	} else if f.desk.Day.IsOn(f.call) {
 		hints = []Hint{{"1", "to r a detail"}, {"esc", "close"}}
 	}
-	if f.desk.Day.IsOn(f.call) && f.desk.WhyNotComplete() == "" {
+	if f.desk.Day.IsOn(f.call) && f.desk.WhyNot(ActComplete) == "" {
 		hints = append(hints, Hint{"ctrl+s", "sends"})
 	}
 	return hints
@@ -330,22 +239,16 @@ func (f *fixing) View(s Styles, width, _ int) (string, []string) {
 
 // fixText is a detail as it was and as it is to be.
 func (d *Desk) fixText(f desk.Fix) string {
+	was := d.fixValue(f, f.Was, true)
 	if !f.IsChanged() {
-		return d.fixValue(f, f.Was, true)
+		return was
 	}
-	return d.turned(d.fixValue(f, f.Was, true), d.fixValue(f, f.Is, false))
+	return d.turned(was, d.fixValue(f, f.Is, false))
 }
 
 // fixValue is a value of a detail as it is drawn. A secret one that was typed is shown.
 func (d *Desk) fixValue(f desk.Fix, value string, isRecorded bool) string {
-	switch {
-	case f.IsSecret() && isRecorded:
-		return d.iban(value)
-	case f.IsPhone():
-		return d.Day.Locale.Phone(Clean(value))
-	default:
-		return Clean(value)
-	}
+	return Clean(d.Day.Card.FixValue(f, value, isRecorded))
 }
 
 // turned is a text as it was and as it is to be, where that is another one.

@@ -2,7 +2,6 @@ package page
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,14 +12,6 @@ import (
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
-
-// WhyNotLater says what speaks against putting the call off.
-func (d *Desk) WhyNotLater() string {
-	if why := d.Day.WhyNotLater(); why != "" {
-		return why
-	}
-	return d.WhyNoCall()
-}
 
 // askedLater asks in one line of text when a donor is called again. An empty line offers times.
 type askedLater struct {
@@ -70,49 +61,17 @@ func (l *askedLater) Paste(text string) {
 	l.wrong = ""
 }
 
-// take saves the time, or asks which one is meant.
+// take saves the time, or asks which one is meant; outside calling hours it asks once.
 func (l *askedLater) take() (Fate, tea.Cmd) {
+	put := func(at time.Time) desk.Answer { return l.desk.Day.Ask.Later(at, !l.anybody) }
+	var a desk.Answer
 	if l.isOffering() {
-		return l.put(l.offers[l.cursor].At)
-	}
-	at, err := l.desk.Day.Card.ReadLater(l.text())
-	ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousTime](err)
-	switch {
-	case isAmbiguous:
-		ask := &Ask{Title: "Which time is meant?", Lines: []string{strconv.Quote(Clean(l.text())) + " has more than one meaning."}, Back: l.back}
-		for i, key := range desk.ReadingKeys(ambiguous.Readings) {
-			r := ambiguous.Readings[i]
-			ask.Options = append(ask.Options, Option{Key: key, Label: desk.ReadingText(r, l.desk.Day.Card.BothTimes(r.At)), Run: func() tea.Cmd {
-				_, cmd := l.put(r.At)
-				return cmd
-			}})
-		}
-		l.desk.Dialog = ask
-		return Closes, nil
-	case err != nil:
-		l.wrong = err.Error()
+		a = put(l.offers[l.cursor].At)
+	} else if a = l.desk.Day.Ask.ReadLater(l.text(), put); a.Wrong != "" {
+		l.wrong = a.Wrong
 		return Stays, nil
 	}
-	return l.put(at)
-}
-
-// back opens the line again, with what was typed.
-func (l *askedLater) back() { l.desk.Dialog = l }
-
-// put saves a time. Outside calling hours it asks once.
-func (l *askedLater) put(at time.Time) (Fate, tea.Cmd) {
-	save := func() tea.Cmd {
-		if !l.desk.Day.IsOn(l.call) {
-			return nil // The call went while the question stood.
-		}
-		return l.desk.Host.Perform(l.desk.Day.Later(at, !l.anybody))
-	}
-	why := l.desk.Day.Card.OutsideHours(at)
-	if why == "" {
-		return Closes, save()
-	}
-	l.desk.Dialog = &Confirm{Title: "Outside calling hours", Lines: []string{why + ". Save it all the same?"}, Yes: save, No: l.back}
-	return Closes, nil
+	return Closes, l.desk.answer(a, func() { l.desk.Dialog = l })
 }
 
 // Hints implements Dialog.

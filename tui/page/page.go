@@ -167,7 +167,6 @@ type Env struct {
 	PledgeActions []apitype.PledgeAction
 	ASCII         bool
 	Dialog        Dialog // Takes all keys; nil: none is open.
-	Revealed      bool   // What is masked is shown.
 	Spinner       widget.Spinner
 	PreviewPause  time.Duration // How long the cursor pauses on a row before its record is read.
 	Kept          Kept          // How the screen is arranged.
@@ -232,14 +231,14 @@ func (e *Env) when(t apitype.Time) string {
 }
 
 func (e *Env) iban(text string) string {
-	if e.Revealed {
+	if e.Day.Card.IsRevealed {
 		return Clean(text)
 	}
 	return render.MaskIBAN(text)
 }
 
 func (e *Env) digits(text string) string {
-	if e.Revealed {
+	if e.Day.Card.IsRevealed {
 		return Clean(text)
 	}
 	return render.MaskDigits(text)

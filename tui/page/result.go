@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
@@ -19,21 +18,21 @@ type Inline interface{ inline() }
 
 // askedResult asks for the result, each on its key; the legend stands on the card.
 type askedResult struct {
-	rows  []desk.ResultRow
-	set   func(code string) tea.Cmd
-	other func() tea.Cmd // Types a code.
+	desk     *Desk
+	question *desk.Question
 }
 
 // AskResult asks for the result among those of the call, or for a typed one where none are
-// known.
+// known, and then for the rating in its place.
 func (d *Desk) AskResult() tea.Cmd {
-	return d.onceWarned(func() tea.Cmd {
-		rows := d.Day.Form.Results()
-		if len(rows) == 0 {
-			return d.typeResult()
+	return d.onceWarned(func() {
+		q := d.Day.Ask.Result(func() desk.Answer {
+			d.AskRating()
+			return desk.Answer{}
+		})
+		if d.Dialog = (&askedResult{d, q}); len(q.Choices) == 0 {
+			d.ask(q, nil)
 		}
-		d.Dialog = &askedResult{rows: rows, set: d.resultOf(d.Day.Call.UUID), other: d.typeResult}
-		return nil
 	})
 }
 
@@ -45,10 +44,10 @@ func (r *askedResult) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	case "esc", "ctrl+c":
 		return Closes, nil
 	case "/":
-		return Closes, r.other()
+		return Closes, r.desk.ask(r.question, nil)
 	default:
-		if i := strings.Index(choiceKeys, name); i >= 0 && len(name) == 1 && i < len(r.rows) {
-			return Closes, r.set(r.rows[i].Code)
+		if i := strings.Index(choiceKeys, name); i >= 0 && len(name) == 1 && i < len(r.question.Choices) {
+			return Closes, r.desk.answer(r.question.Choices[i].Pick(), nil)
 		}
 		return Stays, nil
 	}
@@ -56,46 +55,12 @@ func (r *askedResult) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 
 // Hints implements Dialog.
 func (r *askedResult) Hints() []Hint {
-	last := min(len(r.rows), len(choiceKeys)) - 1
+	last := min(len(r.question.Choices), len(choiceKeys)) - 1
 	return []Hint{{choiceKeys[:1], "to " + choiceKeys[last:last+1] + " the result"}, {"/", "another"}, {"esc", "close"}}
 }
 
 // View implements Dialog; the card shows the legend.
 func (r *askedResult) View(Styles, int, int) (string, []string) { return "", nil }
-
-func (d *Desk) typeResult() tea.Cmd {
-	p, kind, set := &Prompt{Title: "Result code"}, d.Day.Call.Type, d.resultOf(d.Day.Call.UUID)
-	p.Editor.SetValue(d.Day.Form.Code)
-	p.done = func(code string) (string, tea.Cmd) {
-		code = strings.TrimSpace(code)
-		if problem := desk.CheckCode(code); problem != "" {
-			return problem, nil
-		}
-		if _, known := d.Day.Codes.Find(kind, code); known {
-			return "", set(code)
-		}
-		d.Dialog = &Confirm{
-			Title: "A new result code", Lines: []string{"No such call has had the result " + strconv.Quote(Clean(code)) + " so far. Use it all the same?"},
-			Yes: func() tea.Cmd { return set(code) }, No: func() { d.Dialog = p },
-		}
-		return "", nil
-	}
-	d.Dialog = p
-	return nil
-}
-
-// resultOf takes a result code for a call, while it is the one on screen, and asks for the
-// rating in its place.
-func (d *Desk) resultOf(call apitype.UUID) func(code string) tea.Cmd {
-	return func(code string) tea.Cmd {
-		if !d.Day.IsOn(call) {
-			return nil // The call went while the question stood.
-		}
-		d.Day.Form.SetResult(code)
-		d.AskRating()
-		return d.learnPermissions()
-	}
-}
 
 // AskRating asks for the rating, each on one key, ten on two.
 func (d *Desk) AskRating() tea.Cmd {
