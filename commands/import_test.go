@@ -279,7 +279,7 @@ func nameOf(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", 
 func TestImportRefusesAResultsFileInUse(t *testing.T) {
 	t.Parallel()
 	i := newImporting(t, "ndjson", 3)
-	i.run(1)
+	i.run(1, "--concurrency", "1") // Side by side, all three may be sent before the first ends the run.
 	_, size, err := bulk.ReadResults(i.results)
 	if err != nil {
 		t.Fatal(err)

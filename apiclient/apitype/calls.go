@@ -208,32 +208,20 @@ func (s CallSelection) Passes(c Call) bool {
 		(s.CompletedOn == nil || c.CompletedAt != nil && c.CompletedAt.Local().Format(time.DateOnly) == s.CompletedOn.Local().Format(time.DateOnly))
 }
 
-// callExtensions are filters that the interface does not have.
-var callExtensions = []Filter[CallListOptions]{
-	{"personUuid", "", "", func(o *CallListOptions) field { return uuidField(&o.PersonUUID) }},
+// callParameters are all parameters of the call list; personUuid and status are none of the interface.
+func callParameters() []Filter[CallListOptions] {
+	return slices.Concat(CallFilters(), []Filter[CallListOptions]{
+		{Name: "personUuid", field: func(o *CallListOptions) field { return uuidField(&o.PersonUUID) }},
+		{Name: "status", field: func(o *CallListOptions) field { return listField(&o.Statuses, CallStatuses, false) }},
+	}, within(func(o *CallListOptions) *Paging { return &o.Paging }, pageFilters()))
 }
 
 // Query is the options as query parameters.
-func (o CallListOptions) Query() url.Values {
-	q := &queryWriter{values: url.Values{}}
-	writeFilters(append(CallFilters(), callExtensions...), &o, q)
-	for _, status := range o.Statuses {
-		q.values.Add("status", string(status))
-	}
-	o.encode(q)
-	return q.values
-}
+func (o CallListOptions) Query() url.Values { return queryOf(callParameters(), o) }
 
 // ParseCallListOptions reads query parameters.
-func ParseCallListOptions(values url.Values) (o CallListOptions, v Violations) {
-	q := &queryReader{values: values}
-	readFilters(append(CallFilters(), callExtensions...), &o, q)
-	o.Paging = decodePaging(q)
-	for _, status := range q.list("status") {
-		o.Statuses = append(o.Statuses, CallStatus(status))
-	}
-	q.violations = append(q.violations, o.Validate()...)
-	return o, q.finish()
+func ParseCallListOptions(values url.Values) (CallListOptions, Violations) {
+	return parseQuery(callParameters(), values, func(o *CallListOptions) Violations { return o.Validate() })
 }
 
 // Validate checks which parameters go together.

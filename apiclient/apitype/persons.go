@@ -98,10 +98,8 @@ type ErasedPerson struct {
 type ErasureListOptions struct{ Paging }
 
 // ParseErasureListOptions reads query parameters.
-func ParseErasureListOptions(values url.Values) (o ErasureListOptions, v Violations) {
-	q := &queryReader{values: values}
-	o.Paging = decodePaging(q)
-	return o, q.finish()
+func ParseErasureListOptions(values url.Values) (ErasureListOptions, Violations) {
+	return parseQuery(within(func(o *ErasureListOptions) *Paging { return &o.Paging }, pageFilters()), values, nil)
 }
 
 // PersonFilters are the filters of the person list.
@@ -115,26 +113,20 @@ func PersonFilters() []Filter[PersonListOptions] {
 	}
 }
 
-// personExtensions are filters that the interface does not have.
-var personExtensions = []Filter[PersonListOptions]{
-	{"updatedAfter", "", "", func(o *PersonListOptions) field { return timeField(&o.UpdatedAfter) }},
+// personParameters are all parameters of the person list; updatedAfter is none of the interface.
+func personParameters() []Filter[PersonListOptions] {
+	updated := Filter[PersonListOptions]{Name: "updatedAfter", field: func(o *PersonListOptions) field { return timeField(&o.UpdatedAfter) }}
+	return append(append(PersonFilters(), updated), within(func(o *PersonListOptions) *Paging { return &o.Paging }, pageFilters())...)
 }
 
 // Query is the options as query parameters.
-func (o PersonListOptions) Query() url.Values {
-	q := &queryWriter{values: url.Values{}}
-	writeFilters(append(PersonFilters(), personExtensions...), &o, q)
-	o.encode(q)
-	return q.values
-}
+func (o PersonListOptions) Query() url.Values { return queryOf(personParameters(), o) }
 
 // ParsePersonListOptions reads query parameters.
-func ParsePersonListOptions(values url.Values) (o PersonListOptions, v Violations) {
-	q := &queryReader{values: values}
-	readFilters(append(PersonFilters(), personExtensions...), &o, q)
+func ParsePersonListOptions(values url.Values) (PersonListOptions, Violations) {
+	o, v := parseQuery(personParameters(), values, nil)
 	o.IBAN = NormalizeIBAN(o.IBAN)
-	o.Paging = decodePaging(q)
-	return o, q.finish()
+	return o, v
 }
 
 // CreatePersonRequest is the body of a person creation.

@@ -156,21 +156,16 @@ func PledgeFilters() []Filter[PledgeListOptions] {
 	}
 }
 
-// Query is the options as query parameters.
-func (o PledgeListOptions) Query() url.Values {
-	q := &queryWriter{values: url.Values{}}
-	writeFilters(PledgeFilters(), &o, q)
-	o.encode(q)
-	return q.values
+func pledgeParameters() []Filter[PledgeListOptions] {
+	return append(PledgeFilters(), within(func(o *PledgeListOptions) *Paging { return &o.Paging }, pageFilters())...)
 }
 
+// Query is the options as query parameters.
+func (o PledgeListOptions) Query() url.Values { return queryOf(pledgeParameters(), o) }
+
 // ParsePledgeListOptions reads query parameters.
-func ParsePledgeListOptions(values url.Values) (o PledgeListOptions, v Violations) {
-	q := &queryReader{values: values}
-	readFilters(PledgeFilters(), &o, q)
-	o.Paging = decodePaging(q)
-	q.violations = append(q.violations, o.Validate()...)
-	return o, q.finish()
+func ParsePledgeListOptions(values url.Values) (PledgeListOptions, Violations) {
+	return parseQuery(pledgeParameters(), values, func(o *PledgeListOptions) Violations { return o.Validate() })
 }
 
 // Validate checks the values of include.
