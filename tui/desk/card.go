@@ -56,6 +56,29 @@ func yearsSince(born apitype.Date, now time.Time) int {
 	return years
 }
 
+// Copy is a value that an agent copies of a call.
+type Copy struct{ Name, Text string }
+
+// Copies returns the numbers, the e-mail address and the identifiers of the call on the desk.
+func (k *Card) Copies() (all []Copy) {
+	call := k.day.Call
+	add := func(name, text string) {
+		if text != "" {
+			all = append(all, Copy{name, text})
+		}
+	}
+	for _, n := range Numbers(call.Person.Pointer()) {
+		add(n.Kind, n.Digits)
+	}
+	add("e-mail", Value(call.Person.Value().Email))
+	add("call", call.UUID.String())
+	add("person", call.PersonUUID.String())
+	if call.RelatedCaseUUID != nil {
+		add("pledge", call.RelatedCaseUUID.String())
+	}
+	return all
+}
+
 // Number is a number that a donor can be rung at.
 type Number struct{ Kind, Digits string }
 

@@ -20,6 +20,7 @@ type Question struct {
 	Hint    string
 	Choices []Choice
 	Typed   func(text string) Answer // Follows a line of text; nil: none may be typed.
+	Empty   func() Answer            // Follows an empty line; nil: the agent leaves the question.
 	Value   string                   // The text to begin with.
 	IsKeyed bool                     // Its choices have keys, and no cursor: Enter chooses nothing.
 	IsLate  bool                     // It may come by itself: it is to be seen before it takes an answer.
@@ -196,7 +197,7 @@ func (q *Questions) Result(then func() Answer) *Question {
 		if problem := CheckCode(code); problem != "" {
 			return Answer{Wrong: problem}
 		}
-		if _, known := d.Codes.Find(kind, code); known {
+		if _, known := d.Codes.Find(kind, code); known || len(ask.Choices) == 0 {
 			return take(code)()
 		}
 		sure := q.confirm("A new result code", take(code), "No such call has had the result "+strconv.Quote(render.Clean(code))+" so far. Use it all the same?")
@@ -204,6 +205,67 @@ func (q *Questions) Result(then func() Answer) *Question {
 		return Answer{Next: sure}
 	}
 	return ask
+}
+
+// Form asks for the result, the rating and the notes, one after the other, and sends them. What was entered before
+// stays where an answer is empty.
+func (q *Questions) Form() Answer {
+	form, kept := q.day.Form, ""
+	if form.HasDraft() {
+		kept = ", or as entered"
+	}
+	notes := &Question{Title: "notes, empty for none" + kept}
+	notes.Empty = q.onCall(func() Answer {
+		if why := form.WhyNotComplete(); why != "" {
+			return Answer{Wrong: why}
+		}
+		return q.Complete()
+	})
+	notes.Typed = func(text string) Answer {
+		form.SetNotes(text)
+		return notes.Empty()
+	}
+	rating := &Question{Title: "rating from 0 to 10, empty for none" + kept, Empty: func() Answer { return Answer{Next: notes} }}
+	rating.Typed = func(text string) Answer {
+		n, err := strconv.Atoi(text)
+		switch {
+		case err != nil:
+			return Answer{Wrong: "the rating must be a number"}
+		case n < 0 || n > 10:
+			return Answer{Wrong: "the rating must be from 0 to 10"}
+		}
+		form.SetRating(&n)
+		return Answer{Next: notes}
+	}
+	result := q.Result(rating.again)
+	result.Title = "result code" + kept
+	result.Empty = func() Answer {
+		if form.Code == "" {
+			return Answer{Wrong: "a result is needed"}
+		}
+		return rating.again()
+	}
+	return result.again()
+}
+
+func (q *Question) again() Answer { return Answer{Next: q} }
+
+// AskLater asks when the donor is called again, and for whom.
+func (q *Questions) AskLater() Answer {
+	card := q.day.Card
+	whose := func(at time.Time) Answer {
+		return Answer{Next: &Question{Title: card.BothTimes(at), IsKeyed: true, Choices: []Choice{
+			{Key: "m", Label: "for you", Pick: q.onCall(func() Answer { return q.Later(at, true) })},
+			{Key: "a", Label: "for anybody", Pick: q.onCall(func() Answer { return q.Later(at, false) })},
+		}}}
+	}
+	ask := &Question{Title: "when, in the donor's time: 18:00, tomorrow 18:00, fri 10:30, in 2 hours"}
+	for i, o := range card.LaterOffers() {
+		pick := q.onCall(func() Answer { return whose(o.At) })
+		ask.Choices = append(ask.Choices, Choice{Key: []string{"x", "y", "z"}[i], Label: o.Label + ": " + card.BothTimes(o.At), Pick: pick})
+	}
+	ask.Typed = func(text string) Answer { return q.ReadLater(text, whose) }
+	return ask.again()
 }
 
 // ReadLater reads when the call is due again, as it is typed, asks which time is meant where there are several, and
@@ -283,6 +345,54 @@ func (q *Questions) Recent(text func(Recent) string, undo string) *Question {
 		ask.Choices = append(ask.Choices, c)
 	}
 	return ask
+}
+
+// Fixes asks which detail is wrong, and what is right, until the agent leaves.
+func (q *Questions) Fixes() Answer {
+	ask := &Question{Title: "what is wrong"}
+	for _, f := range q.day.Form.Fixes() {
+		c := Choice{Key: f.Press, Label: f.Label + ": " + cmp.Or(q.day.Card.FixText(f), "none"), Why: f.Why, Pick: q.onCall(q.fix(f).again)}
+		if f.IsYesNo() {
+			is := map[bool]string{true: "yes", false: "no"}[f.Is == "no"]
+			c.Pick = q.onCall(func() Answer { return q.correct(f, is) })
+		}
+		ask.Choices = append(ask.Choices, c)
+	}
+	return Answer{Events: q.day.Form.LearnFixes(), Next: ask}
+}
+
+// fix asks for the right value of a detail.
+func (q *Questions) fix(f Fix) *Question {
+	ask := &Question{Title: f.Label, Empty: q.Fixes}
+	if f.IsInterval() {
+		for _, interval := range apitype.DonationIntervals {
+			pick := func() Answer { return q.correct(f, string(interval)) }
+			ask.Choices = append(ask.Choices, Choice{Label: render.Words(string(interval)), Pick: pick})
+		}
+	} else {
+		ask.Choices = []Choice{{Key: "delete", Label: "to delete it", Pick: func() Answer { return q.correct(f, "") }}}
+		ask.Typed = func(text string) Answer {
+			return q.FixMeaning(f, text, func(value string) Answer { return q.correct(f, value) })
+		}
+	}
+	ask.Choices = append(ask.Choices, Choice{Key: "undo", Label: "for as recorded", Pick: func() Answer {
+		q.day.Form.Uncorrect(f)
+		return q.Fixes()
+	}})
+	return ask
+}
+
+// correct corrects a detail. A part of an address leads to the next one that is missing.
+func (q *Questions) correct(f Fix, value string) Answer {
+	if wrong := q.day.Form.Correct(f, value); wrong != "" {
+		return Answer{Wrong: f.Label + " " + wrong}
+	}
+	if why, missing := q.day.Form.HalfAddress(); why != "" && strings.HasPrefix(f.Key, "address/") {
+		ask := q.fix(missing)
+		ask.Lines = []string{why}
+		return ask.again()
+	}
+	return q.Fixes()
 }
 
 // FixMeaning asks which of its meanings a typed value of a detail has, and does something with it.

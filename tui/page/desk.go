@@ -153,22 +153,8 @@ func (d *Desk) CopyNumber() tea.Cmd {
 // AskCopy offers what an agent copies of a call.
 func (d *Desk) AskCopy() tea.Cmd {
 	var options []Option
-	add := func(what, text string) {
-		if text != "" {
-			options = append(options, Option{Label: what + "  " + Clean(text), Run: func() tea.Cmd { return copyText(what, text) }})
-		}
-	}
-	p := d.Day.Call.Person.Pointer()
-	for _, n := range desk.Numbers(p) {
-		add(n.Kind, n.Digits)
-	}
-	if p != nil {
-		add("e-mail", desk.Value(p.Email))
-	}
-	add("call", d.Day.Call.UUID.String())
-	add("person", d.Day.Call.PersonUUID.String())
-	if d.Day.Call.RelatedCaseUUID != nil {
-		add("pledge", d.Day.Call.RelatedCaseUUID.String())
+	for _, c := range d.Day.Card.Copies() {
+		options = append(options, Option{Label: c.Name + "  " + Clean(c.Text), Run: func() tea.Cmd { return copyText(c.Name, c.Text) }})
 	}
 	d.Dialog = NewChoice("Copy", "", options)
 	return nil
