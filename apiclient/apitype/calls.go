@@ -85,7 +85,7 @@ func CallFields() []Field[Call] {
 		{Name: "cancelledAt", Kind: TimeField, In: Created, Title: "cancelled", Help: "external calls: time of the cancellation", Value: func(c Call) any { return c.CancelledAt }},
 		{Name: "completedAt", Kind: TimeField, In: Created, Title: "completed", Help: "external calls: time of the completion", Value: func(c Call) any { return c.CompletedAt }},
 		{Name: "expiredAt", Kind: TimeField, Title: "expired", Value: func(c Call) any { return c.ExpiredAt }},
-		{Name: "personUuid", In: Created, Title: "person", Default: true, Help: "person to call", Value: func(c Call) any { return c.PersonUUID }},
+		{Name: "personUuid", In: Created, Title: "person", Default: true, Help: "person to call", Example: ExampleUUID, Value: func(c Call) any { return c.PersonUUID }},
 		{Sent: "requestedByUserUuid", In: Created, Help: "user who requests the call"},
 		{Name: "relatedCaseUuid", In: Created, Help: "pledge that the call is about", Value: func(c Call) any { return c.RelatedCaseUUID }},
 		{Name: "callingOrganizationUuid", In: Created, Help: "organization that performs the call", Value: func(c Call) any { return c.CallingOrganizationUUID }},
@@ -262,7 +262,11 @@ func (s CallSelection) Passes(c Call) bool {
 func callParameters() []Filter[CallListOptions] {
 	return slices.Concat(CallFilters(), []Filter[CallListOptions]{
 		{Name: "personUuid", field: func(o *CallListOptions) field { return uuidField(&o.PersonUUID) }},
-		{Name: "status", field: func(o *CallListOptions) field { return listField(&o.Statuses, CallStatuses, false) }},
+		{Name: "status", field: func(o *CallListOptions) field {
+			f := listField(&o.Statuses, CallStatuses, false)
+			f.texts = func() []string { return Texts(o.Statuses) } // Repeated, as each service of ours has read it.
+			return f
+		}},
 	}, within(func(o *CallListOptions) *Paging { return &o.Paging }, pageFilters()))
 }
 

@@ -51,6 +51,9 @@ type Field[T any] struct {
 	Value func(T) any
 }
 
+// ExampleUUID stands in examples for the identifiers that they cannot leave out.
+const ExampleUUID = "3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11"
+
 // Path is where bodies carry the field.
 func (f Field[T]) Path() string {
 	if f.Sent != "" {
