@@ -22,6 +22,7 @@ type Count struct {
 	Types   map[apitype.CallType]int // Of calls.
 	States  map[string]int           // Of calls and pledges, by their status.
 	Rating  Mean                     // Of calls.
+	Pledged bool                     // It has pledges.
 	Cents   int64                    // Of pledges: the sum of the donations, whatever their interval.
 	Yearly  int64                    // Of pledges: Euro cents in a year.
 	Once    int64                    // Of pledges: Euro cents that are given once.
@@ -71,6 +72,7 @@ func CountPersons(groups []Group[apitype.Person], none string) *Counts[apitype.P
 func CountPledges(groups []Group[apitype.Pledge], none string) *Counts[apitype.Pledge] {
 	inYear := map[apitype.DonationInterval]int64{"monthly": 12, "quarterly": 4, "half-yearly": 2, "yearly": 1}
 	return newCounts(groups, none, func(c *Count, p apitype.Pledge) {
+		c.Pledged = true
 		c.state(string(p.Status))
 		cents, whole := p.DonationAmount.Cents()
 		times, known := inYear[p.DonationInterval]

@@ -642,8 +642,8 @@ func TestStatsAreCounted(t *testing.T) {
 		v := NewStats(e)
 		v.period = test.period
 		run(v.Open())
-		if v.calls.Total.Records != test.calls || v.pledges.Total.Records != test.pledges || len(v.agents) != test.agents || v.short != test.short || v.stopped != test.stopped || v.running {
-			t.Errorf("%s: got %d calls, %d pledges, %d agents, short %t, stopped %t, running %t", test.name, v.calls.Total.Records, v.pledges.Total.Records, len(v.agents), v.short, v.stopped, v.running)
+		if v.Calls.Total.Records != test.calls || v.Pledges.Total.Records != test.pledges || len(v.agents) != test.agents || v.short != test.short || v.stopped != test.stopped || v.running {
+			t.Errorf("%s: got %d calls, %d pledges, %d agents, short %t, stopped %t, running %t", test.name, v.Calls.Total.Records, v.Pledges.Total.Records, len(v.agents), v.short, v.stopped, v.running)
 		}
 		if diff := cmp.Diff(test.errors, texts(e.Messages.Errors)); diff != "" {
 			t.Errorf("%s: errors (-want +got):\n%s", test.name, diff)

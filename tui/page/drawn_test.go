@@ -332,7 +332,7 @@ func TestStatsAreDrawn(t *testing.T) {
 		if status == apitype.CallCompleted {
 			c.CompletedAt = new(ago(time.Duration(days) * aDay))
 		}
-		v.calls.Add(c)
+		v.Calls.Add(c)
 	}
 	for _, days := range []int{0, 0, 1, 2, 3, 6, 7, 29, 30, 900} {
 		count("requested", apitype.CallHappy, days, 0, "", "")
@@ -345,7 +345,7 @@ func TestStatsAreDrawn(t *testing.T) {
 	count("cancelled", apitype.CallHappy, 1, 1, "", "")
 	pledge := func(status apitype.PledgeStatus, interval apitype.DonationInterval, amount string) {
 		a, _ := apitype.ParseAmount(amount)
-		v.pledges.Add(apitype.Pledge{Status: status, DonationInterval: interval, DonationAmount: a})
+		v.Pledges.Add(apitype.Pledge{Status: status, DonationInterval: interval, DonationAmount: a})
 	}
 	for _, interval := range []apitype.DonationInterval{"once", "monthly", "quarterly", "half-yearly", "yearly", "weekly"} {
 		pledge("active", interval, "10")

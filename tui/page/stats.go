@@ -18,8 +18,8 @@ import (
 // what it has counted so far, and can be stopped.
 type Stats struct {
 	*Env
-	calls   *desk.Counts[apitype.Call]
-	pledges *desk.Counts[apitype.Pledge]
+	Calls   *desk.Counts[apitype.Call] // As far as they were counted.
+	Pledges *desk.Counts[apitype.Pledge]
 	seq     int
 	size    int // Records asked for at a time.
 	running bool
@@ -75,8 +75,8 @@ func NewStats(s *Env) *Stats {
 
 func (v *Stats) clear() {
 	groups := func(g desk.Group[apitype.Call]) bool { return !slices.Contains(callGroups, g.Name) }
-	v.calls = desk.CountCalls(slices.DeleteFunc(desk.CallGroups(v.Day.Now(), time.Local), groups), "")
-	v.pledges = desk.CountPledges(slices.DeleteFunc(desk.PledgeGroups(time.Local), func(g desk.Group[apitype.Pledge]) bool { return g.Name != "status" }), "")
+	v.Calls = desk.CountCalls(slices.DeleteFunc(desk.CallGroups(v.Day.Now(), time.Local), groups), "")
+	v.Pledges = desk.CountPledges(slices.DeleteFunc(desk.PledgeGroups(time.Local), func(g desk.Group[apitype.Pledge]) bool { return g.Name != "status" }), "")
 	v.size, v.short, v.agents = desk.WalkPage, false, nil
 }
 
@@ -85,7 +85,7 @@ var callGroups = []string{"age", "attempts", "result", "type", "completed"}
 
 // Open implements Page.
 func (v *Stats) Open() tea.Cmd {
-	if v.running || v.calls.Total.Records > 0 {
+	if v.running || v.Calls.Total.Records > 0 {
 		return nil
 	}
 	return v.restart()
@@ -99,7 +99,7 @@ func (v *Stats) restart() tea.Cmd {
 	return count(v, "", func(ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Call], error) {
 		return v.Day.Client.Calls.List(ctx, apitype.CallListOptions{Paging: p, RequestedAfter: since})
 	}, func(c apitype.Call) bool {
-		v.calls.Add(c)
+		v.Calls.Add(c)
 		return true
 	}, func() tea.Cmd {
 		return count(v, "", func(ctx context.Context, p apitype.Paging) (apiclient.Page[apitype.Pledge], error) {
@@ -108,7 +108,7 @@ func (v *Stats) restart() tea.Cmd {
 			if p.CreatedAt.Before(begins) {
 				return false // The newest come first.
 			}
-			v.pledges.Add(p)
+			v.Pledges.Add(p)
 			return true
 		}, v.readAgents)
 	})

@@ -21,7 +21,7 @@ func (v *Stats) Waits() bool { return v.running }
 
 // Lines draws what was counted so far.
 func (v *Stats) Lines(l Layout) []string {
-	state := fmt.Sprintf(" counted %s and %s %s", render.Plural(v.calls.Total.Records, "call", "calls"), render.Plural(v.pledges.Total.Records, "pledge", "pledges"), v.period)
+	state := fmt.Sprintf(" counted %s and %s %s", render.Plural(v.Calls.Total.Records, "call", "calls"), render.Plural(v.Pledges.Total.Records, "pledge", "pledges"), v.period)
 	v.bars, v.chosen = v.bars[:0], nil
 	switch {
 	case v.running:
@@ -146,7 +146,7 @@ func (v *Stats) callTables(width int) []string {
 	for _, group := range desk.Ages {
 		oldest := v.Day.Now().Add(-time.Duration(min(group.Days, mostDays)) * 24 * time.Hour)
 		b := bar{label: group.Title, kinds: map[apitype.CallType]int{}}
-		if c := v.calls.Of("age")[group.Title]; c != nil {
+		if c := v.Calls.Of("age")[group.Title]; c != nil {
 			from := latest(oldest, v.period.since(v.Day.Now()))
 			b.n, b.kinds = c.Records, c.Types
 			b.list = listing{CallsPage, "status=requested requestedFrom=" + apitype.NewTime(from).String() + " requestedUntil=" + apitype.NewTime(newest).String()}
@@ -155,7 +155,7 @@ func (v *Stats) callTables(width int) []string {
 		newest = oldest
 	}
 	grouped := map[string]int{}
-	for number, c := range v.calls.Of("attempts") {
+	for number, c := range v.Calls.Of("attempts") {
 		n, _ := strconv.Atoi(number)
 		grouped[apitype.AttemptsGroup(n)] += c.Records
 	}
@@ -182,7 +182,7 @@ func (v *Stats) dayLines(width int) []string {
 	for i := range statsDays { // The latest day first; the lines go the other way.
 		date := today.AddDate(0, 0, -i)
 		d, mean := desk.Count{}, "   -"
-		if known := v.calls.Of("completed")[date.Format(time.DateOnly)]; known != nil {
+		if known := v.Calls.Of("completed")[date.Format(time.DateOnly)]; known != nil {
 			d = *known
 		}
 		if d.Rating.N > 0 {
@@ -213,7 +213,7 @@ func (v *Stats) line(label string, values []float64, more string) string {
 }
 
 func (v *Stats) otherTables(width int) []string {
-	byCode := v.calls.Of("result")
+	byCode := v.Calls.Of("result")
 	var results []bar
 	for _, code := range slices.SortedFunc(maps.Keys(byCode), func(a, b string) int {
 		return cmp.Or(cmp.Compare(byCode[b].Records, byCode[a].Records), strings.Compare(a, b))
@@ -225,8 +225,8 @@ func (v *Stats) otherTables(width int) []string {
 		results = append(results, bar{label: render.Words(code), n: byCode[code].Records, kinds: byCode[code].Types, list: list})
 	}
 	lines := append(v.chart("Results by type", results, width), "", v.Styles.bold("Retention rating by type"))
-	for _, kind := range slices.Sorted(maps.Keys(v.calls.Of("type"))) {
-		if r := v.calls.Of("type")[kind].Rating; r.N > 0 {
+	for _, kind := range slices.Sorted(maps.Keys(v.Calls.Of("type"))) {
+		if r := v.Calls.Of("type")[kind].Rating; r.N > 0 {
 			lines = append(lines, widget.Fit(" "+Clean(render.Words(kind)), barLabel+2)+fmt.Sprintf("%*.1f  of %s", barNumber, r.Value(), render.Plural(r.N, "call", "calls")))
 		}
 	}
@@ -256,8 +256,8 @@ func (v *Stats) callsBehind(filter string) listing {
 // each month is never added to what is given each year.
 func (v *Stats) pledgeLines(width int) []string {
 	var bars []bar
-	for _, status := range slices.Sorted(maps.Keys(v.pledges.Of("status"))) {
-		c := v.pledges.Of("status")[status]
+	for _, status := range slices.Sorted(maps.Keys(v.Pledges.Of("status"))) {
+		c := v.Pledges.Of("status")[status]
 		gives := v.euros(apitype.Cents(c.Yearly))
 		if c.Once > 0 {
 			gives += " + once " + v.euros(apitype.Cents(c.Once))
@@ -265,7 +265,7 @@ func (v *Stats) pledgeLines(width int) []string {
 		bars = append(bars, bar{label: render.Words(status), n: c.Records, more: gives, list: listing{PledgesPage, "status=" + status}})
 	}
 	lines := append([]string{""}, v.chart("Pledges by status, and what they give in a year", bars, width)...)
-	if n := v.pledges.Total.Unvalued; n > 0 {
+	if n := v.Pledges.Total.Unvalued; n > 0 {
 		lines = append(lines, v.Styles.Dim(widget.Fit(" without "+render.Plural(n, "pledge", "pledges")+" of an interval that is not known", width)))
 	}
 	return lines
