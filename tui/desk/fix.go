@@ -2,6 +2,7 @@ package desk
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -14,7 +15,7 @@ import (
 	"fundesk/render"
 )
 
-// Fix is a detail of the donor or the pledge that an agent may correct.
+// Fix is a detail of the donor or the pledge that an agent may correct: a field with its key.
 type Fix struct {
 	Press string // The key that it has on every call.
 	Why   string // Why it cannot be corrected here; "" where it can.
@@ -22,48 +23,33 @@ type Fix struct {
 	Label string
 	Was   string // As it is recorded; "" for nothing.
 	Is    string // As it was corrected; Was where it was not.
-	kind  fixKind
+
+	shown    string // Where the record shows it.
+	kind     apitype.FieldKind
+	secret   bool
+	ofPledge bool
 }
 
 // IsChanged reports whether it was corrected.
 func (f Fix) IsChanged() bool { return f.Is != f.Was }
 
 // IsYesNo reports whether its value is yes or no.
-func (f Fix) IsYesNo() bool { return f.kind == fixYesNo }
+func (f Fix) IsYesNo() bool { return f.kind == apitype.YesNoField }
 
 // IsSecret reports whether its value is masked on the screen.
-func (f Fix) IsSecret() bool { return f.Key == "iban" || f.Key == "socialSecurityNumber" }
+func (f Fix) IsSecret() bool { return f.secret }
 
 // IsPhone reports whether its value is a phone number.
-func (f Fix) IsPhone() bool { return f.kind == fixPhone }
+func (f Fix) IsPhone() bool { return f.kind == apitype.PhoneField }
 
-// fixKind is what a detail holds.
-type fixKind int
+// IsInterval reports whether its value is one of [apitype.DonationIntervals].
+func (f Fix) IsInterval() bool { return f.Key == "donationInterval" }
 
-const (
-	fixText fixKind = iota
-	fixPhone
-	fixDate
-	fixYesNo
-	// Of the pledge.
-	fixAmount
-	fixInterval
-	fixEnd
-)
-
-// fixName is a name, which has a letter.
-const fixName fixKind = -1
-
-func (k fixKind) ofPledge() bool { return k >= fixAmount }
+// IsAmount reports whether its value is an amount of Euros.
+func (f Fix) IsAmount() bool { return f.kind == apitype.AmountField }
 
 // optOutKey is the detail that ends all calls to a donor.
 const optOutKey = "optIns/phone"
-
-// IsInterval reports whether its value is one of [apitype.DonationIntervals].
-func (f Fix) IsInterval() bool { return f.kind == fixInterval }
-
-// IsAmount reports whether its value is an amount of Euros.
-func (f Fix) IsAmount() bool { return f.kind == fixAmount }
 
 // Fixes are the details of the call on the desk. Each has its place and its key on every call, also
 // where it cannot be corrected.
@@ -71,60 +57,60 @@ func (e *Form) Fixes() []Fix {
 	all := recordedFixes(*e.day.Call)
 	for i, f := range all {
 		all[i].Is, all[i].Why = f.Was, e.whyNotCorrect(f)
-		if is, corrected := e.Corrections[f.Key]; corrected && (!f.kind.ofPledge() || e.whyNoPledgeFix() == "") {
+		if is, corrected := e.Corrections[f.Key]; corrected && (!f.ofPledge || e.whyNoPledgeFix() == "") {
 			all[i].Is = is
 		}
 	}
 	return all
 }
 
-// recordedFixes are the details as the record shows them.
+// recordedFixes are the details as the record shows them, in the order of their keys.
 func recordedFixes(call apitype.Call) []Fix {
 	person := call.Person.Pointer()
 	if person == nil {
 		return nil
 	}
-	born, end, amount, interval := "", "", "", ""
-	if person.DateOfBirth != nil {
-		born = person.DateOfBirth.String()
+	all := fixesOf(apitype.PersonFields(), person)
+	for _, f := range fixesOf(apitype.PledgeFields(), call.PledgeCase.Pointer()) {
+		f.ofPledge = true
+		all = append(all, f)
 	}
-	if pledge := call.PledgeCase.Pointer(); pledge != nil {
-		amount, interval = pledge.DonationAmount.Fixed(), string(pledge.DonationInterval)
-		if pledge.EndsAt != nil {
-			end = pledge.EndsAt.Format(time.DateOnly)
+	slices.SortFunc(all, func(a, b Fix) int { return strings.Compare(a.Press, b.Press) })
+	return all
+}
+
+// fixesOf are the fields of a record that have a key; a record that is nil shows nothing.
+func fixesOf[T any](fields []apitype.Field[T], record *T) (all []Fix) {
+	for _, field := range fields {
+		if field.Key == "" {
+			continue
 		}
+		f := Fix{
+			Press: field.Key, Key: strings.ReplaceAll(field.Path(), ".", "/"), Label: field.Label,
+			shown: field.Name, kind: field.Kind, secret: field.Secret,
+		}
+		if record != nil {
+			switch v := field.Value(*record).(type) {
+			case *bool:
+				f.Was = YesNo(v)
+			case *apitype.Time:
+				if v != nil {
+					f.Was = v.Format(time.DateOnly)
+				}
+			case apitype.Amount:
+				f.Was = v.Fixed()
+			default:
+				f.Was = render.FieldText(v)
+			}
+		}
+		all = append(all, f)
 	}
-	address := person.Address.Value()
-	return []Fix{
-		{Press: "1", Key: "mobilePhoneNumber", Label: "mobile", Was: Value(person.MobilePhoneNumber), kind: fixPhone},
-		{Press: "2", Key: "phoneNumber", Label: "home", Was: Value(person.PhoneNumber), kind: fixPhone},
-		{Press: "3", Key: "email", Label: "e-mail", Was: Value(person.Email)},
-		{Press: "4", Key: optOutKey, Label: "may be phoned", Was: YesNo(person.OptInPhone), kind: fixYesNo},
-		{Press: "5", Key: "donationAmount", Label: "amount", Was: amount, kind: fixAmount},
-		{Press: "6", Key: "donationInterval", Label: "interval", Was: interval, kind: fixInterval},
-		{Press: "7", Key: "endsAt", Label: "ends", Was: end, kind: fixEnd},
-		{Press: "8", Key: "name/firstName", Label: "first name", Was: Value(person.FirstName), kind: fixName},
-		{Press: "9", Key: "name/lastNamePrefix", Label: "prefix", Was: Value(person.LastNamePrefix), kind: fixName},
-		{Press: "a", Key: "name/lastName", Label: "last name", Was: Value(person.LastName), kind: fixName},
-		{Press: "b", Key: "name/initials", Label: "initials", Was: Value(person.Initials), kind: fixName},
-		{Press: "c", Key: "address/street", Label: "street", Was: address.Street},
-		{Press: "d", Key: "address/houseNumber", Label: "house number", Was: address.HouseNumber},
-		{Press: "e", Key: "address/houseNumberExtension", Label: "addition", Was: Value(address.HouseNumberExtension)},
-		{Press: "f", Key: "address/zipCode", Label: "postcode", Was: address.ZipCode},
-		{Press: "g", Key: "address/city", Label: "city", Was: address.City},
-		{Press: "h", Key: "address/country", Label: "country", Was: address.Country},
-		{Press: "i", Key: "dateOfBirth", Label: "born", Was: born, kind: fixDate},
-		{Press: "l", Key: "iban", Label: "IBAN", Was: Value(person.IBAN)},
-		{Press: "m", Key: "language", Label: "language", Was: Value(person.Language)},
-		{Press: "o", Key: "optIns/email", Label: "e-mail wanted", Was: YesNo(person.OptInEmail), kind: fixYesNo},
-		{Press: "p", Key: "optIns/mail", Label: "post wanted", Was: YesNo(person.OptInMail), kind: fixYesNo},
-		{Press: "r", Key: "optIns/sms", Label: "sms wanted", Was: YesNo(person.OptInSMS), kind: fixYesNo},
-	}
+	return all
 }
 
 // whyNotCorrect says why a detail cannot be corrected, "" where it can.
 func (e *Form) whyNotCorrect(f Fix) string {
-	if why := e.whyNoPledgeFix(); f.kind.ofPledge() && why != "" {
+	if why := e.whyNoPledgeFix(); f.ofPledge && why != "" {
 		return why
 	}
 	if e.permissions.refused[f.operation()] {
@@ -214,7 +200,7 @@ type FixChoice struct{ Key, Label, Value string }
 
 // AskFix returns what is asked about a typed value before it is taken; no choices where nothing is.
 func (e *Form) AskFix(f Fix, typed string) (question string, choices []FixChoice) {
-	if f.kind != fixAmount {
+	if !f.IsAmount() {
 		return "", nil
 	}
 	amount, err := apitype.ParseTypedAmount(typed, 0)
@@ -262,9 +248,9 @@ func (f Fix) Says(value string) string {
 		return "may not be phoned any more"
 	case f.Key == optOutKey:
 		return "may be phoned"
-	case f.kind == fixYesNo && f.Is == "no":
+	case f.IsYesNo() && f.Is == "no":
 		return strings.TrimSuffix(f.Label, " wanted") + " not wanted any more"
-	case f.kind == fixYesNo:
+	case f.IsYesNo():
 		return f.Label
 	case f.Is == "":
 		return "no " + f.Label
@@ -278,7 +264,7 @@ func (k *Card) FixValue(f Fix, value string, isRecorded bool) string {
 	switch {
 	case f.IsSecret() && isRecorded && !k.IsRevealed:
 		return render.MaskIBAN(value)
-	case f.kind == fixPhone:
+	case f.IsPhone():
 		return k.Locale.Phone(render.Clean(value))
 	default:
 		return render.Clean(value)
@@ -321,63 +307,23 @@ func (e *Form) CorrectedPerson() *apitype.Person {
 		return nil
 	}
 	p := e.day.Call.Person.Value()
-	address := p.Address.Value()
+	var record map[string]any
 	for _, f := range e.Corrected() {
-		text, yes := new(f.Is), new(f.Is == "yes")
-		if f.Is == "" {
-			text, yes = nil, nil
+		if record == nil {
+			text, _ := json.Marshal(p) // It was read from JSON.
+			_ = json.Unmarshal(text, &record)
 		}
-		switch f.Key {
-		case "mobilePhoneNumber":
-			p.MobilePhoneNumber = text
-		case "phoneNumber":
-			p.PhoneNumber = text
-		case "email":
-			p.Email = text
-		case "name/firstName":
-			p.FirstName = text
-		case "name/lastNamePrefix":
-			p.LastNamePrefix = text
-		case "name/lastName":
-			p.LastName = text
-		case "name/initials":
-			p.Initials = text
-		case "address/street":
-			address.Street = f.Is
-		case "address/houseNumber":
-			address.HouseNumber = f.Is
-		case "address/houseNumberExtension":
-			address.HouseNumberExtension = text
-		case "address/zipCode":
-			address.ZipCode = f.Is
-		case "address/city":
-			address.City = f.Is
-		case "address/country":
-			address.Country = f.Is
-		case "dateOfBirth":
-			if p.DateOfBirth = nil; text != nil {
-				if day, err := apitype.ParseDate(f.Is); err == nil {
-					p.DateOfBirth = &day
-				}
-			}
-		case "iban":
-			p.IBAN = text
-		case "language":
-			p.Language = text
-		case optOutKey:
-			p.OptInPhone = yes
-		case "optIns/email":
-			p.OptInEmail = yes
-		case "optIns/mail":
-			p.OptInMail = yes
-		case "optIns/sms":
-			p.OptInSMS = yes
+		if !f.ofPledge {
+			setPath(record, strings.Split(f.shown, "."), f.sent())
 		}
 	}
-	if address != (apitype.Address{}) {
-		p.Address = apitype.Embed(address)
+	if record == nil {
+		return &p
 	}
-	return &p
+	var corrected apitype.Person // Another one: the record is shown beside it.
+	text, _ := json.Marshal(record)
+	_ = json.Unmarshal(text, &corrected) // What was corrected was checked.
+	return &corrected
 }
 
 // correct notes another value of a detail, and what the record showed of it. A draft that is being
@@ -402,20 +348,20 @@ func (f *Entered) leave(key string) {
 // readFix is a typed value as it is sent.
 func (e *Form) readFix(f Fix, text string) (is, wrong string) {
 	if text == "" {
-		if f.kind == fixAmount || f.kind == fixInterval {
+		if f.IsAmount() || f.IsInterval() {
 			return "", "cannot be cleared"
 		}
 		return "", ""
 	}
 	switch f.kind {
-	case fixName:
+	case apitype.NameField:
 		if strings.ContainsAny(text, "0123456789") && !strings.ContainsFunc(text, unicode.IsLetter) {
 			return "", "is no name: it has digits and no letter"
 		}
 		return text, ""
-	case fixPhone:
+	case apitype.PhoneField:
 		return render.International(text, e.day.Call.Person.Value().Address.Value().Country), ""
-	case fixDate, fixEnd:
+	case apitype.DateField, apitype.TimeField:
 		if at, err := time.Parse("2-1-2006", strings.NewReplacer(".", "-", "/", "-", ". ", "-", " - ", "-").Replace(text)); err == nil {
 			return at.Format(time.DateOnly), ""
 		}
@@ -424,7 +370,7 @@ func (e *Form) readFix(f Fix, text string) (is, wrong string) {
 			return "", "is no day: write 2-12-1967 or 1967-12-02"
 		}
 		return day.String(), ""
-	case fixAmount:
+	case apitype.AmountField:
 		amount, err := apitype.ParseTypedAmount(text, 0)
 		if err != nil {
 			return "", err.Error()
