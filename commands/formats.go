@@ -27,7 +27,7 @@ var (
 	numbers = outputKind{formats: []render.Format{render.Table, render.Wide, render.TSV, render.CSV, render.JSON, render.NDJSON}, columns: true}
 	records = outputKind{formats: render.Formats, columns: true}
 	pulled  = outputKind{formats: []render.Format{render.NDJSON, render.CSV, render.TSV, render.ID}, columns: true, endless: true}
-	stream  = outputKind{formats: []render.Format{render.Table, render.TSV, render.CSV, render.NDJSON, render.ID}, columns: true, endless: true}
+	stream  = outputKind{formats: []render.Format{render.Table, render.Wide, render.TSV, render.CSV, render.NDJSON, render.ID}, columns: true, endless: true}
 )
 
 // outputs are the commands by their path without the program's name: what is not here prints
@@ -35,9 +35,9 @@ var (
 var outputs = map[string]outputKind{
 	"person list": records, "person get": records, "person create": records, "person update": records, "person import": records, "person apply": records,
 	"person export": answers, "person erase": answers,
-	"person watch": stream, "person stats": numbers, "pledge watch": stream, "pledge stats": numbers,
+	"person stats": numbers, "pledge stats": numbers,
 	"call list": records, "call get": records, "call create": records, "call attempt": records, "call complete": records,
-	"call cancel": records, "call expire": records, "call import": records, "call watch": stream, "call stats": numbers,
+	"call cancel": records, "call expire": records, "call import": records, "call stats": numbers,
 	"pledge list": records, "pledge get": records, "pledge create": records, "pledge update": records, "pledge action": records,
 	"pledge import": records, "pledge apply": records,
 	"queue status": numbers, "queue list": records, "queue take": records, "queue extend": records, "queue agents": records,
@@ -68,6 +68,11 @@ func commandName(cmd *cobra.Command) string {
 // never left out in silence.
 func checkOutput(s *cli.Session, cmd *cobra.Command) error {
 	kind := outputOf(cmd)
+	if isWatched, err := cmd.Flags().GetBool("watch"); err == nil && isWatched {
+		if kind = stream; s.Flags.JQ != "" && s.Flags.Output == "" {
+			s.Flags.Output = string(render.NDJSON) // One document would never end.
+		}
+	}
 	if len(s.Flags.Columns) > 0 && !kind.columns {
 		return cli.UsageError("there are no columns here; " + kind.advice())
 	}

@@ -20,7 +20,7 @@ func personCommand(s *cli.Session) *cobra.Command {
 		cli.Verbs{
 			"list": personList, "get": personGet, "create": personCreate, "update": personUpdate,
 			"export": change.Export, "erase": change.Erase,
-			"watch": read.PersonWatch, "stats": read.PersonStats,
+			"stats":  read.PersonStats,
 			"import": func(s *cli.Session) *cobra.Command { return load.Import(s, personRows()) },
 			"apply":  func(s *cli.Session) *cobra.Command { return load.Apply(s, personRows()) },
 		})
@@ -48,12 +48,12 @@ func personList(s *cli.Session) *cobra.Command {
 				s.Note("--phone, --email and --name look at what was retrieved: the service does not filter by them")
 			}
 			return read.RunList(s, cmd, flags, read.List[apitype.Person, apitype.PersonListOptions]{
-				Columns: render.PersonColumns(), Options: &o, At: func(p apitype.Paging) { o.Paging = p }, Of: read.Persons, Passes: passes,
+				Columns: render.PersonColumns(), Options: &o, At: func(p apitype.Paging) { o.Paging = p }, Since: "createdAfter", Of: read.Persons, Passes: passes,
 			})
 		},
 	}
 	flags.Register(s, cmd)
-	flags.RegisterBackwards(cmd)
+	flags.RegisterNoun(cmd)
 	cli.RegisterFilters(s, cmd, apitype.PersonFilters(), &o)
 	selection.Register(cmd)
 	return cmd

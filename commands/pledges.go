@@ -22,7 +22,7 @@ func pledgeCommand(s *cli.Session) *cobra.Command {
 		"  fundesk pledge list --status lead\n  fundesk pledge action activate 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --yes",
 		cli.Verbs{
 			"list": pledgeList, "get": pledgeGet, "create": pledgeCreate, "update": pledgeUpdate, "action": pledgeAction,
-			"watch": read.PledgeWatch, "stats": read.PledgeStats,
+			"stats":  read.PledgeStats,
 			"import": func(s *cli.Session) *cobra.Command { return load.Import(s, pledgeRows()) },
 			"apply":  func(s *cli.Session) *cobra.Command { return load.Apply(s, pledgeRows()) },
 		})
@@ -48,7 +48,7 @@ func pledgeList(s *cli.Session) *cobra.Command {
 			person = person || slices.ContainsFunc(s.WantedColumns(), func(name string) bool { return strings.HasPrefix(name, "person.") })
 			l := read.List[apitype.Pledge, apitype.PledgeListOptions]{
 				Columns: read.FilledColumns(s, render.PledgeColumns(), func(string) bool { return person }),
-				Options: &o, At: func(p apitype.Paging) { o.Paging = p }, Of: read.Pledges,
+				Options: &o, At: func(p apitype.Paging) { o.Paging = p }, Since: "updatedAfter", Of: read.Pledges,
 			}
 			if person {
 				l.Embed = read.EmbedPersons(o.PersonUUID)
@@ -57,7 +57,7 @@ func pledgeList(s *cli.Session) *cobra.Command {
 		},
 	}
 	flags.Register(s, cmd)
-	flags.RegisterBackwards(cmd)
+	flags.RegisterNoun(cmd)
 	cli.RegisterFilters(s, cmd, apitype.PledgeFilters(), &o)
 	read.IncludePersons(cmd, &person)
 	return cmd

@@ -216,7 +216,7 @@ func TestWatchWithAnotherClock(t *testing.T) {
 		}
 		w.Header().Set("Date", served.UTC().Format(http.TimeFormat))
 		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[`+edges+`]}`)(w, r)
-	}, "call", "watch", "--interval", "1s", "--count", "1", "-o", "id")
+	}, "call", "list", "--watch", "--interval", "1s", "--limit", "1", "-o", "id")
 	if code != 0 || out != testID+"\n" {
 		t.Errorf("got exit code %d, %q and %q, want the change", code, out, errs)
 	}
@@ -241,7 +241,7 @@ func TestWatchOverARestart(t *testing.T) {
 		default:
 			status(403, "application/json", `{"detail":"no more"}`)(w, r)
 		}
-	}, "call", "watch", "--interval", "1s", "-o", "id")
+	}, "call", "list", "--watch", "--interval", "1s", "-o", "id")
 	if code != 5 || out != testID+"\n" {
 		t.Errorf("got exit code %d and %q, want 5 after the change was printed once", code, out)
 	}
@@ -265,7 +265,7 @@ func TestChangesWithinASecond(t *testing.T) {
 		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[{"cursor":"c","node":{"uuid":"`+testID+`","status":"requested",`+
 			`"attemptsCount":`+strconv.Itoa(int(n))+`,"lastUpdatedAt":"`+now.UTC().Format(time.RFC3339)+`"}}]}`)(w, r)
 	}
-	out, errs, code := against(t, service, "call", "watch", "--interval", "1s", "--since", "1h", "--count", "2", "-o", "id")
+	out, errs, code := against(t, service, "call", "list", "--watch", "--interval", "1s", "--updated-after", "1h", "--limit", "2", "-o", "id")
 	if code != 0 || out != testID+"\n"+testID+"\n" {
 		t.Errorf("watch: got exit code %d, %q and %q, want both changes", code, out, errs)
 	}
@@ -311,9 +311,47 @@ func TestWatchWithoutTimes(t *testing.T) {
 			return
 		}
 		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"`+testID+`"}}]}`)(w, r)
-	}, "call", "watch", "--interval", "1s", "--count", "1", "-o", "id")
+	}, "call", "list", "--watch", "--interval", "1s", "--limit", "1", "-o", "id")
 	if code != 0 || out != testID+"\n" {
 		t.Errorf("got exit code %d, %q and %q, want the call", code, out, errs)
+	}
+}
+
+// A pull that follows writes each record once under one header, keeps its position after each round, and
+// outlasts a service that restarts.
+func TestPullFollows(t *testing.T) {
+	t.Parallel()
+	other := "00000000-0000-4000-8000-000000000001"
+	node := func(id, at string) string {
+		return `{"cursor":"` + id + `","node":{"uuid":"` + id + `","requestedAt":"` + at + `"}}`
+	}
+	var polls atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		edges := node(testID, "2026-11-20T09:15:00.000Z")
+		switch n := polls.Add(1); {
+		case n == 2:
+			status(503, "text/plain", "restarting")(w, r)
+			return
+		case n == 3:
+			edges = node(other, "2026-11-20T09:16:00.000Z") + "," + edges
+		case n > 3:
+			status(403, "application/json", `{"detail":"no more"}`)(w, r)
+			return
+		}
+		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[`+edges+`]}`)(w, r)
+	}))
+	defer server.Close()
+	l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "t"}}
+	out, errs, code := l.run(t, "pull", "call", "--follow", "--interval", "1s", "--retry", "0", "-o", "csv", "--columns", "uuid")
+	if want := "uuid\r\n" + testID + "\r\n" + other + "\r\n"; code != 5 || out != want {
+		t.Errorf("got exit code %d and %q, want 5 after %q", code, out, want)
+	}
+	if strings.Count(errs, "trying on") != 1 || strings.Count(errs, "the next pull begins at") != 2 {
+		t.Errorf("got %s, want one note for the restart and one for each record", errs)
+	}
+	polls.Store(2)
+	if out, _, _ := l.run(t, "pull", "call", "-o", "id"); out != "" {
+		t.Errorf("got %q from the next pull, want nothing that was written before", out)
 	}
 }
 

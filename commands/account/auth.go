@@ -21,6 +21,7 @@ import (
 	"fundesk/render"
 )
 
+// Auth is the command auth.
 func Auth(s *cli.Session) *cobra.Command {
 	return cli.Group(s, "auth", "Keep the token of a service account. It is stored in the keyring of your system and sent to the\nservice of its profile only.",
 		"  fundesk auth login --profile prod --base-url https://api.example.org\n  fundesk auth status",

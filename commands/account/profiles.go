@@ -12,6 +12,7 @@ import (
 	"fundesk/render"
 )
 
+// Profiles is the command profile.
 func Profiles(s *cli.Session) *cobra.Command {
 	return cli.Group(s, "profile", "A profile is a service and an account there, with what you always send. They are in config.toml.",
 		"  fundesk profile add prod --base-url https://api.example.org\n  fundesk profile use prod",

@@ -24,6 +24,7 @@ func moving(s *cli.Session, cmd *cobra.Command, question string, at **apitype.Ti
 	return cmd
 }
 
+// Attempt is the verb attempt of calls.
 func Attempt(s *cli.Session) *cobra.Command {
 	r := apitype.AddAttemptRequest{}
 	cmd := moving(s, &cobra.Command{
@@ -50,6 +51,7 @@ type completion struct {
 	rating      string
 }
 
+// Complete is the verb complete of calls.
 func Complete(s *cli.Session) *cobra.Command {
 	flags, c := &Flags{}, &completion{}
 	cmd := &cobra.Command{
@@ -161,6 +163,7 @@ func (c *completion) readNotes(s *cli.Session, cmd *cobra.Command, r apitype.Com
 	return nil
 }
 
+// Cancel is the verb cancel of calls.
 func Cancel(s *cli.Session) *cobra.Command {
 	r := apitype.CancelCallRequest{}
 	return moving(s, &cobra.Command{
@@ -174,6 +177,7 @@ func Cancel(s *cli.Session) *cobra.Command {
 	})
 }
 
+// Expire is the verb expire of calls.
 func Expire(s *cli.Session) *cobra.Command {
 	r := apitype.ExpireCallRequest{}
 	return moving(s, &cobra.Command{

@@ -34,6 +34,7 @@ type Flags struct {
 	allowEmpty  bool
 }
 
+// Register declares the flags; many adds those of a command that changes several records.
 func (c *Flags) Register(cmd *cobra.Command, many bool) {
 	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "print the request and send nothing")
@@ -56,6 +57,7 @@ func (c *Flags) check(cmd *cobra.Command) error {
 	return CheckConcurrency(cmd, c.concurrency)
 }
 
+// CheckConcurrency refuses a number of requests that is none, or too many.
 func CheckConcurrency(cmd *cobra.Command, n int) error {
 	if cmd.Flags().Changed("concurrency") && (n < 1 || n > bulk.MaxConcurrency) {
 		return cli.UsageError("--concurrency must be 1 to " + strconv.Itoa(bulk.MaxConcurrency))
@@ -348,6 +350,7 @@ type Results struct {
 	err     error
 }
 
+// NewResults opens the output of a bulk operation.
 func NewResults(s *cli.Session) (*Results, error) {
 	options, err := s.Output()
 	if err != nil {
@@ -375,6 +378,7 @@ func (r *Results) Add(result Result) {
 	r.err = err
 }
 
+// Close ends the output, and returns why a line was not printed.
 func (r *Results) Close() error {
 	if r.list != nil && r.err == nil {
 		r.err = r.list.Close()

@@ -20,6 +20,7 @@ import (
 	"fundesk/commands/cli"
 )
 
+// Processed is the command processed.
 func Processed(s *cli.Session) *cobra.Command {
 	return cli.Group(s, "processed", "Tell the service which records were retrieved and handled.",
 		"  fundesk processed mark call 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10", cli.Verbs{"mark": processedMark})
@@ -101,6 +102,7 @@ func (m *MarkFlags) entries(ctx context.Context, s *cli.Session, args []string) 
 	return entries, nil
 }
 
+// AddSource names the external source of an entry that names none.
 func (m *MarkFlags) AddSource(entry *apitype.ProcessedEntry) {
 	if entry.ExternalSourceName == nil && m.Source != "" {
 		entry.ExternalSourceName = &m.Source

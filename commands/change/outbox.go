@@ -23,6 +23,7 @@ import (
 	"fundesk/tui/desk"
 )
 
+// Outbox is the command outbox.
 func Outbox(s *cli.Session) *cobra.Command {
 	return cli.Group(s, "outbox", "Changes that were not sent yet, or were refused. The terminal interface and --outbox put them here;\nthey are on disk before they are sent.",
 		"  fundesk outbox list\n  fundesk outbox send",

@@ -32,6 +32,7 @@ func privacyClient(ctx context.Context, s *cli.Session) (*apiclient.Client, erro
 	return client, err
 }
 
+// Export is the verb export of persons.
 func Export(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
 		Use: "export UUID", Short: "Print everything that the service keeps of a person, as JSON", Args: cli.NeedExactly(1),
@@ -65,6 +66,7 @@ func Export(s *cli.Session) *cobra.Command {
 	}
 }
 
+// Erase is the verb erase of persons.
 func Erase(s *cli.Session) *cobra.Command {
 	r, yes, dry := apitype.EraseRequest{}, false, false
 	cmd := &cobra.Command{

@@ -42,7 +42,7 @@ func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Ta
 	return o, t, err
 }
 
-// lineDesk works calls without a drawn screen. Every change goes through the outbox and
+// ByLines works calls without a drawn screen. Every change goes through the outbox and
 // is held for a few seconds, as on the screen. look is how often it looks at the service while a
 // question stands, [pollEvery] for 0.
 func ByLines(ctx context.Context, s *cli.Session, look time.Duration) error {

@@ -15,6 +15,7 @@ import (
 	"fundesk/tui"
 )
 
+// TUI is the command tui.
 func TUI(s *cli.Session) *cobra.Command {
 	var ascii bool
 	pages := tui.PageNames()
@@ -39,6 +40,7 @@ func TUI(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
+// Demo is the command demo.
 func Demo(s *cli.Session) *cobra.Command {
 	var ascii bool
 	cmd := &cobra.Command{

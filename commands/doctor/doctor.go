@@ -30,6 +30,7 @@ type checkup struct {
 	Service string `json:"service,omitempty"` // That which is looked at, once it is known.
 }
 
+// Command is the command doctor.
 func Command(s *cli.Session) *cobra.Command {
 	var interfaces bool
 	var person *apitype.UUID

@@ -19,6 +19,7 @@ import (
 	"fundesk/render"
 )
 
+// Command is the command queue.
 func Command(s *cli.Session) *cobra.Command {
 	return cli.Group(s, "queue", "The calls that wait, shared by many agents: a lease says who is about to ring a donor, so that nobody\n"+
 		"else does. It is an extension that a service may not have.",

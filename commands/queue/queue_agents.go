@@ -39,13 +39,6 @@ func (a *agentsFlags) run(s *cli.Session, cmd *cobra.Command) error {
 	if a.interval < time.Second {
 		return cli.UsageError("--interval must be at least 1s")
 	}
-	format, err := s.Format()
-	if err != nil {
-		return err
-	}
-	if a.watch && format == render.JSON {
-		return cli.UsageError("--watch never ends, and one document would not; use -o ndjson")
-	}
 	client, err := s.Connect(cmd.Context())
 	if err != nil {
 		return err

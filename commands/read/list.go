@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,6 +37,8 @@ type ListFlags struct {
 	last     int
 	after    string
 	before   string
+	watch    bool
+	interval time.Duration
 }
 
 const (
@@ -43,6 +46,7 @@ const (
 	DefaultPageSize = 100
 )
 
+// Register declares the flags of every list.
 func (l *ListFlags) Register(s *cli.Session, cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&l.limit, "limit", defaultLimit, "records to print in all")
@@ -61,10 +65,13 @@ func aboutList(err error) error {
 	return err
 }
 
-// RegisterBackwards declares the flags of a list that can be read from its end.
-func (l *ListFlags) RegisterBackwards(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&l.last, "last", 0, "one page: records from the end, or before --before")
-	cmd.Flags().StringVar(&l.before, "before", "", "cursor before which to end")
+// RegisterNoun declares the flags of a list that can be read from its end, and whose changes can be watched.
+func (l *ListFlags) RegisterNoun(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVar(&l.last, "last", 0, "one page: records from the end, or before --before")
+	f.StringVar(&l.before, "before", "", "cursor before which to end")
+	f.BoolVar(&l.watch, "watch", false, "print what comes from now on, each once, until it is interrupted")
+	f.DurationVar(&l.interval, "interval", defaultInterval, "time between two requests of --watch, at least 1s")
 }
 
 // Check refuses flags that exclude each other and fills in what depends on others.
@@ -81,8 +88,12 @@ func (l *ListFlags) Check(cmd *cobra.Command) error {
 		return cli.UsageError("--first and --last are one page; they exclude --limit, --all and --page-size")
 	case l.first < 0 || l.last < 0:
 		return cli.UsageError("--first and --last must not be negative")
+	case l.watch && (l.all || l.isPage(cmd) || given("page-size") || given("after")):
+		return cli.UsageError("--watch goes with filters, --limit and --interval")
+	case l.interval == 0: // The list cannot be watched.
+		return nil
 	}
-	return nil
+	return checkInterval(cmd, l.watch, l.interval)
 }
 
 // isPage reports whether one page is asked for as the service sends it.
@@ -110,6 +121,7 @@ type List[T any, O apiclient.ListOptions] struct {
 	// identifier is the member that -o id prints; empty: uuid.
 	Identifier string
 	At         func(apitype.Paging) // Puts a place in the list into the options.
+	Since      string               // The filter of what has changed, for --watch.
 	Of         func(*apiclient.Client) *apiclient.Collection[T, O]
 	Passes     func(T) bool // Filters what was retrieved; nil: everything passes.
 	// embed adds to records what the list of the service does not show; nil: nothing.
@@ -153,6 +165,9 @@ func (a *absences) tell(s *cli.Session, printed int) {
 func RunList[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command, flags *ListFlags, l List[T, O]) error {
 	if err := flags.Check(cmd); err != nil {
 		return err
+	}
+	if flags.watch {
+		return watch(s, cmd, flags, l)
 	}
 	options, err := s.Output()
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 // what was retrieved.
 type PersonSelection struct{ phone, email, name string }
 
+// Register declares the flags.
 func (p *PersonSelection) Register(cmd *cobra.Command) {
 	const here = "; looks at what was retrieved"
 	cmd.Flags().StringVar(&p.phone, "phone", "", "only persons with this phone number, in any way of writing it"+here)

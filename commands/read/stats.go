@@ -48,6 +48,7 @@ type statsNoun[T any, O apiclient.ListOptions] struct {
 	prepare func(cmd *cobra.Command, by []string) (O, func(T) bool, error)
 }
 
+// CallStats is the verb stats of calls.
 func CallStats(s *cli.Session) *cobra.Command {
 	filters := &CallFilters{}
 	cmd := statsCommand(s, statsNoun[apitype.Call, apitype.CallListOptions]{
@@ -109,6 +110,7 @@ func lastAgent(c apitype.Call) string {
 	return last.UserUUID.String()
 }
 
+// PersonStats is the verb stats of persons.
 func PersonStats(s *cli.Session) *cobra.Command {
 	type person = apitype.Person
 	o := &apitype.PersonListOptions{}
@@ -139,6 +141,7 @@ func PersonStats(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
+// PledgeStats is the verb stats of pledges.
 func PledgeStats(s *cli.Session) *cobra.Command {
 	type pledge = apitype.Pledge
 	o := &apitype.PledgeListOptions{}
