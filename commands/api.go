@@ -233,7 +233,7 @@ func (a *apiFlags) walk(s *cli.Session, cmd *cobra.Command, client *apiclient.Cl
 	}
 	list, err := render.NewList[json.RawMessage](s.App.Out, nil, options)
 	if err != nil {
-		return cli.UsageError(err.Error())
+		return err
 	}
 	all := apiclient.AllOptions{PageSize: read.DefaultPageSize, Reuse: true}
 	if size := query.Get("first"); size != "" {

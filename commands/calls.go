@@ -54,10 +54,12 @@ func callList(s *cli.Session) *cobra.Command {
 }
 
 func callGet(s *cli.Session) *cobra.Command {
-	return read.Get(s, "calls", "Show calls with everything that the service knows: person, pledge, attempts and result. One call is one\n"+
-		"object, several are a list; - reads UUIDs or NDJSON from stdin.",
-		"  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 -o json --jq .result",
-		render.CallColumns(), read.Calls)
+	return read.Get(s, &cobra.Command{
+		Short: "Show calls",
+		Long: "Show calls with everything that the service knows: person, pledge, attempts and result. One call is one\n" +
+			"object, several are a list; - reads UUIDs or NDJSON from stdin.",
+		Example: "  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 -o json --jq .result",
+	}, render.CallColumns(), read.Calls)
 }
 
 // callFields are the fields of a call's creation.

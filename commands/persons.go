@@ -60,10 +60,12 @@ func personList(s *cli.Session) *cobra.Command {
 }
 
 func personGet(s *cli.Session) *cobra.Command {
-	return read.Get(s, "persons", "Show persons with everything that the service knows. One person is one object, several are a list; - reads\n"+
-		"UUIDs or NDJSON from stdin.",
-		"  fundesk person get 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11\n  fundesk call list --limit 10 --jq '.[].personUuid' | fundesk person get - -o ndjson",
-		render.PersonColumns(), read.Persons)
+	return read.Get(s, &cobra.Command{
+		Short: "Show persons",
+		Long: "Show persons with everything that the service knows. One person is one object, several are a list; - reads\n" +
+			"UUIDs or NDJSON from stdin.",
+		Example: "  fundesk person get 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11\n  fundesk call list --limit 10 --jq '.[].personUuid' | fundesk person get - -o ndjson",
+	}, render.PersonColumns(), read.Persons)
 }
 
 // personFields are the fields that both a creation and an update take.

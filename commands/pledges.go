@@ -64,10 +64,12 @@ func pledgeList(s *cli.Session) *cobra.Command {
 }
 
 func pledgeGet(s *cli.Session) *cobra.Command {
-	return read.Get(s, "pledges", "Show pledges with everything that the service knows: person, calls, transactions and a link to the\n"+
-		"signature. One pledge is one object, several are a list; - reads UUIDs or NDJSON from stdin.",
-		"  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90\n  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 -o json --jq .signatureSignedUrl",
-		render.PledgeColumns(), read.Pledges)
+	return read.Get(s, &cobra.Command{
+		Short: "Show pledges",
+		Long: "Show pledges with everything that the service knows: person, calls, transactions and a link to the\n" +
+			"signature. One pledge is one object, several are a list; - reads UUIDs or NDJSON from stdin.",
+		Example: "  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90\n  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 -o json --jq .signatureSignedUrl",
+	}, render.PledgeColumns(), read.Pledges)
 }
 
 // pledgeFields are the fields of a pledge's creation.
@@ -182,9 +184,10 @@ func pledgeAction(s *cli.Session) *cobra.Command {
 			if args[0] == "update" || !isActionName(args[0]) {
 				return cli.UsageError(cli.Quote(args[0]) + " is not a status action")
 			}
-			return change.Run(s, cmd, flags, args[1:], render.PledgeColumns(), args[0], func(id apitype.UUID) (apiclient.Change, error) {
-				return apiclient.PledgeActionChange(id, action), nil
-			})
+			return change.Moves[apitype.Pledge]{
+				Columns: render.PledgeColumns(), Question: args[0],
+				Change: func(id apitype.UUID) (apiclient.Change, error) { return apiclient.PledgeActionChange(id, action), nil },
+			}.Run(s, cmd, flags, args[1:])
 		},
 	}
 	flags.Register(cmd, true)

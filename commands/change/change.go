@@ -119,12 +119,9 @@ func PrintRequests(s *cli.Session, many bool, changes iter.Seq[apiclient.Change]
 
 // runChange sends one change and prints the record that the service answers.
 func runChange[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, columns []render.Column[T], ch apiclient.Change) error {
-	options, err := s.Output()
+	print, err := cli.Print(s, "", columns)
 	if err != nil {
 		return err
-	}
-	if _, err := render.Select(columns, options.Columns, false); err != nil {
-		return cli.UsageError(err.Error())
 	}
 	if err := flags.check(cmd); err != nil {
 		return err
@@ -143,8 +140,7 @@ func runChange[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, columns 
 	if answer.Body == nil {
 		return nil // The outbox settled it without the record.
 	}
-	record := apiclient.Record[T]{Raw: json.RawMessage(answer.Body)}
-	if err := render.Record(s.App.Out, columns, options, record.Raw, record.Decode); err != nil {
+	if err := print.Record(apiclient.Record[T]{Raw: json.RawMessage(answer.Body)}, nil); err != nil {
 		if cli.IsClosedPipe(err) {
 			return err
 		}
@@ -189,10 +185,10 @@ func Update[T any](s *cli.Session, cmd *cobra.Command, fields []Field, columns [
 		if len(object) == 0 {
 			return cli.WithHint(cli.UsageError("there is nothing to change"), "name fields by flags, --clear or --file")
 		}
-		return Run(s, cmd, flags, args, columns, "", func(id apitype.UUID) (apiclient.Change, error) {
+		return Moves[T]{Columns: columns, Change: func(id apitype.UUID) (apiclient.Change, error) {
 			ch, err := change(s, id, object, nil)
 			return ch, b.byFlags(err)
-		})
+		}}.Run(s, cmd, flags, args)
 	}
 	return cmd
 }
@@ -233,8 +229,8 @@ type Result struct {
 	Error  *string `json:"error"`
 }
 
-// ResultColumns are the columns of bulk operations.
-func ResultColumns() []render.Column[Result] {
+// resultColumns are the columns of bulk operations.
+func resultColumns() []render.Column[Result] {
 	return []render.Column[Result]{
 		{Name: "uuid", Default: true, Value: func(r Result) string { return r.UUID }},
 		render.OutcomeColumn("failed", func(r Result) bool { return r.OK }),
@@ -259,9 +255,15 @@ func newResult(id apitype.UUID, answer *apiclient.Response, err error) Result {
 	return r
 }
 
-// Run changes the records that the arguments name: one is answered with the
-// record, several with a result line each.
-func Run[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, args []string, columns []render.Column[T], question string, change func(apitype.UUID) (apiclient.Change, error)) error {
+// Moves is a change of the records that the arguments of a command name.
+type Moves[T any] struct {
+	Columns  []render.Column[T]
+	Question string // Asked for one record, too; "" for none.
+	Change   func(apitype.UUID) (apiclient.Change, error)
+}
+
+// Run carries the change out: one record is answered with it, several with a result line each.
+func (m Moves[T]) Run(s *cli.Session, cmd *cobra.Command, flags *Flags, args []string) error {
 	if err := flags.check(cmd); err != nil {
 		return err
 	}
@@ -275,7 +277,7 @@ func Run[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, args []string,
 	}
 	changes := make([]apiclient.Change, len(ids))
 	for i, id := range ids {
-		if changes[i], err = change(id); err != nil {
+		if changes[i], err = m.Change(id); err != nil {
 			return err
 		}
 	}
@@ -283,13 +285,13 @@ func Run[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, args []string,
 	if flags.dryRun {
 		return PrintRequests(s, many, slices.Values(changes))
 	}
-	if (question != "" || many) && len(ids) > 0 {
-		if err := s.AskChange(cmd.Context(), flags.yes, bulkQuestion(cmd, question, changes), cli.RefsOf(changes), len(changes)); err != nil {
+	if (m.Question != "" || many) && len(ids) > 0 {
+		if err := s.AskChange(cmd.Context(), flags.yes, bulkQuestion(cmd, m.Question, changes), cli.RefsOf(changes), len(changes)); err != nil {
 			return err
 		}
 	}
 	if !many {
-		return runChange(s, cmd, flags, columns, changes[0])
+		return runChange(s, cmd, flags, m.Columns, changes[0])
 	}
 	return sendAll(s, cmd, flags, changes)
 }
@@ -352,15 +354,12 @@ type Results struct {
 
 // NewResults opens the output of a bulk operation.
 func NewResults(s *cli.Session) (*Results, error) {
-	options, err := s.Output()
+	print, err := cli.Print(s, "", resultColumns())
 	if err != nil {
 		return nil, err
 	}
-	list, err := render.NewList(s.App.Out, ResultColumns(), options)
-	if err != nil {
-		return nil, cli.UsageError(err.Error())
-	}
-	return &Results{list: list, options: options}, nil
+	list, err := print.List()
+	return &Results{list: list, options: print.Options}, err
 }
 
 // Add prints one line at once; as an identifier only what was changed.

@@ -3,7 +3,6 @@
 package queue
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"time"
@@ -39,31 +38,15 @@ func queueStatus(s *cli.Session) *cobra.Command {
 			"agents hold.",
 		Example: "  fundesk queue status\n  fundesk queue status --language nl -o json --jq .waiting",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, options, err := toPrint(cmd.Context(), s, "")
+			client, print, err := cli.Open(cmd.Context(), s, "", render.QueueStateColumns())
 			if err != nil {
 				return err
 			}
-			state, err := client.Queue.State(cmd.Context(), o)
-			if err != nil {
-				return err
-			}
-			return render.Record(s.App.Out, render.QueueStateColumns(), options, state.Raw, state.Decode)
+			return print.Record(client.Queue.State(cmd.Context(), o))
 		},
 	}
 	cli.RegisterFilters(s, cmd, apitype.QueueFilters(), &o)
 	return cmd
-}
-
-// toPrint is the client, and how records are written; identifier is the member that -o id
-// prints, "" where they have none.
-func toPrint(ctx context.Context, s *cli.Session, identifier string) (*apiclient.Client, render.Options, error) {
-	options, err := s.Output()
-	if err != nil {
-		return nil, options, err
-	}
-	options.Identifier = identifier
-	client, err := s.Connect(ctx)
-	return client, options, err
 }
 
 func queueList(s *cli.Session) *cobra.Command {
@@ -116,18 +99,12 @@ func queueTake(s *cli.Session) *cobra.Command {
 			if err := change.Refuse(r.Validate()); err != nil {
 				return err
 			}
-			if _, err := render.Select(render.LeaseColumns(), s.Flags.Columns, false); err != nil { // Before anything is taken.
-				return err
-			}
-			client, err := s.Connect(cmd.Context())
+			client, print, err := cli.Open(cmd.Context(), s, "leaseUuid", render.LeaseColumns())
 			if err != nil {
 				return err
 			}
 			taken, err := client.Queue.Take(cmd.Context(), r)
-			if err != nil {
-				return err
-			}
-			return cli.ShowMembers(s, "leaseUuid", render.LeaseColumns(), taken.Raw, "leases")
+			return print.Members("leases", taken.Raw, err)
 		},
 	}
 	cli.RegisterFilters(s, cmd, apitype.QueueFilters(), &o)
@@ -160,18 +137,11 @@ func queueExtend(s *cli.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			client, options, err := toPrint(cmd.Context(), s, "leaseUuid")
+			client, print, err := cli.Open(cmd.Context(), s, "leaseUuid", render.LeaseColumns())
 			if err != nil {
 				return err
 			}
-			if _, err := render.Select(render.LeaseColumns(), options.Columns, false); err != nil {
-				return err
-			}
-			extended, err := client.Queue.Extend(cmd.Context(), id, apitype.ExtendRequest{LeaseSeconds: seconds})
-			if err != nil {
-				return err
-			}
-			return render.Record(s.App.Out, render.LeaseColumns(), options, extended.Raw, extended.Decode)
+			return print.Record(client.Queue.Extend(cmd.Context(), id, apitype.ExtendRequest{LeaseSeconds: seconds}))
 		},
 	}
 	cmd.Flags().DurationVar(&lease, "lease", apitype.DefaultLease, "how long it is kept from now on, 30s to 1h")

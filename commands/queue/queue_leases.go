@@ -26,18 +26,12 @@ func queueLeases(s *cli.Session) *cobra.Command {
 			"It shows nothing of donors.",
 		Example: "  fundesk queue leases\n  fundesk queue leases -o json --jq '.[] | [.name, .expiresAt]'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := render.Select(render.HeldColumns(), s.Flags.Columns, false); err != nil {
-				return err
-			}
-			client, err := s.Connect(cmd.Context())
+			client, print, err := cli.Open(cmd.Context(), s, "leaseUuid", render.HeldColumns())
 			if err != nil {
 				return err
 			}
 			leases, err := client.Queue.Leases(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return cli.ShowMembers(s, "leaseUuid", render.HeldColumns(), leases.Raw, "leases")
+			return print.Members("leases", leases.Raw, err)
 		},
 	}
 }
@@ -84,8 +78,9 @@ func runPutOff(s *cli.Session, cmd *cobra.Command, args []string, d *deferral, f
 	if err != nil {
 		return err
 	}
-	if _, err := render.Select(change.ResultColumns(), s.Flags.Columns, false); err != nil {
-		return cli.UsageError(err.Error())
+	printed, err := change.NewResults(s) // Before anything is sent.
+	if err != nil {
+		return err
 	}
 	ids, many := bulk.Distinct(named), len(args) > 1 || args[0] == "-"
 	if flags.dryRun {
@@ -111,10 +106,6 @@ func runPutOff(s *cli.Session, cmd *cobra.Command, args []string, d *deferral, f
 			return err
 		}
 	}
-	printed, err := change.NewResults(s)
-	if err != nil {
-		return err
-	}
 	outcomes := bulk.InOrder(cmd.Context(), bulk.DefaultConcurrency, slices.Values(ids), func(ctx context.Context, id apitype.UUID) (*apiclient.Response, error) {
 		return &apiclient.Response{Status: http.StatusNoContent}, send(client.Queue, ctx, id, r)
 	})
@@ -134,11 +125,7 @@ func releaseUser(ctx context.Context, s *cli.Session, r apitype.ReleaseUserReque
 		body, _ := json.Marshal(r)
 		return change.PrintRequests(s, false, slices.Values([]apiclient.Change{{Method: http.MethodPost, Path: "/fundesk/v1/queue/release", Body: body}}))
 	}
-	options, err := s.Output()
-	if err != nil {
-		return err
-	}
-	client, err := s.Connect(ctx)
+	client, print, err := cli.Open(ctx, s, "", render.ReleasedColumns())
 	if err != nil {
 		return err
 	}
@@ -149,9 +136,5 @@ func releaseUser(ctx context.Context, s *cli.Session, r apitype.ReleaseUserReque
 	if err := s.AskChange(ctx, flags.yes, question, nil, 1); err != nil {
 		return err
 	}
-	released, err := client.Queue.ReleaseUser(ctx, r)
-	if err != nil {
-		return err
-	}
-	return render.Record(s.App.Out, render.ReleasedColumns(), options, released.Raw, released.Decode)
+	return print.Record(client.Queue.ReleaseUser(ctx, r))
 }

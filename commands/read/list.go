@@ -169,16 +169,11 @@ func RunList[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command,
 	if flags.watch {
 		return watch(s, cmd, flags, l)
 	}
-	options, err := s.Output()
+	client, printer, err := cli.Open(cmd.Context(), s, l.Identifier, l.Columns)
 	if err != nil {
 		return err
 	}
-	options.Identifier = l.Identifier
-	list, err := render.NewList(s.App.Out, l.Columns, options)
-	if err != nil {
-		return cli.UsageError(err.Error())
-	}
-	client, err := s.Connect(cmd.Context())
+	list, err := printer.List()
 	if err != nil {
 		return err
 	}
@@ -186,7 +181,7 @@ func RunList[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command,
 	if flags.isPage(cmd) {
 		print = printPage[T, O]
 	}
-	l.absent = newAbsences(options.Columns)
+	l.absent = newAbsences(printer.Options.Columns)
 	hint, err := print(cmd, client, flags, l, list)
 	if err := EndList(list, err); err != nil {
 		return err
@@ -382,37 +377,27 @@ func unreadable(unread []error, atEnd bool) error {
 	return e
 }
 
-// Get is the verb get of a noun.
-func Get[T any, O apiclient.ListOptions](s *cli.Session, nouns, long, example string, columns []render.Column[T], of func(*apiclient.Client) *apiclient.Collection[T, O]) *cobra.Command {
+// Get makes a command the verb get of a noun.
+func Get[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command, columns []render.Column[T], of func(*apiclient.Client) *apiclient.Collection[T, O]) *cobra.Command {
 	allowEmpty := false
-	cmd := &cobra.Command{
-		Use: "get UUID… | -", Short: "Show " + nouns, Args: cli.NeedArgs(1), Long: long, Example: example,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ids, err := s.Targets(cmd.Context(), args, allowEmpty)
-			if err != nil {
-				return err
-			}
-			options, err := s.Output()
-			if err != nil {
-				return err
-			}
-			list, err := render.NewList(s.App.Out, columns, options)
-			if err != nil {
-				return cli.UsageError(err.Error())
-			}
-			client, err := s.Connect(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if len(ids) != 1 || args[0] == "-" {
-				return getAll(cmd.Context(), ids, list, of(client).Get)
-			}
-			record, err := of(client).Get(cmd.Context(), ids[0])
-			if err != nil {
-				return err
-			}
-			return render.Record(s.App.Out, columns, options, record.Raw, record.Decode)
-		},
+	cmd.Use, cmd.Args = "get UUID… | -", cli.NeedArgs(1)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ids, err := s.Targets(cmd.Context(), args, allowEmpty)
+		if err != nil {
+			return err
+		}
+		client, print, err := cli.Open(cmd.Context(), s, "", columns)
+		if err != nil {
+			return err
+		}
+		if len(ids) == 1 && args[0] != "-" {
+			return print.Record(of(client).Get(cmd.Context(), ids[0]))
+		}
+		list, err := print.List()
+		if err != nil {
+			return err
+		}
+		return getAll(cmd.Context(), ids, list, of(client).Get)
 	}
 	cli.AllowEmptyFlag(cmd, &allowEmpty)
 	return cmd

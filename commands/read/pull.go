@@ -133,19 +133,15 @@ func (p *puller[T]) run(s *cli.Session, cmd *cobra.Command) error {
 	if p.updated {
 		p.after = "updatedAfter"
 	}
-	options, err := s.Output()
-	if err != nil {
-		return err
-	}
-	if options.Endless = true; s.Flags.Output == "" {
-		options.Format = render.NDJSON
-	}
-	if len(options.Columns) > 0 && options.Format == render.NDJSON {
+	if len(s.Flags.Columns) > 0 && (s.Flags.Output == "" || s.Flags.Output == string(render.NDJSON)) {
 		return cli.UsageError("--columns goes with -o csv and tsv")
 	}
-	client, err := s.Connect(cmd.Context())
+	client, print, err := cli.Open(cmd.Context(), s, "", p.columns())
 	if err != nil {
 		return err
+	}
+	if print.Endless = true; s.Flags.Output == "" {
+		print.Format = render.NDJSON
 	}
 	if p.entity == entityErased || p.entity == apitype.EntityPerson && p.updated {
 		if has, err := client.Has(cmd.Context(), apitype.ExtensionFilters); err != nil || !has {
@@ -153,7 +149,7 @@ func (p *puller[T]) run(s *cli.Session, cmd *cobra.Command) error {
 				"fundesk pull person retrieves new ones"))
 		}
 	}
-	out := &pullOutput[T]{session: s, client: client, options: options, columns: p.columns()}
+	out := &pullOutput[T]{session: s, client: client, printer: print}
 	if p.mark {
 		out.marks = p.entity
 	}
@@ -220,8 +216,7 @@ func (p *puller[T]) keep(s *cli.Session, path string, next position, printed int
 type pullOutput[T any] struct {
 	session *cli.Session
 	client  *apiclient.Client
-	options render.Options
-	columns []render.Column[T]
+	printer cli.Printer[T]
 	marks   apitype.EntityName // "" for records that are not marked.
 	list    *render.List[T]
 	page    []apitype.UUID // Written, and still to be marked.
@@ -230,10 +225,10 @@ type pullOutput[T any] struct {
 
 // pull writes what a round finds, and returns where the next one begins.
 func (o *pullOutput[T]) pull(ctx context.Context, round *apiclient.Round) (next apiclient.Position, err error) {
-	if o.list, err = render.NewList(o.session.App.Out, o.columns, o.options); err != nil {
+	if o.list, err = o.printer.List(); err != nil {
 		return next, err
 	}
-	o.options.NoHeader = true // Of the rounds that follow.
+	o.printer.NoHeader = true // Of the rounds that follow.
 	var flushed error
 	options := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: DefaultPageSize, Reuse: true}
 	options.Yielded = func() { flushed = o.endPage(ctx) } // Not when the next page answers: that may take long.

@@ -202,10 +202,7 @@ func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) er
 		return err
 	}
 	columns := n.columns(len(by) > 0)
-	if _, err := render.Select(columns, s.Flags.Columns, false); err != nil {
-		return err
-	}
-	client, err := s.Connect(cmd.Context())
+	client, _, err := cli.Open(cmd.Context(), s, "", columns)
 	if err != nil {
 		return err
 	}

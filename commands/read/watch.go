@@ -11,7 +11,6 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
-	"fundesk/render"
 )
 
 // defaultInterval is the time between two readings of what has changed.
@@ -61,7 +60,7 @@ type watcher[T any, O apiclient.ListOptions] struct {
 	List[T, O]
 	session *cli.Session
 	client  *apiclient.Client
-	output  render.Options
+	output  cli.Printer[T]
 	most    int // Records to print in all, 0 for any number.
 	printed int
 	unread  []error
@@ -69,19 +68,12 @@ type watcher[T any, O apiclient.ListOptions] struct {
 
 // watch prints the records of a list that change from now on, or from the time of its filter on.
 func watch[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command, flags *ListFlags, l List[T, O]) error {
-	options, err := s.Output()
+	client, print, err := cli.Open(cmd.Context(), s, "", l.Columns)
 	if err != nil {
 		return err
 	}
-	options.Endless = true
-	if _, err := render.Select(l.Columns, options.Columns, false); err != nil {
-		return err
-	}
-	client, err := s.Connect(cmd.Context())
-	if err != nil {
-		return err
-	}
-	w := &watcher[T, O]{List: l, session: s, client: client, output: options}
+	print.Endless = true
+	w := &watcher[T, O]{List: l, session: s, client: client, output: print}
 	if cmd.Flags().Changed("limit") {
 		w.most = flags.limit
 	}
@@ -126,7 +118,8 @@ func (w *watcher[T, O]) round(ctx context.Context, round *apiclient.Round) (isLa
 	if len(changed) == 0 {
 		return false, nil
 	}
-	list, err := render.NewList(w.session.App.Out, w.Columns, w.output)
+	w.output.Now = w.session.App.Now()
+	list, err := w.output.List()
 	if err != nil {
 		return false, err
 	}
