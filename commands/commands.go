@@ -126,10 +126,7 @@ func newRoot(s *cli.Session, args []string) *cobra.Command {
 					return cli.UsageError("--" + name + " must not be empty")
 				}
 			}
-			if err := checkOutput(s, cmd); err != nil {
-				return err
-			}
-			return nil
+			return checkOutput(s, cmd)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -149,9 +146,11 @@ func newRoot(s *cli.Session, args []string) *cobra.Command {
 	s.Flags.Register(root)
 	root.SetUsageFunc(printUsage)
 	root.SetHelpCommand(helpCommand(s))
-	chosen, overview := chosenEntry(args), isOverview(args)
+	names := cli.Positional(args)
+	isOverview := len(names) == 0 || len(names) == 1 && names[0] == "help" // Only names are shown.
+	chosen := chosenEntry(names)
 	for _, e := range entries() {
-		if overview {
+		if isOverview {
 			root.AddCommand(&cobra.Command{Use: e.name, Short: e.short, Run: func(*cobra.Command, []string) {}})
 			continue
 		}
@@ -170,8 +169,7 @@ func newRoot(s *cli.Session, args []string) *cobra.Command {
 
 // chosenEntry is the first argument that is no flag, when it names a top-level command;
 // "" has the whole tree built. For help and completion it is the argument after.
-func chosenEntry(args []string) string {
-	names := cli.Positional(args)
+func chosenEntry(names []string) string {
 	if len(names) > 0 && strings.HasPrefix(names[0], "__complete") {
 		names = names[1:]
 		if len(names) < 2 { // The word that is being typed may be any command.
@@ -187,12 +185,6 @@ func chosenEntry(args []string) string {
 		}
 	}
 	return ""
-}
-
-// isOverview reports whether only the names of the top-level commands are shown.
-func isOverview(args []string) bool {
-	names := cli.Positional(args)
-	return len(names) == 0 || len(names) == 1 && names[0] == "help"
 }
 
 // joinValues joins an opt-in flag with a true or false that follows it, where the flag alone

@@ -60,7 +60,11 @@ func login(s *cli.Session, cmd *cobra.Command, withToken, insecure bool) error {
 	if name == profile.Demo && p.BaseURL == "" {
 		p.BaseURL = profile.DemoURL
 	}
-	chosen := strings.TrimRight(loginURL(s, p), "/")
+	address := cmp.Or(s.Flags.BaseURL, s.App.Getenv("FUNDESK_BASE_URL"), p.BaseURL)
+	if s.Flags.Profile != "" && s.Flags.BaseURL == "" && p.BaseURL != "" {
+		address = p.BaseURL // Of the profile that was named.
+	}
+	chosen := strings.TrimRight(address, "/")
 	if explicit := s.Flags.Profile != "" && s.Flags.BaseURL != ""; p.BaseURL != "" && chosen != p.BaseURL && !explicit {
 		return cli.WithHint(cli.UsageError("profile "+cli.Quote(name)+" is for "+cli.ShownURL(p.BaseURL)+", not for "+cli.ShownURL(chosen)),
 			"log in under another name: fundesk auth login --profile NAME --base-url "+cli.ShownURL(chosen))
@@ -104,14 +108,6 @@ func login(s *cli.Session, cmd *cobra.Command, withToken, insecure bool) error {
 		s.Note("FUNDESK_TOKEN is set and comes before it; unset it to use the stored token")
 	}
 	return nil
-}
-
-// loginURL is where a login goes: flag, the profile that was named, environment, profile.
-func loginURL(s *cli.Session, p profile.Profile) string {
-	if s.Flags.Profile != "" && s.Flags.BaseURL == "" && p.BaseURL != "" {
-		return p.BaseURL
-	}
-	return cmp.Or(s.Flags.BaseURL, s.App.Getenv("FUNDESK_BASE_URL"), p.BaseURL)
 }
 
 // maxToken is more than any token has, in bytes.

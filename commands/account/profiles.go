@@ -55,26 +55,14 @@ func profileList(s *cli.Session) *cobra.Command {
 			for _, name := range slices.Sorted(maps.Keys(config.Profiles)) {
 				all = append(all, newShownProfile(name, current, config.Profiles[name]))
 			}
-			return cli.ShowList(s, "name", profileColumns(), all)
+			return cli.ShowList(s, "name", []render.Column[shownProfile]{
+				{Name: "name", Default: true, Value: func(p shownProfile) string { return p.Name }},
+				{Name: "current", Default: true, Value: func(p shownProfile) string { return map[bool]string{true: "*"}[p.Current] }},
+				{Name: "base_url", Default: true, Value: func(p shownProfile) string { return p.BaseURL }},
+				{Name: "token_storage", Default: true, Value: func(p shownProfile) string { return p.TokenStorage }},
+			}, all)
 		},
 	}
-}
-
-func profileColumns() []render.Column[shownProfile] {
-	return []render.Column[shownProfile]{
-		{Name: "name", Default: true, Value: func(p shownProfile) string { return p.Name }},
-		{Name: "current", Default: true, Value: currentMark},
-		{Name: "base_url", Default: true, Value: func(p shownProfile) string { return p.BaseURL }},
-		{Name: "token_storage", Default: true, Value: func(p shownProfile) string { return p.TokenStorage }},
-	}
-}
-
-// currentMark marks the profile that is in use.
-func currentMark(p shownProfile) string {
-	if p.Current {
-		return "*"
-	}
-	return ""
 }
 
 func profileAdd(s *cli.Session) *cobra.Command {

@@ -85,9 +85,13 @@ func outboxShow(s *cli.Session) *cobra.Command {
 		Example: "  fundesk outbox show 01k3f9c2\n" +
 			"  fundesk outbox show 01k3f9c2 -o json --jq .body",
 		RunE: func(_ *cobra.Command, args []string) error {
-			_, entry, err := entryOf(s, args[0])
+			box, err := s.AnyOutbox()
 			if err != nil {
 				return err
+			}
+			entry, err := box.Show(args[0])
+			if err != nil {
+				return aboutEntry(args[0], err)
 			}
 			shown := shownEntry(entry)
 			if json.Valid(entry.Body) {
@@ -114,16 +118,6 @@ func entryFields(e render.Entry) []cli.Pair {
 		fields = append(fields, cli.Pair{"last error", *e.LastError})
 	}
 	return fields
-}
-
-// entryOf finds an entry of any service.
-func entryOf(s *cli.Session, id string) (*outbox.Outbox, outbox.Entry, error) {
-	box, err := s.AnyOutbox()
-	if err != nil {
-		return nil, outbox.Entry{}, err
-	}
-	entry, err := box.Show(id)
-	return box, entry, aboutEntry(id, err)
 }
 
 // aboutEntry is the error of an entry.

@@ -13,11 +13,6 @@ import (
 	"fundesk/commands/cli"
 )
 
-// privacyPath is where a service offers what a donor may ask for.
-func privacyPath(id apitype.UUID, verb string) string {
-	return "/fundesk/v1/persons/" + id.String() + "/" + verb
-}
-
 // privacyClient is the client of a service that exports and erases by this account.
 func privacyClient(ctx context.Context, s *cli.Session) (*apiclient.Client, error) {
 	client, err := s.Connect(ctx)
@@ -89,7 +84,7 @@ func Erase(s *cli.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			erasure := apiclient.Change{Method: http.MethodPost, Path: privacyPath(id, "erase"), Body: body}
+			erasure := apiclient.Change{Method: http.MethodPost, Path: "/fundesk/v1/persons/" + id.String() + "/erase", Body: body}
 			if dry {
 				return printChange(s, erasure)
 			}

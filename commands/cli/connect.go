@@ -135,7 +135,7 @@ func (s *Session) OpenEmbedded(ctx context.Context, t *Target) error {
 	if s.App.OpenEmbedded == nil {
 		return Failure(apiclient.KindUsage, "this program has no embedded service")
 	}
-	dir, err := s.dataDir()
+	dir, err := wantDir(s.dir("FUNDESK_DATA_DIR", "XDG_DATA_HOME", ".local/share"), "FUNDESK_DATA_DIR")
 	if err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (s *Session) Connect(ctx context.Context) (*apiclient.Client, error) {
 			return token, err
 		},
 	}
-	options.Account = accountOf(t.Name)
+	options.Account = "profile-" + t.Name // Where the token names none.
 	if s.unpaged {
 		options.Unpaged = ListNouns
 	}
@@ -201,9 +201,6 @@ func (s *Session) Connect(ctx context.Context) (*apiclient.Client, error) {
 	s.Client, err = apiclient.New(options)
 	return s.Client, err
 }
-
-// accountOf names the account of a profile, or of none, whose token does not name one.
-func accountOf(profile string) string { return "profile-" + profile }
 
 // endsSoon is how long before its end a token is told of.
 const endsSoon = 14 * 24 * time.Hour

@@ -154,10 +154,6 @@ func (s *Session) StateDir() (string, error) {
 	return wantDir(s.dir("FUNDESK_STATE_DIR", "XDG_STATE_HOME", ".local/state"), "FUNDESK_STATE_DIR")
 }
 
-func (s *Session) dataDir() (string, error) {
-	return wantDir(s.dir("FUNDESK_DATA_DIR", "XDG_DATA_HOME", ".local/share"), "FUNDESK_DATA_DIR")
-}
-
 // Store returns the store of profiles.
 func (s *Session) Store() profile.Store { return profile.Store{Dir: s.ConfigDir()} }
 

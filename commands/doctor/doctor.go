@@ -58,7 +58,10 @@ func Command(s *cli.Session) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return cli.ShowList(s, "", heldColumns(), held)
+				return cli.ShowList(s, "", []render.Column[heldFile]{
+					{Name: "file", Default: true, Value: func(h heldFile) string { return h.File }},
+					{Name: "what", Default: true, Flexible: true, Value: func(h heldFile) string { return h.What }},
+				}, held)
 			}
 			if interfaces {
 				client, err := s.Connect(cmd.Context())
@@ -72,7 +75,11 @@ func Command(s *cli.Session) *cobra.Command {
 				return cli.ShowList(s, "", traitColumns(), traits)
 			}
 			checks, problem := examine(s, cmd)
-			if err := cli.ShowList(s, "", checkupColumns(), checks); err != nil {
+			if err := cli.ShowList(s, "", []render.Column[checkup]{
+				{Name: "check", Default: true, Value: func(c checkup) string { return c.Check }},
+				render.OutcomeColumn("wrong", func(c checkup) bool { return c.OK }),
+				{Name: "detail", Default: true, Flexible: true, Value: func(c checkup) string { return c.Detail }},
+			}, checks); err != nil {
 				return err
 			}
 			return problem
@@ -82,14 +89,6 @@ func Command(s *cli.Session) *cobra.Command {
 	cmd.Flags().Var(cli.UUIDValue(&person), "person", "only list the files of this computer that name this person")
 	cmd.Flags().StringSliceVar(&calls, "call", nil, "with --person: a call of the person (repeatable)")
 	return cmd
-}
-
-func checkupColumns() []render.Column[checkup] {
-	return []render.Column[checkup]{
-		{Name: "check", Default: true, Value: func(c checkup) string { return c.Check }},
-		render.OutcomeColumn("wrong", func(c checkup) bool { return c.OK }),
-		{Name: "detail", Default: true, Flexible: true, Value: func(c checkup) string { return c.Detail }},
-	}
 }
 
 // examine makes all checks; the error is that of the first that failed.

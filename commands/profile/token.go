@@ -126,7 +126,11 @@ func (t Tokens) read(name, storage string) (string, error) {
 		}
 		return strings.TrimSpace(string(data)), nil
 	case StorageKeyring:
-		return t.fromKeyring(name)
+		token, err := t.keyring(func() (string, error) { return keyring.Get(keyringService, name) })
+		if errors.Is(err, keyring.ErrNotFound) {
+			return "", ErrNoToken
+		}
+		return token, err
 	default:
 		return "", ErrNoToken
 	}
@@ -190,14 +194,6 @@ func (t Tokens) Delete(name string, p Profile) error {
 func (t Tokens) path(name string) string { return filepath.Join(t.Dir, "tokens", name) }
 
 func (t Tokens) originPath(name string) string { return filepath.Join(t.Dir, "origins", name) }
-
-func (t Tokens) fromKeyring(name string) (string, error) {
-	token, err := t.keyring(func() (string, error) { return keyring.Get(keyringService, name) })
-	if errors.Is(err, keyring.ErrNotFound) {
-		return "", ErrNoToken
-	}
-	return token, err
-}
 
 // keyring runs one operation on the keyring for at most keyringTimeout.
 func (t Tokens) keyring(do func() (string, error)) (string, error) {

@@ -126,37 +126,14 @@ type List[T any, O apiclient.ListOptions] struct {
 	Passes     func(T) bool // Filters what was retrieved; nil: everything passes.
 	// embed adds to records what the list of the service does not show; nil: nothing.
 	Embed  func(context.Context, *apiclient.Client, iter.Seq2[apiclient.Record[T], error]) iter.Seq2[apiclient.Record[T], error]
-	absent *absences
+	absent map[string]string // The embedded objects of asked columns that no record had, with a column of each.
 }
 
-// absences are the embedded objects of asked columns that no record had: such a column would
-// be empty without a word.
-type absences struct{ missing map[string]string } // The column by its object.
-
-func newAbsences(columns []string) *absences {
-	a := &absences{missing: map[string]string{}}
-	for _, column := range columns {
-		if object, _, nested := strings.Cut(column, "."); nested {
-			a.missing[object] = column
-		}
-	}
-	return a
-}
-
-// see looks at a record that was printed.
-func (a *absences) see(raw []byte) {
-	for object := range a.missing {
-		if bytes.Contains(raw, []byte(`"`+object+`"`)) {
-			delete(a.missing, object)
-		}
-	}
-}
-
-// tell says which columns are empty because the list shows no such object.
-func (a *absences) tell(s *cli.Session, printed int) {
-	for _, object := range slices.Sorted(maps.Keys(a.missing)) {
+// noteAbsent says which columns are empty because the list shows no such object: they would be empty without a word.
+func (l *List[T, O]) noteAbsent(s *cli.Session, printed int) {
+	for _, object := range slices.Sorted(maps.Keys(l.absent)) {
 		if printed > 0 {
-			s.Warn("the column %s is empty: the list of this service has no %s; get shows it, where there is one", a.missing[object], object)
+			s.Warn("the column %s is empty: the list of this service has no %s; get shows it, where there is one", l.absent[object], object)
 		}
 	}
 }
@@ -181,12 +158,17 @@ func RunList[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command,
 	if flags.isPage(cmd) {
 		print = printPage[T, O]
 	}
-	l.absent = newAbsences(printer.Options.Columns)
+	l.absent = map[string]string{}
+	for _, column := range printer.Options.Columns {
+		if object, _, nested := strings.Cut(column, "."); nested {
+			l.absent[object] = column
+		}
+	}
 	hint, err := print(cmd, client, flags, l, list)
 	if err := EndList(list, err); err != nil {
 		return err
 	}
-	l.absent.tell(s, list.Count())
+	l.noteAbsent(s, list.Count())
 	if hint != "" {
 		s.Warn("%s", hint)
 	}
@@ -342,7 +324,11 @@ func (l *ListFlags) walk(cmd *cobra.Command, filtered bool) apiclient.AllOptions
 // addRecord prints a record that passes the filters. One that cannot be read is kept in
 // unread, and does not stand in the way of the others.
 func addRecord[T any, O apiclient.ListOptions](list *render.List[T], l List[T, O], record apiclient.Record[T], unread *[]error) error {
-	l.absent.see(record.Raw)
+	for object := range l.absent {
+		if bytes.Contains(record.Raw, []byte(`"`+object+`"`)) {
+			delete(l.absent, object)
+		}
+	}
 	var decoding error
 	decode := func() (value T, err error) {
 		value, decoding = record.Decode()
