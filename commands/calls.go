@@ -19,7 +19,7 @@ func callCommand(s *cli.Session) *cobra.Command {
 			"list": callList, "get": callGet, "create": callCreate, "attempt": change.Attempt, "complete": change.Complete,
 			"cancel": change.Cancel, "expire": change.Expire, "stats": read.CallStats,
 			"import": func(s *cli.Session) *cobra.Command {
-				return load.Import(s, load.Rows{Record: "call", Creates: callFields(), Create: newCall})
+				return load.Import(s, load.Rows{Record: "call", Creates: change.Fields(apitype.CallFields(), apitype.Created), Create: newCall})
 			},
 		})
 }
@@ -62,36 +62,6 @@ func callGet(s *cli.Session) *cobra.Command {
 	}, render.CallColumns(), read.Calls)
 }
 
-// callFields are the fields of a call's creation.
-func callFields() []change.Field {
-	return []change.Field{
-		change.Text.Of("uuid", "uuid", "UUID (version 4) of the new call; chosen when omitted"),
-		change.Text.Of("personUuid", "person", "person to call"),
-		change.Text.Of("type", "type", "verification, happy_call or winback"),
-		change.Time.Of("requestedAt", "requested-at", "time of the request (default: now)"),
-		change.Text.Of("requestedByUserUuid", "requested-by-user", "user who requests the call"),
-		change.Text.Of("relatedCaseUuid", "related-case", "pledge that the call is about"),
-		change.Text.Of("callingOrganizationUuid", "calling-organization", "organization that performs the call"),
-		change.Text.Of("notes", "notes", "notes for the agent"),
-		change.Text.Of("status", "status", "external calls: requested, completed, cancelled or expired"),
-		change.Time.Of("cancelledAt", "cancelled-at", "external calls: time of the cancellation"),
-		change.Time.Of("completedAt", "completed-at", "external calls: time of the completion"),
-		change.Text.Of("externalMetadata.applicationName", "application-name", "external system that handles the call; makes it external"),
-		change.Text.Of("externalMetadata.referenceId", "reference-id", "identifier in the external system; makes the call external"),
-		change.Text.Of("externalMetadata.agentReferenceId", "agent-reference-id", "agent in the external system"),
-		change.Text.Of("externalMetadata.statusCode", "status-code", "status code in the external system"),
-		change.Text.Of("externalMetadata.statusDescription", "status-description", "status in the external system in words"),
-		change.Object.Of("externalMetadata.additionalProperties", "additional-properties", "further properties, a JSON object"),
-		change.Text.Of("externalSource.name", "external-source-name", "external calls: name of the source"),
-		change.Text.Of("externalSource.identifier", "external-source-identifier", "external calls: identifier at the source"),
-		change.Object.Of("attempts", "attempts", `external calls: attempts, JSON such as [{"createdAt":"…"}]`),
-		change.Text.Of("result.resultCode", "result-code", "external calls: result code"),
-		change.Time.Of("result.completedAt", "result-completed-at", "external calls: time of the result"),
-		change.Text.Of("result.notes", "result-notes", "external calls: notes of the result"),
-		change.Number.Of("result.donorRetentionRating", "donor-retention-rating", "external calls: rating, 0 to 10"),
-	}
-}
-
 func callCreate(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "create", Short: "Request a call to a person", Args: cli.NoArgs,
@@ -100,7 +70,7 @@ func callCreate(s *cli.Session) *cobra.Command {
 			"  fundesk call create --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --application-name dialler --reference-id 77 --status completed\n" +
 			"  fundesk call create --file call.json",
 	}
-	return change.Create(s, cmd, callFields(), render.CallColumns(), newCall)
+	return change.Create(s, cmd, change.Fields(apitype.CallFields(), apitype.Created), render.CallColumns(), newCall)
 }
 
 // newCall is the creation of a call from its body.

@@ -28,7 +28,7 @@ func personCommand(s *cli.Session) *cobra.Command {
 
 // personRows are the rows of a file of persons.
 func personRows() load.Rows {
-	return load.Rows{Record: "person", Creates: personCreateFields(), Create: newPerson, Updates: personFields, Update: changePerson, Read: load.ReaderOf(read.Persons)}
+	return load.Rows{Record: "person", Creates: change.Fields(apitype.PersonFields(), apitype.Created), Create: newPerson, Updates: change.Fields(apitype.PersonFields(), apitype.Updated), Update: changePerson, Read: load.ReaderOf(read.Persons)}
 }
 
 func personList(s *cli.Session) *cobra.Command {
@@ -68,44 +68,6 @@ func personGet(s *cli.Session) *cobra.Command {
 	}, render.PersonColumns(), read.Persons)
 }
 
-// personFields are the fields that both a creation and an update take.
-var personFields = []change.Field{
-	change.Text.Of("academicTitle", "academic-title", "academic title"),
-	change.Text.Of("name.initials", "initials", "initials"),
-	change.Text.Of("name.firstName", "first-name", "first name"),
-	change.Text.Of("name.lastNamePrefix", "last-name-prefix", "what stands before the last name, such as van der"),
-	change.Text.Of("name.lastName", "last-name", "last name"),
-	change.Time.Of("dateOfBirth", "date-of-birth", "date of birth, YYYY-MM-DD"),
-	change.Text.Of("socialSecurityNumber", "social-security-number", "social security number, digits only"),
-	change.Text.Of("gender", "gender", "gender: male, female, other or unknown"),
-	change.Text.Of("phoneNumber", "phone-number", "phone number, international format"),
-	change.Text.Of("mobilePhoneNumber", "mobile-phone-number", "mobile phone number, international format"),
-	change.Text.Of("email", "email", "e-mail address"),
-	change.Text.Of("language", "language", "ISO 639-1 code of the language"),
-	change.Text.Of("iban", "iban", "IBAN"),
-	change.Text.Of("address.street", "street", "street"),
-	change.Text.Of("address.houseNumber", "house-number", "house number"),
-	change.Text.Of("address.houseNumberExtension", "house-number-extension", "extension of the house number"),
-	change.Text.Of("address.zipCode", "zip-code", "zip code"),
-	change.Text.Of("address.city", "city", "city"),
-	change.Text.Of("address.country", "country", "two-letter code of the country"),
-	change.Bool.Of("optIns.email", "opt-in-email", "may be e-mailed"),
-	change.Bool.Of("optIns.mail", "opt-in-mail", "may be sent letters"),
-	change.Bool.Of("optIns.phone", "opt-in-phone", "may be called"),
-	change.Bool.Of("optIns.sms", "opt-in-sms", "may be sent text messages"),
-	change.Text.Of("mandate.id", "mandate-id", "identifier of the mandate"),
-	change.Time.Of("mandate.createdAt", "mandate-created-at", "time of the mandate"),
-}
-
-// personCreateFields are those of a creation.
-func personCreateFields() []change.Field {
-	return append([]change.Field{
-		change.Text.Of("uuid", "uuid", "UUID (version 4) of the new person; chosen when omitted"),
-		change.Text.Of("owningOrganizationUuid", "owning-organization", "organization that owns the person (default: the profile's)"),
-		change.Text.Of("recruitingOrganizationUuid", "recruiting-organization", "organization that recruited the person (default: the profile's)"),
-	}, personFields...)
-}
-
 func personCreate(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "create", Short: "Create a person", Args: cli.NoArgs,
@@ -113,7 +75,7 @@ func personCreate(s *cli.Session) *cobra.Command {
 		Example: "  fundesk person create --first-name Anna --last-name Jansen --email a.jansen@example.org\n" +
 			"  fundesk person create --file person.json\n  fundesk person create --file - --dry-run < person.json",
 	}
-	return change.Create(s, cmd, personCreateFields(), render.PersonColumns(), newPerson)
+	return change.Create(s, cmd, change.Fields(apitype.PersonFields(), apitype.Created), render.PersonColumns(), newPerson)
 }
 
 // newPerson is the creation of a person from its body; the profile fills in what it
@@ -137,7 +99,7 @@ func personUpdate(s *cli.Session) *cobra.Command {
 			"  fundesk person update 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --clear iban,name.initials\n" +
 			"  fundesk person list --created-after 1d --all -o id | fundesk person update - --language nl --yes",
 	}
-	return change.Update(s, cmd, personFields, render.PersonColumns(), changePerson)
+	return change.Update(s, cmd, change.Fields(apitype.PersonFields(), apitype.Updated), render.PersonColumns(), changePerson)
 }
 
 // changePerson is the update of a person.

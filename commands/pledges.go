@@ -30,7 +30,7 @@ func pledgeCommand(s *cli.Session) *cobra.Command {
 
 // pledgeRows are the rows of a file of pledges.
 func pledgeRows() load.Rows {
-	return load.Rows{Record: "pledge", Creates: pledgeFields(), Create: newPledge, Updates: pledgeUpdateFields, Update: changePledge, Read: load.ReaderOf(read.Pledges)}
+	return load.Rows{Record: "pledge", Creates: change.Fields(apitype.PledgeFields(), apitype.Created), Create: newPledge, Updates: change.Fields(apitype.PledgeFields(), apitype.Updated), Update: changePledge, Read: load.ReaderOf(read.Pledges)}
 }
 
 func pledgeList(s *cli.Session) *cobra.Command {
@@ -72,35 +72,6 @@ func pledgeGet(s *cli.Session) *cobra.Command {
 	}, render.PledgeColumns(), read.Pledges)
 }
 
-// pledgeFields are the fields of a pledge's creation.
-func pledgeFields() []change.Field {
-	return []change.Field{
-		change.Text.Of("uuid", "uuid", "UUID (version 4) of the new pledge; chosen when omitted"),
-		change.Text.Of("personUuid", "person", "person who pledges"),
-		change.Text.Of("owningOrganizationUuid", "owning-organization", "organization that owns the pledge (default: the profile's)"),
-		change.Text.Of("recruitingOrganizationUuid", "recruiting-organization", "organization that recruited the donor (default: the profile's)"),
-		change.Text.Of("recruiterUserUuid", "recruiter-user", "user who recruited the donor"),
-		change.Text.Of("recruitingLocationLabel", "recruiting-location-label", "where the donor was recruited"),
-		change.Number.Of("initialDonationAmount", "initial-donation-amount", "Euros"),
-		change.Text.Of("initialDonationInterval", "initial-donation-interval", "once, monthly, quarterly, half-yearly or yearly"),
-		change.Time.Of("startsAt", "starts-at", "start of the pledge"),
-		change.Time.Of("endsAt", "ends-at", "end of the pledge"),
-		change.Time.Of("createdAt", "created-at", "time of the pledge (default: now)"),
-		change.Text.Of("recruitmentType", "recruitment-type", "d2d or street"),
-		change.Number.Of("preferredPaymentDay", "preferred-payment-day", "day of the month, 1 to 28"),
-		change.List.Of("focusAreaUuids", "focus-areas", "focus areas of the organization"),
-		change.Object.Of("externalMetadata", "external-metadata", "properties of an external system, a JSON object"),
-		change.Text.Of("externalSource.name", "external-source-name", "name of the external system; makes the pledge external"),
-		change.Text.Of("externalSource.identifier", "external-source-identifier", "identifier in the external system; makes the pledge external"),
-		change.Text.Of("status", "status", "external pledges: lead, active, dropped, cancelled or fulfilled"),
-		change.Number.Of("donationAmount", "donation-amount", "external pledges: current amount in Euros"),
-		change.Text.Of("donationInterval", "donation-interval", "external pledges: current interval"),
-		change.Time.Of("cancelledAt", "cancelled-at", "external pledges: time of the cancellation"),
-		change.Time.Of("droppedAt", "dropped-at", "external pledges: time of the drop"),
-		change.Time.Of("releasedAt", "released-at", "external pledges: time of the release"),
-	}
-}
-
 func pledgeCreate(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "create", Short: "Create a pledge of a person", Args: cli.NoArgs,
@@ -109,7 +80,7 @@ func pledgeCreate(s *cli.Session) *cobra.Command {
 			"    --initial-donation-interval monthly --starts-at 2026-12-01 --recruiter-user 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
 			"  fundesk pledge create --file pledge.json",
 	}
-	return change.Create(s, cmd, pledgeFields(), render.PledgeColumns(), newPledge)
+	return change.Create(s, cmd, change.Fields(apitype.PledgeFields(), apitype.Created), render.PledgeColumns(), newPledge)
 }
 
 // newPledge is the creation of a pledge from its body; the profile fills in what it
@@ -135,18 +106,7 @@ func pledgeUpdate(s *cli.Session) *cobra.Command {
 		Example: "  fundesk pledge update 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --donation-amount 15\n" +
 			"  fundesk pledge update 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --clear endsAt",
 	}
-	return change.Update(s, cmd, pledgeUpdateFields, render.PledgeColumns(), changePledge)
-}
-
-// pledgeUpdateFields are the fields of a pledge that can be changed.
-var pledgeUpdateFields = []change.Field{
-	change.Text.Of("recruitingLocationLabel", "recruiting-location-label", "where the donor was recruited"),
-	change.Text.Of("donationInterval", "donation-interval", "once, monthly, quarterly, half-yearly or yearly"),
-	change.Number.Of("donationAmount", "donation-amount", "Euros"),
-	change.Text.Of("recruiterUserUuid", "recruiter-user", "user who recruited the donor"),
-	change.Time.Of("startsAt", "starts-at", "start of the pledge"),
-	change.Time.Of("endsAt", "ends-at", "end of the pledge"),
-	change.Object.Of("externalMetadata", "external-metadata", "properties of an external system, a JSON object"),
+	return change.Update(s, cmd, change.Fields(apitype.PledgeFields(), apitype.Updated), render.PledgeColumns(), changePledge)
 }
 
 // changePledge is the update of a pledge; what its mode forbids is told where it is known.

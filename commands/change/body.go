@@ -19,27 +19,23 @@ import (
 	"fundesk/commands/cli"
 )
 
-// bodyKind is how the text of a flag becomes a JSON value.
-type bodyKind int
-
-const (
-	Text   bodyKind = iota
-	Time            // A time as people write it.
-	Number          // A JSON number, every digit kept.
-	Bool
-	List   // Identifiers, comma-separated or repeated.
-	Object // JSON.
-)
-
-// Of returns a field of this kind with its flag; path is dotted, as in the interface.
-func (k bodyKind) Of(path, flag, usage string) Field { return Field{path, flag, k, usage} }
-
 // Field is one field of a request body with its flag.
 type Field struct {
-	Path  string // Dotted, as in the interface.
-	flag  string
-	Kind  bodyKind
-	usage string
+	Path    string // Dotted, as in the interface.
+	Kind    apitype.FieldKind
+	Example string
+	flag    string
+	usage   string
+}
+
+// Fields returns the fields of a record that some bodies carry.
+func Fields[T any](of []apitype.Field[T], in apitype.FieldUse) (fields []Field) {
+	for _, f := range of {
+		if f.In&in != 0 {
+			fields = append(fields, Field{f.Path(), f.Kind, f.Example, f.FlagName(), f.Help})
+		}
+	}
+	return fields
 }
 
 // Body is the flags of a request body.
@@ -58,8 +54,8 @@ func newBody(s *cli.Session, cmd *cobra.Command, update bool, fields []Field) *B
 	for _, field := range fields {
 		values := new([]string)
 		b.values[field.flag] = values
-		flag := cmd.Flags().VarPF(&fieldValue{values: values, many: field.Kind == List, kind: field.Kind}, field.flag, "", field.usage)
-		if field.Kind == Bool {
+		flag := cmd.Flags().VarPF(&fieldValue{values: values, many: field.Kind == apitype.UUIDsField, kind: field.Kind}, field.flag, "", field.usage)
+		if field.Kind == apitype.YesNoField {
 			flag.NoOptDefVal = "true"
 			flag.Usage += " (=false: may not)"
 		}
@@ -76,7 +72,7 @@ func newBody(s *cli.Session, cmd *cobra.Command, update bool, fields []Field) *B
 type fieldValue struct {
 	values *[]string
 	many   bool
-	kind   bodyKind
+	kind   apitype.FieldKind
 }
 
 func (f *fieldValue) String() string {
@@ -98,7 +94,20 @@ func (f *fieldValue) Set(text string) error {
 
 // Type is the word in the help.
 func (f *fieldValue) Type() string {
-	return [...]string{"text", "time", "number", "bool", "uuid,…", "json"}[f.kind]
+	switch f.kind {
+	case apitype.DateField, apitype.TimeField:
+		return "time"
+	case apitype.NumberField, apitype.AmountField:
+		return "number"
+	case apitype.YesNoField:
+		return "bool"
+	case apitype.UUIDsField:
+		return "uuid,…"
+	case apitype.ObjectField:
+		return "json"
+	default:
+		return "text"
+	}
 }
 
 // object is the body as far as the command line and the file say it.
@@ -165,32 +174,31 @@ func FieldJSON(s *cli.Session, field Field, texts []string) (any, error) {
 		return nil, ErrUTF8
 	}
 	switch field.Kind {
-	case Time:
-		if field.Path == "dateOfBirth" {
-			day, err := apitype.ParseDate(text)
-			if err != nil {
-				return nil, err
-			}
-			return day.String(), nil
+	case apitype.DateField:
+		day, err := apitype.ParseDate(text)
+		if err != nil {
+			return nil, err
 		}
+		return day.String(), nil
+	case apitype.TimeField:
 		t, err := apitype.ParseTypedTime(text, s.App.Now())
 		if err != nil {
 			return nil, err
 		}
 		return t.String(), nil
-	case Number:
+	case apitype.NumberField, apitype.AmountField:
 		if _, err := apitype.ParseNumber(text); err != nil {
 			return nil, errNumber
 		}
 		return json.Number(text), nil
-	case Bool:
+	case apitype.YesNoField:
 		if text != "true" && text != "false" {
 			return nil, errBool
 		}
 		return text == "true", nil
-	case List:
+	case apitype.UUIDsField:
 		return splitAll(texts), nil
-	case Object:
+	case apitype.ObjectField:
 		if !jsontext.Value(text).IsValid() {
 			return nil, errJSON
 		}

@@ -17,9 +17,6 @@ import (
 	"fundesk/render"
 )
 
-// phonePaths are the fields that hold a phone number.
-var phonePaths = []string{"phoneNumber", "mobilePhoneNumber"}
-
 // valueOf is what a row gives a field, as JSON. What people write in a country becomes what
 // the interface takes: phone numbers, days and amounts.
 func (r *rowReader) valueOf(field change.Field, v rowValue) (any, error) {
@@ -27,7 +24,7 @@ func (r *rowReader) valueOf(field change.Field, v rowValue) (any, error) {
 	if v.value == nil || v.isCell && text == "" {
 		return nil, nil
 	}
-	if isText && r.country != "" && slices.Contains(phonePaths, field.Path) {
+	if isText && r.country != "" && field.Kind == apitype.PhoneField {
 		text = render.International(text, r.country)
 		v.value = text
 	}
@@ -35,20 +32,20 @@ func (r *rowReader) valueOf(field change.Field, v rowValue) (any, error) {
 		return v.value, nil
 	}
 	switch field.Kind {
-	case change.Time:
+	case apitype.DateField, apitype.TimeField:
 		day, err := localDay(text, r.country)
 		if err != nil {
 			return nil, err
 		}
 		text = day
-	case change.Number:
-		if text = decimalPoint(text, r.country); strings.HasSuffix(strings.ToLower(field.Path), "amount") {
-			var err error
-			if text, err = cellAmount(v.value.(string), r.country); err != nil {
-				return nil, err
-			}
+	case apitype.AmountField:
+		var err error
+		if text, err = cellAmount(text, r.country); err != nil {
+			return nil, err
 		}
-	case change.Bool:
+	case apitype.NumberField:
+		text = decimalPoint(text, r.country)
+	case apitype.YesNoField:
 		text = truthWord(text)
 	}
 	return change.FieldJSON(r.session, field, []string{text})

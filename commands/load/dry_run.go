@@ -3,10 +3,10 @@ package load
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
 	"fundesk/commands/change"
 	"fundesk/commands/cli"
 	"fundesk/render"
@@ -137,25 +137,6 @@ func diffColumns() []render.Column[diffLine] {
 	}
 }
 
-// exampleOf is what a field may hold, for a template.
-func exampleOf(field change.Field) string {
-	known := map[string]string{
-		"name.initials": "A.B.", "name.firstName": "Anna", "name.lastNamePrefix": "van", "name.lastName": "Jansen", "dateOfBirth": "1990-12-31",
-		"gender": "female", "phoneNumber": "+31201234567", "mobilePhoneNumber": "+31612345678", "email": "anna@example.org", "language": "nl",
-		"iban": "NL91ABNA0417164300", "address.street": "Dorpsstraat", "address.houseNumber": "1", "address.zipCode": "1234 AB", "address.city": "Utrecht",
-		"address.country": "NL", "type": "happy_call", "initialDonationAmount": "12.50", "donationAmount": "12.50", "initialDonationInterval": "monthly",
-		"donationInterval": "monthly", "recruitmentType": "street", "preferredPaymentDay": "1", "startsAt": "2026-12-01", "requestedAt": "2026-12-01T09:00:00Z",
-		"optIns.email": "true", "optIns.mail": "true", "optIns.phone": "true", "optIns.sms": "false", "recruitingLocationLabel": "Utrecht Centraal",
-	}
-	return known[field.Path]
-}
-
-// exampleUUID stands for the identifiers that an example cannot leave out.
-const exampleUUID = "3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11"
-
-// requiredUUIDs are the identifiers that a row of an example names.
-var requiredUUIDs = []string{"owningOrganizationUuid", "recruitingOrganizationUuid", "personUuid", "recruiterUserUuid"}
-
 // printTemplate prints a header and one row that could stand below it.
 func printTemplate(s *cli.Session, shape Rows, creates bool) error {
 	fields := shape.Creates[1:] // Without the uuid, which is chosen.
@@ -166,19 +147,15 @@ func printTemplate(s *cli.Session, shape Rows, creates bool) error {
 	}
 	if !creates {
 		fields = shape.Updates
-		row["uuid"] = exampleUUID
-		column("uuid", exampleUUID)
+		row["uuid"] = apitype.ExampleUUID
+		column("uuid", apitype.ExampleUUID)
 	}
 	for _, field := range fields {
-		example := exampleOf(field)
-		if slices.Contains(requiredUUIDs, field.Path) {
-			example = exampleUUID
-		}
-		column(field.Path, example)
-		if example == "" {
+		column(field.Path, field.Example)
+		if field.Example == "" {
 			continue
 		}
-		value, err := change.FieldJSON(s, field, []string{example})
+		value, err := change.FieldJSON(s, field, []string{field.Example})
 		if err != nil {
 			return fmt.Errorf("the example of %s: %w", field.Path, err)
 		}

@@ -29,12 +29,8 @@ func FuzzImport(f *testing.F) {
 	s := cli.NewSession(cli.App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Now: time.Now}, nil)
 	flags := &rowFlags{defaults: []string{"owningOrganizationUuid=" + testID, "recruitingOrganizationUuid=" + testID}}
 	shape := Rows{
-		Record: "person",
-		Creates: []change.Field{
-			change.Text.Of("uuid", "uuid", ""), change.Text.Of("owningOrganizationUuid", "owning-organization", ""),
-			change.Text.Of("recruitingOrganizationUuid", "recruiting-organization", ""), change.Text.Of("name.lastName", "last-name", ""),
-			change.Text.Of("iban", "iban", ""), change.Bool.Of("optIns.email", "opt-in-email", ""),
-		},
+		Record:  "person",
+		Creates: change.Fields(apitype.PersonFields(), apitype.Created),
 		Create: func(_ *cli.Session, object map[string]any) (apiclient.Change, error) {
 			r, err := change.ReadRequest(object, func(r *apitype.CreatePersonRequest) apitype.Violations { return r.Validate(time.Now()) })
 			if err != nil {

@@ -284,7 +284,7 @@ func (r *rowReader) flatten(prefix string, object map[string]any) ([]rowValue, e
 		}
 		raw, isRaw := object[name].(json.RawMessage)
 		field, known := fieldNamed(r.shape.Creates, path)
-		if !isRaw || jsontext.Value(raw).Kind() != '{' || known && field.Kind == change.Object {
+		if !isRaw || jsontext.Value(raw).Kind() != '{' || known && field.Kind == apitype.ObjectField {
 			values = append(values, rowValue{name: path, value: object[name]})
 			continue
 		}
