@@ -133,7 +133,7 @@ func newRoot(s *cli.Session, args []string) *cobra.Command {
 				return cli.UnknownVerb(cmd, args[0])
 			}
 			if s.OnTerminal() {
-				return welcome(cmd.Context(), s)
+				return account.Welcome(cmd.Context(), s)
 			}
 			return cmd.Help()
 		},

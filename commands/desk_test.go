@@ -37,7 +37,7 @@ func TestLineDesk(t *testing.T) {
 	desk := func(answers string) string {
 		t.Helper()
 		var said bytes.Buffer
-		s := cli.NewSession(cli.App{In: strings.NewReader(answers), Out: &bytes.Buffer{}, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
+		s := cli.NewSession(appOf(environment, strings.NewReader(answers), &bytes.Buffer{}, &said), nil)
 		s.Flags.Timeout = time.Minute
 		if err := desk.ByLines(t.Context(), s, 0); err != nil {
 			t.Fatalf("lineDesk: %v\n%s", err, said.String())
@@ -90,7 +90,7 @@ func TestLineDeskTakesBackAndKeepsDrafts(t *testing.T) {
 	}
 	for _, step := range steps {
 		var said bytes.Buffer
-		s := cli.NewSession(cli.App{In: strings.NewReader(step.answers), Out: &bytes.Buffer{}, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
+		s := cli.NewSession(appOf(environment, strings.NewReader(step.answers), &bytes.Buffer{}, &said), nil)
 		s.Flags.Timeout = time.Minute
 		if err := desk.ByLines(t.Context(), s, 0); err != nil {
 			t.Fatalf("%s: %v\n%s", step.name, err, said.String())
@@ -127,11 +127,7 @@ func TestLineDeskWithoutService(t *testing.T) {
 	defer server.Close()
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token", "ACCESSIBLE": "1"}
 	var said bytes.Buffer
-	s := cli.NewSession(cli.App{
-		In: strings.NewReader("a\na\n"), Out: &bytes.Buffer{}, Err: &said, Now: time.Now,
-		Getenv: func(name string) string { return environment[name] },
-		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-	}, nil)
+	s := cli.NewSession(hasty(appOf(environment, strings.NewReader("a\na\n"), &bytes.Buffer{}, &said)), nil)
 	s.Flags.Timeout = time.Minute
 	if err := desk.ByLines(t.Context(), s, 0); err != nil {
 		t.Fatalf("lineDesk: %v\n%s", err, said.String())
@@ -186,11 +182,7 @@ func TestLineDeskOffersACallOnce(t *testing.T) {
 	defer server.Close()
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token", "ACCESSIBLE": "1"}
 	var said bytes.Buffer
-	s := cli.NewSession(cli.App{
-		In: strings.NewReader("a\na\na\n"), Out: &bytes.Buffer{}, Err: &said, Now: time.Now,
-		Getenv: func(name string) string { return environment[name] },
-		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-	}, nil)
+	s := cli.NewSession(hasty(appOf(environment, strings.NewReader("a\na\na\n"), &bytes.Buffer{}, &said)), nil)
 	s.Flags.Timeout = time.Minute
 	if _, err := s.Connect(t.Context()); err != nil {
 		t.Fatal(err)
@@ -221,7 +213,7 @@ func TestLineDeskWithoutADisk(t *testing.T) {
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_STATE_DIR": state, "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
 	queued := filepath.Join(state, "outbox", "queued")
 	desk := func(answers string, said *heard) error {
-		s := cli.NewSession(cli.App{In: strings.NewReader(answers), Out: &bytes.Buffer{}, Err: said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
+		s := cli.NewSession(appOf(environment, strings.NewReader(answers), &bytes.Buffer{}, said), nil)
 		s.Flags.Timeout = time.Minute
 		return desk.ByLines(t.Context(), s, 0)
 	}
@@ -499,7 +491,7 @@ func TestLineDeskLooksFurtherForADonor(t *testing.T) {
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token", "ACCESSIBLE": "1"}
 	var said bytes.Buffer
 	answers := "/zed\n\n/zed\nm\n\n/zed\n1\n\n/zed\n1\n7\n2\nq\n"
-	s := cli.NewSession(cli.App{In: strings.NewReader(answers), Out: io.Discard, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
+	s := cli.NewSession(appOf(environment, strings.NewReader(answers), io.Discard, &said), nil)
 	s.Flags.Timeout = time.Minute
 	if err := desk.ByLines(t.Context(), s, 0); err != nil {
 		t.Fatalf("lineDesk: %v\n%s", err, said.String())
@@ -530,7 +522,7 @@ func TestLineDeskAsksAboutWhatWasChangedElsewhere(t *testing.T) {
 		desk := func(answers ...string) string {
 			t.Helper()
 			var said bytes.Buffer
-			s := cli.NewSession(cli.App{In: strings.NewReader(strings.Join(answers, "\n") + "\n"), Out: &bytes.Buffer{}, Err: &said, Now: time.Now, Getenv: func(name string) string { return environment[name] }}, nil)
+			s := cli.NewSession(appOf(environment, strings.NewReader(strings.Join(answers, "\n")+"\n"), &bytes.Buffer{}, &said), nil)
 			s.Flags.Timeout = time.Minute
 			if err := desk.ByLines(t.Context(), s, 0); err != nil {
 				t.Fatalf("lineDesk: %v\n%s", err, said.String())

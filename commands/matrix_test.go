@@ -2,7 +2,6 @@ package commands
 
 import (
 	"bytes"
-	"context"
 	"flag"
 	"fmt"
 	"net/http"
@@ -10,10 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/commands/cli"
 	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 )
@@ -144,11 +141,7 @@ func (c *faultCase) play(variant int) {
 		timeout = "2s" // Not less: a busy machine needs as much for an honest answer.
 	}
 	var stdout, stderr bytes.Buffer
-	code := Run(c.Context(), append(strings.Fields(c.names.Replace(c.command.line)), "--timeout", timeout), cli.App{
-		In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now,
-		Getenv: func(name string) string { return environment[name] },
-		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-	})
+	code := Run(c.Context(), append(strings.Fields(c.names.Replace(c.command.line)), "--timeout", timeout), hasty(appOf(environment, strings.NewReader(""), &stdout, &stderr)))
 	before := c.effects(faulty)
 	faulty.DeliverLate()
 	c.judge(code, stderr.String(), before, c.effects(faulty))

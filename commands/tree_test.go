@@ -68,7 +68,7 @@ func TestChosenEntry(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if got := chosenEntry(test.args); got != test.want {
+			if got := chosenEntry(cli.Positional(test.args)); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})

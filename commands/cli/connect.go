@@ -3,8 +3,11 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -243,3 +246,19 @@ func (s *Session) Network(t *Target) apiclient.Network {
 
 // ListNouns are those that the interface lists.
 var ListNouns = []string{"person", "call", "pledge"}
+
+// Probe asks the service for one call. What answers something else than the interface
+// in its version 1 is told apart from one that is away.
+func Probe(ctx context.Context, client *apiclient.Client) (*apiclient.Response, error) {
+	answer, err := client.Do(ctx, http.MethodGet, "/api/v1/calls", url.Values{"first": {"1"}}, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	err = answer.Err()
+	isOther := apiclient.KindOf(err) == apiclient.KindNotFound || err == nil && !json.Valid(answer.Body)
+	if isOther {
+		return answer, WithHint(Failure(apiclient.KindUnavailable, "%s answers, but not with version 1 of the interface (/api/v1/calls: status %d)", client.BaseURL(), answer.Status),
+			"check the base URL: fundesk profile show; its path is what stands before /api/v1")
+	}
+	return answer, err
+}

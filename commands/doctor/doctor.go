@@ -3,11 +3,8 @@ package doctor
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -126,7 +123,7 @@ func examine(s *cli.Session, cmd *cobra.Command) (checks []checkup, problem erro
 		return checks, problem
 	}
 	started := s.App.Now()
-	answer, err := Probe(cmd.Context(), client)
+	answer, err := cli.Probe(cmd.Context(), client)
 	if apiclient.KindOf(err) == apiclient.KindUnavailable {
 		err = cli.WithHint(err, "look at the base URL (fundesk profile show) and at your network; changes sent with --outbox wait in the outbox")
 	}
@@ -180,22 +177,6 @@ func tokenProblem(s *cli.Session, cmd *cobra.Command, t *cli.Target, client *api
 		return cli.WithHint(cli.Failure(apiclient.KindUnauthenticated, "the token from %s expired %s", t.TokenSource(), render.RelativeTime(at, s.App.Now())), cli.LoginHint(t))
 	}
 	return nil
-}
-
-// Probe asks the service for one call. What answers something else than the interface
-// in its version 1 is told apart from one that is away.
-func Probe(ctx context.Context, client *apiclient.Client) (*apiclient.Response, error) {
-	answer, err := client.Do(ctx, http.MethodGet, "/api/v1/calls", url.Values{"first": {"1"}}, nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	err = answer.Err()
-	isOther := apiclient.KindOf(err) == apiclient.KindNotFound || err == nil && !json.Valid(answer.Body)
-	if isOther {
-		return answer, cli.WithHint(cli.Failure(apiclient.KindUnavailable, "%s answers, but not with version 1 of the interface (/api/v1/calls: status %d)", client.BaseURL(), answer.Status),
-			"check the base URL: fundesk profile show; its path is what stands before /api/v1")
-	}
-	return answer, err
 }
 
 // checkConfig reads the configuration and looks at who may read it.

@@ -8,6 +8,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
+	"fundesk/completions"
 	"fundesk/render"
 )
 
@@ -205,4 +206,40 @@ func Expire(s *cli.Session) *cobra.Command {
 		Example: "  fundesk call expire 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --yes\n" +
 			"  fundesk call list --all --status requested -o id --jq '.[] | select(.attemptsCount >= 6) | .uuid' | fundesk call expire - --yes",
 	})
+}
+
+// inActions are the letters of an action's name, which stands in the path.
+const inActions = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+
+// Action is the verb action of pledges.
+func Action(s *cli.Session) *cobra.Command {
+	flags := &Flags{}
+	cmd := &cobra.Command{
+		Use: "action ACTION UUID… | -", Short: "Move pledges to another state", Args: cli.NeedArgs(2),
+		Long: "Execute a status action on pledges: activate, drop, cancel or fulfill. Another service may know\nothers: any name is sent.",
+		Example: "  fundesk pledge action cancel 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90\n" +
+			"  fundesk pledge list --all --status lead --released-after 1d -o id | fundesk pledge action activate - --yes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			action := apitype.PledgeAction(args[0])
+			if args[0] == "update" || args[0] == "" || strings.Trim(args[0], inActions) != "" {
+				return cli.UsageError(cli.Quote(args[0]) + " is not a status action")
+			}
+			return Moves[apitype.Pledge]{
+				Columns: render.PledgeColumns(), Question: args[0],
+				Change: func(id apitype.UUID) (apiclient.Change, error) { return apiclient.PledgeActionChange(id, action), nil },
+			}.Run(s, cmd, flags, args[1:])
+		},
+	}
+	flags.Register(cmd, true)
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return s.Records(completions.Source.Pledges)(cmd, args[1:], toComplete)
+		}
+		actions := s.Defaults().PledgeActions
+		if len(actions) == 0 {
+			return cli.Values(apitype.PledgeActions)(cmd, args, toComplete)
+		}
+		return actions, cobra.ShellCompDirectiveNoFileComp
+	}
+	return cmd
 }
