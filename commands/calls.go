@@ -73,7 +73,6 @@ func callCreate(s *cli.Session) *cobra.Command {
 	return change.Create(s, cmd, change.Fields(apitype.CallFields(), apitype.Created), render.CallColumns(), newCall)
 }
 
-// newCall is the creation of a call from its body.
 func newCall(s *cli.Session, object map[string]any) (apiclient.Change, error) {
 	change.SetDefault(object, "requestedAt", apitype.NewTime(s.App.Now()).String())
 	r, err := change.ReadRequest(object, (*apitype.CreateCallRequest).Validate)

@@ -42,7 +42,6 @@ var outputs = map[string]outputKind{
 	"show": value, "outbox send": value, "auth status": value, "auth token": value, "version": value,
 }
 
-// outputOf is what a command prints.
 func outputOf(cmd *cobra.Command) outputKind {
 	_, name, _ := strings.Cut(cmd.CommandPath(), " ")
 	for _, name := range []string{name, cmd.Name()} {
@@ -100,7 +99,6 @@ func checkOutput(s *cli.Session, cmd *cobra.Command) error {
 	}
 }
 
-// advice names the formats there are.
 func (k outputKind) advice() string {
 	names := apitype.Texts(k.formats)
 	last := len(names) - 1

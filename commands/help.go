@@ -28,7 +28,6 @@ func text(name string) func() string {
 	}
 }
 
-// topics are the pages of fundesk help that are no commands.
 func topics() map[string]func() string {
 	return map[string]func() string{
 		"exit-codes":  text("exit-codes"),
@@ -69,7 +68,6 @@ func helpCommand(s *cli.Session) *cobra.Command {
 	}
 }
 
-// filtersTopic names every filter there is.
 func filtersTopic() string {
 	var b strings.Builder
 	b.WriteString(filtersText)

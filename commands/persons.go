@@ -26,7 +26,6 @@ func personCommand(s *cli.Session) *cobra.Command {
 		})
 }
 
-// personRows are the rows of a file of persons.
 func personRows() load.Rows {
 	return load.Rows{Record: "person", Creates: change.Fields(apitype.PersonFields(), apitype.Created), Create: newPerson, Updates: change.Fields(apitype.PersonFields(), apitype.Updated), Update: changePerson, Read: load.ReaderOf(read.Persons)}
 }
@@ -102,7 +101,6 @@ func personUpdate(s *cli.Session) *cobra.Command {
 	return change.Update(s, cmd, change.Fields(apitype.PersonFields(), apitype.Updated), render.PersonColumns(), changePerson)
 }
 
-// changePerson is the update of a person.
 func changePerson(s *cli.Session, id apitype.UUID, object map[string]any, _ json.RawMessage) (apiclient.Change, error) {
 	r, err := change.ReadRequest(object, func(r *apitype.UpdatePersonRequest) apitype.Violations { return r.Validate(s.App.Now()) })
 	if err != nil {

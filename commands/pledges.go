@@ -27,7 +27,6 @@ func pledgeCommand(s *cli.Session) *cobra.Command {
 		})
 }
 
-// pledgeRows are the rows of a file of pledges.
 func pledgeRows() load.Rows {
 	return load.Rows{Record: "pledge", Creates: change.Fields(apitype.PledgeFields(), apitype.Created), Create: newPledge, Updates: change.Fields(apitype.PledgeFields(), apitype.Updated), Update: changePledge, Read: load.ReaderOf(read.Pledges)}
 }

@@ -43,7 +43,6 @@ func authLogin(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-// login reads, tries and stores a token.
 func login(s *cli.Session, cmd *cobra.Command, withToken, insecure bool) error {
 	config, err := s.Store().Load()
 	if err != nil {
@@ -113,7 +112,6 @@ func login(s *cli.Session, cmd *cobra.Command, withToken, insecure bool) error {
 // maxToken is more than any token has, in bytes.
 const maxToken = 64 << 10
 
-// readToken reads a token without showing it.
 func readToken(ctx context.Context, s *cli.Session, withToken bool) (string, error) {
 	if withToken {
 		data, err := s.ReadAll(ctx, io.LimitReader(s.App.In, maxToken+1))

@@ -73,7 +73,6 @@ func situationNow(ctx context.Context, s *cli.Session) situation {
 	return askedSituation(ctx, s, t, login)
 }
 
-// askedSituation asks the service.
 func askedSituation(ctx context.Context, s *cli.Session, t *cli.Target, login cli.Pair) situation {
 	findOut := cli.Pair{"fundesk doctor" + cli.ProfileFlag(t), "find out why"}
 	waiting := cli.Pair{"fundesk outbox list" + cli.ProfileFlag(t), "changes that wait to be sent"}

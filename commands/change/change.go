@@ -73,7 +73,6 @@ type plannedRequest struct {
 	Service string          `json:"service,omitempty"`
 }
 
-// printChange prints a request that is not sent.
 func printChange(s *cli.Session, ch apiclient.Change) error {
 	return PrintRequests(s, false, slices.Values([]apiclient.Change{ch}))
 }
@@ -229,7 +228,6 @@ type Result struct {
 	Error  *string `json:"error"`
 }
 
-// resultColumns are the columns of bulk operations.
 func resultColumns() []render.Column[Result] {
 	return []render.Column[Result]{
 		{Name: "uuid", Default: true, Value: func(r Result) string { return r.UUID }},
@@ -296,7 +294,6 @@ func (m Moves[T]) Run(s *cli.Session, cmd *cobra.Command, flags *Flags, args []s
 	return sendAll(s, cmd, flags, changes)
 }
 
-// bulkQuestion is what is asked before a change.
 func bulkQuestion(cmd *cobra.Command, question string, changes []apiclient.Change) string {
 	if question == "" {
 		question = strings.TrimPrefix(cmd.CommandPath(), "fundesk ") + " for"

@@ -147,7 +147,6 @@ func (m *MarkFlags) parseLine(line []byte) (apitype.ProcessedEntry, error) {
 	return entry, nil
 }
 
-// run marks the entries and prints one result line each.
 func (m *MarkFlags) run(s *cli.Session, cmd *cobra.Command, entries []apitype.ProcessedEntry) error {
 	if err := m.check(cmd); err != nil {
 		return err
@@ -233,7 +232,6 @@ func enqueueMarks(s *cli.Session, cmd *cobra.Command, printed *Results, changes 
 	return cmp.Or(failed, printed.Close())
 }
 
-// addMarks prints one line for each entry.
 func addMarks(printed *Results, entries []apitype.ProcessedEntry, refused *apiclient.MarkError) {
 	for i, entry := range entries {
 		r := Result{UUID: entry.EntityUUID.String(), OK: true, Status: 204}

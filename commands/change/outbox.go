@@ -30,7 +30,6 @@ func Outbox(s *cli.Session) *cobra.Command {
 		cli.Verbs{"list": outboxList, "show": outboxShow, "send": outboxSend, "drop": outboxDrop})
 }
 
-// shownEntry is an entry as it is printed.
 func shownEntry(e outbox.Entry) render.Entry {
 	shown := render.Entry{
 		ID: e.ID, State: string(e.State), Op: e.Op, Method: e.Method, Path: e.Path,
@@ -120,7 +119,6 @@ func entryFields(e render.Entry) []cli.Pair {
 	return fields
 }
 
-// aboutEntry is the error of an entry.
 func aboutEntry(id string, err error) error {
 	if err == nil {
 		return nil
@@ -192,7 +190,6 @@ func othersWait(s *cli.Session, own *outbox.Outbox) error {
 	return nil
 }
 
-// sendOutcome is the error of a round of sending.
 func sendOutcome(report outbox.Report) error {
 	waiting := report.Err != nil
 	switch {

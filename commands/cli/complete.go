@@ -93,7 +93,6 @@ func RegisterFlag(cmd *cobra.Command, name string, complete Completer) {
 	}
 }
 
-// outboxEntries completes with what waits in the outbox.
 func (s *Session) outboxEntries(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	entries, _, _ := s.AllEntries() // What cannot be read is not offered.
 	lines := make([]string, len(entries))

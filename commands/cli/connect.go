@@ -222,7 +222,6 @@ func (s *Session) TokenEnd() string {
 	return "ends in " + Count(int(left/(24*time.Hour)), "day") + ", on " + ends.Local().Format(time.DateOnly)
 }
 
-// noteTokenEnd tells of it.
 func (s *Session) noteTokenEnd() {
 	ends := s.TokenEnd()
 	if ends == "" {

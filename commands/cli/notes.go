@@ -23,7 +23,6 @@ func (s *Session) Warn(format string, args ...any) {
 	}
 }
 
-// tellNotes writes the notes that were kept.
 func (s *Session) tellNotes() {
 	for _, note := range s.notes {
 		fmt.Fprintln(s.App.Err, note)

@@ -118,7 +118,6 @@ func (s *Session) Output() (render.Options, error) {
 	return o, nil
 }
 
-// query is the jq expression with its texts.
 func (s *Session) query() (*render.Query, error) {
 	var variables []render.Variable
 	for _, text := range s.Flags.Arguments {
@@ -259,7 +258,6 @@ func (p Printer[T]) Members(member string, answer json.RawMessage, err error) er
 	return p.raws(slices.Values(raws))
 }
 
-// raws prints JSON objects as a list.
 func (p Printer[T]) raws(raws iter.Seq[json.RawMessage]) error {
 	list, err := p.List()
 	if err != nil {

@@ -133,7 +133,6 @@ func (s *Session) Finish(command *cobra.Command, err error) int {
 	return ExitCodes[r.Kind]
 }
 
-// tell writes an error for a person.
 func (s *Session) tell(command *cobra.Command, r Report) {
 	what := ""
 	if command != nil && command.HasParent() {

@@ -26,7 +26,6 @@ type lineAnswer struct {
 // onOneLine is a text of several lines as one is heard.
 func onOneLine(text string) string { return strings.ReplaceAll(text, "\n", ": ") }
 
-// fixLine is a detail as it was, and as it is to be.
 func fixLine(f desk.Fix) string {
 	was := f.Was
 	if f.IsSecret() {
@@ -78,7 +77,6 @@ func (l *lineDesk) answers() []lineAnswer {
 	return slices.DeleteFunc(all, func(a lineAnswer) bool { return a.action != "" && slices.Contains(l.hidden, a.action) })
 }
 
-// choices are the answers that do something now.
 func (l *lineDesk) choices() string {
 	var all []string
 	for _, a := range l.answers() {
@@ -89,7 +87,6 @@ func (l *lineDesk) choices() string {
 	return strings.Join(append(all, "q to end"), ", ")
 }
 
-// answerTo does what an answer asks for.
 func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
 	key := answer
 	switch {
@@ -135,7 +132,6 @@ func (l *lineDesk) help() (lines []string) {
 	return append(lines, "q to end")
 }
 
-// doing is an answer that does something of the day.
 func (l *lineDesk) doing(do func(*desk.Day) []desk.Event) func(context.Context) error {
 	return func(ctx context.Context) error {
 		l.perform(ctx, do(l.Day))
@@ -143,7 +139,6 @@ func (l *lineDesk) doing(do func(*desk.Day) []desk.Event) func(context.Context) 
 	}
 }
 
-// accept opens what was offered.
 func (l *lineDesk) accept(ctx context.Context) error {
 	l.perform(ctx, l.Accept())
 	if l.HasConflict() {
@@ -204,7 +199,6 @@ func (l *lineDesk) notReached(ctx context.Context) error {
 	return nil
 }
 
-// saying is an answer that says some lines.
 func (l *lineDesk) saying(lines func() []string) func(context.Context) error {
 	return func(context.Context) error {
 		for _, line := range lines() {
@@ -248,7 +242,6 @@ func (l *lineDesk) details() (lines []string) {
 	return lines
 }
 
-// bankAccount is that of the donor; "" where none is known.
 func (l *lineDesk) bankAccount() string {
 	if l.Call == nil {
 		return ""
@@ -453,7 +446,6 @@ func (l *lineDesk) askNarrow(ctx context.Context) error {
 	}
 }
 
-// askRecent tells the last calls and opens one again.
 func (l *lineDesk) askRecent(ctx context.Context) error {
 	var lines []string
 	for _, r := range l.Recent {

@@ -57,7 +57,6 @@ func Demo(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-// runTUI opens the terminal interface on the chosen service.
 func runTUI(s *cli.Session, cmd *cobra.Command, page string, ascii bool) error {
 	if !s.OnTerminal() || !cli.IsTerminal(s.App.In) {
 		return cli.WithHint(cli.UsageError("the terminal interface needs a terminal"), "for scripts: fundesk call list --help")

@@ -139,7 +139,6 @@ func examine(s *cli.Session, cmd *cobra.Command) (checks []checkup, problem erro
 	return checks, problem
 }
 
-// wayTo says how the service is reached.
 func wayTo(s *cli.Session, t *cli.Target) string {
 	if t.IsEmbedded() {
 		return "inside the program"

@@ -189,7 +189,6 @@ func refusalTrait(answer *apiclient.Response) trait {
 	}
 }
 
-// extensionTrait is whether the service has a queue.
 func extensionTrait(ctx context.Context, client *apiclient.Client) trait {
 	if has, err := client.Has(ctx, apitype.ExtensionQueue); err != nil || !has {
 		return trait{"queue", false, "none", "the Desk spreads agents over the oldest calls; fundesk queue ends with exit code 7"}

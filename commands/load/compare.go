@@ -83,7 +83,6 @@ func (d *comparison) notField(v rowValue) {
 	d.wrong.Add(pointerOf(v.name), "is not a field of a %s", d.reader.shape.Record)
 }
 
-// field compares one field that can be changed.
 func (d *comparison) field(field change.Field, v rowValue) {
 	shown := apiclient.ShownAs(field.Path)
 	before, _ := apiclient.Shown(d.record, shown)
@@ -117,7 +116,6 @@ func (d *comparison) isGroup(name string) bool {
 	return slices.ContainsFunc(d.reader.shape.Updates, func(f change.Field) bool { return strings.HasPrefix(f.Path, name+".") })
 }
 
-// clearGroup clears an object that the record has.
 func (d *comparison) clearGroup(name string) {
 	if before, _ := apiclient.Shown(d.record, name); before != nil {
 		d.object[name] = nil

@@ -97,7 +97,6 @@ func diffLines(line plannedLine) []diffLine {
 	return lines
 }
 
-// shownValue is a JSON value as a cell has it.
 func shownValue(value any) string {
 	switch v := value.(type) {
 	case nil:

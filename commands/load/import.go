@@ -129,7 +129,6 @@ func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []st
 	return r.carryOut(size, args[0])
 }
 
-// carryOut checks all lines, and then shows or sends them.
 func (r *rowRun) carryOut(size int64, name string) error {
 	if err := r.verb.prepare(r); err != nil {
 		return cli.RefusedInput(err)
@@ -153,7 +152,6 @@ func (r *rowRun) carryOut(size int64, name string) error {
 	return r.send(size)
 }
 
-// noteNothing says why there is nothing to send.
 func (r *rowRun) noteNothing() {
 	switch {
 	case r.read == 0:
@@ -183,7 +181,6 @@ func (w *wrongLines) add(m bulk.Mistakes) {
 	}
 }
 
-// write writes the file of mistakes.
 func (w *wrongLines) write(path string, header []string) error {
 	if w.all == nil {
 		return nil
@@ -191,7 +188,6 @@ func (w *wrongLines) write(path string, header []string) error {
 	return errors.Join(bulk.WriteMistakes(path, header, w.all.All()), w.all.Err())
 }
 
-// texts are the lines that are told, and how many are not.
 func (w *wrongLines) texts() []string {
 	texts := make([]string, len(w.first))
 	for i, m := range w.first {
@@ -219,7 +215,6 @@ func (r *rowRun) refuse() error {
 	return cli.WithHint(cli.UsageError(message, texts...), r.hint(strings.Join(texts, "\n")))
 }
 
-// hint is the way out of wrong lines.
 func (r *rowRun) hint(text string) string {
 	switch {
 	case strings.Contains(text, emptyCell):
@@ -281,7 +276,6 @@ func (r *rowRun) reading() *progress {
 	return p
 }
 
-// plan keeps a line to be sent.
 func (r *rowRun) plan(line plannedLine) {
 	r.asked.add(line)
 	if !r.dryRun {
@@ -356,7 +350,6 @@ func (q *rowQuestion) text(record string) string {
 	return question
 }
 
-// send asks, and sends the lines.
 func (r *rowRun) send(size int64) error {
 	ctx := r.cmd.Context()
 	if err := r.session.AskChange(ctx, r.yes, r.asked.text(r.reader.shape.Record), cli.RefsOf(r.asked.first), r.asked.changes); err != nil {
@@ -386,7 +379,6 @@ func (r *rowRun) send(size int64) error {
 	return errors.Join(err, out.Close())
 }
 
-// watch runs a job and tells how it goes.
 func (r *rowRun) watch(ctx context.Context, job *bulk.Job) error {
 	printed, err := rowResults(r.session)
 	if err != nil {

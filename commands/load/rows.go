@@ -241,7 +241,6 @@ const ignored = "-"
 // isPassedOver reports whether a column of CSV is of no record.
 func isPassedOver(name string) bool { return name == ignored || bulk.IsOwnColumn(name) }
 
-// columnName is the field that a column of CSV is for.
 func (r *rowReader) columnName(text string) string {
 	name := strings.TrimSpace(text)
 	if field, mapped := r.names[name]; mapped {
@@ -313,7 +312,6 @@ func (r *rowReader) request(values []rowValue) (object map[string]any, wrong api
 	return object, append(wrong, r.fill(object, defaults)...)
 }
 
-// fill sets the fields of a body.
 func (r *rowReader) fill(object map[string]any, values []rowValue) (wrong apitype.Violations) {
 	for _, v := range values {
 		field, known := fieldNamed(r.shape.Creates, v.name)
@@ -338,7 +336,6 @@ func (r *rowReader) fill(object map[string]any, values []rowValue) (wrong apityp
 	return wrong
 }
 
-// pointerOf is a dotted field as a JSON pointer.
 func pointerOf(path string) string { return "/" + strings.ReplaceAll(path, ".", "/") }
 
 // mistakesIn is everything that is wrong with a row, each place once: a value that could not

@@ -109,7 +109,6 @@ func originOf(address string) string {
 	return u.Scheme + "://" + host
 }
 
-// read is the token that is stored for a profile.
 func (t Tokens) read(name, storage string) (string, error) {
 	switch storage {
 	case StorageFile:
@@ -136,7 +135,6 @@ func (t Tokens) read(name, storage string) (string, error) {
 	}
 }
 
-// write stores what read finds.
 func (t Tokens) write(name, storage, token string) error {
 	if storage == StorageFile {
 		return WriteFile(t.path(name), []byte(token+"\n"))

@@ -115,7 +115,6 @@ func queueTake(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-// leaseSeconds is a duration as leases are asked for.
 func leaseSeconds(lease time.Duration) (*int, error) {
 	if lease%time.Second != 0 || lease < apitype.MinLease || lease > apitype.MaxLease {
 		return nil, cli.UsageError("--lease " + lease.String() + " must be whole seconds, from 30s to 1h")
@@ -168,7 +167,6 @@ func (d *putOff) register(cmd *cobra.Command) {
 	f.BoolVar(&d.dryRun, "dry-run", false, "print the request and send nothing")
 }
 
-// request is what is asked of the service.
 func (d *putOff) request(s *cli.Session) (r apitype.DeferRequest, err error) {
 	if d.anyone && d.user != nil {
 		return r, cli.UsageError("--user and --anyone exclude each other")

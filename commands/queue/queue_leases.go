@@ -108,7 +108,6 @@ func noteUntil(s *cli.Session, r apitype.DeferRequest) {
 	}
 }
 
-// releaseUser gives back all that a user holds.
 func (d *putOff) releaseUser(ctx context.Context, s *cli.Session, deferrals bool) error {
 	r := apitype.ReleaseUserRequest{UserUUID: *d.user, Deferrals: deferrals}
 	if d.dryRun {

@@ -57,7 +57,6 @@ func (l *ListFlags) Register(s *cli.Session, cmd *cobra.Command) {
 	s.UnpagedFlag(cmd)
 }
 
-// aboutList adds the way out to the error of a list.
 func aboutList(err error) error {
 	if errors.Is(err, apiclient.ErrUnpaged) {
 		return cli.WithHint(err, "if the service sends such lists whole: --accept-unpaged, or once for all: fundesk profile set NAME unpaged person,call,pledge")
@@ -102,7 +101,6 @@ func (l *ListFlags) isPage(cmd *cobra.Command) bool {
 	return given("first") || given("last") || given("before")
 }
 
-// paging is the part of the list options that the flags give.
 func (l *ListFlags) paging(cmd *cobra.Command) apitype.Paging {
 	p := apitype.Paging{After: l.after, Before: l.before}
 	if cmd.Flags().Changed("first") {
@@ -232,7 +230,6 @@ func (l List[T, O]) embedded(ctx context.Context, client *apiclient.Client, reco
 	return l.Embed(ctx, client, records)
 }
 
-// eachOf are the records of a page.
 func eachOf[T any](records []apiclient.Record[T]) iter.Seq2[apiclient.Record[T], error] {
 	return func(yield func(apiclient.Record[T], error) bool) {
 		for _, record := range records {

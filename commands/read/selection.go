@@ -180,7 +180,6 @@ func personOfPledge(ctx context.Context, client *apiclient.Client, record apicli
 	return members.Person, nil
 }
 
-// hasMember reports whether an object has a member.
 func hasMember(raw json.RawMessage, name string) bool {
 	var members map[string]json.RawMessage
 	_ = json.Unmarshal(raw, &members) // What is no object has none.

@@ -195,7 +195,6 @@ func statsCommand[T any, O apiclient.ListOptions](s *cli.Session, n statsNoun[T,
 	return cmd
 }
 
-// run counts every record that passes.
 func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) error {
 	options, passes, err := n.prepare(cmd, by)
 	if err != nil {
@@ -243,7 +242,6 @@ func (n statsNoun[T, O]) run(s *cli.Session, cmd *cobra.Command, by []string) er
 	return aboutList(unreadable(unread, true)) // The numbers are those of the others.
 }
 
-// count adds a record to its group.
 func (n statsNoun[T, O]) count(rows map[string]*statRow, g grouping[T], value T, by bool) {
 	name := g.of(value)
 	if name == "" {
@@ -275,7 +273,6 @@ func (n statsNoun[T, O]) count(rows map[string]*statRow, g grouping[T], value T,
 	}
 }
 
-// columns are those of the statistics; by has the states, too.
 func (n statsNoun[T, O]) columns(by bool) []render.Column[statRow] {
 	columns := []render.Column[statRow]{
 		{Name: "group", Default: true, Value: func(r statRow) string { return r.Group }},
@@ -316,7 +313,6 @@ func sortedGroups(rows map[string]*statRow) []string {
 	return names
 }
 
-// dayOf is the day of a time where the person at the terminal is.
 func dayOf(s *cli.Session, t apitype.Time) string { return localTime(s, t).Format(time.DateOnly) }
 
 // weekOf is the week of a time by ISO 8601.
