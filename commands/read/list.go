@@ -67,6 +67,7 @@ func aboutList(err error) error {
 // RegisterNoun declares the flags of a list that can be read from its end, and whose changes can be watched.
 func (l *ListFlags) RegisterNoun(cmd *cobra.Command) {
 	f := cmd.Flags()
+	cmd.SuggestFor = []string{"watch"}
 	f.IntVar(&l.last, "last", 0, "one page: records from the end, or before --before")
 	f.StringVar(&l.before, "before", "", "cursor before which to end")
 	f.BoolVar(&l.watch, "watch", false, "print what comes from now on, each once, until it is interrupted")
