@@ -4,6 +4,7 @@ package read
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,24 +118,14 @@ func (l *ListFlags) paging(cmd *cobra.Command) apitype.Paging {
 type List[T any, O apiclient.ListOptions] struct {
 	Columns []render.Column[T]
 	Options *O
-	// identifier is the member that -o id prints; empty: uuid.
+	// Identifier is the member that -o id prints; empty: uuid.
 	Identifier string
 	At         func(apitype.Paging) // Puts a place in the list into the options.
 	Since      string               // The filter of what has changed, for --watch.
 	Of         func(*apiclient.Client) *apiclient.Collection[T, O]
 	Passes     func(T) bool // Filters what was retrieved; nil: everything passes.
-	// embed adds to records what the list of the service does not show; nil: nothing.
-	Embed  func(context.Context, *apiclient.Client, iter.Seq2[apiclient.Record[T], error]) iter.Seq2[apiclient.Record[T], error]
-	absent map[string]string // The embedded objects of asked columns that no record had, with a column of each.
-}
-
-// noteAbsent says which columns are empty because the list shows no such object: they would be empty without a word.
-func (l *List[T, O]) noteAbsent(s *cli.Session, printed int) {
-	for _, object := range slices.Sorted(maps.Keys(l.absent)) {
-		if printed > 0 {
-			s.Warn("the column %s is empty: the list of this service has no %s; get shows it, where there is one", l.absent[object], object)
-		}
-	}
+	// Embed adds to records what the list of the service does not show; nil: nothing.
+	Embed func(context.Context, *apiclient.Client, iter.Seq2[apiclient.Record[T], error]) iter.Seq2[apiclient.Record[T], error]
 }
 
 // RunList prints a list.
@@ -153,25 +144,99 @@ func RunList[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command,
 	if err != nil {
 		return err
 	}
-	print := printAll[T, O]
-	if flags.isPage(cmd) {
-		print = printPage[T, O]
-	}
-	l.absent = map[string]string{}
+	p := &printing[T]{list: list, passes: l.Passes, absent: map[string]string{}}
 	for _, column := range printer.Options.Columns {
 		if object, _, nested := strings.Cut(column, "."); nested {
-			l.absent[object] = column
+			p.absent[object] = column
 		}
 	}
-	hint, err := print(cmd, client, flags, l, list)
+	print := l.printAll
+	if flags.isPage(cmd) {
+		print = l.printPage
+	}
+	hint, err := print(cmd, client, flags, p)
 	if err := EndList(list, err); err != nil {
 		return err
 	}
-	l.noteAbsent(s, list.Count())
+	for _, object := range slices.Sorted(maps.Keys(p.absent)) {
+		if list.Count() > 0 {
+			s.Warn("the column %s is empty: the list of this service has no %s; get shows it, where there is one", p.absent[object], object)
+		}
+	}
 	if hint != "" {
 		s.Warn("%s", hint)
 	}
 	return nil
+}
+
+// printing prints the records of a walk. One that cannot be read is kept in unread, and does not stand in the
+// way of the others.
+type printing[T any] struct {
+	list    *render.List[T]
+	passes  func(T) bool              // Filters what was retrieved; nil: everything passes.
+	most    int                       // Records to print; 0 for any number.
+	printed func(apiclient.Record[T]) // Told of each record that left something in the output; may be nil.
+	absent  map[string]string         // The embedded objects of asked columns that no record had, with a column of each.
+	flushed error                     // Of the end of a page.
+	more    bool                      // There are, or may be, further records.
+	unread  []error
+}
+
+// walk prints records until most are printed. Its error is why it broke off.
+func (p *printing[T]) walk(records iter.Seq2[apiclient.Record[T], error]) error {
+	for record, err := range records {
+		switch {
+		case err != nil && len(p.unread) > 0:
+			return errors.Join(err, unreadable(p.unread, false))
+		case err != nil:
+			return err
+		case p.flushed != nil:
+			return p.flushed
+		case p.most > 0 && p.list.Count() >= p.most: // A filtered list that has enough.
+			p.more = true
+			return nil
+		}
+		if err := p.add(record); err != nil {
+			return err
+		}
+	}
+	return p.flushed
+}
+
+// end returns why some records of a whole walk were not printed.
+func (p *printing[T]) end() error {
+	if len(p.unread) > 0 {
+		return unreadable(p.unread, true)
+	}
+	return nil
+}
+
+func (p *printing[T]) add(record apiclient.Record[T]) error {
+	for object := range p.absent {
+		if bytes.Contains(record.Raw, []byte(`"`+object+`"`)) {
+			delete(p.absent, object)
+		}
+	}
+	var decoding error
+	decode := func() (value T, err error) {
+		value, decoding = record.Decode()
+		return value, decoding
+	}
+	before := p.list.Printed()
+	var err error
+	if p.passes == nil {
+		err = p.list.Add(record.Raw, decode)
+	} else if value, failed := decode(); failed == nil && p.passes(value) {
+		err = p.list.Add(record.Raw, func() (T, error) { return value, nil })
+	}
+	if decoding != nil {
+		p.unread = append(p.unread, decoding)
+		return nil
+	}
+	if p.printed != nil && p.list.Printed() > before {
+		p.printed(record)
+	}
+	return err
 }
 
 // EndList ends the output of a list that err ended, nil for its end. What broke off must not
@@ -188,27 +253,21 @@ func EndList[T any](list *render.List[T], err error) error {
 
 // printPage prints one page as the service sends it; hint says how to get what lies
 // beside it.
-func printPage[T any, O apiclient.ListOptions](cmd *cobra.Command, client *apiclient.Client, flags *ListFlags, l List[T, O], list *render.List[T]) (hint string, err error) {
+func (l List[T, O]) printPage(cmd *cobra.Command, client *apiclient.Client, flags *ListFlags, p *printing[T]) (hint string, err error) {
 	paging := flags.paging(cmd)
 	l.At(paging)
 	page, err := l.Of(client).List(cmd.Context(), *l.Options)
 	if err != nil {
 		return "", err
 	}
-	var unread []error
-	for record, err := range l.embedded(cmd.Context(), client, eachOf(page.Records)) {
-		if err == nil {
-			err = addRecord(list, l, record, &unread)
-		}
-		if err != nil {
-			return "", err
-		}
+	if err := p.walk(l.embedded(cmd.Context(), client, eachOf(page.Records))); err != nil {
+		return "", err
 	}
 	if err := page.Err(); err != nil {
-		unread = append(unread, err)
+		p.unread = append(p.unread, err)
 	}
-	if len(unread) > 0 {
-		return "", unreadable(unread, true)
+	if err := p.end(); err != nil {
+		return "", err
 	}
 	switch {
 	case page.HasNextPage && page.EndCursor != "" && !paging.IsBackward():
@@ -269,42 +328,23 @@ func collectingSooner[T any](records iter.Seq2[T, error]) iter.Seq2[T, error] {
 }
 
 // printAll prints a list up to its limit; hint says when that was not everything.
-func printAll[T any, O apiclient.ListOptions](cmd *cobra.Command, client *apiclient.Client, flags *ListFlags, l List[T, O], list *render.List[T]) (hint string, err error) {
-	var unread []error
-	more := false
+func (l List[T, O]) printAll(cmd *cobra.Command, client *apiclient.Client, flags *ListFlags, p *printing[T]) (hint string, err error) {
 	options := flags.walk(cmd, l.Passes != nil)
-	options.More = func() { more = true }
-	var flushed error
-	options.Yielded = func() { flushed = list.Flush() }
+	options.More = func() { p.more = true }
+	options.Yielded = func() { p.flushed = p.list.Flush() }
+	if !flags.all {
+		p.most = flags.limit
+	}
 	l.At(apitype.Paging{After: flags.after})
-	for record, err := range collectingSooner(l.embedded(cmd.Context(), client, l.Of(client).All(cmd.Context(), *l.Options, options))) {
-		if err != nil {
-			if len(unread) > 0 {
-				err = errors.Join(err, unreadable(unread, false))
-			}
-			return "", err
-		}
-		if !flags.all && list.Count() >= flags.limit { // A filtered list that has enough.
-			more = true
-			break
-		}
-		if err := addRecord(list, l, record, &unread); err != nil {
-			return "", err
-		}
-		if flushed != nil {
-			return "", flushed
-		}
+	err = p.walk(collectingSooner(l.embedded(cmd.Context(), client, l.Of(client).All(cmd.Context(), *l.Options, options))))
+	if err = cmp.Or(err, p.end()); err != nil || !p.more {
+		return "", err
 	}
-	switch {
-	case len(unread) > 0:
-		return "", unreadable(unread, true)
-	case !more:
-		return "", nil
-	case l.Passes != nil:
-		return fmt.Sprintf("stopped after %s; there may be more: --limit N, or --all", cli.Count(list.Count(), "record")), nil
-	default:
-		return fmt.Sprintf("printed %s, there are more: --limit N, or --all", cli.Count(list.Count(), "record")), nil
+	printed := cli.Count(p.list.Count(), "record")
+	if l.Passes != nil {
+		return "stopped after " + printed + "; there may be more: --limit N, or --all", nil
 	}
+	return "printed " + printed + ", there are more: --limit N, or --all", nil
 }
 
 // walk is how the list is walked: a filtered one does not know how far.
@@ -317,32 +357,6 @@ func (l *ListFlags) walk(cmd *cobra.Command, filtered bool) apiclient.AllOptions
 		o.Limit = l.limit
 	}
 	return o
-}
-
-// addRecord prints a record that passes the filters. One that cannot be read is kept in
-// unread, and does not stand in the way of the others.
-func addRecord[T any, O apiclient.ListOptions](list *render.List[T], l List[T, O], record apiclient.Record[T], unread *[]error) error {
-	for object := range l.absent {
-		if bytes.Contains(record.Raw, []byte(`"`+object+`"`)) {
-			delete(l.absent, object)
-		}
-	}
-	var decoding error
-	decode := func() (value T, err error) {
-		value, decoding = record.Decode()
-		return value, decoding
-	}
-	var err error
-	if l.Passes == nil {
-		err = list.Add(record.Raw, decode)
-	} else if value, failed := decode(); failed == nil && l.Passes(value) {
-		err = list.Add(record.Raw, func() (T, error) { return value, nil })
-	}
-	if decoding != nil {
-		*unread = append(*unread, decoding)
-		return nil
-	}
-	return err
 }
 
 // unreadable is the error of a list of which some records could not be read; atEnd says that

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -220,7 +219,6 @@ type pullOutput[T any] struct {
 	marks   apitype.EntityName // "" for records that are not marked.
 	list    *render.List[T]
 	page    []apitype.UUID // Written, and still to be marked.
-	unread  []error        // Of records that could not be written, because they could not be read.
 }
 
 // pull writes what a round finds, and returns where the next one begins.
@@ -229,51 +227,27 @@ func (o *pullOutput[T]) pull(ctx context.Context, round *apiclient.Round) (next 
 		return next, err
 	}
 	o.printer.NoHeader = true // Of the rounds that follow.
-	var flushed error
-	options := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: DefaultPageSize, Reuse: true}
-	options.Yielded = func() { flushed = o.endPage(ctx) } // Not when the next page answers: that may take long.
-	for record, err := range collectingSooner(apiclient.Changes[T](ctx, o.client, round, options)) {
-		if err != nil {
-			if len(o.unread) > 0 {
-				err = errors.Join(err, unreadable(o.unread, false))
+	p := &printing[T]{list: o.list}
+	if o.marks != "" {
+		p.printed = func(record apiclient.Record[T]) {
+			if id, err := apitype.RecordUUID(record.Raw); err == nil {
+				o.page = append(o.page, id)
 			}
-			return next, EndList(o.list, err)
-		}
-		if flushed != nil {
-			return next, flushed
-		}
-		if err := o.add(record); err != nil {
-			return next, err
 		}
 	}
-	if flushed != nil {
-		return next, flushed
+	options := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Fallback: DefaultPageSize, Reuse: true}
+	options.Yielded = func() { p.flushed = o.endPage(ctx) } // Not when the next page answers: that may take long.
+	err = p.walk(collectingSooner(apiclient.Changes[T](ctx, o.client, round, options)))
+	switch {
+	case p.flushed != nil:
+		return next, p.flushed
+	case err == nil:
+		err = p.end()
 	}
-	if len(o.unread) > 0 {
-		return next, EndList(o.list, unreadable(o.unread, true))
+	if err != nil {
+		return next, EndList(o.list, err)
 	}
 	return round.Next(), o.list.Close()
-}
-
-// add writes a record. One that has no row, since it cannot be read, does not stand in the way
-// of the others.
-func (o *pullOutput[T]) add(record apiclient.Record[T]) error {
-	printed := o.list.Printed()
-	var decoding error
-	err := o.list.Add(record.Raw, func() (value T, _ error) {
-		value, decoding = record.Decode()
-		return value, decoding
-	})
-	if decoding != nil {
-		o.unread = append(o.unread, decoding)
-		return nil
-	}
-	if o.marks != "" && o.list.Printed() > printed {
-		if id, err := apitype.RecordUUID(record.Raw); err == nil {
-			o.page = append(o.page, id)
-		}
-	}
-	return err
 }
 
 // endPage flushes and marks a page.
