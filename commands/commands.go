@@ -86,13 +86,26 @@ func Run(ctx context.Context, args []string, app cli.App) int {
 // maxRetries keeps a script from waiting for a service that is down for an hour.
 const maxRetries = 10
 
-// onlyPrints tells of commands that neither change nor wait for anything.
-func onlyPrints(name string) bool {
-	switch name {
-	case "version", "help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd:
-		return true
+// onlyPrint are the commands that neither change nor wait for anything.
+var onlyPrint = []string{"version", "help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
+
+// begin refuses what no command takes, before one is run.
+func begin(s *cli.Session, cmd *cobra.Command) error {
+	if s.App.WatchSignals != nil && !slices.Contains(onlyPrint, cmd.Name()) {
+		s.App.WatchSignals()
 	}
-	return false
+	if s.Flags.Timeout <= 0 {
+		return cli.UsageError("--timeout must be greater than 0")
+	}
+	if s.Flags.Retries < 0 || s.Flags.Retries > maxRetries {
+		return cli.UsageError("--retry must be 0 to " + strconv.Itoa(maxRetries))
+	}
+	for _, name := range []string{"profile", "base-url", "output", "columns", "sort-by", "jq", "ca-cert"} { // Of a variable that is not set.
+		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed && (flag.Value.String() == "" || flag.Value.String() == "[]") {
+			return cli.UsageError("--" + name + " must not be empty")
+		}
+	}
+	return checkOutput(s, cmd)
 }
 
 // newRoot builds the command tree as far as the arguments need it.
@@ -108,26 +121,10 @@ func newRoot(s *cli.Session, args []string) *cobra.Command {
 		Example: "  fundesk demo\n" +
 			"  fundesk --profile demo call list --status requested\n" +
 			"  fundesk auth login --profile prod --base-url https://api.example.org",
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          cobra.ArbitraryArgs,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if s.App.WatchSignals != nil && !onlyPrints(cmd.Name()) {
-				s.App.WatchSignals()
-			}
-			if s.Flags.Timeout <= 0 {
-				return cli.UsageError("--timeout must be greater than 0")
-			}
-			if s.Flags.Retries < 0 || s.Flags.Retries > maxRetries {
-				return cli.UsageError("--retry must be 0 to " + strconv.Itoa(maxRetries))
-			}
-			for _, name := range []string{"profile", "base-url", "output", "columns", "sort-by", "jq", "ca-cert"} { // Of a variable that is not set.
-				if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed && (flag.Value.String() == "" || flag.Value.String() == "[]") {
-					return cli.UsageError("--" + name + " must not be empty")
-				}
-			}
-			return checkOutput(s, cmd)
-		},
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		Args:              cobra.ArbitraryArgs,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return begin(s, cmd) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return cli.UnknownVerb(cmd, args[0])

@@ -48,10 +48,7 @@ func login(s *cli.Session, cmd *cobra.Command, withToken, insecure bool) error {
 	if err != nil {
 		return cli.UsageError(err.Error())
 	}
-	name := s.ProfileName(config)
-	if name == "" {
-		name = "default"
-	}
+	name := cmp.Or(s.ProfileName(config), "default")
 	if err := profile.CheckName(name); err != nil {
 		return cli.UsageError(err.Error())
 	}
@@ -78,9 +75,7 @@ func login(s *cli.Session, cmd *cobra.Command, withToken, insecure bool) error {
 	if p.TokenStorage == profile.StorageKeyring && insecure {
 		return cli.UsageError("profile " + cli.Quote(name) + " keeps its token in the keyring; to change that: fundesk profile add " + name + " --token-storage file")
 	}
-	if p.TokenStorage == profile.StorageFile {
-		insecure = true
-	}
+	insecure = insecure || p.TokenStorage == profile.StorageFile
 	token, err := readToken(cmd.Context(), s, withToken)
 	if err != nil {
 		return err

@@ -141,17 +141,13 @@ func profileShow(s *cli.Session) *cobra.Command {
 			}
 			shown := newShownProfile(t.Name, config.Current, t.Profile)
 			shown.Service = t.Service()
-			return cli.ShowOne(s, shown, profileFields(shown))
+			fields := []cli.Pair{{"name", shown.Name}, {"service", shown.Service}, {"base_url", shown.BaseURL}}
+			for _, t := range settings() {
+				fields = append(fields, cli.Pair{t.key, t.text(shown.Profile)})
+			}
+			return cli.ShowOne(s, shown, slices.DeleteFunc(fields, func(f cli.Pair) bool { return f[1] == "" }))
 		},
 	}
-}
-
-func profileFields(p shownProfile) []cli.Pair {
-	all := []cli.Pair{{"name", p.Name}, {"service", p.Service}, {"base_url", p.BaseURL}}
-	for _, t := range settings() {
-		all = append(all, cli.Pair{t.key, t.text(p.Profile)})
-	}
-	return slices.DeleteFunc(all, func(f cli.Pair) bool { return f[1] == "" })
 }
 
 func profileRemove(s *cli.Session) *cobra.Command {

@@ -238,17 +238,13 @@ func csvRows(reader *csv.Reader, yield func(Row, error) bool) {
 			return
 		}
 		line, _ := reader.FieldPos(0)
-		if isEmptyRow(cells) { // As spreadsheets leave them below the last one.
+		if strings.Join(cells, "") == "" { // As spreadsheets leave them below the last one.
 			continue
 		}
 		if !yield(Row{Line: line, Cells: cells}, nil) {
 			return
 		}
 	}
-}
-
-func isEmptyRow(cells []string) bool {
-	return !slices.ContainsFunc(cells, func(cell string) bool { return cell != "" })
 }
 
 // delimiters are what separates cells, the usual one first.

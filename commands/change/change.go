@@ -4,7 +4,6 @@ package change
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -132,7 +131,14 @@ func runChange[T any](s *cli.Session, cmd *cobra.Command, flags *Flags, columns 
 	if err != nil {
 		return err
 	}
-	answer, err := deliver(cmd.Context(), s, client, flags, ch)
+	var answer *apiclient.Response
+	if !flags.outbox {
+		answer, err = client.Send(cmd.Context(), ch)
+	} else if queued, failed := Enqueue(cmd.Context(), s, []apiclient.Change{ch}, flags.hold); failed != nil {
+		err = failed
+	} else {
+		answer, err = queued[0].Value, queued[0].Err
+	}
 	if err != nil {
 		return aboutChange(ch, err)
 	}
@@ -190,18 +196,6 @@ func Update[T any](s *cli.Session, cmd *cobra.Command, fields []Field, columns [
 		}}.Run(s, cmd, flags, args)
 	}
 	return cmd
-}
-
-// deliver sends a change, through the outbox when that was asked for.
-func deliver(ctx context.Context, s *cli.Session, client *apiclient.Client, flags *Flags, ch apiclient.Change) (*apiclient.Response, error) {
-	if !flags.outbox {
-		return client.Send(ctx, ch)
-	}
-	queued, err := Enqueue(ctx, s, []apiclient.Change{ch}, flags.hold)
-	if err != nil {
-		return nil, err
-	}
-	return queued[0].Value, queued[0].Err
 }
 
 // aboutChange says what to look at after a change failed. A uuid may be taken by a record that nobody
@@ -284,7 +278,8 @@ func (m Moves[T]) Run(s *cli.Session, cmd *cobra.Command, flags *Flags, args []s
 		return PrintRequests(s, many, slices.Values(changes))
 	}
 	if (m.Question != "" || many) && len(ids) > 0 {
-		if err := s.AskChange(cmd.Context(), flags.yes, bulkQuestion(cmd, m.Question, changes), cli.RefsOf(changes), len(changes)); err != nil {
+		question := cmp.Or(m.Question, strings.TrimPrefix(cmd.CommandPath(), "fundesk ")+" for") + " " + cli.Count(len(changes), changes[0].Operation().Noun())
+		if err := s.AskChange(cmd.Context(), flags.yes, question, cli.RefsOf(changes), len(changes)); err != nil {
 			return err
 		}
 	}
@@ -292,13 +287,6 @@ func (m Moves[T]) Run(s *cli.Session, cmd *cobra.Command, flags *Flags, args []s
 		return runChange(s, cmd, flags, m.Columns, changes[0])
 	}
 	return sendAll(s, cmd, flags, changes)
-}
-
-func bulkQuestion(cmd *cobra.Command, question string, changes []apiclient.Change) string {
-	if question == "" {
-		question = strings.TrimPrefix(cmd.CommandPath(), "fundesk ") + " for"
-	}
-	return question + " " + cli.Count(len(changes), changes[0].Operation().Noun())
 }
 
 // sendAll sends changes, several at a time, and prints one result line each.

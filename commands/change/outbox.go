@@ -293,7 +293,11 @@ func Enqueue(ctx context.Context, s *cli.Session, changes []apiclient.Change, ho
 	ids := make([]string, len(changes))
 	for i, ch := range changes {
 		results[i].Item = ch
-		entry := outbox.NewEntry(withSeen(ctx, s, ch))
+		var none apiclient.History
+		if ch.Seen == nil && apiclient.Before(ch, none) == apiclient.StepLookUp { // By the time it is sent, its record may have changed.
+			ch = ch.After(s.Client.Look(ctx, ch, none))
+		}
+		entry := outbox.NewEntry(ch)
 		if hold > 0 {
 			entry.NotBefore = s.App.Now().Add(hold)
 		}
@@ -321,16 +325,6 @@ func Enqueue(ctx context.Context, s *cli.Session, changes []apiclient.Change, ho
 		results[i].Value, results[i].Err = queuedResult(id, event, err)
 	}
 	return results, nil
-}
-
-// withSeen is a change that is put into the outbox, with what its record shows now, where the service
-// answers: by the time it is sent, somebody else may have changed that.
-func withSeen(ctx context.Context, s *cli.Session, ch apiclient.Change) apiclient.Change {
-	var h apiclient.History
-	if ch.Seen != nil || apiclient.Before(ch, h) != apiclient.StepLookUp {
-		return ch
-	}
-	return ch.After(s.Client.Look(ctx, ch, h))
 }
 
 // endOf is what became of an entry that this process has not sent: another one did, or dropped it. While

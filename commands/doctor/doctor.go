@@ -61,15 +61,7 @@ func Command(s *cli.Session) *cobra.Command {
 				}, held)
 			}
 			if interfaces {
-				client, err := s.Connect(cmd.Context())
-				if err != nil {
-					return err
-				}
-				traits, err := examineInterface(cmd.Context(), client)
-				if err != nil {
-					return err
-				}
-				return cli.ShowList(s, "", traitColumns(), traits)
+				return showTraits(s, cmd)
 			}
 			checks, problem := examine(s, cmd)
 			if err := cli.ShowList(s, "", []render.Column[checkup]{

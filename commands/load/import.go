@@ -146,19 +146,15 @@ func (r *rowRun) carryOut(size int64, name string) error {
 		r.session.Note("done already: %d of %s", r.done, cli.Count(r.read, "line"))
 	}
 	if r.lines.Len == 0 {
-		r.noteNothing()
+		switch {
+		case r.read == 0:
+			r.session.Note("there is no line")
+		case r.unchanged > 0:
+			r.session.Note("nothing differs: %s as the file says", cli.Count(r.unchanged, "record"))
+		}
 		return nil
 	}
 	return r.send(size)
-}
-
-func (r *rowRun) noteNothing() {
-	switch {
-	case r.read == 0:
-		r.session.Note("there is no line")
-	case r.unchanged > 0:
-		r.session.Note("nothing differs: %s as the file says", cli.Count(r.unchanged, "record"))
-	}
 }
 
 // wrongLines are the lines that are wrong: the first of them, and all where a file wants them.
@@ -409,15 +405,6 @@ func rowResults(s *cli.Session) (*change.Results, error) {
 	return change.NewResults(s)
 }
 
-// worked tells how many records were created and how many changed.
-func (r *rowRun) worked(all int) string {
-	text := fmt.Sprintf("%d %s", all, r.verb.done)
-	if r.created > 0 && r.verb.done != created {
-		text = fmt.Sprintf("%d %s, %d %s", all-r.created, r.verb.done, r.created, created)
-	}
-	return text
-}
-
 // conclude says how a run ended; why is what stopped it early.
 func (r *rowRun) conclude(why error, p *progress) error {
 	hint := "run it again with --results FILE to be able to go on"
@@ -428,7 +415,10 @@ func (r *rowRun) conclude(why error, p *progress) error {
 		return cli.WithHint(&apiclient.Error{Kind: apiclient.KindInterrupted, Message: fmt.Sprintf("interrupted after %d of %d lines", p.done, p.total), Err: err}, hint)
 	}
 	worked := p.done - r.wrong.count
-	told := r.worked(worked)
+	told := fmt.Sprintf("%d %s", worked, r.verb.done)
+	if r.created > 0 && r.verb.done != created {
+		told = fmt.Sprintf("%d %s, %d %s", worked-r.created, r.verb.done, r.created, created)
+	}
 	if why != nil {
 		if worked == 0 { // Nothing was done: it is not a part that failed.
 			return cli.WithHint(why, hint)

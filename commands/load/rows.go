@@ -20,6 +20,7 @@ import (
 	"fundesk/commands/bulk"
 	"fundesk/commands/change"
 	"fundesk/commands/cli"
+	"fundesk/render"
 )
 
 // Rows is how the rows of a file become changes of one noun.
@@ -76,7 +77,11 @@ func (f *rowFlags) check(cmd *cobra.Command, name string) error {
 		return cli.UsageError("--errors and --results name one file")
 	}
 	f.country = strings.ToUpper(f.country)
-	return checkRowCountry(cmd, f.country)
+	if cmd.Flags().Changed("country") && !slices.Contains(render.PhoneCountries(), f.country) {
+		return cli.WithHint(cli.UsageError("--country "+cli.Quote(f.country)+" is not a country whose phone numbers are known"),
+			"there are "+strings.Join(render.PhoneCountries(), ", "))
+	}
+	return nil
 }
 
 // rowReader makes requests of rows.
