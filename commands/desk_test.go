@@ -81,7 +81,7 @@ func TestLineDeskTakesBackAndKeepsDrafts(t *testing.T) {
 		{"taken back", "a\nu\nq\n", []string{"sent in 5 s, u takes it back", "taken back: not reached"}, 0},
 		{"left in the middle", "c\nreached\n7\nq\n", []string{"notes, empty for none"}, 0},
 		{"taken up again", "d\nq\n", []string{"1 draft is not sent yet", "entered before and not sent: result reached, rating 7"}, 0},
-		{"asked before it ends", "x\nn\nq\n", []string{"cancel the call to"}, 0},
+		{"asked before it ends", "x\nn\nq\n", []string{"Cancel the call to"}, 0},
 		{"sent", "a\nq\n", []string{", sent"}, 1},
 	}
 	for _, step := range steps {
@@ -426,23 +426,23 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 	}
 
 	said := desk("help", "?", "q")
-	if n := strings.Count(said, "\nu to take the last one back (not now)\n"); n != 2 || !strings.Contains(said, "\na not reached\n") || strings.Contains(said, "there is no") {
+	if n := strings.Count(said, "\nu undo (not now)\n"); n != 2 || !strings.Contains(said, "\na not reached\n") || strings.Contains(said, "there is no") {
 		t.Errorf("got %q, want each answer on its line, twice", said)
 	}
 	said = desk("x", "g", "t", "3", "", "t", "3", "", "q")
-	has(said, `there is no "x"`, "e-mail: old@example.org", "may be reached by: phone unknown", "never rung", "only win-back", "all calls", "t types and languages")
+	has(said, `there is no "x"`, "e-mail: old@example.org", "may be reached by: phone unknown", "never rung", "3 win-back, chosen", "x everything", "t types and languages")
 	if strings.Contains(said, "x cancel") {
 		t.Errorf("got %q, want no cancel", said)
 	}
 	has(desk("/nobodyatall", "q"), "nobody has that name or number")
 	has(desk("/jansen", "1", "f", "3", "x", "3", "new@example.org", "", "c", "1", "8", "", "q"),
-		"e-mail must be", "to be corrected: e-mail: ", "to be new@example.org", ", sent")
+		"e-mail must be", "3 e-mail: old@example.org, to be new@example.org", ", sent")
 	if after := call(); is("status", "completed")(after) != 1 {
 		t.Errorf("call: got %v, want it completed", after["status"])
 	} else if now, _ := after["person"].(map[string]any); now["email"] != "new@example.org" {
 		t.Errorf("e-mail: got %v, want it corrected", now["email"])
 	}
-	has(desk("b", "someday", "tomorrow 18:00", "m", "l", "", "q"), "is no time", "m for you, a for anybody", "later: ", "u takes it back")
+	has(desk("b", "someday", "tomorrow 18:00", "m", "l", "", "q"), "is no time", "m for you\na for anybody\n", "later: ", "u takes it back")
 }
 
 // A donor who is not among the newest is looked for further, when the agent wants it, and gets a new
@@ -479,12 +479,12 @@ func TestLineDeskLooksFurtherForADonor(t *testing.T) {
 	var said bytes.Buffer
 	answers := "/zed\n\n/zed\nm\n\n/zed\n1\n\n/zed\n1\n7\n2\nq\n"
 	workByLines(t, appOf(environment, strings.NewReader(answers), io.Discard, &said), 0)
-	const question = "/ find a donor, t types and languages that you take, ? help, empty to look again, q to end: "
-	const newCall = "1 Zed\nnumber of the donor, empty for none: looking for an open call of Zed…\nZed has no open call\n" +
-		"1 a new call: verification\n2 a new call: happy call\n3 a new call: win-back\nnumber, empty for none: "
+	const question = "/ find a donor, t types and languages, ? help, empty to look again, q to end: "
+	const newCall = "1 Zed\nnumber of the donor, empty to leave it: looking for an open call of Zed…\nZed has no open call\n" +
+		"1 a new call: verification\n2 a new call: happy call\n3 a new call: win-back\nnumber, empty to leave it: "
 	want := question + "nobody among the newest 5000 donors; m looks through more, empty for not: " +
-		question + "nobody among the newest 5000 donors; m looks through more, empty for not: 1 Zed\nnumber of the donor, empty for none: " +
-		question + newCall + question + newCall + `there is no "7"` + "\nnumber, empty for none: "
+		question + "nobody among the newest 5000 donors; m looks through more, empty for not: 1 Zed\nnumber of the donor, empty to leave it: " +
+		question + newCall + question + newCall + `there is no "7"` + "\nnumber, empty to leave it: "
 	_, text, _ := strings.Cut(said.String(), "when one comes.\n")
 	if !strings.HasPrefix(text, want) {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
@@ -514,7 +514,7 @@ func TestLineDeskAsksAboutWhatWasChangedElsewhere(t *testing.T) {
 			t.Fatalf("colleague: got %d %s", a.Status, a.Body)
 		}
 		said := desk("c", "fixed", "", "", answer, "")
-		if !strings.Contains(said, "was changed elsewhere: k keeps theirs") {
+		if !strings.Contains(said, "k theirs: theirs@example.org") {
 			t.Errorf("%s: got no question:\n%s", answer, said)
 		}
 		if got := h.Do(c.token, http.MethodGet, person, "").Object()["email"]; got != want {

@@ -53,25 +53,25 @@ func ByLines(ctx context.Context, s *cli.Session, look time.Duration) error {
 	if err != nil {
 		return err
 	}
-	l := &lineDesk{session: s, Day: desk.New(options), polled: s.App.Now(), hidden: t.Profile.HiddenActions, login: cli.AnotherToken(t), look: cmp.Or(look, pollEvery)}
-	l.Busy = func() bool { return l.asking }
+	l := &lineDesk{session: s, day: desk.New(options), polled: s.App.Now(), hidden: t.Profile.HiddenActions, login: cli.AnotherToken(t), look: cmp.Or(look, pollEvery)}
+	l.day.Gate.Busy = func() bool { return l.asking }
 	beside, stop := context.WithCancel(ctx)
-	group := l.Start(beside, l.told.put)
+	group := l.day.Start(beside, l.told.put)
 	err = l.work(ctx)
-	l.Written()
-	if saved := l.Autosave.Flush(); err == nil && saved != nil {
+	l.day.Changes.Written()
+	if saved := l.day.Changes.Autosave.Flush(); err == nil && saved != nil {
 		err = fmt.Errorf("save the draft: %w", saved)
 	}
 	if err == nil {
-		l.Finish(ctx)
+		l.day.Changes.Finish(ctx)
 	}
-	l.End()
+	l.day.End()
 	stop()
 	group.Wait()
 	if err == nil {
 		l.listen(ctx) // The last words of the sender, too.
 	}
-	lines, remaining := l.Remaining()
+	lines, remaining := l.day.Changes.Remaining()
 	for _, line := range lines {
 		l.say("%s", line)
 	}
@@ -82,14 +82,14 @@ func ByLines(ctx context.Context, s *cli.Session, look time.Duration) error {
 func (l *lineDesk) work(ctx context.Context) error {
 	l.say("Work calls line by line. An empty answer skips; q ends.")
 	l.touch() // Who starts it is there.
-	l.perform(ctx, l.Begin())
-	if n := len(l.Drafts); n > 0 {
+	l.perform(ctx, l.day.Begin())
+	if n := len(l.day.Changes.Drafts); n > 0 {
 		l.say("%s not sent yet; d goes on with the latest", render.Plural(n, "draft is", "drafts are"))
 	}
-	l.perform(ctx, l.Next())
+	l.perform(ctx, l.day.Next())
 	for ctx.Err() == nil {
 		l.listen(ctx)
-		if l.Release(); l.session.App.Now().Sub(l.polled) >= pollEvery {
+		if l.day.Changes.Release(); l.session.App.Now().Sub(l.polled) >= pollEvery {
 			l.poll(ctx)
 		}
 		l.tellCall()
@@ -110,7 +110,7 @@ func (l *lineDesk) work(ctx context.Context) error {
 
 // tellIdle says, once, that no call waits.
 func (l *lineDesk) tellIdle() {
-	idle := l.Call == nil && l.NoneLeft
+	idle := l.day.Call == nil && l.day.NoneLeft
 	if idle && !l.idle {
 		l.say("No further call waits; %s shown. It is said here when one comes.", cli.Count(l.shown, "call"))
 	}
@@ -124,16 +124,16 @@ func (l *lineDesk) next(ctx context.Context) (answer string, shows bool, err err
 	asked := l.onDesk()
 	answer, err = l.ask(ctx, l.choices(), func() {
 		l.listen(ctx)
-		l.Release()
+		l.day.Changes.Release()
 		if asked != (apitype.UUID{}) {
 			l.poll(ctx) // What becomes of the call is told.
 			return
 		}
-		if l.Call != nil {
+		if l.day.Call != nil {
 			return
 		}
 		l.poll(ctx)
-		if l.perform(ctx, l.Next()); l.Call != nil {
+		if l.perform(ctx, l.day.Next()); l.day.Call != nil {
 			l.say("")
 			l.say("A call has come: Enter shows it.")
 		}
@@ -142,10 +142,10 @@ func (l *lineDesk) next(ctx context.Context) (answer string, shows bool, err err
 }
 
 func (l *lineDesk) onDesk() apitype.UUID {
-	if l.Call == nil {
+	if l.day.Call == nil {
 		return apitype.UUID{}
 	}
-	return l.Call.UUID
+	return l.day.Call.UUID
 }
 
 // ask asks for one line, and does something every few seconds until it is there. An answer shows
@@ -163,7 +163,7 @@ func (l *lineDesk) ask(ctx context.Context, text string, meanwhile func()) (answ
 		select {
 		case <-answered:
 			l.asking = false
-			l.perform(ctx, l.Wake()) // Where the computer slept, all is read before the answer counts.
+			l.perform(ctx, l.day.Wake()) // Where the computer slept, all is read before the answer counts.
 			l.touch()
 			return l.heard(answer, err)
 		case <-look.C:
@@ -174,7 +174,7 @@ func (l *lineDesk) ask(ctx context.Context, text string, meanwhile func()) (answ
 
 func (l *lineDesk) poll(ctx context.Context) {
 	l.polled = l.session.App.Now()
-	l.perform(ctx, l.Poll())
+	l.perform(ctx, l.day.Poll())
 }
 
 // perform does what the day asks for, one after the other, and what that asks for.
@@ -188,7 +188,7 @@ func (l *lineDesk) perform(ctx context.Context, events []desk.Event) {
 func (l *lineDesk) performOne(ctx context.Context, events []desk.Event) []desk.Event {
 	switch e := events[0].(type) {
 	case desk.Job:
-		return append(l.Receive(e(ctx)), events[1:]...)
+		return append(l.day.Receive(e(ctx)), events[1:]...)
 	case desk.Notice:
 		l.tell(e)
 	}
@@ -197,7 +197,7 @@ func (l *lineDesk) performOne(ctx context.Context, events []desk.Event) []desk.E
 
 func (l *lineDesk) listen(ctx context.Context) {
 	for _, r := range l.told.take() {
-		l.perform(ctx, l.Receive(r))
+		l.perform(ctx, l.day.Receive(r))
 	}
 }
 
@@ -224,11 +224,11 @@ func (l *lineDesk) say(format string, args ...any) {
 // question asks for one line of what is being entered; the end of the input leaves the desk. The
 // call stays the agent's meanwhile.
 func (l *lineDesk) question(ctx context.Context, text string) (string, error) {
-	return l.ask(ctx, text, func() { l.perform(ctx, l.KeepLeases()) })
+	return l.ask(ctx, text, func() { l.perform(ctx, l.day.KeepLeases()) })
 }
 
 // touch notes that somebody is there: the call on the desk stays theirs.
-func (l *lineDesk) touch() { l.Guard.Touch(l.session.App.Now()) }
+func (l *lineDesk) touch() { l.day.Guard.Touch(l.session.App.Now()) }
 
 // heard is an answer; the end of the input, and q, leave the desk.
 func (l *lineDesk) heard(answer string, err error) (string, error) {
@@ -248,196 +248,73 @@ func (l *lineDesk) heard(answer string, err error) (string, error) {
 // tellCall says what is to be known before the number is dialled, once for each call, and
 // what can be taken back.
 func (l *lineDesk) tellCall() {
-	if held := l.HeldText("u"); held != "" {
+	if held := l.day.Changes.HeldText("u"); held != "" {
 		l.say("%s", held)
 	}
-	if l.Call == nil {
-		if l.call = (apitype.UUID{}); l.Offline != "" {
-			why := l.Offline
-			if l.LoggedOut && l.login != "" {
+	if l.day.Call == nil {
+		if l.call = (apitype.UUID{}); l.day.Offline != "" {
+			why := l.day.Offline
+			if l.day.LoggedOut && l.login != "" {
 				why += ". " + l.login
 			}
 			l.say("no call can be read: %s", why)
 		}
 		return
 	}
-	if l.call == l.Call.UUID {
+	if l.call == l.day.Call.UUID {
 		return
 	}
-	call, person := l.Call, l.Call.Person.Pointer()
+	call, person := l.day.Call, l.day.Call.Person.Pointer()
 	l.call = call.UUID
 	l.shown++
 	l.say("")
-	l.say("%s call for %s, asked for %s, %s", strings.TrimSuffix(render.Words(string(call.Type)), " call"), l.Name(),
-		render.Ago(call.RequestedAt.Time, l.session.App.Now()), l.Tries(*call))
+	l.say("%s call for %s, asked for %s, %s", strings.TrimSuffix(render.Words(string(call.Type)), " call"), l.day.Name(),
+		render.Ago(call.RequestedAt.Time, l.session.App.Now()), l.day.Card.Tries(*call))
 	if person != nil {
-		for _, about := range l.About(*person) {
+		for _, about := range l.day.Card.About(*person) {
 			l.say("%s", about)
 		}
 	}
 	for _, number := range desk.Numbers(person) {
-		l.say("%s number: %s", number.Kind, l.Locale.Spoken(number.Digits))
+		l.say("%s number: %s", number.Kind, l.day.Locale.Spoken(number.Digits))
 	}
 	if pledge := call.PledgeCase.Pointer(); pledge != nil {
-		l.say("%s: %s Euros %s, %s, %s", desk.GivesWord(pledge.Status), l.Locale.Grouped(pledge.DonationAmount), render.Words(string(pledge.DonationInterval)),
-			desk.PledgeWords(pledge.Status), l.GivesTo(*pledge))
+		l.say("%s: %s Euros %s, %s, %s", desk.GivesWord(pledge.Status), l.day.Locale.Grouped(pledge.DonationAmount), render.Words(string(pledge.DonationInterval)),
+			desk.PledgeWords(pledge.Status), l.day.Card.GivesTo(*pledge))
 	}
-	if contacts := l.Contacts(); len(contacts) > 0 {
+	if contacts := l.day.Card.Contacts(); len(contacts) > 0 {
 		l.say("last: %s", onOneLine(contacts[0]))
 	}
-	for _, warning := range l.Warnings(*call) {
+	for _, warning := range l.day.Card.Warnings(*call) {
 		l.say("warning: %s", warning)
 	}
-	if notes := l.NextNotes(); notes != "" {
+	if notes := l.day.Form.NextNotes(); notes != "" {
 		l.say("note for you: %s", onOneLine(notes))
 	}
 	if call.Notes != nil {
 		l.say("notes: %s", *call.Notes)
 	}
-	if l.HasDraft() {
+	if l.day.Form.HasDraft() {
 		l.say("entered before and not sent: %s", l.entered())
 	}
 }
 
 // entered is what is in the form, in a line.
 func (l *lineDesk) entered() string {
-	parts := []string{"result " + l.Form.Code}
-	if l.Form.Code == "" {
+	parts := []string{"result " + l.day.Form.Code}
+	if l.day.Form.Code == "" {
 		parts[0] = "no result"
 	}
-	if l.Form.Rating != nil {
-		parts = append(parts, "rating "+strconv.Itoa(*l.Form.Rating))
+	if l.day.Form.Rating != nil {
+		parts = append(parts, "rating "+strconv.Itoa(*l.day.Form.Rating))
 	}
-	if l.Form.Notes != "" {
-		parts = append(parts, "notes: "+l.Form.Notes)
+	if l.day.Form.Notes != "" {
+		parts = append(parts, "notes: "+l.day.Form.Notes)
 	}
-	for _, f := range l.Corrected() {
-		parts = append(parts, f.Label+": "+fixLine(f))
+	for _, f := range l.day.Form.Corrected() {
+		parts = append(parts, l.spoken(f.Label+": "+l.day.Card.FixText(f)))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// askEnd asks before a call is ended without a result.
-func (l *lineDesk) askEnd(ctx context.Context, verb string, end func() []desk.Event) error {
-	answer, err := l.question(ctx, verb+" the call to "+l.Name()+"? y or n")
-	if err == nil && answer == "y" {
-		l.perform(ctx, end())
-	}
-	return err
-}
-
-// askForm asks for the result, and sends it. What cannot be sent is asked for again at once, before
-// anything else is typed; what was entered before stands where the answer is empty.
-func (l *lineDesk) askForm(ctx context.Context) error {
-	for i, row := range l.Results() {
-		l.say("%d %s", i+1, row.Words())
-	}
-	questions := []struct {
-		text string
-		set  func(ctx context.Context, answer string) (wrong string, err error)
-	}{
-		{"result code", l.setCode},
-		{"rating from 0 to 10, empty for none", l.setRating},
-		{"notes, empty for none", l.setNotes},
-	}
-	entered := l.HasDraft()
-	for i := 0; i < len(questions); {
-		text := questions[i].text
-		if entered {
-			text += ", or as entered"
-		}
-		answer, err := l.question(ctx, text)
-		if err != nil {
-			return err
-		}
-		wrong, err := questions[i].set(ctx, answer)
-		if err != nil {
-			return err
-		}
-		if wrong == "" {
-			i++
-			continue
-		}
-		l.say("%s", wrong)
-	}
-	return l.complete(ctx)
-}
-
-// complete sends what was entered. Where the account may not make a correction it says so first,
-// and offers to send the result alone.
-func (l *lineDesk) complete(ctx context.Context) error {
-	if err := l.askOvertaken(ctx); err != nil {
-		return err
-	}
-	l.tellCorrected(ctx)
-	if _, _, asks := l.Overtaken(); asks {
-		return nil
-	}
-	if why := l.WhyNotComplete(); why != "" {
-		l.say("%s", why)
-		return nil
-	}
-	if len(l.RefusedCorrections()) == 0 {
-		if l.DeniesCorrections() {
-			sure, err := l.question(ctx, "the record was corrected, and the result says "+l.ResultWords()+"; send it all the same? y or n")
-			if err != nil || sure != "y" {
-				return err
-			}
-		}
-		l.perform(ctx, l.CompleteCall())
-		return nil
-	}
-	answer, err := l.question(ctx, "its refusal would hold back the result; send the result alone? y or n")
-	if err == nil && answer == "y" {
-		l.perform(ctx, l.CompleteAlone())
-	}
-	return err
-}
-
-// setCode takes a result code or its number. One that no call has had is asked back.
-func (l *lineDesk) setCode(ctx context.Context, answer string) (wrong string, err error) {
-	rows := l.Results()
-	switch n, _ := strconv.Atoi(answer); {
-	case answer == "" && l.Form.Code != "":
-		return "", nil
-	case answer == "":
-		return "a result is needed", nil
-	case n >= 1 && n <= len(rows):
-		answer = rows[n-1].Code
-	default:
-		if wrong := desk.CheckCode(answer); wrong != "" {
-			return wrong, nil
-		}
-	}
-	if _, known := l.Codes.Find(l.Call.Type, answer); len(rows) > 0 && !known {
-		sure, err := l.question(ctx, "no call has had the result "+cli.Quote(answer)+" so far; use it? y or n")
-		if err != nil || sure != "y" {
-			return "not taken", err
-		}
-	}
-	l.SetResult(answer)
-	return "", nil
-}
-
-func (l *lineDesk) setRating(_ context.Context, answer string) (wrong string, err error) {
-	n, err := strconv.Atoi(answer)
-	switch {
-	case answer == "":
-	case err != nil:
-		return "the rating must be a number", nil
-	case n < 0 || n > 10:
-		return "the rating must be from 0 to 10", nil
-	default:
-		l.SetRating(&n)
-	}
-	return "", nil
-}
-
-func (l *lineDesk) setNotes(_ context.Context, answer string) (wrong string, err error) {
-	if answer != "" {
-		l.SetNotes(answer)
-	}
-	return l.WhyNotComplete(), nil
 }
 
 // deskState is the file of what the desk remembers of a service: one for each profile and
@@ -461,17 +338,16 @@ const pollEvery = 15 * time.Second
 // lineDesk is the desk by questions and answers: the day of the screen, read line by line.
 type lineDesk struct {
 	session *cli.Session
-	*desk.Day
-	told   inbox
-	shown  int          // Calls so far.
-	call   apitype.UUID // The call that was told last.
-	polled time.Time
-	hidden []string // Actions of the Desk that the profile takes away.
-	login  string   // How the agent gets another token.
-	typed  string   // What came after the key of the answer.
-	idle   bool     // It was said that no call waits.
-	asking bool     // A question stands.
-	look   time.Duration
+	day     *desk.Day
+	told    inbox
+	shown   int          // Calls so far.
+	call    apitype.UUID // The call that was told last.
+	polled  time.Time
+	hidden  []string // Actions of the Desk that the profile takes away.
+	login   string   // How the agent gets another token.
+	idle    bool     // It was said that no call waits.
+	asking  bool     // A question stands.
+	look    time.Duration
 }
 
 // inbox keeps what is told from beside the desk until the next question.

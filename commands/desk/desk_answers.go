@@ -1,92 +1,102 @@
 package desk
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
-	"fundesk/render"
 	"fundesk/tui/desk"
 )
 
 // lineAnswer is an answer that does something: all that there is to say of it.
 type lineAnswer struct {
 	key    string
-	text   string // What it does; "" where it is not said.
-	action string // Of the drawn Desk: a profile may take it away. "" for none of its own.
-	can    bool   // It does something now.
+	text   string // What it does.
+	action string // Of the desk: a profile may take it away. "" for none of its own.
+	why    string // Why it does nothing now; "" when it does something.
 	run    func(ctx context.Context) error
 }
 
-// onOneLine is a text of several lines as one is heard.
-func onOneLine(text string) string { return strings.ReplaceAll(text, "\n", ": ") }
-
-func fixLine(f desk.Fix) string {
-	was := f.Was
-	if f.IsSecret() {
-		was = render.MaskIBAN(was)
+// answers returns all answers, in the order in which they are said. typed is what was typed after the key.
+func (l *lineDesk) answers(typed string) []lineAnswer {
+	d := l.day
+	has := d.Call != nil
+	unless := func(works bool, why string) string {
+		if works {
+			return ""
+		}
+		return why
 	}
-	if was == "" {
-		was = "none"
-	}
-	if f.IsChanged() && f.Is == "" {
-		return was + ", to be none"
-	}
-	if f.IsChanged() {
-		return was + ", to be " + f.Is
-	}
-	return was
-}
-
-// mostFound is how many donors are offered.
-const mostFound = 9
-
-// answers are all answers, in the order in which they are said.
-func (l *lineDesk) answers() []lineAnswer {
-	has := l.Call != nil
-	open := has && l.Ended() == ""
-	fixes := open && l.Call.Person.Pointer() != nil
+	notHere := func(works bool) string { return unless(works, "there is nothing of that now") }
+	noPerson := notHere(has && d.Call.Person.Pointer() != nil)
 	all := []lineAnswer{
-		{"r", "to send what you entered", "", has && l.Form.Code != "", l.sendEntered},
-		{"a", "not reached", "not-reached", open, l.notReached},
-		{"c", "completed", "result", open, l.askForm},
-		{"x", "cancel", "cancel", open, func(ctx context.Context) error { return l.askEnd(ctx, "cancel", l.CancelCall) }},
-		{"e", "expire", "expire", open, func(ctx context.Context) error { return l.askEnd(ctx, "expire", l.ExpireCall) }},
-		{"f", "correct details", "fix", fixes, l.askFixes},
-		{"g", "details", "", fixes, l.saying(l.details)},
-		{"v", "bank account", "reveal", has && l.bankAccount() != "", l.saying(func() []string { return []string{"bank account: " + l.bankAccount()} })},
-		{"h", "earlier contacts", "", has && len(l.Contacts()) > 1, l.saying(l.contacts)},
-		{"b", "later", "later", has && l.HasQueue(), l.askLater},
-		{"s", "script", "", has && len(l.Script) > 0, l.saying(func() []string { return l.Script })},
-		{"o", "for what was offered", "", l.IsOffered(), l.accept},
-		{"u", "to take the last one back", "", l.CanUndo(), l.undo},
-		{"d", "latest draft", "resume-draft", len(l.Drafts) > 0, l.doing((*desk.Day).Resume)},
-		{"k", "passed over", "skipped", len(l.PassedOver()) > 0, l.saying(l.passedOver)},
-		{"l", "your last calls", "last-calls", len(l.Recent) > 0, l.askRecent},
-		{"/", "find a donor", "find", true, l.askDonor},
-		{"t", "types and languages that you take", "narrow", true, l.askNarrow},
-		{"?", "help", "", true, l.saying(l.help)},
-		{"", "empty to skip", "skip", has, l.doing((*desk.Day).Skip)},
-		{"", "empty to look again", "", !has, l.doing((*desk.Day).Next)},
+		{"r", "to send what you entered", "", unless(has && d.Form.Code != "", "there is nothing to send again"), l.sendEntered},
+		l.action("a", "not-reached", nil),
+		l.action("c", "result", d.Ask.Form),
+		l.action("x", "cancel", nil),
+		l.action("e", "expire", nil),
+		l.action("f", "fix", d.Ask.Fixes),
+		{"g", "details", "", noPerson, l.saying(l.details)},
+		{"v", "bank account", "reveal", notHere(has && l.bankAccount() != ""), l.saying(func() []string { return []string{"bank account: " + l.bankAccount()} })},
+		{"h", "earlier contacts", "", notHere(has && len(d.Card.Contacts()) > 1), l.saying(l.contacts)},
+		l.action("b", "later", d.Ask.AskLater),
+		{"s", "script", "", notHere(has && len(d.Card.Script) > 0), l.saying(func() []string { return d.Card.Script })},
+		{"y", "numbers and other identifiers", "copy-other", notHere(has), l.saying(l.identifiers)},
+		{"o", "for what was offered", "", notHere(d.Gate.IsOffered()), l.accept},
+		l.action("u", "undo", func() desk.Answer { return desk.Answer{Events: d.Undo()} }),
+		l.action("d", "resume-draft", nil),
+		{"k", "passed over", "skipped", notHere(len(d.PassedOver()) > 0), l.saying(l.passedOver)},
+		l.action("l", "last-calls", l.recent),
+		{"/", "find a donor", "find", "", func(ctx context.Context) error { return l.askDonor(ctx, typed) }},
+		l.action("t", "narrow", nil),
+		{"?", "help", "", "", l.saying(l.help)},
+		{"", "empty to skip", "skip", notHere(has), func(ctx context.Context) error { return l.follow(ctx, desk.Answer{Events: d.Skip()}) }},
+		{"", "empty to look again", "", notHere(!has), func(ctx context.Context) error { return l.follow(ctx, desk.Answer{Events: d.Next()}) }},
 	}
 	return slices.DeleteFunc(all, func(a lineAnswer) bool { return a.action != "" && slices.Contains(l.hidden, a.action) })
 }
 
+// action returns the answer for an action of the desk; ask is what it does by questions, nil for what the action says.
+func (l *lineDesk) action(key, id string, ask func() desk.Answer) lineAnswer {
+	a, _ := desk.ActionOf(id)
+	if ask == nil {
+		ask = func() desk.Answer { return a.Run(l.day) }
+	}
+	return lineAnswer{key, a.Word, id, desk.WithKeys(a.Why(l.day), lineKey), func(ctx context.Context) error {
+		if l.toldAgain(id); id == "result" {
+			l.tellCorrected(ctx)
+		}
+		return l.follow(ctx, ask())
+	}}
+}
+
+// toldAgain has the call told again after an action that brings another one, or the same as it was.
+func (l *lineDesk) toldAgain(id string) {
+	if id == "undo" || id == "last-calls" {
+		l.call = [16]byte{}
+	}
+}
+
+// lineKey returns the answer that stands for an action in a text of the desk.
+func lineKey(id string) string {
+	return cmp.Or(map[string]string{"next-call": "an empty answer", "result": "c", "notes": "c", "fix": "f"}[id], id)
+}
+
+// choices returns the answers that do something now.
 func (l *lineDesk) choices() string {
 	var all []string
-	for _, a := range l.answers() {
-		if a.can {
+	for _, a := range l.answers("") {
+		if a.why == "" {
 			all = append(all, strings.TrimSpace(a.key+" "+a.text))
 		}
 	}
 	return strings.Join(append(all, "q to end"), ", ")
 }
 
+// answerTo does what an answer asks for.
 func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
 	key := answer
 	switch {
@@ -97,34 +107,28 @@ func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
 	case strings.HasPrefix(answer, "/"):
 		key = "/"
 	}
-	known := false
-	for _, a := range l.answers() {
-		if a.key != key {
-			continue
-		}
-		if known = true; a.can {
-			l.typed = strings.TrimSpace(strings.TrimPrefix(answer, key))
+	why := "there is no " + cli.Quote(answer)
+	for _, a := range l.answers(strings.TrimSpace(strings.TrimPrefix(answer, key))) {
+		switch {
+		case a.key != key:
+		case a.why == "":
 			return a.run(ctx)
+		default:
+			why = a.why
 		}
 	}
-	switch {
-	case answer == "":
+	if answer == "" {
 		return errLeave
-	case known && l.Call != nil && l.Ended() != "":
-		l.say("%s", l.Ended())
-	case key == "r" && l.Call != nil:
-		l.say("there is nothing to send again")
-	default:
-		l.say("there is no %s", cli.Quote(answer))
 	}
+	l.say("%s", why)
 	return nil
 }
 
-// help is every answer on a line of its own, with those that do nothing now.
+// help returns every answer on a line of its own, with those that do nothing now.
 func (l *lineDesk) help() (lines []string) {
-	for _, a := range l.answers() {
+	for _, a := range l.answers("") {
 		line := strings.TrimSpace(a.key + " " + a.text)
-		if !a.can {
+		if a.why != "" {
 			line += " (not now)"
 		}
 		lines = append(lines, line)
@@ -132,73 +136,124 @@ func (l *lineDesk) help() (lines []string) {
 	return append(lines, "q to end")
 }
 
-func (l *lineDesk) doing(do func(*desk.Day) []desk.Event) func(context.Context) error {
-	return func(ctx context.Context) error {
-		l.perform(ctx, do(l.Day))
-		return nil
-	}
-}
-
-func (l *lineDesk) accept(ctx context.Context) error {
-	l.perform(ctx, l.Accept())
-	if l.HasConflict() {
-		return l.askOvertaken(ctx)
-	}
-	return nil
-}
-
-// askOvertaken asks which value of each overtaken detail stays.
-func (l *lineDesk) askOvertaken(ctx context.Context) error {
-	for whose, f, asks := l.Overtaken(); asks; whose, f, asks = l.Overtaken() {
-		answer, err := l.question(ctx, f.Label+" of "+whose+" was changed elsewhere: k keeps theirs, "+fixLine(f)+": o for ours, empty to decide later")
-		switch {
-		case err != nil:
-			return err
-		case answer == "k" || answer == "o":
-			l.perform(ctx, l.Keep(f, answer == "o"))
-		default:
-			l.LeaveConflict()
+// follow does what follows from an answer, and asks what is asked next.
+func (l *lineDesk) follow(ctx context.Context, a desk.Answer) error {
+	for {
+		l.perform(ctx, a.Events)
+		if a.Wrong != "" {
+			l.say("%s", a.Wrong)
+		}
+		if a.Next == nil {
 			return nil
 		}
+		next, err := l.put(ctx, a.Next)
+		if err != nil {
+			return err
+		}
+		a = next
 	}
-	return nil
 }
 
-func (l *lineDesk) undo(ctx context.Context) error {
-	l.call = apitype.UUID{} // It is told again.
-	l.perform(ctx, l.Undo())
-	return nil
+// put asks a question until its answer is one. An empty answer leaves it.
+func (l *lineDesk) put(ctx context.Context, q *desk.Question) (desk.Answer, error) {
+	for _, line := range q.Lines {
+		l.say("%s", l.spoken(line))
+	}
+	keys, prompt := make([]string, len(q.Choices)), q.Title+" (y or n)"
+	if !q.IsYesNo() {
+		l.sayChoices(q, keys)
+		if prompt = q.Title; q.Empty == nil {
+			prompt += ", empty to leave it"
+		}
+	}
+	for {
+		text, err := l.question(ctx, prompt)
+		if err != nil {
+			return desk.Answer{}, err
+		}
+		i := slices.Index(keys, text)
+		var a desk.Answer
+		switch {
+		case q.IsYesNo() && text == "y":
+			return q.Choices[0].Pick(), nil
+		case text == "" && q.Empty != nil:
+			a = q.Empty()
+		case text == "" || q.IsYesNo():
+			if q.Left == nil {
+				return a, nil
+			}
+			a.Next = q.Left()
+			return a, nil
+		case i >= 0 && q.Choices[i].Why != "":
+			a.Wrong = q.Choices[i].Label + ": " + q.Choices[i].Why
+		case i >= 0:
+			a = q.Choices[i].Pick()
+		case q.Typed != nil:
+			a = q.Typed(text)
+		default:
+			a.Wrong = "there is no " + cli.Quote(text)
+		}
+		if a.Wrong == "" {
+			return a, nil
+		}
+		l.say("%s", a.Wrong)
+	}
+}
+
+// sayChoices says what may be chosen, each with its key, or its number.
+func (l *lineDesk) sayChoices(q *desk.Question, keys []string) {
+	n := 0
+	for i, c := range q.Choices {
+		if keys[i] = c.Key; c.Key == "" {
+			n++
+			keys[i] = strconv.Itoa(n)
+		}
+		line := keys[i] + " " + l.spoken(c.Label)
+		if c.IsOn != nil && *c.IsOn {
+			line += ", chosen"
+		}
+		if c.Why != "" {
+			line += ": not here, " + c.Why
+		}
+		l.say("%s", line)
+	}
+}
+
+// spoken returns a text of the desk without the signs of a screen.
+func (l *lineDesk) spoken(text string) string {
+	return strings.NewReplacer(" "+desk.FixSign, "", ": → ", ": none, to be ", " → ", ", to be ").Replace(text)
+}
+
+// accept opens what was offered.
+func (l *lineDesk) accept(ctx context.Context) error {
+	l.perform(ctx, l.day.Gate.Accept())
+	if !l.day.Form.HasConflict() {
+		return nil
+	}
+	return l.follow(ctx, l.day.Ask.Overtaken(func() desk.Answer { return desk.Answer{} }))
 }
 
 func (l *lineDesk) sendEntered(ctx context.Context) error {
-	if why := l.WhyNotComplete(); why != "" {
+	if why := l.day.Form.WhyNotComplete(); why != "" {
 		l.say("%s", why)
 		return nil
 	}
-	return l.complete(ctx)
+	l.tellCorrected(ctx)
+	return l.follow(ctx, l.day.Ask.Complete())
 }
 
-// notReached records an attempt, and asks first where notes go.
-func (l *lineDesk) notReached(ctx context.Context) error {
-	end := l.Day.NotReached
-	if l.AsksWhereNotes() {
-		answer, err := l.question(ctx, "your notes: n for whoever calls next, d into a draft, empty to go back")
-		switch {
-		case err != nil || answer == "":
-			return err
-		case answer == "n":
-			end = l.NotReachedWithNote
-		case answer != "d":
-			l.say("there is no %s", cli.Quote(answer))
-			return nil
-		}
+// tellCorrected says what is sent besides the result, and what the account may not correct.
+func (l *lineDesk) tellCorrected(ctx context.Context) {
+	l.perform(ctx, l.day.Form.LearnPermissions())
+	for _, f := range l.day.Form.Corrected() {
+		l.say("to be corrected: %s", l.spoken(f.Label+": "+l.day.Card.FixText(f)))
 	}
-	if l.Call != nil {
-		l.perform(ctx, end())
+	for _, f := range l.day.Form.RefusedCorrections() {
+		l.say("this account may not correct: %s", f.Label)
 	}
-	return nil
 }
 
+// saying returns an answer that says some lines.
 func (l *lineDesk) saying(lines func() []string) func(context.Context) error {
 	return func(context.Context) error {
 		for _, line := range lines() {
@@ -209,22 +264,25 @@ func (l *lineDesk) saying(lines func() []string) func(context.Context) error {
 }
 
 func (l *lineDesk) passedOver() (lines []string) {
-	for _, p := range l.PassedOver() {
+	for _, p := range l.day.PassedOver() {
 		lines = append(lines, p.Name+": "+p.Reason)
 	}
 	return lines
 }
 
+// onOneLine is a text of several lines as one is heard.
+func onOneLine(text string) string { return strings.ReplaceAll(text, "\n", ": ") }
+
 func (l *lineDesk) contacts() (lines []string) {
-	for _, text := range l.Contacts() {
+	for _, text := range l.day.Card.Contacts() {
 		lines = append(lines, onOneLine(text))
 	}
 	return lines
 }
 
-// details are what an agent checks with the donor.
+// details returns what an agent checks with the donor.
 func (l *lineDesk) details() (lines []string) {
-	p := l.Call.Person.Value()
+	p := l.day.Call.Person.Value()
 	tell := func(label, text string) {
 		if text != "" {
 			lines = append(lines, label+": "+text)
@@ -233,7 +291,7 @@ func (l *lineDesk) details() (lines []string) {
 	tell("address", desk.Address(p.Address.Pointer()))
 	tell("e-mail", desk.Value(p.Email))
 	if p.DateOfBirth != nil {
-		tell("born", l.Locale.Date(p.DateOfBirth.Midnight(), "2 January 2006"))
+		tell("born", l.day.Locale.Date(p.DateOfBirth.Midnight(), "2 January 2006"))
 	}
 	if account := l.bankAccount(); len(account) > 8 {
 		tell("bank account", "ends in "+account[len(account)-4:]) // v says all of it.
@@ -242,294 +300,83 @@ func (l *lineDesk) details() (lines []string) {
 	return lines
 }
 
+// identifiers returns what an agent copies of a call.
+func (l *lineDesk) identifiers() (lines []string) {
+	for _, c := range l.day.Card.Copies() {
+		lines = append(lines, c.Name+": "+c.Text)
+	}
+	return lines
+}
+
+// bankAccount is that of the donor; "" where none is known.
 func (l *lineDesk) bankAccount() string {
-	if l.Call == nil {
+	if l.day.Call == nil {
 		return ""
 	}
-	return desk.Value(l.Call.Person.Value().IBAN)
+	return desk.Value(l.day.Call.Person.Value().IBAN)
 }
 
-// pick asks for one of some lines by its number; ok is false for an empty answer.
-func (l *lineDesk) pick(ctx context.Context, question string, lines []string) (index int, ok bool, err error) {
-	for i, line := range lines {
-		l.say("%d %s", i+1, line)
-	}
-	for {
-		answer, err := l.question(ctx, question+", empty for none")
-		if err != nil || answer == "" {
-			return 0, false, err
-		}
-		if n, wrong := strconv.Atoi(answer); wrong == nil && n >= 1 && n <= len(lines) {
-			return n - 1, true, nil
-		}
-		l.say("there is no %s", cli.Quote(answer))
-	}
+// recent offers the last calls, each with what came of it.
+func (l *lineDesk) recent() desk.Answer {
+	return desk.Answer{Next: l.day.Ask.Recent(func(r desk.Recent) string { return r.What + ": " + r.Fate.String() }, "u")}
 }
 
-// askFixes asks which details are wrong, and what is right. They are sent with the result.
-func (l *lineDesk) askFixes(ctx context.Context) error {
-	l.perform(ctx, l.LearnFixes())
-	for l.Call != nil {
-		for _, f := range l.Fixes() {
-			line := f.Press + " " + f.Label + ": " + fixLine(f)
-			if f.Why != "" {
-				line = f.Press + " " + f.Label + ": not here, " + f.Why
-			}
-			l.say("%s", line)
-		}
-		answer, err := l.question(ctx, "what is wrong, empty for none")
-		if err != nil || answer == "" {
-			return err
-		}
-		i := slices.IndexFunc(l.Fixes(), func(f desk.Fix) bool { return f.Press == answer })
-		switch {
-		case i < 0:
-			l.say("there is no %s", cli.Quote(answer))
-			continue
-		case l.Fixes()[i].Why != "":
-			l.say("%s: %s", l.Fixes()[i].Label, l.Fixes()[i].Why)
-			continue
-		}
-		if err := l.askFix(ctx, l.Fixes()[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// askFix asks for the right value of a detail. The words for deleting and undoing are no values.
-func (l *lineDesk) askFix(ctx context.Context, f desk.Fix) error {
-	answer := "no"
-	if f.IsYesNo() && f.Is == "no" {
-		answer = "yes"
-	}
-	if !f.IsYesNo() {
-		question := f.Label + ", delete to delete it, undo for as recorded, empty to leave it"
-		if f.IsInterval() {
-			question = f.Label + ": once, monthly, quarterly, half-yearly or yearly, undo for as recorded, empty to leave it"
-		}
-		var err error
-		if answer, err = l.question(ctx, question); err != nil || answer == "" {
-			return err
-		}
-	}
-	switch answer {
-	case "undo":
-		l.Uncorrect(f)
-		l.tellCorrected(ctx)
-		return nil
-	case "delete":
-		answer = ""
-	}
-	if question, choices := l.AskFix(f, answer); choices != nil {
-		var keys []string
-		for _, c := range choices {
-			keys = append(keys, c.Key+" "+c.Label)
-		}
-		which, err := l.question(ctx, question+" "+strings.Join(keys, ", ")+", empty to leave it")
-		i := slices.IndexFunc(choices, func(c desk.FixChoice) bool { return c.Key == which })
-		if err != nil || i < 0 {
-			return err
-		}
-		answer = choices[i].Value
-	}
-	if wrong := l.Correct(f, answer); wrong != "" {
-		l.say("%s %s", f.Label, wrong)
-		return nil
-	}
-	l.tellCorrected(ctx)
-	if why, missing := l.HalfAddress(); why != "" && strings.HasPrefix(f.Key, "address/") {
-		l.say("%s", why)
-		return l.askFix(ctx, missing)
-	}
-	return nil
-}
-
-// tellCorrected says what is sent besides the result, and what the account may not correct.
-func (l *lineDesk) tellCorrected(ctx context.Context) {
-	l.perform(ctx, l.LearnPermissions())
-	for _, f := range l.Corrected() {
-		l.say("to be corrected: %s: %s", f.Label, fixLine(f))
-	}
-	for _, f := range l.RefusedCorrections() {
-		l.say("this account may not correct: %s", f.Label)
-	}
-}
-
-// askLater asks when the donor is called again, and for whom.
-func (l *lineDesk) askLater(ctx context.Context) error {
-	call, offers := l.Call.UUID, l.LaterOffers()
-	keys := []string{"x", "y", "z"}
-	for i, o := range offers {
-		l.say("%s %s: %s", keys[i], o.Label, l.BothTimes(o.At))
-	}
-	for l.IsOn(call) {
-		answer, err := l.question(ctx, "when, in the donor's time: 18:00, tomorrow 18:00, fri 10:30, in 2 hours; x, y or z for a time above, empty for not")
-		if err != nil || answer == "" {
-			return err
-		}
-		var at time.Time
-		if i := slices.Index(keys, answer); i >= 0 {
-			at = offers[i].At
-		} else if at, err = l.readLater(ctx, answer); err != nil || at.IsZero() {
-			return err
-		}
-		if why := l.OutsideHours(at); why != "" {
-			if sure, err := l.question(ctx, why+". Save it all the same? y or n"); err != nil {
-				return err
-			} else if sure != "y" {
-				continue
-			}
-		}
-		who, err := l.question(ctx, l.BothTimes(at)+": m for you, a for anybody, empty for not")
-		if err != nil || (who != "m" && who != "a") || !l.IsOn(call) {
-			return err
-		}
-		l.perform(ctx, l.Later(at, who == "m"))
-		return nil
-	}
-	return nil
-}
-
-// readLater reads a time until it has one meaning. A zero time is none.
-func (l *lineDesk) readLater(ctx context.Context, text string) (time.Time, error) {
-	for text != "" {
-		at, err := l.ReadLater(text)
-		ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousTime](err)
-		switch {
-		case err == nil:
-			return at, nil
-		case !isAmbiguous:
-			l.say("%s", err)
-			text, err = l.question(ctx, "when, empty for not")
-		default:
-			keys := desk.ReadingKeys(ambiguous.Readings)
-			for i, r := range ambiguous.Readings {
-				l.say("%s %s", keys[i], desk.ReadingText(r, l.BothTimes(r.At)))
-			}
-			var which string
-			if which, err = l.question(ctx, strconv.Quote(text)+" has more than one meaning: "+strings.Join(keys, " or ")+", or another time; empty for not"); err == nil {
-				if i := slices.Index(keys, which); i >= 0 {
-					return ambiguous.Readings[i].At, nil
-				}
-			}
-			text = which
-		}
-		if err != nil {
-			return time.Time{}, err
-		}
-	}
-	return time.Time{}, nil
-}
-
-// askNarrow asks which types and languages are taken; none chosen is all of them.
-func (l *lineDesk) askNarrow(ctx context.Context) error {
-	for {
-		var lines []string
-		choices := l.NarrowChoices()
-		for _, c := range choices {
-			if c.Chosen {
-				c.Name += ", chosen"
-			}
-			lines = append(lines, c.Name)
-		}
-		i, ok, err := l.pick(ctx, "number to take or to leave", lines)
-		if err != nil || !ok {
-			return err
-		}
-		l.perform(ctx, l.Toggle(choices[i]))
-		if to := l.NarrowedTo(); to != "" {
-			l.say("only %s", to)
-		} else {
-			l.say("all calls")
-		}
-	}
-}
-
-func (l *lineDesk) askRecent(ctx context.Context) error {
-	var lines []string
-	for _, r := range l.Recent {
-		fate := r.Fate.String()
-		if r.Fate == desk.FateHeld && l.HeldFor(r) > 0 {
-			fate += ", u takes it back"
-		}
-		lines = append(lines, r.At.Format("15:04")+" "+r.Name+", "+r.What+": "+fate)
-	}
-	i, ok, err := l.pick(ctx, "number to open again", lines)
-	if err == nil && ok {
-		l.call = apitype.UUID{}
-		l.perform(ctx, l.Take(l.Recent[i].Call))
-	}
-	return err
-}
+// mostFound is how many donors are offered.
+const mostFound = 9
 
 // askDonor looks for a donor who rings back.
-func (l *lineDesk) askDonor(ctx context.Context) error {
-	search := l.typed
+func (l *lineDesk) askDonor(ctx context.Context, search string) error {
 	if search == "" {
 		var err error
 		if search, err = l.question(ctx, "name, city, or digits of a number"); err != nil || search == "" {
 			return err
 		}
 	}
-	found, err := l.lookFor(ctx, search, l.SearchDonors())
+	found, err := l.lookFor(ctx, search, l.day.Search.SearchDonors())
 	if err != nil {
 		return err
 	}
 	if len(found) == 0 {
-		if !l.HasMoreDonors() {
+		if !l.day.Search.HasMoreDonors() {
 			l.say("nobody has that name or number")
 		}
 		return nil
 	}
-	var lines []string
+	ask := &desk.Question{Title: "number of the donor"}
 	for _, donor := range found {
-		known := slices.DeleteFunc([]string{donor.Name, l.Locale.Phone(donor.Phone), donor.City}, func(part string) bool { return part == "" })
-		lines = append(lines, strings.Join(known, ", "))
+		known := slices.DeleteFunc([]string{donor.Name, l.day.Locale.Phone(donor.Phone), donor.City}, func(part string) bool { return part == "" })
+		pick := func() desk.Answer { return desk.Answer{Events: l.day.Search.OpenDonor(donor)} }
+		ask.Choices = append(ask.Choices, desk.Choice{Label: strings.Join(known, ", "), Pick: pick})
 	}
-	i, ok, err := l.pick(ctx, "number of the donor", lines)
-	if err != nil || !ok {
+	if err := l.follow(ctx, desk.Answer{Next: ask}); err != nil || l.day.Caller == nil {
 		return err
 	}
-	l.perform(ctx, l.OpenDonor(found[i]))
-	if caller := l.Caller; caller != nil {
-		l.Caller = nil
-		return l.askNewCall(ctx, *caller)
-	}
-	return nil
+	caller := *l.day.Caller
+	l.day.Caller = nil
+	l.say("%s has no open call", caller.Name)
+	ask = l.day.Ask.NewCall(caller)
+	ask.Title = "number"
+	return l.follow(ctx, desk.Answer{Next: ask})
 }
 
 // lookFor reads donors until enough are found. Where nobody is among the newest it asks
 // whether to read on.
 func (l *lineDesk) lookFor(ctx context.Context, search string, events []desk.Event) ([]desk.Donor, error) {
-	for len(events) > 0 && len(l.FindDonors(search, mostFound)) < mostFound {
+	donors := l.day.Search
+	for len(events) > 0 && len(donors.FindDonors(search, mostFound)) < mostFound {
 		events = l.performOne(ctx, events)
 	}
-	found := l.FindDonors(search, mostFound)
-	if len(found) == 0 && l.HasMoreDonors() {
-		n, _ := l.DonorsRead()
+	found := donors.FindDonors(search, mostFound)
+	if len(found) == 0 && donors.HasMoreDonors() {
+		n, _ := donors.DonorsRead()
 		answer, err := l.question(ctx, "nobody among the newest "+cli.Count(n, "donor")+"; m looks through more, empty for not")
 		if err == nil && answer == "m" {
-			return l.lookFor(ctx, search, l.SearchOn())
+			return l.lookFor(ctx, search, donors.SearchOn())
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	l.LeaveSearch()
+	donors.LeaveSearch()
 	return found, nil
-}
-
-// askNewCall asks what a call to a donor without an open one is to be about.
-func (l *lineDesk) askNewCall(ctx context.Context, c desk.Caller) error {
-	l.say("%s has no open call", c.Name)
-	var lines []string
-	for _, kind := range apitype.CallTypes {
-		lines = append(lines, "a new call: "+render.Words(string(kind)))
-	}
-	i, ok, err := l.pick(ctx, "number", lines)
-	if err == nil && ok {
-		l.perform(ctx, l.NewCall(c, apitype.CallTypes[i]))
-	}
-	return err
 }
