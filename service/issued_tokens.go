@@ -12,8 +12,8 @@ import (
 // IssuedToken is what is kept of a token, which is not the token itself, and how commands print it.
 // Spec gap: A5.
 type IssuedToken struct {
-	// UUID is what the token names as its identifier. Tokens that name none, as those of 0.1.0,
-	// have that of their account, and are one to the service.
+	// UUID is what the token names as its identifier. Tokens that a program makes for its own account
+	// name none: they have that of the account, and are one to the service.
 	UUID       apitype.UUID  `json:"uuid"`
 	Account    apitype.UUID  `json:"-"`
 	IssuedAt   apitype.Time  `json:"issuedAt"`

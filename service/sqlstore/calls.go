@@ -98,13 +98,9 @@ func (r *reader) callQuery(f service.CallFilter, part service.Range, want int) (
 	return q, nil
 }
 
-// text is the condition that a column has a text. A row of the first version has it as it was sent.
+// text is the condition that a column has a text.
 func (q *listQuery) text(column, text string) string {
-	indexed := service.IndexedText(text)
-	if indexed == text {
-		return column + ` = ` + q.arg(text)
-	}
-	return column + ` IN (` + q.arg(indexed) + `, ` + q.arg(text) + `)`
+	return column + ` = ` + q.arg(service.IndexedText(text))
 }
 
 // statuses filters calls by their own status and by the one that another program gave them.

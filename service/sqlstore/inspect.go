@@ -99,7 +99,7 @@ func foreign(ctx context.Context, path string) (err error) {
 			return err
 		}
 	}
-	_, err = s.pending(false)
+	_, err = s.pending(Options{})
 	return err
 }
 
@@ -124,7 +124,7 @@ func (e *sqliteEngine) ours(ctx context.Context, mayBeOlder bool) error {
 		if err == nil && found < 5 {
 			err = errAnotherProgram
 		}
-		_, refusal := schema.pending(!mayBeOlder)
+		_, refusal := schema.pending(Options{NoMigrate: !mayBeOlder})
 		return errors.Join(err, refusal)
 	})
 }

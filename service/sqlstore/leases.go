@@ -127,7 +127,7 @@ const leaseFields = `
 	taken_at,
 	expires_at,
 	seen_at,
-	CASE WHEN shown_at = 0 THEN taken_at ELSE shown_at END,
+	shown_at,
 	ended_at,
 	COALESCE(ended_by, '')`
 
@@ -300,7 +300,6 @@ var hourColumns = []string{"hour", "user_uuid", "owner", "what", "code", "record
 // is a row of its own.
 var countHours = sync.OnceValue(func() string {
 	within := func(column string) string { return column + ` >= $1 AND ` + column + ` < $2` }
-	const shown = `CASE WHEN shown_at = 0 THEN taken_at ELSE shown_at END`
 	of := func(what, code, at, from, cond string) string {
 		return `SELECT user_uuid, owner, ` + what + ` AS what, ` + code + ` AS code, ` + at + ` AS at FROM ` + from + ` WHERE ` + within(at) + cond
 	}
@@ -308,7 +307,7 @@ var countHours = sync.OnceValue(func() string {
 	return `INSERT INTO queue_hours (` + strings.Join(hourColumns, `, `) + `)
 		SELECT at / 3600000 * 3600000, user_uuid, owner, what, code, COUNT(*), MAX(at) FROM (` + strings.Join([]string{
 		of(`'seen'`, `''`, `seen_at`, leases, ``),
-		of(`'taken'`, `''`, shown, leases, ` AND seen_at >= $1`),
+		of(`'taken'`, `''`, `shown_at`, leases, ` AND seen_at >= $1`),
 		of(`ended_by`, `''`, `ended_at`, leases, ` AND seen_at >= $1 AND (ended_by IN ('cancel', 'expire') OR ended_by IN ('returned', 'deferred') AND shown_at IS NOT NULL)`),
 		of(`work`, `''`, `done_at`, `queue_work`, ``),
 		of(`'result'`, `code`, `done_at`, `queue_work`, ` AND work = 'complete' AND code IS NOT NULL`),

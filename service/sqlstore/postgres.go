@@ -151,8 +151,8 @@ func migratePostgres(ctx context.Context, o Options) error {
 		return err
 	}
 	e := &postgresEngine{driver: o.Postgres, now: time.Now, db: db}
-	e.pool = newPool(1, e.connect)
-	return errors.Join(e.migrate(ctx, o.NoMigrate), e.Close())
+	e.pool = newPool(2, e.connect) // The second makes indexes.
+	return errors.Join(e.migrate(ctx, o), e.Close())
 }
 
 func (e *postgresEngine) connect() (*conn, error) {
@@ -471,7 +471,11 @@ func (e *postgresEngine) changeSeed(c *conn, change func(seed []byte) ([]byte, e
 
 // Analyze makes new statistics: until then plans would be for an empty database.
 func (e *postgresEngine) Analyze(ctx context.Context) error {
-	_, err := e.db.ExecContext(ctx, analyzeOurs())
+	names := make([]string, len(copyTables()))
+	for i, table := range copyTables() {
+		names[i] = table.name
+	}
+	_, err := e.db.ExecContext(ctx, `ANALYZE `+strings.Join(names, `, `))
 	return e.refusal(err)
 }
 

@@ -207,7 +207,7 @@ func (t *tx) ForgetPerson(id apitype.UUID, at apitype.Time) error {
 // EraseUnknown leaves the identifier of a person that is not there, so that it is not used again.
 func (t *tx) EraseUnknown(id apitype.UUID, at apitype.Time) error {
 	nobody := apitype.UUID{}
-	return t.insert(`INSERT INTO persons (uuid, owner, recruiting, created_at, rev, doc, erased_at) VALUES ($1, $2, $2, $3, 1, $4, $3)`,
+	return t.insert(`INSERT INTO persons (uuid, owner, recruiting, created_at, updated_at, rev, doc, erased_at) VALUES ($1, $2, $2, $3, $3, 1, $4, $3)`,
 		identifier(id), identifier(nobody), at.UnixMilli(), []byte{})
 }
 

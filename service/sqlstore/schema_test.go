@@ -69,11 +69,12 @@ func TestPendingMigrations(t *testing.T) {
 		{version: 1, servedBy: 0},
 		{version: 2, servedBy: -1},
 	} {
-		s := schema{version: known() + test.version, servedBy: known() + test.servedBy}
+		o := Options{NoMigrate: test.refuse, next: make([]string, 2)}
+		s := schema{version: len(o.texts()) + test.version, servedBy: len(o.texts()) + test.servedBy}
 		if test.noServedBy {
 			s.servedBy = 0
 		}
-		if pending, err := s.pending(test.refuse); pending != test.pending || (err != nil) != test.refused {
+		if pending, err := s.pending(o); pending != test.pending || (err != nil) != test.refused {
 			t.Errorf("%+v: got %t, %v", test, pending, err)
 		}
 	}

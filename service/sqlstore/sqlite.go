@@ -66,7 +66,7 @@ func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, err
 		e.cache = bulkCache
 	}
 	// Looked for when the file is open, and locked: who restores looks for locks then.
-	if err := cmp.Or(unrestored(path), e.migrate(ctx, o.NoMigrate), unrestored(path)); err != nil {
+	if err := cmp.Or(unrestored(path), e.migrate(ctx, o), unrestored(path)); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	readers := o.Connections

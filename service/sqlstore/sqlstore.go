@@ -42,6 +42,8 @@ type Options struct {
 	Now func() time.Time
 	// Observe is told how long each transaction took, waiting included; nil: nobody is.
 	Observe func(change bool, took time.Duration)
+
+	next []string // More migrations, as later programs will have them: of tests.
 }
 
 // Store is an open database. It is safe for concurrent use, and several processes may
