@@ -176,8 +176,9 @@ type Tx interface {
 	// InsertRows saves many rows, the way that the store has for many, and tells which
 	// of them are there already. Then the transaction must not be kept.
 	InsertRows(rows Rows) (taken []Taken, err error)
-	// InsertDumped saves rows of one table of a dump. One that is there already is ErrExists, or is passed over.
-	InsertDumped(table string, rows []map[string]json.RawMessage, skip bool) error
+	// InsertDumped saves rows of one table of a dump, and returns how many. One that is there already is
+	// ErrExists, or is passed over.
+	InsertDumped(table string, rows []map[string]json.RawMessage, skip bool) (saved int, err error)
 	// ThereAlready returns those records of a kind that are there.
 	ThereAlready(kind LoadKind, ids []apitype.UUID) ([]apitype.UUID, error)
 	QueueFacts(q *QueueRow) error // Reads along what decides from when it may be given.

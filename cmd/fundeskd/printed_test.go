@@ -33,9 +33,9 @@ func TestPrinted(t *testing.T) {
 		writeErasure(&out, e)
 		return out.String()
 	}
-	counted := func(counts counter) string {
+	counted := func(saved service.Saved) string {
 		var out bytes.Buffer
-		if err := (&program{Out: &out}).printCounts(counts); err != nil {
+		if err := (&program{Out: &out}).printSaved(saved); err != nil {
 			t.Error(err)
 		}
 		return out.String()
@@ -85,8 +85,8 @@ func TestPrinted(t *testing.T) {
 			"person " + id.String() + " was erased at 2026-11-20T09:15:00.000Z\n" +
 				"the bytes remain in unused space (calls) until the next fundeskd clean\n",
 		},
-		{"a load", counted(counter{service.LoadPerson: 1, service.LoadOrganization: 2, service.LoadCall: 0}), "2 organizations\n1 person\n"},
-		{"a load of nothing", counted(counter{}), "0 records\n"},
+		{"a load", counted(service.Saved{service.LoadPerson: 1, service.LoadOrganization: 2, service.LoadCall: 0}), "2 organizations\n1 person\n"},
+		{"a load of nothing", counted(service.Saved{}), "0 records\n"},
 		{"a line of an operator", cells(service.ExportAudit{Operation: service.AuditLoad, Count: new(1)}), "2026-11-20T09:15:00.000Z | an operator | load | 1 record  "},
 		{
 			"a line of an account", cells(service.ExportAudit{Account: &id, Record: &id, Operation: service.AuditPersonErase, Fields: []string{"a", "b"}, Reason: "R"}),

@@ -129,7 +129,7 @@ func (p *program) serveSandbox(ctx context.Context, o serveOptions) (err error) 
 // fillSandbox makes the records, or loads them, and makes a token that sees them all.
 func (p program) fillSandbox(ctx context.Context, o serveOptions, start time.Time) (token string, err error) {
 	if o.load != "" {
-		err = p.loadFile(ctx, o.load, counter{})
+		_, err = p.loadFile(ctx, o.load)
 	} else {
 		sample := embedded.SampleOptions{Persons: p.persons, Seed: o.seed, Now: start}
 		err = p.with(ctx, func(s *service.Service) error {

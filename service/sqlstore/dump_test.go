@@ -61,11 +61,7 @@ func loadLines(t *testing.T, store *sqlstore.Store, lines string, missing bool) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	load := s.Load
-	if missing {
-		load = s.LoadMissing
-	}
-	return load(t.Context(), func(add func(service.LoadRecord) error) error {
+	_, err = s.LoadRecords(t.Context(), missing, func(add func(service.LoadRecord) error) error {
 		for line := range strings.Lines(lines) {
 			record, err := service.DecodeLoadRecord([]byte(line))
 			if err == nil {
@@ -77,6 +73,7 @@ func loadLines(t *testing.T, store *sqlstore.Store, lines string, missing bool) 
 		}
 		return nil
 	})
+	return err
 }
 
 // copied puts everything that a store holds into another one.
@@ -171,8 +168,14 @@ func testLoadMissing(t *testing.T, database string) {
 		}
 	}
 	for _, part := range [][]service.LoadRecord{records[:len(records)/2], records} {
-		if err := s.LoadMissing(t.Context(), feed(part)); err != nil {
+		before := len(withoutLoads(dump(t, other)))
+		saved, err := s.LoadRecords(t.Context(), true, feed(part))
+		if err != nil {
 			t.Fatal(err)
+		}
+		rows := len(withoutLoads(dump(t, other))) - before - saved[service.LoadCall] - saved[service.LoadPledge] // A row of the queue, a signature.
+		if n := saved[service.LoadOrganization] + saved[service.LoadPerson] + saved[service.LoadPledge] + saved[service.LoadCall] + saved[service.LoadTransaction]; n != rows {
+			t.Errorf("got %v, want the %d records that were not there", saved, rows)
 		}
 	}
 	whole := reopen(t, "sqlite:"+t.TempDir()+"/whole.db")

@@ -22,7 +22,7 @@ type TableRows struct {
 func (s *Store) Rows(ctx context.Context) (all []TableRows, err error) {
 	err = s.engine.view(ctx, func(c *conn) error {
 		for _, t := range copyTables() {
-			rows, err := t.read(c, nil, nil, 0)
+			rows, err := t.read(c, nil, 0)
 			if err != nil {
 				return err
 			}

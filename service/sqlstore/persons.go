@@ -132,7 +132,7 @@ func (t *tx) InsertPerson(p service.PersonRow, line *service.AuditLine) error {
 
 // OwnersOfPersons are the owning organizations of some persons.
 func (t *tx) OwnersOfPersons(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
-	return t.links("persons", `SELECT t.uuid, t.number, t.owner FROM persons t WHERE t.erased_at IS NULL AND `, ids)
+	return t.links(`SELECT t.uuid, t.owner FROM persons t WHERE t.erased_at IS NULL AND `, ids)
 }
 
 // PersonDocs are the documents of some persons.

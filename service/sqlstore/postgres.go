@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	mathrand "math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -42,9 +41,6 @@ type PostgresDriver interface {
 	// whether the transaction is kept. Before, in the same round trip, a statement is run once with
 	// each of some rows as its arguments.
 	Commit(connection any, text string, rows [][]any) error
-	// Copy writes n rows by COPY over a connection as sql.Conn.Raw hands it out. What row
-	// returns may be used again for the next one.
-	Copy(ctx context.Context, connection any, table string, columns []string, n int, row func(int) ([]any, error)) error
 }
 
 // postgresEngine is a PostgreSQL database that any number of processes share. Nothing
@@ -353,7 +349,7 @@ var errUnconfirmed = &service.Error{Kind: service.Unavailable, Detail: "the data
 // commit ends a transaction. One that takes longer than a caller waits goes on by itself, and
 // the connection with it. Spec gap: S31.
 func (e *postgresEngine) commit(c *conn) error {
-	lines := slices.Collect(slices.Chunk(c.lines, auditArguments))
+	lines := c.lines
 	var late atomic.Bool
 	end := func() error {
 		err := c.fail(c.raw.Raw(func(connection any) error { return e.driver.Commit(connection, insertAuditLine(), lines) }))

@@ -15,7 +15,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
 
@@ -239,48 +238,14 @@ func (e *sqliteEngine) Close() (err error) {
 	return err
 }
 
-// insertAll writes many rows.
-func (e *sqliteEngine) insertAll(c *conn, table string, columns []string, rows [][]any, skip bool) error {
-	return insertOneByOne(c, table, columns, rows, skip)
-}
-
-// reserve is the numbers after the largest: nobody else writes meanwhile.
-func (e *sqliteEngine) reserve(c *conn, table string, rows int) ([]int64, error) {
-	var last int64
-	if err := c.row(`SELECT COALESCE(MAX(number), 0) FROM ` + table).scan(&last); err != nil {
-		return nil, err
-	}
-	numbers := make([]int64, rows)
-	for i := range numbers {
-		numbers[i] = last + int64(i) + 1
-	}
-	return numbers, nil
-}
-
 // advanceNumbers does nothing: new rows are numbered after the largest anyway.
 func (e *sqliteEngine) advanceNumbers(*conn, string) error { return nil }
 
 // insertPerson leaves the line to those that are added before the commit.
 func (e *sqliteEngine) insertPerson(c *conn, person, line []any) error {
 	err := c.insert(insertPerson(), person...)
-	c.lines = append(c.lines, line...)
+	c.lines = append(c.lines, line)
 	return err
-}
-
-// insertNew writes rows one by one: the engine is in this process, and looks for the
-// identifier by itself.
-func (e *sqliteEngine) insertNew(c *conn, rows newRows) (taken []apitype.UUID, err error) {
-	text := insertAsRead(rows.table, rows.columns) + ` ON CONFLICT DO NOTHING`
-	for i, values := range rows.values {
-		n, err := c.exec(text, values...)
-		if err != nil {
-			return nil, err
-		}
-		if n == 0 {
-			taken = append(taken, rows.ids[i])
-		}
-	}
-	return taken, nil
 }
 
 // Analyze does nothing: every index was chosen without statistics.

@@ -84,15 +84,10 @@ type engine interface {
 	SigningSeed(ctx context.Context) ([]byte, error)
 	// changeSeed gives a database other signing keys; without one, what it had signed is void.
 	changeSeed(c *conn, change func(seed []byte) ([]byte, error)) error
-	insertAll(c *conn, table string, columns []string, rows [][]any, skip bool) error
-	// reserve is numbers for new rows of a table.
-	reserve(c *conn, table string, rows int) ([]int64, error)
 	// advanceNumbers lets new rows of a table have numbers after all that are there.
 	advanceNumbers(c *conn, table string) error
 	// insertPerson adds a person, and the line of the audit about it.
 	insertPerson(c *conn, person, line []any) error
-	// insertNew writes rows, and is the identifiers of those that are there already.
-	insertNew(c *conn, rows newRows) (taken []apitype.UUID, err error)
 	// among is the condition that a column is one of some identifiers, by one argument
 	// $1.
 	among(column string, ids []apitype.UUID) (cond string, arg any)
@@ -228,9 +223,8 @@ type reader struct{ *conn }
 // tx reads and writes in one transaction.
 type tx struct {
 	reader
-	shared  bool                              // It sees what others commit meanwhile.
-	alone   bool                              // All changes are made by this connection, which has in memory what it read.
-	numbers map[string]map[apitype.UUID]int64 // Of rows that were named, by table.
+	shared bool // It sees what others commit meanwhile.
+	alone  bool // All changes are made by this connection, which has in memory what it read.
 }
 
 var (

@@ -85,10 +85,3 @@ func (Driver) Disconnected(err error) bool {
 	_, connect := errors.AsType[*pgconn.ConnectError](err)
 	return connect || pgconn.SafeToRetry(err) || pgconn.Timeout(err)
 }
-
-// Copy writes n rows by COPY over one connection of the pool, as [sql.Conn.Raw] hands it
-// out.
-func (Driver) Copy(ctx context.Context, connection any, table string, columns []string, n int, row func(int) ([]any, error)) error {
-	_, err := connection.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromSlice(n, row))
-	return err
-}
