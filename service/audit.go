@@ -92,7 +92,7 @@ func (s *Service) Audit(ctx context.Context, f AuditFilter, each func(AuditLine)
 	f.Limit = auditPage
 	for {
 		var lines []AuditLine
-		err := s.askMany(ctx, "read the audit", func(r Reader) (err error) {
+		err := s.read(ctx, ReadList, "read the audit", func(r Reader) (err error) {
 			lines, err = r.AuditLines(f)
 			return err
 		})

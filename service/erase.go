@@ -124,7 +124,7 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 		line.Fields = "person,calls,pledges,transactions,signatures"
 		return errors.Join(openErasure{kept.Person.Owner, erasure}.note(tx), tx.Audit(line.of(id)))
 	}
-	if err := described("erase the person", s.store.UpdateShared(ctx, erase)); err != nil {
+	if err := described("erase the person", s.store.Write(ctx, WriteShared, erase)); err != nil {
 		return erasure, err
 	}
 	erasure.Scrubbed = scrubbed
@@ -133,7 +133,7 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 
 // planErasure counts what would be erased.
 func (s *Service) planErasure(ctx context.Context, id apitype.UUID, c *Caller) (erasure Erasure, err error) {
-	err = s.view(ctx, "count what would be erased", func(r Reader) error {
+	err = s.read(ctx, ReadSnapshot, "count what would be erased", func(r Reader) error {
 		kept, open, err := toErase(r, id, c, r.Kept)
 		if erasure = kept.erasure(s.present()); open != nil {
 			erasure = open.Erasure
@@ -207,7 +207,7 @@ func (s *Service) ReplayErasures(ctx context.Context, persons []ErasedPerson) (r
 
 func (s *Service) replayErasure(ctx context.Context, person ErasedPerson) (done bool, err error) {
 	line := AuditLine{Operation: AuditPersonErase, Record: &person.UUID, Person: &person.UUID, Reason: "replayed"}
-	err = s.store.UpdateShared(ctx, func(tx Tx) error {
+	err = s.store.Write(ctx, WriteShared, func(tx Tx) error {
 		done, line.At = false, s.timeOf(tx)
 		if err := tx.LoadsAlone(false); err != nil {
 			return err

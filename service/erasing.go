@@ -31,7 +31,7 @@ func (s *Service) finishErasure(ctx context.Context, id apitype.UUID) error {
 		return err
 	}
 	shared := func(change func(Tx) error) error {
-		return described("erase the calls of the person", s.store.UpdateShared(ctx, change))
+		return described("erase the calls of the person", s.store.Write(ctx, WriteShared, change))
 	}
 	err = inBatches(kept.Calls, idOfCall, func(c CallRow) int { return max(c.Bytes, keptBatch/mostErased) }, func(ids []apitype.UUID) error {
 		begun := s.now()

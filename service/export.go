@@ -134,7 +134,7 @@ func (e *Export) queue(ctx context.Context, out *exportWriter) {
 
 // readKept reads some of the records, unless the person was erased since the export began.
 func readKept[T any](ctx context.Context, e *Export, read func(Reader) (T, error)) (found T, err error) {
-	err = e.s.view(ctx, "export the person", func(r Reader) error {
+	err = e.s.read(ctx, ReadSnapshot, "export the person", func(r Reader) error {
 		if e.kept.ErasedAt == nil {
 			if _, err := r.Person(*e.line.Record, Scope{All: true}); err != nil {
 				return orNotFound(err, "person")

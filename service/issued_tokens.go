@@ -107,7 +107,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (account Accou
 		return Account{}, refusal
 	}
 	now, ends := s.now(), known.expires.Add(-tokenLeeway)
-	err = s.ask(ctx, "look up the account", func(r Reader) error {
+	err = s.read(ctx, ReadRecord, "look up the account", func(r Reader) error {
 		found, ended, err := r.AccountOfToken(known.account, known.id)
 		if errors.Is(err, ErrNoRow) || err == nil && (found.RevokedAt != nil || ended != nil && !ended.After(now)) {
 			return refusal

@@ -163,7 +163,7 @@ func (l listing[T]) page(ctx context.Context, s *Service, w window) (page pageOf
 		}
 	}
 	if l.more == nil {
-		err = s.askMany(ctx, l.what, func(r Reader) (err error) {
+		err = s.read(ctx, ReadList, l.what, func(r Reader) (err error) {
 			one := of(r)
 			one.any = func(Range) (bool, error) { return false, errSeveral }
 			page, err = one.read(w)
@@ -173,7 +173,7 @@ func (l listing[T]) page(ctx context.Context, s *Service, w window) (page pageOf
 			return page, err
 		}
 	}
-	err = s.view(ctx, l.what, func(r Reader) (err error) {
+	err = s.read(ctx, ReadSnapshot, l.what, func(r Reader) (err error) {
 		if page, err = of(r).read(w); err == nil && l.more != nil {
 			err = l.more(r, page.rows)
 		}

@@ -59,7 +59,7 @@ func (s *Service) GetPerson(ctx context.Context, c Caller, id apitype.UUID) (ans
 	if err := c.Require(PersonsRead); err != nil {
 		return Answer{}, err
 	}
-	err = s.ask(ctx, "read the person", func(r Reader) error {
+	err = s.read(ctx, ReadRecord, "read the person", func(r Reader) error {
 		row, err := visiblePerson(r, c, id)
 		answer = Answer{JSON: appendPerson(nil, row), Rev: row.Rev}
 		return err

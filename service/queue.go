@@ -316,7 +316,7 @@ func (s *Service) forgetQueue(ctx context.Context, now apitype.Time) {
 	if (wait > 0 && wait <= forgetPause) || !s.forgets.CompareAndSwap(due, now.Add(forgetPause).UnixMilli()) {
 		return
 	}
-	_ = s.store.UpdateShared(ctx, func(tx Tx) error {
+	_ = s.store.Write(ctx, WriteShared, func(tx Tx) error {
 		from, err := tx.QueueCounted()
 		if err != nil {
 			return err

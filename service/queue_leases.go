@@ -38,7 +38,7 @@ func (s *Service) LeaseCall(ctx context.Context, c Caller, id apitype.UUID, requ
 	if err := s.noteRead(ctx, t.shown()...); err != nil {
 		return Answer{}, err
 	}
-	err = s.ask(ctx, "read what was leased", func(r Reader) error {
+	err = s.read(ctx, ReadRecord, "read what was leased", func(r Reader) error {
 		leases, err := named(r, t.leases)
 		if err == nil {
 			answer.JSON, err = s.appendLease(nil, s.viewer(c), r, leases[0])
@@ -190,7 +190,7 @@ func (s *Service) QueueDeferrals(ctx context.Context, c Caller, o apitype.QueueD
 		query.After = &position
 	}
 	page := pageOf[DeferralRow]{hasPrevious: query.After != nil}
-	err := s.view(ctx, "list the callbacks", func(r Reader) (err error) {
+	err := s.read(ctx, ReadSnapshot, "list the callbacks", func(r Reader) (err error) {
 		if page.rows, err = r.Deferrals(query); err != nil {
 			return err
 		}

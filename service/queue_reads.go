@@ -65,7 +65,7 @@ func (s *Service) countQueue(ctx context.Context, query QueueQuery) (state Queue
 		return state, nil
 	}
 	var passed int
-	err = s.view(ctx, "count the queue", func(r Reader) (err error) {
+	err = s.read(ctx, ReadSnapshot, "count the queue", func(r Reader) (err error) {
 		state, passed, err = r.QueueState(query)
 		return err
 	})
@@ -109,7 +109,7 @@ func (s *Service) QueueCalls(ctx context.Context, c Caller, o apitype.QueueCallL
 	if query, ok := s.queueQuery(c, o.QueueFilter, o.UserUUID, now); ok {
 		page.hasPrevious = after != nil // There was one: the cursor names it.
 		query.GaveBack, query.After, query.Limit = true, after, size+1
-		err = s.view(ctx, "list the queue", func(r Reader) (err error) {
+		err = s.read(ctx, ReadSnapshot, "list the queue", func(r Reader) (err error) {
 			page.rows, err = r.QueuePositions(query)
 			if page.next = len(page.rows) > size; page.next {
 				page.rows = page.rows[:size]
@@ -231,7 +231,7 @@ func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgen
 
 // countAgents counts what is not counted by the hour yet, and returns until when the rest is.
 func (s *Service) countAgents(ctx context.Context, scope Scope, since, now apitype.Time, agents agentCounts) (counted apitype.Time, err error) {
-	err = s.view(ctx, "count the agents", func(r Reader) (err error) {
+	err = s.read(ctx, ReadSnapshot, "count the agents", func(r Reader) (err error) {
 		clear(agents)
 		if counted, err = r.QueueCounted(); err != nil {
 			return err
@@ -349,7 +349,7 @@ func (s *Service) OldestWaiting(ctx context.Context) (oldest *apitype.Time, now 
 		return nil, now, err
 	}
 	query := QueueQuery{Scope: Scope{All: true}, Now: now, KeptUntil: now, Returned: now}
-	err = s.ask(ctx, "look at the queue", func(r Reader) (err error) {
+	err = s.read(ctx, ReadRecord, "look at the queue", func(r Reader) (err error) {
 		oldest, err = r.QueueOldest(query)
 		return err
 	})

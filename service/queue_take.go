@@ -133,7 +133,7 @@ func (t *taking) newLease(row QueueRow, ordinal int) LeaseRow {
 
 // takeAnswer writes the leases with their calls, and what waits beside them.
 func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err error) {
-	err = s.ask(ctx, "read what was taken", func(r Reader) error {
+	err = s.read(ctx, ReadRecord, "read what was taken", func(r Reader) error {
 		viewer := s.viewer(t.c)
 		leases, err := named(r, t.leases)
 		if err != nil {

@@ -305,7 +305,7 @@ func (r *retaining) persons(ctx context.Context, q RetainQuery, reason string) (
 // person erases one person, unless something has happened since they were found.
 func (r *retaining) person(ctx context.Context, id apitype.UUID, q RetainQuery, reason string) (done bool, err error) {
 	line := AuditLine{At: r.now, Operation: AuditRetentionRun, Record: &id, Person: &id, Reason: fmt.Sprintf("%s, run %d", reason, r.number), Fields: "person,calls,pledges,transactions,signatures"}
-	err = r.s.store.UpdateShared(ctx, func(tx Tx) error {
+	err = r.s.store.Write(ctx, WriteShared, func(tx Tx) error {
 		if err := tx.LoadsAlone(false); err != nil {
 			return err
 		}

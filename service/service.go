@@ -159,32 +159,22 @@ func (s *Service) chosenUUID(id *apitype.UUID) apitype.UUID {
 	return s.newUUID()
 }
 
-// view runs read on the store and keeps kinds of errors that have one.
-func (s *Service) view(ctx context.Context, what string, read func(Reader) error) error {
-	return described(what, s.store.View(ctx, covered(ctx, read)))
+// read runs read on the store and keeps kinds of errors that have one.
+func (s *Service) read(ctx context.Context, mode ReadMode, what string, read func(Reader) error) error {
+	return described(what, s.store.Read(ctx, mode, covered(ctx, read)))
 }
 
-// viewed is what read finds, under view.
+// viewed returns what read finds in one state of the data.
 func viewed[T any](ctx context.Context, s *Service, what string, read func(Reader) (T, error)) (found T, err error) {
-	err = s.view(ctx, what, func(r Reader) (err error) {
+	err = s.read(ctx, ReadSnapshot, what, func(r Reader) (err error) {
 		found, err = read(r)
 		return err
 	})
 	return found, err
 }
 
-// ask is view for a read that hangs on one answer.
-func (s *Service) ask(ctx context.Context, what string, read func(Reader) error) error {
-	return described(what, s.store.Ask(ctx, covered(ctx, read)))
-}
-
-// askMany is ask for a list.
-func (s *Service) askMany(ctx context.Context, what string, read func(Reader) error) error {
-	return described(what, s.store.AskMany(ctx, covered(ctx, read)))
-}
-
 // update runs change in one transaction; the rule runs inside it, so that what it
 // checked still holds when it is saved.
 func (s *Service) update(ctx context.Context, what string, change func(Tx) error) error {
-	return described(what, s.store.Update(ctx, coveredChange(ctx, change)))
+	return described(what, s.store.Write(ctx, WriteIsolated, coveredChange(ctx, change)))
 }

@@ -22,23 +22,34 @@ var ErrBusy = &Error{Kind: Unavailable, Detail: "the database is busy"}
 // ErrAgain is what a change returns that has to run again, on what others did meanwhile.
 var ErrAgain = errors.New("run the transaction again")
 
+// ReadMode says what a read needs.
+type ReadMode int
+
+const (
+	ReadSnapshot ReadMode = iota // All questions see one state of the data.
+	ReadRecord                   // It hangs on one answer, of a few rows: that is of one state by itself.
+	ReadList                     // Likewise, of many rows.
+)
+
+// WriteMode says how a change meets others.
+type WriteMode int
+
+const (
+	// WriteIsolated sees one state of the data, and is run again where another change was first.
+	WriteIsolated WriteMode = iota
+	// WriteShared is for a change that many make at the same rows: each of its statements sees what others
+	// have committed, and it passes over what they lock.
+	WriteShared
+)
+
 // Store keeps the records. It holds no rule: rules run in the functions that it is
 // given, inside the transaction.
 type Store interface {
-	// View runs read on one unchanging state of the data.
-	View(ctx context.Context, read func(Reader) error) error
-	// Ask is View for a read that hangs on a single answer: that is of one state by
-	// itself, and costs no transaction. read may be run again.
-	Ask(ctx context.Context, read func(Reader) error) error
-	// AskMany is Ask for a list.
-	AskMany(ctx context.Context, read func(Reader) error) error
-	// Update runs change in one transaction, which is kept when change returns nil
-	// and durable when Update does. change may be run again after a failed try, so it
-	// must not have effects but through tx.
-	Update(ctx context.Context, change func(tx Tx) error) error
-	// UpdateShared is Update for a change that many make at the same rows: each of its
-	// statements sees what others have committed, and it passes over what they hold.
-	UpdateShared(ctx context.Context, change func(tx Tx) error) error
+	// Read runs read, perhaps several times.
+	Read(ctx context.Context, mode ReadMode, read func(Reader) error) error
+	// Write runs change in one transaction, which is kept when change returns nil and durable when Write
+	// does. change may be run again after a failed try, so it must not have effects but through tx.
+	Write(ctx context.Context, mode WriteMode, change func(tx Tx) error) error
 	// ClockAhead is how far the store's clock, which all processes share, is ahead of the
 	// system's.
 	ClockAhead(ctx context.Context) (time.Duration, error)

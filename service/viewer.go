@@ -26,7 +26,7 @@ func (s *Service) viewer(c Caller) viewer {
 // wholeRecord reads a record with all that belongs to it. A heavy one is read when there is room for it.
 func wholeRecord[T any](ctx context.Context, s *Service, what string, light func(Reader) (*T, error), whole func(Reader) (T, error)) (found T, err error) {
 	var small *T
-	err = s.ask(ctx, what, func(r Reader) (err error) {
+	err = s.read(ctx, ReadRecord, what, func(r Reader) (err error) {
 		small, err = light(r)
 		return err
 	})
@@ -41,7 +41,7 @@ func wholeRecord[T any](ctx context.Context, s *Service, what string, light func
 			return found, err
 		}
 	}
-	err = s.ask(ctx, what, func(r Reader) (err error) {
+	err = s.read(ctx, ReadRecord, what, func(r Reader) (err error) {
 		found, err = whole(r)
 		return err
 	})

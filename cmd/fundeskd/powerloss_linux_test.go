@@ -196,7 +196,7 @@ func checkImage(t *testing.T, image map[string][]byte, acknowledged map[string]i
 	if err != nil || len(found) > 0 {
 		problem = "check: " + errors.Join(err, errors.New(first(found))).Error()
 	}
-	err = store.View(t.Context(), func(r service.Reader) error {
+	err = store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		for id, at := range acknowledged {
 			parsed, err := apitype.ParseUUID(id)
 			if err != nil {

@@ -212,7 +212,7 @@ type fullAudit struct {
 }
 
 func (s fullAudit) Update(ctx context.Context, change func(service.Tx) error) error {
-	return s.Store.Update(ctx, func(tx service.Tx) error { return change(fullAuditTx{tx, s.operation}) })
+	return s.Store.Write(ctx, service.WriteIsolated, func(tx service.Tx) error { return change(fullAuditTx{tx, s.operation}) })
 }
 
 type fullAuditTx struct {

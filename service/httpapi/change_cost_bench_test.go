@@ -140,7 +140,7 @@ func (c *costs) ask(handler http.Handler, method, path, body string) {
 type withoutQueue struct{ *sqlstore.Store }
 
 func (s withoutQueue) Update(ctx context.Context, change func(service.Tx) error) error {
-	return s.Store.Update(ctx, func(tx service.Tx) error { return change(noQueue{tx}) })
+	return s.Store.Write(ctx, service.WriteIsolated, func(tx service.Tx) error { return change(noQueue{tx}) })
 }
 
 // noQueue does nothing of what a change means to the queue.
@@ -159,7 +159,7 @@ func (noQueue) EndLeaseOfCall(apitype.UUID, apitype.UUID, apitype.Time, service.
 type withoutAudit struct{ *sqlstore.Store }
 
 func (s withoutAudit) Update(ctx context.Context, change func(service.Tx) error) error {
-	return s.Store.Update(ctx, func(tx service.Tx) error { return change(noAudit{tx}) })
+	return s.Store.Write(ctx, service.WriteIsolated, func(tx service.Tx) error { return change(noAudit{tx}) })
 }
 
 type noAudit struct{ service.Tx }

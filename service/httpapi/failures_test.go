@@ -27,7 +27,7 @@ func (s *failing) View(ctx context.Context, read func(service.Reader) error) err
 		}
 	}
 	if s.fail != nil {
-		return s.Store.View(ctx, func(r service.Reader) error {
+		return s.Store.Read(ctx, service.ReadSnapshot, func(r service.Reader) error {
 			if err := read(r); err != nil {
 				return err
 			}
@@ -35,17 +35,17 @@ func (s *failing) View(ctx context.Context, read func(service.Reader) error) err
 			return nil
 		})
 	}
-	return s.Store.View(ctx, read)
+	return s.Store.Read(ctx, service.ReadSnapshot, read)
 }
 
 // Ask fails likewise.
 func (s *failing) Ask(ctx context.Context, read func(service.Reader) error) error {
-	return s.View(ctx, read)
+	return s.Read(ctx, service.ReadSnapshot, read)
 }
 
 // AskMany fails likewise.
 func (s *failing) AskMany(ctx context.Context, read func(service.Reader) error) error {
-	return s.View(ctx, read)
+	return s.Read(ctx, service.ReadSnapshot, read)
 }
 
 // TestFailuresTellNothing panics in the middle of requests: the caller gets a 500 that

@@ -137,7 +137,7 @@ type leasing struct {
 }
 
 func (l leasing) UpdateShared(ctx context.Context, change func(service.Tx) error) error {
-	return l.Store.UpdateShared(ctx, func(tx service.Tx) error { return change(leasingTx{tx, l}) })
+	return l.Store.Write(ctx, service.WriteShared, func(tx service.Tx) error { return change(leasingTx{tx, l}) })
 }
 
 type leasingTx struct {
@@ -160,7 +160,7 @@ type rival struct {
 }
 
 func (r rival) UpdateShared(ctx context.Context, change func(service.Tx) error) error {
-	return r.Store.UpdateShared(ctx, func(tx service.Tx) error { return change(&rivalTx{Tx: tx, until: r.until}) })
+	return r.Store.Write(ctx, service.WriteShared, func(tx service.Tx) error { return change(&rivalTx{Tx: tx, until: r.until}) })
 }
 
 type rivalTx struct {

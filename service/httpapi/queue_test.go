@@ -196,7 +196,7 @@ func testQueueGivesNot(t *testing.T, f *floor) {
 		t.Errorf("got %v of a person who opted out", got)
 	}
 	// As it is when the person opts out while a call is created: the two do not see each other.
-	err := f.Store.Update(t.Context(), func(tx service.Tx) error {
+	err := f.Store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 		rows, err := tx.QueueOfPerson(person)
 		for _, row := range rows {
 			row.OptedOut, row.Ready, row.EligibleAt = false, true, &row.RequestedAt
@@ -540,7 +540,7 @@ func testQueueForgets(t *testing.T, f *floor) {
 	}
 	kept := func() (leases, completed int) {
 		all, now := service.Scope{All: true}, apitype.NewTime(f.Clock.Now())
-		err := f.Store.View(f.t.Context(), func(r service.Reader) error {
+		err := f.Store.Read(f.t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 			return errors.Join(r.LeasesSeen(all, apitype.TimeFromMilli(0), now, func(service.LeaseRow) { leases++ }),
 				r.WorkDone(all, apitype.TimeFromMilli(0), func(service.Work) { completed++ }))
 		})
@@ -617,7 +617,7 @@ func testAgentsAreCountedByTheHour(t *testing.T, f *floor) {
 		f.Clock.Advance(17 * time.Minute)
 	}
 	counted := func() (at apitype.Time) {
-		err := f.Store.View(t.Context(), func(r service.Reader) (err error) {
+		err := f.Store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) (err error) {
 			at, err = r.QueueCounted()
 			return err
 		})
@@ -795,7 +795,7 @@ type betweenStore struct {
 }
 
 func (s betweenStore) Update(ctx context.Context, change func(service.Tx) error) error {
-	return s.Store.Update(ctx, func(tx service.Tx) error { return change(betweenTx{tx, s}) })
+	return s.Store.Write(ctx, service.WriteIsolated, func(tx service.Tx) error { return change(betweenTx{tx, s}) })
 }
 
 type betweenTx struct {

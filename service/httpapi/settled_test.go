@@ -20,7 +20,7 @@ type lateStore struct {
 
 func (l lateStore) Update(ctx context.Context, change func(service.Tx) error) error {
 	l.f.Clock.Advance(time.Hour)
-	return l.Store.Update(ctx, change)
+	return l.Store.Write(ctx, service.WriteIsolated, change)
 }
 
 // TestLateChangesAreDatedLate shows that a change which waited has the time at which it was made: what
@@ -77,7 +77,7 @@ func TestSettled(t *testing.T) {
 			return at
 		}
 		var during apitype.Time
-		err := f.Store.Update(t.Context(), func(tx service.Tx) error {
+		err := f.Store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 			row, err := tx.Call(call, service.Scope{All: true})
 			if err != nil {
 				return err

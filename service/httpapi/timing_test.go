@@ -24,25 +24,25 @@ type watched struct {
 // View notes what is read.
 func (s *watched) View(ctx context.Context, read func(service.Reader) error) error {
 	s.asked = append(s.asked, "view")
-	return s.Store.View(ctx, func(r service.Reader) error { return read(watchedReader{r, s}) })
+	return s.Store.Read(ctx, service.ReadSnapshot, func(r service.Reader) error { return read(watchedReader{r, s}) })
 }
 
 // Ask notes what is read.
 func (s *watched) Ask(ctx context.Context, read func(service.Reader) error) error {
 	s.asked = append(s.asked, "ask")
-	return s.Store.Ask(ctx, func(r service.Reader) error { return read(watchedReader{r, s}) })
+	return s.Store.Read(ctx, service.ReadRecord, func(r service.Reader) error { return read(watchedReader{r, s}) })
 }
 
 // AskMany notes what is read.
 func (s *watched) AskMany(ctx context.Context, read func(service.Reader) error) error {
 	s.asked = append(s.asked, "ask")
-	return s.Store.AskMany(ctx, func(r service.Reader) error { return read(watchedReader{r, s}) })
+	return s.Store.Read(ctx, service.ReadList, func(r service.Reader) error { return read(watchedReader{r, s}) })
 }
 
 // Update notes what is read and written.
 func (s *watched) Update(ctx context.Context, change func(service.Tx) error) error {
 	s.asked = append(s.asked, "update")
-	return s.Store.Update(ctx, func(tx service.Tx) error { return change(watchedTx{tx, watchedReader{tx, s}}) })
+	return s.Store.Write(ctx, service.WriteIsolated, func(tx service.Tx) error { return change(watchedTx{tx, watchedReader{tx, s}}) })
 }
 
 type watchedReader struct {

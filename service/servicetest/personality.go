@@ -227,7 +227,7 @@ var errDry = errors.New("not kept")
 
 // Update runs change and takes it back.
 func (d dryStore) Update(ctx context.Context, change func(service.Tx) error) error {
-	err := d.Store.Update(ctx, func(tx service.Tx) error {
+	err := d.Store.Write(ctx, service.WriteIsolated, func(tx service.Tx) error {
 		if err := change(tx); err != nil {
 			return err
 		}

@@ -151,7 +151,7 @@ func TestDamageIsNotReady(t *testing.T) {
 	if err := store.PingChanges(t.Context()); err != nil {
 		t.Fatalf("before anything was seen: %v", err)
 	}
-	err = store.Update(t.Context(), func(tx service.Tx) error {
+	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 		return tx.InsertPerson(service.PersonRow{UUID: apitype.NewUUID(), Owner: apitype.NewUUID(), Doc: []byte(`{}`), Rev: 1}, nil)
 	})
 	if service.KindOf(err) != service.Unavailable {
@@ -162,7 +162,7 @@ func TestDamageIsNotReady(t *testing.T) {
 			t.Errorf("got %v after damage was seen, want that it is not ready", err)
 		}
 	}
-	err = store.Update(t.Context(), func(tx service.Tx) error {
+	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 		return tx.Audit(service.AuditLine{At: apitype.TimeFromMilli(1), Operation: service.AuditKeyRotate})
 	})
 	if err := errors.Join(err, store.PingChanges(t.Context())); err != nil {

@@ -37,7 +37,7 @@ func testAuditLines(t *testing.T, database string) {
 	})
 	again := service.PersonRow{UUID: persons[0], CreatedAt: now, Rev: 1, Doc: []byte(`{}`)}
 	created := service.AuditLine{At: now, Operation: service.AuditPersonCreate, Person: &persons[0]}
-	if err := store.Update(t.Context(), func(tx service.Tx) error { return tx.InsertPerson(again, &created) }); !errors.Is(err, service.ErrExists) {
+	if err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.InsertPerson(again, &created) }); !errors.Is(err, service.ErrExists) {
 		t.Errorf("a person that is there was added again: %v", err)
 	}
 	update(t, store, func(tx service.Tx) (err error) { // More than are written by one statement.
@@ -70,7 +70,7 @@ func testAuditLines(t *testing.T, database string) {
 		}
 		test.filter.Limit = 7
 		for more := true; more; {
-			err := store.View(t.Context(), func(r service.Reader) error {
+			err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 				page, err := r.AuditLines(test.filter)
 				more = len(page) == test.filter.Limit
 				for _, l := range page {
@@ -112,11 +112,11 @@ func testNoChangeWithoutItsLine(t *testing.T, database string) {
 		return errors.Join(tx.SetSetting("tried", "yes"), tx.Audit(service.AuditLine{At: now, Operation: service.AuditLoad}))
 	}
 	for range 2 { // The connection is good for another one.
-		if err := store.Update(t.Context(), change); err == nil {
+		if err := store.Write(t.Context(), service.WriteIsolated, change); err == nil {
 			t.Error("a change was kept without its line")
 		}
 	}
-	err := store.View(t.Context(), func(r service.Reader) error {
+	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		_, err := r.Setting("tried")
 		return err
 	})

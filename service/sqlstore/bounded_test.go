@@ -188,7 +188,7 @@ func boundedPages(t *testing.T, database string, n, changed int) {
 			bound = max(4000, growing)
 		}
 		for _, part := range []service.Range{{Limit: 101}, {Limit: 101, Backward: true}} {
-			err := store.View(t.Context(), func(r service.Reader) error {
+			err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 				before, err := sqlstore.Blocks(r)
 				if err != nil {
 					return err

@@ -59,7 +59,7 @@ func createDurably(b *testing.B, writers, each int) (took time.Duration, waits [
 			for range each {
 				row := service.PersonRow{UUID: apitype.NewUUID(), Owner: owner, Recruiting: owner, CreatedAt: apitype.NewTime(time.Now()), Rev: 1, Doc: doc}
 				begun := time.Now()
-				if err := store.Update(b.Context(), func(tx service.Tx) error { return tx.InsertPerson(row, nil) }); err != nil {
+				if err := store.Write(b.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.InsertPerson(row, nil) }); err != nil {
 					b.Error(err)
 				}
 				own = append(own, time.Since(begun))

@@ -300,7 +300,7 @@ func (d *signedDatabase) verify(t *testing.T, store *sqlstore.Store) {
 		t.Fatal(err)
 	}
 	var lines []service.AuditLine
-	err = store.View(t.Context(), func(r service.Reader) (err error) {
+	err = store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) (err error) {
 		lines, err = r.AuditLines(service.AuditFilter{Limit: 100})
 		return err
 	})

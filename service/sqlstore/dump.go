@@ -69,7 +69,7 @@ func (s *Store) Dump(ctx context.Context, each func(service.LoadRecord) error) e
 	if err := each(service.LoadRecord{Kind: service.LoadKey, Data: service.LoadedKey{Seed: seed}}); err != nil {
 		return err
 	}
-	return s.engine.view(ctx, func(c *conn) error {
+	return s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		for _, table := range copyTables() {
 			if err := table.dump(ctx, c, each); err != nil {
 				return fmt.Errorf("dump %s: %w", table.name, err)

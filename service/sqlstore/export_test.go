@@ -20,7 +20,7 @@ type TableRows struct {
 
 // Rows are all rows of a database, for the floors of benchmarks.
 func (s *Store) Rows(ctx context.Context) (all []TableRows, err error) {
-	err = s.engine.view(ctx, func(c *conn) error {
+	err = s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		for _, t := range copyTables() {
 			rows, err := t.read(c, nil, 0)
 			if err != nil {
@@ -49,7 +49,7 @@ func OpenNext(ctx context.Context, o Options, migrations ...string) (*Store, err
 
 // Execute runs a statement in a transaction of its own.
 func (s *Store) Execute(ctx context.Context, text string) error {
-	return s.engine.update(ctx, func(c *conn) error {
+	return s.engine.write(ctx, service.WriteIsolated, func(c *conn) error {
 		_, err := c.exec(text)
 		return err
 	})

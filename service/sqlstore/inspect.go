@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strconv"
 	"syscall"
+
+	"fundesk/service"
 )
 
 // inspectSQLite opens a file to look at it: no byte of it, of its log or of its key changes. One
@@ -108,7 +110,7 @@ const ownTables = `SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND n
 
 // ours refuses a file that is not a database of this program and of its version.
 func (e *sqliteEngine) ours(ctx context.Context, mayBeOlder bool) error {
-	return e.view(ctx, func(c *conn) error {
+	return e.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		schema, err := c.schema()
 		if err != nil {
 			return err

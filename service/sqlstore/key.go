@@ -16,6 +16,7 @@ import (
 	"slices"
 
 	"fundesk/apiclient/durable"
+	"fundesk/service"
 )
 
 // keyPath is where the signing key of an SQLite file lies: beside it, so that who can
@@ -31,7 +32,7 @@ func (e *sqliteEngine) SigningSeed(ctx context.Context) ([]byte, error) {
 		return seed, err
 	}
 	var signedFor bool
-	if err := e.ask(ctx, func(c *conn) (err error) {
+	if err := e.read(ctx, service.ReadRecord, func(c *conn) (err error) {
 		signedFor, err = c.signedFor()
 		return err
 	}); err != nil {

@@ -54,7 +54,7 @@ func testLoadBatches(t *testing.T, database string) {
 			t.Errorf("%s: got %v, want %s", test.name, err, test.want)
 		}
 	}
-	if err := store.View(t.Context(), func(r service.Reader) error {
+	if err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		organizations, err := r.Organizations()
 		if len(organizations) > 0 {
 			t.Errorf("got %d organizations of loads that were refused", len(organizations))
@@ -108,7 +108,7 @@ func manyRecords(persons int) []service.LoadRecord {
 
 func checkLoaded(t *testing.T, store *sqlstore.Store, pledge apitype.UUID) {
 	t.Helper()
-	err := store.View(t.Context(), func(r service.Reader) error {
+	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		row, err := r.WholePledge(pledge, all)
 		plain, f := r.Pledge(pledge, all)
 		if !plain.PaymentQR || !row.HasSignature {

@@ -119,7 +119,7 @@ func (c *conn) empty(ctx context.Context) error {
 
 // Version is that of the schema.
 func (e *sqliteEngine) Version(ctx context.Context) (version int, err error) {
-	err = e.view(ctx, func(c *conn) error {
+	err = e.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		s, err := c.schema()
 		version = s.version
 		return err
@@ -234,7 +234,7 @@ func (e *postgresEngine) migrateNext(ctx context.Context, c *conn, o Options) (d
 // makeIndexes makes the indexes of a migration over another connection, while others work. It may be
 // interrupted anywhere: an index that is complete is not made again, and one that is not is made anew.
 func (e *postgresEngine) makeIndexes(ctx context.Context, text string) error {
-	return e.ask(ctx, func(c *conn) error {
+	return e.read(ctx, service.ReadRecord, func(c *conn) error {
 		for _, found := range createIndex().FindAllStringSubmatch(postgresWords.Replace(text), -1) {
 			statement, index := found[0], found[1]
 			var isComplete bool
@@ -262,7 +262,7 @@ func (e *postgresEngine) makeIndexes(ctx context.Context, text string) error {
 func (e *postgresEngine) found(ctx context.Context) (s schema, err error) {
 	var encoding string
 	var there bool
-	err = e.ask(ctx, func(c *conn) error {
+	err = e.read(ctx, service.ReadRecord, func(c *conn) error {
 		return c.row(`SELECT current_setting('server_encoding'), to_regclass('schema_version') IS NOT NULL`).scan(&encoding, &there)
 	})
 	switch {
@@ -276,7 +276,7 @@ func (e *postgresEngine) found(ctx context.Context) (s schema, err error) {
 	if s.version, err = e.Version(ctx); err != nil || s.version <= known() {
 		return s, err
 	}
-	err = e.ask(ctx, func(c *conn) error {
+	err = e.read(ctx, service.ReadRecord, func(c *conn) error {
 		s.servedBy, err = c.servedBy()
 		return err
 	})
@@ -285,7 +285,7 @@ func (e *postgresEngine) found(ctx context.Context) (s schema, err error) {
 
 // Version is that of the schema.
 func (e *postgresEngine) Version(ctx context.Context) (version int, err error) {
-	err = e.view(ctx, func(c *conn) error {
+	err = e.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		return c.row(`SELECT COALESCE(MAX(version), 0) FROM schema_version`).scan(&version)
 	})
 	return version, err

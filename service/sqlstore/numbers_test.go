@@ -44,7 +44,7 @@ func testRowsNameOthers(t *testing.T, database string) {
 		}
 		return err
 	})
-	err := store.View(t.Context(), func(r service.Reader) error {
+	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		for i, want := range named {
 			got, err := r.WholePledge(want.UUID, all)
 			if err != nil {
@@ -62,14 +62,14 @@ func testRowsNameOthers(t *testing.T, database string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = store.Update(t.Context(), func(tx service.Tx) error {
+	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 		_, err := tx.InsertRows(service.Rows{Pledges: []service.PledgeRow{pledge(person())}})
 		return err
 	})
 	if err == nil {
 		t.Error("got a pledge of nobody")
 	}
-	if err := store.Update(t.Context(), func(tx service.Tx) error { return tx.InsertPledge(pledge(person())) }); err == nil {
+	if err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.InsertPledge(pledge(person())) }); err == nil {
 		t.Error("got a pledge of nobody by itself")
 	}
 }

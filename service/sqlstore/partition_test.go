@@ -42,7 +42,7 @@ func TestPartitions(t *testing.T) {
 	execute(t, database, `UPDATE calls SET pledge_number = (SELECT MIN(number) FROM pledges) WHERE requested_at IN (10, 12000, 23000)`)
 	execute(t, database, `VACUUM ANALYZE calls`)
 	pledge := apitype.UUID{}
-	err := store.View(t.Context(), func(r service.Reader) error {
+	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		rows, err := r.Pledges(service.PledgeFilter{Scope: all}, service.Range{Limit: 1, Backward: true})
 		if len(rows) == 1 {
 			pledge = rows[0].UUID
@@ -68,7 +68,7 @@ func TestPartitions(t *testing.T) {
 	}
 	read := func() (blocks []int64, found []int) {
 		for _, test := range tests {
-			err := store.View(t.Context(), func(r service.Reader) error {
+			err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 				least, n, err := leastBlocks(r, test.read)
 				blocks, found = append(blocks, least), append(found, n)
 				return err

@@ -19,7 +19,7 @@ import (
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	store := openFile(t)
-	err := store.engine.view(t.Context(), func(c *conn) error {
+	err := store.engine.read(t.Context(), service.ReadSnapshot, func(c *conn) error {
 		if err := askAll(&reader{c}); err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func TestReadOnlyServer(t *testing.T) {
 	if found, err := store.Check(t.Context()); len(found) > 0 || err != nil {
 		t.Errorf("got %v, %v", found, err)
 	}
-	err = store.Update(t.Context(), func(tx service.Tx) error { return tx.SetSetting("a", "b") })
+	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.SetSetting("a", "b") })
 	if service.KindOf(err) != service.Unavailable {
 		t.Errorf("got %v for a change, want that the database is away", err)
 	}
@@ -104,7 +104,7 @@ func TestRoleWithoutTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = store.Update(t.Context(), func(tx service.Tx) error { return tx.SetSetting("a", "b") })
+	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.SetSetting("a", "b") })
 	if err := errors.Join(err, store.Close()); err != nil {
 		t.Error(err)
 	}
@@ -140,7 +140,7 @@ func TestFailuresToConnect(t *testing.T) {
 		}
 	}()
 	ask := func() error {
-		return store.Ask(t.Context(), func(r service.Reader) error {
+		return store.Read(t.Context(), service.ReadRecord, func(r service.Reader) error {
 			_, err := r.Accounts()
 			return err
 		})
@@ -182,7 +182,7 @@ func TestServerTimeouts(t *testing.T) {
 	database := onPostgres(t)
 	other := reopen(t, database)
 	set := func(store *sqlstore.Store, during func() error) error {
-		return store.Update(t.Context(), func(tx service.Tx) error {
+		return store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 			return errors.Join(tx.SetSetting("a", "b"), during())
 		})
 	}
@@ -224,7 +224,7 @@ func TestEncodings(t *testing.T) {
 	database := onPostgres(t)
 	const name = "Łódź"
 	update(t, reopen(t, database+"&client_encoding=LATIN1"), func(tx service.Tx) error { return tx.SetSetting("a", name) })
-	err := reopen(t, database).View(t.Context(), func(r service.Reader) error {
+	err := reopen(t, database).Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		got, err := r.Setting("a")
 		if got != name {
 			t.Errorf("got %q, want %q", got, name)
@@ -293,9 +293,9 @@ func TestTrace(t *testing.T) {
 			}
 		}
 		name("a change", func(read func(service.Reader) error) error {
-			return store.Update(ctx, func(tx service.Tx) error { return read(tx) })
+			return store.Write(ctx, service.WriteIsolated, func(tx service.Tx) error { return read(tx) })
 		})
-		name("a view", func(read func(service.Reader) error) error { return store.View(ctx, read) })
+		name("a view", func(read func(service.Reader) error) error { return store.Read(ctx, service.ReadSnapshot, read) })
 	}
 }
 
@@ -323,7 +323,7 @@ func TestProcessesBehindAPooler(t *testing.T) {
 				go func() {
 					for range 20 {
 						begun, name := time.Now(), fmt.Sprintf("%d-%d", process, client)
-						err := store.Update(t.Context(), func(tx service.Tx) error { return tx.SetSetting(name, "v") })
+						err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.SetSetting(name, "v") })
 						if err == nil && time.Since(begun) > timeout {
 							err = fmt.Errorf("it took %v", time.Since(begun))
 						}

@@ -25,7 +25,7 @@ func TestErasureWaitsForCreations(t *testing.T) {
 	})
 	held, create, created, found := make(chan struct{}), make(chan struct{}), make(chan error, 1), make(chan int, 1)
 	go func() {
-		created <- store.Update(context.WithoutCancel(t.Context()), func(tx service.Tx) error {
+		created <- store.Write(context.WithoutCancel(t.Context()), service.WriteIsolated, func(tx service.Tx) error {
 			if _, err := tx.PersonToRefer(person, service.Scope{All: true}); err != nil {
 				return err
 			}
@@ -37,7 +37,7 @@ func TestErasureWaitsForCreations(t *testing.T) {
 	<-held
 	go func() {
 		calls := -1
-		err := store.UpdateShared(context.WithoutCancel(t.Context()), func(tx service.Tx) error {
+		err := store.Write(context.WithoutCancel(t.Context()), service.WriteShared, func(tx service.Tx) error {
 			kept, err := tx.HoldKept(person)
 			calls = len(kept.Calls)
 			return err

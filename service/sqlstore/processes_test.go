@@ -32,7 +32,7 @@ func testGroupCommit(t *testing.T, database string) {
 	var group sync.WaitGroup
 	for i := range 200 {
 		group.Go(func() {
-			err := store.Update(t.Context(), func(tx service.Tx) error {
+			err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 				if err := tx.SetSetting(fmt.Sprint(i), "x"); err != nil {
 					return err
 				}
@@ -60,7 +60,7 @@ func testGroupCommit(t *testing.T, database string) {
 	if kept.Load() != 120 || refused.Load() != 40 || panicked.Load() != 40 {
 		t.Errorf("got %d kept, %d refused, %d panics, want 120, 40, 40", kept.Load(), refused.Load(), panicked.Load())
 	}
-	err := store.View(t.Context(), func(r service.Reader) error {
+	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		for i := range 200 {
 			_, err := r.Setting(fmt.Sprint(i))
 			if (err == nil) != (i%5 < 3) {
@@ -104,7 +104,7 @@ func TestTwoStores(t *testing.T) {
 		}
 		for range 25 {
 			group.Go(func() {
-				err := store.Update(context.WithoutCancel(t.Context()), func(tx service.Tx) error {
+				err := store.Write(context.WithoutCancel(t.Context()), service.WriteIsolated, func(tx service.Tx) error {
 					value, err := tx.Setting("n")
 					if err != nil && !errors.Is(err, service.ErrNoRow) {
 						return err
@@ -118,7 +118,7 @@ func TestTwoStores(t *testing.T) {
 		}
 	}
 	group.Wait()
-	err := stores[3].View(t.Context(), func(r service.Reader) error {
+	err := stores[3].Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		value, err := r.Setting("n")
 		if len(value) != 100 {
 			t.Errorf("got %d changes, want 100", len(value))
@@ -178,7 +178,7 @@ func testManyProcesses(t *testing.T, database string) {
 		}
 		for range 10 {
 			group.Go(func() {
-				err := store.Update(t.Context(), func(tx service.Tx) error {
+				err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 					call, err := tx.Call(row.UUID, all)
 					if err != nil {
 						return err
@@ -193,7 +193,7 @@ func testManyProcesses(t *testing.T, database string) {
 			group.Go(func() {
 				other := row
 				other.UUID = apitype.UUID{1}
-				err := store.Update(t.Context(), func(tx service.Tx) error { return tx.InsertCall(other) })
+				err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.InsertCall(other) })
 				if err == nil {
 					created.Add(1)
 				} else if !errors.Is(err, service.ErrExists) {
@@ -203,7 +203,7 @@ func testManyProcesses(t *testing.T, database string) {
 		}
 	}
 	group.Wait()
-	err := stores[3].View(t.Context(), func(r service.Reader) error {
+	err := stores[3].Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		call, err := r.Call(row.UUID, all)
 		if len(call.Doc) != 42 || call.Rev != 41 || created.Load() != 1 {
 			t.Errorf("got %d changes, revision %d, %d creations, want 40, 41, 1", len(call.Doc)-2, call.Rev, created.Load())
@@ -242,7 +242,7 @@ func TestBackup(t *testing.T) {
 	if found, err := again.Check(t.Context()); len(found) > 0 || err != nil {
 		t.Errorf("check: %v %v", found, err)
 	}
-	err = again.View(t.Context(), func(r service.Reader) error { _, err := r.Setting("a"); return err })
+	err = again.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error { _, err := r.Setting("a"); return err })
 	if err != nil {
 		t.Error(err)
 	}
@@ -285,7 +285,7 @@ func testClosedStore(t *testing.T, database string) {
 	if err := store.Ping(t.Context()); err == nil {
 		t.Error("a closed store answers")
 	}
-	if err := store.Update(t.Context(), func(service.Tx) error { return nil }); err == nil {
+	if err := store.Write(t.Context(), service.WriteIsolated, func(service.Tx) error { return nil }); err == nil {
 		t.Error("a closed store takes changes")
 	}
 }
@@ -315,10 +315,10 @@ func TestEndedConnections(t *testing.T) {
 		name string
 		run  func() error
 	}{
-		{"ask", func() error { return store.Ask(t.Context(), setting) }},
-		{"view", func() error { return store.View(t.Context(), setting) }},
+		{"ask", func() error { return store.Read(t.Context(), service.ReadRecord, setting) }},
+		{"view", func() error { return store.Read(t.Context(), service.ReadSnapshot, setting) }},
 		{"update", func() error {
-			return store.Update(t.Context(), func(tx service.Tx) error { return tx.SetSetting("a", "1") })
+			return store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.SetSetting("a", "1") })
 		}},
 	} {
 		ended, err := operator.Exec(t.Context(), `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
@@ -357,7 +357,7 @@ func TestServerAway(t *testing.T) {
 		close(ended)
 	}()
 	var once sync.Once
-	err = store.Update(t.Context(), func(tx service.Tx) error {
+	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 		once.Do(func() { close(reached) })
 		if err := <-ended; err != nil { // Nil at once when it is run again.
 			return err

@@ -47,7 +47,7 @@ func testLaterSchema(t *testing.T, database string) {
 		serves   bool
 	}{{version, true}, {version + 1, false}, {version, true}} {
 		update(t, store, func(tx service.Tx) error { return tx.SetSetting("schema-served-by", fmt.Sprint(test.servedBy)) })
-		err := store.Ask(t.Context(), func(r service.Reader) error {
+		err := store.Read(t.Context(), service.ReadRecord, func(r service.Reader) error {
 			_, _, err := r.AccountOfToken(account.UUID, account.UUID)
 			return err
 		})

@@ -41,7 +41,7 @@ func TestDeepPagesReadNoTable(t *testing.T) {
 	}
 	before := readFromBeginning(t, database)
 	store = reopen(t, database)
-	err := store.View(t.Context(), func(r service.Reader) error {
+	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		for i := 100; i < len(rows); i += 100 {
 			place := &service.Bound{Position: service.Position{At: rows[i].RequestedAt, UUID: rows[i].UUID}}
 			for _, part := range []service.Range{{Below: place, Limit: 10}, {Above: place, Backward: true, Limit: 10}} {

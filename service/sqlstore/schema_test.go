@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"fundesk/service"
 )
 
 // TestCopyTables compares what is copied with the schema, so that a migration cannot
@@ -15,7 +17,7 @@ func TestCopyTables(t *testing.T) {
 	t.Parallel()
 	store := openFile(t)
 	want := map[string][]string{}
-	err := store.engine.view(t.Context(), func(c *conn) error {
+	err := store.engine.read(t.Context(), service.ReadSnapshot, func(c *conn) error {
 		return c.each(`SELECT m.name, c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' ORDER BY 1, 2`, nil, func(rows *sql.Rows) error {
 			var table, column string
 			err := rows.Scan(&table, &column)

@@ -16,7 +16,7 @@ import (
 // Unclean names the erasures after which the files were not cleaned yet: a person's uuid, retention
 // or replay.
 func (s *Store) Unclean(ctx context.Context) (waiting []string, err error) {
-	err = s.engine.view(ctx, func(c *conn) error {
+	err = s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		return c.each(`SELECT name FROM settings WHERE name LIKE '`+service.UncleanSetting+`%' ORDER BY name`, nil, func(rows *sql.Rows) error {
 			var name string
 			err := rows.Scan(&name)

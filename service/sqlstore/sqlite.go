@@ -172,10 +172,17 @@ func (e *sqliteEngine) connectWith(settings string) (*conn, error) {
 	return c, nil
 }
 
-// view reads in a transaction: SQLite then shows one state of the data throughout.
-func (e *sqliteEngine) view(ctx context.Context, read func(*conn) error) error {
+// read reads one state of the data in a transaction; one statement is of one state without it.
+func (e *sqliteEngine) read(ctx context.Context, mode service.ReadMode, read func(*conn) error) error {
 	if err := e.unmoved(); err != nil {
 		return err
+	}
+	switch mode {
+	case service.ReadRecord:
+		return e.refusal(e.records.with(ctx, read))
+	case service.ReadList:
+		return e.refusal(e.readers.with(ctx, read))
+	default:
 	}
 	return e.refusal(e.readers.with(ctx, func(c *conn) (err error) {
 		if _, err := c.exec(`BEGIN`); err != nil {
@@ -187,23 +194,6 @@ func (e *sqliteEngine) view(ctx context.Context, read func(*conn) error) error {
 		}()
 		return read(c)
 	}))
-}
-
-// ask reads without a transaction: each statement is one by itself.
-func (e *sqliteEngine) ask(ctx context.Context, read func(*conn) error) error {
-	return e.askBy(ctx, e.records, read)
-}
-
-// askMany is ask for a list.
-func (e *sqliteEngine) askMany(ctx context.Context, read func(*conn) error) error {
-	return e.askBy(ctx, e.readers, read)
-}
-
-func (e *sqliteEngine) askBy(ctx context.Context, p *pool, read func(*conn) error) error {
-	if err := e.unmoved(); err != nil {
-		return err
-	}
-	return e.refusal(p.with(ctx, read))
 }
 
 // writableSetting is what is written to see whether changes can be made: little, and after a
@@ -222,7 +212,7 @@ func (e *sqliteEngine) PingChanges(ctx context.Context) error {
 	if e.failed.Load() {
 		value = strings.Repeat(value, writableRoom/len(value))
 	}
-	return e.update(ctx, func(c *conn) error { return (&tx{reader: reader{c}}).SetSetting(writableSetting, value) })
+	return e.write(ctx, service.WriteIsolated, func(c *conn) error { return (&tx{reader: reader{c}}).SetSetting(writableSetting, value) })
 }
 
 func (e *sqliteEngine) Pool() PoolStats { return e.readers.stats().plus(e.records.stats()) }

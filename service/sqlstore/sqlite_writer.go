@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime"
 	"time"
+
+	"fundesk/service"
 )
 
 // The writer of an SQLite file, which commits together what waits together.
@@ -32,9 +34,9 @@ type write struct {
 	result chan error
 }
 
-// update hands a change to the writer and waits until it is durable. Once the writer
+// write hands a change to the writer, which runs one at a time, and waits until it is durable. Once the writer
 // has it, its outcome is waited for: it may already be on its way to the disk.
-func (e *sqliteEngine) update(ctx context.Context, change func(*conn) error) error {
+func (e *sqliteEngine) write(ctx context.Context, _ service.WriteMode, change func(*conn) error) error {
 	w := &write{ctx: ctx, change: change, result: make(chan error, 1)}
 	select {
 	case e.writes <- w:

@@ -38,7 +38,7 @@ func TestLogBeginsAnewBesideWriters(t *testing.T) {
 		group.Go(func() {
 			for !stop.Load() && made.Add(1) <= changes {
 				row := service.PersonRow{UUID: apitype.NewUUID(), Owner: owner, Recruiting: owner, CreatedAt: apitype.NewTime(time.Now()), Rev: 1, Doc: document}
-				if err := store.Update(t.Context(), func(tx service.Tx) error { return tx.InsertPerson(row, nil) }); err != nil {
+				if err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.InsertPerson(row, nil) }); err != nil {
 					t.Error(err)
 					return
 				}

@@ -1,5 +1,5 @@
 // Package sqlstore keeps the records of the service in an SQL database. It holds every
-// query, and no rule: rules run in the functions that [Store.View] and [Store.Update]
+// query, and no rule: rules run in the functions that [Store.Read] and [Store.Write]
 // are given, inside the transaction. It must not know HTTP.
 //
 // One query text serves every engine; what differs between them is behind the engine
@@ -57,12 +57,8 @@ var _ service.Store = (*Store)(nil)
 
 // engine is what differs between databases.
 type engine interface {
-	view(ctx context.Context, read func(*conn) error) error
-	ask(ctx context.Context, read func(*conn) error) error
-	// askMany is ask for a list.
-	askMany(ctx context.Context, read func(*conn) error) error
-	update(ctx context.Context, change func(*conn) error) error
-	updateShared(ctx context.Context, change func(*conn) error) error
+	read(ctx context.Context, mode service.ReadMode, read func(*conn) error) error
+	write(ctx context.Context, mode service.WriteMode, change func(*conn) error) error
 	// PingChanges reports whether the database takes changes.
 	PingChanges(ctx context.Context) error
 	// ClockAhead is how far the clock of the database is ahead of the system's.
@@ -136,34 +132,19 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return &Store{engine: e, observe: o.Observe}, nil
 }
 
-// View runs read on one unchanging state of the data.
-func (s *Store) View(ctx context.Context, read func(service.Reader) error) error {
+// Read runs read, as [service.Store] says.
+func (s *Store) Read(ctx context.Context, mode service.ReadMode, read func(service.Reader) error) error {
 	defer s.timed(false, time.Now())
-	return s.engine.view(ctx, func(c *conn) error { return read(&reader{c}) })
+	return s.engine.read(ctx, mode, func(c *conn) error { return read(&reader{c}) })
 }
 
-// Ask runs read, which hangs on one answer, without a transaction.
-func (s *Store) Ask(ctx context.Context, read func(service.Reader) error) error {
-	defer s.timed(false, time.Now())
-	return s.engine.ask(ctx, func(c *conn) error { return read(&reader{c}) })
-}
-
-// AskMany is Ask for a list.
-func (s *Store) AskMany(ctx context.Context, read func(service.Reader) error) error {
-	defer s.timed(false, time.Now())
-	return s.engine.askMany(ctx, func(c *conn) error { return read(&reader{c}) })
-}
-
-// Update runs change in one transaction, durable when it returns.
-func (s *Store) Update(ctx context.Context, change func(service.Tx) error) error {
+// Write runs change in one transaction, durable when it returns.
+func (s *Store) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
 	defer s.timed(true, time.Now())
-	return s.engine.update(ctx, func(c *conn) error { return change(&tx{reader: reader{c}, alone: !s.engine.sharesQueue()}) })
-}
-
-// UpdateShared is Update for a change that many make at the same place.
-func (s *Store) UpdateShared(ctx context.Context, change func(service.Tx) error) error {
-	defer s.timed(true, time.Now())
-	return s.engine.updateShared(ctx, func(c *conn) error { return change(&tx{reader: reader{c}, shared: s.engine.sharesQueue()}) })
+	isShared, several := mode == service.WriteShared, s.engine.sharesQueue()
+	return s.engine.write(ctx, mode, func(c *conn) error {
+		return change(&tx{reader: reader{c}, shared: isShared && several, alone: !isShared && !several})
+	})
 }
 
 // timed tells the observer of a transaction that ends now.
@@ -175,7 +156,7 @@ func (s *Store) timed(change bool, start time.Time) {
 
 // Ping reports whether the database answers, and reads what every request needs: each account.
 func (s *Store) Ping(ctx context.Context) error {
-	return s.engine.view(ctx, func(c *conn) error {
+	return s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		var read int64
 		var programs *string
 		err := c.row(`SELECT COALESCE(SUM(LENGTH(permissions) + LENGTH(organizations)), 0), `+readServedBy+` FROM accounts`).scan(&read, &programs)
@@ -189,7 +170,7 @@ func (s *Store) Check(ctx context.Context) (found []string, err error) {
 	if found, err = s.engine.integrity(ctx); err != nil {
 		return found, err
 	}
-	err = s.engine.view(ctx, func(c *conn) error {
+	err = s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		for _, check := range referenceChecks {
 			var n int
 			if err := c.row(check.query).scan(&n); err != nil {

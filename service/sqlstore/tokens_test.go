@@ -36,7 +36,7 @@ func testTokens(t *testing.T, database string) {
 		)
 	})
 	first.LastUsedOn, second.EndedAt, shared.LastUsedOn, shared.ExpiresAt = &next, later(2), &next, later(9)
-	err := store.View(t.Context(), func(r service.Reader) error {
+	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		ofAccount, err := r.Tokens(&account.UUID)
 		if diff := cmp.Diff([]service.IssuedToken{first, second}, ofAccount); diff != "" || err != nil {
 			t.Errorf("of the account: %v %s", err, diff)

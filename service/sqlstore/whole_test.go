@@ -38,7 +38,7 @@ func testLightRecords(t *testing.T, database string) {
 		alone := strings.HasPrefix(database, "sqlite:")
 		var light *service.WholeCall
 		var seenPledge *service.WholePledge
-		err := store.Update(t.Context(), func(tx service.Tx) (err error) {
+		err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) (err error) {
 			if light, err = tx.LightCall(call, all); err != nil {
 				return err
 			}
@@ -48,7 +48,7 @@ func testLightRecords(t *testing.T, database string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = store.View(t.Context(), func(r service.Reader) error {
+		err = store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 			whole, err := r.WholeCall(call, all)
 			if err != nil {
 				return err
@@ -90,7 +90,7 @@ func saveLight(t *testing.T, store *sqlstore.Store, person, pledge, call, call2 
 		return service.CallRow{UUID: apitype.NewUUID(), Owner: owner, Person: donor.UUID, Case: &l.UUID, RequestedAt: now, Private: []byte("{}"), Doc: doc(more), Rev: 1}
 	}
 	first, second := row(call), row(call2)
-	err := store.Update(t.Context(), func(tx service.Tx) error {
+	err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 		return errors.Join(tx.InsertPerson(donor, nil), tx.InsertPledge(l), tx.InsertCall(first), tx.InsertCall(second))
 	})
 	if err != nil {
