@@ -97,10 +97,10 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 	}
 	scrubbed := &Scrubbed{Rewritten: []string{}, Later: []string{}}
 	erase := func(tx Tx) error {
-		if err := tx.LoadsAlone(false); err != nil {
+		if err := tx.ExcludeErasure(false); err != nil {
 			return err
 		}
-		kept, open, err := toErase(tx, id, c, tx.HoldKept)
+		kept, open, err := toErase(tx, id, c, tx.LockPersonData)
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (s *Service) erasePerson(ctx context.Context, line AuditLine, request Erase
 func (s *Service) planErasure(ctx context.Context, id apitype.UUID, c *Caller) (erasure Erasure, err error) {
 	err = s.read(ctx, ReadSnapshot, "count what would be erased", func(r Reader) error {
 		kept, open, err := toErase(r, id, c, r.Kept)
-		if erasure = kept.erasure(s.present()); open != nil {
+		if erasure = kept.erasure(s.now()); open != nil {
 			erasure = open.Erasure
 			erasure.Repeated = true // Nothing is left that would be erased.
 		}
@@ -209,10 +209,10 @@ func (s *Service) replayErasure(ctx context.Context, person ErasedPerson) (done 
 	line := AuditLine{Operation: AuditPersonErase, Record: &person.UUID, Person: &person.UUID, Reason: "replayed"}
 	err = s.store.Write(ctx, WriteShared, func(tx Tx) error {
 		done, line.At = false, s.timeOf(tx)
-		if err := tx.LoadsAlone(false); err != nil {
+		if err := tx.ExcludeErasure(false); err != nil {
 			return err
 		}
-		kept, err := tx.HoldKept(person.UUID)
+		kept, err := tx.LockPersonData(person.UUID)
 		switch {
 		case errors.Is(err, ErrNoRow):
 			err = tx.EraseUnknown(person.UUID, person.ErasedAt)

@@ -34,9 +34,9 @@ func (s *Service) finishErasure(ctx context.Context, id apitype.UUID) error {
 		return described("erase the calls of the person", s.store.Write(ctx, WriteShared, change))
 	}
 	err = inBatches(kept.Calls, idOfCall, func(c CallRow) int { return max(c.Bytes, keptBatch/mostErased) }, func(ids []apitype.UUID) error {
-		begun := s.now()
+		begun := s.clock()
 		err := shared(func(tx Tx) error { return eraseCalls(tx, ids, s.timeOf(tx)) })
-		return errors.Join(err, Pause(ctx, s.now().Sub(begun))) // Others have the writer for as long.
+		return errors.Join(err, Pause(ctx, s.clock().Sub(begun))) // Others have the writer for as long.
 	})
 	if err != nil {
 		return err
@@ -123,36 +123,15 @@ func (r coveringReader) Call(id apitype.UUID, scope Scope) (CallRow, error) {
 }
 
 // WholeCall is likewise.
-func (r coveringReader) WholeCall(id apitype.UUID, scope Scope) (WholeCall, error) {
-	whole, err := r.Reader.WholeCall(id, scope)
-	if err == nil {
-		err = r.cover.call(&whole.CallRow)
+func (r coveringReader) WholeCall(id apitype.UUID, scope Scope, w Weight) (*WholeCall, error) {
+	whole, err := r.Reader.WholeCall(id, scope, w)
+	if err != nil || whole == nil {
+		return whole, err
 	}
-	if err == nil && whole.Pledge != nil {
+	if whole.Pledge != nil {
 		err = r.cover.calls(whole.Pledge.Calls)
 	}
-	return whole, err
-}
-
-// LightCall is likewise.
-func (r coveringReader) LightCall(id apitype.UUID, scope Scope) (*WholeCall, error) {
-	whole, err := r.Reader.LightCall(id, scope)
-	if err == nil && whole != nil {
-		err = r.cover.call(&whole.CallRow)
-		if whole.Pledge != nil {
-			err = errors.Join(err, r.cover.calls(whole.Pledge.Calls))
-		}
-	}
-	return whole, err
-}
-
-// LightPledge has its calls likewise.
-func (r coveringReader) LightPledge(id apitype.UUID, scope Scope) (*WholePledge, error) {
-	whole, err := r.Reader.LightPledge(id, scope)
-	if whole != nil {
-		err = errors.Join(err, r.cover.calls(whole.Calls))
-	}
-	return whole, err
+	return whole, errors.Join(err, r.cover.call(&whole.CallRow))
 }
 
 // Calls are likewise.
@@ -162,9 +141,12 @@ func (r coveringReader) Calls(f CallFilter, part Range) ([]CallRow, error) {
 }
 
 // WholePledge has its calls likewise.
-func (r coveringReader) WholePledge(id apitype.UUID, scope Scope) (WholePledge, error) {
-	whole, err := r.Reader.WholePledge(id, scope)
-	return whole, errors.Join(err, r.cover.calls(whole.Calls))
+func (r coveringReader) WholePledge(id apitype.UUID, scope Scope, w Weight) (*WholePledge, error) {
+	whole, err := r.Reader.WholePledge(id, scope, w)
+	if whole != nil {
+		err = errors.Join(err, r.cover.calls(whole.Calls))
+	}
+	return whole, err
 }
 
 // coveringTx is coveringReader for a change.

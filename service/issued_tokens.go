@@ -79,7 +79,7 @@ func (s *Service) issue(ctx context.Context, id apitype.UUID, ttl time.Duration,
 	if err != nil {
 		return "", expires, err
 	}
-	now, issued := s.now(), IssuedToken{UUID: s.newUUID(), Account: id}
+	now, issued := s.clock(), IssuedToken{UUID: s.newUUID(), Account: id}
 	if token, expires, err = known.all[0].sign(issued.UUID, id, now, ttl); err != nil {
 		return "", expires, err
 	}
@@ -106,7 +106,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (account Accou
 	if !ok {
 		return Account{}, refusal
 	}
-	now, ends := s.now(), known.expires.Add(-tokenLeeway)
+	now, ends := s.clock(), known.expires.Add(-tokenLeeway)
 	err = s.read(ctx, ReadRecord, "look up the account", func(r Reader) error {
 		found, ended, err := r.AccountOfToken(known.account, known.id)
 		if errors.Is(err, ErrNoRow) || err == nil && (found.RevokedAt != nil || ended != nil && !ended.After(now)) {
@@ -134,13 +134,13 @@ func (s *Service) subject(ctx context.Context, token string) (valid verifiedToke
 	if err != nil {
 		return valid, false, err
 	}
-	if valid, ok = known.subject(token, s.now()); ok || !known.isOfAnother(token) {
+	if valid, ok = known.subject(token, s.clock()); ok || !known.isOfAnother(token) {
 		return valid, ok, nil
 	}
 	if known, err = s.keys.latest(ctx); err != nil {
 		return valid, false, err
 	}
-	valid, ok = known.subject(token, s.now())
+	valid, ok = known.subject(token, s.clock())
 	return valid, ok, nil
 }
 
@@ -155,7 +155,7 @@ func (s *Service) OwnToken(ctx context.Context, name string, ttl time.Duration) 
 	if err != nil {
 		return "", err
 	}
-	token, _, err = known.all[0].sign(id, id, s.now(), ttl)
+	token, _, err = known.all[0].sign(id, id, s.clock(), ttl)
 	return token, err
 }
 

@@ -54,7 +54,7 @@ func (s *Service) load(ctx context.Context, feed func(add func(LoadRecord) error
 				return err
 			}
 		}
-		if err := tx.LoadsAlone(true); err != nil {
+		if err := tx.ExcludeErasure(true); err != nil {
 			return err
 		}
 		l := &loader{

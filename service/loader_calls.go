@@ -76,7 +76,7 @@ func (l *loader) enqueue(c LoadedCall, row CallRow, call apitype.Call, owner api
 	waiting := newQueueRow(row, call, l.donors[call.PersonUUID])
 	waiting.DueAt, waiting.KeptFor = c.DeferredUntil, c.DeferredFor
 	waiting.ContactedAt, waiting.MaxAttempts = lastContact(call, nil, l.now), organization.MaxCallAttempts
-	waiting.look(l.now)
+	waiting.refresh(l.now)
 	l.rows.Queue = append(l.rows.Queue, waiting)
 	return nil
 }

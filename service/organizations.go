@@ -35,7 +35,7 @@ func (s *Service) SetOrganization(ctx context.Context, id apitype.UUID, set func
 	// Shared: the attempts that were recorded while it waited for the organization are seen.
 	err = described("change the organization", s.store.Write(ctx, WriteShared, func(tx Tx) error {
 		now := s.timeOf(tx)
-		if o, err = tx.OrganizationToSet(id); err != nil {
+		if o, err = tx.OrganizationForUpdate(id); err != nil {
 			return orUnknown(err, "organization", id)
 		}
 		before := o

@@ -143,7 +143,7 @@ func answerList[T listed](ctx context.Context, s *Service, c Caller, l listing[T
 	}
 	size := page.cut(w.backward, l.size)
 	if l.note != "" {
-		if err := s.noteRead(ctx, c.listed(l.note, l.filters(), len(page.rows), s.present())); err != nil {
+		if err := s.noteRead(ctx, c.listed(l.note, l.filters(), len(page.rows), s.now())); err != nil {
 			return Answer{}, err
 		}
 	}

@@ -75,7 +75,7 @@ func (q QueueRow) eligibleAt() *apitype.Time {
 }
 
 // look sets from when the call may be given, and reports whether that changed.
-func (q *QueueRow) look(now apitype.Time) (changed bool) {
+func (q *QueueRow) refresh(now apitype.Time) (changed bool) {
 	at := q.eligibleAt()
 	ready := at != nil && !at.After(now.Time)
 	changed = ready != q.Ready || (at == nil) != (q.EligibleAt == nil) || (at != nil && !at.Equal(*q.EligibleAt))
@@ -114,14 +114,14 @@ func refreshEligibility(tx Tx, person apitype.UUID, now apitype.Time, change fun
 	if err != nil {
 		return err
 	}
-	return lookAt(tx, rows, now, change)
+	return refreshRows(tx, rows, now, change)
 }
 
-// lookAt decides anew from when some calls may be given.
-func lookAt(tx Tx, rows []QueueRow, now apitype.Time, change func(*QueueRow) bool) error {
+// refreshRows decides anew from when some calls may be given.
+func refreshRows(tx Tx, rows []QueueRow, now apitype.Time, change func(*QueueRow) bool) error {
 	for _, row := range rows {
 		changed := change != nil && change(&row)
-		if row.look(now) || changed {
+		if row.refresh(now) || changed {
 			if err := tx.UpdateQueueRow(row); err != nil {
 				return err
 			}
@@ -146,7 +146,7 @@ func (s *Service) enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRo
 		if err := tx.QueueFacts(&waiting); err != nil {
 			return err
 		}
-		waiting.look(now)
+		waiting.refresh(now)
 		if err := tx.InsertQueueRow(waiting); err != nil {
 			return err
 		}
@@ -238,7 +238,7 @@ func attemptsLimited(tx Tx, o Organization, before *int, now apitype.Time) error
 	if err != nil {
 		return err
 	}
-	return lookAt(tx, rows, now, func(*QueueRow) bool { return true })
+	return refreshRows(tx, rows, now, func(*QueueRow) bool { return true })
 }
 
 // onAttempt updates the queue after an attempt, which ends the lease of the call and uses up its
@@ -258,7 +258,7 @@ func (s *Service) onAttempt(tx Tx, row CallRow, call apitype.Call, user *apitype
 	if err != nil {
 		return err
 	}
-	err = lookAt(tx, rows, now, func(q *QueueRow) bool {
+	err = refreshRows(tx, rows, now, func(q *QueueRow) bool {
 		if contacted != nil && (q.ContactedAt == nil || q.ContactedAt.Before(contacted.Time)) {
 			q.ContactedAt = contacted
 		}

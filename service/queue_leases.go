@@ -213,7 +213,7 @@ func (s *Service) QueueDeferrals(ctx context.Context, c Caller, o apitype.QueueD
 		return Answer{}, err
 	}
 	if len(page.rows) > 0 && c.May(PersonsRead) {
-		if err := s.noteRead(ctx, c.listed(AuditQueueList, o.Query(), len(page.rows), s.present())); err != nil {
+		if err := s.noteRead(ctx, c.listed(AuditQueueList, o.Query(), len(page.rows), s.now())); err != nil {
 			return Answer{}, err
 		}
 	}

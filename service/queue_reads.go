@@ -17,11 +17,11 @@ import (
 // queueTime is the present by the clock that all processes share.
 func (s *Service) queueTime(ctx context.Context) (apitype.Time, error) {
 	ahead, err := s.store.ClockAhead(ctx)
-	return apitype.NewTime(s.now().Add(ahead)), described("read the clock", err)
+	return apitype.NewTime(s.clock().Add(ahead)), described("read the clock", err)
 }
 
-// lookAtQueue refuses who may not look at the queue; now is the time of the look.
-func (s *Service) lookAtQueue(ctx context.Context, c Caller) (now apitype.Time, err error) {
+// mayReadQueue refuses who may not look at the queue; now is the time of the look.
+func (s *Service) mayReadQueue(ctx context.Context, c Caller) (now apitype.Time, err error) {
 	if err := c.Require(CallsRead); err != nil {
 		return now, err
 	}
@@ -31,7 +31,7 @@ func (s *Service) lookAtQueue(ctx context.Context, c Caller) (now apitype.Time, 
 // QueueState is how many calls wait.
 // GET /fundesk/v1/queue
 func (s *Service) QueueState(ctx context.Context, c Caller, o apitype.QueueOptions) (Answer, error) {
-	now, err := s.lookAtQueue(ctx, c)
+	now, err := s.mayReadQueue(ctx, c)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -176,7 +176,7 @@ func (q queueCursors) parse(text string) (p QueuePosition, ok bool) {
 // QueueLeases are the leases that hold.
 // GET /fundesk/v1/queue/leases
 func (s *Service) QueueLeases(ctx context.Context, c Caller) (Answer, error) {
-	now, err := s.lookAtQueue(ctx, c)
+	now, err := s.mayReadQueue(ctx, c)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -196,7 +196,7 @@ func (s *Service) QueueLeases(ctx context.Context, c Caller) (Answer, error) {
 // QueueAgents are what users do and did.
 // GET /fundesk/v1/queue/agents
 func (s *Service) QueueAgents(ctx context.Context, c Caller, o apitype.QueueAgentsOptions) (Answer, error) {
-	now, err := s.lookAtQueue(ctx, c)
+	now, err := s.mayReadQueue(ctx, c)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -109,7 +109,7 @@ func (t *taking) ready(tx Tx, row QueueRow) (bool, error) {
 		return false, err
 	}
 	row.OptedOut = optedOut(person)
-	if row.look(t.now); !row.Ready {
+	if row.refresh(t.now); !row.Ready {
 		return false, personChanged(tx, row.Person, person, t.now)
 	}
 	return true, nil
@@ -161,11 +161,16 @@ func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err
 
 // appendLease writes a lease with its call.
 func (s *Service) appendLease(dst []byte, v viewer, r Reader, lease apitype.Lease) ([]byte, error) {
-	row, err := r.WholeCall(lease.CallUUID, v.caller.Scope)
-	if numbers := s.numbersOf(row.PersonRow); err == nil && len(numbers) > 0 && v.mayReadPerson(row.Owner) {
-		lease.NumberContactedAt, err = r.NumbersContacted(numbers, apitype.NewTime(lease.TakenAt.Add(-restAfterContact)))
+	row, err := r.WholeCall(lease.CallUUID, v.caller.Scope, AnyWeight)
+	if err != nil {
+		return nil, orNotFound(err, "call")
 	}
-	call, err := v.call(row, err)
+	if numbers := s.numbersOf(row.PersonRow); len(numbers) > 0 && v.mayReadPerson(row.Owner) {
+		if lease.NumberContactedAt, err = r.NumbersContacted(numbers, apitype.NewTime(lease.TakenAt.Add(-restAfterContact))); err != nil {
+			return nil, err
+		}
+	}
+	call, err := v.call(row)
 	if err != nil {
 		return nil, err
 	}

@@ -109,7 +109,7 @@ type RetentionFacts struct {
 // what still holds the bytes in unused space. A doubtful run changes nothing and is ErrDoubt, unless
 // the caller is sure.
 func (s *Service) RunRetention(ctx context.Context, o RetentionRun) (all []Retired, later []string, err error) {
-	run := &retaining{s: s, dry: true, now: s.present()}
+	run := &retaining{s: s, dry: true, now: s.now()}
 	if !o.Dry && !o.Sure {
 		counted, err := run.all(ctx)
 		if err == nil {
@@ -306,10 +306,10 @@ func (r *retaining) persons(ctx context.Context, q RetainQuery, reason string) (
 func (r *retaining) person(ctx context.Context, id apitype.UUID, q RetainQuery, reason string) (done bool, err error) {
 	line := AuditLine{At: r.now, Operation: AuditRetentionRun, Record: &id, Person: &id, Reason: fmt.Sprintf("%s, run %d", reason, r.number), Fields: "person,calls,pledges,transactions,signatures"}
 	err = r.s.store.Write(ctx, WriteShared, func(tx Tx) error {
-		if err := tx.LoadsAlone(false); err != nil {
+		if err := tx.ExcludeErasure(false); err != nil {
 			return err
 		}
-		kept, err := tx.HoldKept(id)
+		kept, err := tx.LockPersonData(id)
 		if err != nil {
 			return err
 		}

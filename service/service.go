@@ -42,7 +42,7 @@ type Options struct {
 // several processes may share one database.
 type Service struct {
 	store         Store
-	now           func() time.Time
+	clock         func() time.Time
 	newUUID       func() apitype.UUID
 	count         func(event QueueEvent, n int)
 	keys          keyring
@@ -58,12 +58,12 @@ type Service struct {
 
 // New is the service on a store whose schema is up to date.
 func New(ctx context.Context, o Options) (*Service, error) {
-	s := &Service{store: o.Store, now: o.Now, newUUID: o.NewUUID, count: o.Count, auditReads: o.AuditReads, recordErasure: o.RecordErasure, tellTokenEnds: o.TokenEnds, keys: newKeyring(o.Store), hours: NewTurns(1)}
+	s := &Service{store: o.Store, clock: o.Now, newUUID: o.NewUUID, count: o.Count, auditReads: o.AuditReads, recordErasure: o.RecordErasure, tellTokenEnds: o.TokenEnds, keys: newKeyring(o.Store), hours: NewTurns(1)}
 	if _, err := s.keys.latest(ctx); err != nil {
 		return nil, fmt.Errorf("read the signing key: %w", err)
 	}
-	if s.now == nil {
-		s.now = time.Now
+	if s.clock == nil {
+		s.clock = time.Now
 	}
 	if s.newUUID == nil {
 		s.newUUID = apitype.NewUUID
@@ -133,12 +133,12 @@ func (s *Service) ClockAhead(ctx context.Context) (time.Duration, error) {
 // ReadyForChanges reports whether the store takes changes now.
 func (s *Service) ReadyForChanges(ctx context.Context) error { return s.store.PingChanges(ctx) }
 
-// present returns the current time, truncated to milliseconds. A change takes its time from timeOf.
-func (s *Service) present() apitype.Time { return apitype.NewTime(s.now()) }
+// now returns the current time, truncated to milliseconds. A change takes its time from timeOf.
+func (s *Service) now() apitype.Time { return apitype.NewTime(s.clock()) }
 
 // timeOf returns the time of a change: the store's, and not before the change has begun. The time of
 // the request may be long past when a change waited, and a reader may have gone on meanwhile.
-func (s *Service) timeOf(tx Tx) apitype.Time { return apitype.NewTime(s.now().Add(tx.ClockAhead())) }
+func (s *Service) timeOf(tx Tx) apitype.Time { return apitype.NewTime(s.clock().Add(tx.ClockAhead())) }
 
 // Settled returns a time such that every change with an earlier time, or the same, is visible; nil:
 // none is known.

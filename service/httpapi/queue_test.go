@@ -803,11 +803,11 @@ type betweenTx struct {
 	store betweenStore
 }
 
-func (t betweenTx) OrganizationInForce(id apitype.UUID) (o service.Organization, err error) {
+func (t betweenTx) OrganizationForShare(id apitype.UUID) (o service.Organization, err error) {
 	if !t.store.after {
 		t.store.between()
 	}
-	o, err = t.Tx.OrganizationInForce(id)
+	o, err = t.Tx.OrganizationForShare(id)
 	if t.store.after {
 		t.store.between()
 	}

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"testing"
@@ -107,27 +108,15 @@ func (r watchedReader) Calls(f service.CallFilter, part service.Range) ([]servic
 }
 
 // WholeCall is noted.
-func (r watchedReader) WholeCall(id apitype.UUID, scope service.Scope) (service.WholeCall, error) {
-	r.note("whole call")
-	return r.Reader.WholeCall(id, scope)
+func (r watchedReader) WholeCall(id apitype.UUID, scope service.Scope, w service.Weight) (*service.WholeCall, error) {
+	r.note(fmt.Sprint("whole call ", w))
+	return r.Reader.WholeCall(id, scope, w)
 }
 
 // WholePledge is noted.
-func (r watchedReader) WholePledge(id apitype.UUID, scope service.Scope) (service.WholePledge, error) {
-	r.note("whole pledge")
-	return r.Reader.WholePledge(id, scope)
-}
-
-// LightCall is noted.
-func (r watchedReader) LightCall(id apitype.UUID, scope service.Scope) (*service.WholeCall, error) {
-	r.note("light call")
-	return r.Reader.LightCall(id, scope)
-}
-
-// LightPledge is noted.
-func (r watchedReader) LightPledge(id apitype.UUID, scope service.Scope) (*service.WholePledge, error) {
-	r.note("light pledge")
-	return r.Reader.LightPledge(id, scope)
+func (r watchedReader) WholePledge(id apitype.UUID, scope service.Scope, w service.Weight) (*service.WholePledge, error) {
+	r.note(fmt.Sprint("whole pledge ", w))
+	return r.Reader.WholePledge(id, scope, w)
 }
 
 // Pledges is noted.

@@ -143,14 +143,14 @@ func (r *reader) Organization(id apitype.UUID) (service.Organization, error) {
 	return scanOrganization(r.row(selectOrganization, identifier(id)).scan)
 }
 
-// OrganizationInForce is an organization whose settings stay as they are until the transaction
+// OrganizationForShare is an organization whose settings stay as they are until the transaction
 // ends.
-func (t *tx) OrganizationInForce(id apitype.UUID) (service.Organization, error) {
+func (t *tx) OrganizationForShare(id apitype.UUID) (service.Organization, error) {
 	return scanOrganization(t.row(selectOrganization+t.engine.locking(`SHARE`), identifier(id)).scan)
 }
 
-// OrganizationToSet is an organization that no other transaction holds in force or sets.
-func (t *tx) OrganizationToSet(id apitype.UUID) (service.Organization, error) {
+// OrganizationForUpdate is an organization that no other transaction holds in force or sets.
+func (t *tx) OrganizationForUpdate(id apitype.UUID) (service.Organization, error) {
 	return scanOrganization(t.row(selectOrganization+t.engine.locking(`UPDATE`), identifier(id)).scan)
 }
 

@@ -46,18 +46,18 @@ func leaseValues(l service.LeaseRow) []any {
 	}
 }
 
-// sleepUntil lets all calls of a person sleep until a time, and uses the deferral of one of them
+// ineligibleUntil lets all calls of a person sleep until a time, and uses the deferral of one of them
 // up. A lease is one more bound below the others.
-const sleepUntil = `UPDATE queue_calls AS c SET
+const ineligibleUntil = `UPDATE queue_calls AS c SET
 		due_at = CASE WHEN c.call_uuid = %[1]s THEN NULL ELSE due_at END,
 		kept_for = CASE WHEN c.call_uuid = %[1]s THEN NULL ELSE kept_for END,
 		eligible_at = CASE WHEN eligible_at < %[2]s THEN %[2]s ELSE eligible_at END,
 		ready = 0`
 
 var (
-	insertLease = sync.OnceValue(func() string { return insertAsRead("queue_leases", newLeaseColumns) + ` ON CONFLICT DO NOTHING` })
-	sleepAtOnce = sync.OnceValue(func() string {
-		return fmt.Sprintf(sleepUntil, `$2`, `$3`) + ` WHERE call_uuid IN (SELECT call_uuid FROM queue_calls WHERE person_uuid = $1)`
+	insertLease      = sync.OnceValue(func() string { return insertAsRead("queue_leases", newLeaseColumns) + ` ON CONFLICT DO NOTHING` })
+	ineligibleAtOnce = sync.OnceValue(func() string {
+		return fmt.Sprintf(ineligibleUntil, `$2`, `$3`) + ` WHERE call_uuid IN (SELECT call_uuid FROM queue_calls WHERE person_uuid = $1)`
 	})
 	// insertLeases is both for many leases, for a store that is asked over a line. Rows that others
 	// hold are left to them.
@@ -71,7 +71,7 @@ var (
 			SELECT q.call_uuid, saved.call_uuid AS leased, saved.expires_at
 			FROM saved JOIN queue_calls q ON q.person_uuid = saved.person_uuid FOR UPDATE OF q SKIP LOCKED
 		), sleeping AS (` +
-			fmt.Sprintf(sleepUntil, `theirs.leased`, `theirs.expires_at`) + ` FROM theirs WHERE c.call_uuid = theirs.call_uuid
+			fmt.Sprintf(ineligibleUntil, `theirs.leased`, `theirs.expires_at`) + ` FROM theirs WHERE c.call_uuid = theirs.call_uuid
 		) SELECT lease_uuid FROM saved`
 	})
 )
@@ -86,7 +86,7 @@ func (t *tx) InsertLeases(leases []service.LeaseRow) (saved []apitype.UUID, err 
 		n, err := t.exec(insertLease(), leaseValues(l)...)
 		if err == nil && n > 0 {
 			saved = append(saved, l.LeaseUUID)
-			_, err = t.exec(sleepAtOnce(), identifier(l.Person), identifier(l.CallUUID), l.ExpiresAt.UnixMilli())
+			_, err = t.exec(ineligibleAtOnce(), identifier(l.Person), identifier(l.CallUUID), l.ExpiresAt.UnixMilli())
 		}
 		if err != nil {
 			return nil, err

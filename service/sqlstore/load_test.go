@@ -109,7 +109,7 @@ func manyRecords(persons int) []service.LoadRecord {
 func checkLoaded(t *testing.T, store *sqlstore.Store, pledge apitype.UUID) {
 	t.Helper()
 	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
-		row, err := r.WholePledge(pledge, all)
+		row, err := r.WholePledge(pledge, all, service.AnyWeight)
 		plain, f := r.Pledge(pledge, all)
 		if !plain.PaymentQR || !row.HasSignature {
 			t.Errorf("got %+v, want a signed pledge that a payment QR began", plain)

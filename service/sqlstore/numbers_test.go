@@ -46,7 +46,7 @@ func testRowsNameOthers(t *testing.T, database string) {
 	})
 	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		for i, want := range named {
-			got, err := r.WholePledge(want.UUID, all)
+			got, err := r.WholePledge(want.UUID, all, service.AnyWeight)
 			if err != nil {
 				return err
 			}

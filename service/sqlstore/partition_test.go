@@ -62,7 +62,7 @@ func TestPartitions(t *testing.T) {
 		{"two organizations", pageOf(service.CallFilter{Scope: two})},
 		{"two organizations, in the middle", pageOf(service.CallFilter{Scope: two, RequestedFrom: &from, RequestedUntil: &until})},
 		{"a pledge", func(r service.Reader) (int, error) {
-			row, err := r.WholePledge(pledge, all)
+			row, err := r.WholePledge(pledge, all, service.AnyWeight)
 			return len(row.Calls), err
 		}},
 	}

@@ -102,8 +102,8 @@ func askAll(r *reader) error {
 				errs = append(errs, err, some)
 			}
 		}
-		_, call := r.WholeCall(id, scope)
-		_, pledge := r.WholePledge(id, scope)
+		_, call := r.WholeCall(id, scope, service.AnyWeight)
+		_, pledge := r.WholePledge(id, scope, service.AnyWeight)
 		_, transaction := r.Transaction(id, scope)
 		for _, err := range []error{call, pledge, transaction} {
 			if !errors.Is(err, service.ErrNoRow) {

@@ -14,9 +14,9 @@ import (
 // Kept is everything that is kept of a person.
 func (r *reader) Kept(id apitype.UUID) (service.Kept, error) { return r.kept(id, ``) }
 
-// HoldKept is Kept for a change: nobody else changes any of it before the transaction ends, nor
+// LockPersonData is Kept for a change: nobody else changes any of it before the transaction ends, nor
 // adds to it.
-func (t *tx) HoldKept(id apitype.UUID) (service.Kept, error) {
+func (t *tx) LockPersonData(id apitype.UUID) (service.Kept, error) {
 	// Who adds something holds the person, so that it is there when the person can be had.
 	if _, err := t.identifiers(`SELECT uuid FROM persons t WHERE uuid = $1`+t.engine.locking(`UPDATE OF t`), identifier(id)); err != nil {
 		return service.Kept{}, err
@@ -238,8 +238,8 @@ func (t *tx) PersonToRefer(id apitype.UUID, scope service.Scope) (service.Person
 	return t.person(id, scope, t.engine.locking(`KEY SHARE`))
 }
 
-// LoadsAlone lets no load and no erasure run at one time: a load names persons long before it ends.
 // ClockAhead is how far the store's clock was ahead of the system's when the transaction began.
 func (t *tx) ClockAhead() time.Duration { return t.ahead }
 
-func (t *tx) LoadsAlone(load bool) error { return t.engine.loadsAlone(t.conn, load) }
+// ExcludeErasure lets no load and no erasure run at one time: a load names persons long before it ends.
+func (t *tx) ExcludeErasure(load bool) error { return t.engine.excludeErasure(t.conn, load) }

@@ -38,7 +38,7 @@ func TestErasureWaitsForCreations(t *testing.T) {
 	go func() {
 		calls := -1
 		err := store.Write(context.WithoutCancel(t.Context()), service.WriteShared, func(tx service.Tx) error {
-			kept, err := tx.HoldKept(person)
+			kept, err := tx.LockPersonData(person)
 			calls = len(kept.Calls)
 			return err
 		})
@@ -76,7 +76,7 @@ func TestErasureTakesPersonFromQueue(t *testing.T) {
 		person, call := apitype.NewUUID(), apitype.NewUUID()
 		kept := func() (kept service.Kept) {
 			update(t, store, func(tx service.Tx) (err error) {
-				kept, err = tx.HoldKept(person)
+				kept, err = tx.LockPersonData(person)
 				return err
 			})
 			return kept

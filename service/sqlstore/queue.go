@@ -94,17 +94,17 @@ const queueFacts = `SELECT
 		c.kept_for,
 		c.eligible_at,
 		c.ready,
-		c.note,` + factsBeside + `
+		c.note,` + otherFacts + `
 	FROM queue_calls c`
 
-// factsBeside are what decides that lies in other tables.
-const factsBeside = `
+// otherFacts are what decides that lies in other tables.
+const otherFacts = `
 		(SELECT r.rung_at FROM queue_rings r WHERE r.person_uuid = c.person_uuid),
 		(SELECT o.max_call_attempts FROM organizations o WHERE o.uuid = c.owner),
 		(SELECT l.expires_at FROM queue_leases l WHERE l.person_uuid = c.person_uuid AND l.ended_at IS NULL)`
 
 var factsOfNew = sync.OnceValue(func() string {
-	return `SELECT ` + strings.NewReplacer(`c.person_uuid`, `$1`, `c.owner`, `$2`).Replace(factsBeside)
+	return `SELECT ` + strings.NewReplacer(`c.person_uuid`, `$1`, `c.owner`, `$2`).Replace(otherFacts)
 })
 
 // QueueFacts reads what lies in other tables for a call that does not wait yet.
@@ -163,14 +163,14 @@ func (t *tx) lockedRows(query string, args ...any) ([]service.QueueRow, error) {
 	return all(t.conn, queueFacts+` WHERE `+cond, []any{arg}, queueDest)
 }
 
-// mostWoken is how many calls are woken at one time, so that nobody waits long for it: where more
+// mostMarked is how many calls are woken at one time, so that nobody waits long for it: where more
 // have slept until the same moment, the next take wakes more.
-const mostWoken = 5000
+const mostMarked = 5000
 
 // MarkEligible marks calls whose time has come, those first that wait longest.
 func (t *tx) MarkEligible(now apitype.Time) error {
 	_, err := t.exec(`UPDATE queue_calls SET ready = 1 WHERE call_uuid IN (
-		SELECT call_uuid FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at LIMIT $2`+t.engine.locking(`UPDATE`)+`)`, now.UnixMilli(), mostWoken)
+		SELECT call_uuid FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at LIMIT $2`+t.engine.locking(`UPDATE`)+`)`, now.UnixMilli(), mostMarked)
 	return err
 }
 

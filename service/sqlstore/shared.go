@@ -90,7 +90,7 @@ func (e *sqliteEngine) sharesQueue() bool { return false }
 
 func (e *sqliteEngine) locking(string) string { return `` }
 
-func (e *sqliteEngine) loadsAlone(*conn, bool) error { return nil }
+func (e *sqliteEngine) excludeErasure(*conn, bool) error { return nil }
 
 // maxTakers is how many changes of one process are at the queue at one time: each more passes
 // over what the others hold, and waits for the pages on which they work.
@@ -100,7 +100,7 @@ func (e *postgresEngine) sharesQueue() bool { return true }
 
 func (e *postgresEngine) locking(strength string) string { return ` FOR ` + strength }
 
-func (e *postgresEngine) loadsAlone(c *conn, load bool) error {
+func (e *postgresEngine) excludeErasure(c *conn, load bool) error {
 	text := `SELECT pg_advisory_xact_lock(7305804402567)`
 	if load {
 		text = `SELECT pg_advisory_xact_lock_shared(7305804402567)`

@@ -70,8 +70,8 @@ type engine interface {
 	sharesQueue() bool
 	// locking ends a query of rows that others must not change meanwhile, or not take.
 	locking(strength string) string
-	// loadsAlone waits until no erasure runs, of a load, and else until no load does.
-	loadsAlone(c *conn, load bool) error
+	// excludeErasure waits until no erasure runs, of a load, and else until no load does.
+	excludeErasure(c *conn, load bool) error
 	// Held names what holds the values of an erasure until Scrub.
 	Held() []string
 	// Scrub takes from the files what is left in them of values that were erased.

@@ -39,21 +39,21 @@ func testLightRecords(t *testing.T, database string) {
 		var light *service.WholeCall
 		var seenPledge *service.WholePledge
 		err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) (err error) {
-			if light, err = tx.LightCall(call, all); err != nil {
+			if light, err = tx.WholeCall(call, all, service.LightOnly); err != nil {
 				return err
 			}
-			seenPledge, err = tx.LightPledge(pledge, all)
+			seenPledge, err = tx.WholePledge(pledge, all, service.LightOnly)
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		err = store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
-			whole, err := r.WholeCall(call, all)
+			whole, err := r.WholeCall(call, all, service.AnyWeight)
 			if err != nil {
 				return err
 			}
-			wholePledge, err := r.WholePledge(pledge, all)
+			wholePledge, err := r.WholePledge(pledge, all, service.AnyWeight)
 			checkLight(t, c.name+": the call", light, whole, alone && c.lightCall)
 			checkLight(t, c.name+": the pledge", seenPledge, wholePledge, alone && c.lightPledge)
 			return err
@@ -64,13 +64,13 @@ func testLightRecords(t *testing.T, database string) {
 	}
 }
 
-func checkLight[T any](t *testing.T, name string, light *T, whole T, want bool) {
+func checkLight[T any](t *testing.T, name string, light, whole *T, want bool) {
 	t.Helper()
 	switch {
 	case (light != nil) != want:
 		t.Errorf("%s: was read: %v, want %v", name, light != nil, want)
 	case light != nil:
-		if diff := cmp.Diff(whole, *light); diff != "" {
+		if diff := cmp.Diff(whole, light); diff != "" {
 			t.Errorf("%s, beside what is read afterwards:\n%s", name, diff)
 		}
 	}
