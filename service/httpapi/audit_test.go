@@ -211,7 +211,10 @@ type fullAudit struct {
 	operation service.AuditOperation
 }
 
-func (s fullAudit) Update(ctx context.Context, change func(service.Tx) error) error {
+func (s fullAudit) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	if mode != service.WriteIsolated {
+		return s.Store.Write(ctx, mode, change)
+	}
 	return s.Store.Write(ctx, service.WriteIsolated, func(tx service.Tx) error { return change(fullAuditTx{tx, s.operation}) })
 }
 

@@ -19,33 +19,20 @@ type failing struct {
 	err  func() error // In place of what is read; nil: it is read.
 }
 
-// View fails.
-func (s *failing) View(ctx context.Context, read func(service.Reader) error) error {
+// Read fails.
+func (s *failing) Read(ctx context.Context, mode service.ReadMode, read func(service.Reader) error) error {
 	if s.err != nil {
 		if err := s.err(); err != nil {
 			return err
 		}
 	}
-	if s.fail != nil {
-		return s.Store.Read(ctx, service.ReadSnapshot, func(r service.Reader) error {
-			if err := read(r); err != nil {
-				return err
-			}
+	return s.Store.Read(ctx, mode, func(r service.Reader) error {
+		err := read(r)
+		if err == nil && s.fail != nil {
 			s.fail()
-			return nil
-		})
-	}
-	return s.Store.Read(ctx, service.ReadSnapshot, read)
-}
-
-// Ask fails likewise.
-func (s *failing) Ask(ctx context.Context, read func(service.Reader) error) error {
-	return s.Read(ctx, service.ReadSnapshot, read)
-}
-
-// AskMany fails likewise.
-func (s *failing) AskMany(ctx context.Context, read func(service.Reader) error) error {
-	return s.Read(ctx, service.ReadSnapshot, read)
+		}
+		return err
+	})
 }
 
 // TestFailuresTellNothing panics in the middle of requests: the caller gets a 500 that

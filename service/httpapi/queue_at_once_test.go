@@ -136,7 +136,10 @@ type leasing struct {
 	before, after func()
 }
 
-func (l leasing) UpdateShared(ctx context.Context, change func(service.Tx) error) error {
+func (l leasing) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	if mode != service.WriteShared {
+		return l.Store.Write(ctx, mode, change)
+	}
 	return l.Store.Write(ctx, service.WriteShared, func(tx service.Tx) error { return change(leasingTx{tx, l}) })
 }
 
@@ -159,7 +162,10 @@ type rival struct {
 	until time.Time // Of the lease.
 }
 
-func (r rival) UpdateShared(ctx context.Context, change func(service.Tx) error) error {
+func (r rival) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	if mode != service.WriteShared {
+		return r.Store.Write(ctx, mode, change)
+	}
 	return r.Store.Write(ctx, service.WriteShared, func(tx service.Tx) error { return change(&rivalTx{Tx: tx, until: r.until}) })
 }
 

@@ -794,7 +794,10 @@ type betweenStore struct {
 	after   bool
 }
 
-func (s betweenStore) Update(ctx context.Context, change func(service.Tx) error) error {
+func (s betweenStore) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	if mode != service.WriteIsolated {
+		return s.Store.Write(ctx, mode, change)
+	}
 	return s.Store.Write(ctx, service.WriteIsolated, func(tx service.Tx) error { return change(betweenTx{tx, s}) })
 }
 

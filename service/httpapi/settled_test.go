@@ -18,7 +18,10 @@ type lateStore struct {
 	f *floor
 }
 
-func (l lateStore) Update(ctx context.Context, change func(service.Tx) error) error {
+func (l lateStore) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	if mode != service.WriteIsolated {
+		return l.Store.Write(ctx, mode, change)
+	}
 	l.f.Clock.Advance(time.Hour)
 	return l.Store.Write(ctx, service.WriteIsolated, change)
 }
