@@ -13,19 +13,17 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"fundesk/service/servicetest"
 )
 
 // execute runs a statement on an SQLite file, beside the program.
 func execute(t *testing.T, file, text string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	_, err = db.ExecContext(t.Context(), text)
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, errors.Join(err, db.Close()))
 }
 
 // fileBytes are the digests of a database's file and of what lies beside it; one that is not
@@ -41,9 +39,7 @@ func fileBytes(t *testing.T, file string) map[string]string {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		sum := sha256.Sum256(data)
 		digests[suffix] = hex.EncodeToString(sum[:])
 	}
@@ -112,15 +108,11 @@ func TestCheckOfDamage(t *testing.T) {
 			var counts map[string]int
 			e.must(&counts, "", "sample", "--persons", "200")
 			file, err := os.OpenFile(filepath.Join(e.folder, "fundeskd.db"), os.O_RDWR, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			if _, err := file.WriteAt([]byte(strings.Repeat("\xff\x13", 2000)), test.at); err != nil {
 				t.Fatal(err)
 			}
-			if err := file.Close(); err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, file.Close())
 			code, out, errs := e.run("", "check", "-o", "json")
 			var found struct {
 				OK       bool
@@ -142,9 +134,7 @@ func TestNotOurDatabase(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
 	empty, foreign := filepath.Join(e.folder, "empty.db"), filepath.Join(e.folder, "foreign.db")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(empty, nil, 0o600))
 	execute(t, foreign, `CREATE TABLE cookies (name TEXT)`)
 	blank, versioned, keyless := filepath.Join(e.folder, "blank.db"), filepath.Join(e.folder, "versioned.db"), filepath.Join(e.folder, "keyless.db")
 	old := filepath.Join(e.folder, "old.db")
@@ -155,9 +145,7 @@ func TestNotOurDatabase(t *testing.T) {
 			t.Fatal(errs)
 		}
 	}
-	if err := os.Remove(keyless + ".key"); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.Remove(keyless+".key"))
 	execute(t, old, `PRAGMA user_version = 1`)
 	tests := []struct {
 		name, file, want string

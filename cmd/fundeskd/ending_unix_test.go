@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"fundesk/service/servicetest"
 )
 
 // TestEndWaitsForNoBodies ends the program while many bodies have not arrived: it does not wait for them,
@@ -29,9 +31,7 @@ func TestEndWaitsForNoBodies(t *testing.T) {
 	var clients sync.WaitGroup
 	for range begun {
 		connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		clients.Go(func() {
 			defer func() { _ = connection.Close() }()
 			_, _ = io.WriteString(connection, "POST /api/v1/persons HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\nAuthorization: Bearer "+account.Token+"\r\n\r\n{")

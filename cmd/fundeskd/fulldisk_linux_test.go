@@ -12,6 +12,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/durable/privileged"
+	"fundesk/service/servicetest"
 )
 
 // writing creates persons over HTTP and remembers which of them were acknowledged.
@@ -103,9 +104,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		w.refusal(status, answer, "the database has no space left")
 		w.verify()
-		if err := os.Remove(ballast); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.Remove(ballast))
 		if status, answer := w.create(); status != http.StatusCreated {
 			t.Fatalf("got %d %s with space again, want 201", status, answer)
 		}
@@ -137,9 +136,7 @@ func TestFailingDisk(t *testing.T) {
 			w := newWriting(e)
 			control := filepath.Join(t.TempDir(), "fault")
 			fail := func(fault string) {
-				if err := os.WriteFile(control, []byte(fault), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				servicetest.Check(t, os.WriteFile(control, []byte(fault), 0o600))
 			}
 			running := e.child(failDisk + "=" + control)
 			w.url = running.url

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fundesk/service/servicetest"
 )
 
 // A mistyped path is not taken for an empty database in which all is well.
@@ -53,9 +55,7 @@ func TestAnswerNotWritten(t *testing.T) {
 		t.Fatal(errs)
 	}
 	out, err := os.Open(filepath.Join(e.folder, "fundeskd.db")) // For reading.
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer out.Close()
 	for _, args := range [][]string{{"account", "add", "a", "--all-organizations"}, {"account", "list"}, {"check"}, {"check", "-o", "json"}} {
 		var errs bytes.Buffer

@@ -18,6 +18,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/httpapi"
+	"fundesk/service/servicetest"
 )
 
 // TestPrinted compares what is printed to an operator, whole.
@@ -313,9 +314,7 @@ func TestErasuresAreNoted(t *testing.T) {
 	}
 	for _, line := range []string{`{`, `{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}`, `{"erasedAt":"2026-11-20T09:15:00.000Z"}`} {
 		file := filepath.Join(folder, "bad")
-		if err := os.WriteFile(file, []byte(`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n"+line+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.WriteFile(file, []byte(`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n"+line+"\n"), 0o600))
 		if _, err := readErasures(file); err == nil || err.Error() != file+", line 2: is no erasure" {
 			t.Errorf("%s: got %v, want that the line is no erasure", line, err)
 		}
@@ -345,14 +344,10 @@ func TestMetricsPage(t *testing.T) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.WriteFile(golden, []byte(got.String()), 0o600))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if diff := cmp.Diff(strings.ReplaceAll(string(want), "\r", ""), got.String()); diff != "" {
 		t.Error(diff)
 	}
@@ -370,9 +365,7 @@ func TestLogOfALevel(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		log, err := newLogger(&out, test.format, test.level)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		log.Debug("said")
 		log.Info("said")
 		log.Warn("said")

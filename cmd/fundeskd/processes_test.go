@@ -19,9 +19,7 @@ func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	server, stop, err := servicetest.StartPostgres(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer func() {
 		if err := stop(); err != nil {
 			t.Error(err)

@@ -86,9 +86,7 @@ type recovery struct {
 func newRecovery(t *testing.T) *recovery {
 	t.Helper()
 	page, err := os.ReadFile("../../service/PRIVACY.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	r := &recovery{t: t, e: newFileEnvironment(t), page: string(page), moment: "2026-11-20 09:15:00+00"}
 	r.server = servicetest.NewServer(t, "wal_level=replica", "max_wal_senders=2")
 	r.e.database = servicetest.Clusters("", r.server)

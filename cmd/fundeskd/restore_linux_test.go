@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"fundesk/service/servicetest"
 )
 
 // TestRestore puts a backup back: while somebody has the database open nothing is touched, and
@@ -56,9 +58,7 @@ func TestRestore(t *testing.T) {
 		damaged: slices.Concat(whole[:len(whole)/2], bytes.Repeat([]byte{7}, len(whole)-len(whole)/2)), damaged + ".key": readFile(t, backup+".key"),
 		keyless: whole, foreign: []byte("notes of somebody"),
 	} {
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.WriteFile(path, data, 0o600))
 	}
 	refused("no such file", filepath.Join(e.folder, "nothing.db"))
 	refused("is the database itself", file)
@@ -108,13 +108,9 @@ func TestInterruptedRestore(t *testing.T) {
 		gone []string
 	}{{"marked", nil}, {"old one moved", []string{file}}, {"old key moved", []string{file, file + ".key"}}}
 	for _, step := range steps {
-		if err := os.WriteFile(file+".restoring", nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, os.WriteFile(file+".restoring", nil, 0o600))
 		for _, name := range step.gone {
-			if err := os.Remove(name); err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, os.Remove(name))
 		}
 		for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"account", "list"}, {"check"}, {"migrate"}, {"backup", file + ".copy"}} {
 			if code, _, errs := e.run("", args...); code != exitFailure || !strings.Contains(errs, "restore was not finished") && len(step.gone) == 0 {

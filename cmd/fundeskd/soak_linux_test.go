@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // The long form, by night: -soak 10m -soak-idle 5000 -soak-p99 3, on a machine with nothing else to
@@ -223,16 +224,10 @@ func startHostile(t *testing.T, url, token string, heavy []string) (end func() m
 	command.Env = append(os.Environ(), beHostile+"="+url, "TOKEN="+token, "CALLS="+strings.Join(heavy, ","), "IDLE="+strconv.Itoa(*soakIdle))
 	command.Stderr = os.Stderr
 	in, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
+	servicetest.Check(t, command.Start())
 	if err := syscall.Setpriority(syscall.PRIO_PROCESS, command.Process.Pid, 19); err != nil {
 		t.Log(err)
 	}

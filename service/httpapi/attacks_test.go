@@ -102,9 +102,7 @@ func attackObjects(t *testing.T, w *world) {
 // attackAuthentication sends what is no token of this service, to every operation.
 func attackAuthentication(t *testing.T, w *world) {
 	seed, err := w.Store.SigningSeed(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	ours := ed25519.NewKeyFromSeed(seed)
 	head, payload, _ := strings.Cut(w.all, ".")
 	payload, _, _ = strings.Cut(payload, ".")
@@ -120,14 +118,10 @@ func attackAuthentication(t *testing.T, w *world) {
 		made := jwt.NewWithClaims(method, claims)
 		var header map[string]any
 		data, _ := base64.RawURLEncoding.DecodeString(head)
-		if err := json.Unmarshal(data, &header); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, json.Unmarshal(data, &header))
 		made.Header["kid"] = header["kid"]
 		text, err := made.SignedString(key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		return text
 	}
 	public := []byte(ours.Public().(ed25519.PublicKey))
@@ -384,9 +378,7 @@ func attackFlows(t *testing.T, w *world) {
 // The code has no means to: neither package makes a connection of its own.
 func attackByAddresses(t *testing.T, w *world) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // Closed below.
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	called := make(chan bool, 1)
 	go func() {
 		connection, err := listener.Accept()
@@ -430,13 +422,9 @@ func attackByAddresses(t *testing.T, w *world) {
 func noConnections(t *testing.T, file string) {
 	t.Helper()
 	source, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, source, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	opens := regexp.MustCompile(`^(http\.(Get|Head|Post|PostForm|Client|DefaultClient|DefaultTransport|Transport)|net\.(Dial.*|Lookup.*|Resolver)|exec\..*)$`)
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
@@ -472,9 +460,7 @@ func attackConfiguration(t *testing.T, w *world) {
 			t.Errorf("%s: got %d, want 404", path, answers[path].Status)
 		}
 	}
-	if err := w.Store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, w.Store.Close())
 	answers["500"], answers["503"] = w.Do(w.all, "GET", person, ""), w.Do("", "GET", "/readyz", "")
 	for name, answer := range answers {
 		for header, want := range map[string]string{"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"} {
@@ -498,9 +484,7 @@ func attackInventory(t *testing.T, _ *world) {
 	var document struct {
 		Paths map[string]map[string]any `json:"paths"`
 	}
-	if err := json.Unmarshal(httpapi.OpenAPI, &document); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, json.Unmarshal(httpapi.OpenAPI, &document))
 	var described []string
 	for path, item := range document.Paths {
 		for method := range item {
@@ -533,9 +517,7 @@ func attackByOtherSystems(t *testing.T, w *world) {
 		"prototype":      `{"__proto__":{"admin":true}}`,
 	} {
 		text, err := json.Marshal(properties)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		body := strings.Replace(w.externalCallBody(w.a), `"{\"b\":1.50,\"a\":2}"`, string(text), 1)
 		answer := w.Do(w.all, "POST", "/api/v1/calls", body)
 		if name == "prototype" { // Only text to this service, and passed on as that.

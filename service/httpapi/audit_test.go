@@ -24,9 +24,7 @@ func (w *world) lines(t *testing.T, f service.AuditFilter) (lines []service.Audi
 		lines = append(lines, line)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return lines
 }
 
@@ -167,9 +165,7 @@ func TestAuditReads(t *testing.T) {
 	since := apitype.NewTime(w.Clock.Now())
 	blind := w.Token(servicetest.MayNot(service.PersonsRead))
 	noted, err := service.New(t.Context(), service.Options{Store: w.Store, Now: w.Clock.Now, AuditReads: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	handler := httpapi.New(httpapi.Options{Service: noted, Now: w.Clock.Now})
 	read := func(token, path string) {
 		t.Helper()
@@ -239,9 +235,7 @@ func TestAuditOfTakes(t *testing.T) {
 	take := func(store service.Store) *httptest.ResponseRecorder {
 		t.Helper()
 		s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now, AuditReads: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		body := fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"count":2}`, apitype.NewUUID(), apitype.NewUUID())
 		request := httptest.NewRequestWithContext(t.Context(), "POST", "/fundesk/v1/queue/take", strings.NewReader(body))
 		request.Header.Set("Authorization", "Bearer "+w.all)
@@ -305,9 +299,7 @@ func TestAuditOfShownRecords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	noted, err := service.New(t.Context(), service.Options{Store: w.Store, Now: w.Clock.Now, AuditReads: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	w.Handler = httpapi.New(httpapi.Options{Service: noted, Now: w.Clock.Now})
 	call := "/api/v1/calls/" + w.a.call.String()
 	w.Do(w.all, "PUT", call+"/actions/complete", `{}`)

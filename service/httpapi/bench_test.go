@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"fundesk/service/servicetest"
 )
 
 // discard is a ResponseWriter that keeps nothing, so that only the service is measured.
@@ -34,8 +36,6 @@ var persons = flag.Int("persons", 5000, "persons in the sample of benchmarks")
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
+	servicetest.Check(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

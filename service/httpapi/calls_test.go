@@ -275,9 +275,7 @@ func TestKeptJSON(t *testing.T) {
 	w := newWorld(t)
 	notes := strings.Repeat("é\n\"<&\u2028", 20000/6)
 	text, err := json.Marshal(notes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	got := w.Do(w.all, "POST", "/api/v1/calls", w.callBody(w.a, `,"notes":`+string(text)))
 	if got.Status != 201 || got.Object()["notes"] != notes {
 		t.Errorf("got %d, and the notes differ", got.Status)

@@ -26,13 +26,9 @@ import (
 func BenchmarkAuditCost(b *testing.B) {
 	h := servicetest.New(b)
 	h.Sample(*persons)
-	if err := h.Store.Analyze(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	servicetest.Check(b, h.Store.Analyze(b.Context()))
 	bare, err := service.New(b.Context(), service.Options{Store: withoutAudit{h.Store}, Now: h.Clock.Now})
-	if err != nil {
-		b.Fatal(err)
-	}
+	servicetest.Check(b, err)
 	handlers := []http.Handler{
 		httpapi.New(httpapi.Options{Service: h.Service, Now: h.Clock.Now}),
 		httpapi.New(httpapi.Options{Service: bare, Now: h.Clock.Now}),

@@ -26,9 +26,7 @@ func TestEnginesAnswerAlike(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
 	server, stop, err := servicetest.StartPostgres(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	t.Cleanup(func() {
 		if err := stop(); err != nil {
 			t.Error(err)
@@ -68,9 +66,7 @@ func sameKey(t *testing.T, from, to string) {
 	var stores [2]*sqlstore.Store
 	for i, database := range []string{from, to} {
 		store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		defer func() {
 			if err := store.Close(); err != nil {
 				t.Error(err)
@@ -82,9 +78,7 @@ func sameKey(t *testing.T, from, to string) {
 	if err == nil {
 		err = s.Load(t.Context(), func(add func(service.LoadRecord) error) error { return stores[0].Dump(t.Context(), add) })
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 }
 
 // twins are two services that are told the same.

@@ -10,6 +10,7 @@ import (
 
 	"fundesk/service"
 	"fundesk/service/httpapi"
+	"fundesk/service/servicetest"
 )
 
 // failing is a store that fails once it is told how, with what the request said in hand.
@@ -50,9 +51,7 @@ func TestFailuresTellNothing(t *testing.T) {
 			var log lockedBuffer
 			store := &failing{Store: w.Store}
 			s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			h := *w.Harness
 			h.Handler = httpapi.New(httpapi.Options{Service: s, Now: w.Clock.Now, Logger: slog.New(handler(&log))})
 			store.fail = func() { panic(thrown) }
@@ -73,9 +72,7 @@ func TestListThatCannotBeRead(t *testing.T) {
 	w := newWorld(t)
 	store := &failing{Store: w.Store}
 	s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	w.Handler = httpapi.New(httpapi.Options{Service: s, Now: w.Clock.Now})
 	for kind, want := range map[error]int{errors.New("the disk"): 500, &service.Error{Kind: service.Unavailable, Detail: "full"}: 503} {
 		for _, path := range []string{"/api/v1/persons", "/api/v1/calls?first=2", "/api/v1/pledges?last=2", "/fundesk/v1/queue/calls", "/fundesk/v1/queue/leases", "/fundesk/v1/queue/agents"} {

@@ -167,9 +167,7 @@ func TestSlowReadersOfHeavyPages(t *testing.T) {
 	token, _ := heavyCalls(t, h, 150, rand.New(rand.NewPCG(1, 2)))
 	store := &watched{Store: h.Store}
 	s, err := service.New(t.Context(), service.Options{Store: store, Now: h.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	h.Handler = httpapi.New(httpapi.Options{Service: s, Now: h.Clock.Now})
 	const heavy = "/api/v1/calls?first=500"
 	sending, let := make(chan struct{}), make(chan struct{})

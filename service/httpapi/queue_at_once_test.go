@@ -202,9 +202,7 @@ func TestDonorTakenMeanwhile(t *testing.T) {
 		free := f.call(f.person("null"), time.Hour, "happy_call")
 		take := func(rest time.Duration) []apitype.UUID {
 			s, err := service.New(t.Context(), service.Options{Store: rival{f.Store, f.Clock.Now().Add(rest)}, Now: f.Clock.Now})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			request, agents := apitype.NewUUID(), &crowd{service: s, caller: service.Caller{Account: f.Account()}}
 			agents.take(t.Context(), apitype.NewUUID(), request, 1)
 			agents.Wait()
@@ -248,9 +246,7 @@ func testRequestRepeatedElsewhere(t *testing.T, count int) {
 		f.call(f.person("null"), time.Hour, "happy_call")
 	}
 	db, err := sql.Open("pgx", f.Database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer func() { _ = db.Close() }()
 
 	request, user := apitype.NewUUID(), apitype.NewUUID()
@@ -283,9 +279,7 @@ func testRequestRepeatedElsewhere(t *testing.T, count int) {
 		}
 	}}
 	s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	first := &crowd{service: s, caller: caller}
 	first.take(t.Context(), user, request, count)
 	first.Wait()

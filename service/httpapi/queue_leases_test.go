@@ -32,9 +32,7 @@ func (f *floor) named(name string) {
 	err := f.Store.Write(f.t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 		return tx.InsertUser(apitype.RecruiterUser{UUID: f.users[0], Identifier: "a1", Name: name})
 	})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	servicetest.Check(f.t, err)
 }
 
 // TestChosenCallIsLeased shows that a call that was opened is the agent's alone, whatever keeps it out

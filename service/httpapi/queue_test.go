@@ -204,9 +204,7 @@ func testQueueGivesNot(t *testing.T, f *floor) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if got := f.take(me, ""); len(got.Leases) != 0 {
 		t.Errorf("got %v of a person who opted out at the same time", got)
 	}
@@ -505,9 +503,7 @@ func TestLongQueue(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if got := f.state("").Waiting; got != calls {
 		t.Errorf("got %d waiting, want %d", got, calls)
 	}
@@ -742,15 +738,11 @@ func TestAttemptBesideAMaximum(t *testing.T) {
 				}
 			})
 			another, err := service.New(t.Context(), service.Options{Store: betweenStore{h.Store, change, row.seen}, Now: h.Clock.Now})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			if _, err := another.AddAttempt(t.Context(), service.Caller{Account: h.Account()}, call, nil, apitype.AddAttemptRequest{}); err != nil {
 				t.Fatal(err)
 			}
-			if err := <-set; err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, <-set)
 			h.Clock.Advance(5 * time.Hour)
 			token := h.Token()
 			if state := h.Do(token, "GET", "/fundesk/v1/queue", "").Object(); state["waiting"] != row.waiting {

@@ -31,9 +31,7 @@ func (l lateStore) Write(ctx context.Context, mode service.WriteMode, change fun
 func TestLateChangesAreDatedLate(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		rules, err := service.New(t.Context(), service.Options{Store: lateStore{f.Store, f}, Now: f.Clock.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		f.Handler = httpapi.New(httpapi.Options{Service: rules, Now: f.Clock.Now})
 		dated := func(what, field, method, path, body string) string {
 			t.Helper()
@@ -116,9 +114,7 @@ func TestWrongClockIsNotReady(t *testing.T) {
 	f := newFloor(t, servicetest.New(t))
 	for ahead, want := range map[time.Duration]int{30 * time.Second: 200, 31 * time.Second: 503, -31 * time.Second: 503} {
 		rules, err := service.New(t.Context(), service.Options{Store: skewed{f.Store, ahead}, Now: f.Clock.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		f.Handler = httpapi.New(httpapi.Options{Service: rules, Now: f.Clock.Now})
 		if got := f.Do("", "GET", "/readyz", "").Status; got != want {
 			t.Errorf("%s ahead: got %d, want %d", ahead, got, want)

@@ -11,6 +11,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/httpapi"
+	"fundesk/service/servicetest"
 )
 
 // watched is a store that notes which rows it is asked for, of what kind and in which
@@ -156,9 +157,7 @@ func (w *world) watch(t testing.TB) *watched {
 	t.Helper()
 	store := &watched{Store: w.Store}
 	s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	w.Handler = httpapi.New(httpapi.Options{Service: s, Now: w.Clock.Now})
 	return store
 }

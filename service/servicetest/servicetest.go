@@ -38,6 +38,14 @@ import (
 // Start is when the clock of a harness begins.
 var Start = time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
 
+// Check ends a test at an error.
+func Check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Harness is the real service for one test.
 type Harness struct {
 	Service  *service.Service

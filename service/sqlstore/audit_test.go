@@ -10,6 +10,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // TestAuditLines reads the lines of many changes by person, by account and by time, some at a time.
@@ -86,9 +87,7 @@ func testAuditLines(t *testing.T, database string) {
 				}
 				return err
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 		}
 		if created != test.created {
 			t.Errorf("%s: got %d lines of creations, want %d", name, created, test.created)
@@ -105,9 +104,7 @@ func TestNoChangeWithoutItsLine(t *testing.T) { each(t, testNoChangeWithoutItsLi
 
 func testNoChangeWithoutItsLine(t *testing.T, database string) {
 	store := reopen(t, database)
-	if err := store.Execute(t.Context(), `ALTER TABLE audit RENAME TO hidden`); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, store.Execute(t.Context(), `ALTER TABLE audit RENAME TO hidden`))
 	change := func(tx service.Tx) error {
 		return errors.Join(tx.SetSetting("tried", "yes"), tx.Audit(service.AuditLine{At: now, Operation: service.AuditLoad}))
 	}
@@ -123,8 +120,6 @@ func testNoChangeWithoutItsLine(t *testing.T, database string) {
 	if !errors.Is(err, service.ErrNoRow) {
 		t.Errorf("got %v, want nothing of the change", err)
 	}
-	if err := store.Execute(t.Context(), `ALTER TABLE hidden RENAME TO audit`); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, store.Execute(t.Context(), `ALTER TABLE hidden RENAME TO audit`))
 	update(t, store, change)
 }

@@ -68,9 +68,7 @@ const changedLast = 1_000_000_000
 func skewed(t *testing.T, database string, n, changed int) *sqlstore.Store {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}, AnswerTimeout: time.Hour}) // As served.
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
 			t.Error(err)
@@ -94,14 +92,12 @@ func skewed(t *testing.T, database string, n, changed int) *sqlstore.Store {
 		`INSERT INTO pledges (uuid, owner, recruiting, person_number, recruiter, status, created_at, updated_at, released_at, external, payment_qr, has_signature, private, rev, doc)
 			SELECT ` + random + `, ` + owner + `, ` + owner + `, 1, ` + blob(newcomer) + `, ` + even(`'active'`, `'lead'`) + `, i, ` + updated + `, ` + updated + `, 0, ` + even(`1`, `0`) + `, 0, '', 1, ` + document + ` FROM ` + series + ` n WHERE i % 8 < 2`,
 	} {
-		if err := store.Execute(t.Context(), text); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, store.Execute(t.Context(), text))
 	}
 	if strings.HasPrefix(database, "postgres") {
 		execute(t, database, `VACUUM ANALYZE calls, pledges`)
-	} else if err := store.Analyze(t.Context()); err != nil {
-		t.Fatal(err)
+	} else {
+		servicetest.Check(t, store.Analyze(t.Context()))
 	}
 	return store
 }
@@ -203,9 +199,7 @@ func boundedPages(t *testing.T, database string, n, changed int) {
 				}
 				return err
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 		}
 	}
 	for _, scope := range scopes {

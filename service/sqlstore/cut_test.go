@@ -47,13 +47,9 @@ type cutter struct {
 func newCutter(t *testing.T, database string, at int64, after bool, happens func(*cutter)) (c *cutter, behind string) {
 	t.Helper()
 	config, err := pgconn.ParseConfig(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	folder, err := os.MkdirTemp("", "fundesk-cut-") // Short enough for a socket.
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	c = &cutter{at: at, after: after, happens: happens}
 	c.network, c.address = pgconn.NetworkAddress(config.Host, config.Port)
 	c.cut, c.stop = context.WithCancel(t.Context())
@@ -201,9 +197,7 @@ func cutCommands(t *testing.T) []cutCommand {
 	}
 	empty := func(t *testing.T, database string) {
 		t.Helper()
-		if err := reopen(t, database).Close(); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, reopen(t, database).Close())
 	}
 	records := manyRecords(20)
 	signed := &signedDatabase{}
@@ -261,9 +255,7 @@ type signedDatabase struct{ token string }
 func (d *signedDatabase) service(t *testing.T, store *sqlstore.Store) *service.Service {
 	t.Helper()
 	s, err := service.New(t.Context(), service.Options{Store: store})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return s
 }
 
@@ -272,9 +264,7 @@ func (d *signedDatabase) prepare(t *testing.T, database string) {
 	store := reopen(t, database)
 	s := d.service(t, store)
 	account, err := s.AddAccount(t.Context(), service.Account{Name: "a", Scope: service.Scope{All: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	d.token, _, err = s.IssueToken(t.Context(), account.UUID, time.Hour)
 	if err = errors.Join(err, store.Close()); err != nil {
 		t.Fatal(err)
@@ -296,9 +286,7 @@ func (d *signedDatabase) verify(t *testing.T, store *sqlstore.Store) {
 		t.Errorf("a token of before: %v", err)
 	}
 	seed, err := store.SigningSeed(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	var lines []service.AuditLine
 	err = store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) (err error) {
 		lines, err = r.AuditLines(service.AuditFilter{Limit: 100})
@@ -317,9 +305,7 @@ func damaged(t *testing.T, database string) {
 	update(t, store, func(tx service.Tx) error {
 		return tx.InsertFocusArea(service.FocusArea{FocusArea: apitype.FocusArea{UUID: apitype.NewUUID()}, Organization: apitype.NewUUID()})
 	})
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, store.Close())
 }
 
 func repair(t *testing.T, store *sqlstore.Store) {
@@ -327,18 +313,14 @@ func repair(t *testing.T, store *sqlstore.Store) {
 	if n := count(t, store, "focus_areas"); n != 1 {
 		t.Errorf("got %d focus areas, want the one that check found", n)
 	}
-	if err := store.Execute(t.Context(), `DELETE FROM focus_areas`); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, store.Execute(t.Context(), `DELETE FROM focus_areas`))
 }
 
 // meetsAt lets trouble come at a statement, and reports whether the command has so many.
 func (c cutCommand) meetsAt(t *testing.T, what trouble, at int64) (failure error, met bool) {
 	t.Helper()
 	database, drop, err := servicetest.NewPostgresDatabase(t.Context(), what.server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	c.prepare(t, database)
 	do := func(database string) error {
 		store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}})
@@ -372,26 +354,18 @@ func (c cutCommand) meetsAt(t *testing.T, what trouble, at int64) (failure error
 func await(t *testing.T, database, question string) {
 	t.Helper()
 	connection, err := pgx.Connect(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	for is := false; !is; {
-		if err := connection.QueryRow(t.Context(), question).Scan(&is); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, connection.QueryRow(t.Context(), question).Scan(&is))
 	}
-	if err := connection.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, connection.Close(t.Context()))
 }
 
 // count is how many rows a table has.
 func count(t *testing.T, store *sqlstore.Store, table string) int {
 	t.Helper()
 	all, err := store.Rows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	for _, rows := range all {
 		if rows.Table == table {
 			return len(rows.Rows)

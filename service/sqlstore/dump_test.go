@@ -12,6 +12,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/embedded"
+	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 )
 
@@ -20,15 +21,11 @@ func filled(t *testing.T, persons int) *sqlstore.Store {
 	t.Helper()
 	store := open(t)
 	s, err := service.New(t.Context(), service.Options{Store: store})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	err = s.Load(t.Context(), func(add func(service.LoadRecord) error) error {
 		return embedded.Sample(embedded.SampleOptions{Persons: persons, Now: now.Time}, add)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	account := service.Account{UUID: apitype.NewUUID(), Name: "a <b> & \"c\"", CreatedAt: now, Scope: service.Scope{All: true}}
 	update(t, store, func(tx service.Tx) error {
 		entry := apitype.ProcessedEntry{EntityName: "call", EntityUUID: apitype.NewUUID(), ProcessedAt: now}
@@ -48,9 +45,7 @@ func dump(t *testing.T, store *sqlstore.Store) string {
 		lines.Write(line)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return lines.String()
 }
 
@@ -58,9 +53,7 @@ func dump(t *testing.T, store *sqlstore.Store) string {
 func loadLines(t *testing.T, store *sqlstore.Store, lines string, missing bool) error {
 	t.Helper()
 	s, err := service.New(t.Context(), service.Options{Store: store})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	_, err = s.LoadRecords(t.Context(), missing, func(add func(service.LoadRecord) error) error {
 		for line := range strings.Lines(lines) {
 			record, err := service.DecodeLoadRecord([]byte(line))
@@ -79,9 +72,7 @@ func loadLines(t *testing.T, store *sqlstore.Store, lines string, missing bool) 
 // copied puts everything that a store holds into another one.
 func copied(t *testing.T, from, to *sqlstore.Store) {
 	t.Helper()
-	if err := loadLines(t, to, dump(t, from), false); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, loadLines(t, to, dump(t, from), false))
 }
 
 // withoutLoads is a dump without the lines of the audit that say that it was loaded.
@@ -111,9 +102,7 @@ func testDump(t *testing.T, database string) {
 			t.Errorf("no row of %s: the test does not fill it", table)
 		}
 	}
-	if err := loadLines(t, target, lines, false); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, loadLines(t, target, lines, false))
 	there := dump(t, target)
 	if diff := cmp.Diff(withoutLoads(lines), withoutLoads(there)); diff != "" {
 		t.Errorf("there: %s", diff)
@@ -146,9 +135,7 @@ func testLoadMissing(t *testing.T, database string) {
 	half := len(lines) / 2
 	half += strings.IndexByte(lines[half:], '\n') + 1
 	for _, part := range []string{lines[:half], lines, lines} {
-		if err := loadLines(t, target, part, true); err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, loadLines(t, target, part, true))
 	}
 	if diff := cmp.Diff(withoutLoads(lines), withoutLoads(dump(t, target))); diff != "" {
 		t.Errorf("got another database: %s", diff)
@@ -156,9 +143,7 @@ func testLoadMissing(t *testing.T, database string) {
 
 	records, other := manyRecords(20), reopen(t, "sqlite:"+t.TempDir()+"/other.db")
 	s, err := service.New(t.Context(), service.Options{Store: other})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	feed := func(records []service.LoadRecord) func(func(service.LoadRecord) error) error {
 		return func(add func(service.LoadRecord) error) (err error) {
 			for _, record := range records {
@@ -170,9 +155,7 @@ func testLoadMissing(t *testing.T, database string) {
 	for _, part := range [][]service.LoadRecord{records[:len(records)/2], records} {
 		before := len(withoutLoads(dump(t, other)))
 		saved, err := s.LoadRecords(t.Context(), true, feed(part))
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		rows := len(withoutLoads(dump(t, other))) - before - saved[service.LoadCall] - saved[service.LoadPledge] // A row of the queue, a signature.
 		if n := saved[service.LoadOrganization] + saved[service.LoadPerson] + saved[service.LoadPledge] + saved[service.LoadCall] + saved[service.LoadTransaction]; n != rows {
 			t.Errorf("got %v, want the %d records that were not there", saved, rows)
@@ -182,9 +165,7 @@ func testLoadMissing(t *testing.T, database string) {
 	if s, err = service.New(t.Context(), service.Options{Store: whole}); err == nil {
 		err = s.Load(t.Context(), feed(records))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if got, want := len(withoutLoads(dump(t, other))), len(withoutLoads(dump(t, whole))); got != want {
 		t.Errorf("got %d rows, want %d as of one load", got, want)
 	}

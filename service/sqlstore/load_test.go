@@ -7,6 +7,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 )
 
@@ -18,9 +19,7 @@ func TestLoadBatches(t *testing.T) { each(t, testLoadBatches) }
 func testLoadBatches(t *testing.T, database string) {
 	store := reopen(t, database)
 	s, err := service.New(t.Context(), service.Options{Store: store})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	records := manyRecords(10_100)
 	load := func(records ...service.LoadRecord) error {
 		return s.Load(t.Context(), func(add func(service.LoadRecord) error) error {
@@ -63,17 +62,13 @@ func testLoadBatches(t *testing.T, database string) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := load(records...); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, load(records...))
 	if err := load(records[30]); err == nil || !strings.Contains(err.Error(), "line 1: a person with this uuid already exists") {
 		t.Errorf("again: got %v", err)
 	}
 	pledge := records[len(records)-3].Data.(service.LoadedPledge).UUID
 	later := service.LoadRecord{Kind: service.LoadTransaction, Data: service.LoadedTransaction{PledgeUUID: pledge, Transaction: transaction()}}
-	if err := load(later); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, load(later))
 	checkLoaded(t, store, pledge)
 }
 

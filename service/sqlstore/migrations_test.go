@@ -37,9 +37,7 @@ func testNextMigrations(t *testing.T, database string) {
 	copied(t, filled(t, 40), store)
 	before := dump(t, store)
 	version, err := store.Version(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if store, err := next(t.Context(), database, true); err == nil || !strings.Contains(err.Error(), "run fundeskd migrate") {
 		t.Fatalf("not to be changed: got %v, %v", store, err)
 	}
@@ -83,9 +81,7 @@ func TestMigrationGivesWay(t *testing.T) {
 	database := servicetest.Clusters("", cluster)
 	copied(t, filled(t, 20), reopen(t, database))
 	reader, err := pgx.Connect(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	t.Cleanup(func() { _ = reader.Close(context.Background()) })
 	if _, err := reader.Exec(t.Context(), `BEGIN; LOCK TABLE persons IN ACCESS SHARE MODE`); err != nil {
 		t.Fatal(err)
@@ -125,9 +121,7 @@ func TestInterruptedIndexes(t *testing.T) {
 		cluster.Execute(t, text)
 	}
 	writer, err := pgx.Connect(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	t.Cleanup(func() { _ = writer.Close(context.Background()) })
 	if _, err := writer.Exec(t.Context(), `BEGIN; UPDATE calls SET rev = rev + 1 WHERE number = (SELECT MIN(number) FROM calls)`); err != nil {
 		t.Fatal(err)

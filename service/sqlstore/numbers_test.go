@@ -5,6 +5,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // TestRowsNameOthers saves rows together that name others among them, and others that were
@@ -59,9 +60,7 @@ func testRowsNameOthers(t *testing.T, database string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 		_, err := tx.InsertRows(service.Rows{Pledges: []service.PledgeRow{pledge(person())}})
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 )
 
@@ -49,9 +50,7 @@ func TestPartitions(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	two := service.Scope{Organizations: []apitype.UUID{oddOnes, evenOnes}}
 	from, until := apitype.TimeFromMilli(11_000), apitype.TimeFromMilli(13_000)
 	tests := []struct {

@@ -31,13 +31,9 @@ func onPostgres(t *testing.T) string {
 func execute(t *testing.T, database, text string) {
 	t.Helper()
 	connection, err := pgx.Connect(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	_, err = connection.Exec(t.Context(), text)
-	if err := errors.Join(err, connection.Close(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, errors.Join(err, connection.Close(t.Context())))
 }
 
 // TestReadOnlyServer opens a database that can only be read, as a standby or one that is
@@ -46,17 +42,11 @@ func TestReadOnlyServer(t *testing.T) {
 	database := onPostgres(t)
 	primary := reopen(t, database)
 	seed, err := primary.SigningSeed(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	rules, err := service.New(t.Context(), service.Options{Store: primary})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	token, err := rules.OwnToken(t.Context(), "a", time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	store := reopen(t, database+"&default_transaction_read_only=on")
 	if same, err := store.SigningSeed(t.Context()); string(same) != string(seed) || err != nil {
 		t.Errorf("got another key, or %v", err)
@@ -75,9 +65,7 @@ func TestReadOnlyServer(t *testing.T) {
 		t.Errorf("got %v, want it not ready for changes", err)
 	}
 	reads, err := service.New(t.Context(), service.Options{Store: store})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if _, err := reads.Authenticate(t.Context(), token); err != nil {
 		t.Errorf("got %v for a token, want it accepted", err)
 	}
@@ -101,9 +89,7 @@ func TestRoleWithoutTables(t *testing.T) {
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{
 		Database: strings.Replace(database, "user=fundesk", "user="+role, 1), Postgres: pgdriver.Driver{}, NoMigrate: true,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.SetSetting("a", "b") })
 	if err := errors.Join(err, store.Close()); err != nil {
 		t.Error(err)
@@ -121,9 +107,7 @@ func TestFailuresToConnect(t *testing.T) {
 	}
 	role := "role_" + strings.ReplaceAll(apitype.NewUUID().String(), "-", "")
 	address, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	name := strings.TrimPrefix(address.Path, "/")
 	execute(t, server, `CREATE ROLE `+role+` LOGIN; REVOKE CONNECT ON DATABASE `+name+` FROM PUBLIC; GRANT CONNECT ON DATABASE `+name+` TO `+role)
 	execute(t, database, `GRANT SELECT ON ALL TABLES IN SCHEMA public TO `+role)
@@ -131,9 +115,7 @@ func TestFailuresToConnect(t *testing.T) {
 	defer execute(t, database, `DROP OWNED BY `+role)
 	own := strings.Replace(database, "user=fundesk", "user="+role, 1)
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: own, Postgres: pgdriver.Driver{}, NoMigrate: true, AnswerTimeout: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer func() {
 		if err := store.Close(); err != nil {
 			t.Error(err)
@@ -166,9 +148,7 @@ func TestFailuresToConnect(t *testing.T) {
 	execute(t, server, end)
 	execute(t, server, `ALTER ROLE `+role+` CONNECTION LIMIT 1`)
 	other, err := pgx.Connect(t.Context(), own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	asked := make(chan error, 1)
 	go func() { asked <- ask() }()
 	err = other.Close(t.Context())
@@ -203,14 +183,10 @@ func TestServerTimeouts(t *testing.T) {
 func TestTimeoutOfRole(t *testing.T) {
 	database := onPostgres(t)
 	address, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	execute(t, server, `ALTER DATABASE `+strings.TrimPrefix(address.Path, "/")+` SET statement_timeout = '1s'`)
 	db, err := pgdriver.Driver{}.Open(database, 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	if _, err := db.ExecContext(t.Context(), `SELECT pg_sleep(1.2)`); err != nil {
 		t.Error(err)
@@ -254,9 +230,7 @@ func TestPooler(t *testing.T) {
 	cluster := servicetest.NewServer(t)
 	session := servicetest.NewPooler(t, cluster, "session", 0)
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: session, Postgres: pgdriver.Driver{}, AnswerTimeout: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	update(t, store, func(tx service.Tx) error { return tx.SetSetting("a", "b") })
 	if err := errors.Join(store.Ping(t.Context()), store.Close()); err != nil {
 		t.Error(err)
@@ -311,9 +285,7 @@ func TestProcessesBehindAPooler(t *testing.T) {
 		answers := make(chan error)
 		for process := range processes {
 			store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: pooler, Postgres: pgdriver.Driver{}, AnswerTimeout: timeout})
-			if err != nil {
-				t.Fatal(err)
-			}
+			servicetest.Check(t, err)
 			defer func() {
 				if err := store.Close(); err != nil {
 					t.Error(err)

@@ -11,6 +11,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // An erasure waits for whoever makes a record about the person, and finds the record then.
@@ -48,20 +49,14 @@ func TestErasureWaitsForCreations(t *testing.T) {
 		found <- calls
 	}()
 	connection, err := pgx.Connect(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	t.Cleanup(func() { _ = connection.Close(context.Background()) })
 	for waits := false; !waits && len(found) == 0; { // An erasure that does not wait has found nothing.
 		err := connection.QueryRow(t.Context(), `SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 	}
 	close(create)
-	if err := <-created; err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, <-created)
 	if got := <-found; got != 1 {
 		t.Errorf("got %d calls of the person, want the one that was created meanwhile", got)
 	}
@@ -136,9 +131,7 @@ func TestLargeTableIsNotWrittenAnew(t *testing.T) {
 		execute(t, database, text)
 	}
 	done, err := store.Scrub(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if diff := cmp.Diff([]string{"calls"}, done.Later); diff != "" {
 		t.Error(diff)
 	}

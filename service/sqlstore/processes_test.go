@@ -69,9 +69,7 @@ func testGroupCommit(t *testing.T, database string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 }
 
 // TestTwoStores shows that two open stores of one file agree on its key and its data.
@@ -226,12 +224,8 @@ func TestBackup(t *testing.T) {
 	store, file := open(t), filepath.Join(t.TempDir(), "copy.db")
 	update(t, store, func(tx service.Tx) error { return tx.SetSetting("a", "1") })
 	seed, err := store.SigningSeed(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Backup(t.Context(), file); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
+	servicetest.Check(t, store.Backup(t.Context(), file))
 	if err := store.Backup(t.Context(), file); !errors.Is(err, os.ErrExist) {
 		t.Errorf("got %v for a file that exists, want a refusal", err)
 	}
@@ -252,9 +246,7 @@ func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	text := filepath.Join(folder, "text.db")
-	if err := os.WriteFile(text, []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, os.WriteFile(text, []byte(strings.Repeat("not a database ", 100)), 0o600))
 	tests := []struct {
 		name    string
 		options sqlstore.Options
@@ -279,9 +271,7 @@ func TestClosedStore(t *testing.T) { each(t, testClosedStore) }
 
 func testClosedStore(t *testing.T, database string) {
 	store := reopen(t, database)
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, store.Close())
 	if err := store.Ping(t.Context()); err == nil {
 		t.Error("a closed store answers")
 	}
@@ -300,9 +290,7 @@ func TestEndedConnections(t *testing.T) {
 	database := servicetest.PostgresDatabase(t, server)
 	store := reopen(t, database)
 	operator, err := pgx.Connect(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer func() { _ = operator.Close(t.Context()) }()
 	setting := func(r service.Reader) error {
 		_, err := r.Setting("signing-key")
@@ -342,13 +330,9 @@ func TestServerAway(t *testing.T) {
 	if errors.Is(err, servicetest.ErrNoPostgres) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	store := reopen(t, own)
-	if err := store.Ping(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, store.Ping(t.Context()))
 	reached := make(chan struct{})
 	ended := make(chan error, 1)
 	go func() {

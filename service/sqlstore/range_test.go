@@ -8,6 +8,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 	"fundesk/service/sqlstore/pgdriver"
 )
@@ -21,9 +22,7 @@ func TestLaterSchema(t *testing.T) { each(t, testLaterSchema) }
 func testLaterSchema(t *testing.T, database string) {
 	store := reopen(t, database)
 	version, err := store.Version(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	if _, err := store.SigningSeed(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -35,9 +34,7 @@ func testLaterSchema(t *testing.T, database string) {
 	if strings.HasPrefix(database, "postgres") {
 		later = fmt.Sprintf(`INSERT INTO schema_version VALUES (%d)`, version+1)
 	}
-	if err := store.Execute(t.Context(), later); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, store.Execute(t.Context(), later))
 	unavailable := func(err error) bool {
 		refusal, ok := errors.AsType[*service.Error](err)
 		return ok && refusal.Kind == service.Unavailable && strings.Contains(refusal.Detail, "later version")

@@ -33,12 +33,8 @@ func TestDeepPagesReadNoTable(t *testing.T) {
 		_, err := tx.InsertRows(service.Rows{Persons: persons, Calls: rows})
 		return err
 	})
-	if err := store.Analyze(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, store.Analyze(t.Context()))
+	servicetest.Check(t, store.Close())
 	before := readFromBeginning(t, database)
 	store = reopen(t, database)
 	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
@@ -58,12 +54,8 @@ func TestDeepPagesReadNoTable(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
+	servicetest.Check(t, store.Close())
 	if after := readFromBeginning(t, database); after != before {
 		t.Errorf("got %d rows that were read from the beginning of a table, want none", after-before)
 	}
@@ -74,9 +66,7 @@ func TestDeepPagesReadNoTable(t *testing.T) {
 func readFromBeginning(t *testing.T, database string) (rows int) {
 	t.Helper()
 	db, err := pgx.Connect(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer func() {
 		if err := db.Close(t.Context()); err != nil {
 			t.Error(err)
@@ -86,13 +76,9 @@ func readFromBeginning(t *testing.T, database string) (rows int) {
 	defer tick.Stop()
 	for others := 1; others > 0; <-tick.C { // What a connection did is counted when it ends.
 		err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`).Scan(&others)
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 	}
 	err = db.QueryRow(t.Context(), `SELECT SUM(seq_tup_read) FROM pg_stat_user_tables WHERE relname IN ('calls', 'persons')`).Scan(&rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return rows
 }

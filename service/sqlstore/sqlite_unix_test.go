@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // TestFileGoneForAWhile takes away what connections are opened by, as too many open files
@@ -36,9 +37,7 @@ func TestFileGoneForAWhile(t *testing.T) {
 		}
 		return os.Rename(folder+".away", folder)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	for name, ask := range map[string]func() error{"read": read, "write": write} {
 		if err := ask(); err != nil {
 			t.Errorf("%s: got %v when it is there again", name, err)

@@ -12,6 +12,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 )
 
@@ -22,9 +23,7 @@ func TestLogBeginsAnewBesideWriters(t *testing.T) {
 	const writers, changes, beginnings = 8, 12_000, 3
 	path := filepath.Join(t.TempDir(), "a.db")
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: "sqlite:" + path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
 			t.Error(err)
@@ -63,9 +62,7 @@ func TestLogBeginsAnewBesideWriters(t *testing.T) {
 func salt(t *testing.T, path string) []byte {
 	t.Helper()
 	log, err := os.Open(path + "-wal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	defer func() { _ = log.Close() }() // It was only read.
 	header := make([]byte, 24)
 	if _, err := io.ReadFull(log, header); err != nil {

@@ -71,9 +71,7 @@ func open(t *testing.T) *sqlstore.Store {
 func reopen(t *testing.T, database string) *sqlstore.Store {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
 			t.Error(err)
@@ -84,9 +82,7 @@ func reopen(t *testing.T, database string) *sqlstore.Store {
 
 func update(t *testing.T, store *sqlstore.Store, change func(service.Tx) error) {
 	t.Helper()
-	if err := store.Write(t.Context(), service.WriteIsolated, change); err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, store.Write(t.Context(), service.WriteIsolated, change))
 }
 
 // calls are rows with few distinct times, so that the uuid decides often.
@@ -245,9 +241,7 @@ func walk(t *testing.T, store *sqlstore.Store, f service.CallFilter, size int, b
 			}
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return rows
 }
 
@@ -321,9 +315,7 @@ func testPledgeScope(t *testing.T, database string) {
 					}
 					return err
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				servicetest.Check(t, err)
 			}
 			for _, f := range []service.CallFilter{{WithPledge: true}, {WithPledgeNumber: true}, {WithPledge: true, WithPledgeNumber: true}} {
 				f.Scope, f.Viewer = service.Scope{All: true}, test.scope
@@ -335,9 +327,7 @@ func testPledgeScope(t *testing.T, database string) {
 					}
 					return err
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				servicetest.Check(t, err)
 			}
 		})
 	}
@@ -398,9 +388,7 @@ func testSmallTables(t *testing.T, database string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 }
 
 // TestRevisions shows that a change of a row that somebody else changed is noticed.

@@ -8,6 +8,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // TestTokens keeps tokens of two accounts: one is used on two days, one ends.
@@ -63,7 +64,5 @@ func testTokens(t *testing.T, database string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 }

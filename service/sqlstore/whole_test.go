@@ -9,6 +9,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 )
 
@@ -45,9 +46,7 @@ func testLightRecords(t *testing.T, database string) {
 			seenPledge, err = tx.WholePledge(pledge, all, service.LightOnly)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 		err = store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 			whole, err := r.WholeCall(call, all, service.AnyWeight)
 			if err != nil {
@@ -58,9 +57,7 @@ func testLightRecords(t *testing.T, database string) {
 			checkLight(t, c.name+": the pledge", seenPledge, wholePledge, alone && c.lightPledge)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		servicetest.Check(t, err)
 	}
 }
 
@@ -93,8 +90,6 @@ func saveLight(t *testing.T, store *sqlstore.Store, person, pledge, call, call2 
 	err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 		return errors.Join(tx.InsertPerson(donor, nil), tx.InsertPledge(l), tx.InsertCall(first), tx.InsertCall(second))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	servicetest.Check(t, err)
 	return first.UUID, l.UUID
 }
