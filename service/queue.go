@@ -364,7 +364,7 @@ const (
 	EndedByDeferral LeaseEnd = "deferred" // Released with one.
 	EndedByErasure  LeaseEnd = "erased"   // Of the person.
 	EndedByTime     LeaseEnd = "time"     // Nothing came of it.
-	EndedByMove     LeaseEnd = "moved"    // Its user went on to another call of the person.
+	EndedByMove     LeaseEnd = "moved"    // Its user went on to another call of the person, or was not shown it.
 )
 
 // LeaseRow is a lease as it is kept.

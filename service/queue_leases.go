@@ -145,13 +145,8 @@ func (s *Service) ReleaseUser(ctx context.Context, c Caller, request apitype.Rel
 		if err != nil {
 			return err
 		}
-		for _, lease := range leases {
-			if _, err := tx.EndLeaseOfCall(lease.Person, lease.CallUUID, now, EndedByReturn); err != nil {
-				return err
-			}
-			if err := refreshEligibility(tx, lease.Person, now, nil); err != nil {
-				return err
-			}
+		if err := each(leases, func(l LeaseRow) error { return endLease(tx, l, now, EndedByReturn, nil) }); err != nil {
+			return err
 		}
 		released.Leases = len(leases)
 		if !request.Deferrals {

@@ -41,10 +41,11 @@ func (s *Service) TakeCalls(ctx context.Context, c Caller, request apitype.TakeR
 	}
 	s.counted(LeasesTaken, len(t.leases)-t.repeated)
 	s.forgetQueue(ctx, t.now)
-	if err := s.noteRead(ctx, t.shown()...); err != nil {
+	answer, err := s.takeAnswer(ctx, t)
+	if err != nil {
 		return Answer{}, err
 	}
-	return s.takeAnswer(ctx, t)
+	return answer, s.noteRead(ctx, t.shown()...)
 }
 
 // shown are the lines of the persons who are shown with what was taken.
@@ -131,8 +132,10 @@ func (t *taking) newLease(row QueueRow, ordinal int) LeaseRow {
 	return lease
 }
 
-// takeAnswer writes the leases with their calls, and what waits beside them.
+// takeAnswer writes the leases with their calls, and what waits beside them. It ends like a page before it gets
+// too long, with one lease at least; the other calls wait again. Spec gap: S32.
 func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err error) {
+	given := 0
 	err = s.read(ctx, ReadRecord, "read what was taken", func(r Reader) error {
 		viewer := s.viewer(t.c)
 		leases, err := named(r, t.leases)
@@ -140,23 +143,52 @@ func (s *Service) takeAnswer(ctx context.Context, t *taking) (answer Answer, err
 			return err
 		}
 		dst := []byte(`{"leases":[`)
-		for i, lease := range leases {
-			if i > 0 {
+		for given = 0; given < len(leases); given++ {
+			size := len(dst)
+			if given > 0 {
 				dst = append(dst, ',')
 			}
-			if dst, err = s.appendLease(dst, viewer, r, lease); err != nil {
+			if dst, err = s.appendLease(dst, viewer, r, leases[given]); err != nil {
 				return err
+			}
+			if given > 0 && len(dst) > pageBytes {
+				dst = dst[:size]
+				break
 			}
 		}
 		rest := queueRest{NextDueAt: t.nextDueAt}
 		if rest.Waiting, err = s.waiting(r, t.query); err != nil {
 			return err
 		}
+		rest.Waiting = min(rest.Waiting+len(leases)-given, apitype.MaxWaiting)
 		tail, err := json.Marshal(rest)
 		answer.JSON = append(append(dst, `],`...), tail[1:]...)
 		return err
 	})
-	return answer, err
+	if err != nil || given == len(t.leases) {
+		return answer, err
+	}
+	over := t.leases[given:]
+	t.leases = t.leases[:given]
+	return answer, s.update(ctx, "give calls back", func(tx Tx) error {
+		return each(over, func(l LeaseRow) error {
+			return endLease(tx, l, t.now, EndedByMove, func(row *QueueRow) bool {
+				isDue := row.Call == l.CallUUID && l.DueAt != nil
+				if isDue {
+					row.DueAt = l.DueAt
+				}
+				return isDue
+			})
+		})
+	})
+}
+
+// endLease ends a lease, and recomputes when the calls of its person become eligible.
+func endLease(tx Tx, l LeaseRow, now apitype.Time, by LeaseEnd, change func(*QueueRow) bool) error {
+	if _, err := tx.EndLeaseOfCall(l.Person, l.CallUUID, now, by); err != nil {
+		return err
+	}
+	return refreshEligibility(tx, l.Person, now, change)
 }
 
 // appendLease writes a lease with its call.
@@ -285,11 +317,8 @@ func (s *Service) ReleaseLease(ctx context.Context, c Caller, id apitype.UUID, r
 		if request.NotBefore != nil {
 			by = EndedByDeferral
 		}
-		if _, err := tx.EndLeaseOfCall(lease.Person, lease.CallUUID, now, by); err != nil {
-			return err
-		}
 		released = 1
-		err = refreshEligibility(tx, lease.Person, now, deferral(lease.CallUUID, request))
+		err = endLease(tx, lease, now, by, deferral(lease.CallUUID, request))
 		if by == EndedByDeferral {
 			line := c.audited(AuditCallLater, lease.CallUUID, now).of(lease.Person).by(&lease.UserUUID)
 			err = errors.Join(err, tx.Audit(line))

@@ -191,6 +191,7 @@ func flagError(err error) error {
 	}
 	wants := map[string]string{
 		"int":      "must be a whole number",
+		"intSlice": "must be a whole number",
 		"uint64":   "must be a whole number, 0 at least",
 		"float64":  "must be a number",
 		"duration": "must be a duration such as 30s or 336h",
